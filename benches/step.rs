@@ -1,0 +1,213 @@
+//! Steps of minibatch samplers and full gradients on synthetic logistic data.
+//!
+//! `cargo bench --bench step` runs N = 100,000, D = 10; with `ERGODIC_BENCH_LARGE=1` also N = 1,000,000, D = 20.
+//! One item is one step, so that the throughput column reads steps per second; for full gradients it is rows.
+
+use std::sync::{Arc, OnceLock};
+
+use divan::Bencher;
+use divan::counter::ItemsCount;
+use ergodic::base::rng::Streams;
+use ergodic::base::settings::{Settings, Value};
+use ergodic::data::design::Design;
+use ergodic::data::response::{ResponseInfo, ResponseKind};
+use ergodic::estimators::{ModeControl, find_mode};
+use ergodic::models::{Model, ModelOptions, find};
+use ergodic::oracle::{Anchor, Oracle};
+use ergodic::samplers::{self, Kernel, Phase, Target, Tick};
+use ndarray::Array2;
+
+#[path = "support/synthetic.rs"]
+mod synthetic;
+use synthetic::Synthetic;
+
+fn main() {
+    divan::main();
+}
+
+/// A model with its mode, made once.
+struct Case {
+    model: Arc<dyn Model>,
+    anchor: Arc<Anchor>,
+}
+
+impl Case {
+    fn new(data: Synthetic) -> Self {
+        let (n, d) = (data.y.len(), data.theta.len());
+        let design = Design {
+            x: Array2::from_shape_vec((n, d), data.x).expect("rows times columns numbers"),
+            // The columns as they are: scaling would change the arithmetic that is measured.
+            raw_center: vec![0.0; d],
+            raw_scale: vec![1.0; d],
+            terms: (0..d)
+                .map(|j| {
+                    if j == 0 {
+                        "Intercept".to_owned()
+                    } else {
+                        format!("x{j}")
+                    }
+                })
+                .collect(),
+            has_intercept: true,
+            y: data.y,
+            trials: None,
+            weights: None,
+            offset: None,
+            row: (0..n as u32).collect(),
+            response: ResponseInfo {
+                name: "y".to_owned(),
+                kind: ResponseKind::Count,
+                counts: Vec::new(),
+            },
+            reference_levels: Vec::new(),
+            rows_total: n,
+            rows_used: n,
+            dropped: Vec::new(),
+            groups: Vec::new(),
+            standardize: true,
+        };
+        let options = ModelOptions {
+            standardize: true,
+            ..ModelOptions::default()
+        };
+        let template = find("logistic").expect("the template is registered");
+        let model = (template.build)(Arc::new(design), &options).expect("the design is valid");
+        let mode = find_mode(model.as_ref(), &ModeControl::default()).expect("the mode exists");
+        Self {
+            model,
+            anchor: Arc::new(mode.anchor),
+        }
+    }
+
+    fn oracle(&self) -> Oracle {
+        Oracle::new(
+            Arc::clone(&self.model),
+            Some(Arc::clone(&self.anchor)),
+            false,
+            Arc::default(),
+        )
+    }
+
+    /// Sampler `id` at the mode.
+    fn kernel(
+        &self,
+        id: &str,
+        pairs: &[(&str, Value)],
+    ) -> (Box<dyn Kernel>, Oracle, Streams, usize) {
+        let mut settings = Settings::default();
+        for (key, value) in pairs {
+            settings.set(key, value.clone());
+        }
+        let entry = samplers::find(id).expect("the sampler is registered");
+        let target = Target::new(self.model.as_ref(), Some(&self.anchor));
+        let (mut oracle, mut streams) = (self.oracle(), Streams::new(1, 0));
+        let kernel = (entry.build)(
+            &settings,
+            &target,
+            &self.anchor.u,
+            &mut oracle,
+            &mut streams,
+        )
+        .expect("the settings are valid");
+        (kernel, oracle, streams, entry.spec.info.len())
+    }
+}
+
+fn small() -> &'static Case {
+    static CASE: OnceLock<Case> = OnceLock::new();
+    CASE.get_or_init(|| Case::new(synthetic::logit_n1e5_d10()))
+}
+
+/// The large set, where it was asked for: it takes 160 MB and a while to make.
+fn large() -> Option<&'static Case> {
+    static CASE: OnceLock<Option<Case>> = OnceLock::new();
+    CASE.get_or_init(|| {
+        std::env::var_os("ERGODIC_BENCH_LARGE").map(|_| Case::new(synthetic::logit_n1e6_d20()))
+    })
+    .as_ref()
+}
+
+/// Sampler, rows per step, choice of rows.
+const STEPS: [(&str, i64, &str); 24] = {
+    let samplers = ["sgld", "sgld-cv", "osgfs", "osgfs-cv"];
+    let batches = [100, 1000, 10_000];
+    let mut all = [("", 0, ""); 24];
+    let mut k = 0;
+    while k < 24 {
+        let scheme = if k % 2 == 0 { "iid" } else { "blocks" };
+        all[k] = (samplers[k / 6], batches[k / 2 % 3], scheme);
+        k += 1;
+    }
+    all
+};
+
+fn bench_steps(bencher: Bencher<'_, '_>, case: &Case, (id, batch, scheme): (&str, i64, &str)) {
+    let (mut kernel, mut oracle, mut streams, num_info) = case.kernel(
+        id,
+        &[
+            ("batch", Value::Int(batch)),
+            ("scheme", Value::Text(scheme.to_owned())),
+        ],
+    );
+    let mut info = vec![0.0; num_info];
+    let mut iter = 0;
+    bencher.counter(ItemsCount::new(1_u32)).bench_local(|| {
+        let at = Tick {
+            iter,
+            phase: Phase::Draw,
+        };
+        iter += 1;
+        kernel
+            .step(at, &mut oracle, &mut streams, &mut info)
+            .expect("a step from the mode succeeds");
+    });
+}
+
+#[divan::bench(args = STEPS)]
+fn step_n1e5_d10(bencher: Bencher<'_, '_>, which: (&str, i64, &str)) {
+    bench_steps(bencher, small(), which);
+}
+
+#[divan::bench(args = STEPS, ignore = std::env::var_os("ERGODIC_BENCH_LARGE").is_none())]
+fn step_n1e6_d20(bencher: Bencher<'_, '_>, which: (&str, i64, &str)) {
+    if let Some(case) = large() {
+        bench_steps(bencher, case, which);
+    }
+}
+
+fn bench_gradient(bencher: Bencher<'_, '_>, case: &Case) {
+    let mut oracle = case.oracle();
+    let mut grad = vec![0.0; case.model.dim()];
+    bencher
+        .counter(ItemsCount::new(case.model.num_obs()))
+        .bench_local(|| oracle.exact(&case.anchor.u, &mut grad));
+}
+
+/// Value and gradient over all rows on one thread: the unit of work of NUTS.
+#[divan::bench]
+fn full_gradient_n1e5_d10(bencher: Bencher<'_, '_>) {
+    bench_gradient(bencher, small());
+}
+
+#[divan::bench(ignore = std::env::var_os("ERGODIC_BENCH_LARGE").is_none())]
+fn full_gradient_n1e6_d20(bencher: Bencher<'_, '_>) {
+    if let Some(case) = large() {
+        bench_gradient(bencher, case);
+    }
+}
+
+/// One transition of NUTS from the mode, step size as at the start of warm-up.
+#[divan::bench(sample_count = 10)]
+fn nuts_transition_n1e5_d10(bencher: Bencher<'_, '_>) {
+    let (mut kernel, mut oracle, mut streams, num_info) = small().kernel("nuts", &[]);
+    let mut info = vec![0.0; num_info];
+    let mut iter = 0;
+    bencher.bench_local(|| {
+        let phase = Phase::Warmup { length: Some(1000) };
+        let at = Tick { iter, phase };
+        iter += 1;
+        kernel
+            .step(at, &mut oracle, &mut streams, &mut info)
+            .expect("a transition from the mode succeeds");
+    });
+}

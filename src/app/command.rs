@@ -1,0 +1,139 @@
+//! Everything a user can do, as data: menus, palette, shortcuts, buttons and tests send the same commands.
+
+use std::path::PathBuf;
+
+use super::preferences::{Depth, Theme};
+use crate::base::settings::Value;
+use crate::data::roles::{Conversion, Role};
+use crate::data::sniff::ImportOptions;
+use crate::engine::recipe::{RunSection, Scale};
+
+/// The pages of the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Page {
+    /// Nothing is open.
+    #[default]
+    Start,
+    /// The table and how it is read.
+    Data,
+    /// Formula, roles and priors.
+    Model,
+    /// Sampler and its settings.
+    Sampler,
+    /// Live and finished runs.
+    Runs,
+}
+
+impl Page {
+    /// The steps of the top bar, in order.
+    pub const STEPS: [Self; 4] = [Self::Data, Self::Model, Self::Sampler, Self::Runs];
+
+    /// One word.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Start => "Start",
+            Self::Data => "Data",
+            Self::Model => "Model",
+            Self::Sampler => "Sampler",
+            Self::Runs => "Runs",
+        }
+    }
+}
+
+/// A user's act.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Show a page.
+    GoTo(Page),
+    /// Open a data file, recipe, run folder or file of draws; the kind is found out.
+    Open(PathBuf),
+    /// Open a bundled data set.
+    OpenSample(String),
+    /// Ask for a file to open with the system's dialog.
+    PickOpen,
+    /// Stop reading the file.
+    CancelLoad,
+    /// Read the file again with these options.
+    SetImport(ImportOptions),
+    /// Use the table as it was read and go on to the model.
+    AcceptImport,
+    /// Close the data and the draft; runs stay.
+    CloseData,
+
+    /// Replace the formula.
+    SetFormula(String),
+    /// Give a column a role.
+    AssignRole(String, Role),
+    /// Take a column out of the model.
+    RemoveRole(String),
+    /// Do what a refused role offered, then give the role.
+    Convert(String, Conversion, Role),
+    /// Choose the response value that counts as success.
+    SetSuccess(String),
+    /// Choose a predictor's reference level.
+    SetReference(String, String),
+    /// Treat a numeric predictor as categorical, or not.
+    SetCategorical(String, bool),
+    /// Let priors hold for coefficients of standardised predictors, or of predictors as they are.
+    SetStandardize(bool),
+    /// Report coefficients on this scale.
+    SetScale(Scale),
+    /// Set the prior of a class or parameter, or go back to the default.
+    SetPrior(String, Option<String>),
+    /// Choose the template.
+    SetTemplate(String),
+
+    /// Choose the sampler, or `auto`.
+    SetSampler(String),
+    /// Set one of its settings, or go back to the default.
+    SetSetting(String, Option<Value>),
+    /// Replace chains, draws, seed and stop rules.
+    SetRun(RunSection),
+    /// Draw a new seed from the present one.
+    NewSeed,
+
+    /// Start a run of the draft.
+    StartRun,
+    /// Let the chains of a run wait.
+    Pause(u64),
+    /// Let them go on.
+    Resume(u64),
+    /// End a run, or its preparation; everything drawn is kept.
+    Stop(u64),
+    /// Make more draws per chain, without new warm-up.
+    AddDraws(u64, u64),
+    /// Run NUTS as a control of an approximate run.
+    CheckBias(u64),
+    /// Show a run.
+    SelectRun(u64),
+    /// Take a run out of the list; its folder stays.
+    ForgetRun(u64),
+    /// Use a run's recipe as the draft.
+    UseRecipeOf(u64),
+    /// Show a variable.
+    SelectVariable(usize),
+
+    /// Ask where to export a run in a format.
+    PickExport(u64, &'static str),
+    /// Export a run.
+    Export(u64, &'static str, PathBuf),
+    /// Ask where to save the draft as a recipe.
+    PickSaveRecipe,
+    /// Save the draft as a recipe.
+    SaveRecipe(PathBuf),
+
+    /// Take back the last change of the draft.
+    Undo,
+    /// Make it again.
+    Redo,
+    /// Choose the theme.
+    SetTheme(Theme),
+    /// Choose how much is shown.
+    SetDepth(Depth),
+    /// Choose the size of everything.
+    SetZoom(f32),
+    /// Take the toast away.
+    DismissToast,
+    /// Take the sentence about a file away.
+    DismissProblem,
+}

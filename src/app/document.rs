@@ -1,0 +1,117 @@
+//! The draft: the recipe being written, and the roles of columns as the other view of its formula. Undoable.
+
+use crate::data::formula::Formula;
+use crate::data::roles::Roles;
+use crate::engine::Recipe;
+
+/// The undoable part of the state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    /// What a run would be started with.
+    pub recipe: Recipe,
+    /// The roles that the last valid formula gives.
+    pub roles: Roles,
+    /// Why the formula as typed is not valid, if it is not.
+    pub formula_error: Option<String>,
+}
+
+impl Document {
+    /// A draft for a data source, with no model yet.
+    pub fn new(source: &str, template: &str) -> Self {
+        Self {
+            recipe: Recipe::new(source, template, ""),
+            roles: Roles::default(),
+            formula_error: None,
+        }
+    }
+
+    /// A draft that continues a recipe.
+    pub fn of_recipe(recipe: Recipe) -> Self {
+        let mut document = Self {
+            roles: Roles::default(),
+            formula_error: None,
+            recipe,
+        };
+        let text = document.recipe.model.formula.clone();
+        document.set_formula(&text);
+        document
+    }
+
+    /// Takes a formula as typed; the roles follow if it is valid.
+    pub fn set_formula(&mut self, text: &str) {
+        text.clone_into(&mut self.recipe.model.formula);
+        match text.parse::<Formula>() {
+            Ok(formula) => {
+                self.roles = Roles {
+                    success: self.recipe.model.success.clone(),
+                    ..Roles::from_formula(&formula)
+                };
+                self.formula_error = None;
+            }
+            Err(error) => self.formula_error = Some(error.to_string()),
+        }
+    }
+
+    /// Takes roles; the formula follows.
+    pub fn set_roles(&mut self, roles: Roles) {
+        self.recipe.model.formula = roles
+            .to_formula()
+            .map_or_else(String::new, |formula| formula.to_string());
+        self.roles = roles;
+        self.formula_error = None;
+    }
+
+    /// Whether there is a valid model to run.
+    pub fn is_runnable(&self) -> bool {
+        self.formula_error.is_none() && !self.recipe.model.formula.is_empty()
+    }
+}
+
+/// The draft with what came before and what was taken back.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    past: Vec<Document>,
+    future: Vec<Document>,
+}
+
+/// Steps that can be taken back.
+const MAX_STEPS: usize = 200;
+
+impl History {
+    /// Notes the draft as it was before a change.
+    pub fn note(&mut self, before: Document) {
+        self.future.clear();
+        if self.past.len() == MAX_STEPS {
+            self.past.remove(0);
+        }
+        self.past.push(before);
+    }
+
+    /// Takes back the last change of `document`; false if there is none.
+    pub fn undo(&mut self, document: &mut Document) -> bool {
+        let Some(before) = self.past.pop() else {
+            return false;
+        };
+        self.future.push(std::mem::replace(document, before));
+        true
+    }
+
+    /// Makes the last change taken back again; false if there is none.
+    pub fn redo(&mut self, document: &mut Document) -> bool {
+        let Some(after) = self.future.pop() else {
+            return false;
+        };
+        self.past.push(std::mem::replace(document, after));
+        true
+    }
+
+    /// Whether there is something to take back.
+    pub fn can_undo(&self) -> bool {
+        !self.past.is_empty()
+    }
+
+    /// Whether something was taken back.
+    pub fn can_redo(&self) -> bool {
+        !self.future.is_empty()
+    }
+}

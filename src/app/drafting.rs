@@ -1,0 +1,176 @@
+//! Changes of the draft, each of which can be taken back.
+
+use super::checking::request_check;
+use super::command::Command;
+use super::state::AppState;
+use super::tasks::Effects;
+use super::update::update;
+use crate::data::roles::{Conversion, Role};
+
+/// A command that changes the document, and therefore can be taken back.
+pub(super) enum DocumentChange {
+    Formula(String),
+    Assign(String, Role),
+    Remove(String),
+    Success(String),
+    Reference(String, String),
+    Categorical(String, bool),
+    Standardize(bool),
+    Scale(crate::engine::recipe::Scale),
+    Prior(String, Option<String>),
+    Template(String),
+    Sampler(String),
+    Setting(String, Option<crate::base::settings::Value>),
+    Run(crate::engine::recipe::RunSection),
+    NewSeed,
+}
+
+impl DocumentChange {
+    pub(super) fn of(command: &Command) -> Option<Self> {
+        Some(match command.clone() {
+            Command::SetFormula(text) => Self::Formula(text),
+            Command::AssignRole(column, role) => Self::Assign(column, role),
+            Command::RemoveRole(column) => Self::Remove(column),
+            Command::SetSuccess(level) => Self::Success(level),
+            Command::SetReference(column, level) => Self::Reference(column, level),
+            Command::SetCategorical(column, on) => Self::Categorical(column, on),
+            Command::SetStandardize(on) => Self::Standardize(on),
+            Command::SetScale(scale) => Self::Scale(scale),
+            Command::SetPrior(key, text) => Self::Prior(key, text),
+            Command::SetTemplate(id) => Self::Template(id),
+            Command::SetSampler(id) => Self::Sampler(id),
+            Command::SetSetting(key, value) => Self::Setting(key, value),
+            Command::SetRun(run) => Self::Run(run),
+            Command::NewSeed => Self::NewSeed,
+            _ => return None,
+        })
+    }
+}
+
+pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: &mut dyn Effects) {
+    let Some(before) = state.document.clone() else {
+        return;
+    };
+    let mut document = before.clone();
+    let recipe = &mut document.recipe;
+    match change {
+        DocumentChange::Formula(text) => document.set_formula(&text),
+        DocumentChange::Assign(column, role) => {
+            let Some(data) = &state.data else { return };
+            let mut roles = document.roles.clone();
+            if let Err(refusal) = roles.assign(&data.loaded.table, &column, role) {
+                state.say(refusal.reason, true);
+                return;
+            }
+            document.set_roles(roles);
+        }
+        DocumentChange::Remove(column) => {
+            let mut roles = document.roles.clone();
+            roles.remove(&column);
+            document.set_roles(roles);
+        }
+        DocumentChange::Success(level) => {
+            document.roles.success = Some(level.clone());
+            recipe.model.success = Some(level);
+        }
+        DocumentChange::Reference(column, level) => {
+            recipe.model.reference.insert(column, level);
+        }
+        DocumentChange::Categorical(column, on) => {
+            if on {
+                recipe.model.categorical.insert(column);
+            } else {
+                recipe.model.categorical.remove(&column);
+            }
+        }
+        DocumentChange::Standardize(on) => recipe.model.standardize = on,
+        DocumentChange::Scale(scale) => recipe.report.scale = scale,
+        DocumentChange::Prior(key, Some(text)) => {
+            recipe.priors.insert(key, text);
+        }
+        DocumentChange::Prior(key, None) => {
+            recipe.priors.remove(&key);
+        }
+        DocumentChange::Template(id) => recipe.model.template = id,
+        DocumentChange::Sampler(id) => {
+            if recipe.sampler.id != id {
+                // Settings belong to a sampler; those of another would be refused.
+                recipe.sampler.settings = Default::default();
+                recipe.run.warmup = None;
+            }
+            recipe.sampler.id = id;
+        }
+        DocumentChange::Setting(key, Some(value)) => recipe.sampler.settings.set(&key, value),
+        DocumentChange::Setting(key, None) => recipe.sampler.settings.unset(&key),
+        DocumentChange::Run(run) => recipe.run = run,
+        DocumentChange::NewSeed => {
+            // A step of SplitMix64: far from the old seed and the same every time, so that a session can be repeated.
+            let mut z = recipe.run.seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            // Eight digits are enough to differ and short enough to read out.
+            recipe.run.seed = (z ^ (z >> 31)) % 100_000_000;
+        }
+    }
+    if document != before {
+        let model_changed = document.recipe.model != before.recipe.model
+            || document.recipe.priors != before.recipe.priors
+            || document.recipe.report != before.recipe.report;
+        state.history.note(before);
+        state.document = Some(document);
+        if model_changed {
+            request_check(state, fx);
+        }
+    }
+}
+
+pub(super) fn convert(
+    state: &mut AppState,
+    column: &str,
+    conversion: &Conversion,
+    role: Role,
+    fx: &mut dyn Effects,
+) {
+    match conversion {
+        Conversion::Import(kind) => {
+            let Some(data) = &state.data else { return };
+            let mut options = data.options.clone();
+            options.column_types.insert(column.to_owned(), *kind);
+            // The role is given once the column has been read with its new type.
+            state.pending_role = Some((column.to_owned(), role));
+            update(state, Command::SetImport(options), fx);
+        }
+        Conversion::TreatAsCategorical => {
+            let Some(before) = state.document.clone() else {
+                return;
+            };
+            let mut document = before.clone();
+            document.recipe.model.categorical.insert(column.to_owned());
+            let mut roles = document.roles.clone();
+            roles.remove(column);
+            // Categories can be a predictor whatever the column's type, which is what the offer was about.
+            roles.predictors.push(column.to_owned());
+            document.set_roles(roles);
+            state.history.note(before);
+            state.document = Some(document);
+            request_check(state, fx);
+        }
+        Conversion::UseAs(other) => {
+            update(state, Command::AssignRole(column.to_owned(), *other), fx);
+        }
+    }
+}
+
+pub(super) fn step(state: &mut AppState, back: bool, fx: &mut dyn Effects) {
+    let Some(document) = &mut state.document else {
+        return;
+    };
+    let moved = if back {
+        state.history.undo(document)
+    } else {
+        state.history.redo(document)
+    };
+    if moved {
+        request_check(state, fx);
+    }
+}

@@ -1,0 +1,171 @@
+//! One run in the history: being prepared, live, finished, or read from a folder.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::engine::{Job, PrepareControl, Recipe, Report, Run, RunState, RunView};
+use crate::export::manifest::Manifest;
+use crate::samplers::{self, SamplerSpec};
+
+/// What state a run is in.
+pub enum RunPhase {
+    /// Data, model and mode are being prepared.
+    Preparing(Arc<PrepareControl>),
+    /// It could not be prepared, with the sentence why.
+    Refused(String),
+    /// It has chains, working or ended.
+    Live(Box<Run>),
+    /// It was read from a folder or a file of draws.
+    Read(Box<ReadRun>),
+}
+
+/// A run that was not run here.
+pub struct ReadRun {
+    /// Reported quantities.
+    pub variables: Vec<String>,
+    /// Names of the sampler's information columns.
+    pub info_names: Vec<String>,
+    /// Draws.
+    pub view: Arc<RunView>,
+    /// Diagnostics.
+    pub report: Arc<Report>,
+    /// What was run, if known.
+    pub manifest: Option<Manifest>,
+}
+
+/// Whether a run's results are on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Saved {
+    /// Not yet.
+    No,
+    /// Being written.
+    Writing,
+    /// Here.
+    At(PathBuf),
+    /// It failed, with the sentence why; the draws are in memory.
+    Failed(String),
+}
+
+/// One entry of the run history.
+pub struct RunEntry {
+    /// Number, unique in this window.
+    pub id: u64,
+    /// The recipe it was started with, defaults not filled in; for read runs the folder's.
+    pub recipe: Option<Recipe>,
+    /// Its state.
+    pub phase: RunPhase,
+    /// Whether it is on disk.
+    pub saved: Saved,
+    /// The control run of its bias check, while that goes on.
+    pub control: Option<Box<Run>>,
+}
+
+impl RunEntry {
+    /// "Run 4".
+    pub fn title(&self) -> String {
+        format!("Run {}", self.id)
+    }
+
+    /// The engine's handle, for live runs.
+    pub fn run(&self) -> Option<&Run> {
+        match &self.phase {
+            RunPhase::Live(run) => Some(run),
+            _ => None,
+        }
+    }
+
+    /// The job, for live runs.
+    pub fn job(&self) -> Option<&Arc<Job>> {
+        self.run().map(Run::job)
+    }
+
+    /// The sampler, where it is known.
+    pub fn sampler(&self) -> Option<&'static SamplerSpec> {
+        match &self.phase {
+            RunPhase::Live(run) => Some(&run.job().sampler.spec),
+            RunPhase::Read(read) => {
+                let id = read
+                    .manifest
+                    .as_ref()
+                    .map(|manifest| manifest.sampler.as_str())?;
+                samplers::find(id).map(|entry| &entry.spec)
+            }
+            _ => {
+                let id = self
+                    .recipe
+                    .as_ref()
+                    .map(|recipe| recipe.sampler.id.as_str())?;
+                samplers::find(id).map(|entry| &entry.spec)
+            }
+        }
+    }
+
+    /// The newest draws, if there are chains.
+    pub fn view(&self) -> Option<Arc<RunView>> {
+        match &self.phase {
+            RunPhase::Live(run) => Some(run.view()),
+            RunPhase::Read(read) => Some(Arc::clone(&read.view)),
+            _ => None,
+        }
+    }
+
+    /// The newest diagnostics, if there are chains.
+    pub fn report(&self) -> Option<Arc<Report>> {
+        match &self.phase {
+            RunPhase::Live(run) => Some(run.report()),
+            RunPhase::Read(read) => Some(Arc::clone(&read.report)),
+            _ => None,
+        }
+    }
+
+    /// Changes whenever the view or the report changed.
+    pub fn version(&self) -> u64 {
+        self.run().map_or(0, Run::version)
+    }
+
+    /// Names of the reported quantities.
+    pub fn variables(&self) -> Vec<String> {
+        match &self.phase {
+            RunPhase::Live(run) => run.job().variables(),
+            RunPhase::Read(read) => read.variables.clone(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Names of the sampler's information columns.
+    pub fn info_names(&self) -> Vec<String> {
+        match &self.phase {
+            RunPhase::Live(run) => run
+                .job()
+                .sampler
+                .spec
+                .info
+                .iter()
+                .map(|column| column.name.to_owned())
+                .collect(),
+            RunPhase::Read(read) => read.info_names.clone(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether chains are working or waiting.
+    pub fn is_active(&self) -> bool {
+        match &self.phase {
+            RunPhase::Preparing(_) => true,
+            RunPhase::Live(run) => {
+                !run.is_finished() || !matches!(run.view().state, RunState::Finished(_))
+            }
+            RunPhase::Refused(_) | RunPhase::Read(_) => false,
+        }
+    }
+
+    /// Whether the draft `recipe` no longer is what this run was run with, so that its results are of something else.
+    pub fn is_stale(&self, recipe: &Recipe) -> bool {
+        self.recipe.as_ref().is_some_and(|mine| {
+            mine.model != recipe.model
+                || mine.priors != recipe.priors
+                || mine.data.source != recipe.data.source
+                || mine.data.import != recipe.data.import
+        })
+    }
+}

@@ -1,0 +1,27 @@
+//! Application logic without egui: what is open, what is drafted, what runs, and the commands that change it.
+//!
+//! Panels read [`AppState`] and send [`Command`]s; [`update::update`] is the only place where a command changes the
+//! state. Long work runs on named threads and comes back as an [`Outcome`].
+
+mod checking;
+pub mod command;
+pub mod document;
+mod drafting;
+pub mod entry;
+mod opening;
+pub mod preferences;
+mod reading;
+mod running;
+pub mod state;
+pub mod tasks;
+#[cfg(test)]
+pub(crate) mod testing;
+pub mod update;
+mod writing;
+
+pub use command::{Command, Page};
+pub use document::Document;
+pub use entry::{RunEntry, RunPhase};
+pub use preferences::{Depth, Preferences, Theme};
+pub use state::{AppState, DataState, ModelCheck};
+pub use tasks::{Effects, Outcome, Pick};

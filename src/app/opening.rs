@@ -1,0 +1,254 @@
+//! Opening files: what kind they are, reading tables, taking them into use.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::checking::request_check;
+use super::command::{Command, Page};
+use super::document::Document;
+use super::reading::{read_draws, read_folder};
+use super::state::{AppState, DataState, FileProblem, Loading};
+use super::tasks::{Effects, Origin, Outcome};
+use super::update::update;
+use crate::data::load::{LoadControl, Loaded, load};
+use crate::data::profile::profile;
+use crate::data::roles::Roles;
+use crate::data::samples;
+use crate::data::sniff::ImportOptions;
+use crate::engine::Recipe;
+use crate::engine::recipe::SAMPLE_PREFIX;
+
+/// Template of a new draft.
+const FIRST_TEMPLATE: &str = "logistic";
+
+pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
+    state.problem = None;
+    let extension = path
+        .extension()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_lowercase();
+    if path.is_dir() {
+        let path = path.to_owned();
+        fx.spawn("read-run", Box::new(move || read_folder(&path)));
+    } else if extension == "toml" {
+        match Recipe::read(path, &[]) {
+            Ok(recipe) => {
+                let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+                state.preferences.remember(path);
+                let options = recipe.data.import.clone();
+                start_loading(state, Origin::Recipe(Box::new(recipe), folder), options, fx);
+            }
+            Err(error) => {
+                state.problem = Some(FileProblem {
+                    message: error.to_string(),
+                    path: Some(path.to_owned()),
+                });
+            }
+        }
+    } else if has_draws_header(path) {
+        let path = path.to_owned();
+        fx.spawn("read-draws", Box::new(move || read_draws(&path)));
+    } else {
+        start_loading(
+            state,
+            Origin::File(path.to_owned()),
+            ImportOptions::default(),
+            fx,
+        );
+    }
+}
+
+/// Whether a file begins like a table of draws.
+fn has_draws_header(path: &Path) -> bool {
+    use std::io::Read as _;
+    let mut start = [0_u8; 16];
+    let read = std::fs::File::open(path)
+        .and_then(|mut file| file.read(&mut start))
+        .unwrap_or(0);
+    start[..read].starts_with(b".chain,") || start[..read].starts_with(b"\".chain\",")
+}
+
+pub(super) fn origin_of(data: &DataState) -> Origin {
+    match &data.path {
+        Some(path) => Origin::File(path.clone()),
+        None => Origin::Sample(data.source.trim_start_matches(SAMPLE_PREFIX).to_owned()),
+    }
+}
+
+pub(super) fn start_loading(
+    state: &mut AppState,
+    origin: Origin,
+    options: ImportOptions,
+    fx: &mut dyn Effects,
+) {
+    state.problem = None;
+    if let Some(loading) = state.loading.take() {
+        loading.control.cancel();
+    }
+    state.next_serial += 1;
+    let generation = state.next_serial;
+    let control = Arc::new(LoadControl::default());
+    let name = match &origin {
+        Origin::File(path) => path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned(),
+        Origin::Sample(id) => id.clone(),
+        Origin::Recipe(recipe, _) => recipe.data.source.clone(),
+    };
+    state.loading = Some(Loading {
+        name,
+        control: Arc::clone(&control),
+        generation,
+    });
+    if let Some(data) = &mut state.data {
+        data.options = options.clone();
+    }
+    fx.spawn(
+        "load-data",
+        Box::new(move || {
+            let begun = Instant::now();
+            let result = match &origin {
+                Origin::File(path) => load(path, &options, &control),
+                Origin::Sample(id) => samples::load(id, &options, &control),
+                Origin::Recipe(recipe, folder) => match recipe.data_path(folder) {
+                    Some(path) => load(&path, &options, &control),
+                    None => samples::load(recipe.sample().unwrap_or_default(), &options, &control),
+                },
+            };
+            let secs = begun.elapsed().as_secs_f64();
+            Outcome::Loaded {
+                generation,
+                origin,
+                result: result.map(Arc::new),
+                secs,
+            }
+        }),
+    );
+}
+
+pub(super) fn loaded(
+    state: &mut AppState,
+    generation: u64,
+    origin: Origin,
+    result: Result<Arc<Loaded>, crate::data::DataError>,
+    secs: f64,
+    fx: &mut dyn Effects,
+) {
+    // A newer load, or a cancellation, has overtaken this one.
+    if state
+        .loading
+        .as_ref()
+        .is_none_or(|loading| loading.generation != generation)
+    {
+        return;
+    }
+    state.loading = None;
+    let path = match &origin {
+        Origin::File(path) => Some(path.clone()),
+        Origin::Sample(_) => None,
+        Origin::Recipe(recipe, folder) => recipe.data_path(folder),
+    };
+    let loaded = match result {
+        Ok(loaded) => loaded,
+        Err(error) => {
+            state.problem = Some(FileProblem {
+                message: error.to_string(),
+                path,
+            });
+            return;
+        }
+    };
+    let source = match (&origin, &path) {
+        (Origin::Sample(id), _) => format!("{SAMPLE_PREFIX}{id}"),
+        (Origin::Recipe(recipe, _), None) => recipe.data.source.clone(),
+        (_, Some(path)) => std::path::absolute(path)
+            .unwrap_or_else(|_bad| path.clone())
+            .display()
+            .to_string(),
+        (_, None) => String::new(),
+    };
+    let options = match (&origin, &state.data) {
+        (Origin::Recipe(recipe, _), _) => recipe.data.import.clone(),
+        (_, Some(data)) if data.source == source => data.options.clone(),
+        _ => ImportOptions::default(),
+    };
+    let same_source = state
+        .data
+        .as_ref()
+        .is_some_and(|data| data.source == source);
+    if let Origin::File(path) = &origin {
+        state.preferences.remember(path);
+    }
+    let table = Arc::clone(&loaded);
+    fx.spawn(
+        "profile-columns",
+        Box::new(move || Outcome::Profiled {
+            fingerprint: table.table.fingerprint().to_owned(),
+            profiles: Arc::new(profile(&table.table)),
+        }),
+    );
+    state.data = Some(DataState {
+        path,
+        source: source.clone(),
+        loaded: Arc::clone(&loaded),
+        options: options.clone(),
+        profiles: None,
+        read_secs: secs,
+    });
+    match origin {
+        Origin::Recipe(recipe, _) => {
+            let mut recipe = *recipe;
+            recipe.data.source = source;
+            state.document = Some(Document::of_recipe(recipe));
+            state.history = Default::default();
+            state.page = Page::Model;
+        }
+        _ if same_source && state.document.is_some() => {
+            // The same file read differently: the draft stays, and is checked against the new columns.
+            if let Some(document) = &mut state.document {
+                document.recipe.data.import = options;
+            }
+            state.page = Page::Data;
+        }
+        _ => {
+            state.document = None;
+            state.check = None;
+            state.history = Default::default();
+            state.page = Page::Data;
+        }
+    }
+    request_check(state, fx);
+    if let Some((column, role)) = state.pending_role.take()
+        && state.document.is_some()
+    {
+        update(state, Command::AssignRole(column, role), fx);
+    }
+}
+
+pub(super) fn accept_import(state: &mut AppState, fx: &mut dyn Effects) {
+    let Some(data) = &state.data else { return };
+    if state.document.is_none() {
+        let mut document = Document::new(&data.source, FIRST_TEMPLATE);
+        document.recipe.data.import = data.options.clone();
+        let suggestion = data
+            .source
+            .strip_prefix(SAMPLE_PREFIX)
+            .and_then(samples::find);
+        match suggestion {
+            Some(sample) => {
+                sample
+                    .template
+                    .clone_into(&mut document.recipe.model.template);
+                document.set_formula(sample.formula);
+            }
+            None => document.set_roles(Roles::suggest(&data.loaded.table)),
+        }
+        state.document = Some(document);
+    }
+    state.page = Page::Model;
+    request_check(state, fx);
+}

@@ -1,0 +1,137 @@
+//! Runs read from folders and files of draws.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::entry::ReadRun;
+use super::tasks::Outcome;
+use crate::base::draws::{ChainDraws, DrawList};
+use crate::diagnostics::Verdict;
+use crate::diagnostics::running::Running;
+use crate::engine::protocol::ChainView;
+use crate::engine::{ChainState, Recipe, Report, RunState, RunView, StopReason};
+use crate::export::{self, Results, RunFolder, draws_csv};
+
+pub(super) fn read_folder(path: &Path) -> Outcome {
+    let read = || -> Result<(Recipe, Results), export::ExportError> {
+        let folder = RunFolder::open(path)?;
+        Ok((folder.recipe()?, folder.results()?))
+    };
+    match read() {
+        Ok((recipe, results)) => Outcome::RunRead {
+            recipe: Some(Box::new(recipe)),
+            path: path.to_owned(),
+            result: Ok(Box::new(read_run(results))),
+        },
+        Err(error) => Outcome::RunRead {
+            recipe: None,
+            path: path.to_owned(),
+            result: Err(error.to_string()),
+        },
+    }
+}
+
+pub(super) fn read_draws(path: &Path) -> Outcome {
+    let result = std::fs::File::open(path)
+        .map_err(|error| {
+            export::ExportError::at("The draws cannot be read", &error, path).to_string()
+        })
+        .and_then(|file| {
+            draws_csv::read(std::io::BufReader::new(file))
+                .map_err(|what| format!("{what}: {}", path.display()))
+        })
+        .map(|read| Box::new(read_run(Results::of_draws(read))));
+    Outcome::RunRead {
+        recipe: None,
+        path: path.to_owned(),
+        result,
+    }
+}
+
+/// Results from files as a finished run.
+fn read_run(results: Results) -> ReadRun {
+    let manifest = results.manifest;
+    let chains: Vec<ChainView> = results
+        .draws
+        .iter()
+        .zip(&results.info)
+        .enumerate()
+        .map(|(index, (draws, info))| {
+            let about = manifest
+                .as_ref()
+                .and_then(|manifest| manifest.chains.get(index));
+            let failure = about.and_then(|chain| chain.failure.clone());
+            ChainView {
+                criterion: Vec::new(),
+                draws: ChainDraws {
+                    draws: draws.clone(),
+                    info: info.clone(),
+                    ..ChainDraws::new(draws.width(), info.width())
+                },
+                state: failure.map_or(ChainState::Finished, ChainState::Failed),
+                iterations: draws.len() as u64 + about.map_or(0, |chain| chain.warmup as u64),
+                datum_grads: 0,
+                rate: 0.0,
+                draw_secs: about.map_or(0.0, |chain| chain.draw_secs),
+                warmup_secs: about.map_or(0.0, |chain| chain.warmup_secs),
+            }
+        })
+        .collect();
+    let reason = manifest
+        .as_ref()
+        .and_then(|manifest| manifest.stop_reason)
+        .unwrap_or(StopReason::Draws);
+    let view = RunView {
+        chains,
+        state: RunState::Finished(reason),
+        elapsed_secs: manifest
+            .as_ref()
+            .map_or(0.0, |manifest| manifest.elapsed_secs),
+        log: Vec::new(),
+        version: 0,
+    };
+    let mut running = Running::new(results.variables.len());
+    let lists: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
+    running.update(&lists, std::time::Duration::MAX);
+    let (verdict, sentence) = manifest.as_ref().map_or_else(
+        || foreign_verdict(&results.summary, view.draws_per_chain(), view.chains.len()),
+        |manifest| (manifest.verdict, manifest.verdict_sentence.clone()),
+    );
+    let report = Report {
+        summary: results.summary,
+        running: Arc::new(running),
+        verdict,
+        sentence,
+        draws_per_chain: view.draws_per_chain(),
+        divergences: manifest.as_ref().map_or(0, |manifest| manifest.divergences),
+        eta_secs: None,
+        bias: None,
+    };
+    ReadRun {
+        variables: results.variables,
+        info_names: results.info_names,
+        view: Arc::new(view),
+        report: Arc::new(report),
+        manifest,
+    }
+}
+
+/// The verdict on draws of unknown origin: they are judged as if their sampler were exact.
+fn foreign_verdict(
+    rows: &[crate::diagnostics::SummaryRow],
+    draws_per_chain: usize,
+    chains: usize,
+) -> (Verdict, String) {
+    crate::diagnostics::verdict::judge(&crate::diagnostics::verdict::VerdictInputs {
+        rows,
+        draws_per_chain,
+        running: false,
+        chains,
+        failed: &[],
+        stuck: &[],
+        divergences: 0,
+        biased: None,
+        bias: None,
+        secs_to_target: None,
+    })
+}

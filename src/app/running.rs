@@ -1,0 +1,180 @@
+//! Runs: starting, steering, continuing, certifying.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::checking::request_check;
+use super::command::Page;
+use super::document::Document;
+use super::entry::{RunEntry, RunPhase, Saved};
+use super::opening::start_loading;
+use super::state::AppState;
+use super::tasks::{Effects, Origin, Outcome};
+use crate::engine::{Job, JobError, PrepareControl, Run, bias_check};
+
+pub(super) fn with_run(state: &AppState, id: u64, act: impl FnOnce(&Run)) {
+    if let Some(run) = state.run(id).and_then(RunEntry::run) {
+        act(run);
+    }
+}
+
+pub(super) fn start_run(state: &mut AppState, fx: &mut dyn Effects) {
+    let (Some(data), Some(document)) = (&state.data, &state.document) else {
+        state.say(
+            "There is nothing to run yet: open data and choose a response",
+            true,
+        );
+        return;
+    };
+    if !document.is_runnable() {
+        let why = document
+            .formula_error
+            .clone()
+            .unwrap_or_else(|| "choose a response and predictors first".to_owned());
+        state.say(format!("The model is not complete: {why}"), true);
+        return;
+    }
+    let recipe = document.recipe.clone();
+    let loaded = Arc::clone(&data.loaded);
+    let control = Arc::new(PrepareControl::default());
+    state.next_run += 1;
+    let id = state.next_run;
+    state.runs.push(RunEntry {
+        id,
+        recipe: Some(recipe.clone()),
+        phase: RunPhase::Preparing(Arc::clone(&control)),
+        saved: Saved::No,
+        control: None,
+    });
+    state.selected_run = Some(id);
+    state.selected_variable = 0;
+    state.page = Page::Runs;
+    fx.spawn(
+        "prepare-run",
+        Box::new(move || {
+            let result = Job::prepare(&recipe, Path::new(""), Some(loaded), &control).map(Box::new);
+            Outcome::Prepared { run: id, result }
+        }),
+    );
+}
+
+pub(super) fn prepared(
+    state: &mut AppState,
+    id: u64,
+    result: Result<Box<Job>, JobError>,
+    fx: &mut dyn Effects,
+) {
+    let waker = fx.waker();
+    let Some(entry) = state.run_mut(id) else {
+        return;
+    };
+    let started = result.map_err(|error| error.to_string()).and_then(|job| {
+        Run::start(Arc::from(job), None, waker).map_err(|error| format!("No threads ({error})"))
+    });
+    match started {
+        Ok(run) => entry.phase = RunPhase::Live(Box::new(run)),
+        Err(message) => {
+            entry.phase = RunPhase::Refused(message.clone());
+            state.say(message, true);
+        }
+    }
+}
+
+pub(super) fn stop(state: &mut AppState, id: u64) {
+    let Some(entry) = state.run_mut(id) else {
+        return;
+    };
+    if let Some(control) = &entry.control {
+        control.stop();
+    }
+    match &entry.phase {
+        RunPhase::Preparing(control) => control.cancel(),
+        RunPhase::Live(run) => run.stop(),
+        RunPhase::Refused(_) | RunPhase::Read(_) => {}
+    }
+}
+
+pub(super) fn add_draws(state: &mut AppState, id: u64, draws: u64, fx: &mut dyn Effects) {
+    let waker = fx.waker();
+    let Some(entry) = state.run_mut(id) else {
+        return;
+    };
+    let RunPhase::Live(run) = &mut entry.phase else {
+        state.say(
+            "Open the run's recipe and data to add draws, or use `ergodic resume`",
+            true,
+        );
+        return;
+    };
+    if !run.is_finished() {
+        run.add_draws(draws);
+        return;
+    }
+    let mut job = (**run.job()).clone();
+    let wanted: Vec<u64> = run
+        .view()
+        .chains
+        .iter()
+        .map(|chain| chain.draws.draws.len() as u64 + draws)
+        .collect();
+    job.recipe.run.draws = wanted.iter().copied().max().unwrap_or(draws);
+    job.recipe.run.draws_of_chains = Some(wanted);
+    let continuation = run.continuation();
+    match Run::start(Arc::new(job), Some(continuation), waker) {
+        Ok(more) => {
+            entry.phase = RunPhase::Live(Box::new(more));
+            entry.saved = Saved::No;
+        }
+        Err(error) => state.say(format!("The run could not be continued ({error})"), true),
+    }
+}
+
+pub(super) fn check_bias(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
+    let waker = fx.waker();
+    let Some(entry) = state.run_mut(id) else {
+        return;
+    };
+    let Some(job) = entry.job().cloned() else {
+        state.say(
+            "The bias of a run read from a folder is checked by `ergodic fit --check-bias`",
+            true,
+        );
+        return;
+    };
+    if entry.control.is_some() {
+        return;
+    }
+    let started = bias_check::control_job(&job)
+        .map_err(|error| error.to_string())
+        .and_then(|control| {
+            Run::start(Arc::new(control), None, waker).map_err(|error| error.to_string())
+        });
+    match started {
+        Ok(control) => entry.control = Some(Box::new(control)),
+        Err(message) => state.say(message, true),
+    }
+}
+
+pub(super) fn use_recipe_of(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
+    let Some(recipe) = state.run(id).and_then(|entry| entry.recipe.clone()) else {
+        return;
+    };
+    if state
+        .data
+        .as_ref()
+        .is_some_and(|data| data.source == recipe.data.source)
+    {
+        if let Some(before) = state.document.replace(Document::of_recipe(recipe)) {
+            state.history.note(before);
+        }
+        state.page = Page::Model;
+        request_check(state, fx);
+        return;
+    }
+    let folder = match state.run(id).map(|entry| &entry.saved) {
+        Some(Saved::At(path)) => path.clone(),
+        _ => PathBuf::new(),
+    };
+    let options = recipe.data.import.clone();
+    start_loading(state, Origin::Recipe(Box::new(recipe), folder), options, fx);
+}

@@ -1,0 +1,164 @@
+//! The whole state of the window, plain data that panels read.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::command::Page;
+use super::document::{Document, History};
+use super::entry::RunEntry;
+use super::preferences::Preferences;
+use crate::base::reporter::{Severity, Warning};
+use crate::data::load::{LoadControl, Loaded};
+use crate::data::profile::Profile;
+use crate::data::roles::Role;
+use crate::data::sniff::ImportOptions;
+use crate::models::ParamInfo;
+
+/// An open table.
+#[derive(Clone)]
+pub struct DataState {
+    /// File, or `None` for bundled data.
+    pub path: Option<PathBuf>,
+    /// Source as recipes write it.
+    pub source: String,
+    /// The table, how it was read, what was remarked.
+    pub loaded: Arc<Loaded>,
+    /// What the user changed about the reading.
+    pub options: ImportOptions,
+    /// Profiles of the columns, once they are known.
+    pub profiles: Option<Arc<Vec<Profile>>>,
+    /// Seconds that reading took.
+    pub read_secs: f64,
+}
+
+/// What a check of the draft model found; made on a background thread whenever the draft changes.
+#[derive(Clone, Debug, Default)]
+pub struct ModelCheck {
+    /// Why it cannot be fitted, if it cannot.
+    pub error: Option<String>,
+    /// The response with its success level and counts.
+    pub response: String,
+    /// Levels of the response, to choose success from.
+    pub response_levels: Vec<(String, usize)>,
+    /// Rows used and rows in the table.
+    pub rows: (usize, usize),
+    /// Columns with missing values and how many.
+    pub dropped: Vec<(String, usize)>,
+    /// Reference level per categorical predictor.
+    pub references: Vec<(String, String)>,
+    /// Parameters with priors.
+    pub params: Vec<ParamInfo>,
+    /// Density of each parameter's prior on a grid: value and density; empty where it has none.
+    pub prior_curves: Vec<Vec<(f64, f64)>>,
+    /// Remarks.
+    pub warnings: Vec<Warning>,
+}
+
+/// Reading a file, while it lasts.
+pub struct Loading {
+    /// What is being read.
+    pub name: String,
+    /// Progress and cancellation.
+    pub control: Arc<LoadControl>,
+    /// Counts loads, so that a result that was overtaken is dropped.
+    pub generation: u64,
+}
+
+/// A short message at the bottom of the window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Toast {
+    /// The sentence.
+    pub text: String,
+    /// Errors stay until dismissed.
+    pub is_error: bool,
+    /// Counts toasts, so that a view can time each.
+    pub serial: u64,
+}
+
+/// A problem with a file, shown as a page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileProblem {
+    /// What and where.
+    pub message: String,
+    /// The file.
+    pub path: Option<PathBuf>,
+}
+
+/// The whole state.
+#[derive(Default)]
+pub struct AppState {
+    /// What is shown.
+    pub page: Page,
+    /// The open table.
+    pub data: Option<DataState>,
+    /// A file being read.
+    pub loading: Option<Loading>,
+    /// What is wrong with the file that was opened last.
+    pub problem: Option<FileProblem>,
+    /// The draft.
+    pub document: Option<Document>,
+    /// Its history.
+    pub history: History,
+    /// The newest check of the draft's model.
+    pub check: Option<Arc<ModelCheck>>,
+    /// Counts checks asked for.
+    pub check_generation: u64,
+    /// Whether a check is being made.
+    pub checking: bool,
+    /// Runs, oldest first.
+    pub runs: Vec<RunEntry>,
+    /// The run shown.
+    pub selected_run: Option<u64>,
+    /// The variable shown.
+    pub selected_variable: usize,
+    /// Messages of the window itself, oldest first.
+    pub messages: Vec<Warning>,
+    /// The present toast.
+    pub toast: Option<Toast>,
+    /// Remembered choices.
+    pub preferences: Preferences,
+    /// A role to give once the column has been read with another type.
+    pub(super) pending_role: Option<(String, Role)>,
+    pub(super) next_run: u64,
+    pub(super) next_serial: u64,
+}
+
+impl AppState {
+    /// The run shown.
+    pub fn selected(&self) -> Option<&RunEntry> {
+        self.selected_run.and_then(|id| self.run(id))
+    }
+
+    /// The run with this number.
+    pub fn run(&self, id: u64) -> Option<&RunEntry> {
+        self.runs.iter().find(|entry| entry.id == id)
+    }
+
+    pub(super) fn run_mut(&mut self, id: u64) -> Option<&mut RunEntry> {
+        self.runs.iter_mut().find(|entry| entry.id == id)
+    }
+
+    /// Whether a run is being prepared or has working chains.
+    pub fn is_busy(&self) -> bool {
+        self.loading.is_some()
+            || self
+                .runs
+                .iter()
+                .any(|entry| entry.is_active() || entry.control.is_some())
+    }
+
+    /// Shows a toast; errors also go into the messages.
+    pub fn say(&mut self, text: impl Into<String>, is_error: bool) {
+        let text = text.into();
+        if is_error {
+            self.messages
+                .push(Warning::new(Severity::Bad, "error", text.clone()));
+        }
+        self.next_serial += 1;
+        self.toast = Some(Toast {
+            text,
+            is_error,
+            serial: self.next_serial,
+        });
+    }
+}

@@ -1,0 +1,172 @@
+//! Long work on named threads; results come back as outcomes that the window hands to `update`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use super::entry::ReadRun;
+use super::state::ModelCheck;
+use crate::data::DataError;
+use crate::data::load::Loaded;
+use crate::data::profile::Profile;
+use crate::engine::{Job, JobError, Recipe};
+
+/// Outcomes that may wait; each is small or behind a pointer.
+const MAX_WAITING: usize = 64;
+
+/// What a task ends with.
+pub enum Outcome {
+    /// A file was read, or not.
+    Loaded {
+        /// Which load this was.
+        generation: u64,
+        /// Where it came from.
+        origin: Origin,
+        /// The table or what is wrong.
+        result: Result<Arc<Loaded>, DataError>,
+        /// Seconds it took.
+        secs: f64,
+    },
+    /// Column profiles of the table with this fingerprint.
+    Profiled {
+        /// Of the table.
+        fingerprint: String,
+        /// In order of columns.
+        profiles: Arc<Vec<Profile>>,
+    },
+    /// The draft's model was checked.
+    Checked {
+        /// Which check this was.
+        generation: u64,
+        /// What was found.
+        check: Arc<ModelCheck>,
+    },
+    /// A run is ready to start, or not.
+    Prepared {
+        /// The run.
+        run: u64,
+        /// The job or what is wrong.
+        result: Result<Box<Job>, JobError>,
+    },
+    /// A run folder or file of draws was read, or not.
+    RunRead {
+        /// The folder's recipe, if it has one.
+        recipe: Option<Box<Recipe>>,
+        /// Where it is.
+        path: PathBuf,
+        /// The results or what is wrong.
+        result: Result<Box<ReadRun>, String>,
+    },
+    /// Results were saved, or not.
+    RunSaved {
+        /// The run.
+        run: u64,
+        /// The folder or what is wrong.
+        result: Result<PathBuf, String>,
+    },
+    /// Something was written, or not: the sentence to show.
+    Written(Result<String, String>),
+    /// A dialog was closed; `None` if cancelled or if the system has no dialogs.
+    Picked {
+        /// What it was for.
+        purpose: Pick,
+        /// The chosen path.
+        path: Option<PathBuf>,
+        /// The system has no file dialogs.
+        unavailable: bool,
+    },
+}
+
+/// Where a table comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Origin {
+    /// A file.
+    File(PathBuf),
+    /// A bundled data set.
+    Sample(String),
+    /// The data of a recipe that was opened.
+    Recipe(Box<Recipe>, PathBuf),
+}
+
+/// What a file dialog is for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pick {
+    /// A file to open.
+    Open,
+    /// Where to save the draft.
+    SaveRecipe,
+    /// Where to export a run in a format, with a proposed file name.
+    Export(u64, &'static str, String),
+}
+
+/// What `update` may do to the outside world.
+pub trait Effects {
+    /// Runs `work` on a thread called `name`; its outcome comes back later.
+    fn spawn(&mut self, name: &str, work: Box<dyn FnOnce() -> Outcome + Send>);
+    /// Opens a file dialog, without waiting for it.
+    fn pick(&mut self, purpose: Pick);
+    /// What runs call when there is something new to show.
+    fn waker(&self) -> Arc<dyn Fn() + Send + Sync>;
+}
+
+/// Spawns threads and collects their outcomes.
+pub struct Tasks {
+    sender: Sender<Outcome>,
+    receiver: Receiver<Outcome>,
+    waker: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl Tasks {
+    /// Calls `waker` whenever an outcome is there.
+    pub fn new(waker: Arc<dyn Fn() + Send + Sync>) -> Self {
+        let (sender, receiver) = bounded(MAX_WAITING);
+        Self {
+            sender,
+            receiver,
+            waker,
+        }
+    }
+
+    /// Runs `work` on a thread called `name`. If the system gives no thread, the work is done at once: late is better
+    /// than never.
+    pub fn spawn(&self, name: &str, work: Box<dyn FnOnce() -> Outcome + Send>) {
+        let (sender, waker) = (self.sender.clone(), Arc::clone(&self.waker));
+        let slot = Arc::new(std::sync::Mutex::new(Some(work)));
+        let mine = Arc::clone(&slot);
+        let body = move || {
+            let work = mine
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner)
+                .take();
+            if let Some(work) = work {
+                // Nobody listens only when the window has closed.
+                drop(sender.send(work()));
+                waker();
+            }
+        };
+        if std::thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(body)
+            .is_err()
+        {
+            let work = slot
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner)
+                .take();
+            if let Some(work) = work {
+                drop(self.sender.try_send(work()));
+            }
+        }
+    }
+
+    /// What calls back when there is something new.
+    pub fn waker(&self) -> Arc<dyn Fn() + Send + Sync> {
+        Arc::clone(&self.waker)
+    }
+
+    /// The next outcome, if one is there.
+    pub fn poll(&self) -> Option<Outcome> {
+        self.receiver.try_recv().ok()
+    }
+}

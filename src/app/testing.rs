@@ -1,0 +1,100 @@
+//! A session without window and threads, for tests: work is done at once and its outcomes are fed back.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::command::Command;
+use super::state::AppState;
+use super::tasks::{Effects, Outcome, Pick};
+use super::update::{finish, update};
+
+/// Does work when it is spawned and keeps what it ended with.
+#[derive(Default)]
+pub(crate) struct Synchronous {
+    outcomes: VecDeque<Outcome>,
+    /// Dialogs that were asked for.
+    pub picks: Vec<Pick>,
+}
+
+impl Effects for Synchronous {
+    fn spawn(&mut self, _name: &str, work: Box<dyn FnOnce() -> Outcome + Send>) {
+        self.outcomes.push_back(work());
+    }
+
+    fn pick(&mut self, purpose: Pick) {
+        self.picks.push(purpose);
+    }
+
+    fn waker(&self) -> Arc<dyn Fn() + Send + Sync> {
+        Arc::new(|| {})
+    }
+}
+
+/// A state that is driven by commands alone, as the window drives it.
+#[derive(Default)]
+pub(crate) struct Session {
+    /// The state.
+    pub state: AppState,
+    /// What was asked of the outside world.
+    pub fx: Synchronous,
+}
+
+impl Session {
+    /// Applies a command and everything that follows from it, except what runs of chains do.
+    pub fn send(&mut self, command: Command) {
+        update(&mut self.state, command, &mut self.fx);
+        while let Some(outcome) = self.fx.outcomes.pop_front() {
+            finish(&mut self.state, outcome, &mut self.fx);
+        }
+    }
+
+    /// A session with a bundled data set read but not yet accepted.
+    pub fn with_sample(id: &str) -> Self {
+        let mut session = Self::default();
+        session.send(Command::OpenSample(id.to_owned()));
+        assert!(session.state.data.is_some(), "{:?}", session.state.problem);
+        session
+    }
+
+    /// A session with a draft for a bundled data set.
+    pub fn with_draft(id: &str) -> Self {
+        let mut session = Self::with_sample(id);
+        session.send(Command::AcceptImport);
+        session
+    }
+
+    /// A session that has opened a file with this text; the folder must outlive the session.
+    pub fn with_file(folder: &tempfile::TempDir, name: &str, text: &str) -> Self {
+        let path: PathBuf = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let mut session = Self::default();
+        session.send(Command::Open(path));
+        session
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::Page;
+
+    #[test]
+    fn a_draft_of_the_first_sample_is_checked_at_once() {
+        let session = Session::with_draft("churn");
+        assert_eq!(session.state.page, Page::Model);
+        let check = session.state.check.as_ref().unwrap();
+        assert_eq!(check.error, None);
+        assert!(!check.params.is_empty());
+        assert!(!session.state.checking);
+        assert!(session.state.data.unwrap().profiles.is_some());
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_a_problem() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = Session::with_file(&folder, "bad.csv", "a,b\n1,2\n3\n");
+        assert!(session.state.data.is_none());
+        assert!(session.state.problem.unwrap().message.contains("Line 3"));
+    }
+}

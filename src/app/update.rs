@@ -1,0 +1,217 @@
+//! The only place where commands and outcomes change the state.
+
+use super::command::{Command, Page};
+use super::drafting::{DocumentChange, change_document, convert, step};
+use super::entry::{RunEntry, RunPhase, Saved};
+use super::opening::{accept_import, loaded, open, origin_of, start_loading};
+use super::running::{add_draws, check_bias, prepared, start_run, stop, use_recipe_of, with_run};
+use super::state::{AppState, FileProblem};
+use super::tasks::{Effects, Origin, Outcome, Pick};
+use super::writing::{export_run, save_recipe, save_run};
+use crate::data::sniff::ImportOptions;
+use crate::engine::{Run, bias_check};
+use crate::export;
+
+/// Applies a command.
+pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
+    if let Some(change) = DocumentChange::of(&command) {
+        change_document(state, change, fx);
+        return;
+    }
+    match command {
+        Command::GoTo(page) => state.page = page,
+        Command::Open(path) => open(state, &path, fx),
+        Command::OpenSample(id) => {
+            start_loading(state, Origin::Sample(id), ImportOptions::default(), fx);
+        }
+        Command::PickOpen => fx.pick(Pick::Open),
+        Command::CancelLoad => {
+            if let Some(loading) = state.loading.take() {
+                loading.control.cancel();
+            }
+        }
+        Command::SetImport(options) => {
+            if let Some(data) = &state.data {
+                start_loading(state, origin_of(data), options, fx);
+            }
+        }
+        Command::AcceptImport => accept_import(state, fx),
+        Command::CloseData => {
+            state.data = None;
+            state.document = None;
+            state.check = None;
+            state.history = Default::default();
+            state.page = if state.runs.is_empty() {
+                Page::Start
+            } else {
+                Page::Runs
+            };
+        }
+        Command::Convert(column, conversion, role) => {
+            convert(state, &column, &conversion, role, fx);
+        }
+        Command::Undo => step(state, true, fx),
+        Command::Redo => step(state, false, fx),
+        Command::StartRun => start_run(state, fx),
+        Command::Pause(id) => with_run(state, id, Run::pause),
+        Command::Resume(id) => with_run(state, id, Run::resume),
+        Command::Stop(id) => stop(state, id),
+        Command::AddDraws(id, draws) => add_draws(state, id, draws, fx),
+        Command::CheckBias(id) => check_bias(state, id, fx),
+        Command::SelectRun(id) => {
+            state.selected_run = Some(id);
+            state.page = Page::Runs;
+            let count = state.run(id).map_or(0, |entry| entry.variables().len());
+            state.selected_variable = state.selected_variable.min(count.saturating_sub(1));
+        }
+        Command::ForgetRun(id) => {
+            state.runs.retain(|entry| entry.id != id);
+            if state.selected_run == Some(id) {
+                state.selected_run = state.runs.last().map(|entry| entry.id);
+            }
+        }
+        Command::UseRecipeOf(id) => use_recipe_of(state, id, fx),
+        Command::SelectVariable(index) => state.selected_variable = index,
+        Command::PickExport(id, format) => {
+            if let Ok(format) = export::find(format) {
+                fx.pick(Pick::Export(id, format.id, format.file_name.to_owned()));
+            }
+        }
+        Command::Export(id, format, path) => export_run(state, id, format, path, fx),
+        Command::PickSaveRecipe => fx.pick(Pick::SaveRecipe),
+        Command::SaveRecipe(path) => save_recipe(state, &path, fx),
+        Command::SetTheme(theme) => state.preferences.theme = theme,
+        Command::SetDepth(depth) => state.preferences.depth = depth,
+        Command::SetZoom(zoom) => state.preferences.zoom = zoom,
+        Command::DismissToast => state.toast = None,
+        Command::DismissProblem => state.problem = None,
+        // All others change the document and were handled above.
+        _ => {}
+    }
+}
+
+/// Applies what a task ended with.
+pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
+    match outcome {
+        Outcome::Loaded {
+            generation,
+            origin,
+            result,
+            secs,
+        } => loaded(state, generation, origin, result, secs, fx),
+        Outcome::Profiled {
+            fingerprint,
+            profiles,
+        } => {
+            if let Some(data) = &mut state.data
+                && data.loaded.table.fingerprint() == fingerprint
+            {
+                data.profiles = Some(profiles);
+            }
+        }
+        Outcome::Checked { generation, check } => {
+            if generation == state.check_generation {
+                state.check = Some(check);
+                state.checking = false;
+            }
+        }
+        Outcome::Prepared { run, result } => prepared(state, run, result, fx),
+        Outcome::RunRead {
+            recipe,
+            path,
+            result,
+        } => match result {
+            Ok(read) => {
+                state.next_run += 1;
+                let id = state.next_run;
+                state.runs.push(RunEntry {
+                    id,
+                    recipe: recipe.map(|recipe| *recipe),
+                    phase: RunPhase::Read(read),
+                    saved: Saved::At(path.clone()),
+                    control: None,
+                });
+                state.preferences.remember(&path);
+                state.selected_run = Some(id);
+                state.selected_variable = 0;
+                state.page = Page::Runs;
+            }
+            Err(message) => {
+                state.problem = Some(FileProblem {
+                    message,
+                    path: Some(path),
+                });
+            }
+        },
+        Outcome::RunSaved { run, result } => {
+            let saved = match result {
+                Ok(path) => Saved::At(path),
+                Err(message) => {
+                    state.say(
+                        format!("{message}; the draws are still here and can be exported"),
+                        true,
+                    );
+                    Saved::Failed(message)
+                }
+            };
+            if let Some(entry) = state.run_mut(run) {
+                entry.saved = saved;
+            }
+        }
+        Outcome::Written(Ok(text)) => state.say(text, false),
+        Outcome::Written(Err(text)) => state.say(text, true),
+        Outcome::Picked {
+            purpose,
+            path: Some(path),
+            ..
+        } => {
+            let command = match purpose {
+                Pick::Open => Command::Open(path),
+                Pick::SaveRecipe => Command::SaveRecipe(path),
+                Pick::Export(id, format, _) => Command::Export(id, format, path),
+            };
+            update(state, command, fx);
+        }
+        Outcome::Picked {
+            path: None,
+            unavailable,
+            ..
+        } => {
+            if unavailable {
+                state.say(
+                    "This system has no file dialog; type or drop the path instead",
+                    true,
+                );
+            }
+        }
+    }
+}
+
+/// Looks at runs once per frame: saves those that ended, certifies those whose control ended.
+pub fn tick(state: &mut AppState, fx: &mut dyn Effects) {
+    for entry in &mut state.runs {
+        let RunPhase::Live(run) = &mut entry.phase else {
+            continue;
+        };
+        if !run.is_finished() {
+            continue;
+        }
+        if let Some(control) = &mut entry.control
+            && control.is_finished()
+        {
+            control.join();
+            let report =
+                bias_check::certify(run.job(), &run.view(), &run.report(), &control.view());
+            run.set_report(report);
+            entry.control = None;
+            // The verdict changed: what is on disk must say the same.
+            if let Saved::At(_) = entry.saved {
+                entry.saved = Saved::No;
+            }
+        }
+        if entry.saved == Saved::No && entry.control.is_none() {
+            entry.saved = Saved::Writing;
+            save_run(entry.id, run, fx);
+        }
+    }
+}

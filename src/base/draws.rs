@@ -1,0 +1,251 @@
+//! Draws in memory: blocks travel from chains to the collector, chunks are kept and shared.
+//!
+//! Rows in blocks (a draw is written at once), columns in chunks (a plot or a diagnostic reads one
+//! parameter). A chunk never changes once full, so sharing it is a reference count.
+
+use std::sync::Arc;
+
+/// Draws in a full chunk.
+pub const CHUNK_DRAWS: usize = 1024;
+
+/// A piece of one chain on its way to the collector; recycled, so that a steady run does not allocate.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// Chain, 0-based.
+    pub chain: usize,
+    /// Iteration of the first draw, 0-based, counted from the start of the chain (warm-up included).
+    pub first_iter: u64,
+    /// Whether these draws belong to the warm-up.
+    pub warmup: bool,
+    /// Number of draws in the block.
+    pub len: usize,
+    /// `len`×Q, row-major, reported quantities.
+    pub draws: Vec<f64>,
+    /// `len`×S, row-major, the sampler's information columns.
+    pub info: Vec<f64>,
+    /// Gradients of single rows that the chain has computed by the end of the block.
+    pub datum_grads: u64,
+    /// Ratios of the sampler's convergence criterion at the end of the block, one per component; empty without one.
+    pub criterion: Vec<f64>,
+}
+
+impl Block {
+    /// Empties the block and keeps its memory.
+    pub fn clear(&mut self) {
+        self.len = 0;
+        self.draws.clear();
+        self.info.clear();
+    }
+}
+
+/// Up to [`CHUNK_DRAWS`] draws of one chain, column by column, with the extremes of each column.
+#[derive(Clone, Debug)]
+pub struct Chunk {
+    width: usize,
+    len: usize,
+    values: Vec<f64>,
+    min: Vec<f64>,
+    max: Vec<f64>,
+    all_finite: Vec<bool>,
+}
+
+impl Chunk {
+    /// An empty chunk for `width` columns.
+    pub fn new(width: usize) -> Self {
+        Self {
+            width,
+            len: 0,
+            values: vec![0.0; width * CHUNK_DRAWS],
+            min: vec![f64::INFINITY; width],
+            max: vec![f64::NEG_INFINITY; width],
+            all_finite: vec![true; width],
+        }
+    }
+
+    /// Number of draws.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it holds no draw.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether no further draw fits.
+    pub fn is_full(&self) -> bool {
+        self.len == CHUNK_DRAWS
+    }
+
+    /// Appends one draw of `width` values; the caller checks [`Self::is_full`].
+    pub fn push(&mut self, row: &[f64]) {
+        for (j, &value) in row.iter().enumerate() {
+            self.values[j * CHUNK_DRAWS + self.len] = value;
+            // A NaN leaves the extremes alone; plots break their line there.
+            if value < self.min[j] {
+                self.min[j] = value;
+            }
+            if value > self.max[j] {
+                self.max[j] = value;
+            }
+            self.all_finite[j] &= value.is_finite();
+        }
+        self.len += 1;
+    }
+
+    /// The values of column `j`, oldest first.
+    pub fn column(&self, j: usize) -> &[f64] {
+        &self.values[j * CHUNK_DRAWS..j * CHUNK_DRAWS + self.len]
+    }
+
+    /// Smallest and largest finite value of column `j`; infinite bounds in reverse order if there is none.
+    pub fn extremes(&self, j: usize) -> (f64, f64) {
+        (self.min[j], self.max[j])
+    }
+
+    /// Whether column `j` holds only finite values, so that [`Self::extremes`] says all about its range.
+    pub fn all_finite(&self, j: usize) -> bool {
+        self.all_finite[j]
+    }
+
+    /// Number of columns.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+}
+
+/// A growing list of draws of one chain: full shared chunks and a partial one.
+#[derive(Clone, Debug)]
+pub struct DrawList {
+    width: usize,
+    full: Vec<Arc<Chunk>>,
+    tail: Arc<Chunk>,
+}
+
+impl DrawList {
+    /// An empty list for `width` columns.
+    pub fn new(width: usize) -> Self {
+        Self {
+            width,
+            full: Vec::new(),
+            tail: Arc::new(Chunk::new(width)),
+        }
+    }
+
+    /// Number of columns.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Number of draws.
+    pub fn len(&self) -> usize {
+        self.full.len() * CHUNK_DRAWS + self.tail.len()
+    }
+
+    /// Whether it holds no draw.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Appends one draw. Copies the partial chunk if a published view still holds it.
+    pub fn push(&mut self, row: &[f64]) {
+        let tail = Arc::make_mut(&mut self.tail);
+        tail.push(row);
+        if tail.is_full() {
+            self.full.push(std::mem::replace(
+                &mut self.tail,
+                Arc::new(Chunk::new(self.width)),
+            ));
+        }
+    }
+
+    /// All chunks in order, the partial one last.
+    pub fn chunks(&self) -> impl Iterator<Item = &Chunk> {
+        self.full
+            .iter()
+            .map(Arc::as_ref)
+            .chain(std::iter::once(self.tail.as_ref()).filter(|tail| !tail.is_empty()))
+    }
+
+    /// Copies column `j` into `out`, replacing its content.
+    pub fn copy_column(&self, j: usize, out: &mut Vec<f64>) {
+        out.clear();
+        out.reserve(self.len());
+        for chunk in self.chunks() {
+            out.extend_from_slice(chunk.column(j));
+        }
+    }
+
+    /// Column `j` as one vector.
+    pub fn column(&self, j: usize) -> Vec<f64> {
+        let mut out = Vec::new();
+        self.copy_column(j, &mut out);
+        out
+    }
+
+    /// The value of column `j` at draw `i`.
+    pub fn value(&self, i: usize, j: usize) -> f64 {
+        let chunk = i / CHUNK_DRAWS;
+        if chunk < self.full.len() {
+            self.full[chunk].column(j)[i % CHUNK_DRAWS]
+        } else {
+            self.tail.column(j)[i % CHUNK_DRAWS]
+        }
+    }
+}
+
+/// The draws of one chain as published.
+#[derive(Clone, Debug)]
+pub struct ChainDraws {
+    /// Warm-up draws, Q columns: shown shaded, never part of a summary.
+    pub warmup: DrawList,
+    /// Kept draws, Q columns.
+    pub draws: DrawList,
+    /// The sampler's information columns for the kept draws, S columns.
+    pub info: DrawList,
+    /// The same for the warm-up.
+    pub warmup_info: DrawList,
+}
+
+impl ChainDraws {
+    /// An empty chain of `num_params` reported quantities and `num_info` information columns.
+    pub fn new(num_params: usize, num_info: usize) -> Self {
+        Self {
+            warmup: DrawList::new(num_params),
+            draws: DrawList::new(num_params),
+            info: DrawList::new(num_info),
+            warmup_info: DrawList::new(num_info),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_returns_what_was_pushed_across_chunks() {
+        let mut list = DrawList::new(2);
+        let total = 2 * CHUNK_DRAWS + 3;
+        for i in 0..total {
+            list.push(&[i as f64, -(i as f64)]);
+        }
+        assert_eq!(list.len(), total);
+        assert_eq!(
+            list.column(0),
+            (0..total).map(|i| i as f64).collect::<Vec<_>>()
+        );
+        assert_eq!(list.value(CHUNK_DRAWS + 1, 1), -((CHUNK_DRAWS + 1) as f64));
+        assert_eq!(list.chunks().count(), 3);
+    }
+
+    #[test]
+    fn a_published_copy_does_not_change_when_the_list_grows() {
+        let mut list = DrawList::new(1);
+        list.push(&[1.0]);
+        let published = list.clone();
+        list.push(&[2.0]);
+        assert_eq!(published.column(0), [1.0]);
+        assert_eq!(list.column(0), [1.0, 2.0]);
+    }
+}

@@ -1,0 +1,361 @@
+//! The few dense operations that steps need, on slices; factorisations come from `faer`.
+//!
+//! Matrices are square, row-major slices of length D². Products are written out with a fixed order of additions,
+//! so that they give the same bits on every machine.
+
+use faer::diag::DiagMut;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{
+    LltParams, cholesky_in_place, cholesky_in_place_scratch,
+};
+use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::{MatMut, MatRef, Par, Spec};
+
+/// A symmetric matrix turned out not to be positive definite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the matrix is not positive definite")]
+pub struct NotPositiveDefinite;
+
+/// Σ a_i b_i with eight accumulators, so that strict additions still use vector units.
+#[inline]
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut lanes = [0.0; 8];
+    let (a_main, a_tail) = a.as_chunks::<8>();
+    let (b_main, b_tail) = b.as_chunks::<8>();
+    for (x, y) in a_main.iter().zip(b_main) {
+        for k in 0..8 {
+            lanes[k] += x[k] * y[k];
+        }
+    }
+    let tail: f64 = a_tail.iter().zip(b_tail).map(|(x, y)| x * y).sum();
+    ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5]))
+        + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]))
+        + tail
+}
+
+/// y ← y + α x.
+#[inline]
+pub fn axpy(alpha: f64, x: &[f64], y: &mut [f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += alpha * x;
+    }
+}
+
+/// out ← A x for a row-major matrix with `x.len()` columns.
+#[inline]
+pub fn matvec(a: &[f64], x: &[f64], out: &mut [f64]) {
+    for (row, out) in a.chunks_exact(x.len()).zip(out) {
+        *out = dot(row, x);
+    }
+}
+
+/// x'A x.
+pub fn quadratic_form(a: &[f64], x: &[f64]) -> f64 {
+    a.chunks_exact(x.len())
+        .zip(x)
+        .map(|(row, x_i)| x_i * dot(row, x))
+        .sum()
+}
+
+/// The lower factor L of A = L L', with its working memory: refactoring does not allocate.
+pub struct Cholesky {
+    dim: usize,
+    lower: Vec<f64>,
+    memory: MemBuffer,
+}
+
+impl std::fmt::Debug for Cholesky {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cholesky")
+            .field("dim", &self.dim)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Clone for Cholesky {
+    fn clone(&self) -> Self {
+        let mut copy = Self::empty(self.dim);
+        copy.lower.copy_from_slice(&self.lower);
+        copy
+    }
+}
+
+impl Cholesky {
+    /// Memory for D×D matrices; holds the identity until [`Self::factor`] succeeds.
+    pub fn empty(dim: usize) -> Self {
+        let params = Spec::<LltParams, f64>::default();
+        let memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(dim, Par::Seq, params));
+        let mut lower = vec![0.0; dim * dim];
+        for i in 0..dim {
+            lower[i * dim + i] = 1.0;
+        }
+        Self { dim, lower, memory }
+    }
+
+    /// The factor of the symmetric matrix `a` (its lower triangle is read).
+    pub fn of(a: &[f64], dim: usize) -> Result<Self, NotPositiveDefinite> {
+        let mut factor = Self::empty(dim);
+        factor.factor(a)?;
+        Ok(factor)
+    }
+
+    /// Replaces the factor by that of `a`. After an error the factor must not be used.
+    pub fn factor(&mut self, a: &[f64]) -> Result<(), NotPositiveDefinite> {
+        let dim = self.dim;
+        self.lower.copy_from_slice(a);
+        let view = MatMut::from_row_major_slice_mut(&mut self.lower, dim, dim);
+        let params = Spec::<LltParams, f64>::default();
+        cholesky_in_place(
+            view,
+            faer::linalg::cholesky::llt::factor::LltRegularization::default(),
+            Par::Seq,
+            MemStack::new(&mut self.memory),
+            params,
+        )
+        .map_err(|_not_positive| NotPositiveDefinite)?;
+        for i in 0..dim {
+            for j in i + 1..dim {
+                self.lower[i * dim + j] = 0.0;
+            }
+        }
+        // A NaN passes the pivot test of the library.
+        if self.lower.iter().all(|v| v.is_finite()) {
+            Ok(())
+        } else {
+            Err(NotPositiveDefinite)
+        }
+    }
+
+    /// D.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// L, row-major with zeros above the diagonal.
+    pub fn lower(&self) -> &[f64] {
+        &self.lower
+    }
+
+    /// L for saving and restoring; what is written must be lower triangular with a positive diagonal.
+    pub fn lower_mut(&mut self) -> &mut [f64] {
+        &mut self.lower
+    }
+
+    /// out ← L x.
+    pub fn lower_mul(&self, x: &[f64], out: &mut [f64]) {
+        for i in 0..self.dim {
+            let row = &self.lower[i * self.dim..i * self.dim + i + 1];
+            out[i] = dot(row, &x[..=i]);
+        }
+    }
+
+    /// out ← L' x.
+    pub fn lower_transpose_mul(&self, x: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        for i in 0..self.dim {
+            axpy(
+                x[i],
+                &self.lower[i * self.dim..i * self.dim + i + 1],
+                &mut out[..=i],
+            );
+        }
+    }
+
+    /// x ← L⁻¹ x.
+    pub fn solve_lower(&self, x: &mut [f64]) {
+        for i in 0..self.dim {
+            let row = &self.lower[i * self.dim..i * self.dim + i];
+            x[i] = (x[i] - dot(row, &x[..i])) / self.lower[i * self.dim + i];
+        }
+    }
+
+    /// x ← L⁻ᵀ x: turns standard normals into N(0, A⁻¹).
+    pub fn solve_lower_transpose(&self, x: &mut [f64]) {
+        for i in (0..self.dim).rev() {
+            x[i] /= self.lower[i * self.dim + i];
+            let x_i = x[i];
+            let row = &self.lower[i * self.dim..i * self.dim + i];
+            axpy(-x_i, row, &mut x[..i]);
+        }
+    }
+
+    /// x ← A⁻¹ x.
+    pub fn solve(&self, x: &mut [f64]) {
+        self.solve_lower(x);
+        self.solve_lower_transpose(x);
+    }
+
+    /// A⁻¹, row-major.
+    pub fn inverse(&self) -> Vec<f64> {
+        let dim = self.dim;
+        let mut out = vec![0.0; dim * dim];
+        let mut column = vec![0.0; dim];
+        for j in 0..dim {
+            column.fill(0.0);
+            column[j] = 1.0;
+            self.solve(&mut column);
+            for i in 0..dim {
+                out[i * dim + j] = column[i];
+            }
+        }
+        out
+    }
+
+    /// log det A.
+    pub fn log_det(&self) -> f64 {
+        (0..self.dim)
+            .map(|i| 2.0 * self.lower[i * self.dim + i].ln())
+            .sum()
+    }
+}
+
+/// Eigenvalues and eigenvectors of a symmetric matrix, with their working memory: decomposing again does not allocate.
+pub struct SymmetricEigen {
+    dim: usize,
+    values: Vec<f64>,
+    vectors: Vec<f64>,
+    memory: MemBuffer,
+}
+
+impl std::fmt::Debug for SymmetricEigen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SymmetricEigen")
+            .field("dim", &self.dim)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An eigendecomposition failed: the matrix holds NaN or infinity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the matrix has entries that are not finite numbers")]
+pub struct NotFinite;
+
+impl SymmetricEigen {
+    /// Memory for D×D matrices.
+    pub fn empty(dim: usize) -> Self {
+        let memory = MemBuffer::new(self_adjoint_evd_scratch::<f64>(
+            dim,
+            ComputeEigenvectors::Yes,
+            Par::Seq,
+            Spec::default(),
+        ));
+        Self {
+            dim,
+            values: vec![0.0; dim],
+            vectors: vec![0.0; dim * dim],
+            memory,
+        }
+    }
+
+    /// Decomposes the symmetric matrix `a` (its lower triangle is read).
+    pub fn decompose(&mut self, a: &[f64]) -> Result<(), NotFinite> {
+        if a.iter().any(|v| !v.is_finite()) {
+            return Err(NotFinite);
+        }
+        let dim = self.dim;
+        self_adjoint_evd(
+            MatRef::from_row_major_slice(a, dim, dim),
+            DiagMut::from_slice_mut(&mut self.values),
+            // Column-major: column k, the k-th vector, is a contiguous row of ours.
+            Some(MatMut::from_column_major_slice_mut(
+                &mut self.vectors,
+                dim,
+                dim,
+            )),
+            Par::Seq,
+            MemStack::new(&mut self.memory),
+            Spec::default(),
+        )
+        .map_err(|_no_convergence| NotFinite)
+    }
+
+    /// Eigenvalues in ascending order (D).
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The unit eigenvector of the `k`-th value (D).
+    pub fn vector(&self, k: usize) -> &[f64] {
+        &self.vectors[k * self.dim..(k + 1) * self.dim]
+    }
+}
+
+/// Eigenvalues in ascending order and eigenvectors of a symmetric matrix; vector k is row k of the second result.
+pub fn symmetric_eigen(a: &[f64], dim: usize) -> Option<(Vec<f64>, Vec<f64>)> {
+    let mut eigen = SymmetricEigen::empty(dim);
+    eigen.decompose(a).ok()?;
+    Some((eigen.values, eigen.vectors))
+}
+
+/// A ← L⁻¹ A L⁻ᵀ for a symmetric row-major matrix: A in the coordinates in which L L' is the identity.
+pub fn whiten(factor: &Cholesky, a: &mut [f64]) {
+    let dim = factor.dim();
+    for row in a.chunks_exact_mut(dim) {
+        factor.solve_lower(row);
+    }
+    for i in 0..dim {
+        for j in 0..i {
+            a.swap(i * dim + j, j * dim + i);
+        }
+    }
+    for row in a.chunks_exact_mut(dim) {
+        factor.solve_lower(row);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: [f64; 9] = [4.0, 2.0, 0.6, 2.0, 3.0, 0.4, 0.6, 0.4, 2.0];
+
+    #[test]
+    fn the_factor_multiplies_back_and_solves() {
+        let factor = Cholesky::of(&A, 3).unwrap();
+        let x = [0.3, -1.2, 2.0];
+        let (mut half, mut ax) = ([0.0; 3], [0.0; 3]);
+        factor.lower_transpose_mul(&x, &mut half);
+        factor.lower_mul(&half, &mut ax);
+        let mut expected = [0.0; 3];
+        matvec(&A, &x, &mut expected);
+        for i in 0..3 {
+            assert!((ax[i] - expected[i]).abs() < 1e-14);
+        }
+        factor.solve(&mut ax);
+        for i in 0..3 {
+            assert!((ax[i] - x[i]).abs() < 1e-14);
+        }
+        assert!((quadratic_form(&A, &x) - dot(&x, &expected)).abs() < 1e-14);
+    }
+
+    #[test]
+    fn indefinite_and_nan_matrices_are_refused() {
+        assert_eq!(
+            Cholesky::of(&[1.0, 2.0, 2.0, 1.0], 2).unwrap_err(),
+            NotPositiveDefinite
+        );
+        assert!(Cholesky::of(&[1.0, f64::NAN, f64::NAN, 1.0], 2).is_err());
+    }
+
+    #[test]
+    fn eigenvectors_diagonalise() {
+        let (values, vectors) = symmetric_eigen(&A, 3).unwrap();
+        for k in 0..3 {
+            let v = &vectors[3 * k..3 * k + 3];
+            assert!((quadratic_form(&A, v) - values[k]).abs() < 1e-12);
+            assert!((dot(v, v) - 1.0).abs() < 1e-12);
+        }
+        assert!(values[0] <= values[1] && values[1] <= values[2]);
+    }
+    #[test]
+    fn whitening_a_matrix_by_its_own_factor_gives_the_identity() {
+        let mut a = A;
+        whiten(&Cholesky::of(&A, 3).unwrap(), &mut a);
+        for i in 0..3 {
+            for j in 0..3 {
+                let expected = f64::from(u8::from(i == j));
+                assert!((a[3 * i + j] - expected).abs() < 1e-14);
+            }
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! What every layer may use: random streams, small linear algebra, draws, settings, warnings.
+//! Nothing here knows another layer of the project.
+
+#[cfg(test)]
+pub mod allocations;
+pub mod draws;
+pub mod grad_window;
+pub mod linalg;
+pub mod reporter;
+pub mod rng;
+pub mod settings;

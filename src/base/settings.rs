@@ -1,0 +1,283 @@
+//! Settings of models and samplers: described once as [`Field`]s, from which the window's form, the command
+//! line's `--set`, the recipe file and the reference pages are made.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What values a field takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// A whole number in `min..=max`.
+    Int {
+        /// Smallest allowed value.
+        min: i64,
+        /// Largest allowed value.
+        max: i64,
+    },
+    /// A number in `min..=max`.
+    Real {
+        /// Smallest allowed value.
+        min: f64,
+        /// Largest allowed value.
+        max: f64,
+    },
+    /// One of the listed words.
+    Choice(&'static [&'static str]),
+    /// Yes or no.
+    Bool,
+}
+
+/// One setting: its key, meaning, allowed values, and default with the reason for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Key in recipes and after `--set`, such as `sampler.step_size`; here without the prefix.
+    pub key: &'static str,
+    /// Words for the form.
+    pub label: &'static str,
+    /// What it does, its unit, its symbol in the source.
+    pub help: &'static str,
+    /// Allowed values.
+    pub kind: Kind,
+    /// `None`: chosen by the sampler itself ("auto").
+    pub default: Option<Default>,
+    /// Why this default.
+    pub why: &'static str,
+}
+
+/// A default value of a [`Field`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Default {
+    /// Whole number.
+    Int(i64),
+    /// Number.
+    Real(f64),
+    /// Word.
+    Text(&'static str),
+    /// Yes or no.
+    Bool(bool),
+}
+
+/// A value as written in a recipe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// Yes or no.
+    Bool(bool),
+    /// Whole number.
+    Int(i64),
+    /// Number.
+    Real(f64),
+    /// Text.
+    Text(String),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(v) => write!(f, "{v}"),
+            Self::Int(v) => write!(f, "{v}"),
+            Self::Real(v) => write!(f, "{v}"),
+            Self::Text(v) => write!(f, "{v}"),
+        }
+    }
+}
+
+impl Value {
+    /// Reads a value typed by a user: a whole number, a number, `true`/`false`, otherwise text.
+    pub fn parse(text: &str) -> Self {
+        let text = text.trim();
+        if let Ok(v) = text.parse::<i64>() {
+            return Self::Int(v);
+        }
+        if let Ok(v) = text.parse::<f64>() {
+            return Self::Real(v);
+        }
+        match text {
+            "true" => Self::Bool(true),
+            "false" => Self::Bool(false),
+            _ => Self::Text(text.trim_matches('"').to_owned()),
+        }
+    }
+}
+
+/// Why a setting was refused: one sentence naming the setting and what it takes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SettingError(pub String);
+
+/// User-given values, checked against fields when they are read. Absent means the default.
+#[derive(Clone, Debug, std::default::Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Settings(BTreeMap<String, Value>);
+
+impl Settings {
+    /// Sets `key`.
+    pub fn set(&mut self, key: &str, value: Value) {
+        self.0.insert(key.to_owned(), value);
+    }
+
+    /// Forgets `key`, so that its default holds.
+    pub fn unset(&mut self, key: &str) {
+        self.0.remove(key);
+    }
+
+    /// The value the user gave, if any.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.0.get(key)
+    }
+
+    /// Keys and values in order of key.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(k, v)| (k.as_str(), v))
+    }
+
+    /// Whether nothing was set.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Refuses keys that are not among `fields` and values a field does not take. `owner` is who has the
+    /// fields, for the sentence: "sampler `sgld`".
+    pub fn check(&self, owner: &str, fields: &[Field]) -> Result<(), SettingError> {
+        for (key, value) in &self.0 {
+            let Some(field) = fields.iter().find(|field| field.key == key) else {
+                let known: Vec<&str> = fields.iter().map(|field| field.key).collect();
+                let known = if known.is_empty() {
+                    "it has none".to_owned()
+                } else {
+                    format!("it has {}", known.join(", "))
+                };
+                return Err(SettingError(format!(
+                    "{owner} has no setting `{key}`; {known}"
+                )));
+            };
+            field.accepts(value)?;
+        }
+        Ok(())
+    }
+
+    /// The whole number set for `key`; `None` if it is absent. Call [`Self::check`] first.
+    pub fn int(&self, key: &str) -> Option<i64> {
+        match self.0.get(key)? {
+            Value::Int(v) => Some(*v),
+            Value::Real(v) if v.fract() == 0.0 => Some(*v as i64),
+            _ => None,
+        }
+    }
+
+    /// The number set for `key`; `None` if it is absent.
+    pub fn real(&self, key: &str) -> Option<f64> {
+        match self.0.get(key)? {
+            Value::Int(v) => Some(*v as f64),
+            Value::Real(v) => Some(*v),
+            _ => None,
+        }
+    }
+
+    /// The word set for `key`; `None` if it is absent.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        match self.0.get(key)? {
+            Value::Text(v) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// The yes or no set for `key`; `None` if it is absent.
+    pub fn bool(&self, key: &str) -> Option<bool> {
+        match self.0.get(key)? {
+            Value::Bool(v) => Some(*v),
+            _ => None,
+        }
+    }
+}
+
+impl Field {
+    /// Refuses a value that the field does not take, naming what it takes.
+    pub fn accepts(&self, value: &Value) -> Result<(), SettingError> {
+        // "auto" gives the choice back to the sampler for every field that has no fixed default.
+        if self.default.is_none() && *value == Value::Text("auto".to_owned()) {
+            return Ok(());
+        }
+        let fits = match (self.kind, value) {
+            (Kind::Int { min, max }, Value::Int(v)) => (min..=max).contains(v),
+            (Kind::Int { min, max }, Value::Real(v)) => {
+                v.fract() == 0.0 && *v >= min as f64 && *v <= max as f64
+            }
+            (Kind::Real { min, max }, Value::Int(v)) => (min..=max).contains(&(*v as f64)),
+            (Kind::Real { min, max }, Value::Real(v)) => (min..=max).contains(v),
+            (Kind::Choice(words), Value::Text(v)) => words.contains(&v.as_str()),
+            (Kind::Bool, Value::Bool(_)) => true,
+            _ => false,
+        };
+        if fits {
+            return Ok(());
+        }
+        let key = self.key;
+        let wanted = match self.kind {
+            Kind::Int { min, max } => format!("a whole number from {min} to {max}"),
+            Kind::Real { min, max } => format!("a number from {min} to {max}"),
+            Kind::Choice(words) => format!("one of {}", words.join(", ")),
+            Kind::Bool => "true or false".to_owned(),
+        };
+        Err(SettingError(format!(
+            "Setting `{key}` takes {wanted}, not `{value}`"
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIELDS: &[Field] = &[
+        Field {
+            key: "batch",
+            label: "Batch",
+            help: "",
+            kind: Kind::Int { min: 1, max: 10 },
+            default: None,
+            why: "",
+        },
+        Field {
+            key: "scheme",
+            label: "Scheme",
+            help: "",
+            kind: Kind::Choice(&["iid", "blocks"]),
+            default: Some(Default::Text("iid")),
+            why: "",
+        },
+    ];
+
+    #[test]
+    fn values_out_of_range_and_unknown_keys_are_refused_by_name() {
+        let mut settings = Settings::default();
+        settings.set("batch", Value::Int(11));
+        assert!(
+            settings
+                .check("sampler `x`", FIELDS)
+                .unwrap_err()
+                .0
+                .contains("from 1 to 10")
+        );
+        settings.set("batch", Value::Text("auto".into()));
+        assert!(settings.check("sampler `x`", FIELDS).is_ok());
+        settings.set("bacth", Value::Int(1));
+        assert!(
+            settings
+                .check("sampler `x`", FIELDS)
+                .unwrap_err()
+                .0
+                .contains("bacth")
+        );
+    }
+
+    #[test]
+    fn typed_text_becomes_the_narrowest_value() {
+        assert_eq!(Value::parse("12"), Value::Int(12));
+        assert_eq!(Value::parse("1e-3"), Value::Real(1e-3));
+        assert_eq!(Value::parse("true"), Value::Bool(true));
+        assert_eq!(Value::parse("iid"), Value::Text("iid".into()));
+    }
+}

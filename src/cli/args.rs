@@ -1,0 +1,170 @@
+//! Flags and subcommands.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+/// Fits Bayesian models and shows the chains while they run.
+///
+/// Without a subcommand the window opens; FILE may be a data file, a recipe, a run folder or a file of draws.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ergodic",
+    version,
+    args_conflicts_with_subcommands = true,
+    args_override_self = true
+)]
+pub struct Args {
+    /// What to open in the window
+    pub file: Option<PathBuf>,
+    /// What to do instead
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// Subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Fit a bundled data set with default settings: in the window where there is a display, else in the terminal
+    Demo(DemoArgs),
+    /// Fit a model from a recipe, or from data and a formula
+    Fit(Box<FitArgs>),
+    /// List what there is: templates, samplers, their settings, formats, data sets
+    List(ListArgs),
+    /// Summarise run folders or files of draws
+    #[command(alias = "summarize")]
+    Summarise(SummariseArgs),
+    /// Continue a stopped or finished run, without a new warm-up
+    Resume(ResumeArgs),
+    /// Write the results of a run folder in another format
+    Export(ExportArgs),
+}
+
+/// `demo`.
+#[derive(Debug, Parser)]
+pub struct DemoArgs {
+    /// Stay in the terminal even where there is a display
+    #[arg(long)]
+    pub terminal: bool,
+    /// Folder for the run
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// `fit`.
+#[derive(Debug, Parser)]
+#[command(args_override_self = true)]
+pub struct FitArgs {
+    /// Recipe to run
+    #[arg(value_name = "RECIPE.toml", conflicts_with_all = ["data", "formula", "response"])]
+    pub recipe: Option<PathBuf>,
+    /// Data file, or sample:NAME for a bundled one
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<String>,
+    /// Model formula, such as 'y ~ x1 + x2'
+    #[arg(long, conflicts_with_all = ["response", "predictors", "group"])]
+    pub formula: Option<String>,
+    /// Response column, instead of a formula
+    #[arg(long, requires = "predictors")]
+    pub response: Option<String>,
+    /// Predictor columns, comma separated
+    #[arg(long, value_delimiter = ',', requires = "response")]
+    pub predictors: Vec<String>,
+    /// Grouping column for a random intercept
+    #[arg(long, requires = "response")]
+    pub group: Option<String>,
+    /// Model template
+    #[arg(long)]
+    pub template: Option<String>,
+    /// Sampler, or auto
+    #[arg(long)]
+    pub sampler: Option<String>,
+    /// Number of chains
+    #[arg(long)]
+    pub chains: Option<usize>,
+    /// Iterations of warm-up
+    #[arg(long)]
+    pub warmup: Option<u64>,
+    /// Kept draws per chain
+    #[arg(long)]
+    pub draws: Option<u64>,
+    /// Seed of all random numbers
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Change a recipe entry, such as sampler.step_size=0.1 or priors.b='laplace(0, 1)'
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Folder for the run; must be new or empty
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Afterwards run NUTS as a control and report how far an approximate sampler is off
+    #[arg(long)]
+    pub check_bias: bool,
+    /// Print summary.json instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What `list` lists.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Listing {
+    /// Model templates
+    Templates,
+    /// Samplers
+    Samplers,
+    /// Settings of one template or sampler
+    Settings,
+    /// Export formats
+    Formats,
+    /// Bundled data sets
+    Datasets,
+}
+
+/// `list`.
+#[derive(Debug, Parser)]
+pub struct ListArgs {
+    /// What to list
+    pub what: Listing,
+    /// Template or sampler, for settings
+    pub id: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `summarise`.
+#[derive(Debug, Parser)]
+pub struct SummariseArgs {
+    /// Run folders or CSV files of draws
+    #[arg(required = true, value_name = "DIR|FILE")]
+    pub sources: Vec<PathBuf>,
+    /// Print summary.json instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `resume`.
+#[derive(Debug, Parser)]
+pub struct ResumeArgs {
+    /// Run folder
+    pub folder: PathBuf,
+    /// Further draws per chain
+    #[arg(long)]
+    pub draws: Option<u64>,
+    /// Print summary.json instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `export`.
+#[derive(Debug, Parser)]
+pub struct ExportArgs {
+    /// Run folder
+    pub folder: PathBuf,
+    /// Format; `ergodic list formats` shows them
+    #[arg(long, value_name = "ID")]
+    pub format: String,
+    /// File to write; standard output if absent
+    #[arg(long, value_name = "PATH")]
+    pub out: Option<PathBuf>,
+}

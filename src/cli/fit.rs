@@ -1,0 +1,276 @@
+//! `fit`, `demo` and `resume`: prepare a job, run it, save its folder, print its summary.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::args::{DemoArgs, FitArgs, ResumeArgs};
+use super::progress::{self, Progress};
+use super::{Failure, output, results};
+use crate::engine::recipe::SAMPLE_PREFIX;
+use crate::engine::run::Continuation;
+use crate::engine::{Job, JobError, PrepareControl, Recipe, RunState, StopReason, bias_check};
+use crate::export::{Results, RunFolder};
+
+/// How often the terminal looks at the run.
+const LOOK_TIME: Duration = Duration::from_millis(50);
+/// Bundled data set of `demo`.
+const DEMO_SAMPLE: &str = "churn";
+/// Parent of run folders where none is named.
+const RUNS_FOLDER: &str = "runs";
+
+/// Fits a model.
+pub fn fit(args: &FitArgs) -> Result<(), Failure> {
+    let (recipe, folder) = recipe_of(args)?;
+    let name = args
+        .recipe
+        .as_deref()
+        .and_then(Path::file_stem)
+        .map(|stem| stem.to_string_lossy().into_owned());
+    let job = prepare(&recipe, &folder)?;
+    let out = match &args.out {
+        Some(path) => RunFolder::create(path),
+        None => RunFolder::create_numbered(
+            Path::new(RUNS_FOLDER),
+            &name.unwrap_or_else(|| run_name(&job)),
+        ),
+    }
+    .map_err(Failure::request)?;
+    run(&Arc::new(job), None, &out, args.json, args.check_bias)
+}
+
+/// Fits the bundled data set of the tour.
+pub fn demo(args: &DemoArgs) -> Result<(), Failure> {
+    #[cfg(feature = "gui")]
+    if !args.terminal && args.out.is_none() && has_display() {
+        match crate::ui::run(None, true) {
+            Ok(()) => return Ok(()),
+            Err(error) => output::note(&format!("{error}; continuing in the terminal")),
+        }
+    }
+    let sample = crate::data::samples::find(DEMO_SAMPLE).ok_or_else(|| {
+        Failure::run(format!("The data set `{DEMO_SAMPLE}` is not in this build"))
+    })?;
+    let recipe = Recipe::new(
+        &format!("{SAMPLE_PREFIX}{DEMO_SAMPLE}"),
+        sample.template,
+        sample.formula,
+    );
+    output::note(&format!(
+        "Fitting {} to the bundled data set `{DEMO_SAMPLE}`",
+        recipe.model.formula
+    ));
+    let job = prepare(&recipe, Path::new("."))?;
+    let out = match &args.out {
+        Some(path) => RunFolder::create(path),
+        None => RunFolder::create_numbered(Path::new(RUNS_FOLDER), "demo"),
+    }
+    .map_err(Failure::request)?;
+    run(&Arc::new(job), None, &out, false, false)
+}
+
+/// Continues a run where it ended.
+pub fn resume(args: &ResumeArgs) -> Result<(), Failure> {
+    let folder = RunFolder::open(&args.folder).map_err(Failure::request)?;
+    let mut recipe = folder.recipe().map_err(Failure::request)?;
+    let done = folder.results().map_err(Failure::request)?;
+    let add = args.draws.unwrap_or(recipe.run.draws);
+    let wanted: Vec<u64> = done
+        .draws
+        .iter()
+        .map(|draws| draws.len() as u64 + add)
+        .collect();
+    recipe.run.draws = wanted.iter().copied().max().unwrap_or(add);
+    recipe.run.draws_of_chains = Some(wanted);
+    let job = prepare(&recipe, folder.path())?;
+    let continuation = folder.continuation(&job).map_err(Failure::request)?;
+    run(
+        &Arc::new(job),
+        Some(continuation),
+        &folder,
+        args.json,
+        false,
+    )
+}
+
+/// The recipe of the flags, and the folder its paths are relative to.
+fn recipe_of(args: &FitArgs) -> Result<(Recipe, PathBuf), Failure> {
+    let mut changes: Vec<String> = Vec::new();
+    let mut change = |key: &str, value: Option<String>| {
+        changes.extend(value.map(|value| format!("{key}={value}")));
+    };
+    change("model.template", args.template.clone());
+    change("sampler.id", args.sampler.clone());
+    change("run.chains", args.chains.map(|value| value.to_string()));
+    change("run.warmup", args.warmup.map(|value| value.to_string()));
+    change("run.draws", args.draws.map(|value| value.to_string()));
+    change("run.seed", args.seed.map(|value| value.to_string()));
+    changes.extend(args.set.iter().cloned());
+    if let Some(path) = &args.recipe {
+        let folder = path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
+        return Ok((
+            Recipe::read(path, &changes).map_err(Failure::request)?,
+            folder.to_owned(),
+        ));
+    }
+    let data = args.data.as_deref().ok_or_else(|| {
+        Failure::request("Nothing to fit: name a recipe, or --data FILE with --formula 'y ~ x'")
+    })?;
+    let formula = match (&args.formula, &args.response) {
+        (Some(formula), _) => formula.clone(),
+        (None, Some(response)) => formula_of(response, &args.predictors, args.group.as_deref()),
+        (None, None) => {
+            return Err(Failure::request(
+                "There is no model: add --formula 'y ~ x' or --response y --predictors x",
+            ));
+        }
+    };
+    let recipe = Recipe::new(
+        data,
+        args.template.as_deref().unwrap_or("logistic"),
+        &formula,
+    );
+    Ok((
+        recipe.changed(&changes).map_err(Failure::request)?,
+        PathBuf::from("."),
+    ))
+}
+
+fn formula_of(response: &str, predictors: &[String], group: Option<&str>) -> String {
+    let quoted = crate::data::formula::quote_name;
+    let mut terms: Vec<String> = predictors.iter().map(|name| quoted(name)).collect();
+    terms.extend(group.map(|group| format!("(1 | {})", quoted(group))));
+    format!("{} ~ {}", quoted(response), terms.join(" + "))
+}
+
+fn prepare(recipe: &Recipe, folder: &Path) -> Result<Job, Failure> {
+    let job = Job::prepare(recipe, folder, None, &PrepareControl::default())
+        .map_err(|error: JobError| Failure::request(error))?;
+    for warning in &job.warnings {
+        let remedy = warning
+            .remedy
+            .as_ref()
+            .map_or(String::new(), |remedy| format!(" ({remedy})"));
+        output::note(&format!("note: {}{remedy}", warning.message));
+    }
+    output::note(&format!(
+        "sampler: {}, {}",
+        job.sampler.spec.title, job.sampler_reason
+    ));
+    Ok(job)
+}
+
+fn run_name(job: &Job) -> String {
+    let name = job.recipe.sample().map_or_else(
+        || {
+            Path::new(&job.recipe.data.source)
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned()
+        },
+        str::to_owned,
+    );
+    let name = name.split('.').next().unwrap_or("run").to_owned();
+    format!("{name}-{}", job.sampler.spec.id)
+}
+
+/// Runs `job`, saves it in `folder` and prints its summary.
+fn run(
+    job: &Arc<Job>,
+    continuation: Option<Continuation>,
+    folder: &RunFolder,
+    json: bool,
+    check_bias: bool,
+) -> Result<(), Failure> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&interrupted);
+    // A second interrupt ends the program at once. Without a handler Ctrl-C would lose the draws; if none can be
+    // installed the run still works.
+    drop(ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    }));
+    let mut run = watch(job, continuation, &interrupted)?;
+    let view = run.view();
+    let mut report = (*run.report()).clone();
+    if check_bias && job.sampler.spec.bias.is_some() && !interrupted.load(Ordering::Relaxed) {
+        output::note("Running NUTS as a control, to check the bias");
+        let control = Arc::new(bias_check::control_job(job).map_err(Failure::request)?);
+        let mut reference = watch(&control, None, &interrupted)?;
+        reference.join();
+        report = bias_check::certify(job, &view, &report, &reference.view());
+    }
+    let results = Results::of(job, &view, &report);
+    let saved = folder
+        .save(job, &results)
+        .and_then(|()| folder.save_checkpoint(job, run.join()));
+    results::print(&results, json)?;
+    for entry in &view.log {
+        if entry.warning.severity == crate::base::reporter::Severity::Bad {
+            output::note(&format!("warning: {}", entry.warning.message));
+        }
+    }
+    if let Some(bias) = &report.bias {
+        output::note(&format!("bias check: {}", bias_check::sentence(bias)));
+    }
+    output::note(&report.sentence);
+    output::note(&format!(
+        "{} draws in {}",
+        total_draws(&results),
+        progress::duration(view.elapsed_secs)
+    ));
+    saved.map_err(Failure::run)?;
+    output::note(&format!("Run folder: {}", folder.path().display()));
+    if interrupted.load(Ordering::Relaxed) {
+        return Err(Failure::interrupted(format!(
+            "Interrupted; everything drawn so far is saved and `ergodic resume` continues it: {}",
+            folder.path().display()
+        )));
+    }
+    match view.state {
+        RunState::Finished(StopReason::Failed) => Err(Failure::run(
+            "Every chain failed; the messages above say why",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn total_draws(results: &Results) -> usize {
+    results
+        .draws
+        .iter()
+        .map(crate::base::draws::DrawList::len)
+        .sum()
+}
+
+/// Runs `job` to its end, showing progress; an interrupt stops it.
+fn watch(
+    job: &Arc<Job>,
+    continuation: Option<Continuation>,
+    interrupted: &AtomicBool,
+) -> Result<crate::engine::Run, Failure> {
+    let run = crate::engine::Run::start(Arc::clone(job), continuation, Arc::new(|| {}))
+        .map_err(|error| Failure::run(format!("The chains could not be started ({error})")))?;
+    let mut progress = Progress::new(job);
+    while !run.is_finished() {
+        std::thread::sleep(LOOK_TIME);
+        if interrupted.load(Ordering::Relaxed) {
+            run.stop();
+        }
+        progress.show(&run.view(), &run.report());
+    }
+    progress.finish();
+    Ok(run)
+}
+
+#[cfg(feature = "gui")]
+fn has_display() -> bool {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    cfg!(not(target_os = "linux")) || set("DISPLAY") || set("WAYLAND_DISPLAY")
+}

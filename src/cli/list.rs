@@ -1,0 +1,137 @@
+//! `list`: what templates, samplers, settings, formats and data sets there are, from their registries.
+
+use serde_json::{Value as Json, json};
+
+use super::args::{ListArgs, Listing};
+use super::{Failure, output};
+use crate::base::settings::{Default as FieldDefault, Field, Kind};
+use crate::{data, export, models, samplers};
+
+/// Prints a list.
+pub fn list(args: &ListArgs) -> Result<(), Failure> {
+    if args.id.is_some() && !matches!(args.what, Listing::Settings) {
+        return Err(Failure::request(
+            "Only `list settings` takes the name of a template or sampler",
+        ));
+    }
+    let entries = match args.what {
+        Listing::Templates => models::REGISTRY
+            .iter()
+            .map(|entry| named(entry.spec.id, entry.spec.title, entry.spec.about))
+            .collect(),
+        Listing::Samplers => samplers::REGISTRY
+            .iter()
+            .map(|entry| {
+                let spec = &entry.spec;
+                let mut json = named(spec.id, spec.title, spec.about);
+                json["source"] = json!(spec.cite);
+                json["formula"] = json!(spec.formula);
+                json["approximation"] = json!(spec.bias);
+                json
+            })
+            .collect(),
+        Listing::Formats => export::FORMATS
+            .iter()
+            .map(|format| named(format.id, format.title, format.about))
+            .collect(),
+        Listing::Datasets => data::samples::all()
+            .iter()
+            .map(|sample| {
+                let mut json = named(sample.id, sample.title, sample.formula);
+                json["template"] = json!(sample.template);
+                json
+            })
+            .collect(),
+        Listing::Settings => settings(args.id.as_deref())?,
+    };
+    if args.json {
+        let text = serde_json::to_string_pretty(&entries).map_err(Failure::run)?;
+        output::result(&(text + "\n"));
+    } else {
+        output::result(&plain(&entries));
+    }
+    Ok(())
+}
+
+fn named(id: &str, title: &str, about: &str) -> Json {
+    json!({ "id": id, "title": title, "about": about })
+}
+
+fn settings(id: Option<&str>) -> Result<Vec<Json>, Failure> {
+    let id = id.ok_or_else(|| {
+        Failure::request("Name a template or sampler: `ergodic list settings nuts`")
+    })?;
+    let (prefix, fields) = if let Some(entry) = samplers::find(id) {
+        ("sampler", entry.spec.fields)
+    } else if let Ok(entry) = models::find(id) {
+        ("model", entry.spec.fields)
+    } else {
+        let ids = samplers::REGISTRY.iter().map(|entry| entry.spec.id);
+        let ids: Vec<&str> = ids
+            .chain(models::REGISTRY.iter().map(|entry| entry.spec.id))
+            .collect();
+        return Err(Failure::request(format!(
+            "There is no template or sampler `{id}`; there are {}",
+            ids.join(", ")
+        )));
+    };
+    Ok(fields.iter().map(|field| describe(prefix, field)).collect())
+}
+
+fn describe(prefix: &str, field: &Field) -> Json {
+    let takes = match field.kind {
+        Kind::Int { min, max } => format!("whole number, {min} to {max}"),
+        Kind::Real { min, max } => format!("number, {min} to {max}"),
+        Kind::Choice(words) => words.join(" | "),
+        Kind::Bool => "true | false".to_owned(),
+    };
+    let default = match field.default {
+        None => "auto".to_owned(),
+        Some(FieldDefault::Int(value)) => value.to_string(),
+        Some(FieldDefault::Real(value)) => value.to_string(),
+        Some(FieldDefault::Text(value)) => value.to_owned(),
+        Some(FieldDefault::Bool(value)) => value.to_string(),
+    };
+    json!({
+        "id": format!("{prefix}.{}", field.key),
+        "title": field.label,
+        "about": field.help,
+        "takes": takes,
+        "default": default,
+        "why": field.why,
+    })
+}
+
+fn plain(entries: &[Json]) -> String {
+    let text = |entry: &Json, key: &str| entry[key].as_str().unwrap_or_default().to_owned();
+    let width = entries
+        .iter()
+        .map(|entry| text(entry, "id").chars().count())
+        .max()
+        .unwrap_or(0);
+    let mut out = String::new();
+    for entry in entries {
+        let id = text(entry, "id");
+        let pad = " ".repeat(width - id.chars().count());
+        out.push_str(&format!(
+            "{id}{pad}  {}: {}\n",
+            text(entry, "title"),
+            text(entry, "about")
+        ));
+        for key in [
+            "takes",
+            "default",
+            "why",
+            "source",
+            "formula",
+            "approximation",
+        ] {
+            if let Some(value) = entry[key].as_str()
+                && !value.is_empty()
+            {
+                out.push_str(&format!("{}  {key}: {value}\n", " ".repeat(width)));
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,87 @@
+//! The command line: the same engine as the window, the same numbers.
+//!
+//! Results go to standard output, progress and errors to standard error. Exit codes: 0 done; 2 the request was wrong;
+//! 3 the run failed or its results could not be saved; 130 interrupted, with everything drawn so far saved.
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+pub mod args;
+mod fit;
+mod list;
+mod output;
+mod progress;
+mod results;
+
+use args::{Args, Command};
+
+/// Why a command ended without success: a sentence and the exit code.
+#[derive(Debug)]
+pub struct Failure {
+    code: u8,
+    message: String,
+}
+
+impl Failure {
+    /// The request was wrong.
+    pub fn request(error: impl std::fmt::Display) -> Self {
+        Self {
+            code: 2,
+            message: error.to_string(),
+        }
+    }
+
+    /// The run failed.
+    pub fn run(error: impl std::fmt::Display) -> Self {
+        Self {
+            code: 3,
+            message: error.to_string(),
+        }
+    }
+
+    /// The user interrupted; what was drawn is saved, as `message` says.
+    pub fn interrupted(message: impl Into<String>) -> Self {
+        Self {
+            code: 130,
+            message: message.into(),
+        }
+    }
+}
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    let args = Args::parse();
+    let outcome = match args.command {
+        None => open_window(args.file.as_deref()),
+        Some(Command::Demo(demo)) => fit::demo(&demo),
+        Some(Command::Fit(fit)) => fit::fit(&fit),
+        Some(Command::List(list)) => list::list(&list),
+        Some(Command::Summarise(summarise)) => results::summarise(&summarise),
+        Some(Command::Resume(resume)) => fit::resume(&resume),
+        Some(Command::Export(export)) => results::export(&export),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::error(&failure.message);
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+#[cfg(feature = "gui")]
+fn open_window(file: Option<&std::path::Path>) -> Result<(), Failure> {
+    crate::ui::run(file.map(std::path::Path::to_owned), false).map_err(|error| {
+        Failure::request(format!(
+            "{error}; without a display, `ergodic fit --help` shows the command line"
+        ))
+    })
+}
+
+#[cfg(not(feature = "gui"))]
+fn open_window(_file: Option<&std::path::Path>) -> Result<(), Failure> {
+    Err(Failure::request(
+        "This build has no window; `ergodic fit --help` shows the command line",
+    ))
+}

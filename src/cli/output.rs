@@ -1,0 +1,62 @@
+//! The only place that prints.
+
+use std::io::Write as _;
+
+/// Prints a result to standard output. A closed pipe ends the program quietly, as other tools do.
+pub fn result(text: &str) {
+    let mut out = std::io::stdout().lock();
+    if out
+        .write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .is_err()
+    {
+        std::process::exit(0);
+    }
+}
+
+/// Prints a note to standard error.
+#[expect(
+    clippy::print_stderr,
+    reason = "progress and notes go to standard error"
+)]
+pub fn note(text: &str) {
+    eprintln!("{text}");
+}
+
+/// Prints an error to standard error.
+pub fn error(text: &str) {
+    note(&format!("error: {text}"));
+}
+
+/// A table with columns separated by two spaces: the first left, the others right aligned.
+pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        rows.iter()
+            .map(|row| row[column].chars().count())
+            .chain([header[column].chars().count()])
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..header.len()).map(width).collect();
+    let mut out = String::new();
+    let mut line = |cells: &mut dyn Iterator<Item = &str>| {
+        for (column, cell) in cells.enumerate() {
+            let pad = widths[column] - cell.chars().count();
+            if column == 0 {
+                out.push_str(cell);
+                out.push_str(&" ".repeat(pad));
+            } else {
+                out.push_str(&" ".repeat(pad + 2));
+                out.push_str(cell);
+            }
+        }
+        let kept = out.trim_end().len();
+        out.truncate(kept);
+        out.push('\n');
+    };
+    line(&mut header.iter().copied());
+    for row in rows {
+        line(&mut row.iter().map(String::as_str));
+    }
+    out
+}

@@ -1,0 +1,403 @@
+//! The design: a plain row-major matrix with response, trials, weights and offset, ready for a model.
+//!
+//! Columns are centred and scaled for sampling ([`Scaling`] takes coefficients back to the columns as they
+//! are), rows are shuffled once, because files are often sorted by label, and [`Design::row`] keeps where each
+//! came from. Rows with a missing value in a used column are left out and counted per column.
+
+use ndarray::Array2;
+use rand::seq::SliceRandom as _;
+
+use crate::base::reporter::Reporter;
+use crate::base::rng::{Purpose, stream};
+
+use super::error::DataError;
+use super::frame::{FrameReader, complete_rows, report_dropped};
+use super::response::ResponseInfo;
+use super::table::Table;
+use super::terms::RawColumn;
+
+pub use super::frame::ModelFrame;
+pub use super::scaling::Scaling;
+
+/// Rows by group, for group terms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupFactor {
+    /// Grouping columns joined by `:`.
+    pub name: String,
+    /// Names of the groups.
+    pub levels: Vec<String>,
+    /// Position in `levels` per design row, n long.
+    pub index: Vec<u32>,
+}
+
+/// Data as models read them: n rows used, P columns.
+#[derive(Clone, Debug)]
+pub struct Design {
+    /// n × P, row-major. Sampling-space columns: the intercept is 1, every other column is centred (if there
+    /// is an intercept) and scaled to population standard deviation 1.
+    pub x: Array2<f64>,
+    /// P centres; `x = (raw - center) / scale`. 0 for the intercept.
+    pub raw_center: Vec<f64>,
+    /// P scales, 1 for the intercept and for constant columns.
+    pub raw_scale: Vec<f64>,
+    /// P names, reported as `b[term]`: `Intercept`, `age`, `region=north`, `age:income`.
+    pub terms: Vec<String>,
+    /// Whether the first column is the intercept.
+    pub has_intercept: bool,
+    /// n responses: 0 or 1, or a count of successes.
+    pub y: Vec<f64>,
+    /// n numbers of trials, if `y` is a count.
+    pub trials: Option<Vec<f64>>,
+    /// n weights of rows.
+    pub weights: Option<Vec<f64>>,
+    /// n offsets on the link scale, the sum of all offset terms.
+    pub offset: Option<Vec<f64>>,
+    /// Data row of each design row, 0-based.
+    pub row: Vec<u32>,
+    /// Name, success level and counts.
+    pub response: ResponseInfo,
+    /// Reference level of each categorical predictor that has one.
+    pub reference_levels: Vec<(String, String)>,
+    /// Rows of the table.
+    pub rows_total: usize,
+    /// n.
+    pub rows_used: usize,
+    /// Missing values per used column that has any, in order of use; a row may count several times.
+    pub dropped: Vec<(String, usize)>,
+    /// Groups of the formula's group terms.
+    pub groups: Vec<GroupFactor>,
+    /// Whether priors hold for standardised predictors.
+    pub standardize: bool,
+}
+
+impl Design {
+    /// Makes the design of `frame` from `table`. The report names left-out rows and reference levels.
+    /// Errors: unknown columns, columns that cannot play their part, a response that is not binary or a valid
+    /// count, no complete row.
+    pub fn build(table: &Table, frame: &ModelFrame) -> Result<(Self, Reporter), DataError> {
+        let formula = &frame.formula;
+        let mut reporter = Reporter::default();
+        let source = FrameReader { table, frame };
+        let used_columns: Vec<usize> = formula
+            .columns()
+            .iter()
+            .map(|name| table.index_of(name, "The formula"))
+            .collect::<Result<_, _>>()?;
+        source.check_kinds()?;
+        let (rows, dropped) = complete_rows(table, &used_columns)?;
+        report_dropped(table.num_rows(), rows.len(), &dropped, &mut reporter);
+
+        let predictors = source.predictors(&rows)?;
+        let raw = source.raw_columns(&predictors)?;
+        let (y, trials, response) = source.response(&rows)?;
+        let weights = formula
+            .response
+            .weights
+            .as_deref()
+            .map(|name| source.weights(name, &rows))
+            .transpose()?;
+        let offset = source.offset(&rows)?;
+        let groups = source.groups(&rows)?;
+
+        // Everything above is in the order of the file; `order` says which file position each design row has.
+        let mut order: Vec<u32> = (0..rows.len() as u32).collect();
+        order.shuffle(&mut stream(frame.shuffle_seed, 0, Purpose::Data));
+        let pick =
+            |values: Vec<f64>| -> Vec<f64> { order.iter().map(|&i| values[i as usize]).collect() };
+
+        let scaled = scale_columns(&raw, formula.intercept, &order);
+        Ok((
+            Self {
+                x: scaled.x,
+                raw_center: scaled.center,
+                raw_scale: scaled.scale,
+                terms: scaled.terms,
+                has_intercept: formula.intercept,
+                y: pick(y),
+                trials: trials.map(pick),
+                weights: weights.map(pick),
+                offset: offset.map(pick),
+                row: order.iter().map(|&i| rows[i as usize]).collect(),
+                response,
+                reference_levels: source.reference_levels(&predictors),
+                rows_total: table.num_rows(),
+                rows_used: rows.len(),
+                dropped,
+                groups: groups
+                    .into_iter()
+                    .map(|group| GroupFactor {
+                        index: order.iter().map(|&i| group.index[i as usize]).collect(),
+                        ..group
+                    })
+                    .collect(),
+                standardize: frame.standardize,
+            },
+            reporter,
+        ))
+    }
+
+    /// n, the number of rows used.
+    pub fn num_obs(&self) -> usize {
+        self.x.nrows()
+    }
+
+    /// P, the number of columns.
+    pub fn num_columns(&self) -> usize {
+        self.x.ncols()
+    }
+
+    /// The map between sampling-space and raw coefficients.
+    pub fn scaling(&self) -> Scaling {
+        Scaling {
+            center: self.raw_center.clone(),
+            scale: self.raw_scale.clone(),
+            has_intercept: self.has_intercept,
+        }
+    }
+}
+
+struct ScaledColumns {
+    x: Array2<f64>,
+    center: Vec<f64>,
+    scale: Vec<f64>,
+    terms: Vec<String>,
+}
+
+fn scale_columns(raw: &[RawColumn], intercept: bool, order: &[u32]) -> ScaledColumns {
+    let (n, first) = (order.len(), usize::from(intercept));
+    let p = raw.len() + first;
+    let mut x = Array2::<f64>::ones((n, p));
+    let (mut center, mut scale) = (vec![0.0; first], vec![1.0; first]);
+    let mut terms: Vec<String> = if intercept {
+        vec!["Intercept".to_owned()]
+    } else {
+        Vec::new()
+    };
+    for (j, column) in raw.iter().enumerate() {
+        let (mean, sd) = mean_and_sd(&column.values);
+        let shift = if intercept { mean } else { 0.0 };
+        // A constant column cannot be scaled; it stays and the checks name it.
+        let width = if sd > 1e-14 * mean.abs() { sd } else { 1.0 };
+        for (i, &from) in order.iter().enumerate() {
+            x[[i, first + j]] = (column.values[from as usize] - shift) / width;
+        }
+        center.push(shift);
+        scale.push(width);
+        terms.push(column.name.clone());
+    }
+    ScaledColumns {
+        x,
+        center,
+        scale,
+        terms,
+    }
+}
+
+/// Mean and population standard deviation, by two passes.
+fn mean_and_sd(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values
+        .iter()
+        .map(|value| (value - mean).powi(2))
+        .sum::<f64>()
+        / n;
+    (mean, variance.sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::table::Values;
+
+    fn texts(cells: &[&str]) -> Values {
+        Values::Texts(
+            cells
+                .iter()
+                .map(|cell| (!cell.is_empty()).then(|| (*cell).to_owned()))
+                .collect(),
+        )
+    }
+
+    fn table() -> Table {
+        let columns = vec![
+            ("y", texts(&["yes", "no", "no", "yes", "no", "yes"])),
+            (
+                "x",
+                Values::Numbers(vec![1.0, 2.0, 3.0, 4.0, 5.0, f64::NAN]),
+            ),
+            ("f", texts(&["b", "a", "c", "a", "b", "c"])),
+            ("n", Values::Numbers(vec![3.0, 1.0, 2.0, 5.0, 4.0, 1.0])),
+            ("k", Values::Numbers(vec![0.0, 1.0, 2.0, 2.0, 4.0, 1.0])),
+            ("empty", Values::Numbers(vec![f64::NAN; 6])),
+            ("day", texts(&["d", "", "d", "d", "d", "d"])),
+        ];
+        Table::from_columns(
+            "t",
+            columns
+                .into_iter()
+                .map(|(name, values)| (name.to_owned(), values))
+                .collect(),
+        )
+        .unwrap()
+    }
+
+    fn build(formula: &str) -> Result<(Design, Reporter), DataError> {
+        Design::build(&table(), &ModelFrame::new(formula.parse().unwrap()))
+    }
+
+    /// Raw value of column `j` for data row `row`.
+    fn raw(design: &Design, row: u32, j: usize) -> f64 {
+        let i = design.row.iter().position(|r| *r == row).unwrap();
+        design.x[[i, j]] * design.raw_scale[j] + design.raw_center[j]
+    }
+
+    #[test]
+    fn rows_are_dropped_shuffled_and_traceable() {
+        let (design, reporter) = build("y ~ x + f").unwrap();
+        assert_eq!(design.terms, ["Intercept", "x", "f=b", "f=c"]);
+        assert_eq!((design.rows_total, design.rows_used), (6, 5));
+        assert_eq!(design.dropped, [("x".to_owned(), 1)]);
+        assert_eq!(
+            reporter.warnings[0].message,
+            "Using 5 of 6 rows; 1 has no `x`"
+        );
+        let mut rows = design.row.clone();
+        assert_ne!(rows, [0, 1, 2, 3, 4], "the shuffle moves rows");
+        rows.sort_unstable();
+        assert_eq!(rows, [0, 1, 2, 3, 4]);
+        for (row, (x, f)) in [(1.0, "b"), (2.0, "a"), (3.0, "c"), (4.0, "a"), (5.0, "b")]
+            .into_iter()
+            .enumerate()
+        {
+            assert!((raw(&design, row as u32, 1) - x).abs() < 1e-12);
+            assert!((raw(&design, row as u32, 2) - f64::from(u8::from(f == "b"))).abs() < 1e-12);
+        }
+        let successes: Vec<u32> = design
+            .row
+            .iter()
+            .zip(&design.y)
+            .filter(|(_, y)| **y == 1.0)
+            .map(|(r, _)| *r)
+            .collect();
+        assert!(successes.iter().all(|row| [0, 3].contains(row)) && successes.len() == 2);
+        assert_eq!(design.response.sentence(), "success = yes, 2 of 5");
+        assert_eq!(design.reference_levels, [("f".to_owned(), "a".to_owned())]);
+        assert!(design.x.is_standard_layout());
+    }
+
+    #[test]
+    fn columns_have_mean_zero_and_unit_population_sd() {
+        let (design, _) = build("y ~ x*f").unwrap();
+        assert_eq!(
+            design.terms,
+            ["Intercept", "x", "f=b", "f=c", "x:f=b", "x:f=c"]
+        );
+        let n = design.num_obs() as f64;
+        for j in 1..design.num_columns() {
+            let column = design.x.column(j);
+            assert!(column.sum().abs() < 1e-12 && (column.dot(&column) / n - 1.0).abs() < 1e-12);
+        }
+        assert!(design.x.column(0).iter().all(|value| *value == 1.0));
+    }
+
+    #[test]
+    fn without_an_intercept_columns_keep_their_centre_and_the_first_factor_all_levels() {
+        let (design, _) = build("y ~ 0 + f + x").unwrap();
+        assert_eq!(design.terms, ["f=a", "f=b", "f=c", "x"]);
+        assert_eq!(design.raw_center, [0.0; 4]);
+        assert!((raw(&design, 4, 3) - 5.0).abs() < 1e-12);
+        assert!((design.raw_scale[3] - 2.0_f64.sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn reference_success_and_categorical_numbers_can_be_chosen() {
+        let mut frame = ModelFrame::new("y ~ f + k".parse().unwrap());
+        frame.references.insert("f".into(), "c".into());
+        frame.success = Some("no".into());
+        frame.categorical.insert("k".into());
+        let (design, _) = Design::build(&table(), &frame).unwrap();
+        assert_eq!(
+            design.terms,
+            ["Intercept", "f=a", "f=b", "k=1", "k=2", "k=4"]
+        );
+        assert_eq!(design.response.sentence(), "success = no, 3 of 6");
+        frame.references.insert("f".into(), "z".into());
+        let error = Design::build(&table(), &frame).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "The reference level `z` is not a value of `f`, which has `a`, `b`, `c`; choose one of these"
+        );
+    }
+
+    #[test]
+    fn counts_offsets_weights_and_groups_are_read() {
+        let (design, _) =
+            build("k | trials(7) + weights(n) ~ x + offset(log(n)) + (1 | f) + (1 | f:y)").unwrap();
+        assert_eq!(design.trials, Some(vec![7.0; 5]));
+        for (i, &row) in design.row.iter().enumerate() {
+            let n = [3.0, 1.0, 2.0, 5.0, 4.0][row as usize];
+            assert_eq!(design.weights.as_ref().unwrap()[i], n);
+            assert_eq!(design.offset.as_ref().unwrap()[i], f64::ln(n));
+            let group = &design.groups[1];
+            assert_eq!(
+                group.levels[group.index[i] as usize],
+                ["b:yes", "a:no", "c:no", "a:yes", "b:no"][row as usize]
+            );
+        }
+        assert_eq!(design.groups[0].levels, ["a", "b", "c"]);
+        assert_eq!(design.response.sentence(), "9 successes in 35 trials");
+        let error = build("n | trials(k) ~ f").unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "The number of trials must be whole and at least 1, but it is 0 in row 1"
+        );
+    }
+
+    #[test]
+    fn refusals_name_the_column_and_what_to_do() {
+        for (formula, sentence) in [
+            (
+                "y ~ z",
+                "The formula names the column `z`, which the data do not have; did you mean",
+            ),
+            (
+                "f ~ x",
+                "The response `f` has 3 different values (`a`, `b`, `c`) but a yes-no model needs exactly two",
+            ),
+            (
+                "day ~ x",
+                "The response `day` has the single value `d` in all 4 rows used",
+            ),
+            (
+                "y ~ empty",
+                "None of the 6 rows has a value in every used column (6 have no `empty`)",
+            ),
+            ("y | weights(f) ~ x", "The weight `f` holds text"),
+            (
+                "k | trials(3) ~ x",
+                "The response `k` must be a whole number from 0 to the 3 trials, but it is 4 in row 5",
+            ),
+            (
+                "y ~ x + offset(log(k))",
+                "The offset log(`k`) needs values above 0, but it is 0 in row 1",
+            ),
+        ] {
+            let error = build(formula).unwrap_err().to_string();
+            assert!(error.starts_with(sentence), "{formula}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_order_and_another_seed_another() {
+        let order = |seed| {
+            let frame = ModelFrame {
+                shuffle_seed: seed,
+                ..ModelFrame::new("y ~ f".parse().unwrap())
+            };
+            Design::build(&table(), &frame).unwrap().0.row
+        };
+        assert_eq!(order(1), order(1));
+        assert!((0..9).any(|seed| order(seed) != order(1)));
+    }
+}

@@ -1,0 +1,418 @@
+//! What is to be modelled, and reading it out of a table in the order of the file.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::reporter::{Reporter, Severity, Warning};
+
+use super::design::GroupFactor;
+use super::error::DataError;
+use super::formula::{Formula, Term, Trials};
+use super::response::{ResponseInfo, ResponseKind, binary_levels};
+use super::table::{ColumnKind, Labels, Table, plural};
+use super::terms::{
+    Predictor, RawColumn, categorical, check_width, columns_of, contrasts, num_columns,
+};
+
+/// Values of a response that are counted before it is refused.
+const MOST_COUNTED: usize = 1000;
+
+/// What is to be modelled: the formula and how its columns are read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelFrame {
+    /// Response and terms.
+    pub formula: Formula,
+    /// Response value that counts as success; `None`: 1, true, yes, or the second level.
+    #[serde(default)]
+    pub success: Option<String>,
+    /// Reference level per categorical predictor; absent: the first in order.
+    #[serde(default)]
+    pub references: BTreeMap<String, String>,
+    /// Numeric columns to be treated as categorical.
+    #[serde(default)]
+    pub categorical: BTreeSet<String>,
+    /// Whether priors hold for standardised predictors; kept for the model, the design is the same.
+    pub standardize: bool,
+    /// Seed of the one shuffle of rows.
+    pub shuffle_seed: u64,
+}
+
+impl ModelFrame {
+    /// The frame of a formula with every choice at its default.
+    pub fn new(formula: Formula) -> Self {
+        Self {
+            formula,
+            success: None,
+            references: BTreeMap::new(),
+            categorical: BTreeSet::new(),
+            standardize: true,
+            shuffle_seed: 0,
+        }
+    }
+}
+
+/// Rows without a missing value in `columns`, and the missing values per column.
+pub(super) type CompleteRows = (Vec<u32>, Vec<(String, usize)>);
+
+/// Rows (0-based) that have a value in each of `columns`, in order; an error if there is none.
+pub(super) fn complete_rows(table: &Table, columns: &[usize]) -> Result<CompleteRows, DataError> {
+    if u32::try_from(table.num_rows()).is_err() {
+        return Err(DataError::Role(format!(
+            "{} has more than 4294967295 rows, which is too many",
+            table.name()
+        )));
+    }
+    let mut complete = vec![true; table.num_rows()];
+    let mut dropped = Vec::new();
+    for &col in columns {
+        let info = &table.columns()[col];
+        if info.num_missing == 0 {
+            continue;
+        }
+        dropped.push((info.name.clone(), info.num_missing));
+        if let Some(numbers) = table.numbers(col) {
+            complete
+                .iter_mut()
+                .zip(&numbers)
+                .for_each(|(keep, value)| *keep &= !value.is_nan());
+        } else if let Some(texts) = table.texts(col) {
+            complete
+                .iter_mut()
+                .zip(texts)
+                .for_each(|(keep, text)| *keep &= text.is_some());
+        }
+    }
+    let rows: Vec<u32> = (0..table.num_rows() as u32)
+        .filter(|&row| complete[row as usize])
+        .collect();
+    if rows.is_empty() {
+        return Err(DataError::NoRows(format!(
+            "None of the {} has a value in every used column ({}); leave a column out or choose other missing-value codes",
+            plural(table.num_rows(), "row"),
+            missing_words(&dropped)
+        )));
+    }
+    Ok((rows, dropped))
+}
+
+fn missing_words(dropped: &[(String, usize)]) -> String {
+    let parts: Vec<String> = dropped
+        .iter()
+        .map(|(name, count)| {
+            format!(
+                "{count} {} no `{name}`",
+                if *count == 1 { "has" } else { "have" }
+            )
+        })
+        .collect();
+    parts.join(", ")
+}
+
+/// Says how many rows are used and which columns the others miss.
+pub(super) fn report_dropped(
+    total: usize,
+    used: usize,
+    dropped: &[(String, usize)],
+    reporter: &mut Reporter,
+) {
+    if used < total {
+        let message = format!("Using {used} of {total} rows; {}", missing_words(dropped));
+        reporter.report(
+            Warning::new(Severity::Watch, "missing-values", message)
+                .with_remedy("Rows with a missing value in a used column are left out; leave the column out to use them"),
+        );
+    }
+}
+
+/// A table and what is asked of it.
+pub(super) struct FrameReader<'a> {
+    pub table: &'a Table,
+    pub frame: &'a ModelFrame,
+}
+
+impl FrameReader<'_> {
+    fn col(&self, name: &str) -> Result<usize, DataError> {
+        self.table.index_of(name, "The formula")
+    }
+
+    fn is_categorical(&self, name: &str) -> bool {
+        self.frame.categorical.contains(name)
+            || self
+                .table
+                .column(name)
+                .is_some_and(|column| column.kind != ColumnKind::Number)
+    }
+
+    /// Refuses columns whose kind does not fit their part, before anything large is made.
+    pub fn check_kinds(&self) -> Result<(), DataError> {
+        for name in self.frame.formula.terms.iter().flatten() {
+            let info = &self.table.columns()[self.col(name)?];
+            if info.kind == ColumnKind::Date && !self.frame.categorical.contains(name) {
+                return Err(DataError::Role(format!(
+                    "The predictor `{name}` holds dates; add a column with a number such as days since a start, or treat it as categorical"
+                )));
+            }
+        }
+        let names = self
+            .frame
+            .references
+            .keys()
+            .map(|name| (name, "A reference level"));
+        for (name, place) in names.chain(
+            self.frame
+                .categorical
+                .iter()
+                .map(|name| (name, "The list of categorical columns")),
+        ) {
+            self.table.index_of(name, place)?;
+        }
+        Ok(())
+    }
+
+    /// Each predictor column once, restricted to `rows`.
+    pub fn predictors(&self, rows: &[u32]) -> Result<BTreeMap<String, Predictor>, DataError> {
+        let mut predictors = BTreeMap::new();
+        for name in self.frame.formula.terms.iter().flatten() {
+            if predictors.contains_key(name) {
+                continue;
+            }
+            let col = self.col(name)?;
+            let predictor = if self.is_categorical(name) {
+                let reference = self.frame.references.get(name).map(String::as_str);
+                categorical(name, &self.table.labels(col), rows, reference)?
+            } else {
+                Predictor::Numeric(self.numbers(col, rows, "predictor")?)
+            };
+            predictors.insert(name.clone(), predictor);
+        }
+        Ok(predictors)
+    }
+
+    fn numbers(&self, col: usize, rows: &[u32], part: &str) -> Result<Vec<f64>, DataError> {
+        let numbers = self.table.numbers(col).ok_or_else(|| {
+            DataError::Role(format!(
+                "The {part} `{}` holds text; give the column the type number on import, or choose another column",
+                self.table.columns()[col].name
+            ))
+        })?;
+        Ok(rows.iter().map(|&row| numbers[row as usize]).collect())
+    }
+
+    pub fn raw_columns(
+        &self,
+        predictors: &BTreeMap<String, Predictor>,
+    ) -> Result<Vec<RawColumn>, DataError> {
+        let formula = &self.frame.formula;
+        let coded = contrasts(&formula.terms, formula.intercept, |name| {
+            self.is_categorical(name)
+        });
+        let mut columns = Vec::new();
+        for (term, contrasts) in formula.terms.iter().zip(&coded) {
+            let parts: Vec<&Predictor> = term.iter().map(|name| &predictors[name]).collect();
+            check_width(term, num_columns(&parts, contrasts))?;
+            columns.extend(columns_of(term, &parts, contrasts));
+        }
+        if let Some(column) = columns
+            .iter()
+            .find(|column| column.values.iter().any(|value| !value.is_finite()))
+        {
+            return Err(DataError::Role(format!(
+                "The term `{}` overflows: its values multiply to more than a number can hold; rescale its columns",
+                column.name
+            )));
+        }
+        Ok(columns)
+    }
+
+    pub fn reference_levels(
+        &self,
+        predictors: &BTreeMap<String, Predictor>,
+    ) -> Vec<(String, String)> {
+        let mut found: Vec<(String, String)> = Vec::new();
+        for name in self.frame.formula.terms.iter().flatten() {
+            if let Predictor::Categorical {
+                levels, reference, ..
+            } = &predictors[name]
+                && !found.iter().any(|(other, _)| other == name)
+            {
+                found.push((name.clone(), levels[*reference].clone()));
+            }
+        }
+        found
+    }
+
+    /// y, trials, and what to say about them.
+    #[expect(
+        clippy::type_complexity,
+        reason = "the three parts of one answer, used once"
+    )]
+    pub fn response(
+        &self,
+        rows: &[u32],
+    ) -> Result<(Vec<f64>, Option<Vec<f64>>, ResponseInfo), DataError> {
+        let response = &self.frame.formula.response;
+        let (name, col) = (&response.column, self.col(&response.column)?);
+        let Some(trials) = &response.trials else {
+            if self.table.few_levels(col, MOST_COUNTED).is_none() {
+                return Err(DataError::Role(format!(
+                    "The response `{name}` has more than {MOST_COUNTED} different values but a yes-no model needs exactly two; choose a response with two values, or name the number of trials as `{name} | trials(n)` if it is a count"
+                )));
+            }
+            let labels = self.table.labels(col);
+            let (success, failure) = binary_levels(
+                self.table,
+                col,
+                &labels,
+                rows,
+                self.frame.success.as_deref(),
+            )?;
+            let y: Vec<f64> = rows
+                .iter()
+                .map(|&row| f64::from(u8::from(labels.codes[row as usize] as usize == success)))
+                .collect();
+            let successes = y.iter().filter(|&&value| value == 1.0).count();
+            let (success, failure) = (
+                labels.levels[success].clone(),
+                labels.levels[failure].clone(),
+            );
+            let counts = vec![
+                (failure.clone(), y.len() - successes),
+                (success.clone(), successes),
+            ];
+            let kind = ResponseKind::Binary { success, failure };
+            return Ok((
+                y,
+                None,
+                ResponseInfo {
+                    name: name.clone(),
+                    kind,
+                    counts,
+                },
+            ));
+        };
+        let y = self.numbers(col, rows, "response")?;
+        let trials = match trials {
+            Trials::Constant(count) => vec![*count as f64; rows.len()],
+            Trials::Column(column) => self.numbers(self.col(column)?, rows, "number of trials")?,
+        };
+        for ((&row, &successes), &count) in rows.iter().zip(&y).zip(&trials) {
+            if count.fract() != 0.0 || count < 1.0 {
+                return Err(DataError::Role(format!(
+                    "The number of trials must be whole and at least 1, but it is {count} in {}",
+                    self.table.place(row as usize)
+                )));
+            }
+            if successes.fract() != 0.0 || successes < 0.0 || successes > count {
+                return Err(DataError::Role(format!(
+                    "The response `{name}` must be a whole number from 0 to the {count} trials, but it is {successes} in {}",
+                    self.table.place(row as usize)
+                )));
+            }
+        }
+        let (successes, total) = (y.iter().sum::<f64>(), trials.iter().sum::<f64>());
+        let counts = vec![
+            ("failures".to_owned(), (total - successes) as usize),
+            ("successes".to_owned(), successes as usize),
+        ];
+        if successes == 0.0 || successes == total {
+            return Err(DataError::Role(format!(
+                "The response `{name}` counts {successes} successes in {total} trials, so there is nothing to explain; choose another response"
+            )));
+        }
+        Ok((
+            y,
+            Some(trials),
+            ResponseInfo {
+                name: name.clone(),
+                kind: ResponseKind::Count,
+                counts,
+            },
+        ))
+    }
+
+    pub fn weights(&self, name: &str, rows: &[u32]) -> Result<Vec<f64>, DataError> {
+        let weights = self.numbers(self.col(name)?, rows, "weight")?;
+        if let Some(i) = weights.iter().position(|&weight| weight < 0.0) {
+            return Err(DataError::Role(format!(
+                "The weight `{name}` is {} in {}; weights must not be negative",
+                weights[i],
+                self.table.place(rows[i] as usize)
+            )));
+        }
+        if weights.iter().all(|&weight| weight == 0.0) {
+            return Err(DataError::Role(format!(
+                "The weight `{name}` is 0 in every row; choose another column"
+            )));
+        }
+        Ok(weights)
+    }
+
+    pub fn offset(&self, rows: &[u32]) -> Result<Option<Vec<f64>>, DataError> {
+        let mut total: Option<Vec<f64>> = None;
+        for offset in &self.frame.formula.offsets {
+            let mut values = self.numbers(self.col(&offset.column)?, rows, "offset")?;
+            if offset.log {
+                if let Some(i) = values.iter().position(|&value| value <= 0.0) {
+                    return Err(DataError::Role(format!(
+                        "The offset log(`{}`) needs values above 0, but it is {} in {}",
+                        offset.column,
+                        values[i],
+                        self.table.place(rows[i] as usize)
+                    )));
+                }
+                values.iter_mut().for_each(|value| *value = value.ln());
+            }
+            match &mut total {
+                None => total = Some(values),
+                Some(total) => total
+                    .iter_mut()
+                    .zip(&values)
+                    .for_each(|(sum, value)| *sum += value),
+            }
+        }
+        Ok(total)
+    }
+
+    pub fn groups(&self, rows: &[u32]) -> Result<Vec<GroupFactor>, DataError> {
+        let mut distinct: Vec<&Term> = Vec::new();
+        for group in &self.frame.formula.groups {
+            if !distinct.contains(&&group.group) {
+                distinct.push(&group.group);
+            }
+        }
+        distinct
+            .into_iter()
+            .map(|group| self.group(group, rows))
+            .collect()
+    }
+
+    fn group(&self, columns: &Term, rows: &[u32]) -> Result<GroupFactor, DataError> {
+        let labels: Vec<Labels> = columns
+            .iter()
+            .map(|name| Ok(self.table.labels(self.col(name)?)))
+            .collect::<Result<_, DataError>>()?;
+        let key = |row: u32| -> Vec<u32> {
+            labels
+                .iter()
+                .map(|labels| labels.codes[row as usize])
+                .collect()
+        };
+        let mut index_of: BTreeMap<Vec<u32>, u32> = rows.iter().map(|&row| (key(row), 0)).collect();
+        let mut levels = Vec::with_capacity(index_of.len());
+        for (position, (codes, index)) in index_of.iter_mut().enumerate() {
+            *index = position as u32;
+            let parts: Vec<&str> = codes
+                .iter()
+                .zip(&labels)
+                .map(|(&code, labels)| labels.levels[code as usize].as_str())
+                .collect();
+            levels.push(parts.join(":"));
+        }
+        Ok(GroupFactor {
+            name: columns.join(":"),
+            levels,
+            index: rows.iter().map(|&row| index_of[&key(row)]).collect(),
+        })
+    }
+}

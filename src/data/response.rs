@@ -1,0 +1,146 @@
+//! The response: which value counts as success, and how many there are of each.
+
+use super::error::DataError;
+use super::table::{Labels, Table, plural};
+
+/// What the response of a design is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ResponseKind {
+    /// Two values, `y` 1 for success and 0 for failure.
+    Binary {
+        /// The value that counts as success.
+        success: String,
+        /// The other value.
+        failure: String,
+    },
+    /// Successes among trials.
+    Count,
+}
+
+/// The response as it is shown: name, success level, counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResponseInfo {
+    /// Column.
+    pub name: String,
+    /// Two values or a count.
+    pub kind: ResponseKind,
+    /// Rows used per value, failure first; for counts failures and successes in all trials.
+    pub counts: Vec<(String, usize)>,
+}
+
+impl ResponseInfo {
+    /// The value that counts as success, for a response of two values.
+    pub fn success(&self) -> Option<&str> {
+        match &self.kind {
+            ResponseKind::Binary { success, .. } => Some(success),
+            ResponseKind::Count => None,
+        }
+    }
+
+    /// One clause for the window: "success = yes, 2134 of 10000".
+    pub fn sentence(&self) -> String {
+        let total: usize = self.counts.iter().map(|(_, count)| count).sum();
+        let successes = self.counts.last().map_or(0, |(_, count)| *count);
+        match &self.kind {
+            ResponseKind::Binary { success, .. } => {
+                format!("success = {success}, {successes} of {total}")
+            }
+            ResponseKind::Count => format!("{successes} successes in {total} trials"),
+        }
+    }
+}
+
+/// Words that mean success, lower case, where the other level means failure.
+const SUCCESS_WORDS: [(&str, &str); 9] = [
+    ("1", "0"),
+    ("true", "false"),
+    ("yes", "no"),
+    ("y", "n"),
+    ("t", "f"),
+    ("ja", "nein"),
+    ("oui", "non"),
+    ("on", "off"),
+    ("success", "failure"),
+];
+
+/// The success level of a column with two levels if the user names none: 1, true or yes where the words say
+/// so, otherwise the second in order.
+pub fn default_success(levels: &[String; 2]) -> usize {
+    let [first, second] = levels.each_ref().map(|level| level.to_lowercase());
+    usize::from(!SUCCESS_WORDS.contains(&(first.as_str(), second.as_str())))
+}
+
+/// Checks that column `col` has exactly two levels and finds the one that means success: (success, failure) as
+/// positions in `labels.levels`. Only rows with `used` count. The error lists the levels.
+pub(crate) fn binary_levels(
+    table: &Table,
+    col: usize,
+    labels: &Labels,
+    used: &[u32],
+    wanted: Option<&str>,
+) -> Result<(usize, usize), DataError> {
+    let name = &table.columns()[col].name;
+    let mut seen = vec![false; labels.levels.len()];
+    for &row in used {
+        seen[labels.codes[row as usize] as usize] = true;
+    }
+    let present: Vec<usize> = (0..seen.len()).filter(|&level| seen[level]).collect();
+    let words = |levels: &[usize]| {
+        let shown: Vec<String> = levels
+            .iter()
+            .take(6)
+            .map(|&level| format!("`{}`", labels.levels[level]))
+            .collect();
+        let rest = if levels.len() > shown.len() {
+            ", …"
+        } else {
+            ""
+        };
+        format!("{}{rest}", shown.join(", "))
+    };
+    // A level that only left-out rows have still tells what success means, but then there is one outcome only.
+    match present.as_slice() {
+        [only] => Err(DataError::Role(format!(
+            "The response `{name}` has the single value `{}` in all {} used, so there is nothing to explain; choose another response",
+            labels.levels[*only],
+            plural(used.len(), "row"),
+        ))),
+        [first, second] => {
+            let pair = [
+                labels.levels[*first].clone(),
+                labels.levels[*second].clone(),
+            ];
+            let success = match wanted {
+                None => default_success(&pair),
+                Some(wanted) => pair.iter().position(|level| level == wanted).ok_or_else(|| {
+                    DataError::Role(format!(
+                        "The success level `{wanted}` is not a value of the response `{name}`, which has {}; choose one of these",
+                        words(&present)
+                    ))
+                })?,
+            };
+            Ok((present[success], present[1 - success]))
+        }
+        _ => Err(DataError::Role(format!(
+            "The response `{name}` has {} different values ({}) but a yes-no model needs exactly two; choose a response with two values, or name the number of trials as `{name} | trials(n)` if it is a count",
+            present.len(),
+            words(&present)
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn success_is_what_the_words_say_and_otherwise_the_second_level() {
+        let pick = |a: &str, b: &str| default_success(&[a.to_owned(), b.to_owned()]);
+        assert_eq!(pick("0", "1"), 1);
+        assert_eq!(pick("No", "Yes"), 1);
+        assert_eq!(pick("FALSE", "TRUE"), 1);
+        assert_eq!(pick("on", "off"), 0);
+        assert_eq!(pick("1", "2"), 1);
+        assert_eq!(pick("ja", "nein"), 0);
+    }
+}

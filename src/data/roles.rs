@@ -1,0 +1,667 @@
+//! Roles of columns and the formula as two views of one thing.
+//!
+//! Clicking roles builds the same [`Formula`] that can be typed: [`Roles::from_formula`] and
+//! [`Roles::to_formula`] are inverse to each other. A role that a column cannot take is refused with the reason
+//! and, where there is one, the conversion that would make it possible.
+
+use serde::{Deserialize, Serialize};
+
+use super::design::ModelFrame;
+use super::error::DataError;
+use super::formula::{Formula, GroupTerm, Offset, Response, Term, Trials, quote_name};
+use super::sniff::ColumnKindOverride;
+use super::table::{ColumnInfo, ColumnKind, Table, plural};
+use super::terms::MAX_LEVELS;
+
+/// Text with more levels than this is not suggested as a predictor.
+const MOST_SUGGESTED: usize = 50;
+/// Values listed and counted when a response is refused.
+const MOST_COUNTED: usize = 20;
+
+/// What a column does in a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// To be explained.
+    Response,
+    /// Explains.
+    Predictor,
+    /// Rows with the same value belong together.
+    Group,
+    /// Added with coefficient 1.
+    Offset,
+    /// How often each row counts.
+    Weight,
+    /// Trials in which the response counts successes.
+    Trials,
+    /// Not used.
+    Ignore,
+}
+
+impl Role {
+    /// All roles, in the order of a menu.
+    pub const ALL: [Self; 7] = [
+        Self::Response,
+        Self::Predictor,
+        Self::Group,
+        Self::Offset,
+        Self::Weight,
+        Self::Trials,
+        Self::Ignore,
+    ];
+
+    /// One word for the window.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Response => "response",
+            Self::Predictor => "predictor",
+            Self::Group => "group",
+            Self::Offset => "offset",
+            Self::Weight => "weight",
+            Self::Trials => "trials",
+            Self::Ignore => "ignore",
+        }
+    }
+}
+
+/// Columns by role. What clicks cannot say, such as interactions and slopes by group, is kept beside them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Roles {
+    /// The response, if one is chosen.
+    pub response: Option<String>,
+    /// Its success level, if the user chose one.
+    pub success: Option<String>,
+    /// Main effects, in order.
+    pub predictors: Vec<String>,
+    /// Terms of several columns.
+    pub interactions: Vec<Term>,
+    /// Whether there is an intercept.
+    pub intercept: bool,
+    /// Group terms.
+    pub groups: Vec<GroupTerm>,
+    /// Offsets.
+    pub offsets: Vec<Offset>,
+    /// Weights of rows.
+    pub weights: Option<String>,
+    /// Numbers of trials.
+    pub trials: Option<Trials>,
+}
+
+impl Default for Roles {
+    fn default() -> Self {
+        Self {
+            response: None,
+            success: None,
+            predictors: Vec::new(),
+            interactions: Vec::new(),
+            intercept: true,
+            groups: Vec::new(),
+            offsets: Vec::new(),
+            weights: None,
+            trials: None,
+        }
+    }
+}
+
+/// A change that would let a column take a role.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Conversion {
+    /// Import the column with this type.
+    Import(ColumnKindOverride),
+    /// Treat the column as categorical in the model.
+    TreatAsCategorical,
+    /// Give it this role instead.
+    UseAs(Role),
+}
+
+/// Why a column cannot take a role, and what would help.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct Refusal {
+    /// One sentence naming the column and the role.
+    pub reason: String,
+    /// The conversion to offer.
+    pub conversion: Option<Conversion>,
+}
+
+impl Roles {
+    /// The roles that a formula gives.
+    pub fn from_formula(formula: &Formula) -> Self {
+        let (mains, interactions): (Vec<&Term>, Vec<&Term>) =
+            formula.terms.iter().partition(|term| term.len() == 1);
+        Self {
+            response: Some(formula.response.column.clone()),
+            success: None,
+            predictors: mains.into_iter().flatten().cloned().collect(),
+            interactions: interactions.into_iter().cloned().collect(),
+            intercept: formula.intercept,
+            groups: formula.groups.clone(),
+            offsets: formula.offsets.clone(),
+            weights: formula.response.weights.clone(),
+            trials: formula.response.trials.clone(),
+        }
+    }
+
+    /// The formula of the roles; `None` while there is no response.
+    pub fn to_formula(&self) -> Option<Formula> {
+        let mut formula = Formula {
+            response: Response {
+                column: self.response.clone()?,
+                trials: self.trials.clone(),
+                weights: self.weights.clone(),
+            },
+            intercept: self.intercept,
+            terms: Vec::new(),
+            offsets: self.offsets.clone(),
+            groups: self.groups.clone(),
+        };
+        let mains = self.predictors.iter().map(|name| vec![name.clone()]);
+        mains
+            .chain(self.interactions.iter().cloned())
+            .for_each(|term| formula.add_term(term));
+        Some(formula)
+    }
+
+    /// The roles of a column, several if it is used several times; `[Ignore]` if it is not used.
+    pub fn of(&self, column: &str) -> Vec<Role> {
+        let mut roles = Vec::new();
+        if self.response.as_deref() == Some(column) {
+            roles.push(Role::Response);
+        }
+        if self
+            .predictors
+            .iter()
+            .chain(self.interactions.iter().flatten())
+            .any(|name| name == column)
+        {
+            roles.push(Role::Predictor);
+        }
+        if self
+            .groups
+            .iter()
+            .any(|group| group.group.iter().any(|name| name == column))
+        {
+            roles.push(Role::Group);
+        }
+        if self.offsets.iter().any(|offset| offset.column == column) {
+            roles.push(Role::Offset);
+        }
+        if self.weights.as_deref() == Some(column) {
+            roles.push(Role::Weight);
+        }
+        if self.trials == Some(Trials::Column(column.to_owned())) {
+            roles.push(Role::Trials);
+        }
+        if roles.is_empty() {
+            roles.push(Role::Ignore);
+        }
+        roles
+    }
+
+    /// Columns of the table without a role.
+    pub fn ignored<'a>(&self, table: &'a Table) -> Vec<&'a str> {
+        table
+            .names()
+            .filter(|name| self.of(name) == [Role::Ignore])
+            .collect()
+    }
+
+    /// Gives `column` the role, taking it out of every other one; a role that only one column can have is taken
+    /// from the column that had it. Refuses a role that the column cannot take.
+    pub fn assign(&mut self, table: &Table, column: &str, role: Role) -> Result<(), Refusal> {
+        // With trials named, the response is a count and may have any number of values.
+        if role != Role::Response || self.trials.is_none() || !is_number(table, column) {
+            check_role(table, column, role)?;
+        }
+        self.remove(column);
+        let name = column.to_owned();
+        match role {
+            Role::Response => {
+                self.response = Some(name);
+                self.success = None;
+            }
+            Role::Predictor => self.predictors.push(name),
+            Role::Group => {
+                self.groups.push(GroupTerm {
+                    intercept: true,
+                    terms: Vec::new(),
+                    correlated: true,
+                    group: vec![name],
+                });
+            }
+            Role::Offset => self.offsets.push(Offset {
+                column: name,
+                log: false,
+            }),
+            Role::Weight => self.weights = Some(name),
+            Role::Trials => self.trials = Some(Trials::Column(name)),
+            Role::Ignore => {}
+        }
+        Ok(())
+    }
+
+    /// Takes `column` out of every role, with the interactions and group terms that name it.
+    pub fn remove(&mut self, column: &str) {
+        let names = |term: &[String]| term.iter().any(|name| name == column);
+        if self.response.as_deref() == Some(column) {
+            self.response = None;
+            self.success = None;
+        }
+        self.predictors.retain(|name| name != column);
+        self.interactions.retain(|term| !names(term));
+        self.groups.retain(|group| !names(&group.group));
+        for group in &mut self.groups {
+            group.terms.retain(|term| !names(term));
+        }
+        self.groups
+            .retain(|group| group.intercept || !group.terms.is_empty());
+        self.offsets.retain(|offset| offset.column != column);
+        if self.weights.as_deref() == Some(column) {
+            self.weights = None;
+        }
+        if self.trials == Some(Trials::Column(column.to_owned())) {
+            self.trials = None;
+        }
+    }
+
+    /// Roles from the kinds of the columns: the last column with two values is the response, numbers and
+    /// categories explain it, identifiers and dates are ignored.
+    pub fn suggest(table: &Table) -> Self {
+        let mut roles = Self::default();
+        let levels: Vec<Option<usize>> = (0..table.columns().len())
+            .map(|col| {
+                table
+                    .few_levels(col, MOST_SUGGESTED)
+                    .map(|levels| levels.len())
+            })
+            .collect();
+        let response = levels.iter().rposition(|levels| *levels == Some(2));
+        for (col, info) in table.columns().iter().enumerate() {
+            let num_values = table.num_rows() - info.num_missing;
+            let explains = match (info.kind, levels[col]) {
+                (ColumnKind::Number, levels) => levels.is_none_or(|levels| levels > 1),
+                (ColumnKind::Text, Some(levels)) => {
+                    levels > 1 && (levels < 20 || levels < num_values)
+                }
+                _ => false,
+            };
+            if Some(col) == response {
+                roles.response = Some(info.name.clone());
+            } else if explains {
+                roles.predictors.push(info.name.clone());
+            }
+        }
+        roles
+    }
+
+    /// Checks every role against the table: unknown columns and columns that cannot take their roles.
+    pub fn check(&self, table: &Table) -> Result<(), DataError> {
+        let Some(formula) = self.to_formula() else {
+            return Err(DataError::Role(
+                "No response is chosen; choose the column to be explained".to_owned(),
+            ));
+        };
+        for name in formula.columns() {
+            table.index_of(name, "The formula")?;
+            for role in self.of(name) {
+                // A count may have any number of values when trials are given.
+                if role != Role::Response || self.trials.is_none() {
+                    check_role(table, name, role)
+                        .map_err(|refusal| DataError::Role(refusal.reason))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ModelFrame {
+    /// The frame for clicked roles; `None` while there is no response.
+    pub fn from_roles(roles: &Roles) -> Option<Self> {
+        Some(Self {
+            success: roles.success.clone(),
+            ..Self::new(roles.to_formula()?)
+        })
+    }
+}
+
+fn is_number(table: &Table, column: &str) -> bool {
+    table
+        .column(column)
+        .is_some_and(|info| info.kind == ColumnKind::Number)
+}
+
+/// Whether `column` can take `role`, alone: a numeric response with more than two values is refused although it
+/// may become a count once trials are named.
+pub fn check_role(table: &Table, column: &str, role: Role) -> Result<(), Refusal> {
+    let refuse = |reason: String, conversion| Err(Refusal { reason, conversion });
+    let col = match table.index_of(column, "The role") {
+        Ok(col) => col,
+        Err(error) => return refuse(error.to_string(), None),
+    };
+    let info = &table.columns()[col];
+    let named = quote_name(column);
+    if role != Role::Ignore && info.num_missing == table.num_rows() {
+        return refuse(
+            format!(
+                "Column {named} has no values, so it cannot be a {}",
+                role.label()
+            ),
+            None,
+        );
+    }
+    match role {
+        Role::Ignore | Role::Group => Ok(()),
+        Role::Response => check_response(table, col, &named),
+        Role::Predictor => check_predictor(table, col, &named),
+        Role::Offset | Role::Weight | Role::Trials => {
+            let Some(values) = table.numbers(col) else {
+                return refuse_text(info, &named, role, table, col);
+            };
+            let present = || {
+                values
+                    .iter()
+                    .copied()
+                    .enumerate()
+                    .filter(|(_, value)| !value.is_nan())
+            };
+            let bad = match role {
+                Role::Weight => present().find(|(_, value)| *value < 0.0),
+                Role::Trials => present().find(|(_, value)| *value < 1.0 || value.fract() != 0.0),
+                _ => None,
+            };
+            let Some((row, value)) = bad else {
+                return Ok(());
+            };
+            let wanted = if role == Role::Weight {
+                "not negative"
+            } else {
+                "whole and at least 1"
+            };
+            refuse(
+                format!(
+                    "Column {named} is {value} in {}, but {} must be {wanted}",
+                    table.place(row),
+                    role_plural(role)
+                ),
+                Some(Conversion::UseAs(Role::Predictor)),
+            )
+        }
+    }
+}
+
+fn role_plural(role: Role) -> &'static str {
+    match role {
+        Role::Offset => "offsets",
+        Role::Weight => "weights",
+        _ => "numbers of trials",
+    }
+}
+
+fn refuse_text(
+    info: &ColumnInfo,
+    named: &str,
+    role: Role,
+    table: &Table,
+    col: usize,
+) -> Result<(), Refusal> {
+    let bad = table.texts(col).into_iter().flatten().flatten();
+    let bad: Vec<&str> = bad.filter(|text| text.parse::<f64>().is_err()).collect();
+    let what = if info.kind == ColumnKind::Date {
+        "dates"
+    } else {
+        "text"
+    };
+    let lost = match bad.first() {
+        Some(first) => format!(
+            "; as a number {} of {} values such as `{first}` would be missing",
+            bad.len(),
+            table.num_rows() - info.num_missing
+        ),
+        None => "; it can be imported as a number without loss".to_owned(),
+    };
+    Err(Refusal {
+        reason: format!(
+            "Column {named} holds {what}, but {} must be numbers{lost}",
+            role_plural(role)
+        ),
+        conversion: Some(Conversion::Import(ColumnKindOverride::Number)),
+    })
+}
+
+fn check_response(table: &Table, col: usize, named: &str) -> Result<(), Refusal> {
+    let levels = table.few_levels(col, MOST_COUNTED);
+    let values = match &levels {
+        Some(levels) if levels.len() == 2 => return Ok(()),
+        Some(levels) => {
+            let shown: Vec<String> = levels
+                .iter()
+                .take(5)
+                .map(|level| format!("`{level}`"))
+                .collect();
+            let rest = if levels.len() > 5 { ", …" } else { "" };
+            format!(
+                "{} ({}{rest})",
+                plural(levels.len(), "value"),
+                shown.join(", ")
+            )
+        }
+        None => format!("more than {MOST_COUNTED} values"),
+    };
+    let is_count = table.numbers(col).is_some_and(|values| {
+        values
+            .iter()
+            .all(|value| value.is_nan() || (*value >= 0.0 && value.fract() == 0.0))
+    });
+    let is_single = levels.is_some_and(|levels| levels.len() == 1);
+    let help = if is_count && !is_single {
+        "if it counts successes, name the number of trials first"
+    } else {
+        "choose a column with two"
+    };
+    Err(Refusal {
+        reason: format!("Column {named} has {values}, but a yes-no response has two; {help}"),
+        conversion: Some(Conversion::UseAs(Role::Predictor)),
+    })
+}
+
+fn check_predictor(table: &Table, col: usize, named: &str) -> Result<(), Refusal> {
+    let info = &table.columns()[col];
+    let refuse = |reason, conversion| {
+        Err(Refusal {
+            reason,
+            conversion: Some(conversion),
+        })
+    };
+    match info.kind {
+        ColumnKind::Number => Ok(()),
+        ColumnKind::Date => refuse(
+            format!("Column {named} holds dates, which are neither numbers nor categories"),
+            Conversion::TreatAsCategorical,
+        ),
+        ColumnKind::Text => {
+            if table.few_levels(col, MAX_LEVELS).is_some() {
+                return Ok(());
+            }
+            refuse(
+                format!(
+                    "Column {named} has more than the {MAX_LEVELS} different texts that a categorical predictor may have"
+                ),
+                Conversion::UseAs(Role::Group),
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::table::Values;
+    use proptest::prelude::*;
+
+    fn table() -> Table {
+        let texts = |cells: &[&str]| {
+            Values::Texts(cells.iter().map(|cell| Some((*cell).to_owned())).collect())
+        };
+        Table::from_columns(
+            "t",
+            vec![
+                ("yes".into(), Values::Numbers(vec![0.0, 1.0, 1.0, 0.0])),
+                ("x".into(), Values::Numbers(vec![0.5, -1.0, 2.0, 3.0])),
+                ("n".into(), Values::Numbers(vec![1.0, 2.0, 3.0, 4.0])),
+                ("word".into(), texts(&["a", "b", "c", "a"])),
+                ("digits".into(), texts(&["01", "02", "03", "x"])),
+            ],
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn clicks_write_the_formula() {
+        let (table, mut roles) = (table(), Roles::default());
+        assert!(roles.to_formula().is_none());
+        for (column, role) in [
+            ("yes", Role::Response),
+            ("x", Role::Predictor),
+            ("word", Role::Predictor),
+            ("n", Role::Weight),
+        ] {
+            roles.assign(&table, column, role).unwrap();
+        }
+        assert_eq!(
+            roles.to_formula().unwrap().to_string(),
+            "yes | weights(n) ~ x + word"
+        );
+        roles.assign(&table, "word", Role::Group).unwrap();
+        assert_eq!(
+            roles.to_formula().unwrap().to_string(),
+            "yes | weights(n) ~ x + (1 | word)"
+        );
+        assert_eq!(roles.of("word"), [Role::Group]);
+        assert_eq!(roles.ignored(&table), ["digits"]);
+        roles.assign(&table, "n", Role::Ignore).unwrap();
+        roles.check(&table).unwrap();
+        // A count becomes a response once its trials are named.
+        assert!(roles.assign(&table, "n", Role::Response).is_err());
+        roles.trials = Some(Trials::Constant(9));
+        roles.assign(&table, "n", Role::Response).unwrap();
+        assert_eq!(
+            roles.to_formula().unwrap().to_string(),
+            "n | trials(9) ~ x + (1 | word)"
+        );
+    }
+
+    #[test]
+    fn refusals_say_why_and_offer_a_conversion() {
+        let table = table();
+        for (column, role, part, conversion) in [
+            (
+                "word",
+                Role::Weight,
+                "holds text, but weights must be numbers; as a number 4 of 4 values such as `a`",
+                Some(Conversion::Import(ColumnKindOverride::Number)),
+            ),
+            (
+                "digits",
+                Role::Offset,
+                "1 of 4 values such as `x` would be missing",
+                Some(Conversion::Import(ColumnKindOverride::Number)),
+            ),
+            (
+                "x",
+                Role::Weight,
+                "Column x is -1 in row 2, but weights must be not negative",
+                Some(Conversion::UseAs(Role::Predictor)),
+            ),
+            (
+                "x",
+                Role::Trials,
+                "is 0.5 in row 1",
+                Some(Conversion::UseAs(Role::Predictor)),
+            ),
+            (
+                "n",
+                Role::Response,
+                "has 4 values (`1`, `2`, `3`, `4`)",
+                Some(Conversion::UseAs(Role::Predictor)),
+            ),
+            ("nope", Role::Response, "names the column `nope`", None),
+        ] {
+            let refusal = check_role(&table, column, role).unwrap_err();
+            assert!(refusal.reason.contains(part), "{}", refusal.reason);
+            assert_eq!(refusal.conversion, conversion);
+        }
+    }
+
+    #[test]
+    fn suggestions_take_the_last_column_with_two_values_as_response() {
+        let roles = Roles::suggest(&table());
+        assert_eq!(
+            roles.to_formula().unwrap().to_string(),
+            "yes ~ x + n + word + digits"
+        );
+    }
+
+    fn name() -> impl Strategy<Value = String> {
+        prop_oneof![4 => "[a-z][a-z0-9_.]{0,4}", 1 => "[ -~äß]{1,6}"]
+    }
+
+    fn term(most: usize) -> impl Strategy<Value = Term> {
+        prop::collection::btree_set(name(), 1..=most).prop_map(|names| names.into_iter().collect())
+    }
+
+    prop_compose! {
+        fn formula()(
+            column in name(),
+            trials in prop::option::of(prop_oneof![name().prop_map(Trials::Column), (1_u64..99).prop_map(Trials::Constant)]),
+            weights in prop::option::of(name()),
+            intercept: bool,
+            first in name(),
+            terms in prop::collection::vec(term(3), 0..5),
+            offsets in prop::collection::vec((name(), any::<bool>()), 0..3),
+            groups in prop::collection::vec((term(2), any::<bool>(), prop::collection::vec(term(2), 0..3)), 0..3),
+        ) -> Formula {
+            let mut formula = Formula {
+                response: Response { column: column.clone(), trials, weights }, intercept,
+                terms: Vec::new(), offsets: Vec::new(), groups: Vec::new(),
+            };
+            for term in terms.into_iter().chain([vec![first]]).filter(|term| !term.contains(&column)) {
+                formula.add_term(term);
+            }
+            formula.intercept |= formula.terms.is_empty();
+            for (column, log) in offsets {
+                let offset = Offset { column, log };
+                if !formula.offsets.contains(&offset) {
+                    formula.offsets.push(offset);
+                }
+            }
+            for (group, correlated, slopes) in groups {
+                let mut holder = Formula { terms: Vec::new(), ..formula.clone() };
+                slopes.into_iter().for_each(|slope| holder.add_term(slope));
+                let group = GroupTerm { intercept: true, terms: holder.terms, correlated, group };
+                if !formula.groups.contains(&group) {
+                    formula.groups.push(group);
+                }
+            }
+            formula
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_formula_survives_text_and_roles(formula in formula()) {
+            let text = formula.to_string();
+            let read: Formula = text.parse().map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
+            prop_assert_eq!(&read, &formula, "{}", text);
+            prop_assert_eq!(read.to_string(), text);
+            prop_assert_eq!(Roles::from_formula(&formula).to_formula(), Some(formula));
+        }
+
+        #[test]
+        fn no_text_makes_the_reader_panic(text in "[a-z01 ~+:*()|/`-]{0,40}") {
+            if let Ok(formula) = text.parse::<Formula>() {
+                prop_assert_eq!(formula.to_string().parse::<Formula>(), Ok(formula));
+            }
+        }
+    }
+}

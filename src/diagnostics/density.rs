@@ -1,0 +1,246 @@
+//! Density estimates and histograms for plots: O(n) in the draws, so that a live panel can afford them.
+
+use super::Missing;
+use super::fourier::Plan;
+
+/// Points of a density curve; more than a plot has pixels to tell apart.
+pub const GRID: usize = 512;
+
+/// Draws looked at for the interquartile range.
+const SUBSET: usize = 4096;
+
+/// A density curve on an even grid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Density {
+    /// Where, ascending, in the unit of the draws.
+    pub x: Vec<f64>,
+    /// Density, per unit of the draws. Integrates to the share of draws inside the range.
+    pub y: Vec<f64>,
+    /// Standard deviation of the Gaussian kernel.
+    pub bandwidth: f64,
+}
+
+/// Counts in equal intervals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    /// Edges, one more than counts, ascending.
+    pub edges: Vec<f64>,
+    /// Draws in each interval; the last one is closed on both sides.
+    pub counts: Vec<usize>,
+}
+
+/// Gaussian kernel estimate of the draws in `parts` (chains or chunks, all taken together) on [`GRID`] points.
+///
+/// Bandwidth by Silverman's rule, 0.9 min(sd, IQR / 1.34) n^(-1/5). Draws are shared linearly between the two
+/// nearest grid points and smoothed by a Fourier transform. `range` is the interval shown; `None` shows all draws,
+/// or their middle when a few lie very far out. Mass is not reflected at bounds.
+pub fn density(parts: &[&[f64]], range: Option<(f64, f64)>) -> Result<Density, Missing> {
+    let spread = Spread::of(parts)?;
+    let bandwidth = spread.bandwidth();
+    let (low, high) = range.unwrap_or_else(|| {
+        let (low, high) = spread.shown();
+        (low - 3.0 * bandwidth, high + 3.0 * bandwidth)
+    });
+    let step = (high - low) / (GRID - 1) as f64;
+    if !(step > 0.0 && step.is_finite()) {
+        return Err(Missing::NotFinite);
+    }
+    // Twice the grid, so that mass at one end does not come round to the other.
+    let plan = Plan::at_least(2 * GRID);
+    let mut buffers = plan.buffers();
+    let weight = 1.0 / (spread.count as f64 * step);
+    for &x in parts.iter().copied().flatten() {
+        let place = (x - low) / step;
+        if place >= 0.0 && place <= (GRID - 1) as f64 {
+            let left = (place as usize).min(GRID - 2);
+            let share = place - left as f64;
+            buffers.real[left] += (1.0 - share) * weight;
+            buffers.real[left + 1] += share * weight;
+        }
+    }
+    plan.forward(&mut buffers);
+    let omega = std::f64::consts::TAU / (plan.len() as f64 * step) * bandwidth;
+    for (j, z) in buffers.spectrum.iter_mut().enumerate() {
+        *z *= (-0.5 * (omega * j as f64).powi(2)).exp() / plan.len() as f64;
+    }
+    plan.inverse(&mut buffers);
+    Ok(Density {
+        x: (0..GRID).map(|i| low + i as f64 * step).collect(),
+        // Rounding leaves tiny negative values where there is no mass.
+        y: buffers.real[..GRID].iter().map(|y| y.max(0.0)).collect(),
+        bandwidth,
+    })
+}
+
+/// Histogram of the draws in `parts` over their whole range (its middle if a few draws lie very far out), in
+/// `bins` intervals; `None` takes the rule of Freedman and Diaconis, between 10 and 200.
+pub fn histogram(parts: &[&[f64]], bins: Option<usize>) -> Result<Histogram, Missing> {
+    let spread = Spread::of(parts)?;
+    let (low, high) = spread.shown();
+    let bins = bins.unwrap_or_else(|| {
+        let width = 2.0 * spread.iqr / (spread.count as f64).cbrt();
+        ((high - low) / width).ceil().clamp(10.0, 200.0) as usize
+    });
+    let bins = bins.max(1);
+    let width = (high - low) / bins as f64;
+    let mut counts = vec![0; bins];
+    for &x in parts.iter().copied().flatten() {
+        if x >= low && x <= high {
+            counts[(((x - low) / width) as usize).min(bins - 1)] += 1;
+        }
+    }
+    Ok(Histogram {
+        edges: (0..=bins).map(|i| low + i as f64 * width).collect(),
+        counts,
+    })
+}
+
+/// Extent of the draws.
+struct Spread {
+    count: usize,
+    min: f64,
+    max: f64,
+    sd: f64,
+    q25: f64,
+    q75: f64,
+    /// Interquartile range; that of a normal distribution with this sd if more than half of the draws agree.
+    iqr: f64,
+}
+
+impl Spread {
+    fn of(parts: &[&[f64]]) -> Result<Self, Missing> {
+        let (mut count, mut mean, mut squares) = (0_usize, 0.0, 0.0);
+        let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
+        for &x in parts.iter().copied().flatten() {
+            count += 1;
+            let before = x - mean;
+            mean += before / count as f64;
+            squares += before * (x - mean);
+            min = min.min(x);
+            max = max.max(x);
+        }
+        if count < 2 {
+            return Err(Missing::TooFew);
+        }
+        if !squares.is_finite() {
+            return Err(Missing::NotFinite);
+        }
+        if max == min {
+            return Err(Missing::Constant);
+        }
+        let stride = count.div_ceil(SUBSET);
+        let mut subset: Vec<f64> = parts
+            .iter()
+            .copied()
+            .flatten()
+            .copied()
+            .step_by(stride)
+            .collect();
+        subset.sort_unstable_by(f64::total_cmp);
+        let quarter = subset.len() / 4;
+        let (q25, q75) = (subset[quarter], subset[subset.len() - 1 - quarter]);
+        let sd = (squares / (count - 1) as f64).sqrt();
+        let iqr = if q75 > q25 { q75 - q25 } else { 1.34 * sd };
+        Ok(Self {
+            count,
+            min,
+            max,
+            sd,
+            q25,
+            q75,
+            iqr,
+        })
+    }
+
+    fn bandwidth(&self) -> f64 {
+        0.9 * self.sd.min(self.iqr / 1.34) * (self.count as f64).powf(-0.2)
+    }
+
+    /// All draws, unless some lie more than ten interquartile ranges out (37 sd for a normal distribution takes
+    /// nothing away; a Cauchy distribution would otherwise be one spike).
+    fn shown(&self) -> (f64, f64) {
+        (
+            self.min.max(self.q25 - 10.0 * self.iqr),
+            self.max.min(self.q75 + 10.0 * self.iqr),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pooled::normal_quantile;
+    use super::*;
+
+    fn normal_draws(n: usize) -> Vec<f64> {
+        (0..n)
+            .map(|i| normal_quantile((i as f64 + 0.5) / n as f64))
+            .collect()
+    }
+
+    #[test]
+    fn the_estimate_is_the_sum_of_kernels() {
+        let draws = [0.3, 1.1, 1.2, 4.0, 2.2, -0.7];
+        let estimate = density(&[&draws[..2], &draws[2..]], None).unwrap();
+        let h = estimate.bandwidth;
+        let exact = |x: f64| {
+            let kernel =
+                |d: &f64| (-0.5 * ((x - d) / h).powi(2)).exp() / (h * std::f64::consts::TAU.sqrt());
+            draws.iter().map(kernel).sum::<f64>() / 6.0
+        };
+        let peak = estimate.y.iter().copied().fold(0.0, f64::max);
+        for (&x, &y) in estimate.x.iter().zip(&estimate.y) {
+            // Linear sharing between grid points costs (step / bandwidth)² / 12 at most.
+            assert!(
+                (y - exact(x)).abs() < 1e-3 * peak,
+                "{x}: {y} against {}",
+                exact(x)
+            );
+        }
+    }
+
+    #[test]
+    fn a_normal_sample_gives_the_normal_density() {
+        let estimate = density(&[&normal_draws(20_000)], None).unwrap();
+        let step = estimate.x[1] - estimate.x[0];
+        assert!((estimate.y.iter().sum::<f64>() * step - 1.0).abs() < 1e-3);
+        for (&x, &y) in estimate.x.iter().zip(&estimate.y) {
+            let exact = (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt();
+            assert!((y - exact).abs() < 0.01, "{x}: {y} against {exact}");
+        }
+    }
+
+    #[test]
+    fn far_outliers_do_not_flatten_the_picture() {
+        let mut draws = normal_draws(1000);
+        draws.push(1e9);
+        let estimate = density(&[&draws], None).unwrap();
+        assert!(estimate.x[GRID - 1] < 30.0);
+        let step = estimate.x[1] - estimate.x[0];
+        assert!((estimate.y.iter().sum::<f64>() * step - 1000.0 / 1001.0).abs() < 1e-3);
+        assert_eq!(
+            histogram(&[&draws], None)
+                .unwrap()
+                .counts
+                .iter()
+                .sum::<usize>(),
+            1000
+        );
+    }
+
+    #[test]
+    fn counts_fall_into_half_open_intervals() {
+        let histogram = histogram(&[&[0.0, 1.0, 1.5, 2.0, 4.0]], Some(4)).unwrap();
+        assert_eq!(histogram.edges, [0.0, 1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(histogram.counts, [1, 2, 1, 1]);
+    }
+
+    #[test]
+    fn draws_without_a_density_are_refused() {
+        assert_eq!(density(&[&[1.0; 5]], None).unwrap_err(), Missing::Constant);
+        assert_eq!(
+            density(&[&[1.0, f64::NAN]], None).unwrap_err(),
+            Missing::NotFinite
+        );
+        assert_eq!(density(&[&[1.0]], None).unwrap_err(), Missing::TooFew);
+    }
+}

@@ -1,0 +1,396 @@
+//! One word and one sentence about a run: what holds, why, and what to do next.
+//!
+//! Limits: R-hat and effective sample sizes from Vehtari, Gelman, Simpson, Carpenter, Bürkner (2021,
+//! doi 10.1214/20-BA1221), divergences from Betancourt (2017, arXiv 1701.02434).
+
+use serde::{Deserialize, Serialize};
+
+use super::Missing;
+use super::bias::BiasReport;
+use super::sentence::{count, duration, rhat_text, sentence};
+use super::summary::SummaryRow;
+
+/// Largest rank-normalised split R-hat of a usable run.
+pub const RHAT_LIMIT: f64 = 1.01;
+/// Smallest bulk and tail effective sample size per chain.
+pub const ESS_PER_CHAIN: f64 = 100.0;
+/// Draws per chain before anything is said.
+pub const MIN_DRAWS: usize = 100;
+/// Chains that make R-hat meaningful.
+pub const ADVISED_CHAINS: usize = 4;
+/// Characters in a verdict sentence.
+pub const SENTENCE_LIMIT: usize = 90;
+
+/// The state of a run in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// All criteria hold.
+    Good,
+    /// Usable with care, or not usable yet.
+    Watch,
+    /// Not usable.
+    Bad,
+    /// Too few draws to say.
+    TooEarly,
+    /// An approximate sampler whose bias is unknown or too large: a lack of proof, not a failure to mix.
+    NotCertified,
+}
+
+impl Verdict {
+    /// The word on a badge and in a manifest.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Good => "Good",
+            Self::Watch => "Watch",
+            Self::Bad => "Bad",
+            Self::TooEarly => "Too early",
+            Self::NotCertified => "Not certified",
+        }
+    }
+}
+
+/// What a verdict is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct VerdictInputs<'a> {
+    /// Summary of the kept draws of the chains that work.
+    pub rows: &'a [SummaryRow],
+    /// Kept draws in the shortest working chain.
+    pub draws_per_chain: usize,
+    /// Whether more draws are coming.
+    pub running: bool,
+    /// Chains asked for.
+    pub chains: usize,
+    /// Chains that ended with an error, 1-based.
+    pub failed: &'a [usize],
+    /// Chains that do not move, 1-based.
+    pub stuck: &'a [usize],
+    /// Divergent transitions after warm-up, over all chains.
+    pub divergences: u64,
+    /// Name of the sampler if its target is approximate ("SGLD-CV"); `None` for an exact sampler.
+    pub biased: Option<&'a str>,
+    /// Result of the bias check, if it has run.
+    pub bias: Option<&'a BiasReport>,
+    /// Estimated seconds until the criteria hold, while running.
+    pub secs_to_target: Option<f64>,
+}
+
+/// Judges a run: the verdict, and a sentence of at most [`SENTENCE_LIMIT`] characters without a final period.
+/// Names of variables stand between backticks. The first of these that applies decides: no working chain, too few
+/// draws, values that are not finite or chains that stand still, missing proof for an approximate sampler, R-hat,
+/// effective sample size, divergences, failed chains, doubtful bias, fewer than four chains.
+pub fn judge(inputs: &VerdictInputs<'_>) -> (Verdict, String) {
+    let failure = judge_failure(inputs);
+    failure
+        .or_else(|| judge_bias(inputs))
+        .or_else(|| judge_mixing(inputs))
+        .or_else(|| judge_cautions(inputs))
+        .unwrap_or_else(|| (Verdict::Good, praise(inputs)))
+}
+
+/// Draws per chain still needed until every variable has `ess` effective draws (all chains together, bulk and
+/// tail) and an R-hat of at most `rhat`; 0 if they have. `None` while that cannot be told: no row has a finite
+/// R-hat and effective sample size, or a chain stands still.
+///
+/// Effective draws grow in proportion to the draws, and R-hat² - 1 falls in inverse proportion once chains mix.
+/// Multiply by the seconds per draw for [`VerdictInputs::secs_to_target`].
+pub fn draws_to_target(
+    rows: &[SummaryRow],
+    draws_per_chain: usize,
+    ess: f64,
+    rhat: f64,
+) -> Option<usize> {
+    let mut growth: Option<f64> = None;
+    for row in rows.iter().filter(|row| row.missing.is_none()) {
+        for has in [row.ess_bulk, row.ess_tail].into_iter().flatten() {
+            growth = Some(growth.unwrap_or(1.0).max(ess / has));
+        }
+        if let Some(has) = row.rhat {
+            growth = Some(
+                growth
+                    .unwrap_or(1.0)
+                    .max((has * has - 1.0) / (rhat * rhat - 1.0)),
+            );
+        }
+    }
+    let needed = (growth? - 1.0) * draws_per_chain as f64;
+    needed.is_finite().then(|| needed.ceil() as usize)
+}
+
+fn judge_failure(inputs: &VerdictInputs<'_>) -> Option<(Verdict, String)> {
+    let chains = inputs.chains;
+    let working = working(inputs);
+    if working == 0 {
+        let which = if chains == 1 {
+            "the chain".to_owned()
+        } else {
+            format!("all {chains} chains")
+        };
+        return Some((
+            Verdict::Bad,
+            format!("Not usable: {which} failed; the log says why"),
+        ));
+    }
+    if inputs.draws_per_chain < MIN_DRAWS {
+        let draws = inputs.draws_per_chain;
+        let next = if inputs.running {
+            time_left(inputs)
+        } else {
+            Some("add draws".to_owned())
+        };
+        let before = format!("Too early: {draws} of {MIN_DRAWS} draws per chain needed to judge");
+        return Some((
+            Verdict::TooEarly,
+            sentence(&before, None, "", next.as_deref()),
+        ));
+    }
+    if let Some(row) = inputs
+        .rows
+        .iter()
+        .find(|row| row.missing == Some(Missing::NotFinite))
+    {
+        let text = sentence(
+            "Not usable: ",
+            Some(&row.variable),
+            " is not finite in some draws",
+            Some("check the priors"),
+        );
+        return Some((Verdict::Bad, text));
+    }
+    if let Some(&chain) = inputs.stuck.first() {
+        let what = if inputs.stuck.len() == 1 {
+            format!("chain {chain} stands still")
+        } else {
+            format!("{} of {chains} chains stand still", inputs.stuck.len())
+        };
+        return Some((
+            Verdict::Bad,
+            format!("Not usable: {what}; run again with another seed or sampler"),
+        ));
+    }
+    if !inputs.rows.is_empty()
+        && inputs
+            .rows
+            .iter()
+            .all(|row| row.missing == Some(Missing::Constant))
+    {
+        return Some((
+            Verdict::Bad,
+            "Not usable: no variable has moved; run again with another sampler".to_owned(),
+        ));
+    }
+    None
+}
+
+fn judge_bias(inputs: &VerdictInputs<'_>) -> Option<(Verdict, String)> {
+    let sampler = inputs.biased?;
+    let mixes = judge_mixing(inputs).is_none();
+    let Some(report) = inputs
+        .bias
+        .filter(|report| report.verdict != Verdict::TooEarly)
+    else {
+        let before = if mixes {
+            format!("Not certified: mixing is fine, the bias of {sampler} is not checked")
+        } else {
+            format!("Not certified: chains do not mix yet and {sampler} is approximate")
+        };
+        let next = if inputs.running {
+            None
+        } else {
+            Some("run the bias check")
+        };
+        return Some((Verdict::NotCertified, sentence(&before, None, "", next)));
+    };
+    if report.verdict != Verdict::NotCertified {
+        return None;
+    }
+    let row = &report.rows[report.worst?];
+    let next = Some("take a smaller step");
+    let outside = |value: f64| value.abs() > super::bias::TOLERANCE;
+    let text = match (row.shift, row.sd_ratio) {
+        (Some(shift), _) if outside(shift.value) => {
+            let after = format!(
+                " is off by {:.2} ± {:.2} sd",
+                shift.value.abs(),
+                shift.half_width()
+            );
+            sentence("Not certified: ", Some(&row.variable), &after, next)
+        }
+        (_, Some(ratio)) => {
+            let after = format!(
+                " is {:.2} ± {:.2} times too wide",
+                ratio.value,
+                ratio.half_width()
+            );
+            let narrow = format!(
+                " has {:.2} ± {:.2} of its width",
+                ratio.value,
+                ratio.half_width()
+            );
+            let after = if ratio.value > 1.0 { after } else { narrow };
+            sentence("Not certified: ", Some(&row.variable), &after, next)
+        }
+        _ => sentence(
+            "Not certified: ",
+            Some(&row.variable),
+            " is constant in one of the runs",
+            next,
+        ),
+    };
+    Some((Verdict::NotCertified, text))
+}
+
+fn judge_mixing(inputs: &VerdictInputs<'_>) -> Option<(Verdict, String)> {
+    let (state, next) = if inputs.running {
+        ("Not usable yet: ", time_left(inputs))
+    } else {
+        ("Not usable: ", Some("add draws".to_owned()))
+    };
+    let largest = |f: fn(&SummaryRow) -> Option<f64>| {
+        let values = inputs.rows.iter().filter_map(|row| Some((row, f(row)?)));
+        values.max_by(|a, b| a.1.total_cmp(&b.1))
+    };
+    if let Some((row, rhat)) = largest(|row| row.rhat).filter(|(_, rhat)| *rhat > RHAT_LIMIT) {
+        let cause = if working(inputs) == 1 {
+            "the chain still drifts in "
+        } else {
+            "chains disagree on "
+        };
+        let verdict = if inputs.running && rhat.is_finite() {
+            Verdict::Watch
+        } else {
+            Verdict::Bad
+        };
+        let after = if inputs.running {
+            String::new()
+        } else {
+            format!(" (R-hat {})", rhat_text(rhat))
+        };
+        let before = format!("{state}{cause}");
+        return Some((
+            verdict,
+            sentence(&before, Some(&row.variable), &after, next.as_deref()),
+        ));
+    }
+    let wanted = ESS_PER_CHAIN * working(inputs) as f64;
+    let least_ess = |row: &SummaryRow| match (row.ess_bulk, row.ess_tail) {
+        (Some(bulk), Some(tail)) => Some(-bulk.min(tail)),
+        (bulk, tail) => bulk.or(tail).map(|ess| -ess),
+    };
+    let (row, ess) = largest(least_ess)
+        .map(|(row, ess)| (row, -ess))
+        .filter(|(_, ess)| *ess < wanted)?;
+    let before = if inputs.running {
+        state
+    } else {
+        "Use with care: "
+    };
+    let after = format!(" has {} effective draws of {}", count(ess), count(wanted));
+    Some((
+        Verdict::Watch,
+        sentence(before, Some(&row.variable), &after, next.as_deref()),
+    ))
+}
+
+fn judge_cautions(inputs: &VerdictInputs<'_>) -> Option<(Verdict, String)> {
+    let care = |text: &str, next: &str| {
+        Some((
+            Verdict::Watch,
+            sentence(&format!("Use with care: {text}"), None, "", Some(next)),
+        ))
+    };
+    match inputs.divergences {
+        0 => {}
+        1 => return care("1 divergence after warm-up", "raise the target acceptance"),
+        some => {
+            return care(
+                &format!("{} divergences after warm-up", count(some as f64)),
+                "raise the target acceptance",
+            );
+        }
+    }
+    let (working, chains) = (working(inputs), inputs.chains);
+    if !inputs.failed.is_empty() {
+        let text = if working == 1 {
+            format!(
+                "{} of {chains} chains failed, only 1 is left",
+                inputs.failed.len()
+            )
+        } else {
+            format!(
+                "{} of {chains} chains failed, the other {working} agree",
+                inputs.failed.len()
+            )
+        };
+        return care(&text, "the log says why");
+    }
+    if let Some(report) = inputs
+        .bias
+        .filter(|report| inputs.biased.is_some() && report.verdict != Verdict::Good)
+    {
+        let row = report.worst.map(|worst| &report.rows[worst]);
+        let largest = row
+            .and_then(|row| row.shift)
+            .map(|shift| shift.value.abs() + shift.half_width());
+        let after = largest.map_or_else(
+            || " may be biased".to_owned(),
+            |most| format!(" may be off by up to {most:.2} sd"),
+        );
+        let name = row.map(|row| row.variable.as_str());
+        return Some((
+            Verdict::Watch,
+            sentence(
+                "Use with care: ",
+                name,
+                &after,
+                Some("draw a longer reference"),
+            ),
+        ));
+    }
+    if working < ADVISED_CHAINS {
+        let text = if working == 1 {
+            "1 chain only".to_owned()
+        } else {
+            format!("only {working} chains agree")
+        };
+        return care(
+            &format!("{text}, {ADVISED_CHAINS} are advised"),
+            "run more chains",
+        );
+    }
+    None
+}
+
+fn praise(inputs: &VerdictInputs<'_>) -> String {
+    let least = inputs
+        .rows
+        .iter()
+        .flat_map(|row| [row.ess_bulk, row.ess_tail])
+        .flatten()
+        .fold(f64::INFINITY, f64::min);
+    let variables = match inputs.rows.len() {
+        1 => "the variable".to_owned(),
+        many => format!("all {} variables", count(many as f64)),
+    };
+    let before = format!("Good: {} chains agree on {variables}", working(inputs));
+    let draws = least
+        .is_finite()
+        .then(|| format!("at least {} effective draws", count(least)));
+    sentence(&before, None, "", draws.as_deref())
+}
+
+fn working(inputs: &VerdictInputs<'_>) -> usize {
+    inputs.chains.saturating_sub(inputs.failed.len())
+}
+
+/// "about 50 s more".
+fn time_left(inputs: &VerdictInputs<'_>) -> Option<String> {
+    inputs
+        .secs_to_target
+        .filter(|secs| secs.is_finite() && *secs >= 0.0)
+        .map(|secs| format!("about {} more", duration(secs)))
+}
+
+#[cfg(test)]
+#[path = "verdict_tests.rs"]
+mod tests;

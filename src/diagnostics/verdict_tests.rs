@@ -1,0 +1,295 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::diagnostics::bias::{BiasRow, Interval};
+
+fn row(variable: &str, rhat: f64, ess: f64) -> SummaryRow {
+    SummaryRow {
+        variable: variable.to_owned(),
+        mean: Some(0.0),
+        mcse_mean: Some(0.01),
+        sd: Some(1.0),
+        mad: Some(1.0),
+        q5: Some(-1.6),
+        q50: Some(0.0),
+        q95: Some(1.6),
+        ess_bulk: Some(ess),
+        ess_tail: Some(ess + 10.0),
+        ess_bulk_per_s: None,
+        rhat: Some(rhat),
+        missing: None,
+    }
+}
+
+fn inputs(rows: &[SummaryRow]) -> VerdictInputs<'_> {
+    VerdictInputs {
+        rows,
+        draws_per_chain: 1000,
+        running: false,
+        chains: 4,
+        failed: &[],
+        stuck: &[],
+        divergences: 0,
+        biased: None,
+        bias: None,
+        secs_to_target: None,
+    }
+}
+
+fn bias(value: f64, half: f64, verdict: Verdict) -> BiasReport {
+    let shift = Some(Interval {
+        value,
+        low: value - half,
+        high: value + half,
+    });
+    let sd_ratio = Some(Interval {
+        value: 1.0,
+        low: 0.98,
+        high: 1.02,
+    });
+    let row = BiasRow {
+        variable: "b[age]".to_owned(),
+        shift,
+        sd_ratio,
+        reference_rhat: Some(1.0),
+        verdict,
+    };
+    BiasReport {
+        rows: vec![row],
+        verdict,
+        worst: Some(0),
+    }
+}
+
+#[test]
+fn good_only_when_all_criteria_hold() {
+    let rows = [row("b[x]", 1.002, 1812.0), row("b[y]", 1.01, 400.0)];
+    let (verdict, text) = judge(&inputs(&rows));
+    assert_eq!(verdict, Verdict::Good);
+    assert_eq!(
+        text,
+        "Good: 4 chains agree on all 2 variables; at least 400 effective draws"
+    );
+}
+
+#[test]
+fn a_running_run_says_how_long() {
+    let rows = [
+        row("sd[school,Intercept]", 1.017, 140.0),
+        row("b[y]", 1.001, 900.0),
+    ];
+    let mut inputs = inputs(&rows);
+    inputs.running = true;
+    inputs.secs_to_target = Some(48.0);
+    let (verdict, text) = judge(&inputs);
+    assert_eq!(verdict, Verdict::Watch);
+    assert_eq!(
+        text,
+        "Not usable yet: chains disagree on `sd[school,Intercept]`; about 50\u{202f}s more"
+    );
+    inputs.running = false;
+    let (verdict, text) = judge(&inputs);
+    assert_eq!(verdict, Verdict::Bad);
+    assert_eq!(
+        text,
+        "Not usable: chains disagree on `sd[school,Intercept]` (R-hat 1.017); add draws"
+    );
+}
+
+#[test]
+fn few_effective_draws_in_bulk_or_tail() {
+    let mut rows = [row("b[x]", 1.002, 900.0), row("b[y]", 1.0, 900.0)];
+    rows[1].ess_tail = Some(399.9);
+    let (verdict, text) = judge(&inputs(&rows));
+    assert_eq!(verdict, Verdict::Watch);
+    assert_eq!(
+        text,
+        "Use with care: `b[y]` has 399 effective draws of 400; add draws"
+    );
+}
+
+#[test]
+fn nothing_is_said_before_a_hundred_draws() {
+    let rows = [row("b[x]", 3.0, 4.0)];
+    let mut inputs = inputs(&rows);
+    inputs.draws_per_chain = 99;
+    inputs.running = true;
+    inputs.secs_to_target = Some(1000.0);
+    let (verdict, text) = judge(&inputs);
+    assert_eq!(verdict, Verdict::TooEarly);
+    assert_eq!(
+        text,
+        "Too early: 99 of 100 draws per chain needed to judge; about 17\u{202f}min more"
+    );
+    inputs.failed = &[1, 2, 3, 4];
+    assert_eq!(
+        judge(&inputs),
+        (
+            Verdict::Bad,
+            "Not usable: all 4 chains failed; the log says why".to_owned()
+        )
+    );
+}
+
+#[test]
+fn an_approximate_sampler_is_not_certified_however_well_it_mixes() {
+    let rows = [row("b[age]", 1.0, 4000.0)];
+    let mut inputs = inputs(&rows);
+    inputs.biased = Some("SGLD-CV");
+    let (verdict, text) = judge(&inputs);
+    assert_eq!(verdict, Verdict::NotCertified);
+    assert_eq!(
+        text,
+        "Not certified: mixing is fine, the bias of SGLD-CV is not checked; run the bias check"
+    );
+
+    let outside = bias(-0.41, 0.05, Verdict::NotCertified);
+    inputs.bias = Some(&outside);
+    let (verdict, text) = judge(&inputs);
+    assert_eq!(verdict, Verdict::NotCertified);
+    assert_eq!(
+        text,
+        "Not certified: `b[age]` is off by 0.41 ± 0.05 sd; take a smaller step"
+    );
+
+    let crossing = bias(0.08, 0.06, Verdict::Watch);
+    inputs.bias = Some(&crossing);
+    let (verdict, text) = judge(&inputs);
+    assert_eq!(verdict, Verdict::Watch);
+    assert_eq!(
+        text,
+        "Use with care: `b[age]` may be off by up to 0.14 sd; draw a longer reference"
+    );
+
+    let inside = bias(0.01, 0.02, Verdict::Good);
+    inputs.bias = Some(&inside);
+    assert_eq!(judge(&inputs).0, Verdict::Good);
+
+    // A passed bias check does not excuse chains that disagree.
+    let rows = [row("b[age]", 1.2, 40.0)];
+    inputs.rows = &rows;
+    assert_eq!(judge(&inputs).0, Verdict::Bad);
+    inputs.bias = None;
+    assert_eq!(judge(&inputs).0, Verdict::NotCertified);
+}
+
+#[test]
+fn failures_and_cautions_each_have_their_sentence() {
+    let rows = [row("b[x]", 1.0, 900.0)];
+    let good = inputs(&rows);
+    for (inputs, verdict, words) in [
+        (
+            VerdictInputs {
+                divergences: 12,
+                ..good
+            },
+            Verdict::Watch,
+            "12 divergences after warm-up",
+        ),
+        (
+            VerdictInputs {
+                failed: &[3],
+                ..good
+            },
+            Verdict::Watch,
+            "1 of 4 chains failed, the other 3 agree",
+        ),
+        (
+            VerdictInputs {
+                stuck: &[2],
+                ..good
+            },
+            Verdict::Bad,
+            "chain 2 stands still",
+        ),
+        (
+            VerdictInputs { chains: 2, ..good },
+            Verdict::Watch,
+            "only 2 chains agree, 4 are advised",
+        ),
+        (
+            VerdictInputs { chains: 1, ..good },
+            Verdict::Watch,
+            "1 chain only",
+        ),
+    ] {
+        let (found, text) = judge(&inputs);
+        assert_eq!(found, verdict);
+        assert!(text.contains(words), "{text}");
+    }
+    let mut rows = [row("b[x]", 1.0, 900.0), row("b[y]", f64::INFINITY, 5.0)];
+    assert_eq!(
+        judge(&VerdictInputs {
+            running: true,
+            ..inputs(&rows)
+        })
+        .0,
+        Verdict::Bad
+    );
+    rows[1] = SummaryRow {
+        rhat: None,
+        missing: Some(Missing::NotFinite),
+        ..row("b[y]", 0.0, 0.0)
+    };
+    let (verdict, text) = judge(&inputs(&rows));
+    assert_eq!(verdict, Verdict::Bad);
+    assert_eq!(
+        text,
+        "Not usable: `b[y]` is not finite in some draws; check the priors"
+    );
+    rows[1] = SummaryRow {
+        rhat: None,
+        ess_bulk: None,
+        ess_tail: None,
+        missing: Some(Missing::Constant),
+        ..row("k", 0.0, 0.0)
+    };
+    assert_eq!(judge(&inputs(&rows)).0, Verdict::Good);
+    assert_eq!(judge(&inputs(&rows[1..])).0, Verdict::Bad);
+}
+
+#[test]
+fn draws_still_needed_follow_the_worst_variable() {
+    let mut rows = [row("b[x]", 1.005, 800.0), row("b[y]", 1.001, 100.0)];
+    assert_eq!(draws_to_target(&rows, 1000, 400.0, 1.01), Some(3000));
+    rows[0].rhat = Some(1.1);
+    let growth = (1.1_f64.powi(2) - 1.0) / (1.01_f64.powi(2) - 1.0) - 1.0;
+    assert_eq!(
+        draws_to_target(&rows, 1000, 400.0, 1.01),
+        Some((1000.0 * growth).ceil() as usize)
+    );
+    assert_eq!(
+        draws_to_target(&[row("b[x]", 1.0, 401.0)], 1000, 400.0, 1.01),
+        Some(0)
+    );
+    rows[0].rhat = Some(f64::INFINITY);
+    assert_eq!(draws_to_target(&rows, 1000, 400.0, 1.01), None);
+    assert_eq!(draws_to_target(&[], 1000, 400.0, 1.01), None);
+}
+
+proptest! {
+    #[test]
+    fn sentences_keep_to_their_limit(
+        name in "[a-zé]{1,60}(\\[[a-z,=]{1,80}\\])?",
+        rhat in 0.99_f64..1.2,
+        ess in 10.0_f64..1e6,
+        running: bool,
+        biased: bool,
+        chains in 1_usize..2000,
+        secs in prop::option::of(0.0_f64..1e7),
+        divergences in 0_u64..1_000_000,
+    ) {
+        let rows = [row(&name, rhat, ess)];
+        let (verdict, text) = judge(&VerdictInputs {
+            running,
+            chains,
+            divergences,
+            secs_to_target: secs,
+            biased: biased.then_some("SGHMC-CV with blocks"),
+            ..inputs(&rows)
+        });
+        prop_assert!(text.chars().count() <= SENTENCE_LIMIT, "{}", text);
+        prop_assert!(!text.ends_with('.'));
+        prop_assert_eq!(text.starts_with("Good: "), verdict == Verdict::Good);
+    }
+}

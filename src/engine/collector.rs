@@ -1,0 +1,277 @@
+//! The single writer of a run's draws: appends blocks, keeps the log, publishes views.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+
+use super::checkpoint::ChainMark;
+use super::protocol::{
+    ChainState, ChainView, Control, LogEntry, Message, RunState, RunView, StopReason,
+};
+use super::publish::Published;
+use crate::base::draws::{Block, ChainDraws};
+use crate::base::reporter::{Severity, Warning};
+
+/// Shortest time between published views: 25 per second is as fast as a trace needs to move.
+const PUBLISH_TIME: Duration = Duration::from_millis(40);
+/// Iterations without any movement after which a chain is called stuck.
+const STUCK_DRAWS: u32 = 200;
+/// Time constant of the displayed rate.
+const RATE_SECS: f64 = 3.0;
+
+/// Called when there is something new to look at.
+pub type Waker = Arc<dyn Fn() + Send + Sync>;
+
+/// What the collector leaves behind.
+pub(super) struct Collected {
+    /// Where each chain stands; `None` for failed ones.
+    pub marks: Vec<Option<ChainMark>>,
+}
+
+pub(super) struct Collector {
+    pub messages: Receiver<Message>,
+    pub empty: Vec<Sender<Block>>,
+    pub control: Arc<Control>,
+    pub published: Arc<Published<RunView>>,
+    pub waker: Waker,
+    /// Draws of a continued run; empty chains otherwise.
+    pub chains: Vec<ChainDraws>,
+    /// Iterations and row gradients that a continued run starts with.
+    pub start: Vec<(u64, u64)>,
+    /// Seconds used by earlier parts of a continued run: sampling, warm-up.
+    pub earlier_secs: (f64, f64),
+    pub log: Vec<Warning>,
+    pub max_secs: Option<f64>,
+    /// Why the run is being stopped, if somebody asked.
+    pub stop_reason: Arc<std::sync::Mutex<Option<StopReason>>>,
+}
+
+struct Track {
+    view: ChainView,
+    last: Vec<f64>,
+    unmoved: u32,
+    stuck: bool,
+    entered: Instant,
+    rate_at: Instant,
+}
+
+impl Collector {
+    /// Works until every chain has ended.
+    pub fn run(self) -> Collected {
+        let started = Instant::now();
+        let mut tracks: Vec<Track> = self
+            .chains
+            .iter()
+            .zip(&self.start)
+            .map(|(draws, &(iterations, datum_grads))| Track {
+                view: ChainView {
+                    criterion: Vec::new(),
+                    draws: draws.clone(),
+                    state: ChainState::Starting,
+                    iterations,
+                    datum_grads,
+                    rate: 0.0,
+                    draw_secs: self.earlier_secs.0,
+                    warmup_secs: self.earlier_secs.1,
+                },
+                last: Vec::new(),
+                unmoved: 0,
+                stuck: false,
+                entered: started,
+                rate_at: started,
+            })
+            .collect();
+        let mut log: Vec<LogEntry> = Vec::new();
+        for warning in &self.log {
+            add(&mut log, 0.0, warning.clone());
+        }
+        let mut marks: Vec<Option<ChainMark>> = vec![None; tracks.len()];
+        let mut ended = 0;
+        let mut version = 0;
+        let mut paused_secs = 0.0;
+        let mut last_loop = started;
+        let mut last_publish = started.checked_sub(PUBLISH_TIME).unwrap_or(started);
+
+        while ended < tracks.len() {
+            let message = self.messages.recv_timeout(PUBLISH_TIME);
+            let now = Instant::now();
+            if self.control.is_paused() {
+                paused_secs += (now - last_loop).as_secs_f64();
+            }
+            last_loop = now;
+            let elapsed = (now - started).as_secs_f64() - paused_secs;
+            match message {
+                Ok(Message::Block(block)) => {
+                    let chain = block.chain;
+                    if let Some(warning) = tracks[chain].append(&block, now) {
+                        add(&mut log, elapsed, warning);
+                    }
+                    let mut block = block;
+                    block.clear();
+                    // A chain that ended no longer takes blocks back.
+                    drop(self.empty[chain].try_send(block));
+                }
+                Ok(Message::State { chain, state }) => tracks[chain].enter(state, now),
+                Ok(Message::Warn { warning }) => add(&mut log, elapsed, warning),
+                Ok(Message::Ended { chain, state, mark }) => {
+                    if let ChainState::Failed(why) = &state {
+                        let warning = Warning::new(
+                            Severity::Bad,
+                            &format!("chain-failed-{chain}"),
+                            format!("Chain {} ended: {why}", chain + 1),
+                        );
+                        add(&mut log, elapsed, warning);
+                    }
+                    tracks[chain].enter(state, now);
+                    marks[chain] = mark.map(|mark| *mark);
+                    ended += 1;
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if self.max_secs.is_some_and(|limit| elapsed >= limit) {
+                self.ask_to_stop(StopReason::Time);
+            }
+            let finished = ended == tracks.len();
+            if finished || now - last_publish >= PUBLISH_TIME {
+                last_publish = now;
+                version += 1;
+                let state = self.state(finished, &tracks);
+                self.published.publish(RunView {
+                    chains: tracks.iter().map(|track| track.view.clone()).collect(),
+                    state,
+                    elapsed_secs: elapsed,
+                    log: log.clone(),
+                    version,
+                });
+                (self.waker)();
+            }
+        }
+        Collected { marks }
+    }
+
+    fn ask_to_stop(&self, reason: StopReason) {
+        let mut slot = self
+            .stop_reason
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        slot.get_or_insert(reason);
+        self.control.stop();
+    }
+
+    fn state(&self, finished: bool, tracks: &[Track]) -> RunState {
+        if finished {
+            let asked = *self
+                .stop_reason
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
+            if tracks
+                .iter()
+                .all(|track| matches!(track.view.state, ChainState::Failed(_)))
+            {
+                return RunState::Finished(StopReason::Failed);
+            }
+            return RunState::Finished(asked.unwrap_or(StopReason::Draws));
+        }
+        if self.control.is_stopped() {
+            RunState::Stopping
+        } else if self.control.is_paused() {
+            RunState::Paused
+        } else {
+            RunState::Running
+        }
+    }
+}
+
+impl Track {
+    fn enter(&mut self, state: ChainState, now: Instant) {
+        let spent = (now - self.entered).as_secs_f64();
+        match self.view.state {
+            ChainState::Starting | ChainState::Warmup => self.view.warmup_secs += spent,
+            ChainState::Drawing => self.view.draw_secs += spent,
+            ChainState::Paused | ChainState::Finished | ChainState::Failed(_) => {}
+        }
+        if self.view.state != state {
+            // Warm-up iterations and draws cost differently: measure the new phase afresh.
+            self.view.rate = 0.0;
+            self.rate_at = now;
+        }
+        self.entered = now;
+        self.view.state = state;
+    }
+
+    /// Appends a block; returns a warning when the chain has just been found stuck.
+    fn append(&mut self, block: &Block, now: Instant) -> Option<Warning> {
+        // Close the running phase so that seconds are current in every view.
+        let state = self.view.state.clone();
+        self.enter(state, now);
+        let width = block.draws.len() / block.len.max(1);
+        let info_width = block.info.len() / block.len.max(1);
+        let (draws, info) = if block.warmup {
+            (
+                &mut self.view.draws.warmup,
+                &mut self.view.draws.warmup_info,
+            )
+        } else {
+            (&mut self.view.draws.draws, &mut self.view.draws.info)
+        };
+        for k in 0..block.len {
+            let row = &block.draws[k * width..(k + 1) * width];
+            draws.push(row);
+            info.push(&block.info[k * info_width..(k + 1) * info_width]);
+            if self.last == row {
+                self.unmoved += 1;
+            } else {
+                self.unmoved = 0;
+                self.stuck = false;
+                self.last.clear();
+                self.last.extend_from_slice(row);
+            }
+        }
+        self.view.iterations = block.first_iter + block.len as u64;
+        self.view.datum_grads = block.datum_grads;
+        self.view.criterion.clone_from(&block.criterion);
+        let secs = (now - self.rate_at).as_secs_f64();
+        if secs > 0.0 {
+            let rate = block.len as f64 / secs;
+            let weight = if self.view.rate == 0.0 {
+                1.0
+            } else {
+                1.0 - (-secs / RATE_SECS).exp()
+            };
+            self.view.rate += weight * (rate - self.view.rate);
+            self.rate_at = now;
+        }
+        if self.unmoved >= STUCK_DRAWS && !self.stuck {
+            self.stuck = true;
+            let since = self.view.iterations - u64::from(self.unmoved);
+            let chain = block.chain + 1;
+            return Some(
+                Warning::new(
+                    Severity::Bad,
+                    &format!("chain-stuck-{chain}"),
+                    format!("Chain {chain} has not moved since iteration {since}"),
+                )
+                .with_remedy("Stop it and try a smaller step size or another seed"),
+            );
+        }
+        None
+    }
+}
+
+fn add(log: &mut Vec<LogEntry>, at_secs: f64, warning: Warning) {
+    match log.iter_mut().find(|entry| {
+        entry.warning.code == warning.code && entry.warning.message == warning.message
+    }) {
+        Some(entry) => {
+            entry.count += 1;
+            entry.at_secs = at_secs;
+        }
+        None => log.push(LogEntry {
+            at_secs,
+            warning,
+            count: 1,
+        }),
+    }
+}

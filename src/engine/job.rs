@@ -1,0 +1,385 @@
+//! A job: a recipe with everything it refers to loaded, checked and prepared, ready to run.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sha2::{Digest as _, Sha256};
+
+use super::chain::{self, Warmup};
+use super::recipe::{AUTO, Recipe, RecipeError, Scale};
+use crate::base::reporter::{Severity, Warning};
+use crate::base::settings::SettingError;
+use crate::data::design::{Design, ModelFrame};
+use crate::data::formula::Formula;
+use crate::data::load::{LoadControl, Loaded, load};
+use crate::data::table::Table;
+use crate::data::{DataError, checks, samples};
+use crate::estimators::{ModeControl, ModeError, find_mode};
+use crate::models::{self, Model, ModelError, ModelOptions};
+use crate::oracle::Anchor;
+use crate::samplers::{self, SamplerEntry, Target, advise};
+
+/// Why a job could not be prepared: the request was wrong, or was cancelled.
+#[derive(Debug, thiserror::Error)]
+pub enum JobError {
+    /// The data.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The recipe.
+    #[error(transparent)]
+    Recipe(#[from] RecipeError),
+    /// The model.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// A setting.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// A sampler that needs the mode, and a posterior that has none.
+    #[error(
+        "Sampler `{0}` needs the posterior's peak, and {1}; choose nuts, or set a proper prior"
+    )]
+    NoMode(&'static str, ModeError),
+    /// Somebody cancelled.
+    #[error("Preparing the run was cancelled")]
+    Cancelled,
+}
+
+/// Progress and cancellation of [`Job::prepare`], readable from another thread.
+#[derive(Debug, Default)]
+pub struct PrepareControl {
+    /// Of reading the file.
+    pub load: LoadControl,
+    /// Of finding the mode.
+    pub mode: ModeControl,
+    stage: Mutex<&'static str>,
+}
+
+impl PrepareControl {
+    /// Ends the preparation soon.
+    pub fn cancel(&self) {
+        self.load.cancel();
+        self.mode
+            .cancel
+            .store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+
+    /// What is being done, in words.
+    pub fn stage(&self) -> &'static str {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn enter(&self, stage: &'static str) -> Result<(), JobError> {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
+        if self.load.is_cancelled() {
+            Err(JobError::Cancelled)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Everything a run needs; immutable and shared by its chains.
+#[derive(Clone)]
+pub struct Job {
+    /// The recipe with every choice filled in.
+    pub recipe: Recipe,
+    /// The table it was made from.
+    pub table: Arc<Table>,
+    /// The design.
+    pub design: Arc<Design>,
+    /// The posterior.
+    pub model: Arc<dyn Model>,
+    /// The sampler.
+    pub sampler: &'static SamplerEntry,
+    /// Mode and curvature, where found.
+    pub anchor: Option<Arc<Anchor>>,
+    /// What samplers resolve their defaults from.
+    pub target: Target,
+    /// Remarks on data, model and choice of sampler.
+    pub warnings: Vec<Warning>,
+    /// Why this sampler, in one sentence.
+    pub sampler_reason: String,
+}
+
+impl std::fmt::Debug for Job {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Job")
+            .field("recipe", &self.recipe)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Reads the data of a recipe that stands in `folder`, and checks the fingerprint if the recipe has one.
+///
+/// # Errors
+/// The data cannot be read, or are not those the recipe was made with.
+pub fn load_data(
+    recipe: &Recipe,
+    folder: &Path,
+    control: &LoadControl,
+) -> Result<Loaded, JobError> {
+    let loaded = match (recipe.sample(), recipe.data_path(folder)) {
+        (Some(id), _) => samples::load(id, &recipe.data.import, control)?,
+        (None, Some(path)) => load(&path, &recipe.data.import, control)?,
+        (None, None) => return Err(RecipeError("The recipe has no data source".to_owned()).into()),
+    };
+    if let Some(expected) = &recipe.data.fingerprint
+        && expected != loaded.table.fingerprint()
+    {
+        return Err(RecipeError(format!(
+            "The data are not those the recipe was made with (fingerprint {}…, the recipe has {}…); \
+             remove `data.fingerprint` to fit the new data: {}",
+            &loaded.table.fingerprint()[..12],
+            &expected[..expected.len().min(12)],
+            recipe.data.source
+        ))
+        .into());
+    }
+    Ok(loaded)
+}
+
+impl Job {
+    /// Prepares `recipe`, which stands in `folder`. `loaded` are its data if they are already in memory.
+    ///
+    /// # Errors
+    /// One sentence for whatever makes the request impossible.
+    pub fn prepare(
+        recipe: &Recipe,
+        folder: &Path,
+        loaded: Option<Arc<Loaded>>,
+        control: &PrepareControl,
+    ) -> Result<Self, JobError> {
+        let entry = models::find(&recipe.model.template)?;
+        control.enter("reading the data")?;
+        let loaded = match loaded {
+            Some(loaded) => loaded,
+            None => Arc::new(load_data(recipe, folder, &control.load)?),
+        };
+        control.enter("building the model")?;
+        let table = Arc::new(loaded.table.clone());
+        let frame = model_frame(recipe)?;
+        let (design, reporter) = Design::build(&table, &frame)?;
+        let mut warnings: Vec<Warning> = loaded.reporter.warnings.clone();
+        warnings.extend(reporter.warnings);
+        warnings.extend(checks::check(&design).warnings);
+        let design = Arc::new(design);
+        let model = (entry.build)(Arc::clone(&design), &model_options(recipe))?;
+
+        control.enter("finding the posterior's peak")?;
+        let anchor = match find_mode(model.as_ref(), &control.mode) {
+            Ok(mode) => Ok(Arc::new(mode.anchor)),
+            Err(ModeError::Cancelled) => return Err(JobError::Cancelled),
+            Err(error) => Err(error),
+        };
+        let target = Target::new(model.as_ref(), anchor.as_deref().ok());
+        let (sampler, sampler_reason) = choose_sampler(recipe, &target)?;
+        let anchor = match anchor {
+            Ok(anchor) => Some(anchor),
+            Err(error) if sampler.spec.needs_mode => {
+                return Err(JobError::NoMode(sampler.spec.id, error));
+            }
+            Err(error) => {
+                let text = format!(
+                    "The posterior's peak was not found ({error}), so chains start from random places"
+                );
+                warnings.push(Warning::new(Severity::Watch, "no-mode", text));
+                None
+            }
+        };
+        let recipe = complete(recipe, &loaded, &design, sampler, &target)?;
+        Ok(Self {
+            recipe,
+            table,
+            design,
+            model,
+            sampler,
+            anchor,
+            target,
+            warnings,
+            sampler_reason,
+        })
+    }
+
+    /// The same job with another sampler: what a bias check compares with.
+    ///
+    /// # Errors
+    /// The sampler needs a mode and there is none, or refuses its settings.
+    pub fn with_sampler(&self, id: &str) -> Result<Self, JobError> {
+        let mut recipe = self.recipe.clone();
+        recipe.sampler = super::recipe::SamplerSection {
+            id: id.to_owned(),
+            ..Default::default()
+        };
+        recipe.run.warmup = None;
+        recipe.run.draws = super::recipe::DEFAULT_DRAWS;
+        recipe.run.draws_of_chains = None;
+        recipe.run.max_seconds = None;
+        recipe.run.target_ess = None;
+        let (sampler, sampler_reason) = choose_sampler(&recipe, &self.target)?;
+        if sampler.spec.needs_mode && self.anchor.is_none() {
+            return Err(JobError::NoMode(
+                sampler.spec.id,
+                ModeError::NotFound("none was found"),
+            ));
+        }
+        fill_sampler(&mut recipe, sampler, &self.target)?;
+        Ok(Self {
+            recipe,
+            table: Arc::clone(&self.table),
+            design: Arc::clone(&self.design),
+            model: Arc::clone(&self.model),
+            sampler,
+            anchor: self.anchor.clone(),
+            target: self.target,
+            warnings: Vec::new(),
+            sampler_reason,
+        })
+    }
+
+    /// When warm-up ends.
+    pub fn warmup(&self) -> Warmup {
+        let spec = &self.sampler.spec;
+        match self.recipe.run.warmup {
+            Some(length) => Warmup::Fixed(length),
+            None if spec.decides_warmup => Warmup::UntilReady {
+                max: spec.default_warmup,
+            },
+            None => Warmup::Fixed(spec.default_warmup),
+        }
+    }
+
+    /// Where chain `chain` (0-based) starts, in unconstrained coordinates.
+    pub fn start_position(&self, chain: usize) -> Vec<f64> {
+        chain::start_position(self, chain)
+    }
+
+    /// Names of the reported quantities.
+    pub fn variables(&self) -> Vec<String> {
+        self.model
+            .params()
+            .iter()
+            .map(|param| param.name.clone())
+            .collect()
+    }
+
+    /// Draws that chain `chain` is to keep.
+    pub fn draws_wanted(&self, chain: usize) -> u64 {
+        let run = &self.recipe.run;
+        run.draws_of_chains
+            .as_ref()
+            .map_or(run.draws, |draws| draws[chain])
+    }
+
+    /// What a continued run must agree with: the recipe without its stop rules.
+    pub fn fingerprint(&self) -> String {
+        let mut recipe = self.recipe.clone();
+        recipe.run.draws = 1;
+        recipe.run.draws_of_chains = None;
+        recipe.run.max_seconds = None;
+        recipe.run.target_ess = None;
+        recipe.run.target_rhat = None;
+        // The same data may be reached by another path.
+        recipe.data.source.clear();
+        hex(&Sha256::digest(recipe.to_toml()))
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The data layer's view of a recipe's model section.
+///
+/// # Errors
+/// The formula is not understood.
+pub fn model_frame(recipe: &Recipe) -> Result<ModelFrame, JobError> {
+    let model = &recipe.model;
+    let formula: Formula = parse_formula(&model.formula)?;
+    Ok(ModelFrame {
+        formula,
+        success: model.success.clone(),
+        references: model.reference.clone(),
+        categorical: model.categorical.clone(),
+        standardize: model.standardize,
+        shuffle_seed: recipe.run.seed,
+    })
+}
+
+fn parse_formula(text: &str) -> Result<Formula, JobError> {
+    text.parse::<Formula>()
+        .map_err(|error| DataError::from(error).into())
+}
+
+/// The model layer's view of a recipe.
+pub fn model_options(recipe: &Recipe) -> ModelOptions {
+    ModelOptions {
+        settings: Default::default(),
+        priors: recipe
+            .priors
+            .iter()
+            .map(|(key, text)| (key.clone(), text.clone()))
+            .collect(),
+        standardize: recipe.model.standardize,
+        report_standardized: recipe.report.scale == Scale::Standardised,
+    }
+}
+
+fn choose_sampler(
+    recipe: &Recipe,
+    target: &Target,
+) -> Result<(&'static SamplerEntry, String), JobError> {
+    let id = recipe.sampler.id.as_str();
+    if id == AUTO {
+        let advice = advise::advise(target);
+        let entry = samplers::find(advice.sampler)
+            .ok_or_else(|| RecipeError(format!("There is no sampler `{}`", advice.sampler)))?;
+        return Ok((entry, advice.reason));
+    }
+    let entry = samplers::find(id).ok_or_else(|| {
+        let known: Vec<&str> = samplers::REGISTRY
+            .iter()
+            .map(|entry| entry.spec.id)
+            .collect();
+        RecipeError(format!(
+            "There is no sampler `{id}`; there are auto, {}",
+            known.join(", ")
+        ))
+    })?;
+    Ok((entry, "chosen by you".to_owned()))
+}
+
+/// Fills in what was left to defaults, so that a later version with other defaults replays the run.
+fn complete(
+    recipe: &Recipe,
+    loaded: &Loaded,
+    design: &Design,
+    sampler: &'static SamplerEntry,
+    target: &Target,
+) -> Result<Recipe, JobError> {
+    let mut recipe = recipe.clone();
+    recipe.data.fingerprint = Some(loaded.table.fingerprint().to_owned());
+    if loaded.table.is_text() {
+        recipe.data.import = loaded.guesses.to_options(&recipe.data.import.column_types);
+    }
+    recipe.model.formula = parse_formula(&recipe.model.formula)?.to_string();
+    recipe.model.success = design.response.success().map(str::to_owned);
+    recipe.model.reference = design.reference_levels.iter().cloned().collect();
+    fill_sampler(&mut recipe, sampler, target)?;
+    Ok(recipe)
+}
+
+fn fill_sampler(
+    recipe: &mut Recipe,
+    sampler: &'static SamplerEntry,
+    target: &Target,
+) -> Result<(), JobError> {
+    let resolved = (sampler.resolve)(&recipe.sampler.settings, target)?;
+    sampler.spec.id.clone_into(&mut recipe.sampler.id);
+    for (key, value) in resolved {
+        recipe.sampler.settings.set(key, value);
+    }
+    if !sampler.spec.decides_warmup && recipe.run.warmup.is_none() {
+        recipe.run.warmup = Some(sampler.spec.default_warmup);
+    }
+    Ok(())
+}

@@ -1,0 +1,276 @@
+//! Diagnostics while a run goes on: about once a second, for all variables, on a thread of its own.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+
+use super::collector::Waker;
+use super::job::Job;
+use super::protocol::{ChainState, Control, RunView, StopReason};
+use super::publish::Published;
+use crate::base::draws::DrawList;
+use crate::diagnostics::bias::BiasReport;
+use crate::diagnostics::running::Running;
+use crate::diagnostics::verdict::{ESS_PER_CHAIN, MIN_DRAWS, RHAT_LIMIT, VerdictInputs, judge};
+use crate::diagnostics::{SummaryRow, Verdict, summarise};
+use crate::samplers::DIVERGENT;
+
+/// Time between reports; longer when a report takes more than a tenth of it.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// The first report comes sooner, because the first seconds are when people look.
+const FIRST: Duration = Duration::from_millis(250);
+/// Share of the time that diagnostics may take from the chains.
+const DUTY: u32 = 10;
+/// Draws without any change after which a chain counts as stuck.
+const STUCK_DRAWS: usize = 200;
+
+/// What the diagnostics say about a run.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// One row per variable.
+    pub summary: Vec<SummaryRow>,
+    /// How R-hat, ESS and MCSE developed.
+    pub running: Arc<Running>,
+    /// One word.
+    pub verdict: Verdict,
+    /// One sentence.
+    pub sentence: String,
+    /// Kept draws per chain that it is based on.
+    pub draws_per_chain: usize,
+    /// Divergent transitions among kept draws.
+    pub divergences: u64,
+    /// Estimated seconds until the run's stop rule is met; `None` if that cannot be said.
+    pub eta_secs: Option<f64>,
+    /// The bias check, if it has run.
+    pub bias: Option<Arc<BiasReport>>,
+}
+
+impl Report {
+    /// The report of a run without draws.
+    pub fn empty(num_params: usize) -> Self {
+        Self {
+            summary: Vec::new(),
+            running: Arc::new(Running::new(num_params)),
+            verdict: Verdict::TooEarly,
+            sentence: "Starting".to_owned(),
+            draws_per_chain: 0,
+            divergences: 0,
+            eta_secs: None,
+            bias: None,
+        }
+    }
+}
+
+pub(super) struct Monitor {
+    pub job: Arc<Job>,
+    pub control: Arc<Control>,
+    pub views: Arc<Published<RunView>>,
+    pub reports: Arc<Published<Report>>,
+    pub waker: Waker,
+    pub stop_reason: Arc<Mutex<Option<StopReason>>>,
+    /// Draws that each chain is to keep, as raised meanwhile.
+    pub draws_wanted: Vec<Arc<AtomicU64>>,
+    /// Closed by the collector's end.
+    pub done: Receiver<()>,
+}
+
+impl Monitor {
+    /// Reports until the collector has ended, and once more then.
+    pub fn run(self) {
+        let names = self.job.variables();
+        let mut running = Running::new(names.len());
+        let mut wait = FIRST;
+        loop {
+            let last = match self.done.recv_timeout(wait) {
+                Err(RecvTimeoutError::Timeout) => false,
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => true,
+            };
+            let begun = Instant::now();
+            let view = self.views.load();
+            let chains: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
+            running.update(&chains, if last { Duration::MAX } else { INTERVAL / 4 });
+            let mut report = report(&self.job, &view, &names, Arc::new(running.clone()), None);
+            report.eta_secs = self.eta_secs(&view, &report.summary);
+            self.apply_stop_rule(&report);
+            self.reports.publish(report);
+            (self.waker)();
+            if last {
+                return;
+            }
+            wait = INTERVAL.max(begun.elapsed() * DUTY);
+        }
+    }
+
+    /// Seconds until the run ends by its own rules: the earliest of draws, precision and time.
+    fn eta_secs(&self, view: &RunView, summary: &[SummaryRow]) -> Option<f64> {
+        if view.is_finished() {
+            return None;
+        }
+        let run = &self.job.recipe.run;
+        let seconds = sampling_secs(view);
+        let by_draws = view
+            .chains
+            .iter()
+            .enumerate()
+            .filter(|(_, chain)| matches!(chain.state, ChainState::Drawing | ChainState::Paused))
+            .map(|(index, chain)| {
+                let left = self.draws_wanted[index]
+                    .load(Ordering::Relaxed)
+                    .saturating_sub(chain.draws.draws.len() as u64);
+                (chain.rate > 0.0).then(|| left as f64 / chain.rate)
+            })
+            .collect::<Option<Vec<f64>>>()?
+            .into_iter()
+            .reduce(f64::max);
+        let by_precision = run
+            .target_ess
+            .and_then(|target| Some(seconds * (target / least_ess(summary)? - 1.0).max(0.0)));
+        let by_time = run
+            .max_seconds
+            .map(|limit| (limit - view.elapsed_secs).max(0.0));
+        [by_draws, by_precision, by_time]
+            .into_iter()
+            .flatten()
+            .reduce(f64::min)
+    }
+
+    fn apply_stop_rule(&self, report: &Report) {
+        let run = &self.job.recipe.run;
+        if run.draws_of_chains.is_some() || report.draws_per_chain < MIN_DRAWS {
+            return;
+        }
+        let (ess, rhat) = match (run.target_ess, run.target_rhat) {
+            (None, None) => return,
+            (ess, rhat) => (ess.unwrap_or(0.0), rhat.unwrap_or(RHAT_LIMIT)),
+        };
+        let met = report.summary.iter().all(|row| {
+            let enough = |value: Option<f64>| value.is_some_and(|value| value >= ess);
+            enough(row.ess_bulk)
+                && enough(row.ess_tail)
+                && row.rhat.is_some_and(|value| value <= rhat)
+        });
+        if met {
+            let mut slot = self
+                .stop_reason
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            slot.get_or_insert(StopReason::Precision);
+            self.control.stop();
+        }
+    }
+}
+
+/// Everything the diagnostics say about `view` with the history `running`.
+pub fn report(
+    job: &Job,
+    view: &RunView,
+    names: &[String],
+    running: Arc<Running>,
+    bias: Option<Arc<BiasReport>>,
+) -> Report {
+    let chains: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
+    let seconds = sampling_secs(view);
+    let summary = summarise(names, &chains, seconds);
+    let draws_per_chain = view.draws_per_chain();
+    let divergences = divergences(job, view);
+    let numbered = |wanted: fn(&ChainState, bool) -> bool| -> Vec<usize> {
+        view.chains
+            .iter()
+            .enumerate()
+            .filter(|(_, chain)| wanted(&chain.state, is_stuck(&chain.draws.draws)))
+            .map(|(index, _)| index + 1)
+            .collect()
+    };
+    let failed = numbered(|state, _| matches!(state, ChainState::Failed(_)));
+    let stuck = numbered(|state, stuck| stuck && !matches!(state, ChainState::Failed(_)));
+    let is_running = !view.is_finished();
+    let secs_to_target = if is_running {
+        secs_to_target(&summary, chains.len(), seconds)
+    } else {
+        None
+    };
+    let (verdict, sentence) = judge(&VerdictInputs {
+        rows: &summary,
+        draws_per_chain,
+        running: is_running,
+        chains: view.chains.len(),
+        failed: &failed,
+        stuck: &stuck,
+        divergences,
+        biased: job.sampler.spec.bias.map(|_| job.sampler.spec.title),
+        bias: bias.as_deref(),
+        secs_to_target,
+    });
+    Report {
+        summary,
+        running,
+        verdict,
+        sentence,
+        draws_per_chain,
+        divergences,
+        eta_secs: None,
+        bias,
+    }
+}
+
+/// Seconds of sampling of the slowest chain.
+fn sampling_secs(view: &RunView) -> f64 {
+    view.usable()
+        .map(|chain| chain.draw_secs)
+        .fold(0.0, f64::max)
+}
+
+fn divergences(job: &Job, view: &RunView) -> u64 {
+    let Some(column) = job
+        .sampler
+        .spec
+        .info
+        .iter()
+        .position(|column| column.name == DIVERGENT)
+    else {
+        return 0;
+    };
+    let count = |chain: &super::protocol::ChainView| -> usize {
+        chain
+            .draws
+            .info
+            .chunks()
+            .map(|chunk| {
+                chunk
+                    .column(column)
+                    .iter()
+                    .filter(|&&flag| flag == 1.0)
+                    .count()
+            })
+            .sum()
+    };
+    view.usable().map(count).sum::<usize>() as u64
+}
+
+fn is_stuck(draws: &DrawList) -> bool {
+    let len = draws.len();
+    len >= STUCK_DRAWS
+        && draws.width() > 0
+        && (0..draws.width()).all(|j| {
+            (len - STUCK_DRAWS..len - 1).all(|i| draws.value(i, j) == draws.value(len - 1, j))
+        })
+}
+
+/// Seconds until every variable has the effective sample size that the verdict wants, if ESS grows as it did.
+fn secs_to_target(summary: &[SummaryRow], chains: usize, seconds: f64) -> Option<f64> {
+    let wanted = ESS_PER_CHAIN * chains as f64;
+    let least = least_ess(summary)?;
+    (least < wanted).then_some(seconds * (wanted / least - 1.0))
+}
+
+fn least_ess(summary: &[SummaryRow]) -> Option<f64> {
+    let ess = summary
+        .iter()
+        .map(|row| Some(row.ess_bulk?.min(row.ess_tail?)));
+    ess.collect::<Option<Vec<f64>>>()?
+        .into_iter()
+        .reduce(f64::min)
+        .filter(|&least| least > 0.0)
+}

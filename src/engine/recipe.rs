@@ -1,0 +1,467 @@
+//! The recipe: the human-readable record of everything that determines a run (TOML).
+//!
+//! The same recipe gives the same draws in the window and on the command line. A run folder holds a complete one, in
+//! which nothing is left to a default that a later version could change.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::settings::{Settings, Value};
+use crate::data::sniff::ImportOptions;
+
+/// Version of the recipe's layout.
+pub const FORMAT: u32 = 1;
+/// Source prefix of bundled data sets.
+pub const SAMPLE_PREFIX: &str = "sample:";
+/// Kept draws per chain when nothing else is said: with four chains they give R-hat and tails enough to work with.
+pub const DEFAULT_DRAWS: u64 = 1000;
+/// Chains when nothing else is said (Vehtari et al. 2021).
+pub const DEFAULT_CHAINS: usize = 4;
+/// Most chains: each is a thread.
+pub const MAX_CHAINS: usize = 256;
+/// Sampler id that leaves the choice to the program.
+pub const AUTO: &str = "auto";
+
+/// Why a recipe cannot be used: one sentence with file and place where known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct RecipeError(pub String);
+
+/// Everything that determines a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// Version of the layout, [`FORMAT`].
+    #[serde(default = "format")]
+    pub format: u32,
+    /// The data.
+    pub data: DataSection,
+    /// The model.
+    pub model: ModelSection,
+    /// Priors by class or parameter in Stan's notation.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub priors: BTreeMap<String, String>,
+    /// The sampler.
+    #[serde(default)]
+    pub sampler: SamplerSection,
+    /// Chains, draws, seed and when to stop.
+    #[serde(default)]
+    pub run: RunSection,
+    /// What is reported.
+    #[serde(default)]
+    pub report: ReportSection,
+}
+
+fn format() -> u32 {
+    FORMAT
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// `[data]`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataSection {
+    /// Path, relative to the recipe, or `sample:NAME`.
+    pub source: String,
+    /// SHA-256 of the file, checked when present.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+    /// How the text is read; absent entries are guessed.
+    #[serde(default)]
+    pub import: ImportOptions,
+}
+
+/// `[model]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelSection {
+    /// Template id.
+    pub template: String,
+    /// Formula in brms/lme4 notation.
+    pub formula: String,
+    /// Response value that counts as success; absent: 1, true, yes, or the second level.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub success: Option<String>,
+    /// Whether priors hold for coefficients of standardised predictors.
+    #[serde(default = "yes")]
+    pub standardize: bool,
+    /// Reference level per categorical predictor; absent: the first.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub reference: BTreeMap<String, String>,
+    /// Numeric columns treated as categorical.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub categorical: BTreeSet<String>,
+}
+
+impl Default for ModelSection {
+    fn default() -> Self {
+        Self {
+            template: "logistic".to_owned(),
+            formula: String::new(),
+            success: None,
+            standardize: true,
+            reference: BTreeMap::new(),
+            categorical: BTreeSet::new(),
+        }
+    }
+}
+
+/// `[sampler]`: `id` and the sampler's own settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SamplerSection {
+    /// Sampler id or `auto`.
+    pub id: String,
+    /// Settings; absent ones are chosen by the sampler.
+    #[serde(flatten)]
+    pub settings: Settings,
+}
+
+impl Default for SamplerSection {
+    fn default() -> Self {
+        Self {
+            id: AUTO.to_owned(),
+            settings: Settings::default(),
+        }
+    }
+}
+
+/// `[run]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunSection {
+    /// Number of chains.
+    pub chains: usize,
+    /// Iterations of warm-up; absent: the sampler's own rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warmup: Option<u64>,
+    /// Kept draws per chain (the most, when another stop rule is set).
+    pub draws: u64,
+    /// Kept draws of each chain of a run that was stopped early: replays exactly, other stop rules are then ignored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draws_of_chains: Option<Vec<u64>>,
+    /// Seed of all random numbers, 0 to 2^63 − 1.
+    pub seed: u64,
+    /// Stop after this many seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_seconds: Option<f64>,
+    /// Stop when every variable has this bulk and tail effective sample size …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_ess: Option<f64>,
+    /// … and this R-hat (1.01 if only `target_ess` is set).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_rhat: Option<f64>,
+}
+
+impl Default for RunSection {
+    fn default() -> Self {
+        Self {
+            chains: DEFAULT_CHAINS,
+            warmup: None,
+            draws: DEFAULT_DRAWS,
+            draws_of_chains: None,
+            seed: 1,
+            max_seconds: None,
+            target_ess: None,
+            target_rhat: None,
+        }
+    }
+}
+
+/// Scale of reported coefficients.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// Per unit of the columns as they are.
+    #[default]
+    Original,
+    /// Per standard deviation, intercept at average predictors.
+    Standardised,
+}
+
+/// `[report]`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReportSection {
+    /// Scale of reported coefficients.
+    pub scale: Scale,
+}
+
+impl Recipe {
+    /// A recipe for a data source and formula, all else at its default.
+    pub fn new(source: &str, template: &str, formula: &str) -> Self {
+        Self {
+            format: FORMAT,
+            data: DataSection {
+                source: source.to_owned(),
+                ..DataSection::default()
+            },
+            model: ModelSection {
+                template: template.to_owned(),
+                formula: formula.to_owned(),
+                ..ModelSection::default()
+            },
+            priors: BTreeMap::new(),
+            sampler: SamplerSection::default(),
+            run: RunSection::default(),
+            report: ReportSection::default(),
+        }
+    }
+
+    /// Reads `path` and applies `changes`, each `key=value` with a dotted key.
+    ///
+    /// # Errors
+    /// The file cannot be read, is not TOML, or has a key or value that a recipe does not take.
+    pub fn read(path: &Path, changes: &[String]) -> Result<Self, RecipeError> {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            let what = match error.kind() {
+                std::io::ErrorKind::NotFound => "There is no such recipe".to_owned(),
+                std::io::ErrorKind::IsADirectory => {
+                    "A recipe is a file, this is a folder".to_owned()
+                }
+                std::io::ErrorKind::InvalidData => "The recipe is not UTF-8 text".to_owned(),
+                _ => format!("The recipe cannot be read ({error})"),
+            };
+            RecipeError(format!("{what}: {}", path.display()))
+        })?;
+        Self::parse(&text, changes)
+            .map_err(|error| RecipeError(format!("{error}, in {}", path.display())))
+    }
+
+    /// Reads a recipe's text and applies `changes`.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn parse(text: &str, changes: &[String]) -> Result<Self, RecipeError> {
+        let mut table: toml::Table = text.parse().map_err(|error| describe(text, &error))?;
+        for change in changes {
+            apply(&mut table, change)?;
+        }
+        // Parsed again from text when nothing was changed, so that errors know their line.
+        let recipe: Self = if changes.is_empty() {
+            toml::from_str(text).map_err(|error| describe(text, &error))?
+        } else {
+            table
+                .try_into()
+                .map_err(|error: toml::de::Error| RecipeError(sentence(error.message())))?
+        };
+        recipe.check()?;
+        Ok(recipe)
+    }
+
+    /// The recipe with `changes` applied.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn changed(&self, changes: &[String]) -> Result<Self, RecipeError> {
+        if changes.is_empty() {
+            self.check()?;
+            return Ok(self.clone());
+        }
+        Self::parse(&self.to_toml(), changes)
+    }
+
+    /// The recipe as TOML.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self)
+            .expect("a recipe holds only strings, numbers, lists and tables of them")
+    }
+
+    /// Where the data are, for a recipe that stands in `folder`; `None` for bundled data.
+    pub fn data_path(&self, folder: &Path) -> Option<PathBuf> {
+        (!self.data.source.starts_with(SAMPLE_PREFIX)).then(|| folder.join(&self.data.source))
+    }
+
+    /// Name of the bundled data set, if it is one.
+    pub fn sample(&self) -> Option<&str> {
+        self.data.source.strip_prefix(SAMPLE_PREFIX)
+    }
+
+    fn check(&self) -> Result<(), RecipeError> {
+        let refuse = |what: String| Err(RecipeError(what));
+        let run = &self.run;
+        if self.format != FORMAT {
+            return refuse(format!(
+                "The recipe has format {}, this version reads format {FORMAT}; use the version that wrote it",
+                self.format
+            ));
+        }
+        if run.chains == 0 || run.chains > MAX_CHAINS {
+            return refuse(format!(
+                "Setting `run.chains` takes 1 to {MAX_CHAINS}, not {}",
+                run.chains
+            ));
+        }
+        if run.draws == 0 {
+            return refuse("Setting `run.draws` takes at least 1".to_owned());
+        }
+        if i64::try_from(run.seed).is_err() {
+            return refuse(format!(
+                "Setting `run.seed` takes 0 to {}, not {}",
+                i64::MAX,
+                run.seed
+            ));
+        }
+        if run
+            .draws_of_chains
+            .as_ref()
+            .is_some_and(|draws| draws.len() != run.chains)
+        {
+            return refuse("Setting `run.draws_of_chains` needs one number per chain".to_owned());
+        }
+        for (key, value, least) in [
+            ("max_seconds", run.max_seconds, 0.0),
+            ("target_ess", run.target_ess, 0.0),
+            ("target_rhat", run.target_rhat, 1.0),
+        ] {
+            if let Some(value) = value
+                && !(value.is_finite() && value > least)
+            {
+                return refuse(format!(
+                    "Setting `run.{key}` takes a number above {least}, not {value}"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A TOML error as one sentence with its line.
+fn describe(text: &str, error: &toml::de::Error) -> RecipeError {
+    let place = error.span().map_or(String::new(), |span| {
+        let line = 1 + text[..span.start.min(text.len())].matches('\n').count();
+        format!(" on line {line}")
+    });
+    RecipeError(format!("{}{place}", sentence(error.message())))
+}
+
+fn sentence(message: &str) -> String {
+    let message = message.lines().collect::<Vec<_>>().join(", ");
+    format!(
+        "The recipe is not understood: {}",
+        message.trim_end_matches('.')
+    )
+}
+
+/// Applies one `key=value` to a recipe's table. Keys are dotted; parts with dots or brackets are quoted:
+/// `priors."b[age]"=normal(0, 1)`.
+fn apply(table: &mut toml::Table, change: &str) -> Result<(), RecipeError> {
+    let refuse = |why: &str| {
+        RecipeError(format!(
+            "`--set {change}` {why}; write key=value, such as sampler.batch=500"
+        ))
+    };
+    let (key, value) = split_at_equals(change).ok_or_else(|| refuse("has no `=`"))?;
+    let parts = split_key(key).ok_or_else(|| refuse("has a key that is not understood"))?;
+    let (last, path) = parts.split_last().ok_or_else(|| refuse("has no key"))?;
+    let mut at = table;
+    for part in path {
+        at = at
+            .entry(part.clone())
+            .or_insert_with(|| toml::Value::Table(toml::Table::new()))
+            .as_table_mut()
+            .ok_or_else(|| refuse("goes into a value that is not a table"))?;
+    }
+    // Lists and tables in TOML's own notation; everything else as a user types it.
+    let value = if value.trim_start().starts_with(['[', '{']) {
+        format!("v = {value}")
+            .parse::<toml::Table>()
+            .ok()
+            .and_then(|mut parsed| parsed.remove("v"))
+            .ok_or_else(|| refuse("has a list that is not understood"))?
+    } else {
+        match Value::parse(value) {
+            Value::Bool(v) => toml::Value::Boolean(v),
+            Value::Int(v) => toml::Value::Integer(v),
+            Value::Real(v) => toml::Value::Float(v),
+            Value::Text(v) => toml::Value::String(v),
+        }
+    };
+    at.insert(last.clone(), value);
+    Ok(())
+}
+
+/// Splits at the first `=` outside quotes.
+fn split_at_equals(change: &str) -> Option<(&str, &str)> {
+    let mut quoted = false;
+    for (i, c) in change.char_indices() {
+        match c {
+            '"' => quoted = !quoted,
+            '=' if !quoted => return Some((&change[..i], &change[i + 1..])),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn split_key(key: &str) -> Option<Vec<String>> {
+    let mut parts = vec![String::new()];
+    let (mut quoted, mut brackets) = (false, 0_u32);
+    for c in key.trim().chars() {
+        match c {
+            '"' => quoted = !quoted,
+            // Dots inside b[...] belong to the name, quoted or not.
+            '.' if !quoted && brackets == 0 => parts.push(String::new()),
+            _ => {
+                match c {
+                    '[' => brackets += 1,
+                    ']' => brackets = brackets.checked_sub(1)?,
+                    _ => {}
+                }
+                parts.last_mut()?.push(c);
+            }
+        }
+    }
+    (!quoted && brackets == 0 && parts.iter().all(|part| !part.is_empty())).then_some(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str =
+        "[data]\nsource = \"a.csv\"\n[model]\ntemplate = \"logistic\"\nformula = \"y ~ x\"\n";
+
+    #[test]
+    fn a_recipe_survives_a_round_trip() {
+        let mut recipe = Recipe::parse(TEXT, &[]).unwrap();
+        recipe.priors.insert("b[age]".into(), "normal(0, 1)".into());
+        recipe.sampler.settings.set("step_size", Value::Real(0.1));
+        recipe.run.draws_of_chains = Some(vec![1, 2, 3, 4]);
+        assert_eq!(Recipe::parse(&recipe.to_toml(), &[]).unwrap(), recipe);
+    }
+
+    #[test]
+    fn changes_reach_every_section() {
+        let changes: Vec<String> = [
+            "sampler.id=sgld",
+            "sampler.step_size=0.2",
+            "priors.\"b[age]\"=normal(0, 1)",
+            "priors.b[x.y]=flat",
+            "run.seed=9",
+        ]
+        .map(str::to_owned)
+        .to_vec();
+        let recipe = Recipe::parse(TEXT, &changes).unwrap();
+        assert_eq!(recipe.sampler.id, "sgld");
+        assert_eq!(recipe.sampler.settings.real("step_size"), Some(0.2));
+        assert_eq!(recipe.priors["b[age]"], "normal(0, 1)");
+        assert_eq!(recipe.priors["b[x.y]"], "flat");
+        assert_eq!(recipe.run.seed, 9);
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_line() {
+        let error = |text: &str, change: &[String]| Recipe::parse(text, change).unwrap_err().0;
+        assert!(error("[data]\nsource = \n", &[]).contains("line 2"));
+        assert!(error(&TEXT.replace("formula", "fromula"), &[]).contains("fromula"));
+        assert!(error(TEXT, &["run.chains=0".into()]).contains("run.chains"));
+        assert!(error(TEXT, &["nonsense".into()]).contains("key=value"));
+        assert!(error(TEXT, &["run.draws=many".into()]).contains("many"));
+        assert!(error(&format!("format = 9\n{TEXT}"), &[]).contains("format 9"));
+    }
+}

@@ -1,0 +1,322 @@
+//! Steering runs: pause, stop, continue, limits, and chains that fail.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::protocol::{ChainState, RunState, StopReason};
+use super::run::Run;
+use super::{Job, PrepareControl, Recipe, RunView};
+use crate::base::rng::ChainRng;
+use crate::models::{AnchorRows, Model, ParamInfo, Rows, Scratch};
+
+/// Long enough for anything here on a busy machine; passing it means a hang.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// More draws than any test waits for.
+const ENDLESS: u64 = 10_000_000;
+
+fn job(sampler: &str, draws: u64, change: impl FnOnce(&mut Recipe)) -> Job {
+    let mut recipe = Recipe::new("sample:churn", "logistic", "churned ~ age + plan");
+    sampler.clone_into(&mut recipe.sampler.id);
+    recipe.run.chains = 3;
+    recipe.run.warmup = Some(60);
+    recipe.run.draws = draws;
+    change(&mut recipe);
+    Job::prepare(&recipe, Path::new(""), None, &PrepareControl::default()).unwrap()
+}
+
+fn start(job: Job) -> Run {
+    Run::start(Arc::new(job), None, Arc::new(|| {})).unwrap()
+}
+
+/// Waits until the newest view is as wanted.
+#[track_caller]
+fn wait(run: &Run, what: &str, wanted: impl Fn(&RunView) -> bool) -> Arc<RunView> {
+    let begun = Instant::now();
+    loop {
+        let view = run.view();
+        if wanted(&view) {
+            return view;
+        }
+        assert!(
+            begun.elapsed() < PATIENCE,
+            "waited in vain for {what}: {:?}",
+            view.state
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn draws(view: &RunView) -> Vec<Vec<Vec<f64>>> {
+    let columns = |chain: &super::protocol::ChainView| {
+        (0..chain.draws.draws.width())
+            .map(|j| chain.draws.draws.column(j))
+            .collect()
+    };
+    view.chains.iter().map(columns).collect()
+}
+
+#[test]
+fn a_paused_run_stands_still_and_goes_on() {
+    let mut run = start(job("metropolis", ENDLESS, |_| {}));
+    wait(&run, "draws", |view| view.draws_per_chain() > 10);
+    run.pause();
+    let paused = wait(&run, "pause", |view| {
+        view.chains
+            .iter()
+            .all(|chain| chain.state == ChainState::Paused)
+    });
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(draws(&paused), draws(&run.view()));
+    run.resume();
+    let least = paused.draws_per_chain();
+    wait(&run, "more draws", |view| view.draws_per_chain() > least);
+    run.pause();
+    // A stop reaches chains that wait.
+    run.stop();
+    let marks = run.join().to_vec();
+    let view = run.view();
+    assert_eq!(view.state, RunState::Finished(StopReason::User));
+    for (chain, mark) in view.chains.iter().zip(&marks) {
+        assert_eq!(
+            chain.draws.draws.len() as u64,
+            mark.as_ref().unwrap().draws,
+            "every draw arrived"
+        );
+        assert_eq!(chain.draws.draws.len(), chain.draws.info.len());
+    }
+}
+
+#[test]
+fn a_run_stopped_at_any_time_continues_to_the_same_draws() {
+    for sampler in ["nuts", "sgld-cv"] {
+        let mut whole = start(job(sampler, 300, |_| {}));
+        whole.join();
+        let expected = draws(&whole.view());
+        let mut part = start(job(sampler, 300, |_| {}));
+        wait(&part, "draws", |view| {
+            view.chains
+                .iter()
+                .any(|chain| !chain.draws.draws.is_empty())
+        });
+        part.stop();
+        let continuation = part.continuation();
+        let mut rest =
+            Run::start(Arc::clone(part.job()), Some(continuation), Arc::new(|| {})).unwrap();
+        rest.join();
+        assert!(draws(&rest.view()) == expected, "{sampler}");
+    }
+}
+
+#[test]
+fn draws_can_be_added_while_a_run_goes_on() {
+    let mut run = start(job("metropolis", 2000, |_| {}));
+    run.add_draws(500);
+    run.join();
+    assert!(
+        run.view()
+            .chains
+            .iter()
+            .all(|chain| chain.draws.draws.len() == 2500)
+    );
+}
+
+#[test]
+fn a_run_stops_by_time_and_by_precision() {
+    let mut by_time = start(job("metropolis", ENDLESS, |recipe| {
+        recipe.run.max_seconds = Some(0.2);
+    }));
+    by_time.join();
+    assert_eq!(by_time.view().state, RunState::Finished(StopReason::Time));
+    let mut by_precision = start(job("nuts", ENDLESS, |recipe| {
+        recipe.run.target_ess = Some(400.0);
+    }));
+    by_precision.join();
+    assert_eq!(
+        by_precision.view().state,
+        RunState::Finished(StopReason::Precision)
+    );
+    for row in &by_precision.report().summary {
+        assert!(
+            row.ess_bulk.unwrap() >= 400.0
+                && row.ess_tail.unwrap() >= 400.0
+                && row.rhat.unwrap() <= 1.01
+        );
+    }
+}
+
+#[test]
+fn an_early_stop_before_the_first_draw_is_no_accident() {
+    let mut run = start(job("nuts", ENDLESS, |recipe| {
+        recipe.run.warmup = Some(1_000_000);
+    }));
+    wait(&run, "warm-up", |view| {
+        view.chains
+            .iter()
+            .all(|chain| chain.state == ChainState::Warmup)
+    });
+    run.stop();
+    run.join();
+    assert_eq!(run.view().state, RunState::Finished(StopReason::User));
+    assert_eq!(run.view().draws_per_chain(), 0);
+}
+
+#[test]
+fn the_criterion_of_each_component_is_published() {
+    for (sampler, components) in [("osgfs", 4), ("osgfs-cv", 4), ("nuts", 0)] {
+        let mut run = start(job(sampler, 100, |_| {}));
+        run.join();
+        for chain in &run.view().chains {
+            assert_eq!(chain.criterion.len(), components, "{sampler}");
+            assert!(
+                chain
+                    .criterion
+                    .iter()
+                    .all(|ratio| ratio.is_finite() && *ratio >= 0.0)
+            );
+        }
+    }
+}
+
+/// What goes wrong on the thread of one chain.
+#[derive(Clone, Copy)]
+enum Fault {
+    NotANumber,
+    Panic,
+}
+
+/// A model that misbehaves on the thread called `chain-2`, which runs exactly one chain.
+struct Faulty(Arc<dyn Model>, Fault);
+
+impl Faulty {
+    fn strike(&self, grad: &mut [f64]) {
+        if std::thread::current().name() == Some("chain-2") {
+            match self.1 {
+                Fault::NotANumber => grad.fill(f64::NAN),
+                Fault::Panic => panic!("a model's bug"),
+            }
+        }
+    }
+}
+
+impl Model for Faulty {
+    fn params(&self) -> &[ParamInfo] {
+        self.0.params()
+    }
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+    fn num_obs(&self) -> usize {
+        self.0.num_obs()
+    }
+    fn scratch(&self) -> Scratch {
+        self.0.scratch()
+    }
+    fn constrain(&self, u: &[f64], theta: &mut [f64]) {
+        self.0.constrain(u, theta);
+    }
+    fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
+        self.0.unconstrain(theta, u);
+    }
+    fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
+        self.0.init(rng, u);
+    }
+    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        self.0.log_prior(u, grad)
+    }
+    fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
+        self.0.prior_density(index, value)
+    }
+    fn log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) -> f64 {
+        self.0.log_lik(u, rows, scratch, grad)
+    }
+    fn grad_log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) {
+        self.0.grad_log_lik(u, rows, scratch, grad);
+        self.strike(grad);
+    }
+    fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
+        self.0.pointwise(u, rows, scratch, out);
+    }
+    fn scores(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
+        self.0.scores(u, rows, scratch, out);
+    }
+    fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
+        self.0.simulate(u, rows, rng, y);
+    }
+    fn grad_difference(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        a: &AnchorRows,
+        s: &mut Scratch,
+        grad: &mut [f64],
+    ) {
+        self.0.grad_difference(u, rows, a, s, grad);
+        self.strike(grad);
+    }
+    fn score_differences(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        a: &AnchorRows,
+        s: &mut Scratch,
+        out: &mut [f64],
+    ) {
+        self.0.score_differences(u, rows, a, s, out);
+    }
+    fn add_neg_hessian_log_lik(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        s: &mut Scratch,
+        hessian: &mut [f64],
+    ) {
+        self.0.add_neg_hessian_log_lik(u, rows, s, hessian);
+    }
+    fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]) {
+        self.0.add_neg_hessian_log_prior(u, hessian);
+    }
+}
+
+#[test]
+fn a_failing_chain_is_reported_and_the_others_go_on() {
+    for (fault, words) in [
+        (Fault::NotANumber, "not a finite number"),
+        (Fault::Panic, "internal error"),
+    ] {
+        let mut job = job("sgld-cv", 200, |_| {});
+        let sound = Arc::clone(&job.model);
+        job.model = Arc::new(Faulty(Arc::clone(&sound), fault));
+        let mut run = start(job);
+        let marks = run.join().to_vec();
+        let view = run.view();
+        let failed: Vec<&ChainState> = view
+            .chains
+            .iter()
+            .map(|chain| &chain.state)
+            .filter(|state| matches!(state, ChainState::Failed(_)))
+            .collect();
+        assert_eq!(failed.len(), 1);
+        assert!(
+            matches!(failed[0], ChainState::Failed(why) if why.contains(words)),
+            "{failed:?}"
+        );
+        assert_eq!(view.state, RunState::Finished(StopReason::Draws));
+        assert_eq!(view.draws_per_chain(), 200);
+        assert_eq!(marks.iter().flatten().count(), 2);
+        assert!(
+            view.log
+                .iter()
+                .any(|entry| entry.warning.message.contains(words))
+        );
+        // Continued, the failed chain stays failed and the others make more draws.
+        let mut job = (**run.job()).clone();
+        job.model = sound;
+        job.recipe.run.draws = 250;
+        let mut more =
+            Run::start(Arc::new(job), Some(run.continuation()), Arc::new(|| {})).unwrap();
+        more.join();
+        assert_eq!(more.view().draws_per_chain(), 250);
+        assert_eq!(more.view().usable().count(), 2);
+    }
+}

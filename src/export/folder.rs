@@ -1,0 +1,355 @@
+//! Run folders: one run each, complete enough to read, replay and continue.
+//!
+//! `recipe.toml` (complete, replays), `draws.csv`, `info.csv`, `summary.csv`, `summary.json`, `run.json` (manifest),
+//! `checkpoint.dat`.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::draws_csv::{self, ReadDraws};
+use super::manifest::Manifest;
+use super::{ExportError, find, write};
+use crate::base::draws::{ChainDraws, DrawList};
+use crate::diagnostics::{SummaryRow, summarise};
+use crate::engine::checkpoint::{self, ChainMark};
+use crate::engine::recipe::SAMPLE_PREFIX;
+use crate::engine::run::Continuation;
+use crate::engine::{ChainState, Job, Recipe, Report, RunView};
+
+/// Results in memory, of a run or read from files.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// Reported quantities.
+    pub variables: Vec<String>,
+    /// Kept draws per chain.
+    pub draws: Vec<DrawList>,
+    /// Names of the sampler's information columns.
+    pub info_names: Vec<String>,
+    /// Their values per chain.
+    pub info: Vec<DrawList>,
+    /// One row per variable.
+    pub summary: Vec<SummaryRow>,
+    /// What was run, if known.
+    pub manifest: Option<Manifest>,
+}
+
+impl Results {
+    /// The results of a run as it stands.
+    pub fn of(job: &Job, view: &RunView, report: &Report) -> Self {
+        Self {
+            variables: job.variables(),
+            draws: view
+                .chains
+                .iter()
+                .map(|chain| chain.draws.draws.clone())
+                .collect(),
+            info_names: job
+                .sampler
+                .spec
+                .info
+                .iter()
+                .map(|column| column.name.to_owned())
+                .collect(),
+            info: view
+                .chains
+                .iter()
+                .map(|chain| chain.draws.info.clone())
+                .collect(),
+            summary: report.summary.clone(),
+            manifest: Some(Manifest::of(job, view, report)),
+        }
+    }
+
+    /// Draws of unknown origin, summarised.
+    pub fn of_draws(read: ReadDraws) -> Self {
+        let lists: Vec<&DrawList> = read.chains.iter().collect();
+        let summary = summarise(&read.names, &lists, 0.0);
+        Self {
+            info: vec![DrawList::new(0); read.chains.len()],
+            variables: read.names,
+            draws: read.chains,
+            info_names: Vec::new(),
+            summary,
+            manifest: None,
+        }
+    }
+}
+
+/// The place of one run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+impl RunFolder {
+    /// A new folder; runs are immutable, so an existing one must be empty.
+    ///
+    /// # Errors
+    /// The folder cannot be made or written, or holds something.
+    pub fn create(path: &Path) -> Result<Self, ExportError> {
+        std::fs::create_dir_all(path)
+            .map_err(|error| ExportError::at("The output folder cannot be made", &error, path))?;
+        let mut entries = std::fs::read_dir(path)
+            .map_err(|error| ExportError::at("The output folder cannot be read", &error, path))?;
+        if entries.next().is_some() {
+            return Err(ExportError(format!(
+                "The output folder is not empty; runs are never overwritten, name another one: {}",
+                path.display()
+            )));
+        }
+        // Found out now, not after an hour of sampling.
+        let probe = path.join(".writable");
+        std::fs::write(&probe, b"")
+            .and_then(|()| std::fs::remove_file(&probe))
+            .map_err(|error| {
+                ExportError::at("The output folder cannot be written", &error, path)
+            })?;
+        Ok(Self {
+            path: path.to_owned(),
+        })
+    }
+
+    /// The first unused folder `stem-1`, `stem-2`, … in `parent`.
+    ///
+    /// # Errors
+    /// As [`Self::create`].
+    pub fn create_numbered(parent: &Path, stem: &str) -> Result<Self, ExportError> {
+        let mut number = 1;
+        loop {
+            let path = parent.join(format!("{stem}-{number}"));
+            if !path.exists() {
+                return Self::create(&path);
+            }
+            number += 1;
+        }
+    }
+
+    /// An existing folder.
+    ///
+    /// # Errors
+    /// It is not a run folder.
+    pub fn open(path: &Path) -> Result<Self, ExportError> {
+        if !path.is_dir() {
+            return Err(ExportError(format!(
+                "There is no such run folder: {}",
+                path.display()
+            )));
+        }
+        if !path.join("recipe.toml").is_file() {
+            return Err(ExportError(format!(
+                "This folder holds no run (no recipe.toml): {}",
+                path.display()
+            )));
+        }
+        Ok(Self {
+            path: path.to_owned(),
+        })
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes everything but the checkpoint.
+    ///
+    /// # Errors
+    /// The disk is full, or the folder can no longer be written.
+    pub fn save(&self, job: &Job, results: &Results) -> Result<(), ExportError> {
+        let recipe = self.recipe_of(job, results);
+        let mut recipe_text = String::from("# Replays this run: ergodic fit recipe.toml\n\n");
+        recipe_text.push_str(&recipe.to_toml());
+        self.write_text("recipe.toml", &recipe_text)?;
+        for id in ["draws-csv", "info-csv", "summary-csv", "summary-json"] {
+            let format = find(id)?;
+            write(format, results, &self.path.join(format.file_name))?;
+        }
+        let manifest = serde_json::to_string_pretty(&results.manifest)
+            .map_err(|error| ExportError(format!("The manifest cannot be written: {error}")))?;
+        self.write_text("run.json", &(manifest + "\n"))
+    }
+
+    /// Writes where the chains stand, so that the run can be continued.
+    ///
+    /// # Errors
+    /// As [`Self::save`].
+    pub fn save_checkpoint(
+        &self,
+        job: &Job,
+        marks: &[Option<ChainMark>],
+    ) -> Result<(), ExportError> {
+        let path = self.path.join("checkpoint.dat");
+        checkpoint::write(&path, &job.fingerprint(), marks)
+            .map_err(|error| ExportError::at("The checkpoint could not be written", &error, &path))
+    }
+
+    fn write_text(&self, name: &str, text: &str) -> Result<(), ExportError> {
+        let path = self.path.join(name);
+        let part = self.path.join(format!("{name}.part"));
+        std::fs::write(&part, text)
+            .and_then(|()| std::fs::rename(&part, &path))
+            .map_err(|error| ExportError::at("The run folder could not be written", &error, &path))
+    }
+
+    /// The recipe that replays exactly what is in the folder.
+    fn recipe_of(&self, job: &Job, results: &Results) -> Recipe {
+        let mut recipe = job.recipe.clone();
+        if !recipe.data.source.starts_with(SAMPLE_PREFIX) {
+            recipe.data.source = source_from(&self.path, job.table.source());
+        }
+        let draws: Vec<u64> = results
+            .draws
+            .iter()
+            .map(|draws| draws.len() as u64)
+            .collect();
+        let as_planned = draws.iter().all(|&draws| draws == recipe.run.draws);
+        recipe.run.draws_of_chains = None;
+        if !as_planned {
+            match draws.first() {
+                Some(&first) if first > 0 && draws.iter().all(|&draws| draws == first) => {
+                    recipe.run.draws = first;
+                }
+                _ => recipe.run.draws_of_chains = Some(draws),
+            }
+        }
+        // Time and precision depend on the machine; the number of draws is what replays.
+        recipe.run.max_seconds = None;
+        recipe.run.target_ess = None;
+        recipe.run.target_rhat = None;
+        recipe
+    }
+
+    /// The recipe.
+    ///
+    /// # Errors
+    /// It is damaged.
+    pub fn recipe(&self) -> Result<Recipe, ExportError> {
+        Recipe::read(&self.path.join("recipe.toml"), &[])
+            .map_err(|error| ExportError(error.to_string()))
+    }
+
+    /// The results.
+    ///
+    /// # Errors
+    /// A file is missing or damaged.
+    pub fn results(&self) -> Result<Results, ExportError> {
+        let path = self.path.join("run.json");
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| ExportError::at("The run folder is incomplete", &error, &path))?;
+        let manifest: Manifest = serde_json::from_str(&text).map_err(|error| {
+            ExportError(format!(
+                "The manifest is damaged ({error}): {}",
+                path.display()
+            ))
+        })?;
+        let read = |name: &str| {
+            let path = self.path.join(name);
+            let file = std::fs::File::open(&path)
+                .map_err(|error| ExportError::at("The run folder is incomplete", &error, &path))?;
+            draws_csv::read_chains(std::io::BufReader::new(file), manifest.chains.len())
+                .map_err(|what| ExportError(format!("{what}: {}", path.display())))
+        };
+        let draws = read("draws.csv")?;
+        let info = read("info.csv").ok();
+        let lists: Vec<&DrawList> = draws.chains.iter().collect();
+        let seconds = manifest
+            .chains
+            .iter()
+            .map(|chain| chain.draw_secs)
+            .fold(0.0, f64::max);
+        let summary = summarise(&draws.names, &lists, seconds);
+        let (info_names, info) = info.map_or_else(
+            || (Vec::new(), vec![DrawList::new(0); draws.chains.len()]),
+            |info| (info.names, info.chains),
+        );
+        Ok(Results {
+            variables: draws.names,
+            draws: draws.chains,
+            info_names,
+            info,
+            summary,
+            manifest: Some(manifest),
+        })
+    }
+
+    /// Where `job`, made from this folder's recipe, goes on.
+    ///
+    /// # Errors
+    /// The checkpoint is missing, damaged, or of another job.
+    pub fn continuation(&self, job: &Job) -> Result<Continuation, ExportError> {
+        let path = self.path.join("checkpoint.dat");
+        let (fingerprint, marks) = checkpoint::read(&path)
+            .map_err(|error| ExportError::at("The run cannot be continued", &error, &path))?;
+        if fingerprint != job.fingerprint() {
+            return Err(ExportError(format!(
+                "The run cannot be continued: its checkpoint belongs to other data, settings or another version: {}",
+                path.display()
+            )));
+        }
+        let results = self.results()?;
+        let chains = results
+            .manifest
+            .as_ref()
+            .map_or(&[][..], |manifest| &manifest.chains);
+        let num_info = job.sampler.spec.info.len();
+        let draws = results
+            .draws
+            .into_iter()
+            .zip(results.info)
+            .map(|(draws, info)| {
+                let mut chain = ChainDraws::new(draws.width(), num_info);
+                chain.draws = draws;
+                if info.width() == num_info {
+                    chain.info = info;
+                }
+                chain
+            })
+            .collect();
+        let longest = |pick: fn(&super::manifest::ChainManifest) -> f64| {
+            chains.iter().map(pick).fold(0.0, f64::max)
+        };
+        Ok(Continuation {
+            marks,
+            draws,
+            earlier_secs: (
+                longest(|chain| chain.draw_secs),
+                longest(|chain| chain.warmup_secs),
+            ),
+        })
+    }
+}
+
+/// Whether any chain has draws worth keeping.
+pub fn has_draws(view: &RunView) -> bool {
+    view.chains
+        .iter()
+        .any(|chain| !chain.draws.draws.is_empty())
+        && !view
+            .chains
+            .iter()
+            .all(|chain| matches!(chain.state, ChainState::Failed(_)))
+}
+
+/// `source` as seen from `folder`: relative where both share more than the root, so that a project can be moved.
+fn source_from(folder: &Path, source: &str) -> String {
+    let absolute =
+        |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_missing| path.to_owned());
+    let (folder, source) = (absolute(folder), absolute(Path::new(source)));
+    let shared = folder
+        .components()
+        .zip(source.components())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let beyond_root = folder
+        .components()
+        .take(shared)
+        .any(|component| matches!(component, Component::Normal(_)));
+    if !beyond_root {
+        return source.display().to_string();
+    }
+    let up = folder
+        .components()
+        .skip(shared)
+        .map(|_| Component::ParentDir);
+    let relative: PathBuf = up.chain(source.components().skip(shared)).collect();
+    relative.display().to_string()
+}

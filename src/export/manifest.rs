@@ -1,0 +1,167 @@
+//! The manifest of a run, `run.json`: what was run, where it came from, how it ended.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::reporter::Warning;
+use crate::diagnostics::Verdict;
+use crate::engine::{ChainState, Job, Report, RunState, RunView, StopReason};
+
+/// Everything about a run besides its numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Program and version that ran it.
+    pub program: String,
+    /// Where draws are promised to be the same, bit for bit.
+    pub reproducible_on: String,
+    /// Template.
+    pub template: String,
+    /// Formula.
+    pub formula: String,
+    /// Sampler.
+    pub sampler: String,
+    /// Why this sampler.
+    pub sampler_reason: String,
+    /// Why its draws are not exactly from the posterior, if they are not.
+    pub approximation: Option<String>,
+    /// Seed.
+    pub seed: u64,
+    /// Data source.
+    pub data_source: String,
+    /// SHA-256 of the data.
+    pub data_fingerprint: String,
+    /// Rows in the data and rows used.
+    pub rows_total: usize,
+    /// Rows used.
+    pub rows_used: usize,
+    /// Response and its success level.
+    pub response: String,
+    /// Success level, if the response has levels.
+    pub success: Option<String>,
+    /// Reference level of each categorical predictor.
+    pub reference_levels: Vec<(String, String)>,
+    /// Scale of priors and of reported coefficients.
+    pub scales: String,
+    /// Prior of each variable and where it comes from.
+    pub priors: Vec<(String, String, String)>,
+    /// One entry per chain.
+    pub chains: Vec<ChainManifest>,
+    /// Seconds from start to end, pauses excluded.
+    pub elapsed_secs: f64,
+    /// Gradients of single rows, all chains.
+    pub datum_grads: u64,
+    /// Passes over the data, all chains.
+    pub passes: f64,
+    /// Why it ended.
+    pub stop_reason: Option<StopReason>,
+    /// Divergent transitions among kept draws.
+    pub divergences: u64,
+    /// One word.
+    pub verdict: Verdict,
+    /// One sentence.
+    pub verdict_sentence: String,
+    /// Result of the bias check: worst shift in posterior sd and its variable, if it has run.
+    pub bias_check: Option<String>,
+    /// Warnings.
+    pub warnings: Vec<Warning>,
+}
+
+/// One chain's part.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChainManifest {
+    /// Kept draws.
+    pub draws: usize,
+    /// Iterations of warm-up.
+    pub warmup: usize,
+    /// Seconds of warm-up.
+    pub warmup_secs: f64,
+    /// Seconds of sampling.
+    pub draw_secs: f64,
+    /// The sentence of its failure, if it failed.
+    pub failure: Option<String>,
+}
+
+impl Manifest {
+    /// The manifest of a run.
+    pub fn of(job: &Job, view: &RunView, report: &Report) -> Self {
+        let recipe = &job.recipe;
+        let datum_grads: u64 = view.chains.iter().map(|chain| chain.datum_grads).sum();
+        Self {
+            program: format!("ergodic {}", env!("CARGO_PKG_VERSION")),
+            reproducible_on: format!(
+                "the same version on {} {} with the same vector instructions, any number of threads",
+                std::env::consts::OS,
+                std::env::consts::ARCH
+            ),
+            template: recipe.model.template.clone(),
+            formula: recipe.model.formula.clone(),
+            sampler: recipe.sampler.id.clone(),
+            sampler_reason: job.sampler_reason.clone(),
+            approximation: job.sampler.spec.bias.map(str::to_owned),
+            seed: recipe.run.seed,
+            data_source: recipe.data.source.clone(),
+            data_fingerprint: job.table.fingerprint().to_owned(),
+            rows_total: job.design.rows_total,
+            rows_used: job.design.rows_used,
+            response: job.design.response.name.clone(),
+            success: job.design.response.success().map(str::to_owned),
+            reference_levels: job.design.reference_levels.clone(),
+            scales: scales(job),
+            priors: job
+                .model
+                .params()
+                .iter()
+                .map(|param| {
+                    (
+                        param.name.clone(),
+                        param.prior.clone(),
+                        param.prior_source.clone(),
+                    )
+                })
+                .collect(),
+            chains: view
+                .chains
+                .iter()
+                .map(|chain| ChainManifest {
+                    draws: chain.draws.draws.len(),
+                    warmup: chain.draws.warmup.len(),
+                    warmup_secs: chain.warmup_secs,
+                    draw_secs: chain.draw_secs,
+                    failure: match &chain.state {
+                        ChainState::Failed(why) => Some(why.clone()),
+                        _ => None,
+                    },
+                })
+                .collect(),
+            elapsed_secs: view.elapsed_secs,
+            datum_grads,
+            passes: datum_grads as f64 / job.model.num_obs().max(1) as f64,
+            stop_reason: match view.state {
+                RunState::Finished(reason) => Some(reason),
+                _ => None,
+            },
+            divergences: report.divergences,
+            verdict: report.verdict,
+            verdict_sentence: report.sentence.clone(),
+            bias_check: report
+                .bias
+                .as_deref()
+                .map(crate::engine::bias_check::sentence),
+            warnings: view.log.iter().map(|entry| entry.warning.clone()).collect(),
+        }
+    }
+}
+
+fn scales(job: &Job) -> String {
+    let standardised = "standardised predictors (mean 0, sd 1), intercept at average predictors";
+    let original = "predictors as they are, intercept at 0";
+    let priors = if job.recipe.model.standardize {
+        standardised
+    } else {
+        original
+    };
+    let reported = match job.recipe.report.scale {
+        crate::engine::recipe::Scale::Standardised => standardised,
+        crate::engine::recipe::Scale::Original => original,
+    };
+    format!("priors hold for {priors}; coefficients are reported for {reported}")
+}

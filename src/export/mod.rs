@@ -1,0 +1,145 @@
+//! Results on disk: run folders and the formats that other tools read.
+//!
+//! To add a format, write a file with a function `fn(&Results, &mut dyn Write) -> io::Result<()>` and add its
+//! [`Format`] to [`FORMATS`].
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+pub mod draws_csv;
+pub mod folder;
+pub mod manifest;
+pub mod number;
+pub mod summary;
+
+pub use folder::{Results, RunFolder};
+
+/// Why something could not be written or read: one sentence, path last.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ExportError(pub String);
+
+impl ExportError {
+    /// What happened to `path`.
+    pub(crate) fn at(what: &str, error: &std::io::Error, path: &Path) -> Self {
+        use std::io::ErrorKind;
+        let reason = match error.kind() {
+            ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+            ErrorKind::PermissionDenied => "there is no permission".to_owned(),
+            ErrorKind::StorageFull => {
+                "the disk is full; free some space and write again".to_owned()
+            }
+            ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
+            ErrorKind::NotADirectory => "part of the path is a file".to_owned(),
+            ErrorKind::IsADirectory => "it is a folder".to_owned(),
+            _ => error.to_string(),
+        };
+        Self(format!("{what}: {reason}: {}", path.display()))
+    }
+}
+
+/// One way of writing results.
+pub struct Format {
+    /// Identifier on the command line.
+    pub id: &'static str,
+    /// Name for people.
+    pub title: &'static str,
+    /// Who reads it.
+    pub about: &'static str,
+    /// Default file name.
+    pub file_name: &'static str,
+    /// Writes it.
+    pub write: fn(&Results, &mut dyn Write) -> std::io::Result<()>,
+}
+
+/// All formats, in the order in which lists show them.
+pub static FORMATS: &[Format] = &[
+    Format {
+        id: "draws-csv",
+        title: "Draws, CSV",
+        about: "One row per draw with .chain, .iteration, .draw: R's posterior, pandas, spreadsheets",
+        file_name: "draws.csv",
+        write: draws_csv::write,
+    },
+    Format {
+        id: "summary-csv",
+        title: "Summary, CSV",
+        about: "One row per variable: mean, Monte Carlo error, quantiles, effective sample sizes, R-hat",
+        file_name: "summary.csv",
+        write: summary::write_csv,
+    },
+    Format {
+        id: "summary-json",
+        title: "Summary, JSON",
+        about: "The same with the run's manifest",
+        file_name: "summary.json",
+        write: summary::write_json,
+    },
+    Format {
+        id: "info-csv",
+        title: "Sampler information, CSV",
+        about: "One row per draw: acceptance, step size, divergences and what else the sampler reports",
+        file_name: "info.csv",
+        write: draws_csv::write_info,
+    },
+];
+
+/// The format called `id`; the error lists the known ones.
+///
+/// # Errors
+/// There is no such format.
+pub fn find(id: &str) -> Result<&'static Format, ExportError> {
+    FORMATS
+        .iter()
+        .find(|format| format.id == id)
+        .ok_or_else(|| {
+            let known: Vec<&str> = FORMATS.iter().map(|format| format.id).collect();
+            ExportError(format!(
+                "There is no format `{id}`; there are {}",
+                known.join(", ")
+            ))
+        })
+}
+
+/// Writes `results` to `path` through a temporary file, so that a failure leaves nothing half-written and what stood
+/// there before stays.
+///
+/// # Errors
+/// The path cannot be written.
+pub fn write(format: &Format, results: &Results, path: &Path) -> Result<(), ExportError> {
+    let what = format!("{} could not be written", format.title);
+    // Devices and pipes have no place for a temporary file beside them.
+    let special = path
+        .symlink_metadata()
+        .is_ok_and(|about| !about.is_file() && !about.is_dir());
+    let target = if special {
+        path.to_owned()
+    } else {
+        temporary_for(path)
+    };
+    let result = std::fs::File::create(&target).and_then(|file| {
+        let mut out = std::io::BufWriter::new(file);
+        (format.write)(results, &mut out)?;
+        let file = out
+            .into_inner()
+            .map_err(std::io::IntoInnerError::into_error)?;
+        if special {
+            return Ok(());
+        }
+        file.sync_all()?;
+        std::fs::rename(&target, path)
+    });
+    result.map_err(|error| {
+        if !special {
+            // Best effort: the sentence about the first failure matters more than a left-over file.
+            drop(std::fs::remove_file(&target));
+        }
+        ExportError::at(&what, &error, path)
+    })
+}
+
+fn temporary_for(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    path.with_file_name(name)
+}

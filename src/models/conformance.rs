@@ -1,0 +1,422 @@
+//! Every registered template on designs of every shape: gradients, sums over rows, transforms, curvature.
+
+use std::sync::Arc;
+
+use ndarray::Array2;
+use rand::RngExt as _;
+use rand_distr::{Binomial, Distribution as _, StandardNormal};
+
+use super::{Model, ModelEntry, ModelOptions, REGISTRY, Rows};
+use crate::base::allocations::count_during;
+use crate::base::rng::{Purpose, stream};
+use crate::data::design::Design;
+use crate::data::response::{ResponseInfo, ResponseKind};
+
+/// What a test design has besides covariates and a response.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shape {
+    pub trials: bool,
+    pub weights: bool,
+    pub offset: bool,
+    pub no_intercept: bool,
+}
+
+/// Rows of the test designs: not a multiple of the rows handled together.
+pub(super) const NUM_OBS: usize = 203;
+
+/// A design with three predictors on odd scales, responses drawn from a logistic model.
+pub(super) fn design(shape: Shape, num_obs: usize) -> Design {
+    let mut rng = stream(61, 0, Purpose::Data);
+    let first = usize::from(!shape.no_intercept);
+    let columns = 3 + first;
+    let (center, scale) = ([2.0, -30.0, 0.5], [0.5, 12.0, 1e-2]);
+    let mut x = Array2::<f64>::ones((num_obs, columns));
+    let (mut y, mut trials, mut weights, mut offset) = (vec![], vec![], vec![], vec![]);
+    for mut row in x.rows_mut() {
+        let mut z = -0.3;
+        for j in first..columns {
+            row[j] = rng.sample(StandardNormal);
+            z += 0.6 * row[j];
+        }
+        let o = if shape.offset {
+            rng.random_range(-1.0..1.0)
+        } else {
+            0.0
+        };
+        let n: u32 = if shape.trials {
+            rng.random_range(1..9)
+        } else {
+            1
+        };
+        let p = 1.0 / (1.0 + f64::exp(-z - o));
+        y.push(Binomial::new(u64::from(n), p).unwrap().sample(&mut rng) as f64);
+        trials.push(f64::from(n));
+        weights.push(rng.random_range(0.0..3.0));
+        offset.push(o);
+    }
+    let terms = ["Intercept", "age", "income", "dose"];
+    let raw = |values: [f64; 3], intercept: f64| {
+        let mut out = if first == 1 { vec![intercept] } else { vec![] };
+        out.extend(values);
+        out
+    };
+    Design {
+        x,
+        // Without an intercept columns are scaled but not centred.
+        raw_center: raw(if first == 1 { center } else { [0.0; 3] }, 0.0),
+        raw_scale: raw(scale, 1.0),
+        terms: terms[1 - first..]
+            .iter()
+            .map(|&term| term.to_owned())
+            .collect(),
+        has_intercept: first == 1,
+        y,
+        trials: shape.trials.then_some(trials),
+        weights: shape.weights.then_some(weights),
+        offset: shape.offset.then_some(offset),
+        row: (0..num_obs as u32).collect(),
+        response: ResponseInfo {
+            name: "y".to_owned(),
+            kind: ResponseKind::Count,
+            counts: Vec::new(),
+        },
+        reference_levels: Vec::new(),
+        rows_total: num_obs,
+        rows_used: num_obs,
+        dropped: Vec::new(),
+        groups: Vec::new(),
+        standardize: true,
+    }
+}
+
+/// Options of every kind: prior families, scale of priors, scale of reports.
+pub(super) fn all_options() -> Vec<ModelOptions> {
+    let priors = |texts: &[(&str, &str)]| {
+        texts
+            .iter()
+            .map(|&(class, text)| (class.to_owned(), text.to_owned()))
+            .collect::<Vec<_>>()
+    };
+    let mut options = Vec::new();
+    for (standardize, report_standardized) in
+        [(true, false), (false, false), (true, true), (false, true)]
+    {
+        for priors in [
+            priors(&[]),
+            priors(&[
+                ("b", "student_t(3, 0.1, 2.5)"),
+                ("intercept", "normal(1, 2)"),
+            ]),
+            priors(&[("b", "laplace(0, 0.7)"), ("intercept", "cauchy(0, 3)")]),
+            priors(&[("b", "flat"), ("intercept", "student_t(4, -1, 1)")]),
+        ] {
+            options.push(ModelOptions {
+                priors,
+                standardize,
+                report_standardized,
+                ..ModelOptions::default()
+            });
+        }
+    }
+    options
+}
+
+/// Calls `check` for every template, design and options.
+fn for_each_model(check: impl Fn(&dyn Model, &str)) {
+    for entry in REGISTRY {
+        for shape in [
+            Shape::default(),
+            Shape {
+                trials: true,
+                ..Shape::default()
+            },
+            Shape {
+                trials: true,
+                weights: true,
+                offset: true,
+                no_intercept: false,
+            },
+            Shape {
+                offset: true,
+                no_intercept: true,
+                ..Shape::default()
+            },
+            Shape {
+                no_intercept: true,
+                ..Shape::default()
+            },
+        ] {
+            let design = Arc::new(design(shape, NUM_OBS));
+            for options in all_options() {
+                let model = build(entry, &design, &options);
+                let scales = (options.standardize, options.report_standardized);
+                check(
+                    model.as_ref(),
+                    &format!(
+                        "{} {shape:?} {:?} {scales:?}",
+                        entry.spec.id, options.priors
+                    ),
+                );
+            }
+        }
+    }
+}
+
+fn build(entry: &ModelEntry, design: &Arc<Design>, options: &ModelOptions) -> Arc<dyn Model> {
+    (entry.build)(Arc::clone(design), options).unwrap()
+}
+
+/// Some positions: near zero, where priors have kinks beside them, and far out.
+fn positions(dim: usize) -> Vec<Vec<f64>> {
+    let mut rng = stream(62, 0, Purpose::Data);
+    [0.1, 1.0, 3.0]
+        .iter()
+        .map(|scale| {
+            (0..dim)
+                .map(|_| scale * rng.sample::<f64, _>(StandardNormal))
+                .collect()
+        })
+        .collect()
+}
+
+fn assert_near(got: &[f64], expected: &[f64], tolerance: f64, what: &str) {
+    let scale = expected.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
+    for (a, b) in got.iter().zip(expected) {
+        assert!(
+            (a - b).abs() <= tolerance * scale,
+            "{what}: {got:?} against {expected:?}"
+        );
+    }
+}
+
+/// Central differences of `f` with a step that balances truncation and rounding.
+fn slopes(u: &[f64], mut f: impl FnMut(&[f64]) -> f64) -> Vec<f64> {
+    let step = 1e-5;
+    let mut at = u.to_vec();
+    (0..u.len())
+        .map(|j| {
+            at[j] = u[j] + step;
+            let above = f(&at);
+            at[j] = u[j] - step;
+            let below = f(&at);
+            at[j] = u[j];
+            (above - below) / (2.0 * step)
+        })
+        .collect()
+}
+
+#[test]
+fn gradients_agree_with_finite_differences() {
+    for_each_model(|model, what| {
+        let dim = model.dim();
+        let mut scratch = model.scratch();
+        for u in positions(dim) {
+            let mut grad = vec![0.0; dim];
+            let mut ignored = vec![0.0; dim];
+            model.log_prior(&u, &mut grad);
+            let numeric = slopes(&u, |u| model.log_prior(u, &mut ignored));
+            assert_near(&grad, &numeric, 1e-6, &format!("prior, {what}"));
+
+            grad.fill(0.0);
+            model.log_lik(&u, Rows::All, &mut scratch, &mut grad);
+            let numeric = slopes(&u, |u| {
+                model.log_lik(u, Rows::All, &mut scratch, &mut ignored)
+            });
+            assert_near(&grad, &numeric, 1e-6, &format!("likelihood, {what}"));
+        }
+    });
+}
+
+#[test]
+fn curvature_of_the_likelihood_agrees_with_finite_differences_of_the_gradient() {
+    for_each_model(|model, what| {
+        let dim = model.dim();
+        let mut scratch = model.scratch();
+        let u = &positions(dim)[1];
+        let mut hessian = vec![0.0; dim * dim];
+        model.add_neg_hessian_log_lik(u, Rows::All, &mut scratch, &mut hessian);
+        let mut grad = vec![0.0; dim];
+        for i in 0..dim {
+            let numeric = slopes(u, |u| {
+                grad.fill(0.0);
+                model.grad_log_lik(u, Rows::All, &mut scratch, &mut grad);
+                -grad[i]
+            });
+            assert_near(&hessian[i * dim..(i + 1) * dim], &numeric, 1e-6, what);
+        }
+    });
+}
+
+/// Where the prior is smooth and log-concave; elsewhere the curvature is a documented stand-in.
+#[test]
+fn curvature_of_normal_priors_agrees_with_finite_differences_of_the_gradient() {
+    for entry in REGISTRY {
+        for no_intercept in [false, true] {
+            let design = Arc::new(design(
+                Shape {
+                    no_intercept,
+                    ..Shape::default()
+                },
+                NUM_OBS,
+            ));
+            for standardize in [true, false] {
+                let mut priors = vec![("b".to_owned(), "normal(0.3, 2)".to_owned())];
+                if !no_intercept {
+                    priors.push(("intercept".to_owned(), "student_t(4, 0, 50)".to_owned()));
+                }
+                let options = ModelOptions {
+                    priors,
+                    standardize,
+                    ..ModelOptions::default()
+                };
+                let model = build(entry, &design, &options);
+                let dim = model.dim();
+                // Small, so that the Student-t intercept on the raw scale stays where it is log-concave.
+                let u: Vec<f64> = positions(dim)[0].iter().map(|u| 0.1 * u).collect();
+                let mut hessian = vec![0.0; dim * dim];
+                model.add_neg_hessian_log_prior(&u, &mut hessian);
+                let mut grad = vec![0.0; dim];
+                for i in 0..dim {
+                    let numeric = slopes(&u, |u| {
+                        model.log_prior(u, &mut grad);
+                        -grad[i]
+                    });
+                    let row = &hessian[i * dim..(i + 1) * dim];
+                    assert_near(
+                        row,
+                        &numeric,
+                        1e-6,
+                        &format!("{standardize} {no_intercept}"),
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_over_rows_scores_and_single_values_agree() {
+    for_each_model(|model, what| {
+        let (dim, n) = (model.dim(), model.num_obs());
+        let mut scratch = model.scratch();
+        let u = &positions(dim)[1];
+        let mut total = vec![0.0; dim];
+        let value = model.log_lik(u, Rows::All, &mut scratch, &mut total);
+
+        // Without the value, the same gradient.
+        let mut grad = vec![0.0; dim];
+        model.grad_log_lik(u, Rows::All, &mut scratch, &mut grad);
+        assert_near(&grad, &total, 1e-13, what);
+
+        // Spans of odd lengths and picks, added up.
+        let picks: Vec<u32> = (100..n as u32).rev().collect();
+        let parts = [
+            Rows::Span { start: 0, len: 1 },
+            Rows::Span { start: 1, len: 61 },
+            Rows::Span { start: 62, len: 38 },
+            Rows::Pick(&picks),
+        ];
+        let (mut part_value, mut part_grad) = (0.0, vec![0.0; dim]);
+        grad.fill(0.0);
+        for rows in parts {
+            part_value += model.log_lik(u, rows, &mut scratch, &mut part_grad);
+            model.grad_log_lik(u, rows, &mut scratch, &mut grad);
+        }
+        assert_near(&[part_value], &[value], 1e-12, what);
+        assert_near(&part_grad, &total, 1e-12, what);
+        assert_near(&grad, &total, 1e-12, what);
+
+        let mut pointwise = vec![0.0; n];
+        model.pointwise(u, Rows::All, &mut scratch, &mut pointwise);
+        assert_near(&[pointwise.iter().sum()], &[value], 1e-12, what);
+
+        // A row given twice counts twice.
+        let rows = [5_u32, 17, 5, 200, 0, 3, 3, 8, 9];
+        let mut scores = vec![0.0; rows.len() * dim];
+        model.scores(u, Rows::Pick(&rows), &mut scratch, &mut scores);
+        let mut sum = vec![0.0; dim];
+        for score in scores.chunks_exact(dim) {
+            for (sum, score) in sum.iter_mut().zip(score) {
+                *sum += score;
+            }
+        }
+        grad.fill(0.0);
+        model.grad_log_lik(u, Rows::Pick(&rows), &mut scratch, &mut grad);
+        assert_near(&grad, &sum, 1e-12, what);
+    });
+}
+
+#[test]
+fn differences_from_an_anchor_are_differences_of_gradients() {
+    for_each_model(|model, what| {
+        let dim = model.dim();
+        let mut scratch = model.scratch();
+        let at = positions(dim);
+        let anchor = model.anchor_rows(&at[0]);
+        let rows = [7_u32, 1, 202, 7, 90, 91, 92, 93, 94, 95];
+        let pick = Rows::Pick(&rows);
+        let (mut here, mut there, mut difference) =
+            (vec![0.0; dim], vec![0.0; dim], vec![0.0; dim]);
+        model.grad_log_lik(&at[1], pick, &mut scratch, &mut here);
+        model.grad_log_lik(&at[0], pick, &mut scratch, &mut there);
+        for (here, there) in here.iter_mut().zip(&there) {
+            *here -= there;
+        }
+        model.grad_difference(&at[1], pick, &anchor, &mut scratch, &mut difference);
+        assert_near(&difference, &here, 1e-12, what);
+
+        let mut scores = vec![0.0; rows.len() * dim];
+        model.score_differences(&at[1], pick, &anchor, &mut scratch, &mut scores);
+        for j in 0..dim {
+            let sum: f64 = scores.iter().skip(j).step_by(dim).sum();
+            assert_near(&[sum], &here[j..=j], 1e-12, what);
+        }
+        difference.fill(0.0);
+        model.grad_difference(&at[0], Rows::All, &anchor, &mut scratch, &mut difference);
+        assert!(
+            difference.iter().all(|d| d.abs() < 1e-10),
+            "{what}: {difference:?}"
+        );
+    });
+}
+
+#[test]
+fn transforms_are_inverse_to_each_other() {
+    for_each_model(|model, what| {
+        let mut theta = vec![0.0; model.params().len()];
+        let mut back = vec![0.0; model.dim()];
+        for u in positions(model.dim()) {
+            model.constrain(&u, &mut theta);
+            model.unconstrain(&theta, &mut back);
+            assert_near(&back, &u, 1e-12, what);
+        }
+    });
+}
+
+#[test]
+fn passes_over_rows_do_not_allocate() {
+    let picks: Vec<u32> = (0..50).map(|k| k * 4).collect();
+    for_each_model(|model, what| {
+        let dim = model.dim();
+        let mut scratch = model.scratch();
+        let at = positions(dim);
+        let anchor = model.anchor_rows(&at[0]);
+        let (mut grad, mut hessian) = (vec![0.0; dim], vec![0.0; dim * dim]);
+        let mut theta = vec![0.0; model.params().len()];
+        let mut scores = vec![0.0; picks.len() * dim];
+        let pick = Rows::Pick(&picks);
+        let count = count_during(|| {
+            let s = &mut scratch;
+            model.log_prior(&at[1], &mut grad);
+            model.log_lik(&at[1], Rows::All, s, &mut grad);
+            model.grad_log_lik(&at[1], pick, s, &mut grad);
+            model.grad_difference(&at[1], pick, &anchor, s, &mut grad);
+            model.scores(&at[1], pick, s, &mut scores);
+            model.score_differences(&at[1], pick, &anchor, s, &mut scores);
+            model.add_neg_hessian_log_lik(&at[1], pick, s, &mut hessian);
+            model.add_neg_hessian_log_prior(&at[1], &mut hessian);
+            model.constrain(&at[1], &mut theta);
+        });
+        assert_eq!(count, 0, "{what}");
+    });
+}

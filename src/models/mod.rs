@@ -1,0 +1,246 @@
+//! Models: a log prior and a log likelihood over any set of rows, with gradients, on an unconstrained vector u.
+//!
+//! One file per template. To add one:
+//!
+//! 1. Write `models/my_model.rs` with a unit struct that implements [`Template`] and a struct that implements
+//!    [`Model`]; the header states the generative story, the parameters, the gradient, and the source.
+//! 2. Add `mod my_model;` here and `ModelEntry::of::<my_model::MyTemplate>(),` to [`REGISTRY`].
+//! 3. Run `cargo test conformance`: gradients, sums over minibatches and transforms are covered at once.
+//!
+//! The window's form, `--set`, `ergodic list` and the reference pages are made from [`ModelSpec`].
+
+use std::sync::Arc;
+
+use crate::base::rng::ChainRng;
+use crate::base::settings::{Field, Settings};
+use crate::data::design::Design;
+
+#[cfg(test)]
+mod conformance;
+pub mod glm;
+pub mod logistic;
+pub mod prior;
+#[cfg(test)]
+pub mod testing;
+
+/// Which rows of the design a call concerns.
+#[derive(Clone, Copy, Debug)]
+pub enum Rows<'a> {
+    /// All N rows.
+    All,
+    /// `len` rows from `start`.
+    Span {
+        /// First row.
+        start: usize,
+        /// Number of rows.
+        len: usize,
+    },
+    /// The listed rows, repeats allowed.
+    Pick(&'a [u32]),
+}
+
+impl Rows<'_> {
+    /// Number of rows, given that there are `num_obs` in all.
+    pub fn len(&self, num_obs: usize) -> usize {
+        match self {
+            Self::All => num_obs,
+            Self::Span { len, .. } => *len,
+            Self::Pick(rows) => rows.len(),
+        }
+    }
+
+    /// The `k`-th row.
+    #[inline]
+    pub fn get(&self, k: usize) -> usize {
+        match self {
+            Self::All => k,
+            Self::Span { start, .. } => start + k,
+            Self::Pick(rows) => rows[k] as usize,
+        }
+    }
+}
+
+/// Working memory of one chain, reused for ever so that steps do not allocate. Models size it themselves.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    /// Rows of the current tile, or whatever the model keeps per tile.
+    pub tile: Vec<f64>,
+    /// Accumulators of the gradient.
+    pub lanes: Vec<f64>,
+    /// A vector of length D or Q.
+    pub vector: Vec<f64>,
+}
+
+/// One reported quantity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParamInfo {
+    /// Reported name, such as `b[age]`.
+    pub name: String,
+    /// What it says, on the scale it is reported on, in words.
+    pub meaning: String,
+    /// Prior in Stan's notation with the scale it holds on, for people.
+    pub prior: String,
+    /// Where the prior comes from: "default …" or "set by the recipe".
+    pub prior_source: String,
+}
+
+/// Anchor data that a model keeps per row, so that a difference of gradients costs one pass.
+#[derive(Clone, Debug, Default)]
+pub struct AnchorRows {
+    /// The anchor û, length D.
+    pub u: Vec<f64>,
+    /// Model-specific numbers per row at û, such as residuals; may be empty.
+    pub per_row: Vec<f64>,
+}
+
+/// A posterior: immutable, shared by all chains.
+///
+/// The likelihood is never scaled here: only the oracle multiplies by N/B, and prior and likelihood are separate
+/// calls, so that a prior multiplied by N/B (an erratum of the literature) cannot be written by accident.
+pub trait Model: Send + Sync {
+    /// The Q reported quantities.
+    fn params(&self) -> &[ParamInfo];
+    /// D, the unconstrained dimension.
+    fn dim(&self) -> usize;
+    /// N, the number of rows.
+    fn num_obs(&self) -> usize;
+    /// Working memory for one chain.
+    fn scratch(&self) -> Scratch;
+
+    /// Reported quantities at `u` (D → Q).
+    fn constrain(&self, u: &[f64], theta: &mut [f64]);
+    /// The position whose reported quantities are `theta` (Q → D).
+    fn unconstrain(&self, theta: &[f64], u: &mut [f64]);
+    /// A crude starting point for models whose mode is not known.
+    fn init(&self, rng: &mut ChainRng, u: &mut [f64]);
+
+    /// log p(θ(u)) + log|∂θ/∂u|, dropping constants; overwrites `grad` (D).
+    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64;
+    /// Prior density of reported quantity `index` at `value`, for plots; `None` if it has no marginal in closed form.
+    fn prior_density(&self, index: usize, value: f64) -> Option<f64>;
+
+    /// Unscaled Σ log p(y_i|θ(u)) over `rows`; ADDS its gradient to `grad` (D).
+    fn log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) -> f64;
+    /// ADDS the gradient of Σ log p(y_i|θ(u)) over `rows` to `grad` (D); cheaper than [`Self::log_lik`].
+    fn grad_log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]);
+    /// One log likelihood per row (B).
+    fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]);
+    /// One gradient per row, row-major (B×D).
+    fn scores(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]);
+    /// Simulated responses for `rows` (B).
+    fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]);
+
+    /// What [`Self::grad_difference`] and [`Self::score_differences`] need to know about the anchor `u`.
+    fn anchor_rows(&self, u: &[f64]) -> AnchorRows {
+        AnchorRows {
+            u: u.to_vec(),
+            per_row: Vec::new(),
+        }
+    }
+    /// ADDS Σ (∇log p(y_i|u) − ∇log p(y_i|û)) over `rows` to `grad` (D).
+    fn grad_difference(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        anchor: &AnchorRows,
+        scratch: &mut Scratch,
+        grad: &mut [f64],
+    );
+    /// The same, one difference per row (B×D).
+    fn score_differences(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        anchor: &AnchorRows,
+        scratch: &mut Scratch,
+        out: &mut [f64],
+    );
+
+    /// −∂²/∂u² of the log likelihood over `rows`, ADDED to the row-major D×D `hessian`.
+    fn add_neg_hessian_log_lik(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        hessian: &mut [f64],
+    );
+    /// −∂²/∂u² of the log prior, ADDED to `hessian` (D×D). Where the prior has a kink, its best quadratic stand-in.
+    fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]);
+}
+
+/// What a template is, for lists, forms and checks.
+#[derive(Clone, Copy, Debug)]
+pub struct ModelSpec {
+    /// Identifier in recipes and on the command line.
+    pub id: &'static str,
+    /// Name for people.
+    pub title: &'static str,
+    /// One sentence: what question it answers.
+    pub about: &'static str,
+    /// Settings besides priors and formula.
+    pub fields: &'static [Field],
+}
+
+/// Why a model could not be built: one sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ModelError(pub String);
+
+/// What a template needs besides the design.
+#[derive(Clone, Debug, Default)]
+pub struct ModelOptions {
+    /// Values of [`ModelSpec::fields`].
+    pub settings: Settings,
+    /// Priors by class or parameter, in Stan's notation: `b`, `intercept`, `b[age]`.
+    pub priors: Vec<(String, String)>,
+    /// Whether priors hold for coefficients of standardised predictors (decided by the recipe, default true).
+    pub standardize: bool,
+    /// Whether reported coefficients are on the standardised scale instead of the original one.
+    pub report_standardized: bool,
+}
+
+/// A kind of model that users choose from a list.
+pub trait Template: 'static {
+    /// Its description.
+    const SPEC: ModelSpec;
+    /// Builds the model.
+    fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError>;
+}
+
+/// A function that builds a model, see [`Template::build`].
+pub type BuildModel = fn(Arc<Design>, &ModelOptions) -> Result<Arc<dyn Model>, ModelError>;
+
+/// A registered template.
+pub struct ModelEntry {
+    /// Its description.
+    pub spec: ModelSpec,
+    /// Builds the model.
+    pub build: BuildModel,
+}
+
+impl ModelEntry {
+    /// The entry of template `T`.
+    pub const fn of<T: Template>() -> Self {
+        Self {
+            spec: T::SPEC,
+            build: T::build,
+        }
+    }
+}
+
+/// All templates, in the order in which lists show them.
+pub static REGISTRY: &[ModelEntry] = &[ModelEntry::of::<logistic::Logistic>()];
+
+/// The template called `id`; the error lists the known ones.
+pub fn find(id: &str) -> Result<&'static ModelEntry, ModelError> {
+    REGISTRY
+        .iter()
+        .find(|entry| entry.spec.id == id)
+        .ok_or_else(|| {
+            let known: Vec<&str> = REGISTRY.iter().map(|entry| entry.spec.id).collect();
+            ModelError(format!(
+                "There is no template `{id}`; there are {}",
+                known.join(", ")
+            ))
+        })
+}

@@ -1,0 +1,309 @@
+//! Priors of real parameters in Stan's notation: `normal(0, 10)`, `student_t(3, 0, 2.5)`, `laplace(0, 1)`,
+//! `cauchy(0, 2.5)`, `flat`.
+
+use std::f64::consts::{LN_2, PI};
+use std::fmt;
+
+use statrs::function::gamma::ln_gamma;
+
+use super::ModelError;
+
+/// A density on the real line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Prior {
+    /// Improper, constant.
+    Flat,
+    /// Mean and standard deviation.
+    Normal {
+        /// Mean.
+        mean: f64,
+        /// Standard deviation.
+        sd: f64,
+    },
+    /// Location and scale b: density exp(−|x − m|/b)/(2b).
+    Laplace {
+        /// Location m.
+        location: f64,
+        /// Scale b.
+        scale: f64,
+    },
+    /// Degrees of freedom, location, scale.
+    StudentT {
+        /// Degrees of freedom.
+        df: f64,
+        /// Location.
+        location: f64,
+        /// Scale.
+        scale: f64,
+    },
+}
+
+impl Prior {
+    /// Reads Stan's notation; the error says which forms are known.
+    pub fn parse(text: &str) -> Result<Self, ModelError> {
+        let refuse = |why: &str| {
+            ModelError(format!(
+                "Prior `{}` {why}; write normal(mean, sd), student_t(df, location, scale), laplace(location, scale), \
+                 cauchy(location, scale) or flat",
+                text.trim()
+            ))
+        };
+        let text = text.trim();
+        if text == "flat" {
+            return Ok(Self::Flat);
+        }
+        let (name, rest) = text
+            .split_once('(')
+            .ok_or_else(|| refuse("is not understood"))?;
+        let inside = rest
+            .trim_end()
+            .strip_suffix(')')
+            .ok_or_else(|| refuse("lacks its closing bracket"))?;
+        let mut args = [0.0; 3];
+        let mut count = 0;
+        for piece in inside.split(',') {
+            let value: f64 = piece
+                .trim()
+                .parse()
+                .map_err(|_err| refuse("has an argument that is not a number"))?;
+            if count == args.len() || !value.is_finite() {
+                return Err(refuse("has the wrong arguments"));
+            }
+            args[count] = value;
+            count += 1;
+        }
+        let [first, second, third] = args;
+        let (prior, scale) = match (name.trim(), count) {
+            ("normal", 2) => (
+                Self::Normal {
+                    mean: first,
+                    sd: second,
+                },
+                second,
+            ),
+            ("laplace" | "double_exponential", 2) => (
+                Self::Laplace {
+                    location: first,
+                    scale: second,
+                },
+                second,
+            ),
+            ("student_t", 3) => (
+                Self::StudentT {
+                    df: first,
+                    location: second,
+                    scale: third,
+                },
+                third.min(first),
+            ),
+            ("cauchy", 2) => (
+                Self::StudentT {
+                    df: 1.0,
+                    location: first,
+                    scale: second,
+                },
+                second,
+            ),
+            _ => return Err(refuse("is not understood")),
+        };
+        if scale <= 0.0 {
+            return Err(refuse("needs a positive scale"));
+        }
+        Ok(prior)
+    }
+
+    /// Log density and its derivative at `x`, constants dropped.
+    pub fn log_density(&self, x: f64) -> (f64, f64) {
+        match *self {
+            Self::Flat => (0.0, 0.0),
+            Self::Normal { mean, sd } => {
+                let z = (x - mean) / sd;
+                (-0.5 * z * z, -z / sd)
+            }
+            Self::Laplace { location, scale } => {
+                let d = x - location;
+                // At the kink the gradient is taken as 0, the middle of the subdifferential.
+                let sign = if d == 0.0 { 0.0 } else { d.signum() };
+                (-d.abs() / scale, -sign / scale)
+            }
+            Self::StudentT {
+                df,
+                location,
+                scale,
+            } => {
+                let z = (x - location) / scale;
+                let q = z * z / df;
+                (
+                    -0.5 * (df + 1.0) * q.ln_1p(),
+                    -(df + 1.0) * z / (df * scale * (1.0 + q)),
+                )
+            }
+        }
+    }
+
+    /// −d²/dx² of the log density at `x`, never negative: where the density is not log-concave or has a kink, the
+    /// curvature of a normal of comparable width stands in (it serves preconditioners only, never the target).
+    pub fn curvature(&self, x: f64) -> f64 {
+        match *self {
+            Self::Flat => 0.0,
+            Self::Normal { sd, .. } => 1.0 / (sd * sd),
+            // E|x| = b, so slope/|x| is the curvature of the parabola that touches at x (local quadratic approximation).
+            Self::Laplace { location, scale } => 1.0 / (scale * (x - location).abs().max(scale)),
+            Self::StudentT {
+                df,
+                location,
+                scale,
+            } => {
+                let z = (x - location) / scale;
+                let q = z * z / df;
+                ((df + 1.0) * (1.0 - q) / (df * scale * scale * (1.0 + q) * (1.0 + q))).max(0.0)
+            }
+        }
+    }
+
+    /// Normalised density at `x`; `None` for the flat prior.
+    pub fn density(&self, x: f64) -> Option<f64> {
+        let log_constant = match *self {
+            Self::Flat => return None,
+            Self::Normal { sd, .. } => -sd.ln() - 0.5 * (2.0 * PI).ln(),
+            Self::Laplace { scale, .. } => -scale.ln() - LN_2,
+            Self::StudentT { df, scale, .. } => {
+                ln_gamma(0.5 * (df + 1.0)) - ln_gamma(0.5 * df) - 0.5 * (df * PI).ln() - scale.ln()
+            }
+        };
+        Some((self.log_density(x).0 + log_constant).exp())
+    }
+
+    /// The same prior for `x/factor`: what a prior in units of standard deviations is on the original scale.
+    #[must_use]
+    pub fn scaled(&self, factor: f64) -> Self {
+        match *self {
+            Self::Flat => Self::Flat,
+            Self::Normal { mean, sd } => Self::Normal {
+                mean: mean * factor,
+                sd: sd * factor,
+            },
+            Self::Laplace { location, scale } => Self::Laplace {
+                location: location * factor,
+                scale: scale * factor,
+            },
+            Self::StudentT {
+                df,
+                location,
+                scale,
+            } => Self::StudentT {
+                df,
+                location: location * factor,
+                scale: scale * factor,
+            },
+        }
+    }
+
+    /// Standard deviation, or a comparable width where it is infinite; `None` for the flat prior.
+    pub fn width(&self) -> Option<f64> {
+        match *self {
+            Self::Flat => None,
+            Self::Normal { sd, .. } => Some(sd),
+            Self::Laplace { scale, .. } => Some(scale * std::f64::consts::SQRT_2),
+            Self::StudentT { df, scale, .. } if df > 2.0 => Some(scale * (df / (df - 2.0)).sqrt()),
+            Self::StudentT { scale, .. } => Some(scale),
+        }
+    }
+
+    /// Centre of the density.
+    pub fn location(&self) -> f64 {
+        match *self {
+            Self::Flat => 0.0,
+            Self::Normal { mean, .. } => mean,
+            Self::Laplace { location, .. } | Self::StudentT { location, .. } => location,
+        }
+    }
+}
+
+impl fmt::Display for Prior {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flat => write!(f, "flat"),
+            Self::Normal { mean, sd } => write!(f, "normal({mean}, {sd})"),
+            Self::Laplace { location, scale } => write!(f, "laplace({location}, {scale})"),
+            Self::StudentT {
+                df,
+                location,
+                scale,
+            } => write!(f, "student_t({df}, {location}, {scale})"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [&str; 5] = [
+        "normal(1, 2)",
+        "laplace(0.5, 1)",
+        "student_t(3, 0, 2.5)",
+        "cauchy(0, 1)",
+        "flat",
+    ];
+
+    #[test]
+    fn derivatives_agree_with_finite_differences() {
+        let step = 1e-6;
+        for text in ALL {
+            let prior = Prior::parse(text).unwrap();
+            for x in [-3.0, -0.2, 0.7, 4.0] {
+                let slope =
+                    (prior.log_density(x + step).0 - prior.log_density(x - step).0) / (2.0 * step);
+                assert!(
+                    (slope - prior.log_density(x).1).abs() < 1e-7,
+                    "{text} at {x}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn densities_integrate_to_one() {
+        for text in &ALL[..3] {
+            let prior = Prior::parse(text).unwrap();
+            let step = 0.01;
+            let total: f64 = (-400_000..400_000)
+                .map(|i| prior.density(f64::from(i) * step).unwrap() * step)
+                .sum();
+            // The kink of the Laplace density costs step²/12 times the jump of its slope.
+            assert!((total - 1.0).abs() < 2e-5, "{text}: {total}");
+        }
+    }
+
+    #[test]
+    fn text_survives_a_round_trip() {
+        for text in [
+            "normal(0, 10)",
+            "laplace(0, 1)",
+            "student_t(3, 0, 2.5)",
+            "flat",
+        ] {
+            assert_eq!(Prior::parse(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_the_known_forms() {
+        for text in [
+            "normal",
+            "normal(0)",
+            "normal(0, -1)",
+            "normal(0, x)",
+            "gamma(1, 1)",
+            "student_t(0, 0, 1)",
+            "",
+        ] {
+            let message = Prior::parse(text).unwrap_err().0;
+            assert!(
+                message.contains("student_t(df, location, scale)"),
+                "{message}"
+            );
+        }
+    }
+}

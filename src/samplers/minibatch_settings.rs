@@ -1,0 +1,74 @@
+//! The settings `batch` and `scheme` that all minibatch samplers share.
+
+use super::Target;
+use crate::base::settings::{Default, Field, Kind, Settings, Value};
+use crate::oracle::Scheme;
+use crate::oracle::minibatch::BLOCK_ROWS;
+
+/// Rows per gradient.
+pub const BATCH: Field = Field {
+    key: "batch",
+    label: "Rows per step",
+    help: "Rows in a minibatch, |S| or n in the papers: more rows give less gradient noise per step and cost more",
+    kind: Kind::Int {
+        min: 1,
+        max: 1_000_000_000,
+    },
+    default: None,
+    why: "chosen from the number of rows so that a step stays cheap",
+};
+
+/// How rows are chosen.
+pub const SCHEME: Field = Field {
+    key: "scheme",
+    label: "Choice of rows",
+    help: "iid: independent rows with replacement, as the variance formulas assume; blocks: random blocks of 8 rows; \
+           spans: one random stretch; epoch: every row once per pass",
+    kind: Kind::Choice(Scheme::WORDS),
+    default: Some(Default::Text("iid")),
+    why: "the papers' formulas hold exactly",
+};
+
+/// Batch and scheme in force.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MinibatchSettings {
+    /// Rows per gradient.
+    pub batch: usize,
+    /// How they are chosen.
+    pub scheme: Scheme,
+}
+
+impl MinibatchSettings {
+    /// From settings, with `default_batch` rows where the user chose none.
+    pub fn read(settings: &Settings, target: &Target, default_batch: usize) -> Self {
+        let mut batch = settings
+            .int("batch")
+            .map_or(default_batch, |batch| batch as usize)
+            .clamp(1, target.num_obs.max(1));
+        let scheme = Scheme::from_word(settings.text("scheme").unwrap_or("iid"));
+        if scheme == Scheme::Blocks {
+            batch = batch.next_multiple_of(BLOCK_ROWS);
+        }
+        Self { batch, scheme }
+    }
+
+    /// v such that the estimate N/B Σ s_i has covariance v N C, where C is the covariance of one row's s_i: N/B for
+    /// independent rows, N/B − 1 for a stretch of rows without repeats, 0 where all rows are used at once.
+    pub fn noise_factor(&self, num_obs: usize) -> f64 {
+        let factor = num_obs as f64 / self.batch as f64;
+        match self.scheme {
+            Scheme::Blocks => factor,
+            Scheme::Iid if self.batch < num_obs => factor,
+            Scheme::Iid => 0.0,
+            Scheme::Spans | Scheme::Epoch => (factor - 1.0).max(0.0),
+        }
+    }
+
+    /// For the manifest.
+    pub fn resolved(&self) -> [(&'static str, Value); 2] {
+        [
+            ("batch", Value::Int(self.batch as i64)),
+            ("scheme", Value::Text(self.scheme.word().to_owned())),
+        ]
+    }
+}

@@ -1,0 +1,331 @@
+//! Samplers: one file each. To add one:
+//!
+//! 1. Write `samplers/my_sampler.rs`: a unit struct that implements [`Sampler`], its `Config` and its `State`. The header
+//!    gives the reference, the update in our step-size convention beside the source's, the meaning and default of each
+//!    setting, the cost per step in row gradients, the bias, and when not to use it.
+//! 2. Add `mod my_sampler;` here and `SamplerEntry::of::<my_sampler::MySampler>(),` to [`REGISTRY`].
+//! 3. Run `cargo test conformance`: same seed same bits, saving and restoring, no allocation, settings, NaN gradients
+//!    and a Gaussian target are covered at once.
+//!
+//! **Step size.** `step_size` is Langevin time h in θ' = θ + h M ∇log π + sqrt(2h) M^{1/2} ξ for every sampler, with
+//! M = H⁻¹ (the curvature at the mode) where a preconditioner is on, so that h has no unit and 1 is one Newton step.
+//! [`convention`] holds the conversions from each source. Only Hamiltonian samplers keep the leapfrog step ε that
+//! everybody knows them by; for them h = ε²/2 ([`hamiltonian`]).
+
+use crate::base::rng::Streams;
+use crate::base::settings::{Field, SettingError, Settings, Value};
+use crate::models::Model;
+use crate::oracle::{Anchor, Oracle, StepError};
+
+pub mod adaptation;
+pub mod advise;
+#[cfg(test)]
+mod autoregressive;
+#[cfg(test)]
+mod conformance;
+pub mod convention;
+mod criterion;
+mod fisher;
+#[cfg(test)]
+mod golden_draws;
+pub mod hamiltonian;
+#[cfg(test)]
+mod logistic_tests;
+mod minibatch_settings;
+mod nuts;
+mod osgfs;
+mod osgfs_cv;
+mod random_walk;
+mod registry;
+mod sgld;
+#[cfg(test)]
+mod testing;
+
+pub use registry::{REGISTRY, find};
+
+/// Where a chain is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Adapting; of `length` iterations if that is fixed, otherwise until the sampler is ready.
+    Warmup {
+        /// Planned iterations of warm-up.
+        length: Option<u64>,
+    },
+    /// Keeping draws; nothing adapts any more.
+    Draw,
+}
+
+/// The time of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tick {
+    /// Iteration since the start of the chain, 0-based, warm-up included.
+    pub iter: u64,
+    /// Phase.
+    pub phase: Phase,
+}
+
+/// What is known about the target when settings are resolved.
+#[derive(Clone, Copy, Debug, std::default::Default, PartialEq)]
+pub struct Target {
+    /// N.
+    pub num_obs: usize,
+    /// D.
+    pub dim: usize,
+    /// ρ of the anchor (see [`crate::oracle::Anchor::noise_ratio`]), if a mode was found.
+    pub noise_ratio: Option<f64>,
+    /// See [`crate::oracle::Anchor::difference_rows`]; present with `noise_ratio`.
+    pub difference_rows: Option<f64>,
+    /// See [`crate::oracle::Anchor::curvature_range`]; present with `noise_ratio`.
+    pub curvature_range: Option<(f64, f64)>,
+}
+
+impl Target {
+    /// What `model` and its `anchor` tell.
+    pub fn new(model: &dyn Model, anchor: Option<&Anchor>) -> Self {
+        Self {
+            num_obs: model.num_obs(),
+            dim: model.dim(),
+            noise_ratio: anchor.map(|anchor| anchor.noise_ratio),
+            difference_rows: anchor.map(|anchor| anchor.difference_rows),
+            curvature_range: anchor.map(|anchor| anchor.curvature_range),
+        }
+    }
+}
+
+/// One column of information that a sampler reports with each draw. NaN means "not defined here".
+#[derive(Clone, Copy, Debug)]
+pub struct InfoColumn {
+    /// Name in files and panels.
+    pub name: &'static str,
+    /// What it says.
+    pub help: &'static str,
+}
+
+/// Name of the information column that is 1 where a transition diverged.
+pub const DIVERGENT: &str = "divergent";
+/// Name of the information column with the acceptance probability of the transition.
+pub const ACCEPT: &str = "accept_stat";
+/// Name of the information column with the step size in use.
+pub const STEP_SIZE: &str = "step_size";
+/// Name of the information column with the share of gradient noise in all noise of a step, 0 to 1.
+pub const NOISE_SHARE: &str = "noise_share";
+/// Name of the information column with the log posterior of the draw.
+pub const LOG_DENSITY: &str = "log_density";
+/// Name of the information column with the energy (Hamiltonian) of the draw.
+pub const ENERGY: &str = "energy";
+/// Name of the information column with the doublings of a NUTS trajectory.
+pub const TREE_DEPTH: &str = "tree_depth";
+/// Name of the information column with the leapfrog steps of a transition.
+pub const N_LEAPFROG: &str = "n_leapfrog";
+/// Name of the information column with the largest ratio of the OSGFS criterion (17) over components.
+pub const CRITERION: &str = "criterion";
+
+/// What a sampler is, for lists, forms and checks.
+#[derive(Clone, Copy, Debug)]
+pub struct SamplerSpec {
+    /// Identifier in recipes and on the command line.
+    pub id: &'static str,
+    /// Name for people.
+    pub title: &'static str,
+    /// One sentence: what it does and what it is for.
+    pub about: &'static str,
+    /// Where it comes from.
+    pub cite: &'static str,
+    /// The update in plain text, our convention.
+    pub formula: &'static str,
+    /// Its settings.
+    pub fields: &'static [Field],
+    /// Its information columns.
+    pub info: &'static [InfoColumn],
+    /// Whether it needs the mode and its curvature.
+    pub needs_mode: bool,
+    /// Whether it uses minibatches instead of all rows.
+    pub minibatch: bool,
+    /// Why its draws are not exactly from the posterior; `None` for exact samplers.
+    pub bias: Option<&'static str>,
+    /// Iterations of warm-up when the user says nothing; for samplers that decide themselves, the most.
+    pub default_warmup: u64,
+    /// Whether it decides itself when the warm-up ends ([`Sampler::ready`]).
+    pub decides_warmup: bool,
+}
+
+/// Reads or writes every number of a state, once, in a fixed order: saving, restoring and inspecting are one function.
+pub trait StateVisitor {
+    /// Numbers of fixed count.
+    fn slice(&mut self, name: &'static str, values: &mut [f64]);
+    /// One number.
+    fn scalar(&mut self, name: &'static str, value: &mut f64) {
+        self.slice(name, std::slice::from_mut(value));
+    }
+    /// A counter.
+    fn counter(&mut self, name: &'static str, value: &mut u64);
+}
+
+/// What a contributor writes: free functions on plain structs.
+pub trait Sampler: Send + Sync + 'static {
+    /// Settings, parsed and valid by construction.
+    type Config: Clone + Send + Sync + 'static;
+    /// Exactly what the next step needs.
+    type State: Send + 'static;
+    /// Its description.
+    const SPEC: SamplerSpec;
+
+    /// Reads settings (already checked against [`SamplerSpec::fields`]) and resolves defaults for this target.
+    fn configure(settings: &Settings, target: &Target) -> Result<Self::Config, SettingError>;
+    /// The settings in force, for the manifest: keys of [`SamplerSpec::fields`] with resolved values.
+    fn resolved(config: &Self::Config) -> Vec<(&'static str, Value)>;
+    /// Kernel steps per recorded iteration.
+    fn steps_per_draw(_config: &Self::Config) -> u64 {
+        1
+    }
+    /// The state at `u0`.
+    fn init(
+        config: &Self::Config,
+        u0: &[f64],
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+    ) -> Result<Self::State, StepError>;
+    /// Advances by one step; writes one number per [`SamplerSpec::info`] into `info`. Must not allocate, print, look at
+    /// a clock, or use random numbers from elsewhere.
+    fn step(
+        config: &Self::Config,
+        at: Tick,
+        state: &mut Self::State,
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+        info: &mut [f64],
+    ) -> Result<(), StepError>;
+    /// The present position (D).
+    fn position(state: &Self::State) -> &[f64];
+    /// Whether warm-up may end, for samplers that decide it themselves.
+    fn ready(_state: &Self::State) -> bool {
+        false
+    }
+    /// Ratios of the criterion (17) per component of u (D), limit 1, for samplers that have it; otherwise empty.
+    fn criterion(_state: &Self::State) -> &[f64] {
+        &[]
+    }
+    /// Visits every number of the state.
+    fn visit(state: &mut Self::State, visitor: &mut dyn StateVisitor);
+}
+
+/// A sampler bound to its settings and state: what the engine holds.
+pub trait Kernel: Send {
+    /// See [`Sampler::step`].
+    fn step(
+        &mut self,
+        at: Tick,
+        o: &mut Oracle,
+        r: &mut Streams,
+        info: &mut [f64],
+    ) -> Result<(), StepError>;
+    /// See [`Sampler::steps_per_draw`].
+    fn steps_per_draw(&self) -> u64;
+    /// See [`Sampler::position`].
+    fn position(&self) -> &[f64];
+    /// See [`Sampler::ready`].
+    fn ready(&self) -> bool;
+    /// See [`Sampler::criterion`].
+    fn criterion(&self) -> &[f64];
+    /// See [`Sampler::visit`].
+    fn visit(&mut self, visitor: &mut dyn StateVisitor);
+}
+
+struct Bound<S: Sampler> {
+    config: S::Config,
+    state: S::State,
+}
+
+impl<S: Sampler> Kernel for Bound<S> {
+    fn step(
+        &mut self,
+        at: Tick,
+        o: &mut Oracle,
+        r: &mut Streams,
+        info: &mut [f64],
+    ) -> Result<(), StepError> {
+        S::step(&self.config, at, &mut self.state, o, r, info)
+    }
+    fn steps_per_draw(&self) -> u64 {
+        S::steps_per_draw(&self.config)
+    }
+    fn position(&self) -> &[f64] {
+        S::position(&self.state)
+    }
+    fn ready(&self) -> bool {
+        S::ready(&self.state)
+    }
+    fn criterion(&self) -> &[f64] {
+        S::criterion(&self.state)
+    }
+    fn visit(&mut self, visitor: &mut dyn StateVisitor) {
+        S::visit(&mut self.state, visitor);
+    }
+}
+
+/// Why a kernel could not be made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum KernelError {
+    /// A setting was refused.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// The start failed.
+    #[error(transparent)]
+    Start(#[from] StepError),
+}
+
+type Build = fn(
+    &Settings,
+    &Target,
+    &[f64],
+    &mut Oracle,
+    &mut Streams,
+) -> Result<Box<dyn Kernel>, KernelError>;
+
+type Resolve = fn(&Settings, &Target) -> Result<Vec<(&'static str, Value)>, SettingError>;
+
+/// A registered sampler.
+pub struct SamplerEntry {
+    /// Its description.
+    pub spec: SamplerSpec,
+    /// Makes a kernel that stands at the given position.
+    pub build: Build,
+    /// The settings in force for a target, without starting anything.
+    pub resolve: Resolve,
+}
+
+impl SamplerEntry {
+    /// The entry of sampler `S`.
+    pub const fn of<S: Sampler>() -> Self {
+        Self {
+            spec: S::SPEC,
+            build: build::<S>,
+            resolve: resolve::<S>,
+        }
+    }
+}
+
+fn owner<S: Sampler>() -> String {
+    format!("Sampler `{}`", S::SPEC.id)
+}
+
+fn build<S: Sampler>(
+    settings: &Settings,
+    target: &Target,
+    u0: &[f64],
+    oracle: &mut Oracle,
+    streams: &mut Streams,
+) -> Result<Box<dyn Kernel>, KernelError> {
+    settings.check(&owner::<S>(), S::SPEC.fields)?;
+    let config = S::configure(settings, target)?;
+    let state = S::init(&config, u0, oracle, streams)?;
+    Ok(Box::new(Bound::<S> { config, state }))
+}
+
+fn resolve<S: Sampler>(
+    settings: &Settings,
+    target: &Target,
+) -> Result<Vec<(&'static str, Value)>, SettingError> {
+    settings.check(&owner::<S>(), S::SPEC.fields)?;
+    Ok(S::resolved(&S::configure(settings, target)?))
+}

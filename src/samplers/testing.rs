@@ -1,0 +1,442 @@
+//! Targets, a plain chain runner and batch means for the tests of samplers.
+
+use std::sync::Arc;
+
+use ndarray::Array2;
+use rand_distr::{Distribution as _, StandardNormal};
+
+use super::{Kernel, KernelError, Phase, Target, Tick, find};
+use crate::base::rng::{ChainRng, Purpose, Streams, stream};
+use crate::base::settings::{Settings, Value};
+use crate::data::design::Design;
+use crate::data::response::{ResponseInfo, ResponseKind};
+use crate::models::testing::GaussianRows;
+use crate::models::{AnchorRows, Model, ModelOptions, ParamInfo, Rows, Scratch};
+use crate::oracle::{Anchor, Oracle, StepError};
+
+/// Batches per chain for standard errors: few and long, so that slow mixing is seen.
+const BATCHES: usize = 25;
+
+/// A target given by its log density and gradient; it has one row, which says nothing.
+pub struct Density<F> {
+    params: Vec<ParamInfo>,
+    log_density: F,
+}
+
+impl<F: Fn(&[f64], &mut [f64]) -> f64 + Send + Sync + 'static> Density<F> {
+    /// `log_density(u, grad)` returns log π and overwrites its gradient.
+    pub fn model(dim: usize, log_density: F) -> Arc<dyn Model> {
+        let params = (0..dim)
+            .map(|j| ParamInfo {
+                name: format!("u[{}]", j + 1),
+                meaning: String::new(),
+                prior: String::new(),
+                prior_source: String::new(),
+            })
+            .collect();
+        Arc::new(Self {
+            params,
+            log_density,
+        })
+    }
+}
+
+impl<F: Fn(&[f64], &mut [f64]) -> f64 + Send + Sync> Model for Density<F> {
+    fn params(&self) -> &[ParamInfo] {
+        &self.params
+    }
+    fn dim(&self) -> usize {
+        self.params.len()
+    }
+    fn num_obs(&self) -> usize {
+        1
+    }
+    fn scratch(&self) -> Scratch {
+        Scratch::default()
+    }
+    fn constrain(&self, u: &[f64], theta: &mut [f64]) {
+        theta.copy_from_slice(u);
+    }
+    fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
+        u.copy_from_slice(theta);
+    }
+    fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
+        for u in u {
+            let z: f64 = StandardNormal.sample(rng);
+            *u = 0.5 * z;
+        }
+    }
+    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        (self.log_density)(u, grad)
+    }
+    fn prior_density(&self, _index: usize, _value: f64) -> Option<f64> {
+        None
+    }
+    fn log_lik(&self, _: &[f64], _: Rows<'_>, _: &mut Scratch, _: &mut [f64]) -> f64 {
+        0.0
+    }
+    fn grad_log_lik(&self, _: &[f64], _: Rows<'_>, _: &mut Scratch, _: &mut [f64]) {}
+    fn pointwise(&self, _: &[f64], _: Rows<'_>, _: &mut Scratch, out: &mut [f64]) {
+        out.fill(0.0);
+    }
+    fn scores(&self, _: &[f64], _: Rows<'_>, _: &mut Scratch, out: &mut [f64]) {
+        out.fill(0.0);
+    }
+    fn simulate(&self, _: &[f64], _: Rows<'_>, _: &mut ChainRng, y: &mut [f64]) {
+        y.fill(f64::NAN);
+    }
+    fn grad_difference(
+        &self,
+        _: &[f64],
+        _: Rows<'_>,
+        _: &AnchorRows,
+        _: &mut Scratch,
+        _: &mut [f64],
+    ) {
+    }
+    fn score_differences(
+        &self,
+        _: &[f64],
+        _: Rows<'_>,
+        _: &AnchorRows,
+        _: &mut Scratch,
+        out: &mut [f64],
+    ) {
+        out.fill(0.0);
+    }
+    fn add_neg_hessian_log_lik(&self, _: &[f64], _: Rows<'_>, _: &mut Scratch, _: &mut [f64]) {}
+    /// Central differences of the gradient.
+    fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]) {
+        let dim = u.len();
+        let mut moved = u.to_vec();
+        let (mut above, mut below) = (vec![0.0; dim], vec![0.0; dim]);
+        for i in 0..dim {
+            let step = 1e-5 * u[i].abs().max(1.0);
+            moved[i] = u[i] + step;
+            (self.log_density)(&moved, &mut above);
+            moved[i] = u[i] - step;
+            (self.log_density)(&moved, &mut below);
+            moved[i] = u[i];
+            for j in 0..dim {
+                let second = -(above[j] - below[j]) / (2.0 * step);
+                hessian[i * dim + j] += 0.5 * second;
+                hessian[j * dim + i] += 0.5 * second;
+            }
+        }
+    }
+}
+
+/// The closed-form Gaussian posterior with its anchor at the mean.
+pub fn anchored_gaussian(num_obs: usize, dim: usize, seed: u64) -> (Arc<dyn Model>, Arc<Anchor>) {
+    let model = GaussianRows::simulated(num_obs, dim, seed);
+    let anchor = Arc::new(Anchor::at(&model, &model.posterior_mean()).unwrap());
+    (Arc::new(model), anchor)
+}
+
+/// A logistic regression with intercept and one centred predictor, priors normal(0, `prior_sd`).
+pub fn small_logistic(x: &[f64], y: &[f64], prior_sd: f64) -> Arc<dyn Model> {
+    let flat = x.iter().flat_map(|&x| [1.0, x]).collect();
+    let design = Design {
+        x: Array2::from_shape_vec((x.len(), 2), flat).unwrap(),
+        raw_center: vec![0.0; 2],
+        raw_scale: vec![1.0; 2],
+        terms: vec!["Intercept".into(), "x".into()],
+        has_intercept: true,
+        y: y.to_vec(),
+        trials: None,
+        weights: None,
+        offset: None,
+        row: (0..x.len() as u32).collect(),
+        response: ResponseInfo {
+            name: "y".into(),
+            kind: ResponseKind::Binary {
+                success: "1".into(),
+                failure: "0".into(),
+            },
+            counts: Vec::new(),
+        },
+        reference_levels: Vec::new(),
+        rows_total: x.len(),
+        rows_used: x.len(),
+        dropped: Vec::new(),
+        groups: Vec::new(),
+        standardize: true,
+    };
+    let prior = format!("normal(0, {prior_sd})");
+    let options = ModelOptions {
+        priors: vec![("intercept".into(), prior.clone()), ("b".into(), prior)],
+        standardize: true,
+        ..ModelOptions::default()
+    };
+    (crate::models::find("logistic").unwrap().build)(Arc::new(design), &options).unwrap()
+}
+
+/// A serial oracle.
+pub fn exact_oracle(model: Arc<dyn Model>, anchor: Option<Arc<Anchor>>) -> Oracle {
+    Oracle::new(model, anchor, false, Arc::default())
+}
+
+/// What a sampler is told about the oracle's target.
+pub fn target_of(oracle: &Oracle) -> Target {
+    Target::new(oracle.model(), oracle.anchor().map(Arc::as_ref))
+}
+
+/// A random start: from the quadratic approximation at the anchor, or as the model says.
+pub fn random_start(oracle: &Oracle, seed: u64) -> Vec<f64> {
+    let mut rng = stream(seed, 0, Purpose::Init);
+    let mut u = vec![0.0; oracle.dim()];
+    match oracle.anchor() {
+        Some(anchor) => {
+            for u in &mut u {
+                *u = StandardNormal.sample(&mut rng);
+            }
+            anchor.factor.solve_lower_transpose(&mut u);
+            for (u, centre) in u.iter_mut().zip(&anchor.u) {
+                *u += centre;
+            }
+        }
+        None => oracle.model().init(&mut rng, &mut u),
+    }
+    u
+}
+
+/// How to run a sampler.
+#[derive(Clone)]
+pub struct Run {
+    id: &'static str,
+    settings: Settings,
+    seed: u64,
+}
+
+impl Run {
+    /// The sampler `id` with default settings and seed 1.
+    pub fn new(id: &'static str) -> Self {
+        Self {
+            id,
+            settings: Settings::default(),
+            seed: 1,
+        }
+    }
+
+    /// With another setting.
+    pub fn set(mut self, key: &str, value: Value) -> Self {
+        self.settings.set(key, value);
+        self
+    }
+
+    /// The settings so far.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// With another seed.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The kernel at a random start.
+    ///
+    /// # Errors
+    /// What the sampler says.
+    pub fn try_start(&self, mut oracle: Oracle) -> Result<Session, KernelError> {
+        let entry = find(self.id).unwrap();
+        let mut streams = Streams::new(self.seed, 0);
+        let (target, u0) = (target_of(&oracle), random_start(&oracle, self.seed));
+        let kernel = (entry.build)(&self.settings, &target, &u0, &mut oracle, &mut streams)?;
+        Ok(Session {
+            kernel,
+            streams,
+            oracle,
+            info: vec![0.0; entry.spec.info.len()],
+            iter: 0,
+            steps: 0,
+            decides_warmup: entry.spec.decides_warmup,
+        })
+    }
+
+    /// The kernel at a random start.
+    pub fn start(&self, oracle: Oracle) -> Session {
+        self.try_start(oracle).unwrap()
+    }
+
+    /// Runs `warmup` iterations (fewer if the sampler decides so) and `draws` more.
+    pub fn go(&self, oracle: Oracle, warmup: u64, draws: usize) -> Chain {
+        let mut session = self.start(oracle);
+        let mut chain = Chain {
+            dim: session.oracle.dim(),
+            num_info: session.info.len(),
+            draws: Vec::new(),
+            info: Vec::new(),
+            warmup_info: Vec::new(),
+        };
+        while session.iter < warmup && !(session.decides_warmup && session.kernel.ready()) {
+            session.warm_up(warmup).unwrap();
+            chain.warmup_info.extend_from_slice(&session.info);
+        }
+        for _ in 0..draws {
+            session.draw().unwrap();
+            chain.draws.extend_from_slice(session.kernel.position());
+            chain.info.extend_from_slice(&session.info);
+        }
+        chain
+    }
+}
+
+/// A kernel with all that it steps with.
+pub struct Session {
+    pub kernel: Box<dyn Kernel>,
+    pub streams: Streams,
+    pub oracle: Oracle,
+    /// Information of the last step.
+    pub info: Vec<f64>,
+    /// Iterations done.
+    pub iter: u64,
+    /// Steps done of the present iteration.
+    pub steps: u64,
+    decides_warmup: bool,
+}
+
+impl Session {
+    /// One iteration of a warm-up of `length` iterations (unplanned for samplers that decide its end).
+    ///
+    /// # Errors
+    /// What the sampler says.
+    pub fn warm_up(&mut self, length: u64) -> Result<(), StepError> {
+        let length = (!self.decides_warmup).then_some(length);
+        self.iterate(Phase::Warmup { length })
+    }
+
+    /// One iteration after warm-up.
+    ///
+    /// # Errors
+    /// What the sampler says.
+    pub fn draw(&mut self) -> Result<(), StepError> {
+        self.iterate(Phase::Draw)
+    }
+
+    /// The next iteration of a run with `warmup` iterations of warm-up.
+    ///
+    /// # Errors
+    /// What the sampler says.
+    pub fn advance(&mut self, warmup: u64) -> Result<(), StepError> {
+        if self.iter < warmup {
+            self.warm_up(warmup)
+        } else {
+            self.draw()
+        }
+    }
+
+    /// One step of the next iteration, which may be a part of it.
+    ///
+    /// # Errors
+    /// What the sampler says; the step does not count then.
+    pub fn step(&mut self, phase: Phase) -> Result<(), StepError> {
+        let at = Tick {
+            iter: self.iter,
+            phase,
+        };
+        self.kernel
+            .step(at, &mut self.oracle, &mut self.streams, &mut self.info)?;
+        self.steps += 1;
+        if self.steps == self.kernel.steps_per_draw() {
+            self.steps = 0;
+            self.iter += 1;
+        }
+        Ok(())
+    }
+
+    fn iterate(&mut self, phase: Phase) -> Result<(), StepError> {
+        let iter = self.iter;
+        while self.iter == iter {
+            self.step(phase)?;
+        }
+        Ok(())
+    }
+
+    /// Bits of position and information.
+    pub fn bits(&self) -> Vec<u64> {
+        let position = self.kernel.position().iter();
+        position.chain(&self.info).map(|v| v.to_bits()).collect()
+    }
+}
+
+/// What a run left.
+pub struct Chain {
+    dim: usize,
+    num_info: usize,
+    /// Row-major, draws × D.
+    pub draws: Vec<f64>,
+    info: Vec<f64>,
+    warmup_info: Vec<f64>,
+}
+
+impl Chain {
+    /// Coordinate `j` of all draws.
+    pub fn coordinate(&self, j: usize) -> Vec<f64> {
+        column(&self.draws, self.dim, j)
+    }
+
+    /// Information column `k` of all draws.
+    pub fn info(&self, k: usize) -> Vec<f64> {
+        column(&self.info, self.num_info, k)
+    }
+
+    /// Information column `k` over warm-up.
+    pub fn warmup_info(&self, k: usize) -> Vec<f64> {
+        column(&self.warmup_info, self.num_info, k)
+    }
+
+    /// Monte Carlo standard error of the mean of coordinate `j`.
+    pub fn mcse(&self, j: usize) -> f64 {
+        estimate(&[self.coordinate(j)]).1
+    }
+}
+
+fn column(values: &[f64], width: usize, k: usize) -> Vec<f64> {
+    values.iter().skip(k).step_by(width).copied().collect()
+}
+
+/// Arithmetic mean.
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Standard deviation.
+pub fn sd(values: &[f64]) -> f64 {
+    let centre = mean(values);
+    let squares: f64 = values.iter().map(|v| (v - centre).powi(2)).sum();
+    (squares / (values.len() - 1) as f64).sqrt()
+}
+
+/// Mean over chains of equal length and its standard error from the means of long batches.
+pub fn estimate(chains: &[Vec<f64>]) -> (f64, f64) {
+    let batches: Vec<f64> = chains
+        .iter()
+        .flat_map(|chain| chain.chunks_exact(chain.len() / BATCHES).map(mean))
+        .collect();
+    (mean(&batches), sd(&batches) / (batches.len() as f64).sqrt())
+}
+
+/// Fails unless mean and variance of `chains` agree with the given ones within four standard errors.
+pub fn assert_moments(what: &str, chains: &[Vec<f64>], true_mean: f64, true_variance: f64) {
+    let (found, mcse) = estimate(chains);
+    assert!(
+        (found - true_mean).abs() < 4.0 * mcse,
+        "{what}: mean {found} against {true_mean}, mcse {mcse}"
+    );
+    let squares: Vec<Vec<f64>> = chains
+        .iter()
+        .map(|chain| chain.iter().map(|v| (v - true_mean).powi(2)).collect())
+        .collect();
+    let (found, mcse) = estimate(&squares);
+    assert!(
+        (found - true_variance).abs() < 4.0 * mcse,
+        "{what}: variance {found} against {true_variance}, mcse {mcse}"
+    );
+    // A standard error so large that it hides everything would make the above worthless.
+    assert!(
+        mcse < 0.2 * true_variance,
+        "{what}: mcse {mcse} of variance"
+    );
+}

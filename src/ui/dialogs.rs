@@ -1,0 +1,37 @@
+//! The system's file dialogs, on a thread of their own.
+
+use std::time::{Duration, Instant};
+
+use crate::app::{Outcome, Pick};
+
+/// A dialog that is gone sooner was never shown: no portal, no zenity.
+const SHOWN_TIME: Duration = Duration::from_millis(50);
+
+/// Shows the dialog for `purpose` and waits for it.
+pub fn pick(purpose: Pick) -> Outcome {
+    let begun = Instant::now();
+    let path = match &purpose {
+        Pick::Open => rfd::FileDialog::new()
+            .set_title("Open data, a recipe or draws")
+            .add_filter(
+                "Data, recipes and draws",
+                &["csv", "tsv", "txt", "gz", "parquet", "toml"],
+            )
+            .add_filter("All files", &["*"])
+            .pick_file(),
+        Pick::SaveRecipe => rfd::FileDialog::new()
+            .set_title("Save the recipe")
+            .set_file_name("recipe.toml")
+            .save_file(),
+        Pick::Export(_, _, name) => rfd::FileDialog::new()
+            .set_title("Export")
+            .set_file_name(name)
+            .save_file(),
+    };
+    let unavailable = path.is_none() && begun.elapsed() < SHOWN_TIME;
+    Outcome::Picked {
+        purpose,
+        path,
+        unavailable,
+    }
+}

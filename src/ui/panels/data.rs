@@ -1,0 +1,330 @@
+//! The data page: how a file was read, what is in it, and what was remarked, before it is used.
+
+use std::path::PathBuf;
+
+use eframe::egui::{CentralPanel, Frame, Margin, Panel, ScrollArea, Ui};
+
+use super::page::{loading_ui, page_head, problem_banner, remark};
+use crate::app::{AppState, Command, DataState, Page};
+use crate::data::profile::ProfileKind;
+use crate::data::samples;
+use crate::ui::icons;
+use crate::ui::outbox::Outbox;
+use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::{Button, empty_state, heading, hint, number, sentence};
+
+mod preview;
+mod read_as;
+
+/// Width of the panel with the remarks.
+const REMARKS_WIDTH: f32 = 264.0;
+/// Bytes of the fingerprint shown, as hexadecimal digits.
+const FINGERPRINT_DIGITS: usize = 16;
+
+/// What the page keeps for itself.
+#[derive(Default)]
+pub struct DataView {
+    read_as: read_as::ReadAsView,
+    /// Size of the file at this path, asked of the system once.
+    size: Option<(Option<PathBuf>, String, Option<u64>)>,
+}
+
+/// Draws the page.
+pub fn data_ui(ui: &mut Ui, state: &AppState, view: &mut DataView, out: &mut Outbox) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    problem_banner(ui, state, out);
+    if let Some(loading) = &state.loading {
+        Panel::top("loading")
+            .frame(
+                Frame::NONE
+                    .fill(p.bg_app)
+                    .inner_margin(Margin::same(t.space.x3 as i8)),
+            )
+            .show(ui, |ui| loading_ui(ui, loading, out));
+    }
+    let Some(data) = &state.data else {
+        CentralPanel::default()
+            .frame(Frame::NONE.fill(p.bg_app))
+            .show(ui, |ui| {
+                let text = "The table and how it was read appear here once a file is open";
+                if empty_state(ui, icons::TABLE, text, Some("Open data")) {
+                    out.send(Command::PickOpen);
+                }
+            });
+        return;
+    };
+    head_ui(ui, state, data, view, out);
+    read_as::read_as_ui(ui, data, &mut view.read_as, out);
+    Panel::right("remarks")
+        .exact_size(REMARKS_WIDTH)
+        .frame(
+            Frame::NONE
+                .fill(p.bg_panel)
+                .inner_margin(Margin::same(t.space.x4 as i8)),
+        )
+        .show(ui, |ui| remarks_ui(ui, data));
+    CentralPanel::default()
+        .frame(
+            Frame::NONE
+                .fill(p.bg_app)
+                .inner_margin(Margin::same(t.space.x4 as i8)),
+        )
+        .show(ui, |ui| preview::preview_ui(ui, data, out));
+}
+
+fn head_ui(ui: &mut Ui, state: &AppState, data: &DataState, view: &mut DataView, out: &mut Outbox) {
+    let table = &data.loaded.table;
+    let rows = number::integer(table.num_rows() as u64);
+    let size = file_size(data, view)
+        .map_or_else(String::new, |size| format!("{} · ", number::bytes(size)));
+    let facts = format!(
+        "{size}{rows} rows × {} columns · read in {} · every cell kept as written",
+        table.columns().len(),
+        read_time(data.read_secs)
+    );
+    let icon = if table.is_text() {
+        icons::FILE_CSV
+    } else {
+        icons::TABLE
+    };
+    page_head(ui, icon, table.name(), &facts, |ui| {
+        let import = format!("Import {rows} rows");
+        let (word, why) = if state.document.is_some() {
+            ("Continue to the model", "The table is in use")
+        } else {
+            (import.as_str(), "Use the table and go on to the model")
+        };
+        let wait = state.loading.is_some();
+        let accept = ui
+            .add_enabled(
+                !wait,
+                Button::new(word).primary().trailing(icons::ARROW_RIGHT),
+            )
+            .on_hover_text(why)
+            .on_disabled_hover_text("Wait until the file is read, or cancel reading");
+        if accept.clicked() {
+            out.send(if state.document.is_some() {
+                Command::GoTo(Page::Model)
+            } else {
+                Command::AcceptImport
+            });
+        }
+        let close = if state.document.is_some() {
+            "Close data"
+        } else {
+            "Cancel"
+        };
+        if ui
+            .add(Button::new(close).quiet())
+            .on_hover_text("Close the table; the file and all runs stay")
+            .clicked()
+        {
+            out.send(Command::CloseData);
+        }
+    });
+}
+
+fn file_size(data: &DataState, view: &mut DataView) -> Option<u64> {
+    let known = view
+        .size
+        .as_ref()
+        .is_some_and(|(path, source, _)| *path == data.path && *source == data.source);
+    if !known {
+        let size = match &data.path {
+            Some(path) => std::fs::metadata(path).ok().map(|about| about.len()),
+            None => data
+                .source
+                .strip_prefix(samples::PREFIX)
+                .and_then(samples::find)
+                .map(|sample| sample.bytes.len() as u64),
+        };
+        view.size = Some((data.path.clone(), data.source.clone(), size));
+    }
+    view.size.as_ref().and_then(|(_, _, size)| *size)
+}
+
+/// Milliseconds below a second: reading is quick, and "0 s" would say nothing.
+fn read_time(secs: f64) -> String {
+    if secs < 1.0 {
+        let ms = (secs * 1000.0).ceil().max(1.0);
+        format!("{}{}ms", number::fixed(ms, 0), number::NARROW)
+    } else {
+        number::duration(secs)
+    }
+}
+
+fn remarks_ui(ui: &mut Ui, data: &DataState) {
+    let t = tokens();
+    Panel::bottom("fingerprint")
+        .show_separator_line(false)
+        .frame(Frame::NONE)
+        .show(ui, |ui| fingerprint_ui(ui, data));
+    ScrollArea::vertical()
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = t.space.x3;
+            heading(ui, "Before you import");
+            let warnings = &data.loaded.reporter.warnings;
+            for (i, warning) in warnings.iter().enumerate() {
+                if i > 0 {
+                    ui.separator();
+                }
+                remark(ui, warning);
+            }
+            if warnings.is_empty() {
+                sentence(
+                    ui,
+                    "Nothing was renamed, converted or treated as missing",
+                    Text::Body,
+                );
+            }
+            identifiers_ui(ui, data);
+        });
+}
+
+/// Columns that differ in every row cannot explain anything: said before someone wonders where they are.
+fn identifiers_ui(ui: &mut Ui, data: &DataState) {
+    let Some(profiles) = &data.profiles else {
+        ui.separator();
+        hint(ui, "Columns are being looked at");
+        return;
+    };
+    let names: Vec<String> = profiles
+        .iter()
+        .filter(|profile| profile.kind == ProfileKind::Identifier)
+        .map(|profile| format!("`{}`", profile.name))
+        .collect();
+    if names.is_empty() {
+        return;
+    }
+    ui.separator();
+    let (verb, stay) = if names.len() == 1 {
+        ("differs", "It stays")
+    } else {
+        ("differ", "They stay")
+    };
+    sentence(
+        ui,
+        &format!("{} {verb} in every row", names.join(", ")),
+        Text::Body,
+    );
+    hint(
+        ui,
+        &format!("{stay} in the table and out of the first model"),
+    );
+}
+
+fn fingerprint_ui(ui: &mut Ui, data: &DataState) {
+    let p = Palette::of(ui);
+    let full = data.loaded.table.fingerprint();
+    hint(ui, "Fingerprint");
+    let digits: Vec<char> = full.chars().take(FINGERPRINT_DIGITS).collect();
+    let text: Vec<String> = digits.chunks(4).map(|four| four.iter().collect()).collect();
+    ui.horizontal(|ui| {
+        ui.label(Text::Code.rich(text.join(" "), p.text_primary))
+            .on_hover_text(format!("SHA-256 of the file: {full}"));
+        let copy = Button::icon_only(icons::COPY, "Copy the whole fingerprint").small();
+        if ui.add(copy).clicked() {
+            ui.ctx().copy_text(full.to_owned());
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::Session;
+    use crate::data::sniff::{ColumnKindOverride, ImportOptions};
+    use crate::ui::testing::page_harness;
+    use egui_kittest::kittest::Queryable as _;
+
+    #[test]
+    fn importing_goes_on_to_the_model() {
+        let mut harness = page_harness(Session::with_sample("churn"), data_ui);
+        harness.get_by_label_contains("Import ").click();
+        harness.run();
+        assert_eq!(harness.state().sent, [Command::AcceptImport]);
+        assert_eq!(harness.state().session.state.page, Page::Model);
+    }
+
+    #[test]
+    fn a_delimiter_chosen_from_the_menu_reads_the_file_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = Session::with_file(&folder, "s.csv", "a;b\n1;2\n3;4\n");
+        let mut harness = page_harness(session, data_ui);
+        harness.get_by_label("Delimiter: semicolon ;").click();
+        harness.run();
+        harness.get_by_label("comma ,").click();
+        harness.run();
+        let wanted = ImportOptions {
+            delimiter: Some(','),
+            ..ImportOptions::default()
+        };
+        assert_eq!(harness.state().sent, [Command::SetImport(wanted)]);
+        let data = harness.state().session.state.data.as_ref().unwrap();
+        assert_eq!(data.loaded.table.columns().len(), 1);
+        harness.get_by_label("Reset guesses").click();
+        harness.run();
+        let data = harness.state().session.state.data.as_ref().unwrap();
+        assert_eq!(data.loaded.table.columns().len(), 2);
+    }
+
+    #[test]
+    fn a_column_is_read_as_categories_from_its_chip() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = Session::with_file(&folder, "s.csv", "a,b\n1,2\n3,4\n5,6\n");
+        let mut harness = page_harness(session, data_ui);
+        harness.get_by_label("Kind of b: whole").click();
+        harness.run();
+        harness.get_by_label("Categories").click();
+        harness.run();
+        let Some(Command::SetImport(options)) = harness.state().sent.first() else {
+            panic!("{:?}", harness.state().sent);
+        };
+        assert_eq!(
+            options.column_types.get("b"),
+            Some(&ColumnKindOverride::Category)
+        );
+    }
+
+    #[test]
+    fn missing_codes_are_typed_with_commas() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = Session::with_file(&folder, "s.csv", "a,b\n1,2\n-9,4\n5,6\n");
+        let mut harness = page_harness(session, data_ui);
+        harness.get_by_label_contains("Missing: ").click();
+        harness.run();
+        harness.get_by_label("Codes, with commas between").focus();
+        harness.run();
+        harness
+            .get_by_label("Codes, with commas between")
+            .type_text("-9, none");
+        harness.run();
+        harness.get_by_label("Read again").click();
+        harness.run();
+        let data = harness.state().session.state.data.as_ref().unwrap();
+        assert_eq!(
+            data.options.missing,
+            Some(vec!["-9".to_owned(), "none".to_owned()])
+        );
+        assert_eq!(data.loaded.table.columns()[0].num_missing, 1);
+    }
+
+    #[test]
+    fn without_data_the_page_says_what_appears_here() {
+        let mut harness = page_harness(Session::default(), data_ui);
+        harness.get_by_label("Open data").click();
+        harness.run();
+        assert_eq!(harness.state().sent, [Command::PickOpen]);
+    }
+
+    #[test]
+    fn a_problem_shows_above_the_table_that_stays() {
+        let mut session = Session::with_sample("churn");
+        session.send(Command::Open("/no/such/file.csv".into()));
+        let harness = page_harness(session, data_ui);
+        harness.get_by_label_contains("The data file does not exist");
+        harness.get_by_label("churn.csv");
+    }
+}

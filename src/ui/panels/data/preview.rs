@@ -1,0 +1,312 @@
+//! The table as it is in the file, with a head that says what each column holds.
+
+use eframe::egui::{
+    Align, Layout, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, UiBuilder, vec2,
+};
+use egui_extras::{Column, TableBuilder};
+
+use crate::app::{Command, DataState};
+use crate::data::profile::{Profile, ProfileKind};
+use crate::data::sniff::ColumnKindOverride;
+use crate::data::{ColumnInfo, ColumnKind, Table};
+use crate::ui::icons;
+use crate::ui::outbox::Outbox;
+use crate::ui::panels::page::plain_line;
+use crate::ui::panels::{columns, menu};
+use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::{Chip, mini_histogram, number, paint, sentence_line};
+
+/// Height of the head: name, kind, picture, fact.
+const HEAD_HEIGHT: f32 = 116.0;
+/// Size of a column's picture.
+const PICTURE_HEIGHT: f32 = 34.0;
+/// Widths of a column at first: all fit if they can. Then the least it can be made.
+const COLUMN_WIDTHS: std::ops::RangeInclusive<f32> = 104.0..=176.0;
+const MIN_WIDTH: f32 = 64.0;
+/// Characters of a cell that are laid out: more never fit.
+const MAX_CHARS: usize = 200;
+
+/// Draws the table over all its rows.
+pub fn preview_ui(ui: &mut Ui, data: &DataState, out: &mut Outbox) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    let table = &data.loaded.table;
+    let foot = Text::Caption.line() + t.space.x2;
+    let room = ui.available_rect_before_wrap();
+    let frame = Rect::from_min_max(room.min, room.max - vec2(0.0, foot));
+    let num_columns = table.columns().len() as f32;
+    let numbers = number_width(table);
+    let column = ((frame.width() - 2.0 - numbers) / num_columns)
+        .floor()
+        .clamp(*COLUMN_WIDTHS.start(), *COLUMN_WIDTHS.end());
+    let width = (numbers + num_columns * column + 2.0).min(frame.width());
+    let frame = Rect::from_min_size(frame.min, vec2(width, frame.height()));
+    ui.painter().rect_filled(frame, t.radius.card, p.bg_surface);
+    let mut child = ui.new_child(
+        UiBuilder::new()
+            .max_rect(frame.shrink(1.0))
+            .layout(Layout::top_down(Align::Min)),
+    );
+    let mut seen: Option<(usize, usize)> = None;
+    ScrollArea::horizontal()
+        .id_salt(("preview", table.source()))
+        .auto_shrink([false, false])
+        .show(&mut child, |ui| {
+            table_ui(ui, data, column, &mut seen, out);
+        });
+    ui.painter().rect_stroke(
+        frame,
+        t.radius.card,
+        Stroke::new(t.stroke.hair, p.border_subtle),
+        StrokeKind::Inside,
+    );
+    ui.advance_cursor_after_rect(frame);
+    ui.add_space(t.space.x1);
+    let total = number::integer(table.num_rows() as u64);
+    let rows = seen.map_or_else(
+        || format!("{total} rows"),
+        |(first, last)| {
+            format!(
+                "Rows {} to {} of {total}, raw text as in the file",
+                number::integer(first as u64 + 1),
+                number::integer(last as u64 + 1)
+            )
+        },
+    );
+    sentence_line(ui, &rows, Text::Caption, true);
+}
+
+/// Width of the row numbers: a digit is about 6 points wide.
+fn number_width(table: &Table) -> f32 {
+    let digits = table.num_rows().to_string().len() as f32;
+    24.0 + 7.0 * digits
+}
+
+fn table_ui(
+    ui: &mut Ui,
+    data: &DataState,
+    column: f32,
+    seen: &mut Option<(usize, usize)>,
+    out: &mut Outbox,
+) {
+    let t = tokens();
+    let table = &data.loaded.table;
+    let profiles = data.profiles.as_ref().map(|all| all.as_slice());
+    ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
+    let height = ui.available_height() - HEAD_HEIGHT;
+    TableBuilder::new(ui)
+        .id_salt(table.source())
+        .striped(false)
+        .auto_shrink([false, false])
+        .min_scrolled_height(height)
+        .max_scroll_height(height)
+        .cell_layout(Layout::left_to_right(Align::Center))
+        .column(Column::exact(number_width(table)))
+        .columns(
+            Column::initial(column)
+                .at_least(MIN_WIDTH)
+                .resizable(true)
+                .clip(true),
+            table.columns().len(),
+        )
+        .header(HEAD_HEIGHT, |mut row| {
+            row.col(head_back);
+            for (col, info) in table.columns().iter().enumerate() {
+                let profile = profiles.and_then(|all| all.get(col));
+                row.col(|ui| head_ui(ui, data, info, profile, out));
+            }
+        })
+        .body(|body| {
+            body.rows(t.size.row_table, table.num_rows(), |mut row| {
+                let at = row.index();
+                let (first, last) = seen.unwrap_or((at, at));
+                *seen = Some((first.min(at), last.max(at)));
+                row.col(|ui| number_ui(ui, at));
+                for (col, info) in table.columns().iter().enumerate() {
+                    let profile = profiles.and_then(|all| all.get(col));
+                    row.col(|ui| cell_ui(ui, table, at, col, info, profile));
+                }
+            });
+        });
+}
+
+fn head_back(ui: &mut Ui) {
+    let p = Palette::of(ui);
+    let rect = ui.max_rect();
+    ui.painter().rect_filled(rect, 0.0, p.bg_panel);
+    paint::hair_below(ui, rect);
+}
+
+fn head_ui(
+    ui: &mut Ui,
+    data: &DataState,
+    info: &ColumnInfo,
+    profile: Option<&Profile>,
+    out: &mut Outbox,
+) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    head_back(ui);
+    let rect = ui.max_rect();
+    let edge = Stroke::new(t.stroke.hair, p.border_subtle);
+    ui.painter().vline(rect.left() + 0.5, rect.y_range(), edge);
+    let mut child = ui.new_child(
+        UiBuilder::new()
+            .max_rect(rect.shrink2(vec2(t.space.x2, t.space.x2)))
+            .layout(Layout::top_down(Align::Min)),
+    );
+    let ui = &mut child;
+    ui.spacing_mut().item_spacing = vec2(t.space.x1, t.space.x1);
+    ui.horizontal(|ui| {
+        ui.set_height(16.0);
+        let icon = columns::icon(info, profile);
+        icons::icon_ui(ui, icon, t.icon.small, false, p.text_secondary);
+        sentence_line(ui, &format!("`{}`", info.name), Text::Label, false);
+    });
+    kind_ui(ui, data, info, profile, out);
+    let width = ui.available_width();
+    let heights = profile.map(columns::heights).unwrap_or_default();
+    if heights.is_empty() {
+        let (rect, _) = ui.allocate_exact_size(vec2(width, PICTURE_HEIGHT), Sense::hover());
+        let text = if profile.is_some() {
+            "no picture"
+        } else {
+            "looking"
+        };
+        let text = paint::line(ui, text, Text::Caption, p.text_disabled, width);
+        paint::left_center(ui.painter(), rect.left(), rect.center().y, text);
+    } else {
+        let name = format!("Distribution of {}", info.name);
+        mini_histogram(ui, vec2(width, PICTURE_HEIGHT), &heights, None, &name);
+    }
+    let fact = columns::fact(info, profile);
+    let color = if info.num_missing > 0 {
+        p.watch
+    } else {
+        p.text_secondary
+    };
+    let galley = paint::line(ui, &fact, Text::Caption, color, width);
+    let (rect, response) =
+        ui.allocate_exact_size(vec2(width, Text::Caption.line()), Sense::hover());
+    paint::left_center(ui.painter(), rect.left(), rect.center().y, galley);
+    response.on_hover_text(about(info, profile));
+}
+
+/// Everything known about a column, for the tooltip of its facts.
+fn about(info: &ColumnInfo, profile: Option<&Profile>) -> String {
+    let mut lines = vec![info.name.clone()];
+    match profile {
+        Some(profile) => {
+            lines.push(paint::words(&profile.reason));
+            if let Some(place) = &profile.first_missing {
+                lines.push(format!("{}, first in {place}", columns::missing(info)));
+            }
+            if let Some(numbers) = &profile.numbers {
+                lines.push(format!(
+                    "Mean {}, standard deviation {}, {}",
+                    number::significant(numbers.mean, 4),
+                    number::significant(numbers.sd, 3),
+                    columns::range(profile)
+                ));
+            }
+        }
+        None => lines.push(paint::words(&info.reason)),
+    }
+    lines.join("\n")
+}
+
+fn kind_ui(
+    ui: &mut Ui,
+    data: &DataState,
+    info: &ColumnInfo,
+    profile: Option<&Profile>,
+    out: &mut Outbox,
+) {
+    let word = columns::kind_word(info, profile);
+    let name = format!("Kind of {}", info.name);
+    let reason = profile.map_or(&info.reason, |profile| &profile.reason);
+    let chip = ui
+        .add(Chip::choice(&word).named(&name))
+        .on_hover_text(paint::words(reason));
+    menu::menu(&chip, menu::NORMAL, |ui| {
+        let given = data.options.column_types.get(&info.name).copied();
+        let choices = [
+            (None, "Guess"),
+            (Some(ColumnKindOverride::Number), "Numbers"),
+            (Some(ColumnKindOverride::Category), "Categories"),
+        ];
+        for (kind, word) in choices {
+            if menu::item(ui, word, "", given == kind).clicked() && given != kind {
+                let mut options = data.options.clone();
+                match kind {
+                    Some(kind) => options.column_types.insert(info.name.clone(), kind),
+                    None => options.column_types.remove(&info.name),
+                };
+                out.send(Command::SetImport(options));
+            }
+        }
+        menu::note(ui, reason);
+    });
+}
+
+fn number_ui(ui: &mut Ui, row: usize) {
+    let p = Palette::of(ui);
+    let rect = ui.max_rect();
+    let text = number::integer(row as u64 + 1);
+    let galley = paint::line(ui, &text, Text::Caption, p.text_disabled, f32::INFINITY);
+    let right = rect.right() - tokens().space.x2;
+    paint::right_center(ui.painter(), right, rect.center().y, galley);
+}
+
+fn cell_ui(
+    ui: &mut Ui,
+    table: &Table,
+    row: usize,
+    col: usize,
+    info: &ColumnInfo,
+    profile: Option<&Profile>,
+) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    let rect = ui.max_rect();
+    let missing = info.num_missing > 0 && table.is_missing(row, col);
+    if missing {
+        ui.painter().rect_filled(rect, 0.0, p.watch_soft);
+    } else if row % 2 == 1 {
+        ui.painter().rect_filled(rect, 0.0, p.bg_panel);
+    }
+    let edge = Stroke::new(t.stroke.hair, p.border_subtle);
+    ui.painter().vline(rect.left() + 0.5, rect.y_range(), edge);
+    let full = table.cell_text(row, col);
+    let text: String = full
+        .chars()
+        .take(MAX_CHARS)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    let aside = profile
+        .is_some_and(|profile| matches!(profile.kind, ProfileKind::Identifier | ProfileKind::Text));
+    let color = match (missing, aside) {
+        (true, _) => p.watch,
+        (false, true) => p.text_secondary,
+        (false, false) => p.text_primary,
+    };
+    // Backticks mean nothing here: the cell is shown as it is.
+    let room = rect.width() - 2.0 * t.space.x2;
+    let galley = plain_line(ui, &text, Text::Number, color, room);
+    let cut = galley.elided;
+    let y = rect.center().y;
+    if info.kind == ColumnKind::Number && !cut {
+        paint::right_center(ui.painter(), rect.right() - t.space.x2, y, galley);
+    } else {
+        paint::left_center(ui.painter(), rect.left() + t.space.x2, y, galley);
+    }
+    let response = ui.interact(rect, ui.scope_id().with("cell"), Sense::hover());
+    response.widget_info(|| {
+        eframe::egui::WidgetInfo::labeled(eframe::egui::Role::Cell, true, full.as_str())
+    });
+    if cut {
+        response.on_hover_text(full);
+    } else if missing {
+        response.on_hover_text("Missing: this row is left out of models that use the column");
+    }
+}

@@ -1,0 +1,31 @@
+//! The pages of the window. Each is a function of the state and its own view; it draws and sends commands.
+
+mod columns;
+pub mod data;
+mod menu;
+pub mod model;
+mod page;
+pub mod runs;
+pub mod sampler;
+pub mod start;
+
+use super::palette::PaletteView;
+
+/// What panels keep for themselves: text being typed, sort orders, open sections. Never part of a result.
+#[derive(Default)]
+pub struct Views {
+    /// Start page.
+    pub start: start::StartView,
+    /// Data page.
+    pub data: data::DataView,
+    /// Model page.
+    pub model: model::ModelView,
+    /// Sampler page.
+    pub sampler: sampler::SamplerView,
+    /// Runs page.
+    pub runs: runs::RunsView,
+    /// Command palette.
+    pub palette: PaletteView,
+    /// Start a run as soon as the data are there.
+    pub demo: bool,
+}

@@ -1,0 +1,362 @@
+//! The model page: what explains what, in roles, in words and as a formula, and what is believed beforehand.
+
+use eframe::egui::{
+    Align, CentralPanel, Frame, Layout, Margin, Panel, Rect, ScrollArea, Sense, Ui, vec2,
+};
+
+use super::page::{page_head, problem_banner, remark, severity_icon};
+use crate::app::{AppState, Command, Document, ModelCheck, Page};
+use crate::base::reporter::Severity;
+use crate::models;
+use crate::ui::icons;
+use crate::ui::outbox::Outbox;
+use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::{Button, Field, empty_state, heading, hint, number, paint, sentence};
+
+mod priors;
+mod roles;
+mod words;
+
+/// Width of the panel with the roles.
+const ROLES_WIDTH: f32 = 264.0;
+/// Width of the panel with the response and the remarks.
+const REMARKS_WIDTH: f32 = 288.0;
+
+/// What the page keeps for itself.
+#[derive(Default)]
+pub struct ModelView {
+    formula: String,
+    /// The draft's formula that `formula` was last set from.
+    shown: String,
+    priors: priors::PriorsView,
+    roles: roles::RolesView,
+}
+
+/// Draws the page.
+pub fn model_ui(ui: &mut Ui, state: &AppState, view: &mut ModelView, out: &mut Outbox) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    problem_banner(ui, state, out);
+    let (Some(data), Some(document)) = (&state.data, &state.document) else {
+        CentralPanel::default()
+            .frame(Frame::NONE.fill(p.bg_app))
+            .show(ui, |ui| {
+                let (text, act) = if state.data.is_some() {
+                    (
+                        "Import the table, then say what explains what",
+                        "Go to the data",
+                    )
+                } else {
+                    ("Open a table, then say what explains what", "Open data")
+                };
+                if empty_state(ui, icons::FUNCTION, text, Some(act)) {
+                    out.send(if state.data.is_some() {
+                        Command::GoTo(Page::Data)
+                    } else {
+                        Command::PickOpen
+                    });
+                }
+            });
+        return;
+    };
+    if document.recipe.model.formula != view.shown {
+        view.shown.clone_from(&document.recipe.model.formula);
+        view.formula.clone_from(&view.shown);
+    }
+    let check = state.check.as_deref();
+    head_ui(ui, state, document, check, out);
+    let side = |margin: i8| {
+        Frame::NONE
+            .fill(p.bg_panel)
+            .inner_margin(Margin::symmetric(margin, 0))
+    };
+    Panel::left("roles")
+        .exact_size(ROLES_WIDTH)
+        .frame(side(0))
+        .show(ui, |ui| {
+            roles::roles_ui(ui, data, document, check, &mut view.roles, out);
+        });
+    Panel::right("model-remarks")
+        .exact_size(REMARKS_WIDTH)
+        .frame(side(t.space.x4 as i8))
+        .show(ui, |ui| remarks_ui(ui, check));
+    CentralPanel::default()
+        .frame(Frame::NONE.fill(p.bg_surface))
+        .show(ui, |ui| {
+            ScrollArea::vertical()
+                .auto_shrink([false, false])
+                .show(ui, |ui| {
+                    ui.spacing_mut().item_spacing.y = 0.0;
+                    Frame::NONE
+                        .inner_margin(Margin::same(t.space.x4 as i8))
+                        .show(ui, |ui| center_ui(ui, state, document, check, view, out));
+                    priors::priors_ui(ui, document, check, &mut view.priors, out);
+                });
+        });
+}
+
+/// Why the draft cannot be run, if it cannot.
+fn obstacle(state: &AppState, document: &Document, check: Option<&ModelCheck>) -> Option<String> {
+    if let Some(error) = &document.formula_error {
+        return Some(error.clone());
+    }
+    if document.recipe.model.formula.is_empty() {
+        return Some("Choose what is to be explained first".to_owned());
+    }
+    if state.loading.is_some() {
+        return Some("Wait until the file is read".to_owned());
+    }
+    check.and_then(|check| check.error.clone())
+}
+
+fn head_ui(
+    ui: &mut Ui,
+    state: &AppState,
+    document: &Document,
+    check: Option<&ModelCheck>,
+    out: &mut Outbox,
+) {
+    let template = &document.recipe.model.template;
+    let spec = models::find(template).map(|entry| &entry.spec);
+    let (title, about) = spec.map_or((template.as_str(), ""), |spec| (spec.title, spec.about));
+    let facts = match check {
+        Some(check) if check.error.is_none() => {
+            let (used, total) = check.rows;
+            format!(
+                "{} of {} rows used · {about}",
+                number::integer(used as u64),
+                number::integer(total as u64)
+            )
+        }
+        Some(_) => format!("Not complete yet · {about}"),
+        None => about.to_owned(),
+    };
+    page_head(ui, icons::FUNCTION, title, &facts, |ui| {
+        let obstacle = obstacle(state, document, check);
+        let why = obstacle.as_deref().unwrap_or_default();
+        let next = Button::new("Choose sampler")
+            .primary()
+            .trailing(icons::ARROW_RIGHT);
+        if ui
+            .add_enabled(obstacle.is_none(), next)
+            .on_disabled_hover_text(why)
+            .clicked()
+        {
+            out.send(Command::GoTo(Page::Sampler));
+        }
+        let run = Button::new("Run").icon_fill(icons::PLAY);
+        if ui
+            .add_enabled(obstacle.is_none(), run)
+            .on_hover_text("Run with the sampler and settings of the draft (Ctrl Enter)")
+            .on_disabled_hover_text(why)
+            .clicked()
+        {
+            out.send(Command::StartRun);
+        }
+        ui.add_space(tokens().space.x2);
+        let redo = Button::icon_only(icons::ARROW_CLOCKWISE, "Redo");
+        if ui
+            .add_enabled(state.history.can_redo(), redo)
+            .on_disabled_hover_text("Nothing was taken back")
+            .clicked()
+        {
+            out.send(Command::Redo);
+        }
+        let undo = Button::icon_only(icons::ARROW_COUNTER_CLOCKWISE, "Undo");
+        if ui
+            .add_enabled(state.history.can_undo(), undo)
+            .on_disabled_hover_text("Nothing was changed yet")
+            .clicked()
+        {
+            out.send(Command::Undo);
+        }
+    });
+}
+
+fn center_ui(
+    ui: &mut Ui,
+    state: &AppState,
+    document: &Document,
+    check: Option<&ModelCheck>,
+    view: &mut ModelView,
+    out: &mut Outbox,
+) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    ui.spacing_mut().item_spacing.y = t.space.x2;
+    let label = ui.label(Text::Label.rich("Model in words", p.text_primary));
+    label.widget_info(|| {
+        eframe::egui::WidgetInfo::labeled(eframe::egui::Role::Heading, true, "Model in words")
+    });
+    sentence(ui, &words::in_words(document, check), Text::Body);
+    let typed = (view.formula != view.shown)
+        .then(|| view.formula.parse::<crate::data::Formula>().err())
+        .flatten()
+        .map(|error| error.to_string());
+    let error = match &typed {
+        Some(error) => Some(error.as_str()),
+        None if view.formula == view.shown => document.formula_error.as_deref(),
+        None => None,
+    };
+    let field = Field::new("Formula", &mut view.formula)
+        .label_hidden()
+        .hint("response ~ predictor + predictor")
+        .icon(icons::FUNCTION)
+        .mono()
+        .error(error)
+        .width(ui.available_width())
+        .show(ui);
+    if field.committed {
+        out.send(Command::SetFormula(view.formula.clone()));
+    }
+    state_ui(ui, state, document, check);
+}
+
+/// One line below the formula: being checked, refused, or what is used.
+fn state_ui(ui: &mut Ui, state: &AppState, document: &Document, check: Option<&ModelCheck>) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    if document.formula_error.is_some() {
+        // The sentence stands below the field.
+        return;
+    }
+    let Some(check) = check.filter(|_| !state.checking) else {
+        hint(ui, "The model is being checked");
+        return;
+    };
+    ui.horizontal_top(|ui| match &check.error {
+        Some(error) => {
+            severity_icon(ui, Severity::Bad);
+            sentence(ui, error, Text::Body);
+        }
+        None => {
+            let (icon, color, words) = match check.warnings.len() {
+                0 => (icons::CHECK_CIRCLE, p.good, String::new()),
+                1 => (
+                    icons::INFO,
+                    p.text_secondary,
+                    "; one remark at the right".to_owned(),
+                ),
+                n => (
+                    icons::INFO,
+                    p.text_secondary,
+                    format!("; {n} remarks at the right"),
+                ),
+            };
+            let (rect, _) =
+                ui.allocate_exact_size(vec2(t.icon.medium, Text::Body.line()), Sense::hover());
+            let filled = check.warnings.is_empty();
+            icons::paint(
+                ui.painter(),
+                rect.center(),
+                icon,
+                t.icon.small,
+                filled,
+                color,
+            );
+            sentence(
+                ui,
+                &format!("{}{words}", words::rows_used(check)),
+                Text::Number,
+            );
+        }
+    });
+}
+
+/// The right panel: how often each value of the response occurs, and the remarks.
+fn remarks_ui(ui: &mut Ui, check: Option<&ModelCheck>) {
+    let t = tokens();
+    ScrollArea::vertical()
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = t.space.x3;
+            ui.add_space(t.space.x3);
+            let Some(check) = check else {
+                heading(ui, "Response");
+                hint(ui, "Its counts appear here once the model is checked");
+                return;
+            };
+            heading(ui, "Response");
+            if check.response_levels.is_empty() {
+                hint(ui, "Its counts appear here once the model can be fitted");
+            } else {
+                response_ui(ui, check);
+            }
+            ui.separator();
+            heading(ui, "Remarks");
+            for (i, warning) in check.warnings.iter().enumerate() {
+                if i > 0 {
+                    ui.separator();
+                }
+                remark(ui, warning);
+            }
+            if check.error.is_some() {
+                hint(ui, "The data are checked once the model is complete");
+            } else if check.warnings.is_empty() {
+                ui.horizontal_top(|ui| {
+                    let p = Palette::of(ui);
+                    let size = vec2(t.icon.medium, Text::Body.line());
+                    let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+                    let (painter, center) = (ui.painter(), rect.center());
+                    icons::paint(
+                        painter,
+                        center,
+                        icons::CHECK_CIRCLE,
+                        t.icon.small,
+                        true,
+                        p.good,
+                    );
+                    let text = "No constant, separating or nearly redundant predictor was found";
+                    sentence(ui, text, Text::Body);
+                });
+            }
+        });
+}
+
+/// A bar per value of the response, success in the accent.
+fn response_ui(ui: &mut Ui, check: &ModelCheck) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    let total: usize = check.response_levels.iter().map(|(_, count)| count).sum();
+    let last = check.response_levels.len() - 1;
+    for (i, (level, count)) in check.response_levels.iter().enumerate().rev() {
+        let share = *count as f64 / total.max(1) as f64;
+        let height = Text::Number.line() + t.space.x1 + 6.0;
+        let (rect, response) =
+            ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
+        let success = i == last;
+        let word = if success {
+            format!("`{level}` (success)")
+        } else {
+            format!("`{level}`")
+        };
+        let fact = format!(
+            "{} · {}",
+            number::integer(*count as u64),
+            number::percent(share, total as u64)
+        );
+        response.widget_info(|| {
+            let label = format!("{}: {fact}", paint::words(&word));
+            eframe::egui::WidgetInfo::labeled(eframe::egui::Role::Label, true, label)
+        });
+        let y = rect.top() + Text::Number.line() / 2.0;
+        let fact = paint::line(ui, &fact, Text::Number, p.text_secondary, rect.width());
+        let right = paint::right_center(ui.painter(), rect.right(), y, fact).left();
+        let room = right - rect.left() - t.space.x2;
+        let word = paint::line(ui, &word, Text::Number, p.text_primary, room);
+        paint::left_center(ui.painter(), rect.left(), y, word);
+        let bar = Rect::from_min_max(rect.left_bottom() - vec2(0.0, 6.0), rect.right_bottom());
+        let color = if success { p.accent } else { p.border_strong };
+        crate::ui::widgets::progress::bar(ui, bar, share as f32, color);
+    }
+    ui.with_layout(Layout::top_down(Align::Min), |ui| {
+        hint(
+            ui,
+            &format!("{} in the rows used", number::integer(total as u64)),
+        );
+    });
+}
+
+#[cfg(test)]
+#[path = "model/tests.rs"]
+mod tests;

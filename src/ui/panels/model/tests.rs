@@ -1,0 +1,209 @@
+//! Clicks and keys on the model page, and the commands they send.
+
+use eframe::egui::Key;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+
+use super::*;
+use crate::app::testing::Session;
+use crate::data::roles::{Conversion, Role};
+use crate::data::sniff::ColumnKindOverride;
+use crate::engine::recipe::Scale;
+use crate::ui::testing::page_harness;
+
+#[test]
+fn the_formula_is_taken_with_enter_and_the_roles_follow() {
+    let mut harness = page_harness(Session::with_draft("churn"), model_ui);
+    harness.state_mut().view.formula = "churned ~ age + plan".to_owned();
+    harness.run();
+    harness.get_by_label("Formula").focus();
+    harness.run();
+    harness.get_by_label("Formula").type_text(" + region");
+    harness.run();
+    assert!(harness.state().sent.is_empty());
+    harness.key_press(Key::Enter);
+    harness.run();
+    let document = harness.state().session.state.document.clone().unwrap();
+    assert_eq!(document.roles.predictors, ["age", "plan", "region"]);
+    harness.get_by_label("Remove region");
+    harness.get_by_label("Undo").click();
+    harness.run();
+    assert_eq!(harness.state().sent.last(), Some(&Command::Undo));
+    assert_ne!(
+        harness.state().session.state.document.as_ref(),
+        Some(&document)
+    );
+}
+
+#[test]
+fn a_formula_that_cannot_be_read_has_its_sentence_and_blocks_the_run() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::SetFormula("churned ~ age +".to_owned()));
+    let error = session
+        .state
+        .document
+        .as_ref()
+        .and_then(|document| document.formula_error.clone())
+        .unwrap();
+    let harness = page_harness(session, model_ui);
+    harness.get_by_label_contains(&error);
+    assert!(
+        harness
+            .get_by_label("Choose sampler")
+            .accesskit_node()
+            .is_disabled()
+    );
+    assert!(harness.get_by_label("Run").accesskit_node().is_disabled());
+}
+
+#[test]
+fn a_valid_model_leads_on_to_the_sampler() {
+    let mut harness = page_harness(Session::with_draft("churn"), model_ui);
+    harness.get_by_label_contains("The chance that churned is yes depends on");
+    harness.get_by_label("Choose sampler").click();
+    harness.run();
+    assert_eq!(harness.state().sent, [Command::GoTo(Page::Sampler)]);
+}
+
+#[test]
+fn a_column_is_removed_and_another_added() {
+    let mut harness = page_harness(Session::with_draft("churn"), model_ui);
+    harness.get_by_label("Remove age").click();
+    harness.run();
+    harness.get_by_label("Add to Predictors").click();
+    harness.run();
+    harness
+        .get_all_by_label("age")
+        .find(|node| node.accesskit_node().role() == eframe::egui::accesskit::Role::MenuItem)
+        .unwrap()
+        .click();
+    harness.run();
+    assert_eq!(
+        harness.state().sent,
+        [
+            Command::RemoveRole("age".to_owned()),
+            Command::AssignRole("age".to_owned(), Role::Predictor)
+        ]
+    );
+}
+
+#[test]
+fn a_refused_role_says_why_and_offers_what_would_help() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = Session::with_file(
+        &folder,
+        "s.csv",
+        "y,x,word\n0,1,a\n1,2,b\n0,3,b\n1,4,a\n0,5,c\n1,6,c\n",
+    );
+    session.send(Command::AcceptImport);
+    let mut harness = page_harness(session, model_ui);
+    harness.get_by_label("Add to Weights").click();
+    harness.run();
+    harness.get_by_label_contains("Column word holds text, but weights must be numbers");
+    harness.get_by_label("Read word as numbers").click();
+    harness.run();
+    assert_eq!(
+        harness.state().sent,
+        [Command::Convert(
+            "word".to_owned(),
+            Conversion::Import(ColumnKindOverride::Number),
+            Role::Weight
+        )]
+    );
+}
+
+#[test]
+fn success_and_reference_levels_are_chosen_from_their_chips() {
+    let mut harness = page_harness(Session::with_draft("churn"), model_ui);
+    harness.get_by_label_contains("Success: yes").click();
+    harness.run();
+    harness.get_by_label("no").click();
+    harness.run();
+    let chip = "Reference level of plan: against basic";
+    harness.get_by_label(chip).scroll_to_me();
+    harness.run();
+    harness.get_by_label(chip).click();
+    harness.run();
+    harness.run();
+    harness.get_by_label("pro").click();
+    harness.run();
+    assert_eq!(
+        harness.state().sent,
+        [
+            Command::SetSuccess("no".to_owned()),
+            Command::SetReference("plan".to_owned(), "pro".to_owned())
+        ]
+    );
+    harness.get_by_label_contains("The chance that churned is no");
+}
+
+#[test]
+fn numbers_can_be_treated_as_categories() {
+    let mut harness = page_harness(Session::with_draft("churn"), model_ui);
+    harness
+        .get_by_label("Treat support_calls as categories")
+        .click();
+    harness.run();
+    assert_eq!(
+        harness.state().sent,
+        [Command::SetCategorical("support_calls".to_owned(), true)]
+    );
+}
+
+#[test]
+fn a_prior_is_typed_refused_put_right_and_reset() {
+    let mut harness = page_harness(Session::with_draft("churn"), model_ui);
+    harness.get_by_label("Prior of Intercept: default").click();
+    harness.run();
+    harness
+        .get_by_label("Prior of Intercept")
+        .type_text("normal(0)");
+    harness.run();
+    harness.key_press(Key::Enter);
+    harness.run();
+    assert!(harness.state().sent.is_empty());
+    harness.get_by_label_contains("normal(mean, sd)");
+    harness.state_mut().view.priors = Default::default();
+    harness.run();
+    harness.get_by_label("Prior of Intercept: default").click();
+    harness.run();
+    harness
+        .get_by_label("Prior of Intercept")
+        .type_text("normal(0, 1.5)");
+    harness.run();
+    harness.key_press(Key::Enter);
+    harness.run();
+    harness.get_by_label("Prior of Intercept: normal(0, 1.5)");
+    harness.get_by_label("Default prior of Intercept").click();
+    harness.run();
+    assert_eq!(
+        harness.state().sent,
+        [
+            Command::SetPrior("intercept".to_owned(), Some("normal(0, 1.5)".to_owned())),
+            Command::SetPrior("intercept".to_owned(), None)
+        ]
+    );
+}
+
+#[test]
+fn scales_are_switched() {
+    let mut harness = page_harness(Session::with_draft("churn"), model_ui);
+    harness.get_by_label("on standardised predictors").click();
+    harness.run();
+    harness.get_by_label("per sd").click();
+    harness.run();
+    assert_eq!(
+        harness.state().sent,
+        [
+            Command::SetStandardize(false),
+            Command::SetScale(Scale::Standardised)
+        ]
+    );
+}
+
+#[test]
+fn without_a_draft_the_page_points_to_the_data() {
+    let mut harness = page_harness(Session::with_sample("churn"), model_ui);
+    harness.get_by_label("Go to the data").click();
+    harness.run();
+    assert_eq!(harness.state().sent, [Command::GoTo(Page::Data)]);
+}

@@ -1,0 +1,155 @@
+//! The draft as sentences.
+
+use crate::app::{Document, ModelCheck};
+use crate::data::formula::Trials;
+use crate::data::roles::Roles;
+use crate::ui::widgets::number;
+
+/// One to three sentences that say what the model says.
+pub fn in_words(document: &Document, check: Option<&ModelCheck>) -> String {
+    let roles = &document.roles;
+    let Some(response) = &roles.response else {
+        return "Nothing is explained yet. Choose an outcome at the left, or type a formula."
+            .to_owned();
+    };
+    let mut text = match &roles.trials {
+        Some(Trials::Column(trials)) => {
+            format!("The chance of each of the `{trials}` trials that `{response}` counts")
+        }
+        Some(Trials::Constant(trials)) => {
+            format!("The chance of each of the {trials} trials that `{response}` counts")
+        }
+        None => {
+            let success = document.recipe.model.success.as_ref().or_else(|| {
+                check
+                    .and_then(|check| check.response_levels.last())
+                    .map(|(level, _)| level)
+            });
+            match success {
+                Some(success) => format!("The chance that `{response}` is `{success}`"),
+                None => format!("The chance that `{response}` holds"),
+            }
+        }
+    };
+    let terms = terms(roles);
+    if terms.is_empty() {
+        text.push_str(" is the same in all rows.");
+    } else {
+        text.push_str(&format!(" depends on {}.", list(&terms)));
+    }
+    for group in &roles.groups {
+        let names: Vec<String> = group.group.iter().map(|name| format!("`{name}`")).collect();
+        text.push_str(&format!(
+            " Each {} has its own base rate{}.",
+            names.join(" and "),
+            if group.terms.is_empty() {
+                ""
+            } else {
+                " and its own effects"
+            }
+        ));
+    }
+    for offset in &roles.offsets {
+        let log = if offset.log { "the logarithm of " } else { "" };
+        text.push_str(&format!(
+            " {}`{}` is added as it is, with coefficient 1.",
+            log.replace("the log", "The log"),
+            offset.column
+        ));
+    }
+    if let Some(weights) = &roles.weights {
+        text.push_str(&format!(" Each row counts `{weights}` times."));
+    }
+    if !roles.intercept {
+        text.push_str(" There is no intercept.");
+    }
+    text
+}
+
+fn terms(roles: &Roles) -> Vec<String> {
+    let mut terms: Vec<String> = roles
+        .predictors
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect();
+    for term in &roles.interactions {
+        let names: Vec<String> = term.iter().map(|name| format!("`{name}`")).collect();
+        terms.push(format!("the interaction of {}", list(&names)));
+    }
+    terms
+}
+
+/// "a", "a and b", "a, b and c".
+pub fn list(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// "Uses 9 812 of 10 000 rows; without a value: 188 in `income`".
+pub fn rows_used(check: &ModelCheck) -> String {
+    let (used, total) = check.rows;
+    let total_text = number::integer(total as u64);
+    if used == total {
+        return format!("Uses all {total_text} rows");
+    }
+    let columns: Vec<String> = check
+        .dropped
+        .iter()
+        .map(|(column, count)| format!("{} in `{column}`", number::integer(*count as u64)))
+        .collect();
+    let used = number::integer(used as u64);
+    if columns.is_empty() {
+        format!("Uses {used} of {total_text} rows")
+    } else {
+        format!(
+            "Uses {used} of {total_text} rows; without a value: {}",
+            list(&columns)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(formula: &str) -> String {
+        let mut document = Document::new("data.csv", "logistic");
+        document.set_formula(formula);
+        in_words(&document, None)
+    }
+
+    #[test]
+    fn sentences_follow_the_formula() {
+        assert_eq!(
+            words("ill ~ age + dose + age:dose"),
+            "The chance that `ill` holds depends on `age`, `dose` and the interaction of `age` and `dose`."
+        );
+        assert_eq!(
+            words("ill ~ 1"),
+            "The chance that `ill` holds is the same in all rows."
+        );
+        assert_eq!(
+            words("dead | trials(n) ~ 0 + dose + offset(log(time))"),
+            "The chance of each of the `n` trials that `dead` counts depends on `dose`. \
+             The logarithm of `time` is added as it is, with coefficient 1. There is no intercept."
+        );
+    }
+
+    #[test]
+    fn dropped_rows_are_named_by_column() {
+        let mut check = ModelCheck {
+            rows: (90, 100),
+            dropped: vec![("a".to_owned(), 4), ("b".to_owned(), 7)],
+            ..ModelCheck::default()
+        };
+        assert_eq!(
+            rows_used(&check),
+            "Uses 90 of 100 rows; without a value: 4 in `a` and 7 in `b`"
+        );
+        check.rows = (100, 100);
+        assert_eq!(rows_used(&check), "Uses all 100 rows");
+    }
+}

@@ -1,0 +1,268 @@
+//! What pages share: their head, a file being read, and a file that could not be read.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use eframe::egui::text::{LayoutJob, TextWrapping};
+use eframe::egui::{
+    Align, Color32, Frame, Galley, Layout, Margin, Panel, Rect, Sense, Stroke, Ui, UiBuilder, vec2,
+};
+
+use crate::app::state::{FileProblem, Loading};
+use crate::app::{AppState, Command};
+use crate::base::reporter::{Severity, Warning};
+use crate::ui::icons;
+use crate::ui::outbox::Outbox;
+use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
+use crate::ui::widgets::badge::paint_verdict;
+use crate::ui::widgets::{Button, heading, hint, number, progress, sentence, sentence_line};
+
+/// A file that is being read shows its progress this often.
+const PROGRESS_TIME: Duration = Duration::from_millis(100);
+
+/// The head of a page: icon, title, one line of facts, and at the right end the acts, the main one first.
+pub fn page_head(ui: &mut Ui, icon: char, title: &str, facts: &str, acts: impl FnOnce(&mut Ui)) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    Panel::top("page-head")
+        .exact_size(t.size.run_bar)
+        .frame(
+            Frame::NONE
+                .fill(p.bg_panel)
+                .inner_margin(Margin::symmetric(t.space.x4 as i8, 0)),
+        )
+        .show(ui, |ui| {
+            ui.horizontal_centered(|ui| {
+                icons::icon_ui(ui, icon, t.icon.large, false, p.accent);
+                ui.add_space(t.space.x1);
+                let rest = ui.available_rect_before_wrap();
+                let mut right = ui.new_child(
+                    UiBuilder::new()
+                        .max_rect(rest)
+                        .layout(Layout::right_to_left(Align::Center)),
+                );
+                acts(&mut right);
+                let left = right.min_rect().left().min(rest.right()) - t.space.x4;
+                let top = rest.center().y - 19.0;
+                let words = Rect::from_min_max(
+                    eframe::egui::pos2(rest.left(), top),
+                    eframe::egui::pos2(left.max(rest.left()), rest.bottom()),
+                );
+                ui.scope_builder(
+                    UiBuilder::new()
+                        .max_rect(words)
+                        .layout(Layout::top_down(Align::Min)),
+                    |ui| {
+                        ui.spacing_mut().item_spacing.y = 2.0;
+                        sentence_line(ui, title, Text::Heading, false);
+                        sentence_line(ui, facts, Text::Caption, true);
+                    },
+                );
+                ui.advance_cursor_after_rect(rest);
+            });
+        });
+}
+
+/// A column of `width` points in the middle of what is left, or all of it where that is narrower.
+pub fn middle_column(ui: &mut Ui, width: f32, contents: impl FnOnce(&mut Ui)) {
+    let t = tokens();
+    let room = ui.available_width() - 2.0 * t.space.x4;
+    let width = width.min(room);
+    let inset = t.space.x4 + ((room - width) / 2.0).max(0.0);
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        ui.add_space(inset.round());
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.x = t.space.x2;
+            ui.set_width(width);
+            contents(ui);
+        });
+    });
+}
+
+/// Progress of a file being read, with the button that stops it.
+pub fn loading_ui(ui: &mut Ui, loading: &Loading, out: &mut Outbox) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    let share = loading.control.fraction();
+    let rows = loading.control.rows();
+    let (read, total) = loading.control.bytes();
+    ui.ctx().request_repaint_after(PROGRESS_TIME);
+    Frame::NONE
+        .fill(p.bg_surface)
+        .stroke(Stroke::new(t.stroke.hair, p.border_subtle))
+        .corner_radius(t.radius.card)
+        .inner_margin(Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8))
+        .show(ui, |ui| {
+            ui.horizontal(|ui| {
+                let text = format!("Reading `{}`", loading.name);
+                ui.vertical(|ui| {
+                    ui.set_width(ui.available_width() - 90.0);
+                    sentence_line(ui, &text, Text::Button, false);
+                    let facts = if total > 0 {
+                        format!(
+                            "{} of {} · {} rows so far · {}",
+                            number::bytes(read),
+                            number::bytes(total),
+                            number::integer(rows),
+                            number::percent(share, 1)
+                        )
+                    } else {
+                        "Opening the file".to_owned()
+                    };
+                    sentence_line(ui, &facts, Text::Caption, true);
+                });
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    if ui.add(Button::new("Cancel")).clicked() {
+                        out.send(Command::CancelLoad);
+                    }
+                });
+            });
+            let (rect, response) =
+                ui.allocate_exact_size(vec2(ui.available_width(), 4.0), Sense::hover());
+            response.widget_info(|| {
+                let mut info = eframe::egui::WidgetInfo::labeled(
+                    eframe::egui::Role::ProgressIndicator,
+                    true,
+                    "Share of the file read",
+                );
+                info.value = Some(share);
+                info
+            });
+            progress::bar(ui, rect, share as f32, p.accent);
+        });
+}
+
+/// What is wrong with a file and what can be done, as a block of a page.
+pub fn problem_ui(ui: &mut Ui, problem: &FileProblem, out: &mut Outbox) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    let (what, remedy) = split(&problem.message);
+    Frame::NONE
+        .fill(p.bg_surface)
+        .stroke(Stroke::new(t.stroke.hair, p.bad))
+        .corner_radius(t.radius.card)
+        .inner_margin(Margin::same(t.space.x4 as i8))
+        .show(ui, |ui| {
+            ui.horizontal_top(|ui| {
+                icons::icon_ui(ui, icons::X_CIRCLE, t.icon.large, true, p.bad);
+                ui.vertical(|ui| {
+                    ui.set_width(ui.available_width());
+                    ui.spacing_mut().item_spacing.y = t.space.x2;
+                    heading(ui, what);
+                    if !remedy.is_empty() {
+                        sentence(ui, &capital(remedy), Text::Body);
+                    }
+                    if let Some(path) = &problem.path {
+                        hint(ui, &format!("`{}`", path.display()));
+                    }
+                    ui.add_space(t.space.x1);
+                    problem_acts(ui, problem, out);
+                });
+            });
+        });
+}
+
+/// The same in one strip at the top of a page that shows other things.
+pub fn problem_banner(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
+    let Some(problem) = &state.problem else {
+        return;
+    };
+    let t = tokens();
+    let p = Palette::of(ui);
+    Panel::top("problem")
+        .frame(
+            Frame::NONE
+                .fill(p.bad_soft)
+                .inner_margin(Margin::symmetric(t.space.x4 as i8, t.space.x2 as i8)),
+        )
+        .show(ui, |ui| {
+            ui.horizontal_top(|ui| {
+                icons::icon_ui(ui, icons::X_CIRCLE, t.icon.medium, true, p.bad);
+                ui.vertical(|ui| {
+                    sentence(ui, &problem.message, Text::Body);
+                    problem_acts(ui, problem, out);
+                });
+            });
+        });
+}
+
+fn problem_acts(ui: &mut Ui, problem: &FileProblem, out: &mut Outbox) {
+    ui.horizontal(|ui| {
+        if ui
+            .add(Button::new("Open another file").icon(icons::FOLDER_OPEN))
+            .clicked()
+        {
+            out.send(Command::PickOpen);
+        }
+        if let Some(path) = &problem.path
+            && ui
+                .add(Button::new("Try again").icon(icons::ARROW_CLOCKWISE))
+                .on_hover_text("Read the file again, after it was corrected")
+                .clicked()
+        {
+            out.send(Command::Open(path.clone()));
+        }
+        if ui.add(Button::new("Dismiss").quiet()).clicked() {
+            out.send(Command::DismissProblem);
+        }
+        hint(ui, "Your other data and runs are untouched");
+    });
+}
+
+/// What happened, and what to do about it, of a sentence that has both.
+fn split(message: &str) -> (&str, &str) {
+    message.split_once("; ").unwrap_or((message, ""))
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars
+        .next()
+        .map(|first| first.to_uppercase().chain(chars).collect())
+        .unwrap_or_default()
+}
+
+/// `text` on one line exactly as it is, cut at `width`: backticks stay.
+pub fn plain_line(ui: &Ui, text: &str, role: Text, color: Color32, width: f32) -> Arc<Galley> {
+    let mut job = LayoutJob::simple_singleline(text.to_owned(), role.font(), color);
+    job.wrap = TextWrapping::truncate_at_width(width);
+    ui.painter().layout_job(job)
+}
+
+/// A remark: icon, sentence, and what to do about it below.
+pub fn remark(ui: &mut Ui, warning: &Warning) {
+    let t = tokens();
+    ui.horizontal_top(|ui| {
+        severity_icon(ui, warning.severity);
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = t.space.x1;
+            sentence(ui, &warning.message, Text::Body);
+            if let Some(remedy) = &warning.remedy {
+                hint(ui, &capital(remedy));
+            }
+        });
+    });
+}
+
+/// The icon of a severity, as high as a line of text.
+pub fn severity_icon(ui: &mut Ui, severity: Severity) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    let (rect, _) = ui.allocate_exact_size(vec2(t.icon.medium, Text::Body.line()), Sense::hover());
+    match severity {
+        Severity::Info => {
+            let (painter, center) = (ui.painter(), rect.center());
+            icons::paint(
+                painter,
+                center,
+                icons::INFO,
+                t.icon.small,
+                false,
+                p.text_secondary,
+            );
+        }
+        Severity::Watch => paint_verdict(ui, rect, VerdictKind::Watch),
+        Severity::Bad => paint_verdict(ui, rect, VerdictKind::Bad),
+    }
+}

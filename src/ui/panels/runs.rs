@@ -1,0 +1,226 @@
+//! The runs page: what a run says while it goes on and after it.
+
+use eframe::egui::{Frame, Panel, Ui};
+
+use crate::app::entry::RunPhase;
+use crate::app::{AppState, Command, Depth, Page, RunEntry};
+use crate::ui::icons;
+use crate::ui::outbox::Outbox;
+use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::{self, Button};
+
+mod bottom;
+mod chains;
+mod curves;
+mod dock;
+mod export_menu;
+mod panes;
+mod run_bar;
+mod selected;
+mod status;
+mod summary;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod words;
+
+/// Height below which the bottom panel is only its tab strip.
+const LOW: f32 = 660.0;
+/// Widths below which the left panel gives way.
+const NARROW: f32 = 1000.0;
+
+/// What the page keeps for itself.
+#[derive(Default)]
+pub struct RunsView {
+    dock: dock::DockView,
+    summary: summary::SummaryView,
+    bottom: bottom::BottomView,
+    export: export_menu::ExportView,
+    /// Height of the bottom panel, so that the chains beside it stand on one line with it.
+    bottom_height: f32,
+}
+
+/// Draws the page.
+pub fn runs_ui(ui: &mut Ui, state: &AppState, view: &mut RunsView, out: &mut Outbox) {
+    let t = tokens();
+    let colors = Palette::of(ui);
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let screen = ui.max_rect().size();
+    let wide = screen.x >= t.panel.wide_from;
+    let Some(entry) = state.selected() else {
+        no_run_ui(ui, state, out);
+        return;
+    };
+    run_bar::run_bar_ui(ui, state, entry, &mut view.export, out);
+    status::status_ui(ui, entry);
+    let size = |panel: &crate::ui::theme::tokens::PanelSize| {
+        if wide {
+            panel.default_wide
+        } else {
+            panel.default
+        }
+    };
+    // A panel remembers its size by its name, and narrow and wide windows have sizes of their own.
+    let salt = if wide { "wide" } else { "narrow" };
+    if screen.x >= NARROW {
+        Panel::left(("runs-tree", salt))
+            .resizable(true)
+            .default_size(size(&t.panel.left))
+            .size_range(t.panel.left.min..=t.panel.left.max)
+            .frame(Frame::NONE.fill(colors.bg_panel))
+            .show(ui, |ui| tree::tree_ui(ui, state, entry, out));
+    }
+    if let RunPhase::Refused(reason) = &entry.phase {
+        refused_ui(ui, entry, reason, out);
+        return;
+    }
+    if view.bottom_height == 0.0 {
+        view.bottom_height = size(&t.panel.bottom);
+    }
+    let low = screen.y < LOW;
+    let bottom_height = if low {
+        t.size.tab_strip
+    } else {
+        view.bottom_height
+    };
+    Panel::right(("runs-right", salt))
+        .resizable(true)
+        .default_size(size(&t.panel.right))
+        .size_range(t.panel.right.min..=t.panel.right.max)
+        .frame(Frame::NONE.fill(colors.bg_surface))
+        .show(ui, |ui| {
+            // A panel that is not filled would shrink to its contents.
+            ui.set_min_size(ui.available_size());
+            right_ui(ui, state, entry, view, out, bottom_height);
+        });
+    if state.preferences.depth != Depth::Verdict || bottom::has_warnings(state, entry) {
+        let panel = Panel::bottom(("runs-bottom", salt)).frame(Frame::NONE.fill(colors.bg_surface));
+        let panel = if low {
+            panel.exact_size(t.size.tab_strip)
+        } else {
+            panel
+                .resizable(true)
+                .default_size(size(&t.panel.bottom))
+                .size_range(t.panel.bottom.min..=t.panel.bottom.max)
+        };
+        let shown = panel.show(ui, |ui| {
+            ui.set_min_size(ui.available_size());
+            bottom::bottom_ui(ui, state, entry, &mut view.bottom, out);
+        });
+        if !low {
+            view.bottom_height = shown.response.rect.height();
+        }
+    }
+    Frame::NONE.fill(colors.plot_bg).show(ui, |ui| {
+        ui.set_min_size(ui.available_size());
+        if entry.view().is_none() {
+            widgets::empty_state(
+                ui,
+                icons::WAVEFORM,
+                "Traces appear here as soon as the chains start",
+                None,
+            );
+        } else {
+            dock::dock_ui(ui, state, entry, &mut view.dock, out);
+        }
+    });
+}
+
+fn right_ui(
+    ui: &mut Ui,
+    state: &AppState,
+    entry: &RunEntry,
+    view: &mut RunsView,
+    out: &mut Outbox,
+    chains_height: f32,
+) {
+    let (Some(run), Some(report)) = (entry.view(), entry.report()) else {
+        widgets::empty_state(
+            ui,
+            icons::TABLE,
+            "The summary appears here with the first draws",
+            None,
+        );
+        return;
+    };
+    ui.spacing_mut().item_spacing.y = 0.0;
+    if state.preferences.depth != Depth::Verdict {
+        Panel::bottom("runs-chains")
+            .exact_size(chains_height)
+            .frame(Frame::NONE)
+            .show(ui, |ui| chains::chains_ui(ui, entry, &run));
+    }
+    Panel::bottom("runs-selected")
+        .exact_size(selected::HEIGHT)
+        .frame(Frame::NONE)
+        .show(ui, |ui| {
+            selected::selected_ui(ui, entry, &report, state.selected_variable);
+        });
+    summary::summary_ui(ui, state, entry, &report, &mut view.summary, out);
+}
+
+fn no_run_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
+    let (sentence, act, command) = if state.document.is_some() {
+        (
+            "Runs appear here; start one with the model and sampler as they are",
+            "Run the model",
+            Command::StartRun,
+        )
+    } else {
+        (
+            "Runs appear here once there are data and a model",
+            "Open data",
+            Command::GoTo(Page::Start),
+        )
+    };
+    if widgets::empty_state(ui, icons::WAVEFORM, sentence, Some(act)) {
+        out.send(command);
+    }
+}
+
+/// Why a run could not be started, what is safe, and where to change it.
+fn refused_ui(ui: &mut Ui, entry: &RunEntry, reason: &str, out: &mut Outbox) {
+    let t = tokens();
+    let width = ui.available_width().min(t.size.reading_column);
+    ui.add_space(t.space.x12);
+    ui.horizontal(|ui| {
+        ui.add_space(((ui.available_width() - width) / 2.0).max(t.space.x4));
+        ui.vertical(|ui| {
+            ui.set_width(width - t.space.x8);
+            ui.spacing_mut().item_spacing.y = t.space.x2;
+            let title = format!("{} could not be started", entry.title());
+            widgets::heading(ui, &title);
+            widgets::sentence(ui, reason, Text::Body);
+            widgets::hint(
+                ui,
+                "Nothing was drawn and nothing was lost: data and draft are as they were.",
+            );
+            ui.add_space(t.space.x2);
+            ui.horizontal(|ui| {
+                ui.spacing_mut().item_spacing.x = t.space.x2;
+                if ui
+                    .add(
+                        Button::new("Change the model")
+                            .icon(icons::FUNCTION)
+                            .primary(),
+                    )
+                    .clicked()
+                {
+                    out.send(Command::GoTo(Page::Model));
+                }
+                if ui
+                    .add(Button::new("Change the sampler").icon(icons::SLIDERS_HORIZONTAL))
+                    .clicked()
+                {
+                    out.send(Command::GoTo(Page::Sampler));
+                }
+                if ui
+                    .add(Button::new("Forget this run").icon(icons::TRASH).quiet())
+                    .clicked()
+                {
+                    out.send(Command::ForgetRun(entry.id));
+                }
+            });
+        });
+    });
+}

@@ -1,0 +1,330 @@
+//! Curves derived from draws, made again only when draws came and not too often.
+
+use std::time::{Duration, Instant};
+
+use eframe::egui::Ui;
+
+use crate::app::RunEntry;
+use crate::base::draws::DrawList;
+use crate::diagnostics::autocorrelation::autocorrelation;
+use crate::diagnostics::density::density;
+use crate::diagnostics::ranks::rank_counts;
+use crate::diagnostics::running::Point;
+use crate::engine::{Report, RunView};
+
+/// Least time between two makings while draws come.
+const REFRESH: Duration = Duration::from_millis(500);
+/// The making of a curve may take this share of the time at most.
+const DUTY: u32 = 20;
+/// Bins of a rank histogram.
+const RANK_BINS: usize = 20;
+/// Lags of an autocorrelation.
+const MAX_LAG: usize = 50;
+/// Curves of other variables that a convergence row shows; more would be one grey mass.
+const OTHERS: usize = 60;
+/// Points of a curve over iterations: more than its pane has pixels to tell apart.
+const POINTS: usize = 400;
+
+/// What a curve was made from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Key {
+    /// Run.
+    pub run: u64,
+    /// Variable.
+    pub variable: usize,
+    /// Grows with the draws.
+    pub version: u64,
+}
+
+/// A value with what it was made from.
+pub struct Memo<T> {
+    key: Option<Key>,
+    made: Option<(Instant, Duration)>,
+    value: T,
+}
+
+impl<T: Default> Default for Memo<T> {
+    fn default() -> Self {
+        Self {
+            key: None,
+            made: None,
+            value: T::default(),
+        }
+    }
+}
+
+impl<T> Memo<T> {
+    /// The value for `key`. Another run or variable makes it at once; more draws of the same one wait for their turn,
+    /// which is asked for.
+    pub fn get(&mut self, ui: &Ui, key: Key, make: impl FnOnce() -> T) -> &T {
+        if self.key == Some(key) {
+            return &self.value;
+        }
+        let same = self
+            .key
+            .is_some_and(|old| (old.run, old.variable) == (key.run, key.variable));
+        if let (true, Some((at, cost))) = (same, self.made) {
+            let wait = REFRESH.max(cost * DUTY);
+            let passed = at.elapsed();
+            if passed < wait {
+                ui.ctx().request_repaint_after(wait - passed);
+                return &self.value;
+            }
+        }
+        let begun = Instant::now();
+        self.value = make();
+        self.key = Some(key);
+        self.made = Some((Instant::now(), begun.elapsed()));
+        &self.value
+    }
+}
+
+/// What the density pane shows.
+#[derive(Default)]
+pub struct Densities {
+    /// All chains.
+    pub pooled: Vec<[f64; 2]>,
+    /// Each chain.
+    pub chains: Vec<Vec<[f64; 2]>>,
+    /// The prior on the same grid.
+    pub prior: Option<Vec<[f64; 2]>>,
+    /// Why there is no curve.
+    pub missing: Option<String>,
+}
+
+fn columns(view: &RunView, variable: usize) -> Vec<Vec<f64>> {
+    view.chains
+        .iter()
+        .map(|chain| chain.draws.draws.column(variable))
+        .collect()
+}
+
+/// Densities of the kept draws of one variable.
+pub fn densities(entry: &RunEntry, view: &RunView, variable: usize) -> Densities {
+    let columns = columns(view, variable);
+    let usable: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let points = |parts: &[&[f64]], range: Option<(f64, f64)>| {
+        density(parts, range).map(|curve| {
+            let pairs = curve.x.iter().zip(&curve.y);
+            pairs.map(|(&x, &y)| [x, y]).collect::<Vec<_>>()
+        })
+    };
+    // First the range of the draws, then a wider one, so that the curve comes down to the axis at both ends.
+    let pooled = density(&usable, None).and_then(|curve| {
+        let pad = 3.0 * curve.bandwidth;
+        let low = curve.x.first().copied().unwrap_or(0.0) - pad;
+        let high = curve.x.last().copied().unwrap_or(1.0) + pad;
+        Ok(((low, high), points(&usable, Some((low, high)))?))
+    });
+    let (range, pooled) = match pooled {
+        Ok(found) => found,
+        Err(why) => {
+            return Densities {
+                missing: Some(why.to_string()),
+                ..Densities::default()
+            };
+        }
+    };
+    let chains = usable
+        .iter()
+        .map(|chain| points(&[chain], Some(range)).unwrap_or_default())
+        .collect();
+    let prior = entry.job().and_then(|job| {
+        pooled
+            .iter()
+            .map(|&[x, _]| Some([x, job.model.prior_density(variable, x)?]))
+            .collect()
+    });
+    Densities {
+        pooled,
+        chains,
+        prior,
+        missing: None,
+    }
+}
+
+/// Rank counts by chain and bin, or why there are none.
+pub fn ranks(view: &RunView, variable: usize) -> Result<Vec<Vec<u32>>, String> {
+    let columns = columns(view, variable);
+    let chains: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let counts = rank_counts(&chains, RANK_BINS).map_err(|why| why.to_string())?;
+    let short = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    Ok(counts
+        .into_iter()
+        .map(|chain| chain.into_iter().map(short).collect())
+        .collect())
+}
+
+/// Autocorrelations by chain with the half width of the band of chance, or why there are none.
+pub fn autocorrelations(view: &RunView, variable: usize) -> Result<(Vec<Vec<f64>>, f64), String> {
+    let columns = columns(view, variable);
+    let mut why = None;
+    let chains: Vec<Vec<f64>> = columns
+        .iter()
+        .map(|chain| {
+            autocorrelation(chain, MAX_LAG).unwrap_or_else(|missing| {
+                why = Some(missing);
+                Vec::new()
+            })
+        })
+        .collect();
+    match why {
+        Some(why) if chains.iter().all(Vec::is_empty) => Err(why.to_string()),
+        _ => {
+            let draws = view.draws_per_chain().max(1) as f64;
+            Ok((chains, 1.96 / draws.sqrt()))
+        }
+    }
+}
+
+/// Curves of one measure: those of the selected variable and of the others.
+#[derive(Default)]
+pub struct Measure {
+    /// The selected variable.
+    pub selected: Vec<[f64; 2]>,
+    /// Others.
+    pub others: Vec<Vec<[f64; 2]>>,
+}
+
+/// How the measures developed.
+#[derive(Default)]
+pub struct Convergence {
+    /// R-hat.
+    pub rhat: Measure,
+    /// Bulk effective sample size.
+    pub ess: Measure,
+    /// Monte Carlo error of the mean in posterior sd.
+    pub mcse: Measure,
+    /// Criterion of OSGFS over iterations, the worst chain; empty where the sampler has none.
+    pub criterion: Vec<[f64; 2]>,
+}
+
+/// The measures of `report` over iterations, of which the first `warmup` are warm-up.
+pub fn convergence(
+    view: &RunView,
+    report: &Report,
+    variable: usize,
+    warmup: f64,
+    criterion: Option<usize>,
+) -> Convergence {
+    let rows = &report.summary;
+    let measure = |value: &dyn Fn(usize, &Point) -> Option<f64>| -> Measure {
+        let curve = |index: usize| -> Vec<[f64; 2]> {
+            report
+                .running
+                .points(index)
+                .iter()
+                .filter_map(|point| Some([warmup + point.draws as f64, value(index, point)?]))
+                .collect()
+        };
+        let step = rows.len().div_ceil(OTHERS).max(1);
+        Measure {
+            selected: if variable < rows.len() {
+                curve(variable)
+            } else {
+                Vec::new()
+            },
+            others: (0..rows.len())
+                .step_by(step)
+                .filter(|&index| index != variable)
+                .map(curve)
+                .collect(),
+        }
+    };
+    Convergence {
+        rhat: measure(&|_, point| point.rhat),
+        ess: measure(&|_, point| point.ess_bulk),
+        mcse: measure(&|index, point| {
+            let sd = rows[index].sd.filter(|sd| *sd > 0.0)?;
+            Some(point.mcse_mean? / sd)
+        }),
+        criterion: criterion.map_or_else(Vec::new, |column| worst(view, column)),
+    }
+}
+
+/// Largest value of an information column over chains, by iteration.
+fn worst(view: &RunView, column: usize) -> Vec<[f64; 2]> {
+    let end = view
+        .usable()
+        .map(|chain| chain.draws.warmup_info.len() + chain.draws.info.len())
+        .min()
+        .unwrap_or(0);
+    let step = end.div_ceil(POINTS).max(1);
+    (0..end)
+        .step_by(step)
+        .filter_map(|iteration| {
+            view.usable()
+                .filter_map(|chain| {
+                    let warm = chain.draws.warmup_info.len();
+                    let value = if iteration < warm {
+                        chain.draws.warmup_info.value(iteration, column)
+                    } else {
+                        chain.draws.info.value(iteration - warm, column)
+                    };
+                    value.is_finite().then_some(value)
+                })
+                .reduce(f64::max)
+                .map(|value| [iteration as f64, value])
+        })
+        .collect()
+}
+
+/// One information column of the sampler in short.
+#[derive(Clone, Debug, Default)]
+pub struct InfoLine {
+    /// Mean over kept draws of all chains.
+    pub mean: Option<f64>,
+    /// Smallest and largest.
+    pub range: Option<(f64, f64)>,
+    /// Sum, for columns that count.
+    pub sum: f64,
+    /// Means over equal pieces of the kept draws, all chains: a small trace.
+    pub trace: Vec<[f64; 2]>,
+}
+
+/// Pieces of a small trace.
+const PIECES: usize = 60;
+
+/// All information columns in short.
+pub fn info_lines(view: &RunView, num_columns: usize) -> Vec<InfoLine> {
+    let lists: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.info).collect();
+    (0..num_columns)
+        .map(|column| {
+            let mut line = InfoLine::default();
+            let (mut count, mut low, mut high) = (0_usize, f64::INFINITY, f64::NEG_INFINITY);
+            let longest = lists.iter().map(|list| list.len()).max().unwrap_or(0);
+            let mut pieces = [(0.0, 0_usize); PIECES];
+            for list in &lists {
+                if column >= list.width() {
+                    continue;
+                }
+                let mut at = 0;
+                for chunk in list.chunks() {
+                    for &value in chunk.column(column) {
+                        if value.is_finite() {
+                            count += 1;
+                            line.sum += value;
+                            low = low.min(value);
+                            high = high.max(value);
+                            let piece = &mut pieces[at * PIECES / longest.max(1)];
+                            piece.0 += value;
+                            piece.1 += 1;
+                        }
+                        at += 1;
+                    }
+                }
+            }
+            if count > 0 {
+                line.mean = Some(line.sum / count as f64);
+                line.range = Some((low, high));
+                line.trace = pieces
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, (_, count))| *count > 0)
+                    .map(|(i, (sum, count))| [i as f64, sum / *count as f64])
+                    .collect();
+            }
+            line
+        })
+        .collect()
+}

@@ -1,0 +1,287 @@
+//! The dock in the middle: panes that can be dragged, split and put behind each other.
+
+use eframe::egui::{
+    self, Align, Color32, Id, Layout, Response, Sense, Stroke, Style, Ui, Visuals, WidgetText, vec2,
+};
+use egui_tiles::{
+    Behavior, Container, Linear, LinearDir, ResizeState, SimplificationOptions, TabState, Tabs,
+    Tile, TileId, Tiles, Tree, UiResponse,
+};
+
+use super::panes::{PaneViews, pane_ui};
+use crate::app::{AppState, Depth, RunEntry};
+use crate::engine::{Report, RunView};
+use crate::ui::icons;
+use crate::ui::outbox::Outbox;
+use crate::ui::plots::legend::{Sign, entry as legend_entry};
+use crate::ui::plots::{TraceSpan, chain_legend};
+use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::{Segments, Tab, paint};
+
+/// What a pane shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pane {
+    /// Draws against iterations.
+    Trace,
+    /// Rank histograms.
+    Rank,
+    /// Autocorrelation.
+    Autocorrelation,
+    /// Posterior density.
+    Density,
+    /// Measures of convergence.
+    Convergence,
+    /// Comparison with a control run.
+    Bias,
+    /// What the sampler reports.
+    Info,
+}
+
+impl Pane {
+    fn label(self) -> &'static str {
+        match self {
+            Self::Trace => "Trace",
+            Self::Rank => "Rank",
+            Self::Autocorrelation => "Autocorrelation",
+            Self::Density => "Density",
+            Self::Convergence => "Convergence",
+            Self::Bias => "Bias",
+            Self::Info => "Sampler",
+        }
+    }
+
+    fn icon(self) -> char {
+        match self {
+            Self::Trace => icons::WAVEFORM,
+            Self::Rank => icons::CHART_BAR,
+            Self::Autocorrelation => icons::CHART_LINE,
+            Self::Density => icons::CHART_LINE,
+            Self::Convergence => icons::CHART_LINE_UP,
+            Self::Bias => icons::SEAL_QUESTION,
+            Self::Info => icons::GAUGE,
+        }
+    }
+}
+
+/// Layout and what panes keep.
+#[derive(Default)]
+pub struct DockView {
+    tree: Option<Tree<Pane>>,
+    panes: PaneViews,
+    /// The run whose bias tab was brought to the front.
+    shown_bias: Option<u64>,
+}
+
+fn layout() -> Tree<Pane> {
+    let mut tiles = Tiles::default();
+    let mut tabs = |panes: &[Pane]| {
+        let children: Vec<TileId> = panes.iter().map(|pane| tiles.insert_pane(*pane)).collect();
+        tiles.insert_tab_tile(children)
+    };
+    let top = tabs(&[Pane::Trace, Pane::Rank, Pane::Autocorrelation]);
+    let left = tabs(&[Pane::Density]);
+    let right = tabs(&[Pane::Convergence, Pane::Bias, Pane::Info]);
+    let mut pair = |dir: LinearDir, children: [TileId; 2], share: f32| {
+        let linear = Linear::new_binary(dir, children, share);
+        tiles.insert_new(Tile::Container(Container::Linear(linear)))
+    };
+    let low = pair(LinearDir::Horizontal, [left, right], 0.46);
+    let root = pair(LinearDir::Vertical, [top, low], 0.5);
+    Tree::new(Id::unique("runs dock"), root, tiles)
+}
+
+/// Shows the dock, or a single density for those who want only the verdict.
+pub fn dock_ui(
+    ui: &mut Ui,
+    state: &AppState,
+    entry: &RunEntry,
+    view: &mut DockView,
+    out: &mut Outbox,
+) {
+    let (Some(run), Some(report)) = (entry.view(), entry.report()) else {
+        return;
+    };
+    let mut panes = Panes {
+        state,
+        entry,
+        run: &run,
+        report: &report,
+        views: &mut view.panes,
+        out,
+    };
+    if state.preferences.depth == Depth::Verdict {
+        let area = ui.available_rect_before_wrap();
+        let pane = if report.bias.is_some() || entry.control.is_some() {
+            Pane::Bias
+        } else {
+            Pane::Density
+        };
+        ui.scope_builder(egui::UiBuilder::new().max_rect(area), |ui| {
+            panes.show(ui, pane);
+        });
+        return;
+    }
+    let tree = view.tree.get_or_insert_with(layout);
+    // A check that someone asked for is what they want to see.
+    if entry.control.is_some() && view.shown_bias != Some(entry.id) {
+        view.shown_bias = Some(entry.id);
+        tree.make_active(|_, tile| matches!(tile, Tile::Pane(Pane::Bias)));
+    } else if entry.control.is_none() && report.bias.is_none() {
+        view.shown_bias = None;
+    }
+    tree.ui(&mut panes, ui);
+}
+
+struct Panes<'a> {
+    state: &'a AppState,
+    entry: &'a RunEntry,
+    run: &'a RunView,
+    report: &'a Report,
+    views: &'a mut PaneViews,
+    out: &'a mut Outbox,
+}
+
+impl Panes<'_> {
+    fn show(&mut self, ui: &mut Ui, pane: Pane) {
+        let colors = Palette::of(ui);
+        ui.painter().rect_filled(ui.max_rect(), 0.0, colors.plot_bg);
+        pane_ui(
+            ui,
+            pane,
+            (self.state, self.entry),
+            (self.run, self.report),
+            self.views,
+            self.out,
+        );
+    }
+
+    fn trailing_ui(&mut self, ui: &mut Ui, pane: Pane) {
+        let t = tokens();
+        let chains = self.run.chains.len();
+        ui.add_space(t.space.x3);
+        match pane {
+            Pane::Trace => {
+                Segments::new("Span of the trace", &mut self.views.span)
+                    .option(TraceSpan::Follow, "Follow")
+                    .option(TraceSpan::Whole, "Whole run")
+                    .show(ui);
+                ui.add_space(t.space.x2);
+                legend_ui(ui, chains, self.views);
+            }
+            Pane::Rank | Pane::Autocorrelation => legend_ui(ui, chains, self.views),
+            Pane::Convergence if ui.available_width() > 420.0 => {
+                let colors = Palette::of(ui);
+                ui.spacing_mut().item_spacing.x = t.space.x3;
+                let others = Stroke::new(1.0, colors.text_disabled);
+                legend_entry(ui, Sign::Line(others, &[]), "others");
+                let selected = Stroke::new(t.stroke.curve_selected, colors.accent);
+                legend_entry(ui, Sign::Line(selected, &[]), "selected");
+            }
+            Pane::Density | Pane::Convergence | Pane::Bias | Pane::Info => {}
+        }
+    }
+}
+
+/// The legend of chains from left to right, whatever the direction around it; left out where the tabs need the room.
+fn legend_ui(ui: &mut Ui, chains: usize, views: &mut PaneViews) {
+    let width = 36.0 + 40.0 * chains as f32;
+    if ui.available_width() < width + 250.0 {
+        return;
+    }
+    ui.allocate_ui_with_layout(
+        vec2(width, tokens().size.tab_strip),
+        Layout::left_to_right(Align::Center),
+        |ui| chain_legend(ui, chains, &mut views.filter),
+    );
+}
+
+impl Behavior<Pane> for Panes<'_> {
+    fn pane_ui(&mut self, ui: &mut Ui, _tile: TileId, pane: &mut Pane) -> UiResponse {
+        self.show(ui, *pane);
+        UiResponse::None
+    }
+
+    fn tab_title_for_pane(&mut self, pane: &Pane) -> WidgetText {
+        Text::Label.rich(pane.label(), Color32::PLACEHOLDER).into()
+    }
+
+    fn tab_ui(
+        &mut self,
+        tiles: &mut Tiles<Pane>,
+        ui: &mut Ui,
+        id: Id,
+        tile: TileId,
+        tab: &TabState,
+    ) -> Response {
+        let Some(pane) = tiles.get_pane(&tile).copied() else {
+            return ui.allocate_response(vec2(0.0, 0.0), Sense::hover());
+        };
+        let mut look = Tab::new(pane.label(), tab.active);
+        if tab.active {
+            look = look.icon(pane.icon());
+        }
+        let shown = ui.add(look);
+        // The dock finds a dragged tab by this id; the tab's own response keeps keyboard and screen reader.
+        let dragged = ui.interact(shown.rect, id, Sense::click_and_drag());
+        dragged.union(shown)
+    }
+
+    fn top_bar_right_ui(
+        &mut self,
+        tiles: &Tiles<Pane>,
+        ui: &mut Ui,
+        _tile: TileId,
+        tabs: &Tabs,
+        _scroll: &mut f32,
+    ) {
+        let strip = ui.max_rect();
+        paint::hair_below(ui, strip);
+        if let Some(pane) = tabs.active.and_then(|tile| tiles.get_pane(&tile)).copied() {
+            self.trailing_ui(ui, pane);
+        }
+    }
+
+    fn tab_bar_height(&self, _style: &Style) -> f32 {
+        tokens().size.tab_strip
+    }
+
+    fn gap_width(&self, _style: &Style) -> f32 {
+        1.0
+    }
+
+    fn min_size(&self) -> f32 {
+        120.0
+    }
+
+    fn simplification_options(&self) -> SimplificationOptions {
+        SimplificationOptions {
+            all_panes_must_have_tabs: true,
+            ..SimplificationOptions::default()
+        }
+    }
+
+    fn tab_bar_color(&self, visuals: &Visuals) -> Color32 {
+        colors_of(visuals).bg_strip
+    }
+
+    fn resize_stroke(&self, style: &Style, resize: ResizeState) -> Stroke {
+        let colors = colors_of(&style.visuals);
+        match resize {
+            ResizeState::Idle => Stroke::new(1.0, colors.border_subtle),
+            ResizeState::Hovering => Stroke::new(2.0, colors.accent),
+            ResizeState::Dragging => Stroke::new(2.0, colors.accent_hover),
+        }
+    }
+}
+
+/// The palette of a style, where there is no context to ask.
+fn colors_of(visuals: &Visuals) -> &'static Palette {
+    [Palette::light(), Palette::dark(), Palette::high_contrast()]
+        .into_iter()
+        .find(|colors| colors.bg_panel == visuals.panel_fill)
+        .unwrap_or(if visuals.dark_mode {
+            Palette::dark()
+        } else {
+            Palette::light()
+        })
+}

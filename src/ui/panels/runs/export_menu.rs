@@ -1,0 +1,84 @@
+//! The export menu: a format, and a place either typed or chosen with the system's dialog.
+
+use std::path::PathBuf;
+
+use eframe::egui::Ui;
+
+use crate::app::{Command, RunEntry};
+use crate::export::FORMATS;
+use crate::ui::icons;
+use crate::ui::outbox::Outbox;
+use crate::ui::theme::{Text, tokens};
+use crate::ui::widgets::{self, Button, Field, TreeRow};
+
+/// What the menu keeps.
+#[derive(Default)]
+pub struct ExportView {
+    format: usize,
+    /// Run and format that the path was proposed for.
+    proposed: Option<(u64, usize)>,
+    /// Where the file is to go.
+    pub path: String,
+}
+
+/// The contents of the menu.
+pub fn export_ui(ui: &mut Ui, entry: &RunEntry, view: &mut ExportView, out: &mut Outbox) {
+    let t = tokens();
+    ui.set_width(344.0);
+    ui.spacing_mut().item_spacing.y = 0.0;
+    for (index, format) in FORMATS.iter().enumerate() {
+        let row = TreeRow::new(format.title)
+            .icon(icons::FILE_CSV)
+            .selected(view.format == index)
+            .show(ui)
+            .on_hover_text(format.about);
+        if row.clicked() {
+            view.format = index;
+        }
+    }
+    let Some(format) = FORMATS.get(view.format) else {
+        return;
+    };
+    if view.proposed != Some((entry.id, view.format)) {
+        view.proposed = Some((entry.id, view.format));
+        view.path = format!("run-{}-{}", entry.id, format.file_name);
+    }
+    ui.add_space(t.space.x2);
+    widgets::hint(ui, format.about);
+    ui.add_space(t.space.x2);
+    Field::new("Path", &mut view.path).mono().show(ui);
+    ui.add_space(t.space.x2);
+    let empty = view.path.trim().is_empty();
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = t.space.x2;
+        let write = ui.add_enabled(!empty, Button::new("Write the file").primary());
+        if write
+            .on_disabled_hover_text("Type where the file is to go")
+            .clicked()
+        {
+            let path = PathBuf::from(view.path.trim());
+            out.send(Command::Export(entry.id, format.id, path));
+            ui.close();
+        }
+        if ui
+            .add(Button::new("Choose the place…").icon(icons::FOLDER_OPEN))
+            .clicked()
+        {
+            out.send(Command::PickExport(entry.id, format.id));
+            ui.close();
+        }
+    });
+    if let Some(spec) = entry.sampler().filter(|spec| spec.bias.is_some()) {
+        ui.add_space(t.space.x2);
+        let certified = entry
+            .report()
+            .is_some_and(|report| report.verdict == crate::diagnostics::Verdict::Good);
+        if !certified {
+            let text = format!(
+                "The manifest of the run says that {} is approximate and not certified.",
+                spec.title
+            );
+            widgets::sentence(ui, &text, Text::Caption);
+        }
+    }
+}

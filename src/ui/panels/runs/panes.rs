@@ -1,0 +1,594 @@
+//! What each pane of the dock draws.
+
+use eframe::egui::{Frame, Margin, Rect, ScrollArea, Sense, Ui, vec2};
+
+use super::curves::{self, Convergence, Densities, InfoLine, Key, Memo};
+use super::dock::Pane;
+use super::words;
+use crate::app::{AppState, Command, RunEntry};
+use crate::base::draws::ChainDraws;
+use crate::diagnostics::verdict::RHAT_LIMIT;
+use crate::engine::protocol::ChainView;
+use crate::engine::{Report, RunView};
+use crate::samplers::{CRITERION, DIVERGENT};
+use crate::ui::icons;
+use crate::ui::outbox::Outbox;
+use crate::ui::plots::{
+    AutocorrelationData, ChainFilter, ConvergenceRow, ConvergenceSpan, DensityData, IntervalRow,
+    RankData, TraceCache, TraceData, TraceSpan, autocorrelation_ui, convergence_ui, density_ui,
+    interval::shift_text, interval_ui, rank_ui, trace_ui,
+};
+use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::{self, number, paint};
+
+/// Height of the line with the variable's name.
+const NAME_LINE: f32 = 30.0;
+/// Monte Carlo error of a mean that is worth watching, in posterior sd: that of 400 independent draws.
+const MCSE_LIMIT: f64 = 0.05;
+
+type Ranks = Option<Result<Vec<Vec<u32>>, String>>;
+type Correlations = Option<Result<(Vec<Vec<f64>>, f64), String>>;
+
+/// What panes keep.
+#[derive(Default)]
+pub struct PaneViews {
+    /// How much of the run the trace shows.
+    pub span: TraceSpan,
+    /// Which chains are shown.
+    pub filter: ChainFilter,
+    trace: TraceCache,
+    densities: Memo<Densities>,
+    ranks: Memo<Ranks>,
+    correlations: Memo<Correlations>,
+    convergence: Memo<Convergence>,
+    info: Memo<Vec<InfoLine>>,
+}
+
+/// Grows with every draw, also when a finished run is continued.
+fn version(run: &RunView) -> u64 {
+    run.chains
+        .iter()
+        .map(|chain| (chain.draws.warmup.len() + chain.draws.draws.len()) as u64)
+        .sum()
+}
+
+/// Shows one pane.
+pub fn pane_ui(
+    ui: &mut Ui,
+    pane: Pane,
+    (state, entry): (&AppState, &RunEntry),
+    (run, report): (&RunView, &Report),
+    views: &mut PaneViews,
+    out: &mut Outbox,
+) {
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let names = entry.variables();
+    let variable = state.selected_variable.min(names.len().saturating_sub(1));
+    let Some(name) = names.get(variable) else {
+        return;
+    };
+    let key = Key {
+        run: entry.id,
+        variable,
+        version: version(run),
+    };
+    let of_variable = Variable {
+        entry,
+        run,
+        report,
+        index: variable,
+        name,
+        key,
+    };
+    match pane {
+        Pane::Trace => trace_pane(ui, &of_variable, views),
+        Pane::Rank => rank_pane(ui, &of_variable, views),
+        Pane::Autocorrelation => autocorrelation_pane(ui, &of_variable, views),
+        Pane::Density => density_pane(ui, &of_variable, views),
+        Pane::Convergence => convergence_pane(ui, &of_variable, views),
+        Pane::Bias => bias_pane(ui, &of_variable, out),
+        Pane::Info => info_pane(ui, &of_variable, views),
+    }
+}
+
+struct Variable<'a> {
+    entry: &'a RunEntry,
+    run: &'a RunView,
+    report: &'a Report,
+    index: usize,
+    name: &'a str,
+    key: Key,
+}
+
+impl Variable<'_> {
+    /// Whether draws are there; otherwise says that they will come.
+    fn has_draws(&self, ui: &mut Ui, least: usize) -> bool {
+        let enough = self.run.draws_per_chain() >= least;
+        if !enough {
+            let text = if self.run.is_finished() {
+                "There are too few draws for this picture"
+            } else {
+                "This picture appears with the first draws after the warm-up"
+            };
+            widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, text, None);
+        }
+        enough
+    }
+
+    fn meaning(&self) -> String {
+        self.entry
+            .job()
+            .and_then(|job| job.model.params().get(self.index))
+            .map(|param| param.meaning.clone())
+            .filter(|meaning| !meaning.is_empty() && meaning != self.name)
+            .unwrap_or_default()
+    }
+}
+
+/// Keeps the line of the variable's name free; [`paint_name`] fills it once the hover read-out is known.
+fn name_line(ui: &mut Ui) -> Rect {
+    ui.allocate_exact_size(vec2(ui.available_width(), NAME_LINE), Sense::hover())
+        .0
+}
+
+fn paint_name(ui: &Ui, rect: Rect, of: &Variable<'_>, read_out: Option<&str>) {
+    let t = tokens();
+    let colors = Palette::of(ui);
+    let y = rect.center().y;
+    let room = rect.width() - 2.0 * t.space.x3;
+    let name = paint::line(ui, of.name, Text::Code, colors.text_primary, room);
+    let right = paint::left_center(ui.painter(), rect.left() + t.space.x3, y, name).right();
+    let rest = (rect.right() - t.space.x3 - right - t.space.x2).max(0.0);
+    match read_out {
+        Some(words) => {
+            let galley = paint::line(ui, words, Text::Number, colors.text_primary, rest);
+            paint::right_center(ui.painter(), rect.right() - t.space.x3, y, galley);
+        }
+        None => {
+            let meaning = of.meaning();
+            let galley = paint::line(ui, &meaning, Text::Caption, colors.text_secondary, rest);
+            paint::left_center(ui.painter(), right + t.space.x2, y, galley);
+        }
+    }
+}
+
+fn trace_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
+    let line = name_line(ui);
+    let chains: Vec<&ChainDraws> = of.run.chains.iter().map(|chain| &chain.draws).collect();
+    if of.key.version == 0 {
+        widgets::empty_state(
+            ui,
+            icons::WAVEFORM,
+            "The trace begins with the first iteration",
+            None,
+        );
+        return;
+    }
+    let info = of.entry.info_names();
+    let summary = format!(
+        "Trace of {}, {} chains, {} draws each",
+        of.name,
+        chains.len(),
+        of.run.draws_per_chain()
+    );
+    let data = TraceData {
+        run: of.entry.id,
+        version: of.key.version,
+        chains: &chains,
+        column: of.index,
+        divergent: info.iter().position(|name| name == DIVERGENT),
+        thin: 1,
+        summary: &summary,
+    };
+    let height = ui.available_height();
+    let shown = trace_ui(
+        ui,
+        Palette::of(ui),
+        &data,
+        views.span,
+        &views.filter,
+        &mut views.trace,
+        (None, height),
+    );
+    let read_out = shown.hover.map(|point| {
+        let values: Vec<String> = data
+            .values_at(point.x)
+            .into_iter()
+            .filter(|(chain, _)| views.filter.shows(*chain))
+            .take(8)
+            .map(|(chain, value)| format!("{}: {}", chain + 1, number::significant(value, 3)))
+            .collect();
+        let iteration = number::integer(point.x.max(0.0).round() as u64);
+        format!("iteration {iteration}   {}", values.join("   "))
+    });
+    paint_name(ui, line, of, read_out.as_deref());
+}
+
+fn rank_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
+    let line = name_line(ui);
+    paint_name(ui, line, of, None);
+    if !of.has_draws(ui, 20) {
+        return;
+    }
+    let ranks = views
+        .ranks
+        .get(ui, of.key, || Some(curves::ranks(of.run, of.index)));
+    match ranks {
+        Some(Ok(counts)) => {
+            let data = RankData {
+                counts,
+                name: of.name,
+            };
+            let height = ui.available_height();
+            rank_ui(ui, Palette::of(ui), data, &views.filter, height);
+        }
+        Some(Err(why)) => no_curve_ui(ui, of.name, why),
+        None => {}
+    }
+}
+
+fn no_curve_ui(ui: &mut Ui, name: &str, why: &str) {
+    let text = format!("There is no picture of `{name}`: {why}");
+    widgets::empty_state(ui, icons::CHART_LINE, &text, None);
+}
+
+fn autocorrelation_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
+    let line = name_line(ui);
+    if !of.has_draws(ui, 20) {
+        paint_name(ui, line, of, None);
+        return;
+    }
+    let found = views.correlations.get(ui, of.key, || {
+        Some(curves::autocorrelations(of.run, of.index))
+    });
+    match found {
+        Some(Ok((chains, band))) => {
+            let first: Vec<String> = chains
+                .iter()
+                .filter_map(|chain| chain.get(1))
+                .map(|value| number::fixed(*value, 2))
+                .collect();
+            let summary = format!(
+                "Autocorrelation of {}; at lag 1: {}",
+                of.name,
+                first.join(", ")
+            );
+            let data = AutocorrelationData {
+                chains,
+                band: Some(*band),
+                summary: &summary,
+            };
+            let height = ui.available_height();
+            let shown = autocorrelation_ui(ui, Palette::of(ui), data, &views.filter, height);
+            let read_out = shown.hover.map(|point| {
+                let lag = point.x.round().max(0.0) as usize;
+                let values: Vec<String> = chains
+                    .iter()
+                    .enumerate()
+                    .filter(|(chain, _)| views.filter.shows(*chain))
+                    .filter_map(|(chain, values)| Some((chain, values.get(lag)?)))
+                    .take(8)
+                    .map(|(chain, value)| format!("{}: {}", chain + 1, number::fixed(*value, 2)))
+                    .collect();
+                format!("lag {lag}   {}", values.join("   "))
+            });
+            paint_name(ui, line, of, read_out.as_deref());
+        }
+        Some(Err(why)) => {
+            paint_name(ui, line, of, None);
+            no_curve_ui(ui, of.name, why);
+        }
+        None => {}
+    }
+}
+
+fn density_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
+    let line = name_line(ui);
+    if !of.has_draws(ui, 20) {
+        paint_name(ui, line, of, None);
+        return;
+    }
+    let made = views
+        .densities
+        .get(ui, of.key, || curves::densities(of.entry, of.run, of.index));
+    if let Some(why) = &made.missing {
+        paint_name(ui, line, of, None);
+        no_curve_ui(ui, of.name, why);
+        return;
+    }
+    let row = of.report.summary.get(of.index);
+    let summary = format!(
+        "Density of {}{}",
+        of.name,
+        row.and_then(|row| row.q50)
+            .map_or_else(String::new, |median| format!(
+                ", median {}",
+                number::significant(median, 3)
+            ))
+    );
+    let data = DensityData {
+        pooled: &made.pooled,
+        chains: &made.chains,
+        prior: made.prior.as_deref(),
+        interval: row.and_then(|row| row.q5.zip(row.q95)),
+        median: row.and_then(|row| row.q50),
+        summary: &summary,
+    };
+    let height = ui.available_height();
+    let shown = density_ui(ui, Palette::of(ui), data, &views.filter, height);
+    let read_out = shown
+        .hover
+        .map(|point| format!("value {}", number::significant(point.x, 3)));
+    paint_name(ui, line, of, read_out.as_deref());
+}
+
+fn convergence_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
+    if of.report.summary.is_empty() {
+        of.has_draws(ui, usize::MAX);
+        return;
+    }
+    let criterion = of
+        .entry
+        .info_names()
+        .iter()
+        .position(|name| name == CRITERION);
+    let warmup = words::warmup_iterations(of.entry, of.run) as f64;
+    let key = Key {
+        version: of.report.draws_per_chain as u64
+            + of.report.running.points(of.index).len() as u64
+            + of.key.version * u64::from(criterion.is_some()),
+        ..of.key
+    };
+    let made = views.convergence.get(ui, key, || {
+        curves::convergence(of.run, of.report, of.index, warmup, criterion)
+    });
+    let ess = words::ess_wanted(of.run);
+    let mut rows = vec![
+        ConvergenceRow::rhat(&made.rhat.selected, &made.rhat.others, RHAT_LIMIT),
+        ConvergenceRow::ess("ESS, bulk", &made.ess.selected, &made.ess.others, ess),
+    ];
+    // A pane has room for three rows; for samplers with a criterion of their own it is the third.
+    if made.criterion.is_empty() {
+        rows.push(ConvergenceRow::mcse(
+            &made.mcse.selected,
+            &made.mcse.others,
+            MCSE_LIMIT,
+        ));
+    } else {
+        rows.push(ConvergenceRow::osgfs_criterion(&made.criterion, &[]));
+    }
+    let span = ConvergenceSpan {
+        warmup,
+        end: warmup + of.report.draws_per_chain as f64,
+    };
+    ui.add_space(4.0);
+    let height = ui.available_height();
+    convergence_ui(ui, Palette::of(ui), &rows, span, None, height);
+}
+
+fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
+    let Some(spec) = of.entry.sampler() else {
+        let text =
+            "The sampler of these draws is not known, so there is nothing to compare them with";
+        widgets::empty_state(ui, icons::SEAL_QUESTION, text, None);
+        return;
+    };
+    let Some(reason) = spec.bias else {
+        let text = format!(
+            "{} is exact: its draws follow the posterior, so there is no bias to check",
+            spec.title
+        );
+        widgets::empty_state(ui, icons::SEAL_CHECK, &text, None);
+        return;
+    };
+    if let Some(done) = words::control_progress(of.entry) {
+        let text = format!(
+            "NUTS runs as control, {:.0}% done; the comparison appears here when it ends",
+            100.0 * f64::from(done)
+        );
+        widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, &text, None);
+        return;
+    }
+    let Some(bias) = &of.report.bias else {
+        let text = format!(
+            "{} is approximate: {reason}. Its bias was not checked",
+            spec.title
+        );
+        let able = of.entry.run().is_some() && !of.entry.is_active();
+        let act = able.then_some("Check bias");
+        if widgets::empty_state(ui, icons::SEAL_QUESTION, &text, act) {
+            out.send(Command::CheckBias(of.entry.id));
+        }
+        return;
+    };
+    ScrollArea::vertical()
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            let t = tokens();
+            ui.add_space(t.space.x3);
+            ui.horizontal(|ui| {
+                ui.add_space(t.space.x4);
+                ui.vertical(|ui| {
+                    ui.set_width((ui.available_width() - t.space.x4).max(40.0));
+                    widgets::heading(ui, "How far each estimate is from an exact sampler");
+                    let text = "Worst first; good when the whole bar (95%) lies inside the tolerance, watch when it crosses the edge";
+                    widgets::sentence_line(ui, text, Text::Caption, true);
+                });
+            });
+            ui.add_space(t.space.x2);
+            // Where there is no room for both, the shift stands alone.
+            let roomy = ui.available_width() > 600.0;
+            let mut rows: Vec<IntervalRow<'_>> = bias
+                .rows
+                .iter()
+                .filter_map(|row| {
+                    let shift = row.shift?;
+                    Some(IntervalRow {
+                        name: &row.variable,
+                        center: shift.value,
+                        inner: None,
+                        outer: (shift.low, shift.high),
+                        verdict: Some(words::kind_of(row.verdict)),
+                        value: row.sd_ratio.filter(|_| roomy).map_or_else(
+                            || shift_text(shift.value),
+                            |ratio| {
+                                format!(
+                                    "{}, width × {}",
+                                    shift_text(shift.value),
+                                    number::fixed(ratio.value, 2)
+                                )
+                            },
+                        ),
+                    })
+                })
+                .collect();
+            rows.sort_by(|a, b| b.center.abs().total_cmp(&a.center.abs()));
+            let tolerance = crate::diagnostics::bias::TOLERANCE;
+            let title = format!(
+                "shift from the control run, in posterior sd; band: tolerance {}",
+                number::fixed(tolerance, 1)
+            );
+            interval_ui(
+                ui,
+                Palette::of(ui),
+                &rows,
+                Some((-tolerance, tolerance)),
+                &title,
+            );
+        });
+}
+
+fn info_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
+    let names = of.entry.info_names();
+    if names.is_empty() {
+        let text = "This sampler reports nothing besides its draws";
+        widgets::empty_state(ui, icons::GAUGE, text, None);
+        return;
+    }
+    if !of.has_draws(ui, 1) {
+        return;
+    }
+    // The same for all variables.
+    let key = Key {
+        variable: 0,
+        ..of.key
+    };
+    let lines = views
+        .info
+        .get(ui, key, || curves::info_lines(of.run, names.len()));
+    let help = of.entry.sampler().map_or(&[][..], |spec| spec.info);
+    ScrollArea::vertical()
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            ui.add_space(tokens().space.x2);
+            for (name, line) in names.iter().zip(lines) {
+                let about = help.iter().find(|column| column.name == name);
+                info_row_ui(ui, name, about.map_or("", |column| column.help), line);
+            }
+            criterion_ui(ui, of);
+        });
+}
+
+/// The criterion of each component in each chain, with what is to be expected of it.
+fn criterion_ui(ui: &mut Ui, of: &Variable<'_>) {
+    if of.run.chains.iter().all(|chain| chain.criterion.is_empty()) {
+        return;
+    }
+    let t = tokens();
+    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x2 as i8);
+    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        widgets::heading(ui, "OSGFS criterion by component");
+        let text = "Recent mean gradient over its expected size, chain by chain; at convergence a component is at most 1 \
+                    about 73 times in 100, so single values above 1 are no alarm";
+        widgets::hint(ui, text);
+        for (component, name) in of.entry.variables().iter().enumerate() {
+            let ratio = |chain: &ChainView| {
+                let ratio = chain.criterion.get(component).copied();
+                ratio.map_or_else(
+                    || number::NOT_AVAILABLE.to_owned(),
+                    |ratio| number::significant(ratio, 2),
+                )
+            };
+            let ratios: Vec<String> = of.run.chains.iter().map(ratio).collect();
+            widgets::value_row(ui, name, &ratios.join("   "));
+        }
+    });
+}
+
+/// Name and meaning, a small trace, mean and range of one information column.
+fn info_row_ui(ui: &mut Ui, name: &str, help: &str, line: &InfoLine) {
+    let t = tokens();
+    let colors = Palette::of(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 40.0), Sense::hover());
+    let value = match (line.mean, line.range) {
+        _ if name == DIVERGENT => format!("{} of the kept draws", number::integer(line.sum as u64)),
+        (Some(mean), Some((low, high))) if low == high => number::significant(mean, 3),
+        (Some(mean), Some((low, high))) => format!(
+            "{}, {} to {}",
+            number::significant(mean, 3),
+            number::significant(low, 3),
+            number::significant(high, 3)
+        ),
+        _ => number::NOT_AVAILABLE.to_owned(),
+    };
+    response.widget_info(|| {
+        eframe::egui::WidgetInfo::labeled(
+            eframe::egui::Role::ListItem,
+            true,
+            format!("{name}: {value}"),
+        )
+    });
+    let inner = rect.shrink2(vec2(t.space.x3, 0.0));
+    let top = inner.top() + 12.0;
+    let galley = paint::line(
+        ui,
+        &value,
+        Text::Number,
+        colors.text_primary,
+        inner.width() / 2.0,
+    );
+    let right = paint::right_center(ui.painter(), inner.right(), top, galley).left();
+    let spark = Rect::from_min_max(
+        eframe::egui::pos2(inner.right() - 120.0, inner.top() + 22.0),
+        eframe::egui::pos2(inner.right(), inner.bottom() - 2.0),
+    );
+    let galley = paint::line(
+        ui,
+        name,
+        Text::Code,
+        colors.text_primary,
+        right - inner.left(),
+    );
+    paint::left_center(ui.painter(), inner.left(), top, galley);
+    let room = (spark.left() - t.space.x3 - inner.left()).max(0.0);
+    let galley = paint::line(ui, help, Text::Caption, colors.text_secondary, room);
+    paint::left_center(ui.painter(), inner.left(), inner.top() + 29.0, galley);
+    if let Some((low, high)) = line
+        .trace
+        .iter()
+        .map(|point| (point[1], point[1]))
+        .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    {
+        let span = if high > low { high - low } else { 1.0 };
+        let last = line.trace.last().map_or(1.0, |point| point[0]).max(1.0);
+        let points = line
+            .trace
+            .iter()
+            .map(|&[x, y]| {
+                let level = if high > low { (y - low) / span } else { 0.5 };
+                eframe::egui::pos2(
+                    spark.left() + (x / last) as f32 * spark.width(),
+                    spark.bottom() - level as f32 * spark.height(),
+                )
+            })
+            .collect();
+        let stroke = eframe::egui::Stroke::new(t.stroke.trace, colors.accent);
+        ui.painter().add(eframe::egui::Shape::line(points, stroke));
+    }
+    paint::hair_below(ui, rect);
+    if !help.is_empty() {
+        response.on_hover_text(format!(
+            "{help}. Mean, then smallest and largest over the kept draws of all chains; the line shows means along the run"
+        ));
+    }
+}

@@ -1,0 +1,295 @@
+//! The bar over a run: verdict, sentence, controls, and the progress line below it.
+
+use eframe::egui::{self, Align, Frame, Layout, Margin, Panel, Popup, Ui, vec2};
+
+use super::export_menu::{ExportView, export_ui};
+use super::words;
+use crate::app::entry::RunPhase;
+use crate::app::{AppState, Command, Depth, RunEntry};
+use crate::engine::RunState;
+use crate::ui::icons;
+use crate::ui::outbox::Outbox;
+use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::{self, Button, Progress, number};
+
+/// Draws that the menu offers to add.
+const MORE: [u64; 3] = [500, 1000, 5000];
+/// Width of the window below which buttons are icons.
+const NARROW: f32 = 1100.0;
+
+/// Shows the bar and the progress line.
+pub fn run_bar_ui(
+    ui: &mut Ui,
+    state: &AppState,
+    entry: &RunEntry,
+    export: &mut ExportView,
+    out: &mut Outbox,
+) {
+    let t = tokens();
+    let colors = Palette::of(ui);
+    let narrow = ui.available_width() < NARROW;
+    Panel::top("run-bar")
+        .exact_size(t.size.run_bar)
+        .show_separator_line(false)
+        .frame(
+            Frame::NONE
+                .fill(colors.bg_panel)
+                .inner_margin(Margin::symmetric(12, 0)),
+        )
+        .show(ui, |ui| {
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                ui.spacing_mut().item_spacing.x = t.space.x2;
+                buttons_ui(ui, state, entry, export, out, narrow);
+                ui.add_space(t.space.x2);
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                    words_ui(ui, state, entry);
+                });
+            });
+        });
+    let progress = entry.view().map_or(
+        Progress {
+            warmup: 0.0,
+            done: 0.0,
+        },
+        |view| words::progress(entry, &view),
+    );
+    Panel::top("run-progress")
+        .exact_size(t.size.progress_line)
+        .show_separator_line(false)
+        .frame(Frame::NONE)
+        .show(ui, |ui| {
+            widgets::progress_line(ui, progress);
+        });
+}
+
+fn words_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry) {
+    let t = tokens();
+    widgets::badge(ui, words::run_kind(entry));
+    let sentence = match &entry.phase {
+        RunPhase::Preparing(control) => match control.stage() {
+            "" => "Preparing the run".to_owned(),
+            stage => format!("Preparing: {stage}"),
+        },
+        RunPhase::Refused(_) => "The run could not be started".to_owned(),
+        _ => entry
+            .report()
+            .map(|report| report.sentence.clone())
+            .unwrap_or_default(),
+    };
+    let caption = caption(entry);
+    let quiet = state.preferences.depth == Depth::Verdict || caption.is_empty();
+    ui.add_space(t.space.x1);
+    let room = ui.available_size();
+    ui.allocate_ui_with_layout(room, Layout::top_down(Align::Min), |ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        let lines = t.text.verdict.line + if quiet { 0.0 } else { t.text.caption.line };
+        ui.add_space(((room.y - lines) / 2.0).max(0.0).floor());
+        widgets::sentence_line(ui, &sentence, Text::Verdict, false);
+        if !quiet {
+            widgets::sentence_line(ui, &caption, Text::Caption, true);
+        }
+    });
+}
+
+/// Draws, chains, stop rule, approximation.
+fn caption(entry: &RunEntry) -> String {
+    let Some(view) = entry.view() else {
+        return match &entry.phase {
+            RunPhase::Refused(reason) => reason.clone(),
+            _ => "Cancel keeps the draft; nothing has been drawn yet".to_owned(),
+        };
+    };
+    let mut parts = Vec::new();
+    let chains = view.chains.len();
+    let plural = if chains == 1 { "chain" } else { "chains" };
+    let drawn = number::integer(view.draws_per_chain() as u64);
+    match view.state {
+        RunState::Finished(reason) => {
+            parts.push(format!(
+                "Finished, {chains} {plural} of {drawn} draws in {}",
+                number::duration(view.elapsed_secs)
+            ));
+            parts.push(reason.sentence().to_owned());
+        }
+        RunState::Stopping => parts.push("Stopping: each chain ends its present draw".to_owned()),
+        RunState::Paused | RunState::Running => {
+            let word = if view.state == RunState::Paused {
+                "Paused at draw"
+            } else {
+                "Draw"
+            };
+            let wanted = number::integer(words::draws_wanted(entry, &view));
+            if view.draws_per_chain() == 0 {
+                parts.push(format!(
+                    "Warming up, then {wanted} draws, {chains} {plural}"
+                ));
+            } else {
+                parts.push(format!("{word} {drawn} of {wanted}, {chains} {plural}"));
+            }
+            if let Some(eta) = entry.report().and_then(|report| report.eta_secs) {
+                parts.push(format!("{} left", number::about(eta)));
+            }
+            if let Some(job) = entry.job() {
+                parts.push(words::stop_rule(&job.recipe.run));
+            }
+        }
+    }
+    if let Some(done) = words::control_progress(entry) {
+        parts.push(format!(
+            "bias check: NUTS as control, {:.0}%",
+            100.0 * f64::from(done)
+        ));
+    } else if let Some(spec) = entry.sampler()
+        && spec.bias.is_some()
+    {
+        let checked = entry.report().is_some_and(|report| report.bias.is_some());
+        parts.push(format!(
+            "{} is approximate{}",
+            spec.title,
+            if checked {
+                ", its bias was checked"
+            } else {
+                ": mixing says nothing about its bias"
+            }
+        ));
+    }
+    parts.join(" · ")
+}
+
+/// Buttons from right to left.
+fn buttons_ui(
+    ui: &mut Ui,
+    state: &AppState,
+    entry: &RunEntry,
+    export: &mut ExportView,
+    out: &mut Outbox,
+    narrow: bool,
+) {
+    let simple = state.preferences.depth == Depth::Verdict;
+    let id = entry.id;
+    if let RunPhase::Preparing(_) = entry.phase {
+        if ui.add(Button::new("Cancel").icon(icons::X)).clicked() {
+            out.send(Command::Stop(id));
+        }
+        return;
+    }
+    let Some(view) = entry.view() else { return };
+    let active = entry.is_active();
+    let has_draws = view
+        .chains
+        .iter()
+        .any(|chain| !chain.draws.draws.is_empty());
+    if !simple || !active {
+        let button = ui.add_enabled(has_draws, button("Export", icons::EXPORT, narrow).caret());
+        let button = button.on_disabled_hover_text("There are no draws to export yet");
+        Popup::menu(&button)
+            .close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside)
+            .width(360.0)
+            .show(|ui| export_ui(ui, entry, export, out));
+    }
+    if !simple {
+        let live = entry.run().is_some();
+        let more = ui.add_enabled(live, button("Add draws", icons::PLUS, narrow).caret());
+        let more = more.on_disabled_hover_text(
+            "This run was read from a file: use its recipe to run it again, or `ergodic resume` to go on",
+        );
+        Popup::menu(&more).show(|ui| {
+            ui.set_min_width(150.0);
+            for draws in MORE {
+                let label = format!("{} per chain", number::integer(draws));
+                if ui.add(Button::new(&label).quiet()).clicked() {
+                    out.send(Command::AddDraws(id, draws));
+                    ui.close();
+                }
+            }
+        });
+    }
+    bias_button_ui(ui, entry, active, out, narrow);
+    if active {
+        let stopping = view.state == RunState::Stopping;
+        let stop = ui.add_enabled(
+            !stopping,
+            Button::new("Stop and keep").icon_fill(icons::STOP),
+        );
+        if stop
+            .on_hover_text("End the run and keep every draw (Ctrl .)")
+            .on_disabled_hover_text("The chains are ending their present draws")
+            .clicked()
+        {
+            out.send(Command::Stop(id));
+        }
+        if !simple {
+            let (label, icon, command) = if view.state == RunState::Paused {
+                ("Resume", icons::PLAY, Command::Resume(id))
+            } else {
+                ("Pause", icons::PAUSE, Command::Pause(id))
+            };
+            let pause = ui.add_enabled(!stopping, Button::new(label).icon_fill(icon));
+            if pause
+                .on_hover_text("Chains wait and keep their place (Space)")
+                .on_disabled_hover_text("The run is ending")
+                .clicked()
+            {
+                out.send(command);
+            }
+        }
+    }
+}
+
+fn bias_button_ui(ui: &mut Ui, entry: &RunEntry, active: bool, out: &mut Outbox, narrow: bool) {
+    if entry.sampler().is_none_or(|spec| spec.bias.is_none()) {
+        return;
+    }
+    if let Some(done) = words::control_progress(entry) {
+        if ui
+            .add(Button::new("Stop the check").icon_fill(icons::STOP))
+            .clicked()
+        {
+            out.send(Command::Stop(entry.id));
+        }
+        let (rect, response) = ui.allocate_exact_size(vec2(64.0, 4.0), egui::Sense::hover());
+        response.widget_info(|| {
+            egui::WidgetInfo::labeled(egui::Role::ProgressIndicator, true, "Bias check")
+        });
+        widgets::progress::bar(ui, rect, done, Palette::of(ui).accent);
+        return;
+    }
+    let checked = entry.report().is_some_and(|report| report.bias.is_some());
+    let (able, why) = if entry.run().is_none() {
+        (
+            false,
+            "This run was read from a file; `ergodic fit --check-bias` checks it",
+        )
+    } else if active {
+        (
+            false,
+            "The check needs the run's draws: it can start once the run has ended",
+        )
+    } else {
+        (true, "")
+    };
+    let mut check = button(
+        if checked { "Check again" } else { "Check bias" },
+        icons::SCALES,
+        narrow,
+    );
+    if able && !checked {
+        check = check.primary();
+    }
+    if ui
+        .add_enabled(able, check)
+        .on_hover_text("Runs NUTS, which is exact, on the same model and compares means and standard deviations")
+        .on_disabled_hover_text(why)
+        .clicked()
+    {
+        out.send(Command::CheckBias(entry.id));
+    }
+}
+
+fn button(label: &str, icon: char, narrow: bool) -> Button<'_> {
+    if narrow {
+        Button::icon_only(icon, label)
+    } else {
+        Button::new(label).icon(icon)
+    }
+}

@@ -1,0 +1,164 @@
+//! The card of the selected variable: the same five rows for every sampler.
+
+use eframe::egui::{Align, Frame, Layout, Margin, Rect, Ui, pos2};
+
+use super::words;
+use crate::app::RunEntry;
+use crate::diagnostics::SummaryRow;
+use crate::diagnostics::verdict::{RHAT_LIMIT, draws_to_target};
+use crate::engine::Report;
+use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::{name, number, paint, value_row};
+
+/// Height of the card.
+pub const HEIGHT: f32 = 140.0;
+
+/// Shows the card.
+pub fn selected_ui(ui: &mut Ui, entry: &RunEntry, report: &Report, index: usize) {
+    let t = tokens();
+    let colors = Palette::of(ui);
+    let Some(row) = report.summary.get(index) else {
+        return;
+    };
+    Frame::NONE
+        .inner_margin(Margin::symmetric(12, 6))
+        .show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            ui.set_width(ui.available_width());
+            let head = ui.allocate_ui_with_layout(
+                eframe::egui::vec2(ui.available_width(), 24.0),
+                Layout::left_to_right(Align::Center),
+                |ui| {
+                    ui.label(Text::Label.rich("Selected", colors.text_primary));
+                    ui.available_rect_before_wrap()
+                },
+            );
+            let rest = head.inner;
+            let place = Rect::from_min_max(pos2(rest.left(), rest.top()), rest.right_bottom());
+            let shown = name::shorten(&row.variable, 38);
+            let galley = paint::line(ui, &shown, Text::Code, colors.text_primary, place.width());
+            paint::right_center(
+                ui.painter(),
+                place.right(),
+                head.response.rect.center().y,
+                galley,
+            );
+            for (label, value, why) in rows(entry, report, row, index) {
+                let response = value_row(ui, label, &value);
+                if !why.is_empty() {
+                    response.on_hover_text(why);
+                }
+            }
+            ui.add_space(t.space.x1);
+        });
+}
+
+fn rows(
+    entry: &RunEntry,
+    report: &Report,
+    row: &SummaryRow,
+    index: usize,
+) -> [(&'static str, String, String); 5] {
+    let missing = row
+        .missing
+        .map_or(number::NOT_AVAILABLE.to_owned(), |why| why.to_string());
+    let mcse = row.mcse_mean.unwrap_or(f64::NAN);
+    let estimate = |value: f64| number::estimate(value, mcse);
+    let interval = match (row.q50, row.q5, row.q95) {
+        (Some(median), Some(low), Some(high)) => format!(
+            "{}, {} to {}",
+            estimate(median),
+            estimate(low),
+            estimate(high)
+        ),
+        _ => missing.clone(),
+    };
+    let mean = match (row.mean, row.mcse_mean) {
+        (Some(mean), Some(mcse)) => format!("{} ± {}", estimate(mean), number::sd(mcse)),
+        (Some(mean), None) => estimate(mean),
+        _ => missing.clone(),
+    };
+    let ess = match (row.ess_bulk, row.ess_bulk_per_s) {
+        (Some(ess), Some(rate)) => format!("{}, {}", number::ess(ess), number::rate(rate)),
+        (Some(ess), None) => number::ess(ess),
+        _ => missing,
+    };
+    let wanted = entry.view().map_or(0.0, |view| words::ess_wanted(&view));
+    let needed = match draws_to_target(
+        std::slice::from_ref(row),
+        report.draws_per_chain,
+        wanted,
+        RHAT_LIMIT,
+    ) {
+        Some(0) => "none".to_owned(),
+        Some(draws) => format!("about {} per chain", number::integer(round(draws))),
+        None => number::NOT_AVAILABLE.to_owned(),
+    };
+    let (prior, source) = prior(entry, index);
+    [
+        (
+            "median, 90% interval",
+            interval,
+            "5%, 50% and 95% quantiles of all chains' draws".to_owned(),
+        ),
+        (
+            "mean ± MCSE",
+            mean,
+            "MCSE: standard error of the mean from the finite number of draws".to_owned(),
+        ),
+        (
+            "ESS bulk, per second",
+            ess,
+            "Independent draws that would be as good, and how many of them a second of sampling makes"
+                .to_owned(),
+        ),
+        (
+            "draws still needed",
+            needed,
+            format!(
+                "Until R-hat is at most {} and bulk and tail ESS at least {}",
+                number::fixed(RHAT_LIMIT, 2),
+                number::ess(wanted)
+            ),
+        ),
+        ("prior", prior, source),
+    ]
+}
+
+/// Two significant digits, upwards: a prediction deserves no more.
+fn round(draws: usize) -> u64 {
+    let draws = draws as u64;
+    let unit = 10_u64.pow(draws.max(1).ilog10().saturating_sub(1));
+    draws.div_ceil(unit) * unit
+}
+
+fn prior(entry: &RunEntry, index: usize) -> (String, String) {
+    if let Some(param) = entry.job().and_then(|job| job.model.params().get(index)) {
+        return (format!("`{}`", param.prior), param.prior_source.clone());
+    }
+    if let crate::app::entry::RunPhase::Read(read) = &entry.phase
+        && let Some((_, prior, source)) = read
+            .manifest
+            .as_ref()
+            .and_then(|manifest| manifest.priors.get(index))
+    {
+        return (format!("`{prior}`"), source.clone());
+    }
+    (
+        number::NOT_AVAILABLE.to_owned(),
+        "The file of draws does not say".to_owned(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn predictions_have_two_digits_and_never_promise_too_little() {
+        assert_eq!(
+            [0, 7, 99, 101, 1134, 25_400].map(round),
+            [0, 7, 99, 110, 1200, 26_000]
+        );
+    }
+}

@@ -1,0 +1,543 @@
+//! The summary table: one row per variable, worst first unless sorted otherwise.
+
+use std::cmp::Ordering;
+use std::time::{Duration, Instant};
+
+use eframe::egui::{Frame, Margin, Rect, ScrollArea, Ui, vec2};
+use egui_extras::Column as Col;
+
+use super::words;
+use crate::app::{AppState, Command, Depth, RunEntry};
+use crate::diagnostics::SummaryRow;
+use crate::engine::Report;
+use crate::ui::icons;
+use crate::ui::outbox::Outbox;
+use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
+use crate::ui::widgets::table::{
+    Side, Tone, head_cell, name_cell, name_chars, number_cell, table, verdict_cell,
+};
+use crate::ui::widgets::{self, Chip, Field, Tab, name, number, paint};
+
+/// The order changes at most this often while draws come.
+const SETTLE: Duration = Duration::from_secs(2);
+
+/// A column after icon and variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    Mean,
+    Mcse,
+    Sd,
+    Mad,
+    Q5,
+    Q50,
+    Q95,
+    Rhat,
+    EssBulk,
+    EssTail,
+    EssPerSecond,
+}
+
+impl Column {
+    fn head(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Mcse => "MCSE",
+            Self::Sd => "sd",
+            Self::Mad => "MAD",
+            Self::Q5 => "5%",
+            Self::Q50 => "median",
+            Self::Q95 => "95%",
+            Self::Rhat => "R-hat",
+            Self::EssBulk => "ESS",
+            Self::EssTail => "ESS tail",
+            Self::EssPerSecond => "ESS/s",
+        }
+    }
+
+    fn help(self) -> &'static str {
+        match self {
+            Self::Mean => "Posterior mean, to the first digit that its Monte Carlo error moves",
+            Self::Mcse => "Monte Carlo standard error of the mean",
+            Self::Sd => "Posterior standard deviation",
+            Self::Mad => {
+                "Median absolute deviation × 1.4826: the sd of a normal distribution, safe from outliers"
+            }
+            Self::Q5 => "5% quantile: lower end of the 90% interval",
+            Self::Q50 => "Posterior median",
+            Self::Q95 => "95% quantile: upper end of the 90% interval",
+            Self::Rhat => "How much chains disagree; want at most 1.01 (Vehtari et al. 2021)",
+            Self::EssBulk => {
+                "Independent draws that would tell as much about the bulk; want 100 per chain"
+            }
+            Self::EssTail => "The same for the 5% and 95% quantiles; want 100 per chain",
+            Self::EssPerSecond => "Bulk effective draws per second of sampling",
+        }
+    }
+
+    fn width(self) -> f32 {
+        match self {
+            Self::Mean | Self::EssTail | Self::Q5 | Self::Q50 | Self::Q95 => 60.0,
+            Self::Sd | Self::Mcse | Self::Mad => 56.0,
+            Self::Rhat => 52.0,
+            Self::EssBulk | Self::EssPerSecond => 48.0,
+        }
+    }
+
+    fn value(self, row: &SummaryRow) -> Option<f64> {
+        match self {
+            Self::Mean => row.mean,
+            Self::Mcse => row.mcse_mean,
+            Self::Sd => row.sd,
+            Self::Mad => row.mad,
+            Self::Q5 => row.q5,
+            Self::Q50 => row.q50,
+            Self::Q95 => row.q95,
+            Self::Rhat => row.rhat,
+            Self::EssBulk => row.ess_bulk,
+            Self::EssTail => row.ess_tail,
+            Self::EssPerSecond => row.ess_bulk_per_s,
+        }
+    }
+
+    fn text(self, row: &SummaryRow) -> String {
+        let Some(value) = self.value(row) else {
+            return row
+                .missing
+                .map_or(number::NOT_AVAILABLE.to_owned(), |why| why.to_string());
+        };
+        match self {
+            Self::Mean | Self::Q5 | Self::Q50 | Self::Q95 => {
+                number::estimate(value, row.mcse_mean.unwrap_or(f64::NAN))
+            }
+            Self::Mcse | Self::Sd | Self::Mad => number::sd(value),
+            Self::Rhat => number::rhat(value),
+            Self::EssBulk | Self::EssTail | Self::EssPerSecond => number::ess(value),
+        }
+    }
+}
+
+/// Columns for a depth and width, in the order of the table; what is dropped first stands last in `wishes`.
+fn columns(depth: Depth, width: f32) -> Vec<Column> {
+    use Column::{EssBulk, EssPerSecond, EssTail, Mad, Mcse, Mean, Q5, Q50, Q95, Rhat, Sd};
+    const ORDER: [Column; 11] = [
+        Mean,
+        Mcse,
+        Sd,
+        Mad,
+        Q5,
+        Q50,
+        Q95,
+        Rhat,
+        EssBulk,
+        EssTail,
+        EssPerSecond,
+    ];
+    let (kept, wishes): (&[Column], &[Column]) = match depth {
+        Depth::Verdict => (&[Mean, Q5, Q95], &[]),
+        Depth::Standard => (&[Mean, Rhat], &[EssBulk, Sd, Mcse, Q5, Q95]),
+        Depth::Everything => (&ORDER, &[]),
+    };
+    let mut room = width - ICON - NAME_MIN - EDGE - kept.iter().map(|c| c.width()).sum::<f32>();
+    let mut chosen = kept.to_vec();
+    for wish in wishes {
+        room -= wish.width();
+        if room < 0.0 {
+            break;
+        }
+        chosen.push(*wish);
+    }
+    // One end of an interval alone says nothing.
+    if chosen.contains(&Q5) != chosen.contains(&Q95) {
+        chosen.retain(|column| !matches!(column, Q5 | Q95));
+    }
+    ORDER
+        .into_iter()
+        .filter(|column| chosen.contains(column))
+        .collect()
+}
+
+const ICON: f32 = 30.0;
+const NAME_MIN: f32 = 96.0;
+const EDGE: f32 = 8.0;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Sort {
+    /// By distance from the limits.
+    #[default]
+    Worst,
+    /// As the model has them.
+    Model,
+    /// By name.
+    Name(bool),
+    /// By a column; whether upwards.
+    By(Column, bool),
+}
+
+/// What the table keeps.
+#[derive(Default)]
+pub struct SummaryView {
+    filter: String,
+    sort: Sort,
+    order: Vec<usize>,
+    made: Option<Made>,
+}
+
+/// What the present order was made from.
+struct Made {
+    run: u64,
+    filter: String,
+    sort: Sort,
+    rows: usize,
+    draws: usize,
+    at: Instant,
+}
+
+/// How far past its limits a row is; larger is worse.
+fn badness(row: &SummaryRow) -> f64 {
+    if row.missing.is_some() && row.rhat.is_none() {
+        // Nothing is known: after what is known to be bad, before what is fine.
+        return 1.0;
+    }
+    let rhat = row.rhat.map_or(0.0, |rhat| {
+        (rhat - 1.0) / (crate::diagnostics::verdict::RHAT_LIMIT - 1.0)
+    });
+    let least = row
+        .ess_bulk
+        .into_iter()
+        .chain(row.ess_tail)
+        .reduce(f64::min);
+    let ess = least.map_or(0.0, |ess| 400.0 / ess.max(1.0));
+    rhat.max(ess)
+}
+
+fn compare(a: &SummaryRow, b: &SummaryRow, sort: Sort) -> Ordering {
+    let numbers = |a: Option<f64>, b: Option<f64>, up: bool| match (a, b) {
+        (Some(a), Some(b)) if up => a.total_cmp(&b),
+        (Some(a), Some(b)) => b.total_cmp(&a),
+        // What is missing stands last either way.
+        (a, b) => b.is_some().cmp(&a.is_some()),
+    };
+    match sort {
+        Sort::Worst => badness(b).total_cmp(&badness(a)),
+        Sort::Model => Ordering::Equal,
+        Sort::Name(true) => a.variable.cmp(&b.variable),
+        Sort::Name(false) => b.variable.cmp(&a.variable),
+        Sort::By(column, up) => numbers(column.value(a), column.value(b), up),
+    }
+}
+
+impl SummaryView {
+    /// Makes the order anew when something was asked for, or when draws came and nobody is pointing at a row.
+    fn arrange(&mut self, ui: &Ui, entry: &RunEntry, report: &Report, pointed: bool) {
+        let rows = &report.summary;
+        if let Some(made) = &self.made {
+            let asked = made.run != entry.id
+                || made.filter != self.filter
+                || made.sort != self.sort
+                || made.rows != rows.len();
+            if !asked && made.draws == report.draws_per_chain {
+                return;
+            }
+            let passed = made.at.elapsed();
+            if !asked && (pointed || passed < SETTLE) {
+                if !pointed {
+                    ui.ctx().request_repaint_after(SETTLE - passed);
+                }
+                return;
+            }
+        }
+        let wanted = self.filter.trim().to_lowercase();
+        self.order = (0..rows.len())
+            .filter(|&index| {
+                wanted.is_empty() || rows[index].variable.to_lowercase().contains(&wanted)
+            })
+            .collect();
+        let sort = self.sort;
+        self.order
+            .sort_by(|&a, &b| compare(&rows[a], &rows[b], sort));
+        self.made = Some(Made {
+            run: entry.id,
+            filter: self.filter.clone(),
+            sort,
+            rows: rows.len(),
+            draws: report.draws_per_chain,
+            at: Instant::now(),
+        });
+    }
+
+    fn click(&mut self, column: Column) {
+        // Measures of trouble begin with the worst.
+        let first_up = matches!(
+            column,
+            Column::EssBulk | Column::EssTail | Column::EssPerSecond
+        );
+        self.sort = match self.sort {
+            Sort::By(old, up) if old == column && up == first_up => Sort::By(column, !up),
+            Sort::By(old, _) if old == column => Sort::Worst,
+            _ => Sort::By(column, first_up),
+        };
+    }
+}
+
+/// Shows strip, filter, table and count over the rest of the panel.
+pub fn summary_ui(
+    ui: &mut Ui,
+    state: &AppState,
+    entry: &RunEntry,
+    report: &Report,
+    view: &mut SummaryView,
+    out: &mut Outbox,
+) {
+    let t = tokens();
+    let colors = Palette::of(ui);
+    let area = ui.available_rect_before_wrap();
+    let strip = Rect::from_min_size(area.min, vec2(area.width(), t.size.tab_strip));
+    ui.painter().rect_filled(strip, 0.0, colors.bg_strip);
+    paint::hair_below(ui, strip);
+    ui.horizontal(|ui| {
+        ui.add(
+            Tab::new("Summary", true)
+                .icon(icons::TABLE)
+                .fill(colors.bg_surface),
+        );
+    });
+    if report.summary.is_empty() {
+        let text = "The table appears with the first draws after the warm-up";
+        widgets::empty_state(ui, icons::TABLE, text, None);
+        return;
+    }
+    let mut pointed = ui.rect_contains_pointer(area);
+    if state.preferences.depth != Depth::Verdict {
+        Frame::NONE
+            .inner_margin(Margin::symmetric(12, 8))
+            .show(ui, |ui| {
+                ui.horizontal(|ui| {
+                    ui.spacing_mut().item_spacing.x = t.space.x2;
+                    let width = (ui.available_width() - 101.0).max(80.0);
+                    Field::new("Filter variables", &mut view.filter)
+                        .label_hidden()
+                        .icon(icons::FUNNEL)
+                        .hint("Filter variables")
+                        .width(width)
+                        .show(ui);
+                    let worst = view.sort == Sort::Worst;
+                    if ui
+                        .add(Chip::toggle("Worst first", worst).icon(icons::ARROW_DOWN))
+                        .clicked()
+                    {
+                        view.sort = if worst { Sort::Model } else { Sort::Worst };
+                        pointed = false;
+                    }
+                });
+            });
+    }
+    view.arrange(ui, entry, report, pointed);
+    let count = format!(
+        "{} of {} variables",
+        number::integer(view.order.len() as u64),
+        number::integer(report.summary.len() as u64)
+    );
+    let filtered = view.order.len() < report.summary.len();
+    let width = ui.available_width();
+    let shown = columns(state.preferences.depth, width);
+    let needed = ICON + NAME_MIN + EDGE + shown.iter().map(|column| column.width()).sum::<f32>();
+    let foot = 26.0;
+    let height = (ui.available_height() - foot).max(60.0);
+    ui.allocate_ui(vec2(width, height), |ui| {
+        ui.set_min_size(vec2(width, height));
+        ScrollArea::horizontal()
+            .id_salt("summary-wide")
+            .auto_shrink([false, false])
+            .show(ui, |ui| {
+                ui.set_width(needed.max(width));
+                rows_ui(ui, state, (entry, report), &shown, view, out, height);
+            });
+    });
+    ui.horizontal(|ui| {
+        ui.set_height(foot);
+        ui.add_space(t.space.x3);
+        ui.label(Text::Caption.rich(count, colors.text_secondary));
+        if filtered {
+            ui.add_space(t.space.x2);
+            if widgets::link(ui, "Show all").clicked() {
+                view.filter.clear();
+            }
+        }
+    });
+}
+
+fn rows_ui(
+    ui: &mut Ui,
+    state: &AppState,
+    (entry, report): (&RunEntry, &Report),
+    shown: &[Column],
+    view: &mut SummaryView,
+    out: &mut Outbox,
+    height: f32,
+) {
+    let t = tokens();
+    let ess = entry
+        .view()
+        .map_or(crate::diagnostics::verdict::ESS_PER_CHAIN, |run| {
+            words::ess_wanted(&run)
+        });
+    let name_width =
+        ui.available_width() - ICON - EDGE - shown.iter().map(|column| column.width()).sum::<f32>();
+    let full: Vec<&str> = report
+        .summary
+        .iter()
+        .map(|row| row.variable.as_str())
+        .collect();
+    let short = name::short_names(&full, name_chars(ui, name_width));
+    let mut builder = table(ui)
+        .max_scroll_height(height - t.size.row_table)
+        .min_scrolled_height(0.0)
+        .auto_shrink([false, false])
+        .column(Col::exact(ICON))
+        .column(Col::exact(name_width.max(NAME_MIN)));
+    for column in shown {
+        builder = builder.column(Col::exact(column.width()));
+    }
+    let order = view.order.clone();
+    let mut clicked = None;
+    builder
+        .column(Col::exact(EDGE))
+        .header(t.size.row_table, |mut head| {
+            head.col(|ui| {
+                head_cell(ui, "", Side::Left, None);
+            });
+            head.col(|ui| {
+                let sorted = match view.sort {
+                    Sort::Name(up) => Some(up),
+                    _ => None,
+                };
+                if head_cell(ui, "variable", Side::Left, sorted).clicked() {
+                    view.sort = match view.sort {
+                        Sort::Name(true) => Sort::Name(false),
+                        Sort::Name(false) => Sort::Worst,
+                        _ => Sort::Name(true),
+                    };
+                }
+            });
+            for &column in shown {
+                head.col(|ui| {
+                    let sorted = match view.sort {
+                        Sort::By(by, up) if by == column => Some(up),
+                        _ => None,
+                    };
+                    let response = head_cell(ui, column.head(), Side::Right, sorted);
+                    if response.on_hover_text(column.help()).clicked() {
+                        view.click(column);
+                    }
+                });
+            }
+            head.col(|ui| {
+                head_cell(ui, "", Side::Left, None);
+            });
+        })
+        .body(|body| {
+            body.rows(t.size.row_table, order.len(), |mut line| {
+                let index = order[line.index()];
+                let Some(row) = report.summary.get(index) else {
+                    return;
+                };
+                line.set_selected(index == state.selected_variable);
+                let kind = words::row_kind(entry, report, row, index, ess);
+                line.col(|ui| {
+                    verdict_cell(ui, kind);
+                });
+                line.col(|ui| {
+                    name_cell(ui, &short[index], &row.variable);
+                });
+                for &column in shown {
+                    line.col(|ui| value_ui(ui, row, column, kind, ess));
+                }
+                line.col(|_ui| {});
+                if line.response().clicked() {
+                    clicked = Some(index);
+                }
+            });
+        });
+    if let Some(index) = clicked {
+        out.send(Command::SelectVariable(index));
+    }
+}
+
+fn value_ui(ui: &mut Ui, row: &SummaryRow, column: Column, kind: VerdictKind, ess: f64) {
+    let past = match column {
+        Column::Rhat => words::rhat_is_past(row),
+        Column::EssBulk => row.ess_bulk.is_some_and(|value| value < ess),
+        Column::EssTail => row.ess_tail.is_some_and(|value| value < ess),
+        _ => false,
+    };
+    let text = column.text(row);
+    if column.value(row).is_none() {
+        let response = number_cell(ui, number::NOT_AVAILABLE, Tone::Secondary);
+        response.on_hover_text(text);
+        return;
+    }
+    let tone = if past {
+        Tone::Past(if kind == VerdictKind::Bad {
+            VerdictKind::Bad
+        } else {
+            VerdictKind::Watch
+        })
+    } else if matches!(column, Column::Sd | Column::Mcse | Column::Mad) {
+        Tone::Secondary
+    } else {
+        Tone::Primary
+    };
+    number_cell(ui, &text, tone);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str, rhat: f64, ess: f64) -> SummaryRow {
+        SummaryRow {
+            variable: name.to_owned(),
+            mean: Some(ess),
+            mcse_mean: Some(0.1),
+            sd: Some(1.0),
+            mad: Some(1.0),
+            q5: Some(-1.0),
+            q50: Some(0.0),
+            q95: Some(1.0),
+            ess_bulk: Some(ess),
+            ess_tail: Some(ess),
+            ess_bulk_per_s: None,
+            rhat: Some(rhat),
+            missing: None,
+        }
+    }
+
+    #[test]
+    fn worst_comes_first_by_either_limit() {
+        let rows = [
+            row("fine", 1.001, 4000.0),
+            row("few", 1.002, 90.0),
+            row("apart", 1.2, 900.0),
+        ];
+        let mut order = [0, 1, 2];
+        order.sort_by(|&a, &b| compare(&rows[a], &rows[b], Sort::Worst));
+        assert_eq!(order, [2, 1, 0]);
+        order.sort_by(|&a, &b| compare(&rows[a], &rows[b], Sort::By(Column::EssBulk, true)));
+        assert_eq!(order, [1, 2, 0]);
+    }
+
+    #[test]
+    fn narrow_tables_lose_the_interval_first_and_keep_mean_and_rhat() {
+        let wide = columns(Depth::Standard, 600.0);
+        assert!(wide.contains(&Column::Q5) && wide.contains(&Column::Mcse));
+        let usual = columns(Depth::Standard, 364.0);
+        assert_eq!(
+            usual,
+            [Column::Mean, Column::Sd, Column::Rhat, Column::EssBulk]
+        );
+        assert_eq!(
+            columns(Depth::Standard, 200.0),
+            [Column::Mean, Column::Rhat]
+        );
+    }
+}

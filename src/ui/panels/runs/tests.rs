@@ -1,0 +1,226 @@
+//! The page over real runs of the bundled data.
+
+use std::time::{Duration, Instant};
+
+use eframe::egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+
+use super::{RunsView, runs_ui};
+use crate::app::testing::Session;
+use crate::app::{Command, Depth};
+use crate::engine::recipe::RunSection;
+use crate::export::FORMATS;
+use crate::ui::testing::{Shown, page_harness};
+
+const WAIT: Duration = Duration::from_secs(120);
+
+/// A session with a run of few draws of `sampler`.
+fn session(sampler: &str, draws: u64) -> Session {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::SetSampler(sampler.to_owned()));
+    session.send(Command::SetRun(RunSection {
+        chains: 2,
+        warmup: Some(100),
+        draws,
+        ..RunSection::default()
+    }));
+    session.send(Command::StartRun);
+    session
+}
+
+fn finished(sampler: &str) -> Session {
+    let session = session(sampler, 120);
+    let begun = Instant::now();
+    let entry = session.state.selected().unwrap();
+    while !entry.run().unwrap().is_finished() {
+        assert!(begun.elapsed() < WAIT, "the run does not end");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    session
+}
+
+fn page(session: Session) -> Harness<'static, Shown<RunsView>> {
+    let mut harness = page_harness(session, runs_ui);
+    harness.run_steps(3);
+    harness
+}
+
+/// Names of the table's cells from top to bottom.
+fn names(harness: &Harness<'_, Shown<RunsView>>) -> Vec<String> {
+    let mut cells: Vec<(f32, String)> = harness
+        .get_all_by_role(Role::Cell)
+        .filter_map(|cell| {
+            let label = cell.accesskit_node().label()?;
+            label
+                .starts_with("b[")
+                .then(|| (cell.rect().top(), label.clone()))
+        })
+        .collect();
+    cells.sort_by(|a, b| a.0.total_cmp(&b.0));
+    cells.into_iter().map(|(_, label)| label).collect()
+}
+
+#[test]
+fn a_finished_run_shows_its_variables_sorts_and_selects() {
+    let mut harness = page(finished("nuts"));
+    let mut sorted = names(&harness);
+    let entry = harness.state().session.state.selected().unwrap();
+    let variables = entry.variables();
+    let report = entry.report().unwrap();
+    sorted.sort();
+    let mut expected = variables.clone();
+    expected.sort();
+    assert_eq!(sorted, expected);
+
+    harness
+        .get_by_role_and_label(Role::ColumnHeader, "mean")
+        .click();
+    harness.run_steps(3);
+    let mut by_mean: Vec<_> = report.summary.iter().collect();
+    by_mean.sort_by(|a, b| b.mean.unwrap().total_cmp(&a.mean.unwrap()));
+    let by_mean: Vec<String> = by_mean.iter().map(|row| row.variable.clone()).collect();
+    assert_eq!(names(&harness), by_mean);
+
+    let last = by_mean.last().unwrap().clone();
+    harness.get_by_role_and_label(Role::Cell, &last).click();
+    harness.run_steps(3);
+    let index = variables.iter().position(|name| *name == last).unwrap();
+    assert_eq!(
+        harness.state().sent.last(),
+        Some(&Command::SelectVariable(index))
+    );
+    assert_eq!(harness.state().session.state.selected_variable, index);
+}
+
+#[test]
+fn the_filter_hides_rows_and_says_how_many() {
+    let mut harness = page(finished("nuts"));
+    let all = names(&harness).len();
+    harness
+        .get_by_role_and_label(Role::TextInput, "Filter variables")
+        .click();
+    harness.run_steps(2);
+    harness
+        .get_by_role_and_label(Role::TextInput, "Filter variables")
+        .type_text("REGION");
+    harness.run_steps(3);
+    let shown = names(&harness);
+    assert!(!shown.is_empty() && shown.len() < all);
+    assert!(
+        shown.iter().all(|name| name.contains("region")),
+        "{shown:?}"
+    );
+    harness.get_by_label(&format!("{} of {all} variables", shown.len()));
+    harness.get_by_label("Show all").click();
+    harness.run_steps(3);
+    assert_eq!(names(&harness).len(), all);
+}
+
+#[test]
+fn a_live_run_is_paused_resumed_and_stopped() {
+    // More draws than a test could wait for.
+    let mut harness = page(session("metropolis", 1_000_000));
+    harness.get_by_label("Pause").click();
+    harness.run_steps(2);
+    assert_eq!(harness.state().sent, [Command::Pause(1)]);
+    let begun = Instant::now();
+    while harness.query_by_label("Resume").is_none() {
+        assert!(begun.elapsed() < WAIT, "the run does not pause");
+        std::thread::sleep(Duration::from_millis(20));
+        harness.step();
+    }
+    harness.get_by_label("Resume").click();
+    harness.run_steps(2);
+    assert_eq!(harness.state().sent.last(), Some(&Command::Resume(1)));
+    harness.get_by_label("Stop and keep").click();
+    harness.run_steps(2);
+    assert_eq!(harness.state().sent.last(), Some(&Command::Stop(1)));
+    let begun = Instant::now();
+    while harness.query_by_label("Stop and keep").is_some() {
+        assert!(begun.elapsed() < WAIT, "the run does not stop");
+        std::thread::sleep(Duration::from_millis(20));
+        harness.step();
+    }
+    harness.get_by_label("Export");
+}
+
+#[test]
+fn the_export_menu_writes_where_it_was_told_without_a_dialog() {
+    let mut harness = page(finished("nuts"));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.csv");
+    harness.get_by_label("Export").click();
+    harness.run_steps(3);
+    for format in FORMATS {
+        harness.get_by_label_contains(format.title);
+    }
+    harness.get_by_label(FORMATS[1].title).click();
+    harness.run_steps(2);
+    harness.state_mut().view.export.path = path.display().to_string();
+    harness.step();
+    harness.get_by_label("Write the file").click();
+    harness.run_steps(2);
+    assert_eq!(
+        harness.state().sent,
+        [Command::Export(1, FORMATS[1].id, path.clone())]
+    );
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.starts_with("variable,mean"), "{text}");
+}
+
+#[test]
+fn every_pane_and_depth_shows_a_run() {
+    let mut harness = page(finished("sgld-cv"));
+    for tab in [
+        "Rank",
+        "Autocorrelation",
+        "Trace",
+        "Bias",
+        "Sampler",
+        "Convergence",
+    ] {
+        harness
+            .get_all_by_label(tab)
+            .find(|node| node.accesskit_node().role() == Role::Tab)
+            .unwrap_or_else(|| panic!("no tab {tab}"))
+            .click();
+        harness.run_steps(3);
+    }
+    harness.get_by_label("Check bias");
+    for depth in [Depth::Verdict, Depth::Everything, Depth::Standard] {
+        harness.state_mut().session.send(Command::SetDepth(depth));
+        harness.run_steps(3);
+        assert!(!names(&harness).is_empty(), "{depth:?}");
+    }
+    harness.state_mut().session.send(Command::AddDraws(1, 50));
+    harness.run_steps(2);
+    assert!(harness.query_by_label("Stop and keep").is_some());
+}
+
+#[test]
+fn a_refused_run_says_why_and_where_to_go() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::SetPrior(
+        "b".to_owned(),
+        Some("normal(0, -1)".to_owned()),
+    ));
+    session.send(Command::StartRun);
+    let mut harness = page(session);
+    harness.get_by_label("Run 1 could not be started");
+    harness.get_by_label("Change the model").click();
+    harness.run_steps(2);
+    assert_eq!(
+        harness.state().sent,
+        [Command::GoTo(crate::app::Page::Model)]
+    );
+}
+
+#[test]
+fn without_runs_the_page_offers_to_run() {
+    let mut harness = page(Session::with_draft("churn"));
+    harness.get_by_label("Run the model").click();
+    harness.run_steps(2);
+    assert_eq!(harness.state().sent, [Command::StartRun]);
+    assert_eq!(harness.state().session.state.runs.len(), 1);
+}

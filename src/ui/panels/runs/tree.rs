@@ -1,0 +1,286 @@
+//! The left panel: data, model and runs.
+
+use eframe::egui::{Role as AccessRole, ScrollArea, Ui, WidgetInfo, vec2};
+
+use super::words;
+use crate::app::entry::RunPhase;
+use crate::app::{AppState, Command, Page, RunEntry};
+use crate::data::formula::Formula;
+use crate::data::roles::{Role, Roles};
+use crate::data::table::{ColumnKind, Table};
+use crate::engine::Recipe;
+use crate::models;
+use crate::ui::icons;
+use crate::ui::outbox::Outbox;
+use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::{Button, TreeRow, number, paint, section_head};
+
+/// Columns shown before the rest is folded into one row.
+const COLUMNS: usize = 8;
+
+/// Shows the panel.
+pub fn tree_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox) {
+    ui.spacing_mut().item_spacing.y = 0.0;
+    ScrollArea::vertical()
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            data_ui(ui, state, entry, out);
+            line(ui);
+            model_ui(ui, entry, out);
+            line(ui);
+            runs_ui(ui, state, out);
+        });
+}
+
+fn line(ui: &mut Ui) {
+    let (rect, _) = ui.allocate_exact_size(
+        vec2(ui.available_width(), tokens().space.x2),
+        eframe::egui::Sense::hover(),
+    );
+    paint::hair_below(ui, rect);
+}
+
+/// The recipe that shows what was run: complete for live runs.
+fn recipe_of(entry: &RunEntry) -> Option<&Recipe> {
+    entry.job().map(|job| &job.recipe).or(entry.recipe.as_ref())
+}
+
+fn data_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox) {
+    if section_head(ui, "Data", Some((icons::PLUS, "Open data"))) {
+        out.send(Command::PickOpen);
+    }
+    let mine = recipe_of(entry).map(|recipe| recipe.data.source.as_str());
+    let open = state
+        .data
+        .as_ref()
+        .filter(|data| mine.is_none_or(|source| data.source == source))
+        .map(|data| &data.loaded.table);
+    let Some(table) = entry.job().map(|job| job.table.as_ref()).or(open) else {
+        let name = mine.unwrap_or("Draws from a file");
+        TreeRow::new(name)
+            .icon(icons::TABLE)
+            .fact("not open")
+            .show(ui);
+        return;
+    };
+    let shape = format!(
+        "{} × {}",
+        number::integer(table.num_rows() as u64),
+        table.columns().len()
+    );
+    if TreeRow::new(table.name())
+        .icon(icons::TABLE)
+        .fact(&shape)
+        .show(ui)
+        .clicked()
+        && state.data.is_some()
+    {
+        out.send(Command::GoTo(Page::Data));
+    }
+    let roles = recipe_of(entry)
+        .and_then(|recipe| recipe.model.formula.parse::<Formula>().ok())
+        .map(|formula| Roles::from_formula(&formula))
+        .unwrap_or_default();
+    columns_ui(ui, table, &roles);
+}
+
+fn columns_ui(ui: &mut Ui, table: &Table, roles: &Roles) {
+    // Columns of the model come first: those are what the page is about.
+    let used = |name: &str| roles.of(name) != [Role::Ignore];
+    let (mut columns, unused): (Vec<_>, Vec<_>) = table
+        .columns()
+        .iter()
+        .partition(|column| used(&column.name));
+    let room = COLUMNS.saturating_sub(columns.len());
+    columns.extend(unused.iter().take(room));
+    let hidden = table.columns().len() - columns.len().min(COLUMNS);
+    for column in columns.iter().take(COLUMNS) {
+        let words: Vec<&str> = roles
+            .of(&column.name)
+            .into_iter()
+            .filter(|role| !matches!(role, Role::Ignore | Role::Predictor))
+            .map(Role::label)
+            .collect();
+        let icon = match column.kind {
+            ColumnKind::Number => icons::HASH,
+            ColumnKind::Text => icons::TAG,
+            ColumnKind::Date => icons::CALENDAR_BLANK,
+        };
+        let unused = !used(&column.name);
+        let fact = if unused {
+            "not used".to_owned()
+        } else {
+            words.join(", ")
+        };
+        TreeRow::new(&column.name)
+            .icon(icon)
+            .mono()
+            .level(1)
+            .fact(&fact)
+            .show(ui);
+    }
+    if hidden > 0 {
+        let plural = if hidden == 1 { "column" } else { "columns" };
+        let text = format!("{hidden} more {plural}");
+        let names: Vec<&str> = table
+            .names()
+            .filter(|name| !columns.iter().take(COLUMNS).any(|c| c.name == **name))
+            .collect();
+        TreeRow::new(&text)
+            .icon(icons::DOTS_THREE)
+            .level(1)
+            .show(ui)
+            .on_hover_text(names.join(", "));
+    }
+}
+
+fn model_ui(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
+    section_head(ui, "Model", None);
+    let Some(recipe) = recipe_of(entry) else {
+        TreeRow::new("not known").icon(icons::FUNCTION).show(ui);
+        return;
+    };
+    let title = models::find(&recipe.model.template)
+        .map_or(recipe.model.template.as_str(), |entry| entry.spec.title);
+    if TreeRow::new(title).icon(icons::FUNCTION).show(ui).clicked() {
+        out.send(Command::GoTo(Page::Model));
+    }
+    formula_ui(ui, &recipe.model.formula);
+    let set = recipe.priors.len();
+    let fact = if set == 0 {
+        "default".to_owned()
+    } else {
+        format!("{set} set")
+    };
+    if TreeRow::new("Priors")
+        .icon(icons::SLIDERS_HORIZONTAL)
+        .level(1)
+        .fact(&fact)
+        .show(ui)
+        .clicked()
+    {
+        out.send(Command::GoTo(Page::Model));
+    }
+    let sampler = entry.sampler().map_or("auto", |spec| spec.title);
+    let row = TreeRow::new("Sampler")
+        .icon(icons::WAVEFORM)
+        .level(1)
+        .fact(sampler)
+        .show(ui);
+    let row = match entry.job() {
+        Some(job) => row.on_hover_text(&job.sampler_reason),
+        None => row,
+    };
+    if row.clicked() {
+        out.send(Command::GoTo(Page::Sampler));
+    }
+}
+
+fn formula_ui(ui: &mut Ui, formula: &str) {
+    let t = tokens();
+    let colors = Palette::of(ui);
+    let left = t.space.x3 + t.icon.small + 6.0;
+    let width = (ui.available_width() - left - t.space.x2).max(20.0);
+    let mut job = eframe::egui::text::LayoutJob::simple(
+        formula.to_owned(),
+        Text::CodeSmall.font(),
+        colors.text_secondary,
+        width,
+    );
+    job.wrap.max_rows = 4;
+    let galley = ui.painter().layout_job(job);
+    let cut = galley.elided;
+    let (rect, response) = ui.allocate_exact_size(
+        vec2(ui.available_width(), galley.size().y + t.space.x1),
+        eframe::egui::Sense::hover(),
+    );
+    response.widget_info(|| WidgetInfo::labeled(AccessRole::Label, true, formula));
+    ui.painter()
+        .galley(rect.min + vec2(left, 0.0), galley, colors.text_secondary);
+    if cut {
+        response.on_hover_text(formula);
+    }
+}
+
+fn runs_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
+    let can_run = state.document.is_some();
+    let act = can_run.then_some((icons::PLAY, "Run the model (Ctrl Enter)"));
+    if section_head(ui, "Runs", act) {
+        out.send(Command::StartRun);
+    }
+    for entry in state.runs.iter().rev() {
+        run_row_ui(ui, state, entry, out);
+    }
+}
+
+fn run_row_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox) {
+    let title = entry.title();
+    let sampler = entry.sampler().map_or("auto", |spec| spec.title);
+    let view = entry.view();
+    let stale = words::stale_reason(state, entry);
+    let mut row = TreeRow::new(&title)
+        .detail(sampler)
+        .selected(state.selected_run == Some(entry.id));
+    row = if stale.is_some() {
+        row.icon(icons::CLOCK)
+    } else {
+        row.verdict(words::run_kind(entry))
+    };
+    let took;
+    if stale.is_some() {
+        row = row.fact("stale");
+    } else if entry.is_active() {
+        let done = view
+            .as_ref()
+            .map_or(0.0, |view| words::progress(entry, view).done);
+        row = row.progress(done);
+    } else if let RunPhase::Refused(_) = entry.phase {
+        row = row.fact("refused");
+    } else if let Some(view) = &view {
+        took = number::duration(view.elapsed_secs);
+        if view.elapsed_secs > 0.0 {
+            row = row.fact(&took);
+        }
+    }
+    let response = row.show(ui);
+    let mut tip = entry
+        .report()
+        .map(|report| paint::words(&report.sentence))
+        .unwrap_or_default();
+    if let RunPhase::Refused(reason) = &entry.phase {
+        tip.clone_from(reason);
+    }
+    if let Some(stale) = stale {
+        tip = format!("{stale}. {tip}");
+    }
+    let response = if tip.is_empty() {
+        response
+    } else {
+        response.on_hover_text(tip)
+    };
+    if response.clicked() {
+        out.send(Command::SelectRun(entry.id));
+    }
+    response.context_menu(|ui| {
+        ui.set_min_width(170.0);
+        let known = entry.recipe.is_some();
+        if ui
+            .add_enabled(known, Button::new("Use this recipe").quiet())
+            .on_disabled_hover_text("Draws from a file have no recipe")
+            .clicked()
+        {
+            out.send(Command::UseRecipeOf(entry.id));
+            ui.close();
+        }
+        let idle = !entry.is_active();
+        if ui
+            .add_enabled(idle, Button::new("Forget this run").quiet())
+            .on_hover_text("Takes it out of the list; its folder stays")
+            .on_disabled_hover_text("Stop the run first")
+            .clicked()
+        {
+            out.send(Command::ForgetRun(entry.id));
+            ui.close();
+        }
+    });
+}

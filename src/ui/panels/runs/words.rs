@@ -1,0 +1,201 @@
+//! Words and verdicts that several parts of the runs page share.
+
+use crate::app::entry::{RunPhase, Saved};
+use crate::app::{AppState, RunEntry};
+use crate::diagnostics::verdict::{ESS_PER_CHAIN, MIN_DRAWS, RHAT_LIMIT};
+use crate::diagnostics::{Missing, SummaryRow, Verdict};
+use crate::engine::chain::Warmup;
+use crate::engine::{Report, RunView};
+use crate::ui::theme::VerdictKind;
+use crate::ui::widgets::Progress;
+
+/// How a verdict is shown.
+pub fn kind_of(verdict: Verdict) -> VerdictKind {
+    match verdict {
+        Verdict::Good => VerdictKind::Good,
+        Verdict::Watch => VerdictKind::Watch,
+        Verdict::Bad => VerdictKind::Bad,
+        Verdict::TooEarly => VerdictKind::TooEarly,
+        Verdict::NotCertified => VerdictKind::NotCertified,
+    }
+}
+
+/// The verdict of a run as its badge and its row in the tree show it.
+pub fn run_kind(entry: &RunEntry) -> VerdictKind {
+    match (&entry.phase, entry.report()) {
+        (RunPhase::Refused(_), _) => VerdictKind::Bad,
+        (_, Some(report)) => kind_of(report.verdict),
+        _ => VerdictKind::TooEarly,
+    }
+}
+
+/// Effective sample size that every variable of a run should have.
+pub fn ess_wanted(view: &RunView) -> f64 {
+    ESS_PER_CHAIN * view.usable().count().max(1) as f64
+}
+
+/// Whether R-hat is past its limit.
+pub fn rhat_is_past(row: &SummaryRow) -> bool {
+    row.rhat.is_some_and(|rhat| rhat > RHAT_LIMIT)
+}
+
+/// The verdict on one row of the summary.
+pub fn row_kind(
+    entry: &RunEntry,
+    report: &Report,
+    row: &SummaryRow,
+    index: usize,
+    ess: f64,
+) -> VerdictKind {
+    if row.missing == Some(Missing::NotFinite) || row.rhat.is_some_and(f64::is_infinite) {
+        return VerdictKind::Bad;
+    }
+    if report.draws_per_chain < MIN_DRAWS {
+        return VerdictKind::TooEarly;
+    }
+    let short = |value: Option<f64>| value.is_some_and(|value| value < ess);
+    if rhat_is_past(row) || short(row.ess_bulk) || short(row.ess_tail) {
+        return VerdictKind::Watch;
+    }
+    let biased = entry.sampler().is_some_and(|spec| spec.bias.is_some());
+    if !biased {
+        return VerdictKind::Good;
+    }
+    report
+        .bias
+        .as_ref()
+        .and_then(|bias| bias.rows.get(index))
+        .map_or(VerdictKind::MixingOnly, |row| kind_of(row.verdict))
+}
+
+/// Iterations of warm-up per chain: those made once all chains draw, those planned before.
+pub fn warmup_iterations(entry: &RunEntry, view: &RunView) -> u64 {
+    let made = view
+        .chains
+        .iter()
+        .map(|chain| chain.draws.warmup.len() as u64)
+        .max()
+        .unwrap_or(0);
+    let drawing = view
+        .chains
+        .iter()
+        .any(|chain| !chain.draws.draws.is_empty());
+    let planned = entry.job().map_or(0, |job| match job.warmup() {
+        Warmup::Fixed(length) => length,
+        Warmup::UntilReady { max } => max,
+    });
+    if drawing || view.is_finished() {
+        made
+    } else {
+        planned.max(made)
+    }
+}
+
+/// Draws that each chain is to keep.
+pub fn draws_wanted(entry: &RunEntry, view: &RunView) -> u64 {
+    match entry.run() {
+        Some(run) => (0..view.chains.len())
+            .map(|chain| run.draws_wanted(chain))
+            .max()
+            .unwrap_or(0),
+        None => view.draws_per_chain() as u64,
+    }
+}
+
+/// How far a run is.
+pub fn progress(entry: &RunEntry, view: &RunView) -> Progress {
+    if view.is_finished() {
+        let warmup = warmup_iterations(entry, view) as f32;
+        let all = warmup + draws_wanted(entry, view) as f32;
+        let warmup = if all > 0.0 { warmup / all } else { 0.0 };
+        return Progress { warmup, done: 1.0 };
+    }
+    let warmup = warmup_iterations(entry, view) as f32;
+    let all = (warmup + draws_wanted(entry, view) as f32).max(1.0);
+    let iterations: u64 = view
+        .usable()
+        .map(|chain| (chain.draws.warmup.len() + chain.draws.draws.len()) as u64)
+        .sum();
+    let chains = view.usable().count().max(1);
+    Progress {
+        warmup: warmup / all,
+        done: (iterations as f32 / chains as f32 / all).min(1.0),
+    }
+}
+
+/// Progress of the control run of a bias check, 0 to 1.
+pub fn control_progress(entry: &RunEntry) -> Option<f32> {
+    let control = entry.control.as_ref()?;
+    let view = control.view();
+    let job = control.job();
+    let warmup = match job.warmup() {
+        Warmup::Fixed(length) => length,
+        Warmup::UntilReady { max } => max,
+    };
+    let all = (warmup + job.recipe.run.draws).max(1) as f32;
+    let least = view
+        .chains
+        .iter()
+        .map(|chain| chain.draws.warmup.len() + chain.draws.draws.len())
+        .min()
+        .unwrap_or(0);
+    Some((least as f32 / all).min(1.0))
+}
+
+/// Why the results of a run are of something else than the draft, if they are.
+pub fn stale_reason(state: &AppState, entry: &RunEntry) -> Option<&'static str> {
+    let draft = &state.document.as_ref()?.recipe;
+    let mine = entry.recipe.as_ref()?;
+    if !entry.is_stale(draft) {
+        return None;
+    }
+    Some(if mine.data.source != draft.data.source {
+        "Stale: it is of other data than the open ones"
+    } else if mine.data.import != draft.data.import {
+        "Stale: the data were read differently"
+    } else if mine.model != draft.model {
+        "Stale: the model was changed since"
+    } else {
+        "Stale: the priors were changed since"
+    })
+}
+
+/// The command line that makes the same run, and whether it names a file that is there.
+pub fn command_line(entry: &RunEntry) -> (String, bool) {
+    match &entry.saved {
+        Saved::At(folder) if entry.recipe.is_some() => {
+            let path = folder.join("recipe.toml").display().to_string();
+            let path = if path.contains(' ') {
+                format!("\"{path}\"")
+            } else {
+                path
+            };
+            (format!("ergodic fit {path}"), true)
+        }
+        _ => ("ergodic fit recipe.toml".to_owned(), false),
+    }
+}
+
+/// A stop rule in words.
+pub fn stop_rule(run: &crate::engine::recipe::RunSection) -> String {
+    use crate::ui::widgets::number;
+    let mut rules = Vec::new();
+    if run.draws_of_chains.is_none() {
+        if run.target_ess.is_some() || run.target_rhat.is_some() {
+            let rhat = number::fixed(run.target_rhat.unwrap_or(RHAT_LIMIT), 2);
+            let ess = run.target_ess.map(number::ess);
+            rules.push(match ess {
+                Some(ess) => format!("R-hat {rhat} and ESS {ess}"),
+                None => format!("R-hat {rhat}"),
+            });
+        }
+        if let Some(seconds) = run.max_seconds {
+            rules.push(number::duration(seconds));
+        }
+    }
+    if rules.is_empty() {
+        "stops at the last draw".to_owned()
+    } else {
+        format!("stops at {}", rules.join(" or after "))
+    }
+}

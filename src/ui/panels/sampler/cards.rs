@@ -1,0 +1,168 @@
+//! The list of samplers: what each is for, whether it is exact, and why or why not here.
+
+use eframe::egui::{Align, Frame, Layout, Margin, Role, Sense, Stroke, Ui, WidgetInfo, vec2};
+
+use crate::app::{AppState, Command};
+use crate::engine::Recipe;
+use crate::engine::recipe::AUTO;
+use crate::samplers::{self, advise};
+use crate::ui::outbox::Outbox;
+use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
+use crate::ui::widgets::{Chip, badge_with, number, paint};
+
+/// What a card says.
+struct Card<'a> {
+    id: &'static str,
+    title: &'a str,
+    about: &'a str,
+    /// `Some(reason)` for approximate samplers, `None` for exact ones and for auto.
+    bias: Option<&'a str>,
+    exact: bool,
+    reason: Option<String>,
+    recommended: bool,
+}
+
+/// Shows all cards.
+pub fn cards_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut Outbox) {
+    let t = tokens();
+    ui.spacing_mut().item_spacing.y = t.space.x2;
+    let advice = advice(state, recipe);
+    let recommended = advice.as_ref().map(|advice| advice.sampler);
+    let chosen = recipe.sampler.id.as_str();
+    let auto = Card {
+        id: AUTO,
+        title: "Choose for me",
+        about: "An exact sampler as long as it is affordable, then the one with the smallest bias",
+        bias: None,
+        exact: false,
+        reason: Some(auto_reason(state, recipe)),
+        recommended: false,
+    };
+    card_ui(ui, &auto, chosen, out);
+    for entry in samplers::REGISTRY {
+        let spec = &entry.spec;
+        let reason = advice.as_ref().and_then(|advice| {
+            advice
+                .alternatives
+                .iter()
+                .find(|candidate| candidate.sampler == spec.id)
+                .map(|candidate| candidate.reason.clone())
+        });
+        let card = Card {
+            id: spec.id,
+            title: spec.title,
+            about: spec.about,
+            bias: spec.bias,
+            exact: spec.bias.is_none(),
+            reason,
+            recommended: recommended == Some(spec.id),
+        };
+        card_ui(ui, &card, chosen, out);
+    }
+}
+
+/// The advice for this model once a run of it has been prepared; before, rows and curvature are not known together.
+pub(super) fn advice(state: &AppState, recipe: &Recipe) -> Option<advise::Advice> {
+    state
+        .runs
+        .iter()
+        .rev()
+        .filter(|entry| !entry.is_stale(recipe))
+        .find_map(|entry| entry.job())
+        .map(|job| advise::advise(&job.target))
+}
+
+/// What `auto` means for this model, as far as that is known.
+pub(super) fn auto_reason(state: &AppState, recipe: &Recipe) -> String {
+    if let Some(advice) = advice(state, recipe) {
+        return advice.reason;
+    }
+    let size = state
+        .check
+        .as_ref()
+        .filter(|check| check.error.is_none())
+        .map(|check| (check.rows.0, check.params.len()));
+    match size {
+        Some((rows, params)) => format!(
+            "decided when the run is prepared, from the posterior's curvature: NUTS, which is exact, if it is affordable; \
+             here it would take {}",
+            number::about(advise::nuts_secs(rows, params).max(1.0))
+        ),
+        None => "decided when the run is prepared".to_owned(),
+    }
+}
+
+fn card_ui(ui: &mut Ui, card: &Card<'_>, chosen: &str, out: &mut Outbox) {
+    let t = tokens();
+    let colors = Palette::of(ui);
+    let selected = chosen == card.id;
+    // The frame's colours depend on the pointer, which is known from the last frame's place.
+    let id = ui.make_persistent_id(("sampler", card.id));
+    let hovered = ui.ctx().read_response(id).is_some_and(|old| old.hovered());
+    let (fill, stroke) = if selected {
+        (
+            colors.accent_soft,
+            Stroke::new(t.stroke.focus, colors.accent),
+        )
+    } else if hovered {
+        (
+            colors.bg_hover,
+            Stroke::new(t.stroke.hair, colors.border_button),
+        )
+    } else {
+        (
+            colors.bg_surface,
+            Stroke::new(t.stroke.hair, colors.border_subtle),
+        )
+    };
+    let shown = Frame::NONE
+        .fill(fill)
+        .stroke(stroke)
+        .corner_radius(t.radius.card)
+        .inner_margin(Margin::same(if selected { 11 } else { 12 }))
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.spacing_mut().item_spacing.y = t.space.x1;
+            let line = vec2(ui.available_width(), t.size.chip);
+            ui.allocate_ui_with_layout(line, Layout::left_to_right(Align::Center), |ui| {
+                ui.spacing_mut().item_spacing.x = t.space.x2;
+                let galley = paint::line(
+                    ui,
+                    card.title,
+                    Text::Heading,
+                    colors.text_primary,
+                    (ui.available_width() - if card.recommended { 190.0 } else { 110.0 }).max(80.0),
+                );
+                ui.add(eframe::egui::Label::new(galley).selectable(false));
+                if card.bias.is_some() {
+                    badge_with(ui, VerdictKind::NotCertified, "Approximate");
+                } else if card.exact {
+                    badge_with(ui, VerdictKind::Good, "Exact");
+                }
+                if card.recommended {
+                    ui.add(Chip::fact("auto takes it"));
+                }
+            });
+            paragraph(ui, card.about, Text::Body, colors.text_primary);
+            if let Some(bias) = card.bias {
+                paragraph(ui, bias, Text::Caption, colors.text_secondary);
+            }
+            if let Some(reason) = &card.reason {
+                let text = format!("Here: {reason}");
+                paragraph(ui, &text, Text::Caption, colors.text_secondary);
+            }
+        });
+    let response = ui.interact(shown.response.rect, id, Sense::click());
+    response.widget_info(|| WidgetInfo::selected(Role::RadioButton, true, selected, card.title));
+    paint::focus_ring(ui, &response, shown.response.rect, t.radius.card);
+    if response.clicked() && !selected {
+        out.send(Command::SetSampler(card.id.to_owned()));
+    }
+}
+
+/// Text that leaves clicks to the card.
+fn paragraph(ui: &mut Ui, text: &str, role: Text, color: eframe::egui::Color32) {
+    let galley = paint::paragraph(ui, text, role, color, ui.available_width());
+    let (rect, _) = ui.allocate_exact_size(galley.size(), Sense::hover());
+    ui.painter().galley(rect.min, galley, color);
+}

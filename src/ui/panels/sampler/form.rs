@@ -1,0 +1,259 @@
+//! The form of a sampler's settings, made from its fields; then its formula and source.
+
+use std::collections::BTreeMap;
+
+use eframe::egui::{Align, Layout, Sense, Ui, vec2};
+
+use crate::app::Command;
+use crate::base::settings::{Default as FieldDefault, Field as Setting, Kind, Value};
+use crate::engine::Recipe;
+use crate::samplers::SamplerEntry;
+use crate::ui::outbox::Outbox;
+use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::{self, Field, Segments, paint};
+
+/// Width of the labels.
+const LABEL: f32 = 190.0;
+/// Width of a field of a number.
+const FIELD: f32 = 150.0;
+/// What leaves a setting to the sampler.
+const LEFT_TO_SAMPLER: &str = "auto";
+
+/// Texts being typed, by sampler and setting.
+#[derive(Default)]
+pub struct FormView {
+    drafts: BTreeMap<(&'static str, &'static str), String>,
+}
+
+/// Shows the form.
+pub fn form_ui(
+    ui: &mut Ui,
+    entry: &'static SamplerEntry,
+    recipe: &Recipe,
+    view: &mut FormView,
+    out: &mut Outbox,
+) {
+    let t = tokens();
+    let spec = &entry.spec;
+    let title = format!("Settings of {}", spec.title);
+    widgets::heading(ui, &title);
+    if spec.fields.is_empty() {
+        widgets::hint(ui, "It has none.");
+    }
+    widgets::card(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.spacing_mut().item_spacing.y = t.space.x3;
+        for field in spec.fields {
+            setting_ui(ui, spec.id, field, recipe, view, out);
+        }
+    });
+    ui.add_space(t.space.x2);
+    widgets::heading(ui, "What it does");
+    widgets::card(ui, |ui| {
+        ui.set_width(ui.available_width());
+        let colors = Palette::of(ui);
+        ui.spacing_mut().item_spacing.y = t.space.x2;
+        let width = ui.available_width();
+        let galley = paint::paragraph(ui, spec.formula, Text::Code, colors.text_primary, width);
+        ui.add(eframe::egui::Label::new(galley));
+        let source = format!("Source: {}", spec.cite);
+        widgets::hint(ui, &source);
+        if let Some(bias) = spec.bias {
+            let text = format!("Approximate: {bias}. After the run, check its bias against NUTS.");
+            widgets::hint(ui, &text);
+        }
+        if spec.needs_mode {
+            widgets::hint(
+                ui,
+                "It starts from the posterior's peak, which is found when the run is prepared.",
+            );
+        }
+    });
+}
+
+fn default_text(field: &Setting) -> String {
+    match field.default {
+        None => LEFT_TO_SAMPLER.to_owned(),
+        Some(FieldDefault::Int(value)) => value.to_string(),
+        Some(FieldDefault::Real(value)) => value.to_string(),
+        Some(FieldDefault::Text(value)) => value.to_owned(),
+        Some(FieldDefault::Bool(value)) => if value { "on" } else { "off" }.to_owned(),
+    }
+}
+
+/// One setting: label and control on a line, the reason for its default below.
+fn setting_ui(
+    ui: &mut Ui,
+    sampler: &'static str,
+    field: &'static Setting,
+    recipe: &Recipe,
+    view: &mut FormView,
+    out: &mut Outbox,
+) {
+    let t = tokens();
+    let colors = Palette::of(ui);
+    let set = recipe.sampler.settings.get(field.key);
+    let height = t.size.field;
+    ui.vertical(|ui| {
+        ui.spacing_mut().item_spacing.y = t.space.x1;
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = t.space.x3;
+            let (rect, label) = ui.allocate_exact_size(vec2(LABEL, height), Sense::hover());
+            let galley = paint::line(ui, field.label, Text::Label, colors.text_primary, LABEL);
+            paint::left_center(ui.painter(), rect.left(), rect.center().y, galley);
+            label.on_hover_ui(|ui| help_ui(ui, field));
+            let sent = match field.kind {
+                Kind::Int { .. } | Kind::Real { .. } => number_ui(ui, sampler, field, set, view),
+                Kind::Choice(words) => choice_ui(ui, field, words, set),
+                Kind::Bool => bool_ui(ui, field, set),
+            };
+            if let Some(value) = sent {
+                out.send(Command::SetSetting(field.key.to_owned(), value));
+            }
+            if set.is_some() {
+                ui.allocate_ui_with_layout(
+                    vec2(120.0, height),
+                    Layout::left_to_right(Align::Center),
+                    |ui| {
+                        let text = format!("Reset to {}", default_text(field));
+                        if widgets::link(ui, &text).clicked() {
+                            view.drafts.remove(&(sampler, field.key));
+                            out.send(Command::SetSetting(field.key.to_owned(), None));
+                        }
+                    },
+                );
+            }
+        });
+        ui.horizontal(|ui| {
+            ui.add_space(LABEL + t.space.x3);
+            ui.vertical(|ui| {
+                let text = format!("Default {}: {}", default_text(field), field.why);
+                let width = ui.available_width();
+                let galley =
+                    paint::paragraph(ui, &text, Text::Caption, colors.text_secondary, width);
+                ui.add(eframe::egui::Label::new(galley))
+                    .on_hover_ui(|ui| help_ui(ui, field));
+            });
+        });
+    });
+}
+
+fn help_ui(ui: &mut Ui, field: &Setting) {
+    let colors = Palette::of(ui);
+    ui.set_max_width(tokens().size.tooltip_max);
+    ui.label(Text::CaptionStrong.rich(field.label, colors.text_primary));
+    ui.label(Text::Caption.rich(field.help, colors.text_primary));
+    let range = match field.kind {
+        Kind::Int { min, max } => format!("A whole number from {min} to {max}"),
+        Kind::Real { min, max } => format!("A number from {min} to {max}"),
+        Kind::Choice(words) => format!("One of {}", words.join(", ")),
+        Kind::Bool => "On or off".to_owned(),
+    };
+    ui.label(Text::Caption.rich(range, colors.text_secondary));
+    let key = format!("--set sampler.{}", field.key);
+    ui.label(Text::CodeSmall.rich(key, colors.text_secondary));
+}
+
+/// A number, or nothing for the default. The change to send, if any.
+fn number_ui(
+    ui: &mut Ui,
+    sampler: &'static str,
+    field: &'static Setting,
+    set: Option<&Value>,
+    view: &mut FormView,
+) -> Option<Option<Value>> {
+    let key = (sampler, field.key);
+    let current = set.map(Value::to_string).unwrap_or_default();
+    let mut text = view.drafts.get(&key).cloned().unwrap_or(current);
+    let parsed = parse(field, &text);
+    let error = parsed.as_ref().err().map(String::as_str);
+    let hint = default_text(field);
+    let response = ui
+        .scope(|ui| {
+            ui.set_width(if error.is_some() { 260.0 } else { FIELD });
+            Field::new(field.label, &mut text)
+                .id_salt(field.key)
+                .label_hidden()
+                .number()
+                .hint(&hint)
+                .error(error)
+                .width(FIELD)
+                .show(ui)
+        })
+        .inner;
+    if response.restored {
+        view.drafts.remove(&key);
+        return None;
+    }
+    if response.response.changed() {
+        view.drafts.insert(key, text.clone());
+    }
+    if !response.committed {
+        return None;
+    }
+    let value = parse(field, &text).ok()?;
+    view.drafts.remove(&key);
+    (value.as_ref() != set).then_some(value)
+}
+
+/// The value that `text` says; `None` for the default.
+fn parse(field: &Setting, text: &str) -> Result<Option<Value>, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let value = Value::parse(text);
+    field.accepts(&value).map_err(|error| error.to_string())?;
+    Ok(Some(value))
+}
+
+fn choice_ui(
+    ui: &mut Ui,
+    field: &Setting,
+    words: &'static [&'static str],
+    set: Option<&Value>,
+) -> Option<Option<Value>> {
+    let standard = match field.default {
+        Some(FieldDefault::Text(word)) => word,
+        _ => LEFT_TO_SAMPLER,
+    };
+    let mut chosen = match set {
+        Some(Value::Text(word)) => words
+            .iter()
+            .copied()
+            .find(|known| known == word)
+            .unwrap_or(standard),
+        _ => standard,
+    };
+    let mut segments = Segments::new(field.label, &mut chosen);
+    if field.default.is_none() {
+        segments = segments.option(LEFT_TO_SAMPLER, LEFT_TO_SAMPLER);
+    }
+    for &word in words.iter().filter(|word| **word != LEFT_TO_SAMPLER) {
+        segments = segments.option(word, word);
+    }
+    if !segments.show(ui).changed() {
+        return None;
+    }
+    Some((chosen != standard).then(|| Value::Text(chosen.to_owned())))
+}
+
+fn bool_ui(ui: &mut Ui, field: &Setting, set: Option<&Value>) -> Option<Option<Value>> {
+    let standard = match field.default {
+        Some(FieldDefault::Bool(on)) => Some(on),
+        _ => None,
+    };
+    let mut chosen = match set {
+        Some(Value::Bool(on)) => Some(*on),
+        _ => standard,
+    };
+    let mut segments = Segments::new(field.label, &mut chosen);
+    if standard.is_none() {
+        segments = segments.option(None, LEFT_TO_SAMPLER);
+    }
+    let segments = segments.option(Some(true), "On").option(Some(false), "Off");
+    if !segments.show(ui).changed() {
+        return None;
+    }
+    Some(chosen.filter(|_| chosen != standard).map(Value::Bool))
+}

@@ -1,0 +1,233 @@
+//! Chains, warm-up, draws, seed and when to stop.
+
+use eframe::egui::{Align, Layout, Sense, Ui, vec2};
+
+use crate::app::Command;
+use crate::diagnostics::verdict::{ADVISED_CHAINS, ESS_PER_CHAIN, RHAT_LIMIT};
+use crate::engine::Recipe;
+use crate::engine::recipe::{MAX_CHAINS, RunSection};
+use crate::samplers;
+use crate::ui::icons;
+use crate::ui::outbox::Outbox;
+use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::{self, Button, NumberField, Segments, number, paint};
+
+/// Width of the labels.
+const LABEL: f32 = 190.0;
+/// Width of a field of a number.
+const FIELD: f32 = 110.0;
+/// Most draws that the form takes; memory ends sooner.
+const MAX_DRAWS: f64 = 1e9;
+/// Largest seed that a number field shows exactly.
+const MAX_SEED: f64 = 9_007_199_254_740_991.0;
+/// Time limit that is proposed, in seconds.
+const FIRST_LIMIT: f64 = 60.0;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    Draws,
+    Time,
+    Precision,
+}
+
+impl Stop {
+    fn of(run: &RunSection) -> Self {
+        if run.target_ess.is_some() || run.target_rhat.is_some() {
+            Self::Precision
+        } else if run.max_seconds.is_some() {
+            Self::Time
+        } else {
+            Self::Draws
+        }
+    }
+}
+
+/// Shows the section.
+pub fn run_control_ui(ui: &mut Ui, recipe: &Recipe, out: &mut Outbox) {
+    let t = tokens();
+    widgets::heading(ui, "Run");
+    let mut run = recipe.run.clone();
+    widgets::card(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.spacing_mut().item_spacing.y = t.space.x2;
+        let chains =
+            format!("{ADVISED_CHAINS} or more, so that disagreement shows; each is a thread");
+        row_ui(ui, "Chains", &chains, |ui| {
+            let mut value = run.chains as f64;
+            if field(ui, "Chains", &mut value, 1.0, MAX_CHAINS as f64) {
+                run.chains = value as usize;
+            }
+        });
+        warmup_ui(ui, recipe, &mut run);
+        stop_ui(ui, &mut run);
+        row_ui(
+            ui,
+            "Seed",
+            "The same seed gives the same draws, bit for bit",
+            |ui| {
+                let mut value = run.seed as f64;
+                if field(ui, "Seed", &mut value, 0.0, MAX_SEED) {
+                    run.seed = value as u64;
+                }
+                if ui
+                    .add(Button::new("New seed").icon(icons::ARROWS_CLOCKWISE))
+                    .clicked()
+                {
+                    out.send(Command::NewSeed);
+                }
+            },
+        );
+    });
+    if run != recipe.run {
+        // A run section that was stopped early replays its draws; changing it makes a new run.
+        run.draws_of_chains = None;
+        out.send(Command::SetRun(run));
+    }
+}
+
+/// A label, controls, and a hint below them.
+fn row_ui(ui: &mut Ui, label: &str, hint: &str, controls: impl FnOnce(&mut Ui)) {
+    let t = tokens();
+    let colors = Palette::of(ui);
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = t.space.x3;
+        let (rect, _) = ui.allocate_exact_size(vec2(LABEL, t.size.field), Sense::hover());
+        let galley = paint::line(ui, label, Text::Label, colors.text_primary, LABEL);
+        paint::left_center(ui.painter(), rect.left(), rect.center().y, galley);
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = t.space.x1;
+            ui.allocate_ui_with_layout(
+                vec2(ui.available_width(), t.size.field),
+                Layout::left_to_right(Align::Center),
+                |ui| {
+                    ui.spacing_mut().item_spacing.x = t.space.x2;
+                    controls(ui);
+                },
+            );
+            if !hint.is_empty() {
+                let width = ui.available_width();
+                let galley =
+                    paint::paragraph(ui, hint, Text::Caption, colors.text_secondary, width);
+                ui.add(eframe::egui::Label::new(galley));
+            }
+        });
+    });
+}
+
+fn field(ui: &mut Ui, label: &str, value: &mut f64, low: f64, high: f64) -> bool {
+    NumberField::new(label, value, low..=high)
+        .integer()
+        .without_slider()
+        .field_width(FIELD)
+        .label_hidden()
+        .show(ui)
+}
+
+fn warmup_ui(ui: &mut Ui, recipe: &Recipe, run: &mut RunSection) {
+    let spec = samplers::find(&recipe.sampler.id).map(|entry| &entry.spec);
+    let hint = match spec {
+        Some(spec) if spec.decides_warmup => format!(
+            "{} decides itself when its warm-up ends, after {} iterations at most",
+            spec.title,
+            number::integer(spec.default_warmup)
+        ),
+        Some(spec) => format!(
+            "{} iterations unless you say otherwise; they are not part of any result",
+            number::integer(spec.default_warmup)
+        ),
+        None => "As long as the chosen sampler needs".to_owned(),
+    };
+    row_ui(ui, "Warm-up", &hint, |ui| {
+        let mut fixed = run.warmup.is_some();
+        let choice = Segments::new("Warm-up", &mut fixed)
+            .option(false, "Auto")
+            .option(true, "Fixed")
+            .show(ui);
+        if choice.changed() {
+            run.warmup = fixed.then(|| spec.map_or(1000, |spec| spec.default_warmup));
+        }
+        if let Some(length) = run.warmup {
+            let mut value = length as f64;
+            if field(ui, "Iterations of warm-up", &mut value, 0.0, MAX_DRAWS) {
+                run.warmup = Some(value as u64);
+            }
+        }
+    });
+}
+
+fn stop_ui(ui: &mut Ui, run: &mut RunSection) {
+    let mut stop = Stop::of(run);
+    row_ui(ui, "Stop after", "", |ui| {
+        let choice = Segments::new("Stop after", &mut stop)
+            .option(Stop::Draws, "Draws")
+            .option(Stop::Time, "Time")
+            .option(Stop::Precision, "Precision")
+            .show(ui);
+        if choice.changed() {
+            run.max_seconds = None;
+            run.target_ess = None;
+            run.target_rhat = None;
+            match stop {
+                Stop::Draws => {}
+                Stop::Time => run.max_seconds = Some(FIRST_LIMIT),
+                Stop::Precision => {
+                    run.target_ess = Some(ESS_PER_CHAIN * run.chains as f64);
+                    run.target_rhat = Some(RHAT_LIMIT);
+                }
+            }
+        }
+    });
+    let most = if stop == Stop::Draws {
+        "Kept draws of each chain"
+    } else {
+        "Kept draws of each chain at most"
+    };
+    row_ui(ui, "Draws", most, |ui| {
+        let mut value = run.draws as f64;
+        if field(ui, "Draws", &mut value, 1.0, MAX_DRAWS) {
+            run.draws = value as u64;
+        }
+    });
+    if let Some(seconds) = run.max_seconds {
+        row_ui(
+            ui,
+            "Seconds",
+            "From the start of the chains, pauses excluded; what was drawn is kept",
+            |ui| {
+                let mut value = seconds;
+                if field(ui, "Seconds", &mut value, 1.0, 1e7) {
+                    run.max_seconds = Some(value);
+                }
+            },
+        );
+    }
+    if stop == Stop::Precision {
+        row_ui(
+            ui,
+            "Effective draws",
+            "Of every variable, in the bulk and in the tails, all chains together",
+            |ui| {
+                let mut value = run.target_ess.unwrap_or(ESS_PER_CHAIN * run.chains as f64);
+                if field(ui, "Effective draws", &mut value, 1.0, MAX_DRAWS) {
+                    run.target_ess = Some(value);
+                }
+            },
+        );
+        row_ui(
+            ui,
+            "R-hat at most",
+            "1.01 is advised (Vehtari et al. 2021)",
+            |ui| {
+                let mut value = run.target_rhat.unwrap_or(RHAT_LIMIT);
+                if NumberField::new("R-hat at most", &mut value, 1.0001..=2.0)
+                    .without_slider()
+                    .field_width(FIELD)
+                    .label_hidden()
+                    .show(ui)
+                {
+                    run.target_rhat = Some(value);
+                }
+            },
+        );
+    }
+}

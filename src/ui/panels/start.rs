@@ -1,0 +1,396 @@
+//! The start page: open a file, try an example, go on with a recent file.
+
+use std::path::{Path, PathBuf};
+
+use eframe::egui::{
+    Align, CentralPanel, Frame, Key, Layout, Margin, Rect, Role, ScrollArea, Sense, Shape, Stroke,
+    StrokeKind, Ui, UiBuilder, WidgetInfo, pos2, vec2,
+};
+
+use super::page::{loading_ui, middle_column, plain_line, problem_ui};
+use crate::app::{AppState, Command};
+use crate::data::samples::{self, Sample};
+use crate::ui::icons;
+use crate::ui::outbox::Outbox;
+use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::{Button, Field, heading, number, paint, sentence, sentence_line};
+
+/// Height of an example's card.
+const CARD_HEIGHT: f32 = 148.0;
+
+/// What the page keeps for itself.
+#[derive(Default)]
+pub struct StartView {
+    path: String,
+}
+
+/// Draws the page.
+pub fn start_ui(ui: &mut Ui, state: &AppState, view: &mut StartView, out: &mut Outbox) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    CentralPanel::default()
+        .frame(Frame::NONE.fill(p.bg_app))
+        .show(ui, |ui| {
+            ScrollArea::vertical()
+                .auto_shrink([false, false])
+                .show(ui, |ui| {
+                    let spare = ui.available_height() - 640.0;
+                    ui.add_space((spare / 2.0).clamp(t.space.x6, 2.0 * t.space.x12));
+                    middle_column(ui, t.size.reading_column, |ui| {
+                        column_ui(ui, state, view, out);
+                    });
+                    ui.add_space(t.space.x8);
+                });
+        });
+}
+
+fn column_ui(ui: &mut Ui, state: &AppState, view: &mut StartView, out: &mut Outbox) {
+    let t = tokens();
+    ui.spacing_mut().item_spacing.y = t.space.x1;
+    let p = Palette::of(ui);
+    let title = ui.label(Text::Title.rich("Start with a table", p.text_primary));
+    title.widget_info(|| WidgetInfo::labeled(Role::Heading, true, "Start with a table"));
+    ui.label(Text::Body.rich(
+        "Drop a file anywhere in this window, or try an example that runs in seconds",
+        p.text_secondary,
+    ));
+    ui.add_space(t.space.x4);
+    if let Some(loading) = &state.loading {
+        loading_ui(ui, loading, out);
+        ui.add_space(t.space.x4);
+    }
+    if let Some(problem) = &state.problem {
+        problem_ui(ui, problem, out);
+        ui.add_space(t.space.x4);
+    }
+    drop_zone_ui(ui, view, out);
+    ui.add_space(t.space.x4);
+    section(ui, "Examples");
+    examples_ui(ui, out);
+    if !state.preferences.recent.is_empty() {
+        ui.add_space(t.space.x4);
+        section(ui, "Recent");
+        recent_ui(ui, &state.preferences.recent, out);
+    }
+}
+
+fn section(ui: &mut Ui, title: &str) {
+    let p = Palette::of(ui);
+    let label = ui.label(Text::Label.rich(title, p.text_primary));
+    label.widget_info(|| WidgetInfo::labeled(Role::Heading, true, title));
+    ui.add_space(tokens().space.x1);
+}
+
+/// The dashed frame: what can be opened, the button, and the path for systems without dialogs.
+fn drop_zone_ui(ui: &mut Ui, view: &mut StartView, out: &mut Outbox) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    let dropping = ui.input(|input| !input.raw.hovered_files.is_empty());
+    let shown = Frame::NONE
+        .fill(if dropping {
+            p.accent_soft
+        } else {
+            p.bg_surface
+        })
+        .corner_radius(t.radius.card)
+        .inner_margin(Margin::same(t.space.x6 as i8))
+        .show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = t.space.x1;
+            ui.horizontal(|ui| {
+                icons::icon_ui(ui, icons::TABLE, t.icon.hero, false, p.accent);
+                ui.add_space(t.space.x2);
+                let button = 170.0;
+                ui.vertical(|ui| {
+                    ui.set_width(ui.available_width() - button);
+                    heading(ui, "Open data");
+                    let what = "CSV, TSV, text or Parquet, also compressed with gzip; recipes, \
+                                run folders and tables of draws as well";
+                    ui.add(
+                        eframe::egui::Label::new(Text::Body.rich(what, p.text_secondary)).wrap(),
+                    );
+                });
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    let open = Button::new("Open data")
+                        .primary()
+                        .icon(icons::FOLDER_OPEN)
+                        .key("Ctrl O");
+                    if ui.add(open).clicked() {
+                        out.send(Command::PickOpen);
+                    }
+                });
+            });
+            ui.add_space(t.space.x3);
+            path_ui(ui, view, out);
+        });
+    let rect = shown.response.rect.shrink(0.5);
+    let stroke = Stroke::new(
+        if dropping {
+            t.stroke.focus
+        } else {
+            t.stroke.hair
+        },
+        if dropping { p.accent } else { p.border_strong },
+    );
+    let corners = [
+        rect.left_top(),
+        rect.right_top(),
+        rect.right_bottom(),
+        rect.left_bottom(),
+        rect.left_top(),
+    ];
+    ui.painter()
+        .extend(Shape::dashed_line(&corners, stroke, 4.0, 3.0));
+}
+
+fn path_ui(ui: &mut Ui, view: &mut StartView, out: &mut Outbox) {
+    let t = tokens();
+    ui.horizontal(|ui| {
+        let load = 64.0;
+        let field = Field::new("Path of a file or folder", &mut view.path)
+            .label_hidden()
+            .hint("or type a path, such as /home/me/study.csv")
+            .icon(icons::FILE)
+            .mono()
+            .width(ui.available_width() - load - t.space.x2)
+            .show(ui);
+        let entered =
+            field.response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+        let path = clean_path(&view.path);
+        let button = ui
+            .add_enabled(path.is_some(), Button::new("Load").min_width(load))
+            .on_disabled_hover_text("Type the path of a file first");
+        if (entered || button.clicked())
+            && let Some(path) = path
+        {
+            out.send(Command::Open(path));
+        }
+    });
+}
+
+/// A path as typed or pasted: without quotes and the sign of a file address, `~` as the home folder.
+fn clean_path(text: &str) -> Option<PathBuf> {
+    let text = text.trim().trim_matches(['"', '\'']);
+    let text = text.strip_prefix("file://").unwrap_or(text);
+    if text.is_empty() {
+        return None;
+    }
+    if let Some(rest) = text.strip_prefix("~/")
+        && let Some(home) = std::env::home_dir()
+    {
+        return Some(home.join(rest));
+    }
+    Some(PathBuf::from(text))
+}
+
+fn examples_ui(ui: &mut Ui, out: &mut Outbox) {
+    let t = tokens();
+    let gap = t.space.x4;
+    let samples = samples::all();
+    let columns = (((ui.available_width() + gap) / (240.0 + gap)) as usize).clamp(1, samples.len());
+    let width = (ui.available_width() - gap * (columns - 1) as f32) / columns as f32;
+    for row in samples.chunks(columns) {
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = gap;
+            for sample in row {
+                if example_ui(ui, sample, width).clicked() {
+                    out.send(Command::OpenSample(sample.id.to_owned()));
+                }
+            }
+        });
+        ui.add_space(gap);
+    }
+}
+
+/// A card that opens one bundled data set: what it is, its size, and the model that comes with it.
+fn example_ui(ui: &mut Ui, sample: &Sample, width: f32) -> eframe::egui::Response {
+    let t = tokens();
+    let p = Palette::of(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(width, CARD_HEIGHT), Sense::click());
+    let name = format!("Example {}: {}", sample.id, sample.title);
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), &name));
+    let fill = if response.is_pointer_button_down_on() {
+        p.bg_active
+    } else if response.hovered() {
+        p.bg_hover
+    } else {
+        p.bg_surface
+    };
+    ui.painter().rect(
+        rect,
+        t.radius.card,
+        fill,
+        Stroke::new(t.stroke.hair, p.border_button),
+        StrokeKind::Inside,
+    );
+    let inner = rect.shrink(t.space.x3);
+    let mut child = ui.new_child(
+        UiBuilder::new()
+            .max_rect(inner)
+            .layout(Layout::top_down(Align::Min)),
+    );
+    child.spacing_mut().item_spacing.y = t.space.x1;
+    child.set_clip_rect(rect.intersect(ui.clip_rect()));
+    child.horizontal(|ui| {
+        icons::icon_ui(ui, icons::TABLE, t.icon.medium, false, p.accent);
+        sentence_line(ui, &format!("`{}`", sample.id), Text::Button, false);
+    });
+    sentence(&mut child, sample.title, Text::Number);
+    let y = inner.bottom() - Text::Caption.line() / 2.0;
+    let rows = format!("{} rows", number::integer(sample.info.rows as u64));
+    let columns = format!("{} columns", sample.info.columns.len());
+    let left = paint::line(ui, &rows, Text::Caption, p.text_secondary, inner.width());
+    let right = paint::line(ui, &columns, Text::Caption, p.text_secondary, inner.width());
+    paint::left_center(ui.painter(), inner.left(), y, left);
+    paint::right_center(ui.painter(), inner.right(), y, right);
+    let formula = sample.formula;
+    let formula = plain_line(
+        ui,
+        formula,
+        Text::CodeSmall,
+        p.text_secondary,
+        inner.width(),
+    );
+    paint::left_center(ui.painter(), inner.left(), y - 20.0, formula);
+    paint::focus_ring(ui, &response, rect, t.radius.card);
+    response.on_hover_text(sample.info.description)
+}
+
+fn recent_ui(ui: &mut Ui, recent: &[PathBuf], out: &mut Outbox) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    Frame::NONE
+        .fill(p.bg_surface)
+        .stroke(Stroke::new(t.stroke.hair, p.border_subtle))
+        .corner_radius(t.radius.card)
+        .show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            ui.set_width(ui.available_width());
+            for (i, path) in recent.iter().enumerate() {
+                if recent_row(ui, path, i + 1 == recent.len()).clicked() {
+                    out.send(Command::Open(path.clone()));
+                }
+            }
+        });
+}
+
+fn recent_row(ui: &mut Ui, path: &Path, last: bool) -> eframe::egui::Response {
+    let t = tokens();
+    let p = Palette::of(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 34.0), Sense::click());
+    let name = path
+        .file_name()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy();
+    let folder = path.parent().unwrap_or(Path::new("")).display().to_string();
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Open {name}")));
+    if response.hovered() {
+        ui.painter().rect_filled(rect, t.radius.card, p.bg_hover);
+    }
+    if !last {
+        paint::hair_below(ui, rect);
+    }
+    let y = rect.center().y;
+    let icon = match path.extension().and_then(|end| end.to_str()) {
+        Some("csv" | "tsv" | "txt" | "gz") => icons::FILE_CSV,
+        Some("toml") => icons::FILE_CODE,
+        Some("parquet") => icons::TABLE,
+        _ => icons::FILE,
+    };
+    let x = rect.left() + t.space.x3;
+    let center = pos2(x + t.icon.medium / 2.0, y);
+    icons::paint(
+        ui.painter(),
+        center,
+        icon,
+        t.icon.medium,
+        false,
+        p.text_secondary,
+    );
+    let left = x + t.icon.medium + t.space.x2;
+    let half = Rect::from_min_max(pos2(left, rect.top()), rect.right_bottom());
+    let galley = paint::line(ui, &name, Text::Button, p.text_primary, half.width() / 2.0);
+    let end = paint::left_center(ui.painter(), left, y, galley).right();
+    let right = rect.right() - t.space.x3;
+    let room = right - end - t.space.x4;
+    let galley = paint::line(ui, &folder, Text::Caption, p.text_secondary, room.max(0.0));
+    paint::right_center(ui.painter(), right, y, galley);
+    paint::focus_ring_inside(ui, &response, rect);
+    response.on_hover_text(path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::Page;
+    use crate::app::testing::Session;
+    use crate::ui::testing::page_harness;
+    use egui_kittest::kittest::{NodeT as _, Queryable as _};
+
+    #[test]
+    fn an_example_opens_its_data() {
+        let mut harness = page_harness(Session::default(), start_ui);
+        harness.get_by_label_contains("Example churn").click();
+        harness.run();
+        let shown = harness.state();
+        assert_eq!(shown.sent, [Command::OpenSample("churn".to_owned())]);
+        assert_eq!(shown.session.state.page, Page::Data);
+    }
+
+    #[test]
+    fn a_typed_path_is_opened_by_enter_and_a_bad_file_is_explained() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bad.csv");
+        std::fs::write(&path, "a,b\n1,2\n3\n").unwrap();
+        let mut harness = page_harness(Session::default(), start_ui);
+        assert!(harness.get_by_label("Load").accesskit_node().is_disabled());
+        harness.get_by_label("Path of a file or folder").focus();
+        harness.run();
+        harness
+            .get_by_label("Path of a file or folder")
+            .type_text(path.to_str().unwrap());
+        harness.run();
+        harness.key_press(Key::Enter);
+        harness.run();
+        assert_eq!(harness.state().sent, [Command::Open(path.clone())]);
+        harness.get_by_label_contains("Line 3 has 1 value, the header has 2");
+        std::fs::write(&path, "a,b\n1,2\n3,4\n").unwrap();
+        harness.get_by_label("Try again").click();
+        harness.run();
+        assert!(harness.state().session.state.data.is_some());
+        assert!(harness.state().session.state.problem.is_none());
+    }
+
+    #[test]
+    fn the_main_button_asks_for_a_file() {
+        let mut harness = page_harness(Session::default(), start_ui);
+        assert!(harness.query_by_label("Recent").is_none());
+        harness
+            .get_all_by_label("Open data")
+            .find(|node| node.accesskit_node().role() == eframe::egui::accesskit::Role::Button)
+            .unwrap()
+            .click();
+        harness.run();
+        assert_eq!(harness.state().sent, [Command::PickOpen]);
+    }
+
+    #[test]
+    fn recent_files_are_opened_by_a_click() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut session = Session::with_file(&folder, "small.csv", "a,b\n1,2\n3,4\n");
+        session.send(Command::CloseData);
+        let mut harness = page_harness(session, start_ui);
+        harness.get_by_label("Open small.csv").click();
+        harness.run();
+        assert_eq!(
+            harness.state().sent,
+            [Command::Open(folder.path().join("small.csv"))]
+        );
+    }
+
+    #[test]
+    fn pasted_paths_lose_their_quotes() {
+        assert_eq!(clean_path(" \"/a b/c.csv\" "), Some("/a b/c.csv".into()));
+        assert_eq!(clean_path("file:///a.csv"), Some("/a.csv".into()));
+        assert_eq!(clean_path("  "), None);
+    }
+}

@@ -1,0 +1,21 @@
+//! Plots: plain data in, a picture and what the pointer does out.
+
+pub mod autocorrelation;
+pub mod axes;
+pub mod convergence;
+pub mod decimate;
+pub mod density;
+pub mod interval;
+pub mod legend;
+pub mod marks;
+pub mod rank;
+pub mod trace;
+
+pub use autocorrelation::{AutocorrelationData, autocorrelation_ui};
+pub use axes::Shown;
+pub use convergence::{ConvergenceRow, ConvergenceSpan, convergence_ui};
+pub use density::{DensityData, density_ui};
+pub use interval::{IntervalRow, interval_ui};
+pub use legend::{ChainFilter, chain_legend};
+pub use rank::{RankData, rank_ui};
+pub use trace::{TraceCache, TraceData, TraceSpan, trace_ui};

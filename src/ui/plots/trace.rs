@@ -1,0 +1,462 @@
+//! The trace of one parameter: every chain against its iterations.
+
+use eframe::egui::{Align2, Id, Shape, Stroke, Ui, pos2};
+use egui_plot::{Line, PlotItem as _, PlotPoints};
+
+use super::axes::{Axes, Shown, faded, padded, show};
+use super::decimate::{Pieces, decimate};
+use super::legend::ChainFilter;
+use super::marks::Marks;
+use crate::base::draws::ChainDraws;
+use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::paint;
+
+/// Iterations that Follow shows.
+pub const FOLLOW_ITERATIONS: u64 = 500;
+
+/// How much of a run the trace shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TraceSpan {
+    /// The last [`FOLLOW_ITERATIONS`].
+    #[default]
+    Follow,
+    /// All of it, warm-up included.
+    Whole,
+}
+
+/// What a trace shows.
+#[derive(Clone, Debug)]
+pub struct TraceData<'a> {
+    /// Tells runs apart.
+    pub run: u64,
+    /// Version of the published view; a new one means new draws.
+    pub version: u64,
+    /// The draws of each chain.
+    pub chains: &'a [&'a ChainDraws],
+    /// Column of the parameter.
+    pub column: usize,
+    /// Information column that is not 0 where a transition diverged.
+    pub divergent: Option<usize>,
+    /// Iterations per draw.
+    pub thin: u64,
+    /// One sentence for screen readers: parameter, chains, draws.
+    pub summary: &'a str,
+}
+
+/// The lines of the last frame. One per pane that shows a trace; it is rebuilt when what it shows changes.
+#[derive(Clone, Debug, Default)]
+pub struct TraceCache {
+    key: Option<TraceKey>,
+    chains: Vec<ChainLine>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct TraceKey {
+    run: u64,
+    version: u64,
+    column: usize,
+    divergent: Option<usize>,
+    pixels: usize,
+    x: (f64, f64),
+}
+
+#[derive(Clone, Debug, Default)]
+struct ChainLine {
+    warmup: Pieces,
+    draws: Pieces,
+    /// Iterations of divergent transitions, one per pixel column at most.
+    divergent: Vec<f64>,
+}
+
+impl TraceData<'_> {
+    fn step(&self) -> f64 {
+        self.thin.max(1) as f64
+    }
+
+    /// Iterations of the longest chain, and where the longest warm-up ends.
+    fn extent(&self) -> (f64, f64) {
+        let iterations = |draws: usize| draws as f64 * self.step();
+        let end = self
+            .chains
+            .iter()
+            .map(|chain| chain.warmup.len() + chain.draws.len())
+            .max()
+            .unwrap_or(0);
+        let warmup = self
+            .chains
+            .iter()
+            .map(|chain| chain.warmup.len())
+            .max()
+            .unwrap_or(0);
+        (iterations(end), iterations(warmup))
+    }
+
+    /// Where the slowest chain with draws is: Follow ends there, so that no chain runs out of the picture.
+    fn slowest_end(&self) -> f64 {
+        let ends = self
+            .chains
+            .iter()
+            .map(|chain| chain.warmup.len() + chain.draws.len());
+        ends.filter(|&end| end > 0).min().unwrap_or(0) as f64 * self.step()
+    }
+
+    /// The value of each chain at `iteration`, for the read-out above the plot; chains that are not so far are left out.
+    pub fn values_at(&self, iteration: f64) -> Vec<(usize, f64)> {
+        let draw = (iteration / self.step()).round();
+        if !(draw >= 0.0 && draw < usize::MAX as f64) {
+            return Vec::new();
+        }
+        let draw = draw as usize;
+        let value = |chain: &ChainDraws| match draw.checked_sub(chain.warmup.len()) {
+            None => Some(chain.warmup.value(draw, self.column)),
+            Some(i) if i < chain.draws.len() => Some(chain.draws.value(i, self.column)),
+            Some(_) => None,
+        };
+        self.chains
+            .iter()
+            .enumerate()
+            .filter_map(|(i, chain)| Some((i, value(chain)?)))
+            .collect()
+    }
+}
+
+impl TraceCache {
+    /// Rebuilds the lines if run, view, parameter, width or range changed. Returns whether it did.
+    fn update(&mut self, data: &TraceData<'_>, pixels: usize, x: (f64, f64)) -> bool {
+        let key = TraceKey {
+            run: data.run,
+            version: data.version,
+            column: data.column,
+            divergent: data.divergent,
+            pixels,
+            x,
+        };
+        if self.key == Some(key) {
+            return false;
+        }
+        self.key = Some(key);
+        self.chains
+            .resize_with(data.chains.len(), ChainLine::default);
+        let step = data.step();
+        let per_iteration = pixels as f64 / (x.1 - x.0).max(f64::MIN_POSITIVE);
+        for (line, chain) in self.chains.iter_mut().zip(data.chains) {
+            let start = chain.warmup.len() as f64 * step;
+            for (list, origin, out) in [
+                (&chain.warmup, 0.0, &mut line.warmup),
+                (&chain.draws, start, &mut line.draws),
+            ] {
+                // One draw more at both ends, so that the line reaches the edge of the picture.
+                let from = (((x.0 - origin) / step).floor() - 1.0).max(0.0) as usize;
+                let to = (((x.1 - origin) / step).ceil() + 2.0).max(0.0) as usize;
+                let to = to.min(list.len());
+                let columns =
+                    (to.saturating_sub(from) as f64 * step * per_iteration).ceil() as usize;
+                decimate(
+                    list,
+                    data.column,
+                    from..to,
+                    columns.max(1),
+                    (origin, step),
+                    out,
+                );
+            }
+            line.divergent.clear();
+            if let Some(column) = data.divergent {
+                find_divergent(
+                    chain,
+                    column,
+                    step,
+                    1.0 / per_iteration,
+                    x,
+                    &mut line.divergent,
+                );
+            }
+        }
+        true
+    }
+
+    /// Range of y: the kept draws, and the warm-up as far as it does not squeeze them.
+    fn y_range(&self, filter: &ChainFilter) -> (f64, f64) {
+        let shown = || {
+            self.chains
+                .iter()
+                .enumerate()
+                .filter(|(i, _)| filter.shows(*i))
+                .map(|(_, line)| line)
+        };
+        let join = |a: Option<(f64, f64)>, b: Option<(f64, f64)>| match (a, b) {
+            (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+            (a, b) => a.or(b),
+        };
+        let draws = shown().map(|line| line.draws.extremes()).fold(None, join);
+        let warmup = shown().map(|line| line.warmup.extremes()).fold(None, join);
+        let enough = shown()
+            .map(|line| line.draws.points().len())
+            .max()
+            .unwrap_or(0)
+            >= 20;
+        let range = match (draws, warmup) {
+            (Some(draws), Some(warmup)) if enough => {
+                let span = draws.1 - draws.0;
+                (
+                    warmup.0.clamp(draws.0 - span, draws.0),
+                    warmup.1.clamp(draws.1, draws.1 + span),
+                )
+            }
+            (draws, warmup) => join(draws, warmup).unwrap_or((0.0, 1.0)),
+        };
+        padded(range, 0.04)
+    }
+}
+
+fn find_divergent(
+    chain: &ChainDraws,
+    column: usize,
+    step: f64,
+    width: f64,
+    x: (f64, f64),
+    out: &mut Vec<f64>,
+) {
+    if column >= chain.info.width() {
+        return;
+    }
+    let start = chain.warmup.len();
+    let mut at = start;
+    for chunk in chain.info.chunks() {
+        let (low, high) = chunk.extremes(column);
+        // A chunk without a divergence is passed over unread.
+        if low < 0.0 || high > 0.0 {
+            for (i, &value) in chunk.column(column).iter().enumerate() {
+                let iteration = (at + i) as f64 * step;
+                let near = out.last().is_some_and(|last| iteration - last < width);
+                if value != 0.0 && !near && iteration >= x.0 && iteration <= x.1 {
+                    out.push(iteration);
+                }
+            }
+        }
+        at += chunk.len();
+    }
+}
+
+/// Shows the trace over the available width, `height` points high.
+pub fn trace_ui(
+    ui: &mut Ui,
+    p: &Palette,
+    data: &TraceData<'_>,
+    span: TraceSpan,
+    filter: &ChainFilter,
+    cache: &mut TraceCache,
+    (link, height): (Option<Id>, f32),
+) -> Shown {
+    let t = tokens();
+    let (longest, warmup_end) = data.extent();
+    let end = match span {
+        TraceSpan::Follow => data.slowest_end(),
+        TraceSpan::Whole => longest,
+    };
+    let from = match span {
+        TraceSpan::Follow => (end - FOLLOW_ITERATIONS as f64).max(0.0),
+        TraceSpan::Whole => 0.0,
+    };
+    let to = end.max(
+        from + if span == TraceSpan::Follow {
+            FOLLOW_ITERATIONS as f64
+        } else {
+            1.0
+        },
+    );
+    let mut axes = Axes::new(
+        ui.make_persistent_id("trace"),
+        data.summary,
+        (from, to),
+        (0.0, 1.0),
+    );
+    axes.x_title = "iteration";
+    axes.link = link;
+    if warmup_end > from {
+        axes.warmup = Some((0.0, warmup_end));
+    }
+    let pixels = (axes.plot_width(ui) * ui.ctx().pixels_per_point())
+        .round()
+        .max(1.0) as usize;
+    let visible = axes.visible_x(ui);
+    cache.update(data, pixels, visible);
+    axes.y = cache.y_range(filter);
+
+    let lines = &cache.chains;
+    let alpha = if data.chains.len() > 4 {
+        1.0
+    } else {
+        t.alpha.trace
+    };
+    let (words_color, bad) = (p.text_secondary, p.bad);
+    let warm = axes.warmup;
+    let colors: Vec<_> = (0..lines.len()).map(|chain| p.chain(chain)).collect();
+    show(ui, p, &axes, height, |plot_ui| {
+        plot_ui.add(Marks::new(
+            move |ui: &Ui, transform, shapes: &mut Vec<Shape>| {
+                let frame = *transform.frame();
+                for (chain, line) in lines
+                    .iter()
+                    .enumerate()
+                    .filter(|(chain, _)| filter.shows(*chain))
+                {
+                    for (pieces, alpha, width) in [
+                        (&line.warmup, t.alpha.trace_warmup, t.stroke.trace_warmup),
+                        (&line.draws, alpha, t.stroke.trace),
+                    ] {
+                        let stroke = Stroke::new(width, faded(colors[chain], alpha));
+                        for piece in pieces.iter() {
+                            let line = Line::new("", PlotPoints::Borrowed(piece))
+                                .stroke(stroke)
+                                .allow_band(false);
+                            line.shapes(ui, transform, shapes);
+                        }
+                    }
+                    for &iteration in &line.divergent {
+                        let x = transform.position_from_point_x(iteration);
+                        shapes.push(Shape::vline(
+                            x,
+                            frame.bottom() - 6.0..=frame.bottom(),
+                            Stroke::new(1.0, bad),
+                        ));
+                    }
+                }
+                if let Some((_, edge)) = warm {
+                    let edge = transform.position_from_point_x(edge);
+                    let word = |text: &str, align: Align2, x: f32, shapes: &mut Vec<Shape>| {
+                        let galley =
+                            paint::line(ui, text, Text::Caption, words_color, f32::INFINITY);
+                        let rect = align.anchor_size(pos2(x, frame.top() + 3.0), galley.size());
+                        if rect.left() >= frame.left() && rect.right() <= frame.right() {
+                            shapes.push(Shape::galley(rect.min, galley, words_color));
+                        }
+                    };
+                    let left = transform.position_from_point_x(0.0).max(frame.left());
+                    if edge - left > 110.0 {
+                        word("Warm-up, not used", Align2::LEFT_TOP, left + 8.0, shapes);
+                    }
+                    if frame.right() - edge > 60.0 {
+                        word("Draws", Align2::LEFT_TOP, edge + 8.0, shapes);
+                    }
+                }
+            },
+        ));
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::testing::harness;
+    use egui_kittest::kittest::Queryable as _;
+
+    fn chain(num_warmup: usize, num_draws: usize, shift: f64) -> ChainDraws {
+        let mut chain = ChainDraws::new(1, 1);
+        for i in 0..num_warmup {
+            chain.warmup.push(&[shift + 50.0 / (1.0 + i as f64)]);
+        }
+        for i in 0..num_draws {
+            chain.draws.push(&[shift + (i as f64 * 0.7).sin()]);
+            chain
+                .info
+                .push(&[f64::from(u8::from(i == 30 || i == 2000))]);
+        }
+        chain
+    }
+
+    fn data<'a>(chains: &'a [&'a ChainDraws], version: u64) -> TraceData<'a> {
+        TraceData {
+            run: 1,
+            version,
+            chains,
+            column: 0,
+            divergent: Some(0),
+            thin: 1,
+            summary: "Trace of b[age]",
+        }
+    }
+
+    #[test]
+    fn lines_are_rebuilt_only_when_something_changed() {
+        let a = chain(100, 3000, 0.0);
+        let chains = [&a];
+        let mut cache = TraceCache::default();
+        assert!(cache.update(&data(&chains, 1), 600, (0.0, 3100.0)));
+        assert!(!cache.update(&data(&chains, 1), 600, (0.0, 3100.0)));
+        assert!(cache.update(&data(&chains, 2), 600, (0.0, 3100.0)));
+        assert!(cache.update(&data(&chains, 2), 601, (0.0, 3100.0)));
+        assert!(cache.update(&data(&chains, 2), 601, (10.0, 3100.0)));
+    }
+
+    #[test]
+    fn divergences_stand_at_their_iterations() {
+        let a = chain(100, 3000, 0.0);
+        let chains = [&a];
+        let mut cache = TraceCache::default();
+        cache.update(&data(&chains, 1), 600, (0.0, 3100.0));
+        assert_eq!(cache.chains[0].divergent, [130.0, 2100.0]);
+    }
+
+    #[test]
+    fn a_wild_start_does_not_squeeze_the_draws() {
+        let a = chain(100, 3000, 0.0);
+        let chains = [&a];
+        let mut cache = TraceCache::default();
+        cache.update(&data(&chains, 1), 600, (0.0, 3100.0));
+        let (low, high) = cache.y_range(&ChainFilter::default());
+        assert!(low < -0.99 && high > 2.9 && high < 3.6, "{low} to {high}");
+    }
+
+    #[test]
+    fn the_read_out_knows_warm_up_and_short_chains() {
+        let (a, b) = (chain(10, 100, 0.0), chain(10, 5, 10.0));
+        let chains = [&a, &b];
+        let data = data(&chains, 1);
+        assert_eq!(data.values_at(0.4), [(0, 50.0), (1, 60.0)]);
+        assert_eq!(data.values_at(10.0), [(0, 0.0), (1, 10.0)]);
+        assert_eq!(data.values_at(50.0).len(), 1);
+        assert!(data.values_at(-3.0).is_empty() && data.values_at(f64::NAN).is_empty());
+    }
+
+    #[test]
+    fn a_settled_trace_is_named_and_asks_for_no_repaint() {
+        let (a, b) = (chain(100, 3000, 0.0), chain(100, 2500, 0.5));
+        let mut harness = harness([700.0, 300.0], TraceCache::default(), move |ui, cache| {
+            let chains = [&a, &b];
+            let p = Palette::of(ui);
+            trace_ui(
+                ui,
+                p,
+                &data(&chains, 1),
+                TraceSpan::Whole,
+                &ChainFilter::default(),
+                cache,
+                (None, 280.0),
+            );
+        });
+        harness.run();
+        harness.get_by_label("Trace of b[age]");
+        assert!(harness.state().chains[0].draws.points().len() > 500);
+    }
+
+    #[test]
+    fn an_empty_run_draws_axes_and_nothing_else() {
+        let a = ChainDraws::new(1, 0);
+        let mut harness = harness([700.0, 300.0], TraceCache::default(), move |ui, cache| {
+            let chains = [&a];
+            let p = Palette::of(ui);
+            trace_ui(
+                ui,
+                p,
+                &data(&chains, 1),
+                TraceSpan::Follow,
+                &ChainFilter::default(),
+                cache,
+                (None, 280.0),
+            );
+        });
+        harness.run();
+        harness.get_by_label("Trace of b[age]");
+    }
+}

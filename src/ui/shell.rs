@@ -1,0 +1,161 @@
+//! What is around every page: top bar, toasts, status line, and which page is shown.
+
+use eframe::egui::{self, Align, Frame, Layout, Margin, Panel, Ui};
+
+use super::icons;
+use super::outbox::Outbox;
+use super::palette::palette_ui;
+use super::panels::{Views, data, model, runs, sampler, start};
+use super::shortcuts::{self, Act};
+use super::theme::{Palette, Text, tokens};
+use super::widgets::{Button, Segments};
+use crate::app::{AppState, Command, Depth, Page, Theme};
+
+/// Width below which steps show no words for depth and search.
+const NARROW: f32 = 1200.0;
+
+/// Draws the whole window.
+pub fn window_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Outbox) {
+    let t = tokens();
+    let colors = Palette::of(ui);
+    let bar = Frame::NONE
+        .fill(colors.bg_panel)
+        .inner_margin(Margin::symmetric(12, 0));
+    Panel::top("top-bar")
+        .exact_size(t.size.top_bar)
+        .frame(bar)
+        .show(ui, |ui| top_bar_ui(ui, state, views, out));
+    match state.page {
+        Page::Start => start::start_ui(ui, state, &mut views.start, out),
+        Page::Data => data::data_ui(ui, state, &mut views.data, out),
+        Page::Model => model::model_ui(ui, state, &mut views.model, out),
+        Page::Sampler => sampler::sampler_ui(ui, state, &mut views.sampler, out),
+        Page::Runs => runs::runs_ui(ui, state, &mut views.runs, out),
+    }
+    palette_ui(ui, state, views, out);
+    toast_ui(ui, state, out);
+}
+
+fn top_bar_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Outbox) {
+    let colors = Palette::of(ui);
+    let narrow = ui.available_width() < NARROW;
+    ui.horizontal_centered(|ui| {
+        ui.label(icons::icon_fill(icons::WAVEFORM, 20.0).color(colors.accent));
+        let name = state
+            .data
+            .as_ref()
+            .map_or("Ergodic", |data| data.loaded.table.name());
+        ui.label(Text::Heading.rich(name, colors.text_primary));
+        ui.add_space(8.0);
+        let mut page = state.page;
+        let no_data = state.data.is_none().then_some("Open data first");
+        let no_model = state
+            .document
+            .is_none()
+            .then_some("Use the data first: Import");
+        let no_runs = state.runs.is_empty().then_some("There are no runs yet");
+        let steps = Segments::new("Steps", &mut page)
+            .option_unless(Page::Data, Page::Data.label(), no_data)
+            .option_unless(Page::Model, Page::Model.label(), no_model)
+            .option_unless(Page::Sampler, Page::Sampler.label(), no_model)
+            .option_unless(Page::Runs, Page::Runs.label(), no_runs)
+            .show(ui);
+        if steps.changed() {
+            out.send(Command::GoTo(page));
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let (theme, word) = next_theme(ui, state.preferences.theme);
+            if ui
+                .add(Button::icon_only(icons::CIRCLE_HALF, "Theme").quiet())
+                .on_hover_text(word)
+                .clicked()
+            {
+                out.send(Command::SetTheme(theme));
+            }
+            let mut depth = state.preferences.depth;
+            let depths = Segments::new("Depth", &mut depth)
+                .option(Depth::Verdict, "Verdict")
+                .option(Depth::Standard, "Standard")
+                .option(Depth::Everything, "Everything")
+                .show(ui);
+            if depths.changed() {
+                out.send(Command::SetDepth(depth));
+            }
+            let search = if narrow {
+                Button::icon_only(icons::MAGNIFYING_GLASS, "Search commands")
+            } else {
+                Button::new("Search or run…")
+                    .icon(icons::MAGNIFYING_GLASS)
+                    .key("Ctrl P")
+            };
+            if ui.add(search).clicked() {
+                views.palette.toggle();
+            }
+            let open = ui.add(Button::icon_only(icons::FOLDER_OPEN, "Open").quiet());
+            if open
+                .on_hover_text(shortcuts::keys(Act::Open).unwrap_or_default())
+                .clicked()
+            {
+                out.send(Command::PickOpen);
+            }
+        });
+    });
+}
+
+/// The theme that a click brings, and words for it.
+fn next_theme(ui: &Ui, theme: Theme) -> (Theme, &'static str) {
+    match theme {
+        Theme::System if ui.visuals().dark_mode => (Theme::Light, "Light theme"),
+        Theme::System | Theme::Light => (Theme::Dark, "Dark theme"),
+        Theme::Dark => (Theme::HighContrast, "High contrast"),
+        Theme::HighContrast => (Theme::Light, "Light theme"),
+    }
+}
+
+/// Seconds that a toast stays; errors stay until dismissed.
+const TOAST_SECS: f64 = 6.0;
+
+fn toast_ui(ui: &Ui, state: &AppState, out: &mut Outbox) {
+    let Some(toast) = &state.toast else { return };
+    let colors = Palette::of(ui);
+    let id = egui::Id::unique(("toast", toast.serial));
+    let now = ui.input(|input| input.time);
+    let shown = ui.data_mut(|data| *data.get_temp_mut_or_insert_with(id, || now));
+    if !toast.is_error {
+        let left = shown + TOAST_SECS - now;
+        if left <= 0.0 {
+            out.send(Command::DismissToast);
+            return;
+        }
+        ui.ctx()
+            .request_repaint_after(std::time::Duration::from_secs_f64(left));
+    }
+    egui::Area::new(egui::Id::unique("toast"))
+        .anchor(egui::Align2::CENTER_BOTTOM, [0.0, -36.0])
+        .order(egui::Order::Foreground)
+        .show(ui.ctx(), |ui| {
+            Frame::popup(ui.style())
+                .inner_margin(Margin::symmetric(12, 8))
+                .show(ui, |ui| {
+                    ui.set_max_width(520.0);
+                    ui.horizontal(|ui| {
+                        let (icon, color) = if toast.is_error {
+                            (icons::WARNING_CIRCLE, colors.bad)
+                        } else {
+                            (icons::CHECK_CIRCLE, colors.good)
+                        };
+                        ui.label(icons::icon_fill(icon, 16.0).color(color));
+                        ui.add(
+                            egui::Label::new(Text::Body.rich(&toast.text, colors.text_primary))
+                                .wrap(),
+                        );
+                        if ui
+                            .add(Button::icon_only(icons::X, "Dismiss").quiet().small())
+                            .clicked()
+                        {
+                            out.send(Command::DismissToast);
+                        }
+                    });
+                });
+        });
+}

@@ -1,0 +1,178 @@
+//! The keyboard: one table of shortcuts, which the palette and tooltips read too.
+
+use eframe::egui::{self, Key, KeyboardShortcut, Modifiers};
+
+use super::outbox::Outbox;
+use super::panels::Views;
+use super::theme;
+use crate::app::{AppState, Command, Depth, Page};
+
+/// What a shortcut does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Open the command palette.
+    Palette,
+    /// Open a file.
+    Open,
+    /// Start a run of the draft.
+    Run,
+    /// Pause or resume the run shown.
+    PauseResume,
+    /// Stop the run shown and keep its draws.
+    Stop,
+    /// Export the draws of the run shown.
+    Export,
+    /// Save the draft as a recipe.
+    SaveRecipe,
+    /// Take back the last change of the draft.
+    Undo,
+    /// Make it again.
+    Redo,
+    /// Show a page.
+    GoTo(Page),
+    /// Show more or less.
+    Depth(Depth),
+    /// Make everything larger, smaller, or normal.
+    Zoom(i8),
+}
+
+const CTRL: Modifiers = Modifiers::COMMAND;
+const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
+const CTRL_ALT: Modifiers = Modifiers::COMMAND.plus(Modifiers::ALT);
+
+/// All shortcuts. Longer combinations come first, because egui accepts extra modifiers.
+pub const TABLE: &[(KeyboardShortcut, Act)] = &[
+    (KeyboardShortcut::new(CTRL_SHIFT, Key::Z), Act::Redo),
+    (
+        KeyboardShortcut::new(CTRL_ALT, Key::Num1),
+        Act::Depth(Depth::Verdict),
+    ),
+    (
+        KeyboardShortcut::new(CTRL_ALT, Key::Num2),
+        Act::Depth(Depth::Standard),
+    ),
+    (
+        KeyboardShortcut::new(CTRL_ALT, Key::Num3),
+        Act::Depth(Depth::Everything),
+    ),
+    (KeyboardShortcut::new(CTRL, Key::P), Act::Palette),
+    (KeyboardShortcut::new(CTRL, Key::O), Act::Open),
+    (KeyboardShortcut::new(CTRL, Key::Enter), Act::Run),
+    (KeyboardShortcut::new(CTRL, Key::Period), Act::Stop),
+    (KeyboardShortcut::new(CTRL, Key::E), Act::Export),
+    (KeyboardShortcut::new(CTRL, Key::S), Act::SaveRecipe),
+    (KeyboardShortcut::new(CTRL, Key::Z), Act::Undo),
+    (KeyboardShortcut::new(CTRL, Key::Y), Act::Redo),
+    (
+        KeyboardShortcut::new(CTRL, Key::Num1),
+        Act::GoTo(Page::Data),
+    ),
+    (
+        KeyboardShortcut::new(CTRL, Key::Num2),
+        Act::GoTo(Page::Model),
+    ),
+    (
+        KeyboardShortcut::new(CTRL, Key::Num3),
+        Act::GoTo(Page::Sampler),
+    ),
+    (
+        KeyboardShortcut::new(CTRL, Key::Num4),
+        Act::GoTo(Page::Runs),
+    ),
+    (KeyboardShortcut::new(CTRL, Key::Plus), Act::Zoom(1)),
+    (KeyboardShortcut::new(CTRL, Key::Equals), Act::Zoom(1)),
+    (KeyboardShortcut::new(CTRL, Key::Minus), Act::Zoom(-1)),
+    (KeyboardShortcut::new(CTRL, Key::Num0), Act::Zoom(0)),
+];
+
+/// The keys of an act, as people write them.
+pub fn keys(act: Act) -> Option<String> {
+    let (shortcut, _) = TABLE.iter().find(|(_, known)| *known == act)?;
+    let mut text = String::new();
+    let modifiers = shortcut.modifiers;
+    for (held, word) in [
+        (modifiers.command, "Ctrl "),
+        (modifiers.alt, "Alt "),
+        (modifiers.shift, "Shift "),
+    ] {
+        if held {
+            text.push_str(word);
+        }
+    }
+    text.push_str(shortcut.logical_key.symbol_or_name());
+    Some(text)
+}
+
+/// Reads the keyboard and sends what was asked for.
+pub fn read(ctx: &egui::Context, state: &AppState, views: &mut Views, out: &mut Outbox) {
+    for (shortcut, act) in TABLE {
+        if ctx.input_mut(|input| input.consume_shortcut(shortcut)) {
+            perform(*act, state, views, out);
+        }
+    }
+    // Space pauses only where nothing else takes it.
+    let free = ctx.memory(|memory| memory.focused().is_none());
+    if free
+        && state.page == Page::Runs
+        && ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Space))
+    {
+        perform(Act::PauseResume, state, views, out);
+    }
+}
+
+/// Does what `act` means for the present state.
+pub fn perform(act: Act, state: &AppState, views: &mut Views, out: &mut Outbox) {
+    use crate::engine::RunState;
+    let run = state.selected();
+    match act {
+        Act::Palette => views.palette.toggle(),
+        Act::Open => out.send(Command::PickOpen),
+        Act::Run => out.send(Command::StartRun),
+        Act::PauseResume => {
+            if let Some(entry) = run
+                && let Some(view) = entry.view()
+            {
+                match view.state {
+                    RunState::Running => out.send(Command::Pause(entry.id)),
+                    RunState::Paused => out.send(Command::Resume(entry.id)),
+                    RunState::Stopping | RunState::Finished(_) => {}
+                }
+            }
+        }
+        Act::Stop => {
+            if let Some(entry) = run {
+                out.send(Command::Stop(entry.id));
+            }
+        }
+        Act::Export => {
+            if let Some(entry) = run {
+                out.send(Command::PickExport(entry.id, "draws-csv"));
+            }
+        }
+        Act::SaveRecipe => out.send(Command::PickSaveRecipe),
+        Act::Undo => out.send(Command::Undo),
+        Act::Redo => out.send(Command::Redo),
+        Act::GoTo(page) => out.send(Command::GoTo(page)),
+        Act::Depth(depth) => out.send(Command::SetDepth(depth)),
+        Act::Zoom(0) => out.send(Command::SetZoom(1.0)),
+        Act::Zoom(step) => out.send(Command::SetZoom(theme::zoom_step(
+            state.preferences.zoom,
+            step > 0,
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_acts_share_a_key() {
+        for (i, (shortcut, act)) in TABLE.iter().enumerate() {
+            for (other, other_act) in &TABLE[i + 1..] {
+                assert!(shortcut != other, "{act:?} and {other_act:?}");
+            }
+        }
+        assert_eq!(keys(Act::Open).unwrap(), "Ctrl O");
+    }
+}

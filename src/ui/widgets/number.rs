@@ -1,0 +1,477 @@
+//! Numbers as text: digits that the Monte Carlo error supports, the minus sign U+2212, thousands in U+202F.
+//!
+//! For the screen only; files are written elsewhere, with all digits and ASCII signs.
+
+/// Narrow no-break space: between thousands, and between a number and its unit.
+pub const NARROW: char = '\u{202f}';
+/// The minus sign.
+pub const MINUS: char = '\u{2212}';
+/// What stands where a value is not defined; the reason goes into a tooltip.
+pub const NOT_AVAILABLE: &str = "n/a";
+
+/// Limits between which a number is written without an exponent.
+const PLAIN: std::ops::Range<f64> = 1e-4..1e9;
+
+/// A count, such as `1 240`.
+pub fn integer(value: u64) -> String {
+    group(&value.to_string())
+}
+
+/// A mean or a quantile, down to the first digit that its Monte Carlo standard error `mcse` moves: the last
+/// digit shown counts at least `mcse`/2. Without a usable `mcse`, three significant digits.
+pub fn estimate(value: f64, mcse: f64) -> String {
+    if !value.is_finite() {
+        return NOT_AVAILABLE.to_owned();
+    }
+    if !(mcse.is_finite() && mcse > 0.0) {
+        return significant(value, 3);
+    }
+    let decimals = decimals(mcse);
+    let unit = 10_f64.powi(-decimals);
+    if value != 0.0 && value.abs() < unit / 2.0 {
+        // "0.000" would say that the value is known to be nothing.
+        return significant(value, 2);
+    }
+    if value.abs() >= PLAIN.end || decimals > 9 {
+        let exponent = exponent(value);
+        return scientific(value, (exponent + decimals).clamp(0, 15) as usize);
+    }
+    fixed(value, decimals)
+}
+
+/// Decimals of a value whose Monte Carlo standard error is `mcse` > 0; negative for tens, hundreds, ….
+pub fn decimals(mcse: f64) -> i32 {
+    // The small addition keeps 0.002, whose half is exactly one unit, from falling to the next digit.
+    (-(mcse / 2.0).log10() + 1e-9).floor().clamp(-300.0, 300.0) as i32
+}
+
+/// A standard deviation or an error: two significant digits.
+pub fn sd(value: f64) -> String {
+    significant(value, 2)
+}
+
+/// R-hat: three decimals.
+pub fn rhat(value: f64) -> String {
+    if value.is_finite() {
+        fixed(value, 3)
+    } else {
+        NOT_AVAILABLE.to_owned()
+    }
+}
+
+/// An effective sample size: whole.
+pub fn ess(value: f64) -> String {
+    if value.is_finite() {
+        fixed(value, 0)
+    } else {
+        NOT_AVAILABLE.to_owned()
+    }
+}
+
+/// A value with `digits` significant digits; trailing zeros stay, because they are known.
+pub fn significant(value: f64, digits: usize) -> String {
+    if !value.is_finite() {
+        return NOT_AVAILABLE.to_owned();
+    }
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    // Rounding may carry into the next power of ten (0.0996 to two digits is 0.10).
+    let exponent = exponent(round_to(value, digits as i32 - 1 - exponent(value)));
+    if !PLAIN.contains(&value.abs()) {
+        return scientific(value, digits.saturating_sub(1));
+    }
+    fixed(value, digits as i32 - 1 - exponent)
+}
+
+/// A share of `rows` rows, 0 to 1, as per cent: no decimals below 10 000 rows, one from there.
+pub fn percent(share: f64, rows: u64) -> String {
+    if !share.is_finite() {
+        return NOT_AVAILABLE.to_owned();
+    }
+    format!("{}%", fixed(100.0 * share, i32::from(rows >= 10_000)))
+}
+
+/// A value with `decimals` decimals; negative rounds to tens, hundreds, ….
+pub fn fixed(value: f64, decimals: i32) -> String {
+    if !value.is_finite() {
+        return NOT_AVAILABLE.to_owned();
+    }
+    let places = decimals.max(0) as usize;
+    let text = format!(
+        "{:.places$}",
+        if decimals < 0 {
+            round_to(value, decimals)
+        } else {
+            value
+        }
+    );
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) if digits.bytes().any(|b| (b'1'..=b'9').contains(&b)) => (true, digits),
+        Some(digits) => (false, digits),
+        None => (false, text.as_str()),
+    };
+    let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
+    let mut out = String::new();
+    if sign {
+        out.push(MINUS);
+    }
+    out.push_str(&group(whole));
+    out.push_str(rest);
+    out
+}
+
+/// A difference or a shift: as [`fixed`], with its sign also when positive.
+pub fn signed(value: f64, decimals: i32) -> String {
+    let text = fixed(value, decimals);
+    let zero = !text.bytes().any(|b| (b'1'..=b'9').contains(&b));
+    if value > 0.0 && !zero && value.is_finite() {
+        format!("+{text}")
+    } else {
+        text
+    }
+}
+
+/// The label of an axis tick among ticks `step` apart.
+pub fn tick(value: f64, step: f64) -> String {
+    if value != 0.0 && (value.abs() >= 1e7 || step.abs() < 1e-4) {
+        // More digits than these read better without an exponent.
+        let digits = exponent(value) - exponent(step);
+        if digits <= 6 {
+            return scientific(value, digits.max(0) as usize);
+        }
+    }
+    let decimals = if step > 0.0 && step.is_finite() {
+        (-(step.log10() + 1e-9).floor()).clamp(0.0, 9.0) as i32
+    } else {
+        0
+    };
+    fixed(value, decimals)
+}
+
+/// The label of a tick on a logarithmic axis: plain from 0.001 to 100 000.
+pub fn log_tick(value: f64) -> String {
+    if (1e-3..1e6).contains(&value) {
+        fixed(value, (-exponent(value)).max(0))
+    } else {
+        scientific(value, 0)
+    }
+}
+
+/// A length of time: `30 ms`, `4.1 s`, `50 s`, `3 min`, `1 h 20 min`, `3 days`. Seconds never go beyond 90.
+pub fn duration(secs: f64) -> String {
+    if !secs.is_finite() || secs < 0.0 {
+        return NOT_AVAILABLE.to_owned();
+    }
+    if secs < 0.9995 {
+        return format!("{}{NARROW}ms", (secs * 1000.0).round());
+    }
+    if secs < 9.95 {
+        return format!("{secs:.1}{NARROW}s");
+    }
+    if secs < 90.5 {
+        return format!("{}{NARROW}s", secs.round());
+    }
+    let minutes = (secs / 60.0).round() as u64;
+    if minutes < 60 {
+        return format!("{minutes}{NARROW}min");
+    }
+    let (hours, rest) = (minutes / 60, minutes % 60);
+    if hours < 48 {
+        return if rest == 0 {
+            format!("{hours}{NARROW}h")
+        } else {
+            format!("{hours}{NARROW}h {rest}{NARROW}min")
+        };
+    }
+    format!(
+        "{}{NARROW}days",
+        integer((hours as f64 / 24.0).round() as u64)
+    )
+}
+
+/// A predicted length of time, rounded to what a prediction can mean: `about 50 s`.
+pub fn about(secs: f64) -> String {
+    if !secs.is_finite() || secs < 0.0 {
+        return NOT_AVAILABLE.to_owned();
+    }
+    if secs < 1.0 {
+        return format!("about 1{NARROW}s");
+    }
+    // An estimate has no tenths.
+    let secs = coarse(secs);
+    let secs = if secs < 9.95 { secs.round() } else { secs };
+    format!("about {}", duration(secs).replace(".0", ""))
+}
+
+/// A span of predicted time: `45 to 60 s`, `50 s to 3 min`.
+pub fn time_range(from_secs: f64, to_secs: f64) -> String {
+    let (from, to) = (duration(coarse(from_secs)), duration(coarse(to_secs)));
+    if from == to {
+        return from;
+    }
+    match (from.rsplit_once(NARROW), to.rsplit_once(NARROW)) {
+        (Some((number, a)), Some((_, b))) if a == b && !number.contains(' ') => {
+            format!("{number} to {to}")
+        }
+        _ => format!("{from} to {to}"),
+    }
+}
+
+/// A rate: `610/s`, `24.1/s`, `0.52/s`, `12/min` when slower than one in two seconds.
+pub fn rate(per_sec: f64) -> String {
+    if !per_sec.is_finite() || per_sec < 0.0 {
+        return NOT_AVAILABLE.to_owned();
+    }
+    if per_sec == 0.0 {
+        return "0/s".to_owned();
+    }
+    if per_sec < 0.5 {
+        return format!(
+            "{}/min",
+            fixed(60.0 * per_sec, if per_sec < 1.0 / 6.0 { 1 } else { 0 })
+        );
+    }
+    let decimals = if per_sec < 9.995 {
+        2
+    } else if per_sec < 99.95 {
+        1
+    } else {
+        0
+    };
+    format!("{}/s", fixed(per_sec, decimals))
+}
+
+/// A size in memory or on disk, decimal units: `812 B`, `44 kB`, `0.7 MB`, `188 MB`, `1.2 GB`.
+pub fn bytes(count: u64) -> String {
+    let count = count as f64;
+    let (value, unit) = match count {
+        c if c < 1e3 => return format!("{c}{NARROW}B"),
+        c if c < 5e5 => (c / 1e3, "kB"),
+        c if c < 9.995e8 => (c / 1e6, "MB"),
+        c if c < 9.995e11 => (c / 1e9, "GB"),
+        c => (c / 1e12, "TB"),
+    };
+    let decimals = i32::from(value < 9.95);
+    format!("{}{NARROW}{unit}", fixed(value, decimals))
+}
+
+/// A prediction rounded to 1, 5, 10 seconds or whole minutes.
+fn coarse(secs: f64) -> f64 {
+    let unit = match secs {
+        s if s < 10.0 => 1.0,
+        s if s < 30.0 => 5.0,
+        s if s < 90.0 => 10.0,
+        s if s < 3600.0 => 60.0,
+        s if s < 36_000.0 => 600.0,
+        _ => 3600.0,
+    };
+    (secs / unit).round().max(1.0) * unit
+}
+
+fn exponent(value: f64) -> i32 {
+    if value == 0.0 {
+        0
+    } else {
+        (value.abs().log10() + 1e-12).floor() as i32
+    }
+}
+
+fn round_to(value: f64, decimals: i32) -> f64 {
+    if decimals < 0 {
+        let unit = 10_f64.powi(-decimals);
+        (value / unit).round() * unit
+    } else {
+        let unit = 10_f64.powi(decimals);
+        let scaled = value * unit;
+        if scaled.is_finite() {
+            scaled.round() / unit
+        } else {
+            value
+        }
+    }
+}
+
+fn scientific(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$e}");
+    text.replace('-', &MINUS.to_string())
+}
+
+fn group(digits: &str) -> String {
+    if digits.len() < 4 {
+        return digits.to_owned();
+    }
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3 * NARROW.len_utf8());
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(NARROW);
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The text with plain spaces and signs, for reading.
+    fn plain(text: &str) -> String {
+        text.replace(NARROW, " ").replace(MINUS, "-")
+    }
+
+    #[test]
+    fn estimates_show_the_first_digit_that_mcse_moves() {
+        for (value, mcse, text) in [
+            (0.191, 0.0050, "0.19"),
+            (0.021_3, 0.0005, "0.021"),
+            (-0.012_1, 0.0008, "-0.012"),
+            (-1.418, 0.0057, "-1.42"),
+            (-0.482_2, 0.0009, "-0.482"),
+            (-4811.7, 0.22, "-4 812"),
+            (0.2674, 0.0018, "0.267"),
+            (0.2674, 0.0021, "0.27"),
+            (123_456.0, 50.0, "123 500"),
+            (3.0, 0.002, "3.000"),
+        ] {
+            assert_eq!(plain(&estimate(value, mcse)), text, "{value} with {mcse}");
+        }
+    }
+
+    #[test]
+    fn an_estimate_is_never_a_row_of_zeros() {
+        assert_eq!(plain(&estimate(1.23e-5, 0.001)), "1.2e-5");
+        assert_eq!(plain(&estimate(-0.0031, 0.5)), "-0.0031");
+        assert_eq!(estimate(0.0, 0.001), "0.000");
+    }
+
+    #[test]
+    fn estimates_without_mcse_have_three_digits_and_bad_ones_none() {
+        assert_eq!(plain(&estimate(-0.123_45, f64::NAN)), "-0.123");
+        assert_eq!(estimate(2.0, 0.0), "2.00");
+        assert_eq!(estimate(f64::NAN, 0.1), "n/a");
+        assert_eq!(estimate(f64::INFINITY, 0.1), "n/a");
+    }
+
+    #[test]
+    fn very_large_and_very_small_estimates_use_an_exponent() {
+        assert_eq!(plain(&estimate(1.234_56e12, 1e9)), "1.235e12");
+        assert_eq!(plain(&estimate(1.2342e-12, 1e-15)), "1.234e-12");
+    }
+
+    #[test]
+    fn sd_has_two_significant_digits() {
+        for (value, text) in [
+            (0.0559, "0.056"),
+            (0.009_41, "0.0094"),
+            (5.87, "5.9"),
+            (0.128, "0.13"),
+            (12.7, "13"),
+            (1234.0, "1 200"),
+            (0.0996, "0.10"),
+            (9.96, "10"),
+            (0.000_012_3, "1.2e-5"),
+            (0.0, "0"),
+            (f64::NAN, "n/a"),
+        ] {
+            assert_eq!(plain(&sd(value)), text, "{value}");
+        }
+    }
+
+    #[test]
+    fn rhat_ess_and_per_cent() {
+        assert_eq!(rhat(1.0), "1.000");
+        assert_eq!(rhat(1.0174), "1.017");
+        assert_eq!(rhat(f64::NAN), "n/a");
+        assert_eq!(plain(&ess(1240.4)), "1 240");
+        assert_eq!(percent(0.2174, 9_812), "22%");
+        assert_eq!(percent(0.2174, 10_000), "21.7%");
+        assert_eq!(percent(1.0, 3), "100%");
+    }
+
+    #[test]
+    fn thousands_begin_at_one_thousand() {
+        assert_eq!(integer(999), "999");
+        assert_eq!(integer(1_000), format!("1{NARROW}000"));
+        assert_eq!(plain(&integer(12_345_678)), "12 345 678");
+        assert_eq!(plain(&fixed(-12_345.678, 1)), "-12 345.7");
+    }
+
+    #[test]
+    fn zero_has_no_sign_and_shifts_have_one() {
+        assert_eq!(fixed(-0.001, 2), "0.00");
+        assert_eq!(signed(0.234, 2), "+0.23");
+        assert_eq!(signed(-0.41, 2), format!("{MINUS}0.41"));
+        assert_eq!(signed(0.001, 2), "0.00");
+        assert_eq!(signed(f64::NAN, 2), "n/a");
+    }
+
+    #[test]
+    fn ticks_have_the_decimals_of_their_step() {
+        assert_eq!(tick(0.2, 0.2), "0.2");
+        assert_eq!(tick(0.0, 0.2), "0.0");
+        assert_eq!(plain(&tick(-0.45, 0.05)), "-0.45");
+        assert_eq!(plain(&tick(1000.0, 200.0)), "1 000");
+        assert_eq!(tick(1.05, 0.05), "1.05");
+        assert_eq!(plain(&tick(2e-6, 1e-6)), "2e-6");
+        assert_eq!(tick(2.5e9, 5e8), "2.5e9");
+        assert_eq!(log_tick(0.1), "0.1");
+        assert_eq!(plain(&log_tick(1000.0)), "1 000");
+        assert_eq!(plain(&log_tick(1e-5)), "1e-5");
+    }
+
+    #[test]
+    fn seconds_never_go_beyond_ninety() {
+        for (secs, text) in [
+            (0.03, "30 ms"),
+            (4.12, "4.1 s"),
+            (9.96, "10 s"),
+            (79.3, "79 s"),
+            (90.0, "90 s"),
+            (91.0, "2 min"),
+            (3.0 * 60.0, "3 min"),
+            (3600.0, "1 h"),
+            (4800.0, "1 h 20 min"),
+            (72.0 * 3600.0, "3 days"),
+            (f64::INFINITY, "n/a"),
+        ] {
+            assert_eq!(plain(&duration(secs)), text, "{secs}");
+        }
+    }
+
+    #[test]
+    fn predictions_are_coarse() {
+        assert_eq!(plain(&about(48.0)), "about 50 s");
+        assert_eq!(plain(&about(0.2)), "about 1 s");
+        assert_eq!(plain(&about(200.0)), "about 3 min");
+        assert_eq!(plain(&time_range(44.0, 61.0)), "40 to 60 s");
+        assert_eq!(plain(&time_range(50.0, 170.0)), "50 s to 3 min");
+        assert_eq!(plain(&time_range(48.0, 52.0)), "50 s");
+    }
+
+    #[test]
+    fn rates_and_sizes() {
+        assert_eq!(rate(24.13), "24.1/s");
+        assert_eq!(plain(&rate(1240.0)), "1 240/s");
+        assert_eq!(rate(5.4), "5.40/s");
+        assert_eq!(rate(0.2), "12/min");
+        assert_eq!(rate(0.0), "0/s");
+        assert_eq!(plain(&bytes(812)), "812 B");
+        assert_eq!(plain(&bytes(44_000)), "44 kB");
+        assert_eq!(plain(&bytes(700_000)), "0.7 MB");
+        assert_eq!(plain(&bytes(188_000_000)), "188 MB");
+        assert_eq!(plain(&bytes(1_230_000_000)), "1.2 GB");
+    }
+
+    proptest! {
+        #[test]
+        fn an_estimate_is_within_one_mcse_of_what_is_shown(value in -1e6_f64..1e6, log_mcse in -6.0_f64..3.0) {
+            let mcse = 10_f64.powf(log_mcse);
+            let shown: f64 = plain(&estimate(value, mcse)).replace(' ', "").parse().unwrap();
+            let unit = 10_f64.powi(-decimals(mcse));
+            prop_assert!(unit >= mcse / 2.0 * (1.0 - 1e-6) && unit < mcse * 5.0 * (1.0 + 1e-6), "unit {unit} for {mcse}");
+            prop_assert!((shown - value).abs() <= unit / 2.0 * (1.0 + 1e-6) + value.abs() * 1e-12);
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! A few words of which exactly one holds: steps, depth, Follow or Whole run.
+
+use eframe::egui::{
+    EventFilter, Key, Rect, Response, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
+};
+
+use super::paint;
+use crate::ui::theme::{Palette, Text, tokens};
+
+struct Segment<'a, T> {
+    value: T,
+    word: &'a str,
+    refusal: Option<&'a str>,
+}
+
+/// A segmented control over `value`. One Tab stop; arrow keys move the choice.
+///
+/// ```text
+/// Segments::new("Depth", &mut depth).option(Depth::Verdict, "Verdict").option(Depth::All, "Everything").show(ui);
+/// ```
+#[must_use = "call show"]
+pub struct Segments<'a, T> {
+    name: &'a str,
+    value: &'a mut T,
+    options: Vec<Segment<'a, T>>,
+}
+
+impl<'a, T: Copy + PartialEq> Segments<'a, T> {
+    /// A control named `name` for screen readers.
+    pub fn new(name: &'a str, value: &'a mut T) -> Self {
+        Self {
+            name,
+            value,
+            options: Vec::new(),
+        }
+    }
+
+    /// Adds a word.
+    pub fn option(self, value: T, word: &'a str) -> Self {
+        self.option_unless(value, word, None)
+    }
+
+    /// Adds a word that cannot be chosen while `refusal` says why.
+    pub fn option_unless(mut self, value: T, word: &'a str, refusal: Option<&'a str>) -> Self {
+        self.options.push(Segment {
+            value,
+            word,
+            refusal,
+        });
+        self
+    }
+
+    /// Shows it; `changed()` says whether the value is another one now.
+    pub fn show(self, ui: &mut Ui) -> Response {
+        let Self {
+            name,
+            value,
+            options,
+        } = self;
+        let t = tokens();
+        let p = Palette::of(ui);
+        let pad = t.space.x2;
+        // Both weights are measured, so that choosing a word moves nothing.
+        let widths: Vec<f32> = options
+            .iter()
+            .map(|option| {
+                let wide = paint::line(ui, option.word, Text::Label, p.text_primary, f32::INFINITY)
+                    .size()
+                    .x;
+                let thin =
+                    paint::line(ui, option.word, Text::Number, p.text_primary, f32::INFINITY)
+                        .size()
+                        .x;
+                (wide.max(thin) + 2.0 * pad).ceil()
+            })
+            .collect();
+        let size = vec2(widths.iter().sum::<f32>() + 4.0, t.size.segment);
+        let (rect, mut response) = ui.allocate_exact_size(size, Sense::hover());
+        response.widget_info(|| WidgetInfo::labeled(Role::RadioGroup, ui.is_enabled(), name));
+        let edge = Stroke::new(t.stroke.hair, p.border_button);
+        ui.painter()
+            .rect(rect, t.radius.button, p.bg_strip, edge, StrokeKind::Inside);
+
+        let chosen = options.iter().position(|option| option.value == *value);
+        let mut next = chosen;
+        let mut x = rect.left() + 2.0;
+        let mut parts = Vec::with_capacity(options.len());
+        for (i, (option, width)) in options.iter().zip(&widths).enumerate() {
+            let part = Rect::from_min_max(
+                pos2(x, rect.top() + 2.0),
+                pos2(x + width, rect.bottom() - 2.0),
+            );
+            x += width;
+            let enabled = ui.is_enabled() && option.refusal.is_none();
+            // Only the chosen word takes the keyboard: one Tab stop.
+            let focusable = Some(i) == chosen || (chosen.is_none() && i == 0);
+            let sense = match (enabled, focusable) {
+                (false, _) => Sense::hover(),
+                (true, true) => Sense::click(),
+                (true, false) => Sense::CLICK,
+            };
+            let mut answer = ui.interact(part.expand2(vec2(0.0, 2.0)), response.id.with(i), sense);
+            let selected = Some(i) == chosen;
+            answer.widget_info(|| {
+                WidgetInfo::selected(Role::RadioButton, enabled, selected, option.word)
+            });
+            if answer.clicked() {
+                next = Some(i);
+            }
+            if selected {
+                ui.painter().rect(
+                    part,
+                    t.radius.control,
+                    p.bg_surface,
+                    edge,
+                    StrokeKind::Inside,
+                );
+            } else if answer.hovered() && enabled {
+                ui.painter().rect_filled(part, t.radius.control, p.bg_hover);
+            }
+            let (role, color) = match (enabled || !ui.is_enabled(), selected) {
+                (false, _) => (Text::Number, p.text_disabled),
+                (true, true) => (Text::Label, p.text_primary),
+                (true, false) => (Text::Number, p.text_secondary),
+            };
+            paint::centered(
+                ui.painter(),
+                part,
+                paint::line(ui, option.word, role, color, f32::INFINITY),
+            );
+            if let Some(refusal) = option.refusal {
+                answer = answer.on_hover_text(refusal);
+            }
+            paint::focus_ring(ui, &answer, part, t.radius.control);
+            parts.push(answer);
+        }
+
+        if let Some(at) = chosen
+            && parts[at].has_focus()
+        {
+            let filter = EventFilter {
+                horizontal_arrows: true,
+                ..EventFilter::default()
+            };
+            ui.memory_mut(|memory| memory.set_focus_lock_filter(parts[at].id, filter));
+            let step = ui.input(|input| {
+                i32::from(input.key_pressed(Key::ArrowRight))
+                    - i32::from(input.key_pressed(Key::ArrowLeft))
+            });
+            let allowed = |i: &usize| options[*i].refusal.is_none();
+            next = match step {
+                1 => (at + 1..options.len()).find(allowed).or(next),
+                -1 => (0..at).rev().find(allowed).or(next),
+                _ => next,
+            };
+            if let Some(i) = next
+                && i != at
+            {
+                parts[i].request_focus();
+            }
+        }
+        if next != chosen
+            && let Some(i) = next
+        {
+            *value = options[i].value;
+            response.mark_changed();
+        }
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::testing::harness;
+    use egui_kittest::kittest::Queryable as _;
+
+    fn control(ui: &mut Ui, (value, changes): &mut (u8, u32)) {
+        let response = Segments::new("Depth", value)
+            .option(0, "Verdict")
+            .option(1, "Standard")
+            .option_unless(2, "Report", Some("There is no run yet"))
+            .option(3, "Everything")
+            .show(ui);
+        *changes += u32::from(response.changed());
+    }
+
+    #[test]
+    fn a_click_chooses_once() {
+        let mut harness = harness([400.0, 60.0], (1, 0), control);
+        harness.get_by_label("Verdict").click();
+        harness.run();
+        assert_eq!(*harness.state(), (0, 1));
+        harness.get_by_label("Verdict").click();
+        harness.run();
+        assert_eq!(*harness.state(), (0, 1));
+    }
+
+    #[test]
+    fn arrows_move_the_choice_and_skip_what_is_refused() {
+        let mut harness = harness([400.0, 60.0], (1, 0), control);
+        harness.get_by_label("Standard").focus();
+        harness.run();
+        harness.key_press(Key::ArrowRight);
+        harness.run();
+        assert_eq!(harness.state().0, 3);
+        harness.key_press(Key::ArrowRight);
+        harness.run();
+        assert_eq!(harness.state().0, 3);
+        harness.key_press(Key::ArrowLeft);
+        harness.run();
+        harness.key_press(Key::ArrowLeft);
+        harness.run();
+        assert_eq!(harness.state().0, 0);
+    }
+
+    #[test]
+    fn a_refused_word_cannot_be_chosen_and_says_why() {
+        let mut harness = harness([400.0, 60.0], (1, 0), control);
+        harness.get_by_label("Report").click();
+        harness.run();
+        assert_eq!(harness.state().0, 1);
+        harness.get_by_label("Report").hover();
+        harness.run_steps(60);
+        assert!(harness.query_by_label("There is no run yet").is_some());
+    }
+}

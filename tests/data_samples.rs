@@ -1,0 +1,234 @@
+//! The bundled data sets are what their generator makes and what their side-cars say.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "support/samples.rs"]
+mod samples;
+
+use std::io::{Read as _, Write as _};
+use std::path::PathBuf;
+
+use ergodic::data::samples::{Sample, all, load};
+use ergodic::data::{Design, Formula, ImportOptions, LoadControl, ModelFrame, checks};
+use faer::linalg::solvers::{DenseSolveCore as _, Solve as _};
+use faer::{Mat, Side};
+use sha2::{Digest as _, Sha256};
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("sample_data")
+}
+
+fn generated(id: &str) -> Vec<u8> {
+    match id {
+        "churn" => samples::churn().into_bytes(),
+        "tall_logistic" => samples::tall_logistic().into_bytes(),
+        "awkward" => samples::awkward(),
+        other => panic!("no generator for {other}"),
+    }
+}
+
+fn seed(id: &str) -> u64 {
+    match id {
+        "churn" => samples::CHURN_SEED,
+        "tall_logistic" => samples::TALL_SEED,
+        _ => samples::AWKWARD_SEED,
+    }
+}
+
+fn unpacked(file_name: &str, bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    if file_name.ends_with(".gz") {
+        flate2::read::GzDecoder::new(bytes)
+            .read_to_end(&mut out)
+            .unwrap();
+    } else {
+        out.extend_from_slice(bytes);
+    }
+    out
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[test]
+fn files_are_what_the_generator_makes() {
+    for (id, file_name) in [
+        ("churn", "churn.csv"),
+        ("tall_logistic", "tall_logistic.csv.gz"),
+        ("awkward", "awkward.csv"),
+    ] {
+        let made = generated(id);
+        let path = folder().join(file_name);
+        if std::env::var_os("ERGODIC_WRITE_SAMPLES").is_some() {
+            let written = if file_name.ends_with(".gz") {
+                let mut packer =
+                    flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+                packer.write_all(&made).unwrap();
+                packer.finish().unwrap()
+            } else {
+                made.clone()
+            };
+            println!("{id} {}", sha256(&written));
+            std::fs::write(&path, written).unwrap();
+        }
+        let committed = unpacked(file_name, &std::fs::read(&path).unwrap());
+        assert!(
+            committed == made,
+            "{file_name} differs from what tests/support/samples.rs makes"
+        );
+    }
+}
+
+#[test]
+fn side_cars_say_what_is_in_the_files() {
+    let index = std::fs::read_to_string(folder().join("README.md")).unwrap();
+    for sample in all() {
+        let Sample { id, info, .. } = sample;
+        let loaded = load(
+            sample.id,
+            &ImportOptions::default(),
+            &LoadControl::default(),
+        )
+        .unwrap();
+        let table = &loaded.table;
+        assert_eq!(info.file, sample.file_name);
+        assert_eq!(info.sha256, sha256(sample.bytes), "{id}");
+        assert_eq!(table.fingerprint(), info.sha256);
+        assert_eq!(table.source(), format!("sample:{id}"));
+        assert_eq!(info.rows, table.num_rows(), "{id}");
+        let named: Vec<&str> = info.columns.iter().map(|column| column.name).collect();
+        assert_eq!(named, table.names().collect::<Vec<_>>(), "{id}");
+        assert!(
+            info.columns
+                .iter()
+                .all(|column| !column.unit.is_empty() && !column.meaning.is_empty())
+        );
+        assert!(!info.licence.is_empty() && !info.source.is_empty() && !info.title.is_empty());
+        let generator = info.generator.as_ref().unwrap();
+        assert_eq!(
+            (generator.file, generator.seed),
+            ("tests/support/samples.rs", seed(id))
+        );
+        assert!(
+            index.contains(sample.file_name),
+            "README.md lists {}",
+            sample.file_name
+        );
+        assert!(sample.bytes.len() < 1_500_000);
+    }
+}
+
+/// Maximum of the logistic likelihood by Newton's method, and the standard errors, on the raw scale.
+fn fit(design: &Design) -> (Vec<f64>, Vec<f64>) {
+    let (n, p) = (design.num_obs(), design.num_columns());
+    let raw = Mat::from_fn(n, p, |i, j| {
+        design.x[[i, j]] * design.raw_scale[j] + design.raw_center[j]
+    });
+    let raw = Mat::from_fn(n, p, |i, j| {
+        if design.has_intercept && j == 0 {
+            1.0
+        } else {
+            raw[(i, j)]
+        }
+    });
+    let mut beta = Mat::<f64>::zeros(p, 1);
+    let mut hessian = Mat::<f64>::zeros(p, p);
+    for _ in 0..20 {
+        let eta = &raw * &beta;
+        let mean: Vec<f64> = (0..n).map(|i| 1.0 / (1.0 + (-eta[(i, 0)]).exp())).collect();
+        let residual = Mat::from_fn(n, 1, |i, _| design.y[i] - mean[i]);
+        let weighted = Mat::from_fn(n, p, |i, j| raw[(i, j)] * mean[i] * (1.0 - mean[i]));
+        hessian = raw.transpose() * weighted;
+        let step = hessian
+            .llt(Side::Lower)
+            .unwrap()
+            .solve(raw.transpose() * residual);
+        beta += step;
+    }
+    let covariance = hessian.llt(Side::Lower).unwrap().inverse();
+    (
+        (0..p).map(|j| beta[(j, 0)]).collect(),
+        (0..p).map(|j| covariance[(j, j)].sqrt()).collect(),
+    )
+}
+
+#[test]
+fn the_suggested_model_finds_the_truth() {
+    for sample in all() {
+        let loaded = load(
+            sample.id,
+            &ImportOptions::default(),
+            &LoadControl::default(),
+        )
+        .unwrap();
+        let suggestion = &sample.info.suggestion;
+        let formula: Formula = suggestion.formula.parse().unwrap();
+        let frame = ModelFrame {
+            success: suggestion.success.map(str::to_owned),
+            ..ModelFrame::new(formula)
+        };
+        let (design, _) = Design::build(&loaded.table, &frame).unwrap();
+        let found = checks::check(&design);
+        assert_eq!(found.warnings, [], "{}", sample.id);
+        let (estimates, errors) = fit(&design);
+        assert_eq!(sample.info.truth.len(), estimates.len(), "{}", sample.id);
+        for ((term, estimate), error) in design.terms.iter().zip(&estimates).zip(&errors) {
+            let truth = sample.info.truth[&format!("b[{term}]")];
+            // The seeds are fixed; 3.5 standard errors would fail by chance once in 70 such sets.
+            let z = (estimate - truth) / error;
+            assert!(
+                z.abs() < 3.5,
+                "{}: {term} is {estimate:.4}, truth {truth}, {z:.1} standard errors",
+                sample.id
+            );
+        }
+        let share = design.y.iter().sum::<f64>() / design.num_obs() as f64;
+        assert!((0.1..0.5).contains(&share), "{}: {share}", sample.id);
+    }
+}
+
+#[test]
+fn the_awkward_file_is_read_with_every_oddity_named() {
+    let awkward = all().iter().find(|sample| sample.id == "awkward").unwrap();
+    let loaded = load(
+        awkward.id,
+        &ImportOptions::default(),
+        &LoadControl::default(),
+    )
+    .unwrap();
+    let guesses = &loaded.guesses;
+    assert_eq!(
+        (
+            guesses.delimiter.value,
+            guesses.decimal.value,
+            guesses.header.value
+        ),
+        (';', ',', true)
+    );
+    assert_eq!(guesses.encoding.value, "windows-1252");
+    assert_eq!(guesses.missing.value, ["NA", "-", "?"]);
+    let codes: Vec<&str> = loaded
+        .reporter
+        .warnings
+        .iter()
+        .map(|warning| warning.code.as_str())
+        .collect();
+    assert_eq!(
+        codes,
+        ["encoding", "duplicate-name", "empty-name", "leading-zeros"]
+    );
+    let (again, _) = {
+        let options = guesses.to_options(&std::collections::BTreeMap::new());
+        let loaded = load(awkward.id, &options, &LoadControl::default()).unwrap();
+        (loaded.table, loaded.guesses)
+    };
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    loaded.table.write_csv(&mut first).unwrap();
+    again.write_csv(&mut second).unwrap();
+    assert_eq!(first, second, "the resolved options read the same table");
+    assert_eq!(loaded.table.columns(), again.columns());
+}

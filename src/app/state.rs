@@ -52,6 +52,8 @@ pub struct ModelCheck {
     pub prior_curves: Vec<Vec<(f64, f64)>>,
     /// Remarks.
     pub warnings: Vec<Warning>,
+    /// Samplers that cannot sample this model, and why: identifier and what follows "Sampler `id` ".
+    pub unsuitable: Vec<(&'static str, String)>,
 }
 
 /// Reading a file, while it lasts.

@@ -172,7 +172,7 @@ impl Job {
             Err(error) => Err(error),
         };
         let target = Target::new(model.as_ref(), anchor.as_deref().ok());
-        let (sampler, sampler_reason) = choose_sampler(recipe, &target)?;
+        let (sampler, sampler_reason) = choose_sampler(recipe, model.as_ref(), &target)?;
         let anchor = match anchor {
             Ok(anchor) => Some(anchor),
             Err(error) if sampler.spec.needs_mode => {
@@ -215,7 +215,7 @@ impl Job {
         recipe.run.draws_of_chains = None;
         recipe.run.max_seconds = None;
         recipe.run.target_ess = None;
-        let (sampler, sampler_reason) = choose_sampler(&recipe, &self.target)?;
+        let (sampler, sampler_reason) = choose_sampler(&recipe, self.model.as_ref(), &self.target)?;
         if sampler.spec.needs_mode && self.anchor.is_none() {
             return Err(JobError::NoMode(
                 sampler.spec.id,
@@ -326,6 +326,7 @@ pub fn model_options(recipe: &Recipe) -> ModelOptions {
 
 fn choose_sampler(
     recipe: &Recipe,
+    model: &dyn Model,
     target: &Target,
 ) -> Result<(&'static SamplerEntry, String), JobError> {
     let id = recipe.sampler.id.as_str();
@@ -345,6 +346,7 @@ fn choose_sampler(
             known.join(", ")
         ))
     })?;
+    (entry.suits)(model).map_err(|reason| SettingError(format!("Sampler `{id}` {reason}")))?;
     Ok((entry, "chosen by you".to_owned()))
 }
 

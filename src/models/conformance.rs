@@ -420,3 +420,49 @@ fn passes_over_rows_do_not_allocate() {
         assert_eq!(count, 0, "{what}");
     });
 }
+
+#[test]
+fn linear_rows_say_what_the_passes_say() {
+    for_each_model(|model, what| {
+        let Some(linear) = model.linear_rows() else {
+            return;
+        };
+        let dim = model.dim();
+        let mut scratch = model.scratch();
+        for u in positions(dim) {
+            for row in 0..20_u32 {
+                let pick = Rows::Pick(std::slice::from_ref(&row));
+                let (mut value, mut score) = ([0.0], vec![0.0; dim]);
+                model.pointwise(&u, pick, &mut scratch, &mut value);
+                model.scores(&u, pick, &mut scratch, &mut score);
+                let mut hessian = vec![0.0; dim * dim];
+                model.add_neg_hessian_log_lik(&u, pick, &mut scratch, &mut hessian);
+                let row = row as usize;
+                let [log_p, slope, second] = linear.derivatives(row, linear.predictor(row, &u));
+                let a = linear.covariates(row);
+                assert_near(&[log_p], &value, 1e-12, what);
+                let expected: Vec<f64> = a.iter().map(|a| slope * a).collect();
+                assert_near(&expected, &score, 1e-12, what);
+                assert_near(
+                    &[-second * a[0] * a[dim - 1]],
+                    &hessian[dim - 1..dim],
+                    1e-12,
+                    what,
+                );
+                assert!(slope.abs() <= linear.slope_bound(row), "{what}, row {row}");
+                assert!(
+                    second.abs() <= linear.curvature_bound(row),
+                    "{what}, row {row}"
+                );
+                for z in [-3.0, -0.2, 0.0, 0.1, 5.0] {
+                    let [_, slope, second] = linear.derivatives(row, z);
+                    assert!(slope.abs() <= linear.slope_bound(row), "{what}, row {row}");
+                    assert!(
+                        second.abs() <= linear.curvature_bound(row),
+                        "{what}, row {row}"
+                    );
+                }
+            }
+        }
+    });
+}

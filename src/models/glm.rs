@@ -5,7 +5,8 @@
 //! instructions: no horizontal sum occurs inside the loop. The order of additions depends on the number of rows
 //! only, and no fused multiply-add is used, so SSE2, AVX2 and AVX-512 give the same bits.
 
-use super::{Rows, Scratch};
+use super::{LinearRows, Rows, Scratch};
+use crate::base::linalg::dot;
 
 /// Rows handled together.
 pub const LANES: usize = 8;
@@ -27,6 +28,8 @@ pub trait Family: Copy + Send + Sync + 'static {
     fn terms<const VALUE: bool>(z: &Lane, extra: &[Lane; 4]) -> Terms;
     /// −∂² log p/∂z².
     fn curvature(z: &Lane, extra: &[Lane; 4]) -> Lane;
+    /// Largest |∂ log p/∂z| and |∂² log p/∂z²| over all z, for one row with these extra numbers.
+    fn bounds(extra: &[f64]) -> [f64; 2];
 }
 
 /// What a row's likelihood says at its linear predictor; log p = `sum` − log(`factor`).
@@ -556,6 +559,44 @@ pub fn exp_negative(x: &Lane) -> Lane {
         out[k] = f64::from_bits(sum.to_bits().wrapping_add(shifted.to_bits() << 52));
     }
     out
+}
+
+impl<F: Family> GlmRows<F> {
+    /// The extra numbers of row `i` in every lane.
+    fn extra(&self, i: usize) -> [Lane; 4] {
+        let mut extra = [[0.0; LANES]; 4];
+        for (lane, &value) in extra.iter_mut().zip(&self.row(i)[self.num_columns..]) {
+            *lane = [value; LANES];
+        }
+        extra
+    }
+}
+
+impl<F: Family> LinearRows for GlmRows<F> {
+    fn covariates(&self, row: usize) -> &[f64] {
+        &self.row(row)[..self.num_columns]
+    }
+
+    fn predictor(&self, row: usize, u: &[f64]) -> f64 {
+        let mut z = [dot(self.covariates(row), u); LANES];
+        F::predictor(&mut z, &self.extra(row));
+        z[0]
+    }
+
+    fn derivatives(&self, row: usize, z: f64) -> [f64; 3] {
+        let (z, extra) = ([z; LANES], self.extra(row));
+        let terms = F::terms::<true>(&z, &extra);
+        let value = terms.sum[0] - terms.factor[0].ln();
+        [value, terms.residual[0], -F::curvature(&z, &extra)[0]]
+    }
+
+    fn slope_bound(&self, row: usize) -> f64 {
+        F::bounds(&self.row(row)[self.num_columns..])[0]
+    }
+
+    fn curvature_bound(&self, row: usize) -> f64 {
+        F::bounds(&self.row(row)[self.num_columns..])[1]
+    }
 }
 
 #[cfg(test)]

@@ -24,7 +24,8 @@ use rand_distr::{Binomial, Distribution as _};
 use super::glm::{Family, GlmRows, LANES, Lane, Terms, exp_negative};
 use super::prior::Prior;
 use super::{
-    AnchorRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Rows, Scratch, Template,
+    AnchorRows, LinearRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Rows, Scratch,
+    Template,
 };
 use crate::base::linalg::dot;
 use crate::base::rng::ChainRng;
@@ -88,6 +89,10 @@ impl Family for SignedBernoulli {
         }
         out
     }
+
+    fn bounds(_extra: &[f64]) -> [f64; 2] {
+        [1.0, 0.25]
+    }
 }
 
 /// Rows with offset, successes, trials and weight after the covariates.
@@ -130,6 +135,11 @@ impl Family for WeightedBinomial {
             out[k] = weight[k] * trials[k] * e / ((1.0 + e) * (1.0 + e));
         }
         out
+    }
+
+    fn bounds(extra: &[f64]) -> [f64; 2] {
+        let (y, trials, weight) = (extra[1], extra[2], extra[3]);
+        [weight * y.max(trials - y), 0.25 * weight * trials]
     }
 }
 
@@ -334,6 +344,10 @@ fn prior_scale(design: &Design, j: usize, standardize: bool) -> &'static str {
 }
 
 impl<F: Family> Model for LogisticModel<F> {
+    fn linear_rows(&self) -> Option<&dyn LinearRows> {
+        Some(&self.rows)
+    }
+
     fn params(&self) -> &[ParamInfo] {
         &self.params
     }

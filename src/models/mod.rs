@@ -166,6 +166,27 @@ pub trait Model: Send + Sync {
     );
     /// −∂²/∂u² of the log prior, ADDED to `hessian` (D×D). Where the prior has a kink, its best quadratic stand-in.
     fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]);
+
+    /// The linear structure of the likelihood, where it has one.
+    fn linear_rows(&self) -> Option<&dyn LinearRows> {
+        None
+    }
+}
+
+/// The view of a likelihood in which row i depends on u through one number, its linear predictor z_i = a_i'u + o_i.
+///
+/// Samplers that bound or expand the likelihood row by row need this structure ([`Model::linear_rows`]).
+pub trait LinearRows {
+    /// a_i (D), up to a sign that log p of the row takes into account.
+    fn covariates(&self, row: usize) -> &[f64];
+    /// z_i at `u`.
+    fn predictor(&self, row: usize, u: &[f64]) -> f64;
+    /// log p of row i, its first and its second derivative in z, at `z`.
+    fn derivatives(&self, row: usize, z: f64) -> [f64; 3];
+    /// The largest |∂ log p/∂z| over all z, infinite if there is none.
+    fn slope_bound(&self, row: usize) -> f64;
+    /// The largest |∂² log p/∂z²| over all z, infinite if there is none.
+    fn curvature_bound(&self, row: usize) -> f64;
 }
 
 /// What a template is, for lists, forms and checks.

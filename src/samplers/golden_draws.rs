@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::REGISTRY;
-use super::testing::{Run, anchored_gaussian, exact_oracle};
+use super::SamplerEntry;
+use super::testing::{Run, exact_oracle, suitable_target};
 
 const FILE: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -19,23 +20,24 @@ const FILE: &str = concat!(
 );
 const HEADER: &str = "\
 # First four draws after 100 iterations of warm-up: sampler, draw, bits of each coordinate in hexadecimal.
-# Target: the Gaussian of models/testing.rs with 200 rows, 3 dimensions, seed 1; chain seed 1.
+# Target: the small target of samplers/testing.rs that suits the sampler; chain seed 1.
 # Written by ERGODIC_UPDATE_GOLDEN=1 cargo test golden_draws
 ";
 const WARMUP: u64 = 100;
 const DRAWS: usize = 4;
 const TOLERANCE: f64 = 1e-10;
 
-fn draws_of(id: &'static str) -> Vec<Vec<f64>> {
-    let (model, anchor) = anchored_gaussian(200, 3, 1);
-    let chain = Run::new(id).go(exact_oracle(model, Some(anchor)), WARMUP, DRAWS);
-    chain.draws.chunks_exact(3).map(<[f64]>::to_vec).collect()
+fn draws_of(entry: &SamplerEntry) -> Vec<Vec<f64>> {
+    let (model, anchor) = suitable_target(entry);
+    let dim = model.dim();
+    let chain = Run::new(entry.spec.id).go(exact_oracle(model, Some(anchor)), WARMUP, DRAWS);
+    chain.draws.chunks_exact(dim).map(<[f64]>::to_vec).collect()
 }
 
 fn written() -> String {
     let mut text = HEADER.to_owned();
     for entry in REGISTRY {
-        for (k, draw) in draws_of(entry.spec.id).iter().enumerate() {
+        for (k, draw) in draws_of(entry).iter().enumerate() {
             write!(text, "{} {}", entry.spec.id, k + 1).unwrap();
             for u in draw {
                 write!(text, " {:016x}", u.to_bits()).unwrap();
@@ -74,11 +76,12 @@ fn golden_draws() {
             "{id} is no longer registered; set ERGODIC_UPDATE_GOLDEN=1"
         );
     }
-    for id in registered {
+    for entry in REGISTRY {
+        let id = entry.spec.id;
         let pinned = pinned
             .get(id)
             .unwrap_or_else(|| panic!("{id} has no golden draws; set ERGODIC_UPDATE_GOLDEN=1"));
-        let draws = draws_of(id);
+        let draws = draws_of(entry);
         assert_eq!(pinned.len(), DRAWS);
         for (k, (draw, pinned)) in draws.iter().zip(pinned).enumerate() {
             for (a, b) in draw.iter().zip(pinned) {

@@ -119,6 +119,17 @@ pub const TREE_DEPTH: &str = "tree_depth";
 pub const N_LEAPFROG: &str = "n_leapfrog";
 /// Name of the information column with the largest ratio of the OSGFS criterion (17) over components.
 pub const CRITERION: &str = "criterion";
+/// Name of the information column with the weight of the draw in every average; it may be negative (signed estimators).
+/// Without the column, or where all weights are equal, averages are plain.
+pub const WEIGHT: &str = "weight";
+/// Name of the information column with the potential temperature of a thermostat, 1 on target.
+pub const TEMPERATURE: &str = "temperature";
+/// Name of the information column with the rows used by a step, as a share of all rows.
+pub const ROWS_SHARE: &str = "rows_share";
+/// Name of the information column with the estimated variance of the estimate of the log likelihood.
+pub const LOG_LIK_VARIANCE: &str = "log_lik_variance";
+/// Name of the information column with the sign of the estimate of the likelihood.
+pub const SIGN: &str = "sign";
 
 /// What a sampler is, for lists, forms and checks.
 #[derive(Clone, Copy, Debug)]
@@ -170,6 +181,10 @@ pub trait Sampler: Send + Sync + 'static {
     /// Its description.
     const SPEC: SamplerSpec;
 
+    /// Whether it can sample this model at all; the error says why not in one sentence that can follow "Sampler `id` ".
+    fn suits(_model: &dyn Model) -> Result<(), String> {
+        Ok(())
+    }
     /// Reads settings (already checked against [`SamplerSpec::fields`]) and resolves defaults for this target.
     fn configure(settings: &Settings, target: &Target) -> Result<Self::Config, SettingError>;
     /// The settings in force, for the manifest: keys of [`SamplerSpec::fields`] with resolved values.
@@ -288,6 +303,8 @@ type Resolve = fn(&Settings, &Target) -> Result<Vec<(&'static str, Value)>, Sett
 pub struct SamplerEntry {
     /// Its description.
     pub spec: SamplerSpec,
+    /// See [`Sampler::suits`].
+    pub suits: fn(&dyn Model) -> Result<(), String>,
     /// Makes a kernel that stands at the given position.
     pub build: Build,
     /// The settings in force for a target, without starting anything.
@@ -299,6 +316,7 @@ impl SamplerEntry {
     pub const fn of<S: Sampler>() -> Self {
         Self {
             spec: S::SPEC,
+            suits: S::suits,
             build: build::<S>,
             resolve: resolve::<S>,
         }

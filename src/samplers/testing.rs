@@ -5,11 +5,12 @@ use std::sync::Arc;
 use ndarray::Array2;
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::{Kernel, KernelError, Phase, Target, Tick, find};
+use super::{Kernel, KernelError, Phase, SamplerEntry, Target, Tick, WEIGHT, find};
 use crate::base::rng::{ChainRng, Purpose, Streams, stream};
 use crate::base::settings::{Settings, Value};
 use crate::data::design::Design;
 use crate::data::response::{ResponseInfo, ResponseKind};
+use crate::estimators::{ModeControl, find_mode};
 use crate::models::testing::GaussianRows;
 use crate::models::{AnchorRows, Model, ModelOptions, ParamInfo, Rows, Scratch};
 use crate::oracle::{Anchor, Oracle, StepError};
@@ -171,6 +172,26 @@ pub fn small_logistic(x: &[f64], y: &[f64], prior_sd: f64) -> Arc<dyn Model> {
     (crate::models::find("logistic").unwrap().build)(Arc::new(design), &options).unwrap()
 }
 
+/// A logistic posterior of 40 rows and two parameters, with its mode.
+pub fn anchored_logistic() -> (Arc<dyn Model>, Arc<Anchor>) {
+    let x: Vec<f64> = (0..40).map(|i| f64::from(i) / 20.0 - 0.975).collect();
+    let y: Vec<f64> = (0..40)
+        .map(|i| f64::from(u8::from(i * 7 % 40 < i)))
+        .collect();
+    let model = small_logistic(&x, &y, 2.5);
+    let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
+    (model, Arc::new(mode.anchor))
+}
+
+/// A small target that suits the sampler: the closed-form Gaussian of 200 rows and three parameters, or a logistic
+/// posterior for samplers that need its structure.
+pub fn suitable_target(entry: &SamplerEntry) -> (Arc<dyn Model>, Arc<Anchor>) {
+    let all = [anchored_gaussian(200, 3, 1), anchored_logistic()];
+    all.into_iter()
+        .find(|(model, _anchor)| (entry.suits)(model.as_ref()).is_ok())
+        .unwrap_or_else(|| panic!("{} suits no model of the tests", entry.spec.id))
+}
+
 /// A serial oracle.
 pub fn exact_oracle(model: Arc<dyn Model>, anchor: Option<Arc<Anchor>>) -> Oracle {
     Oracle::new(model, anchor, false, Arc::default())
@@ -252,6 +273,7 @@ impl Run {
             iter: 0,
             steps: 0,
             decides_warmup: entry.spec.decides_warmup,
+            weight_column: entry.spec.info.iter().position(|c| c.name == WEIGHT),
         })
     }
 
@@ -266,6 +288,7 @@ impl Run {
         let mut chain = Chain {
             dim: session.oracle.dim(),
             num_info: session.info.len(),
+            weight_column: session.weight_column,
             draws: Vec::new(),
             info: Vec::new(),
             warmup_info: Vec::new(),
@@ -295,6 +318,7 @@ pub struct Session {
     /// Steps done of the present iteration.
     pub steps: u64,
     decides_warmup: bool,
+    weight_column: Option<usize>,
 }
 
 impl Session {
@@ -365,6 +389,7 @@ impl Session {
 pub struct Chain {
     dim: usize,
     num_info: usize,
+    weight_column: Option<usize>,
     /// Row-major, draws × D.
     pub draws: Vec<f64>,
     info: Vec<f64>,
@@ -375,6 +400,14 @@ impl Chain {
     /// Coordinate `j` of all draws.
     pub fn coordinate(&self, j: usize) -> Vec<f64> {
         column(&self.draws, self.dim, j)
+    }
+
+    /// Weights of all draws, 1 for samplers without weights.
+    pub fn weights(&self) -> Vec<f64> {
+        match self.weight_column {
+            Some(k) => self.info(k),
+            None => vec![1.0; self.draws.len() / self.dim],
+        }
     }
 
     /// Information column `k` of all draws.
@@ -411,16 +444,50 @@ pub fn sd(values: &[f64]) -> f64 {
 
 /// Mean over chains of equal length and its standard error from the means of long batches.
 pub fn estimate(chains: &[Vec<f64>]) -> (f64, f64) {
+    let ones: Vec<Vec<f64>> = chains.iter().map(|chain| vec![1.0; chain.len()]).collect();
+    weighted_estimate(chains, &ones)
+}
+
+/// The same of weighted draws: the ratio estimate Σwx/Σw and, to first order, its standard error.
+pub fn weighted_estimate(chains: &[Vec<f64>], weights: &[Vec<f64>]) -> (f64, f64) {
+    let pairs = || chains.iter().flatten().zip(weights.iter().flatten());
+    let total: f64 = pairs().map(|(_x, w)| w).sum();
+    let centre = pairs().map(|(x, w)| w * x).sum::<f64>() / total;
+    let mean_weight = total / pairs().count() as f64;
     let batches: Vec<f64> = chains
         .iter()
-        .flat_map(|chain| chain.chunks_exact(chain.len() / BATCHES).map(mean))
+        .zip(weights)
+        .flat_map(|(chain, weights)| {
+            let influence: Vec<f64> = chain
+                .iter()
+                .zip(weights)
+                .map(|(x, w)| w * (x - centre) / mean_weight)
+                .collect();
+            let means: Vec<f64> = influence
+                .chunks_exact(chain.len() / BATCHES)
+                .map(mean)
+                .collect();
+            means
+        })
         .collect();
-    (mean(&batches), sd(&batches) / (batches.len() as f64).sqrt())
+    (centre, sd(&batches) / (batches.len() as f64).sqrt())
 }
 
 /// Fails unless mean and variance of `chains` agree with the given ones within four standard errors.
 pub fn assert_moments(what: &str, chains: &[Vec<f64>], true_mean: f64, true_variance: f64) {
-    let (found, mcse) = estimate(chains);
+    let ones: Vec<Vec<f64>> = chains.iter().map(|chain| vec![1.0; chain.len()]).collect();
+    assert_weighted_moments(what, chains, &ones, true_mean, true_variance);
+}
+
+/// The same of weighted draws.
+pub fn assert_weighted_moments(
+    what: &str,
+    chains: &[Vec<f64>],
+    weights: &[Vec<f64>],
+    true_mean: f64,
+    true_variance: f64,
+) {
+    let (found, mcse) = weighted_estimate(chains, weights);
     assert!(
         (found - true_mean).abs() < 4.0 * mcse,
         "{what}: mean {found} against {true_mean}, mcse {mcse}"
@@ -429,7 +496,7 @@ pub fn assert_moments(what: &str, chains: &[Vec<f64>], true_mean: f64, true_vari
         .iter()
         .map(|chain| chain.iter().map(|v| (v - true_mean).powi(2)).collect())
         .collect();
-    let (found, mcse) = estimate(&squares);
+    let (found, mcse) = weighted_estimate(&squares, weights);
     assert!(
         (found - true_variance).abs() < 4.0 * mcse,
         "{what}: variance {found} against {true_variance}, mcse {mcse}"

@@ -19,6 +19,8 @@ struct Card<'a> {
     bias: Option<&'a str>,
     exact: bool,
     reason: Option<String>,
+    /// Why it cannot be chosen for this model, if it cannot.
+    refusal: Option<String>,
     recommended: bool,
 }
 
@@ -36,6 +38,7 @@ pub fn cards_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut Outbox
         bias: None,
         exact: false,
         reason: Some(auto_reason(state, recipe)),
+        refusal: None,
         recommended: false,
     };
     card_ui(ui, &auto, chosen, out);
@@ -55,6 +58,10 @@ pub fn cards_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut Outbox
             bias: spec.bias,
             exact: spec.bias.is_none(),
             reason,
+            refusal: state.check.as_ref().and_then(|check| {
+                let (_id, why) = check.unsuitable.iter().find(|(id, _why)| *id == spec.id)?;
+                Some(format!("Not for this model: it {why}"))
+            }),
             recommended: recommended == Some(spec.id),
         };
         card_ui(ui, &card, chosen, out);
@@ -98,7 +105,8 @@ fn card_ui(ui: &mut Ui, card: &Card<'_>, chosen: &str, out: &mut Outbox) {
     let selected = chosen == card.id;
     // The frame's colours depend on the pointer, which is known from the last frame's place.
     let id = ui.make_persistent_id(("sampler", card.id));
-    let hovered = ui.ctx().read_response(id).is_some_and(|old| old.hovered());
+    let enabled = card.refusal.is_none();
+    let hovered = enabled && ui.ctx().read_response(id).is_some_and(|old| old.hovered());
     let (fill, stroke) = if selected {
         (
             colors.accent_soft,
@@ -143,17 +151,29 @@ fn card_ui(ui: &mut Ui, card: &Card<'_>, chosen: &str, out: &mut Outbox) {
                     ui.add(Chip::fact("auto takes it"));
                 }
             });
-            paragraph(ui, card.about, Text::Body, colors.text_primary);
+            let ink = if enabled {
+                colors.text_primary
+            } else {
+                colors.text_secondary
+            };
+            paragraph(ui, card.about, Text::Body, ink);
             if let Some(bias) = card.bias {
                 paragraph(ui, bias, Text::Caption, colors.text_secondary);
             }
-            if let Some(reason) = &card.reason {
+            if let Some(refusal) = &card.refusal {
+                paragraph(ui, refusal, Text::Caption, colors.text_secondary);
+            } else if let Some(reason) = &card.reason {
                 let text = format!("Here: {reason}");
                 paragraph(ui, &text, Text::Caption, colors.text_secondary);
             }
         });
-    let response = ui.interact(shown.response.rect, id, Sense::click());
-    response.widget_info(|| WidgetInfo::selected(Role::RadioButton, true, selected, card.title));
+    let sense = if enabled {
+        Sense::click()
+    } else {
+        Sense::hover()
+    };
+    let response = ui.interact(shown.response.rect, id, sense);
+    response.widget_info(|| WidgetInfo::selected(Role::RadioButton, enabled, selected, card.title));
     paint::focus_ring(ui, &response, shown.response.rect, t.radius.card);
     if response.clicked() && !selected {
         out.send(Command::SetSampler(card.id.to_owned()));

@@ -53,10 +53,18 @@ pub(super) fn run(task: ChainTask) {
     let (chain, messages) = (task.chain, task.messages.clone());
     task.gate.wait();
     // A panic is a bug of ours; the other chains and all draws must survive it.
+    let before = task
+        .start
+        .clone()
+        .unwrap_or_else(|| ChainMark::before_start(&Streams::new(task.job.recipe.run.seed, chain)));
     let outcome =
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Worker::start(task)?.run()));
     let (state, mark) = match outcome {
         Ok(Ok(mark)) => (ChainState::Finished, Some(Box::new(mark))),
+        // Stopped during its first pass over the rows: it stands where it stood.
+        Ok(Err(KernelError::Start(StepError::Interrupted))) => {
+            (ChainState::Finished, Some(Box::new(before)))
+        }
         Ok(Err(error)) => (ChainState::Failed(error.to_string()), None),
         Err(_panic) => (
             ChainState::Failed("an internal error ended it; please report this".to_owned()),
@@ -90,7 +98,12 @@ impl Worker {
             Arc::clone(&job.model),
             job.anchor.clone(),
             task.parallel,
-            Arc::clone(&task.control.interrupt),
+            // Only full-data steps can take long enough to need interrupting.
+            if job.sampler.spec.minibatch {
+                Arc::default()
+            } else {
+                Arc::clone(&task.control.interrupt)
+            },
         );
         let mut streams = Streams::new(seed, task.chain);
         let u0 = job.start_position(task.chain);
@@ -102,7 +115,7 @@ impl Worker {
             &mut streams,
         )?;
         let (mut iterations, mut draws, mut warmup_end) = (0, 0, None);
-        if let Some(mark) = &task.start {
+        if let Some(mark) = task.start.as_ref().filter(|mark| mark.has_begun()) {
             streams = mark.restore(kernel.as_mut(), &mut oracle).ok_or_else(|| {
                 KernelError::Setting(crate::base::settings::SettingError(
                     "the checkpoint does not fit this sampler and its settings".to_owned(),
@@ -114,7 +127,7 @@ impl Worker {
         Ok(Self {
             info: vec![f64::NAN; job.sampler.spec.info.len()],
             theta: vec![0.0; job.model.params().len()],
-            // Only full-data steps can take long enough to need interrupting.
+            // A step that can be interrupted must be forgotten whole.
             snapshot: (!job.sampler.spec.minibatch).then(Snapshot::default),
             kernel,
             oracle,

@@ -60,6 +60,26 @@ impl ChainMark {
         }
     }
 
+    /// Of a chain that was stopped before it could begin: `streams` as they were made, and no state.
+    pub fn before_start(streams: &Streams) -> Self {
+        Self {
+            iterations: 0,
+            draws: 0,
+            warmup_end: None,
+            datum_grads: 0,
+            batch: RngMark::of(&streams.batch),
+            noise: RngMark::of(&streams.noise),
+            minibatch: [0; 2],
+            names: Vec::new(),
+            numbers: Vec::new(),
+        }
+    }
+
+    /// Whether there is a state to restore; a chain without one begins afresh.
+    pub fn has_begun(&self) -> bool {
+        !self.names.is_empty()
+    }
+
     /// Puts a freshly built chain where this one stood; `None` if the mark does not fit the sampler.
     pub fn restore(&self, kernel: &mut dyn Kernel, oracle: &mut Oracle) -> Option<Streams> {
         let mut reader = Reader {

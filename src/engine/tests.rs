@@ -109,6 +109,24 @@ fn a_run_stopped_at_any_time_continues_to_the_same_draws() {
 }
 
 #[test]
+fn a_run_stopped_before_it_began_continues_to_the_same_draws() {
+    let mut whole = start(job("nuts", 20, |_| {}));
+    whole.join();
+    let expected = draws(&whole.view());
+    // The stop meets chains that wait for a thread, make their first pass, or already draw.
+    for _ in 0..20 {
+        let mut part = start(job("nuts", 20, |_| {}));
+        part.stop();
+        let continuation = part.continuation();
+        assert!(continuation.marks.iter().all(Option::is_some));
+        let mut rest =
+            Run::start(Arc::clone(part.job()), Some(continuation), Arc::new(|| {})).unwrap();
+        rest.join();
+        assert!(draws(&rest.view()) == expected);
+    }
+}
+
+#[test]
 fn draws_can_be_added_while_a_run_goes_on() {
     let mut run = start(job("metropolis", 2000, |_| {}));
     run.add_draws(500);

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 const FORMULA: &str = "churned ~ age + plan";
@@ -157,10 +157,15 @@ fn a_chain_does_not_depend_on_its_company() {
     assert_eq!(fit("alone", "1"), fit("company", "3"));
 }
 
-#[test]
-fn an_interrupt_saves_what_was_drawn_and_the_run_goes_on_later() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_ergodic"))
+/// A run that goes on until it is interrupted.
+struct EndlessFit {
+    process: Child,
+    lines: std::io::Lines<std::io::BufReader<ChildStderr>>,
+}
+
+/// Starts one in `folder`/run and waits for its first draws.
+fn endless_fit(folder: &Path) -> EndlessFit {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_ergodic"))
         .args([
             "fit",
             "--data",
@@ -182,14 +187,15 @@ fn an_interrupt_saves_what_was_drawn_and_the_run_goes_on_later() {
             "--set",
             "sampler.steps_per_draw=1",
         ])
-        .current_dir(folder.path())
+        .current_dir(folder)
+        .env("TMPDIR", folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The program is up once it has printed its first progress line with draws.
-    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().unwrap()));
+    let mut lines =
+        std::io::BufRead::lines(std::io::BufReader::new(process.stderr.take().unwrap()));
     let begun = Instant::now();
     for line in lines.by_ref() {
         let line = line.unwrap();
@@ -201,13 +207,25 @@ fn an_interrupt_saves_what_was_drawn_and_the_run_goes_on_later() {
             "no draws: {line}"
         );
     }
+    EndlessFit { process, lines }
+}
+
+/// Interrupts it and returns what else it prints.
+fn interrupt(fit: &mut EndlessFit) -> Vec<String> {
     let killed = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
+        .args(["-INT", &fit.process.id().to_string()])
         .status()
         .unwrap();
     assert!(killed.success());
-    let rest: Vec<String> = lines.map(Result::unwrap).collect();
-    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:?}");
+    fit.lines.by_ref().map(Result::unwrap).collect()
+}
+
+#[test]
+fn an_interrupt_saves_what_was_drawn_and_the_run_goes_on_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = endless_fit(folder.path());
+    let rest = interrupt(&mut child);
+    assert_eq!(child.process.wait().unwrap().code(), Some(130), "{rest:?}");
     assert!(
         rest.iter()
             .any(|line| line.contains("Interrupted") && line.contains("resume")),
@@ -418,6 +436,64 @@ fn a_full_disk_is_one_sentence() {
         "{}",
         stderr(&output)
     );
+}
+
+/// The run must end with exit code 3 and a sentence that contains `words`, without a panic.
+#[track_caller]
+fn assert_not_saved(output: &Output, words: &[&str]) {
+    let text = stderr(output);
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    assert!(!text.contains("panicked"), "{text}");
+    for word in words {
+        assert!(text.contains(word), "{text}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_disk_that_fills_up_while_draws_are_written_is_one_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    // Files may not grow beyond 8 kB: what a full disk does to a writer, without a disk to fill.
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 8; exec '{}' fit --data sample:churn --formula '{FORMULA}' --out run --draws 1000",
+        env!("CARGO_BIN_EXE_ergodic")
+    );
+    let output = Command::new("bash")
+        .args(["-c", &script])
+        .current_dir(folder.path())
+        .env("TMPDIR", folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_not_saved(
+        &output,
+        &["could not be written", "draws.csv", "same recipe"],
+    );
+    // The summary was printed all the same, and the recipe is there.
+    assert!(String::from_utf8_lossy(&output.stdout).contains("b[age]"));
+    let left: Vec<_> = fs::read_dir(folder.path().join("run"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(left, ["recipe.toml"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_folder_that_vanishes_during_a_run_does_not_take_the_draws_along() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = endless_fit(folder.path());
+    fs::remove_dir_all(folder.path().join("run")).unwrap();
+    fs::write(folder.path().join("run"), "a file in its place").unwrap();
+    let rest = interrupt(&mut child);
+    assert_eq!(child.process.wait().unwrap().code(), Some(3), "{rest:?}");
+    let sentence = rest.iter().find(|line| line.contains("nothing is lost"));
+    let sentence = sentence.unwrap_or_else(|| panic!("{rest:?}"));
+    let rescued = sentence.rsplit(": ").next().unwrap();
+    let draws = fs::read_to_string(Path::new(rescued).join("draws.csv")).unwrap();
+    assert!(draws.lines().count() > 2);
+    let more = ergodic(folder.path(), &["resume", rescued, "--draws", "10"]);
+    assert_eq!(more.status.code(), Some(0), "{}", stderr(&more));
 }
 
 #[test]

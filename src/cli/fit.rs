@@ -8,10 +8,11 @@ use std::time::Duration;
 use super::args::{DemoArgs, FitArgs, ResumeArgs};
 use super::progress::{self, Progress};
 use super::{Failure, output, results};
+use crate::engine::checkpoint::ChainMark;
 use crate::engine::recipe::SAMPLE_PREFIX;
 use crate::engine::run::Continuation;
 use crate::engine::{Job, JobError, PrepareControl, Recipe, RunState, StopReason, bias_check};
-use crate::export::{Results, RunFolder};
+use crate::export::{ExportError, Results, RunFolder};
 
 /// How often the terminal looks at the run.
 const LOOK_TIME: Duration = Duration::from_millis(50);
@@ -207,9 +208,7 @@ fn run(
         report = bias_check::certify(job, &view, &report, &reference.view());
     }
     let results = Results::of(job, &view, &report);
-    let saved = folder
-        .save(job, &results)
-        .and_then(|()| folder.save_checkpoint(job, run.join()));
+    let saved = save(folder, job, &results, run.join());
     results::print(&results, json)?;
     for entry in &view.log {
         if entry.warning.severity == crate::base::reporter::Severity::Bad {
@@ -239,6 +238,35 @@ fn run(
         )),
         _ => Ok(()),
     }
+}
+
+/// Saves a run where it belongs or, should that fail, among temporary files: hours of draws are not given up.
+fn save(
+    folder: &RunFolder,
+    job: &Job,
+    results: &Results,
+    marks: &[Option<ChainMark>],
+) -> Result<(), ExportError> {
+    let save_in = |folder: &RunFolder| {
+        folder
+            .save(job, results)
+            .and_then(|()| folder.save_checkpoint(job, marks))
+    };
+    let Err(trouble) = save_in(folder) else {
+        return Ok(());
+    };
+    let stem = format!("ergodic-{}", run_name(job));
+    let rescue = RunFolder::create_numbered(&std::env::temp_dir(), &stem)
+        .and_then(|rescue| save_in(&rescue).map(|()| rescue));
+    Err(ExportError(match rescue {
+        Ok(rescue) => format!(
+            "{trouble}; nothing is lost, the whole run is here instead: {}",
+            rescue.path().display()
+        ),
+        Err(_also_full) => format!(
+            "{trouble}; its draws could not be kept elsewhere either, but the same recipe gives them again"
+        ),
+    }))
 }
 
 fn total_draws(results: &Results) -> usize {

@@ -255,6 +255,29 @@ impl<F: Family> LogisticModel<F> {
         }
     }
 
+    /// Prior of the intercept on the scale that priors do not hold on, where it is normal: there it is the sum of the
+    /// intercept and of all coefficients times their centres, and other sums have no closed form.
+    fn prior_of_other_intercept(&self) -> Option<Prior> {
+        let design = &self.design;
+        let (mut mean, mut variance) = (0.0, 0.0);
+        for (j, prior) in self.priors.iter().enumerate() {
+            let Prior::Normal { mean: m, sd } = *prior else {
+                return None;
+            };
+            let factor = match (j, self.priors_on_raw) {
+                (0, _) => 1.0,
+                (_, true) => design.raw_center[j],
+                (_, false) => -design.raw_center[j] / design.raw_scale[j],
+            };
+            mean += factor * m;
+            variance += (factor * sd).powi(2);
+        }
+        Some(Prior::Normal {
+            mean,
+            sd: variance.sqrt(),
+        })
+    }
+
     /// T' g for the linear map raw = T u.
     fn pull_back(&self, g: &mut [f64]) {
         let design = &self.design;
@@ -420,8 +443,7 @@ impl<F: Family> Model for LogisticModel<F> {
             return prior.density(value);
         }
         if self.is_intercept(index) {
-            // The other scale's intercept is a sum over all coefficients: no closed form in general.
-            return None;
+            return self.prior_of_other_intercept()?.density(value);
         }
         let scale = self.design.raw_scale[index];
         let factor = if self.priors_on_raw {

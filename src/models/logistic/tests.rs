@@ -1,6 +1,8 @@
 //! Against the formulas written naively, at extremes, across vector instructions, and by simulation. What holds for every
 //! template is in `models/conformance.rs`.
 
+use rand_distr::StandardNormal;
+
 use super::*;
 use crate::base::rng::{Purpose, stream};
 use crate::models::conformance::{NUM_OBS, Shape, design};
@@ -237,4 +239,73 @@ fn priors_of_unknown_parameters_are_refused_with_the_known_ones() {
         message.contains("`b[agee]`") && message.contains("b[age]"),
         "{message}"
     );
+}
+
+/// The prior of the intercept on the scale where it is not set, against draws of all parameters from their priors.
+#[test]
+fn the_other_scales_intercept_has_the_prior_that_its_sum_implies() {
+    const DRAWS: usize = 20_000;
+    let design = Arc::new(design(Shape::default(), NUM_OBS));
+    for (standardize, report_standardized) in [(true, false), (false, true)] {
+        let options = ModelOptions {
+            priors: vec![
+                ("intercept".into(), "normal(1, 2)".into()),
+                ("b".into(), "normal(0.5, 1.5)".into()),
+            ],
+            standardize,
+            report_standardized,
+            ..ModelOptions::default()
+        };
+        let model = Logistic::build(Arc::clone(&design), &options).unwrap();
+        // The model that reports where priors hold gives the way from those values to u.
+        let same = ModelOptions {
+            report_standardized: standardize,
+            ..options
+        };
+        let same = Logistic::build(Arc::clone(&design), &same).unwrap();
+        let dim = model.dim();
+        let mut rng = stream(63, 0, Purpose::Data);
+        let (mut u, mut theta) = (vec![0.0; dim], vec![0.0; dim]);
+        let intercepts: Vec<f64> = (0..DRAWS)
+            .map(|_| {
+                let given: Vec<f64> = (0..dim)
+                    .map(|j| {
+                        let z: f64 = rng.sample(StandardNormal);
+                        if j == 0 { 1.0 + 2.0 * z } else { 0.5 + 1.5 * z }
+                    })
+                    .collect();
+                same.unconstrain(&given, &mut u);
+                model.constrain(&u, &mut theta);
+                theta[0]
+            })
+            .collect();
+        // The sum is normal, so mean and variance say all; compare them with the density's peak and spread.
+        let n = DRAWS as f64;
+        let mean = intercepts.iter().sum::<f64>() / n;
+        let variance = intercepts.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        let sd = variance.sqrt();
+        let at = |z: f64| model.prior_density(0, mean + z * sd).unwrap() * sd;
+        for z in [-1.0, 0.0, 1.5] {
+            let expected = (-0.5_f64 * z * z).exp() / (2.0 * std::f64::consts::PI).sqrt();
+            // A relative error of 1/√n in the mean and 1/√(2n) in the spread, four times, both.
+            assert!(
+                (at(z) / expected - 1.0).abs() < 8.0 / n.sqrt(),
+                "{z}: {} {expected}",
+                at(z)
+            );
+        }
+    }
+}
+
+#[test]
+fn the_other_scales_intercept_has_no_closed_prior_with_heavy_tails() {
+    let design = Arc::new(design(Shape::default(), NUM_OBS));
+    let options = ModelOptions {
+        priors: vec![("b".into(), "laplace(0, 1)".into())],
+        standardize: true,
+        ..ModelOptions::default()
+    };
+    let model = Logistic::build(design, &options).unwrap();
+    assert_eq!(model.prior_density(0, 0.0), None);
+    assert!(model.prior_density(1, 0.0).is_some());
 }

@@ -14,6 +14,7 @@ mod chains;
 mod curves;
 mod dock;
 mod export_menu;
+mod info;
 mod panes;
 mod run_bar;
 mod selected;

@@ -18,4 +18,4 @@ pub use density::{DensityData, density_ui};
 pub use interval::{IntervalRow, interval_ui};
 pub use legend::{ChainFilter, chain_legend};
 pub use rank::{RankData, rank_ui};
-pub use trace::{TraceCache, TraceData, TraceSpan, trace_ui};
+pub use trace::{TraceCache, TraceChain, TraceData, TraceSpan, trace_ui};

@@ -7,7 +7,7 @@ use super::axes::{Axes, Shown, faded, padded, show};
 use super::decimate::{Pieces, decimate};
 use super::legend::ChainFilter;
 use super::marks::Marks;
-use crate::base::draws::ChainDraws;
+use crate::base::draws::{ChainDraws, DrawList};
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::paint;
 
@@ -24,6 +24,37 @@ pub enum TraceSpan {
     Whole,
 }
 
+/// What a trace shows of one chain: columns of its draws, or of what its sampler reported with them.
+#[derive(Clone, Copy, Debug)]
+pub struct TraceChain<'a> {
+    /// Values of the warm-up.
+    pub warmup: &'a DrawList,
+    /// Values of the kept draws.
+    pub draws: &'a DrawList,
+    /// Information columns of the kept draws.
+    pub info: &'a DrawList,
+}
+
+impl<'a> TraceChain<'a> {
+    /// The reported quantities.
+    pub fn of_draws(chain: &'a ChainDraws) -> Self {
+        Self {
+            warmup: &chain.warmup,
+            draws: &chain.draws,
+            info: &chain.info,
+        }
+    }
+
+    /// The sampler's information columns.
+    pub fn of_info(chain: &'a ChainDraws) -> Self {
+        Self {
+            warmup: &chain.warmup_info,
+            draws: &chain.info,
+            info: &chain.info,
+        }
+    }
+}
+
 /// What a trace shows.
 #[derive(Clone, Debug)]
 pub struct TraceData<'a> {
@@ -32,7 +63,7 @@ pub struct TraceData<'a> {
     /// Version of the published view; a new one means new draws.
     pub version: u64,
     /// The draws of each chain.
-    pub chains: &'a [&'a ChainDraws],
+    pub chains: &'a [TraceChain<'a>],
     /// Column of the parameter.
     pub column: usize,
     /// Information column that is not 0 where a transition diverged.
@@ -107,7 +138,7 @@ impl TraceData<'_> {
             return Vec::new();
         }
         let draw = draw as usize;
-        let value = |chain: &ChainDraws| match draw.checked_sub(chain.warmup.len()) {
+        let value = |chain: &TraceChain<'_>| match draw.checked_sub(chain.warmup.len()) {
             None => Some(chain.warmup.value(draw, self.column)),
             Some(i) if i < chain.draws.len() => Some(chain.draws.value(i, self.column)),
             Some(_) => None,
@@ -142,8 +173,8 @@ impl TraceCache {
         for (line, chain) in self.chains.iter_mut().zip(data.chains) {
             let start = chain.warmup.len() as f64 * step;
             for (list, origin, out) in [
-                (&chain.warmup, 0.0, &mut line.warmup),
-                (&chain.draws, start, &mut line.draws),
+                (chain.warmup, 0.0, &mut line.warmup),
+                (chain.draws, start, &mut line.draws),
             ] {
                 // One draw more at both ends, so that the line reaches the edge of the picture.
                 let from = (((x.0 - origin) / step).floor() - 1.0).max(0.0) as usize;
@@ -210,7 +241,7 @@ impl TraceCache {
 }
 
 fn find_divergent(
-    chain: &ChainDraws,
+    chain: &TraceChain<'_>,
     column: usize,
     step: f64,
     width: f64,
@@ -365,7 +396,7 @@ mod tests {
         chain
     }
 
-    fn data<'a>(chains: &'a [&'a ChainDraws], version: u64) -> TraceData<'a> {
+    fn data<'a>(chains: &'a [TraceChain<'a>], version: u64) -> TraceData<'a> {
         TraceData {
             run: 1,
             version,
@@ -380,7 +411,7 @@ mod tests {
     #[test]
     fn lines_are_rebuilt_only_when_something_changed() {
         let a = chain(100, 3000, 0.0);
-        let chains = [&a];
+        let chains = [TraceChain::of_draws(&a)];
         let mut cache = TraceCache::default();
         assert!(cache.update(&data(&chains, 1), 600, (0.0, 3100.0)));
         assert!(!cache.update(&data(&chains, 1), 600, (0.0, 3100.0)));
@@ -392,7 +423,7 @@ mod tests {
     #[test]
     fn divergences_stand_at_their_iterations() {
         let a = chain(100, 3000, 0.0);
-        let chains = [&a];
+        let chains = [TraceChain::of_draws(&a)];
         let mut cache = TraceCache::default();
         cache.update(&data(&chains, 1), 600, (0.0, 3100.0));
         assert_eq!(cache.chains[0].divergent, [130.0, 2100.0]);
@@ -401,7 +432,7 @@ mod tests {
     #[test]
     fn a_wild_start_does_not_squeeze_the_draws() {
         let a = chain(100, 3000, 0.0);
-        let chains = [&a];
+        let chains = [TraceChain::of_draws(&a)];
         let mut cache = TraceCache::default();
         cache.update(&data(&chains, 1), 600, (0.0, 3100.0));
         let (low, high) = cache.y_range(&ChainFilter::default());
@@ -411,7 +442,7 @@ mod tests {
     #[test]
     fn the_read_out_knows_warm_up_and_short_chains() {
         let (a, b) = (chain(10, 100, 0.0), chain(10, 5, 10.0));
-        let chains = [&a, &b];
+        let chains = [&a, &b].map(TraceChain::of_draws);
         let data = data(&chains, 1);
         assert_eq!(data.values_at(0.4), [(0, 50.0), (1, 60.0)]);
         assert_eq!(data.values_at(10.0), [(0, 0.0), (1, 10.0)]);
@@ -423,7 +454,7 @@ mod tests {
     fn a_settled_trace_is_named_and_asks_for_no_repaint() {
         let (a, b) = (chain(100, 3000, 0.0), chain(100, 2500, 0.5));
         let mut harness = harness([700.0, 300.0], TraceCache::default(), move |ui, cache| {
-            let chains = [&a, &b];
+            let chains = [&a, &b].map(TraceChain::of_draws);
             let p = Palette::of(ui);
             trace_ui(
                 ui,
@@ -444,7 +475,7 @@ mod tests {
     fn an_empty_run_draws_axes_and_nothing_else() {
         let a = ChainDraws::new(1, 0);
         let mut harness = harness([700.0, 300.0], TraceCache::default(), move |ui, cache| {
-            let chains = [&a];
+            let chains = [TraceChain::of_draws(&a)];
             let p = Palette::of(ui);
             trace_ui(
                 ui,

@@ -1,22 +1,21 @@
 //! What each pane of the dock draws.
 
-use eframe::egui::{Frame, Margin, Rect, ScrollArea, Sense, Ui, vec2};
+use eframe::egui::{Rect, ScrollArea, Sense, Ui, vec2};
 
-use super::curves::{self, Convergence, Densities, InfoLine, Key, Memo};
+use super::curves::{self, Convergence, Densities, Key, Memo};
 use super::dock::Pane;
+use super::info::{InfoView, info_ui};
 use super::words;
 use crate::app::{AppState, Command, RunEntry};
-use crate::base::draws::ChainDraws;
 use crate::diagnostics::verdict::RHAT_LIMIT;
-use crate::engine::protocol::ChainView;
 use crate::engine::{Report, RunView};
 use crate::samplers::{CRITERION, DIVERGENT};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::{
     AutocorrelationData, ChainFilter, ConvergenceRow, ConvergenceSpan, DensityData, IntervalRow,
-    RankData, TraceCache, TraceData, TraceSpan, autocorrelation_ui, convergence_ui, density_ui,
-    interval::shift_text, interval_ui, rank_ui, trace_ui,
+    RankData, TraceCache, TraceChain, TraceData, TraceSpan, autocorrelation_ui, convergence_ui,
+    density_ui, interval::shift_text, interval_ui, rank_ui, trace_ui,
 };
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, number, paint};
@@ -41,7 +40,7 @@ pub struct PaneViews {
     ranks: Memo<Ranks>,
     correlations: Memo<Correlations>,
     convergence: Memo<Convergence>,
-    info: Memo<Vec<InfoLine>>,
+    info: InfoView,
 }
 
 /// Grows with every draw, also when a finished run is continued.
@@ -87,17 +86,18 @@ pub fn pane_ui(
         Pane::Density => density_pane(ui, &of_variable, views),
         Pane::Convergence => convergence_pane(ui, &of_variable, views),
         Pane::Bias => bias_pane(ui, &of_variable, out),
-        Pane::Info => info_pane(ui, &of_variable, views),
+        Pane::Info => info_ui(ui, &of_variable, views.span, &views.filter, &mut views.info),
     }
 }
 
-struct Variable<'a> {
-    entry: &'a RunEntry,
-    run: &'a RunView,
+/// The variable that panes show, and the run it belongs to.
+pub(super) struct Variable<'a> {
+    pub entry: &'a RunEntry,
+    pub run: &'a RunView,
     report: &'a Report,
     index: usize,
     name: &'a str,
-    key: Key,
+    pub key: Key,
 }
 
 impl Variable<'_> {
@@ -154,7 +154,9 @@ fn paint_name(ui: &Ui, rect: Rect, of: &Variable<'_>, read_out: Option<&str>) {
 
 fn trace_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
     let line = name_line(ui);
-    let chains: Vec<&ChainDraws> = of.run.chains.iter().map(|chain| &chain.draws).collect();
+    let chains: Vec<TraceChain<'_>> = (of.run.chains.iter())
+        .map(|chain| TraceChain::of_draws(&chain.draws))
+        .collect();
     if of.key.version == 0 {
         widgets::empty_state(
             ui,
@@ -456,139 +458,4 @@ fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
                 &title,
             );
         });
-}
-
-fn info_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
-    let names = of.entry.info_names();
-    if names.is_empty() {
-        let text = "This sampler reports nothing besides its draws";
-        widgets::empty_state(ui, icons::GAUGE, text, None);
-        return;
-    }
-    if !of.has_draws(ui, 1) {
-        return;
-    }
-    // The same for all variables.
-    let key = Key {
-        variable: 0,
-        ..of.key
-    };
-    let lines = views
-        .info
-        .get(ui, key, || curves::info_lines(of.run, names.len()));
-    let help = of.entry.sampler().map_or(&[][..], |spec| spec.info);
-    ScrollArea::vertical()
-        .auto_shrink([false, false])
-        .show(ui, |ui| {
-            ui.add_space(tokens().space.x2);
-            for (name, line) in names.iter().zip(lines) {
-                let about = help.iter().find(|column| column.name == name);
-                info_row_ui(ui, name, about.map_or("", |column| column.help), line);
-            }
-            criterion_ui(ui, of);
-        });
-}
-
-/// The criterion of each component in each chain, with what is to be expected of it.
-fn criterion_ui(ui: &mut Ui, of: &Variable<'_>) {
-    if of.run.chains.iter().all(|chain| chain.criterion.is_empty()) {
-        return;
-    }
-    let t = tokens();
-    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x2 as i8);
-    Frame::NONE.inner_margin(inset).show(ui, |ui| {
-        widgets::heading(ui, "OSGFS criterion by component");
-        let text = "Recent mean gradient over its expected size, chain by chain; at convergence a component is at most 1 \
-                    about 73 times in 100, so single values above 1 are no alarm";
-        widgets::hint(ui, text);
-        for (component, name) in of.entry.variables().iter().enumerate() {
-            let ratio = |chain: &ChainView| {
-                let ratio = chain.criterion.get(component).copied();
-                ratio.map_or_else(
-                    || number::NOT_AVAILABLE.to_owned(),
-                    |ratio| number::significant(ratio, 2),
-                )
-            };
-            let ratios: Vec<String> = of.run.chains.iter().map(ratio).collect();
-            widgets::value_row(ui, name, &ratios.join("   "));
-        }
-    });
-}
-
-/// Name and meaning, a small trace, mean and range of one information column.
-fn info_row_ui(ui: &mut Ui, name: &str, help: &str, line: &InfoLine) {
-    let t = tokens();
-    let colors = Palette::of(ui);
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 40.0), Sense::hover());
-    let value = match (line.mean, line.range) {
-        _ if name == DIVERGENT => format!("{} of the kept draws", number::integer(line.sum as u64)),
-        (Some(mean), Some((low, high))) if low == high => number::significant(mean, 3),
-        (Some(mean), Some((low, high))) => format!(
-            "{}, {} to {}",
-            number::significant(mean, 3),
-            number::significant(low, 3),
-            number::significant(high, 3)
-        ),
-        _ => number::NOT_AVAILABLE.to_owned(),
-    };
-    response.widget_info(|| {
-        eframe::egui::WidgetInfo::labeled(
-            eframe::egui::Role::ListItem,
-            true,
-            format!("{name}: {value}"),
-        )
-    });
-    let inner = rect.shrink2(vec2(t.space.x3, 0.0));
-    let top = inner.top() + 12.0;
-    let galley = paint::line(
-        ui,
-        &value,
-        Text::Number,
-        colors.text_primary,
-        inner.width() / 2.0,
-    );
-    let right = paint::right_center(ui.painter(), inner.right(), top, galley).left();
-    let spark = Rect::from_min_max(
-        eframe::egui::pos2(inner.right() - 120.0, inner.top() + 22.0),
-        eframe::egui::pos2(inner.right(), inner.bottom() - 2.0),
-    );
-    let galley = paint::line(
-        ui,
-        name,
-        Text::Code,
-        colors.text_primary,
-        right - inner.left(),
-    );
-    paint::left_center(ui.painter(), inner.left(), top, galley);
-    let room = (spark.left() - t.space.x3 - inner.left()).max(0.0);
-    let galley = paint::line(ui, help, Text::Caption, colors.text_secondary, room);
-    paint::left_center(ui.painter(), inner.left(), inner.top() + 29.0, galley);
-    if let Some((low, high)) = line
-        .trace
-        .iter()
-        .map(|point| (point[1], point[1]))
-        .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
-    {
-        let span = if high > low { high - low } else { 1.0 };
-        let last = line.trace.last().map_or(1.0, |point| point[0]).max(1.0);
-        let points = line
-            .trace
-            .iter()
-            .map(|&[x, y]| {
-                let level = if high > low { (y - low) / span } else { 0.5 };
-                eframe::egui::pos2(
-                    spark.left() + (x / last) as f32 * spark.width(),
-                    spark.bottom() - level as f32 * spark.height(),
-                )
-            })
-            .collect();
-        let stroke = eframe::egui::Stroke::new(t.stroke.trace, colors.accent);
-        ui.painter().add(eframe::egui::Shape::line(points, stroke));
-    }
-    paint::hair_below(ui, rect);
-    if !help.is_empty() {
-        response.on_hover_text(format!(
-            "{help}. Mean, then smallest and largest over the kept draws of all chains; the line shows means along the run"
-        ));
-    }
 }

@@ -199,6 +199,31 @@ fn every_pane_and_depth_shows_a_run() {
 }
 
 #[test]
+fn a_click_shows_the_trace_of_what_the_sampler_reports() {
+    let mut harness = page(finished("nuts"));
+    harness
+        .get_all_by_label("Sampler")
+        .find(|node| node.accesskit_node().role() == Role::Tab)
+        .unwrap()
+        .click();
+    harness.run_steps(3);
+    let entry = harness.state().session.state.selected().unwrap();
+    let names = entry.info_names();
+    harness.get_by_label(&format!(
+        "Trace of what the sampler reports as {}",
+        names[0]
+    ));
+    harness
+        .get_by_label_contains(&format!("{}: ", names[1]))
+        .click();
+    harness.run_steps(3);
+    harness.get_by_label(&format!(
+        "Trace of what the sampler reports as {}",
+        names[1]
+    ));
+}
+
+#[test]
 fn a_refused_run_says_why_and_where_to_go() {
     let mut session = Session::with_draft("churn");
     session.send(Command::SetPrior(

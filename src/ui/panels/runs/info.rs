@@ -1,0 +1,236 @@
+//! The pane of what the sampler reports: a row for each of its columns, and the trace of the selected one with its warm-up,
+//! in which step sizes, acceptance and the like can be watched while they are tuned.
+
+use eframe::egui::{
+    Frame, Margin, Rect, Response, Role, ScrollArea, Sense, Shape, Stroke, Ui, WidgetInfo, pos2,
+    vec2,
+};
+
+use super::curves::{self, InfoLine, Key, Memo};
+use super::panes::Variable;
+use crate::engine::protocol::ChainView;
+use crate::samplers::DIVERGENT;
+use crate::ui::icons;
+use crate::ui::plots::{ChainFilter, TraceCache, TraceChain, TraceData, TraceSpan, trace_ui};
+use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::{self, number, paint};
+
+/// Height of a row.
+const ROW: f32 = 40.0;
+/// Least height of a trace that can be read.
+const TRACE_LEAST: f32 = 96.0;
+/// Share of the pane that the trace takes.
+const TRACE_SHARE: f32 = 0.45;
+/// Differences of this size relative to the value are rounding: thousands of units in the last place.
+const ROUNDING: f64 = 1e-12;
+
+/// What the pane keeps.
+#[derive(Default)]
+pub struct InfoView {
+    lines: Memo<Vec<InfoLine>>,
+    trace: TraceCache,
+    selected: usize,
+}
+
+/// Shows the pane.
+pub(super) fn info_ui(
+    ui: &mut Ui,
+    of: &Variable<'_>,
+    span: TraceSpan,
+    filter: &ChainFilter,
+    view: &mut InfoView,
+) {
+    let names = of.entry.info_names();
+    if names.is_empty() {
+        let text = "This sampler reports nothing besides its draws";
+        widgets::empty_state(ui, icons::GAUGE, text, None);
+        return;
+    }
+    if of.key.version == 0 {
+        let text = "What the sampler reports appears here with the first iteration";
+        widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, text, None);
+        return;
+    }
+    view.selected = view.selected.min(names.len() - 1);
+    // The same for all variables.
+    let key = Key {
+        variable: 0,
+        ..of.key
+    };
+    let height = (TRACE_SHARE * ui.available_height()).floor();
+    if height >= TRACE_LEAST {
+        let name = &names[view.selected];
+        let chains: Vec<TraceChain<'_>> = (of.run.chains.iter())
+            .map(|chain| TraceChain::of_info(&chain.draws))
+            .collect();
+        let summary = format!("Trace of what the sampler reports as {name}");
+        let data = TraceData {
+            run: of.entry.id,
+            version: key.version,
+            chains: &chains,
+            column: view.selected,
+            divergent: None,
+            thin: 1,
+            summary: &summary,
+        };
+        let colors = Palette::of(ui);
+        ui.push_id("info-trace", |ui| {
+            trace_ui(
+                ui,
+                colors,
+                &data,
+                span,
+                filter,
+                &mut view.trace,
+                (None, height),
+            );
+        });
+    }
+    let lines = (view.lines).get(ui, key, || curves::info_lines(of.run, names.len()));
+    let help = of.entry.sampler().map_or(&[][..], |spec| spec.info);
+    let mut selected = view.selected;
+    ScrollArea::vertical()
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            for (k, (name, line)) in names.iter().zip(lines).enumerate() {
+                let about = help.iter().find(|column| column.name == name);
+                let about = about.map_or("", |column| column.help);
+                if row_ui(ui, name, about, line, selected == k).clicked() {
+                    selected = k;
+                }
+            }
+            criterion_ui(ui, of);
+        });
+    view.selected = selected;
+}
+
+/// The criterion of each component in each chain, with what is to be expected of it.
+fn criterion_ui(ui: &mut Ui, of: &Variable<'_>) {
+    if of.run.chains.iter().all(|chain| chain.criterion.is_empty()) {
+        return;
+    }
+    let t = tokens();
+    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x2 as i8);
+    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        widgets::heading(ui, "OSGFS criterion by component");
+        let text = "Recent mean gradient over its expected size, chain by chain; at convergence a component is at most 1 \
+                    about 73 times in 100, so single values above 1 are no alarm";
+        widgets::hint(ui, text);
+        for (component, name) in of.entry.variables().iter().enumerate() {
+            let ratio = |chain: &ChainView| {
+                let ratio = chain.criterion.get(component).copied();
+                ratio.map_or_else(
+                    || number::NOT_AVAILABLE.to_owned(),
+                    |ratio| number::significant(ratio, 2),
+                )
+            };
+            let ratios: Vec<String> = of.run.chains.iter().map(ratio).collect();
+            widgets::value_row(ui, name, &ratios.join("   "));
+        }
+    });
+}
+
+/// Name and meaning, a small trace, mean and range of one information column.
+fn row_ui(ui: &mut Ui, name: &str, help: &str, line: &InfoLine, selected: bool) -> Response {
+    let t = tokens();
+    let colors = Palette::of(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
+    if selected {
+        ui.painter().rect_filled(rect, 0.0, colors.accent_soft);
+    } else if response.hovered() {
+        ui.painter().rect_filled(rect, 0.0, colors.bg_hover);
+    }
+    paint::focus_ring_inside(ui, &response, rect);
+    let value = match (line.mean, line.range) {
+        _ if name == DIVERGENT => format!("{} of the kept draws", number::integer(line.sum as u64)),
+        (Some(mean), Some((low, high))) if is_constant(low, high) => number::significant(mean, 3),
+        (Some(mean), Some((low, high))) => format!(
+            "{}, {} to {}",
+            number::significant(mean, 3),
+            number::significant(low, 3),
+            number::significant(high, 3)
+        ),
+        _ => number::NOT_AVAILABLE.to_owned(),
+    };
+    response.widget_info(|| {
+        WidgetInfo::selected(
+            Role::RadioButton,
+            true,
+            selected,
+            format!("{name}: {value}"),
+        )
+    });
+    let inner = rect.shrink2(vec2(t.space.x3, 0.0));
+    let top = inner.top() + 12.0;
+    let galley = paint::line(
+        ui,
+        &value,
+        Text::Number,
+        colors.text_primary,
+        inner.width() / 2.0,
+    );
+    let right = paint::right_center(ui.painter(), inner.right(), top, galley).left();
+    let spark = Rect::from_min_max(
+        pos2(inner.right() - 120.0, inner.top() + 22.0),
+        pos2(inner.right(), inner.bottom() - 2.0),
+    );
+    let galley = paint::line(
+        ui,
+        name,
+        Text::Code,
+        colors.text_primary,
+        right - inner.left(),
+    );
+    paint::left_center(ui.painter(), inner.left(), top, galley);
+    let room = (spark.left() - t.space.x3 - inner.left()).max(0.0);
+    let galley = paint::line(ui, help, Text::Caption, colors.text_secondary, room);
+    paint::left_center(ui.painter(), inner.left(), inner.top() + 29.0, galley);
+    if let Some((low, high)) = line
+        .trace
+        .iter()
+        .map(|point| (point[1], point[1]))
+        .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    {
+        let last = line.trace.last().map_or(1.0, |point| point[0]).max(1.0);
+        let points = line
+            .trace
+            .iter()
+            .map(|&[x, y]| {
+                let level = if is_constant(low, high) {
+                    0.5
+                } else {
+                    (y - low) / (high - low)
+                };
+                pos2(
+                    spark.left() + (x / last) as f32 * spark.width(),
+                    spark.bottom() - level as f32 * spark.height(),
+                )
+            })
+            .collect();
+        let stroke = Stroke::new(t.stroke.trace, colors.accent);
+        ui.painter().add(Shape::line(points, stroke));
+    }
+    paint::hair_below(ui, rect);
+    if help.is_empty() {
+        return response;
+    }
+    response.on_hover_text(format!(
+        "{help}. Mean, then smallest and largest over the kept draws of all chains; the line shows means along the run"
+    ))
+}
+
+/// Whether a column varies by no more than rounding does.
+fn is_constant(low: f64, high: f64) -> bool {
+    high - low <= ROUNDING * low.abs().max(high.abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_is_not_variation() {
+        assert!(is_constant(0.3, 0.3) && is_constant(0.1 + 0.2, 0.3) && is_constant(0.0, 0.0));
+        assert!(!is_constant(0.3, 0.3001) && !is_constant(-1e-9, 1e-9));
+    }
+}

@@ -3,41 +3,20 @@
 //! `cargo bench --bench nuts`. The posterior means and standard deviations are printed so that speed is never read
 //! without correctness.
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use ergodic::data::samples;
 use ergodic::engine::{Job, PrepareControl, Recipe, Run};
-
-#[path = "support/synthetic.rs"]
-#[expect(dead_code, reason = "other benchmarks use the other sets")]
-mod synthetic;
 
 #[expect(
     clippy::print_stdout,
     reason = "a benchmark reports on standard output"
 )]
 fn main() {
-    let data = synthetic::logit_n1e5_d10();
-    let columns = data.theta.len();
-    let mut text = String::from("y");
-    for j in 1..columns {
-        write!(text, ",x{j}").expect("a string takes everything");
-    }
-    for (x, y) in data.x.chunks_exact(columns).zip(&data.y) {
-        write!(text, "\n{y}").expect("a string takes everything");
-        for x in &x[1..] {
-            write!(text, ",{x}").expect("a string takes everything");
-        }
-    }
-    let path = std::env::temp_dir().join("ergodic-bench-logit.csv");
-    std::fs::write(&path, text).expect("the temporary folder must take 10 MB");
-    let terms: Vec<String> = (1..columns).map(|j| format!("x{j}")).collect();
-    let mut recipe = Recipe::new(
-        &path.display().to_string(),
-        "logistic",
-        &format!("y ~ {}", terms.join(" + ")),
-    );
+    const ID: &str = "synthetic-100000x10";
+    let formula = samples::formula(ID).expect("the shape is sound");
+    let mut recipe = Recipe::new(&format!("{}{ID}", samples::PREFIX), "logistic", &formula);
     for sampler in ["nuts", "sgld-cv", "osgfs-cv"] {
         sampler.clone_into(&mut recipe.sampler.id);
         let job = Job::prepare(&recipe, Path::new(""), None, &PrepareControl::default())
@@ -60,7 +39,7 @@ fn main() {
             "{sampler}: {:.2} s with warm-up, min bulk ESS {least:.0}, {:.1} per second, R-hat {rhat:.4}, {:.1} passes over the data per effective draw",
             view.elapsed_secs,
             least / view.elapsed_secs,
-            grads as f64 / data.y.len() as f64 / least,
+            grads as f64 / 100_000.0 / least,
         );
         for row in &report.summary {
             println!(

@@ -17,9 +17,7 @@ use ergodic::oracle::{Anchor, Oracle};
 use ergodic::samplers::{self, Kernel, Phase, Target, Tick};
 use ndarray::Array2;
 
-#[path = "support/synthetic.rs"]
-mod synthetic;
-use synthetic::Synthetic;
+use ergodic::data::synthetic::{self, Synthetic};
 
 fn main() {
     divan::main();

@@ -497,6 +497,58 @@ fn a_folder_that_vanishes_during_a_run_does_not_take_the_draws_along() {
 }
 
 #[test]
+fn samplers_are_compared_on_a_synthetic_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = [
+        "--data",
+        "sample:synthetic-2000x3",
+        "--samplers",
+        "nuts,sgld",
+    ];
+    let output = ergodic(
+        folder.path(),
+        &[&["compare"][..], &args, &["--json"]].concat(),
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let rows: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let [nuts, sgld] = rows.as_array().unwrap().as_slice() else {
+        panic!("{rows}");
+    };
+    assert_eq!(nuts["mean_shift_sd"], 0.0);
+    assert_eq!(nuts["sd_ratio"], serde_json::json!([1.0, 1.0]));
+    assert_eq!(
+        (&nuts["exact"], &sgld["exact"]),
+        (&true.into(), &false.into())
+    );
+    assert!(nuts["ess_bulk"].as_f64().unwrap() > 1000.0);
+    // SGLD is off, but not by far, and pays for a step with a few rows only.
+    let shift = sgld["mean_shift_sd"].as_f64().unwrap();
+    assert!(shift > 0.0 && shift < 0.5, "{shift}");
+    assert!(sgld["sd_ratio"][1].as_f64().unwrap() > 1.0);
+    assert!(sgld["rows_share"].as_f64().unwrap() < 1.0);
+    let table = ergodic(folder.path(), &[&["compare"][..], &args].concat());
+    let table = String::from_utf8(table.stdout).unwrap();
+    assert!(
+        table.contains("sgld ~") && table.contains("passes/ESS"),
+        "{table}"
+    );
+    assert_refused(
+        &ergodic(
+            folder.path(),
+            &["compare", "--data", "sample:churn", "--samplers", "nope"],
+        ),
+        &["nope"],
+    );
+    assert_refused(
+        &ergodic(
+            folder.path(),
+            &["fit", "--data", "sample:synthetic-3", "--formula", "y ~ x1"],
+        ),
+        &["synthetic-ROWSxCOLUMNS"],
+    );
+}
+
+#[test]
 fn foreign_draws_are_summarised() {
     let folder = tempfile::tempdir().unwrap();
     short_fit(folder.path(), "a", &["--draws", "50"]);

@@ -1,8 +1,6 @@
 //! The benchmarks' data must be the same bits everywhere: checksums of an independent implementation (NumPy).
 
-#[path = "../benches/support/synthetic.rs"]
-mod synthetic;
-
+use ergodic::data::synthetic;
 use sha2::{Digest as _, Sha256};
 
 /// SHA-256 of the design by rows and then the labels, as little-endian binary64.

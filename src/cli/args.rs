@@ -34,6 +34,8 @@ pub enum Command {
     /// Summarise run folders or files of draws
     #[command(alias = "summarize")]
     Summarise(SummariseArgs),
+    /// Run every sampler that suits a model with its default settings and compare bias and cost with NUTS
+    Compare(Box<CompareArgs>),
     /// Continue a stopped or finished run, without a new warm-up
     Resume(ResumeArgs),
     /// Write the results of a run folder in another format
@@ -103,6 +105,18 @@ pub struct FitArgs {
     /// Print summary.json instead of a table
     #[arg(long)]
     pub json: bool,
+}
+
+/// `compare`.
+#[derive(Debug, Parser)]
+#[command(args_override_self = true)]
+pub struct CompareArgs {
+    /// Data, model and run control; its sampler, folder and bias check are not used
+    #[command(flatten)]
+    pub model: FitArgs,
+    /// Samplers to compare, comma separated; all that suit the model if absent
+    #[arg(long, value_delimiter = ',', value_name = "ID,ID")]
+    pub samplers: Vec<String>,
 }
 
 /// What `list` lists.

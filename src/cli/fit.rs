@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::args::{DemoArgs, FitArgs, ResumeArgs};
 use super::progress::{self, Progress};
 use super::{Failure, output, results};
+use crate::data::samples;
 use crate::engine::checkpoint::ChainMark;
 use crate::engine::recipe::SAMPLE_PREFIX;
 use crate::engine::run::Continuation;
@@ -96,7 +97,7 @@ pub fn resume(args: &ResumeArgs) -> Result<(), Failure> {
 }
 
 /// The recipe of the flags, and the folder its paths are relative to.
-fn recipe_of(args: &FitArgs) -> Result<(Recipe, PathBuf), Failure> {
+pub(super) fn recipe_of(args: &FitArgs) -> Result<(Recipe, PathBuf), Failure> {
     let mut changes: Vec<String> = Vec::new();
     let mut change = |key: &str, value: Option<String>| {
         changes.extend(value.map(|value| format!("{key}={value}")));
@@ -124,11 +125,15 @@ fn recipe_of(args: &FitArgs) -> Result<(Recipe, PathBuf), Failure> {
     let formula = match (&args.formula, &args.response) {
         (Some(formula), _) => formula.clone(),
         (None, Some(response)) => formula_of(response, &args.predictors, args.group.as_deref()),
-        (None, None) => {
-            return Err(Failure::request(
-                "There is no model: add --formula 'y ~ x' or --response y --predictors x",
-            ));
-        }
+        // Bundled data sets come with a formula of a first model.
+        (None, None) => data
+            .strip_prefix(SAMPLE_PREFIX)
+            .and_then(samples::formula)
+            .ok_or_else(|| {
+                Failure::request(
+                    "There is no model: add --formula 'y ~ x' or --response y --predictors x",
+                )
+            })?,
     };
     let recipe = Recipe::new(
         data,
@@ -188,15 +193,7 @@ fn run(
     json: bool,
     check_bias: bool,
 ) -> Result<(), Failure> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&interrupted);
-    // A second interrupt ends the program at once. Without a handler Ctrl-C would lose the draws; if none can be
-    // installed the run still works.
-    drop(ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    }));
+    let interrupted = interrupt_flag();
     let mut run = watch(job, continuation, &interrupted)?;
     let view = run.view();
     let mut report = (*run.report()).clone();
@@ -240,6 +237,19 @@ fn run(
     }
 }
 
+/// A flag that an interrupt raises; a second one ends the program at once.
+pub(super) fn interrupt_flag() -> Arc<AtomicBool> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&interrupted);
+    // Without a handler Ctrl-C would lose the draws; if none can be installed the run still works.
+    drop(ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    }));
+    interrupted
+}
+
 /// Saves a run where it belongs or, should that fail, among temporary files: hours of draws are not given up.
 fn save(
     folder: &RunFolder,
@@ -278,7 +288,7 @@ fn total_draws(results: &Results) -> usize {
 }
 
 /// Runs `job` to its end, showing progress; an interrupt stops it.
-fn watch(
+pub(super) fn watch(
     job: &Arc<Job>,
     continuation: Option<Continuation>,
     interrupted: &AtomicBool,

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 pub mod args;
+mod compare;
 mod fit;
 mod list;
 mod output;
@@ -58,6 +59,7 @@ pub fn main() -> ExitCode {
         Some(Command::Fit(fit)) => fit::fit(&fit),
         Some(Command::List(list)) => list::list(&list),
         Some(Command::Summarise(summarise)) => results::summarise(&summarise),
+        Some(Command::Compare(compare)) => compare::compare(&compare),
         Some(Command::Resume(resume)) => fit::resume(&resume),
         Some(Command::Export(export)) => results::export(&export),
     };

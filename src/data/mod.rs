@@ -35,6 +35,7 @@ mod scan;
 mod separation;
 pub mod sniff;
 mod split;
+pub mod synthetic;
 pub mod table;
 mod terms;
 mod values;

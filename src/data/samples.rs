@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::error::DataError;
 use super::load::{LoadControl, Loaded, load as load_file, load_bytes};
 use super::sniff::ImportOptions;
+use super::synthetic;
 
 /// What a data source begins with if it names a bundled data set.
 pub const PREFIX: &str = "sample:";
@@ -150,13 +151,23 @@ pub fn find(id: &str) -> Option<&'static Sample> {
     all().iter().find(|sample| sample.id == id)
 }
 
+/// The formula of a first model for the bundled or synthetic data set of this name.
+pub fn formula(id: &str) -> Option<String> {
+    find(id)
+        .map(|sample| sample.formula.to_owned())
+        .or_else(|| synthetic::formula(id))
+}
+
 /// Reads the bundled data set of this name, without `sample:`; the error for an unknown one lists those there are.
 pub fn load(id: &str, options: &ImportOptions, control: &LoadControl) -> Result<Loaded, DataError> {
+    if id.starts_with(synthetic::PREFIX) {
+        return synthetic::load(id);
+    }
     let Some(sample) = find(id) else {
         let known: Vec<&str> = all().iter().map(|sample| sample.id).collect();
         return Err(DataError::UnknownSample {
             id: id.to_owned(),
-            known: known.join(", "),
+            known: format!("{}, {}", known.join(", "), synthetic::PATTERN),
         });
     };
     load_bytes(
@@ -195,7 +206,7 @@ mod tests {
         .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "There is no bundled data set `nope`; there are churn, tall_logistic, awkward"
+            "There is no bundled data set `nope`; there are churn, tall_logistic, awkward, synthetic-ROWSxCOLUMNS"
         );
     }
 }

@@ -14,6 +14,7 @@ pub mod bias_check;
 pub mod chain;
 pub mod checkpoint;
 pub mod collector;
+pub mod comparison;
 pub mod job;
 pub mod monitor;
 pub mod protocol;

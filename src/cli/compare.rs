@@ -1,0 +1,160 @@
+//! `compare`: every sampler that suits a model with its default settings, beside NUTS: bias and cost.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use serde_json::{Value as Json, json};
+
+use super::args::CompareArgs;
+use super::{Failure, fit, output};
+use crate::engine::comparison::{self, Measured, REFERENCE, Row};
+use crate::engine::recipe::Scale;
+use crate::engine::{Job, PrepareControl, Run};
+use crate::samplers::{self, SamplerEntry};
+
+/// Compares samplers.
+pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
+    let entries = chosen(&args.samplers)?;
+    let (mut recipe, folder) = fit::recipe_of(&args.model)?;
+    REFERENCE.clone_into(&mut recipe.sampler.id);
+    // Shifts in posterior standard deviations do not depend on the scale, but the intercept of raw predictors is a
+    // difference of large numbers, whose errors would be those of all slopes.
+    recipe.report.scale = Scale::Standardised;
+    let job = Job::prepare(&recipe, &folder, None, &PrepareControl::default())
+        .map_err(Failure::request)?;
+    let interrupted = fit::interrupt_flag();
+    let run = |id: &str| -> Result<Run, Failure> {
+        let job = job.with_sampler(id).map_err(Failure::request)?;
+        output::note(&format!("Running {id} with its default settings"));
+        let run = fit::watch(&Arc::new(job), None, &interrupted)?;
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(Failure::interrupted(
+                "Interrupted; a comparison keeps nothing",
+            ));
+        }
+        Ok(run)
+    };
+    let reference = run(REFERENCE)?;
+    let truth = reference.report().summary.clone();
+    let mut rows = Vec::new();
+    for entry in entries {
+        let id = entry.spec.id;
+        let outcome = if id == REFERENCE {
+            comparison::measure(&reference, &truth)
+        } else {
+            match run(id) {
+                Ok(run) => comparison::measure(&run, &truth),
+                Err(failure) if interrupted.load(Ordering::Relaxed) => return Err(failure),
+                Err(failure) => Err(failure.message),
+            }
+        };
+        rows.push(Row {
+            sampler: id,
+            exact: entry.spec.bias.is_none(),
+            outcome,
+        });
+    }
+    let num_obs = job.target.num_obs;
+    if args.model.json {
+        let all: Vec<Json> = rows.iter().map(|row| to_json(row, num_obs)).collect();
+        let text = serde_json::to_string_pretty(&all).map_err(Failure::run)?;
+        output::result(&(text + "\n"));
+    } else {
+        output::result(&table(&rows, num_obs));
+    }
+    Ok(())
+}
+
+/// The samplers asked for, or all.
+fn chosen(ids: &[String]) -> Result<Vec<&'static SamplerEntry>, Failure> {
+    if ids.is_empty() {
+        return Ok(samplers::REGISTRY.iter().collect());
+    }
+    ids.iter()
+        .map(|id| {
+            samplers::find(id).ok_or_else(|| {
+                Failure::request(format!(
+                    "There is no sampler `{id}`; `ergodic list samplers` shows them"
+                ))
+            })
+        })
+        .collect()
+}
+
+fn to_json(row: &Row, num_obs: usize) -> Json {
+    match &row.outcome {
+        Err(reason) => json!({"sampler": row.sampler, "exact": row.exact, "not_run": reason}),
+        Ok(m) => json!({
+            "sampler": row.sampler,
+            "exact": row.exact,
+            "seconds": m.seconds,
+            "mean_shift_sd": m.mean_shift,
+            "sd_ratio": [m.sd_ratio.0, m.sd_ratio.1],
+            "rhat": m.rhat,
+            "ess_bulk": m.ess,
+            "inefficiency": m.inefficiency,
+            "passes_per_ess": m.rows_per_ess / num_obs as f64,
+            "rows_share": m.rows_share,
+            "accept": m.accept,
+            "positive": m.positive,
+        }),
+    }
+}
+
+/// The table for people; costs are relative to the cheapest sampler that was measured.
+fn table(rows: &[Row], num_obs: usize) -> String {
+    let cheapest = rows
+        .iter()
+        .filter_map(|row| row.outcome.as_ref().ok())
+        .map(|measured| measured.rows_per_ess)
+        .fold(f64::INFINITY, f64::min);
+    let mut text = format!(
+        "{:<18} {:>9} {:>10} {:>15} {:>7} {:>7} {:>7} {:>12} {:>9} {:>9} {:>7} {:>6}\n",
+        "sampler",
+        "seconds",
+        "mean shift",
+        "sd ratio",
+        "R-hat",
+        "ESS",
+        "IF",
+        "passes/ESS",
+        "relative",
+        "rows, %",
+        "accept",
+        "sign",
+    );
+    for row in rows {
+        text.push_str(&match &row.outcome {
+            Err(reason) => format!("{:<18} {reason}\n", row.sampler),
+            Ok(measured) => line(row, measured, num_obs, cheapest),
+        });
+    }
+    text.push_str(
+        "mean shift: worst parameter, in posterior standard deviations from NUTS; IF: draws per effective draw; passes: log \
+         densities and gradients of all rows; relative: to the cheapest\n",
+    );
+    text
+}
+
+fn line(row: &Row, m: &Measured, num_obs: usize, cheapest: f64) -> String {
+    let share = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.3}"));
+    let name = if row.exact {
+        row.sampler.to_owned()
+    } else {
+        format!("{} ~", row.sampler)
+    };
+    format!(
+        "{name:<18} {:>9.2} {:>10.3} {:>15} {:>7.4} {:>7.0} {:>7.1} {:>12.4} {:>9.1} {:>9.3} {:>7} {:>6}\n",
+        m.seconds,
+        m.mean_shift,
+        format!("{:.3} to {:.3}", m.sd_ratio.0, m.sd_ratio.1),
+        m.rhat,
+        m.ess,
+        m.inefficiency,
+        m.rows_per_ess / num_obs as f64,
+        m.rows_per_ess / cheapest,
+        100.0 * m.rows_share,
+        share(m.accept),
+        share(m.positive),
+    )
+}

@@ -1,0 +1,109 @@
+//! Samplers side by side on one model: how far each is from a reference run, and what an effective draw costs.
+//!
+//! Costs are counted in log densities and gradients of single rows, as in Table 1 of 002, so that they do not depend on the
+//! machine; seconds are given beside them.
+
+use super::{Run, RunView};
+use crate::diagnostics::SummaryRow;
+use crate::samplers::{ACCEPT, ROWS_SHARE, SIGN};
+
+/// The sampler that others are compared with.
+pub const REFERENCE: &str = "nuts";
+
+/// What a run of one sampler says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Seconds, warm-up included.
+    pub seconds: f64,
+    /// Largest |mean − reference mean| over parameters, in standard deviations of the reference.
+    pub mean_shift: f64,
+    /// Smallest and largest ratio of standard deviations to those of the reference.
+    pub sd_ratio: (f64, f64),
+    /// Largest R-hat.
+    pub rhat: f64,
+    /// Smallest bulk effective sample size.
+    pub ess: f64,
+    /// Draws per effective draw of the worst parameter: the inefficiency factor.
+    pub inefficiency: f64,
+    /// Gradients and densities of single rows per effective draw, warm-up included.
+    pub rows_per_ess: f64,
+    /// Share of the rows that a step uses.
+    pub rows_share: f64,
+    /// Mean acceptance probability, for samplers that report one.
+    pub accept: Option<f64>,
+    /// Share of draws with positive sign, for samplers with signed weights.
+    pub positive: Option<f64>,
+}
+
+/// A sampler and what came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Identifier.
+    pub sampler: &'static str,
+    /// Whether it is exact.
+    pub exact: bool,
+    /// What was measured, or why nothing was.
+    pub outcome: Result<Measured, String>,
+}
+
+/// What `run` says beside the summary of the reference.
+///
+/// # Errors
+/// One sentence: no chain ended well.
+pub fn measure(run: &Run, reference: &[SummaryRow]) -> Result<Measured, String> {
+    let (view, report, job) = (run.view(), run.report(), run.job());
+    if view.usable().next().is_none() || report.summary.is_empty() {
+        return Err("every chain failed".to_owned());
+    }
+    let (mut shift, mut low, mut high) = (0.0_f64, f64::INFINITY, 0.0_f64);
+    let (mut rhat, mut ess) = (0.0_f64, f64::INFINITY);
+    for (row, truth) in report.summary.iter().zip(reference) {
+        let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
+        let sd = number(truth.sd);
+        shift = worst(shift, (number(row.mean) - number(truth.mean)).abs() / sd);
+        low = low.min(number(row.sd) / sd);
+        high = worst(high, number(row.sd) / sd);
+        rhat = worst(rhat, number(row.rhat));
+        ess = ess.min(row.ess_bulk.unwrap_or(0.0));
+    }
+    let draws: usize = view.usable().map(|chain| chain.draws.draws.len()).sum();
+    let rows: u64 = view.chains.iter().map(|chain| chain.datum_grads).sum();
+    let spec = &job.sampler.spec;
+    let column = |name: &str| spec.info.iter().position(|column| column.name == name);
+    let batch = (job.recipe.sampler.settings.int("batch"))
+        .map_or(1.0, |batch| batch as f64 / job.target.num_obs as f64);
+    let rows_share = column(ROWS_SHARE).and_then(|k| mean(&view, k, |x| x));
+    Ok(Measured {
+        seconds: view.elapsed_secs,
+        mean_shift: shift,
+        sd_ratio: (low, high),
+        rhat,
+        ess,
+        inefficiency: draws as f64 / ess,
+        rows_per_ess: rows as f64 / ess,
+        rows_share: rows_share.unwrap_or(batch),
+        accept: column(ACCEPT).and_then(|k| mean(&view, k, |x| x)),
+        positive: column(SIGN).and_then(|k| mean(&view, k, |sign| f64::from(u8::from(sign > 0.0)))),
+    })
+}
+
+/// The larger of two, where "not a number" is worst of all.
+fn worst(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() {
+        f64::NAN
+    } else {
+        a.max(b)
+    }
+}
+
+/// Mean over all kept draws of an information column, transformed; not-defined values are left out.
+fn mean(view: &RunView, column: usize, of: impl Fn(f64) -> f64) -> Option<f64> {
+    let (mut sum, mut count) = (0.0, 0_u64);
+    for chunk in view.usable().flat_map(|chain| chain.draws.info.chunks()) {
+        for &value in chunk.column(column).iter().filter(|value| !value.is_nan()) {
+            sum += of(value);
+            count += 1;
+        }
+    }
+    (count > 0).then(|| sum / count as f64)
+}

@@ -526,6 +526,20 @@ fn samplers_are_compared_on_a_synthetic_set() {
     assert!(shift > 0.0 && shift < 0.5, "{shift}");
     assert!(sgld["sd_ratio"][1].as_f64().unwrap() > 1.0);
     assert!(sgld["rows_share"].as_f64().unwrap() < 1.0);
+    // With 2,000 rows the posterior is normal but for a tenth of a standard deviation.
+    let quadratic = [
+        "--data",
+        "sample:synthetic-2000x3",
+        "--samplers",
+        "nuts",
+        "--reference",
+        "quadratic",
+        "--json",
+    ];
+    let output = ergodic(folder.path(), &[&["compare"][..], &quadratic].concat());
+    let rows: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let shift = rows[0]["mean_shift_sd"].as_f64().unwrap();
+    assert!(shift > 0.0 && shift < 0.2, "{shift}");
     let table = ergodic(folder.path(), &[&["compare"][..], &args].concat());
     let table = String::from_utf8(table.stdout).unwrap();
     assert!(

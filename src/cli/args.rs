@@ -107,6 +107,15 @@ pub struct FitArgs {
     pub json: bool,
 }
 
+/// What `compare` measures bias against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Reference {
+    /// A NUTS run with default settings
+    Nuts,
+    /// The normal distribution with the posterior's mode and curvature: for more rows than NUTS can handle
+    Quadratic,
+}
+
 /// `compare`.
 #[derive(Debug, Parser)]
 #[command(args_override_self = true)]
@@ -114,6 +123,9 @@ pub struct CompareArgs {
     /// Data, model and run control; its sampler, folder and bias check are not used
     #[command(flatten)]
     pub model: FitArgs,
+    /// What to compare with
+    #[arg(long, value_enum, default_value_t = Reference::Nuts)]
+    pub reference: Reference,
     /// Samplers to compare, comma separated; all that suit the model if absent
     #[arg(long, value_delimiter = ',', value_name = "ID,ID")]
     pub samplers: Vec<String>,

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use serde_json::{Value as Json, json};
 
-use super::args::CompareArgs;
+use super::args::{CompareArgs, Reference};
 use super::{Failure, fit, output};
 use crate::engine::comparison::{self, Measured, REFERENCE, Row};
 use crate::engine::recipe::Scale;
@@ -34,19 +34,29 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
         }
         Ok(run)
     };
-    let reference = run(REFERENCE)?;
-    let truth = reference.report().summary.clone();
+    let (reference, truth) = match args.reference {
+        Reference::Nuts => {
+            let run = run(REFERENCE)?;
+            let truth = run.report().summary.clone();
+            (Some(run), truth)
+        }
+        Reference::Quadratic => {
+            let truth = comparison::quadratic_summary(&job).ok_or_else(|| {
+                Failure::run("The posterior's peak was not found, so there is no quadratic approximation to compare with")
+            })?;
+            (None, truth)
+        }
+    };
     let mut rows = Vec::new();
     for entry in entries {
         let id = entry.spec.id;
-        let outcome = if id == REFERENCE {
-            comparison::measure(&reference, &truth)
-        } else {
-            match run(id) {
+        let outcome = match &reference {
+            Some(done) if id == REFERENCE => comparison::measure(done, &truth),
+            _ => match run(id) {
                 Ok(run) => comparison::measure(&run, &truth),
                 Err(failure) if interrupted.load(Ordering::Relaxed) => return Err(failure),
                 Err(failure) => Err(failure.message),
-            }
+            },
         };
         rows.push(Row {
             sampler: id,
@@ -130,7 +140,7 @@ fn table(rows: &[Row], num_obs: usize) -> String {
         });
     }
     text.push_str(
-        "mean shift: worst parameter, in posterior standard deviations from NUTS; IF: draws per effective draw; passes: log \
+        "mean shift: worst parameter, in posterior standard deviations from the reference; IF: draws per effective draw; passes: log \
          densities and gradients of all rows; relative: to the cheapest\n",
     );
     text

@@ -3,12 +3,19 @@
 //! Costs are counted in log densities and gradients of single rows, as in Table 1 of 002, so that they do not depend on the
 //! machine; seconds are given beside them.
 
-use super::{Run, RunView};
-use crate::diagnostics::SummaryRow;
+use rand_distr::{Distribution as _, StandardNormal};
+
+use super::{Job, Run, RunView};
+use crate::base::draws::DrawList;
+use crate::base::linalg::axpy;
+use crate::base::rng::{Purpose, stream};
+use crate::diagnostics::{SummaryRow, summarise};
 use crate::samplers::{ACCEPT, ROWS_SHARE, SIGN};
 
 /// The sampler that others are compared with.
 pub const REFERENCE: &str = "nuts";
+/// Draws of the quadratic approximation: their Monte Carlo error is below a hundredth of a standard deviation.
+const QUADRATIC_DRAWS: usize = 20_000;
 
 /// What a run of one sampler says.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +51,26 @@ pub struct Row {
     pub exact: bool,
     /// What was measured, or why nothing was.
     pub outcome: Result<Measured, String>,
+}
+
+/// The summary that the quadratic approximation at the mode gives: with so many rows that the posterior is normal it is as
+/// good a reference as an exact run, which would take hours. `None` if no mode was found.
+pub fn quadratic_summary(job: &Job) -> Option<Vec<SummaryRow>> {
+    let anchor = job.anchor.as_ref()?;
+    let mut rng = stream(job.recipe.run.seed, 0, Purpose::Data);
+    let names = job.variables();
+    let mut theta = vec![0.0; names.len()];
+    let mut draws = DrawList::new(names.len());
+    for _ in 0..QUADRATIC_DRAWS {
+        let mut u: Vec<f64> = (0..job.model.dim())
+            .map(|_| StandardNormal.sample(&mut rng))
+            .collect();
+        anchor.factor.solve_lower_transpose(&mut u);
+        axpy(1.0, &anchor.u, &mut u);
+        job.model.constrain(&u, &mut theta);
+        draws.push(&theta);
+    }
+    Some(summarise(&names, &[&draws], 0.0))
 }
 
 /// What `run` says beside the summary of the reference.

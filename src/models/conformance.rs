@@ -394,6 +394,19 @@ fn transforms_are_inverse_to_each_other() {
 }
 
 #[test]
+fn blocks_hold_every_coordinate_once() {
+    for_each_model(|model, what| {
+        let mut next = 0;
+        for block in model.blocks() {
+            assert_eq!(block.coordinates.start, next, "{what}: {}", block.name);
+            assert!(!block.coordinates.is_empty() && !block.name.is_empty());
+            next = block.coordinates.end;
+        }
+        assert_eq!(next, model.dim(), "{what}");
+    });
+}
+
+#[test]
 fn passes_over_rows_do_not_allocate() {
     let picks: Vec<u32> = (0..50).map(|k| k * 4).collect();
     for_each_model(|model, what| {

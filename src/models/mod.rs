@@ -9,6 +9,7 @@
 //!
 //! The window's form, `--set`, `ergodic list` and the reference pages are made from [`ModelSpec`].
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::base::rng::ChainRng;
@@ -82,6 +83,16 @@ pub struct ParamInfo {
     pub prior: String,
     /// Where the prior comes from: "default …" or "set by the recipe".
     pub prior_source: String,
+}
+
+/// Coordinates of u that belong together, such as the coefficients or the effects of one group, and are updated together
+/// by block samplers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// What they are.
+    pub name: String,
+    /// Which they are.
+    pub coordinates: Range<usize>,
 }
 
 /// Anchor data that a model keeps per row, so that a difference of gradients costs one pass.
@@ -166,6 +177,31 @@ pub trait Model: Send + Sync {
     );
     /// −∂²/∂u² of the log prior, ADDED to `hessian` (D×D). Where the prior has a kink, its best quadratic stand-in.
     fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]);
+
+    /// The natural blocks, none of them empty, in order, every coordinate in exactly one of them. By default neighbours
+    /// whose names agree up to a bracket, such as `b[age]` and `b[plan]`; a single block where parameters are not
+    /// coordinates.
+    fn blocks(&self) -> Vec<Block> {
+        let dim = self.dim();
+        if self.params().len() != dim {
+            return vec![Block {
+                name: "all".to_owned(),
+                coordinates: 0..dim,
+            }];
+        }
+        let mut blocks: Vec<Block> = Vec::new();
+        for (j, param) in self.params().iter().enumerate() {
+            let class = param.name.split('[').next().unwrap_or_default();
+            match blocks.last_mut() {
+                Some(last) if last.name == class => last.coordinates.end = j + 1,
+                _ => blocks.push(Block {
+                    name: class.to_owned(),
+                    coordinates: j..j + 1,
+                }),
+            }
+        }
+        blocks
+    }
 
     /// The linear structure of the likelihood, where it has one.
     fn linear_rows(&self) -> Option<&dyn LinearRows> {

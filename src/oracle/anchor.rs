@@ -1,5 +1,7 @@
 //! The anchor of control variates and preconditioners: a point near the mode with all that is known about it.
 
+use std::ops::Range;
+
 use rand::RngExt as _;
 
 use crate::base::linalg::{Cholesky, NotPositiveDefinite, axpy, symmetric_eigen};
@@ -71,6 +73,40 @@ impl Anchor {
             grad_log_lik,
             hessian,
             factor,
+        })
+    }
+
+    /// What is known about the block `coordinates` given the others: for a normal posterior the curvature H_bb of the
+    /// conditional is the same wherever the others are. Data per row stay behind, and the figures of gradient noise,
+    /// which bound those of a block, stay as they are: blocks are sampled with exact passes.
+    ///
+    /// # Errors
+    /// H_bb is not positive definite, for lack of precision.
+    pub fn block(&self, coordinates: Range<usize>) -> Result<Self, NotPositiveDefinite> {
+        let whole = self.u.len();
+        let dim = coordinates.len();
+        let cut = |matrix: &[f64]| -> Vec<f64> {
+            coordinates
+                .clone()
+                .flat_map(|i| &matrix[i * whole..][coordinates.clone()])
+                .copied()
+                .collect()
+        };
+        let hessian = cut(&self.hessian);
+        let factor = Cholesky::of(&hessian, dim)?;
+        let (curvatures, _directions) =
+            symmetric_eigen(&hessian, dim).ok_or(NotPositiveDefinite)?;
+        Ok(Self {
+            u: self.u[coordinates.clone()].to_vec(),
+            grad_log_lik: self.grad_log_lik[coordinates.clone()].to_vec(),
+            covariance: factor.inverse(),
+            factor,
+            hessian,
+            rows: AnchorRows::default(),
+            noise_ratio: self.noise_ratio,
+            curvature_range: (curvatures[0], curvatures[dim - 1]),
+            difference_noise: cut(&self.difference_noise),
+            difference_rows: self.difference_rows,
         })
     }
 

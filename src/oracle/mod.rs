@@ -13,9 +13,11 @@ use crate::base::rng::ChainRng;
 use crate::models::{Model, Rows, Scratch};
 
 pub mod anchor;
+mod block;
 pub mod minibatch;
 
 pub use anchor::Anchor;
+pub use block::BlockView;
 pub use minibatch::{Minibatch, Scheme};
 
 /// Rows summed together in exact passes. Fixed, so that the order of additions, and with it every bit of the
@@ -70,6 +72,8 @@ pub struct Oracle {
     chunk_sums: Vec<f64>,
     parallel: bool,
     interrupt: Arc<AtomicBool>,
+    /// The block that is all that is seen, where there is one ([`Self::within`]).
+    view: Option<BlockView>,
     /// Gradients of single rows computed so far.
     pub datum_grads: u64,
 }
@@ -92,6 +96,7 @@ impl Oracle {
             chunk_sums: vec![0.0; chunks * (dim + 1)],
             estimator: Estimator::Plain,
             datum_grads: 0,
+            view: None,
             model,
             anchor,
             parallel,
@@ -106,12 +111,18 @@ impl Oracle {
 
     /// The anchor, if one was found.
     pub fn anchor(&self) -> Option<&Arc<Anchor>> {
-        self.anchor.as_ref()
+        match &self.view {
+            Some(view) => view.anchor.as_ref(),
+            None => self.anchor.as_ref(),
+        }
     }
 
-    /// D.
+    /// D; within a block, its length.
     pub fn dim(&self) -> usize {
-        self.model.dim()
+        match &self.view {
+            Some(view) => view.coordinates().len(),
+            None => self.model.dim(),
+        }
     }
 
     /// N.
@@ -141,6 +152,7 @@ impl Oracle {
 
     /// Unbiased estimate of ∇ log posterior at `u`; overwrites `grad` (D).
     pub fn grad(&mut self, u: &[f64], rng: &mut ChainRng, grad: &mut [f64]) {
+        debug_assert!(self.view.is_none(), "estimates know no blocks");
         let rows = self.minibatch.draw(rng);
         let scale = self.model.num_obs() as f64 / rows.len(0) as f64;
         self.datum_grads += rows.len(0) as u64;
@@ -172,6 +184,7 @@ impl Oracle {
         grad: &mut [f64],
         scores: &mut Vec<f64>,
     ) {
+        debug_assert!(self.view.is_none(), "estimates know no blocks");
         let dim = self.dim();
         let rows = self.minibatch.draw(rng);
         let len = rows.len(0);
@@ -199,7 +212,19 @@ impl Oracle {
     /// # Errors
     /// [`StepError::Interrupted`] when the run is stopped meanwhile.
     pub fn exact(&mut self, u: &[f64], grad: &mut [f64]) -> Result<f64, StepError> {
-        let (dim, num_obs) = (self.dim(), self.num_obs());
+        let Some(mut view) = self.view.take() else {
+            return self.exact_joint(u, grad);
+        };
+        let block = view.coordinates();
+        view.u[block.clone()].copy_from_slice(u);
+        let result = self.exact_joint(&view.u, &mut view.grad);
+        grad.copy_from_slice(&view.grad[block]);
+        self.view = Some(view);
+        result
+    }
+
+    fn exact_joint(&mut self, u: &[f64], grad: &mut [f64]) -> Result<f64, StepError> {
+        let (dim, num_obs) = (self.model.dim(), self.num_obs());
         let width = dim + 1;
         let (model, interrupt) = (&self.model, &self.interrupt);
         let chunk = |index: usize, sums: &mut [f64], scratch: &mut Scratch| {

@@ -20,6 +20,8 @@ const FIRST_STEP_ACCEPT: f64 = 0.8;
 const LONGEST_STEP: f64 = 1e7;
 /// Halving ends here: the density is not finite however close one stays.
 const SHORTEST_STEP: f64 = 1e-300;
+/// A rise of the energy beyond this is a divergence (Stan's limit): such a point has weight exp(−1000).
+pub const MAX_ENERGY_ERROR: f64 = 1000.0;
 
 /// Which entries of the inverse metric are free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +136,22 @@ impl Metric {
     }
 }
 
+/// Exact log density at a point to start from; `grad` (D) receives the gradient, which may be anything.
+///
+/// # Errors
+/// [`StepError::NonFinite`] where the density is not finite, [`StepError::Interrupted`].
+pub fn start_density(u: &[f64], oracle: &mut Oracle, grad: &mut [f64]) -> Result<f64, StepError> {
+    let log_density = oracle.exact(u, grad)?;
+    if log_density.is_finite() {
+        Ok(log_density)
+    } else {
+        Err(StepError::NonFinite {
+            what: "the log density of the starting point",
+            iter: 0,
+        })
+    }
+}
+
 /// A position with its density and gradient.
 #[derive(Clone, Debug)]
 pub struct Place {
@@ -162,15 +180,24 @@ impl Place {
     pub fn start(u0: &[f64], oracle: &mut Oracle) -> Result<Self, StepError> {
         let mut place = Self::empty(u0.len());
         place.u.copy_from_slice(u0);
-        place.log_density = oracle.exact(&place.u, &mut place.grad)?;
-        let refuse = |what| Err(StepError::NonFinite { what, iter: 0 });
-        if !place.log_density.is_finite() {
-            return refuse("the log density of the starting point");
-        }
-        if !place.grad.iter().all(|g| g.is_finite()) {
-            return refuse("the gradient at the starting point");
-        }
+        place.refresh(oracle)?;
         Ok(place)
+    }
+
+    /// Computes density and gradient again, after the target has changed.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub fn refresh(&mut self, oracle: &mut Oracle) -> Result<(), StepError> {
+        self.log_density = start_density(&self.u, oracle, &mut self.grad)?;
+        if self.grad.iter().all(|g| g.is_finite()) {
+            Ok(())
+        } else {
+            Err(StepError::NonFinite {
+                what: "the gradient at the starting point",
+                iter: 0,
+            })
+        }
     }
 
     /// Becomes a copy of `other`.

@@ -8,6 +8,7 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::autoregressive::{Chain, Moments};
+use super::mala::Ula;
 use super::osgfs::Osgfs;
 use super::osgfs_cv::OsgfsCv;
 use super::sgld::{Sgld, SgldCv};
@@ -181,6 +182,11 @@ fn sgld_cv_is_right_by_default() {
 #[test]
 fn osgfs_cv_is_right_by_default() {
     check::<OsgfsCv>(0.05, 0.95..=1.05);
+}
+
+#[test]
+fn ula_has_the_bias_it_tells_of() {
+    check::<Ula>(0.02, 1.0..=1.04);
 }
 
 #[test]

@@ -27,10 +27,15 @@ pub mod convention;
 mod criterion;
 mod fisher;
 #[cfg(test)]
+mod full_data_tests;
+mod gibbs;
+#[cfg(test)]
 mod golden_draws;
 pub mod hamiltonian;
+mod hmc;
 #[cfg(test)]
 mod logistic_tests;
+mod mala;
 mod minibatch_settings;
 mod nuts;
 mod osgfs;
@@ -38,8 +43,10 @@ mod osgfs_cv;
 mod random_walk;
 mod registry;
 mod sgld;
+mod slice;
 #[cfg(test)]
 mod testing;
+mod tuning;
 
 pub use registry::{REGISTRY, find};
 
@@ -117,6 +124,8 @@ pub const ENERGY: &str = "energy";
 pub const TREE_DEPTH: &str = "tree_depth";
 /// Name of the information column with the leapfrog steps of a transition.
 pub const N_LEAPFROG: &str = "n_leapfrog";
+/// Name of the information column with the density evaluations of a step.
+pub const EVALUATIONS: &str = "evaluations";
 /// Name of the information column with the largest ratio of the OSGFS criterion (17) over components.
 pub const CRITERION: &str = "criterion";
 /// Name of the information column with the weight of the draw in every average; it may be negative (signed estimators).
@@ -220,6 +229,14 @@ pub trait Sampler: Send + Sync + 'static {
     fn criterion(_state: &Self::State) -> &[f64] {
         &[]
     }
+    /// Computes again what is remembered about the present position, after the target has changed under the sampler, as
+    /// in a block of a Gibbs sampler. Samplers that remember a density or a gradient must implement it.
+    ///
+    /// # Errors
+    /// [`StepError::NonFinite`] where the new target is not finite at the position, [`StepError::Interrupted`].
+    fn refresh(_state: &mut Self::State, _oracle: &mut Oracle) -> Result<(), StepError> {
+        Ok(())
+    }
     /// Visits every number of the state.
     fn visit(state: &mut Self::State, visitor: &mut dyn StateVisitor);
 }
@@ -242,6 +259,11 @@ pub trait Kernel: Send {
     fn ready(&self) -> bool;
     /// See [`Sampler::criterion`].
     fn criterion(&self) -> &[f64];
+    /// See [`Sampler::refresh`].
+    ///
+    /// # Errors
+    /// See there.
+    fn refresh(&mut self, oracle: &mut Oracle) -> Result<(), StepError>;
     /// See [`Sampler::visit`].
     fn visit(&mut self, visitor: &mut dyn StateVisitor);
 }
@@ -272,6 +294,9 @@ impl<S: Sampler> Kernel for Bound<S> {
     }
     fn criterion(&self) -> &[f64] {
         S::criterion(&self.state)
+    }
+    fn refresh(&mut self, oracle: &mut Oracle) -> Result<(), StepError> {
+        S::refresh(&mut self.state, oracle)
     }
     fn visit(&mut self, visitor: &mut dyn StateVisitor) {
         S::visit(&mut self.state, visitor);

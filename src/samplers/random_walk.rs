@@ -28,7 +28,7 @@
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::hamiltonian::Place;
+use super::hamiltonian::{Place, start_density};
 use super::{
     ACCEPT, InfoColumn, LOG_DENSITY, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target,
     Tick,
@@ -185,13 +185,7 @@ impl Sampler for Metropolis {
     ) -> Result<State, StepError> {
         let dim = u0.len();
         let mut proposal = Place::empty(dim);
-        let log_density = oracle.exact(u0, &mut proposal.grad)?;
-        if !log_density.is_finite() {
-            return Err(StepError::NonFinite {
-                what: "the log density of the starting point",
-                iter: 0,
-            });
-        }
+        let log_density = start_density(u0, oracle, &mut proposal.grad)?;
         let scale = config
             .step_scale
             .unwrap_or(BEST_SCALE / (dim as f64).sqrt());
@@ -248,6 +242,11 @@ impl Sampler for Metropolis {
 
     fn position(state: &State) -> &[f64] {
         &state.u
+    }
+
+    fn refresh(state: &mut State, oracle: &mut Oracle) -> Result<(), StepError> {
+        state.log_density = start_density(&state.u, oracle, &mut state.proposal.grad)?;
+        Ok(())
     }
 
     fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {

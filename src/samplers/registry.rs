@@ -1,16 +1,25 @@
 //! The list of samplers: order here is order in every list shown to people.
 
 use super::SamplerEntry;
+use super::gibbs::Gibbs;
+use super::hmc::Hmc;
+use super::mala::{Mala, Ula};
 use super::nuts::Nuts;
 use super::osgfs::Osgfs;
 use super::osgfs_cv::OsgfsCv;
 use super::random_walk::Metropolis;
 use super::sgld::{Sgld, SgldCv};
+use super::slice::Slice;
 
 /// All samplers.
 pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<Nuts>(),
+    SamplerEntry::of::<Hmc>(),
+    SamplerEntry::of::<Mala>(),
+    SamplerEntry::of::<Slice>(),
+    SamplerEntry::of::<Gibbs>(),
     SamplerEntry::of::<Metropolis>(),
+    SamplerEntry::of::<Ula>(),
     SamplerEntry::of::<Sgld>(),
     SamplerEntry::of::<SgldCv>(),
     SamplerEntry::of::<Osgfs>(),

@@ -47,7 +47,7 @@ const TIME_PLAIN: f64 = 0.5;
 /// The same with control variates.
 const TIME_CENTRED: f64 = 1.0;
 /// Most steps per recorded draw by default: beyond it draws get correlated instead of a run endless.
-const STEPS_CAP: u64 = 2_000;
+pub(super) const STEPS_CAP: u64 = 2_000;
 /// Most rows per recorded draw by default: between draws a chain does not notice that it should stop, and so many take
 /// some 50 ms.
 const ROWS_CAP: u64 = 4_000_000;
@@ -148,7 +148,7 @@ pub struct SgldState {
 }
 
 /// The step h at which the predicted stationary variance (1 + hV/2)/(1 − h/2) is 1 + `excess`.
-fn step_for_excess(excess: f64, noise: f64) -> f64 {
+pub(super) fn step_for_excess(excess: f64, noise: f64) -> f64 {
     2.0 * excess / (1.0 + excess + noise)
 }
 

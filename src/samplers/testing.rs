@@ -6,6 +6,7 @@ use ndarray::Array2;
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::{Kernel, KernelError, Phase, SamplerEntry, Target, Tick, WEIGHT, find};
+use crate::base::linalg::{Cholesky, matvec};
 use crate::base::rng::{ChainRng, Purpose, Streams, stream};
 use crate::base::settings::{Settings, Value};
 use crate::data::design::Design;
@@ -125,6 +126,45 @@ impl<F: Fn(&[f64], &mut [f64]) -> f64 + Send + Sync> Model for Density<F> {
             }
         }
     }
+}
+
+/// N(0, covariance).
+pub fn correlated(covariance: &[f64], dim: usize) -> Arc<dyn Model> {
+    let precision = Cholesky::of(covariance, dim).unwrap().inverse();
+    Density::model(dim, move |u, grad| {
+        matvec(&precision, u, grad);
+        for grad in grad.iter_mut() {
+            *grad = -*grad;
+        }
+        0.5 * u.iter().zip(&*grad).map(|(u, g)| u * g).sum::<f64>()
+    })
+}
+
+/// Posterior means, variances and the covariance of a 2-D density by the trapezoidal rule.
+pub fn grid_moments(model: &dyn Model, centre: [f64; 2], half_width: [f64; 2]) -> [f64; 5] {
+    let mut scratch = model.scratch();
+    let (mut grad, mut work) = ([0.0; 2], [0.0; 2]);
+    let mut sums = [0.0; 6];
+    let points = 401;
+    let at = |k: usize, j: usize| {
+        centre[j] + half_width[j] * (2.0 * k as f64 / (points - 1) as f64 - 1.0)
+    };
+    let mut value = |u: [f64; 2]| {
+        model.log_prior(&u, &mut grad) + model.log_lik(&u, Rows::All, &mut scratch, &mut work)
+    };
+    let peak = value(centre);
+    for a in 0..points {
+        for b in 0..points {
+            let u = [at(a, 0), at(b, 1)];
+            let weight = (value(u) - peak).exp();
+            let terms = [1.0, u[0], u[1], u[0] * u[0], u[1] * u[1], u[0] * u[1]];
+            for (sum, term) in sums.iter_mut().zip(terms) {
+                *sum += weight * term;
+            }
+        }
+    }
+    let [_, x, y, xx, yy, xy] = sums.map(|sum| sum / sums[0]);
+    [x, y, xx - x * x, yy - y * y, xy - x * y]
 }
 
 /// The closed-form Gaussian posterior with its anchor at the mean.
@@ -387,7 +427,8 @@ impl Session {
 
 /// What a run left.
 pub struct Chain {
-    dim: usize,
+    /// D.
+    pub dim: usize,
     num_info: usize,
     weight_column: Option<usize>,
     /// Row-major, draws × D.

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::base::linalg::{Cholesky, matvec};
 use crate::base::rng::{Purpose, stream};
 use crate::estimators::mode::{ModeControl, find_mode};
-use crate::models::Model;
 use crate::oracle::Anchor;
 use crate::samplers::testing::{
-    Chain, Density, Run, anchored_gaussian, assert_moments, exact_oracle, mean, sd, small_logistic,
+    Chain, Density, Run, anchored_gaussian, assert_moments, correlated, exact_oracle, grid_moments,
+    mean, sd, small_logistic,
 };
 
 const ACCEPT_AT: usize = 0;
@@ -30,18 +29,6 @@ fn autoregressive(dim: usize, rho: f64) -> Vec<f64> {
         }
     }
     covariance
-}
-
-/// N(0, covariance).
-fn correlated(covariance: &[f64], dim: usize) -> Arc<dyn Model> {
-    let precision = Cholesky::of(covariance, dim).unwrap().inverse();
-    Density::model(dim, move |u, grad| {
-        matvec(&precision, u, grad);
-        for grad in grad.iter_mut() {
-            *grad = -*grad;
-        }
-        0.5 * u.iter().zip(&*grad).map(|(u, g)| u * g).sum::<f64>()
-    })
 }
 
 fn text(word: &str) -> Value {
@@ -152,34 +139,6 @@ fn warmups_of_any_length_leave_a_chain_that_moves() {
             }
         }
     }
-}
-
-/// Posterior means, variances and the covariance of a 2-D density by the trapezoidal rule.
-fn grid_moments(model: &dyn Model, centre: [f64; 2], half_width: [f64; 2]) -> [f64; 5] {
-    let mut scratch = model.scratch();
-    let (mut grad, mut work) = ([0.0; 2], [0.0; 2]);
-    let mut sums = [0.0; 6];
-    let points = 401;
-    let at = |k: usize, j: usize| {
-        centre[j] + half_width[j] * (2.0 * k as f64 / (points - 1) as f64 - 1.0)
-    };
-    let mut value = |u: [f64; 2]| {
-        model.log_prior(&u, &mut grad)
-            + model.log_lik(&u, crate::models::Rows::All, &mut scratch, &mut work)
-    };
-    let peak = value(centre);
-    for a in 0..points {
-        for b in 0..points {
-            let u = [at(a, 0), at(b, 1)];
-            let weight = (value(u) - peak).exp();
-            let terms = [1.0, u[0], u[1], u[0] * u[0], u[1] * u[1], u[0] * u[1]];
-            for (sum, term) in sums.iter_mut().zip(terms) {
-                *sum += weight * term;
-            }
-        }
-    }
-    let [_, x, y, xx, yy, xy] = sums.map(|sum| sum / sums[0]);
-    [x, y, xx - x * x, yy - y * y, xy - x * y]
 }
 
 #[test]

@@ -5,10 +5,7 @@ use rand::RngExt as _;
 use crate::base::linalg::{axpy, dot};
 use crate::base::rng::ChainRng;
 use crate::oracle::{Oracle, StepError};
-use crate::samplers::hamiltonian::{Metric, Place, Point};
-
-/// A rise of the energy beyond this is a divergence (Stan's limit): such a point has weight exp(−1000).
-const MAX_ENERGY_ERROR: f64 = 1000.0;
+use crate::samplers::hamiltonian::{MAX_ENERGY_ERROR, Metric, Place, Point};
 
 /// A stretch of trajectory. `first` and `last` are in the order in which it was travelled.
 struct Branch {

@@ -1,0 +1,74 @@
+//! The posterior as a function of one block of coordinates, the others frozen: what a kernel sees within Gibbs sampling.
+//!
+//! Up to a constant this is the log density of the conditional π(u_b | u_{−b}), and the gradient is that of the joint
+//! density, cut to the block. Passes are those of the whole model.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Anchor, Oracle, StepError};
+
+/// A block with the point in which the other coordinates are frozen, and working memory.
+#[derive(Debug)]
+pub struct BlockView {
+    coordinates: Range<usize>,
+    /// Length D; the block's own coordinates are overwritten.
+    pub(super) u: Vec<f64>,
+    /// Length D.
+    pub(super) grad: Vec<f64>,
+    /// What the anchor says about the block.
+    pub(super) anchor: Option<Arc<Anchor>>,
+}
+
+impl BlockView {
+    /// The block.
+    pub fn coordinates(&self) -> Range<usize> {
+        self.coordinates.clone()
+    }
+
+    /// Freezes the other coordinates where `u` (D) has them.
+    pub fn stand_at(&mut self, u: &[f64]) {
+        self.u.copy_from_slice(u);
+    }
+}
+
+impl Oracle {
+    /// A view of `coordinates` in which the others are frozen as in `u` (D).
+    ///
+    /// # Errors
+    /// [`StepError::NotPositiveDefinite`] for the curvature of the block, which cannot happen where that of the whole is
+    /// positive definite but for rounding.
+    pub fn block_view(&self, coordinates: Range<usize>, u: &[f64]) -> Result<BlockView, StepError> {
+        let anchor = self.anchor.as_ref().map(|anchor| {
+            let block = anchor.block(coordinates.clone());
+            block.map_err(|_not_positive| StepError::NotPositiveDefinite {
+                what: "the curvature of a block of parameters",
+                iter: 0,
+            })
+        });
+        Ok(BlockView {
+            u: u.to_vec(),
+            grad: vec![0.0; u.len()],
+            anchor: anchor.transpose()?.map(Arc::new),
+            coordinates,
+        })
+    }
+
+    /// Lets `act` see the block only: dimension, anchor and exact passes are those of `view`. Estimates from minibatches are
+    /// not available meanwhile. Does not allocate.
+    pub fn within<T>(&mut self, view: &mut BlockView, act: impl FnOnce(&mut Self) -> T) -> T {
+        debug_assert!(self.view.is_none(), "views do not nest");
+        let nothing = BlockView {
+            coordinates: 0..0,
+            u: Vec::new(),
+            grad: Vec::new(),
+            anchor: None,
+        };
+        self.view = Some(std::mem::replace(view, nothing));
+        let result = act(self);
+        if let Some(back) = self.view.take() {
+            *view = back;
+        }
+        result
+    }
+}

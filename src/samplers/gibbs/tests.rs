@@ -1,0 +1,142 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::base::linalg::Cholesky;
+use crate::oracle::Anchor;
+use crate::samplers::autoregressive::Moments;
+use crate::samplers::testing::{
+    Chain, Run, anchored_gaussian, anchored_logistic, assert_moments, correlated, estimate,
+    exact_oracle, mean,
+};
+
+const COVARIANCE: [f64; 9] = [1.0, 0.6, 0.3, 0.6, 2.0, 0.8, 0.3, 0.8, 1.5];
+
+fn text(word: &str) -> Value {
+    Value::Text(word.to_owned())
+}
+
+#[test]
+fn a_view_is_the_conditional_density_and_its_curvature() {
+    let (model, anchor) = anchored_logistic();
+    let mut oracle = exact_oracle(model, Some(Arc::clone(&anchor)));
+    let (u, mut whole, mut part) = ([0.3, -0.2], [0.0; 2], [0.0]);
+    let joint = oracle.exact(&u, &mut whole).unwrap();
+    let mut view = oracle.block_view(1..2, &[0.3, 9.0]).unwrap();
+    oracle.within(&mut view, |oracle| {
+        assert_eq!(oracle.dim(), 1);
+        assert_eq!(oracle.exact(&u[1..], &mut part).unwrap(), joint);
+        assert_eq!(part[0], whole[1]);
+        let block = oracle.anchor().unwrap();
+        assert_eq!(block.hessian, [anchor.hessian[3]]);
+        assert!((block.covariance[0] * anchor.hessian[3] - 1.0).abs() < 1e-12);
+    });
+    assert_eq!(oracle.dim(), 2);
+    assert_eq!(oracle.anchor().unwrap().u, anchor.u);
+    assert_eq!(oracle.exact(&u, &mut whole).unwrap(), joint);
+    // Elsewhere the conditional is another.
+    view.stand_at(&[-0.5, 0.0]);
+    let other = oracle.within(&mut view, |oracle| {
+        oracle.exact(&u[1..], &mut part).unwrap()
+    });
+    assert_eq!(other, oracle.exact(&[-0.5, -0.2], &mut whole).unwrap());
+    assert_eq!(part[0], whole[1]);
+}
+
+#[test]
+fn the_curvature_of_a_block_gives_the_conditional_covariance() {
+    let model = correlated(&COVARIANCE, 3);
+    let anchor = Anchor::at(model.as_ref(), &[0.0; 3]).unwrap();
+    let block = anchor.block(1..3).unwrap();
+    // Σ_bb − Σ_ba Σ_aa⁻¹ Σ_ab
+    let expected = [2.0 - 0.36, 0.8 - 0.18, 0.8 - 0.18, 1.5 - 0.09];
+    for (found, expected) in block.covariance.iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-6, "{found} {expected}");
+    }
+    let factor = Cholesky::of(&block.hessian, 2).unwrap();
+    assert_eq!(factor.lower(), block.factor.lower());
+}
+
+#[test]
+fn every_kernel_in_every_partition_leaves_a_correlated_gaussian_alone() {
+    let model = correlated(&COVARIANCE, 3);
+    let anchor = Arc::new(Anchor::at(model.as_ref(), &[0.0; 3]).unwrap());
+    for kernel in KERNELS {
+        for blocks in ["single", "one"] {
+            for known in [true, false] {
+                let chains: Vec<Chain> = (1..=4)
+                    .map(|seed| {
+                        let run = Run::new("gibbs")
+                            .set("blocks", text(blocks))
+                            .set("kernel", text(kernel))
+                            .set("single_kernel", text(kernel))
+                            .seed(seed);
+                        let anchor = Some(Arc::clone(&anchor)).filter(|_| known);
+                        run.go(exact_oracle(Arc::clone(&model), anchor), 300, 3000)
+                    })
+                    .collect();
+                let what = format!("{kernel} {blocks} {known}");
+                for j in 0..3 {
+                    let series: Vec<_> = chains.iter().map(|c| c.coordinate(j)).collect();
+                    assert_moments(&what, &series, 0.0, COVARIANCE[4 * j]);
+                }
+                let products: Vec<Vec<f64>> = chains
+                    .iter()
+                    .map(|c| {
+                        let (a, b) = (c.coordinate(1), c.coordinate(2));
+                        a.iter().zip(&b).map(|(a, b)| a * b).collect()
+                    })
+                    .collect();
+                let (found, mcse) = estimate(&products);
+                assert!((found - 0.8).abs() < 4.0 * mcse, "{what}: {found} {mcse}");
+            }
+        }
+    }
+}
+
+#[test]
+fn independent_draws_of_conditionals_have_the_autocorrelation_of_gibbs_sampling() {
+    // Two coordinates with correlation r: u₂ of a systematic scan is a first-order autoregression with coefficient r².
+    let r = 0.8;
+    let model = correlated(&[1.0, r, r, 1.0], 2);
+    let anchor = Arc::new(Anchor::at(model.as_ref(), &[0.0; 2]).unwrap());
+    let run = Run::new("gibbs")
+        .set("blocks", text("single"))
+        .set("single_kernel", text("hmc"));
+    let chain = run.go(exact_oracle(model, Some(anchor)), 500, 20_000);
+    let moments = Moments::of(&chain.coordinate(1));
+    // Trajectories of `hmc` forget nearly, but not quite, where they began.
+    assert!(
+        (moments.correlation - r * r).abs() < 0.06,
+        "{}",
+        moments.correlation
+    );
+}
+
+#[test]
+fn blocks_follow_the_model_and_kernels_the_size_of_blocks() {
+    let (model, anchor) = anchored_logistic();
+    let names: Vec<String> = model.blocks().into_iter().map(|block| block.name).collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+    let (gaussian, _anchor) = anchored_gaussian(10, 3, 1);
+    assert_eq!(gaussian.blocks().len(), 1);
+    assert_eq!(gaussian.blocks()[0].coordinates, 0..3);
+
+    // Slices accept nothing and reject nothing; trajectories do.
+    let oracle = || exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor)));
+    let chain = Run::new("gibbs").go(oracle(), 20, 20);
+    assert!(chain.info(0).iter().all(|accept| accept.is_nan()));
+    let chain = Run::new("gibbs")
+        .set("blocks", text("one"))
+        .go(oracle(), 200, 200);
+    assert!((0.6..1.0).contains(&mean(&chain.info(0))));
+
+    // What is reported as the density is that of the draw.
+    let mut exact = oracle();
+    let mut grad = [0.0; 2];
+    let run = Run::new("gibbs").set("single_kernel", text("metropolis"));
+    let chain = run.go(oracle(), 20, 50);
+    for (u, log_density) in chain.draws.chunks_exact(2).zip(chain.info(2)) {
+        let expected = exact.exact(u, &mut grad).unwrap();
+        assert!((expected - log_density).abs() < 1e-9 * expected.abs());
+    }
+}

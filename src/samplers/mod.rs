@@ -32,12 +32,16 @@ pub mod hamiltonian;
 #[cfg(test)]
 mod logistic_tests;
 mod minibatch_settings;
+mod momentum;
 mod nuts;
 mod osgfs;
 mod osgfs_cv;
 mod random_walk;
 mod registry;
+mod sghmc;
+mod sghmc_naive;
 mod sgld;
+mod sgnht;
 #[cfg(test)]
 mod testing;
 

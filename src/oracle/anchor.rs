@@ -33,6 +33,9 @@ pub struct Anchor {
     /// ρ = largest eigenvalue of H^{-1/2} N C H^{-1/2}, with C the covariance of one row's score at û: 1 for a
     /// well-specified model with a weak prior. A minibatch of B rows adds gradient noise (N/B) ρ in whitened units.
     pub noise_ratio: f64,
+    /// H^{-1/2} N C H^{-1/2} itself as L⁻¹ N C L⁻ᵀ with H = L L', row-major D×D: times N/B it is the noise covariance of a
+    /// plain minibatch gradient in whitened units.
+    pub score_noise: Vec<f64>,
     /// Smallest and largest eigenvalue of H.
     pub curvature_range: (f64, f64),
     /// Noise of control-variate gradients at a typical distance from û, row-major D×D, in rows: with the average over
@@ -60,11 +63,14 @@ impl Anchor {
         let factor = Cholesky::of(&hessian, dim)?;
         let rows = model.anchor_rows(u);
         let difference_noise = difference_noise(model, u, &factor, &rows);
+        let score_noise = score_noise(model, u, &factor);
         let (curvatures, _directions) =
             symmetric_eigen(&hessian, dim).ok_or(NotPositiveDefinite)?;
         Ok(Self {
             covariance: factor.inverse(),
-            noise_ratio: noise_ratio(model, u, &factor),
+            noise_ratio: largest_eigenvalue(&score_noise, dim)
+                .map_or(1.0, |value| value.max(f64::MIN_POSITIVE)),
+            score_noise,
             curvature_range: (curvatures[0], curvatures[dim - 1]),
             difference_rows: largest_eigenvalue(&difference_noise, dim).map_or(0.0, |v| v.max(0.0)),
             difference_noise,
@@ -119,19 +125,22 @@ impl Anchor {
     }
 }
 
-/// Covariance over rows of one row's score at û, whitened and times N: its largest eigenvalue is ρ.
-fn noise_ratio(model: &dyn Model, u: &[f64], factor: &Cholesky) -> f64 {
+/// See [`Anchor::score_noise`]; the identity, that of a well-specified model, where rows are too few to tell.
+fn score_noise(model: &dyn Model, u: &[f64], factor: &Cholesky) -> Vec<f64> {
     let (dim, num_obs) = (u.len(), model.num_obs());
+    let mut covariance = vec![0.0; dim * dim];
     if num_obs < 2 {
-        return 1.0;
+        for diagonal in covariance.iter_mut().step_by(dim + 1) {
+            *diagonal = 1.0;
+        }
+        return covariance;
     }
     let mut rng = stream(0, 0, Purpose::Data);
     let rows = spread_rows(num_obs, NOISE_ROWS, &mut rng);
     let mut scores = vec![0.0; rows.len() * dim];
     model.scores(u, Rows::Pick(&rows), &mut model.scratch(), &mut scores);
-    let mut covariance = vec![0.0; dim * dim];
     add_whitened_covariance(factor, &mut scores, num_obs as f64, &mut covariance);
-    largest_eigenvalue(&covariance, dim).map_or(1.0, |value| value.max(f64::MIN_POSITIVE))
+    covariance
 }
 
 /// See [`Anchor::difference_noise`]. The average over the quadratic approximation N(û, H⁻¹) uses the 2D points

@@ -584,7 +584,8 @@ fn a_gaussian_posterior_is_found() {
     let (means, variances) = (model.posterior_mean(), model.posterior_variance());
     for entry in REGISTRY {
         let id = entry.spec.id;
-        if (entry.suits)(&model).is_err() {
+        // The negative control has no stationary distribution; its growth is tested against its prediction.
+        if (entry.suits)(&model).is_err() || id == "sghmc-naive" {
             continue;
         }
         let chains: Vec<_> = (1..=4)

@@ -11,7 +11,9 @@ use super::autoregressive::{Chain, Moments};
 use super::mala::Ula;
 use super::osgfs::Osgfs;
 use super::osgfs_cv::OsgfsCv;
+use super::sghmc::{Sghmc, SghmcCv};
 use super::sgld::{Sgld, SgldCv};
+use super::sgnht::{Sgnht, SgnhtCv};
 use super::{Phase, Sampler};
 use crate::base::linalg::{axpy, quadratic_form};
 use crate::base::rng::{Purpose, stream};
@@ -162,6 +164,11 @@ fn check<S: Sampler>(mean_tolerance: f64, sd_ratio: std::ops::RangeInclusive<f64
         let mean = (moments.mean - means[j]) / sds[j];
         let ratio = moments.variance.sqrt() / sds[j];
         let id = S::SPEC.id;
+        if std::env::var_os("MEASURE").is_some() {
+            eprintln!(
+                "{id} {j}: mean {mean:.4} ± {mean_error:.4}, sd ratio {ratio:.4} ± {sd_error:.4}, phi {phi:.3} steps {steps}"
+            );
+        }
         assert!(phi < 0.7, "{id}: draws are correlated by {phi}");
         assert!(
             mean.abs() < mean_tolerance + 3.0 * mean_error,
@@ -177,6 +184,18 @@ fn check<S: Sampler>(mean_tolerance: f64, sd_ratio: std::ops::RangeInclusive<f64
 #[test]
 fn sgld_cv_is_right_by_default() {
     check::<SgldCv>(0.03, 0.98..=1.05);
+}
+
+#[test]
+fn sghmc_is_right_by_default() {
+    check::<SghmcCv>(0.03, 0.98..=1.02);
+    check::<Sghmc>(0.03, 0.98..=1.02);
+}
+
+#[test]
+fn sgnht_is_right_by_default() {
+    check::<SgnhtCv>(0.03, 0.98..=1.02);
+    check::<Sgnht>(0.03, 0.98..=1.02);
 }
 
 #[test]

@@ -37,13 +37,17 @@ mod hmc;
 mod logistic_tests;
 mod mala;
 mod minibatch_settings;
+mod momentum;
 mod nuts;
 mod osgfs;
 mod osgfs_cv;
 mod random_walk;
 mod registry;
+mod sghmc;
+mod sghmc_naive;
 mod sgld;
 mod slice;
+mod sgnht;
 #[cfg(test)]
 mod testing;
 mod tuning;

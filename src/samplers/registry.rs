@@ -8,8 +8,11 @@ use super::nuts::Nuts;
 use super::osgfs::Osgfs;
 use super::osgfs_cv::OsgfsCv;
 use super::random_walk::Metropolis;
+use super::sghmc::{Sghmc, SghmcCv};
+use super::sghmc_naive::SghmcNaive;
 use super::sgld::{Sgld, SgldCv};
 use super::slice::Slice;
+use super::sgnht::{Sgnht, SgnhtCv};
 
 /// All samplers.
 pub static REGISTRY: &[SamplerEntry] = &[
@@ -22,6 +25,11 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<Ula>(),
     SamplerEntry::of::<Sgld>(),
     SamplerEntry::of::<SgldCv>(),
+    SamplerEntry::of::<Sghmc>(),
+    SamplerEntry::of::<SghmcCv>(),
+    SamplerEntry::of::<Sgnht>(),
+    SamplerEntry::of::<SgnhtCv>(),
+    SamplerEntry::of::<SghmcNaive>(),
     SamplerEntry::of::<Osgfs>(),
     SamplerEntry::of::<OsgfsCv>(),
 ];

@@ -152,7 +152,8 @@ pub(super) fn step_for_excess(excess: f64, noise: f64) -> f64 {
     2.0 * excess / (1.0 + excess + noise)
 }
 
-fn plain_batch(num_obs: usize) -> usize {
+/// Default batch for plain gradients.
+pub(super) fn plain_batch(num_obs: usize) -> usize {
     (num_obs / BATCH_SHARE).clamp(BATCH_LEAST, BATCH_MOST)
 }
 

@@ -1,0 +1,97 @@
+//! Defaults end to end, and refusals.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::models::testing::GaussianRows;
+use crate::oracle::Anchor;
+use crate::samplers::autoregressive::{Chain, Moments, settings};
+use crate::samplers::testing::assert_moments;
+
+/// Defaults on a normal posterior: the right variance, since the noise is constant and measured there, and draws correlated by
+/// 3 e⁻².
+#[test]
+fn defaults_give_the_right_variance_and_useful_draws() {
+    let model = Arc::new(GaussianRows::balanced(2000, 2, 46));
+    let anchor = Arc::new(Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap());
+    let start = model.posterior_mean();
+    let none = Settings::default();
+    let mut plain = Chain::<Sghmc>::start(model.clone(), Some(anchor.clone()), &none, &start, 8);
+    let steps = Sghmc::steps_per_draw(&plain.config);
+    let draws = plain.draws(200, 4000, steps);
+    let mut centred = Chain::<SghmcCv>::start(model.clone(), Some(anchor), &none, &start, 9);
+    let steps_centred = SghmcCv::steps_per_draw(&centred.config);
+    assert_eq!((centred.config.dynamics.step, steps_centred), (0.5, 4));
+    let draws_centred = centred.draws(200, 20_000, steps_centred);
+    for (name, draws) in [("plain", draws), ("centred", draws_centred)] {
+        for j in 0..2 {
+            let (mean, variance) = (model.posterior_mean()[j], model.posterior_variance()[j]);
+            assert_moments(name, std::slice::from_ref(&draws[j]), mean, variance);
+            let correlation = Moments::of(&draws[j]).correlation;
+            assert!((0.3..0.5).contains(&correlation), "{name}: {correlation}");
+        }
+    }
+    assert!(
+        plain.info[1] > 0.1 && plain.info[1] <= 0.4,
+        "{:?}",
+        plain.info
+    );
+    assert_eq!(centred.info[1], 0.0);
+}
+
+#[test]
+fn unusable_settings_are_refused_in_one_sentence() {
+    let known = Target {
+        num_obs: 100_000,
+        dim: 3,
+        noise_ratio: Some(1.0),
+        difference_rows: Some(5.0),
+        curvature_range: Some((10.0, 1000.0)),
+    };
+    let refusal = |pairs: &[(&str, Value)], target: &Target| {
+        Sghmc::configure(&settings(pairs), target).unwrap_err().0
+    };
+    let word = |word: &str| Value::Text(word.to_owned());
+    let message = refusal(&[("step_size", Value::Real(2.5))], &known);
+    assert!(message.contains("below 2 "), "{message}");
+    let euler = [
+        ("step_size", Value::Real(0.9)),
+        ("friction", Value::Real(2.0)),
+        ("integrator", word("euler")),
+    ];
+    let message = refusal(&euler, &known);
+    assert!(message.contains("below 0.828"), "{message}");
+    let hot = [
+        ("step_size", Value::Real(0.1)),
+        ("friction", Value::Real(2.0)),
+    ];
+    let message = refusal(&hot, &known);
+    assert!(message.contains("gradient noise exceeds"), "{message}");
+    let uncorrected = [
+        hot[0].clone(),
+        hot[1].clone(),
+        ("friction_correction", word("off")),
+    ];
+    assert!(Sghmc::configure(&settings(&uncorrected), &known).is_ok());
+    // Without a given friction there is one that does.
+    assert!(
+        Sghmc::configure(&settings(&hot[..1]), &known)
+            .unwrap()
+            .friction
+            > 10.0
+    );
+    let one_row = [
+        ("friction_correction", word("running")),
+        ("batch", Value::Int(1)),
+    ];
+    assert!(refusal(&one_row, &known).contains("at least 2 rows"));
+    let unknown = Target {
+        noise_ratio: None,
+        difference_rows: None,
+        curvature_range: None,
+        ..known
+    };
+    assert!(
+        refusal(&[], &unknown).contains("`sghmc` takes its mass matrix from the posterior mode")
+    );
+}

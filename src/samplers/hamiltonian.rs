@@ -21,6 +21,22 @@ const LONGEST_STEP: f64 = 1e7;
 /// Halving ends here: the density is not finite however close one stays.
 const SHORTEST_STEP: f64 = 1e-300;
 
+/// A log density with its gradient: what a trajectory follows.
+pub trait LogDensity {
+    /// log π at `u`, constants dropped; overwrites `grad` (D).
+    ///
+    /// # Errors
+    /// [`StepError::Interrupted`] when the run is stopped meanwhile.
+    fn log_density(&mut self, u: &[f64], grad: &mut [f64]) -> Result<f64, StepError>;
+}
+
+/// The posterior of all rows.
+impl LogDensity for Oracle {
+    fn log_density(&mut self, u: &[f64], grad: &mut [f64]) -> Result<f64, StepError> {
+        self.exact(u, grad)
+    }
+}
+
 /// Which entries of the inverse metric are free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricKind {
@@ -241,12 +257,12 @@ impl Point {
         &mut self,
         metric: &Metric,
         step_size: f64,
-        oracle: &mut Oracle,
+        target: &mut impl LogDensity,
     ) -> Result<(), StepError> {
         axpy(0.5 * step_size, &self.at.grad, &mut self.p);
         metric.velocity(&self.p, &mut self.v);
         axpy(step_size, &self.v, &mut self.at.u);
-        self.at.log_density = oracle.exact(&self.at.u, &mut self.at.grad)?;
+        self.at.log_density = target.log_density(&self.at.u, &mut self.at.grad)?;
         axpy(0.5 * step_size, &self.at.grad, &mut self.p);
         metric.velocity(&self.p, &mut self.v);
         Ok(())

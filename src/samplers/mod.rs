@@ -25,14 +25,18 @@ mod autoregressive;
 mod conformance;
 pub mod convention;
 mod criterion;
+mod energy_conserving;
 mod fisher;
 #[cfg(test)]
 mod golden_draws;
 pub mod hamiltonian;
+mod hmc_ecs;
+mod hmc_ecs_signed;
 #[cfg(test)]
 mod logistic_tests;
 mod minibatch_settings;
 mod nuts;
+mod nuts_ecs;
 mod osgfs;
 mod osgfs_cv;
 mod random_walk;

@@ -1,7 +1,10 @@
 //! The list of samplers: order here is order in every list shown to people.
 
 use super::SamplerEntry;
+use super::hmc_ecs::HmcEcs;
+use super::hmc_ecs_signed::HmcEcsSigned;
 use super::nuts::Nuts;
+use super::nuts_ecs::NutsEcs;
 use super::osgfs::Osgfs;
 use super::osgfs_cv::OsgfsCv;
 use super::random_walk::Metropolis;
@@ -15,6 +18,9 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<SgldCv>(),
     SamplerEntry::of::<Osgfs>(),
     SamplerEntry::of::<OsgfsCv>(),
+    SamplerEntry::of::<HmcEcs>(),
+    SamplerEntry::of::<HmcEcsSigned>(),
+    SamplerEntry::of::<NutsEcs>(),
 ];
 
 /// The sampler called `id`, if there is one.

@@ -37,7 +37,7 @@ use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value}
 use crate::oracle::{Oracle, StepError};
 use tree::Tree;
 
-mod tree;
+pub(in crate::samplers) mod tree;
 
 /// Largest D with a dense metric by default: learning D(D+1)/2 covariances from 500 draws makes sense up to there.
 const DENSE_UP_TO: usize = 100;

@@ -1,6 +1,7 @@
-//! NUTS on N = 100,000, D = 10: seconds, leapfrogs, and smallest bulk effective sample size per second, four chains.
+//! NUTS and minibatch samplers on N = 100,000, D = 10: seconds, smallest bulk effective sample size per second, four
+//! chains, default settings.
 //!
-//! `cargo bench --bench nuts`. The posterior means and standard deviations are printed so that speed is never read
+//! `cargo bench --bench nuts`. Means and standard deviations are compared with those of NUTS so that speed is never read
 //! without correctness.
 
 use std::fmt::Write as _;
@@ -38,7 +39,15 @@ fn main() {
         "logistic",
         &format!("y ~ {}", terms.join(" + ")),
     );
-    for sampler in ["nuts", "sgld-cv", "osgfs-cv"] {
+    let mut reference: Vec<(f64, f64)> = Vec::new();
+    for sampler in [
+        "nuts",
+        "sgld-cv",
+        "osgfs-cv",
+        "hmc-ecs",
+        "hmc-ecs-signed",
+        "nuts-ecs",
+    ] {
         sampler.clone_into(&mut recipe.sampler.id);
         let job = Job::prepare(&recipe, Path::new(""), None, &PrepareControl::default())
             .expect("the recipe is sound");
@@ -62,13 +71,24 @@ fn main() {
             least / view.elapsed_secs,
             grads as f64 / data.y.len() as f64 / least,
         );
-        for row in &report.summary {
-            println!(
-                "  {} {:.5} sd {:.5}",
-                row.variable,
-                row.mean.unwrap_or(f64::NAN),
-                row.sd.unwrap_or(f64::NAN)
-            );
+        let moments: Vec<(f64, f64)> = report
+            .summary
+            .iter()
+            .map(|row| (row.mean.unwrap_or(f64::NAN), row.sd.unwrap_or(f64::NAN)))
+            .collect();
+        if reference.is_empty() {
+            for (row, (mean, sd)) in report.summary.iter().zip(&moments) {
+                println!("  {} {mean:.5} sd {sd:.5}", row.variable);
+            }
+            reference = moments;
+            continue;
         }
+        let (mut shift, mut low, mut high) = (0.0_f64, f64::INFINITY, 0.0_f64);
+        for ((mean, sd), (true_mean, true_sd)) in moments.iter().zip(&reference) {
+            shift = shift.max((mean - true_mean).abs() / true_sd);
+            low = low.min(sd / true_sd);
+            high = high.max(sd / true_sd);
+        }
+        println!("  worst mean shift {shift:.3} sd, sd ratio {low:.3} to {high:.3}");
     }
 }

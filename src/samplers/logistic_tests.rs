@@ -8,6 +8,8 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::autoregressive::{Chain, Moments};
+use super::hmc_ecs::HmcEcs;
+use super::nuts_ecs::NutsEcs;
 use super::osgfs::Osgfs;
 use super::osgfs_cv::OsgfsCv;
 use super::sgld::{Sgld, SgldCv};
@@ -181,6 +183,13 @@ fn sgld_cv_is_right_by_default() {
 #[test]
 fn osgfs_cv_is_right_by_default() {
     check::<OsgfsCv>(0.05, 0.95..=1.05);
+}
+
+#[test]
+fn energy_conserving_samplers_are_right_by_default() {
+    // The truth itself is known to 0.013.
+    check::<HmcEcs>(0.02, 0.98..=1.02);
+    check::<NutsEcs>(0.02, 0.98..=1.02);
 }
 
 #[test]

@@ -76,6 +76,11 @@ impl Spread {
         }
     }
 
+    /// Rows that [`Self::measure`] evaluates, each at a point and at the mode.
+    pub fn cost(num_obs: usize) -> u64 {
+        (2 * POINTS * ROWS.min(num_obs)) as u64
+    }
+
     /// m and G of the difference estimator, where not given: Var ℓ̂ = `variance` on average over the posterior (002,
     /// section 3.1), but [`LEAST_ROWS`] rows at least and N at most.
     pub fn difference(

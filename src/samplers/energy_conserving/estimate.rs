@@ -13,7 +13,7 @@ use rand_distr::{Distribution as _, Poisson};
 use crate::base::linalg::{axpy, dot, matvec};
 use crate::base::rng::{ChainRng, Streams};
 use crate::models::{LinearRows, Model, Rows, Scratch};
-use crate::oracle::StepError;
+use crate::oracle::{Anchor, StepError};
 use crate::samplers::StateVisitor;
 use crate::samplers::hamiltonian::{LogDensity, Place};
 
@@ -41,22 +41,24 @@ pub struct Expansion {
 }
 
 impl Expansion {
-    /// The expansion of `order` 0, 1 or 2 of `model` at `u`: one pass for A, one for C.
-    pub fn new(order: usize, model: &dyn Model, u: &[f64], scratch: &mut Scratch) -> Self {
-        let dim = u.len();
-        let mut new = Self {
-            u: vec![0.0; dim],
-            grad: vec![0.0; dim],
-            curvature: vec![0.0; dim * dim],
+    /// The expansion of `order` 0, 1 or 2 at the anchor, which knows gradient and curvature already.
+    pub fn new(order: usize, model: &dyn Model, anchor: &Anchor) -> Self {
+        let dim = anchor.u.len();
+        let mut prior = vec![0.0; dim * dim];
+        model.add_neg_hessian_log_prior(&anchor.u, &mut prior);
+        let mut curvature = anchor.hessian.clone();
+        axpy(-1.0, &prior, &mut curvature);
+        Self {
+            u: anchor.u.clone(),
+            grad: anchor.grad_log_lik.clone(),
+            curvature,
             order,
             delta: vec![0.0; dim],
             product: vec![0.0; dim],
-        };
-        new.move_to(model, u, scratch);
-        new
+        }
     }
 
-    /// Expands at `u` instead; does not allocate.
+    /// Expands at `u` instead: one pass for A, one for C; does not allocate.
     pub fn move_to(&mut self, model: &dyn Model, u: &[f64], scratch: &mut Scratch) {
         self.u.copy_from_slice(u);
         self.grad.fill(0.0);

@@ -24,7 +24,8 @@
 //! | `step_size` | fixes ε | adapted |
 //!
 //! **Expansion point.** The mode. If the mean of the second quarter of warm-up lies more than half a posterior standard
-//! deviation per dimension away from it, expansions and metric move there at half of warm-up: two passes over all rows.
+//! deviation per dimension away from it, expansions and metric move there at half of warm-up: two passes over all rows
+//! (002 moves it, too, but for want of a mode). Warm-ups of less than 200 iterations keep it.
 //!
 //! **Cost.** m rows per gradient, L + 1 of them per draw, and the rows of one block; besides that D² per gradient.
 //! **Not for** data whose one pass is cheap (then `nuts`), or posteriors far from normal: differences are then large.
@@ -56,6 +57,9 @@ const MOST_STEPS: f64 = 1000.0;
 /// The expansion moves if the mean of draws is farther away than this, in posterior standard deviations per dimension:
 /// well beyond the error of a mean over a quarter of warm-up.
 const MOVED: f64 = 0.5;
+
+/// The mean of fewer draws says too little about where the chain is: shorter warm-ups keep the expansion point.
+const LEAST_DRAWS: u64 = 50;
 
 /// Order of the expansions where it is not a setting.
 const HIGHEST_ORDER: usize = 2;
@@ -304,7 +308,7 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
             return Err(indefinite(0));
         };
         let mut scratch = model.scratch();
-        let expansion = Expansion::new(config.order, model, &anchor.u, &mut scratch);
+        let expansion = Expansion::new(config.order, model, anchor);
         let spread = Spread::measure(&expansion, anchor, model, linear, &mut scratch);
         let (batch, blocks) = (config.batch, config.blocks);
         let (estimator, blocks) = if V::SIGNED {
@@ -330,6 +334,7 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
         let step_size = config.step_size.unwrap_or(first_step);
         let mut place = Place::empty(dim);
         place.u.copy_from_slice(u0);
+        oracle.datum_grads += Spread::cost(num_obs) + subsample.len() as u64;
         Ok(State {
             place,
             expansion,
@@ -521,7 +526,7 @@ fn adapt(
         *sum += u;
     }
     state.summed += 1;
-    if state.warmup_iter < half {
+    if state.warmup_iter < half || state.summed < LEAST_DRAWS {
         return Ok(());
     }
     let dim = state.sum.len();

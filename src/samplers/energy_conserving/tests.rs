@@ -6,12 +6,15 @@ use statrs::function::factorial::ln_factorial;
 
 use super::estimate::{Estimate, Estimator};
 use super::*;
+use crate::base::allocations::count_during;
 use crate::base::rng::{Purpose, stream};
 use crate::models::Rows;
 use crate::oracle::Anchor;
+use crate::samplers::conformance::Checkpoint;
 use crate::samplers::hamiltonian::LogDensity as _;
 use crate::samplers::testing::{
-    Chain, Run, anchored_logistic, assert_weighted_moments, exact_oracle, mean, weighted_estimate,
+    Chain, Run, Session, anchored_logistic, assert_weighted_moments, exact_oracle, mean,
+    weighted_estimate,
 };
 
 const ACCEPT_AT: usize = 0;
@@ -126,7 +129,7 @@ fn parts(order: usize, estimator: Estimator, blocks: usize, seed: u64) -> Parts 
     let (model, anchor) = target();
     let linear = model.linear_rows().unwrap();
     let mut scratch = model.scratch();
-    let expansion = Expansion::new(order, model.as_ref(), &anchor.u, &mut scratch);
+    let expansion = Expansion::new(order, model.as_ref(), anchor);
     let subsample = Subsample::draw(
         estimator,
         blocks,
@@ -226,7 +229,7 @@ fn higher_orders_leave_less_noise() {
     let (model, anchor) = target();
     let one_row = [0, 1, 2].map(|order| {
         let mut scratch = model.scratch();
-        let expansion = Expansion::new(order, model.as_ref(), &anchor.u, &mut scratch);
+        let expansion = Expansion::new(order, model.as_ref(), anchor);
         let linear = model.linear_rows().unwrap();
         Spread::measure(&expansion, anchor, model.as_ref(), linear, &mut scratch).one_row
     });
@@ -392,35 +395,164 @@ fn default_settings_find_the_moments_of_a_skewed_posterior() {
 
 #[test]
 fn signs_make_exact_what_noise_would_bias() {
-    // So few rows that their noise matters. What the perturbed posterior misses by many standard errors, the signed one
-    // finds; without its signs it would miss it too.
-    for batch in [2, 4] {
-        for order in [1, 2] {
-            let few = |id| {
-                Run::new(id)
-                    .set("batch", Value::Int(batch))
-                    .set("order", Value::Int(order))
+    // So few rows that their noise matters: the perturbed posterior is off by many standard errors, and what the signed
+    // sampler visits has negative signs, but its averages are right.
+    let few = |id| Run::new(id).set("batch", Value::Int(2));
+    let perturbed = chains(&few("hmc-ecs").set("blocks", Value::Int(1)), 3000);
+    let off = worst_unweighted(&perturbed);
+    assert!(off > 12.0, "{off}");
+    let signed = chains(&few("hmc-ecs-signed").set("factors", Value::Int(1)), 5000);
+    let variance = mean(&signed[0].info(VARIANCE_AT));
+    assert!(variance > 0.5, "{variance}");
+    let signs: Vec<f64> = signed
+        .iter()
+        .flat_map(|chain| chain.info(SIGN_AT))
+        .collect();
+    assert!(signs.iter().all(|sign| sign.abs() == 1.0));
+    let average = mean(&signs);
+    assert!(average > 0.9 && average < 0.998, "{average}");
+    assert_exact("signed", &signed);
+}
+
+#[test]
+fn trajectories_have_the_length_asked_for() {
+    for (id, length) in [("hmc-ecs", 1.2), ("hmc-ecs-signed", 2.5)] {
+        let chain = Run::new(id)
+            .set("trajectory", Value::Real(length))
+            .set("step_size", Value::Real(0.35))
+            .go(oracle(), 10, 10);
+        let steps = chain.info(LEAPFROG_AT);
+        assert_eq!(steps[0], (length / 0.35).ceil());
+        assert!((chain.info(STEP_AT)[0] * steps[0] - length).abs() < 1e-12);
+    }
+}
+
+/// An oracle whose anchor stands two posterior standard deviations off the mode.
+fn displaced_oracle() -> Oracle {
+    let (model, anchor) = target();
+    let u: Vec<f64> = anchor
+        .u
+        .iter()
+        .zip(anchor.sds())
+        .map(|(u, sd)| u + 2.0 * sd)
+        .collect();
+    let anchor = Arc::new(Anchor::at(model.as_ref(), &u).unwrap());
+    exact_oracle(Arc::clone(model), Some(anchor))
+}
+
+const WARMUP: u64 = 240;
+
+#[test]
+fn the_expansion_follows_a_chain_that_is_elsewhere() {
+    let (_model, anchor) = target();
+    for (mut session, moves) in [(displaced_oracle(), true), (oracle(), false)]
+        .map(|(oracle, moves)| (Run::new("hmc-ecs").start(oracle), moves))
+    {
+        let point = |session: &mut Session| {
+            let mut point = Named("expansion_point", Vec::new());
+            session.kernel.visit(&mut point);
+            point.1
+        };
+        let first = point(&mut session);
+        let mut variance = [0.0; 2];
+        while session.iter < WARMUP {
+            session.warm_up(WARMUP).unwrap();
+            variance[usize::from(session.iter > WARMUP / 2)] += session.info[VARIANCE_AT];
+            if session.iter < WARMUP / 2 {
+                assert_eq!(point(&mut session), first);
+            }
+        }
+        let last = point(&mut session);
+        assert_eq!(last != first, moves);
+        for j in 0..2 {
+            let distance = (last[j] - anchor.u[j]).abs() / anchor.sds()[j];
+            assert!(distance < 0.5, "{distance}");
+        }
+        if moves {
+            assert!(variance[1] < 0.5 * variance[0], "{variance:?}");
+        }
+    }
+}
+
+/// Reads one part of a state.
+struct Named(&'static str, Vec<f64>);
+
+impl StateVisitor for Named {
+    fn slice(&mut self, name: &'static str, values: &mut [f64]) {
+        if name == self.0 {
+            self.1 = values.to_vec();
+        }
+    }
+    fn counter(&mut self, _name: &'static str, _value: &mut u64) {}
+}
+
+#[test]
+fn moving_the_expansion_is_restored_bit_for_bit_and_does_not_allocate() {
+    for id in ["hmc-ecs", "hmc-ecs-signed", "nuts-ecs"] {
+        let run = Run::new(id);
+        let mut session = run.start(displaced_oracle());
+        let mut whole = Vec::new();
+        let mut checkpoints = Vec::new();
+        while session.iter < WARMUP + 5 {
+            // Before the sums, within them, just before and just after the move, at the end.
+            if [20, 90, WARMUP / 2 - 1, WARMUP / 2, WARMUP].contains(&session.iter) {
+                checkpoints.push(Checkpoint::of(&mut session));
+            }
+            let mut outcome = Ok(());
+            let count = count_during(|| outcome = session.advance(WARMUP));
+            outcome.unwrap();
+            assert_eq!(count, 0, "{id}, iteration {}", session.iter);
+            whole.push(session.bits());
+        }
+        for checkpoint in checkpoints {
+            let mut other = run.clone().seed(99).start(displaced_oracle());
+            other.advance(WARMUP).unwrap();
+            checkpoint.restore(&mut other);
+            while other.iter < WARMUP + 5 {
+                let iter = other.iter as usize;
+                other.advance(WARMUP).unwrap();
+                assert_eq!(other.bits(), whole[iter], "{id}, iteration {iter}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_density_that_is_not_finite_ends_in_an_error() {
+    for id in ["hmc-ecs", "hmc-ecs-signed", "nuts-ecs"] {
+        let entry = crate::samplers::find(id).unwrap();
+        for bad in [f64::NAN, f64::INFINITY, 1e200] {
+            let (mut oracle, mut streams) = (oracle(), Streams::new(1, 0));
+            let target = crate::samplers::testing::target_of(&oracle);
+            let settings = Settings::default();
+            let mut kernel =
+                (entry.build)(&settings, &target, &[bad, 0.0], &mut oracle, &mut streams).unwrap();
+            let at = Tick {
+                iter: 7,
+                phase: Phase::Draw,
             };
-            let perturbed = chains(&few("hmc-ecs").set("blocks", Value::Int(1)), 5000);
-            eprintln!(
-                "{batch} {order} perturbed off {} var {}",
-                worst_unweighted(&perturbed),
-                mean(&perturbed[0].info(VARIANCE_AT))
+            let mut info = vec![0.0; entry.spec.info.len()];
+            let outcome = kernel.step(at, &mut oracle, &mut streams, &mut info);
+            assert!(
+                matches!(outcome, Err(StepError::NonFinite { iter: 7, .. })),
+                "{id} {bad}: {outcome:?}"
             );
         }
     }
-    for (batch, factors) in [(2, 1), (1, 1), (1, 2), (2, 2)] {
-        let few = |id| Run::new(id).set("batch", Value::Int(batch));
-        let signed = chains(
-            &few("hmc-ecs-signed").set("factors", Value::Int(factors)),
-            5000,
-        );
-        let positive = mean(&signed[0].info(SIGN_AT));
-        eprintln!(
-            "{batch} {factors} signed {positive} {} var {}",
-            worst_unweighted(&signed),
-            mean(&signed[0].info(VARIANCE_AT))
-        );
-        assert_exact("signed", &signed);
+}
+
+#[test]
+fn models_and_targets_that_do_not_fit_are_refused_in_words() {
+    let (model, anchor) = crate::samplers::testing::anchored_gaussian(20, 2, 1);
+    for id in ["hmc-ecs", "hmc-ecs-signed", "nuts-ecs"] {
+        let entry = crate::samplers::find(id).unwrap();
+        let reason = (entry.suits)(model.as_ref()).unwrap_err();
+        assert!(reason.starts_with("needs a likelihood with one linear predictor"));
+        assert!((entry.suits)(target().0.as_ref()).is_ok());
+        let with_mode = Target::new(model.as_ref(), Some(&anchor));
+        assert!((entry.resolve)(&Settings::default(), &with_mode).is_ok());
+        let without = Target::new(model.as_ref(), None);
+        let error = (entry.resolve)(&Settings::default(), &without).unwrap_err();
+        assert!(error.0.contains(id) && error.0.contains("mode"));
     }
 }

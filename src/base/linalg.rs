@@ -201,6 +201,15 @@ impl Cholesky {
         out
     }
 
+    /// Writes A⁻¹ (D×D) into `out` without allocating; symmetric up to rounding.
+    pub fn write_inverse(&self, out: &mut [f64]) {
+        out.fill(0.0);
+        for (j, column) in out.chunks_exact_mut(self.dim).enumerate() {
+            column[j] = 1.0;
+            self.solve(column);
+        }
+    }
+
     /// log det A.
     pub fn log_det(&self) -> f64 {
         (0..self.dim)

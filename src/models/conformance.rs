@@ -467,6 +467,14 @@ fn linear_rows_say_what_the_passes_say() {
                     second.abs() <= linear.curvature_bound(row),
                     "{what}, row {row}"
                 );
+                let mut terms = [[0.0; 3]];
+                linear.row_terms(&u, pick, &mut scratch, &mut terms);
+                assert_near(
+                    &terms[0],
+                    &[linear.predictor(row, &u), log_p, slope],
+                    1e-12,
+                    what,
+                );
                 for z in [-3.0, -0.2, 0.0, 0.1, 5.0] {
                     let [_, slope, second] = linear.derivatives(row, z);
                     assert!(slope.abs() <= linear.slope_bound(row), "{what}, row {row}");
@@ -476,6 +484,21 @@ fn linear_rows_say_what_the_passes_say() {
                     );
                 }
             }
+            // Many rows at once, in tiles and a rest: each row as when it is alone, and their sum.
+            let picks: Vec<u32> = (0..21).map(|k| k * 7 % 20).collect();
+            let mut terms = [[0.0; 3]; 21];
+            linear.row_terms(&u, Rows::Pick(&picks), &mut scratch, &mut terms);
+            let mut alone = [[0.0; 3]];
+            for (pick, terms) in picks.iter().zip(&terms) {
+                let pick = Rows::Pick(std::slice::from_ref(pick));
+                linear.row_terms(&u, pick, &mut scratch, &mut alone);
+                assert_eq!(alone[0], *terms, "{what}");
+            }
+            let slopes = terms.map(|[_z, _value, slope]| slope);
+            let (mut sum, mut expected) = (vec![0.5; dim], vec![0.5; dim]);
+            linear.add_weighted_covariates(Rows::Pick(&picks), &slopes, &mut sum);
+            model.grad_log_lik(&u, Rows::Pick(&picks), &mut scratch, &mut expected);
+            assert_near(&sum, &expected, 1e-12, what);
         }
     });
 }

@@ -597,6 +597,23 @@ impl<F: Family> LinearRows for GlmRows<F> {
     fn curvature_bound(&self, row: usize) -> f64 {
         F::bounds(&self.row(row)[self.num_columns..])[1]
     }
+
+    fn row_terms(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [[f64; 3]]) {
+        let (tile, _) = scratch.tile.as_chunks_mut::<LANES>();
+        let tile = &mut tile[..self.num_columns + F::EXTRA];
+        let u = &u[..self.num_columns];
+        let mut first = 0;
+        for out in out.chunks_mut(LANES) {
+            let mut z = self.fill_tile(u, |k| rows.get(first + k), out.len(), tile);
+            let extra = extra_lanes::<F>(&tile[self.num_columns..]);
+            F::predictor(&mut z, &extra);
+            let terms = F::terms::<true>(&z, &extra);
+            for (k, out) in out.iter_mut().enumerate() {
+                *out = [z[k], terms.sum[k] - terms.factor[k].ln(), terms.residual[k]];
+            }
+            first += LANES;
+        }
+    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::base::linalg::axpy;
 use crate::base::rng::ChainRng;
 use crate::base::settings::{Field, Settings};
 use crate::data::design::Design;
@@ -223,6 +224,16 @@ pub trait LinearRows {
     fn slope_bound(&self, row: usize) -> f64;
     /// The largest |∂² log p/∂z²| over all z, infinite if there is none.
     fn curvature_bound(&self, row: usize) -> f64;
+
+    /// z, log p and ∂ log p/∂z at `u`, one triple per row of `rows` (B). A row's triple does not depend on its
+    /// neighbours.
+    fn row_terms(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [[f64; 3]]);
+    /// ADDS Σ w_k a_k over `rows` to `grad` (D), with one weight per row (B).
+    fn add_weighted_covariates(&self, rows: Rows<'_>, weights: &[f64], grad: &mut [f64]) {
+        for (k, &weight) in weights.iter().enumerate() {
+            axpy(weight, self.covariates(rows.get(k)), grad);
+        }
+    }
 }
 
 /// What a template is, for lists, forms and checks.

@@ -111,6 +111,7 @@ impl Anchor {
             rows: AnchorRows::default(),
             noise_ratio: self.noise_ratio,
             curvature_range: (curvatures[0], curvatures[dim - 1]),
+            score_noise: cut(&self.score_noise),
             difference_noise: cut(&self.difference_noise),
             difference_rows: self.difference_rows,
         })

@@ -140,7 +140,7 @@ impl StateVisitor for Restore<'_> {
 }
 
 /// Everything that a checkpoint of a chain holds.
-struct Checkpoint {
+pub(super) struct Checkpoint {
     state: Vec<u64>,
     batch: RngMark,
     noise: RngMark,
@@ -150,7 +150,7 @@ struct Checkpoint {
 }
 
 impl Checkpoint {
-    fn of(session: &mut Session) -> Self {
+    pub(super) fn of(session: &mut Session) -> Self {
         let mut state = Save::default();
         session.kernel.visit(&mut state);
         Self {
@@ -163,7 +163,7 @@ impl Checkpoint {
         }
     }
 
-    fn restore(&self, session: &mut Session) {
+    pub(super) fn restore(&self, session: &mut Session) {
         let mut state = Restore(self.state.iter());
         session.kernel.visit(&mut state);
         assert!(state.0.next().is_none(), "a state that shrank");

@@ -23,6 +23,22 @@ const SHORTEST_STEP: f64 = 1e-300;
 /// A rise of the energy beyond this is a divergence (Stan's limit): such a point has weight exp(−1000).
 pub const MAX_ENERGY_ERROR: f64 = 1000.0;
 
+/// A log density with its gradient: what a trajectory follows.
+pub trait LogDensity {
+    /// log π at `u`, constants dropped; overwrites `grad` (D).
+    ///
+    /// # Errors
+    /// [`StepError::Interrupted`] when the run is stopped meanwhile.
+    fn log_density(&mut self, u: &[f64], grad: &mut [f64]) -> Result<f64, StepError>;
+}
+
+/// The posterior of all rows.
+impl LogDensity for Oracle {
+    fn log_density(&mut self, u: &[f64], grad: &mut [f64]) -> Result<f64, StepError> {
+        self.exact(u, grad)
+    }
+}
+
 /// Which entries of the inverse metric are free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricKind {
@@ -268,12 +284,12 @@ impl Point {
         &mut self,
         metric: &Metric,
         step_size: f64,
-        oracle: &mut Oracle,
+        target: &mut impl LogDensity,
     ) -> Result<(), StepError> {
         axpy(0.5 * step_size, &self.at.grad, &mut self.p);
         metric.velocity(&self.p, &mut self.v);
         axpy(step_size, &self.v, &mut self.at.u);
-        self.at.log_density = oracle.exact(&self.at.u, &mut self.at.grad)?;
+        self.at.log_density = target.log_density(&self.at.u, &mut self.at.grad)?;
         axpy(0.5 * step_size, &self.at.grad, &mut self.p);
         metric.velocity(&self.p, &mut self.v);
         Ok(())

@@ -8,7 +8,9 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::autoregressive::{Chain, Moments};
+use super::hmc_ecs::HmcEcs;
 use super::mala::Ula;
+use super::nuts_ecs::NutsEcs;
 use super::osgfs::Osgfs;
 use super::osgfs_cv::OsgfsCv;
 use super::sghmc::{Sghmc, SghmcCv};
@@ -206,6 +208,13 @@ fn osgfs_cv_is_right_by_default() {
 #[test]
 fn ula_has_the_bias_it_tells_of() {
     check::<Ula>(0.02, 1.0..=1.04);
+}
+
+#[test]
+fn energy_conserving_samplers_are_right_by_default() {
+    // The truth itself is known to 0.013.
+    check::<HmcEcs>(0.02, 0.98..=1.02);
+    check::<NutsEcs>(0.02, 0.98..=1.02);
 }
 
 #[test]

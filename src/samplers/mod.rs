@@ -25,6 +25,7 @@ mod autoregressive;
 mod conformance;
 pub mod convention;
 mod criterion;
+mod energy_conserving;
 mod fisher;
 #[cfg(test)]
 mod full_data_tests;
@@ -33,12 +34,15 @@ mod gibbs;
 mod golden_draws;
 pub mod hamiltonian;
 mod hmc;
+mod hmc_ecs;
+mod hmc_ecs_signed;
 #[cfg(test)]
 mod logistic_tests;
 mod mala;
 mod minibatch_settings;
 mod momentum;
 mod nuts;
+mod nuts_ecs;
 mod osgfs;
 mod osgfs_cv;
 mod random_walk;
@@ -46,8 +50,8 @@ mod registry;
 mod sghmc;
 mod sghmc_naive;
 mod sgld;
-mod slice;
 mod sgnht;
+mod slice;
 #[cfg(test)]
 mod testing;
 mod tuning;

@@ -3,16 +3,19 @@
 use super::SamplerEntry;
 use super::gibbs::Gibbs;
 use super::hmc::Hmc;
+use super::hmc_ecs::HmcEcs;
+use super::hmc_ecs_signed::HmcEcsSigned;
 use super::mala::{Mala, Ula};
 use super::nuts::Nuts;
+use super::nuts_ecs::NutsEcs;
 use super::osgfs::Osgfs;
 use super::osgfs_cv::OsgfsCv;
 use super::random_walk::Metropolis;
 use super::sghmc::{Sghmc, SghmcCv};
 use super::sghmc_naive::SghmcNaive;
 use super::sgld::{Sgld, SgldCv};
-use super::slice::Slice;
 use super::sgnht::{Sgnht, SgnhtCv};
+use super::slice::Slice;
 
 /// All samplers.
 pub static REGISTRY: &[SamplerEntry] = &[
@@ -32,6 +35,9 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<SghmcNaive>(),
     SamplerEntry::of::<Osgfs>(),
     SamplerEntry::of::<OsgfsCv>(),
+    SamplerEntry::of::<HmcEcs>(),
+    SamplerEntry::of::<HmcEcsSigned>(),
+    SamplerEntry::of::<NutsEcs>(),
 ];
 
 /// The sampler called `id`, if there is one.

@@ -39,7 +39,7 @@ use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value}
 use crate::oracle::{Oracle, StepError};
 use tree::Tree;
 
-mod tree;
+pub(in crate::samplers) mod tree;
 
 const FIELDS: &[Field] = &[
     METRIC_FIELD,

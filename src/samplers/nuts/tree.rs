@@ -4,8 +4,8 @@ use rand::RngExt as _;
 
 use crate::base::linalg::{axpy, dot};
 use crate::base::rng::ChainRng;
-use crate::oracle::{Oracle, StepError};
-use crate::samplers::hamiltonian::{MAX_ENERGY_ERROR, Metric, Place, Point};
+use crate::oracle::StepError;
+use crate::samplers::hamiltonian::{LogDensity, MAX_ENERGY_ERROR, Metric, Place, Point};
 
 /// A stretch of trajectory. `first` and `last` are in the order in which it was travelled.
 struct Branch {
@@ -94,7 +94,7 @@ fn accepts(log_odds: f64, rng: &mut ChainRng) -> bool {
 
 /// What a transition did.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Summary {
+pub(in crate::samplers) struct Summary {
     /// Mean acceptance probability min(1, exp(H₀ − H)) over all points visited, rejected branches included.
     pub accept: f64,
     /// Completed doublings.
@@ -108,19 +108,19 @@ pub(super) struct Summary {
 }
 
 /// What all levels of the recursion share.
-struct Flight<'a> {
+struct Flight<'a, T> {
     metric: &'a Metric,
     /// Signed: negative goes back in time.
     step_size: f64,
     start_energy: f64,
-    oracle: &'a mut Oracle,
+    target: &'a mut T,
     rng: &'a mut ChainRng,
     num_leapfrog: u64,
     sum_accept: f64,
     divergent: bool,
 }
 
-impl Flight<'_> {
+impl<T: LogDensity> Flight<'_, T> {
     /// Travels 2^k points from `end`, which moves along, with k + 1 = `levels.len()`; the last level holds the result.
     /// `Ok(false)`: the stretch diverged or turned back and must be thrown away.
     fn build(&mut self, levels: &mut [Branch], end: &mut Point) -> Result<bool, StepError> {
@@ -147,7 +147,7 @@ impl Flight<'_> {
     }
 
     fn leaf(&mut self, branch: &mut Branch, end: &mut Point) -> Result<bool, StepError> {
-        end.leapfrog(self.metric, self.step_size, self.oracle)?;
+        end.leapfrog(self.metric, self.step_size, self.target)?;
         let energy = end.energy();
         let log_weight = self.start_energy - energy;
         self.num_leapfrog += 1;
@@ -162,7 +162,7 @@ impl Flight<'_> {
 }
 
 /// Working memory of transitions, all of it allocated at once.
-pub(super) struct Tree {
+pub(in crate::samplers) struct Tree {
     /// The trajectory so far.
     whole: Branch,
     /// One branch per depth of recursion.
@@ -191,7 +191,7 @@ impl Tree {
         place: &mut Place,
         metric: &Metric,
         step_size: f64,
-        oracle: &mut Oracle,
+        target: &mut impl LogDensity,
         rng: &mut ChainRng,
     ) -> Result<Summary, StepError> {
         let whole = &mut self.whole;
@@ -204,7 +204,7 @@ impl Tree {
             metric,
             step_size,
             start_energy,
-            oracle,
+            target,
             rng,
             num_leapfrog: 0,
             sum_accept: 0.0,

@@ -1,0 +1,558 @@
+//! Enumeration of subsamples, finite differences, and a logistic posterior whose moments are known from a grid.
+
+use std::sync::{Arc, OnceLock};
+
+use statrs::function::factorial::ln_factorial;
+
+use super::estimate::{Estimate, Estimator};
+use super::*;
+use crate::base::allocations::count_during;
+use crate::base::rng::{Purpose, stream};
+use crate::models::Rows;
+use crate::oracle::Anchor;
+use crate::samplers::conformance::Checkpoint;
+use crate::samplers::hamiltonian::LogDensity as _;
+use crate::samplers::testing::{
+    Chain, Run, Session, anchored_logistic, assert_weighted_moments, exact_oracle, mean,
+    weighted_estimate,
+};
+
+const ACCEPT_AT: usize = 0;
+const ACCEPT_ROWS_AT: usize = 1;
+const STEP_AT: usize = 2;
+const LEAPFROG_AT: usize = 3;
+const VARIANCE_AT: usize = 4;
+const SIGN_AT: usize = 7;
+
+const BLOCK_POISSON: Estimator = Estimator::BlockPoisson {
+    batch: 5,
+    factors: 8.0,
+    shift: -9.0,
+};
+
+fn target() -> &'static (Arc<dyn Model>, Arc<Anchor>) {
+    static TARGET: OnceLock<(Arc<dyn Model>, Arc<Anchor>)> = OnceLock::new();
+    TARGET.get_or_init(anchored_logistic)
+}
+
+fn oracle() -> Oracle {
+    let (model, anchor) = target();
+    exact_oracle(Arc::clone(model), Some(Arc::clone(anchor)))
+}
+
+/// Calls `visit` with each of the `values.len()`^`count` sequences of `count` values.
+fn each_sequence(values: &[f64], count: u32, mut visit: impl FnMut(&[f64])) {
+    let mut sequence = vec![0.0; count as usize];
+    for index in 0..values.len().pow(count) {
+        let mut rest = index;
+        for slot in &mut sequence {
+            *slot = values[rest % values.len()];
+            rest /= values.len();
+        }
+        visit(&sequence);
+    }
+}
+
+#[test]
+fn the_difference_estimator_is_unbiased_over_all_subsamples() {
+    let d = [0.02, -0.01, 0.05, 0.0, 0.013];
+    let (n, m) = (5.0, 4);
+    let total: f64 = d.iter().sum();
+    let variance_of_one: f64 = d.iter().map(|d| (n * d - total).powi(2)).sum::<f64>() / n;
+    let estimator = Estimator::Difference { rows: 4 };
+    let (mut sum, mut variance, mut corrected, mut plain, mut count) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    each_sequence(&d, m, |d| {
+        let estimate = estimator.estimate(d, n);
+        sum += estimate.log + 0.5 * estimate.variance;
+        variance += estimate.variance;
+        corrected += (estimate.log - total).exp() - 1.0;
+        plain += (estimate.log + 0.5 * estimate.variance - total).exp() - 1.0;
+        count += 1.0;
+    });
+    let m = f64::from(m);
+    assert!((sum / count - total).abs() < 1e-14);
+    // (10) divides by m² and not by m (m − 1): its mean is (m − 1)/m of the variance.
+    let expected = (m - 1.0) / m * variance_of_one / m;
+    assert!((variance / count / expected - 1.0).abs() < 1e-12);
+    // The likelihood itself: biased by σ²/2 without the correction, by σ²/2m with it, up to third moments.
+    let sigma_2 = variance_of_one / m;
+    assert!((plain / count / (0.5 * sigma_2) - 1.0).abs() < 0.1);
+    assert!((corrected / count / (0.5 * sigma_2 / m) - 1.0).abs() < 0.5);
+}
+
+#[test]
+fn the_block_poisson_estimator_is_unbiased_for_any_shift() {
+    // K-07: Poisson probabilities times the average over all minibatches of one row, up to nine of them.
+    let d = [0.4, -0.2, 0.15];
+    let total: f64 = d.iter().sum();
+    let factors = 0.8;
+    for shift in [-0.8, 0.3, -2.0] {
+        let estimator = Estimator::BlockPoisson {
+            batch: 1,
+            factors,
+            shift,
+        };
+        let mut expectation = 0.0;
+        let mut negative = 0;
+        for count in 0..=9_u32 {
+            let log_probability =
+                f64::from(count) * f64::ln(factors) - factors - ln_factorial(u64::from(count));
+            let (mut sum, mut sequences) = (0.0, 0.0);
+            each_sequence(&d, count, |d| {
+                let Estimate { log, sign, .. } = estimator.estimate(d, 3.0);
+                sum += sign * log.exp();
+                negative += u32::from(sign < 0.0);
+                sequences += 1.0;
+            });
+            expectation += log_probability.exp() * sum / sequences;
+        }
+        // What ten and more minibatches add.
+        let tail = 1e-3;
+        assert!(
+            (expectation / total.exp() - 1.0).abs() < tail,
+            "{shift}: {expectation} {}",
+            total.exp()
+        );
+        // The least factor is (3·(−0.2) − a)/λ.
+        assert_eq!(negative > 0, shift > -0.6);
+    }
+}
+
+/// All that an [`EstimatedPosterior`] borrows.
+struct Parts {
+    expansion: Expansion,
+    subsample: Subsample,
+    scratch: Scratch,
+}
+
+fn parts(order: usize, estimator: Estimator, blocks: usize, seed: u64) -> Parts {
+    let (model, anchor) = target();
+    let linear = model.linear_rows().unwrap();
+    let mut scratch = model.scratch();
+    let expansion = Expansion::new(order, model.as_ref(), anchor);
+    let subsample = Subsample::draw(
+        estimator,
+        blocks,
+        &expansion,
+        model.as_ref(),
+        linear,
+        &mut scratch,
+        &mut stream(seed, 0, Purpose::Batch),
+    );
+    Parts {
+        expansion,
+        subsample,
+        scratch,
+    }
+}
+
+impl Parts {
+    fn posterior(&mut self) -> EstimatedPosterior<'_> {
+        let model = target().0.as_ref();
+        EstimatedPosterior::new(
+            model,
+            model.linear_rows().unwrap(),
+            &mut self.expansion,
+            &mut self.subsample,
+            &mut self.scratch,
+        )
+    }
+
+    fn log_density(&mut self, u: &[f64], grad: &mut [f64]) -> f64 {
+        self.posterior().log_density(u, grad).unwrap()
+    }
+}
+
+#[test]
+fn gradients_of_estimates_are_their_finite_differences() {
+    let u = [0.9, 1.1];
+    for estimator in [Estimator::Difference { rows: 7 }, BLOCK_POISSON] {
+        for order in 0..=2 {
+            let mut parts = parts(order, estimator, 1, 5);
+            let mut grad = [0.0; 2];
+            parts.log_density(&u, &mut grad);
+            for j in 0..2 {
+                let mut at = |step: f64| {
+                    let mut moved = u;
+                    moved[j] += step;
+                    parts.log_density(&moved, &mut [0.0; 2])
+                };
+                let step = 1e-5;
+                let slope = (at(step) - at(-step)) / (2.0 * step);
+                assert!(
+                    (grad[j] - slope).abs() < 1e-6 * slope.abs().max(1.0),
+                    "{estimator:?}, order {order}: {} {slope}",
+                    grad[j]
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn all_rows_once_give_the_exact_density() {
+    // A minibatch estimate is linear in the differences: its average over single rows is exact, for each order.
+    let (model, anchor) = target();
+    let exact = |u: &[f64]| {
+        let mut grad = [0.0; 2];
+        let mut scratch = model.scratch();
+        model.log_prior(u, &mut grad) + model.log_lik(u, Rows::All, &mut scratch, &mut grad)
+    };
+    let u = [0.4, 1.5];
+    for order in 0..=2 {
+        let mut parts = parts(order, Estimator::Difference { rows: 1 }, 1, 1);
+        let linear = model.linear_rows().unwrap();
+        let mut total = model.log_prior(&u, &mut [0.0; 2]);
+        total += parts.expansion.sum(&u, &mut [0.0; 2]);
+        for row in 0..40_u32 {
+            parts.subsample.set_rows(&[row]);
+            let Parts {
+                expansion,
+                subsample,
+                scratch,
+            } = &mut parts;
+            subsample.expand(0..1, expansion, linear, scratch);
+            subsample.evaluate(0..1, &u, linear, scratch);
+            total += subsample.estimate(0..1, 40).log / 40.0;
+        }
+        let at_anchor = {
+            let mut grad = [0.0; 2];
+            let mut scratch = model.scratch();
+            model.log_lik(&anchor.u, Rows::All, &mut scratch, &mut grad)
+        };
+        assert!((total + at_anchor - exact(&u)).abs() < 1e-10, "{order}");
+    }
+}
+
+#[test]
+fn higher_orders_leave_less_noise() {
+    let (model, anchor) = target();
+    let one_row = [0, 1, 2].map(|order| {
+        let mut scratch = model.scratch();
+        let expansion = Expansion::new(order, model.as_ref(), anchor);
+        let linear = model.linear_rows().unwrap();
+        Spread::measure(&expansion, anchor, model.as_ref(), linear, &mut scratch).one_row
+    });
+    assert!(
+        one_row[0] > 10.0 * one_row[1] && one_row[1] > 3.0 * one_row[2],
+        "{one_row:?}"
+    );
+}
+
+#[test]
+fn estimates_before_and_after_a_new_block_correlate_by_one_minus_its_share() {
+    for (estimator, tolerance) in [
+        (Estimator::Difference { rows: 100 }, 0.03),
+        (
+            Estimator::BlockPoisson {
+                batch: 3,
+                factors: 100.0,
+                shift: -100.0,
+            },
+            0.03,
+        ),
+    ] {
+        for blocks in [1, 2, 5] {
+            let mut parts = parts(1, estimator, blocks, 3);
+            let (model, _anchor) = target();
+            let linear = model.linear_rows().unwrap();
+            let mut rng = stream(4, 0, Purpose::Batch);
+            let u = [0.5, 1.0];
+            let mut series = Vec::new();
+            for _ in 0..5000 {
+                let Parts {
+                    expansion,
+                    subsample,
+                    scratch,
+                } = &mut parts;
+                assert!(subsample.propose(expansion, model.as_ref(), linear, scratch, &mut rng));
+                subsample.accept();
+                subsample.evaluate(subsample.current(), &u, linear, scratch);
+                series.push(subsample.estimate(subsample.current(), 40).log);
+            }
+            let centre = mean(&series);
+            let product = |lag: usize| -> f64 {
+                let pairs = series.iter().zip(&series[lag..]);
+                let sum: f64 = pairs.map(|(a, b)| (a - centre) * (b - centre)).sum();
+                sum / series.len() as f64
+            };
+            let correlation = product(1) / product(0);
+            let expected = 1.0 - 1.0 / blocks as f64;
+            assert!(
+                (correlation - expected).abs() < tolerance,
+                "{estimator:?}, {blocks} blocks: {correlation}"
+            );
+            // The estimate's own variance agrees with what it reports: exactly for Poisson, up to (m − 1)/m else.
+            let reported = {
+                let subsample = &parts.subsample;
+                subsample.estimate(subsample.current(), 40).variance
+            };
+            assert!((reported / product(0)).ln().abs() < 0.8, "{reported}");
+        }
+    }
+}
+
+#[test]
+fn rejected_blocks_take_turns_and_accepted_ones_replace_the_oldest() {
+    let mut parts = parts(2, Estimator::Difference { rows: 6 }, 3, 9);
+    let model = target().0.as_ref();
+    let linear = model.linear_rows().unwrap();
+    parts.subsample.set_rows(&[1, 2, 3, 4, 5, 6]);
+    let mut rng = stream(4, 0, Purpose::Batch);
+    let Parts {
+        expansion,
+        subsample,
+        scratch,
+    } = &mut parts;
+    subsample.propose(expansion, model, linear, scratch, &mut rng);
+    subsample.reject();
+    assert_eq!(subsample.rows(), [3, 4, 5, 6, 1, 2]);
+    subsample.propose(expansion, model, linear, scratch, &mut rng);
+    subsample.accept();
+    assert_eq!(subsample.rows()[..4], [5, 6, 1, 2]);
+    assert_eq!(subsample.len(), 6);
+}
+
+/// Means and variances of the posterior from a grid of ±9 posterior standard deviations.
+fn truth() -> &'static [(f64, f64); 2] {
+    static TRUTH: OnceLock<[(f64, f64); 2]> = OnceLock::new();
+    TRUTH.get_or_init(|| {
+        const POINTS: i32 = 150;
+        let (model, anchor) = target();
+        let mut scratch = model.scratch();
+        let mut density = |u: &[f64]| {
+            let mut grad = [0.0; 2];
+            model.log_prior(u, &mut grad) + model.log_lik(u, Rows::All, &mut scratch, &mut grad)
+        };
+        let peak = density(&anchor.u);
+        let sds = anchor.sds();
+        let (mut total, mut first, mut second) = (0.0, [0.0; 2], [0.0; 2]);
+        for i in -POINTS..=POINTS {
+            for k in -POINTS..=POINTS {
+                let step = 9.0 / f64::from(POINTS);
+                let u = [
+                    anchor.u[0] + sds[0] * step * f64::from(i),
+                    anchor.u[1] + sds[1] * step * f64::from(k),
+                ];
+                let weight = (density(&u) - peak).exp();
+                total += weight;
+                for j in 0..2 {
+                    first[j] += weight * u[j];
+                    second[j] += weight * u[j] * u[j];
+                }
+            }
+        }
+        [0, 1].map(|j| {
+            let mean = first[j] / total;
+            (mean, second[j] / total - mean * mean)
+        })
+    })
+}
+
+fn chains(run: &Run, draws: usize) -> Vec<Chain> {
+    (1..=4)
+        .map(|seed| run.clone().seed(seed).go(oracle(), 500, draws))
+        .collect()
+}
+
+fn assert_exact(what: &str, chains: &[Chain]) {
+    let weights: Vec<Vec<f64>> = chains.iter().map(Chain::weights).collect();
+    for (j, &(mean, variance)) in truth().iter().enumerate() {
+        let series: Vec<Vec<f64>> = chains.iter().map(|chain| chain.coordinate(j)).collect();
+        assert_weighted_moments(&format!("{what} {j}"), &series, &weights, mean, variance);
+    }
+}
+
+/// Largest deviation of means and variances from the truth, in standard errors, with all draws counting the same.
+fn worst_unweighted(chains: &[Chain]) -> f64 {
+    let mut worst = 0.0_f64;
+    for (j, &(true_mean, true_variance)) in truth().iter().enumerate() {
+        let series: Vec<Vec<f64>> = chains.iter().map(|chain| chain.coordinate(j)).collect();
+        let squares: Vec<Vec<f64>> = series
+            .iter()
+            .map(|chain| chain.iter().map(|u| (u - true_mean).powi(2)).collect())
+            .collect();
+        let ones: Vec<Vec<f64>> = series.iter().map(|chain| vec![1.0; chain.len()]).collect();
+        for (values, expected) in [(series, true_mean), (squares, true_variance)] {
+            let (found, mcse) = weighted_estimate(&values, &ones);
+            worst = worst.max((found - expected).abs() / mcse);
+        }
+    }
+    worst
+}
+
+#[test]
+fn default_settings_find_the_moments_of_a_skewed_posterior() {
+    for id in ["hmc-ecs", "hmc-ecs-signed", "nuts-ecs"] {
+        let chains = chains(&Run::new(id), 2000);
+        assert_exact(id, &chains);
+        let accept = mean(&chains[0].info(ACCEPT_AT));
+        let accept_rows = mean(&chains[0].info(ACCEPT_ROWS_AT));
+        assert!(accept > 0.7, "{id}: {accept}");
+        assert!(accept_rows > 0.8, "{id}: {accept_rows}");
+    }
+}
+
+#[test]
+fn signs_make_exact_what_noise_would_bias() {
+    // So few rows that their noise matters: the perturbed posterior is off by many standard errors, and what the signed
+    // sampler visits has negative signs, but its averages are right.
+    let few = |id| Run::new(id).set("batch", Value::Int(2));
+    let perturbed = chains(&few("hmc-ecs").set("blocks", Value::Int(1)), 3000);
+    let off = worst_unweighted(&perturbed);
+    assert!(off > 12.0, "{off}");
+    let signed = chains(&few("hmc-ecs-signed").set("factors", Value::Int(1)), 5000);
+    let variance = mean(&signed[0].info(VARIANCE_AT));
+    assert!(variance > 0.5, "{variance}");
+    let signs: Vec<f64> = signed
+        .iter()
+        .flat_map(|chain| chain.info(SIGN_AT))
+        .collect();
+    assert!(signs.iter().all(|sign| sign.abs() == 1.0));
+    let average = mean(&signs);
+    assert!(average > 0.9 && average < 0.998, "{average}");
+    assert_exact("signed", &signed);
+}
+
+#[test]
+fn trajectories_have_the_length_asked_for() {
+    for (id, length) in [("hmc-ecs", 1.2), ("hmc-ecs-signed", 2.5)] {
+        let chain = Run::new(id)
+            .set("trajectory", Value::Real(length))
+            .set("step_size", Value::Real(0.35))
+            .go(oracle(), 10, 10);
+        let steps = chain.info(LEAPFROG_AT);
+        assert_eq!(steps[0], (length / 0.35).ceil());
+        assert!((chain.info(STEP_AT)[0] * steps[0] - length).abs() < 1e-12);
+    }
+}
+
+/// An oracle whose anchor stands two posterior standard deviations off the mode.
+fn displaced_oracle() -> Oracle {
+    let (model, anchor) = target();
+    let u: Vec<f64> = anchor
+        .u
+        .iter()
+        .zip(anchor.sds())
+        .map(|(u, sd)| u + 2.0 * sd)
+        .collect();
+    let anchor = Arc::new(Anchor::at(model.as_ref(), &u).unwrap());
+    exact_oracle(Arc::clone(model), Some(anchor))
+}
+
+const WARMUP: u64 = 240;
+
+#[test]
+fn the_expansion_follows_a_chain_that_is_elsewhere() {
+    let (_model, anchor) = target();
+    for (mut session, moves) in [(displaced_oracle(), true), (oracle(), false)]
+        .map(|(oracle, moves)| (Run::new("hmc-ecs").start(oracle), moves))
+    {
+        let point = |session: &mut Session| {
+            let mut point = Named("expansion_point", Vec::new());
+            session.kernel.visit(&mut point);
+            point.1
+        };
+        let first = point(&mut session);
+        let mut variance = [0.0; 2];
+        while session.iter < WARMUP {
+            session.warm_up(WARMUP).unwrap();
+            variance[usize::from(session.iter > WARMUP / 2)] += session.info[VARIANCE_AT];
+            if session.iter < WARMUP / 2 {
+                assert_eq!(point(&mut session), first);
+            }
+        }
+        let last = point(&mut session);
+        assert_eq!(last != first, moves);
+        for j in 0..2 {
+            let distance = (last[j] - anchor.u[j]).abs() / anchor.sds()[j];
+            assert!(distance < 0.5, "{distance}");
+        }
+        if moves {
+            assert!(variance[1] < 0.5 * variance[0], "{variance:?}");
+        }
+    }
+}
+
+/// Reads one part of a state.
+struct Named(&'static str, Vec<f64>);
+
+impl StateVisitor for Named {
+    fn slice(&mut self, name: &'static str, values: &mut [f64]) {
+        if name == self.0 {
+            self.1 = values.to_vec();
+        }
+    }
+    fn counter(&mut self, _name: &'static str, _value: &mut u64) {}
+}
+
+#[test]
+fn moving_the_expansion_is_restored_bit_for_bit_and_does_not_allocate() {
+    for id in ["hmc-ecs", "hmc-ecs-signed", "nuts-ecs"] {
+        let run = Run::new(id);
+        let mut session = run.start(displaced_oracle());
+        let mut whole = Vec::new();
+        let mut checkpoints = Vec::new();
+        while session.iter < WARMUP + 5 {
+            // Before the sums, within them, just before and just after the move, at the end.
+            if [20, 90, WARMUP / 2 - 1, WARMUP / 2, WARMUP].contains(&session.iter) {
+                checkpoints.push(Checkpoint::of(&mut session));
+            }
+            let mut outcome = Ok(());
+            let count = count_during(|| outcome = session.advance(WARMUP));
+            outcome.unwrap();
+            assert_eq!(count, 0, "{id}, iteration {}", session.iter);
+            whole.push(session.bits());
+        }
+        for checkpoint in checkpoints {
+            let mut other = run.clone().seed(99).start(displaced_oracle());
+            other.advance(WARMUP).unwrap();
+            checkpoint.restore(&mut other);
+            while other.iter < WARMUP + 5 {
+                let iter = other.iter as usize;
+                other.advance(WARMUP).unwrap();
+                assert_eq!(other.bits(), whole[iter], "{id}, iteration {iter}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_density_that_is_not_finite_ends_in_an_error() {
+    for id in ["hmc-ecs", "hmc-ecs-signed", "nuts-ecs"] {
+        let entry = crate::samplers::find(id).unwrap();
+        for bad in [f64::NAN, f64::INFINITY, 1e200] {
+            let (mut oracle, mut streams) = (oracle(), Streams::new(1, 0));
+            let target = crate::samplers::testing::target_of(&oracle);
+            let settings = Settings::default();
+            let mut kernel =
+                (entry.build)(&settings, &target, &[bad, 0.0], &mut oracle, &mut streams).unwrap();
+            let at = Tick {
+                iter: 7,
+                phase: Phase::Draw,
+            };
+            let mut info = vec![0.0; entry.spec.info.len()];
+            let outcome = kernel.step(at, &mut oracle, &mut streams, &mut info);
+            assert!(
+                matches!(outcome, Err(StepError::NonFinite { iter: 7, .. })),
+                "{id} {bad}: {outcome:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn models_and_targets_that_do_not_fit_are_refused_in_words() {
+    let (model, anchor) = crate::samplers::testing::anchored_gaussian(20, 2, 1);
+    for id in ["hmc-ecs", "hmc-ecs-signed", "nuts-ecs"] {
+        let entry = crate::samplers::find(id).unwrap();
+        let reason = (entry.suits)(model.as_ref()).unwrap_err();
+        assert!(reason.starts_with("needs a likelihood with one linear predictor"));
+        assert!((entry.suits)(target().0.as_ref()).is_ok());
+        let with_mode = Target::new(model.as_ref(), Some(&anchor));
+        assert!((entry.resolve)(&Settings::default(), &with_mode).is_ok());
+        let without = Target::new(model.as_ref(), None);
+        let error = (entry.resolve)(&Settings::default(), &without).unwrap_err();
+        assert!(error.0.contains(id) && error.0.contains("mode"));
+    }
+}

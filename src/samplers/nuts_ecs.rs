@@ -1,0 +1,81 @@
+//! NUTS with energy conserving subsampling (`nuts-ecs`): the estimate of `hmc-ecs`, trajectories that end by themselves.
+//!
+//! 002 leaves it open (section 7, O-13). Given a subsample, the estimated posterior is a density like any other, so a
+//! transition of [`super::nuts`] on it leaves the target of [`super::energy_conserving`] invariant just as a trajectory of
+//! fixed length does. The estimate, its gradient and its bias are those of [`super::hmc_ecs`].
+//!
+//! **When.** Posteriors whose scale varies, where a fixed length of 1.2 is too short or too long. On nearly normal ones
+//! `hmc-ecs` needs fewer leapfrog steps for the same independence.
+
+use super::energy_conserving::{
+    BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, ORDER, STEP, TARGET_ACCEPT, VARIANCE,
+    Variant,
+};
+use super::{DIVERGENT, InfoColumn, SamplerSpec, TREE_DEPTH};
+use crate::base::settings::{Default, Field, Kind, Settings};
+
+const MAX_DEPTH: Field = Field {
+    key: "max_depth",
+    label: "Most doublings",
+    help: "A trajectory has at most 2 to this power leapfrog steps",
+    kind: Kind::Int { min: 1, max: 20 },
+    default: Some(Default::Int(DEFAULT_DEPTH)),
+    why: "Stan's default: 1023 leapfrog steps mean a badly scaled target",
+};
+const DEFAULT_DEPTH: i64 = 10;
+
+/// The sampler `nuts-ecs`.
+pub type NutsEcs = EnergyConserving<Doubling>;
+
+/// The difference estimator with NUTS.
+pub struct Doubling;
+
+impl Variant for Doubling {
+    const SPEC: SamplerSpec = SamplerSpec {
+        id: "nuts-ecs",
+        title: "NUTS-ECS",
+        about: "NUTS on a subsample that is renewed block by block: no trajectory length to choose, the bias is tiny",
+        cite: "Dang, Quiroz, Kohn, Tran and Villani 2019, JMLR 20, section 7; Hoffman and Gelman 2014, JMLR 15",
+        formula: "one block of S anew, accepted with min(1, L̂'/L̂); a NUTS transition on log L̂ + log prior; log L̂ = Σ q + \
+                  (N/m) Σ_S d - σ̂²/2",
+        fields: &[
+            ORDER,
+            VARIANCE,
+            BATCH,
+            BLOCKS,
+            MAX_DEPTH,
+            TARGET_ACCEPT,
+            STEP,
+        ],
+        info: &[
+            COLUMNS[0],
+            COLUMNS[1],
+            COLUMNS[2],
+            COLUMNS[3],
+            COLUMNS[4],
+            COLUMNS[5],
+            COLUMNS[6],
+            InfoColumn {
+                name: TREE_DEPTH,
+                help: "Doublings of the trajectory",
+            },
+            InfoColumn {
+                name: DIVERGENT,
+                help: "1 where the energy rose by more than 1000: the step is too long for the curvature met there",
+            },
+        ],
+        needs_mode: true,
+        minibatch: true,
+        bias: Some(
+            "The likelihood is estimated with a bias of order 1/(N m²) for m rows in the subsample, negligible while the \
+             variance of the estimated log likelihood stays below 1",
+        ),
+        default_warmup: 500,
+        decides_warmup: false,
+    };
+    const SIGNED: bool = false;
+
+    fn dynamics(settings: &Settings) -> Dynamics {
+        Dynamics::Doubling(settings.int("max_depth").unwrap_or(DEFAULT_DEPTH) as usize)
+    }
+}

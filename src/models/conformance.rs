@@ -454,8 +454,17 @@ fn linear_rows_say_what_the_passes_say() {
                     second.abs() <= linear.curvature_bound(row),
                     "{what}, row {row}"
                 );
-                for z in [-3.0, -0.2, 0.0, 0.1, 5.0] {
+                let [least, most] = linear.curvature_range(row);
+                let mut before: Option<(f64, f64)> = None;
+                for z in [-3.0, -1.4, -1.3, -0.2, 0.0, 0.1, 1.3, 1.4, 5.0] {
                     let [_, slope, second] = linear.derivatives(row, z);
+                    assert!(least <= -second && -second <= most, "{what}, row {row}");
+                    if let Some((z_before, second_before)) = before {
+                        let rise = (second - second_before).abs();
+                        let allowed = linear.third_bound(row) * (z - z_before);
+                        assert!(rise <= allowed, "{what}, row {row}");
+                    }
+                    before = Some((z, second));
                     assert!(slope.abs() <= linear.slope_bound(row), "{what}, row {row}");
                     assert!(
                         second.abs() <= linear.curvature_bound(row),
@@ -463,6 +472,31 @@ fn linear_rows_say_what_the_passes_say() {
                     );
                 }
             }
+        }
+    });
+}
+
+#[test]
+fn prior_rows_say_what_the_prior_says() {
+    use super::LinearRows as _;
+    for_each_model(|model, what| {
+        let Some(rows) = model.prior_rows() else {
+            return;
+        };
+        let dim = model.dim();
+        for u in positions(dim) {
+            let mut grad = vec![0.0; dim];
+            let value = model.log_prior(&u, &mut grad);
+            let (mut sum, mut slopes) = (0.0, vec![0.0; dim]);
+            for row in 0..rows.count() {
+                let [log_p, slope, _second] = rows.derivatives(row, rows.predictor(row, &u));
+                sum += log_p;
+                for (total, t) in slopes.iter_mut().zip(rows.covariates(row)) {
+                    *total += slope * t;
+                }
+            }
+            assert_near(&[sum], &[value], 1e-12, what);
+            assert_near(&slopes, &grad, 1e-12, what);
         }
     });
 }

@@ -21,6 +21,7 @@ pub mod adaptation;
 pub mod advise;
 #[cfg(test)]
 mod autoregressive;
+mod bouncy_particle;
 #[cfg(test)]
 mod conformance;
 pub mod convention;
@@ -35,11 +36,14 @@ mod minibatch_settings;
 mod nuts;
 mod osgfs;
 mod osgfs_cv;
+mod piecewise;
 mod random_walk;
 mod registry;
+mod remainders;
 mod sgld;
 #[cfg(test)]
 mod testing;
+mod zig_zag;
 
 pub use registry::{REGISTRY, find};
 

@@ -475,8 +475,17 @@ fn linear_rows_say_what_the_passes_say() {
                     1e-12,
                     what,
                 );
-                for z in [-3.0, -0.2, 0.0, 0.1, 5.0] {
+                let [least, most] = linear.curvature_range(row);
+                let mut before: Option<(f64, f64)> = None;
+                for z in [-3.0, -1.4, -1.3, -0.2, 0.0, 0.1, 1.3, 1.4, 5.0] {
                     let [_, slope, second] = linear.derivatives(row, z);
+                    assert!(least <= -second && -second <= most, "{what}, row {row}");
+                    if let Some((z_before, second_before)) = before {
+                        let rise = (second - second_before).abs();
+                        let allowed = linear.third_bound(row) * (z - z_before);
+                        assert!(rise <= allowed, "{what}, row {row}");
+                    }
+                    before = Some((z, second));
                     assert!(slope.abs() <= linear.slope_bound(row), "{what}, row {row}");
                     assert!(
                         second.abs() <= linear.curvature_bound(row),
@@ -499,6 +508,31 @@ fn linear_rows_say_what_the_passes_say() {
             linear.add_weighted_covariates(Rows::Pick(&picks), &slopes, &mut sum);
             model.grad_log_lik(&u, Rows::Pick(&picks), &mut scratch, &mut expected);
             assert_near(&sum, &expected, 1e-12, what);
+        }
+    });
+}
+
+#[test]
+fn prior_rows_say_what_the_prior_says() {
+    use super::LinearRows as _;
+    for_each_model(|model, what| {
+        let Some(rows) = model.prior_rows() else {
+            return;
+        };
+        let dim = model.dim();
+        for u in positions(dim) {
+            let mut grad = vec![0.0; dim];
+            let value = model.log_prior(&u, &mut grad);
+            let (mut sum, mut slopes) = (0.0, vec![0.0; dim]);
+            for row in 0..rows.count() {
+                let [log_p, slope, _second] = rows.derivatives(row, rows.predictor(row, &u));
+                sum += log_p;
+                for (total, t) in slopes.iter_mut().zip(rows.covariates(row)) {
+                    *total += slope * t;
+                }
+            }
+            assert_near(&[sum], &[value], 1e-12, what);
+            assert_near(&slopes, &grad, 1e-12, what);
         }
     });
 }

@@ -22,6 +22,8 @@ const TILES_PER_LOG: usize = 512;
 pub trait Family: Copy + Send + Sync + 'static {
     /// Numbers stored per row after the covariates, at most four.
     const EXTRA: usize;
+    /// Whether log p is concave in z for every row.
+    const LOG_CONCAVE: bool = false;
     /// Adds what the linear predictor has besides covariates: an offset.
     fn predictor(z: &mut Lane, extra: &[Lane; 4]);
     /// Derivative and, if `VALUE`, value of log p at z; without `VALUE` the latter mean nothing.
@@ -30,6 +32,10 @@ pub trait Family: Copy + Send + Sync + 'static {
     fn curvature(z: &Lane, extra: &[Lane; 4]) -> Lane;
     /// Largest |∂ log p/∂z| and |∂² log p/∂z²| over all z, for one row with these extra numbers.
     fn bounds(extra: &[f64]) -> [f64; 2];
+    /// Largest |∂³ log p/∂z³| over all z for such a row, where it is known.
+    fn third_bound(_extra: &[f64]) -> f64 {
+        f64::INFINITY
+    }
 }
 
 /// What a row's likelihood says at its linear predictor; log p = `sum` − log(`factor`).
@@ -613,6 +619,15 @@ impl<F: Family> LinearRows for GlmRows<F> {
             }
             first += LANES;
         }
+    }
+
+    fn curvature_range(&self, row: usize) -> [f64; 2] {
+        let bound = self.curvature_bound(row);
+        [if F::LOG_CONCAVE { 0.0 } else { -bound }, bound]
+    }
+
+    fn third_bound(&self, row: usize) -> f64 {
+        F::third_bound(&self.row(row)[self.num_columns..])
     }
 }
 

@@ -22,7 +22,7 @@ use rand::RngExt as _;
 use rand_distr::{Binomial, Distribution as _};
 
 use super::glm::{Family, GlmRows, LANES, Lane, Terms, exp_negative};
-use super::prior::Prior;
+use super::prior::{Prior, PriorRows};
 use super::{
     AnchorRows, LinearRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Rows, Scratch,
     Template,
@@ -36,6 +36,9 @@ const DEFAULT_PRIOR: Prior = Prior::Normal {
     mean: 0.0,
     sd: 10.0,
 };
+
+/// Largest |σ''|, 1/(6 sqrt 3), at σ = (1 ± 1/sqrt 3)/2.
+const LARGEST_THIRD: f64 = 0.096_225_044_864_937_63;
 
 /// σ(z) from e = exp(−|z|), without overflow.
 #[inline(always)]
@@ -60,6 +63,7 @@ struct SignedBernoulli;
 
 impl Family for SignedBernoulli {
     const EXTRA: usize = 0;
+    const LOG_CONCAVE: bool = true;
 
     #[inline(always)]
     fn predictor(_z: &mut Lane, _extra: &[Lane; 4]) {}
@@ -93,6 +97,10 @@ impl Family for SignedBernoulli {
     fn bounds(_extra: &[f64]) -> [f64; 2] {
         [1.0, 0.25]
     }
+
+    fn third_bound(_extra: &[f64]) -> f64 {
+        LARGEST_THIRD
+    }
 }
 
 /// Rows with offset, successes, trials and weight after the covariates.
@@ -101,6 +109,7 @@ struct WeightedBinomial;
 
 impl Family for WeightedBinomial {
     const EXTRA: usize = 4;
+    const LOG_CONCAVE: bool = true;
 
     #[inline(always)]
     fn predictor(z: &mut Lane, extra: &[Lane; 4]) {
@@ -140,6 +149,10 @@ impl Family for WeightedBinomial {
     fn bounds(extra: &[f64]) -> [f64; 2] {
         let (y, trials, weight) = (extra[1], extra[2], extra[3]);
         [weight * y.max(trials - y), 0.25 * weight * trials]
+    }
+
+    fn third_bound(extra: &[f64]) -> f64 {
+        LARGEST_THIRD * extra[2] * extra[3]
     }
 }
 
@@ -198,6 +211,7 @@ struct LogisticModel<F> {
     rows: GlmRows<F>,
     params: Vec<ParamInfo>,
     priors: Vec<Prior>,
+    prior_rows: PriorRows,
     /// Priors hold for raw coefficients instead of standardised ones.
     priors_on_raw: bool,
     /// Reported coefficients are u itself.
@@ -230,14 +244,21 @@ impl<F: Family> LogisticModel<F> {
                 ),
             })
             .collect();
-        Ok(Self {
+        let mut model = Self {
+            prior_rows: PriorRows::independent(priors.clone()),
             design,
             rows,
             params,
             priors,
             priors_on_raw: !options.standardize,
             report_standardized: options.report_standardized,
-        })
+        };
+        if model.priors_on_raw {
+            let priors = model.priors.clone();
+            model.prior_rows =
+                PriorRows::mapped(priors, |u, raw| model.raw_from_standardized(u, raw));
+        }
+        Ok(model)
     }
 
     fn is_intercept(&self, j: usize) -> bool {
@@ -369,6 +390,10 @@ fn prior_scale(design: &Design, j: usize, standardize: bool) -> &'static str {
 impl<F: Family> Model for LogisticModel<F> {
     fn linear_rows(&self) -> Option<&dyn LinearRows> {
         Some(&self.rows)
+    }
+
+    fn prior_rows(&self) -> Option<&PriorRows> {
+        Some(&self.prior_rows)
     }
 
     fn params(&self) -> &[ParamInfo] {

@@ -208,6 +208,10 @@ pub trait Model: Send + Sync {
     fn linear_rows(&self) -> Option<&dyn LinearRows> {
         None
     }
+    /// The log prior as rows of the same kind, where it is a sum of functions of one linear combination of u each.
+    fn prior_rows(&self) -> Option<&prior::PriorRows> {
+        None
+    }
 }
 
 /// The view of a likelihood in which row i depends on u through one number, its linear predictor z_i = a_i'u + o_i.
@@ -233,6 +237,15 @@ pub trait LinearRows {
         for (k, &weight) in weights.iter().enumerate() {
             axpy(weight, self.covariates(rows.get(k)), grad);
         }
+    }
+    /// The smallest and the largest −∂² log p/∂z² over all z; rows that are log-concave can say more than the bound does.
+    fn curvature_range(&self, row: usize) -> [f64; 2] {
+        let bound = self.curvature_bound(row);
+        [-bound, bound]
+    }
+    /// The largest |∂³ log p/∂z³| over all z, infinite if there is none or it is not known.
+    fn third_bound(&self, _row: usize) -> f64 {
+        f64::INFINITY
     }
 }
 

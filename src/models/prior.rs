@@ -6,7 +6,8 @@ use std::fmt;
 
 use statrs::function::gamma::ln_gamma;
 
-use super::ModelError;
+use super::{LinearRows, ModelError};
+use crate::base::linalg::dot;
 
 /// A density on the real line.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -149,6 +150,15 @@ impl Prior {
             Self::Normal { sd, .. } => 1.0 / (sd * sd),
             // E|x| = b, so slope/|x| is the curvature of the parabola that touches at x (local quadratic approximation).
             Self::Laplace { location, scale } => 1.0 / (scale * (x - location).abs().max(scale)),
+            Self::StudentT { .. } => (-self.second_derivative(x)).max(0.0),
+        }
+    }
+
+    /// d²/dx² of the log density at `x`, beside the kink where there is one.
+    pub fn second_derivative(&self, x: f64) -> f64 {
+        match *self {
+            Self::Flat | Self::Laplace { .. } => 0.0,
+            Self::Normal { sd, .. } => -1.0 / (sd * sd),
             Self::StudentT {
                 df,
                 location,
@@ -156,7 +166,45 @@ impl Prior {
             } => {
                 let z = (x - location) / scale;
                 let q = z * z / df;
-                ((df + 1.0) * (1.0 - q) / (df * scale * scale * (1.0 + q) * (1.0 + q))).max(0.0)
+                -((df + 1.0) * (1.0 - q) / (df * scale * scale * (1.0 + q) * (1.0 + q)))
+            }
+        }
+    }
+
+    /// The largest absolute slope of the log density; infinite for the normal prior.
+    pub fn slope_bound(&self) -> f64 {
+        match *self {
+            Self::Flat => 0.0,
+            Self::Normal { .. } => f64::INFINITY,
+            Self::Laplace { scale, .. } => 1.0 / scale,
+            // At z² = df.
+            Self::StudentT { df, scale, .. } => 0.5 * (df + 1.0) / (df.sqrt() * scale),
+        }
+    }
+
+    /// The smallest and the largest −d²/dx² of the log density; infinite where it has a kink.
+    pub fn curvature_range(&self) -> [f64; 2] {
+        match *self {
+            Self::Flat => [0.0, 0.0],
+            Self::Normal { sd, .. } => [1.0 / (sd * sd); 2],
+            Self::Laplace { .. } => [f64::NEG_INFINITY, f64::INFINITY],
+            Self::StudentT { df, scale, .. } => {
+                // (1 − q)/(1 + q)² falls from 1 at q = 0 to −1/8 at q = 3 and rises to 0 from there.
+                let peak = (df + 1.0) / (df * scale * scale);
+                [-0.125 * peak, peak]
+            }
+        }
+    }
+
+    /// The largest |d³/dx³| of the log density; infinite where it has a kink.
+    pub fn third_bound(&self) -> f64 {
+        match *self {
+            Self::Flat | Self::Normal { .. } => 0.0,
+            Self::Laplace { .. } => f64::INFINITY,
+            Self::StudentT { df, scale, .. } => {
+                // With x² = q the slope is a multiple of x/(1 + x²), whose second derivative is largest at x = √2 − 1.
+                let largest = 0.75 + std::f64::consts::FRAC_1_SQRT_2;
+                largest * (df + 1.0) / (df.sqrt() * scale * df * scale * scale)
             }
         }
     }
@@ -220,6 +268,79 @@ impl Prior {
     }
 }
 
+/// A log prior Σ log p_k(t_k'u) as rows with covariates t_k, for samplers that look at the likelihood in this way.
+#[derive(Clone, Debug)]
+pub struct PriorRows {
+    priors: Vec<Prior>,
+    /// Row-major: t_k is row k.
+    map: Vec<f64>,
+}
+
+impl PriorRows {
+    /// One prior per coordinate of u.
+    pub fn independent(priors: Vec<Prior>) -> Self {
+        Self::mapped(priors, |u, out| out.copy_from_slice(u))
+    }
+
+    /// Priors for the D numbers that the linear `map` makes of u.
+    pub fn mapped(priors: Vec<Prior>, map: impl Fn(&[f64], &mut [f64])) -> Self {
+        let dim = priors.len();
+        let (mut unit, mut column) = (vec![0.0; dim], vec![0.0; dim]);
+        let mut matrix = vec![0.0; dim * dim];
+        for j in 0..dim {
+            unit[j] = 1.0;
+            map(&unit, &mut column);
+            unit[j] = 0.0;
+            for (k, &entry) in column.iter().enumerate() {
+                matrix[k * dim + j] = entry;
+            }
+        }
+        Self {
+            priors,
+            map: matrix,
+        }
+    }
+
+    /// Number of rows, D.
+    pub fn count(&self) -> usize {
+        self.priors.len()
+    }
+}
+
+impl LinearRows for PriorRows {
+    fn covariates(&self, row: usize) -> &[f64] {
+        let dim = self.priors.len();
+        &self.map[row * dim..(row + 1) * dim]
+    }
+
+    fn predictor(&self, row: usize, u: &[f64]) -> f64 {
+        dot(self.covariates(row), u)
+    }
+
+    fn derivatives(&self, row: usize, z: f64) -> [f64; 3] {
+        let prior = &self.priors[row];
+        let (value, slope) = prior.log_density(z);
+        [value, slope, prior.second_derivative(z)]
+    }
+
+    fn slope_bound(&self, row: usize) -> f64 {
+        self.priors[row].slope_bound()
+    }
+
+    fn curvature_bound(&self, row: usize) -> f64 {
+        let [least, most] = self.priors[row].curvature_range();
+        most.max(-least)
+    }
+
+    fn curvature_range(&self, row: usize) -> [f64; 2] {
+        self.priors[row].curvature_range()
+    }
+
+    fn third_bound(&self, row: usize) -> f64 {
+        self.priors[row].third_bound()
+    }
+}
+
 impl fmt::Display for Prior {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -259,6 +380,36 @@ mod tests {
                     (slope - prior.log_density(x).1).abs() < 1e-7,
                     "{text} at {x}"
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn second_derivatives_agree_with_finite_differences_and_keep_their_bounds() {
+        let step = 1e-5;
+        for text in ALL.into_iter().chain(["student_t(1.5, 1, 0.3)"]) {
+            let prior = Prior::parse(text).unwrap();
+            let (mut slope, mut third) = (0.0_f64, 0.0_f64);
+            let mut range = [f64::INFINITY, f64::NEG_INFINITY];
+            for i in -4000..4000 {
+                let x = prior.location() + (f64::from(i) + 0.5) * 2e-3;
+                let second = prior.second_derivative(x);
+                let numeric =
+                    (prior.log_density(x + step).1 - prior.log_density(x - step).1) / (2.0 * step);
+                assert!((numeric - second).abs() < 1e-5, "{text} at {x}");
+                let next = prior.second_derivative(x + step);
+                slope = slope.max(prior.log_density(x).1.abs());
+                range = [range[0].min(-second), range[1].max(-second)];
+                third = third.max((next - second).abs() / step);
+            }
+            let [least, most] = prior.curvature_range();
+            assert!(slope <= prior.slope_bound() && third <= prior.third_bound() + 1e-6);
+            assert!(range[0] >= least && range[1] <= most, "{text}");
+            if let Prior::StudentT { .. } = prior {
+                // The bounds are reached.
+                assert!(slope > 0.999 * prior.slope_bound(), "{text}");
+                assert!(third > 0.99 * prior.third_bound(), "{text}");
+                assert!(range[0] < 0.999 * least && range[1] > 0.99 * most, "{text}");
             }
         }
     }

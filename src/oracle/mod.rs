@@ -47,6 +47,16 @@ pub enum StepError {
         /// Iteration, 0-based.
         iter: u64,
     },
+    /// A bound that makes a sampler exact did not hold.
+    #[error(
+        "{what} exceeded its bound at iteration {iter}; the model's bounds are wrong, use another sampler and report it"
+    )]
+    BoundExceeded {
+        /// What exceeded it.
+        what: &'static str,
+        /// Iteration, 0-based.
+        iter: u64,
+    },
     /// The run was stopped during the step; the step must be forgotten.
     #[error("the step was interrupted")]
     Interrupted,

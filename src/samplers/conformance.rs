@@ -514,6 +514,7 @@ fn a_position_that_is_not_finite_is_never_reported() {
                             assert!(defined, "{} {fault:?}", entry.spec.id);
                         }
                         Err(StepError::Interrupted) => panic!("nobody interrupted"),
+                        Err(error @ StepError::BoundExceeded { .. }) => panic!("{error}"),
                         Err(
                             StepError::NonFinite { .. } | StepError::NotPositiveDefinite { .. },
                         ) => {

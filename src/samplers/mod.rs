@@ -21,6 +21,7 @@ pub mod adaptation;
 pub mod advise;
 #[cfg(test)]
 mod autoregressive;
+mod bouncy_particle;
 #[cfg(test)]
 mod conformance;
 pub mod convention;
@@ -45,8 +46,10 @@ mod nuts;
 mod nuts_ecs;
 mod osgfs;
 mod osgfs_cv;
+mod piecewise;
 mod random_walk;
 mod registry;
+mod remainders;
 mod sghmc;
 mod sghmc_naive;
 mod sgld;
@@ -55,6 +58,7 @@ mod slice;
 #[cfg(test)]
 mod testing;
 mod tuning;
+mod zig_zag;
 
 pub use registry::{REGISTRY, find};
 

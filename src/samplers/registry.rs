@@ -1,6 +1,7 @@
 //! The list of samplers: order here is order in every list shown to people.
 
 use super::SamplerEntry;
+use super::bouncy_particle::BouncyParticle;
 use super::gibbs::Gibbs;
 use super::hmc::Hmc;
 use super::hmc_ecs::HmcEcs;
@@ -16,6 +17,7 @@ use super::sghmc_naive::SghmcNaive;
 use super::sgld::{Sgld, SgldCv};
 use super::sgnht::{Sgnht, SgnhtCv};
 use super::slice::Slice;
+use super::zig_zag::ZigZag;
 
 /// All samplers.
 pub static REGISTRY: &[SamplerEntry] = &[
@@ -38,6 +40,8 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<HmcEcs>(),
     SamplerEntry::of::<HmcEcsSigned>(),
     SamplerEntry::of::<NutsEcs>(),
+    SamplerEntry::of::<ZigZag>(),
+    SamplerEntry::of::<BouncyParticle>(),
 ];
 
 /// The sampler called `id`, if there is one.

@@ -15,6 +15,7 @@ mod curves;
 mod dock;
 mod export_menu;
 mod panes;
+mod peak;
 mod run_bar;
 mod selected;
 mod status;

@@ -88,6 +88,7 @@ pub fn pane_ui(
         Pane::Convergence => convergence_pane(ui, &of_variable, views),
         Pane::Bias => bias_pane(ui, &of_variable, out),
         Pane::Info => info_pane(ui, &of_variable, views),
+        Pane::Peak => super::peak::peak_pane(ui, entry),
     }
 }
 
@@ -360,6 +361,7 @@ fn convergence_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
     let span = ConvergenceSpan {
         warmup,
         end: warmup + of.report.draws_per_chain as f64,
+        x_title: "iteration",
     };
     ui.add_space(4.0);
     let height = ui.available_height();

@@ -373,6 +373,62 @@ fn requests_that_cannot_be_met_are_refused_in_one_sentence() {
 }
 
 #[test]
+fn the_search_for_the_mode_is_chosen_recorded_and_replayed() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let draws = ["--draws", "20"];
+    let plain = short_fit(folder, "auto", &draws);
+    assert!(
+        stderr(&plain).contains("mode: Newton"),
+        "{}",
+        stderr(&plain)
+    );
+    let adam = ["--draws", "20", "--mode", "adam", "--set", "mode.steps=500"];
+    let fitted = short_fit(folder, "adam", &adam);
+    let text = stderr(&fitted);
+    assert!(text.contains("mode: Adam, 500 iterations"), "{text}");
+    assert!(text.contains("finished by"), "{text}");
+    let read = |name: &str| fs::read_to_string(folder.join("adam").join(name)).unwrap();
+    let recipe = read("recipe.toml");
+    assert!(recipe.contains("method = \"adam\"") && recipe.contains("learning_rate"));
+    let manifest: serde_json::Value = serde_json::from_str(&read("run.json")).unwrap();
+    let trace = manifest["mode"]["trace"].as_array().unwrap();
+    assert!(trace.len() > 20, "{}", trace.len());
+    let last = trace.last().unwrap()["gradient_norm"].as_f64().unwrap();
+    assert!(last < 1e-6, "{last}");
+    // What is not said is not written: recipes of older versions stay as they are.
+    let auto = fs::read_to_string(folder.join("auto/recipe.toml")).unwrap();
+    assert!(!auto.contains("[mode]"), "{auto}");
+    let again = ergodic(folder, &["fit", "adam/recipe.toml", "--out", "again"]);
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    let draws = |run: &str| fs::read(folder.join(run).join("draws.csv")).unwrap();
+    assert_eq!(draws("adam"), draws("again"));
+    assert_refused(
+        &short_fit(folder, "no", &["--mode", "adan"]),
+        &["mode.method", "adam"],
+    );
+    assert_refused(
+        &short_fit(folder, "no", &["--set", "mode.steps=5"]),
+        &["steps"],
+    );
+    // A mode that is not good enough is refused, by samplers that need one.
+    let far = [
+        "--mode",
+        "sgd",
+        "--set",
+        "mode.steps=5",
+        "--set",
+        "mode.polish=false",
+    ];
+    let mut with = far.to_vec();
+    with.extend(["--sampler", "sgld-cv"]);
+    assert_refused(
+        &short_fit(folder, "no", &with),
+        &["from the peak", "mode.polish"],
+    );
+}
+
+#[test]
 fn a_folder_with_content_is_never_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("mine")).unwrap();

@@ -87,6 +87,10 @@ pub enum Command {
     SetSampler(String),
     /// Set one of its settings, or go back to the default.
     SetSetting(String, Option<Value>),
+    /// Choose how the posterior's peak is found: an optimiser, or `auto`.
+    SetMethod(String),
+    /// Set one of that optimiser's settings, or go back to the default.
+    SetMethodSetting(String, Option<Value>),
     /// Replace chains, draws, seed and stop rules.
     SetRun(RunSection),
     /// Draw a new seed from the present one.

@@ -21,6 +21,8 @@ pub(super) enum DocumentChange {
     Template(String),
     Sampler(String),
     Setting(String, Option<crate::base::settings::Value>),
+    Method(String),
+    MethodSetting(String, Option<crate::base::settings::Value>),
     Run(crate::engine::recipe::RunSection),
     NewSeed,
 }
@@ -40,6 +42,8 @@ impl DocumentChange {
             Command::SetTemplate(id) => Self::Template(id),
             Command::SetSampler(id) => Self::Sampler(id),
             Command::SetSetting(key, value) => Self::Setting(key, value),
+            Command::SetMethod(id) => Self::Method(id),
+            Command::SetMethodSetting(key, value) => Self::MethodSetting(key, value),
             Command::SetRun(run) => Self::Run(run),
             Command::NewSeed => Self::NewSeed,
             _ => return None,
@@ -102,6 +106,14 @@ pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: 
         }
         DocumentChange::Setting(key, Some(value)) => recipe.sampler.settings.set(&key, value),
         DocumentChange::Setting(key, None) => recipe.sampler.settings.unset(&key),
+        DocumentChange::Method(id) => {
+            if recipe.mode.method != id {
+                recipe.mode.settings = Default::default();
+            }
+            recipe.mode.method = id;
+        }
+        DocumentChange::MethodSetting(key, Some(value)) => recipe.mode.settings.set(&key, value),
+        DocumentChange::MethodSetting(key, None) => recipe.mode.settings.unset(&key),
         DocumentChange::Run(run) => recipe.run = run,
         DocumentChange::NewSeed => {
             // A step of SplitMix64: far from the old seed and the same every time, so that a session can be repeated.

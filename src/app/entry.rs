@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::engine::{Job, PrepareControl, Recipe, Report, Run, RunState, RunView};
+use crate::estimators::Search;
 use crate::export::manifest::Manifest;
 use crate::samplers::{self, SamplerSpec};
 
@@ -97,6 +98,15 @@ impl RunEntry {
                     .map(|recipe| recipe.sampler.id.as_str())?;
                 samplers::find(id).map(|entry| &entry.spec)
             }
+        }
+    }
+
+    /// How the mode was found, if one was.
+    pub fn mode(&self) -> Option<&Search> {
+        match &self.phase {
+            RunPhase::Live(run) => run.job().mode.as_deref(),
+            RunPhase::Read(read) => read.manifest.as_ref()?.mode.as_ref(),
+            _ => None,
         }
     }
 

@@ -29,7 +29,7 @@ pub enum Command {
     Demo(DemoArgs),
     /// Fit a model from a recipe, or from data and a formula
     Fit(Box<FitArgs>),
-    /// List what there is: templates, samplers, their settings, formats, data sets
+    /// List what there is: templates, samplers, optimisers, their settings, formats, data sets
     List(ListArgs),
     /// Summarise run folders or files of draws
     #[command(alias = "summarize")]
@@ -81,6 +81,9 @@ pub struct FitArgs {
     /// Sampler, or auto
     #[arg(long)]
     pub sampler: Option<String>,
+    /// How the posterior's peak is found: auto, or an optimiser of `ergodic list optimisers`
+    #[arg(long, value_name = "METHOD")]
+    pub mode: Option<String>,
     /// Number of chains
     #[arg(long)]
     pub chains: Option<usize>,
@@ -138,7 +141,9 @@ pub enum Listing {
     Templates,
     /// Samplers
     Samplers,
-    /// Settings of one template or sampler
+    /// Optimisers that find the posterior's peak
+    Optimisers,
+    /// Settings of one template, sampler or optimiser
     Settings,
     /// Export formats
     Formats,
@@ -151,7 +156,7 @@ pub enum Listing {
 pub struct ListArgs {
     /// What to list
     pub what: Listing,
-    /// Template or sampler, for settings
+    /// Template, sampler or optimiser, for settings
     pub id: Option<String>,
     /// Print JSON
     #[arg(long)]

@@ -104,6 +104,7 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<(Recipe, PathBuf), Failure> {
     };
     change("model.template", args.template.clone());
     change("sampler.id", args.sampler.clone());
+    change("mode.method", args.mode.clone());
     change("run.chains", args.chains.map(|value| value.to_string()));
     change("run.warmup", args.warmup.map(|value| value.to_string()));
     change("run.draws", args.draws.map(|value| value.to_string()));
@@ -162,6 +163,9 @@ fn prepare(recipe: &Recipe, folder: &Path) -> Result<Job, Failure> {
             .as_ref()
             .map_or(String::new(), |remedy| format!(" ({remedy})"));
         output::note(&format!("note: {}{remedy}", warning.message));
+    }
+    if let Some(mode) = &job.mode {
+        output::note(&format!("mode: {}", mode.sentence()));
     }
     output::note(&format!(
         "sampler: {}, {}",

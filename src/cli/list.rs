@@ -5,13 +5,13 @@ use serde_json::{Value as Json, json};
 use super::args::{ListArgs, Listing};
 use super::{Failure, output};
 use crate::base::settings::{Default as FieldDefault, Field, Kind};
-use crate::{data, export, models, samplers};
+use crate::{data, estimators, export, models, samplers};
 
 /// Prints a list.
 pub fn list(args: &ListArgs) -> Result<(), Failure> {
     if args.id.is_some() && !matches!(args.what, Listing::Settings) {
         return Err(Failure::request(
-            "Only `list settings` takes the name of a template or sampler",
+            "Only `list settings` takes the name of a template, sampler or optimiser",
         ));
     }
     let entries = match args.what {
@@ -27,6 +27,16 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
                 json["source"] = json!(spec.cite);
                 json["formula"] = json!(spec.formula);
                 json["approximation"] = json!(spec.bias);
+                json
+            })
+            .collect(),
+        Listing::Optimisers => estimators::REGISTRY
+            .iter()
+            .map(|entry| {
+                let spec = &entry.spec;
+                let mut json = named(spec.id, spec.title, spec.about);
+                json["source"] = json!(spec.cite);
+                json["formula"] = json!(spec.formula);
                 json
             })
             .collect(),
@@ -59,19 +69,22 @@ fn named(id: &str, title: &str, about: &str) -> Json {
 
 fn settings(id: Option<&str>) -> Result<Vec<Json>, Failure> {
     let id = id.ok_or_else(|| {
-        Failure::request("Name a template or sampler: `ergodic list settings nuts`")
+        Failure::request("Name a template, sampler or optimiser: `ergodic list settings nuts`")
     })?;
     let (prefix, fields) = if let Some(entry) = samplers::find(id) {
         ("sampler", entry.spec.fields)
+    } else if let Some(entry) = estimators::find(id) {
+        ("mode", entry.spec.fields)
     } else if let Ok(entry) = models::find(id) {
         ("model", entry.spec.fields)
     } else {
         let ids = samplers::REGISTRY.iter().map(|entry| entry.spec.id);
         let ids: Vec<&str> = ids
+            .chain(estimators::REGISTRY.iter().map(|entry| entry.spec.id))
             .chain(models::REGISTRY.iter().map(|entry| entry.spec.id))
             .collect();
         return Err(Failure::request(format!(
-            "There is no template or sampler `{id}`; there are {}",
+            "There is no template, sampler or optimiser `{id}`; there are {}",
             ids.join(", ")
         )));
     };

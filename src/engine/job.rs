@@ -14,7 +14,7 @@ use crate::data::formula::Formula;
 use crate::data::load::{LoadControl, Loaded, load};
 use crate::data::table::Table;
 use crate::data::{DataError, checks, samples};
-use crate::estimators::{ModeControl, ModeError, find_mode};
+use crate::estimators::{ModeControl, ModeError, Plan, Search, find_mode_by};
 use crate::models::{self, Model, ModelError, ModelOptions};
 use crate::oracle::Anchor;
 use crate::samplers::{self, SamplerEntry, Target, advise};
@@ -35,13 +35,19 @@ pub enum JobError {
     #[error(transparent)]
     Setting(#[from] SettingError),
     /// A sampler that needs the mode, and a posterior that has none.
-    #[error(
-        "Sampler `{0}` needs the posterior's peak, and {1}; choose nuts, or set a proper prior"
-    )]
+    #[error("Sampler `{0}` needs the posterior's peak, and {1}{remedy}", remedy = remedy(.1))]
     NoMode(&'static str, ModeError),
     /// Somebody cancelled.
     #[error("Preparing the run was cancelled")]
     Cancelled,
+}
+
+fn remedy(error: &ModeError) -> &'static str {
+    match error {
+        // It names its own.
+        ModeError::TooFar(_) => "",
+        _ => "; choose nuts, or set a proper prior",
+    }
 }
 
 /// Progress and cancellation of [`Job::prepare`], readable from another thread.
@@ -93,6 +99,8 @@ pub struct Job {
     pub sampler: &'static SamplerEntry,
     /// Mode and curvature, where found.
     pub anchor: Option<Arc<Anchor>>,
+    /// How the mode was found.
+    pub mode: Option<Arc<Search>>,
     /// What samplers resolve their defaults from.
     pub target: Target,
     /// Remarks on data, model and choice of sampler.
@@ -166,10 +174,11 @@ impl Job {
         let model = (entry.build)(Arc::clone(&design), &model_options(recipe))?;
 
         control.enter("finding the posterior's peak")?;
-        let anchor = match find_mode(model.as_ref(), &control.mode) {
-            Ok(mode) => Ok(Arc::new(mode.anchor)),
+        let plan = Plan::new(&recipe.mode.method, &recipe.mode.settings, model.as_ref())?;
+        let (anchor, mode) = match find_mode_by(model.as_ref(), &plan, &control.mode) {
+            Ok(mode) => (Ok(Arc::new(mode.anchor)), Some(Arc::new(mode.search))),
             Err(ModeError::Cancelled) => return Err(JobError::Cancelled),
-            Err(error) => Err(error),
+            Err(error) => (Err(error), None),
         };
         let target = Target::new(model.as_ref(), anchor.as_deref().ok());
         let (sampler, sampler_reason) = choose_sampler(recipe, model.as_ref(), &target)?;
@@ -186,7 +195,8 @@ impl Job {
                 None
             }
         };
-        let recipe = complete(recipe, &loaded, &design, sampler, &target)?;
+        let mut recipe = complete(recipe, &loaded, &design, sampler, &target)?;
+        recipe.mode.settings = plan.settings;
         Ok(Self {
             recipe,
             table,
@@ -194,6 +204,7 @@ impl Job {
             model,
             sampler,
             anchor,
+            mode,
             target,
             warnings,
             sampler_reason,
@@ -230,6 +241,7 @@ impl Job {
             model: Arc::clone(&self.model),
             sampler,
             anchor: self.anchor.clone(),
+            mode: self.mode.clone(),
             target: self.target,
             warnings: Vec::new(),
             sampler_reason,

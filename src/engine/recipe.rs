@@ -21,8 +21,8 @@ pub const DEFAULT_DRAWS: u64 = 1000;
 pub const DEFAULT_CHAINS: usize = 4;
 /// Most chains: each is a thread.
 pub const MAX_CHAINS: usize = 256;
-/// Sampler id that leaves the choice to the program.
-pub const AUTO: &str = "auto";
+/// Id of a sampler, or of a method for the mode, that leaves the choice to the program.
+pub const AUTO: &str = crate::estimators::AUTO;
 
 /// Why a recipe cannot be used: one sentence with file and place where known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,6 +43,9 @@ pub struct Recipe {
     /// Priors by class or parameter in Stan's notation.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub priors: BTreeMap<String, String>,
+    /// How the posterior's peak is found.
+    #[serde(default, skip_serializing_if = "ModeSection::is_auto")]
+    pub mode: ModeSection,
     /// The sampler.
     #[serde(default)]
     pub sampler: SamplerSection,
@@ -130,6 +133,31 @@ impl Default for SamplerSection {
     }
 }
 
+/// `[mode]`: `method` and the optimiser's own settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModeSection {
+    /// Optimiser id or `auto`.
+    pub method: String,
+    /// Settings; absent ones are chosen by the optimiser.
+    #[serde(flatten)]
+    pub settings: Settings,
+}
+
+impl Default for ModeSection {
+    fn default() -> Self {
+        Self {
+            method: AUTO.to_owned(),
+            settings: Settings::default(),
+        }
+    }
+}
+
+impl ModeSection {
+    fn is_auto(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// `[run]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -206,6 +234,7 @@ impl Recipe {
                 ..ModelSection::default()
             },
             priors: BTreeMap::new(),
+            mode: ModeSection::default(),
             sampler: SamplerSection::default(),
             run: RunSection::default(),
             report: ReportSection::default(),

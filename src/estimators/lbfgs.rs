@@ -3,20 +3,32 @@
 use std::collections::VecDeque;
 
 use super::mode::{ModeControl, ModeError, Objective, Outcome};
+use super::registry::OptimiserSpec;
+use super::trace::Recorder;
 use crate::base::linalg::{axpy, dot};
 
 /// Pairs kept; the customary 10.
 const MEMORY: usize = 10;
 /// Iterations before giving up.
-const MAX_ITERATIONS: u32 = 2000;
+const MAX_ITERATIONS: u64 = 2000;
 /// Relative size of gradient · step at which to stop.
 const TOLERANCE: f64 = 1e-13;
+
+pub(super) const SPEC: OptimiserSpec = OptimiserSpec {
+    id: "lbfgs",
+    title: "L-BFGS",
+    about: "Curvature from the last ten gradients of all rows; for models whose own curvature is not positive definite",
+    cite: "Nocedal (1980), Mathematics of Computation 35; Nocedal and Wright, algorithm 7.4",
+    formula: "θ' = θ + s B ∇log π(θ), B from the last 10 pairs of steps and changes of gradient",
+    fields: &[],
+};
 
 /// Climbs from `u` to a local maximum, in place.
 pub(super) fn maximise(
     objective: Objective<'_>,
     u: &mut [f64],
     control: &ModeControl,
+    recorder: &mut Recorder,
 ) -> Result<Outcome, ModeError> {
     let dim = u.len();
     let mut scratch = objective.model.scratch();
@@ -24,17 +36,18 @@ pub(super) fn maximise(
     let (mut trial, mut trial_grad) = (vec![0.0; dim], vec![0.0; dim]);
     let mut pairs: VecDeque<(Vec<f64>, Vec<f64>, f64)> = VecDeque::with_capacity(MEMORY);
     let mut value = objective.value(u, &mut scratch, &mut grad, &mut work);
+    recorder.spend(objective.num_rows());
     if !value.is_finite() {
         return Err(ModeError::NotFound(
             "the density is not finite at the start",
         ));
     }
     for iteration in 0..MAX_ITERATIONS {
+        recorder.note(value, &grad);
         let step = direction(&grad, &pairs);
         let slope = dot(&grad, &step);
         if slope <= TOLERANCE * value.abs().max(1.0) {
             return Ok(Outcome {
-                decrement: slope,
                 iterations: iteration,
             });
         }
@@ -49,6 +62,7 @@ pub(super) fn maximise(
             trial.copy_from_slice(u);
             axpy(length, &step, &mut trial);
             let trial_value = objective.value(&trial, &mut scratch, &mut trial_grad, &mut work);
+            recorder.spend(objective.num_rows());
             if trial_value >= value + 1e-4 * length * slope {
                 value = trial_value;
                 break;
@@ -57,7 +71,6 @@ pub(super) fn maximise(
             if length * dot(&step, &step).sqrt() < 1e-14 {
                 return if slope < 1e-6 {
                     Ok(Outcome {
-                        decrement: slope,
                         iterations: iteration,
                     })
                 } else {

@@ -1,7 +1,21 @@
 //! Point estimators: where the posterior peaks, for control variates, preconditioners and starting points.
+//!
+//! A stochastic optimiser is one file with a type that implements [`stochastic::Optimiser`], and a
+//! line in [`REGISTRY`]; the loop, the schedule of the learning rate, the convergence trace and the final check are shared.
 
+mod adam;
 pub mod lbfgs;
 pub mod mode;
 pub mod newton;
+pub mod registry;
+mod rmsprop;
+mod santa;
+mod sgd;
+pub mod stochastic;
+#[cfg(test)]
+mod tests;
+pub mod trace;
 
-pub use mode::{Mode, ModeControl, ModeError, find_mode};
+pub use mode::{Mode, ModeControl, ModeError, find_mode, find_mode_by};
+pub use registry::{AUTO, OptimiserEntry, OptimiserSpec, Plan, REGISTRY, find};
+pub use trace::{Search, TracePoint};

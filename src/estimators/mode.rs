@@ -1,8 +1,12 @@
-//! The posterior mode: a minibatch start for tall data, then Newton on all rows, L-BFGS where Newton fails.
+//! The posterior mode. By default: a start from a subset for tall data, then Newton on all rows, L-BFGS where Newton fails;
+//! or by another method of the registry, checked and if need be finished by Newton.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::{lbfgs, newton};
+use super::registry::{Method, Plan};
+use super::trace::{Recorder, Search};
+use super::{lbfgs, newton, stochastic};
+use crate::base::linalg::{Cholesky, dot};
 use crate::base::rng::{Purpose, stream};
 use crate::models::{Model, Rows};
 use crate::oracle::Anchor;
@@ -10,6 +14,10 @@ use crate::oracle::Anchor;
 /// Above this many rows the first iterations use a subset: a Newton step on 20,000 rows brings the start within a few
 /// posterior standard deviations of the subset's mode, from which two or three full passes finish.
 const SUBSET_ROWS: usize = 20_000;
+/// Farthest that an anchor of control variates may be from the mode, in posterior standard deviations: the variance of the
+/// gradient estimate, which grows with the squared distance to the anchor, is then 1 % larger for one parameter and less
+/// for more.
+pub const GOOD_ENOUGH: f64 = 0.1;
 
 /// Progress and cancellation of a mode search, readable from another thread.
 #[derive(Debug, Default)]
@@ -23,6 +31,11 @@ pub struct ModeControl {
 impl ModeControl {
     pub(super) fn tick(&self) -> Result<(), ModeError> {
         self.passes.fetch_add(1, Ordering::Relaxed);
+        self.check()
+    }
+
+    /// An error if somebody cancelled.
+    pub(super) fn check(&self) -> Result<(), ModeError> {
         if self.cancel.load(Ordering::Relaxed) {
             Err(ModeError::Cancelled)
         } else {
@@ -36,12 +49,8 @@ impl ModeControl {
 pub struct Mode {
     /// The mode with curvature and per-row data.
     pub anchor: Anchor,
-    /// Newton decrement at the end: twice the expected gain of another step, in nats.
-    pub decrement: f64,
-    /// Newton or L-BFGS iterations.
-    pub iterations: u32,
-    /// `newton` or `lbfgs`.
-    pub method: &'static str,
+    /// How it was found.
+    pub search: Search,
 }
 
 /// Why no mode was found.
@@ -53,6 +62,9 @@ pub enum ModeError {
     /// The density has no usable peak.
     #[error("no mode was found: {0}")]
     NotFound(&'static str),
+    /// The method stopped too far from the mode, and was not allowed to go on with Newton's.
+    #[error("{0}")]
+    TooFar(String),
 }
 
 /// Which rows an objective uses; a subset is scaled up to all rows.
@@ -63,6 +75,11 @@ pub(super) struct Objective<'a> {
 }
 
 impl Objective<'_> {
+    /// Rows that one evaluation passes over.
+    pub fn num_rows(&self) -> usize {
+        self.rows.len(self.model.num_obs())
+    }
+
     /// Log posterior with the likelihood scaled to all rows; overwrites `grad`.
     pub fn value(
         &self,
@@ -99,61 +116,159 @@ impl Objective<'_> {
     }
 }
 
-/// Finds the mode of `model`, starting at u = 0.
+/// Finds the mode of `model`, starting at u = 0, by the method of `auto`: Newton's, and L-BFGS where that fails.
 ///
 /// # Errors
 /// [`ModeError::Cancelled`], or [`ModeError::NotFound`] when the curvature stays indefinite or no progress is made.
 pub fn find_mode(model: &dyn Model, control: &ModeControl) -> Result<Mode, ModeError> {
+    find_mode_by(model, &Plan::auto(), control)
+}
+
+/// Finds the mode of `model`, starting at u = 0, as `plan` says.
+///
+/// # Errors
+/// As [`find_mode`], or [`ModeError::TooFar`].
+pub fn find_mode_by(
+    model: &dyn Model,
+    plan: &Plan,
+    control: &ModeControl,
+) -> Result<Mode, ModeError> {
     let mut u = vec![0.0; model.dim()];
-    if model.num_obs() > 4 * SUBSET_ROWS {
-        // Rows were shuffled at import, so the first ones are a random subset; a random start avoids favouring them
-        // over what other subsets of the project use.
-        use rand::RngExt as _;
-        let start = stream(0, 0, Purpose::Init).random_range(0..model.num_obs() - SUBSET_ROWS);
-        let subset = Objective {
-            model,
-            rows: Rows::Span {
-                start,
-                len: SUBSET_ROWS,
-            },
-        };
-        // A failure here costs nothing: the full search starts from wherever the subset ended.
-        match newton::maximise(subset, &mut u, control) {
-            Err(ModeError::Cancelled) => return Err(ModeError::Cancelled),
-            Err(ModeError::NotFound(_)) => u.fill(0.0),
-            Ok(_) => {}
-        }
-    }
+    let mut recorder = Recorder::new(model.num_obs());
     let full = Objective {
         model,
         rows: Rows::All,
     };
-    let mut start = u.clone();
-    let (outcome, method) = match newton::maximise(full, &mut u, control) {
-        Ok(outcome) => (outcome, "newton"),
-        Err(ModeError::Cancelled) => return Err(ModeError::Cancelled),
-        Err(ModeError::NotFound(_)) => {
-            let outcome = lbfgs::maximise(full, &mut start, control)?;
-            u = start;
-            (outcome, "lbfgs")
+    let mut stopped_at = None;
+    let mut polish = None;
+    let (iterations, method) = match plan.entry.map(|entry| (entry.method, &entry.spec)) {
+        None => {
+            subset_start(model, &mut u, control, &mut recorder)?;
+            let (outcome, method) = climb(full, &mut u, control, &mut recorder)?;
+            (outcome.iterations, method)
+        }
+        Some((Method::Newton, spec)) => {
+            subset_start(model, &mut u, control, &mut recorder)?;
+            recorder.enter(spec.id);
+            let outcome = newton::maximise(full, &mut u, control, &mut recorder)?;
+            (outcome.iterations, spec.id)
+        }
+        Some((Method::Lbfgs, spec)) => {
+            recorder.enter(spec.id);
+            let outcome = lbfgs::maximise(full, &mut u, control, &mut recorder)?;
+            (outcome.iterations, spec.id)
+        }
+        Some((Method::Stochastic(build), spec)) => {
+            recorder.enter(spec.id);
+            let mut update = build(&plan.settings, model.num_obs(), model.dim());
+            let steps = stochastic::maximise(
+                full,
+                &mut u,
+                &plan.settings,
+                update.as_mut(),
+                control,
+                &mut recorder,
+            )?;
+            let distance = distance_to_peak(full, &u);
+            stopped_at = distance;
+            if stochastic::wants_polish(&plan.settings) {
+                let (outcome, _method) = climb(full, &mut u, control, &mut recorder)?;
+                polish = Some(outcome.iterations);
+            } else if distance.is_none_or(|distance| distance > GOOD_ENOUGH) {
+                return Err(ModeError::TooFar(too_far(spec.title, distance)));
+            }
+            (steps, spec.id)
         }
     };
     let anchor = Anchor::at(model, &u).map_err(|_indefinite| {
         ModeError::NotFound("the curvature at the peak is not positive definite")
     })?;
-    Ok(Mode {
-        anchor,
-        decrement: outcome.decrement,
-        iterations: outcome.iterations,
-        method,
-    })
+    let search = recorder.finish(model, &anchor, method, iterations, stopped_at, polish);
+    Ok(Mode { anchor, search })
+}
+
+/// For tall data: brings `u` near the mode of a subset, from which few full passes finish.
+fn subset_start(
+    model: &dyn Model,
+    u: &mut [f64],
+    control: &ModeControl,
+    recorder: &mut Recorder,
+) -> Result<(), ModeError> {
+    if model.num_obs() <= 4 * SUBSET_ROWS {
+        return Ok(());
+    }
+    // Rows were shuffled at import, so the first ones are a random subset; a random start avoids favouring them
+    // over what other subsets of the project use.
+    use rand::RngExt as _;
+    let start = stream(0, 0, Purpose::Init).random_range(0..model.num_obs() - SUBSET_ROWS);
+    let subset = Objective {
+        model,
+        rows: Rows::Span {
+            start,
+            len: SUBSET_ROWS,
+        },
+    };
+    recorder.enter("newton-subset");
+    // A failure here costs nothing: the full search starts from wherever the subset ended.
+    match newton::maximise(subset, u, control, recorder) {
+        Err(ModeError::Cancelled) => return Err(ModeError::Cancelled),
+        Err(_) => u.fill(0.0),
+        Ok(_) => {}
+    }
+    Ok(())
+}
+
+/// Newton from `u`, and L-BFGS from the same place where Newton fails.
+fn climb(
+    full: Objective<'_>,
+    u: &mut [f64],
+    control: &ModeControl,
+    recorder: &mut Recorder,
+) -> Result<(Outcome, &'static str), ModeError> {
+    let start = u.to_vec();
+    recorder.enter(newton::SPEC.id);
+    match newton::maximise(full, u, control, recorder) {
+        Ok(outcome) => Ok((outcome, newton::SPEC.id)),
+        Err(ModeError::Cancelled) => Err(ModeError::Cancelled),
+        Err(_) => {
+            u.copy_from_slice(&start);
+            recorder.enter(lbfgs::SPEC.id);
+            let outcome = lbfgs::maximise(full, u, control, recorder)?;
+            Ok((outcome, lbfgs::SPEC.id))
+        }
+    }
+}
+
+/// Norm of the gradient at `u` in units of the curvature there, which is the distance to the peak in posterior standard
+/// deviations if the density is normal; `None` where the curvature is not positive definite.
+fn distance_to_peak(objective: Objective<'_>, u: &[f64]) -> Option<f64> {
+    let dim = u.len();
+    let mut scratch = objective.model.scratch();
+    let (mut grad, mut work) = (vec![0.0; dim], vec![0.0; dim]);
+    let mut hessian = vec![0.0; dim * dim];
+    objective.value(u, &mut scratch, &mut grad, &mut work);
+    objective.neg_hessian(u, &mut scratch, &mut hessian);
+    let factor = Cholesky::of(&hessian, dim).ok()?;
+    factor.solve_lower(&mut grad);
+    let distance = dot(&grad, &grad).sqrt();
+    distance.is_finite().then_some(distance)
+}
+
+fn too_far(title: &str, distance: Option<f64>) -> String {
+    let place = distance.map_or_else(
+        || "where the curvature is not that of a peak".to_owned(),
+        |distance| format!("{distance:.2} posterior standard deviations from the peak"),
+    );
+    format!(
+        "{title} stopped {place}, and control variates need at most {GOOD_ENOUGH}; \
+         allow more steps or set mode.polish = true"
+    )
 }
 
 /// How a maximisation ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outcome {
-    pub decrement: f64,
-    pub iterations: u32,
+    pub iterations: u64,
 }
 
 #[cfg(test)]
@@ -182,9 +297,22 @@ mod tests {
             model: &model,
             rows: Rows::All,
         };
+        let mut recorder = Recorder::new(300);
         let (mut by_newton, mut by_lbfgs) = (vec![0.0; 4], vec![0.0; 4]);
-        newton::maximise(objective, &mut by_newton, &ModeControl::default()).unwrap();
-        lbfgs::maximise(objective, &mut by_lbfgs, &ModeControl::default()).unwrap();
+        newton::maximise(
+            objective,
+            &mut by_newton,
+            &ModeControl::default(),
+            &mut recorder,
+        )
+        .unwrap();
+        lbfgs::maximise(
+            objective,
+            &mut by_lbfgs,
+            &ModeControl::default(),
+            &mut recorder,
+        )
+        .unwrap();
         for (a, b) in by_newton.iter().zip(&by_lbfgs) {
             assert!((a - b).abs() < 1e-6, "{a} {b}");
         }

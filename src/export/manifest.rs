@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::reporter::Warning;
 use crate::diagnostics::Verdict;
 use crate::engine::{ChainState, Job, Report, RunState, RunView, StopReason};
+use crate::estimators::Search;
 
 /// Everything about a run besides its numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +24,9 @@ pub struct Manifest {
     pub sampler_reason: String,
     /// Why its draws are not exactly from the posterior, if they are not.
     pub approximation: Option<String>,
+    /// How the mode was found, if one was.
+    #[serde(default)]
+    pub mode: Option<Search>,
     /// Seed.
     pub seed: u64,
     /// Data source.
@@ -97,6 +101,7 @@ impl Manifest {
             sampler: recipe.sampler.id.clone(),
             sampler_reason: job.sampler_reason.clone(),
             approximation: job.sampler.spec.bias.map(str::to_owned),
+            mode: job.mode.as_deref().cloned(),
             seed: recipe.run.seed,
             data_source: recipe.data.source.clone(),
             data_fingerprint: job.table.fingerprint().to_owned(),

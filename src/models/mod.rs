@@ -231,7 +231,14 @@ pub trait LinearRows {
 
     /// z, log p and ∂ log p/∂z at `u`, one triple per row of `rows` (B). A row's triple does not depend on its
     /// neighbours.
-    fn row_terms(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [[f64; 3]]);
+    fn row_terms(&self, u: &[f64], rows: Rows<'_>, _scratch: &mut Scratch, out: &mut [[f64; 3]]) {
+        for (k, out) in out.iter_mut().enumerate() {
+            let row = rows.get(k);
+            let z = self.predictor(row, u);
+            let [log_p, slope, _second] = self.derivatives(row, z);
+            *out = [z, log_p, slope];
+        }
+    }
     /// ADDS Σ w_k a_k over `rows` to `grad` (D), with one weight per row (B).
     fn add_weighted_covariates(&self, rows: Rows<'_>, weights: &[f64], grad: &mut [f64]) {
         for (k, &weight) in weights.iter().enumerate() {

@@ -16,6 +16,7 @@ mod dock;
 mod export_menu;
 mod info;
 mod panes;
+mod peak;
 mod run_bar;
 mod selected;
 mod status;

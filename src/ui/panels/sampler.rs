@@ -12,6 +12,7 @@ use crate::ui::widgets::{self, Button};
 
 mod cards;
 mod form;
+mod peak;
 mod run_control;
 #[cfg(test)]
 mod tests;
@@ -72,6 +73,8 @@ pub fn sampler_ui(ui: &mut Ui, state: &AppState, view: &mut SamplerView, out: &m
                             Some(entry) => form::form_ui(ui, entry, recipe, &mut view.form, out),
                             None => auto_ui(ui, state),
                         }
+                        ui.add_space(t.space.x2);
+                        peak::peak_ui(ui, recipe, &mut view.form, out);
                     });
             });
     });

@@ -163,6 +163,8 @@ pub struct ConvergenceSpan {
     pub warmup: f64,
     /// All iterations so far, warm-up included.
     pub end: f64,
+    /// What the axis counts: "iteration".
+    pub x_title: &'static str,
 }
 
 /// Shows the rows one above the other over the available width, together `height` points high.
@@ -239,7 +241,7 @@ fn row_ui(
     );
     axes.y_axis = if row.log { YAxis::Log } else { YAxis::Linear };
     axes.x_labels = last;
-    axes.x_title = if last { "iteration" } else { "" };
+    axes.x_title = if last { span.x_title } else { "" };
     axes.link = Some(link);
     axes.warmup = (span.warmup > 0.0).then_some((0.0, span.warmup.min(span.end)));
     axes.margin = Margin {
@@ -358,6 +360,7 @@ mod tests {
             let span = ConvergenceSpan {
                 warmup: 500.0,
                 end: 1100.0,
+                x_title: "iteration",
             };
             convergence_ui(ui, p, &rows, span, None, 260.0);
         });

@@ -35,6 +35,8 @@ pub enum Pane {
     Bias,
     /// What the sampler reports.
     Info,
+    /// How the mode was found.
+    Peak,
 }
 
 impl Pane {
@@ -47,6 +49,7 @@ impl Pane {
             Self::Convergence => "Convergence",
             Self::Bias => "Bias",
             Self::Info => "Sampler",
+            Self::Peak => "Peak",
         }
     }
 
@@ -59,6 +62,7 @@ impl Pane {
             Self::Convergence => icons::CHART_LINE_UP,
             Self::Bias => icons::SEAL_QUESTION,
             Self::Info => icons::GAUGE,
+            Self::Peak => icons::CHART_LINE_UP,
         }
     }
 }
@@ -80,7 +84,7 @@ fn layout() -> Tree<Pane> {
     };
     let top = tabs(&[Pane::Trace, Pane::Rank, Pane::Autocorrelation]);
     let left = tabs(&[Pane::Density]);
-    let right = tabs(&[Pane::Convergence, Pane::Bias, Pane::Info]);
+    let right = tabs(&[Pane::Convergence, Pane::Bias, Pane::Info, Pane::Peak]);
     let mut pair = |dir: LinearDir, children: [TileId; 2], share: f32| {
         let linear = Linear::new_binary(dir, children, share);
         tiles.insert_new(Tile::Container(Container::Linear(linear)))
@@ -177,7 +181,7 @@ impl Panes<'_> {
                 let selected = Stroke::new(t.stroke.curve_selected, colors.accent);
                 legend_entry(ui, Sign::Line(selected, &[]), "selected");
             }
-            Pane::Density | Pane::Convergence | Pane::Bias | Pane::Info => {}
+            Pane::Density | Pane::Convergence | Pane::Bias | Pane::Info | Pane::Peak => {}
         }
     }
 }

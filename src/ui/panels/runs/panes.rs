@@ -87,6 +87,7 @@ pub fn pane_ui(
         Pane::Convergence => convergence_pane(ui, &of_variable, views),
         Pane::Bias => bias_pane(ui, &of_variable, out),
         Pane::Info => info_ui(ui, &of_variable, views.span, &views.filter, &mut views.info),
+        Pane::Peak => super::peak::peak_pane(ui, entry),
     }
 }
 
@@ -362,6 +363,7 @@ fn convergence_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
     let span = ConvergenceSpan {
         warmup,
         end: warmup + of.report.draws_per_chain as f64,
+        x_title: "iteration",
     };
     ui.add_space(4.0);
     let height = ui.available_height();

@@ -178,6 +178,7 @@ fn every_pane_and_depth_shows_a_run() {
         "Trace",
         "Bias",
         "Sampler",
+        "Peak",
         "Convergence",
     ] {
         harness

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use eframe::egui::{Align, Layout, Sense, Ui, vec2};
 
 use crate::app::Command;
-use crate::base::settings::{Default as FieldDefault, Field as Setting, Kind, Value};
+use crate::base::settings::{Default as FieldDefault, Field as Setting, Kind, Settings, Value};
 use crate::engine::Recipe;
 use crate::samplers::SamplerEntry;
 use crate::ui::outbox::Outbox;
@@ -13,7 +13,7 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Field, Segments, paint};
 
 /// Width of the labels.
-const LABEL: f32 = 190.0;
+pub const LABEL: f32 = 190.0;
 /// Width of a field of a number.
 const FIELD: f32 = 150.0;
 /// What leaves a setting to the sampler.
@@ -23,6 +23,18 @@ const LEFT_TO_SAMPLER: &str = "auto";
 #[derive(Default)]
 pub struct FormView {
     drafts: BTreeMap<(&'static str, &'static str), String>,
+}
+
+/// Whose settings a form shows, and how a change is sent.
+pub struct Owner<'a> {
+    /// Identifier of the sampler or optimiser.
+    pub id: &'static str,
+    /// Section of the recipe.
+    pub section: &'static str,
+    /// What the draft sets.
+    pub settings: &'a Settings,
+    /// Makes the command of a change.
+    pub send: fn(String, Option<Value>) -> Command,
 }
 
 /// Shows the form.
@@ -43,8 +55,14 @@ pub fn form_ui(
     widgets::card(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.spacing_mut().item_spacing.y = t.space.x3;
+        let owner = Owner {
+            id: spec.id,
+            section: "sampler",
+            settings: &recipe.sampler.settings,
+            send: Command::SetSetting,
+        };
         for field in spec.fields {
-            setting_ui(ui, spec.id, field, recipe, view, out);
+            setting_ui(ui, &owner, field, view, out);
         }
     });
     ui.add_space(t.space.x2);
@@ -82,17 +100,16 @@ fn default_text(field: &Setting) -> String {
 }
 
 /// One setting: label and control on a line, the reason for its default below.
-fn setting_ui(
+pub fn setting_ui(
     ui: &mut Ui,
-    sampler: &'static str,
+    owner: &Owner<'_>,
     field: &'static Setting,
-    recipe: &Recipe,
     view: &mut FormView,
     out: &mut Outbox,
 ) {
     let t = tokens();
     let colors = Palette::of(ui);
-    let set = recipe.sampler.settings.get(field.key);
+    let set = owner.settings.get(field.key);
     let height = t.size.field;
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = t.space.x1;
@@ -101,14 +118,14 @@ fn setting_ui(
             let (rect, label) = ui.allocate_exact_size(vec2(LABEL, height), Sense::hover());
             let galley = paint::line(ui, field.label, Text::Label, colors.text_primary, LABEL);
             paint::left_center(ui.painter(), rect.left(), rect.center().y, galley);
-            label.on_hover_ui(|ui| help_ui(ui, field));
+            label.on_hover_ui(|ui| help_ui(ui, owner.section, field));
             let sent = match field.kind {
-                Kind::Int { .. } | Kind::Real { .. } => number_ui(ui, sampler, field, set, view),
+                Kind::Int { .. } | Kind::Real { .. } => number_ui(ui, owner.id, field, set, view),
                 Kind::Choice(words) => choice_ui(ui, field, words, set),
                 Kind::Bool => bool_ui(ui, field, set),
             };
             if let Some(value) = sent {
-                out.send(Command::SetSetting(field.key.to_owned(), value));
+                out.send((owner.send)(field.key.to_owned(), value));
             }
             if set.is_some() {
                 ui.allocate_ui_with_layout(
@@ -117,8 +134,8 @@ fn setting_ui(
                     |ui| {
                         let text = format!("Reset to {}", default_text(field));
                         if widgets::link(ui, &text).clicked() {
-                            view.drafts.remove(&(sampler, field.key));
-                            out.send(Command::SetSetting(field.key.to_owned(), None));
+                            view.drafts.remove(&(owner.id, field.key));
+                            out.send((owner.send)(field.key.to_owned(), None));
                         }
                     },
                 );
@@ -132,13 +149,13 @@ fn setting_ui(
                 let galley =
                     paint::paragraph(ui, &text, Text::Caption, colors.text_secondary, width);
                 ui.add(eframe::egui::Label::new(galley))
-                    .on_hover_ui(|ui| help_ui(ui, field));
+                    .on_hover_ui(|ui| help_ui(ui, owner.section, field));
             });
         });
     });
 }
 
-fn help_ui(ui: &mut Ui, field: &Setting) {
+fn help_ui(ui: &mut Ui, section: &str, field: &Setting) {
     let colors = Palette::of(ui);
     ui.set_max_width(tokens().size.tooltip_max);
     ui.label(Text::CaptionStrong.rich(field.label, colors.text_primary));
@@ -150,7 +167,7 @@ fn help_ui(ui: &mut Ui, field: &Setting) {
         Kind::Bool => "On or off".to_owned(),
     };
     ui.label(Text::Caption.rich(range, colors.text_secondary));
-    let key = format!("--set sampler.{}", field.key);
+    let key = format!("--set {section}.{}", field.key);
     ui.label(Text::CodeSmall.rich(key, colors.text_secondary));
 }
 

@@ -42,6 +42,27 @@ fn every_sampler_can_be_chosen_and_shows_all_its_settings() {
 }
 
 #[test]
+fn every_method_for_the_peak_can_be_chosen_and_shows_its_settings() {
+    let mut harness = page(Session::with_draft("churn"));
+    for entry in crate::estimators::REGISTRY {
+        harness.get_by_label(entry.spec.id).click_accesskit();
+        harness.run_steps(3);
+        assert_eq!(
+            harness.state().sent.last(),
+            Some(&Command::SetMethod(entry.spec.id.to_owned()))
+        );
+        for field in entry.spec.fields {
+            assert!(
+                harness.query_all_by_label(field.label).next().is_some(),
+                "{}: {}",
+                entry.spec.id,
+                field.label
+            );
+        }
+    }
+}
+
+#[test]
 fn a_setting_is_typed_refused_and_reset() {
     let mut session = Session::with_draft("churn");
     session.send(Command::SetSampler("nuts".to_owned()));

@@ -1,0 +1,77 @@
+//! The course of the search for the posterior's peak.
+
+use eframe::egui::{Frame, Margin, Ui};
+
+use crate::app::RunEntry;
+use crate::estimators::mode::GOOD_ENOUGH;
+use crate::estimators::{Search, TracePoint};
+use crate::ui::icons;
+use crate::ui::plots::convergence::Wants;
+use crate::ui::plots::{ConvergenceRow, ConvergenceSpan, convergence_ui};
+use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
+use crate::ui::widgets::{self, number};
+
+/// Smallest value on the logarithmic axes: below it is rounding.
+const FLOOR: f64 = 1e-8;
+/// Log density below the peak, in nats, that no longer matters: that of a tenth of a standard deviation.
+const GAP: f64 = 0.5 * GOOD_ENOUGH * GOOD_ENOUGH;
+
+/// Shows the pane.
+pub fn peak_pane(ui: &mut Ui, entry: &RunEntry) {
+    let Some(search) = entry.mode() else {
+        let text = "The posterior's peak was not found, or nothing was recorded about it";
+        widgets::empty_state(ui, icons::CHART_LINE_UP, text, None);
+        return;
+    };
+    let t = tokens();
+    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
+    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        widgets::sentence_line(ui, &search.sentence(), Text::Caption, true);
+    });
+    let (gradient, gap) = courses(search);
+    let row = |title, want: String, limit, selected| ConvergenceRow {
+        title,
+        want,
+        limit,
+        wants: Wants::AtMost,
+        floor: 0.0,
+        log: true,
+        selected,
+        others: &[],
+        format: |value| number::significant(value, 2),
+        past: VerdictKind::Watch,
+    };
+    let want = |limit| format!("want at most {}", number::significant(limit, 1));
+    let rows = [
+        row(
+            "Gradient, in sd",
+            want(GOOD_ENOUGH),
+            GOOD_ENOUGH,
+            &gradient[..],
+        ),
+        row("Below the peak, in nats", want(GAP), GAP, &gap[..]),
+    ];
+    let span = ConvergenceSpan {
+        warmup: 0.0,
+        end: search.passes,
+        x_title: "passes over the data",
+    };
+    let height = ui.available_height();
+    convergence_ui(ui, Palette::of(ui), &rows, span, None, height);
+}
+
+/// Norm of the gradient and distance of the log density from its end, against passes over the data. The start from a
+/// subset climbs another density, whose height says nothing.
+fn courses(search: &Search) -> (Vec<[f64; 2]>, Vec<[f64; 2]>) {
+    let top = search.trace.last().map_or(0.0, |point| point.log_density);
+    let gap = |point: &TracePoint| [point.passes, (top - point.log_density).max(FLOOR)];
+    let gradient = |point: &TracePoint| [point.passes, point.gradient_norm.max(FLOOR)];
+    let whole = search
+        .trace
+        .iter()
+        .filter(|point| point.method != "newton-subset");
+    (
+        search.trace.iter().map(gradient).collect(),
+        whole.map(gap).collect(),
+    )
+}

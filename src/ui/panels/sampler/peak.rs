@@ -1,0 +1,60 @@
+//! How the posterior's peak is found: the method and its settings.
+
+use eframe::egui::{Sense, Ui, vec2};
+
+use super::form::{FormView, LABEL, Owner, setting_ui};
+use crate::app::Command;
+use crate::engine::Recipe;
+use crate::engine::recipe::AUTO;
+use crate::estimators;
+use crate::ui::outbox::Outbox;
+use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::{self, Segments, paint};
+
+/// Shows the section.
+pub fn peak_ui(ui: &mut Ui, recipe: &Recipe, view: &mut FormView, out: &mut Outbox) {
+    let t = tokens();
+    let colors = Palette::of(ui);
+    widgets::heading(ui, "The posterior's peak");
+    widgets::card(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.spacing_mut().item_spacing.y = t.space.x3;
+        let entry = estimators::find(&recipe.mode.method);
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = t.space.x3;
+            let (rect, _) = ui.allocate_exact_size(vec2(LABEL, t.size.field), Sense::hover());
+            let galley = paint::line(ui, "Found by", Text::Label, colors.text_primary, LABEL);
+            paint::left_center(ui.painter(), rect.left(), rect.center().y, galley);
+            let mut chosen = entry.map_or(AUTO, |entry| entry.spec.id);
+            let mut segments = Segments::new("Found by", &mut chosen).option(AUTO, AUTO);
+            for entry in estimators::REGISTRY {
+                segments = segments.option(entry.spec.id, entry.spec.id);
+            }
+            if segments.show(ui).changed() {
+                out.send(Command::SetMethod(chosen.to_owned()));
+            }
+        });
+        let Some(entry) = entry else {
+            let text = "Newton on all rows, after a start from a subset of tall data; L-BFGS where the curvature does not \
+                        allow Newton. Control variates, preconditioners and starting points need the peak";
+            widgets::hint(ui, text);
+            return;
+        };
+        let spec = &entry.spec;
+        widgets::hint(ui, spec.about);
+        let owner = Owner {
+            id: spec.id,
+            section: "mode",
+            settings: &recipe.mode.settings,
+            send: Command::SetMethodSetting,
+        };
+        for field in spec.fields {
+            setting_ui(ui, &owner, field, view, out);
+        }
+        let width = ui.available_width();
+        let galley = paint::paragraph(ui, spec.formula, Text::Code, colors.text_primary, width);
+        ui.add(eframe::egui::Label::new(galley));
+        let source = format!("Source: {}", spec.cite);
+        widgets::hint(ui, &source);
+    });
+}

@@ -21,7 +21,15 @@ pub fn summarise(args: &SummariseArgs) -> Result<(), Failure> {
             let read = read_draws(path)?;
             match &mut all {
                 None => all = Some(read),
-                Some(all) if all.names == read.names => all.chains.extend(read.chains),
+                Some(all)
+                    if all.names == read.names
+                        && all.weights.is_some() == read.weights.is_some() =>
+                {
+                    all.chains.extend(read.chains);
+                    if let (Some(all), Some(more)) = (&mut all.weights, read.weights) {
+                        all.extend(more);
+                    }
+                }
                 Some(_) => {
                     return Err(Failure::request(format!(
                         "The files have different variables and cannot be chains of one run: {}",
@@ -32,6 +40,9 @@ pub fn summarise(args: &SummariseArgs) -> Result<(), Failure> {
         }
         Results::of_draws(all.ok_or_else(|| Failure::request("Nothing to summarise"))?)
     };
+    if results.is_weighted() {
+        output::note("Draws are weighted by their column `weight`");
+    }
     print(&results, args.json)
 }
 
@@ -40,9 +51,11 @@ fn read_draws(path: &Path) -> Result<draws_csv::ReadDraws, Failure> {
         let results = RunFolder::open(path)
             .and_then(|folder| folder.results())
             .map_err(Failure::request)?;
+        let weights = results.weight_lists();
         return Ok(draws_csv::ReadDraws {
             names: results.variables,
             chains: results.draws,
+            weights,
         });
     }
     let file = std::fs::File::open(path).map_err(|error| {

@@ -12,6 +12,7 @@
 //! | [`bias`] | how far an approximate sampler is from a reference |
 //! | [`osgfs_criterion`] | convergence criterion of stochastic gradient Fisher scoring |
 //! | [`density`], [`autocorrelation`], [`ranks`] | what plots draw |
+//! | [`weights`] | what all of these mean for weighted draws |
 //!
 //! Chains come as slices of draws. They should have equal length; longer ones are cut to the shortest, because
 //! the definitions need a rectangle and the newest draws of a chain that is ahead have no counterpart.
@@ -34,6 +35,7 @@ mod sentence;
 mod sorting;
 pub mod summary;
 pub mod verdict;
+pub mod weights;
 
 pub use summary::{SummaryRow, summarise};
 pub use verdict::Verdict;
@@ -53,6 +55,9 @@ pub enum Missing {
     /// At least one value is NaN or infinite.
     #[error("not finite")]
     NotFinite,
+    /// Weights that are not finite, or that cancel so that their sum is not positive beyond doubt.
+    #[error("weights cancel")]
+    Weights,
 }
 
 /// A diagnostic, or why there is none; `.ok()` gives the `Option`.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::reporter::Warning;
-use crate::diagnostics::Verdict;
+use crate::diagnostics::{Verdict, weights};
 use crate::engine::{ChainState, Job, Report, RunState, RunView, StopReason};
 
 /// Everything about a run besides its numbers.
@@ -23,6 +23,9 @@ pub struct Manifest {
     pub sampler_reason: String,
     /// Why its draws are not exactly from the posterior, if they are not.
     pub approximation: Option<String>,
+    /// How the draws' weights enter, where they differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weights: Option<String>,
     /// Seed.
     pub seed: u64,
     /// Data source.
@@ -97,6 +100,10 @@ impl Manifest {
             sampler: recipe.sampler.id.clone(),
             sampler_reason: job.sampler_reason.clone(),
             approximation: job.sampler.spec.bias.map(str::to_owned),
+            weights: weights::matter(&view.weights(job.weight_column())).then(|| {
+                "every average is the ratio of weighted sums, with the information column `weight`"
+                    .to_owned()
+            }),
             seed: recipe.run.seed,
             data_source: recipe.data.source.clone(),
             data_fingerprint: job.table.fingerprint().to_owned(),

@@ -11,6 +11,7 @@
 //! | [`verdict`] | one word and one sentence about a run |
 //! | [`bias`] | how far an approximate sampler is from a reference |
 //! | [`osgfs_criterion`] | convergence criterion of stochastic gradient Fisher scoring |
+//! | [`zero_variance`] | control variates from gradients: smaller errors from the same draws |
 //! | [`density`], [`autocorrelation`], [`ranks`] | what plots draw |
 //! | [`weights`] | what all of these mean for weighted draws |
 //!
@@ -36,6 +37,7 @@ mod sorting;
 pub mod summary;
 pub mod verdict;
 pub mod weights;
+pub mod zero_variance;
 
 pub use summary::{SummaryRow, summarise};
 pub use verdict::Verdict;

@@ -4,6 +4,7 @@
 //! `checkpoint.dat`.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use super::draws_csv::{self, ReadDraws};
 use super::manifest::Manifest;
@@ -13,6 +14,7 @@ use crate::diagnostics::{SummaryRow, summarise, weights};
 use crate::engine::checkpoint::{self, ChainMark};
 use crate::engine::recipe::SAMPLE_PREFIX;
 use crate::engine::run::Continuation;
+use crate::engine::zero_variance::Corrected;
 use crate::engine::{ChainState, Job, Recipe, Report, RunView};
 use crate::samplers::{WEIGHT, weight_column};
 
@@ -31,6 +33,8 @@ pub struct Results {
     pub summary: Vec<SummaryRow>,
     /// What was run, if known.
     pub manifest: Option<Manifest>,
+    /// Estimates corrected by control variates, if somebody asked for them.
+    pub corrected: Option<Arc<Corrected>>,
 }
 
 impl Results {
@@ -57,6 +61,7 @@ impl Results {
                 .collect(),
             summary: report.summary.clone(),
             manifest: Some(Manifest::of(job, view, report)),
+            corrected: None,
         }
     }
 
@@ -77,6 +82,7 @@ impl Results {
             info,
             summary,
             manifest: None,
+            corrected: None,
         }
     }
 

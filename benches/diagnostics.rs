@@ -38,7 +38,7 @@ fn summary_4x10000x100(bencher: divan::Bencher<'_, '_>) {
     let lists = chains(PARAMS);
     let lists: Vec<&DrawList> = lists.iter().collect();
     let names: Vec<String> = (0..PARAMS).map(|j| format!("b[{j}]")).collect();
-    bencher.bench_local(|| summarise(&names, divan::black_box(&lists), 1.0));
+    bencher.bench_local(|| summarise(&names, divan::black_box(&lists), &[], 1.0));
 }
 
 #[divan::bench(sample_count = 20)]
@@ -52,5 +52,5 @@ fn rhat_4x10000(bencher: divan::Bencher<'_, '_>) {
 fn density_4x10000(bencher: divan::Bencher<'_, '_>) {
     let columns: Vec<Vec<f64>> = chains(1).iter().map(|list| list.column(0)).collect();
     let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    bencher.bench_local(|| density::density(divan::black_box(&columns), None));
+    bencher.bench_local(|| density::density(divan::black_box(&columns), &[], None));
 }

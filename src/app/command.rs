@@ -6,6 +6,7 @@ use super::preferences::{Depth, Theme};
 use crate::base::settings::Value;
 use crate::data::roles::{Conversion, Role};
 use crate::data::sniff::ImportOptions;
+use crate::diagnostics::zero_variance::Order;
 use crate::engine::recipe::{RunSection, Scale};
 
 /// The pages of the window.
@@ -108,6 +109,8 @@ pub enum Command {
     AddDraws(u64, u64),
     /// Run NUTS as a control of an approximate run.
     CheckBias(u64),
+    /// Correct the estimates of a run by control variates of this order, or go back to the plain ones.
+    Correct(u64, Option<Order>),
     /// Show a run.
     SelectRun(u64),
     /// Take a run out of the list; its folder stays.

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::diagnostics::zero_variance::Order;
+use crate::engine::zero_variance::{CorrectControl, Corrected};
 use crate::engine::{Job, PrepareControl, Recipe, Report, Run, RunState, RunView};
 use crate::estimators::Search;
 use crate::export::manifest::Manifest;
@@ -59,6 +61,39 @@ pub struct RunEntry {
     pub saved: Saved,
     /// The control run of its bias check, while that goes on.
     pub control: Option<Box<Run>>,
+    /// Its estimates corrected by control variates.
+    pub correction: Correction,
+}
+
+/// Whether estimates were corrected by control variates.
+#[derive(Clone, Default)]
+pub enum Correction {
+    /// Nobody asked.
+    #[default]
+    No,
+    /// Gradients are being computed.
+    Working(Order, Arc<CorrectControl>),
+    /// They were.
+    Done(Arc<Corrected>),
+}
+
+impl Correction {
+    /// The corrected estimates, once they are there.
+    pub fn done(&self) -> Option<&Arc<Corrected>> {
+        match self {
+            Self::Done(corrected) => Some(corrected),
+            _ => None,
+        }
+    }
+
+    /// What was asked for.
+    pub fn order(&self) -> Option<Order> {
+        match self {
+            Self::No => None,
+            Self::Working(order, _) => Some(*order),
+            Self::Done(corrected) => Some(corrected.estimates.order),
+        }
+    }
 }
 
 impl RunEntry {

@@ -5,6 +5,7 @@
 
 mod checking;
 pub mod command;
+pub mod correcting;
 pub mod document;
 mod drafting;
 pub mod entry;

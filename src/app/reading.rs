@@ -11,6 +11,7 @@ use crate::diagnostics::running::Running;
 use crate::engine::protocol::ChainView;
 use crate::engine::{ChainState, Recipe, Report, RunState, RunView, StopReason};
 use crate::export::{self, Results, RunFolder, draws_csv};
+use crate::samplers::weight_column;
 
 pub(super) fn read_folder(path: &Path) -> Outcome {
     let read = || -> Result<(Recipe, Results), export::ExportError> {
@@ -92,7 +93,8 @@ fn read_run(results: Results) -> ReadRun {
     };
     let mut running = Running::new(results.variables.len());
     let lists: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
-    running.update(&lists, std::time::Duration::MAX);
+    let weights = view.weights(weight_column(&results.info_names));
+    running.update(&lists, &weights, std::time::Duration::MAX);
     let (verdict, sentence) = manifest.as_ref().map_or_else(
         || foreign_verdict(&results.summary, view.draws_per_chain(), view.chains.len()),
         |manifest| (manifest.verdict, manifest.verdict_sentence.clone()),

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::checking::request_check;
 use super::command::Page;
+use super::correcting;
 use super::document::Document;
-use super::entry::{RunEntry, RunPhase, Saved};
+use super::entry::{Correction, RunEntry, RunPhase, Saved};
 use super::opening::start_loading;
 use super::state::AppState;
 use super::tasks::{Effects, Origin, Outcome};
@@ -45,6 +46,7 @@ pub(super) fn start_run(state: &mut AppState, fx: &mut dyn Effects) {
         phase: RunPhase::Preparing(Arc::clone(&control)),
         saved: Saved::No,
         control: None,
+        correction: Correction::No,
     });
     state.selected_run = Some(id);
     state.selected_variable = 0;
@@ -110,6 +112,7 @@ pub(super) fn add_draws(state: &mut AppState, id: u64, draws: u64, fx: &mut dyn 
         run.add_draws(draws);
         return;
     }
+    correcting::forget(&mut entry.correction);
     let mut job = (**run.job()).clone();
     let wanted: Vec<u64> = run
         .view()

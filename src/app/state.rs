@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::command::Page;
 use super::document::{Document, History};
-use super::entry::RunEntry;
+use super::entry::{Correction, RunEntry};
 use super::preferences::Preferences;
 use crate::base::reporter::{Severity, Warning};
 use crate::data::load::{LoadControl, Loaded};
@@ -143,10 +143,11 @@ impl AppState {
     /// Whether a run is being prepared or has working chains.
     pub fn is_busy(&self) -> bool {
         self.loading.is_some()
-            || self
-                .runs
-                .iter()
-                .any(|entry| entry.is_active() || entry.control.is_some())
+            || self.runs.iter().any(|entry| {
+                entry.is_active()
+                    || entry.control.is_some()
+                    || matches!(entry.correction, Correction::Working(..))
+            })
     }
 
     /// Shows a toast; errors also go into the messages.

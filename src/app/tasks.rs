@@ -10,6 +10,7 @@ use super::state::ModelCheck;
 use crate::data::DataError;
 use crate::data::load::Loaded;
 use crate::data::profile::Profile;
+use crate::engine::zero_variance::{CorrectControl, Corrected};
 use crate::engine::{Job, JobError, Recipe};
 
 /// Outcomes that may wait; each is small or behind a pointer.
@@ -64,6 +65,15 @@ pub enum Outcome {
         run: u64,
         /// The folder or what is wrong.
         result: Result<PathBuf, String>,
+    },
+    /// Estimates were corrected by control variates, or not.
+    Corrected {
+        /// The run.
+        run: u64,
+        /// Which work this was, so that a result that was overtaken is dropped.
+        control: Arc<CorrectControl>,
+        /// The estimates or what is wrong.
+        result: Result<Box<Corrected>, String>,
     },
     /// Something was written, or not: the sentence to show.
     Written(Result<String, String>),

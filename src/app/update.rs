@@ -1,8 +1,9 @@
 //! The only place where commands and outcomes change the state.
 
 use super::command::{Command, Page};
+use super::correcting::{correct, corrected};
 use super::drafting::{DocumentChange, change_document, convert, step};
-use super::entry::{RunEntry, RunPhase, Saved};
+use super::entry::{Correction, RunEntry, RunPhase, Saved};
 use super::opening::{accept_import, loaded, open, origin_of, start_loading};
 use super::running::{add_draws, check_bias, prepared, start_run, stop, use_recipe_of, with_run};
 use super::state::{AppState, FileProblem};
@@ -58,6 +59,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::Stop(id) => stop(state, id),
         Command::AddDraws(id, draws) => add_draws(state, id, draws, fx),
         Command::CheckBias(id) => check_bias(state, id, fx),
+        Command::Correct(id, order) => correct(state, id, order, fx),
         Command::SelectRun(id) => {
             state.selected_run = Some(id);
             state.page = Page::Runs;
@@ -65,6 +67,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
             state.selected_variable = state.selected_variable.min(count.saturating_sub(1));
         }
         Command::ForgetRun(id) => {
+            correct(state, id, None, fx);
             state.runs.retain(|entry| entry.id != id);
             if state.selected_run == Some(id) {
                 state.selected_run = state.runs.last().map(|entry| entry.id);
@@ -130,6 +133,7 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
                     phase: RunPhase::Read(read),
                     saved: Saved::At(path.clone()),
                     control: None,
+                    correction: Correction::No,
                 });
                 state.preferences.remember(&path);
                 state.selected_run = Some(id);
@@ -158,6 +162,11 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
                 entry.saved = saved;
             }
         }
+        Outcome::Corrected {
+            run,
+            control,
+            result,
+        } => corrected(state, run, &control, result),
         Outcome::Written(Ok(text)) => state.say(text, false),
         Outcome::Written(Err(text)) => state.say(text, true),
         Outcome::Picked {

@@ -56,7 +56,7 @@ pub(super) fn export_run(
     fx: &mut dyn Effects,
 ) {
     let Some(entry) = state.run(id) else { return };
-    let results = match &entry.phase {
+    let mut results = match &entry.phase {
         RunPhase::Live(run) => Results::of(run.job(), &run.view(), &run.report()),
         RunPhase::Read(read) => Results {
             variables: read.variables.clone(),
@@ -75,12 +75,14 @@ pub(super) fn export_run(
                 .collect(),
             summary: read.report.summary.clone(),
             manifest: read.manifest.clone(),
+            corrected: None,
         },
         RunPhase::Preparing(_) | RunPhase::Refused(_) => {
             state.say("This run has no draws to export", true);
             return;
         }
     };
+    results.corrected = entry.correction.done().cloned();
     fx.spawn(
         "export",
         Box::new(move || {

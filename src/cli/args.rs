@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use crate::diagnostics::zero_variance::Order;
+
 /// Fits Bayesian models and shows the chains while they run.
 ///
 /// Without a subcommand the window opens; FILE may be a data file, a recipe, a run folder or a file of draws.
@@ -163,12 +165,33 @@ pub struct ListArgs {
     pub json: bool,
 }
 
+/// Degree of zero-variance control variates.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ControlVariates {
+    /// Exact for the means of a normal posterior
+    Linear,
+    /// Also for its variances; needs many draws for the number of parameters
+    Quadratic,
+}
+
+impl From<ControlVariates> for Order {
+    fn from(degree: ControlVariates) -> Self {
+        match degree {
+            ControlVariates::Linear => Self::Linear,
+            ControlVariates::Quadratic => Self::Quadratic,
+        }
+    }
+}
+
 /// `summarise`.
 #[derive(Debug, Parser)]
 pub struct SummariseArgs {
     /// Run folders or CSV files of draws
     #[arg(required = true, value_name = "DIR|FILE")]
     pub sources: Vec<PathBuf>,
+    /// Correct means and standard deviations of a run folder by control variates from gradients at its draws
+    #[arg(long, value_name = "DEGREE")]
+    pub zero_variance: Option<ControlVariates>,
     /// Print summary.json instead of a table
     #[arg(long)]
     pub json: bool,
@@ -195,6 +218,9 @@ pub struct ExportArgs {
     /// Format; `ergodic list formats` shows them
     #[arg(long, value_name = "ID")]
     pub format: String,
+    /// Add estimates corrected by control variates to summaries
+    #[arg(long, value_name = "DEGREE")]
+    pub zero_variance: Option<ControlVariates>,
     /// File to write; standard output if absent
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,

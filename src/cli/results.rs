@@ -1,10 +1,15 @@
 //! `summarise` and `export`, and the summary table of every command.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use super::args::{ExportArgs, SummariseArgs};
+use super::args::{ControlVariates, ExportArgs, SummariseArgs};
 use super::{Failure, output};
+use crate::base::draws::DrawList;
 use crate::diagnostics::SummaryRow;
+use crate::diagnostics::zero_variance::ZeroVariance;
+use crate::engine::zero_variance::{CorrectControl, zero_variance};
+use crate::engine::{Job, PrepareControl};
 use crate::export::{self, Results, RunFolder, draws_csv, summary};
 
 /// Prints summaries of run folders or files of draws. Several files are the chains of one run.
@@ -12,16 +17,29 @@ pub fn summarise(args: &SummariseArgs) -> Result<(), Failure> {
     let results = if let [folder] = args.sources.as_slice()
         && folder.is_dir()
     {
-        RunFolder::open(folder)
-            .and_then(|folder| folder.results())
-            .map_err(Failure::request)?
+        let folder = RunFolder::open(folder).map_err(Failure::request)?;
+        let mut results = folder.results().map_err(Failure::request)?;
+        correct(&folder, &mut results, args.zero_variance)?;
+        results
+    } else if args.zero_variance.is_some() {
+        return Err(Failure::request(
+            "Control variates need one run folder: its recipe and data give the gradients",
+        ));
     } else {
         let mut all: Option<draws_csv::ReadDraws> = None;
         for path in &args.sources {
             let read = read_draws(path)?;
             match &mut all {
                 None => all = Some(read),
-                Some(all) if all.names == read.names => all.chains.extend(read.chains),
+                Some(all)
+                    if all.names == read.names
+                        && all.weights.is_some() == read.weights.is_some() =>
+                {
+                    all.chains.extend(read.chains);
+                    if let (Some(all), Some(more)) = (&mut all.weights, read.weights) {
+                        all.extend(more);
+                    }
+                }
                 Some(_) => {
                     return Err(Failure::request(format!(
                         "The files have different variables and cannot be chains of one run: {}",
@@ -32,7 +50,31 @@ pub fn summarise(args: &SummariseArgs) -> Result<(), Failure> {
         }
         Results::of_draws(all.ok_or_else(|| Failure::request("Nothing to summarise"))?)
     };
+    if results.is_weighted() {
+        output::note("Draws are weighted by their column `weight`");
+    }
     print(&results, args.json)
+}
+
+/// Adds estimates corrected by control variates, if asked for.
+fn correct(
+    folder: &RunFolder,
+    results: &mut Results,
+    degree: Option<ControlVariates>,
+) -> Result<(), Failure> {
+    let Some(degree) = degree else {
+        return Ok(());
+    };
+    let recipe = folder.recipe().map_err(Failure::request)?;
+    let job = Job::prepare(&recipe, folder.path(), None, &PrepareControl::default())
+        .map_err(Failure::request)?;
+    let lists: Vec<&DrawList> = results.draws.iter().collect();
+    let control = CorrectControl::default();
+    let corrected = zero_variance(&job, &lists, &results.weights(), degree.into(), &control)
+        .map_err(Failure::request)?;
+    output::note(&corrected.sentence());
+    results.corrected = Some(Arc::new(corrected));
+    Ok(())
 }
 
 fn read_draws(path: &Path) -> Result<draws_csv::ReadDraws, Failure> {
@@ -40,9 +82,11 @@ fn read_draws(path: &Path) -> Result<draws_csv::ReadDraws, Failure> {
         let results = RunFolder::open(path)
             .and_then(|folder| folder.results())
             .map_err(Failure::request)?;
+        let weights = results.weight_lists();
         return Ok(draws_csv::ReadDraws {
             names: results.variables,
             chains: results.draws,
+            weights,
         });
     }
     let file = std::fs::File::open(path).map_err(|error| {
@@ -59,9 +103,9 @@ fn read_draws(path: &Path) -> Result<draws_csv::ReadDraws, Failure> {
 /// Writes a run folder's results in another format.
 pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     let format = export::find(&args.format).map_err(Failure::request)?;
-    let results = RunFolder::open(&args.folder)
-        .and_then(|folder| folder.results())
-        .map_err(Failure::request)?;
+    let folder = RunFolder::open(&args.folder).map_err(Failure::request)?;
+    let mut results = folder.results().map_err(Failure::request)?;
+    correct(&folder, &mut results, args.zero_variance)?;
     match &args.out {
         Some(path) => export::write(format, &results, path).map_err(Failure::run),
         None => {
@@ -81,8 +125,50 @@ pub fn print(results: &Results, json: bool) -> Result<(), Failure> {
         output::result(&String::from_utf8_lossy(&bytes));
     } else {
         output::result(&summary_table(&results.summary));
+        if let Some(corrected) = &results.corrected {
+            output::result("\n");
+            output::result(&corrected_table(&corrected.estimates));
+        }
     }
     Ok(())
+}
+
+/// Estimates corrected by control variates as text; `gain` is how many times as many draws they are worth.
+fn corrected_table(corrected: &ZeroVariance) -> String {
+    let header = [
+        "variable",
+        "zv_mean",
+        "zv_mcse_mean",
+        "gain",
+        "zv_sd",
+        "zv_mcse_sd",
+        "gain_sd",
+    ];
+    let cells: Vec<Vec<String>> = corrected
+        .rows
+        .iter()
+        .map(|row| {
+            vec![
+                row.variable.clone(),
+                decimals(row.mean, digits(row.mcse_mean)),
+                significant(row.mcse_mean, 2),
+                gain(row.gain),
+                decimals(row.sd, digits(row.mcse_sd)),
+                significant(row.mcse_sd, 2),
+                gain(row.gain_sd),
+            ]
+        })
+        .collect();
+    output::table(&header, &cells)
+}
+
+/// Two digits up to a million, beyond which nothing but rounding is left.
+fn gain(value: Option<f64>) -> String {
+    match value {
+        Some(gain) if gain > 1e6 => ">1e6".to_owned(),
+        Some(gain) if gain >= 100.0 => format!("{gain:.0}"),
+        other => significant(other, 2),
+    }
 }
 
 /// The summary as text: digits by Monte Carlo error, R-hat with three decimals.

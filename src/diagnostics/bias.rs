@@ -77,11 +77,20 @@ pub struct BiasReport {
 
 /// Compares kept draws of an approximate sampler with those of a reference, column by column, in parallel.
 ///
-/// Every list has one column per name. The intervals hold the Monte Carlo errors of both runs, of means and of
+/// Both come with the weights of their draws, one vector per chain, or none. Every list has one column per name. The
+/// intervals hold the Monte Carlo errors of both runs, of means and of
 /// standard deviations (independent runs, first order). A mean is good within [`TOLERANCE`] posterior sd of the
 /// reference, a standard deviation within the same share of it.
-pub fn compare(names: &[String], reference: &[&DrawList], approximate: &[&DrawList]) -> BiasReport {
-    let tables = [reference, approximate].map(|chains| Tables::new(chains.len(), shortest(chains)));
+pub fn compare(
+    names: &[String],
+    (reference, reference_weights): (&[&DrawList], &[Vec<f64>]),
+    (approximate, approximate_weights): (&[&DrawList], &[Vec<f64>]),
+) -> BiasReport {
+    let tables = [
+        (reference, reference_weights),
+        (approximate, approximate_weights),
+    ]
+    .map(|(chains, weights)| Tables::new(chains.len(), shortest(chains), weights));
     let rows: Vec<BiasRow> = (names, 0..names.len())
         .into_par_iter()
         .map_init(
@@ -233,8 +242,8 @@ mod tests {
         let names: Vec<String> = (0..exact[0].width()).map(|j| format!("b[{j}]")).collect();
         compare(
             &names,
-            &exact.iter().collect::<Vec<_>>(),
-            &other.iter().collect::<Vec<_>>(),
+            (&exact.iter().collect::<Vec<_>>(), &[]),
+            (&other.iter().collect::<Vec<_>>(), &[]),
         )
     }
 

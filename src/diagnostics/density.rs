@@ -2,6 +2,8 @@
 
 use super::Missing;
 use super::fourier::Plan;
+use super::sorting::Sorter;
+use super::weights::{self, relative};
 
 /// Points of a density curve; more than a plot has pixels to tell apart.
 pub const GRID: usize = 512;
@@ -18,6 +20,8 @@ pub struct Density {
     pub y: Vec<f64>,
     /// Standard deviation of the Gaussian kernel.
     pub bandwidth: f64,
+    /// Probability below zero that was cut off, where negative weights prevail; 0 without negative weights.
+    pub clipped: f64,
 }
 
 /// Counts in equal intervals.
@@ -25,8 +29,27 @@ pub struct Density {
 pub struct Histogram {
     /// Edges, one more than counts, ascending.
     pub edges: Vec<f64>,
-    /// Draws in each interval; the last one is closed on both sides.
-    pub counts: Vec<usize>,
+    /// Draws in each interval, each as often as its relative weight; the last one is closed on both sides. Intervals in
+    /// which negative weights prevail are empty.
+    pub counts: Vec<f64>,
+}
+
+/// Draws with their weights over the mean weight, 1 for plain draws.
+fn weighted<'a>(parts: &[&'a [f64]], relative: Option<&[f64]>) -> impl Iterator<Item = (f64, f64)> {
+    let draws = parts.iter().copied().flatten().copied();
+    draws
+        .enumerate()
+        .map(move |(i, x)| (x, relative.map_or(1.0, |v| v[i])))
+}
+
+/// Relative weights over parts of any length; one slice of weights per part, or none.
+fn relative_of_parts(parts: &[&[f64]], weights: &[&[f64]]) -> Result<Option<Vec<f64>>, Missing> {
+    if weights.is_empty() {
+        return Ok(None);
+    }
+    let all = weights.concat();
+    let draws = parts.iter().map(|part| part.len()).sum();
+    relative(&[all], draws).transpose()
 }
 
 /// Gaussian kernel estimate of the draws in `parts` (chains or chunks, all taken together) on [`GRID`] points.
@@ -34,8 +57,16 @@ pub struct Histogram {
 /// Bandwidth by Silverman's rule, 0.9 min(sd, IQR / 1.34) n^(-1/5). Draws are shared linearly between the two
 /// nearest grid points and smoothed by a Fourier transform. `range` is the interval shown; `None` shows all draws,
 /// or their middle when a few lie very far out. Mass is not reflected at bounds.
-pub fn density(parts: &[&[f64]], range: Option<(f64, f64)>) -> Result<Density, Missing> {
-    let spread = Spread::of(parts)?;
+///
+/// `weights` are those of the draws, one slice per part, or none. The bandwidth is then that of weighted sd and quartiles
+/// and of n = (Σ w)² / Σ w² draws; where negative weights prevail the curve is cut off at zero ([`Density::clipped`]).
+pub fn density(
+    parts: &[&[f64]],
+    weights: &[&[f64]],
+    range: Option<(f64, f64)>,
+) -> Result<Density, Missing> {
+    let relative = relative_of_parts(parts, weights)?;
+    let spread = Spread::of(parts, relative.as_deref())?;
     let bandwidth = spread.bandwidth();
     let (low, high) = range.unwrap_or_else(|| {
         let (low, high) = spread.shown();
@@ -49,13 +80,13 @@ pub fn density(parts: &[&[f64]], range: Option<(f64, f64)>) -> Result<Density, M
     let plan = Plan::at_least(2 * GRID);
     let mut buffers = plan.buffers();
     let weight = 1.0 / (spread.count as f64 * step);
-    for &x in parts.iter().copied().flatten() {
+    for (x, v) in weighted(parts, relative.as_deref()) {
         let place = (x - low) / step;
         if place >= 0.0 && place <= (GRID - 1) as f64 {
             let left = (place as usize).min(GRID - 2);
             let share = place - left as f64;
-            buffers.real[left] += (1.0 - share) * weight;
-            buffers.real[left + 1] += share * weight;
+            buffers.real[left] += (1.0 - share) * weight * v;
+            buffers.real[left + 1] += share * weight * v;
         }
     }
     plan.forward(&mut buffers);
@@ -64,30 +95,45 @@ pub fn density(parts: &[&[f64]], range: Option<(f64, f64)>) -> Result<Density, M
         *z *= (-0.5 * (omega * j as f64).powi(2)).exp() / plan.len() as f64;
     }
     plan.inverse(&mut buffers);
+    let curve = &buffers.real[..GRID];
+    let signed = relative.is_some_and(|v| v.iter().any(|&v| v < 0.0));
     Ok(Density {
         x: (0..GRID).map(|i| low + i as f64 * step).collect(),
         // Rounding leaves tiny negative values where there is no mass.
-        y: buffers.real[..GRID].iter().map(|y| y.max(0.0)).collect(),
+        y: curve.iter().map(|y| y.max(0.0)).collect(),
         bandwidth,
+        clipped: if signed {
+            step * curve.iter().map(|y| (-y).max(0.0)).sum::<f64>()
+        } else {
+            0.0
+        },
     })
 }
 
 /// Histogram of the draws in `parts` over their whole range (its middle if a few draws lie very far out), in
-/// `bins` intervals; `None` takes the rule of Freedman and Diaconis, between 10 and 200.
-pub fn histogram(parts: &[&[f64]], bins: Option<usize>) -> Result<Histogram, Missing> {
-    let spread = Spread::of(parts)?;
+/// `bins` intervals; `None` takes the rule of Freedman and Diaconis, between 10 and 200. `weights` as for [`density`].
+pub fn histogram(
+    parts: &[&[f64]],
+    weights: &[&[f64]],
+    bins: Option<usize>,
+) -> Result<Histogram, Missing> {
+    let relative = relative_of_parts(parts, weights)?;
+    let spread = Spread::of(parts, relative.as_deref())?;
     let (low, high) = spread.shown();
     let bins = bins.unwrap_or_else(|| {
-        let width = 2.0 * spread.iqr / (spread.count as f64).cbrt();
+        let width = 2.0 * spread.iqr / spread.independent.cbrt();
         ((high - low) / width).ceil().clamp(10.0, 200.0) as usize
     });
     let bins = bins.max(1);
     let width = (high - low) / bins as f64;
-    let mut counts = vec![0; bins];
-    for &x in parts.iter().copied().flatten() {
+    let mut counts = vec![0.0; bins];
+    for (x, v) in weighted(parts, relative.as_deref()) {
         if x >= low && x <= high {
-            counts[(((x - low) / width) as usize).min(bins - 1)] += 1;
+            counts[(((x - low) / width) as usize).min(bins - 1)] += v;
         }
+    }
+    for count in &mut counts {
+        *count = count.max(0.0);
     }
     Ok(Histogram {
         edges: (0..=bins).map(|i| low + i as f64 * width).collect(),
@@ -98,6 +144,8 @@ pub fn histogram(parts: &[&[f64]], bins: Option<usize>) -> Result<Histogram, Mis
 /// Extent of the draws.
 struct Spread {
     count: usize,
+    /// Draws of equal weight that would tell as much: `count` for plain draws.
+    independent: f64,
     min: f64,
     max: f64,
     sd: f64,
@@ -108,7 +156,7 @@ struct Spread {
 }
 
 impl Spread {
-    fn of(parts: &[&[f64]]) -> Result<Self, Missing> {
+    fn of(parts: &[&[f64]], relative: Option<&[f64]>) -> Result<Self, Missing> {
         let (mut count, mut mean, mut squares) = (0_usize, 0.0, 0.0);
         let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
         for &x in parts.iter().copied().flatten() {
@@ -138,11 +186,27 @@ impl Spread {
             .collect();
         subset.sort_unstable_by(f64::total_cmp);
         let quarter = subset.len() / 4;
-        let (q25, q75) = (subset[quarter], subset[subset.len() - 1 - quarter]);
-        let sd = (squares / (count - 1) as f64).sqrt();
+        let (mut q25, mut q75) = (subset[quarter], subset[subset.len() - 1 - quarter]);
+        let mut sd = (squares / (count - 1) as f64).sqrt();
+        let mut independent = count as f64;
+        if let Some(v) = relative {
+            let draws: Vec<f64> = parts.concat();
+            let (mut sorted, mut order, mut places) = (Vec::new(), Vec::new(), Vec::new());
+            Sorter::default().sort(&draws, &mut sorted, &mut order);
+            weights::cdf(v, &order, &mut places);
+            [q25, q75] = [0.25, 0.75].map(|p| weights::quantile(&sorted, &places, p));
+            let mean = weights::mean_with(v, &draws, |x| x);
+            let variance = weights::mean_with(v, &draws, |x| (x - mean) * (x - mean));
+            independent = count as f64 / weights::mean_with(v, v, |v| v).max(1.0);
+            if variance <= 0.0 {
+                return Err(Missing::Weights);
+            }
+            sd = variance.sqrt();
+        }
         let iqr = if q75 > q25 { q75 - q25 } else { 1.34 * sd };
         Ok(Self {
             count,
+            independent,
             min,
             max,
             sd,
@@ -153,7 +217,7 @@ impl Spread {
     }
 
     fn bandwidth(&self) -> f64 {
-        0.9 * self.sd.min(self.iqr / 1.34) * (self.count as f64).powf(-0.2)
+        0.9 * self.sd.min(self.iqr / 1.34) * self.independent.powf(-0.2)
     }
 
     /// All draws, unless some lie more than ten interquartile ranges out (37 sd for a normal distribution takes
@@ -180,7 +244,7 @@ mod tests {
     #[test]
     fn the_estimate_is_the_sum_of_kernels() {
         let draws = [0.3, 1.1, 1.2, 4.0, 2.2, -0.7];
-        let estimate = density(&[&draws[..2], &draws[2..]], None).unwrap();
+        let estimate = density(&[&draws[..2], &draws[2..]], &[], None).unwrap();
         let h = estimate.bandwidth;
         let exact = |x: f64| {
             let kernel =
@@ -200,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_normal_sample_gives_the_normal_density() {
-        let estimate = density(&[&normal_draws(20_000)], None).unwrap();
+        let estimate = density(&[&normal_draws(20_000)], &[], None).unwrap();
         let step = estimate.x[1] - estimate.x[0];
         assert!((estimate.y.iter().sum::<f64>() * step - 1.0).abs() < 1e-3);
         for (&x, &y) in estimate.x.iter().zip(&estimate.y) {
@@ -213,34 +277,37 @@ mod tests {
     fn far_outliers_do_not_flatten_the_picture() {
         let mut draws = normal_draws(1000);
         draws.push(1e9);
-        let estimate = density(&[&draws], None).unwrap();
+        let estimate = density(&[&draws], &[], None).unwrap();
         assert!(estimate.x[GRID - 1] < 30.0);
         let step = estimate.x[1] - estimate.x[0];
         assert!((estimate.y.iter().sum::<f64>() * step - 1000.0 / 1001.0).abs() < 1e-3);
         assert_eq!(
-            histogram(&[&draws], None)
+            histogram(&[&draws], &[], None)
                 .unwrap()
                 .counts
                 .iter()
-                .sum::<usize>(),
-            1000
+                .sum::<f64>(),
+            1000.0
         );
     }
 
     #[test]
     fn counts_fall_into_half_open_intervals() {
-        let histogram = histogram(&[&[0.0, 1.0, 1.5, 2.0, 4.0]], Some(4)).unwrap();
+        let histogram = histogram(&[&[0.0, 1.0, 1.5, 2.0, 4.0]], &[], Some(4)).unwrap();
         assert_eq!(histogram.edges, [0.0, 1.0, 2.0, 3.0, 4.0]);
-        assert_eq!(histogram.counts, [1, 2, 1, 1]);
+        assert_eq!(histogram.counts, [1.0, 2.0, 1.0, 1.0]);
     }
 
     #[test]
     fn draws_without_a_density_are_refused() {
-        assert_eq!(density(&[&[1.0; 5]], None).unwrap_err(), Missing::Constant);
         assert_eq!(
-            density(&[&[1.0, f64::NAN]], None).unwrap_err(),
+            density(&[&[1.0; 5]], &[], None).unwrap_err(),
+            Missing::Constant
+        );
+        assert_eq!(
+            density(&[&[1.0, f64::NAN]], &[], None).unwrap_err(),
             Missing::NotFinite
         );
-        assert_eq!(density(&[&[1.0]], None).unwrap_err(), Missing::TooFew);
+        assert_eq!(density(&[&[1.0]], &[], None).unwrap_err(), Missing::TooFew);
     }
 }

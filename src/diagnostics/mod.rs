@@ -11,7 +11,9 @@
 //! | [`verdict`] | one word and one sentence about a run |
 //! | [`bias`] | how far an approximate sampler is from a reference |
 //! | [`osgfs_criterion`] | convergence criterion of stochastic gradient Fisher scoring |
+//! | [`zero_variance`] | control variates from gradients: smaller errors from the same draws |
 //! | [`density`], [`autocorrelation`], [`ranks`] | what plots draw |
+//! | [`weights`] | what all of these mean for weighted draws |
 //!
 //! Chains come as slices of draws. They should have equal length; longer ones are cut to the shortest, because
 //! the definitions need a rectangle and the newest draws of a chain that is ahead have no counterpart.
@@ -34,6 +36,8 @@ mod sentence;
 mod sorting;
 pub mod summary;
 pub mod verdict;
+pub mod weights;
+pub mod zero_variance;
 
 pub use summary::{SummaryRow, summarise};
 pub use verdict::Verdict;
@@ -53,6 +57,9 @@ pub enum Missing {
     /// At least one value is NaN or infinite.
     #[error("not finite")]
     NotFinite,
+    /// Weights that are not finite, or that cancel so that their sum is not positive beyond doubt.
+    #[error("weights cancel")]
+    Weights,
 }
 
 /// A diagnostic, or why there is none; `.ok()` gives the `Option`.

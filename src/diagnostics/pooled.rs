@@ -2,7 +2,7 @@
 //!
 //! One sort gives ranks, quantiles, median absolute deviation and tail indicators; ranks of the folded draws
 //! follow by merging the two sides of the median. The normal scores and the Fourier plan depend only on the
-//! number of draws and are shared by all parameters ([`Tables`]).
+//! number of draws and are shared by all parameters ([`Tables`]), and so are the weights of weighted draws.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,21 +13,36 @@ use super::fourier::{Buffers, Plan};
 use super::geyer;
 use super::moments::{Moments, mean_and_variance, mean_of, sum};
 use super::sorting::Sorter;
-use super::{CONSTANT_RANGE, Estimate, Missing};
+use super::{CONSTANT_RANGE, Estimate, Missing, weights};
 
-/// What depends only on the shape (chains × draws per chain).
+mod weighted;
+
+/// What depends only on the shape (chains × draws per chain) and on the weights.
 pub(super) struct Tables {
     num_chains: usize,
     draws_per_chain: usize,
+    /// Over their mean, chain after chain; `None` for plain draws, an error if they cannot be used.
+    weights: Option<Result<Vec<f64>, Missing>>,
     plan: OnceLock<Plan>,
     normal_scores: OnceLock<Vec<f64>>,
 }
 
 impl Tables {
-    pub fn new(num_chains: usize, draws_per_chain: usize) -> Arc<Self> {
+    /// For chains cut to `draws_per_chain`, with one slice of weights per chain or none.
+    pub fn new<W: AsRef<[f64]>>(
+        num_chains: usize,
+        draws_per_chain: usize,
+        weights: &[W],
+    ) -> Arc<Self> {
+        let weights = if weights.is_empty() || weights.len() == num_chains {
+            weights::relative(weights, draws_per_chain)
+        } else {
+            Some(Err(Missing::Weights))
+        };
         Arc::new(Self {
             num_chains,
             draws_per_chain,
+            weights,
             plan: OnceLock::new(),
             normal_scores: OnceLock::new(),
         })
@@ -98,6 +113,9 @@ pub(super) struct Pooled {
     folded: Vec<f64>,
     folded_order: Vec<u32>,
     has_folded: bool,
+    /// The cdf of the weights at the sorted values; of weighted draws, on first use.
+    cdf: Vec<f64>,
+    has_cdf: bool,
     finite: bool,
     mean: f64,
     /// The view being worked on, laid out like `values`.
@@ -120,6 +138,8 @@ impl Pooled {
             folded: Vec::new(),
             folded_order: Vec::new(),
             has_folded: false,
+            cdf: Vec::new(),
+            has_cdf: false,
             finite: true,
             mean: f64::NAN,
             view: Vec::new(),
@@ -133,8 +153,13 @@ impl Pooled {
 
     /// The chains of one parameter, cut to the shortest.
     pub fn of(chains: &[&[f64]]) -> Self {
+        Self::weighted(chains, &[])
+    }
+
+    /// The same with one slice of weights per chain, or none.
+    pub fn weighted(chains: &[&[f64]], weights: &[&[f64]]) -> Self {
         let draws = chains.iter().map(|chain| chain.len()).min().unwrap_or(0);
-        let mut pooled = Self::new(Tables::new(chains.len(), draws));
+        let mut pooled = Self::new(Tables::new(chains.len(), draws, weights));
         pooled.load(|values| {
             for chain in chains {
                 values.extend_from_slice(&chain[..draws]);
@@ -157,9 +182,10 @@ impl Pooled {
             "positions fit 32 bits"
         );
         self.has_folded = false;
+        self.has_cdf = false;
         self.current = None;
         self.finite = self.values.iter().all(|x| x.is_finite());
-        self.mean = mean_of(&self.values);
+        self.mean = self.weighted_mean(mean_of(&self.values));
         if self.finite {
             self.sorter
                 .sort(&self.values, &mut self.sorted, &mut self.order);
@@ -177,7 +203,9 @@ impl Pooled {
     }
 
     fn check(&self, at_least: usize) -> Result<(), Missing> {
-        if !self.finite {
+        if let Some(Err(broken)) = self.tables.weights {
+            Err(broken)
+        } else if !self.finite {
             Err(Missing::NotFinite)
         } else if self.values.len() < at_least {
             Err(Missing::TooFew)
@@ -212,6 +240,13 @@ impl Pooled {
     /// Mean of (x - mean)^`power`, for 2 and 4.
     pub fn central_moment(&self, power: u32) -> f64 {
         let square = |x: f64| (x - self.mean) * (x - self.mean);
+        if let Some(v) = self.weights() {
+            return if power == 2 {
+                weights::mean_with(v, &self.values, square)
+            } else {
+                weights::mean_with(v, &self.values, |x| square(x) * square(x))
+            };
+        }
         let total = if power == 2 {
             sum(&self.values, square)
         } else {
@@ -220,22 +255,45 @@ impl Pooled {
         total / self.values.len() as f64
     }
 
-    /// Quantile by linear interpolation of the order statistics (type 7 of Hyndman and Fan).
-    pub fn quantile(&self, prob: f64) -> Estimate {
+    /// Quantile by linear interpolation of the order statistics (type 7 of Hyndman and Fan), or of the cdf of the weights.
+    pub fn quantile(&mut self, prob: f64) -> Estimate {
         self.check(1)?;
-        Ok(interpolate(&self.sorted, prob))
+        Ok(self.place(prob))
     }
 
-    pub fn median(&self) -> Estimate {
+    pub fn median(&mut self) -> Estimate {
         self.check(1)?;
-        Ok(middle(&self.sorted))
+        Ok(self.centre())
+    }
+
+    /// The quantile of usable draws.
+    fn place(&mut self, prob: f64) -> f64 {
+        self.make_cdf();
+        if self.has_cdf {
+            weights::quantile(&self.sorted, &self.cdf, prob)
+        } else {
+            interpolate(&self.sorted, prob)
+        }
+    }
+
+    /// The median of usable draws.
+    fn centre(&mut self) -> f64 {
+        self.make_cdf();
+        if self.has_cdf {
+            weights::quantile(&self.sorted, &self.cdf, 0.5)
+        } else {
+            middle(&self.sorted)
+        }
     }
 
     /// 1.4826 × median of |x - median|.
     pub fn mad(&mut self) -> Estimate {
         self.check(1)?;
         self.fold();
-        Ok(1.4826 * middle(&self.folded))
+        Ok(match self.weights() {
+            Some(v) => self.weighted_mad(v),
+            None => 1.4826 * middle(&self.folded),
+        })
     }
 
     /// Split R-hat of a view.
@@ -244,6 +302,9 @@ impl Pooled {
         let half = self.tables.half();
         if half < 2 {
             return Err(Missing::TooFew);
+        }
+        if let Some(v) = self.weights() {
+            return self.weighted_split_rhat(v);
         }
         let n = half as f64;
         let (mut means, mut within) = (Moments::default(), 0.0);
@@ -264,6 +325,15 @@ impl Pooled {
     /// Effective sample size of the mean of a view, from split chains.
     pub fn ess(&mut self, view: View) -> Estimate {
         self.fill(view)?;
+        if self.weights().is_some() {
+            self.weighted_ess()
+        } else {
+            self.ess_of_view()
+        }
+    }
+
+    /// Effective sample size of the plain mean of what the view holds.
+    fn ess_of_view(&mut self) -> Estimate {
         let half = self.tables.half();
         if half < 3 {
             return Err(Missing::TooFew);
@@ -287,10 +357,7 @@ impl Pooled {
 
     /// The half chains of the current view.
     fn halves(&self) -> impl Iterator<Item = &[f64]> {
-        let (n, half) = (self.tables.draws_per_chain, self.tables.half());
-        self.view
-            .chunks_exact(n.max(1))
-            .flat_map(move |chain| [&chain[..half], &chain[n - half..]])
+        halves(&self.view, self.tables.draws_per_chain, self.tables.half())
     }
 
     /// Computes a view, unless it is there already; refuses one that is not finite or constant on the half chains.
@@ -353,7 +420,7 @@ impl Pooled {
         } else {
             prob
         };
-        let limit = interpolate(&self.sorted, prob);
+        let limit = self.place(prob);
         let below = self.sorted.partition_point(|&x| x <= limit);
         // Write the smaller side only.
         let (common, rare, side) = if 2 * below < self.order.len() {
@@ -369,6 +436,11 @@ impl Pooled {
 
     /// Writes normal scores of the ranks (or folded ranks) among the split draws; ties get their average rank.
     fn fill_scores(&mut self, folded: bool) {
+        if self.weights().is_some() {
+            self.make_cdf();
+            self.fill_weighted_scores(folded);
+            return;
+        }
         let (keys, order) = if folded {
             (&self.folded, &self.folded_order)
         } else {
@@ -414,7 +486,7 @@ impl Pooled {
             return;
         }
         self.has_folded = true;
-        let median = middle(&self.sorted);
+        let median = self.centre();
         self.folded.clear();
         self.folded_order.clear();
         let mut right = self.sorted.partition_point(|&x| x < median);
@@ -471,6 +543,13 @@ impl Pooled {
         self.buffers = Some(buffers);
         means
     }
+}
+
+/// The half chains of chains of length `n`; the middle draw of an odd chain belongs to neither.
+fn halves(chains: &[f64], n: usize, half: usize) -> impl Iterator<Item = &[f64]> {
+    chains
+        .chunks_exact(n.max(1))
+        .flat_map(move |chain| [&chain[..half], &chain[n - half..]])
 }
 
 /// Refuses sums that overflow.

@@ -64,7 +64,7 @@ proptest! {
         if filled.is_ok() {
             assert_close(&found, &slow_scores(&chains, |x| x));
         }
-        let pooled = Pooled::of(&slices(&chains));
+        let mut pooled = Pooled::of(&slices(&chains));
         let median = pooled.median().unwrap();
         let (filled, found) = views(&chains, View::Folded);
         if filled.is_ok() {

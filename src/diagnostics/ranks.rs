@@ -1,34 +1,54 @@
 //! Rank histograms: how the ranks of each chain among all draws are spread. Even bars mean chains that agree.
 
 use super::Missing;
+use super::weights::relative;
 
 /// Counts of the pooled ranks of each chain in `bins` equal intervals: chains × bins. Every chain's counts sum to
 /// its length (cut to the shortest); ties get their average rank.
-pub fn rank_counts(chains: &[&[f64]], bins: usize) -> Result<Vec<Vec<usize>>, Missing> {
+///
+/// With `weights` (one slice per chain, or none) a draw counts as much as its share of all weights, and its rank is that
+/// of the weights below it; bins in which negative weights prevail are empty.
+pub fn rank_counts(
+    chains: &[&[f64]],
+    weights: &[Vec<f64>],
+    bins: usize,
+) -> Result<Vec<Vec<f64>>, Missing> {
     let draws = chains.iter().map(|chain| chain.len()).min().unwrap_or(0);
     if draws == 0 || bins == 0 {
         return Err(Missing::TooFew);
     }
+    let relative = relative(weights, draws).transpose()?;
+    let weight = |position: usize| relative.as_ref().map_or(1.0, |v| v[position]);
     let mut pooled: Vec<(f64, usize)> = chains
         .iter()
         .enumerate()
-        .flat_map(|(c, chain)| chain[..draws].iter().map(move |&x| (x, c)))
+        .flat_map(|(c, chain)| {
+            let first = c * draws;
+            chain[..draws]
+                .iter()
+                .enumerate()
+                .map(move |(i, &x)| (x, first + i))
+        })
         .collect();
     if pooled.iter().any(|(x, _)| !x.is_finite()) {
         return Err(Missing::NotFinite);
     }
     pooled.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    let mut counts = vec![vec![0; bins]; chains.len()];
+    let mut counts = vec![vec![0.0; bins]; chains.len()];
     let total = pooled.len() as f64;
     let mut rank = 0.0;
     for tied in pooled.chunk_by(|a, b| a.0 == b.0) {
+        let own: f64 = tied.iter().map(|&(_, position)| weight(position)).sum();
         // The middle of the tied ranks, each rank r standing for (r - 1/2) / S.
-        let place = (rank + 0.5 * tied.len() as f64) / total;
+        let place = (rank + 0.5 * own) / total;
         let bin = ((place * bins as f64) as usize).min(bins - 1);
-        for &(_, chain) in tied {
-            counts[chain][bin] += 1;
+        for &(_, position) in tied {
+            counts[position / draws][bin] += weight(position);
         }
-        rank += tied.len() as f64;
+        rank += own;
+    }
+    for count in counts.iter_mut().flatten() {
+        *count = count.max(0.0);
     }
     Ok(counts)
 }
@@ -43,8 +63,8 @@ mod tests {
         let even: Vec<f64> = (0..100).map(|i| f64::from(2 * i)).collect();
         let odd: Vec<f64> = (0..100).map(|i| f64::from(2 * i + 1)).collect();
         assert_eq!(
-            rank_counts(&[&even, &odd], 10).unwrap(),
-            vec![vec![10; 10]; 2]
+            rank_counts(&[&even, &odd], &[], 10).unwrap(),
+            vec![vec![10.0; 10]; 2]
         );
     }
 
@@ -53,9 +73,20 @@ mod tests {
         let low: Vec<f64> = (0..40).map(f64::from).collect();
         let high: Vec<f64> = (40..80).map(f64::from).collect();
         assert_eq!(
-            rank_counts(&[&low, &high], 2).unwrap(),
-            vec![vec![40, 0], vec![0, 40]]
+            rank_counts(&[&low, &high], &[], 2).unwrap(),
+            vec![vec![40.0, 0.0], vec![0.0, 40.0]]
         );
+    }
+
+    #[test]
+    fn a_weighted_draw_counts_as_often_as_it_weighs() {
+        // Chain 1 holds every value twice where chain 2 holds it once with weight 2.
+        let (once, twice) = ([1.0, 3.0, 5.0, 7.0], [0.0, 2.0, 4.0, 6.0]);
+        let weights = [vec![0.5; 4], vec![1.5; 4]];
+        let counts = rank_counts(&[&once, &twice], &weights, 4).unwrap();
+        assert_eq!(counts, [vec![0.5; 4], vec![1.5; 4]]);
+        let uneven = rank_counts(&[&[0.0, 1.0]], &[vec![3.0, 1.0]], 4).unwrap();
+        assert_eq!(uneven, [[0.0, 1.5, 0.0, 0.5]]);
     }
 
     proptest! {
@@ -63,9 +94,9 @@ mod tests {
         fn every_draw_is_counted_once(values in prop::collection::vec(0_u8..6, 2..60), bins in 1_usize..12) {
             let values: Vec<f64> = values.into_iter().map(f64::from).collect();
             let (a, b) = values.split_at(values.len() / 2);
-            let counts = rank_counts(&[a, b], bins).unwrap();
+            let counts = rank_counts(&[a, b], &[], bins).unwrap();
             for chain in counts {
-                prop_assert_eq!(chain.iter().sum::<usize>(), values.len() / 2);
+                prop_assert_eq!(chain.iter().sum::<f64>(), (values.len() / 2) as f64);
             }
         }
     }

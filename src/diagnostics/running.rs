@@ -70,8 +70,9 @@ impl Running {
     /// Adds points for the lengths that `chains` reached since the last call, until `budget` is spent; what is
     /// left is continued by the next call. At least one parameter is done per call. Gives whether points were added.
     ///
-    /// The lists must be those of earlier calls with draws appended, with one column per parameter.
-    pub fn update(&mut self, chains: &[&DrawList], budget: Duration) -> bool {
+    /// The lists must be those of earlier calls with draws appended, with one column per parameter; `weights` are those
+    /// of the draws, one vector per chain, or empty.
+    pub fn update(&mut self, chains: &[&DrawList], weights: &[Vec<f64>], budget: Duration) -> bool {
         let start = Instant::now();
         let draws = shortest(chains);
         while self.next <= draws {
@@ -83,7 +84,7 @@ impl Running {
             .current
             .or_else(|| self.pending.pop().map(|length| (length, 0)))
         {
-            let tables = Tables::new(chains.len(), length);
+            let tables = Tables::new(chains.len(), length, weights);
             // Enough at a time to keep all threads busy, few enough to keep to the budget.
             let batch = 2 * rayon::current_num_threads();
             let mut done = first;
@@ -151,7 +152,7 @@ mod tests {
     }
 
     fn update(running: &mut Running, lists: &[DrawList], budget: Duration) -> bool {
-        running.update(&lists.iter().collect::<Vec<_>>(), budget)
+        running.update(&lists.iter().collect::<Vec<_>>(), &[], budget)
     }
 
     #[test]
@@ -164,7 +165,7 @@ mod tests {
         assert!(update(&mut running, &lists, LONG));
         assert_eq!(running.points(0).len(), 1);
         let names = ["a".to_owned(), "b".to_owned()];
-        let rows = super::super::summarise(&names, &lists.iter().collect::<Vec<_>>(), 1.0);
+        let rows = super::super::summarise(&names, &lists.iter().collect::<Vec<_>>(), &[], 1.0);
         for (j, row) in rows.iter().enumerate() {
             let point = running.points(j)[0];
             assert_eq!(point.draws, 100);

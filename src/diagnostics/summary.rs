@@ -71,11 +71,17 @@ impl SummaryRow {
 
 /// Summarises every column of `chains` (kept draws, one list per chain, equal width), in parallel over columns.
 ///
-/// `names` are the variables, one per column; `seconds` is the sampling time behind `ess_bulk_per_s`, 0 if
-/// unknown. Chains of unequal length are cut to the shortest; without draws all values are missing.
-pub fn summarise(names: &[String], chains: &[&DrawList], seconds: f64) -> Vec<SummaryRow> {
+/// `names` are the variables, one per column; `weights` are those of the draws, one vector per chain, or empty for plain
+/// draws; `seconds` is the sampling time behind `ess_bulk_per_s`, 0 if unknown. Chains of unequal length are cut to the
+/// shortest; without draws all values are missing.
+pub fn summarise(
+    names: &[String],
+    chains: &[&DrawList],
+    weights: &[Vec<f64>],
+    seconds: f64,
+) -> Vec<SummaryRow> {
     let draws = shortest(chains);
-    let tables = Tables::new(chains.len(), draws);
+    let tables = Tables::new(chains.len(), draws, weights);
     (names, 0..names.len())
         .into_par_iter()
         .map_init(
@@ -133,7 +139,7 @@ mod tests {
 
     fn summary(lists: &[DrawList]) -> Vec<SummaryRow> {
         let names: Vec<String> = (0..lists[0].width()).map(|j| format!("b[{j}]")).collect();
-        summarise(&names, &lists.iter().collect::<Vec<_>>(), 0.0)
+        summarise(&names, &lists.iter().collect::<Vec<_>>(), &[], 0.0)
     }
 
     #[test]

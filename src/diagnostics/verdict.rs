@@ -157,6 +157,19 @@ fn judge_failure(inputs: &VerdictInputs<'_>) -> Option<(Verdict, String)> {
         );
         return Some((Verdict::Bad, text));
     }
+    if inputs
+        .rows
+        .iter()
+        .any(|row| row.missing == Some(Missing::Weights))
+    {
+        let text = "Not usable: the weights of the draws cancel";
+        let next = if inputs.running {
+            None
+        } else {
+            Some("add draws or raise the batch size")
+        };
+        return Some((Verdict::Bad, sentence(text, None, "", next)));
+    }
     if let Some(&chain) = inputs.stuck.first() {
         let what = if inputs.stuck.len() == 1 {
             format!("chain {chain} stands still")

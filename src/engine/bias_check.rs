@@ -30,7 +30,9 @@ pub fn certify(job: &Job, view: &RunView, before: &Report, control: &RunView) ->
     let (reference, approximate) = (lists(control), lists(view));
     let reference: Vec<&DrawList> = reference.iter().collect();
     let approximate: Vec<&DrawList> = approximate.iter().collect();
-    let bias = compare(&names, &reference, &approximate);
+    // The control is an exact sampler with plain draws.
+    let weights = view.weights(job.weight_column());
+    let bias = compare(&names, (&reference, &[]), (&approximate, &weights));
     report(
         job,
         view,

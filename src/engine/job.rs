@@ -274,6 +274,18 @@ impl Job {
             .collect()
     }
 
+    /// The information column with the weights of draws, for samplers that weigh them.
+    pub fn weight_column(&self) -> Option<usize> {
+        let names: Vec<&str> = self
+            .sampler
+            .spec
+            .info
+            .iter()
+            .map(|column| column.name)
+            .collect();
+        samplers::weight_column(&names)
+    }
+
     /// Draws that chain `chain` is to keep.
     pub fn draws_wanted(&self, chain: usize) -> u64 {
         let run = &self.recipe.run;

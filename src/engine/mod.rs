@@ -23,6 +23,7 @@ pub mod recipe;
 pub mod run;
 #[cfg(test)]
 mod tests;
+pub mod zero_variance;
 
 pub use job::{Job, JobError, PrepareControl};
 pub use monitor::Report;

@@ -90,7 +90,9 @@ impl Monitor {
             let begun = Instant::now();
             let view = self.views.load();
             let chains: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
-            running.update(&chains, if last { Duration::MAX } else { INTERVAL / 4 });
+            let weights = view.weights(self.job.weight_column());
+            let budget = if last { Duration::MAX } else { INTERVAL / 4 };
+            running.update(&chains, &weights, budget);
             let mut report = report(&self.job, &view, &names, Arc::new(running.clone()), None);
             report.eta_secs = self.eta_secs(&view, &report.summary);
             self.apply_stop_rule(&report);
@@ -172,7 +174,8 @@ pub fn report(
 ) -> Report {
     let chains: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
     let seconds = sampling_secs(view);
-    let summary = summarise(names, &chains, seconds);
+    let weights = view.weights(job.weight_column());
+    let summary = summarise(names, &chains, &weights, seconds);
     let draws_per_chain = view.draws_per_chain();
     let divergences = divergences(job, view);
     let numbered = |wanted: fn(&ChainState, bool) -> bool| -> Vec<usize> {

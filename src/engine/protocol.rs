@@ -120,6 +120,15 @@ impl RunView {
             .filter(|chain| !matches!(chain.state, ChainState::Failed(_)))
     }
 
+    /// Weights of the kept draws of the chains that have not failed, from information column `column`; empty without one.
+    pub fn weights(&self, column: Option<usize>) -> Vec<Vec<f64>> {
+        column.map_or_else(Vec::new, |column| {
+            self.usable()
+                .map(|chain| chain.draws.info.column(column))
+                .collect()
+        })
+    }
+
     /// Whether all chains ended.
     pub fn is_finished(&self) -> bool {
         matches!(self.state, RunState::Finished(_))

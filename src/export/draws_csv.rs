@@ -1,4 +1,7 @@
 //! Draws as the R package posterior's `draws_df`: `.chain,.iteration,.draw` (1-based), then the variables.
+//!
+//! Draws with unequal weights have a last column `weight`, so that the file alone says how to average them. It is not a
+//! variable; a table of other origin with a column of this name is read in the same way.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -6,6 +9,7 @@ use std::io::{self, Read, Write};
 use super::Results;
 use super::number::{parse, shortest};
 use crate::base::draws::DrawList;
+use crate::samplers::{WEIGHT, weight_column};
 
 /// The columns before the variables.
 pub const INDEX_COLUMNS: [&str; 3] = [".chain", ".iteration", ".draw"];
@@ -15,7 +19,37 @@ pub const INDEX_COLUMNS: [&str; 3] = [".chain", ".iteration", ".draw"];
 /// # Errors
 /// The writer fails.
 pub fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(column) = weight_column(&results.info_names)
+        && results.is_weighted()
+    {
+        let mut names = results.variables.clone();
+        names.push(WEIGHT.to_owned());
+        let chains: Vec<DrawList> = results
+            .draws
+            .iter()
+            .zip(&results.info)
+            .map(|(draws, info)| beside(draws, info, column))
+            .collect();
+        return table(&names, &chains, out);
+    }
     table(&results.variables, &results.draws, out)
+}
+
+/// The draws with column `column` of `info` behind them.
+fn beside(draws: &DrawList, info: &DrawList, column: usize) -> DrawList {
+    let mut both = DrawList::new(draws.width() + 1);
+    let mut row = vec![0.0; draws.width() + 1];
+    for i in 0..draws.len() {
+        for (j, value) in row.iter_mut().enumerate() {
+            *value = if j < draws.width() {
+                draws.value(i, j)
+            } else {
+                info.value(i, column)
+            };
+        }
+        both.push(&row);
+    }
+    both
 }
 
 /// The sampler's information columns for the kept draws.
@@ -68,6 +102,39 @@ pub struct ReadDraws {
     pub names: Vec<String>,
     /// One list per chain.
     pub chains: Vec<DrawList>,
+    /// Weights, one list of one column per chain, if the table has them.
+    pub weights: Option<Vec<DrawList>>,
+}
+
+impl ReadDraws {
+    /// Takes the column of weights, if there is one, out of the variables of `chains`.
+    fn new(mut names: Vec<String>, chains: Vec<DrawList>) -> Self {
+        let Some(column) = weight_column(&names).filter(|_| names.len() > 1) else {
+            return Self {
+                names,
+                chains,
+                weights: None,
+            };
+        };
+        names.remove(column);
+        let split = |chain: &DrawList| {
+            let (mut draws, mut weights) = (DrawList::new(names.len()), DrawList::new(1));
+            let mut row = Vec::with_capacity(chain.width());
+            for i in 0..chain.len() {
+                row.clear();
+                row.extend((0..chain.width()).map(|j| chain.value(i, j)));
+                weights.push(&[row.remove(column)]);
+                draws.push(&row);
+            }
+            (draws, weights)
+        };
+        let (chains, weights) = chains.iter().map(split).unzip();
+        Self {
+            names,
+            chains,
+            weights: Some(weights),
+        }
+    }
 }
 
 /// Reads a `draws_df` table. Without a `.chain` column all rows are one chain; `.iteration` and `.draw` are not needed,
@@ -80,10 +147,7 @@ pub fn read(input: impl Read) -> Result<ReadDraws, String> {
     if chains.is_empty() {
         return Err("The table has a header and no draws".to_owned());
     }
-    Ok(ReadDraws {
-        names,
-        chains: chains.into_values().collect(),
-    })
+    Ok(ReadDraws::new(names, chains.into_values().collect()))
 }
 
 /// The same for the `count` chains of a run, some of which may have no draws.
@@ -91,6 +155,15 @@ pub fn read(input: impl Read) -> Result<ReadDraws, String> {
 /// # Errors
 /// As [`read`].
 pub fn read_chains(input: impl Read, count: usize) -> Result<ReadDraws, String> {
+    let (names, chains) = read_info(input, count)?;
+    Ok(ReadDraws::new(names, chains))
+}
+
+/// The sampler's information columns of the `count` chains of a run: names and one list per chain.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_info(input: impl Read, count: usize) -> Result<(Vec<String>, Vec<DrawList>), String> {
     let (names, mut chains) = read_by_chain(input)?;
     let width = names.len();
     let take = |chain| {
@@ -98,10 +171,8 @@ pub fn read_chains(input: impl Read, count: usize) -> Result<ReadDraws, String> 
             .remove(&chain)
             .unwrap_or_else(|| DrawList::new(width))
     };
-    Ok(ReadDraws {
-        chains: (1..=count as u64).map(take).collect(),
-        names,
-    })
+    let chains = (1..=count as u64).map(take).collect();
+    Ok((names, chains))
 }
 
 /// Names, and draws by the number of their chain.
@@ -184,6 +255,44 @@ mod tests {
         assert_eq!(back.names, names);
         assert_eq!(back.chains[0].column(0), chains[0].column(0));
         assert!(back.chains[1].column(1).iter().all(|value| value.is_nan()));
+    }
+
+    #[test]
+    fn weights_that_differ_are_written_beside_the_draws_and_read_back() {
+        let lists = |weight: fn(usize) -> f64| {
+            let (mut draws, mut info) = (DrawList::new(1), DrawList::new(2));
+            for i in 0..1100 {
+                draws.push(&[i as f64]);
+                info.push(&[0.5, weight(i)]);
+            }
+            let info_names = vec!["step_size".to_owned(), WEIGHT.to_owned()];
+            Results::new(
+                vec!["b[x]".to_owned()],
+                vec![draws],
+                (info_names, vec![info]),
+                0.0,
+            )
+        };
+        let weighted = lists(|i| {
+            if i % 3 == 0 {
+                -1.0
+            } else {
+                1.0 / (i + 1) as f64 + 1.0
+            }
+        });
+        let mut bytes = Vec::new();
+        write(&weighted, &mut bytes).unwrap();
+        assert!(bytes.starts_with(b".chain,.iteration,.draw,b[x],weight\n1,1,1,0,-1\n"));
+        let back = Results::of_draws(read(bytes.as_slice()).unwrap());
+        assert_eq!(back.variables, ["b[x]"]);
+        assert_eq!(back.info_names, [WEIGHT]);
+        assert_eq!(back.info[0].column(0), weighted.info[0].column(1));
+        assert_eq!(back.summary, weighted.summary);
+        assert!(back.is_weighted());
+        // Of equal weights nothing is to be seen.
+        let mut plain = Vec::new();
+        write(&lists(|_| 2.5), &mut plain).unwrap();
+        assert!(plain.starts_with(b".chain,.iteration,.draw,b[x]\n1,1,1,0\n"));
     }
 
     #[test]

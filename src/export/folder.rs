@@ -4,16 +4,19 @@
 //! `checkpoint.dat`.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use super::draws_csv::{self, ReadDraws};
 use super::manifest::Manifest;
 use super::{ExportError, find, write};
 use crate::base::draws::{ChainDraws, DrawList};
-use crate::diagnostics::{SummaryRow, summarise};
+use crate::diagnostics::{SummaryRow, summarise, weights};
 use crate::engine::checkpoint::{self, ChainMark};
 use crate::engine::recipe::SAMPLE_PREFIX;
 use crate::engine::run::Continuation;
+use crate::engine::zero_variance::Corrected;
 use crate::engine::{ChainState, Job, Recipe, Report, RunView};
+use crate::samplers::{WEIGHT, weight_column};
 
 /// Results in memory, of a run or read from files.
 #[derive(Clone, Debug)]
@@ -30,6 +33,8 @@ pub struct Results {
     pub summary: Vec<SummaryRow>,
     /// What was run, if known.
     pub manifest: Option<Manifest>,
+    /// Estimates corrected by control variates, if somebody asked for them.
+    pub corrected: Option<Arc<Corrected>>,
 }
 
 impl Results {
@@ -56,21 +61,72 @@ impl Results {
                 .collect(),
             summary: report.summary.clone(),
             manifest: Some(Manifest::of(job, view, report)),
+            corrected: None,
+        }
+    }
+
+    /// Draws with the sampler's information columns, summarised; `seconds` of sampling are 0 if unknown.
+    pub fn new(
+        variables: Vec<String>,
+        draws: Vec<DrawList>,
+        (info_names, info): (Vec<String>, Vec<DrawList>),
+        seconds: f64,
+    ) -> Self {
+        let lists: Vec<&DrawList> = draws.iter().collect();
+        let weights = weights_of(&info_names, &info);
+        let summary = summarise(&variables, &lists, &weights, seconds);
+        Self {
+            variables,
+            draws,
+            info_names,
+            info,
+            summary,
+            manifest: None,
+            corrected: None,
         }
     }
 
     /// Draws of unknown origin, summarised.
     pub fn of_draws(read: ReadDraws) -> Self {
-        let lists: Vec<&DrawList> = read.chains.iter().collect();
-        let summary = summarise(&read.names, &lists, 0.0);
-        Self {
-            info: vec![DrawList::new(0); read.chains.len()],
-            variables: read.names,
-            draws: read.chains,
-            info_names: Vec::new(),
-            summary,
-            manifest: None,
-        }
+        let info = info_of(&read);
+        Self::new(read.names, read.chains, info, 0.0)
+    }
+
+    /// Weights of the kept draws, one vector per chain; empty where there are none.
+    pub fn weights(&self) -> Vec<Vec<f64>> {
+        weights_of(&self.info_names, &self.info)
+    }
+
+    /// The same as lists of one column, if there are weights that differ.
+    pub fn weight_lists(&self) -> Option<Vec<DrawList>> {
+        let list = |weights: &Vec<f64>| {
+            let mut list = DrawList::new(1);
+            for &weight in weights {
+                list.push(&[weight]);
+            }
+            list
+        };
+        let weights = self.weights();
+        weights::matter(&weights).then(|| weights.iter().map(list).collect())
+    }
+
+    /// Whether averages over the draws are weighted: there are weights, and they differ.
+    pub fn is_weighted(&self) -> bool {
+        weights::matter(&self.weights())
+    }
+}
+
+fn weights_of(info_names: &[String], info: &[DrawList]) -> Vec<Vec<f64>> {
+    weight_column(info_names).map_or_else(Vec::new, |column| {
+        info.iter().map(|chain| chain.column(column)).collect()
+    })
+}
+
+/// What a table of draws says besides the variables: its weights, if it has them.
+fn info_of(read: &ReadDraws) -> (Vec<String>, Vec<DrawList>) {
+    match &read.weights {
+        Some(weights) => (vec![WEIGHT.to_owned()], weights.clone()),
+        None => (Vec::new(), vec![DrawList::new(0); read.chains.len()]),
     }
 }
 
@@ -241,33 +297,27 @@ impl RunFolder {
                 path.display()
             ))
         })?;
-        let read = |name: &str| {
-            let path = self.path.join(name);
-            let file = std::fs::File::open(&path)
-                .map_err(|error| ExportError::at("The run folder is incomplete", &error, &path))?;
-            draws_csv::read_chains(std::io::BufReader::new(file), manifest.chains.len())
-                .map_err(|what| ExportError(format!("{what}: {}", path.display())))
-        };
-        let draws = read("draws.csv")?;
-        let info = read("info.csv").ok();
-        let lists: Vec<&DrawList> = draws.chains.iter().collect();
+        let path = self.path.join("draws.csv");
+        let file = std::fs::File::open(&path)
+            .map_err(|error| ExportError::at("The run folder is incomplete", &error, &path))?;
+        let draws = draws_csv::read_chains(std::io::BufReader::new(file), manifest.chains.len())
+            .map_err(|what| ExportError(format!("{what}: {}", path.display())))?;
+        let info = std::fs::File::open(self.path.join("info.csv"))
+            .ok()
+            .and_then(|file| {
+                let input = std::io::BufReader::new(file);
+                draws_csv::read_info(input, manifest.chains.len()).ok()
+            })
+            // Without the sampler's information the draws still know their weights.
+            .unwrap_or_else(|| info_of(&draws));
         let seconds = manifest
             .chains
             .iter()
             .map(|chain| chain.draw_secs)
             .fold(0.0, f64::max);
-        let summary = summarise(&draws.names, &lists, seconds);
-        let (info_names, info) = info.map_or_else(
-            || (Vec::new(), vec![DrawList::new(0); draws.chains.len()]),
-            |info| (info.names, info.chains),
-        );
         Ok(Results {
-            variables: draws.names,
-            draws: draws.chains,
-            info_names,
-            info,
-            summary,
             manifest: Some(manifest),
+            ..Results::new(draws.names, draws.chains, info, seconds)
         })
     }
 

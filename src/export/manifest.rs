@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::reporter::Warning;
-use crate::diagnostics::Verdict;
+use crate::diagnostics::{Verdict, weights};
 use crate::engine::{ChainState, Job, Report, RunState, RunView, StopReason};
 use crate::estimators::Search;
 
@@ -27,6 +27,9 @@ pub struct Manifest {
     /// How the mode was found, if one was.
     #[serde(default)]
     pub mode: Option<Search>,
+    /// How the draws' weights enter, where they differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weights: Option<String>,
     /// Seed.
     pub seed: u64,
     /// Data source.
@@ -102,6 +105,10 @@ impl Manifest {
             sampler_reason: job.sampler_reason.clone(),
             approximation: job.sampler.spec.bias.map(str::to_owned),
             mode: job.mode.as_deref().cloned(),
+            weights: weights::matter(&view.weights(job.weight_column())).then(|| {
+                "every average is the ratio of weighted sums, with the information column `weight`"
+                    .to_owned()
+            }),
             seed: recipe.run.seed,
             data_source: recipe.data.source.clone(),
             data_fingerprint: job.table.fingerprint().to_owned(),

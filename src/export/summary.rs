@@ -1,4 +1,5 @@
-//! The summary table as CSV and JSON: not-available is `NA` in CSV and `null` in JSON.
+//! The summary table as CSV and JSON: not-available is `NA` in CSV and `null` in JSON. Estimates corrected by control
+//! variates follow as further columns, or as an object of their own.
 
 use std::io::{self, Write};
 
@@ -7,6 +8,8 @@ use serde::Serialize;
 use super::manifest::Manifest;
 use super::{Results, number};
 use crate::diagnostics::SummaryRow;
+use crate::diagnostics::zero_variance::ZeroVarianceRow;
+use crate::engine::zero_variance::Corrected;
 
 /// Column names, in order.
 pub const COLUMNS: [&str; 12] = [
@@ -41,16 +44,47 @@ pub fn values(row: &SummaryRow) -> [Option<f64>; 11] {
     ]
 }
 
+/// Further columns where estimates were corrected by control variates, in order.
+pub const CORRECTED_COLUMNS: [&str; 6] = [
+    "zv_mean",
+    "zv_mcse_mean",
+    "zv_gain",
+    "zv_sd",
+    "zv_mcse_sd",
+    "zv_gain_sd",
+];
+
+/// The numbers of a corrected row in the order of [`CORRECTED_COLUMNS`].
+pub fn corrected_values(row: &ZeroVarianceRow) -> [Option<f64>; 6] {
+    [
+        row.mean,
+        row.mcse_mean,
+        row.gain,
+        row.sd,
+        row.mcse_sd,
+        row.gain_sd,
+    ]
+}
+
 /// `summary.csv`.
 ///
 /// # Errors
 /// The writer fails.
 pub fn write_csv(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let mut out = csv::WriterBuilder::new().from_writer(out);
-    out.write_record(COLUMNS)?;
-    for row in &results.summary {
+    let corrected = results
+        .corrected
+        .as_ref()
+        .map(|corrected| &corrected.estimates.rows);
+    let more = corrected.map_or(&[][..], |_| &CORRECTED_COLUMNS);
+    out.write_record(COLUMNS.iter().chain(more))?;
+    for (index, row) in results.summary.iter().enumerate() {
         out.write_field(&row.variable)?;
         for value in values(row) {
+            out.write_field(number::or_na(value))?;
+        }
+        let corrected = corrected.and_then(|rows| rows.get(index));
+        for value in corrected.into_iter().flat_map(corrected_values) {
             out.write_field(number::or_na(value))?;
         }
         out.write_record(None::<&[u8]>)?;
@@ -61,6 +95,8 @@ pub fn write_csv(results: &Results, out: &mut dyn Write) -> io::Result<()> {
 #[derive(Serialize)]
 struct Summary<'a> {
     variables: &'a [SummaryRow],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    zero_variance: Option<&'a Corrected>,
     run: Option<&'a Manifest>,
 }
 
@@ -71,6 +107,7 @@ struct Summary<'a> {
 pub fn write_json(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let summary = Summary {
         variables: &results.summary,
+        zero_variance: results.corrected.as_deref(),
         run: results.manifest.as_ref(),
     };
     serde_json::to_writer_pretty(&mut *out, &summary)?;

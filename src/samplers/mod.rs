@@ -143,6 +143,12 @@ pub const CRITERION: &str = "criterion";
 /// Name of the information column with the weight of the draw in every average; it may be negative (signed estimators).
 /// Without the column, or where all weights are equal, averages are plain.
 pub const WEIGHT: &str = "weight";
+
+/// Which of the information columns called `names` holds weights, if any.
+pub fn weight_column<N: AsRef<str>>(names: &[N]) -> Option<usize> {
+    names.iter().position(|name| name.as_ref() == WEIGHT)
+}
+
 /// Name of the information column with the potential temperature of a thermostat, 1 on target.
 pub const TEMPERATURE: &str = "temperature";
 /// Name of the information column with the rows used by a step, as a share of all rows.

@@ -9,6 +9,7 @@ use super::theme::{Palette as Colors, Text};
 use super::widgets::{Field, key_cap};
 use crate::app::{AppState, Command, Depth, Page, Theme};
 use crate::data::roles::Role;
+use crate::diagnostics::zero_variance::Order;
 
 /// What a row of the palette does.
 enum Deed {
@@ -113,6 +114,20 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
         for draws in [1_000_u64, 10_000, 100_000] {
             let text = format!("Add {},000 draws per chain", draws / 1000);
             rows.push((text, Deed::Send(Command::AddDraws(id, draws))));
+        }
+        for (order, words) in [
+            (
+                Some(Order::Linear),
+                "Correct estimates by linear control variates",
+            ),
+            (
+                Some(Order::Quadratic),
+                "Correct estimates by quadratic control variates",
+            ),
+            (None, "Show plain estimates"),
+        ] {
+            let text = words.to_owned();
+            rows.push((text, Deed::Send(Command::Correct(id, order))));
         }
         for format in crate::export::FORMATS {
             rows.push((

@@ -10,7 +10,9 @@ use crate::diagnostics::autocorrelation::autocorrelation;
 use crate::diagnostics::density::density;
 use crate::diagnostics::ranks::rank_counts;
 use crate::diagnostics::running::Point;
+use crate::diagnostics::weights::{self, influence};
 use crate::engine::{Report, RunView};
+use crate::samplers::weight_column;
 
 /// Least time between two makings while draws come.
 const REFRESH: Duration = Duration::from_millis(500);
@@ -90,7 +92,12 @@ pub struct Densities {
     pub prior: Option<Vec<[f64; 2]>>,
     /// Why there is no curve.
     pub missing: Option<String>,
+    /// What must be known about the curve.
+    pub remark: Option<String>,
 }
+
+/// Probability cut off from a curve that is worth a remark.
+const CLIPPED: f64 = 0.005;
 
 fn columns(view: &RunView, variable: usize) -> Vec<Vec<f64>> {
     view.chains
@@ -99,22 +106,43 @@ fn columns(view: &RunView, variable: usize) -> Vec<Vec<f64>> {
         .collect()
 }
 
+/// Weights of the kept draws of all chains; empty where they do not matter.
+fn weights(entry: &RunEntry, view: &RunView) -> Vec<Vec<f64>> {
+    let column = weight_column(&entry.info_names());
+    let weights = column.map_or_else(Vec::new, |column| {
+        let chains = view.chains.iter();
+        chains
+            .map(|chain| chain.draws.info.column(column))
+            .collect()
+    });
+    if weights::matter(&weights) {
+        weights
+    } else {
+        Vec::new()
+    }
+}
+
 /// Densities of the kept draws of one variable.
 pub fn densities(entry: &RunEntry, view: &RunView, variable: usize) -> Densities {
     let columns = columns(view, variable);
     let usable: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    let points = |parts: &[&[f64]], range: Option<(f64, f64)>| {
-        density(parts, range).map(|curve| {
+    let weights = weights(entry, view);
+    let all_weights: Vec<&[f64]> = weights.iter().map(Vec::as_slice).collect();
+    let points = |parts: &[&[f64]], weights: &[&[f64]], range: Option<(f64, f64)>| {
+        density(parts, weights, range).map(|curve| {
             let pairs = curve.x.iter().zip(&curve.y);
             pairs.map(|(&x, &y)| [x, y]).collect::<Vec<_>>()
         })
     };
     // First the range of the draws, then a wider one, so that the curve comes down to the axis at both ends.
-    let pooled = density(&usable, None).and_then(|curve| {
+    let mut clipped = 0.0;
+    let pooled = density(&usable, &all_weights, None).and_then(|curve| {
+        clipped = curve.clipped;
         let pad = 3.0 * curve.bandwidth;
         let low = curve.x.first().copied().unwrap_or(0.0) - pad;
         let high = curve.x.last().copied().unwrap_or(1.0) + pad;
-        Ok(((low, high), points(&usable, Some((low, high)))?))
+        let points = points(&usable, &all_weights, Some((low, high)))?;
+        Ok(((low, high), points))
     });
     let (range, pooled) = match pooled {
         Ok(found) => found,
@@ -127,7 +155,11 @@ pub fn densities(entry: &RunEntry, view: &RunView, variable: usize) -> Densities
     };
     let chains = usable
         .iter()
-        .map(|chain| points(&[chain], Some(range)).unwrap_or_default())
+        .enumerate()
+        .map(|(index, chain)| {
+            let weights = all_weights.get(index).map_or(&[][..], std::slice::from_ref);
+            points(&[chain], weights, Some(range)).unwrap_or_default()
+        })
         .collect();
     let prior = entry.job().and_then(|job| {
         pooled
@@ -140,24 +172,41 @@ pub fn densities(entry: &RunEntry, view: &RunView, variable: usize) -> Densities
         chains,
         prior,
         missing: None,
+        remark: (clipped > CLIPPED).then(|| {
+            format!(
+                "negative weights: {:.0}% below zero cut off",
+                100.0 * clipped
+            )
+        }),
     }
 }
 
 /// Rank counts by chain and bin, or why there are none.
-pub fn ranks(view: &RunView, variable: usize) -> Result<Vec<Vec<u32>>, String> {
+pub fn ranks(entry: &RunEntry, view: &RunView, variable: usize) -> Result<Vec<Vec<u32>>, String> {
     let columns = columns(view, variable);
     let chains: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    let counts = rank_counts(&chains, RANK_BINS).map_err(|why| why.to_string())?;
-    let short = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let counts =
+        rank_counts(&chains, &weights(entry, view), RANK_BINS).map_err(|why| why.to_string())?;
+    // Weighted counts are rounded to whole draws.
+    let short = |count: f64| count.round() as u32;
     Ok(counts
         .into_iter()
         .map(|chain| chain.into_iter().map(short).collect())
         .collect())
 }
 
-/// Autocorrelations by chain with the half width of the band of chance, or why there are none.
-pub fn autocorrelations(view: &RunView, variable: usize) -> Result<(Vec<Vec<f64>>, f64), String> {
-    let columns = columns(view, variable);
+/// Autocorrelations by chain with the half width of the band of chance, or why there are none. Of weighted draws, those
+/// of the influence on the mean, which its error is made of.
+pub fn autocorrelations(
+    entry: &RunEntry,
+    view: &RunView,
+    variable: usize,
+) -> Result<(Vec<Vec<f64>>, f64), String> {
+    let mut columns = columns(view, variable);
+    let weights = weights(entry, view);
+    if !weights.is_empty() {
+        columns = influence(&columns, &weights).map_err(|why| why.to_string())?;
+    }
     let mut why = None;
     let chains: Vec<Vec<f64>> = columns
         .iter()

@@ -213,9 +213,9 @@ fn rank_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
     if !of.has_draws(ui, 20) {
         return;
     }
-    let ranks = views
-        .ranks
-        .get(ui, of.key, || Some(curves::ranks(of.run, of.index)));
+    let ranks = views.ranks.get(ui, of.key, || {
+        Some(curves::ranks(of.entry, of.run, of.index))
+    });
     match ranks {
         Some(Ok(counts)) => {
             let data = RankData {
@@ -242,7 +242,7 @@ fn autocorrelation_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
         return;
     }
     let found = views.correlations.get(ui, of.key, || {
-        Some(curves::autocorrelations(of.run, of.index))
+        Some(curves::autocorrelations(of.entry, of.run, of.index))
     });
     match found {
         Some(Ok((chains, band))) => {
@@ -321,7 +321,8 @@ fn density_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
     let shown = density_ui(ui, Palette::of(ui), data, &views.filter, height);
     let read_out = shown
         .hover
-        .map(|point| format!("value {}", number::significant(point.x, 3)));
+        .map(|point| format!("value {}", number::significant(point.x, 3)))
+        .or_else(|| made.remark.clone());
     paint_name(ui, line, of, read_out.as_deref());
 }
 

@@ -7,8 +7,11 @@ use eframe::egui::{Frame, Margin, Rect, ScrollArea, Ui, vec2};
 use egui_extras::Column as Col;
 
 use super::words;
+use crate::app::correcting;
+use crate::app::entry::Correction;
 use crate::app::{AppState, Command, Depth, RunEntry};
 use crate::diagnostics::SummaryRow;
+use crate::diagnostics::zero_variance::{Order, ZeroVarianceRow};
 use crate::engine::Report;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
@@ -16,7 +19,7 @@ use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{
     Side, Tone, head_cell, name_cell, name_chars, number_cell, table, verdict_cell,
 };
-use crate::ui::widgets::{self, Chip, Field, Tab, name, number, paint};
+use crate::ui::widgets::{self, Chip, Field, Segments, Tab, name, number, paint};
 
 /// The order changes at most this often while draws come.
 const SETTLE: Duration = Duration::from_secs(2);
@@ -26,7 +29,11 @@ const SETTLE: Duration = Duration::from_secs(2);
 enum Column {
     Mean,
     Mcse,
+    CorrectedMean,
+    CorrectedMcse,
+    Gain,
     Sd,
+    CorrectedSd,
     Mad,
     Q5,
     Q50,
@@ -37,12 +44,22 @@ enum Column {
     EssPerSecond,
 }
 
+/// A variable's row of the summary and its corrected estimates, if they were asked for.
+type Line<'a> = (&'a SummaryRow, Option<&'a ZeroVarianceRow>);
+
+/// Gain beyond which nothing but rounding is left.
+const GAIN_LIMIT: f64 = 1e6;
+
 impl Column {
     fn head(self) -> &'static str {
         match self {
             Self::Mean => "mean",
             Self::Mcse => "MCSE",
+            Self::CorrectedMean => "mean, zv",
+            Self::CorrectedMcse => "MCSE, zv",
+            Self::Gain => "gain",
             Self::Sd => "sd",
+            Self::CorrectedSd => "sd, zv",
             Self::Mad => "MAD",
             Self::Q5 => "5%",
             Self::Q50 => "median",
@@ -58,7 +75,15 @@ impl Column {
         match self {
             Self::Mean => "Posterior mean, to the first digit that its Monte Carlo error moves",
             Self::Mcse => "Monte Carlo standard error of the mean",
+            Self::CorrectedMean => "Posterior mean corrected by zero-variance control variates",
+            Self::CorrectedMcse => "Monte Carlo standard error of the corrected mean",
+            Self::Gain => {
+                "Variance reduction: how many times as many draws the corrected mean is worth"
+            }
             Self::Sd => "Posterior standard deviation",
+            Self::CorrectedSd => {
+                "Posterior standard deviation corrected by zero-variance control variates"
+            }
             Self::Mad => {
                 "Median absolute deviation × 1.4826: the sd of a normal distribution, safe from outliers"
             }
@@ -77,16 +102,21 @@ impl Column {
     fn width(self) -> f32 {
         match self {
             Self::Mean | Self::EssTail | Self::Q5 | Self::Q50 | Self::Q95 => 60.0,
-            Self::Sd | Self::Mcse | Self::Mad => 56.0,
+            Self::CorrectedMean | Self::CorrectedMcse => 68.0,
+            Self::Sd | Self::Mcse | Self::Mad | Self::CorrectedSd | Self::Gain => 56.0,
             Self::Rhat => 52.0,
             Self::EssBulk | Self::EssPerSecond => 48.0,
         }
     }
 
-    fn value(self, row: &SummaryRow) -> Option<f64> {
+    fn value(self, (row, corrected): Line<'_>) -> Option<f64> {
         match self {
             Self::Mean => row.mean,
             Self::Mcse => row.mcse_mean,
+            Self::CorrectedMean => corrected?.mean,
+            Self::CorrectedMcse => corrected?.mcse_mean,
+            Self::Gain => corrected?.gain,
+            Self::CorrectedSd => corrected?.sd,
             Self::Sd => row.sd,
             Self::Mad => row.mad,
             Self::Q5 => row.q5,
@@ -99,17 +129,27 @@ impl Column {
         }
     }
 
-    fn text(self, row: &SummaryRow) -> String {
-        let Some(value) = self.value(row) else {
-            return row
+    fn text(self, line: Line<'_>) -> String {
+        let Some(value) = self.value(line) else {
+            return line
+                .0
                 .missing
                 .map_or(number::NOT_AVAILABLE.to_owned(), |why| why.to_string());
         };
+        let (row, corrected) = line;
         match self {
             Self::Mean | Self::Q5 | Self::Q50 | Self::Q95 => {
                 number::estimate(value, row.mcse_mean.unwrap_or(f64::NAN))
             }
-            Self::Mcse | Self::Sd | Self::Mad => number::sd(value),
+            Self::CorrectedMean => {
+                let error = corrected.and_then(|row| row.mcse_mean);
+                number::estimate(value, error.unwrap_or(f64::NAN))
+            }
+            Self::Gain if value > GAIN_LIMIT => "> 10⁶".to_owned(),
+            Self::Gain => format!("× {}", number::significant(value, 2)),
+            Self::Mcse | Self::Sd | Self::Mad | Self::CorrectedMcse | Self::CorrectedSd => {
+                number::sd(value)
+            }
             Self::Rhat => number::rhat(value),
             Self::EssBulk | Self::EssTail | Self::EssPerSecond => number::ess(value),
         }
@@ -117,12 +157,19 @@ impl Column {
 }
 
 /// Columns for a depth and width, in the order of the table; what is dropped first stands last in `wishes`.
-fn columns(depth: Depth, width: f32) -> Vec<Column> {
-    use Column::{EssBulk, EssPerSecond, EssTail, Mad, Mcse, Mean, Q5, Q50, Q95, Rhat, Sd};
-    const ORDER: [Column; 11] = [
+fn columns(depth: Depth, width: f32, corrected: bool) -> Vec<Column> {
+    use Column::{
+        CorrectedMcse, CorrectedMean, CorrectedSd, EssBulk, EssPerSecond, EssTail, Gain, Mad, Mcse,
+        Mean, Q5, Q50, Q95, Rhat, Sd,
+    };
+    const ORDER: [Column; 15] = [
         Mean,
         Mcse,
+        CorrectedMean,
+        CorrectedMcse,
+        Gain,
         Sd,
+        CorrectedSd,
         Mad,
         Q5,
         Q50,
@@ -133,6 +180,7 @@ fn columns(depth: Depth, width: f32) -> Vec<Column> {
         EssPerSecond,
     ];
     let (kept, wishes): (&[Column], &[Column]) = match depth {
+        Depth::Standard if corrected => (&[CorrectedMean, CorrectedMcse, Gain], &[Rhat, Sd, Mean]),
         Depth::Verdict => (&[Mean, Q5, Q95], &[]),
         Depth::Standard => (&[Mean, Rhat], &[EssBulk, Sd, Mcse, Q5, Q95]),
         Depth::Everything => (&ORDER, &[]),
@@ -153,6 +201,9 @@ fn columns(depth: Depth, width: f32) -> Vec<Column> {
     ORDER
         .into_iter()
         .filter(|column| chosen.contains(column))
+        .filter(|column| {
+            corrected || !matches!(column, CorrectedMean | CorrectedMcse | Gain | CorrectedSd)
+        })
         .collect()
 }
 
@@ -210,7 +261,7 @@ fn badness(row: &SummaryRow) -> f64 {
     rhat.max(ess)
 }
 
-fn compare(a: &SummaryRow, b: &SummaryRow, sort: Sort) -> Ordering {
+fn compare(a: Line<'_>, b: Line<'_>, sort: Sort) -> Ordering {
     let numbers = |a: Option<f64>, b: Option<f64>, up: bool| match (a, b) {
         (Some(a), Some(b)) if up => a.total_cmp(&b),
         (Some(a), Some(b)) => b.total_cmp(&a),
@@ -218,10 +269,10 @@ fn compare(a: &SummaryRow, b: &SummaryRow, sort: Sort) -> Ordering {
         (a, b) => b.is_some().cmp(&a.is_some()),
     };
     match sort {
-        Sort::Worst => badness(b).total_cmp(&badness(a)),
+        Sort::Worst => badness(b.0).total_cmp(&badness(a.0)),
         Sort::Model => Ordering::Equal,
-        Sort::Name(true) => a.variable.cmp(&b.variable),
-        Sort::Name(false) => b.variable.cmp(&a.variable),
+        Sort::Name(true) => a.0.variable.cmp(&b.0.variable),
+        Sort::Name(false) => b.0.variable.cmp(&a.0.variable),
         Sort::By(column, up) => numbers(column.value(a), column.value(b), up),
     }
 }
@@ -254,7 +305,7 @@ impl SummaryView {
             .collect();
         let sort = self.sort;
         self.order
-            .sort_by(|&a, &b| compare(&rows[a], &rows[b], sort));
+            .sort_by(|&a, &b| compare(line(entry, report, a), line(entry, report, b), sort));
         self.made = Some(Made {
             run: entry.id,
             filter: self.filter.clone(),
@@ -276,6 +327,44 @@ impl SummaryView {
             Sort::By(old, _) if old == column => Sort::Worst,
             _ => Sort::By(column, first_up),
         };
+    }
+}
+
+/// The row of a variable.
+fn line<'a>(entry: &'a RunEntry, report: &'a Report, index: usize) -> Line<'a> {
+    let corrected = entry.correction.done();
+    (
+        &report.summary[index],
+        corrected.and_then(|corrected| corrected.estimates.rows.get(index)),
+    )
+}
+
+/// Chooses plain or corrected estimates; while gradients are being computed, says how far they are.
+fn correction_ui(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
+    let refusal = correcting::refusal(entry);
+    let mut order = entry.correction.order();
+    let before = order;
+    let shown = Segments::new("Control variates", &mut order)
+        .option(None, "Plain")
+        .option_unless(Some(Order::Linear), "Linear", refusal)
+        .option_unless(Some(Order::Quadratic), "Quadratic", refusal)
+        .show(ui);
+    match &entry.correction {
+        Correction::Working(_, control) => {
+            let done = format!("{:.0}%", 100.0 * control.progress());
+            ui.label(Text::Caption.rich(done, Palette::of(ui).text_secondary));
+        }
+        Correction::Done(corrected) => {
+            shown.on_hover_text(corrected.sentence());
+        }
+        _ => {
+            shown.on_hover_text(
+                "Zero-variance control variates: smaller Monte Carlo errors from the same draws and the gradients at them",
+            );
+        }
+    }
+    if order != before {
+        out.send(Command::Correct(entry.id, order));
     }
 }
 
@@ -339,9 +428,10 @@ pub fn summary_ui(
     );
     let filtered = view.order.len() < report.summary.len();
     let width = ui.available_width();
-    let shown = columns(state.preferences.depth, width);
+    let corrected = entry.correction.done().is_some();
+    let shown = columns(state.preferences.depth, width, corrected);
     let needed = ICON + NAME_MIN + EDGE + shown.iter().map(|column| column.width()).sum::<f32>();
-    let foot = 26.0;
+    let foot = 32.0;
     let height = (ui.available_height() - foot).max(60.0);
     ui.allocate_ui(vec2(width, height), |ui| {
         ui.set_min_size(vec2(width, height));
@@ -362,6 +452,14 @@ pub fn summary_ui(
             if widgets::link(ui, "Show all").clicked() {
                 view.filter.clear();
             }
+        }
+        if state.preferences.depth != Depth::Verdict {
+            let layout = eframe::egui::Layout::right_to_left(eframe::egui::Align::Center);
+            ui.with_layout(layout, |ui| {
+                ui.spacing_mut().item_spacing.x = t.space.x2;
+                ui.add_space(t.space.x3);
+                correction_ui(ui, entry, out);
+            });
         }
     });
 }
@@ -449,8 +547,9 @@ fn rows_ui(
                 line.col(|ui| {
                     name_cell(ui, &short[index], &row.variable);
                 });
+                let values = self::line(entry, report, index);
                 for &column in shown {
-                    line.col(|ui| value_ui(ui, row, column, kind, ess));
+                    line.col(|ui| value_ui(ui, values, column, kind, ess));
                 }
                 line.col(|_ui| {});
                 if line.response().clicked() {
@@ -463,15 +562,16 @@ fn rows_ui(
     }
 }
 
-fn value_ui(ui: &mut Ui, row: &SummaryRow, column: Column, kind: VerdictKind, ess: f64) {
+fn value_ui(ui: &mut Ui, line: Line<'_>, column: Column, kind: VerdictKind, ess: f64) {
+    let row = line.0;
     let past = match column {
         Column::Rhat => words::rhat_is_past(row),
         Column::EssBulk => row.ess_bulk.is_some_and(|value| value < ess),
         Column::EssTail => row.ess_tail.is_some_and(|value| value < ess),
         _ => false,
     };
-    let text = column.text(row);
-    if column.value(row).is_none() {
+    let text = column.text(line);
+    if column.value(line).is_none() {
         let response = number_cell(ui, number::NOT_AVAILABLE, Tone::Secondary);
         response.on_hover_text(text);
         return;
@@ -482,7 +582,10 @@ fn value_ui(ui: &mut Ui, row: &SummaryRow, column: Column, kind: VerdictKind, es
         } else {
             VerdictKind::Watch
         })
-    } else if matches!(column, Column::Sd | Column::Mcse | Column::Mad) {
+    } else if matches!(
+        column,
+        Column::Sd | Column::Mcse | Column::Mad | Column::CorrectedSd | Column::CorrectedMcse
+    ) {
         Tone::Secondary
     } else {
         Tone::Primary
@@ -520,24 +623,33 @@ mod tests {
             row("apart", 1.2, 900.0),
         ];
         let mut order = [0, 1, 2];
-        order.sort_by(|&a, &b| compare(&rows[a], &rows[b], Sort::Worst));
+        let rows = &rows;
+        let by =
+            |sort| move |a: &usize, b: &usize| compare((&rows[*a], None), (&rows[*b], None), sort);
+        order.sort_by(by(Sort::Worst));
         assert_eq!(order, [2, 1, 0]);
-        order.sort_by(|&a, &b| compare(&rows[a], &rows[b], Sort::By(Column::EssBulk, true)));
+        order.sort_by(by(Sort::By(Column::EssBulk, true)));
         assert_eq!(order, [1, 2, 0]);
     }
 
     #[test]
     fn narrow_tables_lose_the_interval_first_and_keep_mean_and_rhat() {
-        let wide = columns(Depth::Standard, 600.0);
+        let wide = columns(Depth::Standard, 600.0, false);
         assert!(wide.contains(&Column::Q5) && wide.contains(&Column::Mcse));
-        let usual = columns(Depth::Standard, 364.0);
+        let usual = columns(Depth::Standard, 364.0, false);
         assert_eq!(
             usual,
             [Column::Mean, Column::Sd, Column::Rhat, Column::EssBulk]
         );
         assert_eq!(
-            columns(Depth::Standard, 200.0),
+            columns(Depth::Standard, 200.0, false),
             [Column::Mean, Column::Rhat]
         );
+        assert_eq!(
+            columns(Depth::Standard, 200.0, true),
+            [Column::CorrectedMean, Column::CorrectedMcse, Column::Gain]
+        );
+        assert_eq!(columns(Depth::Everything, 200.0, false).len(), 11);
+        assert_eq!(columns(Depth::Everything, 200.0, true).len(), 15);
     }
 }

@@ -9,6 +9,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use super::{RunsView, runs_ui};
 use crate::app::testing::Session;
 use crate::app::{Command, Depth};
+use crate::diagnostics::zero_variance::Order;
 use crate::engine::recipe::RunSection;
 use crate::export::FORMATS;
 use crate::ui::testing::{Shown, page_harness};
@@ -249,4 +250,97 @@ fn without_runs_the_page_offers_to_run() {
     harness.run_steps(2);
     assert_eq!(harness.state().sent, [Command::StartRun]);
     assert_eq!(harness.state().session.state.runs.len(), 1);
+}
+
+#[test]
+fn estimates_are_corrected_by_control_variates_and_exported() {
+    let mut session = finished("nuts");
+    session.send(Command::SetDepth(Depth::Everything));
+    let mut harness = page(session);
+    harness
+        .get_by_role_and_label(Role::RadioButton, "Quadratic")
+        .click();
+    harness.run_steps(3);
+    assert_eq!(
+        harness.state().sent,
+        [Command::Correct(1, Some(Order::Quadratic))]
+    );
+    let state = &harness.state().session.state;
+    let entry = state.selected().unwrap();
+    let corrected = entry.correction.done().expect("tasks are done at once");
+    let plain = entry.report().unwrap();
+    for (row, plain) in corrected.estimates.rows.iter().zip(&plain.summary) {
+        assert_eq!(row.variable, plain.variable);
+        let far = (row.mean.unwrap() - plain.mean.unwrap()).abs();
+        assert!(far < 4.0 * plain.mcse_mean.unwrap(), "{row:?} {plain:?}");
+        assert!(row.gain.unwrap() > 2.0, "{row:?}");
+    }
+    harness.get_by_role_and_label(Role::ColumnHeader, "gain");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("summary.csv");
+    let export = Command::Export(1, "summary-csv", path.clone());
+    harness.state_mut().session.send(export);
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        text.contains(",rhat,zv_mean,zv_mcse_mean,zv_gain,"),
+        "{text}"
+    );
+    harness
+        .get_by_role_and_label(Role::RadioButton, "Plain")
+        .click();
+    harness.run_steps(3);
+    let entry = harness.state().session.state.selected().unwrap();
+    assert!(entry.correction.done().is_none());
+    assert!(harness.query_by_label("gain").is_none());
+}
+
+/// Draws of another program with a column `weight`: everything shown is weighted.
+#[test]
+fn weighted_draws_are_shown_weighted() {
+    use std::fmt::Write as _;
+    let mut text = String::from(".chain,.iteration,.draw,x,weight\n");
+    for i in 0..400_u32 {
+        // Even numbers count three times, and some draws count against.
+        let x = f64::from(i.wrapping_mul(2_654_435_761) % 1000) / 1000.0;
+        let (x, weight) = match i % 4 {
+            0 => (1.0 + x, 3.0),
+            1 => (1.0 + x, -1.0),
+            _ => (x, 0.5),
+        };
+        let _ = writeln!(
+            text,
+            "{},{},{},{x},{weight}",
+            1 + i / 200,
+            1 + i % 200,
+            i + 1
+        );
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let session = Session::with_file(&folder, "draws.csv", &text);
+    let entry = session.state.selected().unwrap();
+    assert_eq!(entry.variables(), ["x"]);
+    assert_eq!(entry.info_names(), ["weight"]);
+    let row = entry.report().unwrap().summary[0].clone();
+    // Two thirds of the weight lie on [1, 2], one third on [0, 1].
+    assert!((row.mean.unwrap() - 7.0 / 6.0).abs() < 0.1, "{row:?}");
+    let report = entry.report().unwrap();
+    assert_eq!(report.running.points(0).last().unwrap().draws, 197);
+    let mut harness = page(session);
+    for tab in ["Rank", "Autocorrelation", "Convergence", "Sampler", "Trace"] {
+        harness
+            .get_all_by_label(tab)
+            .find(|node| node.accesskit_node().role() == Role::Tab)
+            .unwrap_or_else(|| panic!("no tab {tab}"))
+            .click();
+        harness.run_steps(3);
+    }
+    // Without a recipe there are no gradients.
+    let quadratic = harness.get_by_role_and_label(Role::RadioButton, "Quadratic");
+    quadratic.click();
+    harness.run_steps(2);
+    assert!(
+        harness.state().sent.is_empty(),
+        "{:?}",
+        harness.state().sent
+    );
 }

@@ -47,7 +47,9 @@ pub fn row_kind(
     index: usize,
     ess: f64,
 ) -> VerdictKind {
-    if row.missing == Some(Missing::NotFinite) || row.rhat.is_some_and(f64::is_infinite) {
+    if matches!(row.missing, Some(Missing::NotFinite | Missing::Weights))
+        || row.rhat.is_some_and(f64::is_infinite)
+    {
         return VerdictKind::Bad;
     }
     if report.draws_per_chain < MIN_DRAWS {

@@ -1,0 +1,130 @@
+//! Correcting a run's estimates by zero-variance control variates, on a thread of its own.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::entry::{Correction, RunEntry, RunPhase, Saved};
+use super::state::AppState;
+use super::tasks::{Effects, Outcome};
+use crate::base::draws::DrawList;
+use crate::diagnostics::zero_variance::Order;
+use crate::engine::zero_variance::{CorrectControl, Corrected, zero_variance};
+use crate::engine::{Job, PrepareControl, Recipe, RunView};
+use crate::samplers::weight_column;
+
+/// Where the posterior of a run comes from.
+enum Source {
+    /// It is in memory.
+    Job(Arc<Job>),
+    /// The recipe of a folder, whose data must be read again.
+    Recipe(Box<Recipe>, PathBuf),
+}
+
+/// Starts correcting, or drops a correction and cancels one that is being made.
+pub(super) fn correct(state: &mut AppState, id: u64, order: Option<Order>, fx: &mut dyn Effects) {
+    let Some(entry) = state.run_mut(id) else {
+        return;
+    };
+    if entry.correction.order() == order {
+        return;
+    }
+    forget(&mut entry.correction);
+    let Some(order) = order else { return };
+    match refusal(entry) {
+        Some(why) => state.say(why, true),
+        None => start(entry, order, fx),
+    }
+}
+
+/// Why the estimates of a run cannot be corrected now, if so.
+pub fn refusal(entry: &RunEntry) -> Option<&'static str> {
+    if entry.is_active() {
+        Some("Estimates are corrected once the run has ended")
+    } else if source(entry).is_none() {
+        Some("Draws without a recipe have no gradients to correct estimates with")
+    } else {
+        None
+    }
+}
+
+fn source(entry: &RunEntry) -> Option<Source> {
+    match (&entry.phase, &entry.recipe, &entry.saved) {
+        (RunPhase::Live(run), _, _) => Some(Source::Job(Arc::clone(run.job()))),
+        (RunPhase::Read(_), Some(recipe), Saved::At(folder)) => {
+            Some(Source::Recipe(Box::new(recipe.clone()), folder.clone()))
+        }
+        _ => None,
+    }
+}
+
+fn start(entry: &mut RunEntry, order: Order, fx: &mut dyn Effects) {
+    let (Some(source), Some(view)) = (source(entry), entry.view()) else {
+        return;
+    };
+    let weights = view.weights(weight_column(&entry.info_names()));
+    let control = Arc::new(CorrectControl::default());
+    entry.correction = Correction::Working(order, Arc::clone(&control));
+    let run = entry.id;
+    fx.spawn(
+        "control-variates",
+        Box::new(move || {
+            let result = work(source, &view, &weights, order, &control).map(Box::new);
+            Outcome::Corrected {
+                run,
+                control,
+                result,
+            }
+        }),
+    );
+}
+
+fn work(
+    source: Source,
+    view: &RunView,
+    weights: &[Vec<f64>],
+    order: Order,
+    control: &CorrectControl,
+) -> Result<Corrected, String> {
+    let job = match source {
+        Source::Job(job) => job,
+        Source::Recipe(recipe, folder) => {
+            let job = Job::prepare(&recipe, &folder, None, &PrepareControl::default());
+            Arc::new(job.map_err(|error| error.to_string())?)
+        }
+    };
+    let lists: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
+    zero_variance(&job, &lists, weights, order, control).map_err(|error| error.to_string())
+}
+
+/// Takes a result, unless the work was cancelled or overtaken.
+pub(super) fn corrected(
+    state: &mut AppState,
+    id: u64,
+    control: &Arc<CorrectControl>,
+    result: Result<Box<Corrected>, String>,
+) {
+    let Some(entry) = state.run_mut(id) else {
+        return;
+    };
+    let Correction::Working(_, mine) = &entry.correction else {
+        return;
+    };
+    if !Arc::ptr_eq(mine, control) {
+        return;
+    }
+    match result {
+        Ok(corrected) => entry.correction = Correction::Done(Arc::from(corrected)),
+        Err(why) => {
+            entry.correction = Correction::No;
+            state.say(why, true);
+        }
+    }
+}
+
+/// Drops a correction; one that is being made is cancelled.
+pub(super) fn forget(correction: &mut Correction) {
+    if let Correction::Working(_, control) = correction {
+        control.cancel();
+    }
+    *correction = Correction::No;
+}

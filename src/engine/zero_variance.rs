@@ -1,0 +1,225 @@
+//! Zero-variance control variates for a finished run: gradients at its draws, then the regression of
+//! [`crate::diagnostics::zero_variance`].
+//!
+//! Gradients are computed again from the draws, so that any sampler's output will do and runs keep nothing for it: exactly
+//! where that is affordable, else from minibatches around the anchor with the oracle's control variates.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::job::Job;
+use crate::base::draws::DrawList;
+use crate::base::rng::{Purpose, stream};
+use crate::diagnostics::zero_variance::{Order, Points, ZeroVariance, ZeroVarianceError, correct};
+use crate::oracle::{Estimator, Oracle, Scheme};
+
+/// Gradients of single rows that are affordable in all: some ten seconds of one core.
+const EXACT_ROWS: u64 = 1_000_000_000;
+/// Rows of all minibatches together, where exact gradients are not: rows picked at random cost several times as much.
+const ESTIMATED_ROWS: u64 = 100_000_000;
+/// Smallest minibatch: below this the noise of the gradients leaves little to gain.
+const MIN_BATCH: u64 = 256;
+
+/// What the gradients at the draws are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gradients {
+    /// Over all rows.
+    Exact,
+    /// From so many rows each.
+    Estimated {
+        /// Rows in each minibatch.
+        rows: usize,
+    },
+}
+
+/// Corrected estimates and how they were made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Corrected {
+    /// What the gradients are.
+    pub gradients: Gradients,
+    /// The estimates.
+    #[serde(flatten)]
+    pub estimates: ZeroVariance,
+}
+
+impl Corrected {
+    /// How the estimates were made, in one sentence.
+    pub fn sentence(&self) -> String {
+        let ZeroVariance {
+            order,
+            controls,
+            ridge,
+            ..
+        } = &self.estimates;
+        let gradients = match self.gradients {
+            Gradients::Exact => "exact gradients".to_owned(),
+            Gradients::Estimated { rows } => format!("gradients estimated from {rows} rows each"),
+        };
+        let fitted = match ridge {
+            None => "fitted on the other half of each chain".to_owned(),
+            Some(ridge) => format!(
+                "fitted on the other half of each chain and shrunk (ridge {ridge:.2}), since draws are few"
+            ),
+        };
+        let plural = if *controls == 1 { "" } else { "s" };
+        format!(
+            "{} {} control variate{plural} from {gradients}, {fitted}",
+            controls,
+            order.word()
+        )
+    }
+}
+
+/// Why there is no correction.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CorrectError {
+    /// Somebody cancelled.
+    #[error("The control variates were cancelled")]
+    Cancelled,
+    /// The draws are not of this model.
+    #[error("The draws are not those of the recipe's model: their variables differ")]
+    Variables,
+    /// The regression is not possible.
+    #[error(transparent)]
+    Regression(#[from] ZeroVarianceError),
+}
+
+/// Progress and cancellation, readable from another thread.
+#[derive(Debug, Default)]
+pub struct CorrectControl {
+    done: AtomicU64,
+    total: AtomicU64,
+    cancel: Arc<AtomicBool>,
+}
+
+impl CorrectControl {
+    /// Ends the work soon.
+    pub fn cancel(&self) {
+        self.cancel.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether somebody cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+
+    /// Share of the gradients that is there, 0 to 1.
+    pub fn progress(&self) -> f32 {
+        let total = self.total.load(Ordering::Relaxed).max(1);
+        self.done.load(Ordering::Relaxed) as f32 / total as f32
+    }
+}
+
+/// Corrects the kept draws `chains` of `job`, with `weights` (one vector per chain, or empty). Chains of unequal length
+/// are cut to the shortest.
+///
+/// # Errors
+/// The work was cancelled, the draws are of other variables, or see [`correct`].
+pub fn zero_variance(
+    job: &Job,
+    chains: &[&DrawList],
+    weights: &[Vec<f64>],
+    order: Order,
+    control: &CorrectControl,
+) -> Result<Corrected, CorrectError> {
+    let names = job.variables();
+    if chains.iter().any(|chain| chain.width() != names.len()) {
+        return Err(CorrectError::Variables);
+    }
+    let draws = chains.iter().map(|chain| chain.len()).min().unwrap_or(0);
+    let total = (draws * chains.len()) as u64;
+    control.total.store(total, Ordering::Relaxed);
+    let gradients = affordable(job.model.num_obs() as u64, total);
+    let points = chains
+        .par_iter()
+        .enumerate()
+        .map(|(chain, list)| points_of(job, (chain, list), draws, gradients, control))
+        .collect::<Result<Vec<Points>, CorrectError>>()?;
+    let dim = job.model.dim();
+    let estimates = correct(&names, chains, weights, &points, dim, order)?;
+    if control.is_cancelled() {
+        return Err(CorrectError::Cancelled);
+    }
+    Ok(Corrected {
+        gradients,
+        estimates,
+    })
+}
+
+/// Exact gradients at `draws` draws of a model with `rows` rows, or minibatches.
+fn affordable(rows: u64, draws: u64) -> Gradients {
+    if rows.saturating_mul(draws) <= EXACT_ROWS {
+        return Gradients::Exact;
+    }
+    let batch = (ESTIMATED_ROWS / draws).max(MIN_BATCH);
+    if batch >= rows {
+        Gradients::Exact
+    } else {
+        Gradients::Estimated {
+            rows: batch as usize,
+        }
+    }
+}
+
+fn points_of(
+    job: &Job,
+    (chain, list): (usize, &DrawList),
+    draws: usize,
+    gradients: Gradients,
+    control: &CorrectControl,
+) -> Result<Points, CorrectError> {
+    let dim = job.model.dim();
+    let (model, anchor) = (Arc::clone(&job.model), job.anchor.clone());
+    let mut oracle = Oracle::new(model, anchor, true, Arc::clone(&control.cancel));
+    if let Gradients::Estimated { rows } = gradients {
+        oracle.set_estimator(Estimator::ControlVariate, rows, Scheme::Iid);
+    }
+    let mut rng = stream(job.recipe.run.seed, chain, Purpose::Diagnostics);
+    let mut points = Points {
+        positions: vec![0.0; draws * dim],
+        gradients: vec![0.0; draws * dim],
+    };
+    let mut theta = vec![0.0; list.width()];
+    for i in 0..draws {
+        for (j, theta) in theta.iter_mut().enumerate() {
+            *theta = list.value(i, j);
+        }
+        let at = i * dim..(i + 1) * dim;
+        let u = &mut points.positions[at.clone()];
+        let grad = &mut points.gradients[at];
+        job.model.unconstrain(&theta, u);
+        match gradients {
+            Gradients::Exact => {
+                oracle
+                    .exact(u, grad)
+                    .map_err(|_stop| CorrectError::Cancelled)?;
+            }
+            Gradients::Estimated { .. } => oracle.grad(u, &mut rng, grad),
+        }
+        if control.is_cancelled() {
+            return Err(CorrectError::Cancelled);
+        }
+        control.done.fetch_add(1, Ordering::Relaxed);
+    }
+    Ok(points)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gradients_are_exact_while_that_is_affordable() {
+        assert_eq!(affordable(1000, 4000), Gradients::Exact);
+        assert_eq!(affordable(250_000, 4000), Gradients::Exact);
+        let estimated = Gradients::Estimated { rows: 25_000 };
+        assert_eq!(affordable(5_000_000, 4000), estimated);
+        let least = Gradients::Estimated { rows: 256 };
+        assert_eq!(affordable(5_000, 4_000_000), least);
+        assert_eq!(affordable(250, 40_000_000), Gradients::Exact);
+    }
+}

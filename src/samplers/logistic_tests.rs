@@ -10,7 +10,9 @@ use rand_distr::StandardNormal;
 use super::autoregressive::{Chain, Moments};
 use super::osgfs::Osgfs;
 use super::osgfs_cv::OsgfsCv;
+use super::saga::SagaLd;
 use super::sgld::{Sgld, SgldCv};
+use super::svrg::SvrgLd;
 use super::{Phase, Sampler};
 use crate::base::linalg::{axpy, quadratic_form};
 use crate::base::rng::{Purpose, stream};
@@ -176,6 +178,12 @@ fn check<S: Sampler>(mean_tolerance: f64, sd_ratio: std::ops::RangeInclusive<f64
 #[test]
 fn sgld_cv_is_right_by_default() {
     check::<SgldCv>(0.03, 0.98..=1.05);
+}
+
+#[test]
+fn samplers_centred_at_older_positions_are_right_by_default() {
+    check::<SagaLd>(0.03, 0.98..=1.05);
+    check::<SvrgLd>(0.03, 0.98..=1.05);
 }
 
 #[test]

@@ -29,6 +29,7 @@ mod fisher;
 #[cfg(test)]
 mod golden_draws;
 pub mod hamiltonian;
+mod langevin;
 #[cfg(test)]
 mod logistic_tests;
 mod minibatch_settings;
@@ -37,7 +38,9 @@ mod osgfs;
 mod osgfs_cv;
 mod random_walk;
 mod registry;
+mod saga;
 mod sgld;
+mod svrg;
 #[cfg(test)]
 mod testing;
 
@@ -77,6 +80,10 @@ pub struct Target {
     pub difference_rows: Option<f64>,
     /// See [`crate::oracle::Anchor::curvature_range`]; present with `noise_ratio`.
     pub curvature_range: Option<(f64, f64)>,
+    /// See [`crate::oracle::Anchor::weighted_difference_rows`].
+    pub weighted_difference_rows: Option<f64>,
+    /// See [`crate::oracle::Anchor::rms_condition`]; present with `noise_ratio`.
+    pub rms_condition: Option<f64>,
 }
 
 impl Target {
@@ -88,6 +95,8 @@ impl Target {
             noise_ratio: anchor.map(|anchor| anchor.noise_ratio),
             difference_rows: anchor.map(|anchor| anchor.difference_rows),
             curvature_range: anchor.map(|anchor| anchor.curvature_range),
+            weighted_difference_rows: anchor.and_then(|anchor| anchor.weighted_difference_rows),
+            rms_condition: anchor.map(|anchor| anchor.rms_condition),
         }
     }
 }

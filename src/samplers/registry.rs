@@ -5,7 +5,9 @@ use super::nuts::Nuts;
 use super::osgfs::Osgfs;
 use super::osgfs_cv::OsgfsCv;
 use super::random_walk::Metropolis;
+use super::saga::SagaLd;
 use super::sgld::{Sgld, SgldCv};
+use super::svrg::SvrgLd;
 
 /// All samplers.
 pub static REGISTRY: &[SamplerEntry] = &[
@@ -13,6 +15,8 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<Metropolis>(),
     SamplerEntry::of::<Sgld>(),
     SamplerEntry::of::<SgldCv>(),
+    SamplerEntry::of::<SagaLd>(),
+    SamplerEntry::of::<SvrgLd>(),
     SamplerEntry::of::<Osgfs>(),
     SamplerEntry::of::<OsgfsCv>(),
 ];

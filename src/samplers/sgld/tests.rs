@@ -8,6 +8,7 @@ use crate::models::testing::GaussianRows;
 use crate::oracle::{Anchor, Scheme};
 use crate::samplers::Phase;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
+use crate::samplers::langevin::step_for_excess;
 
 fn anchored(model: &Arc<GaussianRows>) -> Arc<Anchor> {
     Arc::new(Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap())
@@ -184,6 +185,7 @@ fn unusable_settings_are_refused_in_one_sentence() {
         noise_ratio: Some(1.0),
         difference_rows: Some(5.0),
         curvature_range: Some((10.0, 1000.0)),
+        ..Target::default()
     };
     let unknown = Target {
         noise_ratio: None,
@@ -233,7 +235,7 @@ fn a_gradient_that_is_not_finite_is_an_error_not_a_draw() {
         &mut chain.state,
         &mut chain.oracle,
         &mut streams,
-        &mut [0.0; 2],
+        &mut [0.0; 3],
     );
     assert_eq!(
         result,
@@ -242,4 +244,106 @@ fn a_gradient_that_is_not_finite_is_an_error_not_a_draw() {
             iter: 3
         })
     );
+}
+
+/// A decreasing schedule is h (1 + k/a)^(−b) in steps since the start, warm-up included, and the weights are the steps.
+#[test]
+fn decreasing_steps_follow_their_formula_and_weigh_their_draws() {
+    let model = Arc::new(GaussianRows::simulated(500, 2, 36));
+    let anchor = anchored(&model);
+    let given = settings(&[
+        ("step_size", real(0.5)),
+        ("schedule", text("decreasing")),
+        ("decay_offset", real(10.0)),
+        ("decay_exponent", real(0.6)),
+    ]);
+    let start = model.posterior_mean();
+    let mut chain = Chain::<SgldCv>::start(model, Some(anchor), &given, &start, 6);
+    for k in 0..50 {
+        chain.step(Phase::Draw);
+        let decay = (1.0 + f64::from(k) / 10.0).powf(-0.6);
+        assert!((chain.info[0] - 0.5 * decay).abs() < 1e-15);
+        assert!((chain.info[2] - decay).abs() < 1e-15);
+    }
+}
+
+/// With exact gradients of a Gaussian the variance after step k is known: v_{k+1} = (1−h_k)² v_k + 2h_k. The weighted mean of
+/// squares over many chains has the expectation Σ h_k v_{k+1} / Σ h_k, and decreasing steps beat the fixed one.
+#[test]
+fn decreasing_steps_have_their_closed_form_variance() {
+    let model = Arc::new(GaussianRows::simulated(300, 3, 37));
+    let anchor = anchored(&model);
+    let h = 1.0;
+    let given = settings(&[
+        ("step_size", real(h)),
+        ("batch", Value::Int(2)),
+        ("schedule", text("decreasing")),
+        ("decay_offset", real(20.0)),
+        ("decay_exponent", real(0.33)),
+    ]);
+    let start = model.posterior_mean();
+    let (steps, chains) = (1500, 60);
+    let (mut expected, mut total, mut v) = (0.0, 0.0, 0.0);
+    for k in 0..steps {
+        let step = h * (1.0 + f64::from(k) / 20.0).powf(-0.33);
+        v = (1.0 - step).powi(2) * v + 2.0 * step;
+        expected += step * v;
+        total += step;
+    }
+    expected /= total;
+    assert!(expected < 1.25 && 1.0 / (1.0 - 0.5 * h) > 1.9, "{expected}");
+    let mut found = Vec::new();
+    for seed in 0..chains {
+        let anchor = Some(Arc::clone(&anchor));
+        let mut chain = Chain::<SgldCv>::start(model.clone(), anchor, &given, &start, seed);
+        let (mut square, mut weight) = (0.0, 0.0);
+        for _ in 0..steps {
+            let u = chain.step(Phase::Draw).to_vec();
+            let z2: f64 = (0..3)
+                .map(|j| (u[j] - start[j]).powi(2) / model.posterior_variance()[j] / 3.0)
+                .sum();
+            square += chain.info[2] * z2;
+            weight += chain.info[2];
+        }
+        found.push(square / weight);
+    }
+    let moments = Moments::of(&found);
+    let error = (moments.variance / moments.count).sqrt();
+    assert!(
+        (moments.mean - expected).abs() < 4.0 * error && error < 0.02,
+        "{} ± {error} against {expected}",
+        moments.mean
+    );
+}
+
+/// K-04 at temperature T: variance (2hT + h²V)/(1 − (1−h)²), so π^{1/T} up to the bias (erratum X-04).
+#[test]
+fn a_temperature_multiplies_the_variance() {
+    let model = Arc::new(GaussianRows::simulated(1000, 2, 38));
+    let anchor = anchored(&model);
+    let start = model.posterior_mean();
+    for temperature in [0.25, 4.0] {
+        let h = 0.2;
+        let given = settings(&[
+            ("step_size", real(h)),
+            ("batch", Value::Int(5)),
+            ("temperature", real(temperature)),
+        ]);
+        let anchor = Some(Arc::clone(&anchor));
+        let mut chain = Chain::<SgldCv>::start(model.clone(), anchor, &given, &start, 6);
+        let draws = chain.draws(200, 60_000, 1);
+        for j in 0..2 {
+            let variance = temperature * model.posterior_variance()[j] / (1.0 - 0.5 * h);
+            Moments::of(&draws[j]).assert_autoregressive(start[j], variance, 1.0 - h, "tempered");
+        }
+        assert_eq!(chain.info[2], 1.0);
+    }
+    // The default step keeps the relative excess: plain gradient noise counts less at a high temperature.
+    let target = Target::new(model.as_ref(), Some(&anchor));
+    let step = |temperature| {
+        let given = settings(&[("temperature", real(temperature))]);
+        Sgld::configure(&given, &target).unwrap().step_size
+    };
+    let plain = target.noise_ratio.unwrap() * 1000.0 / 500.0;
+    assert!((step(4.0) - step_for_excess(0.1, plain / 4.0)).abs() < 1e-12);
 }

@@ -439,7 +439,8 @@ pub struct Langevin {
     pub u: Vec<f64>,
     /// The gradient estimate; used up by a move.
     pub grad: Vec<f64>,
-    jump: Vec<f64>,
+    /// What the move adds to the position.
+    pub jump: Vec<f64>,
     /// Steps taken since the start of the chain.
     steps: u64,
 }
@@ -453,11 +454,6 @@ impl Langevin {
             jump: vec![0.0; u0.len()],
             steps: 0,
         }
-    }
-
-    /// h of the next step, with its T.
-    pub fn next_step(&self, config: &Config) -> f64 {
-        config.step_at(self.steps)
     }
 
     /// Steps taken since the start of the chain.
@@ -477,12 +473,7 @@ impl Langevin {
         streams: &mut Streams,
         info: &mut [f64],
     ) -> Result<(), StepError> {
-        let h = self.next_step(config);
-        let noise_scale = (2.0 * h * config.temperature).sqrt();
-        for jump in &mut self.jump {
-            let normal: f64 = StandardNormal.sample(&mut streams.noise);
-            *jump = noise_scale * normal;
-        }
+        let h = self.draw_noise(config, streams);
         let factor = oracle.anchor().map(|anchor| &anchor.factor);
         match factor.filter(|_| config.preconditioned) {
             Some(factor) => {
@@ -496,32 +487,29 @@ impl Langevin {
         self.finish(config, at, info)
     }
 
-    /// Adds a drift and a noise made elsewhere, per coordinate `drift[j] + noise[j]` ξ_j.
+    /// Begins a move: [`Self::jump`] becomes sqrt(2hT) ξ. Returns h.
+    pub fn draw_noise(&mut self, config: &Config, streams: &mut Streams) -> f64 {
+        let h = config.step_at(self.steps);
+        let noise_scale = (2.0 * h * config.temperature).sqrt();
+        for jump in &mut self.jump {
+            let normal: f64 = StandardNormal.sample(&mut streams.noise);
+            *jump = noise_scale * normal;
+        }
+        h
+    }
+
+    /// Ends a move: adds [`Self::jump`] to the position and writes the information columns [`INFO`].
     ///
     /// # Errors
     /// As [`Self::advance`].
-    pub fn advance_by(
-        &mut self,
-        config: &Config,
-        at: Tick,
-        streams: &mut Streams,
-        mut jump: impl FnMut(usize, f64) -> f64,
-        info: &mut [f64],
-    ) -> Result<(), StepError> {
-        for (j, out) in self.jump.iter_mut().enumerate() {
-            *out = jump(j, StandardNormal.sample(&mut streams.noise));
-        }
-        self.finish(config, at, info)
-    }
-
-    fn finish(&mut self, config: &Config, at: Tick, info: &mut [f64]) -> Result<(), StepError> {
+    pub fn finish(&mut self, config: &Config, at: Tick, info: &mut [f64]) -> Result<(), StepError> {
         if self.jump.iter().any(|jump| !jump.is_finite()) {
             return Err(StepError::NonFinite {
                 what: "the gradient",
                 iter: at.iter,
             });
         }
-        let h = self.next_step(config);
+        let h = config.step_at(self.steps);
         axpy(1.0, &self.jump, &mut self.u);
         self.steps += 1;
         info[0] = h;

@@ -36,10 +36,12 @@ mod minibatch_settings;
 mod nuts;
 mod osgfs;
 mod osgfs_cv;
+mod psgld;
 mod random_walk;
 mod registry;
 mod saga;
 mod sgld;
+mod sgrld;
 mod svrg;
 #[cfg(test)]
 mod testing;

@@ -4,9 +4,11 @@ use super::SamplerEntry;
 use super::nuts::Nuts;
 use super::osgfs::Osgfs;
 use super::osgfs_cv::OsgfsCv;
+use super::psgld::Psgld;
 use super::random_walk::Metropolis;
 use super::saga::SagaLd;
 use super::sgld::{Sgld, SgldCv};
+use super::sgrld::Sgrld;
 use super::svrg::SvrgLd;
 
 /// All samplers.
@@ -17,6 +19,8 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<SgldCv>(),
     SamplerEntry::of::<SagaLd>(),
     SamplerEntry::of::<SvrgLd>(),
+    SamplerEntry::of::<Psgld>(),
+    SamplerEntry::of::<Sgrld>(),
     SamplerEntry::of::<Osgfs>(),
     SamplerEntry::of::<OsgfsCv>(),
 ];

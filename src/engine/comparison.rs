@@ -70,7 +70,7 @@ pub fn quadratic_summary(job: &Job) -> Option<Vec<SummaryRow>> {
         job.model.constrain(&u, &mut theta);
         draws.push(&theta);
     }
-    Some(summarise(&names, &[&draws], 0.0))
+    Some(summarise(&names, &[&draws], &[], 0.0))
 }
 
 /// What `run` says beside the summary of the reference.

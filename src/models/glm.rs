@@ -596,6 +596,10 @@ impl<F: Family> LinearRows for GlmRows<F> {
         [value, terms.residual[0], -F::curvature(&z, &extra)[0]]
     }
 
+    fn slopes(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
+        self.residuals(u, rows, scratch, out);
+    }
+
     fn slope_bound(&self, row: usize) -> f64 {
         F::bounds(&self.row(row)[self.num_columns..])[0]
     }

@@ -224,6 +224,13 @@ pub trait LinearRows {
     fn predictor(&self, row: usize, u: &[f64]) -> f64;
     /// log p of row i, its first and its second derivative in z, at `z`.
     fn derivatives(&self, row: usize, z: f64) -> [f64; 3];
+    /// ∂ log p/∂z at `u`, one per row (B).
+    fn slopes(&self, u: &[f64], rows: Rows<'_>, _scratch: &mut Scratch, out: &mut [f64]) {
+        for (k, out) in out.iter_mut().enumerate() {
+            let row = rows.get(k);
+            *out = self.derivatives(row, self.predictor(row, u))[1];
+        }
+    }
     /// The largest |∂ log p/∂z| over all z, infinite if there is none.
     fn slope_bound(&self, row: usize) -> f64;
     /// The largest |∂² log p/∂z²| over all z, infinite if there is none.

@@ -1,9 +1,11 @@
 //! The anchor of control variates and preconditioners: a point near the mode with all that is known about it.
 
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use rand::RngExt as _;
 
+use super::lipschitz::{AliasTable, weighted_difference_rows};
 use crate::base::linalg::{Cholesky, NotPositiveDefinite, axpy, symmetric_eigen};
 use crate::base::rng::{ChainRng, Purpose, stream};
 use crate::models::{AnchorRows, Model, Rows};
@@ -45,6 +47,15 @@ pub struct Anchor {
     /// Largest eigenvalue of [`Self::difference_noise`], in rows: with so many rows per minibatch the noise of
     /// control-variate gradients has variance 1 in whitened units. About D for well-behaved predictors.
     pub difference_rows: f64,
+    /// The same with rows chosen by the Lipschitz constants of their gradients ([`AliasTable`]); `None` for models that
+    /// do not tell them.
+    pub weighted_difference_rows: Option<f64>,
+    /// Variance over rows of one row's score at û, per coordinate, length D.
+    pub score_variance: Vec<f64>,
+    /// Largest over smallest eigenvalue of G^{1/2} H G^{1/2}, G = diag(score variance)^{-1/2}: how much slower the slowest
+    /// direction is than the stiffest one where each coordinate is scaled by the spread of its own gradients.
+    pub rms_condition: f64,
+    chances: OnceLock<Option<Arc<AliasTable>>>,
 }
 
 impl Anchor {
@@ -63,7 +74,7 @@ impl Anchor {
         let factor = Cholesky::of(&hessian, dim)?;
         let rows = model.anchor_rows(u);
         let difference_noise = difference_noise(model, u, &factor, &rows);
-        let score_noise = score_noise(model, u, &factor);
+        let (score_noise, score_variance) = score_noise(model, u, &factor);
         let (curvatures, _directions) =
             symmetric_eigen(&hessian, dim).ok_or(NotPositiveDefinite)?;
         Ok(Self {
@@ -71,6 +82,10 @@ impl Anchor {
             noise_ratio: largest_eigenvalue(&score_noise, dim)
                 .map_or(1.0, |value| value.max(f64::MIN_POSITIVE)),
             score_noise,
+            rms_condition: rms_condition(&hessian, &score_variance),
+            score_variance,
+            weighted_difference_rows: weighted_difference_rows(model, u, &factor, &rows),
+            chances: OnceLock::new(),
             curvature_range: (curvatures[0], curvatures[dim - 1]),
             difference_rows: largest_eigenvalue(&difference_noise, dim).map_or(0.0, |v| v.max(0.0)),
             difference_noise,
@@ -112,9 +127,23 @@ impl Anchor {
             noise_ratio: self.noise_ratio,
             curvature_range: (curvatures[0], curvatures[dim - 1]),
             score_noise: cut(&self.score_noise),
+            rms_condition: rms_condition(
+                &cut(&self.hessian),
+                &self.score_variance[coordinates.clone()],
+            ),
+            score_variance: self.score_variance[coordinates.clone()].to_vec(),
+            weighted_difference_rows: self.weighted_difference_rows,
+            chances: OnceLock::new(),
             difference_noise: cut(&self.difference_noise),
             difference_rows: self.difference_rows,
         })
+    }
+
+    /// Chances of rows by the Lipschitz constants of their gradients, made at the first call and shared by all chains.
+    pub(super) fn chances(&self, model: &dyn Model) -> Option<Arc<AliasTable>> {
+        self.chances
+            .get_or_init(|| AliasTable::of_model(model, &self.factor))
+            .clone()
     }
 
     /// Standard deviations of the quadratic approximation, length D.
@@ -126,22 +155,53 @@ impl Anchor {
     }
 }
 
-/// See [`Anchor::score_noise`]; the identity, that of a well-specified model, where rows are too few to tell.
-fn score_noise(model: &dyn Model, u: &[f64], factor: &Cholesky) -> Vec<f64> {
+/// Smallest and largest eigenvalue of diag(`scales`) A diag(`scales`); `None` where they are not positive numbers.
+pub fn scaled_range(a: &[f64], scales: &[f64]) -> Option<(f64, f64)> {
+    let dim = scales.len();
+    let mut scaled = a.to_vec();
+    for (row, scale) in scaled.chunks_exact_mut(dim).zip(scales) {
+        for (value, other) in row.iter_mut().zip(scales) {
+            *value *= scale * other;
+        }
+    }
+    if scaled.iter().any(|value| !value.is_finite()) {
+        return None;
+    }
+    let (values, _vectors) = symmetric_eigen(&scaled, dim)?;
+    (values[0] > 0.0).then(|| (values[0], values[dim - 1]))
+}
+
+/// See [`Anchor::rms_condition`].
+fn rms_condition(hessian: &[f64], score_variance: &[f64]) -> f64 {
+    let scales: Vec<f64> = score_variance.iter().map(|v| v.powf(-0.25)).collect();
+    scaled_range(hessian, &scales).map_or(1.0, |(slowest, stiffest)| stiffest / slowest)
+}
+
+/// See [`Anchor::score_noise`]; the identity, that of a well-specified model, where rows are too few to tell. The second
+/// value is the variance of the score itself, per coordinate.
+fn score_noise(model: &dyn Model, u: &[f64], factor: &Cholesky) -> (Vec<f64>, Vec<f64>) {
     let (dim, num_obs) = (u.len(), model.num_obs());
     let mut covariance = vec![0.0; dim * dim];
     if num_obs < 2 {
         for diagonal in covariance.iter_mut().step_by(dim + 1) {
             *diagonal = 1.0;
         }
-        return covariance;
+        return (covariance, vec![1.0; dim]);
     }
     let mut rng = stream(0, 0, Purpose::Data);
     let rows = spread_rows(num_obs, NOISE_ROWS, &mut rng);
     let mut scores = vec![0.0; rows.len() * dim];
     model.scores(u, Rows::Pick(&rows), &mut model.scratch(), &mut scores);
+    let count = rows.len() as f64;
+    let variances = (0..dim)
+        .map(|j| {
+            let column = || scores.iter().skip(j).step_by(dim);
+            let mean = column().sum::<f64>() / count;
+            column().map(|s| (s - mean).powi(2)).sum::<f64>() / (count - 1.0)
+        })
+        .collect();
     add_whitened_covariance(factor, &mut scores, num_obs as f64, &mut covariance);
-    covariance
+    (covariance, variances)
 }
 
 /// See [`Anchor::difference_noise`]. The average over the quadratic approximation N(û, H⁻¹) uses the 2D points
@@ -162,13 +222,9 @@ fn difference_noise(
     let mut rng = stream(0, 1, Purpose::Data);
     let mut scratch = model.scratch();
     let mut scores = Vec::new();
-    let mut point = vec![0.0; dim];
     let weight = (num_obs as f64).powi(2) / points as f64;
     for j in 0..points {
-        point.fill(0.0);
-        point[j / 2] = (dim as f64).sqrt() * if j % 2 == 0 { 1.0 } else { -1.0 };
-        factor.solve_lower_transpose(&mut point);
-        axpy(1.0, u, &mut point);
+        let point = typical_point(u, factor, j);
         let rows = spread_rows(num_obs, per_point, &mut rng);
         scores.clear();
         scores.resize(rows.len() * dim, 0.0);
@@ -179,9 +235,19 @@ fn difference_noise(
     noise
 }
 
+/// Point `k` of the 2D points û ± sqrt(D) L⁻ᵀ e_j.
+pub(super) fn typical_point(u: &[f64], factor: &Cholesky, k: usize) -> Vec<f64> {
+    let dim = u.len();
+    let mut point = vec![0.0; dim];
+    point[k / 2] = (dim as f64).sqrt() * if k.is_multiple_of(2) { 1.0 } else { -1.0 };
+    factor.solve_lower_transpose(&mut point);
+    axpy(1.0, u, &mut point);
+    point
+}
+
 /// At most `count` different rows, evenly spread. Evenly spaced rows could follow a period of the data, so the
 /// offset within each stretch is random.
-fn spread_rows(num_obs: usize, count: usize, rng: &mut ChainRng) -> Vec<u32> {
+pub fn spread_rows(num_obs: usize, count: usize, rng: &mut ChainRng) -> Vec<u32> {
     let count = count.min(num_obs);
     (0..count)
         .map(|k| {
@@ -211,6 +277,6 @@ fn add_whitened_covariance(factor: &Cholesky, scores: &mut [f64], weight: f64, o
     }
 }
 
-fn largest_eigenvalue(a: &[f64], dim: usize) -> Option<f64> {
+pub(super) fn largest_eigenvalue(a: &[f64], dim: usize) -> Option<f64> {
     symmetric_eigen(a, dim).map(|(values, _vectors)| values[dim - 1])
 }

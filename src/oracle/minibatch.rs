@@ -1,7 +1,10 @@
 //! Which rows a gradient estimate uses.
 
+use std::sync::Arc;
+
 use rand::RngExt as _;
 
+use super::AliasTable;
 use crate::base::rng::ChainRng;
 use crate::models::Rows;
 
@@ -20,11 +23,17 @@ pub enum Scheme {
     Spans,
     /// Contiguous spans from a random start, each row once per pass.
     Epoch,
+    /// Independent draws with replacement, probabilities proportional to the Lipschitz constants of row gradients
+    /// ([`AliasTable`]); for control variates only.
+    Lipschitz,
 }
 
 impl Scheme {
-    /// Words of the setting, in the order of the variants.
+    /// Words of the setting for schemes that give every row the same chance, in the order of the variants.
     pub const WORDS: &'static [&'static str] = &["iid", "blocks", "spans", "epoch"];
+    /// The same for control variates, whose rows may have different chances.
+    pub const CENTRED_WORDS: &'static [&'static str] =
+        &["iid", "blocks", "spans", "epoch", "lipschitz"];
 
     /// From the word of the setting; unknown words, which settings refuse earlier, give the textbook scheme.
     pub fn from_word(word: &str) -> Self {
@@ -32,13 +41,14 @@ impl Scheme {
             "blocks" => Self::Blocks,
             "spans" => Self::Spans,
             "epoch" => Self::Epoch,
+            "lipschitz" => Self::Lipschitz,
             _ => Self::Iid,
         }
     }
 
     /// The word of the setting.
     pub fn word(self) -> &'static str {
-        Self::WORDS[self as usize]
+        Self::CENTRED_WORDS[self as usize]
     }
 }
 
@@ -49,6 +59,8 @@ pub struct Minibatch {
     batch: usize,
     scheme: Scheme,
     picks: Vec<u32>,
+    /// Chances of rows ([`Scheme::Lipschitz`] only); without them all are equal.
+    chances: Option<Arc<AliasTable>>,
     /// Next row and rows left in the present pass ([`Scheme::Epoch`] only).
     cursor: u64,
     left: u64,
@@ -67,9 +79,17 @@ impl Minibatch {
             batch,
             scheme,
             picks: Vec::with_capacity(batch),
+            chances: None,
             cursor: 0,
             left: 0,
         }
+    }
+
+    /// The same with the chances of rows for [`Scheme::Lipschitz`].
+    #[must_use]
+    pub fn with_chances(mut self, chances: Option<Arc<AliasTable>>) -> Self {
+        self.chances = chances;
+        self
     }
 
     /// Rows per minibatch.
@@ -93,9 +113,12 @@ impl Minibatch {
         }
         self.picks.clear();
         match self.scheme {
-            Scheme::Iid => {
+            Scheme::Iid | Scheme::Lipschitz => {
                 for _ in 0..self.batch {
-                    self.picks.push(below(rng, self.num_obs as u32));
+                    self.picks.push(match &self.chances {
+                        Some(chances) => chances.draw(rng),
+                        None => below(rng, self.num_obs as u32),
+                    });
                 }
             }
             Scheme::Blocks => {
@@ -157,7 +180,7 @@ impl Minibatch {
 
 /// A uniform integer in `0..bound`, without modulo bias (Lemire's multiplication method).
 #[inline]
-fn below(rng: &mut ChainRng, bound: u32) -> u32 {
+pub(super) fn below(rng: &mut ChainRng, bound: u32) -> u32 {
     let mut product = u64::from(rng.random::<u32>()) * u64::from(bound);
     if (product as u32) < bound {
         let threshold = bound.wrapping_neg() % bound;
@@ -215,7 +238,7 @@ mod tests {
 
     #[test]
     fn words_name_their_schemes() {
-        for word in Scheme::WORDS {
+        for word in Scheme::CENTRED_WORDS {
             assert_eq!(Scheme::from_word(word).word(), *word);
         }
     }

@@ -14,11 +14,15 @@ use crate::models::{Model, Rows, Scratch};
 
 pub mod anchor;
 mod block;
+pub mod lipschitz;
 pub mod minibatch;
+pub mod row_table;
 
 pub use anchor::Anchor;
 pub use block::BlockView;
+pub use lipschitz::AliasTable;
 pub use minibatch::{Minibatch, Scheme};
+pub use row_table::{Keep, RowTable};
 
 /// Rows summed together in exact passes. Fixed, so that the order of additions, and with it every bit of the
 /// result, does not depend on the number of threads.
@@ -77,6 +81,9 @@ pub struct Oracle {
     anchor: Option<Arc<Anchor>>,
     estimator: Estimator,
     minibatch: Minibatch,
+    /// Chances of rows and memory for score differences ([`Scheme::Lipschitz`] only).
+    chances: Option<Arc<AliasTable>>,
+    weighted_scores: Vec<f64>,
     scratch: Scratch,
     batch_grad: Vec<f64>,
     chunk_sums: Vec<f64>,
@@ -102,6 +109,8 @@ impl Oracle {
         Self {
             scratch: model.scratch(),
             minibatch: Minibatch::new(model.num_obs(), model.num_obs(), Scheme::Iid),
+            chances: None,
+            weighted_scores: Vec::new(),
             batch_grad: vec![0.0; dim],
             chunk_sums: vec![0.0; chunks * (dim + 1)],
             estimator: Estimator::Plain,
@@ -140,14 +149,26 @@ impl Oracle {
         self.model.num_obs()
     }
 
-    /// Chooses how [`Self::grad`] estimates. Control variates need an anchor; without one the estimate is plain.
+    /// Chooses how [`Self::grad`] estimates. Control variates need an anchor; without one the estimate is plain. Unequal
+    /// chances of rows need control variates and Lipschitz constants; without them all chances are equal.
     pub fn set_estimator(&mut self, estimator: Estimator, batch: usize, scheme: Scheme) {
         self.estimator = if self.anchor.is_some() {
             estimator
         } else {
             Estimator::Plain
         };
-        self.minibatch = Minibatch::new(self.num_obs(), batch, scheme);
+        self.chances = match (&self.anchor, self.estimator, scheme) {
+            (Some(anchor), Estimator::ControlVariate, Scheme::Lipschitz) => {
+                anchor.chances(self.model.as_ref())
+            }
+            _ => None,
+        };
+        self.minibatch =
+            Minibatch::new(self.num_obs(), batch, scheme).with_chances(self.chances.clone());
+        if self.chances.is_some() {
+            self.weighted_scores
+                .resize(self.minibatch.batch() * self.dim(), 0.0);
+        }
     }
 
     /// Rows per estimate.
@@ -170,13 +191,23 @@ impl Oracle {
         self.model.log_prior(u, grad);
         match (&self.anchor, self.estimator) {
             (Some(anchor), Estimator::ControlVariate) => {
-                self.model.grad_difference(
-                    u,
-                    rows,
-                    &anchor.rows,
-                    &mut self.scratch,
-                    &mut self.batch_grad,
-                );
+                match (&self.chances, rows) {
+                    (Some(chances), Rows::Pick(picks)) => {
+                        let scores = &mut self.weighted_scores;
+                        let (model, scratch) = (&self.model, &mut self.scratch);
+                        model.score_differences(u, rows, &anchor.rows, scratch, scores);
+                        for (score, &row) in scores.chunks_exact(grad.len()).zip(picks) {
+                            axpy(chances.weight(row), score, &mut self.batch_grad);
+                        }
+                    }
+                    _ => self.model.grad_difference(
+                        u,
+                        rows,
+                        &anchor.rows,
+                        &mut self.scratch,
+                        &mut self.batch_grad,
+                    ),
+                }
                 axpy(1.0, &anchor.grad_log_lik, grad);
             }
             _ => self
@@ -187,6 +218,7 @@ impl Oracle {
     }
 
     /// The same, and the B×D per-row scores (or score differences) it was made from, into `scores`, which is resized.
+    /// With unequal chances of rows they are divided by N p_i, so that N/B times their sum is the estimate.
     pub fn grad_scores(
         &mut self,
         u: &[f64],
@@ -206,6 +238,12 @@ impl Oracle {
             (Some(anchor), Estimator::ControlVariate) => {
                 self.model
                     .score_differences(u, rows, &anchor.rows, &mut self.scratch, scores);
+                if let (Some(chances), Rows::Pick(picks)) = (&self.chances, rows) {
+                    for (score, &row) in scores.chunks_exact_mut(dim).zip(picks) {
+                        let weight = chances.weight(row);
+                        score.iter_mut().for_each(|s| *s *= weight);
+                    }
+                }
                 axpy(1.0, &anchor.grad_log_lik, grad);
             }
             _ => self.model.scores(u, rows, &mut self.scratch, scores),

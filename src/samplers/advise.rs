@@ -166,6 +166,7 @@ mod tests {
             noise_ratio: Some(1.0),
             difference_rows: Some(dim as f64 + 2.0),
             curvature_range: Some((1.0, 10.0)),
+            ..Target::default()
         }
     }
 

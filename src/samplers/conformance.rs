@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use super::testing::{
     Chain, Run, Session, anchored_gaussian, anchored_logistic, assert_weighted_moments,
-    exact_oracle, suitable_target, target_of, weighted_estimate,
+    exact_oracle, target_of, weighted_estimate,
 };
 use super::{LOG_DENSITY, Phase, REGISTRY, SamplerEntry, StateVisitor};
 use crate::base::allocations::count_during;
@@ -57,12 +57,6 @@ fn variants(entry: &SamplerEntry) -> Vec<(String, Run)> {
     all
 }
 
-/// An oracle of a small target that suits the sampler.
-fn oracle_for(entry: &SamplerEntry) -> Oracle {
-    let (model, anchor) = suitable_target(entry);
-    exact_oracle(model, Some(anchor))
-}
-
 /// Position and information after each of [`LENGTH`] iterations.
 fn trace(run: &Run, oracle: Oracle) -> Vec<Vec<u64>> {
     let mut session = run.start(oracle);
@@ -82,9 +76,10 @@ fn follow(session: &mut Session) -> Vec<Vec<u64>> {
 fn the_same_seed_gives_the_same_bits() {
     for entry in REGISTRY {
         for (name, run) in variants(entry) {
-            let first = trace(&run, oracle_for(entry));
-            assert_eq!(first, trace(&run, oracle_for(entry)), "{name}");
-            assert_ne!(first, trace(&run.seed(2), oracle_for(entry)), "{name}");
+            let first = trace(&run, run.suitable_oracle());
+            assert_eq!(first, trace(&run, run.suitable_oracle()), "{name}");
+            let oracle = run.suitable_oracle();
+            assert_ne!(first, trace(&run.seed(2), oracle), "{name}");
         }
     }
 }
@@ -140,7 +135,7 @@ impl StateVisitor for Restore<'_> {
 }
 
 /// Everything that a checkpoint of a chain holds.
-pub(super) struct Checkpoint {
+pub struct Checkpoint {
     state: Vec<u64>,
     batch: RngMark,
     noise: RngMark,
@@ -150,7 +145,7 @@ pub(super) struct Checkpoint {
 }
 
 impl Checkpoint {
-    pub(super) fn of(session: &mut Session) -> Self {
+    pub fn of(session: &mut Session) -> Self {
         let mut state = Save::default();
         session.kernel.visit(&mut state);
         Self {
@@ -163,7 +158,7 @@ impl Checkpoint {
         }
     }
 
-    pub(super) fn restore(&self, session: &mut Session) {
+    pub fn restore(&self, session: &mut Session) {
         let mut state = Restore(self.state.iter());
         session.kernel.visit(&mut state);
         assert!(state.0.next().is_none(), "a state that shrank");
@@ -183,10 +178,10 @@ impl Checkpoint {
 fn a_restored_chain_continues_bit_for_bit() {
     for entry in REGISTRY {
         for (name, run) in variants(entry) {
-            let whole = trace(&run, oracle_for(entry));
+            let whole = trace(&run, run.suitable_oracle());
             // Before a window, inside it, at its end, at the end of warm-up, while drawing.
             for stop in [1, 17, 36, WARMUP, 47] {
-                let mut session = run.start(oracle_for(entry));
+                let mut session = run.start(run.suitable_oracle());
                 while session.iter < stop {
                     session.advance(WARMUP).unwrap();
                 }
@@ -196,7 +191,7 @@ fn a_restored_chain_continues_bit_for_bit() {
                 }
                 let checkpoint = Checkpoint::of(&mut session);
                 // The new chain has been elsewhere before.
-                let mut other = run.clone().seed(99).start(oracle_for(entry));
+                let mut other = run.clone().seed(99).start(run.suitable_oracle());
                 for _ in 0..3 {
                     other.advance(WARMUP).unwrap();
                 }
@@ -217,7 +212,7 @@ fn a_restored_chain_continues_bit_for_bit() {
 fn steps_do_not_allocate() {
     for entry in REGISTRY {
         for (name, run) in variants(entry) {
-            let mut session = run.start(oracle_for(entry));
+            let mut session = run.start(run.suitable_oracle());
             // Buffers may grow once.
             session.advance(WARMUP).unwrap();
             while session.iter < LENGTH {
@@ -235,7 +230,7 @@ fn resolved_settings_fed_back_give_the_same_chain() {
     for entry in REGISTRY {
         let id = entry.spec.id;
         for (name, run) in variants(entry) {
-            let target = target_of(&oracle_for(entry));
+            let target = target_of(&run.suitable_oracle());
             let resolved = (entry.resolve)(run.settings(), &target).unwrap();
             let mut keys: Vec<&str> = resolved.iter().map(|(key, _value)| *key).collect();
             let mut fields: Vec<&str> = entry.spec.fields.iter().map(|f| f.key).collect();
@@ -251,8 +246,8 @@ fn resolved_settings_fed_back_give_the_same_chain() {
                 "{name}"
             );
             assert_eq!(
-                trace(&run, oracle_for(entry)),
-                trace(&again, oracle_for(entry)),
+                trace(&run, run.suitable_oracle()),
+                trace(&again, run.suitable_oracle()),
                 "{name}"
             );
         }
@@ -284,7 +279,7 @@ fn wrong_values(field: &Field) -> Vec<Value> {
 #[test]
 fn wrong_settings_are_refused_by_name() {
     for entry in REGISTRY {
-        let target = target_of(&oracle_for(entry));
+        let target = target_of(&base_run(entry).suitable_oracle());
         let id = entry.spec.id;
         let mut settings = Settings::default();
         settings.set("no_such_setting", Value::Int(1));
@@ -591,9 +586,11 @@ fn a_gaussian_posterior_is_found() {
         }
         let chains: Vec<_> = (1..=4)
             .map(|seed| {
-                base_run(entry)
-                    .seed(seed)
-                    .go(oracle_for(entry), entry.spec.default_warmup, 5000)
+                base_run(entry).seed(seed).go(
+                    base_run(entry).suitable_oracle(),
+                    entry.spec.default_warmup,
+                    5000,
+                )
             })
             .collect();
         let weights: Vec<Vec<f64>> = chains.iter().map(Chain::weights).collect();

@@ -13,9 +13,13 @@ use super::mala::Ula;
 use super::nuts_ecs::NutsEcs;
 use super::osgfs::Osgfs;
 use super::osgfs_cv::OsgfsCv;
+use super::psgld::Psgld;
+use super::saga::SagaLd;
 use super::sghmc::{Sghmc, SghmcCv};
 use super::sgld::{Sgld, SgldCv};
 use super::sgnht::{Sgnht, SgnhtCv};
+use super::sgrld::Sgrld;
+use super::svrg::SvrgLd;
 use super::{Phase, Sampler};
 use crate::base::linalg::{axpy, quadratic_form};
 use crate::base::rng::{Purpose, stream};
@@ -201,6 +205,17 @@ fn sgnht_is_right_by_default() {
 }
 
 #[test]
+fn samplers_centred_at_older_positions_are_right_by_default() {
+    check::<SagaLd>(0.03, 0.98..=1.05);
+    check::<SvrgLd>(0.03, 0.98..=1.05);
+}
+
+#[test]
+fn sgrld_is_right_by_default() {
+    check::<Sgrld>(0.03, 0.98..=1.05);
+}
+
+#[test]
 fn osgfs_cv_is_right_by_default() {
     check::<OsgfsCv>(0.05, 0.95..=1.05);
 }
@@ -220,6 +235,7 @@ fn energy_conserving_samplers_are_right_by_default() {
 #[test]
 fn plain_samplers_have_the_bias_they_tell_of() {
     check::<Sgld>(0.05, 1.0..=1.10);
+    check::<Psgld>(0.05, 1.0..=1.10);
     check::<Osgfs>(0.1, 0.90..=1.10);
 }
 

@@ -32,7 +32,7 @@ use std::marker::PhantomData;
 use rand::RngExt as _;
 
 use super::hamiltonian::{MetricKind, Place, Point};
-use super::sgld::{STEPS_CAP, STEPS_PER_DRAW, step_for_excess};
+use super::langevin::{STEPS_CAP, STEPS_PER_DRAW, step_for_excess};
 use super::tuning::{Plan, Tuning};
 use super::{
     ACCEPT, InfoColumn, LOG_DENSITY, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target,

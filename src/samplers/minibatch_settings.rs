@@ -29,6 +29,15 @@ pub const SCHEME: Field = Field {
     why: "the papers' formulas hold exactly",
 };
 
+/// The same for gradients centred at the mode, whose rows need not have equal chances.
+pub const CENTRED_SCHEME: Field = Field {
+    help: "iid: independent rows with replacement, as the variance formulas assume; blocks: random blocks of 8 rows; \
+           spans: one random stretch; epoch: every row once per pass; lipschitz: independent rows, the likelier the more their \
+           gradients can change, for data in which few rows weigh a lot",
+    kind: Kind::Choice(Scheme::CENTRED_WORDS),
+    ..SCHEME
+};
+
 /// Batch and scheme in force.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MinibatchSettings {
@@ -53,13 +62,13 @@ impl MinibatchSettings {
     }
 
     /// v such that the estimate N/B Σ s_i has covariance v N C, where C is the covariance of one row's s_i: N/B for
-    /// independent rows, N/B − 1 for a stretch of rows without repeats, 0 where all rows are used at once.
+    /// independent rows (of s_i/(N p_i) where chances differ), N/B − 1 for a stretch of rows without repeats, 0 where all rows are used at once.
     pub fn noise_factor(&self, num_obs: usize) -> f64 {
         let factor = num_obs as f64 / self.batch as f64;
         match self.scheme {
             Scheme::Blocks => factor,
-            Scheme::Iid if self.batch < num_obs => factor,
-            Scheme::Iid => 0.0,
+            Scheme::Iid | Scheme::Lipschitz if self.batch < num_obs => factor,
+            Scheme::Iid | Scheme::Lipschitz => 0.0,
             Scheme::Spans | Scheme::Epoch => (factor - 1.0).max(0.0),
         }
     }

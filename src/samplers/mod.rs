@@ -37,6 +37,7 @@ pub mod hamiltonian;
 mod hmc;
 mod hmc_ecs;
 mod hmc_ecs_signed;
+mod langevin;
 #[cfg(test)]
 mod logistic_tests;
 mod mala;
@@ -47,14 +48,18 @@ mod nuts_ecs;
 mod osgfs;
 mod osgfs_cv;
 mod piecewise;
+mod psgld;
 mod random_walk;
 mod registry;
 mod remainders;
+mod saga;
 mod sghmc;
 mod sghmc_naive;
 mod sgld;
 mod sgnht;
+mod sgrld;
 mod slice;
+mod svrg;
 #[cfg(test)]
 mod testing;
 mod tuning;
@@ -96,6 +101,10 @@ pub struct Target {
     pub difference_rows: Option<f64>,
     /// See [`crate::oracle::Anchor::curvature_range`]; present with `noise_ratio`.
     pub curvature_range: Option<(f64, f64)>,
+    /// See [`crate::oracle::Anchor::weighted_difference_rows`].
+    pub weighted_difference_rows: Option<f64>,
+    /// See [`crate::oracle::Anchor::rms_condition`]; present with `noise_ratio`.
+    pub rms_condition: Option<f64>,
 }
 
 impl Target {
@@ -107,6 +116,8 @@ impl Target {
             noise_ratio: anchor.map(|anchor| anchor.noise_ratio),
             difference_rows: anchor.map(|anchor| anchor.difference_rows),
             curvature_range: anchor.map(|anchor| anchor.curvature_range),
+            weighted_difference_rows: anchor.and_then(|anchor| anchor.weighted_difference_rows),
+            rms_condition: anchor.map(|anchor| anchor.rms_condition),
         }
     }
 }

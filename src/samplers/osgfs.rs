@@ -32,8 +32,8 @@
 
 use super::criterion::{self, Criterion};
 use super::fisher::{FisherStep, K_INDEPENDENT, k_limit};
+use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
-use super::sgld::{STEPS_PER_DRAW, capped_steps};
 use super::{InfoColumn, NOISE_SHARE, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::linalg::axpy;
 use crate::base::rng::Streams;

@@ -20,9 +20,9 @@
 
 use super::criterion::{self, Criterion};
 use super::fisher::{FisherStep, k_limit};
+use super::langevin::{STEPS_PER_DRAW, centred_batch};
 use super::minibatch_settings::{BATCH, MinibatchSettings};
 use super::osgfs::{SCHEME_FIELD, steps_for};
-use super::sgld::{STEPS_PER_DRAW, centred_batch};
 use super::{InfoColumn, NOISE_SHARE, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::linalg::Cholesky;
 use crate::base::rng::Streams;

@@ -11,12 +11,16 @@ use super::nuts::Nuts;
 use super::nuts_ecs::NutsEcs;
 use super::osgfs::Osgfs;
 use super::osgfs_cv::OsgfsCv;
+use super::psgld::Psgld;
 use super::random_walk::Metropolis;
+use super::saga::SagaLd;
 use super::sghmc::{Sghmc, SghmcCv};
 use super::sghmc_naive::SghmcNaive;
 use super::sgld::{Sgld, SgldCv};
 use super::sgnht::{Sgnht, SgnhtCv};
+use super::sgrld::Sgrld;
 use super::slice::Slice;
+use super::svrg::SvrgLd;
 use super::zig_zag::ZigZag;
 
 /// All samplers.
@@ -35,6 +39,10 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<Sgnht>(),
     SamplerEntry::of::<SgnhtCv>(),
     SamplerEntry::of::<SghmcNaive>(),
+    SamplerEntry::of::<SagaLd>(),
+    SamplerEntry::of::<SvrgLd>(),
+    SamplerEntry::of::<Psgld>(),
+    SamplerEntry::of::<Sgrld>(),
     SamplerEntry::of::<Osgfs>(),
     SamplerEntry::of::<OsgfsCv>(),
     SamplerEntry::of::<HmcEcs>(),

@@ -30,9 +30,10 @@
 
 use std::marker::PhantomData;
 
+use super::langevin::{STEPS_PER_DRAW, capped_steps, centred_batch, plain_batch};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::momentum::{self, Dynamics, INTEGRATOR, Integrator, PhaseSpace, Plan, STEP};
-use super::sgld::{Centred, Plain, STEPS_PER_DRAW, capped_steps, centred_batch, plain_batch};
+use super::sgld::{Centred, Plain};
 use super::{
     InfoColumn, NOISE_SHARE, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, TEMPERATURE,
     Target, Tick,

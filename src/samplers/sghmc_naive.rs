@@ -15,10 +15,10 @@
 //! It is here to be seen failing next to [`super::sghmc`], which differs by its friction only, and to check that diagnostics
 //! notice. Never for results. Steps, batches and cost are those of `sghmc` with `integrator` = euler.
 
+use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::momentum::{self, CRITICAL, Dynamics, Integrator, PhaseSpace, Plan, STEP};
 use super::sghmc::{INFO, default_batch};
-use super::sgld::{STEPS_PER_DRAW, capped_steps};
 use super::{Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::rng::Streams;
 use crate::base::settings::{SettingError, Settings, Value};

@@ -28,10 +28,11 @@
 
 use std::marker::PhantomData;
 
+use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::momentum::{self, Dynamics, INTEGRATOR, Integrator, PhaseSpace, Plan, STEP, Thermostat};
 use super::sghmc::{INFO, default_batch};
-use super::sgld::{Centred, Plain, STEPS_PER_DRAW, capped_steps};
+use super::sgld::{Centred, Plain};
 use super::{InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::rng::Streams;
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};

@@ -223,11 +223,15 @@ pub fn anchored_logistic() -> (Arc<dyn Model>, Arc<Anchor>) {
     (model, Arc::new(mode.anchor))
 }
 
+/// The small targets of tests: the closed-form Gaussian of 200 rows and three parameters, and a logistic posterior.
+fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Arc<Anchor>)> {
+    [anchored_gaussian(200, 3, 1), anchored_logistic()].into_iter()
+}
+
 /// A small target that suits the sampler: the closed-form Gaussian of 200 rows and three parameters, or a logistic
 /// posterior for samplers that need its structure.
 pub fn suitable_target(entry: &SamplerEntry) -> (Arc<dyn Model>, Arc<Anchor>) {
-    let all = [anchored_gaussian(200, 3, 1), anchored_logistic()];
-    all.into_iter()
+    small_targets()
         .find(|(model, _anchor)| (entry.suits)(model.as_ref()).is_ok())
         .unwrap_or_else(|| panic!("{} suits no model of the tests", entry.spec.id))
 }
@@ -288,6 +292,19 @@ impl Run {
     /// The settings so far.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// An oracle of a small target that suits the sampler and accepts these settings.
+    pub fn suitable_oracle(&self) -> Oracle {
+        let entry = find(self.id).unwrap();
+        let (model, anchor) = small_targets()
+            .find(|(model, anchor)| {
+                let target = Target::new(model.as_ref(), Some(anchor));
+                (entry.suits)(model.as_ref()).is_ok()
+                    && (entry.resolve)(&self.settings, &target).is_ok()
+            })
+            .unwrap_or_else(|| panic!("{} with {:?} suits no test", self.id, self.settings));
+        exact_oracle(model, Some(anchor))
     }
 
     /// With another seed.

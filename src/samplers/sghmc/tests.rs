@@ -47,6 +47,7 @@ fn unusable_settings_are_refused_in_one_sentence() {
         noise_ratio: Some(1.0),
         difference_rows: Some(5.0),
         curvature_range: Some((10.0, 1000.0)),
+        ..Target::default()
     };
     let refusal = |pairs: &[(&str, Value)], target: &Target| {
         Sghmc::configure(&settings(pairs), target).unwrap_err().0

@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::base::linalg::axpy;
+use crate::estimators::{ModeControl, find_mode};
 use crate::models::Model;
 use crate::models::testing::GaussianRows;
 use crate::oracle::{Anchor, Scheme};
 use crate::samplers::Phase;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
+use crate::samplers::langevin::step_for_excess;
+use crate::samplers::testing::small_logistic;
 
 fn anchored(model: &Arc<GaussianRows>) -> Arc<Anchor> {
     Arc::new(Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap())
@@ -184,6 +188,7 @@ fn unusable_settings_are_refused_in_one_sentence() {
         noise_ratio: Some(1.0),
         difference_rows: Some(5.0),
         curvature_range: Some((10.0, 1000.0)),
+        ..Target::default()
     };
     let unknown = Target {
         noise_ratio: None,
@@ -233,7 +238,7 @@ fn a_gradient_that_is_not_finite_is_an_error_not_a_draw() {
         &mut chain.state,
         &mut chain.oracle,
         &mut streams,
-        &mut [0.0; 2],
+        &mut [0.0; 3],
     );
     assert_eq!(
         result,
@@ -242,4 +247,198 @@ fn a_gradient_that_is_not_finite_is_an_error_not_a_draw() {
             iter: 3
         })
     );
+}
+
+/// A decreasing schedule is h (1 + k/a)^(−b) in steps since the start, warm-up included, and the weights are the steps.
+#[test]
+fn decreasing_steps_follow_their_formula_and_weigh_their_draws() {
+    let model = Arc::new(GaussianRows::simulated(500, 2, 36));
+    let anchor = anchored(&model);
+    let given = settings(&[
+        ("step_size", real(0.5)),
+        ("schedule", text("decreasing")),
+        ("decay_offset", real(10.0)),
+        ("decay_exponent", real(0.6)),
+    ]);
+    let start = model.posterior_mean();
+    let mut chain = Chain::<SgldCv>::start(model, Some(anchor), &given, &start, 6);
+    for k in 0..50 {
+        chain.step(Phase::Draw);
+        let decay = (1.0 + f64::from(k) / 10.0).powf(-0.6);
+        assert!((chain.info[0] - 0.5 * decay).abs() < 1e-15);
+        assert!((chain.info[2] - decay).abs() < 1e-15);
+    }
+}
+
+/// With exact gradients of a Gaussian the variance after step k is known: v_{k+1} = (1−h_k)² v_k + 2h_k. The weighted mean of
+/// squares over many chains has the expectation Σ h_k v_{k+1} / Σ h_k, and decreasing steps beat the fixed one.
+#[test]
+fn decreasing_steps_have_their_closed_form_variance() {
+    let model = Arc::new(GaussianRows::simulated(300, 3, 37));
+    let anchor = anchored(&model);
+    let h = 1.0;
+    let given = settings(&[
+        ("step_size", real(h)),
+        ("batch", Value::Int(2)),
+        ("schedule", text("decreasing")),
+        ("decay_offset", real(20.0)),
+        ("decay_exponent", real(0.33)),
+    ]);
+    let start = model.posterior_mean();
+    let (steps, chains) = (1500, 60);
+    let (mut expected, mut total, mut v) = (0.0, 0.0, 0.0);
+    for k in 0..steps {
+        let step = h * (1.0 + f64::from(k) / 20.0).powf(-0.33);
+        v = (1.0 - step).powi(2) * v + 2.0 * step;
+        expected += step * v;
+        total += step;
+    }
+    expected /= total;
+    assert!(expected < 1.25 && 1.0 / (1.0 - 0.5 * h) > 1.9, "{expected}");
+    let mut found = Vec::new();
+    for seed in 0..chains {
+        let anchor = Some(Arc::clone(&anchor));
+        let mut chain = Chain::<SgldCv>::start(model.clone(), anchor, &given, &start, seed);
+        let (mut square, mut weight) = (0.0, 0.0);
+        for _ in 0..steps {
+            let u = chain.step(Phase::Draw).to_vec();
+            let z2: f64 = (0..3)
+                .map(|j| (u[j] - start[j]).powi(2) / model.posterior_variance()[j] / 3.0)
+                .sum();
+            square += chain.info[2] * z2;
+            weight += chain.info[2];
+        }
+        found.push(square / weight);
+    }
+    let moments = Moments::of(&found);
+    let error = (moments.variance / moments.count).sqrt();
+    assert!(
+        (moments.mean - expected).abs() < 4.0 * error && error < 0.02,
+        "{} ± {error} against {expected}",
+        moments.mean
+    );
+}
+
+/// K-04 at temperature T: variance (2hT + h²V)/(1 − (1−h)²), so π^{1/T} up to the bias (erratum X-04).
+#[test]
+fn a_temperature_multiplies_the_variance() {
+    let model = Arc::new(GaussianRows::simulated(1000, 2, 38));
+    let anchor = anchored(&model);
+    let start = model.posterior_mean();
+    for temperature in [0.25, 4.0] {
+        let h = 0.2;
+        let given = settings(&[
+            ("step_size", real(h)),
+            ("batch", Value::Int(5)),
+            ("temperature", real(temperature)),
+        ]);
+        let anchor = Some(Arc::clone(&anchor));
+        let mut chain = Chain::<SgldCv>::start(model.clone(), anchor, &given, &start, 6);
+        let draws = chain.draws(200, 60_000, 1);
+        for j in 0..2 {
+            let variance = temperature * model.posterior_variance()[j] / (1.0 - 0.5 * h);
+            Moments::of(&draws[j]).assert_autoregressive(start[j], variance, 1.0 - h, "tempered");
+        }
+        assert_eq!(chain.info[2], 1.0);
+    }
+    // The default step keeps the relative excess: plain gradient noise counts less at a high temperature.
+    let target = Target::new(model.as_ref(), Some(&anchor));
+    let step = |temperature| {
+        let given = settings(&[("temperature", real(temperature))]);
+        Sgld::configure(&given, &target).unwrap().step_size
+    };
+    let plain = target.noise_ratio.unwrap() * 1000.0 / 500.0;
+    assert!((step(4.0) - step_for_excess(0.1, plain / 4.0)).abs() < 1e-12);
+}
+
+/// A logistic posterior in which a few rows far out carry most of the curvature: predictors are quantiles of a Cauchy.
+fn heavy_tailed() -> (Arc<dyn Model>, Arc<Anchor>) {
+    let x: Vec<f64> = (0..400)
+        .map(|i| (std::f64::consts::PI * ((f64::from(i) + 0.5) / 400.0 - 0.5)).tan())
+        .collect();
+    let y: Vec<f64> = (0..400)
+        .map(|i| f64::from(u8::from(i * 37 % 100 < 40)))
+        .collect();
+    let model = small_logistic(&x, &y, 2.5);
+    let anchor = find_mode(model.as_ref(), &ModeControl::default())
+        .unwrap()
+        .anchor;
+    (model, Arc::new(anchor))
+}
+
+/// Rows drawn with p_i ∝ L_i: estimates stay unbiased, their noise falls by a lot on heavy tails, it obeys the bound of
+/// Lemma 3.3.3, and the number measured at the mode predicts it.
+#[test]
+fn heavy_rows_are_drawn_more_often_and_noise_falls() {
+    let (model, anchor) = heavy_tailed();
+    let (batch, draws) = (20, 20_000);
+    // Two whitened standard deviations off the mode, in the direction of the slope.
+    let mut u = vec![0.5, 2.0];
+    let distance2: f64 = u.iter().map(|z| z * z).sum();
+    anchor.factor.solve_lower_transpose(&mut u);
+    axpy(1.0, &anchor.u, &mut u);
+    let mut noise = Vec::new();
+    for scheme in [Scheme::Iid, Scheme::Lipschitz] {
+        let mut oracle = Oracle::new(model.clone(), Some(anchor.clone()), false, Arc::default());
+        oracle.set_estimator(Estimator::ControlVariate, batch, scheme);
+        let mut exact = [0.0; 2];
+        oracle.exact(&u, &mut exact).unwrap();
+        let (mut streams, mut twin) = (Streams::new(3, 0), Streams::new(3, 0));
+        let (mut mean, mut square, mut scores) = ([0.0; 2], 0.0, Vec::new());
+        for _ in 0..draws {
+            let (mut grad, mut same) = ([0.0; 2], [0.0; 2]);
+            oracle.grad(&u, &mut streams.batch, &mut grad);
+            oracle.grad_scores(&u, &mut twin.batch, &mut same, &mut scores);
+            let mut error = [grad[0] - exact[0], grad[1] - exact[1]];
+            assert!((0..2).all(|j| (grad[j] - same[j]).abs() < 1e-9 * exact[j].abs().max(1.0)));
+            anchor.factor.solve_lower(&mut error);
+            for j in 0..2 {
+                mean[j] += error[j] / f64::from(draws);
+                square += error[j] * error[j] / f64::from(draws);
+            }
+        }
+        let standard_error = (square / f64::from(draws)).sqrt();
+        assert!(
+            mean.iter().all(|m| m.abs() < 4.0 * standard_error),
+            "{scheme:?}: {mean:?} ± {standard_error}"
+        );
+        noise.push(square);
+    }
+    assert!(noise[1] < 0.2 * noise[0], "{noise:?}");
+    let linear = model.linear_rows().unwrap();
+    let bound: f64 = (0..400)
+        .map(|row| {
+            let mut a = linear.covariates(row).to_vec();
+            anchor.factor.solve_lower(&mut a);
+            linear.curvature_bound(row) * a.iter().map(|a| a * a).sum::<f64>()
+        })
+        .sum();
+    assert!(noise[1] < bound * bound / batch as f64 * distance2);
+    let predicted = anchor.weighted_difference_rows.unwrap();
+    assert!(
+        predicted < 0.2 * anchor.difference_rows,
+        "{predicted} {}",
+        anchor.difference_rows
+    );
+}
+
+/// The default step reckons with the smaller noise, and models without Lipschitz constants refuse the word.
+#[test]
+fn unequal_chances_give_longer_steps_or_are_refused() {
+    let (model, anchor) = heavy_tailed();
+    let target = Target::new(model.as_ref(), Some(&anchor));
+    let step = |scheme| {
+        let given = settings(&[("scheme", text(scheme)), ("batch", Value::Int(20))]);
+        SgldCv::configure(&given, &target).unwrap().step_size
+    };
+    assert!(step("lipschitz") > 1.2 * step("iid"));
+    let given = settings(&[("scheme", text("lipschitz"))]);
+    let gaussian = Arc::new(GaussianRows::simulated(100, 2, 39));
+    let target = Target::new(gaussian.as_ref(), Some(&anchored(&gaussian)));
+    let message = SgldCv::configure(&given, &target).unwrap_err().0;
+    assert!(
+        message.contains("`scheme` takes lipschitz only"),
+        "{message}"
+    );
+    assert!(given.check("sampler `sgld`", Sgld::SPEC.fields).is_err());
 }

@@ -42,6 +42,7 @@ fn injected_noise_and_predicted_gradient_noise_make_friction_critical() {
             noise_ratio: Some(1.0),
             difference_rows: Some(5.0),
             curvature_range: Some((10.0, 1000.0)),
+            ..Target::default()
         };
         let config = Sgnht::configure(&Settings::default(), &target).unwrap();
         let noise = config.minibatch.noise_factor(num_obs);

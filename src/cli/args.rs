@@ -29,7 +29,7 @@ pub enum Command {
     Demo(DemoArgs),
     /// Fit a model from a recipe, or from data and a formula
     Fit(Box<FitArgs>),
-    /// List what there is: templates, samplers, their settings, formats, data sets
+    /// List what there is: templates, samplers, their settings, formats, data sets, experiments
     List(ListArgs),
     /// Summarise run folders or files of draws
     #[command(alias = "summarize")]
@@ -38,6 +38,8 @@ pub enum Command {
     Resume(ResumeArgs),
     /// Write the results of a run folder in another format
     Export(ExportArgs),
+    /// Run an experiment of the papers and print its table
+    Bench(BenchArgs),
 }
 
 /// `demo`.
@@ -118,6 +120,8 @@ pub enum Listing {
     Formats,
     /// Bundled data sets
     Datasets,
+    /// Experiments for `bench`
+    Benches,
 }
 
 /// `list`.
@@ -165,6 +169,25 @@ pub struct ExportArgs {
     #[arg(long, value_name = "ID")]
     pub format: String,
     /// File to write; standard output if absent
+    #[arg(long, value_name = "PATH")]
+    pub out: Option<PathBuf>,
+}
+
+/// `bench`.
+#[derive(Debug, Parser)]
+pub struct BenchArgs {
+    /// Experiment; `ergodic list benches` shows them
+    pub id: String,
+    /// Seed of all random numbers
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// A small version, in seconds
+    #[arg(long)]
+    pub quick: bool,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// File for the table as CSV
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
 }

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 pub mod args;
+mod bench;
 mod fit;
 mod list;
 mod output;
@@ -60,6 +61,7 @@ pub fn main() -> ExitCode {
         Some(Command::Summarise(summarise)) => results::summarise(&summarise),
         Some(Command::Resume(resume)) => fit::resume(&resume),
         Some(Command::Export(export)) => results::export(&export),
+        Some(Command::Bench(args)) => bench::bench(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -21,8 +21,10 @@ pub mod adaptation;
 pub mod advise;
 #[cfg(test)]
 mod autoregressive;
+pub mod cir;
 #[cfg(test)]
 mod conformance;
+mod conjugate;
 pub mod convention;
 mod criterion;
 mod fisher;
@@ -37,11 +39,15 @@ mod osgfs;
 mod osgfs_cv;
 mod random_walk;
 mod registry;
+mod scir;
 mod sgld;
+mod sgrld_simplex;
+mod simplex;
 #[cfg(test)]
 mod testing;
 
 pub use registry::{REGISTRY, find};
+pub use simplex::SimplexTarget;
 
 /// Where a chain is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +83,8 @@ pub struct Target {
     pub difference_rows: Option<f64>,
     /// See [`crate::oracle::Anchor::curvature_range`]; present with `noise_ratio`.
     pub curvature_range: Option<(f64, f64)>,
+    /// What samplers on the simplex need, for models of probabilities.
+    pub simplex: Option<SimplexTarget>,
 }
 
 impl Target {
@@ -88,6 +96,9 @@ impl Target {
             noise_ratio: anchor.map(|anchor| anchor.noise_ratio),
             difference_rows: anchor.map(|anchor| anchor.difference_rows),
             curvature_range: anchor.map(|anchor| anchor.curvature_range),
+            simplex: model
+                .simplex()
+                .map(|view| SimplexTarget::new(view, model.num_obs())),
         }
     }
 }
@@ -180,6 +191,8 @@ pub trait Sampler: Send + Sync + 'static {
     type State: Send + 'static;
     /// Its description.
     const SPEC: SamplerSpec;
+    /// Whether it was made for probabilities near 0, where other approximations fail ([`suits`]).
+    const ON_SIMPLEX: bool = false;
 
     /// Whether it can sample this model at all; the error says why not in one sentence that can follow "Sampler `id` ".
     fn suits(_model: &dyn Model) -> Result<(), String> {
@@ -316,11 +329,21 @@ impl SamplerEntry {
     pub const fn of<S: Sampler>() -> Self {
         Self {
             spec: S::SPEC,
-            suits: S::suits,
+            suits: suits::<S>,
             build: build::<S>,
             resolve: resolve::<S>,
         }
     }
+}
+
+/// What the sampler itself says, and that approximations take a posterior to be near normal, which that of a rare
+/// category is not.
+fn suits<S: Sampler>(model: &dyn Model) -> Result<(), String> {
+    S::suits(model)?;
+    if S::SPEC.bias.is_some() && !S::ON_SIMPLEX {
+        simplex::refuse_sparse(model)?;
+    }
+    Ok(())
 }
 
 fn owner<S: Sampler>() -> String {
@@ -335,6 +358,8 @@ fn build<S: Sampler>(
     streams: &mut Streams,
 ) -> Result<Box<dyn Kernel>, KernelError> {
     settings.check(&owner::<S>(), S::SPEC.fields)?;
+    suits::<S>(oracle.model())
+        .map_err(|reason| SettingError(format!("{} {reason}", owner::<S>())))?;
     let config = S::configure(settings, target)?;
     let state = S::init(&config, u0, oracle, streams)?;
     Ok(Box::new(Bound::<S> { config, state }))

@@ -1,11 +1,14 @@
 //! The list of samplers: order here is order in every list shown to people.
 
 use super::SamplerEntry;
+use super::conjugate::Conjugate;
 use super::nuts::Nuts;
 use super::osgfs::Osgfs;
 use super::osgfs_cv::OsgfsCv;
 use super::random_walk::Metropolis;
+use super::scir::{Scir, ScirCv};
 use super::sgld::{Sgld, SgldCv};
+use super::sgrld_simplex::SgrldSimplex;
 
 /// All samplers.
 pub static REGISTRY: &[SamplerEntry] = &[
@@ -15,6 +18,10 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<SgldCv>(),
     SamplerEntry::of::<Osgfs>(),
     SamplerEntry::of::<OsgfsCv>(),
+    SamplerEntry::of::<Conjugate>(),
+    SamplerEntry::of::<Scir>(),
+    SamplerEntry::of::<ScirCv>(),
+    SamplerEntry::of::<SgrldSimplex>(),
 ];
 
 /// The sampler called `id`, if there is one.

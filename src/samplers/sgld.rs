@@ -148,11 +148,11 @@ pub struct SgldState {
 }
 
 /// The step h at which the predicted stationary variance (1 + hV/2)/(1 − h/2) is 1 + `excess`.
-fn step_for_excess(excess: f64, noise: f64) -> f64 {
+pub(super) fn step_for_excess(excess: f64, noise: f64) -> f64 {
     2.0 * excess / (1.0 + excess + noise)
 }
 
-fn plain_batch(num_obs: usize) -> usize {
+pub(super) fn plain_batch(num_obs: usize) -> usize {
     (num_obs / BATCH_SHARE).clamp(BATCH_LEAST, BATCH_MOST)
 }
 

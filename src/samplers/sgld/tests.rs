@@ -184,6 +184,7 @@ fn unusable_settings_are_refused_in_one_sentence() {
         noise_ratio: Some(1.0),
         difference_rows: Some(5.0),
         curvature_range: Some((10.0, 1000.0)),
+        ..Target::default()
     };
     let unknown = Target {
         noise_ratio: None,

@@ -8,6 +8,7 @@ mod samples;
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 
+use ergodic::data::response::ResponseKind;
 use ergodic::data::samples::{Sample, all, load};
 use ergodic::data::{Design, Formula, ImportOptions, LoadControl, ModelFrame, checks};
 use faer::linalg::solvers::{DenseSolveCore as _, Solve as _};
@@ -23,6 +24,7 @@ fn generated(id: &str) -> Vec<u8> {
         "churn" => samples::churn().into_bytes(),
         "tall_logistic" => samples::tall_logistic().into_bytes(),
         "awkward" => samples::awkward(),
+        "fish" => samples::fish().into_bytes(),
         other => panic!("no generator for {other}"),
     }
 }
@@ -31,6 +33,7 @@ fn seed(id: &str) -> u64 {
     match id {
         "churn" => samples::CHURN_SEED,
         "tall_logistic" => samples::TALL_SEED,
+        "fish" => samples::FISH_SEED,
         _ => samples::AWKWARD_SEED,
     }
 }
@@ -60,6 +63,7 @@ fn files_are_what_the_generator_makes() {
         ("churn", "churn.csv"),
         ("tall_logistic", "tall_logistic.csv.gz"),
         ("awkward", "awkward.csv"),
+        ("fish", "fish.csv"),
     ] {
         let made = generated(id);
         let path = folder().join(file_name);
@@ -169,11 +173,26 @@ fn the_suggested_model_finds_the_truth() {
         let formula: Formula = suggestion.formula.parse().unwrap();
         let frame = ModelFrame {
             success: suggestion.success.map(str::to_owned),
+            response_use: ergodic::models::find(suggestion.template)
+                .unwrap()
+                .spec
+                .response,
             ..ModelFrame::new(formula)
         };
         let (design, _) = Design::build(&loaded.table, &frame).unwrap();
         let found = checks::check(&design);
         assert_eq!(found.warnings, [], "{}", sample.id);
+        if let ResponseKind::Categories { levels } = &design.response.kind {
+            assert_eq!(sample.info.truth.len(), levels.len());
+            let total: usize = design.response.counts.iter().map(|(_, count)| count).sum();
+            assert!(design.response.counts.iter().any(|(_, count)| *count == 0));
+            for (level, count) in &design.response.counts {
+                let expected = total as f64 * sample.info.truth[&format!("p[{level}]")];
+                let z = (*count as f64 - expected) / expected.sqrt().max(1.0);
+                assert!(z.abs() < 3.5, "{level}: {count} against {expected}");
+            }
+            continue;
+        }
         let (estimates, errors) = fit(&design);
         assert_eq!(sample.info.truth.len(), estimates.len(), "{}", sample.id);
         for ((term, estimate), error) in design.terms.iter().zip(&estimates).zip(&errors) {

@@ -7,6 +7,7 @@ use super::tasks::{Effects, Outcome};
 use crate::data::checks;
 use crate::data::design::Design;
 use crate::data::load::Loaded;
+use crate::data::response::ResponseKind;
 use crate::engine::{JobError, Recipe, job};
 use crate::models;
 use crate::samplers;
@@ -65,6 +66,7 @@ fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError>
     Ok(ModelCheck {
         error: None,
         response: design.response.sentence(),
+        categories: matches!(design.response.kind, ResponseKind::Categories { .. }),
         response_levels: design.response.counts.clone(),
         rows: (design.rows_used, design.rows_total),
         dropped: design.dropped.clone(),
@@ -87,6 +89,15 @@ fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError>
 /// The density of a prior over the range that holds most of it.
 fn prior_curve(model: &dyn models::Model, index: usize) -> Vec<(f64, f64)> {
     let density = |x: f64| model.prior_density(index, x);
+    if let Some((from, to)) = model.prior_range(index) {
+        // In the middle of equal cells: at its ends a bounded density may be infinite.
+        return (0..CURVE_POINTS)
+            .filter_map(|i| {
+                let x = from + (to - from) * (i as f64 + 0.5) / CURVE_POINTS as f64;
+                Some((x, density(x)?))
+            })
+            .collect();
+    }
     let Some(peak) = density(0.0) else {
         return Vec::new();
     };

@@ -71,6 +71,8 @@ pub enum Command {
     Convert(String, Conversion, Role),
     /// Choose the response value that counts as success.
     SetSuccess(String),
+    /// Name categories of the response that may have no rows.
+    SetLevels(Vec<String>),
     /// Choose a predictor's reference level.
     SetReference(String, String),
     /// Treat a numeric predictor as categorical, or not.

@@ -1,8 +1,10 @@
 //! The draft: the recipe being written, and the roles of columns as the other view of its formula. Undoable.
 
 use crate::data::formula::Formula;
+use crate::data::response::ResponseUse;
 use crate::data::roles::Roles;
 use crate::engine::Recipe;
+use crate::models;
 
 /// The undoable part of the state.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,12 +46,33 @@ impl Document {
             Ok(formula) => {
                 self.roles = Roles {
                     success: self.recipe.model.success.clone(),
+                    response_use: response_use(&self.recipe.model.template),
                     ..Roles::from_formula(&formula)
                 };
                 self.formula_error = None;
             }
             Err(error) => self.formula_error = Some(error.to_string()),
         }
+    }
+
+    /// Takes a template. What it cannot have is taken out of the formula; priors belong to the parameters of the old one.
+    pub fn set_template(&mut self, id: String) {
+        if self.recipe.model.template == id {
+            return;
+        }
+        let response_use = response_use(&id);
+        self.recipe.model.template = id;
+        self.recipe.priors.clear();
+        let mut roles = self.roles.clone();
+        if response_use == ResponseUse::Categories {
+            roles = Roles {
+                response: roles.response,
+                weights: roles.weights,
+                ..Roles::default()
+            };
+        }
+        roles.response_use = response_use;
+        self.set_roles(roles);
     }
 
     /// Takes roles; the formula follows.
@@ -65,6 +88,14 @@ impl Document {
     pub fn is_runnable(&self) -> bool {
         self.formula_error.is_none() && !self.recipe.model.formula.is_empty()
     }
+}
+
+/// How the template `id` reads its response.
+fn response_use(id: &str) -> ResponseUse {
+    models::find(id).map_or_else(
+        |_unknown| ResponseUse::default(),
+        |entry| entry.spec.response,
+    )
 }
 
 /// The draft with what came before and what was taken back.

@@ -13,6 +13,7 @@ pub(super) enum DocumentChange {
     Assign(String, Role),
     Remove(String),
     Success(String),
+    Levels(Vec<String>),
     Reference(String, String),
     Categorical(String, bool),
     Standardize(bool),
@@ -34,6 +35,7 @@ impl DocumentChange {
             Command::AssignRole(column, role) => Self::Assign(column, role),
             Command::RemoveRole(column) => Self::Remove(column),
             Command::SetSuccess(level) => Self::Success(level),
+            Command::SetLevels(levels) => Self::Levels(levels),
             Command::SetReference(column, level) => Self::Reference(column, level),
             Command::SetCategorical(column, on) => Self::Categorical(column, on),
             Command::SetStandardize(on) => Self::Standardize(on),
@@ -77,6 +79,7 @@ pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: 
             document.roles.success = Some(level.clone());
             recipe.model.success = Some(level);
         }
+        DocumentChange::Levels(levels) => recipe.model.levels = levels,
         DocumentChange::Reference(column, level) => {
             recipe.model.reference.insert(column, level);
         }
@@ -95,7 +98,7 @@ pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: 
         DocumentChange::Prior(key, None) => {
             recipe.priors.remove(&key);
         }
-        DocumentChange::Template(id) => recipe.model.template = id,
+        DocumentChange::Template(id) => document.set_template(id),
         DocumentChange::Sampler(id) => {
             if recipe.sampler.id != id {
                 // Settings belong to a sampler; those of another would be refused.

@@ -38,6 +38,8 @@ pub struct ModelCheck {
     pub error: Option<String>,
     /// The response with its success level and counts.
     pub response: String,
+    /// Whether the response is any number of categories, none of which is a success.
+    pub categories: bool,
     /// Levels of the response, to choose success from.
     pub response_levels: Vec<(String, usize)>,
     /// Rows used and rows in the table.

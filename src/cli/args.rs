@@ -31,7 +31,7 @@ pub enum Command {
     Demo(DemoArgs),
     /// Fit a model from a recipe, or from data and a formula
     Fit(Box<FitArgs>),
-    /// List what there is: templates, samplers, optimisers, their settings, formats, data sets
+    /// List what there is: templates, samplers, optimisers, their settings, formats, data sets, experiments
     List(ListArgs),
     /// Summarise run folders or files of draws
     #[command(alias = "summarize")]
@@ -42,6 +42,8 @@ pub enum Command {
     Resume(ResumeArgs),
     /// Write the results of a run folder in another format
     Export(ExportArgs),
+    /// Run an experiment of the papers and print its table
+    Bench(BenchArgs),
 }
 
 /// `demo`.
@@ -151,6 +153,8 @@ pub enum Listing {
     Formats,
     /// Bundled data sets
     Datasets,
+    /// Experiments for `bench`
+    Benches,
 }
 
 /// `list`.
@@ -222,6 +226,25 @@ pub struct ExportArgs {
     #[arg(long, value_name = "DEGREE")]
     pub zero_variance: Option<ControlVariates>,
     /// File to write; standard output if absent
+    #[arg(long, value_name = "PATH")]
+    pub out: Option<PathBuf>,
+}
+
+/// `bench`.
+#[derive(Debug, Parser)]
+pub struct BenchArgs {
+    /// Experiment; `ergodic list benches` shows them
+    pub id: String,
+    /// Seed of all random numbers
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// A small version, in seconds
+    #[arg(long)]
+    pub quick: bool,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// File for the table as CSV
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
 }

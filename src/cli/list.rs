@@ -52,6 +52,10 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
                 json
             })
             .collect(),
+        Listing::Benches => crate::engine::bench::REGISTRY
+            .iter()
+            .map(|bench| named(bench.id, bench.title, bench.about))
+            .collect(),
         Listing::Settings => settings(args.id.as_deref())?,
     };
     if args.json {

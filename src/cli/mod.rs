@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 pub mod args;
+mod bench;
 mod compare;
 mod fit;
 mod list;
@@ -62,6 +63,7 @@ pub fn main() -> ExitCode {
         Some(Command::Compare(compare)) => compare::compare(&compare),
         Some(Command::Resume(resume)) => fit::resume(&resume),
         Some(Command::Export(export)) => results::export(&export),
+        Some(Command::Bench(args)) => bench::bench(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

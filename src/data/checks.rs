@@ -9,6 +9,7 @@ use faer::{Mat, Side};
 use crate::base::reporter::{Reporter, Severity, Warning};
 
 use super::design::Design;
+use super::response::ResponseKind;
 use super::separation::{separated_columns, separated_together};
 use super::table::plural;
 
@@ -24,7 +25,8 @@ pub fn check(design: &Design) -> Reporter {
     few_rows(design, &mut reporter);
     let constant = constant_columns(design, &mut reporter);
     let dependent = collinear_columns(design, &constant, &mut reporter);
-    if design.trials.is_none() && !separated_columns(design, &constant, &mut reporter) {
+    let two_outcomes = matches!(design.response.kind, ResponseKind::Binary { .. });
+    if two_outcomes && !separated_columns(design, &constant, &mut reporter) {
         let skipped: Vec<bool> = constant
             .iter()
             .zip(&dependent)

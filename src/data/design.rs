@@ -44,7 +44,7 @@ pub struct Design {
     pub terms: Vec<String>,
     /// Whether the first column is the intercept.
     pub has_intercept: bool,
-    /// n responses: 0 or 1, or a count of successes.
+    /// n responses: 0 or 1, a count of successes, or the position of a category.
     pub y: Vec<f64>,
     /// n numbers of trials, if `y` is a count.
     pub trials: Option<Vec<f64>>,

@@ -9,7 +9,7 @@ use crate::base::reporter::{Reporter, Severity, Warning};
 use super::design::GroupFactor;
 use super::error::DataError;
 use super::formula::{Formula, Term, Trials};
-use super::response::{ResponseInfo, ResponseKind, binary_levels};
+use super::response::{MAX_CATEGORIES, ResponseInfo, ResponseKind, ResponseUse, binary_levels};
 use super::table::{ColumnKind, Labels, Table, plural};
 use super::terms::{
     Predictor, RawColumn, categorical, check_width, columns_of, contrasts, num_columns,
@@ -23,9 +23,15 @@ const MOST_COUNTED: usize = 1000;
 pub struct ModelFrame {
     /// Response and terms.
     pub formula: Formula,
+    /// How the response is read.
+    #[serde(default)]
+    pub response_use: ResponseUse,
     /// Response value that counts as success; `None`: 1, true, yes, or the second level.
     #[serde(default)]
     pub success: Option<String>,
+    /// Categories of the response that may have no rows; those of the rows need not be named.
+    #[serde(default)]
+    pub levels: Vec<String>,
     /// Reference level per categorical predictor; absent: the first in order.
     #[serde(default)]
     pub references: BTreeMap<String, String>,
@@ -43,7 +49,9 @@ impl ModelFrame {
     pub fn new(formula: Formula) -> Self {
         Self {
             formula,
+            response_use: ResponseUse::Outcome,
             success: None,
+            levels: Vec::new(),
             references: BTreeMap::new(),
             categorical: BTreeSet::new(),
             standardize: true,
@@ -253,6 +261,10 @@ impl FrameReader<'_> {
     ) -> Result<(Vec<f64>, Option<Vec<f64>>, ResponseInfo), DataError> {
         let response = &self.frame.formula.response;
         let (name, col) = (&response.column, self.col(&response.column)?);
+        if self.frame.response_use == ResponseUse::Categories {
+            let (y, info) = self.categories(col, rows)?;
+            return Ok((y, None, info));
+        }
         let Some(trials) = &response.trials else {
             if self.table.few_levels(col, MOST_COUNTED).is_none() {
                 return Err(DataError::Role(format!(
@@ -329,6 +341,67 @@ impl FrameReader<'_> {
                 counts,
             },
         ))
+    }
+
+    /// Codes of categories, and what to say about them.
+    fn categories(&self, col: usize, rows: &[u32]) -> Result<(Vec<f64>, ResponseInfo), DataError> {
+        let response = &self.frame.formula.response;
+        let name = &response.column;
+        if response.trials.is_some() {
+            return Err(DataError::Role(format!(
+                "The response `{name}` is a category, which has no number of trials; write `{name} | weights(n)` if column n counts its rows"
+            )));
+        }
+        if self.table.few_levels(col, MAX_CATEGORIES).is_none() {
+            return Err(DataError::Role(format!(
+                "The response `{name}` has more than the {MAX_CATEGORIES} different values that categories may have; choose a response with fewer"
+            )));
+        }
+        let labels = self.table.labels(col);
+        let mut levels: Vec<String> = Vec::new();
+        let mut code_of = vec![f64::NAN; labels.levels.len()];
+        let mut used = vec![false; labels.levels.len()];
+        for &row in rows {
+            used[labels.codes[row as usize] as usize] = true;
+        }
+        for (level, _) in used.iter().enumerate().filter(|(_, used)| **used) {
+            code_of[level] = levels.len() as f64;
+            levels.push(labels.levels[level].clone());
+        }
+        for level in &self.frame.levels {
+            if !levels.contains(level) {
+                levels.push(level.clone());
+            }
+        }
+        if levels.len() < 2 || levels.len() > MAX_CATEGORIES {
+            return Err(DataError::Role(format!(
+                "The number of categories of the response `{name}` is {} but must be 2 to {MAX_CATEGORIES}; choose another response, or name categories without rows as `model.levels`",
+                levels.len(),
+            )));
+        }
+        let y: Vec<f64> = rows
+            .iter()
+            .map(|&row| code_of[labels.codes[row as usize] as usize])
+            .collect();
+        let weights = match &response.weights {
+            Some(weights) => self.weights(weights, rows)?,
+            None => vec![1.0; rows.len()],
+        };
+        let mut totals = vec![0.0; levels.len()];
+        for (&code, weight) in y.iter().zip(weights) {
+            totals[code as usize] += weight;
+        }
+        let counts = levels
+            .iter()
+            .cloned()
+            .zip(totals.iter().map(|total| total.round() as usize))
+            .collect();
+        let info = ResponseInfo {
+            name: name.clone(),
+            kind: ResponseKind::Categories { levels },
+            counts,
+        };
+        Ok((y, info))
     }
 
     pub fn weights(&self, name: &str, rows: &[u32]) -> Result<Vec<f64>, DataError> {

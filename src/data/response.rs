@@ -1,7 +1,23 @@
 //! The response: which value counts as success, and how many there are of each.
 
+use serde::{Deserialize, Serialize};
+
 use super::error::DataError;
 use super::table::{Labels, Table, plural};
+
+/// How a template reads the response column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ResponseUse {
+    /// Two values, or successes among trials.
+    #[default]
+    Outcome,
+    /// Any number of categories.
+    Categories,
+}
+
+/// Most categories that a response may have.
+pub const MAX_CATEGORIES: usize = 1000;
 
 /// What the response of a design is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +31,11 @@ pub enum ResponseKind {
     },
     /// Successes among trials.
     Count,
+    /// One of these categories, `y` its position among them.
+    Categories {
+        /// Those of the rows in the order of the table, then those declared without rows.
+        levels: Vec<String>,
+    },
 }
 
 /// The response as it is shown: name, success level, counts.
@@ -22,9 +43,10 @@ pub enum ResponseKind {
 pub struct ResponseInfo {
     /// Column.
     pub name: String,
-    /// Two values or a count.
+    /// Two values, a count or categories.
     pub kind: ResponseKind,
-    /// Rows used per value, failure first; for counts failures and successes in all trials.
+    /// Rows used per value, failure first; for counts failures and successes in all trials; for categories rows, or the
+    /// sum of their weights, in whole numbers.
     pub counts: Vec<(String, usize)>,
 }
 
@@ -33,7 +55,7 @@ impl ResponseInfo {
     pub fn success(&self) -> Option<&str> {
         match &self.kind {
             ResponseKind::Binary { success, .. } => Some(success),
-            ResponseKind::Count => None,
+            ResponseKind::Count | ResponseKind::Categories { .. } => None,
         }
     }
 
@@ -46,6 +68,14 @@ impl ResponseInfo {
                 format!("success = {success}, {successes} of {total}")
             }
             ResponseKind::Count => format!("{successes} successes in {total} trials"),
+            ResponseKind::Categories { levels } => {
+                let never = self.counts.iter().filter(|(_, count)| *count == 0).count();
+                let never = match never {
+                    0 => String::new(),
+                    never => format!(", {never} of them never seen"),
+                };
+                format!("{} categories in {total} observations{never}", levels.len())
+            }
         }
     }
 }

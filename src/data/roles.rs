@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::design::ModelFrame;
 use super::error::DataError;
 use super::formula::{Formula, GroupTerm, Offset, Response, Term, Trials, quote_name};
+use super::response::{MAX_CATEGORIES, ResponseUse};
 use super::sniff::ColumnKindOverride;
 use super::table::{ColumnInfo, ColumnKind, Table, plural};
 use super::terms::MAX_LEVELS;
@@ -69,6 +70,8 @@ impl Role {
 pub struct Roles {
     /// The response, if one is chosen.
     pub response: Option<String>,
+    /// How it is read.
+    pub response_use: ResponseUse,
     /// Its success level, if the user chose one.
     pub success: Option<String>,
     /// Main effects, in order.
@@ -91,6 +94,7 @@ impl Default for Roles {
     fn default() -> Self {
         Self {
             response: None,
+            response_use: ResponseUse::Outcome,
             success: None,
             predictors: Vec::new(),
             interactions: Vec::new(),
@@ -131,6 +135,7 @@ impl Roles {
             formula.terms.iter().partition(|term| term.len() == 1);
         Self {
             response: Some(formula.response.column.clone()),
+            response_use: ResponseUse::Outcome,
             success: None,
             predictors: mains.into_iter().flatten().cloned().collect(),
             interactions: interactions.into_iter().cloned().collect(),
@@ -209,9 +214,11 @@ impl Roles {
     /// Gives `column` the role, taking it out of every other one; a role that only one column can have is taken
     /// from the column that had it. Refuses a role that the column cannot take.
     pub fn assign(&mut self, table: &Table, column: &str, role: Role) -> Result<(), Refusal> {
-        // With trials named, the response is a count and may have any number of values.
-        if role != Role::Response || self.trials.is_none() || !is_number(table, column) {
-            check_role(table, column, role)?;
+        match (role, self.response_use) {
+            (Role::Response, ResponseUse::Categories) => check_categories(table, column)?,
+            // With trials named, the response is a count and may have any number of values.
+            (Role::Response, _) if self.trials.is_some() && is_number(table, column) => {}
+            _ => check_role(table, column, role)?,
         }
         self.remove(column);
         let name = column.to_owned();
@@ -304,11 +311,13 @@ impl Roles {
         for name in formula.columns() {
             table.index_of(name, "The formula")?;
             for role in self.of(name) {
-                // A count may have any number of values when trials are given.
-                if role != Role::Response || self.trials.is_none() {
-                    check_role(table, name, role)
-                        .map_err(|refusal| DataError::Role(refusal.reason))?;
-                }
+                let outcome = match (role, self.response_use) {
+                    (Role::Response, ResponseUse::Categories) => check_categories(table, name),
+                    // A count may have any number of values when trials are given.
+                    (Role::Response, _) if self.trials.is_some() => Ok(()),
+                    _ => check_role(table, name, role),
+                };
+                outcome.map_err(|refusal| DataError::Role(refusal.reason))?;
             }
         }
         Ok(())
@@ -320,6 +329,7 @@ impl ModelFrame {
     pub fn from_roles(roles: &Roles) -> Option<Self> {
         Some(Self {
             success: roles.success.clone(),
+            response_use: roles.response_use,
             ..Self::new(roles.to_formula()?)
         })
     }
@@ -463,6 +473,33 @@ fn check_response(table: &Table, col: usize, named: &str) -> Result<(), Refusal>
         reason: format!("Column {named} has {values}, but a yes-no response has two; {help}"),
         conversion: Some(Conversion::UseAs(Role::Predictor)),
     })
+}
+
+/// Whether the values of `column` can be the categories of a response.
+fn check_categories(table: &Table, column: &str) -> Result<(), Refusal> {
+    let refuse = |reason: String| {
+        Err(Refusal {
+            reason,
+            conversion: None,
+        })
+    };
+    let col = match table.index_of(column, "The role") {
+        Ok(col) => col,
+        Err(error) => return refuse(error.to_string()),
+    };
+    let named = quote_name(column);
+    match table
+        .few_levels(col, MAX_CATEGORIES)
+        .map(|levels| levels.len())
+    {
+        None => refuse(format!(
+            "Column {named} has more than the {MAX_CATEGORIES} values that categories may have; choose a column with fewer"
+        )),
+        Some(0) => refuse(format!(
+            "Column {named} has no values, so it cannot be a response"
+        )),
+        Some(_) => Ok(()),
+    }
 }
 
 fn check_predictor(table: &Table, col: usize, named: &str) -> Result<(), Refusal> {

@@ -138,6 +138,7 @@ static SAMPLES: LazyLock<Vec<Sample>> = LazyLock::new(|| {
         sample!("churn", "churn.csv"),
         sample!("tall_logistic", "tall_logistic.csv.gz"),
         sample!("awkward", "awkward.csv"),
+        sample!("fish", "fish.csv"),
     ]
 });
 
@@ -206,7 +207,7 @@ mod tests {
         .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "There is no bundled data set `nope`; there are churn, tall_logistic, awkward, synthetic-ROWSxCOLUMNS"
+            "There is no bundled data set `nope`; there are churn, tall_logistic, awkward, fish, synthetic-ROWSxCOLUMNS"
         );
     }
 }

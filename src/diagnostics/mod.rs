@@ -24,6 +24,7 @@ pub mod density;
 pub mod ess;
 mod fourier;
 mod geyer;
+pub mod kolmogorov;
 pub mod mcse;
 mod moments;
 pub mod osgfs_criterion;

@@ -321,7 +321,9 @@ pub fn model_frame(recipe: &Recipe) -> Result<ModelFrame, JobError> {
     let formula: Formula = parse_formula(&model.formula)?;
     Ok(ModelFrame {
         formula,
+        response_use: models::find(&model.template)?.spec.response,
         success: model.success.clone(),
+        levels: model.levels.clone(),
         references: model.reference.clone(),
         categorical: model.categorical.clone(),
         standardize: model.standardize,

@@ -90,6 +90,9 @@ pub struct ModelSection {
     /// Response value that counts as success; absent: 1, true, yes, or the second level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub success: Option<String>,
+    /// Categories of the response that may have no rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<String>,
     /// Whether priors hold for coefficients of standardised predictors.
     #[serde(default = "yes")]
     pub standardize: bool,
@@ -107,6 +110,7 @@ impl Default for ModelSection {
             template: "logistic".to_owned(),
             formula: String::new(),
             success: None,
+            levels: Vec::new(),
             standardize: true,
             reference: BTreeMap::new(),
             categorical: BTreeSet::new(),

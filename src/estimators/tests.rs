@@ -19,12 +19,8 @@ use crate::models::{self, Model, ModelOptions};
 fn churn() -> Arc<dyn Model> {
     let loaded = samples::load("churn", &Default::default(), &LoadControl::default()).unwrap();
     let frame = ModelFrame {
-        formula: "churned ~ age + support_calls + plan".parse().unwrap(),
-        success: None,
-        references: Default::default(),
-        categorical: Default::default(),
-        standardize: true,
         shuffle_seed: 1,
+        ..ModelFrame::new("churned ~ age + support_calls + plan".parse().unwrap())
     };
     let (design, _) = Design::build(&loaded.table, &frame).unwrap();
     let options = ModelOptions {

@@ -164,6 +164,9 @@ impl Manifest {
 }
 
 fn scales(job: &Job) -> String {
+    if job.model.simplex().is_some() {
+        return "priors hold for the probabilities that are reported".to_owned();
+    }
     let standardised = "standardised predictors (mean 0, sd 1), intercept at average predictors";
     let original = "predictors as they are, intercept at 0";
     let priors = if job.recipe.model.standardize {

@@ -22,14 +22,15 @@ use rand::RngExt as _;
 use rand_distr::{Binomial, Distribution as _};
 
 use super::glm::{Family, GlmRows, LANES, Lane, Terms, exp_negative};
-use super::prior::{Prior, PriorRows};
+use super::prior::{self, Prior, PriorRows};
 use super::{
-    AnchorRows, LinearRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Rows, Scratch,
-    Template,
+    AnchorRows, LinearRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, PriorSpec, Rows,
+    Scratch, Template,
 };
 use crate::base::linalg::dot;
 use crate::base::rng::ChainRng;
 use crate::data::design::Design;
+use crate::data::response::{ResponseKind, ResponseUse};
 
 /// Prior of the intercept and of coefficients where the user sets none: the papers' N(0, 100 I).
 const DEFAULT_PRIOR: Prior = Prior::Normal {
@@ -165,9 +166,22 @@ impl Template for Logistic {
         title: "Logistic regression",
         about: "How the chance of a yes/no outcome, or the share of successes in trials, depends on predictors",
         fields: &[],
+        response: ResponseUse::Outcome,
+        priors: PriorSpec {
+            classes: &[("intercept", "Intercept"), ("b", "All other coefficients")],
+            check: |text| Prior::parse(text).map(|_prior| ()),
+            forms: prior::FORMS,
+            example: "normal(0, 2.5)",
+        },
     };
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
+        if matches!(design.response.kind, ResponseKind::Categories { .. }) {
+            return Err(ModelError(
+                "Template `logistic` needs a response of two values or a count of successes"
+                    .to_owned(),
+            ));
+        }
         let plain = design.trials.is_none() && design.weights.is_none() && design.offset.is_none();
         if plain {
             let rows = GlmRows::<SignedBernoulli>::new(design.terms.len(), signed_rows(&design));

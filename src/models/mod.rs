@@ -16,14 +16,19 @@ use crate::base::linalg::axpy;
 use crate::base::rng::ChainRng;
 use crate::base::settings::{Field, Settings};
 use crate::data::design::Design;
+use crate::data::response::ResponseUse;
 
+pub mod categorical;
 #[cfg(test)]
 mod conformance;
 pub mod glm;
 pub mod logistic;
 pub mod prior;
+mod simplex;
 #[cfg(test)]
 pub mod testing;
+
+pub use simplex::SimplexCounts;
 
 /// Which rows of the design a call concerns.
 #[derive(Clone, Copy, Debug)]
@@ -128,6 +133,10 @@ pub trait Model: Send + Sync {
 
     /// log p(θ(u)) + log|∂θ/∂u|, dropping constants; overwrites `grad` (D).
     fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64;
+    /// The bounded interval on which the prior of reported quantity `index` lives; `None` if it is not bounded.
+    fn prior_range(&self, _index: usize) -> Option<(f64, f64)> {
+        None
+    }
     /// Prior density of reported quantity `index` at `value`, for plots; `None` if it has no marginal in closed form.
     fn prior_density(&self, index: usize, value: f64) -> Option<f64>;
 
@@ -212,6 +221,10 @@ pub trait Model: Send + Sync {
     fn prior_rows(&self) -> Option<&prior::PriorRows> {
         None
     }
+    /// The view of a model whose only parameters are the probabilities of categories.
+    fn simplex(&self) -> Option<&dyn SimplexCounts> {
+        None
+    }
 }
 
 /// The view of a likelihood in which row i depends on u through one number, its linear predictor z_i = a_i'u + o_i.
@@ -274,6 +287,23 @@ pub struct ModelSpec {
     pub about: &'static str,
     /// Settings besides priors and formula.
     pub fields: &'static [Field],
+    /// How the response column is read.
+    pub response: ResponseUse,
+    /// What priors its parameters can have.
+    pub priors: PriorSpec,
+}
+
+/// What priors the parameters of a template can have.
+#[derive(Clone, Copy, Debug)]
+pub struct PriorSpec {
+    /// Keys that set the prior of several parameters at once, with words for them.
+    pub classes: &'static [(&'static str, &'static str)],
+    /// Whether a text is such a prior; the error says which forms are known.
+    pub check: fn(&str) -> Result<(), ModelError>,
+    /// The forms, for people.
+    pub forms: &'static str,
+    /// One of them.
+    pub example: &'static str,
 }
 
 /// Why a model could not be built: one sentence.
@@ -324,7 +354,10 @@ impl ModelEntry {
 }
 
 /// All templates, in the order in which lists show them.
-pub static REGISTRY: &[ModelEntry] = &[ModelEntry::of::<logistic::Logistic>()];
+pub static REGISTRY: &[ModelEntry] = &[
+    ModelEntry::of::<logistic::Logistic>(),
+    ModelEntry::of::<categorical::Categorical>(),
+];
 
 /// The template called `id`; the error lists the known ones.
 pub fn find(id: &str) -> Result<&'static ModelEntry, ModelError> {

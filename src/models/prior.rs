@@ -9,6 +9,10 @@ use statrs::function::gamma::ln_gamma;
 use super::{LinearRows, ModelError};
 use crate::base::linalg::dot;
 
+/// The forms of [`Prior`], for people.
+pub const FORMS: &str = "normal(mean, sd), student_t(df, location, scale), laplace(location, scale), \
+                         cauchy(location, scale) or flat";
+
 /// A density on the real line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Prior {
@@ -42,13 +46,8 @@ pub enum Prior {
 impl Prior {
     /// Reads Stan's notation; the error says which forms are known.
     pub fn parse(text: &str) -> Result<Self, ModelError> {
-        let refuse = |why: &str| {
-            ModelError(format!(
-                "Prior `{}` {why}; write normal(mean, sd), student_t(df, location, scale), laplace(location, scale), \
-                 cauchy(location, scale) or flat",
-                text.trim()
-            ))
-        };
+        let refuse =
+            |why: &str| ModelError(format!("Prior `{}` {why}; write {FORMS}", text.trim()));
         let text = text.trim();
         if text == "flat" {
             return Ok(Self::Flat);

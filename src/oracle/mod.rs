@@ -217,8 +217,25 @@ impl Oracle {
         axpy(scale, &self.batch_grad, grad);
     }
 
-    /// The same, and the B×D per-row scores (or score differences) it was made from, into `scores`, which is resized.
-    /// With unequal chances of rows they are divided by N p_i, so that N/B times their sum is the estimate.
+    /// Unbiased estimate (N/B) Σ w_i z_i of the counts of all categories; overwrites `counts` (K). NaN for models without
+    /// the view [`Model::simplex`].
+    pub fn counts(&mut self, rng: &mut ChainRng, counts: &mut [f64]) {
+        let Some(view) = self.model.simplex() else {
+            counts.fill(f64::NAN);
+            return;
+        };
+        let rows = self.minibatch.draw(rng);
+        let scale = self.model.num_obs() as f64 / rows.len(0) as f64;
+        self.datum_grads += rows.len(0) as u64;
+        counts.fill(0.0);
+        view.add_counts(rows, counts);
+        for count in counts {
+            *count *= scale;
+        }
+    }
+
+    /// The estimate of [`Self::grad`] and the B×D per-row scores (or score differences) it was made from, into `scores`,
+    /// which is resized. With unequal chances of rows they are divided by N p_i, so that N/B times their sum is the estimate.
     pub fn grad_scores(
         &mut self,
         u: &[f64],

@@ -20,6 +20,10 @@ const PATIENCE_SECS: f64 = 60.0;
 /// Rows per parameter from which a posterior is as good as normal for `osgfs-cv`.
 const ROWS_FOR_NORMAL: f64 = 1000.0;
 
+/// Why conjugate draws are taken where there are such.
+pub const CONJUGATE: &str =
+    "Conjugate draws: they are exact and independent, at one pass over the rows";
+
 /// A sampler in order of recommendation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
@@ -52,6 +56,24 @@ pub fn advise(target: &Target) -> Advice {
     let secs = nuts_secs(n, dim);
     let rows = thousands(n);
     let affordable = secs <= PATIENCE_SECS;
+    if target.simplex.is_some() {
+        return Advice {
+            sampler: "conjugate",
+            reason: CONJUGATE.to_owned(),
+            alternatives: vec![
+                candidate("nuts", "exact too, and far slower"),
+                candidate(
+                    "scir",
+                    "the paper's minibatch sampler, for comparison: close even for rare categories",
+                ),
+                candidate("scir-cv", "the same with control variates"),
+                candidate(
+                    "sgrld-simplex",
+                    "what the paper compares with: wrong for rare categories",
+                ),
+            ],
+        };
+    }
     let Some(difference_rows) = target.difference_rows else {
         return Advice {
             sampler: "nuts",
@@ -236,6 +258,22 @@ mod tests {
                 }
             }
             assert!(!advice.reason.contains(". ") && !advice.reason.ends_with('.'));
+        }
+    }
+
+    #[test]
+    fn probabilities_of_categories_are_drawn_directly() {
+        let simplex = Some(crate::samplers::SimplexTarget {
+            count_noise: 1.0,
+            rate_noise: 1.0,
+        });
+        let advice = advise(&Target {
+            simplex,
+            ..target(5_000_000, 10)
+        });
+        assert_eq!(advice.sampler, "conjugate");
+        for other in &advice.alternatives {
+            assert!(crate::samplers::find(other.sampler).is_some());
         }
     }
 

@@ -22,8 +22,10 @@ pub mod advise;
 #[cfg(test)]
 mod autoregressive;
 mod bouncy_particle;
+pub mod cir;
 #[cfg(test)]
 mod conformance;
+mod conjugate;
 pub mod convention;
 mod criterion;
 mod energy_conserving;
@@ -53,11 +55,14 @@ mod random_walk;
 mod registry;
 mod remainders;
 mod saga;
+mod scir;
 mod sghmc;
 mod sghmc_naive;
 mod sgld;
 mod sgnht;
 mod sgrld;
+mod sgrld_simplex;
+mod simplex;
 mod slice;
 mod svrg;
 #[cfg(test)]
@@ -66,6 +71,7 @@ mod tuning;
 mod zig_zag;
 
 pub use registry::{REGISTRY, find};
+pub use simplex::SimplexTarget;
 
 /// Where a chain is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +111,8 @@ pub struct Target {
     pub weighted_difference_rows: Option<f64>,
     /// See [`crate::oracle::Anchor::rms_condition`]; present with `noise_ratio`.
     pub rms_condition: Option<f64>,
+    /// What samplers on the simplex need, for models of probabilities.
+    pub simplex: Option<SimplexTarget>,
 }
 
 impl Target {
@@ -118,6 +126,9 @@ impl Target {
             curvature_range: anchor.map(|anchor| anchor.curvature_range),
             weighted_difference_rows: anchor.and_then(|anchor| anchor.weighted_difference_rows),
             rms_condition: anchor.map(|anchor| anchor.rms_condition),
+            simplex: model
+                .simplex()
+                .map(|view| SimplexTarget::new(view, model.num_obs())),
         }
     }
 }
@@ -218,6 +229,8 @@ pub trait Sampler: Send + Sync + 'static {
     type State: Send + 'static;
     /// Its description.
     const SPEC: SamplerSpec;
+    /// Whether it was made for probabilities near 0, where other approximations fail ([`suits`]).
+    const ON_SIMPLEX: bool = false;
 
     /// Whether it can sample this model at all; the error says why not in one sentence that can follow "Sampler `id` ".
     fn suits(_model: &dyn Model) -> Result<(), String> {
@@ -370,11 +383,21 @@ impl SamplerEntry {
     pub const fn of<S: Sampler>() -> Self {
         Self {
             spec: S::SPEC,
-            suits: S::suits,
+            suits: suits::<S>,
             build: build::<S>,
             resolve: resolve::<S>,
         }
     }
+}
+
+/// What the sampler itself says, and that approximations take a posterior to be near normal, which that of a rare
+/// category is not.
+fn suits<S: Sampler>(model: &dyn Model) -> Result<(), String> {
+    S::suits(model)?;
+    if S::SPEC.bias.is_some() && !S::ON_SIMPLEX {
+        simplex::refuse_sparse(model)?;
+    }
+    Ok(())
 }
 
 fn owner<S: Sampler>() -> String {
@@ -389,6 +412,8 @@ fn build<S: Sampler>(
     streams: &mut Streams,
 ) -> Result<Box<dyn Kernel>, KernelError> {
     settings.check(&owner::<S>(), S::SPEC.fields)?;
+    suits::<S>(oracle.model())
+        .map_err(|reason| SettingError(format!("{} {reason}", owner::<S>())))?;
     let config = S::configure(settings, target)?;
     let state = S::init(&config, u0, oracle, streams)?;
     Ok(Box::new(Bound::<S> { config, state }))

@@ -2,6 +2,7 @@
 
 use super::SamplerEntry;
 use super::bouncy_particle::BouncyParticle;
+use super::conjugate::Conjugate;
 use super::gibbs::Gibbs;
 use super::hmc::Hmc;
 use super::hmc_ecs::HmcEcs;
@@ -14,11 +15,13 @@ use super::osgfs_cv::OsgfsCv;
 use super::psgld::Psgld;
 use super::random_walk::Metropolis;
 use super::saga::SagaLd;
+use super::scir::{Scir, ScirCv};
 use super::sghmc::{Sghmc, SghmcCv};
 use super::sghmc_naive::SghmcNaive;
 use super::sgld::{Sgld, SgldCv};
 use super::sgnht::{Sgnht, SgnhtCv};
 use super::sgrld::Sgrld;
+use super::sgrld_simplex::SgrldSimplex;
 use super::slice::Slice;
 use super::svrg::SvrgLd;
 use super::zig_zag::ZigZag;
@@ -50,6 +53,10 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<NutsEcs>(),
     SamplerEntry::of::<ZigZag>(),
     SamplerEntry::of::<BouncyParticle>(),
+    SamplerEntry::of::<Conjugate>(),
+    SamplerEntry::of::<Scir>(),
+    SamplerEntry::of::<ScirCv>(),
+    SamplerEntry::of::<SgrldSimplex>(),
 ];
 
 /// The sampler called `id`, if there is one.

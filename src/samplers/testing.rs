@@ -223,13 +223,56 @@ pub fn anchored_logistic() -> (Arc<dyn Model>, Arc<Anchor>) {
     (model, Arc::new(mode.anchor))
 }
 
-/// The small targets of tests: the closed-form Gaussian of 200 rows and three parameters, and a logistic posterior.
+/// The small targets of tests: the closed-form Gaussian of 200 rows and three parameters, a logistic posterior,
+/// and one of probabilities.
 fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Arc<Anchor>)> {
-    [anchored_gaussian(200, 3, 1), anchored_logistic()].into_iter()
+    [
+        anchored_gaussian(200, 3, 1),
+        anchored_logistic(),
+        anchored_categorical(&[120, 40, 30, 9, 1, 0]),
+    ]
+    .into_iter()
+}
+
+/// The posterior of the probabilities of categories with these counts under dirichlet(0.1), with its mode.
+pub fn anchored_categorical(counts: &[usize]) -> (Arc<dyn Model>, Arc<Anchor>) {
+    let codes = counts.iter().enumerate();
+    let y: Vec<f64> = codes
+        .flat_map(|(code, &count)| vec![code as f64; count])
+        .collect();
+    let levels: Vec<String> = (1..=counts.len()).map(|level| level.to_string()).collect();
+    let n = y.len();
+    let design = Design {
+        x: Array2::ones((n, 1)),
+        raw_center: vec![0.0],
+        raw_scale: vec![1.0],
+        terms: vec!["Intercept".into()],
+        has_intercept: true,
+        y,
+        trials: None,
+        weights: None,
+        offset: None,
+        row: (0..n as u32).collect(),
+        response: ResponseInfo {
+            name: "y".into(),
+            counts: levels.iter().cloned().zip(counts.iter().copied()).collect(),
+            kind: ResponseKind::Categories { levels },
+        },
+        reference_levels: Vec::new(),
+        rows_total: n,
+        rows_used: n,
+        dropped: Vec::new(),
+        groups: Vec::new(),
+        standardize: true,
+    };
+    let template = crate::models::find("categorical").unwrap();
+    let model = (template.build)(Arc::new(design), &ModelOptions::default()).unwrap();
+    let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
+    (model, Arc::new(mode.anchor))
 }
 
 /// A small target that suits the sampler: the closed-form Gaussian of 200 rows and three parameters, or a logistic
-/// posterior for samplers that need its structure.
+/// posterior or one of probabilities for samplers that need their structure.
 pub fn suitable_target(entry: &SamplerEntry) -> (Arc<dyn Model>, Arc<Anchor>) {
     small_targets()
         .find(|(model, _anchor)| (entry.suits)(model.as_ref()).is_ok())

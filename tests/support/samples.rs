@@ -14,6 +14,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 pub const CHURN_SEED: u64 = 2101;
 pub const TALL_SEED: u64 = 2102;
 pub const AWKWARD_SEED: u64 = 2103;
+pub const FISH_SEED: u64 = 2104;
 
 fn uniform(rng: &mut ChainRng, low: f64, high: f64) -> f64 {
     low + (high - low) * rng.random::<f64>()
@@ -136,6 +137,44 @@ pub fn tall_logistic() -> String {
             "{temperature},{pressure},{humidity},{vibration},{speed},{load},{night},{line},{defect}"
         )
         .unwrap();
+    }
+    text
+}
+
+/// Shares of the species in a river.
+pub const FISH: [(&str, f64); 16] = [
+    ("bream", 0.38),
+    ("roach", 0.22),
+    ("perch", 0.14),
+    ("rudd", 0.09),
+    ("gudgeon", 0.06),
+    ("pike", 0.04),
+    ("bleak", 0.03),
+    ("tench", 0.02),
+    ("ruffe", 0.01),
+    ("chub", 0.005),
+    ("dace", 0.003),
+    ("eel", 0.001),
+    ("burbot", 0.0005),
+    ("zander", 0.0003),
+    ("barbel", 0.0001),
+    ("wels", 0.0001),
+];
+
+/// Fish caught in a river, 20 stations with 50 fish each: counts of 16 species, some of which were never caught.
+pub fn fish() -> String {
+    let mut rng = stream(FISH_SEED, 0, Purpose::Data);
+    let mut text = String::from("station,species,count\n");
+    for station in 1..=20 {
+        let mut counts = [0; FISH.len()];
+        for _ in 0..50 {
+            let caught = choose(&mut rng, &FISH);
+            let species = FISH.iter().position(|(name, _)| *name == caught);
+            counts[species.unwrap()] += 1;
+        }
+        for ((species, _), count) in FISH.iter().zip(counts) {
+            writeln!(text, "S{station:02},{species},{count}").unwrap();
+        }
     }
     text
 }

@@ -10,8 +10,11 @@ use crate::base::reporter::Severity;
 use crate::models;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
+use crate::ui::panels::menu;
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::{Button, Field, empty_state, heading, hint, number, paint, sentence};
+use crate::ui::widgets::{
+    Button, Chip, Field, empty_state, heading, hint, number, paint, sentence,
+};
 
 mod priors;
 mod roles;
@@ -184,9 +187,14 @@ fn center_ui(
     let t = tokens();
     let p = Palette::of(ui);
     ui.spacing_mut().item_spacing.y = t.space.x2;
-    let label = ui.label(Text::Label.rich("Model in words", p.text_primary));
-    label.widget_info(|| {
-        eframe::egui::WidgetInfo::labeled(eframe::egui::Role::Heading, true, "Model in words")
+    ui.horizontal(|ui| {
+        let label = ui.label(Text::Label.rich("Model in words", p.text_primary));
+        label.widget_info(|| {
+            eframe::egui::WidgetInfo::labeled(eframe::egui::Role::Heading, true, "Model in words")
+        });
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            template_ui(ui, document, out);
+        });
     });
     sentence(ui, &words::in_words(document, check), Text::Body);
     let typed = (view.formula != view.shown)
@@ -210,6 +218,25 @@ fn center_ui(
         out.send(Command::SetFormula(view.formula.clone()));
     }
     state_ui(ui, state, document, check);
+}
+
+/// The chip that names the template, with the others in its menu.
+fn template_ui(ui: &mut Ui, document: &Document, out: &mut Outbox) {
+    let chosen = &document.recipe.model.template;
+    let title = models::find(chosen).map_or(chosen.as_str(), |entry| entry.spec.title);
+    let chip = ui
+        .add(Chip::choice(title).named("Template"))
+        .on_hover_text("The kind of model");
+    menu::menu(&chip, menu::WIDE, |ui| {
+        menu::note(ui, "The kind of model");
+        for entry in models::REGISTRY {
+            let is_chosen = entry.spec.id == chosen;
+            let item = menu::item(ui, entry.spec.title, "", is_chosen);
+            if item.on_hover_text(entry.spec.about).clicked() && !is_chosen {
+                out.send(Command::SetTemplate(entry.spec.id.to_owned()));
+            }
+        }
+    });
 }
 
 /// One line below the formula: being checked, refused, or what is used.
@@ -324,7 +351,7 @@ fn response_ui(ui: &mut Ui, check: &ModelCheck) {
         let height = Text::Number.line() + t.space.x1 + 6.0;
         let (rect, response) =
             ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
-        let success = i == last;
+        let success = i == last && !check.categories;
         let word = if success {
             format!("`{level}` (success)")
         } else {

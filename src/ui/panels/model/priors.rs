@@ -3,16 +3,14 @@
 use eframe::egui::{Align, Frame, Layout, Margin, Rect, Sense, Ui, UiBuilder, pos2, vec2};
 
 use crate::app::{Command, Document, ModelCheck};
+use crate::data::response::ResponseUse;
 use crate::engine::recipe::Scale;
-use crate::models::ParamInfo;
-use crate::models::prior::Prior;
+use crate::models::{self, ParamInfo, PriorSpec};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, Chip, Field, Segments, hint, paint, sentence_line, small_curve};
 
-/// Keys that set the prior of several parameters at once, with words for them.
-const CLASSES: [(&str, &str); 2] = [("intercept", "Intercept"), ("b", "All other coefficients")];
 /// Width of a prior's picture.
 const CURVE_WIDTH: f32 = 88.0;
 /// Width of the field of a prior being typed.
@@ -22,6 +20,17 @@ const FIELD_WIDTH: f32 = 192.0;
 #[derive(Default)]
 pub struct PriorsView {
     editing: Option<Edit>,
+}
+
+/// What priors the draft's template takes; those of the first where there is no such template.
+fn spec(document: &Document) -> &'static PriorSpec {
+    let entry = models::find(&document.recipe.model.template).unwrap_or(&models::REGISTRY[0]);
+    &entry.spec.priors
+}
+
+/// Whether the template has coefficients of predictors.
+fn has_coefficients(document: &Document) -> bool {
+    document.roles.response_use == ResponseUse::Outcome
 }
 
 struct Edit {
@@ -78,6 +87,9 @@ pub fn priors_ui(
             .unwrap_or_default();
         row_ui(ui, document, param, &curve, view, out);
     }
+    if !has_coefficients(document) {
+        return;
+    }
     let t = tokens();
     Frame::NONE
         .inner_margin(Margin::same(t.space.x4 as i8))
@@ -116,6 +128,9 @@ fn strip_ui(ui: &mut Ui, document: &Document, out: &mut Outbox) {
                 p.text_secondary,
             );
             ui.label(Text::Label.rich("Priors", p.text_primary));
+            if !has_coefficients(document) {
+                return;
+            }
             ui.add_space(t.space.x2);
             let on = document.recipe.model.standardize;
             let chip = ui.add(Chip::toggle("on standardised predictors", on)).on_hover_text(
@@ -150,11 +165,20 @@ fn classes_ui(ui: &mut Ui, document: &Document, view: &mut PriorsView, out: &mut
         .inner_margin(Margin::symmetric(t.space.x4 as i8, t.space.x2 as i8))
         .show(ui, |ui| {
             ui.horizontal_wrapped(|ui| {
-                for (key, name) in CLASSES {
+                for &(key, name) in spec(document).classes {
                     ui.label(Text::Number.rich(name, p.text_secondary));
                     let set = document.recipe.priors.get(key);
                     let text = set.map_or("default", String::as_str);
-                    prior_ui(ui, key, name, text, set.is_some(), view, out);
+                    prior_ui(
+                        ui,
+                        spec(document),
+                        key,
+                        name,
+                        text,
+                        set.is_some(),
+                        view,
+                        out,
+                    );
                     ui.add_space(t.space.x4);
                 }
             });
@@ -195,7 +219,7 @@ fn row_ui(
         .as_ref()
         .is_some_and(|edit| edit.key == param.name);
     let height = if editing {
-        t.size.row_prior + error_height(view)
+        t.size.row_prior + error_height(spec(document), view)
     } else {
         t.size.row_prior
     };
@@ -253,7 +277,16 @@ fn row_ui(
     });
     let own = document.recipe.priors.contains_key(&param.name);
     cell(at.prior, at.because - t.space.x2, &mut |ui| {
-        prior_ui(ui, &param.name, &param.name, &param.prior, own, view, out);
+        prior_ui(
+            ui,
+            spec(document),
+            &param.name,
+            &param.name,
+            &param.prior,
+            own,
+            view,
+            out,
+        );
     });
     cell(at.because, at.end, &mut |ui| {
         sentence_line(ui, &param.prior_source, Text::Number, true).on_hover_text(&param.meaning);
@@ -261,8 +294,10 @@ fn row_ui(
 }
 
 /// The chip of a prior; while it is typed, its field.
+#[expect(clippy::too_many_arguments, reason = "what one chip shows and changes")]
 fn prior_ui(
     ui: &mut Ui,
+    spec: &PriorSpec,
     key: &str,
     name: &str,
     text: &str,
@@ -271,12 +306,12 @@ fn prior_ui(
     out: &mut Outbox,
 ) {
     if let Some(edit) = view.editing.as_mut().filter(|edit| edit.key == key) {
-        let error = error_of(&edit.text);
+        let error = error_of(spec, &edit.text);
         let label = format!("Prior of {name}");
         let field = Field::new(&label, &mut edit.text)
             .label_hidden()
             .id_salt(key)
-            .hint("normal(0, 2.5)")
+            .hint(spec.example)
             .mono()
             .error(error.as_deref())
             .width(FIELD_WIDTH - 8.0)
@@ -301,13 +336,12 @@ fn prior_ui(
         return;
     }
     let accessible = format!("Prior of {name}");
-    let hover = "Change it: normal(mean, sd), student_t(df, location, scale), laplace(location, scale), \
-                 cauchy(location, scale) or flat";
+    let hover = format!("Change it: {}", spec.forms);
     let chip = ui
         .add(Chip::edit(text).named(&accessible))
         .on_hover_text(hover);
     if chip.clicked() {
-        let text = if Prior::parse(text).is_ok() || set {
+        let text = if (spec.check)(text).is_ok() || set {
             text
         } else {
             ""
@@ -328,18 +362,24 @@ fn prior_ui(
 }
 
 /// Why a prior as typed cannot be used; nothing while it is empty.
-fn error_of(text: &str) -> Option<String> {
+fn error_of(spec: &PriorSpec, text: &str) -> Option<String> {
     if text.trim().is_empty() {
-        return Some("Write a prior such as normal(0, 2.5), or press Esc".to_owned());
+        return Some(format!(
+            "Write a prior such as {}, or press Esc",
+            spec.example
+        ));
     }
-    Prior::parse(text.trim())
+    (spec.check)(text.trim())
         .err()
         .map(|error| error.to_string())
 }
 
 /// Room for the sentence below the field of the prior being typed.
-fn error_height(view: &PriorsView) -> f32 {
-    let wrong = view.editing.as_ref().and_then(|edit| error_of(&edit.text));
+fn error_height(spec: &PriorSpec, view: &PriorsView) -> f32 {
+    let wrong = view
+        .editing
+        .as_ref()
+        .and_then(|edit| error_of(spec, &edit.text));
     // At this width a line has about 32 characters.
     wrong.map_or(0.0, |error| {
         (error.chars().count() as f32 / 32.0).ceil() * Text::Caption.line()
@@ -358,15 +398,14 @@ fn stray_priors_ui(ui: &mut Ui, document: &Document, view: &mut PriorsView, out:
                 ui,
                 "Parameters and their priors appear here once the model is complete",
             );
-            let others = document
-                .recipe
-                .priors
-                .iter()
-                .filter(|(key, _)| !CLASSES.iter().any(|(class, _)| class == key));
+            let others =
+                document.recipe.priors.iter().filter(|(key, _)| {
+                    !spec(document).classes.iter().any(|(class, _)| class == key)
+                });
             for (key, text) in others {
                 ui.horizontal(|ui| {
                     ui.label(Text::Code.rich(key, p.text_primary));
-                    prior_ui(ui, key, key, text, true, view, out);
+                    prior_ui(ui, spec(document), key, key, text, true, view, out);
                 });
             }
         });

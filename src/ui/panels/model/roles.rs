@@ -9,6 +9,7 @@ use eframe::egui::{
 use crate::app::{Command, DataState, Document, ModelCheck};
 use crate::data::formula::{Trials, quote_term};
 use crate::data::profile::Profile;
+use crate::data::response::ResponseUse;
 use crate::data::roles::{Conversion, Refusal, Role};
 use crate::data::sniff::ColumnKindOverride;
 use crate::data::{ColumnInfo, ColumnKind};
@@ -16,7 +17,7 @@ use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::{columns, menu};
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::{Button, Chip, TreeRow, hint, number, paint, sentence_line};
+use crate::ui::widgets::{Button, Chip, Field, TreeRow, hint, number, paint, sentence_line};
 
 /// Levels that a menu lists; a predictor may not have more anyway.
 const MAX_LISTED: usize = 200;
@@ -159,6 +160,11 @@ fn success_ui(ui: &mut Ui, cx: &mut Context<'_>) {
         hint(ui, "its levels are not known yet");
         return;
     };
+    if check.categories {
+        hint(ui, &check.response);
+        levels_ui(ui, cx);
+        return;
+    }
     if cx.document.roles.trials.is_some() {
         hint(ui, &check.response);
         return;
@@ -187,7 +193,43 @@ fn success_ui(ui: &mut Ui, cx: &mut Context<'_>) {
     });
 }
 
+/// The chip of categories without rows, with a field for them in its menu.
+fn levels_ui(ui: &mut Ui, cx: &mut Context<'_>) {
+    let declared = &cx.document.recipe.model.levels;
+    let word = match declared.len() {
+        0 => "name unseen categories".to_owned(),
+        1 => "1 category named".to_owned(),
+        count => format!("{count} categories named"),
+    };
+    let chip = ui
+        .add(Chip::choice(&word).named("Unseen categories"))
+        .on_hover_text("Categories that could occur but have no row; they get a probability too");
+    menu::form(&chip, menu::WIDE, |ui| {
+        menu::note(ui, "Categories without rows, comma separated");
+        let id = ui.scope_id().with("unseen categories");
+        let mut text = ui
+            .data_mut(|data| data.get_temp::<String>(id))
+            .unwrap_or_else(|| declared.join(", "));
+        let field = Field::new("Categories without rows", &mut text)
+            .label_hidden()
+            .width(ui.available_width())
+            .show(ui);
+        if field.committed {
+            let levels = text.split(',').map(|level| level.trim().to_owned());
+            let levels = levels.filter(|level| !level.is_empty()).collect();
+            cx.out.send(Command::SetLevels(levels));
+            ui.data_mut(|data| data.remove::<String>(id));
+            ui.close();
+        } else {
+            ui.data_mut(|data| data.insert_temp(id, text));
+        }
+    });
+}
+
 fn predictors_ui(ui: &mut Ui, cx: &mut Context<'_>) {
+    if cx.document.roles.response_use == ResponseUse::Categories {
+        return;
+    }
     head_ui(ui, "Predictors", Some(Role::Predictor), cx);
     let roles = &cx.document.roles;
     if roles.predictors.is_empty() && roles.interactions.is_empty() {

@@ -2,6 +2,7 @@
 
 use crate::app::{Document, ModelCheck};
 use crate::data::formula::Trials;
+use crate::data::response::ResponseUse;
 use crate::data::roles::Roles;
 use crate::ui::widgets::number;
 
@@ -12,6 +13,15 @@ pub fn in_words(document: &Document, check: Option<&ModelCheck>) -> String {
         return "Nothing is explained yet. Choose an outcome at the left, or type a formula."
             .to_owned();
     };
+    if roles.response_use == ResponseUse::Categories {
+        let mut text = format!(
+            "Each value of `{response}` has its own probability, the same in all rows; together they make 1."
+        );
+        if let Some(weights) = &roles.weights {
+            text.push_str(&format!(" Each row counts `{weights}` times."));
+        }
+        return text;
+    }
     let mut text = match &roles.trials {
         Some(Trials::Column(trials)) => {
             format!("The chance of each of the `{trials}` trials that `{response}` counts")
@@ -135,6 +145,17 @@ mod tests {
             words("dead | trials(n) ~ 0 + dose + offset(log(time))"),
             "The chance of each of the `n` trials that `dead` counts depends on `dose`. \
              The logarithm of `time` is added as it is, with coefficient 1. There is no intercept."
+        );
+    }
+
+    #[test]
+    fn categories_have_their_own_words() {
+        let mut document = Document::new("data.csv", "categorical");
+        document.set_formula("species | weights(count) ~ 1");
+        assert_eq!(
+            in_words(&document, None),
+            "Each value of `species` has its own probability, the same in all rows; together they make 1. \
+             Each row counts `count` times."
         );
     }
 

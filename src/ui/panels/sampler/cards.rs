@@ -84,11 +84,11 @@ pub(super) fn auto_reason(state: &AppState, recipe: &Recipe) -> String {
     if let Some(advice) = advice(state, recipe) {
         return advice.reason;
     }
-    let size = state
-        .check
-        .as_ref()
-        .filter(|check| check.error.is_none())
-        .map(|check| (check.rows.0, check.params.len()));
+    let check = state.check.as_ref().filter(|check| check.error.is_none());
+    if check.is_some_and(|check| check.categories) {
+        return advise::CONJUGATE.to_owned();
+    }
+    let size = check.map(|check| (check.rows.0, check.params.len()));
     match size {
         Some((rows, params)) => format!(
             "decided when the run is prepared, from the posterior's curvature: NUTS, which is exact, if it is affordable; \

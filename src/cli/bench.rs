@@ -1,0 +1,111 @@
+//! `bench`: experiments of the papers, one command each.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::args::BenchArgs;
+use super::{Failure, output};
+use crate::engine::bench::{self, BenchOptions, BenchTable, Cell};
+
+/// Runs an experiment, prints its table and saves it.
+pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
+    let Some(entry) = bench::find(&args.id) else {
+        let known: Vec<&str> = bench::REGISTRY.iter().map(|entry| entry.id).collect();
+        return Err(Failure::request(format!(
+            "There is no experiment `{}`; there are {}",
+            args.id,
+            known.join(", ")
+        )));
+    };
+    output::note(&format!("{}: {}", entry.title, entry.about));
+    let options = BenchOptions {
+        seed: args.seed,
+        quick: args.quick,
+    };
+    let table = (entry.run)(&options).map_err(Failure::run)?;
+    if args.json {
+        let text = serde_json::to_string_pretty(&json(entry.id, &options, &table))
+            .map_err(Failure::run)?;
+        output::result(&(text + "\n"));
+    } else {
+        output::result(&plain(&table));
+    }
+    for note in &table.notes {
+        output::note(note);
+    }
+    if let Some(path) = &args.out {
+        std::fs::write(path, table.to_csv()).map_err(|error| {
+            Failure::run(format!(
+                "The table cannot be saved ({error}): {}",
+                path.display()
+            ))
+        })?;
+        output::note(&format!("Table: {}", path.display()));
+    }
+    Ok(())
+}
+
+/// Rows as objects; numbers that are not finite are null.
+fn json(id: &str, options: &BenchOptions, table: &BenchTable) -> Json {
+    let rows: Vec<Json> = table
+        .rows
+        .iter()
+        .map(|row| {
+            let pairs = table.columns.iter().zip(row);
+            Json::Object(
+                pairs
+                    .map(|(name, cell)| ((*name).to_owned(), json!(cell)))
+                    .collect::<Map<_, _>>(),
+            )
+        })
+        .collect();
+    json!({ "id": id, "seed": options.seed, "quick": options.quick, "rows": rows, "notes": table.notes })
+}
+
+fn plain(table: &BenchTable) -> String {
+    let rows: Vec<Vec<String>> = table
+        .rows
+        .iter()
+        .map(|row| {
+            let cells = row.iter().map(|cell| match cell {
+                Cell::Text(text) => text.clone(),
+                Cell::Count(count) => count.to_string(),
+                Cell::Number(value) if value.is_nan() => "NA".to_owned(),
+                Cell::Number(value) => significant(*value),
+            });
+            cells.collect()
+        })
+        .collect();
+    output::table(&table.columns, &rows)
+}
+
+/// Three significant digits, without trailing zeros.
+fn significant(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let digits = 2 - value.abs().log10().floor() as i32;
+    let text = format!("{value:.*}", digits.max(0) as usize);
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits() {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.5, "0.5"),
+            (0.012_34, "0.0123"),
+            (-4.567, "-4.57"),
+            (1234.5, "1234"),
+        ] {
+            assert_eq!(significant(value), text);
+        }
+    }
+}

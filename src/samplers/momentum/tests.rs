@@ -86,8 +86,8 @@ fn the_stationary_covariance_solves_the_lyapunov_equation_of_each_integrator() {
 }
 
 /// Without gradient noise the second moments of `aboba` are right to order ε², the momentum of `euler` and its correlation with
-/// the position only to order ε, and the variances of `baoab` exactly. Higher orders change a ratio of errors by order ε. (Euler's positions are right to order ε² too, but only
-/// on Gaussians.)
+/// the position only to order ε, and the variances of `baoab` exactly. Higher orders change a ratio of errors by order ε. Euler's
+/// positions are right to order ε² too: a move before a kick is half a move away from a symmetric splitting.
 #[test]
 fn splitting_is_of_order_two_and_euler_of_order_one() {
     let errors = |integrator, step| {

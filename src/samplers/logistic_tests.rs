@@ -171,11 +171,6 @@ fn check<S: Sampler>(mean_tolerance: f64, sd_ratio: std::ops::RangeInclusive<f64
         let mean = (moments.mean - means[j]) / sds[j];
         let ratio = moments.variance.sqrt() / sds[j];
         let id = S::SPEC.id;
-        if std::env::var_os("MEASURE").is_some() {
-            eprintln!(
-                "{id} {j}: mean {mean:.4} ± {mean_error:.4}, sd ratio {ratio:.4} ± {sd_error:.4}, phi {phi:.3} steps {steps}"
-            );
-        }
         assert!(phi < 0.7, "{id}: draws are correlated by {phi}");
         assert!(
             mean.abs() < mean_tolerance + 3.0 * mean_error,

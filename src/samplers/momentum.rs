@@ -64,8 +64,8 @@ pub const STEP: Field = Field {
 pub const INTEGRATOR: Field = Field {
     key: "integrator",
     label: "Integrator",
-    help: "euler: as first published, error of order ε; aboba: symmetric splitting of order ε²; baoab: another one, exact \
-           positions on normal posteriors",
+    help: "euler: as first published, momenta off by order ε, and with thermostats positions too; aboba: symmetric splitting \
+           of order ε²; baoab: another one, exact on normal posteriors",
     kind: Kind::Choice(&["euler", "aboba", "baoab"]),
     default: Some(Default::Text("baoab")),
     why: "allows the longest steps for the same error",
@@ -74,7 +74,7 @@ pub const INTEGRATOR: Field = Field {
 /// How a step is made; see the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Integrator {
-    /// Order one.
+    /// As first published: order one in the momenta.
     Euler,
     /// Symmetric, order two.
     Aboba,
@@ -129,6 +129,20 @@ pub struct Dynamics {
     pub step: f64,
     /// `None`: friction stays.
     pub thermostat: Option<Thermostat>,
+}
+
+impl Dynamics {
+    /// The variance of momenta that a thermostat holds at 1, given that at the end of a step: `baoab` looks before and after
+    /// damping, which follows the kick that ends a step.
+    fn regulated(&self, friction: f64, injected: f64, rr: f64) -> f64 {
+        match self.integrator {
+            Integrator::Euler | Integrator::Aboba => rr,
+            Integrator::Baoab => {
+                let kept = (-2.0 * friction * self.step).exp();
+                0.5 * (rr + kept * rr + damped_noise(injected, friction, self.step))
+            }
+        }
+    }
 }
 
 /// Variance that damping e^{−ξt} with injected noise A adds to a momentum: A (1 − e^{−2ξt})/ξ, with the right limit 2At; ξ may
@@ -265,7 +279,11 @@ impl Plan {
         };
         let variance = |injected, noise| {
             let [zz, _zr, rr] = stationary(&dynamics, friction, injected, noise);
-            if self.thermostat { zz / rr } else { zz }
+            if self.thermostat {
+                zz / dynamics.regulated(friction, injected, rr)
+            } else {
+                zz
+            }
         };
         let noisy = if self.corrected {
             let injected = friction - self.noise_friction(step);

@@ -11,10 +11,11 @@
 //! ∇σ̂².
 //!
 //! **Bias.** exp(−σ̂²/2) corrects the likelihood for normal estimates with known variance; what is left perturbs the
-//! posterior by O(1/(N m²)) where the expansion point is the mode (002 (13), T-12), whatever the step size. The
-//! perturbation is small while the variance of the estimated log likelihood, an information column, is below 1.
+//! posterior by O(1/(N m²)) where the expansion point is the mode (002 (13), T-12), whatever the step size. Measured against
+//! NUTS with 40 normal predictors: from 600 rows (m = 100, variance of log L̂ 0.7) standard deviations were 0.8 % small on
+//! average, 0.15 % with m = 600; from 2,000 rows (variance 0.2) 0.2 %; means agreed within Monte Carlo error, 0.016 sd.
+//! With 100,000 rows and 10 coefficients m = 100 gives a variance of 0.00004 (information column `log_lik_variance`).
 
-use super::SamplerSpec;
 use super::energy_conserving::{
     BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, ORDER, STEP, TARGET_ACCEPT, VARIANCE,
     Variant,
@@ -67,8 +68,8 @@ impl Variant for Perturbed {
         needs_mode: true,
         minibatch: true,
         bias: Some(
-            "The likelihood is estimated with a bias of order 1/(N m²) for m rows in the subsample, negligible while the \
-             variance of the estimated log likelihood stays below 1",
+            "The posterior is perturbed by an error of order 1/(N m²) for m rows in the subsample: standard deviations of 40 \
+             coefficients from 600 rows came out 1 % small, from 2,000 rows 0.3 % or less, and means right",
         ),
         default_warmup: 500,
         decides_warmup: false,

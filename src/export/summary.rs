@@ -76,7 +76,7 @@ pub fn write_csv(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         .corrected
         .as_ref()
         .map(|corrected| &corrected.estimates.rows);
-    let more = corrected.map_or(&[][..], |_| &CORRECTED_COLUMNS);
+    let more = corrected.map_or(&[][..], |_| &CORRECTED_COLUMNS[..]);
     out.write_record(COLUMNS.iter().chain(more))?;
     for (index, row) in results.summary.iter().enumerate() {
         out.write_field(&row.variable)?;

@@ -324,7 +324,7 @@ fn weighted_draws_are_shown_weighted() {
     // Two thirds of the weight lie on [1, 2], one third on [0, 1].
     assert!((row.mean.unwrap() - 7.0 / 6.0).abs() < 0.1, "{row:?}");
     let report = entry.report().unwrap();
-    assert_eq!(report.running.points(0).last().unwrap().draws, 197);
+    assert_eq!(report.running.points(0).last().unwrap().draws, 196);
     let mut harness = page(session);
     for tab in ["Rank", "Autocorrelation", "Convergence", "Sampler", "Trace"] {
         harness

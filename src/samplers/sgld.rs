@@ -70,7 +70,12 @@ impl<V: Variant> Sampler for Langevin<V> {
 
     fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
         let centred = V::ESTIMATOR == Estimator::ControlVariate;
-        let (n, rows) = (target.num_obs, target.difference_rows.filter(|_| centred));
+        let n = target.num_obs;
+        let rows = match settings.text("scheme") {
+            Some("lipschitz") => target.weighted_difference_rows,
+            _ => target.difference_rows,
+        }
+        .filter(|_| centred);
         let batch = rows.map_or_else(|| plain_batch(n), |rows| centred_batch(n, rows));
         let minibatch = MinibatchSettings::read(settings, target, batch);
         let (noise, excess, time) = if centred {

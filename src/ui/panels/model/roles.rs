@@ -206,7 +206,7 @@ fn levels_ui(ui: &mut Ui, cx: &mut Context<'_>) {
         .on_hover_text("Categories that could occur but have no row; they get a probability too");
     menu::form(&chip, menu::WIDE, |ui| {
         menu::note(ui, "Categories without rows, comma separated");
-        let id = ui.id().with("unseen categories");
+        let id = ui.scope_id().with("unseen categories");
         let mut text = ui
             .data_mut(|data| data.get_temp::<String>(id))
             .unwrap_or_else(|| declared.join(", "));

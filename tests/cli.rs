@@ -760,7 +760,7 @@ fn approximate_samplers_are_not_certified_until_checked() {
 #[test]
 fn lists_come_from_the_registries() {
     let folder = tempfile::tempdir().unwrap();
-    for what in ["templates", "samplers", "formats", "datasets"] {
+    for what in ["templates", "samplers", "formats", "datasets", "benches"] {
         let plain = ergodic(folder.path(), &["list", what]);
         let json = ergodic(folder.path(), &["list", what, "--json"]);
         let entries: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
@@ -781,6 +781,78 @@ fn lists_come_from_the_registries() {
     assert_refused(
         &ergodic(folder.path(), &["list", "settings", "nonsense"]),
         &["nonsense", "nuts"],
+    );
+}
+
+#[test]
+fn probabilities_of_categories_are_fitted_and_replayed() {
+    let folder = tempfile::tempdir().unwrap();
+    let fit = |out: &str, more: &[&str]| {
+        let mut args = vec!["fit", "--data", "sample:fish", "--template", "categorical"];
+        args.extend(["--formula", "species | weights(count) ~ 1"]);
+        args.extend([
+            "--draws",
+            "200",
+            "--out",
+            out,
+            "--set",
+            "model.levels=[\"shark\"]",
+        ]);
+        args.extend(more);
+        ergodic(folder.path(), &args)
+    };
+    let first = fit("a", &["--set", "priors.probabilities=dirichlet(0.5)"]);
+    assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
+    assert!(
+        stderr(&first).contains("Conjugate draws"),
+        "{}",
+        stderr(&first)
+    );
+    let table = String::from_utf8_lossy(&first.stdout).into_owned();
+    assert!(
+        table.contains("p[bream]") && table.contains("p[shark]"),
+        "{table}"
+    );
+    let again = ergodic(folder.path(), &["fit", "a/recipe.toml", "--out", "b"]);
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    let draws = |out: &str| fs::read(folder.path().join(out).join("draws.csv")).unwrap();
+    assert_eq!(draws("a"), draws("b"));
+    let minibatches = fit("c", &["--sampler", "scir", "--set", "sampler.batch=40"]);
+    assert_eq!(
+        minibatches.status.code(),
+        Some(0),
+        "{}",
+        stderr(&minibatches)
+    );
+    assert_refused(
+        &fit("d", &["--sampler", "sgld"]),
+        &["Sampler `sgld`", "fewer than 10 observations"],
+    );
+    assert_refused(
+        &short_fit(folder.path(), "e", &["--sampler", "scir"]),
+        &["Sampler `scir`", "template `categorical`"],
+    );
+    assert_refused(
+        &fit("f", &["--set", "model.formula=species ~ station"]),
+        &["takes no predictors", "species ~ 1"],
+    );
+}
+
+#[test]
+fn experiments_print_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = ergodic(
+        folder.path(),
+        &["bench", "simplex", "--quick", "--json", "--out", "t.csv"],
+    );
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let found: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    let rows = found["rows"].as_array().unwrap().len();
+    let table = fs::read_to_string(folder.path().join("t.csv")).unwrap();
+    assert_eq!(table.lines().count(), rows + 1);
+    assert_refused(
+        &ergodic(folder.path(), &["bench", "nonsense"]),
+        &["nonsense", "simplex"],
     );
 }
 

@@ -17,11 +17,11 @@
 //! **Bias.** Neither has a discretisation error at any h, the mean of θ is exact, and a category that was never seen has no
 //! noise at all. Minibatches inflate the variance a of θ_j by
 //!
-//! * `scir`: tanh(h/2) Var[Ĉ_j] (paper, corollary 4.2), relative to a about (h/2)(N/|S|) in every category that was seen;
+//! * `scir`: tanh(h/2) Var[Ĉ_j] (paper, corollary 4.2), relative to a about (h/2)(N/|S|)(1 − p_j) where it was seen;
 //! * `scir-cv`: a (E[(1 − e^{−2bh})/b]/(1 − E e^{−2bh}) − 1) with b = 1 + δ, relative to a about h Var[Ĉ_j]/a², which is
 //!   small in frequent categories and as large as above in rare ones.
 //!
-//! Sums of inflated weights are inflated too, so that probabilities vary as if there were fewer observations.
+//! Variances of probabilities are inflated by the same share at most.
 //!
 //! **Defaults.** h: predicted inflation of the variance by 4 % (2 % of the standard deviation) in the worst category;
 //! a draw is 1 unit of time after the one before: correlation e⁻¹. Cost of a step: |S| rows and 2K random variables.

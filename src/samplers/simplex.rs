@@ -12,11 +12,11 @@ const NORMAL_FROM: f64 = 10.0;
 /// What defaults of samplers on the simplex are made from, a = α + C the posterior's parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SimplexTarget {
-    /// Largest over categories of N Var(w z_j)/a_j over rows: a minibatch that multiplies the covariance of rows by
-    /// v N ([`super::minibatch_settings`]) estimates a_j with v times this variance, relative to a_j, which is the
-    /// posterior's. About 1 without weights.
+    /// Largest over categories of Σ w² z_j/a_j, at most 1 without weights. A minibatch that multiplies the covariance of
+    /// rows by v N ([`super::minibatch_settings`]) estimates a_j, and a_j − p_j Σa, with a variance of at most v times
+    /// this, relative to the posterior variance of θ_j, and of θ_j − p_j Σθ, which is that of the probability.
     pub count_noise: f64,
-    /// The same relative to a_j².
+    /// Largest over categories of N Var(w z_j)/a_j² over rows: v times this is the variance of Ĉ_j/a_j.
     pub rate_noise: f64,
 }
 
@@ -31,7 +31,7 @@ impl SimplexTarget {
         for ((count, squares), alpha) in counts.zip(view.concentration()) {
             let variance = squares - count * count / num_obs as f64;
             let a = alpha + count;
-            target.count_noise = target.count_noise.max(variance / a);
+            target.count_noise = target.count_noise.max(squares / a);
             target.rate_noise = target.rate_noise.max(variance / (a * a));
         }
         target

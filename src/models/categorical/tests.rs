@@ -134,10 +134,8 @@ fn what_the_template_cannot_do_is_refused_in_one_sentence() {
         let error = built(formula, &levels, &priors).err().unwrap();
         assert!(error.contains(words), "{formula}: {error}");
     }
-    let (single, _) = (
-        Table::from_columns("t", vec![("y".into(), Values::Numbers(vec![4.0; 3]))]).unwrap(),
-        (),
-    );
+    let columns = vec![("y".to_owned(), Values::Numbers(vec![4.0; 3]))];
+    let single = Table::from_columns("t", columns).unwrap();
     let frame = |levels: Vec<String>| ModelFrame {
         response_use: ResponseUse::Categories,
         levels,

@@ -137,6 +137,47 @@ fn success_and_reference_levels_are_chosen_from_their_chips() {
 }
 
 #[test]
+fn the_template_is_chosen_and_any_column_can_be_the_categories() {
+    let mut harness = page_harness(Session::with_draft("churn"), model_ui);
+    harness
+        .get_by_label("Template: Logistic regression")
+        .click();
+    harness.run();
+    harness.get_by_label("Probabilities of categories").click();
+    harness.run();
+    let categorical = Command::SetTemplate("categorical".to_owned());
+    assert_eq!(harness.state().sent, [categorical]);
+    let session = &mut harness.state_mut().session;
+    let formula = |session: &Session| {
+        let document = session.state.document.clone().unwrap();
+        document.recipe.model.formula
+    };
+    assert_eq!(formula(session), "churned ~ 1");
+    session.send(Command::AssignRole("plan".to_owned(), Role::Response));
+    session.send(Command::SetLevels(vec!["trial".to_owned()]));
+    assert_eq!(formula(session), "plan ~ 1");
+    let check = session.state.check.clone().unwrap();
+    assert_eq!(check.error, None);
+    let names: Vec<&str> = check.params.iter().map(|p| p.name.as_str()).collect();
+    assert_eq!(names, ["p[basic]", "p[plus]", "p[pro]", "p[trial]"]);
+    assert!(check.prior_curves.iter().all(|curve| {
+        curve.len() > 100
+            && curve
+                .iter()
+                .all(|(x, y)| *x > 0.0 && *x < 1.0 && y.is_finite())
+    }));
+    assert!(check.unsuitable.iter().any(|(id, _)| *id == "sgld"));
+    harness.run();
+    harness.get_by_label_contains("Each value of plan has its own probability");
+    harness.get_by_label("Prior of All probabilities: default");
+    harness.get_by_label_contains("Unseen categories: 1 category named");
+    harness.state_mut().session.send(Command::Undo);
+    harness.state_mut().session.send(Command::Undo);
+    harness.state_mut().session.send(Command::Undo);
+    assert!(formula(&harness.state().session).contains("age"));
+}
+
+#[test]
 fn numbers_can_be_treated_as_categories() {
     let mut harness = page_harness(Session::with_draft("churn"), model_ui);
     harness

@@ -27,6 +27,7 @@ mod conformance;
 pub mod convention;
 mod criterion;
 mod fisher;
+mod fisher_scoring;
 #[cfg(test)]
 mod golden_draws;
 pub mod hamiltonian;
@@ -40,6 +41,7 @@ mod piecewise;
 mod random_walk;
 mod registry;
 mod remainders;
+mod scoring;
 mod sgld;
 #[cfg(test)]
 mod testing;

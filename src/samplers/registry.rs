@@ -2,6 +2,7 @@
 
 use super::SamplerEntry;
 use super::bouncy_particle::BouncyParticle;
+use super::fisher_scoring::FisherScoring;
 use super::nuts::Nuts;
 use super::osgfs::Osgfs;
 use super::osgfs_cv::OsgfsCv;
@@ -17,6 +18,7 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<SgldCv>(),
     SamplerEntry::of::<Osgfs>(),
     SamplerEntry::of::<OsgfsCv>(),
+    SamplerEntry::of::<FisherScoring>(),
     SamplerEntry::of::<ZigZag>(),
     SamplerEntry::of::<BouncyParticle>(),
 ];

@@ -85,6 +85,14 @@ impl GradWindow {
         passed
     }
 
+    /// Writes the mean of the gradients held to `out` (D).
+    pub fn mean(&self, out: &mut [f64]) {
+        let held = self.seen.min(self.len as u64).max(1) as f64;
+        for (out, sum) in out.iter_mut().zip(&self.sum) {
+            *out = sum / held;
+        }
+    }
+
     /// Row-major gradients as stored and their number, for a checkpoint.
     pub fn save(&self) -> (&[f64], u64) {
         (&self.ring, self.seen)
@@ -134,6 +142,19 @@ pub fn mean_gradient_variance(
     for ((out, &c), &g) in out.iter_mut().zip(score_variance).zip(prior_curvature) {
         *out = (num_obs * c + g + num_obs * num_obs / batch * c) / n;
     }
+}
+
+/// Variance of the mean of `len` consecutive gradients at stationarity, relative to that of independent ones.
+///
+/// For a Gaussian target with curvature H, gradient noise of variance V = vH (`noise` is v) and preconditioner
+/// D = k/(2H), the chain is θ' = φθ + …, φ = 1 - k/2, with stationary variance 1/H, and
+/// Cov(Y_i, Y_{i+j}) = (φ - kv/2) φ^(j-1) H: mostly negative.
+pub fn variance_ratio(len: usize, k: f64, noise: f64) -> f64 {
+    let phi = 1.0 - k / 2.0;
+    let n = len as f64;
+    // Σ (n − j) φ^(j−1) over the lags j from 1 to n − 1.
+    let total = (n * (1.0 - phi) - (1.0 - phi.powf(n))) / (1.0 - phi).powi(2);
+    1.0 + 2.0 / n * total * (phi - k * noise / 2.0) / (1.0 + noise)
 }
 
 #[cfg(test)]

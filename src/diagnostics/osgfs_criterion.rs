@@ -11,26 +11,12 @@
 
 use statrs::function::erf::erf;
 
-use crate::base::grad_window::GradWindow;
+use crate::base::grad_window::{GradWindow, variance_ratio};
 
 /// Gradients in the window for the step constant `k`: the nearest whole number to 1/k, at least 1.
 pub fn window_len(k: f64) -> usize {
     // A k of zero or NaN has no window; the cast saturates, and the sampler refuses such a k before.
     (1.0 / k).round().max(1.0) as usize
-}
-
-/// Variance of the mean of `len` consecutive gradients at stationarity, relative to what the criterion assumes.
-///
-/// `noise` is v, the variance of the gradient noise in units of the curvature: N/|S| with a weak prior.
-pub fn variance_ratio(len: usize, k: f64, noise: f64) -> f64 {
-    let phi = 1.0 - k / 2.0;
-    let mut power = 1.0;
-    let mut total = 0.0;
-    for lag in 1..len {
-        total += (len - lag) as f64 * power;
-        power *= phi;
-    }
-    1.0 + 2.0 / len as f64 * total * (phi - k * noise / 2.0) / (1.0 + noise)
 }
 
 /// Probability that one component passes at one iteration at stationarity; about 0.73 for n = 1/k and b = 1. For

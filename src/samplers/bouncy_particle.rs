@@ -27,6 +27,9 @@ use super::piecewise::{CONTROL, INFO, Motion, Path, Piecewise, REFRESH, TIME, fi
 use crate::base::linalg::{axpy, dot, matvec};
 use crate::base::rng::ChainRng;
 
+/// Time per draw and sqrt(D): on a normal posterior draws at this distance are correlated by less than 0.6.
+const TIME_PER_DRAW: f64 = 2.0;
+
 /// The sampler `bouncy-particle`.
 pub type BouncyParticle = Piecewise<Bounce>;
 
@@ -59,7 +62,7 @@ impl Motion for Bounce {
     const REFRESHED: bool = true;
 
     fn time_per_draw(dim: usize) -> f64 {
-        (dim as f64).sqrt()
+        TIME_PER_DRAW * (dim as f64).sqrt()
     }
 
     fn launch(rng: &mut ChainRng, velocity: &mut [f64]) {

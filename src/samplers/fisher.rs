@@ -8,6 +8,7 @@
 
 use rand_distr::{Distribution as _, StandardNormal};
 
+use crate::base::grad_window::variance_ratio;
 use crate::base::linalg::{Cholesky, NotPositiveDefinite, SymmetricEigen, axpy, dot, whiten};
 use crate::base::rng::ChainRng;
 
@@ -92,6 +93,17 @@ impl FisherStep {
             self.injected[i] = variance.max(0.0).sqrt();
         }
         Ok(())
+    }
+
+    /// Direction i (D): column i of V.
+    pub fn direction(&self, i: usize) -> &[f64] {
+        &self.directions[i * self.dim..(i + 1) * self.dim]
+    }
+
+    /// Variance in direction i of the mean of `len` consecutive gradients of a stationary chain.
+    pub fn mean_variance(&self, i: usize, len: usize) -> f64 {
+        let (k, v) = (self.k[i], self.noise[i]);
+        (1.0 + v) * variance_ratio(len, k, v) / len as f64
     }
 
     /// Smallest k_i: that of the slowest direction.

@@ -30,6 +30,7 @@ pub mod convention;
 mod criterion;
 mod energy_conserving;
 mod fisher;
+mod fisher_scoring;
 #[cfg(test)]
 mod full_data_tests;
 mod gibbs;
@@ -58,6 +59,7 @@ mod saga;
 mod scir;
 mod sghmc;
 mod sghmc_naive;
+mod scoring;
 mod sgld;
 mod sgnht;
 mod sgrld;

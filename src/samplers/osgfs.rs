@@ -30,12 +30,13 @@
 //!
 //! **Bias.** N C must equal the curvature of the likelihood (a well-specified model), and the posterior be normal.
 
-use super::criterion::{self, Criterion};
-use super::fisher::{FisherStep, K_INDEPENDENT, k_limit};
-use super::langevin::{STEPS_PER_DRAW, capped_steps};
+use super::criterion::{self, CriterionSettings};
+use super::fisher::{K_INDEPENDENT, k_limit};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
+use super::scoring::{ScoreCovariance, Scoring, check_gradient};
+use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::{InfoColumn, NOISE_SHARE, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick};
-use crate::base::linalg::axpy;
+use crate::base::linalg::{NotPositiveDefinite, axpy};
 use crate::base::rng::Streams;
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};
 use crate::oracle::{Estimator, Oracle, StepError};
@@ -49,12 +50,12 @@ const BATCH_SHARE: usize = 25;
 /// Rows from which a mean of scores counts as normal (the report's first assumption).
 const BATCH_NORMAL: usize = 50;
 /// Rows per parameter before the first move, so that C is well away from singular.
-const ROWS_PER_PARAMETER: usize = 5;
+pub(super) const ROWS_PER_PARAMETER: usize = 5;
 /// c of (16).
 const CAP: f64 = 0.1;
 
 /// Rows per step; two make a covariance.
-const BATCH_FIELD: Field = Field {
+pub(super) const BATCH_FIELD: Field = Field {
     kind: Kind::Int {
         min: 2,
         max: 1_000_000_000,
@@ -118,29 +119,30 @@ pub struct Osgfs;
 pub struct OsgfsConfig {
     minibatch: MinibatchSettings,
     bound: Bound,
-    width: f64,
-    window: usize,
+    criterion: CriterionSettings,
     steps_per_draw: u64,
 }
 
-/// Position, C, G, the criterion, and working memory.
+/// The chain, C, G, and working memory.
 #[derive(Debug)]
 pub struct OsgfsState {
-    u: Vec<f64>,
-    /// i of the algorithm: minibatches seen.
-    iterations: u64,
+    scoring: Scoring,
     /// C.
-    score_covariance: Vec<f64>,
+    covariance: ScoreCovariance,
     /// G.
     prior_curvature: Vec<f64>,
-    criterion: Criterion,
-    grad: Vec<f64>,
     scores: Vec<f64>,
-    mean: Vec<f64>,
-    batch_covariance: Vec<f64>,
     hessian: Vec<f64>,
-    sigma: Vec<f64>,
-    step: FisherStep,
+}
+
+/// The report's batch, and fewer rows of smaller data.
+pub(super) fn default_batch(target: &Target) -> usize {
+    if target.num_obs >= MANY_ROWS {
+        return BATCH_MANY;
+    }
+    (target.num_obs / BATCH_SHARE)
+        .max(BATCH_NORMAL)
+        .max(ROWS_PER_PARAMETER * target.dim)
 }
 
 /// Steps after which the correlation with the start has fallen to 1/e in a direction of step constant `k`.
@@ -167,6 +169,7 @@ impl Sampler for Osgfs {
             BOUND_FIELD,
             criterion::WINDOW,
             criterion::WIDTH,
+            criterion::TEST,
             STEPS_PER_DRAW,
         ],
         info: &[
@@ -193,14 +196,7 @@ impl Sampler for Osgfs {
 
     fn configure(settings: &Settings, target: &Target) -> Result<OsgfsConfig, SettingError> {
         let n = target.num_obs;
-        let default_batch = if n >= MANY_ROWS {
-            BATCH_MANY
-        } else {
-            (n / BATCH_SHARE)
-                .max(BATCH_NORMAL)
-                .max(ROWS_PER_PARAMETER * target.dim)
-        };
-        let minibatch = MinibatchSettings::read(settings, target, default_batch);
+        let minibatch = MinibatchSettings::read(settings, target, default_batch(target));
         let bound = Bound::from_word(settings.text("k_bound").unwrap_or("paper"));
         // What k will be, as far as it is known before C is: with ρ of the mode where there is one.
         let factor = minibatch.noise_factor(n);
@@ -215,8 +211,7 @@ impl Sampler for Osgfs {
         Ok(OsgfsConfig {
             minibatch,
             bound,
-            width: criterion::width(settings),
-            window: criterion::window(settings, k),
+            criterion: CriterionSettings::read(settings, k),
             steps_per_draw: settings.int("steps_per_draw").map_or_else(
                 || capped_steps(steps_for(k), &minibatch),
                 |steps| steps as u64,
@@ -227,10 +222,9 @@ impl Sampler for Osgfs {
     fn resolved(config: &OsgfsConfig) -> Vec<(&'static str, Value)> {
         let mut values = vec![
             ("k_bound", Value::Text(config.bound.word().to_owned())),
-            ("window", Value::Int(config.window as i64)),
-            ("b", Value::Real(config.width)),
             ("steps_per_draw", Value::Int(config.steps_per_draw as i64)),
         ];
+        values.extend(config.criterion.resolved());
         values.extend(config.minibatch.resolved());
         values
     }
@@ -248,24 +242,16 @@ impl Sampler for Osgfs {
         let dim = u0.len();
         let MinibatchSettings { batch, scheme } = config.minibatch;
         oracle.set_estimator(Estimator::Plain, batch, scheme);
-        let square = || vec![0.0; dim * dim];
         let mut state = OsgfsState {
-            u: u0.to_vec(),
-            iterations: 0,
-            score_covariance: square(),
-            prior_curvature: square(),
-            criterion: Criterion::new(dim, config.window, config.width),
-            grad: vec![0.0; dim],
+            scoring: Scoring::new(u0, config.criterion),
+            covariance: ScoreCovariance::new(dim),
+            prior_curvature: vec![0.0; dim * dim],
             scores: Vec::with_capacity(batch * dim),
-            mean: vec![0.0; dim],
-            batch_covariance: square(),
-            hessian: square(),
-            sigma: square(),
-            step: FisherStep::empty(dim),
+            hessian: vec![0.0; dim * dim],
         };
         oracle
             .model()
-            .add_neg_hessian_log_prior(&state.u, &mut state.prior_curvature);
+            .add_neg_hessian_log_prior(u0, &mut state.prior_curvature);
         Ok(state)
     }
 
@@ -277,128 +263,86 @@ impl Sampler for Osgfs {
         streams: &mut Streams,
         info: &mut [f64],
     ) -> Result<(), StepError> {
-        oracle.grad_scores(
-            &state.u,
-            &mut streams.batch,
-            &mut state.grad,
-            &mut state.scores,
-        );
-        if state.grad.iter().any(|g| !g.is_finite()) {
-            return Err(StepError::NonFinite {
-                what: "the gradient",
-                iter: at.iter,
-            });
-        }
-        state.learn_covariance();
+        let OsgfsState {
+            scoring,
+            covariance,
+            prior_curvature,
+            scores,
+            hessian,
+        } = state;
+        oracle.grad_scores(&scoring.u, &mut streams.batch, &mut scoring.grad, scores);
+        check_gradient(&scoring.grad, at.iter)?;
+        covariance.learn(scores);
         if at.phase != Phase::Draw {
-            state.prior_curvature.fill(0.0);
+            prior_curvature.fill(0.0);
             oracle
                 .model()
-                .add_neg_hessian_log_prior(&state.u, &mut state.prior_curvature);
+                .add_neg_hessian_log_prior(&scoring.u, prior_curvature);
         }
         info.fill(f64::NAN);
-        let rows_seen = state.iterations * config.minibatch.batch as u64;
-        if rows_seen < (ROWS_PER_PARAMETER * state.u.len()) as u64 {
+        let rows_seen = covariance.minibatches * config.minibatch.batch as u64;
+        if rows_seen < (ROWS_PER_PARAMETER * scoring.u.len()) as u64 {
             return Ok(());
         }
         let num_obs = oracle.num_obs() as f64;
         let factor = config.minibatch.noise_factor(oracle.num_obs());
-        state.hessian.copy_from_slice(&state.prior_curvature);
-        axpy(num_obs, &state.score_covariance, &mut state.hessian);
-        state.sigma.fill(0.0);
-        axpy(factor * num_obs, &state.score_covariance, &mut state.sigma);
-        state
-            .choose_k(config.bound, factor)
-            .map_err(|_not_positive| StepError::NotPositiveDefinite {
+        hessian.copy_from_slice(prior_curvature);
+        axpy(num_obs, &covariance.matrix, hessian);
+        scoring.sigma.fill(0.0);
+        axpy(factor * num_obs, &covariance.matrix, &mut scoring.sigma);
+        choose_k(scoring, hessian, config.bound, factor).map_err(|_not_positive| {
+            StepError::NotPositiveDefinite {
                 what: "the curvature N C + G of the Fisher scoring step, or its noise,",
                 iter: at.iter,
-            })?;
-        state
-            .criterion
-            .observe(&state.grad, &state.hessian, &state.sigma);
-        state
-            .step
-            .advance(&state.grad, &mut streams.noise, &mut state.u);
-        state.criterion.report(&mut info[..2]);
-        info[2] = state.step.slowest_k();
-        info[3] = state.step.noise_share();
+            }
+        })?;
+        scoring.advance(hessian, &mut streams.noise, info);
         Ok(())
     }
 
     fn position(state: &OsgfsState) -> &[f64] {
-        &state.u
+        &state.scoring.u
     }
 
     fn ready(state: &OsgfsState) -> bool {
-        state.criterion.passed()
+        state.scoring.criterion.passed()
     }
 
     fn criterion(state: &OsgfsState) -> &[f64] {
-        state.criterion.ratios()
+        state.scoring.criterion.ratios()
     }
 
     fn visit(state: &mut OsgfsState, visitor: &mut dyn StateVisitor) {
-        visitor.slice("u", &mut state.u);
-        visitor.counter("iterations", &mut state.iterations);
-        visitor.slice("score_covariance", &mut state.score_covariance);
+        state.scoring.visit(visitor);
+        state.covariance.visit(visitor);
         visitor.slice("prior_curvature", &mut state.prior_curvature);
-        state.criterion.visit(visitor);
     }
 }
 
-impl OsgfsState {
-    /// C ← (1 − 1/i) C + (1/i) cov(scores).
-    fn learn_covariance(&mut self) {
-        let dim = self.u.len();
-        let count = (self.scores.len() / dim) as f64;
-        self.mean.fill(0.0);
-        for score in self.scores.chunks_exact(dim) {
-            axpy(1.0 / count, score, &mut self.mean);
+/// Recomputes the step from H, Σ and the bound.
+fn choose_k(
+    scoring: &mut Scoring,
+    hessian: &[f64],
+    bound: Bound,
+    factor: f64,
+) -> Result<(), NotPositiveDefinite> {
+    let step = &mut scoring.step;
+    step.set_basis(hessian, &scoring.sigma)?;
+    let paper = k_limit(factor);
+    let k = match bound {
+        Bound::Directions => return step.set_k(|v| k_limit(v).min(K_INDEPENDENT)),
+        Bound::Paper => paper,
+        Bound::Capped => {
+            let r = step.strength_of_prior(hessian, factor);
+            // 4r/(r + N/|S|), written so that an infinite r gives 4.
+            paper.max(k_limit(factor / r)).min(CAP)
         }
-        self.batch_covariance.fill(0.0);
-        for score in self.scores.chunks_exact_mut(dim) {
-            axpy(-1.0, &self.mean, score);
-            for i in 0..dim {
-                let row = &mut self.batch_covariance[i * dim..=i * dim + i];
-                axpy(score[i], score, row);
-            }
+        Bound::Exact => {
+            let largest = step.noise().last().copied().unwrap_or(0.0);
+            k_limit(largest)
         }
-        self.iterations += 1;
-        let share = 1.0 / self.iterations as f64;
-        for i in 0..dim {
-            for j in 0..=i {
-                let new = self.batch_covariance[i * dim + j] / (count - 1.0);
-                let old = self.score_covariance[i * dim + j];
-                let average = (1.0 - share) * old + share * new;
-                self.score_covariance[i * dim + j] = average;
-                self.score_covariance[j * dim + i] = average;
-            }
-        }
-    }
-
-    /// Recomputes the step from H, Σ and the bound.
-    fn choose_k(
-        &mut self,
-        bound: Bound,
-        factor: f64,
-    ) -> Result<(), crate::base::linalg::NotPositiveDefinite> {
-        self.step.set_basis(&self.hessian, &self.sigma)?;
-        let paper = k_limit(factor);
-        let k = match bound {
-            Bound::Directions => return self.step.set_k(|v| k_limit(v).min(K_INDEPENDENT)),
-            Bound::Paper => paper,
-            Bound::Capped => {
-                let r = self.step.strength_of_prior(&self.hessian, factor);
-                // 4r/(r + N/|S|), written so that an infinite r gives 4.
-                paper.max(k_limit(factor / r)).min(CAP)
-            }
-            Bound::Exact => {
-                let largest = self.step.noise().last().copied().unwrap_or(0.0);
-                k_limit(largest)
-            }
-        };
-        self.step.set_k(|_| k.min(K_INDEPENDENT))
-    }
+    };
+    step.set_k(|_| k.min(K_INDEPENDENT))
 }
 
 #[cfg(test)]

@@ -18,11 +18,12 @@
 //!
 //! Not for: posteriors with several modes, or skewed ones (few rows, rare outcomes): then `nuts`, which is exact.
 
-use super::criterion::{self, Criterion};
-use super::fisher::{FisherStep, k_limit};
-use super::langevin::{STEPS_PER_DRAW, centred_batch};
+use super::criterion::{self, CriterionSettings};
+use super::fisher::k_limit;
 use super::minibatch_settings::{BATCH, MinibatchSettings};
 use super::osgfs::{SCHEME_FIELD, steps_for};
+use super::scoring::{Scoring, check_gradient};
+use super::langevin::{STEPS_PER_DRAW, centred_batch};
 use super::{InfoColumn, NOISE_SHARE, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::linalg::Cholesky;
 use crate::base::rng::Streams;
@@ -50,21 +51,13 @@ pub struct OsgfsCv;
 pub struct OsgfsCvConfig {
     minibatch: MinibatchSettings,
     k_max: f64,
-    width: f64,
-    window: usize,
+    criterion: CriterionSettings,
     steps_per_draw: u64,
 }
 
-/// Position, the fixed step, the criterion, and working memory.
+/// The chain with its fixed step.
 #[derive(Debug)]
-pub struct OsgfsCvState {
-    u: Vec<f64>,
-    criterion: Criterion,
-    grad: Vec<f64>,
-    /// Covariance of gradient noise, D×D.
-    sigma: Vec<f64>,
-    step: FisherStep,
-}
+pub struct OsgfsCvState(Scoring);
 
 impl Sampler for OsgfsCv {
     type Config = OsgfsCvConfig;
@@ -83,6 +76,7 @@ impl Sampler for OsgfsCv {
             K_MAX,
             criterion::WINDOW,
             criterion::WIDTH,
+            criterion::TEST,
             STEPS_PER_DRAW,
         ],
         info: &[
@@ -121,8 +115,7 @@ impl Sampler for OsgfsCv {
         Ok(OsgfsCvConfig {
             minibatch,
             k_max,
-            width: criterion::width(settings),
-            window: criterion::window(settings, k),
+            criterion: CriterionSettings::read(settings, k),
             steps_per_draw: settings
                 .int("steps_per_draw")
                 .map_or_else(|| steps_for(k), |steps| steps as u64),
@@ -132,10 +125,9 @@ impl Sampler for OsgfsCv {
     fn resolved(config: &OsgfsCvConfig) -> Vec<(&'static str, Value)> {
         let mut values = vec![
             ("k_max", Value::Real(config.k_max)),
-            ("window", Value::Int(config.window as i64)),
-            ("b", Value::Real(config.width)),
             ("steps_per_draw", Value::Int(config.steps_per_draw as i64)),
         ];
+        values.extend(config.criterion.resolved());
         values.extend(config.minibatch.resolved());
         values
     }
@@ -150,7 +142,6 @@ impl Sampler for OsgfsCv {
         oracle: &mut Oracle,
         _streams: &mut Streams,
     ) -> Result<OsgfsCvState, StepError> {
-        let dim = u0.len();
         let MinibatchSettings { batch, scheme } = config.minibatch;
         oracle.set_estimator(Estimator::ControlVariate, batch, scheme);
         let indefinite = |_not_positive| StepError::NotPositiveDefinite {
@@ -165,19 +156,17 @@ impl Sampler for OsgfsCv {
         };
         let n = oracle.num_obs();
         let scale = config.minibatch.noise_factor(n) / n as f64;
-        let sigma = unwhiten(&anchor.factor, &anchor.difference_noise, scale);
-        let mut step = FisherStep::empty(dim);
-        step.set_basis(&anchor.hessian, &sigma)
+        let mut scoring = Scoring::new(u0, config.criterion);
+        scoring.sigma = unwhiten(&anchor.factor, &anchor.difference_noise, scale);
+        scoring
+            .step
+            .set_basis(&anchor.hessian, &scoring.sigma)
             .map_err(indefinite)?;
-        step.set_k(|v| k_limit(v).min(config.k_max))
+        scoring
+            .step
+            .set_k(|v| k_limit(v).min(config.k_max))
             .map_err(indefinite)?;
-        Ok(OsgfsCvState {
-            u: u0.to_vec(),
-            criterion: Criterion::new(dim, config.window, config.width),
-            grad: vec![0.0; dim],
-            sigma,
-            step,
-        })
+        Ok(OsgfsCvState(scoring))
     }
 
     fn step(
@@ -188,42 +177,29 @@ impl Sampler for OsgfsCv {
         streams: &mut Streams,
         info: &mut [f64],
     ) -> Result<(), StepError> {
-        oracle.grad(&state.u, &mut streams.batch, &mut state.grad);
-        if state.grad.iter().any(|g| !g.is_finite()) {
-            return Err(StepError::NonFinite {
-                what: "the gradient",
-                iter: at.iter,
-            });
-        }
+        let scoring = &mut state.0;
+        oracle.grad(&scoring.u, &mut streams.batch, &mut scoring.grad);
+        check_gradient(&scoring.grad, at.iter)?;
         if let Some(anchor) = oracle.anchor() {
-            state
-                .criterion
-                .observe(&state.grad, &anchor.hessian, &state.sigma);
+            scoring.advance(&anchor.hessian, &mut streams.noise, info);
         }
-        state
-            .step
-            .advance(&state.grad, &mut streams.noise, &mut state.u);
-        state.criterion.report(&mut info[..2]);
-        info[2] = state.step.slowest_k();
-        info[3] = state.step.noise_share();
         Ok(())
     }
 
     fn position(state: &OsgfsCvState) -> &[f64] {
-        &state.u
+        &state.0.u
     }
 
     fn ready(state: &OsgfsCvState) -> bool {
-        state.criterion.passed()
+        state.0.criterion.passed()
     }
 
     fn criterion(state: &OsgfsCvState) -> &[f64] {
-        state.criterion.ratios()
+        state.0.criterion.ratios()
     }
 
     fn visit(state: &mut OsgfsCvState, visitor: &mut dyn StateVisitor) {
-        visitor.slice("u", &mut state.u);
-        state.criterion.visit(visitor);
+        state.0.visit(visitor);
     }
 }
 

@@ -8,6 +8,7 @@ use super::hmc::Hmc;
 use super::hmc_ecs::HmcEcs;
 use super::hmc_ecs_signed::HmcEcsSigned;
 use super::mala::{Mala, Ula};
+use super::fisher_scoring::FisherScoring;
 use super::nuts::Nuts;
 use super::nuts_ecs::NutsEcs;
 use super::osgfs::Osgfs;
@@ -51,6 +52,7 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<HmcEcs>(),
     SamplerEntry::of::<HmcEcsSigned>(),
     SamplerEntry::of::<NutsEcs>(),
+    SamplerEntry::of::<FisherScoring>(),
     SamplerEntry::of::<ZigZag>(),
     SamplerEntry::of::<BouncyParticle>(),
     SamplerEntry::of::<Conjugate>(),

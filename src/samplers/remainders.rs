@@ -208,7 +208,8 @@ impl Remainders {
     /// |r_i|, by which rows are weighted. Costs one pass over the rows with D² operations each.
     ///
     /// # Errors
-    /// [`StepError::NonFinite`] where a row is not finite at the anchor.
+    /// [`StepError::NonFinite`] where a row is not finite at the anchor, [`StepError::BoundExceeded`] where its curvature
+    /// is outside of its range already there.
     pub fn new(
         rows: &AllRows<'_>,
         anchor: &Anchor,
@@ -228,6 +229,14 @@ impl Remainders {
             let z = kind.predictor(index, &anchor.u);
             let [_, slope, second] = kind.derivatives(index, z);
             let smooth = kind.curvature_bound(index).is_finite();
+            let [least, most] = kind.curvature_range(index);
+            let tolerance = ROUNDING * second.abs();
+            if smooth && (-second > most + tolerance || -second < least - tolerance) {
+                return Err(StepError::BoundExceeded {
+                    what: "the curvature of a row",
+                    iter: 0,
+                });
+            }
             let second = if smooth && curvature { second } else { 0.0 };
             expansions.push(Expansion { z, slope, second });
             axpy(-slope, &b, &mut gradient);

@@ -114,7 +114,7 @@ fn the_criterion_is_calibrated_at_stationarity() {
     let v = n as f64 / batch as f64;
     let k = 4.0 / (1.0 + v);
     let window = (1.0 / k).round();
-    assert_eq!(chain.config.window, window as usize);
+    assert_eq!(chain.config.criterion.window, window as usize);
     let phi = 1.0 - 0.5 * k;
     let dependence: f64 = (1..window as i32)
         .map(|lag| (window - f64::from(lag)) * phi.powi(lag - 1))
@@ -145,6 +145,54 @@ fn the_criterion_is_calibrated_at_stationarity() {
         "{} ± {error}, expected {expected}",
         moments.mean
     );
+}
+
+/// The corrected tests pass as often as a normal variable stays within b, whatever the window; the joint one in all
+/// directions together.
+#[test]
+fn corrected_criteria_pass_as_often_as_they_say() {
+    let (n, batch) = (2000_usize, 40_usize);
+    let k = 4.0 * batch as f64 / (n + batch) as f64;
+    let model = Arc::new(GaussianRows::balanced(n, 3, 46).with_prior_precision(500.0));
+    let start = model.posterior_mean();
+    for (test, windows, b) in [
+        ("corrected", 1.0, 1.0),
+        ("corrected", 10.0, 1.0),
+        ("joint", 1.0, 1.0),
+        ("joint", 5.0, 0.5),
+    ] {
+        let given = [
+            ("batch", Value::Int(batch as i64)),
+            ("criterion", text(test)),
+            ("window", Value::Int((windows / k).round() as i64)),
+            ("b", Value::Real(b)),
+        ];
+        let mut chain = chain(&model, &given, &start, 15);
+        for _ in 0..1000 {
+            chain.step(Phase::Warmup { length: None });
+        }
+        let (batches, steps) = (40, 1500);
+        let mut shares = Vec::new();
+        for _ in 0..batches {
+            let mut within = 0.0;
+            for _ in 0..steps {
+                chain.step(Phase::Draw);
+                within += match test {
+                    "joint" => f64::from(u8::from(chain.info[0] <= 1.0)),
+                    _ => chain.info[1],
+                };
+            }
+            shares.push(within / f64::from(steps));
+        }
+        let moments = Moments::of(&shares);
+        let error = (moments.variance / f64::from(batches - 1)).sqrt();
+        let expected = erf(b * std::f64::consts::FRAC_1_SQRT_2);
+        assert!(
+            (moments.mean - expected).abs() < 4.0 * error && error < 0.02,
+            "{test}, {windows}: {} ± {error}, expected {expected}",
+            moments.mean
+        );
+    }
 }
 
 /// From 30 posterior standard deviations away burn-in must not end before the chain has come near, and must end soon after.
@@ -197,7 +245,7 @@ fn defaults_follow_the_report_and_keep_draws_useful() {
     let config = Osgfs::configure(&none, &target(245_057, 4)).unwrap();
     assert_eq!(config.minibatch.batch, 10_000);
     // 1/k = (N + |S|)/(4|S|) and half of the autocorrelation time N/|S|.
-    assert_eq!(config.window, 6);
+    assert_eq!(config.criterion.window, 6);
     assert_eq!(config.steps_per_draw, 13);
     assert_eq!(
         Osgfs::configure(&none, &target(400, 4))

@@ -582,6 +582,46 @@ fn lists_come_from_the_registries() {
 }
 
 #[test]
+fn samplers_are_ranked_for_data_and_a_time_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let rank = |more: &[&str]| -> Vec<serde_json::Value> {
+        let mut args = vec!["list", "samplers", "--json"];
+        args.extend(["--data", "sample:tall_logistic"]);
+        args.extend(["--formula", "defect ~ temperature + pressure + load"]);
+        args.extend(more);
+        let output = ergodic(folder.path(), &args);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let all = rank(&[]);
+    assert_eq!(all.len(), ergodic::samplers::REGISTRY.len());
+    assert_eq!(all[0]["id"], "nuts");
+    assert!(
+        all.iter()
+            .all(|entry| !entry["reason"].as_str().unwrap().is_empty())
+    );
+    assert_eq!(rank(&["--max-seconds", "1"])[0]["id"], "sgld-cv");
+    let plain = [
+        "list",
+        "samplers",
+        "--data",
+        "sample:churn",
+        "--formula",
+        FORMULA,
+    ];
+    let plain = ergodic(folder.path(), &plain);
+    let text = String::from_utf8(plain.stdout).unwrap();
+    assert!(text.starts_with(" 1  nuts"), "{text}");
+    assert_refused(
+        &ergodic(
+            folder.path(),
+            &["list", "formats", "--data", "a.csv", "--formula", "y ~ x"],
+        ),
+        &["list samplers"],
+    );
+}
+
+#[test]
 fn without_a_display_the_window_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let output = ergodic(folder.path(), &[]);

@@ -93,6 +93,10 @@ pub enum Command {
     SetMethodSetting(String, Option<Value>),
     /// Replace chains, draws, seed and stop rules.
     SetRun(RunSection),
+    /// Find the peak of the draft's posterior and rank all samplers for it.
+    Advise,
+    /// Stop doing that.
+    CancelAdvice,
     /// Draw a new seed from the present one.
     NewSeed,
 

@@ -1,5 +1,6 @@
 //! The only place where commands and outcomes change the state.
 
+use super::advising::{advise, advised, cancel};
 use super::command::{Command, Page};
 use super::drafting::{DocumentChange, change_document, convert, step};
 use super::entry::{RunEntry, RunPhase, Saved};
@@ -52,6 +53,8 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         }
         Command::Undo => step(state, true, fx),
         Command::Redo => step(state, false, fx),
+        Command::Advise => advise(state, fx),
+        Command::CancelAdvice => cancel(state),
         Command::StartRun => start_run(state, fx),
         Command::Pause(id) => with_run(state, id, Run::pause),
         Command::Resume(id) => with_run(state, id, Run::resume),
@@ -115,6 +118,11 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
                 state.checking = false;
             }
         }
+        Outcome::Advised {
+            recipe,
+            control,
+            result,
+        } => advised(state, *recipe, &control, result),
         Outcome::Prepared { run, result } => prepared(state, run, result, fx),
         Outcome::RunRead {
             recipe,

@@ -107,6 +107,10 @@ fn recipe_of(args: &FitArgs) -> Result<(Recipe, PathBuf), Failure> {
     change("run.warmup", args.warmup.map(|value| value.to_string()));
     change("run.draws", args.draws.map(|value| value.to_string()));
     change("run.seed", args.seed.map(|value| value.to_string()));
+    change(
+        "run.max_seconds",
+        args.max_seconds.map(|value| value.to_string()),
+    );
     changes.extend(args.set.iter().cloned());
     if let Some(path) = &args.recipe {
         let folder = path

@@ -17,7 +17,8 @@ use crate::data::{DataError, checks, samples};
 use crate::estimators::{ModeControl, ModeError, Plan, Search, find_mode_by};
 use crate::models::{self, Model, ModelError, ModelOptions};
 use crate::oracle::Anchor;
-use crate::samplers::{self, SamplerEntry, Target, advise};
+use crate::samplers::advise::{self, Advice, Facts};
+use crate::samplers::{self, SamplerEntry, Target};
 
 /// Why a job could not be prepared: the request was wrong, or was cancelled.
 #[derive(Debug, thiserror::Error)]
@@ -248,6 +249,12 @@ impl Job {
         })
     }
 
+    /// How all samplers rank for this posterior.
+    pub fn advice(&self) -> Advice {
+        let limit = self.recipe.run.max_seconds;
+        advise::advise(&Facts::new(self.model.as_ref(), &self.target, limit))
+    }
+
     /// When warm-up ends.
     pub fn warmup(&self) -> Warmup {
         let spec = &self.sampler.spec;
@@ -343,9 +350,10 @@ fn choose_sampler(
 ) -> Result<(&'static SamplerEntry, String), JobError> {
     let id = recipe.sampler.id.as_str();
     if id == AUTO {
-        let advice = advise::advise(target);
+        let advice = advise::advise(&Facts::new(model, target, recipe.run.max_seconds));
         let entry = samplers::find(advice.sampler)
             .ok_or_else(|| RecipeError(format!("There is no sampler `{}`", advice.sampler)))?;
+        suits(entry, model)?;
         return Ok((entry, advice.reason));
     }
     let entry = samplers::find(id).ok_or_else(|| {
@@ -358,8 +366,13 @@ fn choose_sampler(
             known.join(", ")
         ))
     })?;
-    (entry.suits)(model).map_err(|reason| SettingError(format!("Sampler `{id}` {reason}")))?;
+    suits(entry, model)?;
     Ok((entry, "chosen by you".to_owned()))
+}
+
+fn suits(entry: &SamplerEntry, model: &dyn Model) -> Result<(), SettingError> {
+    let id = entry.spec.id;
+    (entry.suits)(model).map_err(|reason| SettingError(format!("Sampler `{id}` {reason}")))
 }
 
 /// Fills in what was left to defaults, so that a later version with other defaults replays the run.

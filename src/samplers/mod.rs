@@ -180,6 +180,8 @@ pub trait Sampler: Send + Sync + 'static {
     type State: Send + 'static;
     /// Its description.
     const SPEC: SamplerSpec;
+    /// What the adviser must know beyond that, where the ordinary does not fit.
+    const ADVICE: advise::Traits = advise::Traits::ORDINARY;
 
     /// Whether it can sample this model at all; the error says why not in one sentence that can follow "Sampler `id` ".
     fn suits(_model: &dyn Model) -> Result<(), String> {
@@ -303,6 +305,8 @@ type Resolve = fn(&Settings, &Target) -> Result<Vec<(&'static str, Value)>, Sett
 pub struct SamplerEntry {
     /// Its description.
     pub spec: SamplerSpec,
+    /// See [`Sampler::ADVICE`].
+    pub advice: advise::Traits,
     /// See [`Sampler::suits`].
     pub suits: fn(&dyn Model) -> Result<(), String>,
     /// Makes a kernel that stands at the given position.
@@ -316,6 +320,7 @@ impl SamplerEntry {
     pub const fn of<S: Sampler>() -> Self {
         Self {
             spec: S::SPEC,
+            advice: S::ADVICE,
             suits: S::suits,
             build: build::<S>,
             resolve: resolve::<S>,

@@ -30,6 +30,7 @@
 //!
 //! **Bias.** N C must equal the curvature of the likelihood (a well-specified model), and the posterior be normal.
 
+use super::advise::{Standing, Traits};
 use super::criterion::{self, Criterion};
 use super::fisher::{FisherStep, K_INDEPENDENT, k_limit};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
@@ -155,6 +156,10 @@ pub(super) fn steps_for(k: f64) -> u64 {
 impl Sampler for Osgfs {
     type Config = OsgfsConfig;
     type State = OsgfsState;
+    const ADVICE: Traits = Traits::ORDINARY
+        .passes(13.0, 0.0)
+        .normal()
+        .standing(Standing::Comparison);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "osgfs",
         title: "OSGFS",

@@ -18,6 +18,7 @@
 //!
 //! Not for: posteriors with several modes, or skewed ones (few rows, rare outcomes): then `nuts`, which is exact.
 
+use super::advise::Traits;
 use super::criterion::{self, Criterion};
 use super::fisher::{FisherStep, k_limit};
 use super::minibatch_settings::{BATCH, MinibatchSettings};
@@ -69,6 +70,7 @@ pub struct OsgfsCvState {
 impl Sampler for OsgfsCv {
     type Config = OsgfsCvConfig;
     type State = OsgfsCvState;
+    const ADVICE: Traits = Traits::ORDINARY.centred(3.0).normal();
     const SPEC: SamplerSpec = SamplerSpec {
         id: "osgfs-cv",
         title: "OSGFS with control variates",

@@ -31,6 +31,7 @@ use std::marker::PhantomData;
 
 use rand_distr::{Distribution as _, StandardNormal};
 
+use super::advise::{Standing, Traits};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::{InfoColumn, NOISE_SHARE, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::linalg::axpy;
@@ -121,6 +122,8 @@ pub trait Variant: 'static {
     const ESTIMATOR: Estimator;
     /// The description.
     const SPEC: SamplerSpec;
+    /// For the adviser.
+    const ADVICE: Traits;
 }
 
 /// Plain minibatch gradients.
@@ -253,6 +256,7 @@ impl<V: Variant> Sampler for Langevin<V> {
     type Config = SgldConfig;
     type State = SgldState;
     const SPEC: SamplerSpec = V::SPEC;
+    const ADVICE: Traits = V::ADVICE;
 
     fn configure(settings: &Settings, target: &Target) -> Result<SgldConfig, SettingError> {
         configure(V::SPEC.id, V::ESTIMATOR, settings, target)
@@ -343,6 +347,10 @@ impl<V: Variant> Sampler for Langevin<V> {
 
 impl Variant for Plain {
     const ESTIMATOR: Estimator = Estimator::Plain;
+    // 2/h steps of B rows at h = 2ε B/N make an independent draw: 20 N rows at ε = 10 %, and draws that overlap.
+    const ADVICE: Traits = Traits::ORDINARY
+        .passes(40.0, 0.0)
+        .standing(Standing::Comparison);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sgld",
         title: "SGLD",
@@ -364,6 +372,8 @@ impl Variant for Plain {
 
 impl Variant for Centred {
     const ESTIMATOR: Estimator = Estimator::ControlVariate;
+    // Steps of h = 0.05: 20 for a unit of Langevin time, and two such for an effective draw.
+    const ADVICE: Traits = Traits::ORDINARY.centred(40.0).standing(Standing::Auto);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sgld-cv",
         title: "SGLD with control variates",

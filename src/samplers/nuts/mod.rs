@@ -27,6 +27,7 @@
 //! **Not for** targets without gradients or with jumps, and not for data so tall that one pass takes seconds.
 
 use super::adaptation::{DualAveraging, RunningCovariance, Windows};
+use super::advise::{LEAPFROGS, Standing, Traits};
 use super::hamiltonian::{Metric, MetricKind, Place, first_step_size};
 use super::{
     ACCEPT, DIVERGENT, ENERGY, InfoColumn, LOG_DENSITY, N_LEAPFROG, Phase, STEP_SIZE, Sampler,
@@ -161,6 +162,9 @@ impl Sampler for Nuts {
     type Config = Config;
     type State = State;
 
+    const ADVICE: Traits = Traits::ORDINARY
+        .passes(LEAPFROGS, 0.0)
+        .standing(Standing::Auto);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "nuts",
         title: "NUTS",

@@ -106,6 +106,8 @@ pub enum Command {
     Pause(u64),
     /// Let them go on.
     Resume(u64),
+    /// End the warm-up of all chains now, keeping what they have learnt.
+    Freeze(u64),
     /// End a run, or its preparation; everything drawn is kept.
     Stop(u64),
     /// Make more draws per chain, without new warm-up.

@@ -70,6 +70,7 @@ fn read_run(results: Results) -> ReadRun {
                 },
                 state: failure.map_or(ChainState::Finished, ChainState::Failed),
                 iterations: draws.len() as u64 + about.map_or(0, |chain| chain.warmup as u64),
+                warmup_end: about.map(|chain| chain.warmup as u64),
                 datum_grads: 0,
                 rate: 0.0,
                 draw_secs: about.map_or(0.0, |chain| chain.draw_secs),
@@ -84,6 +85,7 @@ fn read_run(results: Results) -> ReadRun {
     let view = RunView {
         chains,
         state: RunState::Finished(reason),
+        frozen: false,
         elapsed_secs: manifest
             .as_ref()
             .map_or(0.0, |manifest| manifest.elapsed_secs),

@@ -119,6 +119,7 @@ pub(super) fn add_draws(state: &mut AppState, id: u64, draws: u64, fx: &mut dyn 
         .collect();
     job.recipe.run.draws = wanted.iter().copied().max().unwrap_or(draws);
     job.recipe.run.draws_of_chains = Some(wanted);
+    job.recipe.run.warmup_of_chains = run.view().warmup_of_chains();
     let continuation = run.continuation();
     match Run::start(Arc::new(job), Some(continuation), waker) {
         Ok(more) => {

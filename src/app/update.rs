@@ -58,6 +58,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::StartRun => start_run(state, fx),
         Command::Pause(id) => with_run(state, id, Run::pause),
         Command::Resume(id) => with_run(state, id, Run::resume),
+        Command::Freeze(id) => with_run(state, id, Run::freeze),
         Command::Stop(id) => stop(state, id),
         Command::AddDraws(id, draws) => add_draws(state, id, draws, fx),
         Command::CheckBias(id) => check_bias(state, id, fx),

@@ -225,6 +225,7 @@ impl Job {
         recipe.run.warmup = None;
         recipe.run.draws = super::recipe::DEFAULT_DRAWS;
         recipe.run.draws_of_chains = None;
+        recipe.run.warmup_of_chains = None;
         recipe.run.max_seconds = None;
         recipe.run.target_ess = None;
         let (sampler, sampler_reason) = choose_sampler(&recipe, self.model.as_ref(), &self.target)?;
@@ -294,6 +295,7 @@ impl Job {
         let mut recipe = self.recipe.clone();
         recipe.run.draws = 1;
         recipe.run.draws_of_chains = None;
+        recipe.run.warmup_of_chains = None;
         recipe.run.max_seconds = None;
         recipe.run.target_ess = None;
         recipe.run.target_rhat = None;

@@ -20,6 +20,8 @@ use crate::engine::{ChainState, Job, Recipe, Report, RunView};
 pub struct Results {
     /// Reported quantities.
     pub variables: Vec<String>,
+    /// Where the warm-up of each chain ended, if it was ended by hand.
+    pub warmup_of_chains: Option<Vec<u64>>,
     /// Kept draws per chain.
     pub draws: Vec<DrawList>,
     /// Names of the sampler's information columns.
@@ -37,6 +39,7 @@ impl Results {
     pub fn of(job: &Job, view: &RunView, report: &Report) -> Self {
         Self {
             variables: job.variables(),
+            warmup_of_chains: view.warmup_of_chains(),
             draws: view
                 .chains
                 .iter()
@@ -66,6 +69,7 @@ impl Results {
         Self {
             info: vec![DrawList::new(0); read.chains.len()],
             variables: read.names,
+            warmup_of_chains: None,
             draws: read.chains,
             info_names: Vec::new(),
             summary,
@@ -201,6 +205,12 @@ impl RunFolder {
             .iter()
             .map(|draws| draws.len() as u64)
             .collect();
+        if results.warmup_of_chains.is_some() {
+            recipe
+                .run
+                .warmup_of_chains
+                .clone_from(&results.warmup_of_chains);
+        }
         let as_planned = draws.iter().all(|&draws| draws == recipe.run.draws);
         recipe.run.draws_of_chains = None;
         if !as_planned {
@@ -263,6 +273,7 @@ impl RunFolder {
         );
         Ok(Results {
             variables: draws.names,
+            warmup_of_chains: None,
             draws: draws.chains,
             info_names,
             info,

@@ -110,6 +110,12 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
     }
     if let Some(entry) = state.selected() {
         let id = entry.id;
+        if entry.is_warming_up() {
+            rows.push((
+                "End the warm-up of all chains now".to_owned(),
+                Deed::Send(Command::Freeze(id)),
+            ));
+        }
         for draws in [1_000_u64, 10_000, 100_000] {
             let text = format!("Add {},000 draws per chain", draws / 1000);
             rows.push((text, Deed::Send(Command::AddDraws(id, draws))));

@@ -112,6 +112,8 @@ pub enum Command {
     Stop(u64),
     /// Make more draws per chain, without new warm-up.
     AddDraws(u64, u64),
+    /// Run again with the peak looked for from the mean of this run's draws.
+    RefreshAnchor(u64),
     /// Run NUTS as a control of an approximate run.
     CheckBias(u64),
     /// Show a run.

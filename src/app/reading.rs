@@ -107,6 +107,10 @@ fn read_run(results: Results) -> ReadRun {
         draws_per_chain: view.draws_per_chain(),
         divergences: manifest.as_ref().map_or(0, |manifest| manifest.divergences),
         eta_secs: None,
+        warnings: manifest
+            .as_ref()
+            .map(|manifest| manifest.warnings.clone())
+            .unwrap_or_default(),
         bias: None,
     };
     ReadRun {

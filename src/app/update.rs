@@ -5,7 +5,9 @@ use super::command::{Command, Page};
 use super::drafting::{DocumentChange, change_document, convert, step};
 use super::entry::{RunEntry, RunPhase, Saved};
 use super::opening::{accept_import, loaded, open, origin_of, start_loading};
-use super::running::{add_draws, check_bias, prepared, start_run, stop, use_recipe_of, with_run};
+use super::running::{
+    add_draws, check_bias, prepared, refresh_anchor, start_run, stop, use_recipe_of, with_run,
+};
 use super::state::{AppState, FileProblem};
 use super::tasks::{Effects, Origin, Outcome, Pick};
 use super::writing::{export_run, save_recipe, save_run};
@@ -61,6 +63,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::Freeze(id) => with_run(state, id, Run::freeze),
         Command::Stop(id) => stop(state, id),
         Command::AddDraws(id, draws) => add_draws(state, id, draws, fx),
+        Command::RefreshAnchor(id) => refresh_anchor(state, id, fx),
         Command::CheckBias(id) => check_bias(state, id, fx),
         Command::SelectRun(id) => {
             state.selected_run = Some(id);

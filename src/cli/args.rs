@@ -82,6 +82,9 @@ pub struct FitArgs {
     /// How the posterior's peak is found: auto, or an optimiser of `ergodic list optimisers`
     #[arg(long, value_name = "METHOD")]
     pub mode: Option<String>,
+    /// Look for the posterior's peak from the mean of the draws of this run folder
+    #[arg(long, value_name = "DIR")]
+    pub anchor_from: Option<PathBuf>,
     /// Number of chains
     #[arg(long)]
     pub chains: Option<usize>,

@@ -175,7 +175,8 @@ impl Job {
         let model = (entry.build)(Arc::clone(&design), &model_options(recipe))?;
 
         control.enter("finding the posterior's peak")?;
-        let plan = Plan::new(&recipe.mode.method, &recipe.mode.settings, model.as_ref())?;
+        let mut plan = Plan::new(&recipe.mode.method, &recipe.mode.settings, model.as_ref())?;
+        plan.start = mode_start(recipe, model.as_ref())?;
         let (anchor, mode) = match find_mode_by(model.as_ref(), &plan, &control.mode) {
             Ok(mode) => (Ok(Arc::new(mode.anchor)), Some(Arc::new(mode.search))),
             Err(ModeError::Cancelled) => return Err(JobError::Cancelled),
@@ -343,6 +344,23 @@ pub fn model_options(recipe: &Recipe) -> ModelOptions {
         standardize: recipe.model.standardize,
         report_standardized: recipe.report.scale == Scale::Standardised,
     }
+}
+
+/// Where the search for the mode starts in internal coordinates, if the recipe says.
+fn mode_start(recipe: &Recipe, model: &dyn Model) -> Result<Option<Vec<f64>>, RecipeError> {
+    let Some(start) = &recipe.mode.start else {
+        return Ok(None);
+    };
+    let wanted = model.params().len();
+    if start.len() != wanted || start.iter().any(|value| !value.is_finite()) {
+        return Err(RecipeError(format!(
+            "Setting `mode.start` takes {wanted} finite numbers, one per variable, not {}",
+            start.len()
+        )));
+    }
+    let mut u = vec![0.0; model.dim()];
+    model.unconstrain(start, &mut u);
+    Ok(Some(u))
 }
 
 fn choose_sampler(

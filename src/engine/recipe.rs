@@ -133,11 +133,15 @@ impl Default for SamplerSection {
     }
 }
 
-/// `[mode]`: `method` and the optimiser's own settings.
+/// `[mode]`: `method`, `start` and the optimiser's own settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ModeSection {
     /// Optimiser id or `auto`.
     pub method: String,
+    /// Where the search starts, one number per variable on the scale it is reported on; absent: at 0 in internal coordinates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Vec<f64>>,
     /// Settings; absent ones are chosen by the optimiser.
     #[serde(flatten)]
     pub settings: Settings,
@@ -147,6 +151,7 @@ impl Default for ModeSection {
     fn default() -> Self {
         Self {
             method: AUTO.to_owned(),
+            start: None,
             settings: Settings::default(),
         }
     }

@@ -258,6 +258,69 @@ fn a_frozen_run_is_saved_continued_and_replayed() {
 }
 
 #[test]
+fn draws_that_left_the_anchor_are_told_and_the_anchor_is_refreshed() {
+    use super::anchor_check;
+    use crate::oracle::Anchor;
+    let long = |recipe: &mut Recipe| {
+        recipe.run.warmup = Some(300);
+        recipe
+            .sampler
+            .settings
+            .set("batch", crate::base::settings::Value::Int(500));
+    };
+    let near = job("sgld-cv", 400, long);
+    let mut run = start(near.clone());
+    run.join();
+    assert!(
+        run.report().warnings.is_empty(),
+        "{:?}",
+        run.report().warnings
+    );
+    // The same with an anchor eight standard deviations away.
+    let mut far = near.clone();
+    let mode = near.anchor.as_ref().unwrap();
+    let sds = mode.sds();
+    let u: Vec<f64> = mode
+        .u
+        .iter()
+        .zip(&sds)
+        .map(|(u, sd)| u + 4.0 * sd)
+        .collect();
+    far.anchor = Some(Arc::new(Anchor::at(far.model.as_ref(), &u).unwrap()));
+    let mut run = start(far);
+    run.join();
+    let report = run.report();
+    assert_eq!(report.warnings.len(), 1, "{}", report.sentence);
+    assert_eq!(report.warnings[0].code, anchor_check::CODE);
+    assert!(report.warnings[0].remedy.is_some());
+    assert!(
+        report.sentence.contains("refresh the anchor"),
+        "{}",
+        report.sentence
+    );
+    assert!(report.sentence.chars().count() <= crate::diagnostics::verdict::SENTENCE_LIMIT);
+    // From the mean of those draws the search ends at the mode.
+    let view = run.view();
+    let lists: Vec<_> = view.usable().map(|chain| &chain.draws.draws).collect();
+    let again = job("sgld-cv", 400, |recipe| {
+        long(recipe);
+        recipe.mode.start = anchor_check::start(&lists);
+    });
+    let refreshed = again.anchor.as_ref().unwrap();
+    for ((found, mode), sd) in refreshed.u.iter().zip(&mode.u).zip(&sds) {
+        assert!((found - mode).abs() < 1e-6 * sd);
+    }
+    let first = &again.mode.as_ref().unwrap().trace[0];
+    assert!(
+        first.gradient_norm > 0.0 && first.gradient_norm < 2.0,
+        "{first:?}"
+    );
+    // NUTS has no anchor to leave.
+    let nuts = job("nuts", 10, |_| {});
+    assert_eq!(anchor_check::distance(&nuts, &lists), None);
+}
+
+#[test]
 fn the_criterion_of_each_component_is_published() {
     for (sampler, components) in [("osgfs", 4), ("osgfs-cv", 4), ("nuts", 0)] {
         let mut run = start(job(sampler, 100, |_| {}));

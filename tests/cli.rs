@@ -429,6 +429,27 @@ fn the_search_for_the_mode_is_chosen_recorded_and_replayed() {
 }
 
 #[test]
+fn the_anchor_is_looked_for_from_an_earlier_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let first = short_fit(folder, "first", &["--draws", "200"]);
+    assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
+    let more = ["--draws", "20", "--anchor-from", "first"];
+    let second = short_fit(folder, "second", &more);
+    assert_eq!(second.status.code(), Some(0), "{}", stderr(&second));
+    let recipe = fs::read_to_string(folder.join("second/recipe.toml")).unwrap();
+    assert!(recipe.contains("start = ["), "{recipe}");
+    assert_refused(
+        &short_fit(folder, "no", &["--set", "mode.start=[1.0]"]),
+        &["mode.start", "one per variable"],
+    );
+    assert_refused(
+        &short_fit(folder, "no", &["--anchor-from", "nowhere"]),
+        &["nowhere"],
+    );
+}
+
+#[test]
 fn a_folder_with_content_is_never_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("mine")).unwrap();
@@ -853,6 +874,46 @@ fn experiments_print_tables() {
     assert_refused(
         &ergodic(folder.path(), &["bench", "nonsense"]),
         &["nonsense", "simplex"],
+    );
+}
+
+#[test]
+fn samplers_are_ranked_for_data_and_a_time_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let rank = |more: &[&str]| -> Vec<serde_json::Value> {
+        let mut args = vec!["list", "samplers", "--json"];
+        args.extend(["--data", "sample:tall_logistic"]);
+        args.extend(["--formula", "defect ~ temperature + pressure + load"]);
+        args.extend(more);
+        let output = ergodic(folder.path(), &args);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let all = rank(&[]);
+    assert_eq!(all.len(), ergodic::samplers::REGISTRY.len());
+    assert_eq!(all[0]["id"], "nuts");
+    assert!(
+        all.iter()
+            .all(|entry| !entry["reason"].as_str().unwrap().is_empty())
+    );
+    assert_eq!(rank(&["--max-seconds", "1"])[0]["id"], "sgld-cv");
+    let plain = [
+        "list",
+        "samplers",
+        "--data",
+        "sample:churn",
+        "--formula",
+        FORMULA,
+    ];
+    let plain = ergodic(folder.path(), &plain);
+    let text = String::from_utf8(plain.stdout).unwrap();
+    assert!(text.starts_with(" 1  nuts"), "{text}");
+    assert_refused(
+        &ergodic(
+            folder.path(),
+            &["list", "formats", "--data", "a.csv", "--formula", "y ~ x"],
+        ),
+        &["list samplers"],
     );
 }
 

@@ -10,7 +10,7 @@ use crate::data::load::Loaded;
 use crate::data::response::ResponseKind;
 use crate::engine::{JobError, Recipe, job};
 use crate::models;
-use crate::samplers;
+use crate::samplers::advise;
 
 /// Points of a prior's curve.
 const CURVE_POINTS: usize = 121;
@@ -75,13 +75,7 @@ fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError>
             .map(|index| prior_curve(model.as_ref(), index))
             .collect(),
         params: model.params().to_vec(),
-        unsuitable: samplers::REGISTRY
-            .iter()
-            .filter_map(|entry| {
-                let reason = (entry.suits)(model.as_ref()).err()?;
-                Some((entry.spec.id, reason))
-            })
-            .collect(),
+        unsuitable: advise::refusals(model.as_ref()),
         warnings,
     })
 }

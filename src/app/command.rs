@@ -96,6 +96,10 @@ pub enum Command {
     SetMethodSetting(String, Option<Value>),
     /// Replace chains, draws, seed and stop rules.
     SetRun(RunSection),
+    /// Find the peak of the draft's posterior and rank all samplers for it.
+    Advise,
+    /// Stop doing that.
+    CancelAdvice,
     /// Draw a new seed from the present one.
     NewSeed,
 
@@ -105,10 +109,14 @@ pub enum Command {
     Pause(u64),
     /// Let them go on.
     Resume(u64),
+    /// End the warm-up of all chains now, keeping what they have learnt.
+    Freeze(u64),
     /// End a run, or its preparation; everything drawn is kept.
     Stop(u64),
     /// Make more draws per chain, without new warm-up.
     AddDraws(u64, u64),
+    /// Run again with the peak looked for from the mean of this run's draws.
+    RefreshAnchor(u64),
     /// Run NUTS as a control of an approximate run.
     CheckBias(u64),
     /// Correct the estimates of a run by control variates of this order, or go back to the plain ones.

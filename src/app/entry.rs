@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::diagnostics::zero_variance::Order;
+use crate::engine::protocol::ChainView;
 use crate::engine::zero_variance::{CorrectControl, Corrected};
-use crate::engine::{Job, PrepareControl, Recipe, Report, Run, RunState, RunView};
+use crate::engine::{ChainState, Job, PrepareControl, Recipe, Report, Run, RunState, RunView};
 use crate::estimators::Search;
 use crate::export::manifest::Manifest;
 use crate::samplers::{self, SamplerSpec};
@@ -191,6 +192,21 @@ impl RunEntry {
             RunPhase::Read(read) => read.info_names.clone(),
             _ => Vec::new(),
         }
+    }
+
+    /// Whether a chain is warming up, and nobody has told it to end that.
+    pub fn is_warming_up(&self) -> bool {
+        self.run().is_some_and(|run| {
+            let view = run.view();
+            let warming = |chain: &ChainView| {
+                chain.warmup_end.is_none()
+                    && matches!(
+                        chain.state,
+                        ChainState::Starting | ChainState::Warmup | ChainState::Paused
+                    )
+            };
+            !view.frozen && !view.is_finished() && view.chains.iter().any(warming)
+        })
     }
 
     /// Whether chains are working or waiting.

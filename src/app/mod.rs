@@ -3,6 +3,7 @@
 //! Panels read [`AppState`] and send [`Command`]s; [`update::update`] is the only place where a command changes the
 //! state. Long work runs on named threads and comes back as an [`Outcome`].
 
+mod advising;
 mod checking;
 pub mod command;
 pub mod correcting;

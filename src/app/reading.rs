@@ -71,6 +71,7 @@ fn read_run(results: Results) -> ReadRun {
                 },
                 state: failure.map_or(ChainState::Finished, ChainState::Failed),
                 iterations: draws.len() as u64 + about.map_or(0, |chain| chain.warmup as u64),
+                warmup_end: about.map(|chain| chain.warmup as u64),
                 datum_grads: 0,
                 rate: 0.0,
                 draw_secs: about.map_or(0.0, |chain| chain.draw_secs),
@@ -85,6 +86,7 @@ fn read_run(results: Results) -> ReadRun {
     let view = RunView {
         chains,
         state: RunState::Finished(reason),
+        frozen: false,
         elapsed_secs: manifest
             .as_ref()
             .map_or(0.0, |manifest| manifest.elapsed_secs),
@@ -107,6 +109,10 @@ fn read_run(results: Results) -> ReadRun {
         draws_per_chain: view.draws_per_chain(),
         divergences: manifest.as_ref().map_or(0, |manifest| manifest.divergences),
         eta_secs: None,
+        warnings: manifest
+            .as_ref()
+            .map(|manifest| manifest.warnings.clone())
+            .unwrap_or_default(),
         bias: None,
     };
     ReadRun {

@@ -11,7 +11,9 @@ use super::entry::{Correction, RunEntry, RunPhase, Saved};
 use super::opening::start_loading;
 use super::state::AppState;
 use super::tasks::{Effects, Origin, Outcome};
-use crate::engine::{Job, JobError, PrepareControl, Run, bias_check};
+use crate::base::draws::DrawList;
+use crate::data::load::Loaded;
+use crate::engine::{Job, JobError, PrepareControl, Recipe, Run, anchor_check, bias_check};
 
 pub(super) fn with_run(state: &AppState, id: u64, act: impl FnOnce(&Run)) {
     if let Some(run) = state.run(id).and_then(RunEntry::run) {
@@ -36,7 +38,34 @@ pub(super) fn start_run(state: &mut AppState, fx: &mut dyn Effects) {
         return;
     }
     let recipe = document.recipe.clone();
-    let loaded = Arc::clone(&data.loaded);
+    launch(state, recipe, Arc::clone(&data.loaded), fx);
+}
+
+/// Starts a run of the same recipe whose peak is looked for from the mean of the draws of run `id`.
+pub(super) fn refresh_anchor(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
+    let Some(entry) = state.run(id) else { return };
+    let start = entry.view().and_then(|view| {
+        let draws: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
+        anchor_check::start(&draws)
+    });
+    let (Some(mut recipe), Some(start)) = (entry.recipe.clone(), start) else {
+        return;
+    };
+    recipe.mode.start = Some(start);
+    let data = state.data.as_ref();
+    match data.filter(|data| data.source == recipe.data.source) {
+        Some(data) => {
+            let loaded = Arc::clone(&data.loaded);
+            launch(state, recipe, loaded, fx);
+        }
+        None => state.say(
+            "The run is of other data than the open ones; open them to refresh its anchor",
+            true,
+        ),
+    }
+}
+
+fn launch(state: &mut AppState, recipe: Recipe, loaded: Arc<Loaded>, fx: &mut dyn Effects) {
     let control = Arc::new(PrepareControl::default());
     state.next_run += 1;
     let id = state.next_run;
@@ -122,6 +151,7 @@ pub(super) fn add_draws(state: &mut AppState, id: u64, draws: u64, fx: &mut dyn 
         .collect();
     job.recipe.run.draws = wanted.iter().copied().max().unwrap_or(draws);
     job.recipe.run.draws_of_chains = Some(wanted);
+    job.recipe.run.warmup_of_chains = run.view().warmup_of_chains();
     let continuation = run.continuation();
     match Run::start(Arc::new(job), Some(continuation), waker) {
         Ok(more) => {

@@ -12,7 +12,9 @@ use crate::data::load::{LoadControl, Loaded};
 use crate::data::profile::Profile;
 use crate::data::roles::Role;
 use crate::data::sniff::ImportOptions;
+use crate::engine::{PrepareControl, Recipe};
 use crate::models::ParamInfo;
+use crate::samplers::advise::Advice;
 
 /// An open table.
 #[derive(Clone)]
@@ -56,6 +58,27 @@ pub struct ModelCheck {
     pub warnings: Vec<Warning>,
     /// Samplers that cannot sample this model, and why: identifier and what follows "Sampler `id` ".
     pub unsuitable: Vec<(&'static str, String)>,
+}
+
+/// How samplers rank for a draft.
+#[derive(Clone, Debug)]
+pub struct Advised {
+    /// The draft as it was then.
+    pub recipe: Recipe,
+    /// The ranking.
+    pub advice: Advice,
+}
+
+impl Advised {
+    /// Whether it holds for `recipe`: what decides it is the same.
+    pub fn holds_for(&self, recipe: &Recipe) -> bool {
+        let mine = &self.recipe;
+        mine.model == recipe.model
+            && mine.priors == recipe.priors
+            && mine.data == recipe.data
+            && mine.mode == recipe.mode
+            && mine.run.max_seconds == recipe.run.max_seconds
+    }
 }
 
 /// Reading a file, while it lasts.
@@ -109,6 +132,10 @@ pub struct AppState {
     pub check_generation: u64,
     /// Whether a check is being made.
     pub checking: bool,
+    /// How samplers rank for a draft, as far as it was asked for.
+    pub advice: Option<Advised>,
+    /// The ranking that is being made.
+    pub advising: Option<Arc<PrepareControl>>,
     /// Runs, oldest first.
     pub runs: Vec<RunEntry>,
     /// The run shown.

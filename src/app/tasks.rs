@@ -11,7 +11,8 @@ use crate::data::DataError;
 use crate::data::load::Loaded;
 use crate::data::profile::Profile;
 use crate::engine::zero_variance::{CorrectControl, Corrected};
-use crate::engine::{Job, JobError, Recipe};
+use crate::engine::{Job, JobError, PrepareControl, Recipe};
+use crate::samplers::advise::Advice;
 
 /// Outcomes that may wait; each is small or behind a pointer.
 const MAX_WAITING: usize = 64;
@@ -42,6 +43,15 @@ pub enum Outcome {
         generation: u64,
         /// What was found.
         check: Arc<ModelCheck>,
+    },
+    /// Samplers were ranked for a draft, or not.
+    Advised {
+        /// The draft.
+        recipe: Box<Recipe>,
+        /// Which request this was.
+        control: Arc<PrepareControl>,
+        /// The ranking or what is wrong.
+        result: Result<Box<Advice>, JobError>,
     },
     /// A run is ready to start, or not.
     Prepared {

@@ -1,11 +1,14 @@
 //! The only place where commands and outcomes change the state.
 
+use super::advising::{advise, advised, cancel};
 use super::command::{Command, Page};
 use super::correcting::{correct, corrected};
 use super::drafting::{DocumentChange, change_document, convert, step};
 use super::entry::{Correction, RunEntry, RunPhase, Saved};
 use super::opening::{accept_import, loaded, open, origin_of, start_loading};
-use super::running::{add_draws, check_bias, prepared, start_run, stop, use_recipe_of, with_run};
+use super::running::{
+    add_draws, check_bias, prepared, refresh_anchor, start_run, stop, use_recipe_of, with_run,
+};
 use super::state::{AppState, FileProblem};
 use super::tasks::{Effects, Origin, Outcome, Pick};
 use super::writing::{export_run, save_recipe, save_run};
@@ -53,11 +56,15 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         }
         Command::Undo => step(state, true, fx),
         Command::Redo => step(state, false, fx),
+        Command::Advise => advise(state, fx),
+        Command::CancelAdvice => cancel(state),
         Command::StartRun => start_run(state, fx),
         Command::Pause(id) => with_run(state, id, Run::pause),
         Command::Resume(id) => with_run(state, id, Run::resume),
+        Command::Freeze(id) => with_run(state, id, Run::freeze),
         Command::Stop(id) => stop(state, id),
         Command::AddDraws(id, draws) => add_draws(state, id, draws, fx),
+        Command::RefreshAnchor(id) => refresh_anchor(state, id, fx),
         Command::CheckBias(id) => check_bias(state, id, fx),
         Command::Correct(id, order) => correct(state, id, order, fx),
         Command::SelectRun(id) => {
@@ -118,6 +125,11 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
                 state.checking = false;
             }
         }
+        Outcome::Advised {
+            recipe,
+            control,
+            result,
+        } => advised(state, *recipe, &control, result),
         Outcome::Prepared { run, result } => prepared(state, run, result, fx),
         Outcome::RunRead {
             recipe,

@@ -59,6 +59,7 @@ pub(super) fn export_run(
     let mut results = match &entry.phase {
         RunPhase::Live(run) => Results::of(run.job(), &run.view(), &run.report()),
         RunPhase::Read(read) => Results {
+            warmup_of_chains: None,
             variables: read.variables.clone(),
             draws: read
                 .view

@@ -88,6 +88,9 @@ pub struct FitArgs {
     /// How the posterior's peak is found: auto, or an optimiser of `ergodic list optimisers`
     #[arg(long, value_name = "METHOD")]
     pub mode: Option<String>,
+    /// Look for the posterior's peak from the mean of the draws of this run folder
+    #[arg(long, value_name = "DIR")]
+    pub anchor_from: Option<PathBuf>,
     /// Number of chains
     #[arg(long)]
     pub chains: Option<usize>,
@@ -100,6 +103,9 @@ pub struct FitArgs {
     /// Seed of all random numbers
     #[arg(long)]
     pub seed: Option<u64>,
+    /// Stop after this many seconds; with sampler auto, choose one that is done by then
+    #[arg(long, value_name = "SECONDS")]
+    pub max_seconds: Option<f64>,
     /// Change a recipe entry, such as sampler.step_size=0.1 or priors.b='laplace(0, 1)'
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
@@ -164,6 +170,21 @@ pub struct ListArgs {
     pub what: Listing,
     /// Template, sampler or optimiser, for settings
     pub id: Option<String>,
+    /// For samplers: rank them for this data file, or sample:NAME
+    #[arg(long, value_name = "FILE", requires = "formula")]
+    pub data: Option<String>,
+    /// Model formula for that
+    #[arg(long, requires = "data")]
+    pub formula: Option<String>,
+    /// Model template for that
+    #[arg(long, requires = "data")]
+    pub template: Option<String>,
+    /// Time limit of a run, in seconds, for that
+    #[arg(long, value_name = "SECONDS", requires = "data")]
+    pub max_seconds: Option<f64>,
+    /// Change a recipe entry for that, such as model.success=yes
+    #[arg(long = "set", value_name = "KEY=VALUE", requires = "data")]
+    pub set: Vec<String>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -8,11 +8,14 @@ use std::time::Duration;
 use super::args::{DemoArgs, FitArgs, ResumeArgs};
 use super::progress::{self, Progress};
 use super::{Failure, output, results};
+use crate::base::draws::DrawList;
 use crate::data::samples;
 use crate::engine::checkpoint::ChainMark;
 use crate::engine::recipe::SAMPLE_PREFIX;
 use crate::engine::run::Continuation;
-use crate::engine::{Job, JobError, PrepareControl, Recipe, RunState, StopReason, bias_check};
+use crate::engine::{
+    Job, JobError, PrepareControl, Recipe, RunState, StopReason, anchor_check, bias_check,
+};
 use crate::export::{ExportError, Results, RunFolder};
 
 /// How often the terminal looks at the run.
@@ -24,7 +27,14 @@ const RUNS_FOLDER: &str = "runs";
 
 /// Fits a model.
 pub fn fit(args: &FitArgs) -> Result<(), Failure> {
-    let (recipe, folder) = recipe_of(args)?;
+    let (mut recipe, folder) = recipe_of(args)?;
+    if let Some(earlier) = &args.anchor_from {
+        let results = RunFolder::open(earlier)
+            .and_then(|folder| folder.results())
+            .map_err(Failure::request)?;
+        let draws: Vec<&DrawList> = results.draws.iter().collect();
+        recipe.mode.start = anchor_check::start(&draws);
+    }
     let name = args
         .recipe
         .as_deref()
@@ -109,6 +119,10 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<(Recipe, PathBuf), Failure> {
     change("run.warmup", args.warmup.map(|value| value.to_string()));
     change("run.draws", args.draws.map(|value| value.to_string()));
     change("run.seed", args.seed.map(|value| value.to_string()));
+    change(
+        "run.max_seconds",
+        args.max_seconds.map(|value| value.to_string()),
+    );
     changes.extend(args.set.iter().cloned());
     if let Some(path) = &args.recipe {
         let folder = path
@@ -215,6 +229,13 @@ fn run(
         if entry.warning.severity == crate::base::reporter::Severity::Bad {
             output::note(&format!("warning: {}", entry.warning.message));
         }
+    }
+    for warning in &report.warnings {
+        output::note(&format!(
+            "warning: {}; {}",
+            warning.message,
+            warning.remedy.as_deref().unwrap_or_default()
+        ));
     }
     if let Some(bias) = &report.bias {
         output::note(&format!("bias check: {}", bias_check::sentence(bias)));

@@ -1,10 +1,13 @@
 //! `list`: what templates, samplers, settings, formats and data sets there are, from their registries.
 
+use std::path::Path;
+
 use serde_json::{Value as Json, json};
 
 use super::args::{ListArgs, Listing};
 use super::{Failure, output};
 use crate::base::settings::{Default as FieldDefault, Field, Kind};
+use crate::engine::{Job, PrepareControl, Recipe};
 use crate::{data, estimators, export, models, samplers};
 
 /// Prints a list.
@@ -13,6 +16,12 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
         return Err(Failure::request(
             "Only `list settings` takes the name of a template, sampler or optimiser",
         ));
+    }
+    if let Some(data) = &args.data {
+        if !matches!(args.what, Listing::Samplers) {
+            return Err(Failure::request("Only `list samplers` takes data"));
+        }
+        return rank(args, data);
     }
     let entries = match args.what {
         Listing::Templates => models::REGISTRY
@@ -64,6 +73,65 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
     } else {
         output::result(&plain(&entries));
     }
+    Ok(())
+}
+
+/// Prints how samplers rank for data and a formula.
+fn rank(args: &ListArgs, data: &str) -> Result<(), Failure> {
+    let formula = args.formula.as_deref().unwrap_or_default();
+    let mut changes: Vec<String> = Vec::new();
+    changes.extend(
+        args.template
+            .iter()
+            .map(|id| format!("model.template={id}")),
+    );
+    let limit = args.max_seconds.iter();
+    changes.extend(limit.map(|seconds| format!("run.max_seconds={seconds}")));
+    changes.extend(args.set.iter().cloned());
+    let recipe = Recipe::new(data, "logistic", formula)
+        .changed(&changes)
+        .map_err(Failure::request)?;
+    let job = Job::prepare(&recipe, Path::new("."), None, &PrepareControl::default())
+        .map_err(Failure::request)?;
+    let entries: Vec<Json> = job
+        .advice()
+        .ranking()
+        .enumerate()
+        .map(|(place, candidate)| {
+            let spec = samplers::find(candidate.sampler).map(|entry| &entry.spec);
+            json!({
+                "id": candidate.sampler,
+                "rank": place + 1,
+                "title": spec.map(|spec| spec.title),
+                "fits": candidate.fits,
+                "reason": candidate.reason,
+                "approximation": spec.and_then(|spec| spec.bias),
+            })
+        })
+        .collect();
+    if args.json {
+        let text = serde_json::to_string_pretty(&entries).map_err(Failure::run)?;
+        output::result(&(text + "\n"));
+        return Ok(());
+    }
+    let lengths = entries
+        .iter()
+        .map(|entry| entry["id"].as_str().map_or(0, str::len));
+    let width = lengths.max().unwrap_or(0);
+    let mut out = String::new();
+    for entry in &entries {
+        let text = |key: &str| entry[key].as_str().unwrap_or_default();
+        let rank = match entry["fits"].as_bool() {
+            Some(true) => entry["rank"].to_string(),
+            _ => "-".to_owned(),
+        };
+        out.push_str(&format!(
+            "{rank:>2}  {:width$}  {}\n",
+            text("id"),
+            text("reason")
+        ));
+    }
+    output::result(&out);
     Ok(())
 }
 

@@ -38,6 +38,8 @@ pub(super) struct ChainTask {
     pub job: Arc<Job>,
     pub control: Arc<Control>,
     pub warmup: Warmup,
+    /// Iteration at which a replayed run's warm-up was ended by hand.
+    pub warmup_cut: Option<u64>,
     /// Draws to keep, those of a continued run included; raised to extend a run that has not ended.
     pub draws_wanted: Arc<AtomicU64>,
     pub start: Option<ChainMark>,
@@ -152,6 +154,10 @@ impl Worker {
             if !drawing && self.warmup_is_over() {
                 self.flush();
                 self.warmup_end = Some(self.iterations);
+                drop(self.task.messages.send(Message::WarmupEnded {
+                    chain: self.task.chain,
+                    at: self.iterations,
+                }));
                 drawing = true;
                 self.say(ChainState::Drawing);
             }
@@ -237,6 +243,12 @@ impl Worker {
     }
 
     fn warmup_is_over(&self) -> bool {
+        if let Some(cut) = self.task.warmup_cut {
+            return self.iterations >= cut;
+        }
+        if self.task.control.is_frozen() {
+            return true;
+        }
         match self.task.warmup {
             Warmup::Fixed(length) => self.iterations >= length,
             Warmup::UntilReady { max } => {

@@ -37,8 +37,8 @@ pub(super) struct Collector {
     pub waker: Waker,
     /// Draws of a continued run; empty chains otherwise.
     pub chains: Vec<ChainDraws>,
-    /// Iterations and row gradients that a continued run starts with.
-    pub start: Vec<(u64, u64)>,
+    /// Iterations, row gradients and end of the warm-up that a continued run starts with.
+    pub start: Vec<(u64, u64, Option<u64>)>,
     /// Seconds used by earlier parts of a continued run: sampling, warm-up.
     pub earlier_secs: (f64, f64),
     pub log: Vec<Warning>,
@@ -64,12 +64,13 @@ impl Collector {
             .chains
             .iter()
             .zip(&self.start)
-            .map(|(draws, &(iterations, datum_grads))| Track {
+            .map(|(draws, &(iterations, datum_grads, warmup_end))| Track {
                 view: ChainView {
                     criterion: Vec::new(),
                     draws: draws.clone(),
                     state: ChainState::Starting,
                     iterations,
+                    warmup_end,
                     datum_grads,
                     rate: 0.0,
                     draw_secs: self.earlier_secs.0,
@@ -112,6 +113,9 @@ impl Collector {
                     // A chain that ended no longer takes blocks back.
                     drop(self.empty[chain].try_send(block));
                 }
+                Ok(Message::WarmupEnded { chain, at }) => {
+                    tracks[chain].view.warmup_end = Some(at);
+                }
                 Ok(Message::State { chain, state }) => tracks[chain].enter(state, now),
                 Ok(Message::Warn { warning }) => add(&mut log, elapsed, warning),
                 Ok(Message::Ended { chain, state, mark }) => {
@@ -141,6 +145,7 @@ impl Collector {
                 self.published.publish(RunView {
                     chains: tracks.iter().map(|track| track.view.clone()).collect(),
                     state,
+                    frozen: self.control.is_frozen(),
                     elapsed_secs: elapsed,
                     log: log.clone(),
                     version,

@@ -17,7 +17,8 @@ use crate::data::{DataError, checks, samples};
 use crate::estimators::{ModeControl, ModeError, Plan, Search, find_mode_by};
 use crate::models::{self, Model, ModelError, ModelOptions};
 use crate::oracle::Anchor;
-use crate::samplers::{self, SamplerEntry, Target, advise};
+use crate::samplers::advise::{self, Advice, Facts};
+use crate::samplers::{self, SamplerEntry, Target};
 
 /// Why a job could not be prepared: the request was wrong, or was cancelled.
 #[derive(Debug, thiserror::Error)]
@@ -174,7 +175,8 @@ impl Job {
         let model = (entry.build)(Arc::clone(&design), &model_options(recipe))?;
 
         control.enter("finding the posterior's peak")?;
-        let plan = Plan::new(&recipe.mode.method, &recipe.mode.settings, model.as_ref())?;
+        let mut plan = Plan::new(&recipe.mode.method, &recipe.mode.settings, model.as_ref())?;
+        plan.start = mode_start(recipe, model.as_ref())?;
         let (anchor, mode) = match find_mode_by(model.as_ref(), &plan, &control.mode) {
             Ok(mode) => (Ok(Arc::new(mode.anchor)), Some(Arc::new(mode.search))),
             Err(ModeError::Cancelled) => return Err(JobError::Cancelled),
@@ -224,6 +226,7 @@ impl Job {
         recipe.run.warmup = None;
         recipe.run.draws = super::recipe::DEFAULT_DRAWS;
         recipe.run.draws_of_chains = None;
+        recipe.run.warmup_of_chains = None;
         recipe.run.max_seconds = None;
         recipe.run.target_ess = None;
         let (sampler, sampler_reason) = choose_sampler(&recipe, self.model.as_ref(), &self.target)?;
@@ -246,6 +249,12 @@ impl Job {
             warnings: Vec::new(),
             sampler_reason,
         })
+    }
+
+    /// How all samplers rank for this posterior.
+    pub fn advice(&self) -> Advice {
+        let limit = self.recipe.run.max_seconds;
+        advise::advise(&Facts::new(self.model.as_ref(), &self.target, limit))
     }
 
     /// When warm-up ends.
@@ -299,6 +308,7 @@ impl Job {
         let mut recipe = self.recipe.clone();
         recipe.run.draws = 1;
         recipe.run.draws_of_chains = None;
+        recipe.run.warmup_of_chains = None;
         recipe.run.max_seconds = None;
         recipe.run.target_ess = None;
         recipe.run.target_rhat = None;
@@ -350,6 +360,23 @@ pub fn model_options(recipe: &Recipe) -> ModelOptions {
     }
 }
 
+/// Where the search for the mode starts in internal coordinates, if the recipe says.
+fn mode_start(recipe: &Recipe, model: &dyn Model) -> Result<Option<Vec<f64>>, RecipeError> {
+    let Some(start) = &recipe.mode.start else {
+        return Ok(None);
+    };
+    let wanted = model.params().len();
+    if start.len() != wanted || start.iter().any(|value| !value.is_finite()) {
+        return Err(RecipeError(format!(
+            "Setting `mode.start` takes {wanted} finite numbers, one per variable, not {}",
+            start.len()
+        )));
+    }
+    let mut u = vec![0.0; model.dim()];
+    model.unconstrain(start, &mut u);
+    Ok(Some(u))
+}
+
 fn choose_sampler(
     recipe: &Recipe,
     model: &dyn Model,
@@ -357,9 +384,10 @@ fn choose_sampler(
 ) -> Result<(&'static SamplerEntry, String), JobError> {
     let id = recipe.sampler.id.as_str();
     if id == AUTO {
-        let advice = advise::advise(target);
+        let advice = advise::advise(&Facts::new(model, target, recipe.run.max_seconds));
         let entry = samplers::find(advice.sampler)
             .ok_or_else(|| RecipeError(format!("There is no sampler `{}`", advice.sampler)))?;
+        suits(entry, model)?;
         return Ok((entry, advice.reason));
     }
     let entry = samplers::find(id).ok_or_else(|| {
@@ -372,8 +400,13 @@ fn choose_sampler(
             known.join(", ")
         ))
     })?;
-    (entry.suits)(model).map_err(|reason| SettingError(format!("Sampler `{id}` {reason}")))?;
+    suits(entry, model)?;
     Ok((entry, "chosen by you".to_owned()))
+}
+
+fn suits(entry: &SamplerEntry, model: &dyn Model) -> Result<(), SettingError> {
+    let id = entry.spec.id;
+    (entry.suits)(model).map_err(|reason| SettingError(format!("Sampler `{id}` {reason}")))
 }
 
 /// Fills in what was left to defaults, so that a later version with other defaults replays the run.

@@ -10,6 +10,7 @@
 //! Draws are never lost: a full channel blocks the chain. Pictures may be: only the newest view is kept.
 //! The engine does not know egui; it calls a waker when there is something new.
 
+pub mod anchor_check;
 pub mod bench;
 pub mod bias_check;
 pub mod chain;

@@ -6,11 +6,13 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
+use super::anchor_check;
 use super::collector::Waker;
 use super::job::Job;
 use super::protocol::{ChainState, Control, RunView, StopReason};
 use super::publish::Published;
 use crate::base::draws::DrawList;
+use crate::base::reporter::Warning;
 use crate::diagnostics::bias::BiasReport;
 use crate::diagnostics::running::Running;
 use crate::diagnostics::verdict::{ESS_PER_CHAIN, MIN_DRAWS, RHAT_LIMIT, VerdictInputs, judge};
@@ -43,6 +45,8 @@ pub struct Report {
     pub divergences: u64,
     /// Estimated seconds until the run's stop rule is met; `None` if that cannot be said.
     pub eta_secs: Option<f64>,
+    /// What the diagnostics have to tell besides the run's own log.
+    pub warnings: Vec<Warning>,
     /// The bias check, if it has run.
     pub bias: Option<Arc<BiasReport>>,
 }
@@ -58,6 +62,7 @@ impl Report {
             draws_per_chain: 0,
             divergences: 0,
             eta_secs: None,
+            warnings: Vec::new(),
             bias: None,
         }
     }
@@ -194,7 +199,7 @@ pub fn report(
     } else {
         None
     };
-    let (verdict, sentence) = judge(&VerdictInputs {
+    let (mut verdict, mut sentence) = judge(&VerdictInputs {
         rows: &summary,
         draws_per_chain,
         running: is_running,
@@ -206,6 +211,13 @@ pub fn report(
         bias: bias.as_deref(),
         secs_to_target,
     });
+    let mut warnings = Vec::new();
+    let far = anchor_check::distance(job, &chains)
+        .filter(|distance| anchor_check::is_far(*distance, job.model.dim()));
+    if let Some(distance) = far {
+        (verdict, sentence) = anchor_check::judge(distance, verdict, sentence);
+        warnings.push(anchor_check::warning(distance));
+    }
     Report {
         summary,
         running,
@@ -214,6 +226,7 @@ pub fn report(
         draws_per_chain,
         divergences,
         eta_secs: None,
+        warnings,
         bias,
     }
 }

@@ -77,6 +77,8 @@ pub struct ChainView {
     pub state: ChainState,
     /// Iterations done, warm-up included.
     pub iterations: u64,
+    /// Iteration at which the warm-up ended, if it has.
+    pub warmup_end: Option<u64>,
     /// Gradients of single rows so far.
     pub datum_grads: u64,
     /// Newest ratios of the sampler's convergence criterion, one per component, limit 1; empty without one.
@@ -96,6 +98,8 @@ pub struct RunView {
     pub chains: Vec<ChainView>,
     /// State of the run.
     pub state: RunState,
+    /// Whether somebody ended the warm-up early.
+    pub frozen: bool,
     /// Seconds since the start, pauses excluded.
     pub elapsed_secs: f64,
     /// Warnings so far, oldest first; repeats are counted.
@@ -129,6 +133,16 @@ impl RunView {
         })
     }
 
+    /// Where the warm-up of each chain ended, if somebody ended it early: what a recipe needs to replay that. A chain that
+    /// ended before it noticed stands for itself.
+    pub fn warmup_of_chains(&self) -> Option<Vec<u64>> {
+        let ends = self.chains.iter();
+        self.frozen.then(|| {
+            ends.map(|chain| chain.warmup_end.unwrap_or(chain.iterations))
+                .collect()
+        })
+    }
+
     /// Whether all chains ended.
     pub fn is_finished(&self) -> bool {
         matches!(self.state, RunState::Finished(_))
@@ -150,6 +164,8 @@ pub struct LogEntry {
 pub(super) enum Message {
     /// Draws.
     Block(Block),
+    /// A chain ended its warm-up after so many iterations.
+    WarmupEnded { chain: usize, at: u64 },
     /// A chain changed what it does.
     State { chain: usize, state: ChainState },
     /// Something to tell the user.
@@ -170,6 +186,7 @@ const STOP: u8 = 2;
 #[derive(Debug, Default)]
 pub(super) struct Control {
     word: AtomicU8,
+    frozen: AtomicBool,
     /// Ends exact passes early once a stop was asked for.
     pub interrupt: Arc<AtomicBool>,
     gate: Mutex<()>,
@@ -193,6 +210,16 @@ impl Control {
     /// Lets them go on.
     pub fn resume(&self) {
         self.set(RUN);
+    }
+
+    /// Ends the warm-up of all chains after their present iteration; they keep what they have learnt.
+    pub fn freeze(&self) {
+        self.frozen.store(true, Ordering::Release);
+    }
+
+    /// Whether the warm-up must end.
+    pub fn is_frozen(&self) -> bool {
+        self.frozen.load(Ordering::Relaxed)
     }
 
     /// Ends them; they keep everything. Final: a stopped run goes on only from its checkpoint.

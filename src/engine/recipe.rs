@@ -137,11 +137,15 @@ impl Default for SamplerSection {
     }
 }
 
-/// `[mode]`: `method` and the optimiser's own settings.
+/// `[mode]`: `method`, `start` and the optimiser's own settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ModeSection {
     /// Optimiser id or `auto`.
     pub method: String,
+    /// Where the search starts, one number per variable on the scale it is reported on; absent: at 0 in internal coordinates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Vec<f64>>,
     /// Settings; absent ones are chosen by the optimiser.
     #[serde(flatten)]
     pub settings: Settings,
@@ -151,6 +155,7 @@ impl Default for ModeSection {
     fn default() -> Self {
         Self {
             method: AUTO.to_owned(),
+            start: None,
             settings: Settings::default(),
         }
     }
@@ -171,6 +176,9 @@ pub struct RunSection {
     /// Iterations of warm-up; absent: the sampler's own rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<u64>,
+    /// Iteration at which the warm-up of each chain was ended by hand; its plan, by which samplers adapt, stays `warmup`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warmup_of_chains: Option<Vec<u64>>,
     /// Kept draws per chain (the most, when another stop rule is set).
     pub draws: u64,
     /// Kept draws of each chain of a run that was stopped early: replays exactly, other stop rules are then ignored.
@@ -194,6 +202,7 @@ impl Default for RunSection {
         Self {
             chains: DEFAULT_CHAINS,
             warmup: None,
+            warmup_of_chains: None,
             draws: DEFAULT_DRAWS,
             draws_of_chains: None,
             seed: 1,
@@ -345,6 +354,13 @@ impl Recipe {
             .is_some_and(|draws| draws.len() != run.chains)
         {
             return refuse("Setting `run.draws_of_chains` needs one number per chain".to_owned());
+        }
+        if run
+            .warmup_of_chains
+            .as_ref()
+            .is_some_and(|ends| ends.len() != run.chains)
+        {
+            return refuse("Setting `run.warmup_of_chains` needs one number per chain".to_owned());
         }
         for (key, value, least) in [
             ("max_seconds", run.max_seconds, 0.0),

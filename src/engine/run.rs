@@ -69,6 +69,9 @@ impl Run {
             draws: vec![ChainDraws::new(width, num_info); chains],
             earlier_secs: (0.0, 0.0),
         });
+        if job.recipe.run.warmup_of_chains.is_some() {
+            control.freeze();
+        }
         let views = Arc::new(Published::new(first_view(&draws, &marks)));
         let reports = Arc::new(Published::new(Report::empty(width)));
         let draws_wanted: Vec<Arc<AtomicU64>> = (0..chains)
@@ -115,6 +118,12 @@ impl Run {
                 job: Arc::clone(&job),
                 control: Arc::clone(&control),
                 warmup: job.warmup(),
+                warmup_cut: job
+                    .recipe
+                    .run
+                    .warmup_of_chains
+                    .as_ref()
+                    .map(|ends| ends[chain]),
                 draws_wanted: Arc::clone(wanted),
                 start: mark.clone(),
                 parallel: chains < cores,
@@ -125,8 +134,9 @@ impl Run {
         }
         drop(messages);
         let start = marks.iter().map(|mark| {
-            mark.as_ref()
-                .map_or((0, 0), |mark| (mark.iterations, mark.datum_grads))
+            mark.as_ref().map_or((0, 0, None), |mark| {
+                (mark.iterations, mark.datum_grads, mark.warmup_end)
+            })
         });
         let collector = Collector {
             messages: inbox,
@@ -218,6 +228,11 @@ impl Run {
         self.control.resume();
     }
 
+    /// Ends the warm-up of all chains after their present iteration; they keep what they have learnt, and draw.
+    pub fn freeze(&self) {
+        self.control.freeze();
+    }
+
     /// Ends the run and keeps everything drawn.
     pub fn stop(&self) {
         self.stop_reason
@@ -290,6 +305,7 @@ fn first_view(draws: &[ChainDraws], marks: &[Option<ChainMark>]) -> RunView {
         draws: draws.clone(),
         state: ChainState::Starting,
         iterations: mark.as_ref().map_or(0, |mark| mark.iterations),
+        warmup_end: mark.as_ref().and_then(|mark| mark.warmup_end),
         datum_grads: mark.as_ref().map_or(0, |mark| mark.datum_grads),
         rate: 0.0,
         draw_secs: 0.0,
@@ -298,6 +314,7 @@ fn first_view(draws: &[ChainDraws], marks: &[Option<ChainMark>]) -> RunView {
     RunView {
         chains: draws.iter().zip(marks).map(chain).collect(),
         state: RunState::Running,
+        frozen: false,
         elapsed_secs: 0.0,
         log: Vec::new(),
         version: 0,

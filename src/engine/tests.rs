@@ -180,6 +180,165 @@ fn an_early_stop_before_the_first_draw_is_no_accident() {
 }
 
 #[test]
+fn a_warm_up_ended_by_hand_replays_bit_for_bit() {
+    for (sampler, planned) in [
+        ("nuts", Some(1_000_000)),
+        ("metropolis", Some(1_000_000)),
+        ("osgfs", None),
+    ] {
+        let mut run = start(job(sampler, 150, |recipe| {
+            recipe.run.warmup = planned;
+        }));
+        if planned.is_some() {
+            // Some windows of adaptation, and chains at different iterations.
+            wait(&run, "warm-up", |view| {
+                view.chains.iter().all(|chain| chain.iterations > 120)
+            });
+        }
+        run.freeze();
+        let marks = run.join().to_vec();
+        let view = run.view();
+        assert_eq!(
+            view.state,
+            RunState::Finished(StopReason::Draws),
+            "{sampler}"
+        );
+        assert_eq!(view.draws_per_chain(), 150);
+        let ends = view.warmup_of_chains().unwrap();
+        for ((chain, mark), end) in view.chains.iter().zip(&marks).zip(&ends) {
+            assert_eq!(mark.as_ref().unwrap().warmup_end, Some(*end), "{sampler}");
+            assert_eq!(chain.draws.warmup.len() as u64, *end);
+        }
+        let mut replayed = start(job(sampler, 150, |recipe| {
+            recipe.run.warmup = planned;
+            recipe.run.warmup_of_chains = Some(ends.clone());
+        }));
+        replayed.join();
+        assert!(draws(&replayed.view()) == draws(&view), "{sampler}");
+        assert_eq!(replayed.view().warmup_of_chains(), Some(ends));
+        // The samplers really stopped adapting: the step size of a frozen chain is one number.
+        let columns = run.job().sampler.spec.info;
+        if let Some(column) = columns
+            .iter()
+            .position(|c| c.name == crate::samplers::STEP_SIZE)
+        {
+            let steps = view.chains[0].draws.info.column(column);
+            assert!(sampler == "osgfs" || steps.iter().all(|step| *step == steps[0]));
+        }
+    }
+}
+
+#[test]
+fn a_frozen_run_is_saved_continued_and_replayed() {
+    use crate::export::{Results, RunFolder};
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = start(job("nuts", ENDLESS, |recipe| {
+        recipe.run.warmup = Some(1_000_000);
+    }));
+    wait(&run, "warm-up", |view| {
+        view.chains.iter().all(|chain| chain.iterations > 30)
+    });
+    run.freeze();
+    wait(&run, "draws", |view| view.draws_per_chain() > 20);
+    run.stop();
+    run.join();
+    let (job, view) = (Arc::clone(run.job()), run.view());
+    let place = RunFolder::create(&folder.path().join("run")).unwrap();
+    place
+        .save(&job, &Results::of(&job, &view, &run.report()))
+        .unwrap();
+    place.save_checkpoint(&job, run.join()).unwrap();
+    let recipe = place.recipe().unwrap();
+    assert_eq!(recipe.run.warmup_of_chains, view.warmup_of_chains());
+    let prepare = |recipe: &Recipe| {
+        Job::prepare(recipe, place.path(), None, &PrepareControl::default()).unwrap()
+    };
+    let mut replayed = start(prepare(&recipe));
+    replayed.join();
+    assert!(draws(&replayed.view()) == draws(&view));
+    // Continued from its checkpoint it goes on drawing, and its recipe still knows where the warm-up ended.
+    let mut longer = recipe;
+    let wanted = |view: &RunView| -> Vec<u64> {
+        let chains = view.chains.iter();
+        chains
+            .map(|chain| chain.draws.draws.len() as u64 + 25)
+            .collect()
+    };
+    longer.run.draws_of_chains = Some(wanted(&view));
+    let job = prepare(&longer);
+    let continuation = place.continuation(&job).unwrap();
+    let mut more = Run::start(Arc::new(job), Some(continuation), Arc::new(|| {})).unwrap();
+    more.join();
+    assert_eq!(more.view().warmup_of_chains(), view.warmup_of_chains());
+    let mut whole = start(prepare(&longer));
+    whole.join();
+    assert!(draws(&more.view()) == draws(&whole.view()));
+}
+
+#[test]
+fn draws_that_left_the_anchor_are_told_and_the_anchor_is_refreshed() {
+    use super::anchor_check;
+    use crate::oracle::Anchor;
+    let long = |recipe: &mut Recipe| {
+        recipe.run.warmup = Some(300);
+        recipe
+            .sampler
+            .settings
+            .set("batch", crate::base::settings::Value::Int(500));
+    };
+    let near = job("sgld-cv", 400, long);
+    let mut run = start(near.clone());
+    run.join();
+    assert!(
+        run.report().warnings.is_empty(),
+        "{:?}",
+        run.report().warnings
+    );
+    // The same with an anchor eight standard deviations away.
+    let mut far = near.clone();
+    let mode = near.anchor.as_ref().unwrap();
+    let sds = mode.sds();
+    let u: Vec<f64> = mode
+        .u
+        .iter()
+        .zip(&sds)
+        .map(|(u, sd)| u + 4.0 * sd)
+        .collect();
+    far.anchor = Some(Arc::new(Anchor::at(far.model.as_ref(), &u).unwrap()));
+    let mut run = start(far);
+    run.join();
+    let report = run.report();
+    assert_eq!(report.warnings.len(), 1, "{}", report.sentence);
+    assert_eq!(report.warnings[0].code, anchor_check::CODE);
+    assert!(report.warnings[0].remedy.is_some());
+    assert!(
+        report.sentence.contains("refresh the anchor"),
+        "{}",
+        report.sentence
+    );
+    assert!(report.sentence.chars().count() <= crate::diagnostics::verdict::SENTENCE_LIMIT);
+    // From the mean of those draws the search ends at the mode.
+    let view = run.view();
+    let lists: Vec<_> = view.usable().map(|chain| &chain.draws.draws).collect();
+    let again = job("sgld-cv", 400, |recipe| {
+        long(recipe);
+        recipe.mode.start = anchor_check::start(&lists);
+    });
+    let refreshed = again.anchor.as_ref().unwrap();
+    for ((found, mode), sd) in refreshed.u.iter().zip(&mode.u).zip(&sds) {
+        assert!((found - mode).abs() < 1e-6 * sd);
+    }
+    let first = &again.mode.as_ref().unwrap().trace[0];
+    assert!(
+        first.gradient_norm > 0.0 && first.gradient_norm < 2.0,
+        "{first:?}"
+    );
+    // NUTS has no anchor to leave.
+    let nuts = job("nuts", 10, |_| {});
+    assert_eq!(anchor_check::distance(&nuts, &lists), None);
+}
+
+#[test]
 fn the_criterion_of_each_component_is_published() {
     for (sampler, components) in [("osgfs", 4), ("osgfs-cv", 4), ("nuts", 0)] {
         let mut run = start(job(sampler, 100, |_| {}));

@@ -124,7 +124,7 @@ pub fn find_mode(model: &dyn Model, control: &ModeControl) -> Result<Mode, ModeE
     find_mode_by(model, &Plan::auto(), control)
 }
 
-/// Finds the mode of `model`, starting at u = 0, as `plan` says.
+/// Finds the mode of `model` as `plan` says.
 ///
 /// # Errors
 /// As [`find_mode`], or [`ModeError::TooFar`].
@@ -133,7 +133,7 @@ pub fn find_mode_by(
     plan: &Plan,
     control: &ModeControl,
 ) -> Result<Mode, ModeError> {
-    let mut u = vec![0.0; model.dim()];
+    let mut u = plan.start.clone().unwrap_or_else(|| vec![0.0; model.dim()]);
     let mut recorder = Recorder::new(model.num_obs());
     let full = Objective {
         model,
@@ -143,12 +143,16 @@ pub fn find_mode_by(
     let mut polish = None;
     let (iterations, method) = match plan.entry.map(|entry| (entry.method, &entry.spec)) {
         None => {
-            subset_start(model, &mut u, control, &mut recorder)?;
+            if plan.start.is_none() {
+                subset_start(model, &mut u, control, &mut recorder)?;
+            }
             let (outcome, method) = climb(full, &mut u, control, &mut recorder)?;
             (outcome.iterations, method)
         }
         Some((Method::Newton, spec)) => {
-            subset_start(model, &mut u, control, &mut recorder)?;
+            if plan.start.is_none() {
+                subset_start(model, &mut u, control, &mut recorder)?;
+            }
             recorder.enter(spec.id);
             let outcome = newton::maximise(full, &mut u, control, &mut recorder)?;
             (outcome.iterations, spec.id)

@@ -75,6 +75,8 @@ pub struct Plan {
     pub(super) entry: Option<&'static OptimiserEntry>,
     /// Every setting, those left to defaults included.
     pub settings: Settings,
+    /// Where the search starts (D); `None` for u = 0.
+    pub start: Option<Vec<f64>>,
 }
 
 impl Plan {
@@ -83,6 +85,7 @@ impl Plan {
         Self {
             entry: None,
             settings: Settings::default(),
+            start: None,
         }
     }
 
@@ -110,6 +113,7 @@ impl Plan {
         Ok(Self {
             entry: Some(entry),
             settings,
+            start: None,
         })
     }
 }

@@ -23,6 +23,8 @@ use crate::samplers::{WEIGHT, weight_column};
 pub struct Results {
     /// Reported quantities.
     pub variables: Vec<String>,
+    /// Where the warm-up of each chain ended, if it was ended by hand.
+    pub warmup_of_chains: Option<Vec<u64>>,
     /// Kept draws per chain.
     pub draws: Vec<DrawList>,
     /// Names of the sampler's information columns.
@@ -42,6 +44,7 @@ impl Results {
     pub fn of(job: &Job, view: &RunView, report: &Report) -> Self {
         Self {
             variables: job.variables(),
+            warmup_of_chains: view.warmup_of_chains(),
             draws: view
                 .chains
                 .iter()
@@ -83,6 +86,7 @@ impl Results {
             summary,
             manifest: None,
             corrected: None,
+            warmup_of_chains: None,
         }
     }
 
@@ -257,6 +261,12 @@ impl RunFolder {
             .iter()
             .map(|draws| draws.len() as u64)
             .collect();
+        if results.warmup_of_chains.is_some() {
+            recipe
+                .run
+                .warmup_of_chains
+                .clone_from(&results.warmup_of_chains);
+        }
         let as_planned = draws.iter().all(|&draws| draws == recipe.run.draws);
         recipe.run.draws_of_chains = None;
         if !as_planned {

@@ -158,7 +158,12 @@ impl Manifest {
                 .bias
                 .as_deref()
                 .map(crate::engine::bias_check::sentence),
-            warnings: view.log.iter().map(|entry| entry.warning.clone()).collect(),
+            warnings: view
+                .log
+                .iter()
+                .map(|entry| entry.warning.clone())
+                .chain(report.warnings.iter().cloned())
+                .collect(),
         }
     }
 }

@@ -23,6 +23,7 @@
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::SamplerSpec;
+use super::advise::Traits;
 use super::piecewise::{CONTROL, INFO, Motion, Path, Piecewise, REFRESH, TIME, first_arrival};
 use crate::base::linalg::{axpy, dot, matvec};
 use crate::base::rng::ChainRng;
@@ -43,6 +44,7 @@ fn reflect(velocity: &mut [f64], n: &[f64]) {
 }
 
 impl Motion for Bounce {
+    const ADVICE: Traits = Traits::ORDINARY.centred(1.0);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "bouncy-particle",
         title: "Bouncy particle",

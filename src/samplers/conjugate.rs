@@ -5,6 +5,7 @@
 //!
 //! Not for: models without a conjugate prior, which it refuses.
 
+use super::advise::{Standing, Traits};
 use super::cir::log_gamma;
 use super::simplex::{self, Weights};
 use super::{Sampler, SamplerSpec, StateVisitor, Target, Tick};
@@ -19,6 +20,7 @@ pub struct Conjugate;
 impl Sampler for Conjugate {
     type Config = ();
     type State = Weights;
+    const ADVICE: Traits = Traits::ORDINARY.passes(1e-6, 0.0).standing(Standing::Auto);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "conjugate",
         title: "Conjugate draws",

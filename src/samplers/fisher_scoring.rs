@@ -37,11 +37,12 @@
 
 use rand_distr::{Distribution as _, StandardNormal};
 
+use super::advise::Traits;
 use super::fisher::{K_INDEPENDENT, k_limit};
+use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::MinibatchSettings;
 use super::osgfs::{BATCH_FIELD, ROWS_PER_PARAMETER, SCHEME_FIELD, default_batch, steps_for};
 use super::scoring::{ScoreCovariance, check_gradient};
-use super::sgld::{STEPS_PER_DRAW, capped_steps};
 use super::{InfoColumn, NOISE_SHARE, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::linalg::{Cholesky, NotPositiveDefinite, SymmetricEigen, axpy, whiten};
 use crate::base::rng::{ChainRng, Streams};
@@ -285,6 +286,7 @@ fn largest(eigen: &mut SymmetricEigen, a: &[f64]) -> Result<f64, NotPositiveDefi
 impl Sampler for FisherScoring {
     type Config = Config;
     type State = State;
+    const ADVICE: Traits = Traits::ORDINARY.normal();
     const SPEC: SamplerSpec = SamplerSpec {
         id: "fisher-scoring",
         title: "Stochastic gradient Fisher scoring",

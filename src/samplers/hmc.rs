@@ -33,6 +33,7 @@
 
 use rand::RngExt as _;
 
+use super::advise::Traits;
 use super::hamiltonian::{MAX_ENERGY_ERROR, Place, Point};
 use super::tuning::{
     METRIC_FIELD, Plan, START_METRIC_FIELD, STEP_SIZE_FIELD, TARGET_ACCEPT_FIELD, Tuning,
@@ -146,6 +147,7 @@ impl Sampler for Hmc {
     type Config = Config;
     type State = State;
 
+    const ADVICE: Traits = Traits::ORDINARY.passes(8.0, 0.25);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "hmc",
         title: "HMC",

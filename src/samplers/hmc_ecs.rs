@@ -16,6 +16,8 @@
 //! average, 0.15 % with m = 600; from 2,000 rows (variance 0.2) 0.2 %; means agreed within Monte Carlo error, 0.016 sd.
 //! With 100,000 rows and 10 coefficients m = 100 gives a variance of 0.00004 (information column `log_lik_variance`).
 
+use super::SamplerSpec;
+use super::advise::Traits;
 use super::energy_conserving::{
     BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, ORDER, STEP, TARGET_ACCEPT, VARIANCE,
     Variant,
@@ -48,6 +50,7 @@ pub type HmcEcs = EnergyConserving<Perturbed>;
 pub struct Perturbed;
 
 impl Variant for Perturbed {
+    const ADVICE: Traits = Traits::ORDINARY.centred(10.0);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "hmc-ecs",
         title: "HMC-ECS",

@@ -16,6 +16,7 @@
 //! square of the distance from the mode, and with a constant a factors would turn negative where d has fallen by λ. **Cost.** m λ rows per gradient on average: several times `hmc-ecs`.
 //! **Bias.** None in averages weighted by sign; the draws themselves, unweighted, come from the distribution of |L̂|.
 
+use super::advise::Traits;
 use super::energy_conserving::{
     BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, STEP, TARGET_ACCEPT, VARIANCE, Variant,
 };
@@ -42,6 +43,7 @@ pub type HmcEcsSigned = EnergyConserving<Signed>;
 pub struct Signed;
 
 impl Variant for Signed {
+    const ADVICE: Traits = Traits::ORDINARY.centred(12.0);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "hmc-ecs-signed",
         title: "Signed HMC-ECS",

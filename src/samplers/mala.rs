@@ -31,6 +31,7 @@ use std::marker::PhantomData;
 
 use rand::RngExt as _;
 
+use super::advise::Traits;
 use super::hamiltonian::{MetricKind, Place, Point};
 use super::langevin::{STEPS_CAP, STEPS_PER_DRAW, step_for_excess};
 use super::tuning::{Plan, Tuning};
@@ -137,6 +138,8 @@ pub trait Variant: 'static {
     const ADJUSTED: bool;
     /// The description.
     const SPEC: SamplerSpec;
+    /// See [`Sampler::ADVICE`].
+    const ADVICE: Traits = Traits::ORDINARY;
     /// See [`Sampler::configure`].
     fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError>;
 }
@@ -267,6 +270,7 @@ impl<V: Variant> Sampler for FullLangevin<V> {
     type Config = Config;
     type State = State;
     const SPEC: SamplerSpec = V::SPEC;
+    const ADVICE: Traits = V::ADVICE;
 
     fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
         V::configure(settings, target)
@@ -385,6 +389,7 @@ impl<V: Variant> Sampler for FullLangevin<V> {
 
 impl Variant for Adjusted {
     const ADJUSTED: bool = true;
+    const ADVICE: Traits = Traits::ORDINARY.passes(20.0, 0.34);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "mala",
         title: "MALA",

@@ -57,9 +57,9 @@ mod registry;
 mod remainders;
 mod saga;
 mod scir;
+mod scoring;
 mod sghmc;
 mod sghmc_naive;
-mod scoring;
 mod sgld;
 mod sgnht;
 mod sgrld;
@@ -233,6 +233,8 @@ pub trait Sampler: Send + Sync + 'static {
     const SPEC: SamplerSpec;
     /// Whether it was made for probabilities near 0, where other approximations fail ([`suits`]).
     const ON_SIMPLEX: bool = false;
+    /// What the adviser must know beyond that, where the ordinary does not fit.
+    const ADVICE: advise::Traits = advise::Traits::ORDINARY;
 
     /// Whether it can sample this model at all; the error says why not in one sentence that can follow "Sampler `id` ".
     fn suits(_model: &dyn Model) -> Result<(), String> {
@@ -372,6 +374,8 @@ type Resolve = fn(&Settings, &Target) -> Result<Vec<(&'static str, Value)>, Sett
 pub struct SamplerEntry {
     /// Its description.
     pub spec: SamplerSpec,
+    /// See [`Sampler::ADVICE`].
+    pub advice: advise::Traits,
     /// See [`Sampler::suits`].
     pub suits: fn(&dyn Model) -> Result<(), String>,
     /// Makes a kernel that stands at the given position.
@@ -386,6 +390,7 @@ impl SamplerEntry {
         Self {
             spec: S::SPEC,
             suits: suits::<S>,
+            advice: S::ADVICE,
             build: build::<S>,
             resolve: resolve::<S>,
         }

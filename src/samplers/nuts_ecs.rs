@@ -8,6 +8,7 @@
 //! coefficients gave 13,000 effective draws per second against 4,700. `hmc-ecs` is the source's algorithm, with a cost per
 //! draw that is known beforehand.
 
+use super::advise::Traits;
 use super::energy_conserving::{
     BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, ORDER, STEP, TARGET_ACCEPT, VARIANCE,
     Variant,
@@ -32,6 +33,7 @@ pub type NutsEcs = EnergyConserving<Doubling>;
 pub struct Doubling;
 
 impl Variant for Doubling {
+    const ADVICE: Traits = Traits::ORDINARY.centred(12.0);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "nuts-ecs",
         title: "NUTS-ECS",

@@ -30,11 +30,12 @@
 //!
 //! **Bias.** N C must equal the curvature of the likelihood (a well-specified model), and the posterior be normal.
 
+use super::advise::{Standing, Traits};
 use super::criterion::{self, CriterionSettings};
 use super::fisher::{K_INDEPENDENT, k_limit};
+use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::scoring::{ScoreCovariance, Scoring, check_gradient};
-use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::{InfoColumn, NOISE_SHARE, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::linalg::{NotPositiveDefinite, axpy};
 use crate::base::rng::Streams;
@@ -157,6 +158,10 @@ pub(super) fn steps_for(k: f64) -> u64 {
 impl Sampler for Osgfs {
     type Config = OsgfsConfig;
     type State = OsgfsState;
+    const ADVICE: Traits = Traits::ORDINARY
+        .passes(13.0, 0.0)
+        .normal()
+        .standing(Standing::Comparison);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "osgfs",
         title: "OSGFS",

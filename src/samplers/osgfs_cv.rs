@@ -18,12 +18,13 @@
 //!
 //! Not for: posteriors with several modes, or skewed ones (few rows, rare outcomes): then `nuts`, which is exact.
 
+use super::advise::Traits;
 use super::criterion::{self, CriterionSettings};
 use super::fisher::k_limit;
+use super::langevin::{STEPS_PER_DRAW, centred_batch};
 use super::minibatch_settings::{BATCH, MinibatchSettings};
 use super::osgfs::{SCHEME_FIELD, steps_for};
 use super::scoring::{Scoring, check_gradient};
-use super::langevin::{STEPS_PER_DRAW, centred_batch};
 use super::{InfoColumn, NOISE_SHARE, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::linalg::Cholesky;
 use crate::base::rng::Streams;
@@ -62,6 +63,7 @@ pub struct OsgfsCvState(Scoring);
 impl Sampler for OsgfsCv {
     type Config = OsgfsCvConfig;
     type State = OsgfsCvState;
+    const ADVICE: Traits = Traits::ORDINARY.centred(3.0).normal();
     const SPEC: SamplerSpec = SamplerSpec {
         id: "osgfs-cv",
         title: "OSGFS with control variates",

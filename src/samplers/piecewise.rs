@@ -26,6 +26,7 @@ use crate::base::rng::{ChainRng, Streams};
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};
 use crate::models::Model;
 use crate::oracle::{Oracle, StepError};
+use crate::samplers::advise::Traits;
 
 /// Time between draws.
 pub const TIME: Field = Field {
@@ -105,6 +106,8 @@ impl Path {
 pub trait Motion: 'static {
     /// The description.
     const SPEC: SamplerSpec;
+    /// See [`Sampler::ADVICE`].
+    const ADVICE: Traits = Traits::ORDINARY;
     /// Whether velocities are refreshed ([`REFRESH`]).
     const REFRESHED: bool;
 
@@ -182,6 +185,7 @@ impl<M: Motion> Sampler for Piecewise<M> {
     type Config = Config;
     type State = State;
     const SPEC: SamplerSpec = M::SPEC;
+    const ADVICE: Traits = M::ADVICE;
 
     fn suits(model: &dyn Model) -> Result<(), String> {
         remainders::suits(model)

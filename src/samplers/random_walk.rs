@@ -28,6 +28,7 @@
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
 
+use super::advise::Traits;
 use super::hamiltonian::{Place, start_density};
 use super::{
     ACCEPT, InfoColumn, LOG_DENSITY, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target,
@@ -132,6 +133,8 @@ impl Sampler for Metropolis {
     type Config = Config;
     type State = State;
 
+    // At the best scale 3 D steps make an independent draw (Roberts, Gelman and Gilks 1997); adaptation takes the rest.
+    const ADVICE: Traits = Traits::ORDINARY.passes(4.0, 1.0);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "metropolis",
         title: "Random-walk Metropolis",

@@ -3,12 +3,12 @@
 use super::SamplerEntry;
 use super::bouncy_particle::BouncyParticle;
 use super::conjugate::Conjugate;
+use super::fisher_scoring::FisherScoring;
 use super::gibbs::Gibbs;
 use super::hmc::Hmc;
 use super::hmc_ecs::HmcEcs;
 use super::hmc_ecs_signed::HmcEcsSigned;
 use super::mala::{Mala, Ula};
-use super::fisher_scoring::FisherScoring;
 use super::nuts::Nuts;
 use super::nuts_ecs::NutsEcs;
 use super::osgfs::Osgfs;

@@ -31,6 +31,7 @@
 
 use std::marker::PhantomData;
 
+use super::advise::{Standing, Traits};
 use super::cir::Transition;
 use super::langevin::{STEPS_PER_DRAW, capped_steps, plain_batch};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
@@ -89,6 +90,8 @@ pub struct Process<V>(PhantomData<fn() -> V>);
 pub trait Variant: 'static {
     /// The description.
     const SPEC: SamplerSpec;
+    /// See [`Sampler::ADVICE`].
+    const ADVICE: Traits = Traits::ORDINARY;
     /// The rate b and drift a' of dθ = (a' − bθ) dt + sqrt(2θ) dW for a category with `estimate` Ĉ and `count` C.
     fn drift(alpha: f64, count: f64, estimate: f64) -> (f64, f64);
     /// What minibatch noise is measured by: its variance relative to the posterior's is this times that of the batch.
@@ -118,6 +121,7 @@ impl<V: Variant> Sampler for Process<V> {
     type Config = ScirConfig;
     type State = Weights;
     const SPEC: SamplerSpec = V::SPEC;
+    const ADVICE: Traits = V::ADVICE;
     const ON_SIMPLEX: bool = true;
 
     fn suits(model: &dyn Model) -> Result<(), String> {
@@ -202,6 +206,7 @@ impl<V: Variant> Sampler for Process<V> {
 }
 
 impl Variant for Plain {
+    const ADVICE: Traits = Traits::ORDINARY.standing(Standing::Comparison);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "scir",
         title: "SCIR",
@@ -241,6 +246,7 @@ impl Variant for Plain {
 }
 
 impl Variant for Centred {
+    const ADVICE: Traits = Traits::ORDINARY.standing(Standing::Comparison);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "scir-cv",
         title: "SCIR with control variates",

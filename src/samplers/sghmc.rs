@@ -30,6 +30,7 @@
 
 use std::marker::PhantomData;
 
+use super::advise::Traits;
 use super::langevin::{STEPS_PER_DRAW, capped_steps, centred_batch, plain_batch};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::momentum::{self, Dynamics, INTEGRATOR, Integrator, PhaseSpace, Plan, STEP};
@@ -114,6 +115,8 @@ pub trait Variant: 'static {
     const ESTIMATOR: Estimator;
     /// The description.
     const SPEC: SamplerSpec;
+    /// See [`Sampler::ADVICE`].
+    const ADVICE: Traits = Traits::ORDINARY;
 }
 
 /// Settings in force.
@@ -151,6 +154,7 @@ impl<V: Variant> Sampler for Friction<V> {
     type Config = SghmcConfig;
     type State = PhaseSpace;
     const SPEC: SamplerSpec = V::SPEC;
+    const ADVICE: Traits = V::ADVICE;
 
     fn configure(settings: &Settings, target: &Target) -> Result<SghmcConfig, SettingError> {
         let minibatch =
@@ -300,6 +304,7 @@ impl Variant for Plain {
 
 impl Variant for Centred {
     const ESTIMATOR: Estimator = Estimator::ControlVariate;
+    const ADVICE: Traits = Traits::ORDINARY.centred(25.0);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sghmc-cv",
         title: "SGHMC with control variates",

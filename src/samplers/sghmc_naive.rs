@@ -15,6 +15,7 @@
 //! It is here to be seen failing next to [`super::sghmc`], which differs by its friction only, and to check that diagnostics
 //! notice. Never for results. Steps, batches and cost are those of `sghmc` with `integrator` = euler.
 
+use super::advise::{Standing, Traits};
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::momentum::{self, CRITICAL, Dynamics, Integrator, PhaseSpace, Plan, STEP};
@@ -39,6 +40,7 @@ pub struct SghmcNaiveConfig {
 impl Sampler for SghmcNaive {
     type Config = SghmcNaiveConfig;
     type State = PhaseSpace;
+    const ADVICE: Traits = Traits::ORDINARY.standing(Standing::Comparison);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sghmc-naive",
         title: "Naive SGHMC (negative control)",

@@ -29,6 +29,7 @@
 
 use std::marker::PhantomData;
 
+use super::advise::{Standing, Traits};
 use super::langevin::{
     Config, DECAY_EXPONENT, DECAY_OFFSET, EXCESS_CENTRED, EXCESS_PLAIN, INFO, Langevin as Core,
     Noise, PRECONDITION, Rates, Rule, SCHEDULE, STEP, STEPS_PER_DRAW, TEMPERATURE, TIME_CENTRED,
@@ -55,6 +56,8 @@ pub trait Variant: 'static {
     const ESTIMATOR: Estimator;
     /// The description.
     const SPEC: SamplerSpec;
+    /// For the adviser.
+    const ADVICE: Traits;
 }
 
 /// Plain minibatch gradients.
@@ -67,6 +70,7 @@ impl<V: Variant> Sampler for Langevin<V> {
     type Config = Config;
     type State = Core;
     const SPEC: SamplerSpec = V::SPEC;
+    const ADVICE: Traits = V::ADVICE;
 
     fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
         let centred = V::ESTIMATOR == Estimator::ControlVariate;
@@ -135,6 +139,10 @@ impl<V: Variant> Sampler for Langevin<V> {
 
 impl Variant for Plain {
     const ESTIMATOR: Estimator = Estimator::Plain;
+    // 2/h steps of B rows at h = 2ε B/N make an independent draw: 20 N rows at ε = 10 %, and draws that overlap.
+    const ADVICE: Traits = Traits::ORDINARY
+        .passes(40.0, 0.0)
+        .standing(Standing::Comparison);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sgld",
         title: "SGLD",
@@ -166,6 +174,8 @@ impl Variant for Plain {
 
 impl Variant for Centred {
     const ESTIMATOR: Estimator = Estimator::ControlVariate;
+    // Steps of h = 0.05: 20 for a unit of Langevin time, and two such for an effective draw.
+    const ADVICE: Traits = Traits::ORDINARY.centred(40.0).standing(Standing::Auto);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sgld-cv",
         title: "SGLD with control variates",

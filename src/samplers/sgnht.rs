@@ -28,6 +28,7 @@
 
 use std::marker::PhantomData;
 
+use super::advise::Traits;
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::momentum::{self, Dynamics, INTEGRATOR, Integrator, PhaseSpace, Plan, STEP, Thermostat};
@@ -99,6 +100,8 @@ pub trait Variant: 'static {
     const ESTIMATOR: Estimator;
     /// The description.
     const SPEC: SamplerSpec;
+    /// See [`Sampler::ADVICE`].
+    const ADVICE: Traits = Traits::ORDINARY;
 }
 
 /// Settings in force.
@@ -115,6 +118,7 @@ impl<V: Variant> Sampler for NoseHoover<V> {
     type Config = SgnhtConfig;
     type State = PhaseSpace;
     const SPEC: SamplerSpec = V::SPEC;
+    const ADVICE: Traits = V::ADVICE;
 
     fn configure(settings: &Settings, target: &Target) -> Result<SgnhtConfig, SettingError> {
         let minibatch =
@@ -241,6 +245,7 @@ impl Variant for Plain {
 
 impl Variant for Centred {
     const ESTIMATOR: Estimator = Estimator::ControlVariate;
+    const ADVICE: Traits = Traits::ORDINARY.centred(25.0);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sgnht-cv",
         title: "SGNHT with control variates",

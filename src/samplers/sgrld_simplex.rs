@@ -23,6 +23,7 @@
 
 use rand_distr::{Distribution as _, StandardNormal};
 
+use super::advise::{Standing, Traits};
 use super::langevin::{STEPS_PER_DRAW, capped_steps, plain_batch, step_for_excess};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::simplex::{self, Weights};
@@ -82,6 +83,7 @@ pub(super) fn unit_time(view: &dyn SimplexCounts) -> f64 {
 impl Sampler for SgrldSimplex {
     type Config = SgrldConfig;
     type State = SgrldState;
+    const ADVICE: Traits = Traits::ORDINARY.standing(Standing::Comparison);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sgrld-simplex",
         title: "SGRLD on the simplex",

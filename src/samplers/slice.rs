@@ -24,6 +24,7 @@
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, Exp1};
 
+use super::advise::Traits;
 use super::hamiltonian::start_density;
 use super::{
     EVALUATIONS, InfoColumn, LOG_DENSITY, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick,
@@ -107,6 +108,7 @@ impl Sampler for Slice {
     type Config = Config;
     type State = State;
 
+    const ADVICE: Traits = Traits::ORDINARY.passes(6.0, 1.0);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "slice",
         title: "Slice sampler",

@@ -22,6 +22,7 @@
 use rand::RngExt as _;
 
 use super::SamplerSpec;
+use super::advise::Traits;
 use super::piecewise::{CONTROL, INFO, Motion, Path, Piecewise, TIME, first_arrival};
 use crate::base::linalg::axpy;
 use crate::base::rng::ChainRng;
@@ -48,6 +49,7 @@ fn flip(path: &mut Path, matrix: &[f64], j: usize) {
 }
 
 impl Motion for Flip {
+    const ADVICE: Traits = Traits::ORDINARY.centred(1.0);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "zig-zag",
         title: "Zig-zag",

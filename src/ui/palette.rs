@@ -10,6 +10,7 @@ use super::widgets::{Field, key_cap};
 use crate::app::{AppState, Command, Depth, Page, Theme};
 use crate::data::roles::Role;
 use crate::diagnostics::zero_variance::Order;
+use crate::engine::anchor_check;
 
 /// What a row of the palette does.
 enum Deed {
@@ -111,6 +112,21 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
     }
     if let Some(entry) = state.selected() {
         let id = entry.id;
+        if entry
+            .report()
+            .is_some_and(|report| report.warnings.iter().any(|w| w.code == anchor_check::CODE))
+        {
+            rows.push((
+                "Refresh the anchor from this run's mean".to_owned(),
+                Deed::Send(Command::RefreshAnchor(id)),
+            ));
+        }
+        if entry.is_warming_up() {
+            rows.push((
+                "End the warm-up of all chains now".to_owned(),
+                Deed::Send(Command::Freeze(id)),
+            ));
+        }
         for draws in [1_000_u64, 10_000, 100_000] {
             let text = format!("Add {},000 draws per chain", draws / 1000);
             rows.push((text, Deed::Send(Command::AddDraws(id, draws))));

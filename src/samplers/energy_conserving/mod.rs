@@ -46,6 +46,7 @@ use crate::base::rng::{ChainRng, Streams};
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};
 use crate::models::{LinearRows, Model, Scratch};
 use crate::oracle::{Oracle, StepError};
+use crate::samplers::advise::Traits;
 use calibration::Spread;
 use estimate::{EstimatedPosterior, Expansion, Subsample};
 
@@ -181,6 +182,8 @@ pub enum Dynamics {
 pub trait Variant: 'static {
     /// The description.
     const SPEC: SamplerSpec;
+    /// See [`Sampler::ADVICE`].
+    const ADVICE: Traits = Traits::ORDINARY;
     /// Whether the likelihood's estimate is the block-Poisson one, with signs.
     const SIGNED: bool;
     /// The dynamics that the settings ask for.
@@ -242,6 +245,7 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
     type Config = Config;
     type State = State;
     const SPEC: SamplerSpec = V::SPEC;
+    const ADVICE: Traits = V::ADVICE;
 
     fn suits(model: &dyn Model) -> Result<(), String> {
         if model.linear_rows().is_some() {

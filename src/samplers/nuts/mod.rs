@@ -26,6 +26,7 @@
 //! **Cost.** N row gradients per leapfrog step, usually 3 to 15 steps per draw. **Bias.** None.
 //! **Not for** targets without gradients or with jumps, and not for data so tall that one pass takes seconds.
 
+use super::advise::{LEAPFROGS, Standing, Traits};
 use super::hamiltonian::Place;
 use super::tuning::{
     METRIC_FIELD, Plan, START_METRIC_FIELD, STEP_SIZE_FIELD, TARGET_ACCEPT_FIELD, Tuning,
@@ -109,6 +110,9 @@ impl Sampler for Nuts {
     type Config = Config;
     type State = State;
 
+    const ADVICE: Traits = Traits::ORDINARY
+        .passes(LEAPFROGS, 0.0)
+        .standing(Standing::Auto);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "nuts",
         title: "NUTS",

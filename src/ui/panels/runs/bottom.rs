@@ -6,6 +6,7 @@ use super::words;
 use crate::app::entry::Saved;
 use crate::app::{AppState, Command, RunEntry};
 use crate::base::reporter::{Severity, Warning};
+use crate::engine::anchor_check;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
@@ -29,6 +30,9 @@ pub struct BottomView {
 pub fn has_warnings(state: &AppState, entry: &RunEntry) -> bool {
     let bad = |warning: &Warning| warning.severity != Severity::Info;
     state.messages.iter().any(bad)
+        || entry
+            .report()
+            .is_some_and(|report| report.warnings.iter().any(bad))
         || entry
             .view()
             .is_some_and(|view| view.log.iter().any(|line| bad(&line.warning)))
@@ -64,6 +68,14 @@ pub fn bottom_ui(
             count: 1,
         })
         .collect();
+    let report = entry.report();
+    if let Some(report) = &report {
+        lines.extend(report.warnings.iter().map(|warning| Line {
+            time: String::new(),
+            warning,
+            count: 1,
+        }));
+    }
     if let Some(run) = &run {
         lines.extend(run.log.iter().rev().map(|entry| Line {
             time: clock(entry.at_secs),
@@ -95,12 +107,18 @@ pub fn bottom_ui(
         return;
     }
     match view.page {
-        Page::Messages => messages_ui(ui, &lines),
+        Page::Messages => {
+            if messages_ui(ui, &lines, entry.run().is_some()) {
+                out.send(Command::RefreshAnchor(entry.id));
+            }
+        }
         Page::CommandLine => command_line_ui(ui, state, entry, view, out),
     }
 }
 
-fn messages_ui(ui: &mut Ui, lines: &[Line<'_>]) {
+/// Shows the lines; true if the anchor is to be refreshed, which needs a run that was made here.
+fn messages_ui(ui: &mut Ui, lines: &[Line<'_>], live: bool) -> bool {
+    let mut refresh = false;
     if lines.is_empty() {
         Frame::NONE
             .inner_margin(Margin::symmetric(12, 8))
@@ -110,7 +128,7 @@ fn messages_ui(ui: &mut Ui, lines: &[Line<'_>]) {
                     "No messages: nothing about this run needs your attention",
                 );
             });
-        return;
+        return refresh;
     }
     ScrollArea::vertical()
         .auto_shrink([false, false])
@@ -118,11 +136,13 @@ fn messages_ui(ui: &mut Ui, lines: &[Line<'_>]) {
         .show_rows(ui, tokens().size.row_table, lines.len(), |ui, range| {
             ui.spacing_mut().item_spacing.y = 0.0;
             for line in &lines[range] {
+                let able = live && line.warning.code == anchor_check::CODE;
                 let text = match &line.warning.remedy {
+                    _ if able => line.warning.message.clone(),
                     Some(remedy) => format!("{}; {remedy}", line.warning.message),
                     None => line.warning.message.clone(),
                 };
-                MessageRow {
+                let shown = MessageRow {
                     kind: match line.warning.severity {
                         Severity::Info => None,
                         Severity::Watch => Some(VerdictKind::Watch),
@@ -131,12 +151,14 @@ fn messages_ui(ui: &mut Ui, lines: &[Line<'_>]) {
                     time: &line.time,
                     text: &text,
                     count: line.count,
-                    remedy: None,
+                    remedy: able.then_some(anchor_check::REMEDY),
                     resolved: false,
                 }
                 .show(ui);
+                refresh |= shown.remedy;
             }
         });
+    refresh
 }
 
 /// Time since the start of the run: 0:07, 12:40, 1:02:03.

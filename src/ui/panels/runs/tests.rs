@@ -226,6 +226,36 @@ fn a_click_shows_the_trace_of_what_the_sampler_reports() {
 }
 
 #[test]
+fn the_warm_up_is_ended_by_a_button() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::SetSampler("nuts".to_owned()));
+    session.send(Command::SetRun(RunSection {
+        chains: 2,
+        warmup: Some(10_000_000),
+        draws: 50,
+        ..RunSection::default()
+    }));
+    session.send(Command::StartRun);
+    let mut harness = page(session);
+    harness.get_by_label("End warm-up").click();
+    let begun = Instant::now();
+    let ended = |harness: &Harness<'_, Shown<RunsView>>| {
+        let entry = harness.state().session.state.selected().unwrap();
+        entry.run().unwrap().is_finished()
+    };
+    while !ended(&harness) {
+        assert!(begun.elapsed() < WAIT, "the warm-up does not end");
+        harness.step();
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    harness.run_steps(2);
+    assert_eq!(harness.state().sent, [Command::Freeze(1)]);
+    assert!(harness.query_by_label("End warm-up").is_none());
+    let entry = harness.state().session.state.selected().unwrap();
+    assert_eq!(entry.view().unwrap().draws_per_chain(), 50);
+}
+
+#[test]
 fn a_refused_run_says_why_and_where_to_go() {
     let mut session = Session::with_draft("churn");
     session.send(Command::SetPrior(

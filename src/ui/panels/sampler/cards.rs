@@ -6,9 +6,10 @@ use crate::app::{AppState, Command};
 use crate::engine::Recipe;
 use crate::engine::recipe::AUTO;
 use crate::samplers::{self, advise};
+use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
-use crate::ui::widgets::{Chip, badge_with, number, paint};
+use crate::ui::widgets::{self, Button, Chip, badge_with, number, paint};
 
 /// What a card says.
 struct Card<'a> {
@@ -42,6 +43,7 @@ pub fn cards_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut Outbox
         recommended: false,
     };
     card_ui(ui, &auto, chosen, out);
+    compare_ui(ui, state, advice.is_some(), out);
     for entry in samplers::REGISTRY {
         let spec = &entry.spec;
         let reason = advice.as_ref().and_then(|advice| {
@@ -68,15 +70,55 @@ pub fn cards_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut Outbox
     }
 }
 
-/// The advice for this model once a run of it has been prepared; before, rows and curvature are not known together.
+/// The button that ranks all samplers for these data, while their rank is not known, and what it is doing.
+fn compare_ui(ui: &mut Ui, state: &AppState, known: bool, out: &mut Outbox) {
+    let t = tokens();
+    let able = state
+        .document
+        .as_ref()
+        .is_some_and(|document| document.is_runnable());
+    if let Some(control) = &state.advising {
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = t.space.x2;
+            if ui.add(Button::new("Cancel").icon(icons::X)).clicked() {
+                out.send(Command::CancelAdvice);
+            }
+            let stage = match control.stage() {
+                "" => "comparing",
+                stage => stage,
+            };
+            widgets::hint(ui, &format!("Comparing samplers: {stage}"));
+        });
+    } else if !known {
+        let button = Button::new("Compare on these data").icon(icons::SCALES);
+        if ui
+            .add_enabled(able, button)
+            .on_hover_text("Finds the posterior's peak and its curvature, and says of each sampler why or why not")
+            .on_disabled_hover_text("Choose a response and predictors first")
+            .clicked()
+        {
+            out.send(Command::Advise);
+        }
+    }
+}
+
+/// The advice for this model once it was asked for or a run of it has been prepared; before, rows and curvature are not
+/// known together.
 pub(super) fn advice(state: &AppState, recipe: &Recipe) -> Option<advise::Advice> {
+    let asked = state
+        .advice
+        .as_ref()
+        .filter(|advised| advised.holds_for(recipe));
+    if let Some(advised) = asked {
+        return Some(advised.advice.clone());
+    }
     state
         .runs
         .iter()
         .rev()
         .filter(|entry| !entry.is_stale(recipe))
         .find_map(|entry| entry.job())
-        .map(|job| advise::advise(&job.target))
+        .map(|job| job.advice())
 }
 
 /// What `auto` means for this model, as far as that is known.

@@ -81,6 +81,7 @@ pub fn run_control_ui(ui: &mut Ui, recipe: &Recipe, out: &mut Outbox) {
     if run != recipe.run {
         // A run section that was stopped early replays its draws; changing it makes a new run.
         run.draws_of_chains = None;
+        run.warmup_of_chains = None;
         out.send(Command::SetRun(run));
     }
 }

@@ -63,6 +63,36 @@ fn every_method_for_the_peak_can_be_chosen_and_shows_its_settings() {
 }
 
 #[test]
+fn samplers_are_compared_before_any_run() {
+    let mut harness = page(Session::with_draft("churn"));
+    let button = "Compare on these data";
+    harness.get_by_label(button).click();
+    harness.run_steps(3);
+    assert_eq!(harness.state().sent, [Command::Advise]);
+    let state = &harness.state().session.state;
+    let advised = state.advice.as_ref().unwrap();
+    assert_eq!(advised.advice.sampler, "nuts");
+    assert_eq!(advised.advice.alternatives.len() + 1, REGISTRY.len());
+    assert!(state.advising.is_none());
+    assert!(harness.query_by_label(button).is_none());
+    harness.get_by_label("auto takes it");
+    // Another model is another posterior; a click on a sampler is not.
+    let session = &mut harness.state_mut().session;
+    session.send(Command::SetSampler("metropolis".to_owned()));
+    harness.run_steps(3);
+    assert!(harness.query_by_label(button).is_none());
+    let session = &mut harness.state_mut().session;
+    session.send(Command::SetFormula("churned ~ age".to_owned()));
+    harness.run_steps(3);
+    harness.get_by_label(button);
+    // A cancelled request leaves nothing behind.
+    let session = &mut harness.state_mut().session;
+    session.state.advising = Some(Default::default());
+    session.send(Command::CancelAdvice);
+    assert!(session.state.advising.is_none());
+}
+
+#[test]
 fn a_setting_is_typed_refused_and_reset() {
     let mut session = Session::with_draft("churn");
     session.send(Command::SetSampler("nuts".to_owned()));

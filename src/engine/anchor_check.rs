@@ -1,0 +1,95 @@
+//! Whether chains have left the anchor of their control variates, whose gradients are noisy far from it.
+
+use super::job::Job;
+use crate::base::draws::DrawList;
+use crate::base::linalg::dot;
+use crate::base::reporter::{Severity, Warning};
+use crate::diagnostics::Verdict;
+use crate::diagnostics::verdict::MIN_DRAWS;
+use crate::samplers::advise::Work;
+
+/// Code of the warning.
+pub const CODE: &str = "anchor-left";
+/// Words of the remedy.
+pub const REMEDY: &str = "Refresh anchor";
+/// Posterior standard deviations that a mean may be from the anchor: with one parameter the variance of the gradient
+/// estimate, which grows with the squared distance, is then ten times what it is near the anchor.
+const LIMIT: f64 = 3.0;
+
+/// Distance of the mean of the later half of a chain from the anchor in whitened units, the largest over chains. `None` for
+/// samplers without control variates, and while there are too few draws.
+pub fn distance(job: &Job, chains: &[&DrawList]) -> Option<f64> {
+    let anchor = job.anchor.as_ref()?;
+    if !matches!(job.sampler.advice.work, Work::Centred { .. }) {
+        return None;
+    }
+    let of_chain = |draws: &&DrawList| {
+        if draws.len() < MIN_DRAWS {
+            return None;
+        }
+        let theta: Vec<f64> = means(draws, draws.len() / 2);
+        let mut u = vec![0.0; anchor.u.len()];
+        job.model.unconstrain(&theta, &mut u);
+        for (u, anchor) in u.iter_mut().zip(&anchor.u) {
+            *u -= anchor;
+        }
+        // H = L L', so L'(u − û) has unit variances near the mode.
+        let mut whitened = vec![0.0; u.len()];
+        anchor.factor.lower_transpose_mul(&u, &mut whitened);
+        let distance = dot(&whitened, &whitened).sqrt();
+        distance.is_finite().then_some(distance)
+    };
+    chains.iter().filter_map(of_chain).reduce(f64::max)
+}
+
+/// Means of the draws from `first` on.
+fn means(draws: &DrawList, first: usize) -> Vec<f64> {
+    let count = (draws.len() - first).max(1) as f64;
+    (0..draws.width())
+        .map(|j| draws.column(j)[first..].iter().sum::<f64>() / count)
+        .collect()
+}
+
+/// Whether `distance` is too far with `dim` parameters. A draw itself is about sqrt(D) away, so that a mean as far doubles
+/// the noise.
+pub fn is_far(distance: f64, dim: usize) -> bool {
+    distance > LIMIT.max((dim as f64).sqrt())
+}
+
+/// What to tell the user about a distance that is too far.
+pub fn warning(distance: f64) -> Warning {
+    let message = format!(
+        "The draws are {distance:.1} posterior standard deviations from the anchor of the control variates, whose gradients \
+         are noisy so far away"
+    );
+    Warning::new(Severity::Watch, CODE, message).with_remedy(format!(
+        "{REMEDY}: run again from a peak that is looked for from the mean of these draws"
+    ))
+}
+
+/// The verdict with that in mind; verdicts that say worse stay.
+pub fn judge(distance: f64, verdict: Verdict, sentence: String) -> (Verdict, String) {
+    match verdict {
+        Verdict::Bad | Verdict::TooEarly => (verdict, sentence),
+        _ => (
+            Verdict::NotCertified,
+            format!(
+                "Not certified: draws are {distance:.1} sd from the anchor; refresh the anchor"
+            ),
+        ),
+    }
+}
+
+/// Where to look for the peak instead: the mean of all draws, on the scale they are reported on.
+pub fn start(chains: &[&DrawList]) -> Option<Vec<f64>> {
+    let full: Vec<&&DrawList> = chains.iter().filter(|draws| !draws.is_empty()).collect();
+    let total: usize = full.iter().map(|draws| draws.len()).sum();
+    let width = full.first()?.width();
+    let mut sums = vec![0.0; width];
+    for draws in full {
+        for (sum, mean) in sums.iter_mut().zip(means(draws, 0)) {
+            *sum += mean * draws.len() as f64 / total as f64;
+        }
+    }
+    sums.iter().all(|value| value.is_finite()).then_some(sums)
+}

@@ -156,7 +156,6 @@ fn the_step_is_adapted_to_the_acceptance() {
             // ⌈D^{1/3}⌉ steps are worth at least a sixth of an independent draw.
             for j in 0..dim {
                 let effective = (sd(&chain.coordinate(j)) / chain.mcse(j)).powi(2);
-                println!("{dim} {known} {j}: {accept} {effective}");
                 assert!(effective > 0.15 * 2000.0, "{dim} {known} {j}: {effective}");
             }
         }

@@ -14,7 +14,7 @@ use crate::base::draws::DrawList;
 use crate::diagnostics::bias::BiasReport;
 use crate::diagnostics::running::Running;
 use crate::diagnostics::verdict::{ESS_PER_CHAIN, MIN_DRAWS, RHAT_LIMIT, VerdictInputs, judge};
-use crate::diagnostics::{SummaryRow, Verdict, summarise};
+use crate::diagnostics::{SummaryRow, Verdict, summarise, weights};
 use crate::samplers::DIVERGENT;
 
 /// Time between reports; longer when a report takes more than a tenth of it.
@@ -37,6 +37,8 @@ pub struct Report {
     pub verdict: Verdict,
     /// One sentence.
     pub sentence: String,
+    /// Whether averages are weighted: draws have weights, and they differ.
+    pub weighted: bool,
     /// Kept draws per chain that it is based on.
     pub draws_per_chain: usize,
     /// Divergent transitions among kept draws.
@@ -55,6 +57,7 @@ impl Report {
             running: Arc::new(Running::new(num_params)),
             verdict: Verdict::TooEarly,
             sentence: "Starting".to_owned(),
+            weighted: false,
             draws_per_chain: 0,
             divergences: 0,
             eta_secs: None,
@@ -211,6 +214,7 @@ pub fn report(
         running,
         verdict,
         sentence,
+        weighted: weights::matter(&weights),
         draws_per_chain,
         divergences,
         eta_secs: None,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::reporter::Warning;
-use crate::diagnostics::{Verdict, weights};
+use crate::diagnostics::Verdict;
 use crate::engine::{ChainState, Job, Report, RunState, RunView, StopReason};
 
 /// Everything about a run besides its numbers.
@@ -100,7 +100,7 @@ impl Manifest {
             sampler: recipe.sampler.id.clone(),
             sampler_reason: job.sampler_reason.clone(),
             approximation: job.sampler.spec.bias.map(str::to_owned),
-            weights: weights::matter(&view.weights(job.weight_column())).then(|| {
+            weights: report.weighted.then(|| {
                 "every average is the ratio of weighted sums, with the information column `weight`"
                     .to_owned()
             }),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::entry::ReadRun;
 use super::tasks::Outcome;
 use crate::base::draws::{ChainDraws, DrawList};
-use crate::diagnostics::Verdict;
 use crate::diagnostics::running::Running;
+use crate::diagnostics::{Verdict, weights};
 use crate::engine::protocol::ChainView;
 use crate::engine::{ChainState, Recipe, Report, RunState, RunView, StopReason};
 use crate::export::{self, Results, RunFolder, draws_csv};
@@ -106,6 +106,7 @@ fn read_run(results: Results) -> ReadRun {
         running: Arc::new(running),
         verdict,
         sentence,
+        weighted: weights::matter(&weights),
         draws_per_chain: view.draws_per_chain(),
         divergences: manifest.as_ref().map_or(0, |manifest| manifest.divergences),
         eta_secs: None,

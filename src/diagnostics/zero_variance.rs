@@ -38,8 +38,9 @@ use super::{Estimate, Missing};
 use crate::base::draws::DrawList;
 use crate::base::linalg::{Cholesky, axpy, dot};
 
-/// Draws per control below which coefficients are shrunk.
-pub const FEW: usize = 10;
+/// Draws per control below which coefficients are shrunk. A regression on n draws costs n / (n - p) times the variance that
+/// is left, half as much again at this limit; a ridge that is not needed costs more where little is left.
+pub const FEW: usize = 3;
 /// Most controls: their moments are a matrix of this size, and its factor costs a third of its cube.
 pub const MAX_CONTROLS: usize = 2000;
 /// Draws per chain that a regression needs at least.

@@ -238,9 +238,12 @@ fn gains_are_those_of_the_correlation_and_noise_in_gradients_lowers_them() {
 #[test]
 fn few_draws_are_said_and_too_few_refused() {
     let normal = Normal::new(4, 2, 40, 0.1);
-    let quadratic = normal.correct(Order::Quadratic, &[]);
-    assert_eq!(quadratic.ridge, Some(5.0 / 40.0));
-    assert_eq!(normal.correct(Order::Linear, &[]).ridge, None);
+    assert_eq!(normal.correct(Order::Quadratic, &[]).ridge, None);
+    let short = Normal::new(4, 1, 20, 0.1);
+    let quadratic = short.correct(Order::Quadratic, &[]);
+    assert_eq!(quadratic.ridge, Some(5.0 / 10.0));
+    assert!(quadratic.rows.iter().all(|row| row.gain.unwrap() > 1.0));
+    assert_eq!(short.correct(Order::Linear, &[]).ridge, None);
     let lists: Vec<&DrawList> = normal.chains.iter().collect();
     let names = ["a".to_owned(), "b".to_owned()];
     let few = Normal::new(4, 2, 19, 0.1);

@@ -16,7 +16,7 @@ use crate::base::reporter::Warning;
 use crate::diagnostics::bias::BiasReport;
 use crate::diagnostics::running::Running;
 use crate::diagnostics::verdict::{ESS_PER_CHAIN, MIN_DRAWS, RHAT_LIMIT, VerdictInputs, judge};
-use crate::diagnostics::{SummaryRow, Verdict, summarise};
+use crate::diagnostics::{SummaryRow, Verdict, summarise, weights};
 use crate::samplers::DIVERGENT;
 
 /// Time between reports; longer when a report takes more than a tenth of it.
@@ -39,6 +39,8 @@ pub struct Report {
     pub verdict: Verdict,
     /// One sentence.
     pub sentence: String,
+    /// Whether averages are weighted: draws have weights, and they differ.
+    pub weighted: bool,
     /// Kept draws per chain that it is based on.
     pub draws_per_chain: usize,
     /// Divergent transitions among kept draws.
@@ -59,6 +61,7 @@ impl Report {
             running: Arc::new(Running::new(num_params)),
             verdict: Verdict::TooEarly,
             sentence: "Starting".to_owned(),
+            weighted: false,
             draws_per_chain: 0,
             divergences: 0,
             eta_secs: None,
@@ -223,6 +226,7 @@ pub fn report(
         running,
         verdict,
         sentence,
+        weighted: weights::matter(&weights),
         draws_per_chain,
         divergences,
         eta_secs: None,

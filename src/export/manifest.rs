@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::reporter::Warning;
-use crate::diagnostics::{Verdict, weights};
+use crate::diagnostics::Verdict;
 use crate::engine::{ChainState, Job, Report, RunState, RunView, StopReason};
 use crate::estimators::Search;
 
@@ -105,7 +105,7 @@ impl Manifest {
             sampler_reason: job.sampler_reason.clone(),
             approximation: job.sampler.spec.bias.map(str::to_owned),
             mode: job.mode.as_deref().cloned(),
-            weights: weights::matter(&view.weights(job.weight_column())).then(|| {
+            weights: report.weighted.then(|| {
                 "every average is the ratio of weighted sums, with the information column `weight`"
                     .to_owned()
             }),

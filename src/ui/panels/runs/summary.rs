@@ -47,6 +47,9 @@ enum Column {
 /// A variable's row of the summary and its corrected estimates, if they were asked for.
 type Line<'a> = (&'a SummaryRow, Option<&'a ZeroVarianceRow>);
 
+/// Relative error below which digits of a corrected mean are not shown.
+const CORRECTED_DIGITS: f64 = 1e-5;
+
 /// Gain beyond which nothing but rounding is left.
 const GAIN_LIMIT: f64 = 1e6;
 
@@ -102,8 +105,10 @@ impl Column {
     fn width(self) -> f32 {
         match self {
             Self::Mean | Self::EssTail | Self::Q5 | Self::Q50 | Self::Q95 => 60.0,
-            Self::CorrectedMean | Self::CorrectedMcse => 68.0,
-            Self::Sd | Self::Mcse | Self::Mad | Self::CorrectedSd | Self::Gain => 56.0,
+            Self::CorrectedMean => 92.0,
+            Self::Gain => 76.0,
+            Self::CorrectedMcse => 62.0,
+            Self::Sd | Self::Mcse | Self::Mad | Self::CorrectedSd => 56.0,
             Self::Rhat => 52.0,
             Self::EssBulk | Self::EssPerSecond => 48.0,
         }
@@ -142,8 +147,9 @@ impl Column {
                 number::estimate(value, row.mcse_mean.unwrap_or(f64::NAN))
             }
             Self::CorrectedMean => {
-                let error = corrected.and_then(|row| row.mcse_mean);
-                number::estimate(value, error.unwrap_or(f64::NAN))
+                let error = corrected.and_then(|row| row.mcse_mean).unwrap_or(f64::NAN);
+                // More digits than the column holds would push its sign out of sight; files have them all.
+                number::estimate(value, error.max(CORRECTED_DIGITS * value.abs()))
             }
             Self::Gain if value > GAIN_LIMIT => "> 10⁶".to_owned(),
             Self::Gain => format!("× {}", number::significant(value, 2)),
@@ -421,11 +427,14 @@ pub fn summary_ui(
             });
     }
     view.arrange(ui, entry, report, pointed);
-    let count = format!(
+    let mut count = format!(
         "{} of {} variables",
         number::integer(view.order.len() as u64),
         number::integer(report.summary.len() as u64)
     );
+    if report.weighted {
+        count.push_str(", weighted");
+    }
     let filtered = view.order.len() < report.summary.len();
     let width = ui.available_width();
     let corrected = entry.correction.done().is_some();

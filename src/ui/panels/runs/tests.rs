@@ -364,6 +364,7 @@ fn weighted_draws_are_shown_weighted() {
             .click();
         harness.run_steps(3);
     }
+    harness.get_by_label("1 of 1 variables, weighted");
     // Without a recipe there are no gradients.
     let quadratic = harness.get_by_role_and_label(Role::RadioButton, "Quadratic");
     quadratic.click();

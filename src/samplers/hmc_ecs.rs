@@ -16,6 +16,7 @@
 //! average, 0.15 % with m = 600; from 2,000 rows (variance 0.2) 0.2 %; means agreed within Monte Carlo error, 0.016 sd.
 //! With 100,000 rows and 10 coefficients m = 100 gives a variance of 0.00004 (information column `log_lik_variance`).
 
+use super::SamplerSpec;
 use super::energy_conserving::{
     BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, ORDER, STEP, TARGET_ACCEPT, VARIANCE,
     Variant,

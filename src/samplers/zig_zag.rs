@@ -57,7 +57,7 @@ impl Motion for Flip {
         cite: "Bierkens, Fearnhead, Roberts, \"The zig-zag process and super-efficient sampling for Bayesian analysis of big \
                data\", Annals of Statistics 47 (2019)",
         formula: "v(t + s) = v(t) + s w, w_j = ±1 flips at rate (w_j (g + A v)_j)⁺ + Σ_i (w_j r_i(v) b_ij)⁺, \
-                  u = û + L⁻ᵀ v, L L' = H",
+                  u = û + (L')⁻¹ v, L L' = H",
         fields: &[TIME, CONTROL],
         info: INFO,
         needs_mode: true,

@@ -31,7 +31,11 @@ fn session(sampler: &str, draws: u64) -> Session {
 }
 
 fn finished(sampler: &str) -> Session {
-    let session = session(sampler, 120);
+    finished_after(sampler, 120)
+}
+
+fn finished_after(sampler: &str, draws: u64) -> Session {
+    let session = session(sampler, draws);
     let begun = Instant::now();
     let entry = session.state.selected().unwrap();
     while !entry.run().unwrap().is_finished() {
@@ -284,7 +288,8 @@ fn without_runs_the_page_offers_to_run() {
 
 #[test]
 fn estimates_are_corrected_by_control_variates_and_exported() {
-    let mut session = finished("nuts");
+    // Many draws for the coefficients of all squares and products.
+    let mut session = finished_after("nuts", 600);
     session.send(Command::SetDepth(Depth::Everything));
     let mut harness = page(session);
     harness

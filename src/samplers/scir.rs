@@ -218,7 +218,7 @@ impl Variant for Plain {
         needs_mode: false,
         minibatch: true,
         bias: Some(
-            "Standard deviations come out at most 2 % too large at the default step, more with longer steps; categories that \
+            "Standard deviations come out about 2 % too large at the default step, more with longer steps; categories that \
              were never seen are sampled exactly",
         ),
         default_warmup: 200,
@@ -258,8 +258,8 @@ impl Variant for Centred {
         needs_mode: false,
         minibatch: true,
         bias: Some(
-            "Standard deviations come out at most 2 % too large at the default step, in rare categories; categories that \
-             were never seen are sampled exactly",
+            "Standard deviations of rare categories come out about 2 % too large at the default step, more with longer steps; \
+             categories that were never seen are sampled exactly",
         ),
         default_warmup: 200,
         decides_warmup: false,

@@ -446,7 +446,7 @@ fn running_minibatches_find_the_noise() {
     for value in &mut wrong.score_noise {
         *value *= 3.0;
     }
-    let mut chain = Chain::<Sghmc>::start(model.clone(), Some(Arc::new(wrong)), &given, &start, 1);
+    let mut chain = Chain::<Sghmc>::start(model, Some(Arc::new(wrong)), &given, &start, 1);
     assert!(chain.state.noise[0] > 2.9 * truth[0]);
     for _ in 0..steps {
         chain.step(Phase::Warmup { length: None });

@@ -252,10 +252,13 @@ fn an_interrupt_saves_what_was_drawn_and_the_run_goes_on_later() {
 #[test]
 fn a_run_that_ended_before_its_first_draw_can_be_continued() {
     let folder = tempfile::tempdir().unwrap();
+    // A named sampler: `auto` takes the time limit into account.
     let stopped = short_fit(
         folder.path(),
         "a",
         &[
+            "--sampler",
+            "nuts",
             "--draws",
             "20",
             "--set",
@@ -272,7 +275,11 @@ fn a_run_that_ended_before_its_first_draw_can_be_continued() {
     );
     let more = ergodic(folder.path(), &["resume", "a", "--draws", "20"]);
     assert_eq!(more.status.code(), Some(0), "{}", stderr(&more));
-    let whole = short_fit(folder.path(), "b", &["--draws", "20", "--warmup", "2000"]);
+    let whole = short_fit(
+        folder.path(),
+        "b",
+        &["--sampler", "nuts", "--draws", "20", "--warmup", "2000"],
+    );
     assert_eq!(whole.status.code(), Some(0), "{}", stderr(&whole));
     assert!(draws("a") == draws("b"));
 }

@@ -35,7 +35,7 @@ pub struct Histogram {
 }
 
 /// Draws with their weights over the mean weight, 1 for plain draws.
-fn weighted<'a>(parts: &[&'a [f64]], relative: Option<&[f64]>) -> impl Iterator<Item = (f64, f64)> {
+fn weighted(parts: &[&[f64]], relative: Option<&[f64]>) -> impl Iterator<Item = (f64, f64)> {
     let draws = parts.iter().copied().flatten().copied();
     draws
         .enumerate()

@@ -129,7 +129,8 @@ fn running_moments_are_those_of_the_whole_and_merge() {
     let (whole, merged) = (whole.coefficients(0.0), part.coefficients(0.0));
     // The same in one batch: centred normal equations, two passes.
     let total: f64 = rows.iter().map(|row| row.0).sum();
-    let mean = |value: &dyn Fn(&(f64, Vec<f64>, Vec<f64>)) -> f64| {
+    type Row = (f64, Vec<f64>, Vec<f64>);
+    let mean = |value: &dyn Fn(&Row) -> f64| {
         rows.iter().map(|row| row.0 * value(row)).sum::<f64>() / total
     };
     let centre: Vec<f64> = (0..p).map(|j| mean(&|row| row.1[j])).collect();

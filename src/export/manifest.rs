@@ -135,7 +135,9 @@ impl Manifest {
                 .iter()
                 .map(|chain| ChainManifest {
                     draws: chain.draws.draws.len(),
-                    warmup: chain.draws.warmup.len(),
+                    warmup: chain
+                        .warmup_end
+                        .map_or(chain.draws.warmup.len(), |end| end as usize),
                     warmup_secs: chain.warmup_secs,
                     draw_secs: chain.draw_secs,
                     failure: match &chain.state {

@@ -202,7 +202,6 @@ impl Tuning {
     ///
     /// # Errors
     /// As [`Self::start`].
-    #[expect(clippy::too_many_arguments, reason = "a step has that many parts")]
     pub fn learn(
         &mut self,
         plan: &Plan,

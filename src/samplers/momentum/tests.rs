@@ -441,7 +441,7 @@ fn running_minibatches_find_the_noise() {
         &start,
         1,
     );
-    let truth = chain.state.noise.clone();
+    let truth = chain.state.noise;
     let mut wrong = known;
     for value in &mut wrong.score_noise {
         *value *= 3.0;

@@ -294,7 +294,6 @@ fn row_ui(
 }
 
 /// The chip of a prior; while it is typed, its field.
-#[expect(clippy::too_many_arguments, reason = "what one chip shows and changes")]
 fn prior_ui(
     ui: &mut Ui,
     spec: &PriorSpec,

@@ -342,13 +342,14 @@ fn weighted_draws_are_shown_weighted() {
             1 => (1.0 + x, -1.0),
             _ => (x, 0.5),
         };
-        let _ = writeln!(
+        writeln!(
             text,
             "{},{},{},{x},{weight}",
             1 + i / 200,
             1 + i % 200,
             i + 1
-        );
+        )
+        .unwrap();
     }
     let folder = tempfile::tempdir().unwrap();
     let session = Session::with_file(&folder, "draws.csv", &text);

@@ -126,27 +126,35 @@ fn large() -> Option<&'static Case> {
 }
 
 /// Sampler, rows per step, choice of rows.
-const STEPS: [(&str, i64, &str); 24] = {
-    let samplers = ["sgld", "sgld-cv", "osgfs", "osgfs-cv"];
-    let batches = [100, 1000, 10_000];
-    let mut all = [("", 0, ""); 24];
-    let mut k = 0;
-    while k < 24 {
-        let scheme = if k % 2 == 0 { "iid" } else { "blocks" };
-        all[k] = (samplers[k / 6], batches[k / 2 % 3], scheme);
-        k += 1;
+type Step = (&'static str, i64, &'static str);
+
+/// Every registered sampler that takes minibatches of the logistic model.
+fn steps() -> Vec<Step> {
+    let model = small().model.as_ref();
+    let mut all = Vec::new();
+    for entry in samplers::REGISTRY {
+        let has = |key: &str| entry.spec.fields.iter().any(|field| field.key == key);
+        if !has("batch") || (entry.suits)(model).is_err() {
+            continue;
+        }
+        let schemes: &[&str] = if has("scheme") {
+            &["iid", "blocks"]
+        } else {
+            &["own"]
+        };
+        for batch in [100, 1000, 10_000] {
+            all.extend(schemes.iter().map(|scheme| (entry.spec.id, batch, *scheme)));
+        }
     }
     all
-};
+}
 
-fn bench_steps(bencher: Bencher<'_, '_>, case: &Case, (id, batch, scheme): (&str, i64, &str)) {
-    let (mut kernel, mut oracle, mut streams, num_info) = case.kernel(
-        id,
-        &[
-            ("batch", Value::Int(batch)),
-            ("scheme", Value::Text(scheme.to_owned())),
-        ],
-    );
+fn bench_steps(bencher: Bencher<'_, '_>, case: &Case, (id, batch, scheme): Step) {
+    let mut settings = vec![("batch", Value::Int(batch))];
+    if scheme != "own" {
+        settings.push(("scheme", Value::Text(scheme.to_owned())));
+    }
+    let (mut kernel, mut oracle, mut streams, num_info) = case.kernel(id, &settings);
     let mut info = vec![0.0; num_info];
     let mut iter = 0;
     bencher.counter(ItemsCount::new(1_u32)).bench_local(|| {
@@ -161,13 +169,13 @@ fn bench_steps(bencher: Bencher<'_, '_>, case: &Case, (id, batch, scheme): (&str
     });
 }
 
-#[divan::bench(args = STEPS)]
-fn step_n1e5_d10(bencher: Bencher<'_, '_>, which: (&str, i64, &str)) {
+#[divan::bench(args = steps())]
+fn step_n1e5_d10(bencher: Bencher<'_, '_>, which: Step) {
     bench_steps(bencher, small(), which);
 }
 
-#[divan::bench(args = STEPS, ignore = std::env::var_os("ERGODIC_BENCH_LARGE").is_none())]
-fn step_n1e6_d20(bencher: Bencher<'_, '_>, which: (&str, i64, &str)) {
+#[divan::bench(args = steps(), ignore = std::env::var_os("ERGODIC_BENCH_LARGE").is_none())]
+fn step_n1e6_d20(bencher: Bencher<'_, '_>, which: Step) {
     if let Some(case) = large() {
         bench_steps(bencher, case, which);
     }

@@ -9,8 +9,8 @@ use rand_distr::{Binomial, Distribution as _, StandardNormal};
 use super::{Model, ModelEntry, ModelOptions, REGISTRY, Rows};
 use crate::base::allocations::count_during;
 use crate::base::rng::{Purpose, stream};
-use crate::base::settings::Settings;
-use crate::data::design::Design;
+use crate::base::settings::{Settings, Value};
+use crate::data::design::{Design, GroupDesign, GroupFactor};
 use crate::data::response::{ResponseInfo, ResponseKind, ResponseUse};
 
 /// What a test design has besides covariates and a response.
@@ -149,8 +149,82 @@ pub(super) fn categorical_design(weighted: bool, num_obs: usize) -> Design {
     }
 }
 
+/// The design of [`design`] with all terms varying by group: six groups, one of a single row, one of failures only, and
+/// one without rows.
+pub(super) fn grouped_design(shape: Shape, num_obs: usize) -> Design {
+    let mut rng = stream(64, 0, Purpose::Data);
+    let mut grouped = design(shape, num_obs);
+    let mut index: Vec<u32> = (0..num_obs)
+        .map(|_| [0, 0, 0, 1, 1, 3][rng.random_range(0..6)])
+        .collect();
+    index[num_obs / 2] = 4;
+    for i in 0..num_obs / 10 {
+        index[10 * i] = 5;
+        grouped.y[10 * i] = 0.0;
+    }
+    grouped.groups = vec![GroupFactor {
+        name: "school".to_owned(),
+        levels: (1..=6).map(|level| format!("s{level}")).collect(),
+        index,
+    }];
+    grouped.group_terms = vec![GroupDesign {
+        factor: 0,
+        names: grouped.terms.clone(),
+        z: grouped.x.clone(),
+        scale: grouped.raw_scale.clone(),
+        correlated: true,
+    }];
+    grouped
+}
+
+/// Options of the hierarchical template: both parametrisations, scales of priors and of reports.
+pub(super) fn hierarchical_options() -> Vec<ModelOptions> {
+    let own = [
+        ("mu", "normal(0.5, Sigma/0.3)"),
+        ("mu[dose]", "normal(-1)"),
+        ("Sigma", "inv_wishart(7.5, 0.4)"),
+    ];
+    let own: Vec<(String, String)> = own
+        .iter()
+        .map(|&(key, text)| (key.to_owned(), text.to_owned()))
+        .collect();
+    let mut options = Vec::new();
+    for word in ["centred", "noncentred"] {
+        let mut settings = Settings::default();
+        settings.set("parametrisation", Value::Text(word.to_owned()));
+        for (standardize, report_standardized) in [(true, false), (false, true)] {
+            for priors in [Vec::new(), own.clone()] {
+                options.push(ModelOptions {
+                    settings: settings.clone(),
+                    priors,
+                    standardize,
+                    report_standardized,
+                });
+            }
+        }
+    }
+    options
+}
+
 /// Designs and options that the template takes, with words for them.
 fn cases(entry: &ModelEntry) -> (Vec<(String, Design)>, Vec<ModelOptions>) {
+    if entry.spec.id == "hierarchical" {
+        let designs = [
+            Shape::default(),
+            Shape {
+                trials: true,
+                weights: true,
+                offset: true,
+                no_intercept: false,
+            },
+            Shape {
+                no_intercept: true,
+                ..Shape::default()
+            },
+        ]
+        .map(|shape| (format!("{shape:?}"), grouped_design(shape, NUM_OBS)));
+        return (designs.into(), hierarchical_options());
+    }
     if entry.response_use(&Settings::default()) == ResponseUse::Categories {
         let designs = [false, true]
             .map(|weighted| {
@@ -304,7 +378,8 @@ fn curvature_of_normal_priors_agrees_with_finite_differences_of_the_gradient() {
     // Templates without such priors compare their own curvature in their own files.
     let outcomes = REGISTRY
         .iter()
-        .filter(|entry| entry.response_use(&Settings::default()) == ResponseUse::Outcome);
+        .filter(|entry| entry.response_use(&Settings::default()) == ResponseUse::Outcome)
+        .filter(|entry| entry.spec.id != "hierarchical");
     for entry in outcomes {
         for no_intercept in [false, true] {
             let design = Arc::new(design(

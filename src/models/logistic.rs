@@ -43,7 +43,7 @@ const LARGEST_THIRD: f64 = 0.096_225_044_864_937_63;
 
 /// σ(z) from e = exp(−|z|), without overflow.
 #[inline(always)]
-fn sigmoid_of(z: f64, e: f64) -> f64 {
+pub(super) fn sigmoid_of(z: f64, e: f64) -> f64 {
     let numerator = if z >= 0.0 { 1.0 } else { e };
     numerator / (1.0 + e)
 }
@@ -60,7 +60,7 @@ fn exp_minus_abs(z: &Lane) -> Lane {
 
 /// Bernoulli rows multiplied by s = 2y − 1.
 #[derive(Clone, Copy, Debug)]
-struct SignedBernoulli;
+pub(super) struct SignedBernoulli;
 
 impl Family for SignedBernoulli {
     const EXTRA: usize = 0;
@@ -106,7 +106,7 @@ impl Family for SignedBernoulli {
 
 /// Rows with offset, successes, trials and weight after the covariates.
 #[derive(Clone, Copy, Debug)]
-struct WeightedBinomial;
+pub(super) struct WeightedBinomial;
 
 impl Family for WeightedBinomial {
     const EXTRA: usize = 4;
@@ -197,7 +197,7 @@ impl Template for Logistic {
     }
 }
 
-fn signed_rows(design: &Design) -> Vec<f64> {
+pub(super) fn signed_rows(design: &Design) -> Vec<f64> {
     let mut data = Vec::with_capacity(design.x.len());
     for (x, &y) in design.x.rows().into_iter().zip(&design.y) {
         let sign = 2.0 * y - 1.0;
@@ -206,7 +206,7 @@ fn signed_rows(design: &Design) -> Vec<f64> {
     data
 }
 
-fn weighted_rows(design: &Design) -> Vec<f64> {
+pub(super) fn weighted_rows(design: &Design) -> Vec<f64> {
     let mut data = Vec::with_capacity(design.x.len() + 4 * design.y.len());
     let at = |values: &Option<Vec<f64>>, i: usize, absent: f64| {
         values.as_ref().map_or(absent, |values| values[i])
@@ -375,7 +375,7 @@ fn choose_priors(
     Ok((priors, sources))
 }
 
-fn meaning(design: &Design, j: usize, standardized: bool) -> String {
+pub(super) fn meaning(design: &Design, j: usize, standardized: bool) -> String {
     let response = &design.response.name;
     if design.has_intercept && j == 0 {
         let at = if standardized {
@@ -396,7 +396,7 @@ fn meaning(design: &Design, j: usize, standardized: bool) -> String {
     )
 }
 
-fn prior_scale(design: &Design, j: usize, standardize: bool) -> &'static str {
+pub(super) fn prior_scale(design: &Design, j: usize, standardize: bool) -> &'static str {
     match (design.has_intercept && j == 0, standardize) {
         (true, true) => "at average predictors",
         (true, false) => "at x = 0",

@@ -22,12 +22,15 @@ pub mod categorical;
 #[cfg(test)]
 mod conformance;
 pub mod glm;
+pub mod hierarchical;
+mod hierarchy;
 pub mod logistic;
 pub mod prior;
 mod simplex;
 #[cfg(test)]
 pub mod testing;
 
+pub use hierarchy::Hierarchy;
 pub use simplex::SimplexCounts;
 
 /// Which rows of the design a call concerns.
@@ -76,6 +79,8 @@ pub struct Scratch {
     pub lanes: Vec<f64>,
     /// A vector of length D or Q.
     pub vector: Vec<f64>,
+    /// Counts and places of rows, for models that sort them.
+    pub index: Vec<u32>,
 }
 
 /// One reported quantity.
@@ -229,6 +234,10 @@ pub trait Model: Send + Sync {
     }
     /// The view of a model whose only parameters are the probabilities of categories.
     fn simplex(&self) -> Option<&dyn SimplexCounts> {
+        None
+    }
+    /// The view of a model whose groups of rows have parameters of their own around common ones.
+    fn hierarchy(&self) -> Option<&dyn Hierarchy> {
         None
     }
 }
@@ -398,6 +407,7 @@ impl ModelEntry {
 /// All templates, in the order in which lists show them.
 pub static REGISTRY: &[ModelEntry] = &[
     ModelEntry::of::<logistic::Logistic>(),
+    ModelEntry::of::<hierarchical::Hierarchical>(),
     ModelEntry::of::<categorical::Categorical>(),
 ];
 

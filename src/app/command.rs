@@ -102,6 +102,10 @@ pub enum Command {
     Advise,
     /// Stop doing that.
     CancelAdvice,
+    /// Try step sizes of the draft's sampler and set the best.
+    RunTrials,
+    /// Stop doing that.
+    CancelTrials,
     /// Draw a new seed from the present one.
     NewSeed,
 

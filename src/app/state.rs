@@ -7,6 +7,7 @@ use super::command::Page;
 use super::document::{Document, History};
 use super::entry::{Correction, RunEntry};
 use super::preferences::Preferences;
+use super::trials::{TrialsTask, Tuned};
 use crate::base::reporter::{Severity, Warning};
 use crate::data::load::{LoadControl, Loaded};
 use crate::data::profile::Profile;
@@ -136,6 +137,10 @@ pub struct AppState {
     pub advice: Option<Advised>,
     /// The ranking that is being made.
     pub advising: Option<Arc<PrepareControl>>,
+    /// Step sizes that are being tried.
+    pub trials: Option<Arc<TrialsTask>>,
+    /// What the last trials said.
+    pub tuned: Option<Tuned>,
     /// Runs, oldest first.
     pub runs: Vec<RunEntry>,
     /// The run shown.

@@ -11,6 +11,7 @@ use super::running::{
 };
 use super::state::{AppState, FileProblem};
 use super::tasks::{Effects, Origin, Outcome, Pick};
+use super::trials;
 use super::writing::{export_run, save_recipe, save_run};
 use crate::data::sniff::ImportOptions;
 use crate::engine::{Run, bias_check};
@@ -58,6 +59,8 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::Redo => step(state, false, fx),
         Command::Advise => advise(state, fx),
         Command::CancelAdvice => cancel(state),
+        Command::RunTrials => trials::start(state, fx),
+        Command::CancelTrials => trials::cancel(state),
         Command::StartRun => start_run(state, fx),
         Command::Pause(id) => with_run(state, id, Run::pause),
         Command::Resume(id) => with_run(state, id, Run::resume),
@@ -130,6 +133,11 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
             control,
             result,
         } => advised(state, *recipe, &control, result),
+        Outcome::Tuned {
+            recipe,
+            control,
+            result,
+        } => trials::finished(state, *recipe, &control, result, fx),
         Outcome::Prepared { run, result } => prepared(state, run, result, fx),
         Outcome::RunRead {
             recipe,

@@ -19,7 +19,7 @@ use crate::engine::{
 use crate::export::{ExportError, Results, RunFolder};
 
 /// How often the terminal looks at the run.
-const LOOK_TIME: Duration = Duration::from_millis(50);
+pub(super) const LOOK_TIME: Duration = Duration::from_millis(50);
 /// Bundled data set of `demo`.
 const DEMO_SAMPLE: &str = "churn";
 /// Parent of run folders where none is named.

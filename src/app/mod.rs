@@ -12,6 +12,7 @@ mod drafting;
 pub mod entry;
 mod opening;
 pub mod preferences;
+pub mod project;
 mod reading;
 mod running;
 pub mod state;

@@ -11,9 +11,12 @@ use super::trials::TrialsTask;
 use crate::data::DataError;
 use crate::data::load::Loaded;
 use crate::data::profile::Profile;
+use crate::engine::recipe::DataSection;
 use crate::engine::tuning::Tuning;
 use crate::engine::zero_variance::{CorrectControl, Corrected};
 use crate::engine::{Job, JobError, PrepareControl, Recipe};
+use crate::export::project::Project;
+use crate::export::{ExportError, RunFolder};
 use crate::samplers::advise::Advice;
 
 /// Outcomes that may wait; each is small or behind a pointer.
@@ -70,6 +73,8 @@ pub enum Outcome {
         run: u64,
         /// The job or what is wrong.
         result: Result<Box<Job>, JobError>,
+        /// Where its files go, or why there is no place; `None` without a job.
+        folder: Option<Result<RunFolder, ExportError>>,
     },
     /// A run folder or file of draws was read, or not.
     RunRead {
@@ -85,7 +90,7 @@ pub enum Outcome {
         /// The run.
         run: u64,
         /// The folder or what is wrong.
-        result: Result<PathBuf, String>,
+        result: Result<RunFolder, String>,
     },
     /// Estimates were corrected by control variates, or not.
     Corrected {
@@ -95,6 +100,24 @@ pub enum Outcome {
         control: Arc<CorrectControl>,
         /// The estimates or what is wrong.
         result: Result<Box<Corrected>, String>,
+    },
+    /// The runs of a project were read.
+    ProjectRead {
+        /// Which reading this was.
+        generation: u64,
+        /// Those that are there, in order.
+        runs: Vec<ProjectRunRead>,
+        /// A sentence for each that is not.
+        problems: Vec<String>,
+    },
+    /// A project was saved, or not.
+    ProjectSaved {
+        /// Where.
+        path: PathBuf,
+        /// What the file says.
+        project: Box<Project>,
+        /// What is wrong.
+        result: Result<(), String>,
     },
     /// Something was written, or not: the sentence to show.
     Written(Result<String, String>),
@@ -109,6 +132,9 @@ pub enum Outcome {
     },
 }
 
+/// A run of a project: its number, its place, the draft it was started from, its results.
+pub type ProjectRunRead = (u64, PathBuf, Option<Recipe>, Box<ReadRun>);
+
 /// Where a table comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Origin {
@@ -118,6 +144,8 @@ pub enum Origin {
     Sample(String),
     /// The data of a recipe that was opened.
     Recipe(Box<Recipe>, PathBuf),
+    /// The data of a project, whose draft is there already.
+    Project(Box<DataSection>),
 }
 
 /// What a file dialog is for.
@@ -125,6 +153,8 @@ pub enum Origin {
 pub enum Pick {
     /// A file to open.
     Open,
+    /// Where to save the project, with a proposed file name.
+    SaveProject(String),
     /// Where to save the draft.
     SaveRecipe,
     /// Where to export a run in a format, with a proposed file name.

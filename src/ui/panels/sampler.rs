@@ -32,6 +32,7 @@ pub fn sampler_ui(ui: &mut Ui, state: &AppState, view: &mut SamplerView, out: &m
     let t = tokens();
     let colors = Palette::of(ui);
     ui.spacing_mut().item_spacing.y = 0.0;
+    super::page::problem_banner(ui, state, out);
     let Some(document) = &state.document else {
         let text = "Samplers are chosen for a model: open data and choose a response first";
         if widgets::empty_state(ui, icons::SLIDERS_HORIZONTAL, text, Some("Open data")) {

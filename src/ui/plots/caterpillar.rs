@@ -125,7 +125,7 @@ pub fn caterpillar_ui(
         ui.interact(place, response.id.with(i), Sense::hover())
             .widget_info(|| WidgetInfo::labeled(Role::ListItem, true, row.sentence()));
         let color = if stands_out { p.accent } else { p.posterior };
-        let mut bar = |(from, to): (f64, f64), width: f32| {
+        let bar = |(from, to): (f64, f64), width: f32| {
             if from.is_finite() && to.is_finite() {
                 ui.painter().hline(
                     x(from)..=x(to),

@@ -282,14 +282,14 @@ mod tests {
 
     #[test]
     fn the_three_samplers_agree_and_osgfs_draws_cost_least() {
-        let table = simulated(3000, 1).unwrap();
+        let table = simulated(1000, 1).unwrap();
         let model = model(&table, 1).unwrap();
         assert_eq!(model.params().len(), 4 + 10 + 100);
         let chains: Vec<Chain> = ENTRANTS
             .iter()
-            .map(|entrant| chain(entrant, &model, 200, 1).unwrap())
+            .map(|entrant| chain(entrant, &model, 100, 1).unwrap())
             .collect();
-        let passes = |k: usize| chains[k].datum_grads as f64 / 200.0 / 3000.0;
+        let passes = |k: usize| chains[k].datum_grads as f64 / 100.0 / 1000.0;
         assert!(passes(3) < 0.5 * passes(2), "{} {}", passes(3), passes(2));
         let exact: Vec<[f64; 2]> = chains[0].columns.iter().map(|c| mean_and_sd(c)).collect();
         for chain in &chains[1..] {

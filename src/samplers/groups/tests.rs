@@ -33,9 +33,10 @@ fn run(
     (model, anchor): (&Arc<dyn Model>, Option<&Arc<Anchor>>),
     warmup: u64,
     draws: usize,
+    chains: u64,
 ) -> Vec<Vec<Vec<f64>>> {
     let mut all = vec![Vec::new(); model.params().len()];
-    for seed in 1..=4 {
+    for seed in 1..=chains {
         let oracle = exact_oracle(Arc::clone(model), anchor.map(Arc::clone));
         let chain = run.clone().seed(seed).go(oracle, warmup, draws);
         for (all, one) in all.iter_mut().zip(reported(model.as_ref(), &chain)) {
@@ -84,7 +85,7 @@ fn without_information_draws_are_those_of_the_prior() {
             ..Groups::of(&[3, 0])
         }
         .model();
-        let draws = run(&chosen, (&model, None), 500, 5000);
+        let draws = run(&chosen, (&model, None), 300, 2500, 4);
         for (k, chains) in draws.iter().enumerate() {
             let (mean, variance) = covariance(k);
             let what = format!(
@@ -113,9 +114,9 @@ fn group_by_group_agrees_with_joint_sampling() {
             })
             .collect()
     };
-    let joint = second_moments(&run(&Run::new("nuts"), (model, anchor), 500, 4000));
+    let joint = second_moments(&run(&Run::new("nuts"), (model, anchor), 300, 2500, 4));
     for chosen in exact_runs() {
-        let found = second_moments(&run(&chosen, (model, anchor), 300, 4000));
+        let found = second_moments(&run(&chosen, (model, anchor), 200, 2500, 4));
         for (k, (found, joint)) in found.iter().zip(&joint).enumerate() {
             for (found, joint) in found.iter().zip(joint) {
                 let error = found.1.hypot(joint.1);
@@ -151,63 +152,124 @@ fn threads_do_not_change_a_bit() {
     }
 }
 
-/// Of many rows per group the normal approximation is nearly exact, and OSGFS with minibatches of 40 of 400 rows as well.
+/// Of many rows per group the normal approximation is nearly exact, and OSGFS with minibatches of 40 of 1500 rows as well:
+/// within a tenth of a standard deviation, Monte Carlo errors apart.
 #[test]
 fn approximations_are_near_the_exact_sampler_where_groups_are_large() {
     let target = Groups {
         sigma: "inv_wishart(12, 8)",
         parametrisation: "centred",
-        ..Groups::of(&[400, 400, 400, 400, 0])
+        ..Groups::of(&[1500, 1500, 0])
     }
     .anchored();
-    let pooled = |run_: &Run, draws| -> Vec<[f64; 2]> {
-        run(run_, (&target.0, Some(&target.1)), 200, draws)
-            .into_iter()
-            .map(|chains| chains.concat())
-            .map(|all| [mean(&all), sd(&all)])
-            .collect()
-    };
-    let exact = pooled(&Run::new("gibbs-groups"), 1200);
+    let draws_of = |chosen: &Run, draws| run(chosen, (&target.0, Some(&target.1)), 100, draws, 2);
+    let exact = draws_of(&Run::new("gibbs-groups"), 600);
     let approximate = [
-        (Run::new("gibbs-gaussian"), 1200),
+        (Run::new("gibbs-gaussian"), 600),
         (Run::new("gibbs-osgfs").set("batch", Value::Int(40)), 10_000),
     ];
     for (chosen, draws) in approximate {
-        for (k, (found, exact)) in pooled(&chosen, draws).iter().zip(&exact).enumerate() {
-            let name = &target.0.params()[k].name;
-            let shift = (found[0] - exact[0]) / exact[1];
-            let ratio = found[1] / exact[1];
-            assert!(shift.abs() < 0.1, "{} {name}: {shift}", chosen.id());
-            assert!((ratio - 1.0).abs() < 0.1, "{} {name}: {ratio}", chosen.id());
+        let found = draws_of(&chosen, draws);
+        for (param, (found, exact)) in target.0.params().iter().zip(found.iter().zip(&exact)) {
+            let expected = Moments::of(exact);
+            let what = format!("{} {}", chosen.id(), param.name);
+            Moments::of(found).assert_near(&expected, 0.1, 0.1, &what);
         }
     }
 }
 
-/// The posterior of tests/reference/hierarchical by numpyro, from the file to the reports.
-#[test]
-fn samplers_agree_with_numpyro() {
+/// Mean and standard deviation with their standard errors.
+struct Moments {
+    mean: (f64, f64),
+    sd: (f64, f64),
+}
+
+impl Moments {
+    fn of(chains: &[Vec<f64>]) -> Self {
+        let mean = estimate(chains);
+        let squares: Vec<Vec<f64>> = chains
+            .iter()
+            .map(|chain| chain.iter().map(|v| (v - mean.0).powi(2)).collect())
+            .collect();
+        let (variance, error) = estimate(&squares);
+        let sd = variance.sqrt();
+        Self {
+            mean,
+            sd: (sd, 0.5 * error / sd),
+        }
+    }
+
+    /// Within `shift` standard deviations and `ratio` of the standard deviation, and four standard errors.
+    fn assert_near(&self, other: &Self, shift: f64, ratio: f64, what: &str) {
+        let unit = other.sd.0;
+        let error = 4.0 * self.mean.1.hypot(other.mean.1) / unit;
+        let found = (self.mean.0 - other.mean.0) / unit;
+        assert!(
+            found.abs() < shift + error,
+            "{what}: shift {found}, error {error}"
+        );
+        let error = 4.0 * self.sd.1.hypot(other.sd.1) / unit;
+        let found = self.sd.0 / unit - 1.0;
+        assert!(
+            found.abs() < ratio + error,
+            "{what}: sd {found}, error {error}"
+        );
+    }
+}
+
+/// The posterior of tests/reference/hierarchical, from the file to the reports.
+fn clinics() -> (Job, BTreeMap<String, BTreeMap<String, f64>>) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/hierarchical");
     let text = std::fs::read_to_string(folder.join("posterior.json")).unwrap();
-    let reference: BTreeMap<String, BTreeMap<String, f64>> = serde_json::from_str(&text).unwrap();
     let formula = "cured ~ dose + age + (1 + dose + age | clinic)";
     let mut recipe = Recipe::new("clinics.csv", "hierarchical", formula);
     recipe.report.scale = Scale::Standardised;
     let job = Job::prepare(&recipe, &folder, None, &PrepareControl::default()).unwrap();
+    (job, serde_json::from_str(&text).unwrap())
+}
+
+/// Within Monte Carlo errors exact samplers are where numpyro is, and OSGFS within its bias.
+#[test]
+fn samplers_agree_with_numpyro() {
+    let (job, reference) = clinics();
     assert_eq!(job.model.params().len(), reference.len());
+    let samplers = [
+        (Run::new("nuts"), 300, [0.0, 0.0]),
+        (Run::new("gibbs-groups"), 600, [0.0, 0.0]),
+        (Run::new("gibbs-osgfs"), 600, [0.1, 0.1]),
+    ];
+    for (chosen, draws, [shift, ratio]) in samplers {
+        let draws = run(&chosen, (&job.model, job.anchor.as_ref()), 200, draws, 4);
+        for (param, chains) in job.model.params().iter().zip(draws) {
+            let row = &reference[&param.name];
+            let expected = Moments {
+                mean: (row["mean"], row["sd"] / row["ess"].sqrt()),
+                sd: (row["sd"], row["sd"] / row["ess"].sqrt()),
+            };
+            let what = format!("{} {}", chosen.id(), param.name);
+            Moments::of(&chains).assert_near(&expected, shift, ratio, &what);
+        }
+    }
+}
+
+/// The same with so many draws that Monte Carlo errors do not matter.
+#[test]
+#[ignore = "takes minutes without optimisation"]
+fn samplers_agree_with_numpyro_to_five_percent() {
+    let (job, reference) = clinics();
     let samplers = [
         (Run::new("nuts"), 4000, [0.05, 0.05]),
         (Run::new("gibbs-groups"), 8000, [0.05, 0.05]),
         (Run::new("gibbs-osgfs"), 8000, [0.1, 0.1]),
     ];
     for (chosen, draws, [most_shift, most_ratio]) in samplers {
-        let draws = run(&chosen, (&job.model, job.anchor.as_ref()), 500, draws);
+        let draws = run(&chosen, (&job.model, job.anchor.as_ref()), 500, draws, 4);
         for (param, chains) in job.model.params().iter().zip(draws) {
             let expected = &reference[&param.name];
             let all = chains.concat();
             let shift = (mean(&all) - expected["mean"]) / expected["sd"];
             let ratio = sd(&all) / expected["sd"];
             let what = format!("{} {}", chosen.id(), param.name);
-            println!("{what}: {shift:.3} {ratio:.3}");
             assert!(shift.abs() < most_shift, "{what}: {shift} sd");
             assert!((ratio - 1.0).abs() < most_ratio, "{what}: sd ratio {ratio}");
         }

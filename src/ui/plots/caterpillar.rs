@@ -240,7 +240,7 @@ mod tests {
             caterpillar_ui(ui, p, nothing, 60.0);
         });
         harness.run();
-        let row = harness.get_by_label("school 2: 1.5, 90% from 1.2 to 1.8");
+        let row = harness.get_by_label("school 2: 1.50, 90% from 1.20 to 1.80");
         let at = row.rect().center();
         harness.event(eframe::egui::Event::PointerMoved(at));
         for pressed in [true, false] {

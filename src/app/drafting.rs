@@ -5,6 +5,7 @@ use super::command::Command;
 use super::state::AppState;
 use super::tasks::Effects;
 use super::update::update;
+use crate::data::formula::Factor;
 use crate::data::roles::{Conversion, Role};
 
 /// A command that changes the document, and therefore can be taken back.
@@ -20,6 +21,7 @@ pub(super) enum DocumentChange {
     Scale(crate::engine::recipe::Scale),
     Prior(String, Option<String>),
     Template(String),
+    ModelSetting(String, Option<crate::base::settings::Value>),
     Sampler(String),
     Setting(String, Option<crate::base::settings::Value>),
     Method(String),
@@ -42,6 +44,7 @@ impl DocumentChange {
             Command::SetScale(scale) => Self::Scale(scale),
             Command::SetPrior(key, text) => Self::Prior(key, text),
             Command::SetTemplate(id) => Self::Template(id),
+            Command::SetModelSetting(key, value) => Self::ModelSetting(key, value),
             Command::SetSampler(id) => Self::Sampler(id),
             Command::SetSetting(key, value) => Self::Setting(key, value),
             Command::SetMethod(id) => Self::Method(id),
@@ -99,6 +102,7 @@ pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: 
             recipe.priors.remove(&key);
         }
         DocumentChange::Template(id) => document.set_template(id),
+        DocumentChange::ModelSetting(key, value) => document.set_model_setting(&key, value),
         DocumentChange::Sampler(id) => {
             if recipe.sampler.id != id {
                 // Settings belong to a sampler; those of another would be refused.
@@ -164,7 +168,7 @@ pub(super) fn convert(
             let mut roles = document.roles.clone();
             roles.remove(column);
             // Categories can be a predictor whatever the column's type, which is what the offer was about.
-            roles.predictors.push(column.to_owned());
+            roles.predictors.push(Factor::Column(column.to_owned()));
             document.set_roles(roles);
             state.history.note(before);
             state.document = Some(document);

@@ -137,8 +137,11 @@ impl Function {
         Some(match name {
             "scale" => match_args(name, &[], args).map(|_none| Self::Scale),
             "poly" => poly(args),
-            "ns" => match_args(name, &["df"], args)
-                .and_then(|found| Ok(Self::Natural { df: required("ns", "df", &found[0], 1)? })),
+            "ns" => match_args(name, &["df"], args).and_then(|found| {
+                Ok(Self::Natural {
+                    df: required("ns", "df", &found[0], 1)?,
+                })
+            }),
             "bs" => b_spline(args),
             _ => return None,
         })

@@ -8,6 +8,7 @@
 //! y ~ x + offset(log(e))       a term whose coefficient is fixed at 1
 //! y ~ log(x) + ns(z, 3)*f      functions of columns, see [`Factor`]
 //! y ~ x + (1 + x | g)          group terms; || for independent ones, (1 | g/h) for nested groups
+//! ~ x1 + x2                    columns without a response, for models that explain none
 //! y ~ `odd name`               names with odd characters in backticks, a backtick in them doubled
 //! ```
 
@@ -58,8 +59,8 @@ pub struct GroupTerm {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Formula {
-    /// Left side.
-    pub response: Response,
+    /// Left side; `None` in a formula such as `~ x1 + x2`, which names columns without explaining one of them.
+    pub response: Option<Response>,
     /// Whether there is an intercept.
     pub intercept: bool,
     /// Population-level terms.
@@ -83,11 +84,14 @@ pub struct FormulaError {
 impl Formula {
     /// All columns named, each once: response, trials, weights, terms, offsets, groups.
     pub fn columns(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = vec![&self.response.column];
-        if let Some(Trials::Column(name)) = &self.response.trials {
-            names.push(name);
+        let mut names: Vec<&str> = Vec::new();
+        if let Some(response) = &self.response {
+            names.push(&response.column);
+            if let Some(Trials::Column(name)) = &response.trials {
+                names.push(name);
+            }
+            names.extend(response.weights.as_deref());
         }
-        names.extend(self.response.weights.as_deref());
         names.extend(self.terms.iter().flatten().map(Factor::column));
         names.extend(self.offsets.iter().map(Factor::column));
         for group in &self.groups {
@@ -152,7 +156,10 @@ pub(super) fn is_name_char(c: char) -> bool {
 
 impl fmt::Display for Formula {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ~ ", self.response)?;
+        if let Some(response) = &self.response {
+            write!(f, "{response} ")?;
+        }
+        f.write_str("~ ")?;
         let mut parts: Vec<String> = Vec::new();
         if !self.intercept {
             parts.push("0".to_owned());
@@ -258,13 +265,26 @@ mod tests {
             ("y ~ x + (x | g)", "y ~ x + (1 + x | g)"),
             ("y ~ (1 | g/h)", "y ~ 1 + (1 | g) + (1 | g:h)"),
             ("y ~ (0 + x || g)", "y ~ 1 + (0 + x || g)"),
-            ("y ~ log( x )*`a b` + log(`a b`)", "y ~ log(x) + `a b` + log(`a b`) + log(x):`a b`"),
-            ("y ~ ns(x, df = 3):f + bs(x, degree = 2, df=5)", "y ~ bs(x, 5, degree = 2) + ns(x, 3):f"),
+            (
+                "y ~ log( x )*`a b` + log(`a b`)",
+                "y ~ log(x) + `a b` + log(`a b`) + log(x):`a b`",
+            ),
+            (
+                "y ~ ns(x, df = 3):f + bs(x, degree = 2, df=5)",
+                "y ~ bs(x, 5, degree = 2) + ns(x, 3):f",
+            ),
             ("y ~ bs(x, df = 5, degree = 3) + x", "y ~ bs(x, 5) + x"),
-            ("y ~ poly(x) + poly(x, 2, raw=T) + poly(x, degree=1, raw=FALSE)", "y ~ poly(x, 1) + poly(x, 2, raw = TRUE)"),
-            ("y ~ I(x^2) + ns(log1p(x), 3) + offset(scale(z))", "y ~ I(x^2) + ns(log1p(x), 3) + offset(scale(z))"),
+            (
+                "y ~ poly(x) + poly(x, 2, raw=T) + poly(x, degree=1, raw=FALSE)",
+                "y ~ poly(x, 1) + poly(x, 2, raw = TRUE)",
+            ),
+            (
+                "y ~ I(x^2) + ns(log1p(x), 3) + offset(scale(z))",
+                "y ~ I(x^2) + ns(log1p(x), 3) + offset(scale(z))",
+            ),
             ("y ~ log + log(log)", "y ~ log + log(log)"),
             ("y ~ x + (log(x) || g)", "y ~ x + (1 + log(x) || g)"),
+            ("~x+z", "~ x + z"),
             ("`a b` ~ `x``y` + .2z_", ""),
             ("`a b` ~ `x``y` + größe", "`a b` ~ `x``y` + größe"),
         ] {

@@ -170,7 +170,10 @@ impl Parser {
     }
 
     fn formula(&mut self) -> Result<Formula, FormulaError> {
-        let response = self.response()?;
+        let response = match self.peek() {
+            Token::Symbol("~") => None,
+            _ => Some(self.response()?),
+        };
         self.expect("~")?;
         let mut formula = Formula {
             response,
@@ -190,10 +193,12 @@ impl Parser {
             };
             self.take();
         }
-        let response = &formula.response.column;
-        if formula.terms.iter().flatten().any(|factor| factor.column() == response) {
+        let mut factors = formula.terms.iter().flatten();
+        if let Some(Response { column, .. }) = &formula.response
+            && factors.any(|factor| factor.column() == column)
+        {
             return self.error(format!(
-                "the response `{response}` is also a predictor; remove it on the right side"
+                "the response `{column}` is also a predictor; remove it on the right side"
             ));
         }
         if !formula.intercept && formula.terms.is_empty() && formula.groups.is_empty() {
@@ -427,7 +432,9 @@ impl Parser {
             return Ok(Factor::Column(self.name("a column name")?));
         };
         if depth == MAX_DEPTH {
-            return self.error("functions are nested too deeply; add a column with the values to the data");
+            return self.error(
+                "functions are nested too deeply; add a column with the values to the data",
+            );
         }
         let at = |position, message| FormulaError { position, message };
         let known = name == "I" || Function::from_call(&name, &[]).is_some();
@@ -444,11 +451,13 @@ impl Parser {
         let of = Box::new(self.single(&format!("`{name}()`"), depth + 1)?);
         if name == "I" {
             if !self.take_if("^") {
-                return self.expected("`^` and a power; other calculations need a column in the data");
+                return self
+                    .expected("`^` and a power; other calculations need a column in the data");
             }
             let power = self.argument("the power")?;
             let power = super::factor::whole("the power", &power, 1, MAX_DEGREE);
-            let power = power.map_err(|(at_argument, message)| at(at_argument.unwrap_or(position), message))?;
+            let power = power
+                .map_err(|(at_argument, message)| at(at_argument.unwrap_or(position), message))?;
             self.expect(")")?;
             return Ok(Factor::Call(Function::Power(power), of));
         }

@@ -6,14 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::reporter::{Reporter, Severity, Warning};
 
-use super::design::GroupFactor;
+use super::design::{GroupDesign, GroupFactor};
 use super::error::DataError;
-use super::formula::{Formula, Term, Trials};
+use super::formula::{Factor, Formula, Response, Term, Trials};
 use super::response::{MAX_CATEGORIES, ResponseInfo, ResponseKind, ResponseUse, binary_levels};
+use super::roles::fits;
 use super::table::{ColumnKind, Labels, Table, plural};
 use super::terms::{
     Predictor, RawColumn, categorical, check_width, columns_of, contrasts, num_columns,
 };
+use super::transform::Transform;
 
 /// Values of a response that are counted before it is refused.
 const MOST_COUNTED: usize = 1000;
@@ -133,6 +135,9 @@ pub(super) fn report_dropped(
     }
 }
 
+/// Predictors by the factor that names them.
+pub(super) type Predictors = BTreeMap<Factor, Predictor>;
+
 /// A table and what is asked of it.
 pub(super) struct FrameReader<'a> {
     pub table: &'a Table,
@@ -142,6 +147,13 @@ pub(super) struct FrameReader<'a> {
 impl FrameReader<'_> {
     fn col(&self, name: &str) -> Result<usize, DataError> {
         self.table.index_of(name, "The formula")
+    }
+
+    /// Factors of population-level and group-level terms, with repeats.
+    fn factors(&self) -> impl Iterator<Item = &Factor> {
+        let formula = &self.frame.formula;
+        let groups = formula.groups.iter().flat_map(|group| &group.terms);
+        formula.terms.iter().chain(groups).flatten()
     }
 
     fn is_categorical(&self, name: &str) -> bool {
@@ -154,7 +166,7 @@ impl FrameReader<'_> {
 
     /// Refuses columns whose kind does not fit their part, before anything large is made.
     pub fn check_kinds(&self) -> Result<(), DataError> {
-        for name in self.frame.formula.terms.iter().flatten() {
+        for name in self.factors().filter_map(Factor::as_column) {
             let info = &self.table.columns()[self.col(name)?];
             if info.kind == ColumnKind::Date && !self.frame.categorical.contains(name) {
                 return Err(DataError::Role(format!(
@@ -178,23 +190,53 @@ impl FrameReader<'_> {
         Ok(())
     }
 
-    /// Each predictor column once, restricted to `rows`.
-    pub fn predictors(&self, rows: &[u32]) -> Result<BTreeMap<String, Predictor>, DataError> {
-        let mut predictors = BTreeMap::new();
-        for name in self.frame.formula.terms.iter().flatten() {
-            if predictors.contains_key(name) {
+    /// Each factor once, restricted to `rows`; what functions computed from the rows is added to `transforms`.
+    pub fn predictors(
+        &self,
+        rows: &[u32],
+        transforms: &mut Vec<Transform>,
+    ) -> Result<Predictors, DataError> {
+        let mut predictors = Predictors::new();
+        for factor in self.factors() {
+            if predictors.contains_key(factor) {
                 continue;
             }
-            let col = self.col(name)?;
-            let predictor = if self.is_categorical(name) {
-                let reference = self.frame.references.get(name).map(String::as_str);
-                categorical(name, &self.table.labels(col), rows, reference)?
-            } else {
-                Predictor::Numeric(self.numbers(col, rows, "predictor")?)
+            let predictor = match factor {
+                Factor::Column(name) if self.is_categorical(name) => {
+                    let reference = self.frame.references.get(name).map(String::as_str);
+                    categorical(name, &self.table.labels(self.col(name)?), rows, reference)?
+                }
+                Factor::Column(name) => {
+                    Predictor::Numeric(self.numbers(self.col(name)?, rows, "predictor")?)
+                }
+                Factor::Call(..) => Predictor::Function(self.call(factor, rows, transforms)?),
             };
-            predictors.insert(name.clone(), predictor);
+            predictors.insert(factor.clone(), predictor);
         }
         Ok(predictors)
+    }
+
+    /// The columns of a function of a column.
+    fn call(
+        &self,
+        factor: &Factor,
+        rows: &[u32],
+        transforms: &mut Vec<Transform>,
+    ) -> Result<Vec<Vec<f64>>, DataError> {
+        let column = factor.column();
+        let Some(numbers) = self.table.numbers(self.col(column)?) else {
+            return Err(DataError::Role(format!(
+                "{factor} needs numbers, but `{column}` holds text or dates; give the column the type number on import, \
+                 or choose another column"
+            )));
+        };
+        let values = rows.iter().map(|&row| numbers[row as usize]).collect();
+        let place = |i: usize| self.table.place(rows[i] as usize);
+        let (transform, columns) = Transform::fit(factor, values, &place)?;
+        if transforms.iter().all(|known| known.factor != *factor) {
+            transforms.push(transform);
+        }
+        Ok(columns)
     }
 
     fn numbers(&self, col: usize, rows: &[u32], part: &str) -> Result<Vec<f64>, DataError> {
@@ -207,17 +249,26 @@ impl FrameReader<'_> {
         Ok(rows.iter().map(|&row| numbers[row as usize]).collect())
     }
 
-    pub fn raw_columns(
-        &self,
-        predictors: &BTreeMap<String, Predictor>,
-    ) -> Result<Vec<RawColumn>, DataError> {
+    pub fn raw_columns(&self, predictors: &Predictors) -> Result<Vec<RawColumn>, DataError> {
         let formula = &self.frame.formula;
-        let coded = contrasts(&formula.terms, formula.intercept, |name| {
-            self.is_categorical(name)
+        self.columns_of_terms(&formula.terms, formula.intercept, predictors)
+    }
+
+    /// The columns of `terms`, coded beside an intercept or without one.
+    fn columns_of_terms(
+        &self,
+        terms: &[Term],
+        intercept: bool,
+        predictors: &Predictors,
+    ) -> Result<Vec<RawColumn>, DataError> {
+        let coded = contrasts(terms, intercept, |factor| {
+            factor
+                .as_column()
+                .is_some_and(|name| self.is_categorical(name))
         });
         let mut columns = Vec::new();
-        for (term, contrasts) in formula.terms.iter().zip(&coded) {
-            let parts: Vec<&Predictor> = term.iter().map(|name| &predictors[name]).collect();
+        for (term, contrasts) in terms.iter().zip(&coded) {
+            let parts: Vec<&Predictor> = term.iter().map(|factor| &predictors[factor]).collect();
             check_width(term, num_columns(&parts, contrasts))?;
             columns.extend(columns_of(term, &parts, contrasts));
         }
@@ -233,18 +284,15 @@ impl FrameReader<'_> {
         Ok(columns)
     }
 
-    pub fn reference_levels(
-        &self,
-        predictors: &BTreeMap<String, Predictor>,
-    ) -> Vec<(String, String)> {
+    pub fn reference_levels(&self, predictors: &Predictors) -> Vec<(String, String)> {
         let mut found: Vec<(String, String)> = Vec::new();
-        for name in self.frame.formula.terms.iter().flatten() {
+        for factor in self.factors() {
             if let Predictor::Categorical {
                 levels, reference, ..
-            } = &predictors[name]
-                && !found.iter().any(|(other, _)| other == name)
+            } = &predictors[factor]
+                && !found.iter().any(|(other, _)| other == factor.column())
             {
-                found.push((name.clone(), levels[*reference].clone()));
+                found.push((factor.column().to_owned(), levels[*reference].clone()));
             }
         }
         found
@@ -259,11 +307,41 @@ impl FrameReader<'_> {
         &self,
         rows: &[u32],
     ) -> Result<(Vec<f64>, Option<Vec<f64>>, ResponseInfo), DataError> {
-        let response = &self.frame.formula.response;
+        let wanted = self.frame.response_use;
+        let response = match (&self.frame.formula.response, wanted) {
+            (None, ResponseUse::Absent) => {
+                let info = ResponseInfo {
+                    name: String::new(),
+                    kind: ResponseKind::Absent,
+                    counts: Vec::new(),
+                };
+                return Ok((Vec::new(), None, info));
+            }
+            (Some(response), ResponseUse::Absent) => {
+                return Err(DataError::Role(format!(
+                    "The formula has the response `{}` but this model explains none; write `~` and then the columns that take part",
+                    response.column
+                )));
+            }
+            (None, _) => {
+                return Err(DataError::Role(
+                    "The formula has no response; write the column to be explained before `~`"
+                        .to_owned(),
+                ));
+            }
+            (Some(response), _) => response,
+        };
         let (name, col) = (&response.column, self.col(&response.column)?);
-        if self.frame.response_use == ResponseUse::Categories {
-            let (y, info) = self.categories(col, rows)?;
-            return Ok((y, None, info));
+        match wanted {
+            ResponseUse::Categories => {
+                let (y, info) = self.categories(response, col, rows)?;
+                return Ok((y, None, info));
+            }
+            ResponseUse::Number | ResponseUse::Count => {
+                let (y, info) = self.measured(response, col, rows)?;
+                return Ok((y, None, info));
+            }
+            ResponseUse::Outcome | ResponseUse::Absent => {}
         }
         let Some(trials) = &response.trials else {
             if self.table.few_levels(col, MOST_COUNTED).is_none() {
@@ -337,15 +415,70 @@ impl FrameReader<'_> {
             Some(trials),
             ResponseInfo {
                 name: name.clone(),
-                kind: ResponseKind::Count,
+                kind: ResponseKind::Successes,
                 counts,
             },
         ))
     }
 
+    /// Numbers or counts, and what to say about them.
+    fn measured(
+        &self,
+        response: &Response,
+        col: usize,
+        rows: &[u32],
+    ) -> Result<(Vec<f64>, ResponseInfo), DataError> {
+        let name = &response.column;
+        if response.trials.is_some() {
+            return Err(DataError::Role(format!(
+                "The response `{name}` is not a number of successes in this model, so it has no trials; leave `trials(…)` out"
+            )));
+        }
+        let y = self.numbers(col, rows, "response")?;
+        let wanted = self.frame.response_use;
+        if let Some(i) = y.iter().position(|&value| !fits(value, wanted)) {
+            return Err(DataError::Role(format!(
+                "The response `{name}` must be a whole number from 0, but it is {} in {}",
+                y[i],
+                self.table.place(rows[i] as usize)
+            )));
+        }
+        let least = y.iter().copied().fold(f64::INFINITY, f64::min);
+        let largest = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if least == largest && (wanted == ResponseUse::Number || largest == 0.0) {
+            return Err(DataError::Role(format!(
+                "The response `{name}` has the single value `{least}` in all {} used, so there is nothing to explain; choose another response",
+                plural(rows.len(), "row"),
+            )));
+        }
+        let total: f64 = y.iter().sum();
+        let kind = if wanted == ResponseUse::Count {
+            ResponseKind::Count { total, largest }
+        } else {
+            let n = y.len() as f64;
+            let mean = total / n;
+            let squares: f64 = y.iter().map(|value| (value - mean).powi(2)).sum();
+            ResponseKind::Number {
+                mean,
+                sd: (squares / (n - 1.0)).sqrt(),
+                range: [least, largest],
+            }
+        };
+        let info = ResponseInfo {
+            name: name.clone(),
+            kind,
+            counts: Vec::new(),
+        };
+        Ok((y, info))
+    }
+
     /// Codes of categories, and what to say about them.
-    fn categories(&self, col: usize, rows: &[u32]) -> Result<(Vec<f64>, ResponseInfo), DataError> {
-        let response = &self.frame.formula.response;
+    fn categories(
+        &self,
+        response: &Response,
+        col: usize,
+        rows: &[u32],
+    ) -> Result<(Vec<f64>, ResponseInfo), DataError> {
         let name = &response.column;
         if response.trials.is_some() {
             return Err(DataError::Role(format!(
@@ -421,21 +554,18 @@ impl FrameReader<'_> {
         Ok(weights)
     }
 
-    pub fn offset(&self, rows: &[u32]) -> Result<Option<Vec<f64>>, DataError> {
+    pub fn offset(
+        &self,
+        rows: &[u32],
+        transforms: &mut Vec<Transform>,
+    ) -> Result<Option<Vec<f64>>, DataError> {
         let mut total: Option<Vec<f64>> = None;
         for offset in &self.frame.formula.offsets {
-            let mut values = self.numbers(self.col(&offset.column)?, rows, "offset")?;
-            if offset.log {
-                if let Some(i) = values.iter().position(|&value| value <= 0.0) {
-                    return Err(DataError::Role(format!(
-                        "The offset log(`{}`) needs values above 0, but it is {} in {}",
-                        offset.column,
-                        values[i],
-                        self.table.place(rows[i] as usize)
-                    )));
-                }
-                values.iter_mut().for_each(|value| *value = value.ln());
-            }
+            let values = match offset {
+                Factor::Column(name) => self.numbers(self.col(name)?, rows, "offset")?,
+                // The formula's reader takes only functions of one column here.
+                Factor::Call(..) => self.call(offset, rows, transforms)?.swap_remove(0),
+            };
             match &mut total {
                 None => total = Some(values),
                 Some(total) => total
@@ -447,8 +577,32 @@ impl FrameReader<'_> {
         Ok(total)
     }
 
+    /// The columns of group terms, and the factor in `groups` that each varies by.
+    pub fn group_terms(
+        &self,
+        groups: &[GroupFactor],
+        predictors: &Predictors,
+        order: &[u32],
+    ) -> Result<Vec<GroupDesign>, DataError> {
+        let formula = &self.frame.formula;
+        let mut designs = Vec::with_capacity(formula.groups.len());
+        for group in &formula.groups {
+            let name = group.group.join(":");
+            let raw = self.columns_of_terms(&group.terms, group.intercept, predictors)?;
+            let factor = groups.iter().position(|factor| factor.name == name);
+            designs.push(GroupDesign::new(
+                factor.unwrap_or_default(),
+                group.intercept,
+                group.correlated,
+                &raw,
+                order,
+            ));
+        }
+        Ok(designs)
+    }
+
     pub fn groups(&self, rows: &[u32]) -> Result<Vec<GroupFactor>, DataError> {
-        let mut distinct: Vec<&Term> = Vec::new();
+        let mut distinct: Vec<&Vec<String>> = Vec::new();
         for group in &self.frame.formula.groups {
             if !distinct.contains(&&group.group) {
                 distinct.push(&group.group);
@@ -460,7 +614,7 @@ impl FrameReader<'_> {
             .collect()
     }
 
-    fn group(&self, columns: &Term, rows: &[u32]) -> Result<GroupFactor, DataError> {
+    fn group(&self, columns: &[String], rows: &[u32]) -> Result<GroupFactor, DataError> {
         let labels: Vec<Labels> = columns
             .iter()
             .map(|name| Ok(self.table.labels(self.col(name)?)))

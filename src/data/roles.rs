@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::design::ModelFrame;
 use super::error::DataError;
-use super::formula::{Formula, GroupTerm, Offset, Response, Term, Trials, quote_name};
+use super::formula::{Factor, Formula, GroupTerm, Response, Term, Trials, quote_name};
 use super::response::{MAX_CATEGORIES, ResponseUse};
 use super::sniff::ColumnKindOverride;
 use super::table::{ColumnInfo, ColumnKind, Table, plural};
@@ -74,16 +74,16 @@ pub struct Roles {
     pub response_use: ResponseUse,
     /// Its success level, if the user chose one.
     pub success: Option<String>,
-    /// Main effects, in order.
-    pub predictors: Vec<String>,
-    /// Terms of several columns.
+    /// Main effects, in order: columns and functions of columns.
+    pub predictors: Vec<Factor>,
+    /// Terms of several factors.
     pub interactions: Vec<Term>,
     /// Whether there is an intercept.
     pub intercept: bool,
     /// Group terms.
     pub groups: Vec<GroupTerm>,
     /// Offsets.
-    pub offsets: Vec<Offset>,
+    pub offsets: Vec<Factor>,
     /// Weights of rows.
     pub weights: Option<String>,
     /// Numbers of trials.
@@ -134,7 +134,10 @@ impl Roles {
         let (mains, interactions): (Vec<&Term>, Vec<&Term>) =
             formula.terms.iter().partition(|term| term.len() == 1);
         Self {
-            response: Some(formula.response.column.clone()),
+            response: formula
+                .response
+                .as_ref()
+                .map(|response| response.column.clone()),
             response_use: ResponseUse::Outcome,
             success: None,
             predictors: mains.into_iter().flatten().cloned().collect(),
@@ -142,25 +145,36 @@ impl Roles {
             intercept: formula.intercept,
             groups: formula.groups.clone(),
             offsets: formula.offsets.clone(),
-            weights: formula.response.weights.clone(),
-            trials: formula.response.trials.clone(),
+            weights: formula
+                .response
+                .as_ref()
+                .and_then(|response| response.weights.clone()),
+            trials: formula
+                .response
+                .as_ref()
+                .and_then(|response| response.trials.clone()),
         }
     }
 
-    /// The formula of the roles; `None` while there is no response.
+    /// The formula of the roles; `None` while there is no response, or no column for models that have none.
     pub fn to_formula(&self) -> Option<Formula> {
-        let mut formula = Formula {
-            response: Response {
-                column: self.response.clone()?,
+        let response = match &self.response {
+            Some(column) => Some(Response {
+                column: column.clone(),
                 trials: self.trials.clone(),
                 weights: self.weights.clone(),
-            },
+            }),
+            None if self.response_use == ResponseUse::Absent && !self.predictors.is_empty() => None,
+            None => return None,
+        };
+        let mut formula = Formula {
+            response,
             intercept: self.intercept,
             terms: Vec::new(),
             offsets: self.offsets.clone(),
             groups: self.groups.clone(),
         };
-        let mains = self.predictors.iter().map(|name| vec![name.clone()]);
+        let mains = self.predictors.iter().map(|factor| vec![factor.clone()]);
         mains
             .chain(self.interactions.iter().cloned())
             .for_each(|term| formula.add_term(term));
@@ -177,7 +191,7 @@ impl Roles {
             .predictors
             .iter()
             .chain(self.interactions.iter().flatten())
-            .any(|name| name == column)
+            .any(|factor| factor.column() == column)
         {
             roles.push(Role::Predictor);
         }
@@ -188,7 +202,7 @@ impl Roles {
         {
             roles.push(Role::Group);
         }
-        if self.offsets.iter().any(|offset| offset.column == column) {
+        if self.offsets.iter().any(|offset| offset.column() == column) {
             roles.push(Role::Offset);
         }
         if self.weights.as_deref() == Some(column) {
@@ -214,12 +228,7 @@ impl Roles {
     /// Gives `column` the role, taking it out of every other one; a role that only one column can have is taken
     /// from the column that had it. Refuses a role that the column cannot take.
     pub fn assign(&mut self, table: &Table, column: &str, role: Role) -> Result<(), Refusal> {
-        match (role, self.response_use) {
-            (Role::Response, ResponseUse::Categories) => check_categories(table, column)?,
-            // With trials named, the response is a count and may have any number of values.
-            (Role::Response, _) if self.trials.is_some() && is_number(table, column) => {}
-            _ => check_role(table, column, role)?,
-        }
+        self.check_role(table, column, role)?;
         self.remove(column);
         let name = column.to_owned();
         match role {
@@ -227,7 +236,7 @@ impl Roles {
                 self.response = Some(name);
                 self.success = None;
             }
-            Role::Predictor => self.predictors.push(name),
+            Role::Predictor => self.predictors.push(Factor::Column(name)),
             Role::Group => {
                 self.groups.push(GroupTerm {
                     intercept: true,
@@ -236,10 +245,7 @@ impl Roles {
                     group: vec![name],
                 });
             }
-            Role::Offset => self.offsets.push(Offset {
-                column: name,
-                log: false,
-            }),
+            Role::Offset => self.offsets.push(Factor::Column(name)),
             Role::Weight => self.weights = Some(name),
             Role::Trials => self.trials = Some(Trials::Column(name)),
             Role::Ignore => {}
@@ -247,22 +253,48 @@ impl Roles {
         Ok(())
     }
 
+    /// Whether `column` can take `role` beside the roles that others have.
+    fn check_role(&self, table: &Table, column: &str, role: Role) -> Result<(), Refusal> {
+        match (role, self.response_use) {
+            (Role::Response, ResponseUse::Categories) => check_categories(table, column),
+            (Role::Response, ResponseUse::Number | ResponseUse::Count) => {
+                check_number(table, column, self.response_use)
+            }
+            (Role::Response, ResponseUse::Absent) => Err(Refusal {
+                reason: format!(
+                    "Column {} cannot be a response, because this model explains none; use it as a predictor to take \
+                     part",
+                    quote_name(column)
+                ),
+                conversion: Some(Conversion::UseAs(Role::Predictor)),
+            }),
+            // With trials named, the response is a count and may have any number of values.
+            (Role::Response, ResponseUse::Outcome)
+                if self.trials.is_some() && is_number(table, column) =>
+            {
+                Ok(())
+            }
+            _ => check_role(table, column, role),
+        }
+    }
+
     /// Takes `column` out of every role, with the interactions and group terms that name it.
     pub fn remove(&mut self, column: &str) {
-        let names = |term: &[String]| term.iter().any(|name| name == column);
+        let names = |term: &[Factor]| term.iter().any(|factor| factor.column() == column);
         if self.response.as_deref() == Some(column) {
             self.response = None;
             self.success = None;
         }
-        self.predictors.retain(|name| name != column);
+        self.predictors.retain(|factor| factor.column() != column);
         self.interactions.retain(|term| !names(term));
-        self.groups.retain(|group| !names(&group.group));
+        self.groups
+            .retain(|group| group.group.iter().all(|name| name != column));
         for group in &mut self.groups {
             group.terms.retain(|term| !names(term));
         }
         self.groups
             .retain(|group| group.intercept || !group.terms.is_empty());
-        self.offsets.retain(|offset| offset.column != column);
+        self.offsets.retain(|offset| offset.column() != column);
         if self.weights.as_deref() == Some(column) {
             self.weights = None;
         }
@@ -295,7 +327,7 @@ impl Roles {
             if Some(col) == response {
                 roles.response = Some(info.name.clone());
             } else if explains {
-                roles.predictors.push(info.name.clone());
+                roles.predictors.push(Factor::Column(info.name.clone()));
             }
         }
         roles
@@ -311,12 +343,7 @@ impl Roles {
         for name in formula.columns() {
             table.index_of(name, "The formula")?;
             for role in self.of(name) {
-                let outcome = match (role, self.response_use) {
-                    (Role::Response, ResponseUse::Categories) => check_categories(table, name),
-                    // A count may have any number of values when trials are given.
-                    (Role::Response, _) if self.trials.is_some() => Ok(()),
-                    _ => check_role(table, name, role),
-                };
+                let outcome = self.check_role(table, name, role);
                 outcome.map_err(|refusal| DataError::Role(refusal.reason))?;
             }
         }
@@ -404,6 +431,7 @@ fn role_plural(role: Role) -> &'static str {
     match role {
         Role::Offset => "offsets",
         Role::Weight => "weights",
+        Role::Response => "responses of this model",
         _ => "numbers of trials",
     }
 }
@@ -475,6 +503,46 @@ fn check_response(table: &Table, col: usize, named: &str) -> Result<(), Refusal>
     })
 }
 
+/// Whether the values of `column` can be a response of numbers, or of counts.
+fn check_number(table: &Table, column: &str, wanted: ResponseUse) -> Result<(), Refusal> {
+    let named = quote_name(column);
+    let refuse = |reason: String, conversion| Err(Refusal { reason, conversion });
+    let col = match table.index_of(column, "The role") {
+        Ok(col) => col,
+        Err(error) => return refuse(error.to_string(), None),
+    };
+    let Some(values) = table.numbers(col) else {
+        return refuse_text(&table.columns()[col], &named, Role::Response, table, col);
+    };
+    let mut present = values
+        .iter()
+        .enumerate()
+        .filter(|(_, value)| !value.is_nan())
+        .peekable();
+    if present.peek().is_none() {
+        return refuse(
+            format!("Column {named} has no values, so it cannot be a response"),
+            None,
+        );
+    }
+    let bad = present.find(|(_, value)| !fits(**value, wanted));
+    match bad {
+        None => Ok(()),
+        Some((row, value)) => refuse(
+            format!(
+                "Column {named} is {value} in {}, but a response of counts must be whole numbers from 0",
+                table.place(row)
+            ),
+            Some(Conversion::UseAs(Role::Predictor)),
+        ),
+    }
+}
+
+/// Whether a value can be a response that is read as `wanted`, a number or a count.
+pub(super) fn fits(value: f64, wanted: ResponseUse) -> bool {
+    wanted != ResponseUse::Count || (value >= 0.0 && value.fract() == 0.0)
+}
+
 /// Whether the values of `column` can be the categories of a response.
 fn check_categories(table: &Table, column: &str) -> Result<(), Refusal> {
     let refuse = |reason: String| {
@@ -533,6 +601,7 @@ fn check_predictor(table: &Table, col: usize, named: &str) -> Result<(), Refusal
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::formula::{Elementwise, Function};
     use crate::data::table::Values;
     use proptest::prelude::*;
 
@@ -643,8 +712,41 @@ mod tests {
         prop_oneof![4 => "[a-z][a-z0-9_.]{0,4}", 1 => "[ -~äß]{1,6}"]
     }
 
-    fn term(most: usize) -> impl Strategy<Value = Term> {
+    fn names(most: usize) -> impl Strategy<Value = Vec<String>> {
         prop::collection::btree_set(name(), 1..=most).prop_map(|names| names.into_iter().collect())
+    }
+
+    fn single() -> impl Strategy<Value = Factor> {
+        let function = prop_oneof![
+            Just(Function::Elementwise(Elementwise::Log)),
+            Just(Function::Elementwise(Elementwise::Log1p)),
+            Just(Function::Scale),
+            (1..=15_u32).prop_map(Function::Power),
+            (Just(1), any::<bool>()).prop_map(|(degree, raw)| Function::Poly { degree, raw }),
+        ];
+        (name(), prop::collection::vec(function, 0..3)).prop_map(|(name, functions)| {
+            let wrap = |of, function| Factor::Call(function, Box::new(of));
+            functions.into_iter().fold(Factor::Column(name), wrap)
+        })
+    }
+
+    fn factor() -> impl Strategy<Value = Factor> {
+        let function = prop_oneof![
+            (1..=15_u32, any::<bool>()).prop_map(|(degree, raw)| Function::Poly { degree, raw }),
+            (1..=1000_u32).prop_map(|df| Function::Natural { df }),
+            (1..=15_u32, 0..9_u32).prop_map(|(degree, more)| Function::BSpline {
+                df: degree + more,
+                degree
+            }),
+        ];
+        prop_oneof![
+            single(),
+            (function, single()).prop_map(|(function, of)| Factor::Call(function, Box::new(of))),
+        ]
+    }
+
+    fn term(most: usize) -> impl Strategy<Value = Term> {
+        prop::collection::btree_set(factor(), 1..=most).prop_map(|term| term.into_iter().collect())
     }
 
     prop_compose! {
@@ -653,21 +755,20 @@ mod tests {
             trials in prop::option::of(prop_oneof![name().prop_map(Trials::Column), (1_u64..99).prop_map(Trials::Constant)]),
             weights in prop::option::of(name()),
             intercept: bool,
-            first in name(),
+            first in factor(),
             terms in prop::collection::vec(term(3), 0..5),
-            offsets in prop::collection::vec((name(), any::<bool>()), 0..3),
-            groups in prop::collection::vec((term(2), any::<bool>(), prop::collection::vec(term(2), 0..3)), 0..3),
+            offsets in prop::collection::vec(single(), 0..3),
+            groups in prop::collection::vec((names(2), any::<bool>(), prop::collection::vec(term(2), 0..3)), 0..3),
         ) -> Formula {
             let mut formula = Formula {
-                response: Response { column: column.clone(), trials, weights }, intercept,
+                response: Some(Response { column: column.clone(), trials, weights }), intercept,
                 terms: Vec::new(), offsets: Vec::new(), groups: Vec::new(),
             };
-            for term in terms.into_iter().chain([vec![first]]).filter(|term| !term.contains(&column)) {
+            for term in terms.into_iter().chain([vec![first]]).filter(|term| term.iter().all(|factor| factor.column() != column)) {
                 formula.add_term(term);
             }
             formula.intercept |= formula.terms.is_empty();
-            for (column, log) in offsets {
-                let offset = Offset { column, log };
+            for offset in offsets {
                 if !formula.offsets.contains(&offset) {
                     formula.offsets.push(offset);
                 }
@@ -695,7 +796,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_makes_the_reader_panic(text in "[a-z01 ~+:*()|/`-]{0,40}") {
+        fn no_text_makes_the_reader_panic(text in "([a-z01 ~+:*()|/`,=^-]|log\\(|ns\\(x, |poly\\(|, df = |I\\(z\\^){0,40}") {
             if let Ok(formula) = text.parse::<Formula>() {
                 prop_assert_eq!(formula.to_string().parse::<Formula>(), Ok(formula));
             }

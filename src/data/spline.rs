@@ -91,7 +91,9 @@ impl Spline {
             let project = |basis: Vec<f64>| {
                 let mut out = vec![0.0; df];
                 for (value, row) in basis.iter().zip(map.chunks_exact(df)) {
-                    out.iter_mut().zip(row).for_each(|(out, map)| *out += value * map);
+                    out.iter_mut()
+                        .zip(row)
+                        .for_each(|(out, map)| *out += value * map);
                 }
                 out
             };
@@ -129,7 +131,10 @@ impl Spline {
                     }
                 }
             }
-            Some(Natural { map, ends: [low, high] }) => {
+            Some(Natural {
+                map,
+                ends: [low, high],
+            }) => {
                 let line = if x < low.at {
                     Some(low)
                 } else if x > high.at {
@@ -148,7 +153,9 @@ impl Spline {
                 out.fill(0.0);
                 for (r, value) in local[..self.order].iter().enumerate() {
                     let row = &map[(first + r) * df..][..df];
-                    out.iter_mut().zip(row).for_each(|(out, map)| *out += value * map);
+                    out.iter_mut()
+                        .zip(row)
+                        .for_each(|(out, map)| *out += value * map);
                 }
             }
         }
@@ -192,7 +199,11 @@ impl Spline {
         let share = |i: usize| {
             let width = self.knots[i + order - 1] - self.knots[i];
             // B-splines between equal knots are 0.
-            if width > 0.0 { degree * lower[i] / width } else { 0.0 }
+            if width > 0.0 {
+                degree * lower[i] / width
+            } else {
+                0.0
+            }
         };
         (0..count).map(|i| share(i) - share(i + 1)).collect()
     }

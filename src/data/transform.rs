@@ -2,7 +2,6 @@
 
 use super::error::DataError;
 use super::factor::{Elementwise, Factor, Function};
-use super::formula::quote_name;
 use super::spline::Spline;
 
 /// A function of a column as a formula names it, with what was computed from the rows used.
@@ -66,7 +65,10 @@ impl Transform {
                 if !row.iter().all(|value| value.is_finite()) {
                     return Err(outside(function, of, x, &place(i)));
                 }
-                columns.iter_mut().zip(&row).for_each(|(column, value)| column[i] = *value);
+                columns
+                    .iter_mut()
+                    .zip(&row)
+                    .for_each(|(column, value)| column[i] = *value);
             }
             transform.steps.push(step);
         }
@@ -173,7 +175,11 @@ fn fit_step(function: Function, of: &Factor, values: &[f64]) -> Result<Step, Dat
         }
         Function::BSpline { df, degree } => {
             few(df as usize + 1)?;
-            splined(Spline::b_spline(&sorted(values), df as usize, degree as usize))?
+            splined(Spline::b_spline(
+                &sorted(values),
+                df as usize,
+                degree as usize,
+            ))?
         }
     })
 }
@@ -196,7 +202,11 @@ impl Orthogonal {
                 .map(|(x, p)| (x - mean) * p * p)
                 .sum();
             let alpha = mean + moment / squares;
-            let ratio = if j == 0 { 0.0 } else { squares / fitted.norm2[j - 1] };
+            let ratio = if j == 0 {
+                0.0
+            } else {
+                squares / fitted.norm2[j - 1]
+            };
             for ((before, last), x) in before.iter_mut().zip(&mut last).zip(values) {
                 let next = (x - alpha) * *last - ratio * *before;
                 *before = *last;
@@ -211,7 +221,11 @@ impl Orthogonal {
     fn evaluate(&self, x: f64, out: &mut [f64]) {
         let (mut before, mut last) = (0.0, 1.0);
         for (j, out) in out.iter_mut().enumerate() {
-            let ratio = if j == 0 { 0.0 } else { self.norm2[j] / self.norm2[j - 1] };
+            let ratio = if j == 0 {
+                0.0
+            } else {
+                self.norm2[j] / self.norm2[j - 1]
+            };
             let next = (x - self.alpha[j]) * last - ratio * before;
             before = last;
             last = next;
@@ -229,7 +243,9 @@ fn outside(function: Function, of: &Factor, x: f64, place: &str) -> DataError {
             "{call} needs {}, but {subject} is {x} in {place}; leave such rows out, or use another function",
             function.domain()
         ),
-        _ => format!("{call} is too large for a number, because {subject} is {x} in {place}; rescale the column"),
+        _ => format!(
+            "{call} is too large for a number, because {subject} is {x} in {place}; rescale the column"
+        ),
     })
 }
 

@@ -10,6 +10,17 @@ use crate::ui::widgets::number;
 pub fn in_words(document: &Document, check: Option<&ModelCheck>) -> String {
     let roles = &document.roles;
     let Some(response) = &roles.response else {
+        if roles.response_use == ResponseUse::Absent && !roles.predictors.is_empty() {
+            let names: Vec<String> = roles
+                .predictors
+                .iter()
+                .map(|factor| format!("`{}`", factor.label()))
+                .collect();
+            return format!(
+                "No column explains another; the model is of {}.",
+                list(&names)
+            );
+        }
         return "Nothing is explained yet. Choose an outcome at the left, or type a formula."
             .to_owned();
     };
@@ -23,6 +34,10 @@ pub fn in_words(document: &Document, check: Option<&ModelCheck>) -> String {
         return text;
     }
     let mut text = match &roles.trials {
+        _ if roles.response_use == ResponseUse::Number => format!("The mean of `{response}`"),
+        _ if roles.response_use == ResponseUse::Count => {
+            format!("The expected count `{response}`")
+        }
         Some(Trials::Column(trials)) => {
             format!("The chance of each of the `{trials}` trials that `{response}` counts")
         }
@@ -60,11 +75,9 @@ pub fn in_words(document: &Document, check: Option<&ModelCheck>) -> String {
         ));
     }
     for offset in &roles.offsets {
-        let log = if offset.log { "the logarithm of " } else { "" };
         text.push_str(&format!(
-            " {}`{}` is added as it is, with coefficient 1.",
-            log.replace("the log", "The log"),
-            offset.column
+            " `{}` is added as it is, with coefficient 1.",
+            offset.label()
         ));
     }
     if let Some(weights) = &roles.weights {
@@ -80,10 +93,13 @@ fn terms(roles: &Roles) -> Vec<String> {
     let mut terms: Vec<String> = roles
         .predictors
         .iter()
-        .map(|name| format!("`{name}`"))
+        .map(|factor| format!("`{}`", factor.label()))
         .collect();
     for term in &roles.interactions {
-        let names: Vec<String> = term.iter().map(|name| format!("`{name}`")).collect();
+        let names: Vec<String> = term
+            .iter()
+            .map(|factor| format!("`{}`", factor.label()))
+            .collect();
         terms.push(format!("the interaction of {}", list(&names)));
     }
     terms

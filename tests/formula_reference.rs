@@ -187,7 +187,7 @@ fn refusals_name_the_function_the_column_and_the_row() {
     for (formula, sentence) in [
         (
             "~ log(k)",
-            "log(k) needs values above 0, but `k` is 0 in row",
+            "log(k) needs values above 0, but `k` is 0 in line",
         ),
         (
             "~ sqrt(scale(x))",

@@ -258,7 +258,7 @@ pub enum Factor {
     /// A column as it is.
     Column(String),
     /// A function of a factor that is one column of numbers.
-    Call(Function, Box<Factor>),
+    Call(Function, Box<Self>),
 }
 
 impl Factor {

@@ -1,7 +1,7 @@
 //! The draft as sentences.
 
 use crate::app::{Document, ModelCheck};
-use crate::data::formula::Trials;
+use crate::data::formula::{Elementwise, Factor, Function, Trials};
 use crate::data::response::ResponseUse;
 use crate::data::roles::Roles;
 use crate::ui::widgets::number;
@@ -75,10 +75,13 @@ pub fn in_words(document: &Document, check: Option<&ModelCheck>) -> String {
         ));
     }
     for offset in &roles.offsets {
-        text.push_str(&format!(
-            " `{}` is added as it is, with coefficient 1.",
-            offset.label()
-        ));
+        let what = match offset {
+            Factor::Call(Function::Elementwise(Elementwise::Log), of) => {
+                format!("The logarithm of `{}`", of.label())
+            }
+            _ => format!("`{}`", offset.label()),
+        };
+        text.push_str(&format!(" {what} is added as it is, with coefficient 1."));
     }
     if let Some(weights) = &roles.weights {
         text.push_str(&format!(" Each row counts `{weights}` times."));

@@ -20,10 +20,10 @@ use super::profile::Profile;
 use super::{MixedControl, MixedError};
 use crate::base::linalg::{Cholesky, dot};
 
-/// Expected further gain of the deviance at which to stop.
+/// Expected further way at which to stop, in logarithms of Λ's diagonal and of σ², and coefficients in units of σ.
 const TOLERANCE: f64 = 1e-8;
 /// Iterations before giving up.
-const MAX_ITERATIONS: u64 = 200_000;
+const MAX_ITERATIONS: u64 = 100_000;
 /// Shortenings of an extrapolation before falling back to EM's own step.
 const MAX_SHORTENINGS: u32 = 8;
 /// Variance relative to σ² below which a term's covariance is at the edge, where EM cannot arrive.
@@ -212,10 +212,16 @@ fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a - b).collect()
 }
 
-/// What is still to be gained if the deviance last fell by `gain` while steps shrink by `rate`: a geometric series.
-fn outlook(gain: f64, rate: f64) -> f64 {
+/// Length of a step between points whose residual variance comes after `free` entries of θ.
+fn length(step: &[f64], point: &[f64], free: usize) -> f64 {
+    let (covariance, beta) = step.split_at(free + 1);
+    (dot(covariance, covariance) + dot(beta, beta) / point[free].exp()).sqrt()
+}
+
+/// The way still to go if the last step was `length` and steps shrink by `rate`: a geometric series.
+fn outlook(length: f64, rate: f64) -> f64 {
     if rate < 1.0 {
-        gain.abs() / (1.0 - rate * rate)
+        length / (1.0 - rate)
     } else {
         f64::INFINITY
     }
@@ -236,16 +242,13 @@ pub fn em(profile: &mut Profile<'_>, control: &MixedControl) -> Result<EmCourse,
     let mut point = em.start();
     let mut deviances: Vec<f64> = Vec::new();
     let mut last_move = f64::NAN;
+    let free = em.profile.shape.len();
     for iteration in 0..MAX_ITERATIONS {
         control.tick()?;
         let (deviance, next) = em.step(&point).ok_or_else(broken)?;
-        let step = difference(&next, &point);
-        let length = dot(&step, &step).sqrt();
-        let gain = deviances
-            .last()
-            .map_or(f64::INFINITY, |last| last - deviance);
+        let step = length(&difference(&next, &point), &point, free);
         deviances.push(deviance);
-        if length == 0.0 || outlook(gain, length / last_move) < TOLERANCE {
+        if step == 0.0 || outlook(step, step / last_move) < TOLERANCE {
             return Ok(EmCourse {
                 theta: em.theta(&point),
                 deviances,
@@ -253,7 +256,7 @@ pub fn em(profile: &mut Profile<'_>, control: &MixedControl) -> Result<EmCourse,
                 converged: true,
             });
         }
-        last_move = length;
+        last_move = step;
         point = next;
     }
     Ok(EmCourse {
@@ -273,6 +276,7 @@ pub fn squarem(profile: &mut Profile<'_>, control: &MixedControl) -> Result<EmCo
     let mut point = em.start();
     let mut deviances: Vec<f64> = Vec::new();
     let mut iterations = 0;
+    let free = em.profile.shape.len();
     let (mut deviance, mut first) = em.step(&point).ok_or_else(broken)?;
     deviances.push(deviance);
     while iterations < MAX_ITERATIONS {
@@ -281,12 +285,12 @@ pub fn squarem(profile: &mut Profile<'_>, control: &MixedControl) -> Result<EmCo
         iterations += 2;
         let r = difference(&first, &point);
         let mut v = difference(&second, &first);
-        let (r_norm, next_norm) = (dot(&r, &r).sqrt(), dot(&v, &v).sqrt());
+        let (r_norm, next_norm) = (length(&r, &point, free), length(&v, &point, free));
         for (v, r) in v.iter_mut().zip(&r) {
             *v -= r;
         }
-        let v_norm = dot(&v, &v).sqrt();
-        if v_norm == 0.0 || outlook(deviance - first_deviance, next_norm / r_norm) < TOLERANCE {
+        let v_norm = length(&v, &point, free);
+        if v_norm == 0.0 || outlook(next_norm, next_norm / r_norm) < TOLERANCE {
             deviances.push(first_deviance);
             return Ok(EmCourse {
                 theta: em.theta(&first),
@@ -295,14 +299,14 @@ pub fn squarem(profile: &mut Profile<'_>, control: &MixedControl) -> Result<EmCo
                 converged: true,
             });
         }
-        let mut length = (-r_norm / v_norm).min(-1.0);
+        let mut reach = (-r_norm / v_norm).min(-1.0);
         let mut shortenings = 0;
         loop {
             let candidate: Point = if shortenings == MAX_SHORTENINGS {
                 second.clone()
             } else {
                 (0..point.len())
-                    .map(|i| point[i] - 2.0 * length * r[i] + length * length * v[i])
+                    .map(|i| point[i] - 2.0 * reach * r[i] + reach * reach * v[i])
                     .collect()
             };
             control.tick()?;
@@ -320,7 +324,7 @@ pub fn squarem(profile: &mut Profile<'_>, control: &MixedControl) -> Result<EmCo
                 return Err(broken());
             }
             shortenings += 1;
-            length = (length - 1.0) / 2.0;
+            reach = (reach - 1.0) / 2.0;
         }
         deviances.push(deviance);
     }

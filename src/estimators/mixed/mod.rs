@@ -21,17 +21,23 @@ pub mod covariance;
 pub mod data;
 pub mod em;
 mod factor;
+pub mod family;
 pub mod fit;
 mod gaussian;
+mod generalised;
+pub mod laplace;
 pub mod profile;
+pub mod quadrature;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
 
 pub use data::{MixedData, RandomTerm};
+pub use family::Family;
 pub use fit::{Method, MixedFit};
 pub use gaussian::fit_gaussian;
+pub use generalised::fit_generalised;
 pub use profile::Criterion;
 
 /// Why a mixed model could not be fitted: one sentence.

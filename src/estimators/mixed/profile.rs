@@ -294,7 +294,9 @@ impl<'a> Profile<'a> {
         let mut deviance = self.factor.log_det() - self.cross.sum_log_weights
             + degrees * (1.0 + (std::f64::consts::TAU * self.residual / degrees).ln());
         if self.criterion == Criterion::Reml {
-            deviance += self.fixed.log_det();
+            // Of the columns as they are: the criterion depends on their units.
+            let units: f64 = self.data.scaling.scale.iter().map(|s| 2.0 * s.ln()).sum();
+            deviance += self.fixed.log_det() + units;
         }
         Ok(deviance)
     }

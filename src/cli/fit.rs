@@ -9,8 +9,8 @@ use super::args::{DemoArgs, FitArgs, ResumeArgs};
 use super::progress::{self, Progress};
 use super::{Failure, output, results};
 use crate::base::draws::DrawList;
-use crate::data::formula::{Formula, quote_name};
-use crate::data::samples;
+use crate::data::formula::quote_name;
+use crate::data::{Formula, samples};
 use crate::engine::checkpoint::ChainMark;
 use crate::engine::recipe::SAMPLE_PREFIX;
 use crate::engine::run::Continuation;
@@ -152,10 +152,9 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<(Recipe, PathBuf), Failure> {
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty())
             .unwrap_or(Path::new("."));
-        return Ok((
-            Recipe::read(path, &changes).map_err(Failure::request)?,
-            folder.to_owned(),
-        ));
+        let recipe = Recipe::read(path, &changes).map_err(Failure::request)?;
+        check_formula(&recipe.model.formula)?;
+        return Ok((recipe, folder.to_owned()));
     }
     let data = args.data.as_deref().ok_or_else(|| {
         Failure::request("Nothing to fit: name a recipe, or --data FILE with --formula 'y ~ x'")
@@ -177,10 +176,20 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<(Recipe, PathBuf), Failure> {
             })?,
     };
     let recipe = Recipe::new(data, template, &formula);
-    Ok((
-        recipe.changed(&changes).map_err(Failure::request)?,
-        PathBuf::from("."),
-    ))
+    let recipe = recipe.changed(&changes).map_err(Failure::request)?;
+    check_formula(&recipe.model.formula)?;
+    Ok((recipe, PathBuf::from(".")))
+}
+
+/// Refuses a formula that cannot be read, with the formula below the sentence and a mark where reading ended.
+fn check_formula(text: &str) -> Result<(), Failure> {
+    match text.parse::<Formula>() {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let indent = " ".repeat(error.position - 1);
+            Err(Failure::request(format!("{error}\n  {text}\n  {indent}^")))
+        }
+    }
 }
 
 /// The formula of columns by their roles; all terms vary by the group where the template is one for which they do.

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 mod hierarchical;
+mod scaling;
 mod simplex;
 
 /// What a caller can choose.
@@ -71,6 +72,13 @@ pub static REGISTRY: &[Bench] = &[
         about: "Time per effective draw of Gibbs sampling with OSGFS, with a normal approximation and exactly; --data FILE with \
                 columns B, G, R, skin, otherwise simulated rows (El Hanchi 2018, section 3.2)",
         run: hierarchical::run,
+    },
+    Bench {
+        id: "scaling",
+        title: "Cost of an effective draw as the table grows",
+        about: "Rows touched per effective draw from 10,000 to 10,000,000 rows: with control variates it does not grow, without \
+                it does (Baker, Fearnhead, Fox and Nemeth 2019, section 3.2)",
+        run: scaling::run,
     },
 ];
 

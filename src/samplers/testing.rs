@@ -203,6 +203,7 @@ pub fn small_logistic(x: &[f64], y: &[f64], prior_sd: f64) -> Arc<dyn Model> {
         dropped: Vec::new(),
         groups: Vec::new(),
         group_terms: Vec::new(),
+        transforms: Vec::new(),
         standardize: true,
     };
     let prior = format!("normal(0, {prior_sd})");
@@ -304,6 +305,7 @@ impl<'a> Groups<'a> {
             rows_total: n,
             rows_used: n,
             dropped: Vec::new(),
+            transforms: Vec::new(),
             groups: vec![GroupFactor {
                 name: "g".to_owned(),
                 levels: (1..=self.sizes.len()).map(|g| g.to_string()).collect(),
@@ -380,6 +382,7 @@ pub fn anchored_categorical(counts: &[usize]) -> (Arc<dyn Model>, Arc<Anchor>) {
         dropped: Vec::new(),
         groups: Vec::new(),
         group_terms: Vec::new(),
+        transforms: Vec::new(),
         standardize: true,
     };
     let template = crate::models::find("categorical").unwrap();

@@ -422,7 +422,7 @@ impl<F: Family> GlmRows<F> {
     #[inline(always)]
     fn fill_tile(
         &self,
-        u: &[f64],
+        beta: &[f64],
         row: impl Fn(usize) -> usize,
         live: usize,
         tile: &mut [Lane],
@@ -608,7 +608,11 @@ fn sum_of_logs(factors: &Lane) -> f64 {
 pub fn exp_negative(x: &Lane) -> Lane {
     let mut out = [0.0; LANES];
     for k in 0..LANES {
-        let x = if x[k] > -LARGEST_EXPONENT { x[k] } else { -LARGEST_EXPONENT };
+        let x = if x[k] > -LARGEST_EXPONENT {
+            x[k]
+        } else {
+            -LARGEST_EXPONENT
+        };
         out[k] = exp_of_moderate(x);
     }
     out
@@ -619,8 +623,16 @@ pub fn exp_negative(x: &Lane) -> Lane {
 pub fn exp(x: &Lane) -> Lane {
     let mut out = [0.0; LANES];
     for k in 0..LANES {
-        let x = if x[k] > -LARGEST_EXPONENT { x[k] } else { -LARGEST_EXPONENT };
-        out[k] = exp_of_moderate(if x < LARGEST_EXPONENT { x } else { LARGEST_EXPONENT });
+        let x = if x[k] > -LARGEST_EXPONENT {
+            x[k]
+        } else {
+            -LARGEST_EXPONENT
+        };
+        out[k] = exp_of_moderate(if x < LARGEST_EXPONENT {
+            x
+        } else {
+            LARGEST_EXPONENT
+        });
     }
     out
 }

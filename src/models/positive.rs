@@ -392,12 +392,18 @@ mod tests {
                     let at = |x: f64| prior.derivatives(x)[k];
                     let numeric = (at(x + step) - at(x - step)) / (2.0 * step);
                     let exact = prior.derivatives(x)[k + 1];
-                    assert!((numeric - exact).abs() < 1e-5 * (1.0 + exact.abs()), "{text} at {x}");
+                    assert!(
+                        (numeric - exact).abs() < 1e-5 * (1.0 + exact.abs()),
+                        "{text} at {x}"
+                    );
                     let at = |u: f64| parameter.log_prior(u)[k];
                     let u = x.ln();
                     let numeric = (at(u + step) - at(u - step)) / (2.0 * step);
                     let exact = parameter.log_prior(u)[k + 1];
-                    assert!((numeric - exact).abs() < 1e-5 * (1.0 + exact.abs()), "{text} at {u}");
+                    assert!(
+                        (numeric - exact).abs() < 1e-5 * (1.0 + exact.abs()),
+                        "{text} at {u}"
+                    );
                 }
                 let u = parameter.position(parameter.report(x.ln()));
                 assert!((u - x.ln()).abs() < 1e-12);
@@ -418,7 +424,10 @@ mod tests {
                 })
                 .sum();
             let expected = prior.survival(0.6).unwrap();
-            assert!((total - expected).abs() < 1e-6, "{text}: {total} {expected}");
+            assert!(
+                (total - expected).abs() < 1e-6,
+                "{text}: {total} {expected}"
+            );
         }
     }
 
@@ -436,7 +445,12 @@ mod tests {
             let points = 200_000;
             let step = (to - from) / f64::from(points);
             let total: f64 = (0..points)
-                .map(|i| parameter.density(from + (f64::from(i) + 0.5) * step).unwrap() * step)
+                .map(|i| {
+                    parameter
+                        .density(from + (f64::from(i) + 0.5) * step)
+                        .unwrap()
+                        * step
+                })
                 .sum();
             assert!((total - 1.0 + TAIL).abs() < 1e-4, "{text}: {total}");
             assert_eq!(parameter.density(3.9), Some(0.0));
@@ -456,9 +470,18 @@ mod tests {
         ] {
             assert_eq!(PositivePrior::parse(text).unwrap().to_string(), half);
         }
-        for text in ["half_normal(1, 2)", "half_gamma(1, 2)", "gamma(0, 1)", "laplace(0, 1)", ""] {
+        for text in [
+            "half_normal(1, 2)",
+            "half_gamma(1, 2)",
+            "gamma(0, 1)",
+            "laplace(0, 1)",
+            "",
+        ] {
             let message = PositivePrior::parse(text).unwrap_err().0;
-            assert!(message.contains("half_student_t(df, 0, scale)"), "{message}");
+            assert!(
+                message.contains("half_student_t(df, 0, scale)"),
+                "{message}"
+            );
         }
     }
 

@@ -46,7 +46,11 @@ pub enum Prior {
 /// `x` to three significant digits: what a default prior on the scale of the data is rounded to, for people.
 pub(super) fn significant(x: f64) -> f64 {
     let unit = 10_f64.powi(x.abs().log10().floor() as i32 - 2);
-    if unit.is_normal() { (x / unit).round() * unit } else { x }
+    if unit.is_normal() {
+        (x / unit).round() * unit
+    } else {
+        x
+    }
 }
 
 /// Why the prior `text` is refused, with the `forms` that are known.
@@ -469,7 +473,10 @@ mod tests {
             let peak = prior.density(prior.location()).unwrap();
             let (from, to) = prior.span().unwrap();
             for end in [from, to] {
-                assert!((prior.density(end).unwrap() / peak - 0.01).abs() < 1e-12, "{text}");
+                assert!(
+                    (prior.density(end).unwrap() / peak - 0.01).abs() < 1e-12,
+                    "{text}"
+                );
             }
         }
     }

@@ -214,10 +214,7 @@ impl<F: Respond> Model for Regression<F> {
     fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
         let len = self.coefficients.len();
         let mut log_density = self.coefficients.log_prior(u, grad);
-        for ((grad, auxiliary), &a) in grad[len..]
-            .iter_mut()
-            .zip(&self.auxiliaries)
-            .zip(&u[len..])
+        for ((grad, auxiliary), &a) in grad[len..].iter_mut().zip(&self.auxiliaries).zip(&u[len..])
         {
             let [value, slope, _second] = auxiliary.log_prior(a);
             log_density += value;

@@ -99,7 +99,8 @@ fn what_cannot_be_fitted_is_refused_in_one_sentence() {
     };
     assert_eq!(
         refuse("c ~ x", &[]),
-        "The response `c` is 4 in all 3 rows used, so there is nothing to explain; choose another response"
+        "The response `c` has the single value `4` in all 3 rows used, so there is nothing to explain; choose another \
+         response"
     );
     assert_eq!(
         refuse("x ~ offset(x)", &[]),

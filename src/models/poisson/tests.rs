@@ -138,7 +138,7 @@ fn what_are_not_counts_is_refused_in_one_sentence() {
     for (formula, sentence) in [
         (
             "zero ~ 1",
-            "The response `zero` is 0 in all 3 rows used, so there is nothing to explain; choose another response",
+            "The response `zero` has the single value `0` in all 3 rows used, so there is nothing to explain; choose another response",
         ),
         (
             "negative ~ 1",

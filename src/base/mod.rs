@@ -10,3 +10,4 @@ pub mod reporter;
 pub mod rng;
 pub mod settings;
 pub mod special;
+pub mod wishart;

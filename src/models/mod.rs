@@ -354,11 +354,12 @@ impl ModelOptions {
     /// Refuses priors for anything but the `classes` and the parameters called `names`.
     fn check_priors(&self, classes: &[(&str, &str)], names: &[&str]) -> Result<(), ModelError> {
         for (key, _text) in &self.priors {
-            let known = classes.iter().map(|(class, _)| class).chain(names);
+            // A class of one parameter has its name.
+            let is_class = |name: &&&str| classes.iter().any(|(class, _)| class == *name);
+            let classes = classes.iter().map(|(class, _)| class);
+            let known = classes.chain(names.iter().filter(|name| !is_class(name)));
             if !known.clone().any(|known| known == key) {
-                // A class of one parameter has its name.
-                let mut known: Vec<&str> = known.copied().collect();
-                known.dedup();
+                let known: Vec<&str> = known.copied().collect();
                 return Err(ModelError(format!(
                     "There is no parameter `{key}` to set a prior for; there are {}",
                     known.join(", ")

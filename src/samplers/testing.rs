@@ -229,7 +229,7 @@ pub fn anchored_logistic() -> (Arc<dyn Model>, Arc<Anchor>) {
 /// The small targets of tests: the closed-form Gaussian of 200 rows and three parameters, a logistic posterior,
 /// one of probabilities, and one of groups.
 fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Arc<Anchor>)> {
-    let makers: [fn() -> (Arc<dyn Model>, Arc<Anchor>); 4] = [
+    let makers: [fn() -> Anchored; 4] = [
         || anchored_gaussian(200, 3, 1),
         anchored_logistic,
         || anchored_categorical(&[120, 40, 30, 9, 1, 0]),
@@ -237,6 +237,9 @@ fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Arc<Anchor>)> {
     ];
     makers.into_iter().map(|make| make())
 }
+
+/// A model with its mode.
+type Anchored = (Arc<dyn Model>, Arc<Anchor>);
 
 /// What a test of hierarchical models varies.
 #[derive(Clone, Copy, Debug)]
@@ -347,7 +350,7 @@ impl<'a> Groups<'a> {
 
 /// A hierarchical posterior of four groups and 13 parameters, with its mode.
 pub fn anchored_groups() -> (Arc<dyn Model>, Arc<Anchor>) {
-    static ONCE: OnceLock<(Arc<dyn Model>, Arc<Anchor>)> = OnceLock::new();
+    static ONCE: OnceLock<Anchored> = OnceLock::new();
     ONCE.get_or_init(|| Groups::of(&[30, 12, 1, 10]).anchored())
         .clone()
 }
@@ -731,5 +734,28 @@ pub fn assert_weighted_moments(
     assert!(
         mcse < 0.2 * true_variance,
         "{what}: mcse {mcse} of variance"
+    );
+}
+
+/// Fails unless mean and standard deviation of `chains` agree with those of another program within four standard errors of
+/// both; its mean has the standard error `mcse`.
+pub fn assert_moments_near(what: &str, chains: &[Vec<f64>], mean: f64, mcse: f64, sd: f64) {
+    let (found, error) = estimate(chains);
+    let allowed = 4.0 * error.hypot(mcse);
+    assert!(
+        (found - mean).abs() < allowed && allowed < 0.25 * sd,
+        "{what}: mean {found} against {mean}, allowed {allowed}"
+    );
+    let squares: Vec<Vec<f64>> = chains
+        .iter()
+        .map(|chain| chain.iter().map(|v| (v - mean).powi(2)).collect())
+        .collect();
+    let (found, error) = estimate(&squares);
+    // The other program's variance is about as well known as its mean, in relative terms.
+    let allowed = 4.0 * error.hypot(2.0 * mcse * sd);
+    assert!(
+        (found - sd * sd).abs() < allowed && allowed < 0.4 * sd * sd,
+        "{what}: variance {found} against {}, allowed {allowed}",
+        sd * sd
     );
 }

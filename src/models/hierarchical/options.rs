@@ -3,7 +3,6 @@
 use crate::base::wishart::NormalInverseWishart;
 use crate::data::design::{Design, Scaling};
 use crate::data::response::ResponseKind;
-use crate::models::logistic::{meaning, prior_scale};
 use crate::models::{ModelError, ModelOptions, ParamInfo, PriorSpec};
 
 use super::coordinates::MAX_TERMS;
@@ -236,6 +235,32 @@ pub(super) fn on_both_scales(
 /// Places (i, j), i ≤ j, of the upper triangle by rows.
 pub(super) fn upper_triangle(dim: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..dim).flat_map(move |i| (i..dim).map(move |j| (i, j)))
+}
+
+/// What a coefficient says, on the scale of reports.
+fn meaning(design: &Design, j: usize, standardized: bool) -> String {
+    let response = &design.response.name;
+    match (design.has_intercept && j == 0, standardized) {
+        (true, true) => format!("log odds of {response} at average predictors"),
+        (true, false) => format!("log odds of {response} when all predictors are 0"),
+        (false, true) => format!(
+            "change in log odds of {response} per standard deviation of {}",
+            design.terms[j]
+        ),
+        (false, false) => format!(
+            "change in log odds of {response} per unit of {}",
+            design.terms[j]
+        ),
+    }
+}
+
+fn prior_scale(design: &Design, j: usize, standardize: bool) -> &'static str {
+    match (design.has_intercept && j == 0, standardize) {
+        (true, true) => "at average predictors",
+        (true, false) => "at x = 0",
+        (false, true) => "per standard deviation",
+        (false, false) => "per unit",
+    }
 }
 
 /// μ, the upper triangle of Σ, θ by groups.

@@ -25,7 +25,13 @@ pub(super) struct GroupedRows<F> {
 
 impl<F: Family> GroupedRows<F> {
     /// From rows in the order and layout of the design ([`GlmRows::new`]); `group` (N) is below `num_groups`.
-    pub fn new(num_columns: usize, data: &[f64], group: &[u32], num_groups: usize) -> Self {
+    pub fn new(
+        family: F,
+        num_columns: usize,
+        data: &[f64],
+        group: &[u32],
+        num_groups: usize,
+    ) -> Self {
         let width = num_columns + F::EXTRA;
         let mut start = vec![0_u32; num_groups + 1];
         for &g in group {
@@ -44,7 +50,7 @@ impl<F: Family> GroupedRows<F> {
             place.push(at);
         }
         Self {
-            rows: GlmRows::new(num_columns, sorted),
+            rows: GlmRows::new(family, num_columns, sorted),
             group: group.to_vec(),
             place,
             start,

@@ -54,7 +54,7 @@ impl Case {
             row: (0..n as u32).collect(),
             response: ResponseInfo {
                 name: "y".to_owned(),
-                kind: ResponseKind::Count,
+                kind: ResponseKind::Successes,
                 counts: Vec::new(),
             },
             reference_levels: Vec::new(),
@@ -62,6 +62,7 @@ impl Case {
             rows_used: n,
             dropped: Vec::new(),
             groups: Vec::new(),
+            group_terms: Vec::new(),
             standardize: true,
         };
         let options = ModelOptions {

@@ -175,8 +175,7 @@ fn the_suggested_model_finds_the_truth() {
             success: suggestion.success.map(str::to_owned),
             response_use: ergodic::models::find(suggestion.template)
                 .unwrap()
-                .spec
-                .response,
+                .response_use(&Default::default()),
             ..ModelFrame::new(formula)
         };
         let (design, _) = Design::build(&loaded.table, &frame).unwrap();

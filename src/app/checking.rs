@@ -62,7 +62,7 @@ fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError>
     let mut warnings = reporter.warnings;
     warnings.extend(checks::check(&design).warnings);
     let design = Arc::new(design);
-    let model = (entry.build)(Arc::clone(&design), &job::model_options(recipe))?;
+    let model = (entry.build)(Arc::clone(&design), &job::model_options(recipe)?)?;
     Ok(ModelCheck {
         error: None,
         response: design.response.sentence(),

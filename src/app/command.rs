@@ -85,6 +85,8 @@ pub enum Command {
     SetPrior(String, Option<String>),
     /// Choose the template.
     SetTemplate(String),
+    /// Set a setting of the template, or leave it to its default.
+    SetModelSetting(String, Option<crate::base::settings::Value>),
 
     /// Choose the sampler, or `auto`.
     SetSampler(String),

@@ -1,9 +1,11 @@
 //! The draft: the recipe being written, and the roles of columns as the other view of its formula. Undoable.
 
+use crate::base::settings::{Settings, Value};
 use crate::data::formula::Formula;
 use crate::data::response::ResponseUse;
 use crate::data::roles::Roles;
 use crate::engine::Recipe;
+use crate::engine::recipe::ModelSection;
 use crate::models;
 
 /// The undoable part of the state.
@@ -46,7 +48,7 @@ impl Document {
             Ok(formula) => {
                 self.roles = Roles {
                     success: self.recipe.model.success.clone(),
-                    response_use: response_use(&self.recipe.model.template),
+                    response_use: response_use(&self.recipe.model),
                     ..Roles::from_formula(&formula)
                 };
                 self.formula_error = None;
@@ -60,19 +62,37 @@ impl Document {
         if self.recipe.model.template == id {
             return;
         }
-        let response_use = response_use(&id);
         self.recipe.model.template = id;
+        self.recipe.model.settings = Settings::default();
         self.recipe.priors.clear();
+        let response_use = response_use(&self.recipe.model);
         let mut roles = self.roles.clone();
-        if response_use == ResponseUse::Categories {
-            roles = Roles {
-                response: roles.response,
-                weights: roles.weights,
-                ..Roles::default()
-            };
+        match response_use {
+            ResponseUse::Categories => {
+                roles = Roles {
+                    response: roles.response,
+                    weights: roles.weights,
+                    ..Roles::default()
+                };
+            }
+            ResponseUse::Number | ResponseUse::Count => roles.trials = None,
+            ResponseUse::Absent => {
+                roles.response = None;
+                (roles.trials, roles.weights, roles.offsets) = (None, None, Vec::new());
+            }
+            ResponseUse::Outcome => {}
         }
         roles.response_use = response_use;
         self.set_roles(roles);
+    }
+
+    /// Takes a setting of the template, or its default.
+    pub fn set_model_setting(&mut self, key: &str, value: Option<Value>) {
+        match value {
+            Some(value) => self.recipe.model.settings.set(key, value),
+            None => self.recipe.model.settings.unset(key),
+        }
+        self.roles.response_use = response_use(&self.recipe.model);
     }
 
     /// Takes roles; the formula follows.
@@ -90,11 +110,11 @@ impl Document {
     }
 }
 
-/// How the template `id` reads its response.
-fn response_use(id: &str) -> ResponseUse {
-    models::find(id).map_or_else(
+/// How the template reads its response.
+fn response_use(model: &ModelSection) -> ResponseUse {
+    models::find(&model.template).map_or_else(
         |_unknown| ResponseUse::default(),
-        |entry| entry.spec.response,
+        |entry| entry.response_use(&model.settings),
     )
 }
 

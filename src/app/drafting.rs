@@ -20,6 +20,7 @@ pub(super) enum DocumentChange {
     Scale(crate::engine::recipe::Scale),
     Prior(String, Option<String>),
     Template(String),
+    ModelSetting(String, Option<crate::base::settings::Value>),
     Sampler(String),
     Setting(String, Option<crate::base::settings::Value>),
     Method(String),
@@ -42,6 +43,7 @@ impl DocumentChange {
             Command::SetScale(scale) => Self::Scale(scale),
             Command::SetPrior(key, text) => Self::Prior(key, text),
             Command::SetTemplate(id) => Self::Template(id),
+            Command::SetModelSetting(key, value) => Self::ModelSetting(key, value),
             Command::SetSampler(id) => Self::Sampler(id),
             Command::SetSetting(key, value) => Self::Setting(key, value),
             Command::SetMethod(id) => Self::Method(id),
@@ -99,6 +101,7 @@ pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: 
             recipe.priors.remove(&key);
         }
         DocumentChange::Template(id) => document.set_template(id),
+        DocumentChange::ModelSetting(key, value) => document.set_model_setting(&key, value),
         DocumentChange::Sampler(id) => {
             if recipe.sampler.id != id {
                 // Settings belong to a sampler; those of another would be refused.

@@ -59,6 +59,17 @@ pub enum Default {
     Bool(bool),
 }
 
+impl From<Default> for Value {
+    fn from(default: Default) -> Self {
+        match default {
+            Default::Int(value) => Self::Int(value),
+            Default::Real(value) => Self::Real(value),
+            Default::Text(value) => Self::Text(value.to_owned()),
+            Default::Bool(value) => Self::Bool(value),
+        }
+    }
+}
+
 /// A value as written in a recipe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]

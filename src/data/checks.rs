@@ -19,10 +19,14 @@ const EXACT: f64 = 1e-9;
 const LARGE_CONDITION: f64 = 30.0;
 /// Most columns whose collinearity is looked at; the work grows with their cube.
 const MAX_COLUMNS: usize = 1000;
+/// Groups from which the spread of groups can hardly be told: below five its posterior follows the prior (Gelman 2006,
+/// section 5.2).
+const FEW_GROUPS: usize = 4;
 /// Runs all checks. The report is empty if nothing was found.
 pub fn check(design: &Design) -> Reporter {
     let mut reporter = Reporter::default();
     few_rows(design, &mut reporter);
+    groups(design, &mut reporter);
     let constant = constant_columns(design, &mut reporter);
     let dependent = collinear_columns(design, &constant, &mut reporter);
     let two_outcomes = matches!(design.response.kind, ResponseKind::Binary { .. });
@@ -56,6 +60,66 @@ fn few_rows(design: &Design, reporter: &mut Reporter) {
             Warning::new(Severity::Watch, "more-predictors-than-rows", message)
                 .with_remedy("Leave predictors out, or choose a prior that you mean"),
         );
+    }
+}
+
+/// Reports groupings that say nothing about how groups differ, and effects that cannot be told from the group's level.
+fn groups(design: &Design, reporter: &mut Reporter) {
+    for group in &design.groups {
+        let name = &group.name;
+        let (severity, message) = match group.levels.len() {
+            1 => (
+                Severity::Bad,
+                format!(
+                    "`{name}` has the single group `{}`, so nothing varies by group",
+                    group.levels[0]
+                ),
+            ),
+            2..=FEW_GROUPS => (
+                Severity::Watch,
+                format!(
+                    "`{name}` has only {} groups, so the prior decides how much groups differ",
+                    group.levels.len()
+                ),
+            ),
+            _ => continue,
+        };
+        let remedy = format!("Leave the group terms of `{name}` out, or use it as a predictor");
+        reporter.report(
+            Warning::new(severity, "few-groups", message)
+                .about(name.clone())
+                .with_remedy(remedy),
+        );
+    }
+    for term in &design.group_terms {
+        let group = &design.groups[term.factor];
+        for (j, name) in term
+            .names
+            .iter()
+            .enumerate()
+            .filter(|(_, name)| *name != "Intercept")
+        {
+            let column = term.z.column(j);
+            let mut first = vec![f64::NAN; group.levels.len()];
+            let varies = column.iter().zip(&group.index).any(|(&value, &level)| {
+                let first = &mut first[level as usize];
+                if first.is_nan() {
+                    *first = value;
+                }
+                *first != value
+            });
+            if !varies {
+                let message = format!(
+                    "`{name}` is the same in all rows of each `{}`, so its effect cannot vary by group",
+                    group.name
+                );
+                reporter.report(
+                    Warning::new(Severity::Watch, "constant-in-groups", message)
+                        .about(name.clone())
+                        .with_remedy(format!("Leave `{name}` out of the group term")),
+                );
+            }
+        }
     }
 }
 

@@ -30,6 +30,53 @@ pub struct GroupFactor {
     pub index: Vec<u32>,
 }
 
+/// The columns that vary by group in one group term.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupDesign {
+    /// Position in [`Design::groups`] of the grouping.
+    pub factor: usize,
+    /// q names: `Intercept`, `age`.
+    pub names: Vec<String>,
+    /// n × q, row-major: raw values divided by `scale`, NOT centred, because centring would change a model whose effects
+    /// are independent.
+    pub z: Array2<f64>,
+    /// q scales: 1 for the intercept, the standard deviation of a column, or 1 for a constant one.
+    pub scale: Vec<f64>,
+    /// Whether the effects of a group are correlated (`|`) or independent (`||`).
+    pub correlated: bool,
+}
+
+impl GroupDesign {
+    /// The design of a group term from its raw columns, rows in `order`.
+    pub(super) fn new(
+        factor: usize,
+        intercept: bool,
+        correlated: bool,
+        raw: &[RawColumn],
+        order: &[u32],
+    ) -> Self {
+        let first = usize::from(intercept);
+        let mut names = vec!["Intercept".to_owned(); first];
+        let mut scale = vec![1.0; first];
+        let mut z = Array2::ones((order.len(), first + raw.len()));
+        for (j, column) in raw.iter().enumerate() {
+            let width = width_of(mean_and_sd(&column.values));
+            for (i, &from) in order.iter().enumerate() {
+                z[[i, first + j]] = column.values[from as usize] / width;
+            }
+            scale.push(width);
+            names.push(column.name.clone());
+        }
+        Self {
+            factor,
+            names,
+            z,
+            scale,
+            correlated,
+        }
+    }
+}
+
 /// Data as models read them: n rows used, P columns.
 #[derive(Clone, Debug)]
 pub struct Design {
@@ -44,7 +91,8 @@ pub struct Design {
     pub terms: Vec<String>,
     /// Whether the first column is the intercept.
     pub has_intercept: bool,
-    /// n responses: 0 or 1, a count of successes, or the position of a category.
+    /// n responses: 0 or 1, a count of successes, the position of a category, a number or a count as it is; empty where
+    /// the formula has no response.
     pub y: Vec<f64>,
     /// n numbers of trials, if `y` is a count.
     pub trials: Option<Vec<f64>>,
@@ -64,8 +112,10 @@ pub struct Design {
     pub rows_used: usize,
     /// Missing values per used column that has any, in order of use; a row may count several times.
     pub dropped: Vec<(String, usize)>,
-    /// Groups of the formula's group terms.
+    /// Groupings of the formula's group terms, each once.
     pub groups: Vec<GroupFactor>,
+    /// The formula's group terms.
+    pub group_terms: Vec<GroupDesign>,
     /// Whether priors hold for standardised predictors.
     pub standardize: bool,
 }
@@ -92,8 +142,8 @@ impl Design {
         let (y, trials, response) = source.response(&rows)?;
         let weights = formula
             .response
-            .weights
-            .as_deref()
+            .as_ref()
+            .and_then(|response| response.weights.as_deref())
             .map(|name| source.weights(name, &rows))
             .transpose()?;
         let offset = source.offset(&rows)?;
@@ -102,9 +152,13 @@ impl Design {
         // Everything above is in the order of the file; `order` says which file position each design row has.
         let mut order: Vec<u32> = (0..rows.len() as u32).collect();
         order.shuffle(&mut stream(frame.shuffle_seed, 0, Purpose::Data));
-        let pick =
-            |values: Vec<f64>| -> Vec<f64> { order.iter().map(|&i| values[i as usize]).collect() };
+        let pick = |values: Vec<f64>| -> Vec<f64> {
+            let any = !values.is_empty();
+            let order = order.iter().filter(|_| any);
+            order.map(|&i| values[i as usize]).collect()
+        };
 
+        let group_terms = source.group_terms(&groups, &predictors, &order)?;
         let scaled = scale_columns(&raw, formula.intercept, &order);
         Ok((
             Self {
@@ -130,6 +184,7 @@ impl Design {
                         ..group
                     })
                     .collect(),
+                group_terms,
                 standardize: frame.standardize,
             },
             reporter,
@@ -176,8 +231,7 @@ fn scale_columns(raw: &[RawColumn], intercept: bool, order: &[u32]) -> ScaledCol
     for (j, column) in raw.iter().enumerate() {
         let (mean, sd) = mean_and_sd(&column.values);
         let shift = if intercept { mean } else { 0.0 };
-        // A constant column cannot be scaled; it stays and the checks name it.
-        let width = if sd > 1e-14 * mean.abs() { sd } else { 1.0 };
+        let width = width_of((mean, sd));
         for (i, &from) in order.iter().enumerate() {
             x[[i, first + j]] = (column.values[from as usize] - shift) / width;
         }
@@ -191,6 +245,11 @@ fn scale_columns(raw: &[RawColumn], intercept: bool, order: &[u32]) -> ScaledCol
         scale,
         terms,
     }
+}
+
+/// What a column is divided by. A constant column cannot be scaled; it stays and the checks name it.
+fn width_of((mean, sd): (f64, f64)) -> f64 {
+    if sd > 1e-14 * mean.abs() { sd } else { 1.0 }
 }
 
 /// Mean and population standard deviation, by two passes.
@@ -208,6 +267,7 @@ fn mean_and_sd(values: &[f64]) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::response::ResponseUse;
     use crate::data::table::Values;
 
     fn texts(cells: &[&str]) -> Values {
@@ -352,6 +412,72 @@ mod tests {
             error,
             "The number of trials must be whole and at least 1, but it is 0 in row 1"
         );
+    }
+
+    #[test]
+    fn numbers_counts_and_formulas_without_a_response_are_read() {
+        let read = |formula: &str, response_use| {
+            let frame = ModelFrame {
+                response_use,
+                ..ModelFrame::new(formula.parse().unwrap())
+            };
+            Design::build(&table(), &frame).map(|(design, _)| design)
+        };
+        let design = read("x ~ f", ResponseUse::Number).unwrap();
+        for (&y, &row) in design.y.iter().zip(&design.row) {
+            assert_eq!(y, [1.0, 2.0, 3.0, 4.0, 5.0][row as usize]);
+        }
+        assert_eq!(design.response.sentence(), "mean 3, sd 1.581, from 1 to 5");
+        let design = read("k ~ f", ResponseUse::Count).unwrap();
+        assert_eq!(design.response.sentence(), "counts from 0 to 4, 10 in all");
+        let design = read("~ x + n", ResponseUse::Absent).unwrap();
+        assert_eq!((design.y.len(), design.num_obs()), (0, 5));
+        for (formula, response_use, sentence) in [
+            ("f ~ x", ResponseUse::Number, "The response `f` holds text"),
+            (
+                "x | trials(3) ~ f",
+                ResponseUse::Count,
+                "The response `x` is not a number of successes",
+            ),
+            (
+                "x ~ f",
+                ResponseUse::Absent,
+                "The formula has the response `x` but this model explains none",
+            ),
+            ("~ x", ResponseUse::Number, "The formula has no response"),
+        ] {
+            let error = read(formula, response_use).unwrap_err().to_string();
+            assert!(error.starts_with(sentence), "{formula}: {error}");
+        }
+        let table =
+            Table::from_columns("t", vec![("c".into(), Values::Numbers(vec![1.0, -2.0]))]).unwrap();
+        let frame = ModelFrame {
+            response_use: ResponseUse::Count,
+            ..ModelFrame::new("c ~ 1".parse().unwrap())
+        };
+        assert_eq!(
+            Design::build(&table, &frame).unwrap_err().to_string(),
+            "The response `c` must be a whole number from 0, but it is -2 in row 2"
+        );
+    }
+
+    #[test]
+    fn group_terms_have_columns_that_are_scaled_but_not_centred() {
+        let (design, _) = build("y ~ x + (1 + x | f) + (0 + n || day) + (0 + f | day)").unwrap();
+        let [slopes, alone, levels] = &design.group_terms[..] else {
+            panic!("three group terms");
+        };
+        assert_eq!(slopes.names, ["Intercept", "x"]);
+        assert!(slopes.correlated && !alone.correlated);
+        assert_eq!((slopes.factor, alone.factor, levels.factor), (0, 1, 1));
+        assert_eq!(levels.names, ["f=a", "f=b", "f=c"]);
+        for (i, &row) in design.row.iter().enumerate() {
+            assert_eq!(slopes.z[[i, 0]], 1.0);
+            let x = [1.0, 2.0, 3.0, 4.0, 5.0][row as usize];
+            assert!((slopes.z[[i, 1]] * slopes.scale[1] - x).abs() < 1e-12);
+            let n = [3.0, 1.0, 2.0, 5.0, 4.0][row as usize];
+            assert!((alone.z[[i, 0]] * alone.scale[0] - n).abs() < 1e-12);
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! y | weights(w) ~ x           each row counts w times
 //! y ~ x + offset(log(e))       a term whose coefficient is fixed at 1
 //! y ~ x + (1 + x | g)          group terms; || for independent ones, (1 | g/h) for nested groups
+//! ~ x1 + x2                    columns without a response, for models that explain none
 //! y ~ `odd name`               names with odd characters in backticks, a backtick in them doubled
 //! ```
 
@@ -64,8 +65,8 @@ pub struct GroupTerm {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Formula {
-    /// Left side.
-    pub response: Response,
+    /// Left side; `None` in a formula such as `~ x1 + x2`, which names columns without explaining one of them.
+    pub response: Option<Response>,
     /// Whether there is an intercept.
     pub intercept: bool,
     /// Population-level terms.
@@ -89,11 +90,14 @@ pub struct FormulaError {
 impl Formula {
     /// All columns named, each once: response, trials, weights, terms, offsets, groups.
     pub fn columns(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = vec![&self.response.column];
-        if let Some(Trials::Column(name)) = &self.response.trials {
-            names.push(name);
+        let mut names: Vec<&str> = Vec::new();
+        if let Some(response) = &self.response {
+            names.push(&response.column);
+            if let Some(Trials::Column(name)) = &response.trials {
+                names.push(name);
+            }
+            names.extend(response.weights.as_deref());
         }
-        names.extend(self.response.weights.as_deref());
         names.extend(self.terms.iter().flatten().map(String::as_str));
         names.extend(self.offsets.iter().map(|offset| offset.column.as_str()));
         for group in &self.groups {
@@ -163,7 +167,10 @@ pub(super) fn is_name_char(c: char) -> bool {
 
 impl fmt::Display for Formula {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ~ ", self.response)?;
+        if let Some(response) = &self.response {
+            write!(f, "{response} ")?;
+        }
+        f.write_str("~ ")?;
         let mut parts: Vec<String> = Vec::new();
         if !self.intercept {
             parts.push("0".to_owned());
@@ -279,6 +286,7 @@ mod tests {
             ("y ~ x + (x | g)", "y ~ x + (1 + x | g)"),
             ("y ~ (1 | g/h)", "y ~ 1 + (1 | g) + (1 | g:h)"),
             ("y ~ (0 + x || g)", "y ~ 1 + (0 + x || g)"),
+            ("~x+z", "~ x + z"),
             ("`a b` ~ `x``y` + .2z_", ""),
             ("`a b` ~ `x``y` + größe", "`a b` ~ `x``y` + größe"),
         ] {

@@ -165,7 +165,10 @@ impl Parser {
     }
 
     fn formula(&mut self) -> Result<Formula, FormulaError> {
-        let response = self.response()?;
+        let response = match self.peek() {
+            Token::Symbol("~") => None,
+            _ => Some(self.response()?),
+        };
         self.expect("~")?;
         let mut formula = Formula {
             response,
@@ -185,10 +188,11 @@ impl Parser {
             };
             self.take();
         }
-        let response = &formula.response.column;
-        if formula.terms.iter().flatten().any(|name| name == response) {
+        if let Some(Response { column, .. }) = &formula.response
+            && formula.terms.iter().flatten().any(|name| name == column)
+        {
             return self.error(format!(
-                "the response `{response}` is also a predictor; remove it on the right side"
+                "the response `{column}` is also a predictor; remove it on the right side"
             ));
         }
         if !formula.intercept && formula.terms.is_empty() && formula.groups.is_empty() {

@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::reporter::{Reporter, Severity, Warning};
 
-use super::design::GroupFactor;
+use super::design::{GroupDesign, GroupFactor};
 use super::error::DataError;
-use super::formula::{Formula, Term, Trials};
+use super::formula::{Formula, Response, Term, Trials};
 use super::response::{MAX_CATEGORIES, ResponseInfo, ResponseKind, ResponseUse, binary_levels};
+use super::roles::fits;
 use super::table::{ColumnKind, Labels, Table, plural};
 use super::terms::{
     Predictor, RawColumn, categorical, check_width, columns_of, contrasts, num_columns,
@@ -144,6 +145,13 @@ impl FrameReader<'_> {
         self.table.index_of(name, "The formula")
     }
 
+    /// Columns of population-level and group-level terms, with repeats.
+    fn predictor_names(&self) -> impl Iterator<Item = &String> {
+        let formula = &self.frame.formula;
+        let groups = formula.groups.iter().flat_map(|group| &group.terms);
+        formula.terms.iter().chain(groups).flatten()
+    }
+
     fn is_categorical(&self, name: &str) -> bool {
         self.frame.categorical.contains(name)
             || self
@@ -154,7 +162,7 @@ impl FrameReader<'_> {
 
     /// Refuses columns whose kind does not fit their part, before anything large is made.
     pub fn check_kinds(&self) -> Result<(), DataError> {
-        for name in self.frame.formula.terms.iter().flatten() {
+        for name in self.predictor_names() {
             let info = &self.table.columns()[self.col(name)?];
             if info.kind == ColumnKind::Date && !self.frame.categorical.contains(name) {
                 return Err(DataError::Role(format!(
@@ -181,7 +189,7 @@ impl FrameReader<'_> {
     /// Each predictor column once, restricted to `rows`.
     pub fn predictors(&self, rows: &[u32]) -> Result<BTreeMap<String, Predictor>, DataError> {
         let mut predictors = BTreeMap::new();
-        for name in self.frame.formula.terms.iter().flatten() {
+        for name in self.predictor_names() {
             if predictors.contains_key(name) {
                 continue;
             }
@@ -212,11 +220,19 @@ impl FrameReader<'_> {
         predictors: &BTreeMap<String, Predictor>,
     ) -> Result<Vec<RawColumn>, DataError> {
         let formula = &self.frame.formula;
-        let coded = contrasts(&formula.terms, formula.intercept, |name| {
-            self.is_categorical(name)
-        });
+        self.columns_of_terms(&formula.terms, formula.intercept, predictors)
+    }
+
+    /// The columns of `terms`, coded beside an intercept or without one.
+    fn columns_of_terms(
+        &self,
+        terms: &[Term],
+        intercept: bool,
+        predictors: &BTreeMap<String, Predictor>,
+    ) -> Result<Vec<RawColumn>, DataError> {
+        let coded = contrasts(terms, intercept, |name| self.is_categorical(name));
         let mut columns = Vec::new();
-        for (term, contrasts) in formula.terms.iter().zip(&coded) {
+        for (term, contrasts) in terms.iter().zip(&coded) {
             let parts: Vec<&Predictor> = term.iter().map(|name| &predictors[name]).collect();
             check_width(term, num_columns(&parts, contrasts))?;
             columns.extend(columns_of(term, &parts, contrasts));
@@ -238,7 +254,7 @@ impl FrameReader<'_> {
         predictors: &BTreeMap<String, Predictor>,
     ) -> Vec<(String, String)> {
         let mut found: Vec<(String, String)> = Vec::new();
-        for name in self.frame.formula.terms.iter().flatten() {
+        for name in self.predictor_names() {
             if let Predictor::Categorical {
                 levels, reference, ..
             } = &predictors[name]
@@ -259,11 +275,41 @@ impl FrameReader<'_> {
         &self,
         rows: &[u32],
     ) -> Result<(Vec<f64>, Option<Vec<f64>>, ResponseInfo), DataError> {
-        let response = &self.frame.formula.response;
+        let wanted = self.frame.response_use;
+        let response = match (&self.frame.formula.response, wanted) {
+            (None, ResponseUse::Absent) => {
+                let info = ResponseInfo {
+                    name: String::new(),
+                    kind: ResponseKind::Absent,
+                    counts: Vec::new(),
+                };
+                return Ok((Vec::new(), None, info));
+            }
+            (Some(response), ResponseUse::Absent) => {
+                return Err(DataError::Role(format!(
+                    "The formula has the response `{}` but this model explains none; write `~` and then the columns that take part",
+                    response.column
+                )));
+            }
+            (None, _) => {
+                return Err(DataError::Role(
+                    "The formula has no response; write the column to be explained before `~`"
+                        .to_owned(),
+                ));
+            }
+            (Some(response), _) => response,
+        };
         let (name, col) = (&response.column, self.col(&response.column)?);
-        if self.frame.response_use == ResponseUse::Categories {
-            let (y, info) = self.categories(col, rows)?;
-            return Ok((y, None, info));
+        match wanted {
+            ResponseUse::Categories => {
+                let (y, info) = self.categories(response, col, rows)?;
+                return Ok((y, None, info));
+            }
+            ResponseUse::Number | ResponseUse::Count => {
+                let (y, info) = self.measured(response, col, rows)?;
+                return Ok((y, None, info));
+            }
+            ResponseUse::Outcome | ResponseUse::Absent => {}
         }
         let Some(trials) = &response.trials else {
             if self.table.few_levels(col, MOST_COUNTED).is_none() {
@@ -337,15 +383,70 @@ impl FrameReader<'_> {
             Some(trials),
             ResponseInfo {
                 name: name.clone(),
-                kind: ResponseKind::Count,
+                kind: ResponseKind::Successes,
                 counts,
             },
         ))
     }
 
+    /// Numbers or counts, and what to say about them.
+    fn measured(
+        &self,
+        response: &Response,
+        col: usize,
+        rows: &[u32],
+    ) -> Result<(Vec<f64>, ResponseInfo), DataError> {
+        let name = &response.column;
+        if response.trials.is_some() {
+            return Err(DataError::Role(format!(
+                "The response `{name}` is not a number of successes in this model, so it has no trials; leave `trials(…)` out"
+            )));
+        }
+        let y = self.numbers(col, rows, "response")?;
+        let wanted = self.frame.response_use;
+        if let Some(i) = y.iter().position(|&value| !fits(value, wanted)) {
+            return Err(DataError::Role(format!(
+                "The response `{name}` must be a whole number from 0, but it is {} in {}",
+                y[i],
+                self.table.place(rows[i] as usize)
+            )));
+        }
+        let least = y.iter().copied().fold(f64::INFINITY, f64::min);
+        let largest = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if least == largest && (wanted == ResponseUse::Number || largest == 0.0) {
+            return Err(DataError::Role(format!(
+                "The response `{name}` has the single value `{least}` in all {} used, so there is nothing to explain; choose another response",
+                plural(rows.len(), "row"),
+            )));
+        }
+        let total: f64 = y.iter().sum();
+        let kind = if wanted == ResponseUse::Count {
+            ResponseKind::Count { total, largest }
+        } else {
+            let n = y.len() as f64;
+            let mean = total / n;
+            let squares: f64 = y.iter().map(|value| (value - mean).powi(2)).sum();
+            ResponseKind::Number {
+                mean,
+                sd: (squares / (n - 1.0)).sqrt(),
+                range: [least, largest],
+            }
+        };
+        let info = ResponseInfo {
+            name: name.clone(),
+            kind,
+            counts: Vec::new(),
+        };
+        Ok((y, info))
+    }
+
     /// Codes of categories, and what to say about them.
-    fn categories(&self, col: usize, rows: &[u32]) -> Result<(Vec<f64>, ResponseInfo), DataError> {
-        let response = &self.frame.formula.response;
+    fn categories(
+        &self,
+        response: &Response,
+        col: usize,
+        rows: &[u32],
+    ) -> Result<(Vec<f64>, ResponseInfo), DataError> {
         let name = &response.column;
         if response.trials.is_some() {
             return Err(DataError::Role(format!(
@@ -445,6 +546,30 @@ impl FrameReader<'_> {
             }
         }
         Ok(total)
+    }
+
+    /// The columns of group terms, and the factor in `groups` that each varies by.
+    pub fn group_terms(
+        &self,
+        groups: &[GroupFactor],
+        predictors: &BTreeMap<String, Predictor>,
+        order: &[u32],
+    ) -> Result<Vec<GroupDesign>, DataError> {
+        let formula = &self.frame.formula;
+        let mut designs = Vec::with_capacity(formula.groups.len());
+        for group in &formula.groups {
+            let name = group.group.join(":");
+            let raw = self.columns_of_terms(&group.terms, group.intercept, predictors)?;
+            let factor = groups.iter().position(|factor| factor.name == name);
+            designs.push(GroupDesign::new(
+                factor.unwrap_or_default(),
+                group.intercept,
+                group.correlated,
+                &raw,
+                order,
+            ));
+        }
+        Ok(designs)
     }
 
     pub fn groups(&self, rows: &[u32]) -> Result<Vec<GroupFactor>, DataError> {

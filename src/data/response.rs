@@ -14,13 +14,19 @@ pub enum ResponseUse {
     Outcome,
     /// Any number of categories.
     Categories,
+    /// Any finite number.
+    Number,
+    /// Whole numbers, 0 among them.
+    Count,
+    /// The formula has no left side.
+    Absent,
 }
 
 /// Most categories that a response may have.
 pub const MAX_CATEGORIES: usize = 1000;
 
 /// What the response of a design is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum ResponseKind {
     /// Two values, `y` 1 for success and 0 for failure.
     Binary {
@@ -30,23 +36,41 @@ pub enum ResponseKind {
         failure: String,
     },
     /// Successes among trials.
-    Count,
+    Successes,
     /// One of these categories, `y` its position among them.
     Categories {
         /// Those of the rows in the order of the table, then those declared without rows.
         levels: Vec<String>,
     },
+    /// Numbers.
+    Number {
+        /// Their mean.
+        mean: f64,
+        /// Their standard deviation (divisor n − 1).
+        sd: f64,
+        /// The smallest and the largest.
+        range: [f64; 2],
+    },
+    /// Whole numbers, 0 among them.
+    Count {
+        /// Their sum.
+        total: f64,
+        /// The largest.
+        largest: f64,
+    },
+    /// There is no response.
+    Absent,
 }
 
 /// The response as it is shown: name, success level, counts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ResponseInfo {
     /// Column.
     pub name: String,
-    /// Two values, a count or categories.
+    /// What its values are.
     pub kind: ResponseKind,
     /// Rows used per value, failure first; for counts failures and successes in all trials; for categories rows, or the
-    /// sum of their weights, in whole numbers.
+    /// sum of their weights, in whole numbers; empty for numbers, counts and where there is no response.
     pub counts: Vec<(String, usize)>,
 }
 
@@ -55,7 +79,7 @@ impl ResponseInfo {
     pub fn success(&self) -> Option<&str> {
         match &self.kind {
             ResponseKind::Binary { success, .. } => Some(success),
-            ResponseKind::Count | ResponseKind::Categories { .. } => None,
+            _ => None,
         }
     }
 
@@ -67,7 +91,7 @@ impl ResponseInfo {
             ResponseKind::Binary { success, .. } => {
                 format!("success = {success}, {successes} of {total}")
             }
-            ResponseKind::Count => format!("{successes} successes in {total} trials"),
+            ResponseKind::Successes => format!("{successes} successes in {total} trials"),
             ResponseKind::Categories { levels } => {
                 let never = self.counts.iter().filter(|(_, count)| *count == 0).count();
                 let never = match never {
@@ -76,8 +100,27 @@ impl ResponseInfo {
                 };
                 format!("{} categories in {total} observations{never}", levels.len())
             }
+            ResponseKind::Number { mean, sd, range } => format!(
+                "mean {}, sd {}, from {} to {}",
+                short(*mean),
+                short(*sd),
+                short(range[0]),
+                short(range[1])
+            ),
+            ResponseKind::Count { total, largest } => {
+                format!("counts from 0 to {largest}, {total} in all")
+            }
+            ResponseKind::Absent => "no response".to_owned(),
         }
     }
+}
+
+/// Four significant digits, for people.
+fn short(value: f64) -> String {
+    let digits = 3 - value.abs().log10().floor().clamp(-12.0, 12.0) as i32;
+    let digits = if value == 0.0 { 0 } else { digits };
+    let unit = 10_f64.powi(digits);
+    format!("{}", (value * unit).round() / unit)
 }
 
 /// Words that mean success, lower case, where the other level means failure.

@@ -134,7 +134,10 @@ impl Roles {
         let (mains, interactions): (Vec<&Term>, Vec<&Term>) =
             formula.terms.iter().partition(|term| term.len() == 1);
         Self {
-            response: Some(formula.response.column.clone()),
+            response: formula
+                .response
+                .as_ref()
+                .map(|response| response.column.clone()),
             response_use: ResponseUse::Outcome,
             success: None,
             predictors: mains.into_iter().flatten().cloned().collect(),
@@ -142,19 +145,30 @@ impl Roles {
             intercept: formula.intercept,
             groups: formula.groups.clone(),
             offsets: formula.offsets.clone(),
-            weights: formula.response.weights.clone(),
-            trials: formula.response.trials.clone(),
+            weights: formula
+                .response
+                .as_ref()
+                .and_then(|response| response.weights.clone()),
+            trials: formula
+                .response
+                .as_ref()
+                .and_then(|response| response.trials.clone()),
         }
     }
 
-    /// The formula of the roles; `None` while there is no response.
+    /// The formula of the roles; `None` while there is no response, or no column for models that have none.
     pub fn to_formula(&self) -> Option<Formula> {
-        let mut formula = Formula {
-            response: Response {
-                column: self.response.clone()?,
+        let response = match &self.response {
+            Some(column) => Some(Response {
+                column: column.clone(),
                 trials: self.trials.clone(),
                 weights: self.weights.clone(),
-            },
+            }),
+            None if self.response_use == ResponseUse::Absent && !self.predictors.is_empty() => None,
+            None => return None,
+        };
+        let mut formula = Formula {
+            response,
             intercept: self.intercept,
             terms: Vec::new(),
             offsets: self.offsets.clone(),
@@ -214,12 +228,7 @@ impl Roles {
     /// Gives `column` the role, taking it out of every other one; a role that only one column can have is taken
     /// from the column that had it. Refuses a role that the column cannot take.
     pub fn assign(&mut self, table: &Table, column: &str, role: Role) -> Result<(), Refusal> {
-        match (role, self.response_use) {
-            (Role::Response, ResponseUse::Categories) => check_categories(table, column)?,
-            // With trials named, the response is a count and may have any number of values.
-            (Role::Response, _) if self.trials.is_some() && is_number(table, column) => {}
-            _ => check_role(table, column, role)?,
-        }
+        self.check_role(table, column, role)?;
         self.remove(column);
         let name = column.to_owned();
         match role {
@@ -245,6 +254,31 @@ impl Roles {
             Role::Ignore => {}
         }
         Ok(())
+    }
+
+    /// Whether `column` can take `role` beside the roles that others have.
+    fn check_role(&self, table: &Table, column: &str, role: Role) -> Result<(), Refusal> {
+        match (role, self.response_use) {
+            (Role::Response, ResponseUse::Categories) => check_categories(table, column),
+            (Role::Response, ResponseUse::Number | ResponseUse::Count) => {
+                check_number(table, column, self.response_use)
+            }
+            (Role::Response, ResponseUse::Absent) => Err(Refusal {
+                reason: format!(
+                    "Column {} cannot be a response, because this model explains none; use it as a predictor to take \
+                     part",
+                    quote_name(column)
+                ),
+                conversion: Some(Conversion::UseAs(Role::Predictor)),
+            }),
+            // With trials named, the response is a count and may have any number of values.
+            (Role::Response, ResponseUse::Outcome)
+                if self.trials.is_some() && is_number(table, column) =>
+            {
+                Ok(())
+            }
+            _ => check_role(table, column, role),
+        }
     }
 
     /// Takes `column` out of every role, with the interactions and group terms that name it.
@@ -311,12 +345,7 @@ impl Roles {
         for name in formula.columns() {
             table.index_of(name, "The formula")?;
             for role in self.of(name) {
-                let outcome = match (role, self.response_use) {
-                    (Role::Response, ResponseUse::Categories) => check_categories(table, name),
-                    // A count may have any number of values when trials are given.
-                    (Role::Response, _) if self.trials.is_some() => Ok(()),
-                    _ => check_role(table, name, role),
-                };
+                let outcome = self.check_role(table, name, role);
                 outcome.map_err(|refusal| DataError::Role(refusal.reason))?;
             }
         }
@@ -404,6 +433,7 @@ fn role_plural(role: Role) -> &'static str {
     match role {
         Role::Offset => "offsets",
         Role::Weight => "weights",
+        Role::Response => "responses of this model",
         _ => "numbers of trials",
     }
 }
@@ -473,6 +503,46 @@ fn check_response(table: &Table, col: usize, named: &str) -> Result<(), Refusal>
         reason: format!("Column {named} has {values}, but a yes-no response has two; {help}"),
         conversion: Some(Conversion::UseAs(Role::Predictor)),
     })
+}
+
+/// Whether the values of `column` can be a response of numbers, or of counts.
+fn check_number(table: &Table, column: &str, wanted: ResponseUse) -> Result<(), Refusal> {
+    let named = quote_name(column);
+    let refuse = |reason: String, conversion| Err(Refusal { reason, conversion });
+    let col = match table.index_of(column, "The role") {
+        Ok(col) => col,
+        Err(error) => return refuse(error.to_string(), None),
+    };
+    let Some(values) = table.numbers(col) else {
+        return refuse_text(&table.columns()[col], &named, Role::Response, table, col);
+    };
+    let mut present = values
+        .iter()
+        .enumerate()
+        .filter(|(_, value)| !value.is_nan())
+        .peekable();
+    if present.peek().is_none() {
+        return refuse(
+            format!("Column {named} has no values, so it cannot be a response"),
+            None,
+        );
+    }
+    let bad = present.find(|(_, value)| !fits(**value, wanted));
+    match bad {
+        None => Ok(()),
+        Some((row, value)) => refuse(
+            format!(
+                "Column {named} is {value} in {}, but a response of counts must be whole numbers from 0",
+                table.place(row)
+            ),
+            Some(Conversion::UseAs(Role::Predictor)),
+        ),
+    }
+}
+
+/// Whether a value can be a response that is read as `wanted`, a number or a count.
+pub(super) fn fits(value: f64, wanted: ResponseUse) -> bool {
+    wanted != ResponseUse::Count || (value >= 0.0 && value.fract() == 0.0)
 }
 
 /// Whether the values of `column` can be the categories of a response.
@@ -659,7 +729,7 @@ mod tests {
             groups in prop::collection::vec((term(2), any::<bool>(), prop::collection::vec(term(2), 0..3)), 0..3),
         ) -> Formula {
             let mut formula = Formula {
-                response: Response { column: column.clone(), trials, weights }, intercept,
+                response: Some(Response { column: column.clone(), trials, weights }), intercept,
                 terms: Vec::new(), offsets: Vec::new(), groups: Vec::new(),
             };
             for term in terms.into_iter().chain([vec![first]]).filter(|term| !term.contains(&column)) {

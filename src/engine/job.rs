@@ -172,12 +172,19 @@ impl Job {
         warnings.extend(reporter.warnings);
         warnings.extend(checks::check(&design).warnings);
         let design = Arc::new(design);
-        let model = (entry.build)(Arc::clone(&design), &model_options(recipe))?;
+        let options = model_options(recipe)?;
+        let model = (entry.build)(Arc::clone(&design), &options)?;
 
         control.enter("finding the posterior's peak")?;
+        let has_density = model.has_density();
         let mut plan = Plan::new(&recipe.mode.method, &recipe.mode.settings, model.as_ref())?;
         plan.start = mode_start(recipe, model.as_ref())?;
-        let (anchor, mode) = match find_mode_by(model.as_ref(), &plan, &control.mode) {
+        let found = if has_density {
+            find_mode_by(model.as_ref(), &plan, &control.mode)
+        } else {
+            Err(ModeError::NotFound("this model has no density to climb"))
+        };
+        let (anchor, mode) = match found {
             Ok(mode) => (Ok(Arc::new(mode.anchor)), Some(Arc::new(mode.search))),
             Err(ModeError::Cancelled) => return Err(JobError::Cancelled),
             Err(error) => (Err(error), None),
@@ -189,6 +196,7 @@ impl Job {
             Err(error) if sampler.spec.needs_mode => {
                 return Err(JobError::NoMode(sampler.spec.id, error));
             }
+            Err(_error) if !has_density => None,
             Err(error) => {
                 let text = format!(
                     "The posterior's peak was not found ({error}), so chains start from random places"
@@ -198,6 +206,7 @@ impl Job {
             }
         };
         let mut recipe = complete(recipe, &loaded, &design, sampler, &target)?;
+        recipe.model.settings = options.settings;
         recipe.mode.settings = plan.settings;
         Ok(Self {
             recipe,
@@ -331,7 +340,7 @@ pub fn model_frame(recipe: &Recipe) -> Result<ModelFrame, JobError> {
     let formula: Formula = parse_formula(&model.formula)?;
     Ok(ModelFrame {
         formula,
-        response_use: models::find(&model.template)?.spec.response,
+        response_use: models::find(&model.template)?.response_use(&model.settings),
         success: model.success.clone(),
         levels: model.levels.clone(),
         references: model.reference.clone(),
@@ -347,9 +356,13 @@ fn parse_formula(text: &str) -> Result<Formula, JobError> {
 }
 
 /// The model layer's view of a recipe.
-pub fn model_options(recipe: &Recipe) -> ModelOptions {
-    ModelOptions {
-        settings: Default::default(),
+///
+/// # Errors
+/// There is no such template, or it does not take its settings.
+pub fn model_options(recipe: &Recipe) -> Result<ModelOptions, JobError> {
+    let entry = models::find(&recipe.model.template)?;
+    Ok(ModelOptions {
+        settings: entry.resolve(&recipe.model.settings)?,
         priors: recipe
             .priors
             .iter()
@@ -357,7 +370,7 @@ pub fn model_options(recipe: &Recipe) -> ModelOptions {
             .collect(),
         standardize: recipe.model.standardize,
         report_standardized: recipe.report.scale == Scale::Standardised,
-    }
+    })
 }
 
 /// Where the search for the mode starts in internal coordinates, if the recipe says.

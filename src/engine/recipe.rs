@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::settings::{Settings, Value};
 use crate::data::sniff::ImportOptions;
+use crate::models;
 
 /// Version of the recipe's layout.
 pub const FORMAT: u32 = 1;
@@ -57,6 +58,17 @@ pub struct Recipe {
     pub report: ReportSection,
 }
 
+/// Keys of `[model]` that all templates share.
+const MODEL_KEYS: [&str; 7] = [
+    "template",
+    "formula",
+    "success",
+    "levels",
+    "standardize",
+    "reference",
+    "categorical",
+];
+
 fn format() -> u32 {
     FORMAT
 }
@@ -79,13 +91,13 @@ pub struct DataSection {
     pub import: ImportOptions,
 }
 
-/// `[model]`.
+/// `[model]`: these and the template's own settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ModelSection {
     /// Template id.
     pub template: String,
     /// Formula in brms/lme4 notation.
+    #[serde(default)]
     pub formula: String,
     /// Response value that counts as success; absent: 1, true, yes, or the second level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,6 +108,9 @@ pub struct ModelSection {
     /// Whether priors hold for coefficients of standardised predictors.
     #[serde(default = "yes")]
     pub standardize: bool,
+    /// The template's own settings; absent ones have their defaults.
+    #[serde(flatten)]
+    pub settings: Settings,
     /// Reference level per categorical predictor; absent: the first.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub reference: BTreeMap<String, String>,
@@ -112,6 +127,7 @@ impl Default for ModelSection {
             success: None,
             levels: Vec::new(),
             standardize: true,
+            settings: Settings::default(),
             reference: BTreeMap::new(),
             categorical: BTreeSet::new(),
         }
@@ -332,6 +348,18 @@ impl Recipe {
                 self.format
             ));
         }
+        let model = &self.model;
+        // An unknown template is refused where it is looked for.
+        if let Ok(entry) = models::find(&model.template) {
+            let own = |key: &str| entry.spec.fields.iter().any(|field| field.key == key);
+            if let Some((key, _)) = model.settings.iter().find(|(key, _)| !own(key)) {
+                let own: Vec<&str> = entry.spec.fields.iter().map(|field| field.key).collect();
+                return refuse(format!(
+                    "Section `[model]` takes no `{key}`; it takes {}",
+                    [&MODEL_KEYS[..], &own[..]].concat().join(", ")
+                ));
+            }
+        }
         if run.chains == 0 || run.chains > MAX_CHAINS {
             return refuse(format!(
                 "Setting `run.chains` takes 1 to {MAX_CHAINS}, not {}",
@@ -474,6 +502,24 @@ mod tests {
 
     const TEXT: &str =
         "[data]\nsource = \"a.csv\"\n[model]\ntemplate = \"logistic\"\nformula = \"y ~ x\"\n";
+
+    #[test]
+    fn settings_of_the_template_stand_in_the_model_section() {
+        let mut recipe = Recipe::new("a.csv", "mixed", "y ~ x");
+        recipe
+            .model
+            .settings
+            .set("family", Value::Text("poisson".to_owned()));
+        recipe
+            .model
+            .reference
+            .insert("f".to_owned(), "b".to_owned());
+        let text = recipe.to_toml();
+        assert!(text.contains("family = \"poisson\""), "{text}");
+        assert_eq!(Recipe::parse(&text, &[]).unwrap(), recipe);
+        let changed = Recipe::parse(&text, &["model.family=gaussian".to_owned()]).unwrap();
+        assert_eq!(changed.model.settings.text("family"), Some("gaussian"));
+    }
 
     #[test]
     fn a_recipe_survives_a_round_trip() {

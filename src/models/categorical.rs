@@ -46,7 +46,7 @@ impl Template for Categorical {
         title: "Probabilities of categories",
         about: "How probable each category of a column is, those never seen included",
         fields: &[],
-        response: ResponseUse::Categories,
+        response: |_settings| ResponseUse::Categories,
         priors: PriorSpec {
             classes: &[(CLASS, "All probabilities")],
             check: |text| concentration_of(text).map(|_a| ()),

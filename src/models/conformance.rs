@@ -9,6 +9,7 @@ use rand_distr::{Binomial, Distribution as _, StandardNormal};
 use super::{Model, ModelEntry, ModelOptions, REGISTRY, Rows};
 use crate::base::allocations::count_during;
 use crate::base::rng::{Purpose, stream};
+use crate::base::settings::Settings;
 use crate::data::design::Design;
 use crate::data::response::{ResponseInfo, ResponseKind, ResponseUse};
 
@@ -77,7 +78,7 @@ pub(super) fn design(shape: Shape, num_obs: usize) -> Design {
         row: (0..num_obs as u32).collect(),
         response: ResponseInfo {
             name: "y".to_owned(),
-            kind: ResponseKind::Count,
+            kind: ResponseKind::Successes,
             counts: Vec::new(),
         },
         reference_levels: Vec::new(),
@@ -85,6 +86,7 @@ pub(super) fn design(shape: Shape, num_obs: usize) -> Design {
         rows_used: num_obs,
         dropped: Vec::new(),
         groups: Vec::new(),
+        group_terms: Vec::new(),
         standardize: true,
     }
 }
@@ -149,7 +151,7 @@ pub(super) fn categorical_design(weighted: bool, num_obs: usize) -> Design {
 
 /// Designs and options that the template takes, with words for them.
 fn cases(entry: &ModelEntry) -> (Vec<(String, Design)>, Vec<ModelOptions>) {
-    if entry.spec.response == ResponseUse::Categories {
+    if entry.response_use(&Settings::default()) == ResponseUse::Categories {
         let designs = [false, true]
             .map(|weighted| {
                 let design = categorical_design(weighted, NUM_OBS);
@@ -302,7 +304,7 @@ fn curvature_of_normal_priors_agrees_with_finite_differences_of_the_gradient() {
     // Templates without such priors compare their own curvature in their own files.
     let outcomes = REGISTRY
         .iter()
-        .filter(|entry| entry.spec.response == ResponseUse::Outcome);
+        .filter(|entry| entry.response_use(&Settings::default()) == ResponseUse::Outcome);
     for entry in outcomes {
         for no_intercept in [false, true] {
             let design = Arc::new(design(

@@ -166,7 +166,7 @@ impl Template for Logistic {
         title: "Logistic regression",
         about: "How the chance of a yes/no outcome, or the share of successes in trials, depends on predictors",
         fields: &[],
-        response: ResponseUse::Outcome,
+        response: |_settings| ResponseUse::Outcome,
         priors: PriorSpec {
             classes: &[("intercept", "Intercept"), ("b", "All other coefficients")],
             check: |text| Prior::parse(text).map(|_prior| ()),
@@ -176,7 +176,11 @@ impl Template for Logistic {
     };
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
-        if matches!(design.response.kind, ResponseKind::Categories { .. }) {
+        super::refuse_group_terms(&design, Self::SPEC.id)?;
+        if !matches!(
+            design.response.kind,
+            ResponseKind::Binary { .. } | ResponseKind::Successes
+        ) {
             return Err(ModelError(
                 "Template `logistic` needs a response of two values or a count of successes"
                     .to_owned(),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use crate::base::linalg::axpy;
 use crate::base::rng::ChainRng;
-use crate::base::settings::{Field, Settings};
+use crate::base::settings::{Field, SettingError, Settings};
 use crate::data::design::Design;
 use crate::data::response::ResponseUse;
 
@@ -128,6 +128,12 @@ pub trait Model: Send + Sync {
     fn constrain(&self, u: &[f64], theta: &mut [f64]);
     /// The position whose reported quantities are `theta` (Q → D).
     fn unconstrain(&self, theta: &[f64], u: &mut [f64]);
+    /// Whether there is a density on u. Models of which only summaries are reported, such as mixtures with a varying
+    /// number of clusters, have none: they have no mode, and only samplers made for them can sample them
+    /// (`Sampler::NEEDS_DENSITY`).
+    fn has_density(&self) -> bool {
+        true
+    }
     /// A crude starting point for models whose mode is not known.
     fn init(&self, rng: &mut ChainRng, u: &mut [f64]);
 
@@ -287,8 +293,8 @@ pub struct ModelSpec {
     pub about: &'static str,
     /// Settings besides priors and formula.
     pub fields: &'static [Field],
-    /// How the response column is read.
-    pub response: ResponseUse,
+    /// How the response column is read under these settings ([`ModelEntry::resolve`]).
+    pub response: fn(&Settings) -> ResponseUse,
     /// What priors its parameters can have.
     pub priors: PriorSpec,
 }
@@ -314,7 +320,7 @@ pub struct ModelError(pub String);
 /// What a template needs besides the design.
 #[derive(Clone, Debug, Default)]
 pub struct ModelOptions {
-    /// Values of [`ModelSpec::fields`].
+    /// Values of [`ModelSpec::fields`], each present that has a default.
     pub settings: Settings,
     /// Priors by class or parameter, in Stan's notation: `b`, `intercept`, `b[age]`.
     pub priors: Vec<(String, String)>,
@@ -335,6 +341,18 @@ pub trait Template: 'static {
 /// A function that builds a model, see [`Template::build`].
 pub type BuildModel = fn(Arc<Design>, &ModelOptions) -> Result<Arc<dyn Model>, ModelError>;
 
+/// Refuses group terms, for templates without effects that vary by group.
+fn refuse_group_terms(design: &Design, template: &str) -> Result<(), ModelError> {
+    match design.groups.first() {
+        None => Ok(()),
+        Some(group) => Err(ModelError(format!(
+            "Template `{template}` has no effects that vary by group, but the formula has some by `{}`; leave them out \
+             or choose another template",
+            group.name
+        ))),
+    }
+}
+
 /// A registered template.
 pub struct ModelEntry {
     /// Its description.
@@ -350,6 +368,30 @@ impl ModelEntry {
             spec: T::SPEC,
             build: T::build,
         }
+    }
+
+    /// `settings` with the defaults of those that are absent.
+    ///
+    /// # Errors
+    /// A setting that the template does not have, or a value that it does not take.
+    pub fn resolve(&self, settings: &Settings) -> Result<Settings, SettingError> {
+        let owner = format!("Template `{}`", self.spec.id);
+        settings.check(&owner, self.spec.fields)?;
+        let mut resolved = settings.clone();
+        for field in self.spec.fields {
+            if let (None, Some(default)) = (settings.get(field.key), field.default) {
+                resolved.set(field.key, default.into());
+            }
+        }
+        Ok(resolved)
+    }
+
+    /// How the response is read under `settings`, which may lack some or be wrong.
+    pub fn response_use(&self, settings: &Settings) -> ResponseUse {
+        let resolved = self
+            .resolve(settings)
+            .or_else(|_wrong| self.resolve(&Settings::default()));
+        (self.spec.response)(&resolved.unwrap_or_default())
     }
 }
 

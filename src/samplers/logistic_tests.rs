@@ -75,7 +75,7 @@ fn posterior_of(x: Array2<f64>, y: Vec<f64>, points: u32) -> Posterior {
         row: (0..num_obs as u32).collect(),
         response: ResponseInfo {
             name: "y".into(),
-            kind: ResponseKind::Count,
+            kind: ResponseKind::Successes,
             counts: Vec::new(),
         },
         reference_levels: Vec::new(),
@@ -83,6 +83,7 @@ fn posterior_of(x: Array2<f64>, y: Vec<f64>, points: u32) -> Posterior {
         rows_used: num_obs,
         dropped: Vec::new(),
         groups: Vec::new(),
+        group_terms: Vec::new(),
         standardize: true,
     };
     let options = ModelOptions {

@@ -233,6 +233,8 @@ pub trait Sampler: Send + Sync + 'static {
     const SPEC: SamplerSpec;
     /// Whether it was made for probabilities near 0, where other approximations fail ([`suits`]).
     const ON_SIMPLEX: bool = false;
+    /// Whether it samples a density on u, as all do but those made for models without one ([`Model::has_density`]).
+    const NEEDS_DENSITY: bool = true;
     /// What the adviser must know beyond that, where the ordinary does not fit.
     const ADVICE: advise::Traits = advise::Traits::ORDINARY;
 
@@ -397,9 +399,12 @@ impl SamplerEntry {
     }
 }
 
-/// What the sampler itself says, and that approximations take a posterior to be near normal, which that of a rare
-/// category is not.
+/// What the sampler itself says; that nearly all need a density; and that approximations take a posterior to be near
+/// normal, which that of a rare category is not.
 fn suits<S: Sampler>(model: &dyn Model) -> Result<(), String> {
+    if S::NEEDS_DENSITY && !model.has_density() {
+        return Err("needs a density of the parameters, which this model does not have".to_owned());
+    }
     S::suits(model)?;
     if S::SPEC.bias.is_some() && !S::ON_SIMPLEX {
         simplex::refuse_sparse(model)?;

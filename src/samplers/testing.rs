@@ -201,6 +201,7 @@ pub fn small_logistic(x: &[f64], y: &[f64], prior_sd: f64) -> Arc<dyn Model> {
         rows_used: x.len(),
         dropped: Vec::new(),
         groups: Vec::new(),
+        group_terms: Vec::new(),
         standardize: true,
     };
     let prior = format!("normal(0, {prior_sd})");
@@ -263,6 +264,7 @@ pub fn anchored_categorical(counts: &[usize]) -> (Arc<dyn Model>, Arc<Anchor>) {
         rows_used: n,
         dropped: Vec::new(),
         groups: Vec::new(),
+        group_terms: Vec::new(),
         standardize: true,
     };
     let template = crate::models::find("categorical").unwrap();

@@ -337,7 +337,7 @@ fn weighted_logistic(prior: &str, standardize: bool) -> Arc<dyn Model> {
         row: (0..n as u32).collect(),
         response: ResponseInfo {
             name: "y".into(),
-            kind: ResponseKind::Count,
+            kind: ResponseKind::Successes,
             counts: Vec::new(),
         },
         reference_levels: Vec::new(),
@@ -345,6 +345,7 @@ fn weighted_logistic(prior: &str, standardize: bool) -> Arc<dyn Model> {
         rows_used: n,
         dropped: Vec::new(),
         groups: Vec::new(),
+        group_terms: Vec::new(),
         standardize,
     };
     let options = ModelOptions {

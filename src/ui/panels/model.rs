@@ -11,6 +11,7 @@ use crate::models;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::menu;
+use crate::ui::panels::sampler::form::{FormView, Owner, setting_ui};
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{
     Button, Chip, Field, empty_state, heading, hint, number, paint, sentence,
@@ -33,6 +34,7 @@ pub struct ModelView {
     shown: String,
     priors: priors::PriorsView,
     roles: roles::RolesView,
+    settings: FormView,
 }
 
 /// Draws the page.
@@ -92,7 +94,10 @@ pub fn model_ui(ui: &mut Ui, state: &AppState, view: &mut ModelView, out: &mut O
                     ui.spacing_mut().item_spacing.y = 0.0;
                     Frame::NONE
                         .inner_margin(Margin::same(t.space.x4 as i8))
-                        .show(ui, |ui| center_ui(ui, state, document, check, view, out));
+                        .show(ui, |ui| {
+                            center_ui(ui, state, document, check, view, out);
+                            settings_ui(ui, document, &mut view.settings, out);
+                        });
                     priors::priors_ui(ui, document, check, &mut view.priors, out);
                 });
         });
@@ -237,6 +242,23 @@ fn template_ui(ui: &mut Ui, document: &Document, out: &mut Outbox) {
             }
         }
     });
+}
+
+/// The template's own settings, if it has any.
+fn settings_ui(ui: &mut Ui, document: &Document, view: &mut FormView, out: &mut Outbox) {
+    let model = &document.recipe.model;
+    let Ok(entry) = models::find(&model.template) else {
+        return;
+    };
+    let owner = Owner {
+        id: entry.spec.id,
+        section: "model",
+        settings: &model.settings,
+        send: Command::SetModelSetting,
+    };
+    for field in entry.spec.fields {
+        setting_ui(ui, &owner, field, view, out);
+    }
 }
 
 /// One line below the formula: being checked, refused, or what is used.

@@ -11,7 +11,7 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Button};
 
 mod cards;
-mod form;
+pub(in crate::ui::panels) mod form;
 mod peak;
 mod run_control;
 #[cfg(test)]

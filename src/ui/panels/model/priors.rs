@@ -30,7 +30,10 @@ fn spec(document: &Document) -> &'static PriorSpec {
 
 /// Whether the template has coefficients of predictors.
 fn has_coefficients(document: &Document) -> bool {
-    document.roles.response_use == ResponseUse::Outcome
+    !matches!(
+        document.roles.response_use,
+        ResponseUse::Categories | ResponseUse::Absent
+    )
 }
 
 struct Edit {

@@ -132,6 +132,10 @@ pub fn roles_ui(
 }
 
 fn outcome_ui(ui: &mut Ui, cx: &mut Context<'_>) {
+    let roles = &cx.document.roles;
+    if roles.response_use == ResponseUse::Absent {
+        return;
+    }
     head_ui(ui, "Outcome", Some(Role::Response), cx);
     let roles = &cx.document.roles;
     let Some(response) = roles.response.clone() else {
@@ -165,7 +169,11 @@ fn success_ui(ui: &mut Ui, cx: &mut Context<'_>) {
         levels_ui(ui, cx);
         return;
     }
-    if cx.document.roles.trials.is_some() {
+    let measured = matches!(
+        cx.document.roles.response_use,
+        ResponseUse::Number | ResponseUse::Count
+    );
+    if measured || cx.document.roles.trials.is_some() {
         hint(ui, &check.response);
         return;
     }
@@ -233,7 +241,13 @@ fn predictors_ui(ui: &mut Ui, cx: &mut Context<'_>) {
     head_ui(ui, "Predictors", Some(Role::Predictor), cx);
     let roles = &cx.document.roles;
     if roles.predictors.is_empty() && roles.interactions.is_empty() {
-        note_ui(ui, "None: the chance is the same in all rows");
+        let text = match cx.document.roles.response_use {
+            ResponseUse::Number => "None: the mean is the same in all rows",
+            ResponseUse::Count => "None: the expected count is the same in all rows",
+            ResponseUse::Absent => "Choose the columns that take part",
+            _ => "None: the chance is the same in all rows",
+        };
+        note_ui(ui, text);
     }
     for name in &roles.predictors {
         card_ui(ui, cx, name, |ui, cx| {

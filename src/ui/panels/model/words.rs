@@ -10,6 +10,17 @@ use crate::ui::widgets::number;
 pub fn in_words(document: &Document, check: Option<&ModelCheck>) -> String {
     let roles = &document.roles;
     let Some(response) = &roles.response else {
+        if roles.response_use == ResponseUse::Absent && !roles.predictors.is_empty() {
+            let names: Vec<String> = roles
+                .predictors
+                .iter()
+                .map(|name| format!("`{name}`"))
+                .collect();
+            return format!(
+                "No column explains another; the model is of {}.",
+                list(&names)
+            );
+        }
         return "Nothing is explained yet. Choose an outcome at the left, or type a formula."
             .to_owned();
     };
@@ -23,6 +34,10 @@ pub fn in_words(document: &Document, check: Option<&ModelCheck>) -> String {
         return text;
     }
     let mut text = match &roles.trials {
+        _ if roles.response_use == ResponseUse::Number => format!("The mean of `{response}`"),
+        _ if roles.response_use == ResponseUse::Count => {
+            format!("The expected count `{response}`")
+        }
         Some(Trials::Column(trials)) => {
             format!("The chance of each of the `{trials}` trials that `{response}` counts")
         }

@@ -8,12 +8,13 @@ use crate::base::reporter::{Reporter, Severity, Warning};
 
 use super::design::{GroupDesign, GroupFactor};
 use super::error::DataError;
-use super::formula::{Formula, Response, Term, Trials};
+use super::formula::{Formula, Response, Term, Trials, quote_term};
 use super::response::{MAX_CATEGORIES, ResponseInfo, ResponseKind, ResponseUse, binary_levels};
 use super::roles::fits;
 use super::table::{ColumnKind, Labels, Table, plural};
 use super::terms::{
-    Predictor, RawColumn, categorical, check_width, columns_of, contrasts, num_columns,
+    MAX_ITEMS, MAX_LEVELS, Predictor, RawColumn, categorical, check_width, columns_of, contrasts,
+    num_columns,
 };
 
 /// Values of a response that are counted before it is refused.
@@ -152,8 +153,14 @@ impl FrameReader<'_> {
         formula.terms.iter().chain(groups).flatten()
     }
 
+    /// Whether rows are items of the units that the group term names, as in `~ page + (1 | user)`.
+    fn is_long(&self) -> bool {
+        self.frame.response_use == ResponseUse::Absent && !self.frame.formula.groups.is_empty()
+    }
+
     fn is_categorical(&self, name: &str) -> bool {
-        self.frame.categorical.contains(name)
+        self.is_long()
+            || self.frame.categorical.contains(name)
             || self
                 .table
                 .column(name)
@@ -195,8 +202,13 @@ impl FrameReader<'_> {
             }
             let col = self.col(name)?;
             let predictor = if self.is_categorical(name) {
+                let most = if self.is_long() {
+                    MAX_ITEMS
+                } else {
+                    MAX_LEVELS
+                };
                 let reference = self.frame.references.get(name).map(String::as_str);
-                categorical(name, &self.table.labels(col), rows, reference)?
+                categorical(name, &self.table.labels(col), rows, reference, most)?
             } else {
                 Predictor::Numeric(self.numbers(col, rows, "predictor")?)
             };
@@ -221,6 +233,21 @@ impl FrameReader<'_> {
     ) -> Result<Vec<RawColumn>, DataError> {
         let formula = &self.frame.formula;
         self.columns_of_terms(&formula.terms, formula.intercept, predictors)
+    }
+
+    /// The columns of the formula as they are.
+    pub fn plain_columns(
+        &self,
+        predictors: &BTreeMap<String, Predictor>,
+    ) -> Result<Vec<(String, Predictor)>, DataError> {
+        let column = |term: &Term| match term.as_slice() {
+            [name] => Ok((name.clone(), predictors[name].clone())),
+            _ => Err(DataError::Role(format!(
+                "The term {} is an interaction, which means nothing in a model without a response; name the columns alone",
+                quote_term(term)
+            ))),
+        };
+        self.frame.formula.terms.iter().map(column).collect()
     }
 
     /// The columns of `terms`, coded beside an intercept or without one.

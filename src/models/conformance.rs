@@ -87,6 +87,7 @@ pub(super) fn design(shape: Shape, num_obs: usize) -> Design {
         dropped: Vec::new(),
         groups: Vec::new(),
         group_terms: Vec::new(),
+        columns: Vec::new(),
         standardize: true,
     }
 }

@@ -21,6 +21,7 @@ use crate::data::response::ResponseUse;
 pub mod categorical;
 #[cfg(test)]
 mod conformance;
+pub mod dp_mixture;
 pub mod glm;
 pub mod logistic;
 pub mod prior;
@@ -28,6 +29,7 @@ mod simplex;
 #[cfg(test)]
 pub mod testing;
 
+pub use dp_mixture::Mixture;
 pub use simplex::SimplexCounts;
 
 /// Which rows of the design a call concerns.
@@ -227,6 +229,10 @@ pub trait Model: Send + Sync {
     fn prior_rows(&self) -> Option<&prior::PriorRows> {
         None
     }
+    /// The view of a model whose unknown is a partition of units into clusters.
+    fn partition(&self) -> Option<&Mixture> {
+        None
+    }
     /// The view of a model whose only parameters are the probabilities of categories.
     fn simplex(&self) -> Option<&dyn SimplexCounts> {
         None
@@ -399,6 +405,7 @@ impl ModelEntry {
 pub static REGISTRY: &[ModelEntry] = &[
     ModelEntry::of::<logistic::Logistic>(),
     ModelEntry::of::<categorical::Categorical>(),
+    ModelEntry::of::<dp_mixture::DpMixture>(),
 ];
 
 /// The template called `id`; the error lists the known ones.

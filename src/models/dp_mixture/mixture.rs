@@ -162,4 +162,78 @@ impl Mixture {
         let prior = log_partition(alpha, clusters.map(|record| record[0]));
         self.alpha.log_density(alpha) + prior + marginals
     }
+
+    /// Log predictive density of a unit that has no cluster yet, given α and the settled clusters of all others.
+    pub fn log_next<'a>(
+        &self,
+        unit: usize,
+        alpha: f64,
+        clusters: impl Iterator<Item = &'a [f64]>,
+    ) -> f64 {
+        let mut sum = LogSum::of(alpha.ln() + self.log_alone(unit));
+        let mut total = alpha;
+        for record in clusters {
+            sum.add(record[0].ln() + self.log_predictive(unit, record));
+            total += record[0];
+        }
+        sum.value() - total.ln()
+    }
+
+    /// Writes the reported quantities into `out` (Q): `sizes` of clusters in descending order, `held_out` the mean over units
+    /// held out.
+    pub fn report(
+        &self,
+        alpha: f64,
+        sizes: &[f64],
+        log_density: f64,
+        held_out: f64,
+        out: &mut [f64],
+    ) {
+        let n = self.num_units as f64;
+        let share = |k: usize| sizes.get(k).map_or(0.0, |size| size / n);
+        let entropy = sizes.iter().map(|size| -size / n * (size / n).ln()).sum();
+        let alpha = matches!(self.alpha, AlphaPrior::Gamma { .. }).then_some(alpha);
+        let held_out = (self.held_out > 0).then_some(held_out);
+        let values = [sizes.len() as f64]
+            .into_iter()
+            .chain(alpha)
+            .chain([entropy, log_density])
+            .chain((0..NUM_WEIGHTS).map(share))
+            .chain(held_out);
+        for (out, value) in out.iter_mut().zip(values) {
+            *out = value;
+        }
+    }
+}
+
+/// The logarithm of a sum of exponentials, term by term.
+#[derive(Clone, Copy, Debug)]
+pub struct LogSum {
+    largest: f64,
+    sum: f64,
+}
+
+impl LogSum {
+    /// Of one term.
+    pub fn of(log: f64) -> Self {
+        Self {
+            largest: log,
+            sum: 1.0,
+        }
+    }
+
+    /// Adds e^`log`.
+    pub fn add(&mut self, log: f64) {
+        if log <= self.largest {
+            self.sum += (log - self.largest).exp();
+        } else {
+            self.sum = self.sum * (self.largest - log).exp() + 1.0;
+            self.largest = log;
+        }
+    }
+
+    /// The logarithm.
+    pub fn value(&self) -> f64 {
+        self.largest + self.sum.ln()
+    }
 }

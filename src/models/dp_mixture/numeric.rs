@@ -287,7 +287,11 @@ impl Numeric {
 
     /// Mean and standard deviation of column `j` among the `n` units of a cluster, on the column's own scale.
     pub fn profile(&self, j: usize, n: f64, record: &[f64]) -> [f64; 2] {
-        let square = if self.diagonal { j } else { triangle(j + 1) - 1 };
+        let square = if self.diagonal {
+            j
+        } else {
+            triangle(j + 1) - 1
+        };
         let mean = record[j] / n;
         let variance = (record[self.dim() + square] / n - mean * mean).max(0.0);
         [

@@ -10,6 +10,7 @@ pub mod draws_csv;
 pub mod folder;
 pub mod manifest;
 pub mod number;
+pub mod partitions;
 pub mod summary;
 
 pub use folder::{Results, RunFolder};
@@ -81,6 +82,13 @@ pub static FORMATS: &[Format] = &[
         about: "One row per draw: acceptance, step size, divergences and what else the sampler reports",
         file_name: "info.csv",
         write: draws_csv::write_info,
+    },
+    Format {
+        id: "partition",
+        title: "Clusters, CSV",
+        about: "One row per unit of a mixture: its cluster in the point partition, and how often it was with the others there",
+        file_name: partitions::POINT,
+        write: partitions::write_point,
     },
 ];
 

@@ -30,6 +30,7 @@ pub mod convention;
 mod criterion;
 mod dp_gibbs;
 mod dp_slice;
+mod dp_stochastic;
 mod energy_conserving;
 mod fisher;
 mod fisher_scoring;

@@ -331,13 +331,17 @@ impl Partition {
         }
     }
 
-    /// Numbers labels, builds the statistics anew (so that rounding does not add up over steps), and reports, with the
-    /// components integrated out.
-    pub fn finish(&mut self, mixture: &Mixture) {
+    /// Numbers labels and builds the statistics anew, so that rounding does not add up over steps.
+    pub fn renew(&mut self, mixture: &Mixture) {
         self.number();
         // Labels may be those of statistics that were changed unit by unit.
         self.built.clear();
         self.ready(mixture);
+    }
+
+    /// Numbers labels, renews the statistics, and reports with the components integrated out.
+    pub fn finish(&mut self, mixture: &Mixture) {
+        self.renew(mixture);
         let n = mixture.num_units();
         for (t, log) in self.held_out.iter_mut().enumerate() {
             *log = mixture.log_next(n + t, self.alpha, self.clusters.iter());
@@ -419,4 +423,4 @@ pub fn pick_log(logs: &mut [f64], rng: &mut ChainRng) -> usize {
 }
 
 #[cfg(test)]
-mod tests;
+pub mod tests;

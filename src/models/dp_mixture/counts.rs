@@ -49,6 +49,7 @@ pub struct Counts {
     /// Where the entries of each unit start, one more at the end.
     start: Vec<u32>,
     entries: Vec<Entry>,
+    mean_observations: Vec<f64>,
 }
 
 /// Products are folded into a logarithm beyond this.
@@ -91,10 +92,16 @@ impl Counts {
             }
             start.push(entries.len() as u32);
         }
+        let mut mean_observations = vec![0.0; blocks.len()];
+        for entry in &entries {
+            let share = f64::from(entry.count) / units.len() as f64;
+            mean_observations[entry.block as usize] += share;
+        }
         Self {
             blocks,
             start,
             entries,
+            mean_observations,
         }
     }
 
@@ -115,6 +122,11 @@ impl Counts {
             .iter()
             .map(|entry| u64::from(entry.count))
             .sum()
+    }
+
+    /// Mean observations of a unit in block `b`.
+    pub fn mean_observations(&self, b: usize) -> f64 {
+        self.mean_observations[b]
     }
 
     /// Numbers per cluster: counts of items (V) and of blocks.

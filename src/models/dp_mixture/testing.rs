@@ -152,3 +152,39 @@ pub fn posterior(mixture: &Mixture, partitions: &[Vec<u32>]) -> Vec<f64> {
     let total: f64 = weights.iter().sum();
     weights.iter().map(|weight| weight / total).collect()
 }
+
+/// Mixtures of 40 units for samplers: everything mixed, and items only.
+pub fn medium() -> [Arc<dyn Model>; 2] {
+    let items: Vec<Vec<u32>> = (0..45)
+        .map(|unit: u32| {
+            (0..3 + unit % 3)
+                .map(|k| 3 * (unit % 2) + (unit + k * k) % 3)
+                .collect()
+        })
+        .collect();
+    let items: Vec<&[u32]> = items.iter().map(Vec::as_slice).collect();
+    let prior = AlphaPrior::Gamma {
+        shape: 2.0,
+        rate: 4.0,
+    };
+    let rows: Vec<[f64; 2]> = (0..45)
+        .map(|unit| {
+            let side = f64::from(unit % 2) - 0.5;
+            let angle = f64::from(unit);
+            [
+                2.0 * side + 0.5 * angle.sin(),
+                side + 0.5 * (2.0 * angle).cos(),
+            ]
+        })
+        .collect();
+    let rows: Vec<&[f64]> = rows.iter().map(<[f64; 2]>::as_slice).collect();
+    let long = Some(counts(&[6], 0.5, &items));
+    let wide: Vec<Vec<u32>> = (0..45).map(|unit| vec![unit % 3, 3 + unit % 2]).collect();
+    let wide: Vec<&[u32]> = wide.iter().map(Vec::as_slice).collect();
+    let categories = Some(counts(&[3, 2], 0.5, &wide));
+    [
+        Mixture::new(names(45), 5, Some(numeric(&rows, false)), categories, prior),
+        Mixture::new(names(45), 5, None, long, prior),
+    ]
+    .map(model_of)
+}

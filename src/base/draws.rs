@@ -80,6 +80,13 @@ impl LabelList {
         }
     }
 
+    /// The partitions of the first `count` draws.
+    #[must_use]
+    pub fn first(mut self, count: u64) -> Self {
+        self.draws.retain(|(number, _)| *number < count);
+        self
+    }
+
     /// Draws and their partitions, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &Labels)> {
         self.draws.iter().map(|(number, labels)| (*number, labels))

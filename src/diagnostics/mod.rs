@@ -37,6 +37,7 @@ pub mod rhat;
 pub mod running;
 mod sentence;
 mod sorting;
+pub mod stein;
 pub mod summary;
 pub mod verdict;
 pub mod weights;

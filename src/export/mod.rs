@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 
 pub mod draws_csv;
 pub mod folder;
+pub mod journal;
 pub mod manifest;
 pub mod number;
 pub mod partitions;
+pub mod project;
 pub mod summary;
 
 pub use folder::{Results, RunFolder};

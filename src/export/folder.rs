@@ -309,11 +309,16 @@ impl RunFolder {
         let Some(clusters) = &results.clusters else {
             return Ok(());
         };
-        write(find("partition")?, results, &self.path.join(partitions::POINT))?;
+        write(
+            find("partition")?,
+            results,
+            &self.path.join(partitions::POINT),
+        )?;
         let mut draws = Vec::new();
         let path = self.path.join(partitions::DRAWS);
-        partitions::write_draws(results, &mut draws)
-            .map_err(|error| ExportError::at("The partitions could not be written", &error, &path))?;
+        partitions::write_draws(results, &mut draws).map_err(|error| {
+            ExportError::at("The partitions could not be written", &error, &path)
+        })?;
         self.write_text(partitions::DRAWS, &String::from_utf8_lossy(&draws))?;
         let text = serde_json::to_string(clusters)
             .map_err(|error| ExportError(format!("The clusters cannot be written: {error}")))?;

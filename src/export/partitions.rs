@@ -110,10 +110,7 @@ mod tests {
         let mut bytes = Vec::new();
         write_draws(&results, &mut bytes).unwrap();
         let text = String::from_utf8(bytes.clone()).unwrap();
-        assert_eq!(
-            text,
-            ".chain,.draw,\"a, b\",c,d\n1,1,1,1,2\n1,2,1,2,3\n"
-        );
+        assert_eq!(text, ".chain,.draw,\"a, b\",c,d\n1,1,1,1,2\n1,2,1,2,3\n");
         assert_eq!(read_draws(bytes.as_slice(), 2).unwrap(), results.labels);
         assert_eq!(read_draws(b".chain,.draw,a\n3,1,1\n".as_slice(), 2), None);
         assert_eq!(read_draws(b".chain,.draw,a\n1,1,0\n".as_slice(), 2), None);

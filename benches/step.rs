@@ -64,6 +64,7 @@ impl Case {
             groups: Vec::new(),
             group_terms: Vec::new(),
             columns: Vec::new(),
+            transforms: Vec::new(),
             standardize: true,
         };
         let options = ModelOptions {

@@ -15,6 +15,7 @@ use super::frame::{FrameReader, complete_rows, report_dropped};
 use super::response::{ResponseInfo, ResponseUse};
 use super::table::Table;
 use super::terms::RawColumn;
+use super::transform::Transform;
 
 pub use super::frame::ModelFrame;
 pub use super::scaling::Scaling;
@@ -119,6 +120,8 @@ pub struct Design {
     pub group_terms: Vec<GroupDesign>,
     /// The formula's columns as they are, where it has no response; `x` then holds the intercept only.
     pub columns: Vec<(String, Predictor)>,
+    /// Functions of columns in the formula, each once, with what they computed from the rows used.
+    pub transforms: Vec<Transform>,
     /// Whether priors hold for standardised predictors.
     pub standardize: bool,
 }
@@ -140,7 +143,8 @@ impl Design {
         let (rows, dropped) = complete_rows(table, &used_columns)?;
         report_dropped(table.num_rows(), rows.len(), &dropped, &mut reporter);
 
-        let predictors = source.predictors(&rows)?;
+        let mut transforms = Vec::new();
+        let predictors = source.predictors(&rows, &mut transforms)?;
         let (raw, plain) = if frame.response_use == ResponseUse::Absent {
             (Vec::new(), source.plain_columns(&predictors)?)
         } else {
@@ -153,7 +157,7 @@ impl Design {
             .and_then(|response| response.weights.as_deref())
             .map(|name| source.weights(name, &rows))
             .transpose()?;
-        let offset = source.offset(&rows)?;
+        let offset = source.offset(&rows, &mut transforms)?;
         let groups = source.groups(&rows)?;
 
         // Everything above is in the order of the file; `order` says which file position each design row has.
@@ -196,6 +200,7 @@ impl Design {
                     .into_iter()
                     .map(|(name, column)| (name, column.in_order(&order)))
                     .collect(),
+                transforms,
                 standardize: frame.standardize,
             },
             reporter,
@@ -539,7 +544,7 @@ mod tests {
             ),
             (
                 "y ~ x + offset(log(k))",
-                "The offset log(`k`) needs values above 0, but it is 0 in row 1",
+                "log(k) needs values above 0, but `k` is 0 in row 1",
             ),
         ] {
             let error = build(formula).unwrap_err().to_string();

@@ -88,6 +88,7 @@ pub(super) fn design(shape: Shape, num_obs: usize) -> Design {
         groups: Vec::new(),
         group_terms: Vec::new(),
         columns: Vec::new(),
+        transforms: Vec::new(),
         standardize: true,
     }
 }

@@ -203,6 +203,7 @@ pub fn small_logistic(x: &[f64], y: &[f64], prior_sd: f64) -> Arc<dyn Model> {
         groups: Vec::new(),
         group_terms: Vec::new(),
         columns: Vec::new(),
+        transforms: Vec::new(),
         standardize: true,
     };
     let prior = format!("normal(0, {prior_sd})");
@@ -271,6 +272,7 @@ pub fn anchored_categorical(counts: &[usize]) -> (Arc<dyn Model>, Arc<Anchor>) {
         groups: Vec::new(),
         group_terms: Vec::new(),
         columns: Vec::new(),
+        transforms: Vec::new(),
         standardize: true,
     };
     let template = crate::models::find("categorical").unwrap();

@@ -112,7 +112,7 @@ fn numeric(
         .iter()
         .filter_map(|(name, column)| match column {
             Predictor::Numeric(values) => Some((name, values)),
-            Predictor::Categorical { .. } => None,
+            _ => None,
         })
         .collect();
     if columns.is_empty() {

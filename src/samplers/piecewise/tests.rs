@@ -347,6 +347,7 @@ fn weighted_logistic(prior: &str, standardize: bool) -> Arc<dyn Model> {
         groups: Vec::new(),
         group_terms: Vec::new(),
         columns: Vec::new(),
+        transforms: Vec::new(),
         standardize,
     };
     let options = ModelOptions {
@@ -528,7 +529,7 @@ fn draws_are_worth_keeping() {
             }
             for series in [first, distance] {
                 let correlation = Moments::of(&series).correlation;
-                assert!(correlation < 0.6, "{id}, {dim}: {correlation}");
+                assert!(correlation < 0.55, "{id}, {dim}: {correlation}");
             }
         }
     }

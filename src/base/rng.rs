@@ -41,6 +41,14 @@ pub fn chain_of(rng: &ChainRng) -> u64 {
     rng.get_stream() / STREAMS_PER_CHAIN
 }
 
+/// Stream `index` under `key`: for parts of a step that are independent of each other, with a key that the chain's own
+/// stream gives.
+pub fn substream(key: u64, index: u64) -> ChainRng {
+    let mut rng = ChainRng::seed_from_u64(key);
+    rng.set_stream(index);
+    rng
+}
+
 /// A position in a stream, enough to continue it bit for bit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RngMark {

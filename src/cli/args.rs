@@ -311,15 +311,15 @@ pub struct ExportArgs {
 pub struct BenchArgs {
     /// Experiment; `ergodic list benches` shows them
     pub id: String,
+    /// Data file, for experiments that read one
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
     /// Seed of all random numbers
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// A small version, in seconds
     #[arg(long)]
     pub quick: bool,
-    /// File of data, for experiments that simulate theirs otherwise
-    #[arg(long, value_name = "FILE")]
-    pub data: Option<PathBuf>,
     /// Print JSON instead of a table
     #[arg(long)]
     pub json: bool,

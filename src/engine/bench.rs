@@ -7,20 +7,21 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+mod hierarchical;
 mod mixture;
 mod mixture_normal;
 mod scaling;
 mod simplex;
 
 /// What a caller can choose.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct BenchOptions {
+    /// File with the experiment's data, for those that read some.
+    pub data: Option<PathBuf>,
     /// Seed of all random numbers.
     pub seed: u64,
     /// Whether a small version is enough.
     pub quick: bool,
-    /// File of data, for experiments that have their own otherwise.
-    pub data: Option<PathBuf>,
 }
 
 /// One cell of a table.
@@ -64,7 +65,7 @@ pub static REGISTRY: &[Bench] = &[
         id: "simplex",
         title: "Probabilities of categories from minibatches",
         about: "Kolmogorov-Smirnov distance of SCIR and SGRLD from exact draws, sparse and dense, at every share of rows per \
-            minibatch (Baker, Fearnhead, Fox and Nemeth 2018, section 3.2)",
+                minibatch (Baker, Fearnhead, Fox and Nemeth 2018, section 3.2)",
         run: simplex::run,
     },
     Bench {
@@ -81,10 +82,17 @@ pub static REGISTRY: &[Bench] = &[
         run: mixture_normal::run,
     },
     Bench {
+        id: "hierarchical",
+        title: "A logistic regression in each of 25 groups",
+        about: "Time per effective draw of Gibbs sampling with OSGFS, with a normal approximation and exactly; --data FILE with \
+                columns B, G, R, skin, otherwise simulated rows (El Hanchi 2018, section 3.2)",
+        run: hierarchical::run,
+    },
+    Bench {
         id: "scaling",
         title: "Cost of an effective draw as the table grows",
         about: "Rows touched per effective draw from 10,000 to 10,000,000 rows: with control variates it does not grow, without \
-            it does (Baker, Fearnhead, Fox and Nemeth 2019, section 3.2)",
+                it does (Baker, Fearnhead, Fox and Nemeth 2019, section 3.2)",
         run: scaling::run,
     },
 ];

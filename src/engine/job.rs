@@ -47,6 +47,7 @@ fn remedy(error: &ModeError) -> &'static str {
     match error {
         // It names its own.
         ModeError::TooFar(_) => "",
+        ModeError::TooMany(_) => "; choose a sampler that needs none",
         _ => "; choose nuts, or set a proper prior",
     }
 }
@@ -202,6 +203,13 @@ impl Job {
                 return Err(JobError::NoMode(sampler.spec.id, error));
             }
             Err(_error) if !has_density => None,
+            Err(error @ ModeError::TooMany(_)) => {
+                let text = format!(
+                    "The posterior's peak was not sought ({error}), so chains start from random places"
+                );
+                warnings.push(Warning::new(Severity::Info, "no-mode", text));
+                None
+            }
             Err(error) => {
                 let text = format!(
                     "The posterior's peak was not found ({error}), so chains start from random places"

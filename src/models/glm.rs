@@ -191,6 +191,7 @@ impl<F: Family> GlmRows<F> {
             tile: vec![0.0; (self.num_columns + F::EXTRA) * LANES],
             lanes: vec![0.0; self.num_columns * LANES],
             vector: vec![0.0; self.num_columns],
+            ..Scratch::default()
         }
     }
 

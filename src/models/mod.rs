@@ -24,7 +24,10 @@ mod coefficients;
 #[cfg(test)]
 mod conformance;
 pub mod dp_mixture;
+mod effects;
 pub mod glm;
+pub mod hierarchical;
+mod hierarchy;
 pub mod linear;
 pub mod logistic;
 pub mod negative_binomial;
@@ -38,6 +41,8 @@ pub mod student;
 pub mod testing;
 
 pub use dp_mixture::Mixture;
+pub use effects::{Effect, effect_of};
+pub use hierarchy::Hierarchy;
 pub use simplex::SimplexCounts;
 
 /// Which rows of the design a call concerns.
@@ -86,6 +91,8 @@ pub struct Scratch {
     pub lanes: Vec<f64>,
     /// A vector of length D or Q.
     pub vector: Vec<f64>,
+    /// Counts and places of rows, for models that sort them.
+    pub index: Vec<u32>,
 }
 
 /// One reported quantity.
@@ -249,6 +256,10 @@ pub trait Model: Send + Sync {
     fn simplex(&self) -> Option<&dyn SimplexCounts> {
         None
     }
+    /// The view of a model whose groups of rows have parameters of their own around common ones.
+    fn hierarchy(&self) -> Option<&dyn Hierarchy> {
+        None
+    }
 }
 
 /// The view of a likelihood in which row i depends on u through one number, its linear predictor z_i = a_i'u + o_i.
@@ -380,6 +391,8 @@ impl ModelOptions {
 pub trait Template: 'static {
     /// Its description.
     const SPEC: ModelSpec;
+    /// Whether every coefficient varies by the column with the role of the group: what clicks write then.
+    const ALL_VARY: bool = false;
     /// Builds the model.
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError>;
 }
@@ -403,6 +416,8 @@ fn refuse_group_terms(design: &Design, template: &str) -> Result<(), ModelError>
 pub struct ModelEntry {
     /// Its description.
     pub spec: ModelSpec,
+    /// See [`Template::ALL_VARY`].
+    pub all_vary: bool,
     /// Builds the model.
     pub build: BuildModel,
 }
@@ -412,6 +427,7 @@ impl ModelEntry {
     pub const fn of<T: Template>() -> Self {
         Self {
             spec: T::SPEC,
+            all_vary: T::ALL_VARY,
             build: T::build,
         }
     }
@@ -448,6 +464,7 @@ pub static REGISTRY: &[ModelEntry] = &[
     ModelEntry::of::<student::Student>(),
     ModelEntry::of::<poisson::Poisson>(),
     ModelEntry::of::<negative_binomial::NegativeBinomial>(),
+    ModelEntry::of::<hierarchical::Hierarchical>(),
     ModelEntry::of::<categorical::Categorical>(),
     ModelEntry::of::<dp_mixture::DpMixture>(),
 ];

@@ -37,8 +37,12 @@ mod fisher_scoring;
 #[cfg(test)]
 mod full_data_tests;
 mod gibbs;
+mod gibbs_gaussian;
+mod gibbs_groups;
+mod gibbs_osgfs;
 #[cfg(test)]
 mod golden_draws;
+mod groups;
 pub mod hamiltonian;
 mod hmc;
 mod hmc_ecs;
@@ -78,6 +82,7 @@ mod testing;
 mod tuning;
 mod zig_zag;
 
+pub use groups::HierarchyTarget;
 pub use registry::{REGISTRY, find};
 pub use simplex::SimplexTarget;
 
@@ -121,6 +126,8 @@ pub struct Target {
     pub rms_condition: Option<f64>,
     /// What samplers on the simplex need, for models of probabilities.
     pub simplex: Option<SimplexTarget>,
+    /// What samplers that go group by group need, for hierarchical models.
+    pub hierarchy: Option<HierarchyTarget>,
 }
 
 impl Target {
@@ -137,6 +144,7 @@ impl Target {
             simplex: model
                 .simplex()
                 .map(|view| SimplexTarget::new(view, model.num_obs())),
+            hierarchy: model.hierarchy().map(HierarchyTarget::new),
         }
     }
 }

@@ -8,6 +8,9 @@ use super::dp_slice::DpSlice;
 use super::dp_stochastic::{DpScir, DpSgrld};
 use super::fisher_scoring::FisherScoring;
 use super::gibbs::Gibbs;
+use super::gibbs_gaussian::GibbsGaussian;
+use super::gibbs_groups::GibbsGroups;
+use super::gibbs_osgfs::GibbsOsgfs;
 use super::hmc::Hmc;
 use super::hmc_ecs::HmcEcs;
 use super::hmc_ecs_signed::HmcEcsSigned;
@@ -37,6 +40,9 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<Mala>(),
     SamplerEntry::of::<Slice>(),
     SamplerEntry::of::<Gibbs>(),
+    SamplerEntry::of::<GibbsGroups>(),
+    SamplerEntry::of::<GibbsGaussian>(),
+    SamplerEntry::of::<GibbsOsgfs>(),
     SamplerEntry::of::<Metropolis>(),
     SamplerEntry::of::<Ula>(),
     SamplerEntry::of::<Sgld>(),

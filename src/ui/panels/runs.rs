@@ -15,6 +15,7 @@ mod chains;
 mod clusters;
 mod curves;
 mod dock;
+mod effects;
 mod export_menu;
 mod info;
 mod panes;

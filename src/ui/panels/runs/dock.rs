@@ -35,6 +35,8 @@ pub enum Pane {
     Bias,
     /// What the sampler reports.
     Info,
+    /// Effects of groups beside each other.
+    Groups,
     /// How the mode was found.
     Peak,
     /// Clusters of a mixture.
@@ -51,6 +53,7 @@ impl Pane {
             Self::Convergence => "Convergence",
             Self::Bias => "Bias",
             Self::Info => "Sampler",
+            Self::Groups => "Groups",
             Self::Peak => "Peak",
             Self::Clusters => "Clusters",
         }
@@ -65,6 +68,7 @@ impl Pane {
             Self::Convergence => icons::CHART_LINE_UP,
             Self::Bias => icons::SEAL_QUESTION,
             Self::Info => icons::GAUGE,
+            Self::Groups => icons::CHART_BAR_HORIZONTAL,
             Self::Peak => icons::CHART_LINE_UP,
             Self::Clusters => icons::CHART_SCATTER,
         }
@@ -92,7 +96,7 @@ fn layout() -> Tree<Pane> {
         Pane::Autocorrelation,
         Pane::Clusters,
     ]);
-    let left = tabs(&[Pane::Density]);
+    let left = tabs(&[Pane::Density, Pane::Groups]);
     let right = tabs(&[Pane::Convergence, Pane::Bias, Pane::Info, Pane::Peak]);
     let mut pair = |dir: LinearDir, children: [TileId; 2], share: f32| {
         let linear = Linear::new_binary(dir, children, share);
@@ -194,6 +198,7 @@ impl Panes<'_> {
             | Pane::Convergence
             | Pane::Bias
             | Pane::Info
+            | Pane::Groups
             | Pane::Peak
             | Pane::Clusters => {}
         }

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 mod hierarchical;
+mod mixture;
+mod mixture_normal;
 mod scaling;
 mod simplex;
 
@@ -65,6 +67,19 @@ pub static REGISTRY: &[Bench] = &[
         about: "Kolmogorov-Smirnov distance of SCIR and SGRLD from exact draws, sparse and dense, at every share of rows per \
                 minibatch (Baker, Fearnhead, Fox and Nemeth 2018, section 3.2)",
         run: simplex::run,
+    },
+    Bench {
+        id: "mixture",
+        title: "Users held out, predicted from clusters of others",
+        about: "Perplexity of exact and stochastic samplers of a Dirichlet-process mixture, with and without split-merge moves \
+                (Baker, Fearnhead, Fox and Nemeth 2018, section 5.2)",
+        run: mixture::run,
+    },
+    Bench {
+        id: "mixture-normal",
+        title: "Two clusters of points in the plane",
+        about: "Number of clusters found and time per draw for 100,000 points, far apart and overlapping",
+        run: mixture_normal::run,
     },
     Bench {
         id: "hierarchical",

@@ -404,7 +404,7 @@ mod tests {
         let (design, _) = crate::data::design::Design::build(&table, &frame).unwrap();
         for standardize in [true, false] {
             let options = crate::models::ModelOptions {
-                priors: vec![("b".to_owned(), "laplace(0, 0.02)".to_owned())],
+                priors: vec![("b".to_owned(), "laplace(0, 0.1)".to_owned())],
                 standardize,
                 ..Default::default()
             };

@@ -10,7 +10,7 @@ use super::{Model, ModelEntry, ModelOptions, REGISTRY, Rows};
 use crate::base::allocations::count_during;
 use crate::base::rng::{Purpose, stream};
 use crate::base::settings::{Settings, Value};
-use crate::data::design::{Design, GroupDesign, GroupFactor};
+use crate::data::design::{Design, GroupDesign, GroupFactor, Predictor};
 use crate::data::response::{ResponseInfo, ResponseKind, ResponseUse};
 
 /// What a test design has besides covariates and a response.
@@ -87,6 +87,7 @@ pub(super) fn design(shape: Shape, num_obs: usize) -> Design {
         dropped: Vec::new(),
         groups: Vec::new(),
         group_terms: Vec::new(),
+        columns: Vec::new(),
         transforms: Vec::new(),
         standardize: true,
     }
@@ -183,6 +184,27 @@ pub(super) fn categorical_design(weighted: bool, num_obs: usize) -> Design {
     }
 }
 
+/// A number and a category for each row, without a response.
+fn clustered_design(num_obs: usize) -> Design {
+    let plain = design(Shape::default(), num_obs);
+    let numbers = plain.x.column(1).to_vec();
+    let codes = plain.y.iter().map(|&y| y as u32).collect();
+    let levels = ["no", "yes"].map(str::to_owned).to_vec();
+    let category = Predictor::Categorical {
+        levels,
+        codes,
+        reference: 0,
+    };
+    Design {
+        columns: vec![
+            ("age".to_owned(), Predictor::Numeric(numbers)),
+            ("smokes".to_owned(), category),
+        ],
+        y: Vec::new(),
+        ..plain
+    }
+}
+
 /// The design of [`design`] with all terms varying by group: six groups, one of a single row, one of failures only, and
 /// one without rows.
 pub(super) fn grouped_design(shape: Shape, num_obs: usize) -> Design {
@@ -242,6 +264,13 @@ pub(super) fn hierarchical_options() -> Vec<ModelOptions> {
 
 /// Designs and options that the template takes, with words for them.
 fn cases(entry: &ModelEntry) -> (Vec<(String, Design)>, Vec<ModelOptions>) {
+    if entry.response_use(&Settings::default()) == ResponseUse::Absent {
+        let design = clustered_design(NUM_OBS);
+        return (
+            vec![("columns".to_owned(), design)],
+            vec![ModelOptions::default()],
+        );
+    }
     if entry.spec.id == "hierarchical" {
         let designs = [
             Shape::default(),
@@ -354,8 +383,17 @@ fn options_of(entry: &ModelEntry) -> Vec<ModelOptions> {
     options
 }
 
-/// Calls `check` for every template, design and options.
+/// Calls `check` for every template with a density, design and options.
 fn for_each_model(check: impl Fn(&dyn Model, &str)) {
+    for_each_registered(|model, what| {
+        if model.has_density() {
+            check(model, what);
+        }
+    });
+}
+
+/// The same for all templates.
+fn for_each_registered(check: impl Fn(&dyn Model, &str)) {
     for entry in REGISTRY {
         let (designs, options) = cases(entry);
         for (words, design) in designs {
@@ -463,10 +501,9 @@ fn curvature_of_normal_priors_agrees_with_finite_differences_of_the_gradient() {
     for entry in REGISTRY {
         let response = entry.response_use(&Settings::default());
         // Other templates compare the curvature of their own priors in their own files.
-        if matches!(response, ResponseUse::Categories | ResponseUse::Absent) {
-            continue;
-        }
-        if entry.all_vary {
+        if matches!(response, ResponseUse::Categories | ResponseUse::Absent)
+            || entry.spec.id == "hierarchical"
+        {
             continue;
         }
         for no_intercept in [false, true] {
@@ -614,6 +651,26 @@ fn transforms_are_inverse_to_each_other() {
                 (true, _) => {}
             }
         }
+    });
+}
+
+#[test]
+fn models_without_a_density_say_so() {
+    for_each_registered(|model, what| {
+        if model.has_density() {
+            return;
+        }
+        let dim = model.dim();
+        assert_eq!(dim, model.params().len(), "{what}");
+        let (mut grad, mut scratch) = (vec![0.0; dim], model.scratch());
+        let u: Vec<f64> = (0..dim).map(|j| j as f64).collect();
+        assert!(model.log_prior(&u, &mut grad).is_nan(), "{what}");
+        let value = model.log_lik(&u, Rows::All, &mut scratch, &mut grad);
+        assert!(value.is_nan() && grad.iter().all(|g| g.is_nan()), "{what}");
+        let (mut theta, mut back) = (vec![0.0; dim], vec![0.0; dim]);
+        model.constrain(&u, &mut theta);
+        model.unconstrain(&theta, &mut back);
+        assert_eq!((&theta, &back), (&u, &u), "{what}");
     });
 }
 

@@ -89,15 +89,15 @@ impl Template for Hierarchical {
         let plain = design.trials.is_none() && design.weights.is_none() && design.offset.is_none();
         if plain {
             let data = signed_rows(&design);
-            build_with(SignedBernoulli, design, &data, options)
+            build(SignedBernoulli, design, &data, options)
         } else {
             let data = weighted_rows(&design);
-            build_with(WeightedBinomial, design, &data, options)
+            build(WeightedBinomial, design, &data, options)
         }
     }
 }
 
-fn build_with<F: Family>(
+fn build<F: Family>(
     family: F,
     design: Arc<Design>,
     data: &[f64],

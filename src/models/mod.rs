@@ -23,6 +23,7 @@ pub mod categorical;
 mod coefficients;
 #[cfg(test)]
 mod conformance;
+pub mod dp_mixture;
 mod effects;
 pub mod glm;
 pub mod hierarchical;
@@ -39,6 +40,7 @@ pub mod student;
 #[cfg(test)]
 pub mod testing;
 
+pub use dp_mixture::Mixture;
 pub use effects::{Effect, effect_of};
 pub use hierarchy::Hierarchy;
 pub use simplex::SimplexCounts;
@@ -244,6 +246,10 @@ pub trait Model: Send + Sync {
     }
     /// The log prior as rows of the same kind, where it is a sum of functions of one linear combination of u each.
     fn prior_rows(&self) -> Option<&prior::PriorRows> {
+        None
+    }
+    /// The view of a model whose unknown is a partition of units into clusters.
+    fn partition(&self) -> Option<&Mixture> {
         None
     }
     /// The view of a model whose only parameters are the probabilities of categories.
@@ -460,6 +466,7 @@ pub static REGISTRY: &[ModelEntry] = &[
     ModelEntry::of::<negative_binomial::NegativeBinomial>(),
     ModelEntry::of::<hierarchical::Hierarchical>(),
     ModelEntry::of::<categorical::Categorical>(),
+    ModelEntry::of::<dp_mixture::DpMixture>(),
 ];
 
 /// The template called `id`; the error lists the known ones.

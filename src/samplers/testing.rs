@@ -203,6 +203,7 @@ pub fn small_logistic(x: &[f64], y: &[f64], prior_sd: f64) -> Arc<dyn Model> {
         dropped: Vec::new(),
         groups: Vec::new(),
         group_terms: Vec::new(),
+        columns: Vec::new(),
         transforms: Vec::new(),
         standardize: true,
     };
@@ -226,16 +227,21 @@ pub fn anchored_logistic() -> (Arc<dyn Model>, Arc<Anchor>) {
     (model, Arc::new(mode.anchor))
 }
 
-/// The small targets of tests: the closed-form Gaussian of 200 rows and three parameters, a logistic posterior,
-/// one of probabilities, and one of groups.
-fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Arc<Anchor>)> {
+/// The small targets of tests: the closed-form Gaussian of 200 rows and three parameters, a logistic posterior, one of
+/// probabilities, one of groups, and mixtures, which have no mode.
+fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Option<Arc<Anchor>>)> {
     let makers: [fn() -> Anchored; 4] = [
         || anchored_gaussian(200, 3, 1),
         anchored_logistic,
         || anchored_categorical(&[120, 40, 30, 9, 1, 0]),
         anchored_groups,
     ];
-    makers.into_iter().map(|make| make())
+    let mixtures = crate::models::dp_mixture::testing::medium().map(|model| (model, None));
+    makers
+        .into_iter()
+        .map(|make| make())
+        .map(|(model, anchor)| (model, Some(anchor)))
+        .chain(mixtures)
 }
 
 /// A model with its mode.
@@ -308,6 +314,7 @@ impl<'a> Groups<'a> {
             rows_total: n,
             rows_used: n,
             dropped: Vec::new(),
+            columns: Vec::new(),
             transforms: Vec::new(),
             groups: vec![GroupFactor {
                 name: "g".to_owned(),
@@ -385,6 +392,7 @@ pub fn anchored_categorical(counts: &[usize]) -> (Arc<dyn Model>, Arc<Anchor>) {
         dropped: Vec::new(),
         groups: Vec::new(),
         group_terms: Vec::new(),
+        columns: Vec::new(),
         transforms: Vec::new(),
         standardize: true,
     };
@@ -395,8 +403,8 @@ pub fn anchored_categorical(counts: &[usize]) -> (Arc<dyn Model>, Arc<Anchor>) {
 }
 
 /// A small target that suits the sampler: the closed-form Gaussian of 200 rows and three parameters, or a logistic
-/// posterior or one of probabilities for samplers that need their structure.
-pub fn suitable_target(entry: &SamplerEntry) -> (Arc<dyn Model>, Arc<Anchor>) {
+/// posterior, one of probabilities or a mixture for samplers that need their structure.
+pub fn suitable_target(entry: &SamplerEntry) -> (Arc<dyn Model>, Option<Arc<Anchor>>) {
     small_targets()
         .find(|(model, _anchor)| (entry.suits)(model.as_ref()).is_ok())
         .unwrap_or_else(|| panic!("{} suits no model of the tests", entry.spec.id))
@@ -470,12 +478,12 @@ impl Run {
         let entry = find(self.id).unwrap();
         let (model, anchor) = small_targets()
             .find(|(model, anchor)| {
-                let target = Target::new(model.as_ref(), Some(anchor));
+                let target = Target::new(model.as_ref(), anchor.as_deref());
                 (entry.suits)(model.as_ref()).is_ok()
                     && (entry.resolve)(&self.settings, &target).is_ok()
             })
             .unwrap_or_else(|| panic!("{} with {:?} suits no test", self.id, self.settings));
-        exact_oracle(model, Some(anchor))
+        exact_oracle(model, anchor)
     }
 
     /// With another seed.

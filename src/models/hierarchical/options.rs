@@ -3,6 +3,7 @@
 use crate::base::wishart::NormalInverseWishart;
 use crate::data::design::{Design, Scaling};
 use crate::data::response::ResponseKind;
+use crate::models::coefficients::{meaning, prior_place};
 use crate::models::{ModelError, ModelOptions, ParamInfo, PriorSpec};
 
 use super::coordinates::MAX_TERMS;
@@ -237,39 +238,14 @@ pub(super) fn upper_triangle(dim: usize) -> impl Iterator<Item = (usize, usize)>
     (0..dim).flat_map(move |i| (i..dim).map(move |j| (i, j)))
 }
 
-/// What a coefficient says, on the scale of reports.
-fn meaning(design: &Design, j: usize, standardized: bool) -> String {
-    let response = &design.response.name;
-    match (design.has_intercept && j == 0, standardized) {
-        (true, true) => format!("log odds of {response} at average predictors"),
-        (true, false) => format!("log odds of {response} when all predictors are 0"),
-        (false, true) => format!(
-            "change in log odds of {response} per standard deviation of {}",
-            design.terms[j]
-        ),
-        (false, false) => format!(
-            "change in log odds of {response} per unit of {}",
-            design.terms[j]
-        ),
-    }
-}
-
-fn prior_scale(design: &Design, j: usize, standardize: bool) -> &'static str {
-    match (design.has_intercept && j == 0, standardize) {
-        (true, true) => "at average predictors",
-        (true, false) => "at x = 0",
-        (false, true) => "per standard deviation",
-        (false, false) => "per unit",
-    }
-}
-
 /// μ, the upper triangle of Σ, θ by groups.
 pub(super) fn params(design: &Design, chosen: &Chosen, options: &ModelOptions) -> Vec<ParamInfo> {
     let (terms, niw) = (&design.terms, &chosen.niw);
     let factor = &design.groups[design.group_terms[0].factor];
     let p = terms.len();
-    let what = |j: usize| meaning(design, j, options.report_standardized);
-    let scale = |j: usize| prior_scale(design, j, options.standardize);
+    let quantity = format!("log odds of {}", design.response.name);
+    let what = |j: usize| meaning(design, j, &quantity, options.report_standardized);
+    let scale = |j: usize| prior_place(design.has_intercept && j == 0, !options.standardize);
     let means = (0..p).map(|j| ParamInfo {
         name: format!("mu[{}]", terms[j]),
         meaning: format!("mean over groups by {}: {}", factor.name, what(j)),

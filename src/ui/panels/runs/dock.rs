@@ -39,6 +39,8 @@ pub enum Pane {
     Groups,
     /// How the mode was found.
     Peak,
+    /// Clusters of a mixture.
+    Clusters,
 }
 
 impl Pane {
@@ -53,6 +55,7 @@ impl Pane {
             Self::Info => "Sampler",
             Self::Groups => "Groups",
             Self::Peak => "Peak",
+            Self::Clusters => "Clusters",
         }
     }
 
@@ -67,6 +70,7 @@ impl Pane {
             Self::Info => icons::GAUGE,
             Self::Groups => icons::CHART_BAR_HORIZONTAL,
             Self::Peak => icons::CHART_LINE_UP,
+            Self::Clusters => icons::CHART_SCATTER,
         }
     }
 }
@@ -86,7 +90,12 @@ fn layout() -> Tree<Pane> {
         let children: Vec<TileId> = panes.iter().map(|pane| tiles.insert_pane(*pane)).collect();
         tiles.insert_tab_tile(children)
     };
-    let top = tabs(&[Pane::Trace, Pane::Rank, Pane::Autocorrelation]);
+    let top = tabs(&[
+        Pane::Trace,
+        Pane::Rank,
+        Pane::Autocorrelation,
+        Pane::Clusters,
+    ]);
     let left = tabs(&[Pane::Density, Pane::Groups]);
     let right = tabs(&[Pane::Convergence, Pane::Bias, Pane::Info, Pane::Peak]);
     let mut pair = |dir: LinearDir, children: [TileId; 2], share: f32| {
@@ -190,7 +199,8 @@ impl Panes<'_> {
             | Pane::Bias
             | Pane::Info
             | Pane::Groups
-            | Pane::Peak => {}
+            | Pane::Peak
+            | Pane::Clusters => {}
         }
     }
 }

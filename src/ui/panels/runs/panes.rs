@@ -2,6 +2,7 @@
 
 use eframe::egui::{Rect, ScrollArea, Sense, Ui, vec2};
 
+use super::clusters::{ClustersView, clusters_pane};
 use super::curves::{self, Convergence, Densities, Key, Memo};
 use super::dock::Pane;
 use super::effects::{Effects, effects_pane};
@@ -43,6 +44,7 @@ pub struct PaneViews {
     convergence: Memo<Convergence>,
     effects: Memo<Effects>,
     info: InfoView,
+    clusters: ClustersView,
 }
 
 /// Grows with every draw, also when a finished run is continued.
@@ -91,6 +93,7 @@ pub fn pane_ui(
         Pane::Info => info_ui(ui, &of_variable, views.span, &views.filter, &mut views.info),
         Pane::Groups => effects_pane(ui, &of_variable, entry, &mut views.effects, out),
         Pane::Peak => super::peak::peak_pane(ui, entry),
+        Pane::Clusters => clusters_pane(ui, entry.id, run, report, &mut views.clusters),
     }
 }
 

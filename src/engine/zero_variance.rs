@@ -84,7 +84,9 @@ pub enum CorrectError {
     #[error("The draws are not those of the recipe's model: their variables differ")]
     Variables,
     /// There is nothing to take a gradient of.
-    #[error("Control variates need the gradient of a density, which a model of clusters does not have")]
+    #[error(
+        "Control variates need the gradient of a density, which a model of clusters does not have"
+    )]
     NoDensity,
     /// The regression is not possible.
     #[error(transparent)]

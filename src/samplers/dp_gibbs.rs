@@ -13,7 +13,7 @@
 //! | `start`, `start_clusters` | one cluster or many | chains alternate; 30 |
 //!
 //! **Cost.** N K predictive densities and 2N updates of statistics a step. **Bias.** None. **Not for** hundreds of thousands of
-//! units, where `dp-slice` takes a fifth of the time per step, though it needs more of them.
+//! units, where a step of `dp-slice` costs less, though it needs more of them.
 
 use super::advise::{Standing, Traits};
 use super::partition::split_merge::Workspace;

@@ -251,8 +251,8 @@ impl State {
                 let densities = exp_negative(&below);
                 for lane in 0..LANES {
                     sum[lane] += densities[lane];
-                    log[lane] = sum[lane];
                 }
+                *log = sum;
             }
             for (lane, unit) in (first..last).enumerate() {
                 let target = uniform[lane] * sum[lane];

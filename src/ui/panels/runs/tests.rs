@@ -451,7 +451,7 @@ fn weighted_draws_are_shown_weighted() {
 }
 
 #[test]
-fn clusters_of_a_mixture_are_listed_and_pictured() {
+fn clusters_of_a_mixture_are_listed() {
     let mut session = Session::with_draft("churn");
     session.send(Command::SetTemplate("dp-mixture".to_owned()));
     session.send(Command::SetFormula(
@@ -470,7 +470,11 @@ fn clusters_of_a_mixture_are_listed_and_pictured() {
     let clusters = entry.report().unwrap().clusters.clone().unwrap();
     let size = clusters.profiles[0].size;
     let mut harness = page(session);
-    harness.get_by_role_and_label(Role::Tab, "Clusters").click();
+    harness
+        .get_all_by_label("Clusters")
+        .find(|node| node.accesskit_node().role() == Role::Tab)
+        .unwrap()
+        .click();
     harness.run_steps(3);
     let start = format!("Cluster 1, {size} units");
     let listed = harness
@@ -478,9 +482,4 @@ fn clusters_of_a_mixture_are_listed_and_pictured() {
         .filter_map(|item| item.accesskit_node().label())
         .any(|label| label.starts_with(&start) && label.contains("age "));
     assert!(listed, "{start}");
-    let pictured = harness
-        .get_all_by_role(Role::Image)
-        .filter_map(|item| item.accesskit_node().label())
-        .any(|label| label.starts_with("How often"));
-    assert!(pictured);
 }

@@ -208,6 +208,8 @@ pub enum Listing {
     Samplers,
     /// Optimisers that find the posterior's peak
     Optimisers,
+    /// Methods of `estimate`
+    Estimators,
     /// Settings of one template, sampler or optimiser
     Settings,
     /// Export formats

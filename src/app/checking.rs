@@ -89,7 +89,7 @@ fn positive_curve(density: &dyn Fn(f64) -> Option<f64>) -> Vec<(f64, f64)> {
     let grid = || (0..200).map(|k| 1e-6 * 1.25_f64.powi(k));
     let at = |x: f64| density(x).unwrap_or(0.0);
     let peak = grid().map(at).fold(0.0, f64::max);
-    let Some(end) = grid().filter(|&x| at(x) > peak / 20.0).last() else {
+    let Some(end) = grid().rfind(|&x| at(x) > peak / 20.0) else {
         return Vec::new();
     };
     (0..CURVE_POINTS)

@@ -30,12 +30,12 @@
 use std::sync::Arc;
 
 use rand::RngExt as _;
-use rand_distr::{Binomial, Distribution as _, StandardNormal};
+use rand_distr::StandardNormal;
 use statrs::function::gamma::ln_gamma;
 
 use super::glm::Family;
 use super::hierarchy::Hierarchy;
-use super::logistic::{SignedBernoulli, WeightedBinomial, sigmoid_of, signed_rows, weighted_rows};
+use super::logistic::{SignedBernoulli, WeightedBinomial, signed_rows, successes, weighted_rows};
 use super::prior::Prior;
 use super::{
     AnchorRows, Block, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Rows, Scratch,
@@ -599,10 +599,8 @@ impl<F: Family> Model for HierarchicalModel<F> {
             let offset = design.offset.as_ref().map_or(0.0, |offset| offset[i]);
             let x = design.x.row(i);
             let z = offset + x.iter().zip(&theta).map(|(x, t)| x * t).sum::<f64>();
-            let chance = sigmoid_of(z, (-z.abs()).exp());
             let trials = design.trials.as_ref().map_or(1.0, |trials| trials[i]);
-            *y = Binomial::new(trials as u64, chance)
-                .map_or(f64::NAN, |binomial| binomial.sample(rng) as f64);
+            *y = successes(z, trials, rng);
         }
     }
 

@@ -33,7 +33,7 @@ const LARGEST_THIRD: f64 = 0.096_225_044_864_937_63;
 
 /// σ(z) from e = exp(−|z|), without overflow.
 #[inline(always)]
-pub(super) fn sigmoid_of(z: f64, e: f64) -> f64 {
+fn sigmoid_of(z: f64, e: f64) -> f64 {
     let numerator = if z >= 0.0 { 1.0 } else { e };
     numerator / (1.0 + e)
 }
@@ -249,7 +249,7 @@ impl Respond for WeightedBinomial {
     }
 }
 
-fn successes(z: f64, trials: f64, rng: &mut ChainRng) -> f64 {
+pub(super) fn successes(z: f64, trials: f64, rng: &mut ChainRng) -> f64 {
     let p = sigmoid_of(z, (-z.abs()).exp());
     Binomial::new(trials as u64, p).map_or(f64::NAN, |binomial| binomial.sample(rng) as f64)
 }

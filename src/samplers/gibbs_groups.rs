@@ -109,7 +109,7 @@ pub(super) struct Shared {
 /// Memory of one group.
 pub(super) enum Memory {
     Independence {
-        laplace: Laplace,
+        laplace: Box<Laplace>,
         work: Vec<f64>,
         proposal: Vec<f64>,
         /// Log likelihood at θ.
@@ -146,7 +146,7 @@ impl GroupUpdate for ExactUpdate {
         let dim = theta.len();
         if shared.update == UPDATES[0] {
             return Memory::Independence {
-                laplace: Laplace::at(theta),
+                laplace: Box::new(Laplace::at(theta)),
                 work: vec![0.0; dim],
                 proposal: vec![0.0; dim],
                 log_lik: 0.0,

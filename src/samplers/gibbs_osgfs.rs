@@ -7,7 +7,8 @@
 //! (its Algorithm 1 names (7), X-28), with ĝ = (n/|S|) Σ_S ∇log p(y_i|θ) − Σ⁻¹(θ − μ), H = n C + Σ⁻¹ and D = ½ V diag(k) V'
 //! in the directions V of noise and curvature. C is the covariance of row gradients, averaged over warm-up, from its
 //! second half alone where its length is known. Groups of at most |S| rows use all of them: no gradient noise, and n C is
-//! the curvature of the rows, averaged in the same way, because so few rows do not make a covariance.
+//! the curvature of the rows, averaged in the same way, because so few rows do not make a covariance. A group begins at the
+//! mode of its first conditional: where rows are fitted badly their curvature vanishes, and steps of size H⁻¹ run away.
 //!
 //! | setting | meaning | default |
 //! |---|---|---|
@@ -20,6 +21,7 @@
 
 use super::advise::Traits;
 use super::fisher::FisherStep;
+use super::groups::laplace::Laplace;
 use super::groups::{self, GroupGibbs, GroupTarget, GroupUpdate, Report};
 use super::minibatch_settings::BATCH;
 use super::osgfs::{BOUND_FIELD, Bound, ROWS_PER_PARAMETER, choose_k};
@@ -80,6 +82,10 @@ pub struct Config {
 
 /// Memory of one group.
 pub(super) struct Memory {
+    /// Where the group begins: far from the mode a step of Newton's size could run away.
+    start: Laplace,
+    /// 1 once it has begun.
+    started: u64,
     /// C, or in its `matrix` the curvature of the rows over n, where all are used.
     covariance: ScoreCovariance,
     step: FisherStep,
@@ -101,6 +107,8 @@ impl GroupUpdate for FisherScoringStep {
         let dim = theta.len();
         let batch = config.batch.min(num_rows);
         Memory {
+            start: Laplace::at(theta),
+            started: 0,
             covariance: ScoreCovariance::new(dim),
             step: FisherStep::empty(dim),
             picks: Vec::with_capacity(batch),
@@ -126,6 +134,11 @@ impl GroupUpdate for FisherScoringStep {
         {
             memory.covariance.minibatches = 0;
         }
+        if memory.started == 0 {
+            memory.start.find(target, at.iter)?;
+            theta.copy_from_slice(&memory.start.mode);
+            memory.started = 1;
+        }
         let mut report = Report::default();
         for _ in 0..config.steps {
             report = memory.advance(config, at, target, theta, streams)?;
@@ -135,6 +148,7 @@ impl GroupUpdate for FisherScoringStep {
 
     fn visit(memory: &mut Memory, visitor: &mut dyn StateVisitor) {
         memory.covariance.visit(visitor);
+        visitor.counter("started", &mut memory.started);
     }
 }
 

@@ -230,7 +230,7 @@ pub fn anchored_logistic() -> (Arc<dyn Model>, Arc<Anchor>) {
 /// The small targets of tests: the closed-form Gaussian of 200 rows and three parameters, a logistic posterior, one of
 /// probabilities, one of groups, and mixtures, which have no mode.
 fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Option<Arc<Anchor>>)> {
-    let makers: [fn() -> (Arc<dyn Model>, Arc<Anchor>); 4] = [
+    let makers: [fn() -> Anchored; 4] = [
         || anchored_gaussian(200, 3, 1),
         anchored_logistic,
         || anchored_categorical(&[120, 40, 30, 9, 1, 0]),
@@ -243,6 +243,9 @@ fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Option<Arc<Anchor>>)
         .map(|(model, anchor)| (model, Some(anchor)))
         .chain(mixtures)
 }
+
+/// A model with its mode.
+type Anchored = (Arc<dyn Model>, Arc<Anchor>);
 
 /// What a test of hierarchical models varies.
 #[derive(Clone, Copy, Debug)]
@@ -354,7 +357,7 @@ impl<'a> Groups<'a> {
 
 /// A hierarchical posterior of four groups and 13 parameters, with its mode.
 pub fn anchored_groups() -> (Arc<dyn Model>, Arc<Anchor>) {
-    static ONCE: OnceLock<(Arc<dyn Model>, Arc<Anchor>)> = OnceLock::new();
+    static ONCE: OnceLock<Anchored> = OnceLock::new();
     ONCE.get_or_init(|| Groups::of(&[30, 12, 1, 10]).anchored())
         .clone()
 }

@@ -55,7 +55,7 @@ fn exact_runs() -> Vec<Run> {
 /// Rows of weight 0 say nothing: μ, Σ and θ have the closed moments of their prior, whichever way they are sampled.
 #[test]
 fn without_information_draws_are_those_of_the_prior() {
-    let (dof, lambda, scale) = (12.0, 0.5, 4.0);
+    let (dof, lambda, scale) = (40.0, 0.5, 30.0);
     let per_sigma = scale / (dof - 3.0);
     let covariance = |k: usize| match k {
         2 | 4 => (per_sigma, {
@@ -82,6 +82,8 @@ fn without_information_draws_are_those_of_the_prior() {
             weight: 0.0,
             parametrisation,
             mu: "normal(0.7, Sigma/0.5)",
+            // So light tails that sample variances are near normal.
+            sigma: "inv_wishart(40, 30)",
             ..Groups::of(&[3, 0])
         }
         .model();

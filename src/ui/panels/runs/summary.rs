@@ -468,7 +468,8 @@ pub fn summary_ui(
     let shown = columns(state.preferences.depth, width, corrected);
     let needed = ICON + NAME_MIN + EDGE + shown.iter().map(|column| column.width()).sum::<f32>();
     let foot = 32.0;
-    let height = (ui.available_height() - foot).max(60.0);
+    let fold = if folds { 28.0 } else { 0.0 };
+    let height = (ui.available_height() - foot - fold).max(60.0);
     ui.allocate_ui(vec2(width, height), |ui| {
         ui.set_min_size(vec2(width, height));
         ScrollArea::horizontal()
@@ -479,12 +480,10 @@ pub fn summary_ui(
                 rows_ui(ui, state, (entry, report), &shown, view, out, height);
             });
     });
-    ui.horizontal(|ui| {
-        ui.set_height(foot);
-        ui.add_space(t.space.x3);
-        ui.label(Text::Caption.rich(count, colors.text_secondary));
-        if folds {
-            ui.add_space(t.space.x2);
+    if folds {
+        ui.horizontal(|ui| {
+            ui.set_height(fold);
+            ui.add_space(t.space.x3);
             let words = if view.effects {
                 "Fold effects of groups".to_owned()
             } else {
@@ -493,7 +492,12 @@ pub fn summary_ui(
             if widgets::link(ui, &words).clicked() {
                 view.effects = !view.effects;
             }
-        }
+        });
+    }
+    ui.horizontal(|ui| {
+        ui.set_height(foot);
+        ui.add_space(t.space.x3);
+        ui.label(Text::Caption.rich(count, colors.text_secondary));
         if filtered {
             ui.add_space(t.space.x2);
             if widgets::link(ui, "Show all").clicked() {

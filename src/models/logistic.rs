@@ -103,7 +103,7 @@ impl Family for SignedBernoulli {
 
 /// Rows with offset, successes, trials and weight after the covariates.
 #[derive(Clone, Copy, Debug)]
-struct WeightedBinomial;
+pub(super) struct WeightedBinomial;
 
 impl Family for WeightedBinomial {
     const EXTRA: usize = 4;
@@ -226,7 +226,7 @@ fn signed_rows(design: &Design) -> Vec<f64> {
     data
 }
 
-fn weighted_rows(design: &Design) -> Vec<f64> {
+pub(super) fn weighted_rows(design: &Design) -> Vec<f64> {
     rows_with(design, |i| {
         [
             value_or(&design.offset, i, 0.0),

@@ -26,6 +26,7 @@ mod conformance;
 pub mod glm;
 pub mod linear;
 pub mod logistic;
+pub mod mixed;
 pub mod negative_binomial;
 pub mod poisson;
 pub mod positive;
@@ -140,6 +141,11 @@ pub trait Model: Send + Sync {
     /// number of clusters, have none: they have no mode, and only samplers made for them can sample them
     /// (`Sampler::NEEDS_DENSITY`).
     fn has_density(&self) -> bool {
+        true
+    }
+    /// Whether D×D matrices of curvature are cheap enough to be made. Without them no mode is searched for, and samplers
+    /// start from [`Self::init`] and learn the scales themselves.
+    fn has_dense_curvature(&self) -> bool {
         true
     }
     /// A crude starting point for models whose mode is not known.
@@ -442,6 +448,7 @@ pub static REGISTRY: &[ModelEntry] = &[
     ModelEntry::of::<student::Student>(),
     ModelEntry::of::<poisson::Poisson>(),
     ModelEntry::of::<negative_binomial::NegativeBinomial>(),
+    ModelEntry::of::<mixed::Mixed>(),
     ModelEntry::of::<categorical::Categorical>(),
 ];
 

@@ -179,7 +179,11 @@ impl Job {
         let has_density = model.has_density();
         let mut plan = Plan::new(&recipe.mode.method, &recipe.mode.settings, model.as_ref())?;
         plan.start = mode_start(recipe, model.as_ref())?;
-        let found = if has_density {
+        let found = if has_density && !model.has_dense_curvature() {
+            Err(ModeError::NotFound(
+                "the model is too large for a matrix of curvature",
+            ))
+        } else if has_density {
             find_mode_by(model.as_ref(), &plan, &control.mode)
         } else {
             Err(ModeError::NotFound("this model has no density to climb"))
@@ -202,6 +206,16 @@ impl Job {
                 return Err(JobError::NoMode(sampler.spec.id, error));
             }
             Err(_error) if !has_density => None,
+            Err(_error) if !model.has_dense_curvature() => {
+                let text = format!(
+                    "The model has {} coordinates and {} rows, too many for a matrix of curvature, so chains start from random \
+                     places and learn its scales while warming up",
+                    model.dim(),
+                    model.num_obs()
+                );
+                warnings.push(Warning::new(Severity::Info, "no-curvature", text));
+                None
+            }
             Err(error) => {
                 let text = format!(
                     "The posterior's peak was not found ({error}), so chains start from random places"

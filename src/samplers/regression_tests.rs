@@ -15,7 +15,7 @@ use crate::models::testing::{built, table_of};
 use crate::models::{Model, ModelOptions};
 
 /// Reported quantities of `chains` chains by NUTS: per chain one series per quantity.
-fn reported(model: &Arc<dyn Model>, chains: u64, draws: usize) -> Vec<Vec<Vec<f64>>> {
+pub(super) fn reported(model: &Arc<dyn Model>, chains: u64, draws: usize) -> Vec<Vec<Vec<f64>>> {
     let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
     let anchor = Arc::new(mode.anchor);
     (1..=chains)
@@ -89,7 +89,7 @@ fn under_flat_priors_the_slope_is_student_t() {
 }
 
 /// Rows of a committed CSV file of numbers, with its header.
-fn read(text: &str) -> (Vec<&str>, Vec<Vec<&str>>) {
+pub(super) fn read(text: &str) -> (Vec<&str>, Vec<Vec<&str>>) {
     let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
     (lines.next().unwrap(), lines.collect())
 }

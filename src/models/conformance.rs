@@ -391,10 +391,16 @@ fn build(entry: &ModelEntry, design: &Arc<Design>, options: &ModelOptions) -> Ar
     (entry.build)(Arc::clone(design), options).unwrap()
 }
 
-/// Some positions: near zero, where priors have kinks beside them, and far out.
+/// Some positions: near zero, where priors have kinks beside them, and far out. Among many coordinates are logarithms of
+/// scales that multiply others, so there far out is nearer.
 fn positions(dim: usize) -> Vec<Vec<f64>> {
     let mut rng = stream(62, 0, Purpose::Data);
-    [0.1, 1.0, 3.0]
+    let widths = if dim > 8 {
+        [0.1, 0.4, 0.7]
+    } else {
+        [0.1, 1.0, 3.0]
+    };
+    widths
         .iter()
         .map(|scale| {
             (0..dim)

@@ -393,7 +393,7 @@ fn refuse_group_terms(design: &Design, template: &str) -> Result<(), ModelError>
         None => Ok(()),
         Some(group) => Err(ModelError(format!(
             "Template `{template}` has no effects that vary by group, but the formula has some by `{}`; leave them out \
-             or choose another template",
+             or choose template `mixed`",
             group.name
         ))),
     }

@@ -36,6 +36,11 @@ pub fn stream(seed: u64, chain: usize, purpose: Purpose) -> ChainRng {
     rng
 }
 
+/// The chain (0-based) that a stream belongs to.
+pub fn chain_of(rng: &ChainRng) -> u64 {
+    rng.get_stream() / STREAMS_PER_CHAIN
+}
+
 /// A position in a stream, enough to continue it bit for bit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RngMark {
@@ -117,6 +122,7 @@ mod tests {
         let first = |chain, purpose| stream(1, chain, purpose).random::<u64>();
         assert_ne!(first(0, Purpose::Batch), first(0, Purpose::Noise));
         assert_ne!(first(0, Purpose::Noise), first(1, Purpose::Noise));
+        assert_eq!(chain_of(&stream(1, 3, Purpose::Noise)), 3);
     }
 
     #[test]

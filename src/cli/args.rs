@@ -317,6 +317,9 @@ pub struct BenchArgs {
     /// A small version, in seconds
     #[arg(long)]
     pub quick: bool,
+    /// File of data, for experiments that simulate theirs otherwise
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
     /// Print JSON instead of a table
     #[arg(long)]
     pub json: bool,

@@ -247,8 +247,11 @@ fn run(
     let view = run.view();
     let mut report = (*run.report()).clone();
     if check_bias && job.sampler.spec.bias.is_some() && !interrupted.load(Ordering::Relaxed) {
-        output::note("Running NUTS as a control, to check the bias");
         let control = Arc::new(bias_check::control_job(job).map_err(Failure::request)?);
+        output::note(&format!(
+            "Running {} as a control, to check the bias",
+            control.sampler.spec.title
+        ));
         let (mut reference, _) = watch(&control, None, None, &interrupted)?;
         reference.join();
         report = bias_check::certify(job, &view, &report, &reference.view());

@@ -13,6 +13,7 @@
 //! | [`osgfs_criterion`] | convergence criterion of stochastic gradient Fisher scoring |
 //! | [`zero_variance`] | control variates from gradients: smaller errors from the same draws |
 //! | [`density`], [`autocorrelation`], [`ranks`] | what plots draw |
+//! | [`partition`] | how often units share a cluster, and one partition that stands for all |
 //! | [`weights`] | what all of these mean for weighted draws |
 //!
 //! Chains come as slices of draws. They should have equal length; longer ones are cut to the shortest, because
@@ -28,6 +29,7 @@ pub mod kolmogorov;
 pub mod mcse;
 mod moments;
 pub mod osgfs_criterion;
+pub mod partition;
 mod pooled;
 pub mod quantiles;
 pub mod ranks;

@@ -3,18 +3,24 @@
 //! To add one, write `engine/bench/my_experiment.rs` with a function of [`BenchOptions`], and add an entry to [`REGISTRY`]:
 //! the command line lists, runs, prints and saves it.
 
+use std::path::PathBuf;
+
 use serde::Serialize;
 
+mod mixture;
+mod mixture_normal;
 mod scaling;
 mod simplex;
 
 /// What a caller can choose.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct BenchOptions {
     /// Seed of all random numbers.
     pub seed: u64,
     /// Whether a small version is enough.
     pub quick: bool,
+    /// File of data, for experiments that have their own otherwise.
+    pub data: Option<PathBuf>,
 }
 
 /// One cell of a table.
@@ -60,6 +66,19 @@ pub static REGISTRY: &[Bench] = &[
         about: "Kolmogorov-Smirnov distance of SCIR and SGRLD from exact draws, sparse and dense, at every share of rows per \
             minibatch (Baker, Fearnhead, Fox and Nemeth 2018, section 3.2)",
         run: simplex::run,
+    },
+    Bench {
+        id: "mixture",
+        title: "Users held out, predicted from clusters of others",
+        about: "Perplexity of exact and stochastic samplers of a Dirichlet-process mixture, with and without split-merge moves \
+                (Baker, Fearnhead, Fox and Nemeth 2018, section 5.2)",
+        run: mixture::run,
+    },
+    Bench {
+        id: "mixture-normal",
+        title: "Two clusters of points in the plane",
+        about: "Number of clusters found and time per draw for 100,000 points, far apart and overlapping",
+        run: mixture_normal::run,
     },
     Bench {
         id: "scaling",

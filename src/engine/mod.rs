@@ -15,6 +15,7 @@ pub mod bench;
 pub mod bias_check;
 pub mod chain;
 pub mod checkpoint;
+pub mod clusters;
 pub mod collector;
 pub mod comparison;
 pub mod job;

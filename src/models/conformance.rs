@@ -10,7 +10,7 @@ use super::{Model, ModelEntry, ModelOptions, REGISTRY, Rows};
 use crate::base::allocations::count_during;
 use crate::base::rng::{Purpose, stream};
 use crate::base::settings::{Settings, Value};
-use crate::data::design::{Design, GroupDesign, GroupFactor};
+use crate::data::design::{Design, GroupDesign, GroupFactor, Predictor};
 use crate::data::response::{ResponseInfo, ResponseKind, ResponseUse};
 
 /// What a test design has besides covariates and a response.
@@ -87,6 +87,7 @@ pub(super) fn design(shape: Shape, num_obs: usize) -> Design {
         dropped: Vec::new(),
         groups: Vec::new(),
         group_terms: Vec::new(),
+        columns: Vec::new(),
         transforms: Vec::new(),
         standardize: true,
     }
@@ -183,12 +184,12 @@ pub(super) fn categorical_design(weighted: bool, num_obs: usize) -> Design {
     }
 }
 
-/// Designs with words for them, and options that the template takes for each.
+/// Designs with words for them, and the options that the template takes for each.
 fn cases(entry: &ModelEntry) -> Vec<(String, Design, Vec<ModelOptions>)> {
     if entry.spec.id == "mixed" {
         return mixed_cases();
     }
-    let (designs, options) = regression_or_categories(entry);
+    let (designs, options) = combinations(entry);
     designs
         .into_iter()
         .map(|(words, design)| (words, design, options.clone()))
@@ -274,7 +275,36 @@ pub(super) fn add_group_terms(design: &mut Design, crossed: bool) {
     }
 }
 
-fn regression_or_categories(entry: &ModelEntry) -> (Vec<(String, Design)>, Vec<ModelOptions>) {
+/// A number and a category for each row, without a response.
+fn clustered_design(num_obs: usize) -> Design {
+    let plain = design(Shape::default(), num_obs);
+    let numbers = plain.x.column(1).to_vec();
+    let codes = plain.y.iter().map(|&y| y as u32).collect();
+    let levels = ["no", "yes"].map(str::to_owned).to_vec();
+    let category = Predictor::Categorical {
+        levels,
+        codes,
+        reference: 0,
+    };
+    Design {
+        columns: vec![
+            ("age".to_owned(), Predictor::Numeric(numbers)),
+            ("smokes".to_owned(), category),
+        ],
+        y: Vec::new(),
+        ..plain
+    }
+}
+
+/// Designs and options of which the template takes all combinations, with words for them.
+fn combinations(entry: &ModelEntry) -> (Vec<(String, Design)>, Vec<ModelOptions>) {
+    if entry.response_use(&Settings::default()) == ResponseUse::Absent {
+        let design = clustered_design(NUM_OBS);
+        return (
+            vec![("columns".to_owned(), design)],
+            vec![ModelOptions::default()],
+        );
+    }
     if entry.response_use(&Settings::default()) == ResponseUse::Categories {
         let designs = [false, true]
             .map(|weighted| {
@@ -370,8 +400,17 @@ fn options_of(entry: &ModelEntry) -> Vec<ModelOptions> {
     options
 }
 
-/// Calls `check` for every template, design and options.
+/// Calls `check` for every template with a density, design and options.
 fn for_each_model(check: impl Fn(&dyn Model, &str)) {
+    for_each_registered(|model, what| {
+        if model.has_density() {
+            check(model, what);
+        }
+    });
+}
+
+/// The same for all templates.
+fn for_each_registered(check: impl Fn(&dyn Model, &str)) {
     for entry in REGISTRY {
         for (words, design, options) in cases(entry) {
             let design = Arc::new(design);
@@ -631,6 +670,26 @@ fn transforms_are_inverse_to_each_other() {
             };
             assert_near(&back, &u, digits, what);
         }
+    });
+}
+
+#[test]
+fn models_without_a_density_say_so() {
+    for_each_registered(|model, what| {
+        if model.has_density() {
+            return;
+        }
+        let dim = model.dim();
+        assert_eq!(dim, model.params().len(), "{what}");
+        let (mut grad, mut scratch) = (vec![0.0; dim], model.scratch());
+        let u: Vec<f64> = (0..dim).map(|j| j as f64).collect();
+        assert!(model.log_prior(&u, &mut grad).is_nan(), "{what}");
+        let value = model.log_lik(&u, Rows::All, &mut scratch, &mut grad);
+        assert!(value.is_nan() && grad.iter().all(|g| g.is_nan()), "{what}");
+        let (mut theta, mut back) = (vec![0.0; dim], vec![0.0; dim]);
+        model.constrain(&u, &mut theta);
+        model.unconstrain(&theta, &mut back);
+        assert_eq!((&theta, &back), (&u, &u), "{what}");
     });
 }
 

@@ -23,6 +23,7 @@ pub mod categorical;
 mod coefficients;
 #[cfg(test)]
 mod conformance;
+pub mod dp_mixture;
 pub mod glm;
 pub mod linear;
 pub mod logistic;
@@ -37,6 +38,7 @@ pub mod student;
 #[cfg(test)]
 pub mod testing;
 
+pub use dp_mixture::Mixture;
 pub use simplex::SimplexCounts;
 
 /// Which rows of the design a call concerns.
@@ -245,6 +247,10 @@ pub trait Model: Send + Sync {
     fn prior_rows(&self) -> Option<&prior::PriorRows> {
         None
     }
+    /// The view of a model whose unknown is a partition of units into clusters.
+    fn partition(&self) -> Option<&Mixture> {
+        None
+    }
     /// The view of a model whose only parameters are the probabilities of categories.
     fn simplex(&self) -> Option<&dyn SimplexCounts> {
         None
@@ -450,6 +456,7 @@ pub static REGISTRY: &[ModelEntry] = &[
     ModelEntry::of::<negative_binomial::NegativeBinomial>(),
     ModelEntry::of::<mixed::Mixed>(),
     ModelEntry::of::<categorical::Categorical>(),
+    ModelEntry::of::<dp_mixture::DpMixture>(),
 ];
 
 /// The template called `id`; the error lists the known ones.

@@ -179,6 +179,14 @@ impl Prior {
         }
     }
 
+    /// Where the log density has a kink, and the scale b of its slopes ±1/b there.
+    pub fn kink(&self) -> Option<(f64, f64)> {
+        match *self {
+            Self::Laplace { location, scale } => Some((location, scale)),
+            Self::Flat | Self::Normal { .. } | Self::StudentT { .. } => None,
+        }
+    }
+
     /// d²/dx² of the log density at `x`, beside the kink where there is one.
     pub fn second_derivative(&self, x: f64) -> f64 {
         match *self {
@@ -356,6 +364,11 @@ impl PriorRows {
     /// Number of rows, D.
     pub fn count(&self) -> usize {
         self.priors.len()
+    }
+
+    /// The prior of a row.
+    pub fn prior(&self, row: usize) -> &Prior {
+        &self.priors[row]
     }
 }
 

@@ -28,6 +28,9 @@ mod conformance;
 mod conjugate;
 pub mod convention;
 mod criterion;
+mod dp_gibbs;
+mod dp_slice;
+mod dp_stochastic;
 mod energy_conserving;
 mod fisher;
 mod fisher_scoring;
@@ -52,6 +55,7 @@ mod nuts;
 mod nuts_ecs;
 mod osgfs;
 mod osgfs_cv;
+mod partition;
 mod piecewise;
 mod psgld;
 mod random_walk;
@@ -281,6 +285,14 @@ pub trait Sampler: Send + Sync + 'static {
     fn criterion(_state: &Self::State) -> &[f64] {
         &[]
     }
+    /// Cluster of each unit, numbered by first appearance, for samplers of partitions; otherwise empty.
+    fn labels(_state: &Self::State) -> &[u32] {
+        &[]
+    }
+    /// Log predictive density of each unit held out, for samplers of partitions; otherwise empty.
+    fn held_out(_state: &Self::State) -> &[f64] {
+        &[]
+    }
     /// Computes again what is remembered about the present position, after the target has changed under the sampler, as
     /// in a block of a Gibbs sampler. Samplers that remember a density or a gradient must implement it.
     ///
@@ -311,6 +323,10 @@ pub trait Kernel: Send {
     fn ready(&self) -> bool;
     /// See [`Sampler::criterion`].
     fn criterion(&self) -> &[f64];
+    /// See [`Sampler::labels`].
+    fn labels(&self) -> &[u32];
+    /// See [`Sampler::held_out`].
+    fn held_out(&self) -> &[f64];
     /// See [`Sampler::refresh`].
     ///
     /// # Errors
@@ -346,6 +362,12 @@ impl<S: Sampler> Kernel for Bound<S> {
     }
     fn criterion(&self) -> &[f64] {
         S::criterion(&self.state)
+    }
+    fn labels(&self) -> &[u32] {
+        S::labels(&self.state)
+    }
+    fn held_out(&self) -> &[f64] {
+        S::held_out(&self.state)
     }
     fn refresh(&mut self, oracle: &mut Oracle) -> Result<(), StepError> {
         S::refresh(&mut self.state, oracle)

@@ -3,6 +3,9 @@
 use super::SamplerEntry;
 use super::bouncy_particle::BouncyParticle;
 use super::conjugate::Conjugate;
+use super::dp_gibbs::DpGibbs;
+use super::dp_slice::DpSlice;
+use super::dp_stochastic::{DpScir, DpSgrld};
 use super::fisher_scoring::FisherScoring;
 use super::gibbs::Gibbs;
 use super::hmc::Hmc;
@@ -59,6 +62,10 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<Scir>(),
     SamplerEntry::of::<ScirCv>(),
     SamplerEntry::of::<SgrldSimplex>(),
+    SamplerEntry::of::<DpGibbs>(),
+    SamplerEntry::of::<DpSlice>(),
+    SamplerEntry::of::<DpScir>(),
+    SamplerEntry::of::<DpSgrld>(),
 ];
 
 /// The sampler called `id`, if there is one.

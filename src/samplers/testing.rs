@@ -202,6 +202,7 @@ pub fn small_logistic(x: &[f64], y: &[f64], prior_sd: f64) -> Arc<dyn Model> {
         dropped: Vec::new(),
         groups: Vec::new(),
         group_terms: Vec::new(),
+        columns: Vec::new(),
         transforms: Vec::new(),
         standardize: true,
     };
@@ -225,15 +226,19 @@ pub fn anchored_logistic() -> (Arc<dyn Model>, Arc<Anchor>) {
     (model, Arc::new(mode.anchor))
 }
 
-/// The small targets of tests: the closed-form Gaussian of 200 rows and three parameters, a logistic posterior,
-/// and one of probabilities.
-fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Arc<Anchor>)> {
-    [
+/// The small targets of tests: the closed-form Gaussian of 200 rows and three parameters, a logistic posterior, one of
+/// probabilities, and mixtures, which have no mode.
+fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Option<Arc<Anchor>>)> {
+    let anchored = [
         anchored_gaussian(200, 3, 1),
         anchored_logistic(),
         anchored_categorical(&[120, 40, 30, 9, 1, 0]),
-    ]
-    .into_iter()
+    ];
+    let mixtures = crate::models::dp_mixture::testing::medium().map(|model| (model, None));
+    anchored
+        .into_iter()
+        .map(|(model, anchor)| (model, Some(anchor)))
+        .chain(mixtures)
 }
 
 /// The posterior of the probabilities of categories with these counts under dirichlet(0.1), with its mode.
@@ -266,6 +271,7 @@ pub fn anchored_categorical(counts: &[usize]) -> (Arc<dyn Model>, Arc<Anchor>) {
         dropped: Vec::new(),
         groups: Vec::new(),
         group_terms: Vec::new(),
+        columns: Vec::new(),
         transforms: Vec::new(),
         standardize: true,
     };
@@ -276,8 +282,8 @@ pub fn anchored_categorical(counts: &[usize]) -> (Arc<dyn Model>, Arc<Anchor>) {
 }
 
 /// A small target that suits the sampler: the closed-form Gaussian of 200 rows and three parameters, or a logistic
-/// posterior or one of probabilities for samplers that need their structure.
-pub fn suitable_target(entry: &SamplerEntry) -> (Arc<dyn Model>, Arc<Anchor>) {
+/// posterior, one of probabilities or a mixture for samplers that need their structure.
+pub fn suitable_target(entry: &SamplerEntry) -> (Arc<dyn Model>, Option<Arc<Anchor>>) {
     small_targets()
         .find(|(model, _anchor)| (entry.suits)(model.as_ref()).is_ok())
         .unwrap_or_else(|| panic!("{} suits no model of the tests", entry.spec.id))
@@ -346,12 +352,12 @@ impl Run {
         let entry = find(self.id).unwrap();
         let (model, anchor) = small_targets()
             .find(|(model, anchor)| {
-                let target = Target::new(model.as_ref(), Some(anchor));
+                let target = Target::new(model.as_ref(), anchor.as_deref());
                 (entry.suits)(model.as_ref()).is_ok()
                     && (entry.resolve)(&self.settings, &target).is_ok()
             })
             .unwrap_or_else(|| panic!("{} with {:?} suits no test", self.id, self.settings));
-        exact_oracle(model, Some(anchor))
+        exact_oracle(model, anchor)
     }
 
     /// With another seed.

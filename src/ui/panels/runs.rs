@@ -12,6 +12,7 @@ use crate::ui::widgets::{self, Button};
 
 mod bottom;
 mod chains;
+mod clusters;
 mod curves;
 mod dock;
 mod export_menu;

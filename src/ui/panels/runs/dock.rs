@@ -37,6 +37,8 @@ pub enum Pane {
     Info,
     /// How the mode was found.
     Peak,
+    /// Clusters of a mixture.
+    Clusters,
 }
 
 impl Pane {
@@ -50,6 +52,7 @@ impl Pane {
             Self::Bias => "Bias",
             Self::Info => "Sampler",
             Self::Peak => "Peak",
+            Self::Clusters => "Clusters",
         }
     }
 
@@ -63,6 +66,7 @@ impl Pane {
             Self::Bias => icons::SEAL_QUESTION,
             Self::Info => icons::GAUGE,
             Self::Peak => icons::CHART_LINE_UP,
+            Self::Clusters => icons::CHART_SCATTER,
         }
     }
 }
@@ -82,7 +86,12 @@ fn layout() -> Tree<Pane> {
         let children: Vec<TileId> = panes.iter().map(|pane| tiles.insert_pane(*pane)).collect();
         tiles.insert_tab_tile(children)
     };
-    let top = tabs(&[Pane::Trace, Pane::Rank, Pane::Autocorrelation]);
+    let top = tabs(&[
+        Pane::Trace,
+        Pane::Rank,
+        Pane::Autocorrelation,
+        Pane::Clusters,
+    ]);
     let left = tabs(&[Pane::Density]);
     let right = tabs(&[Pane::Convergence, Pane::Bias, Pane::Info, Pane::Peak]);
     let mut pair = |dir: LinearDir, children: [TileId; 2], share: f32| {
@@ -181,7 +190,12 @@ impl Panes<'_> {
                 let selected = Stroke::new(t.stroke.curve_selected, colors.accent);
                 legend_entry(ui, Sign::Line(selected, &[]), "selected");
             }
-            Pane::Density | Pane::Convergence | Pane::Bias | Pane::Info | Pane::Peak => {}
+            Pane::Density
+            | Pane::Convergence
+            | Pane::Bias
+            | Pane::Info
+            | Pane::Peak
+            | Pane::Clusters => {}
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use eframe::egui::{Rect, ScrollArea, Sense, Ui, vec2};
 
+use super::clusters::{ClustersView, clusters_pane};
 use super::curves::{self, Convergence, Densities, Key, Memo};
 use super::dock::Pane;
 use super::info::{InfoView, info_ui};
@@ -41,6 +42,7 @@ pub struct PaneViews {
     correlations: Memo<Correlations>,
     convergence: Memo<Convergence>,
     info: InfoView,
+    clusters: ClustersView,
 }
 
 /// Grows with every draw, also when a finished run is continued.
@@ -88,6 +90,7 @@ pub fn pane_ui(
         Pane::Bias => bias_pane(ui, &of_variable, out),
         Pane::Info => info_ui(ui, &of_variable, views.span, &views.filter, &mut views.info),
         Pane::Peak => super::peak::peak_pane(ui, entry),
+        Pane::Clusters => clusters_pane(ui, entry.id, run, report, &mut views.clusters),
     }
 }
 

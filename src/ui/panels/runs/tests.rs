@@ -381,3 +381,38 @@ fn weighted_draws_are_shown_weighted() {
         harness.state().sent
     );
 }
+
+#[test]
+fn clusters_of_a_mixture_are_listed_and_pictured() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::SetTemplate("dp-mixture".to_owned()));
+    session.send(Command::SetFormula(
+        "~ age + tenure_months + plan".to_owned(),
+    ));
+    session.send(Command::SetSampler("dp-slice".to_owned()));
+    session.send(Command::SetRun(RunSection {
+        chains: 2,
+        warmup: Some(20),
+        draws: 60,
+        ..RunSection::default()
+    }));
+    session.send(Command::StartRun);
+    session.wait_for_runs();
+    let entry = session.state.selected().unwrap();
+    let clusters = entry.report().unwrap().clusters.clone().unwrap();
+    let size = clusters.profiles[0].size;
+    let mut harness = page(session);
+    harness.get_by_role_and_label(Role::Tab, "Clusters").click();
+    harness.run_steps(3);
+    let start = format!("Cluster 1, {size} units");
+    let listed = harness
+        .get_all_by_role(Role::ListItem)
+        .filter_map(|item| item.accesskit_node().label())
+        .any(|label| label.starts_with(&start) && label.contains("age "));
+    assert!(listed, "{start}");
+    let pictured = harness
+        .get_all_by_role(Role::Image)
+        .filter_map(|item| item.accesskit_node().label())
+        .any(|label| label.starts_with("How often"));
+    assert!(pictured);
+}

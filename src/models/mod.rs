@@ -30,6 +30,7 @@ pub mod hierarchical;
 mod hierarchy;
 pub mod linear;
 pub mod logistic;
+pub mod mixed;
 pub mod negative_binomial;
 pub mod poisson;
 pub mod positive;
@@ -149,6 +150,11 @@ pub trait Model: Send + Sync {
     /// number of clusters, have none: they have no mode, and only samplers made for them can sample them
     /// (`Sampler::NEEDS_DENSITY`).
     fn has_density(&self) -> bool {
+        true
+    }
+    /// Whether D×D matrices of curvature are cheap enough to be made. Without them no mode is searched for, and samplers
+    /// start from [`Self::init`] and learn the scales themselves.
+    fn has_dense_curvature(&self) -> bool {
         true
     }
     /// A crude starting point for models whose mode is not known.
@@ -406,7 +412,7 @@ fn refuse_group_terms(design: &Design, template: &str) -> Result<(), ModelError>
         None => Ok(()),
         Some(group) => Err(ModelError(format!(
             "Template `{template}` has no effects that vary by group, but the formula has some by `{}`; leave them out \
-             or choose another template",
+             or choose template `mixed`",
             group.name
         ))),
     }
@@ -465,6 +471,7 @@ pub static REGISTRY: &[ModelEntry] = &[
     ModelEntry::of::<poisson::Poisson>(),
     ModelEntry::of::<negative_binomial::NegativeBinomial>(),
     ModelEntry::of::<hierarchical::Hierarchical>(),
+    ModelEntry::of::<mixed::Mixed>(),
     ModelEntry::of::<categorical::Categorical>(),
     ModelEntry::of::<dp_mixture::DpMixture>(),
 ];

@@ -52,6 +52,8 @@ mod langevin;
 mod logistic_tests;
 mod mala;
 mod minibatch_settings;
+#[cfg(test)]
+mod mixed_tests;
 mod momentum;
 mod nuts;
 mod nuts_ecs;

@@ -210,6 +210,61 @@ fn endless_fit(folder: &Path) -> EndlessFit {
     EndlessFit { process, lines }
 }
 
+#[test]
+#[cfg(unix)]
+fn a_killed_run_loses_a_second_and_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut fit = endless_fit(folder.path());
+    let draws = || {
+        let output = ergodic(folder.path(), &["export", "run", "--format", "draws-csv"]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        output.stdout.iter().filter(|&&byte| byte == b'\n').count() - 1
+    };
+    // Read while the run goes on: what is on disk grows by itself.
+    let begun = Instant::now();
+    while !folder.path().join("run/journal.dat").exists() || draws() == 0 {
+        assert!(
+            begun.elapsed() < Duration::from_secs(30),
+            "no draws on disk"
+        );
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let early = draws();
+    std::thread::sleep(Duration::from_millis(2500));
+    // SIGKILL: nothing in the process can react to it.
+    fit.process.kill().unwrap();
+    fit.process.wait().unwrap();
+    let kept = draws();
+    assert!(kept > early, "{kept} draws, {early} earlier");
+
+    let summary = ergodic(folder.path(), &["summarise", "run", "--json"]);
+    assert_eq!(summary.status.code(), Some(0), "{}", stderr(&summary));
+    let summary: serde_json::Value = serde_json::from_slice(&summary.stdout).unwrap();
+    assert_eq!(summary["run"]["stop_reason"], "cut_short");
+    assert_eq!(summary["run"]["verdict"], "not_certified");
+    assert_eq!(
+        summary["run"]["chains"][0]["draws"].as_u64().unwrap()
+            + summary["run"]["chains"][1]["draws"].as_u64().unwrap(),
+        kept as u64
+    );
+    assert_refused(
+        &short_fit(folder.path(), "run", &[]),
+        &["cut short", "resume"],
+    );
+
+    let more = ergodic(folder.path(), &["resume", "run", "--draws", "10"]);
+    assert_eq!(more.status.code(), Some(0), "{}", stderr(&more));
+    assert!(stderr(&more).contains("recovered"), "{}", stderr(&more));
+    assert_eq!(draws(), kept + 20);
+    for gone in ["journal.dat", "journal.checkpoint"] {
+        assert!(!folder.path().join("run").join(gone).exists(), "{gone}");
+    }
+    let again = ergodic(folder.path(), &["fit", "run/recipe.toml", "--out", "again"]);
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    let read = |run: &str| fs::read(folder.path().join(run).join("draws.csv")).unwrap();
+    assert!(read("run") == read("again"));
+}
+
 /// Interrupts it and returns what else it prints.
 fn interrupt(fit: &mut EndlessFit) -> Vec<String> {
     let killed = Command::new("kill")
@@ -647,6 +702,42 @@ fn samplers_are_compared_on_a_synthetic_set() {
 }
 
 #[test]
+fn a_project_is_summarised_run_by_run() {
+    let folder = tempfile::tempdir().unwrap();
+    for out in ["runs/a", "runs/b"] {
+        let fit = short_fit(folder.path(), out, &["--draws", "40"]);
+        assert_eq!(fit.status.code(), Some(0), "{}", stderr(&fit));
+    }
+    let recipe = |priors: &str| {
+        format!(
+            "[PLACE]\n{priors}[PLACE.data]\nsource = \"sample:churn\"\n[PLACE.model]\ntemplate = \"logistic\"\nformula = \"{FORMULA}\"\n"
+        )
+    };
+    let text = format!(
+        "format = 1\n{}[[runs]]\nnumber = 1\npath = \"runs/a\"\n{}[[runs]]\nnumber = 2\npath = \"runs/b\"\n{}",
+        recipe("").replace("PLACE", "draft"),
+        recipe("").replace("PLACE", "runs.started"),
+        recipe("priors = { b = \"flat\" }\n").replace("PLACE", "runs.started"),
+    );
+    fs::write(folder.path().join("study.ergodic"), text).unwrap();
+    let output = ergodic(folder.path(), &["summarise", "study.ergodic"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let line = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap();
+    assert!(!line("Run 1").contains("stale"));
+    assert!(line("Run 2").contains("stale: the draft has changed"));
+    assert_eq!(text.matches("b[age]").count(), 2);
+    let json = ergodic(folder.path(), &["summarise", "study.ergodic", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(json[1]["stale"], true);
+    assert_eq!(json[0]["run"]["seed"], 7);
+    fs::remove_dir_all(folder.path().join("runs/b")).unwrap();
+    let output = ergodic(folder.path(), &["summarise", "study.ergodic"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("Run 2 of the project is missing; put its folder back"));
+}
+
+#[test]
 fn foreign_draws_are_summarised() {
     let folder = tempfile::tempdir().unwrap();
     short_fit(folder.path(), "a", &["--draws", "50"]);
@@ -948,4 +1039,40 @@ fn the_demo_runs_in_a_terminal() {
         stderr(&output)
     );
     assert!(folder.path().join("runs/demo-1/draws.csv").is_file());
+}
+
+#[test]
+fn step_sizes_are_tuned_by_trial() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = ergodic(
+        folder.path(),
+        &[
+            "tune",
+            "--data",
+            "sample:churn",
+            "--sampler",
+            "sgld-cv",
+            "--json",
+        ],
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let tuning: serde_json::Value =
+        serde_json::from_str(&String::from_utf8_lossy(&output.stdout)).unwrap();
+    let trials = tuning["trials"].as_array().unwrap();
+    let chosen: Vec<_> = trials
+        .iter()
+        .filter(|trial| trial["outcome"] == "chosen")
+        .collect();
+    assert_eq!(chosen.len(), 1);
+    assert_eq!(chosen[0]["step_size"], tuning["chosen"]);
+    let refused = ergodic(
+        folder.path(),
+        &["tune", "--data", "sample:churn", "--sampler", "nuts"],
+    );
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        stderr(&refused).contains("adapts its step size itself"),
+        "{}",
+        stderr(&refused)
+    );
 }

@@ -46,7 +46,7 @@ impl Page {
 pub enum Command {
     /// Show a page.
     GoTo(Page),
-    /// Open a data file, recipe, run folder or file of draws; the kind is found out.
+    /// Open a data file, recipe, project, run folder or file of draws; the kind is found out.
     Open(PathBuf),
     /// Open a bundled data set.
     OpenSample(String),
@@ -102,6 +102,10 @@ pub enum Command {
     Advise,
     /// Stop doing that.
     CancelAdvice,
+    /// Try step sizes of the draft's sampler and set the best.
+    RunTrials,
+    /// Stop doing that.
+    CancelTrials,
     /// Draw a new seed from the present one.
     NewSeed,
 
@@ -140,6 +144,24 @@ pub enum Command {
     PickSaveRecipe,
     /// Save the draft as a recipe.
     SaveRecipe(PathBuf),
+
+    /// Save the project, asking for a file if it has none.
+    SaveProject,
+    /// Ask where to save the project.
+    PickSaveProject,
+    /// Save the project here.
+    SaveProjectAs(PathBuf),
+    /// Close the project and begin with nothing.
+    NewProject,
+    /// Close the window, asking about unsaved changes first.
+    Quit,
+    /// Save the changes that were asked about, or not, and go on.
+    Answer {
+        /// Save them.
+        save: bool,
+    },
+    /// Do neither.
+    CancelQuestion,
 
     /// Take back the last change of the draft.
     Undo,

@@ -8,6 +8,8 @@ use crate::engine::protocol::ChainView;
 use crate::engine::zero_variance::{CorrectControl, Corrected};
 use crate::engine::{ChainState, Job, PrepareControl, Recipe, Report, Run, RunState, RunView};
 use crate::estimators::Search;
+use crate::export::RunFolder;
+use crate::export::journal::Journal;
 use crate::export::manifest::Manifest;
 use crate::samplers::{self, SamplerSpec};
 
@@ -64,6 +66,12 @@ pub struct RunEntry {
     pub control: Option<Box<Run>>,
     /// Its estimates corrected by control variates.
     pub correction: Correction,
+    /// Where its files are, once there is a place for them.
+    pub folder: Option<RunFolder>,
+    /// What keeps its draws there while it goes on.
+    pub journal: Option<Journal>,
+    /// What the journal's owner was told last.
+    pub(super) journal_trouble: Option<String>,
 }
 
 /// Whether estimates were corrected by control variates.
@@ -98,6 +106,21 @@ impl Correction {
 }
 
 impl RunEntry {
+    /// An entry with nothing but its state.
+    pub(super) fn new(id: u64, recipe: Option<Recipe>, phase: RunPhase) -> Self {
+        Self {
+            id,
+            recipe,
+            phase,
+            saved: Saved::No,
+            control: None,
+            correction: Correction::No,
+            folder: None,
+            journal: None,
+            journal_trouble: None,
+        }
+    }
+
     /// "Run 4".
     pub fn title(&self) -> String {
         format!("Run {}", self.id)
@@ -222,11 +245,16 @@ impl RunEntry {
 
     /// Whether the draft `recipe` no longer is what this run was run with, so that its results are of something else.
     pub fn is_stale(&self, recipe: &Recipe) -> bool {
-        self.recipe.as_ref().is_some_and(|mine| {
-            mine.model != recipe.model
-                || mine.priors != recipe.priors
-                || mine.data.source != recipe.data.source
-                || mine.data.import != recipe.data.import
-        })
+        let mine = self.recipe.as_ref();
+        mine.is_some_and(|mine| !mine.gives_the_same_results_as(recipe))
+    }
+
+    /// Fingerprint of the data it was run with, if known.
+    pub fn data_fingerprint(&self) -> Option<&str> {
+        match &self.phase {
+            RunPhase::Live(run) => Some(run.job().table.fingerprint()),
+            RunPhase::Read(read) => Some(read.manifest.as_ref()?.data_fingerprint.as_str()),
+            _ => None,
+        }
     }
 }

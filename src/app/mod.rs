@@ -12,12 +12,14 @@ mod drafting;
 pub mod entry;
 mod opening;
 pub mod preferences;
+pub mod project;
 mod reading;
 mod running;
 pub mod state;
 pub mod tasks;
 #[cfg(test)]
 pub(crate) mod testing;
+pub mod trials;
 pub mod update;
 mod writing;
 

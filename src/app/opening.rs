@@ -1,13 +1,14 @@
 //! Opening files: what kind they are, reading tables, taking them into use.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::checking::request_check;
 use super::command::{Command, Page};
 use super::document::Document;
-use super::reading::{read_draws, read_folder};
+use super::project::{self, Then};
+use super::reading::read;
 use super::state::{AppState, DataState, FileProblem, Loading};
 use super::tasks::{Effects, Origin, Outcome};
 use super::update::update;
@@ -18,6 +19,7 @@ use crate::data::samples;
 use crate::data::sniff::ImportOptions;
 use crate::engine::Recipe;
 use crate::engine::recipe::SAMPLE_PREFIX;
+use crate::export::project::EXTENSION;
 
 /// Template of a new draft.
 const FIRST_TEMPLATE: &str = "logistic";
@@ -31,7 +33,9 @@ pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
         .to_lowercase();
     if path.is_dir() {
         let path = path.to_owned();
-        fx.spawn("read-run", Box::new(move || read_folder(&path)));
+        fx.spawn("read-run", Box::new(move || read(&path)));
+    } else if extension == EXTENSION {
+        project::ask(state, Then::Open(path.to_owned()), fx);
     } else if extension == "toml" {
         match Recipe::read(path, &[]) {
             Ok(recipe) => {
@@ -49,7 +53,7 @@ pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
         }
     } else if has_draws_header(path) {
         let path = path.to_owned();
-        fx.spawn("read-draws", Box::new(move || read_draws(&path)));
+        fx.spawn("read-draws", Box::new(move || read(&path)));
     } else {
         start_loading(
             state,
@@ -98,6 +102,7 @@ pub(super) fn start_loading(
             .into_owned(),
         Origin::Sample(id) => id.clone(),
         Origin::Recipe(recipe, _) => recipe.data.source.clone(),
+        Origin::Project(data) => data.source.clone(),
     };
     state.loading = Some(Loading {
         name,
@@ -117,6 +122,10 @@ pub(super) fn start_loading(
                 Origin::Recipe(recipe, folder) => match recipe.data_path(folder) {
                     Some(path) => load(&path, &options, &control),
                     None => samples::load(recipe.sample().unwrap_or_default(), &options, &control),
+                },
+                Origin::Project(data) => match data.source.strip_prefix(SAMPLE_PREFIX) {
+                    Some(id) => samples::load(id, &options, &control),
+                    None => load(Path::new(&data.source), &options, &control),
                 },
             };
             let secs = begun.elapsed().as_secs_f64();
@@ -151,20 +160,28 @@ pub(super) fn loaded(
         Origin::File(path) => Some(path.clone()),
         Origin::Sample(_) => None,
         Origin::Recipe(recipe, folder) => recipe.data_path(folder),
+        Origin::Project(data) => {
+            (!data.source.starts_with(SAMPLE_PREFIX)).then(|| PathBuf::from(&data.source))
+        }
     };
     let loaded = match result {
         Ok(loaded) => loaded,
         Err(error) => {
-            state.problem = Some(FileProblem {
-                message: error.to_string(),
-                path,
-            });
+            let message = match &origin {
+                Origin::Project(_) => format!(
+                    "The project's data cannot be read, its results can; open the data where they are now, or put them \
+                     back ({error})"
+                ),
+                _ => error.to_string(),
+            };
+            state.problem = Some(FileProblem { message, path });
             return;
         }
     };
     let source = match (&origin, &path) {
         (Origin::Sample(id), _) => format!("{SAMPLE_PREFIX}{id}"),
         (Origin::Recipe(recipe, _), None) => recipe.data.source.clone(),
+        (Origin::Project(data), _) => data.source.clone(),
         (_, Some(path)) => std::path::absolute(path)
             .unwrap_or_else(|_bad| path.clone())
             .display()
@@ -173,6 +190,7 @@ pub(super) fn loaded(
     };
     let options = match (&origin, &state.data) {
         (Origin::Recipe(recipe, _), _) => recipe.data.import.clone(),
+        (Origin::Project(data), _) => data.import.clone(),
         (_, Some(data)) if data.source == source => data.options.clone(),
         _ => ImportOptions::default(),
     };
@@ -191,6 +209,7 @@ pub(super) fn loaded(
             profiles: Arc::new(profile(&table.table)),
         }),
     );
+    let had_data = state.data.is_some();
     state.data = Some(DataState {
         path,
         source: source.clone(),
@@ -206,6 +225,24 @@ pub(super) fn loaded(
             state.document = Some(Document::of_recipe(recipe));
             state.history = Default::default();
             state.page = Page::Model;
+        }
+        Origin::Project(_) => {
+            let changed = |expected: &String| expected != loaded.table.fingerprint();
+            if state.expected_fingerprint.as_ref().is_some_and(changed) {
+                state.say(
+                    "The data have changed since the project was saved; its results are marked stale",
+                    true,
+                );
+            }
+            if state.page == Page::Start {
+                state.page = Page::Data;
+            }
+        }
+        Origin::File(_) if state.document.is_some() && !had_data => {
+            // The data of a project whose place has changed: its draft goes on with them.
+            if let Some(document) = &mut state.document {
+                document.recipe.data.source.clone_from(&source);
+            }
         }
         _ if same_source && state.document.is_some() => {
             // The same file read differently: the draft stays, and is checked against the new columns.

@@ -13,37 +13,36 @@ use crate::engine::{ChainState, Recipe, Report, RunState, RunView, StopReason};
 use crate::export::{self, Results, RunFolder, draws_csv};
 use crate::samplers::weight_column;
 
-pub(super) fn read_folder(path: &Path) -> Outcome {
-    let read = || -> Result<(Recipe, Results), export::ExportError> {
-        let folder = RunFolder::open(path)?;
-        Ok((folder.recipe()?, folder.results()?))
-    };
-    match read() {
-        Ok((recipe, results)) => Outcome::RunRead {
-            recipe: Some(Box::new(recipe)),
-            path: path.to_owned(),
-            result: Ok(Box::new(read_run(results))),
-        },
-        Err(error) => Outcome::RunRead {
-            recipe: None,
-            path: path.to_owned(),
-            result: Err(error.to_string()),
-        },
+/// The recipe, if there is one, and the results of a run folder or file of draws.
+///
+/// # Errors
+/// One sentence: what is missing or damaged.
+pub(super) fn read_place(path: &Path) -> Result<(Option<Recipe>, ReadRun), String> {
+    if path.is_dir() {
+        let read = || -> Result<(Recipe, Results), export::ExportError> {
+            let folder = RunFolder::open(path)?;
+            Ok((folder.recipe()?, folder.results()?))
+        };
+        return read()
+            .map(|(recipe, results)| (Some(recipe), read_run(results)))
+            .map_err(|error| error.to_string());
     }
+    let file = std::fs::File::open(path).map_err(|error| {
+        export::ExportError::at("The draws cannot be read", &error, path).to_string()
+    })?;
+    draws_csv::read(std::io::BufReader::new(file))
+        .map(|read| (None, read_run(Results::of_draws(read))))
+        .map_err(|what| format!("{what}: {}", path.display()))
 }
 
-pub(super) fn read_draws(path: &Path) -> Outcome {
-    let result = std::fs::File::open(path)
-        .map_err(|error| {
-            export::ExportError::at("The draws cannot be read", &error, path).to_string()
-        })
-        .and_then(|file| {
-            draws_csv::read(std::io::BufReader::new(file))
-                .map_err(|what| format!("{what}: {}", path.display()))
-        })
-        .map(|read| Box::new(read_run(Results::of_draws(read))));
+/// The same as what a task ends with.
+pub(super) fn read(path: &Path) -> Outcome {
+    let (recipe, result) = match read_place(path) {
+        Ok((recipe, run)) => (recipe, Ok(Box::new(run))),
+        Err(message) => (None, Err(message)),
+    };
     Outcome::RunRead {
-        recipe: None,
+        recipe: recipe.map(Box::new),
         path: path.to_owned(),
         result,
     }
@@ -76,6 +75,7 @@ fn read_run(results: Results) -> ReadRun {
                 rate: 0.0,
                 draw_secs: about.map_or(0.0, |chain| chain.draw_secs),
                 warmup_secs: about.map_or(0.0, |chain| chain.warmup_secs),
+                mark: None,
             }
         })
         .collect();

@@ -7,13 +7,16 @@ use super::checking::request_check;
 use super::command::Page;
 use super::correcting;
 use super::document::Document;
-use super::entry::{Correction, RunEntry, RunPhase, Saved};
+use super::entry::{RunEntry, RunPhase, Saved};
 use super::opening::start_loading;
 use super::state::AppState;
 use super::tasks::{Effects, Origin, Outcome};
+use super::writing::begin_folder;
 use crate::base::draws::DrawList;
 use crate::data::load::Loaded;
 use crate::engine::{Job, JobError, PrepareControl, Recipe, Run, anchor_check, bias_check};
+use crate::export::journal::Journal;
+use crate::export::{ExportError, RunFolder};
 
 pub(super) fn with_run(state: &AppState, id: u64, act: impl FnOnce(&Run)) {
     if let Some(run) = state.run(id).and_then(RunEntry::run) {
@@ -69,22 +72,24 @@ fn launch(state: &mut AppState, recipe: Recipe, loaded: Arc<Loaded>, fx: &mut dy
     let control = Arc::new(PrepareControl::default());
     state.next_run += 1;
     let id = state.next_run;
-    state.runs.push(RunEntry {
-        id,
-        recipe: Some(recipe.clone()),
-        phase: RunPhase::Preparing(Arc::clone(&control)),
-        saved: Saved::No,
-        control: None,
-        correction: Correction::No,
-    });
+    let phase = RunPhase::Preparing(Arc::clone(&control));
+    state
+        .runs
+        .push(RunEntry::new(id, Some(recipe.clone()), phase));
     state.selected_run = Some(id);
     state.selected_variable = 0;
     state.page = Page::Runs;
+    let home = state.runs_home.clone();
     fx.spawn(
         "prepare-run",
         Box::new(move || {
             let result = Job::prepare(&recipe, Path::new(""), Some(loaded), &control).map(Box::new);
-            Outcome::Prepared { run: id, result }
+            let folder = result.as_deref().ok().map(|job| begin_folder(job, &home));
+            Outcome::Prepared {
+                run: id,
+                result,
+                folder,
+            }
         }),
     );
 }
@@ -93,6 +98,7 @@ pub(super) fn prepared(
     state: &mut AppState,
     id: u64,
     result: Result<Box<Job>, JobError>,
+    folder: Option<Result<RunFolder, ExportError>>,
     fx: &mut dyn Effects,
 ) {
     let waker = fx.waker();
@@ -103,7 +109,24 @@ pub(super) fn prepared(
         Run::start(Arc::from(job), None, waker).map_err(|error| format!("No threads ({error})"))
     });
     match started {
-        Ok(run) => entry.phase = RunPhase::Live(Box::new(run)),
+        Ok(run) => {
+            let mut trouble = None;
+            match folder {
+                Some(Ok(folder)) => {
+                    entry.journal = Some(Journal::start(folder.path(), &run));
+                    entry.folder = Some(folder);
+                }
+                Some(Err(error)) => trouble = Some(error),
+                None => {}
+            }
+            entry.phase = RunPhase::Live(Box::new(run));
+            if let Some(error) = trouble {
+                state.say(
+                    format!("{error}; until the run ends, its draws are in memory only"),
+                    true,
+                );
+            }
+        }
         Err(message) => {
             entry.phase = RunPhase::Refused(message.clone());
             state.say(message, true);
@@ -141,6 +164,10 @@ pub(super) fn add_draws(state: &mut AppState, id: u64, draws: u64, fx: &mut dyn 
         run.add_draws(draws);
         return;
     }
+    if entry.saved == Saved::Writing {
+        state.say("The run is being saved; add draws when it is", true);
+        return;
+    }
     correcting::forget(&mut entry.correction);
     let mut job = (**run.job()).clone();
     let wanted: Vec<u64> = run
@@ -155,6 +182,10 @@ pub(super) fn add_draws(state: &mut AppState, id: u64, draws: u64, fx: &mut dyn 
     let continuation = run.continuation();
     match Run::start(Arc::new(job), Some(continuation), waker) {
         Ok(more) => {
+            entry.journal = entry
+                .folder
+                .as_ref()
+                .map(|folder| Journal::start(folder.path(), &more));
             entry.phase = RunPhase::Live(Box::new(more));
             entry.saved = Saved::No;
         }

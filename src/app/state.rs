@@ -7,6 +7,8 @@ use super::command::Page;
 use super::document::{Document, History};
 use super::entry::{Correction, RunEntry};
 use super::preferences::Preferences;
+use super::project::{OpenProject, Then};
+use super::trials::{TrialsTask, Tuned};
 use crate::base::reporter::{Severity, Warning};
 use crate::data::load::{LoadControl, Loaded};
 use crate::data::profile::Profile;
@@ -136,6 +138,10 @@ pub struct AppState {
     pub advice: Option<Advised>,
     /// The ranking that is being made.
     pub advising: Option<Arc<PrepareControl>>,
+    /// Step sizes that are being tried.
+    pub trials: Option<Arc<TrialsTask>>,
+    /// What the last trials said.
+    pub tuned: Option<Tuned>,
     /// Runs, oldest first.
     pub runs: Vec<RunEntry>,
     /// The run shown.
@@ -148,6 +154,18 @@ pub struct AppState {
     pub toast: Option<Toast>,
     /// Remembered choices.
     pub preferences: Preferences,
+    /// The project that is open.
+    pub project: Option<OpenProject>,
+    /// What waits for an answer about unsaved changes.
+    pub asking: Option<Then>,
+    /// The window is to close now.
+    pub closing: bool,
+    /// Where runs of bundled data go; the working folder if empty.
+    pub runs_home: PathBuf,
+    /// Fingerprint of the data that the project was saved with.
+    pub(super) expected_fingerprint: Option<String>,
+    pub(super) after_save: Option<Then>,
+    pub(super) reading_project: Option<u64>,
     /// A role to give once the column has been read with another type.
     pub(super) pending_role: Option<(String, Role)>,
     pub(super) next_run: u64,
@@ -172,6 +190,7 @@ impl AppState {
     /// Whether a run is being prepared or has working chains.
     pub fn is_busy(&self) -> bool {
         self.loading.is_some()
+            || self.reading_project.is_some()
             || self.runs.iter().any(|entry| {
                 entry.is_active()
                     || entry.control.is_some()

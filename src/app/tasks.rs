@@ -7,11 +7,16 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::entry::ReadRun;
 use super::state::ModelCheck;
+use super::trials::TrialsTask;
 use crate::data::DataError;
 use crate::data::load::Loaded;
 use crate::data::profile::Profile;
+use crate::engine::recipe::DataSection;
+use crate::engine::tuning::Tuning;
 use crate::engine::zero_variance::{CorrectControl, Corrected};
 use crate::engine::{Job, JobError, PrepareControl, Recipe};
+use crate::export::project::Project;
+use crate::export::{ExportError, RunFolder};
 use crate::samplers::advise::Advice;
 
 /// Outcomes that may wait; each is small or behind a pointer.
@@ -53,12 +58,23 @@ pub enum Outcome {
         /// The ranking or what is wrong.
         result: Result<Box<Advice>, JobError>,
     },
+    /// Step sizes were tried for a draft, or not.
+    Tuned {
+        /// The draft.
+        recipe: Box<Recipe>,
+        /// Which request this was.
+        control: Arc<TrialsTask>,
+        /// What they said or what is wrong.
+        result: Result<Tuning, JobError>,
+    },
     /// A run is ready to start, or not.
     Prepared {
         /// The run.
         run: u64,
         /// The job or what is wrong.
         result: Result<Box<Job>, JobError>,
+        /// Where its files go, or why there is no place; `None` without a job.
+        folder: Option<Result<RunFolder, ExportError>>,
     },
     /// A run folder or file of draws was read, or not.
     RunRead {
@@ -74,7 +90,7 @@ pub enum Outcome {
         /// The run.
         run: u64,
         /// The folder or what is wrong.
-        result: Result<PathBuf, String>,
+        result: Result<RunFolder, String>,
     },
     /// Estimates were corrected by control variates, or not.
     Corrected {
@@ -84,6 +100,24 @@ pub enum Outcome {
         control: Arc<CorrectControl>,
         /// The estimates or what is wrong.
         result: Result<Box<Corrected>, String>,
+    },
+    /// The runs of a project were read.
+    ProjectRead {
+        /// Which reading this was.
+        generation: u64,
+        /// Those that are there, in order.
+        runs: Vec<ProjectRunRead>,
+        /// A sentence for each that is not.
+        problems: Vec<String>,
+    },
+    /// A project was saved, or not.
+    ProjectSaved {
+        /// Where.
+        path: PathBuf,
+        /// What the file says.
+        project: Box<Project>,
+        /// What is wrong.
+        result: Result<(), String>,
     },
     /// Something was written, or not: the sentence to show.
     Written(Result<String, String>),
@@ -98,6 +132,9 @@ pub enum Outcome {
     },
 }
 
+/// A run of a project: its number, its place, the draft it was started from, its results.
+pub type ProjectRunRead = (u64, PathBuf, Option<Recipe>, Box<ReadRun>);
+
 /// Where a table comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Origin {
@@ -107,6 +144,8 @@ pub enum Origin {
     Sample(String),
     /// The data of a recipe that was opened.
     Recipe(Box<Recipe>, PathBuf),
+    /// The data of a project, whose draft is there already.
+    Project(Box<DataSection>),
 }
 
 /// What a file dialog is for.
@@ -114,6 +153,8 @@ pub enum Origin {
 pub enum Pick {
     /// A file to open.
     Open,
+    /// Where to save the project, with a proposed file name.
+    SaveProject(String),
     /// Where to save the draft.
     SaveRecipe,
     /// Where to export a run in a format, with a proposed file name.

@@ -32,12 +32,26 @@ impl Effects for Synchronous {
 }
 
 /// A state that is driven by commands alone, as the window drives it.
-#[derive(Default)]
 pub(crate) struct Session {
     /// The state.
     pub state: AppState,
     /// What was asked of the outside world.
     pub fx: Synchronous,
+    /// Where its runs are saved.
+    pub folder: tempfile::TempDir,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut state = AppState::default();
+        state.runs_home = folder.path().to_owned();
+        Self {
+            state,
+            fx: Synchronous::default(),
+            folder,
+        }
+    }
 }
 
 impl Session {
@@ -46,6 +60,30 @@ impl Session {
         update(&mut self.state, command, &mut self.fx);
         while let Some(outcome) = self.fx.outcomes.pop_front() {
             finish(&mut self.state, outcome, &mut self.fx);
+        }
+    }
+
+    /// Looks at the runs, as every frame does, and applies what follows.
+    pub fn tick(&mut self) {
+        super::update::tick(&mut self.state, &mut self.fx);
+        while let Some(outcome) = self.fx.outcomes.pop_front() {
+            finish(&mut self.state, outcome, &mut self.fx);
+        }
+    }
+
+    /// Waits until no run goes on and all are saved.
+    pub fn wait_for_runs(&mut self) {
+        let begun = std::time::Instant::now();
+        while self.state.is_busy()
+            || self
+                .state
+                .runs
+                .iter()
+                .any(|entry| entry.run().is_some() && entry.saved == super::entry::Saved::No)
+        {
+            assert!(begun.elapsed().as_secs() < 120, "the runs do not end");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            self.tick();
         }
     }
 

@@ -4,17 +4,20 @@ use super::advising::{advise, advised, cancel};
 use super::command::{Command, Page};
 use super::correcting::{correct, corrected};
 use super::drafting::{DocumentChange, change_document, convert, step};
-use super::entry::{Correction, RunEntry, RunPhase, Saved};
+use super::entry::{RunEntry, RunPhase, Saved};
 use super::opening::{accept_import, loaded, open, origin_of, start_loading};
+use super::project::{self, Then};
 use super::running::{
     add_draws, check_bias, prepared, refresh_anchor, start_run, stop, use_recipe_of, with_run,
 };
 use super::state::{AppState, FileProblem};
 use super::tasks::{Effects, Origin, Outcome, Pick};
-use super::writing::{export_run, save_recipe, save_run};
+use super::trials;
+use super::writing::{Place, export_run, save_recipe, save_run};
 use crate::data::sniff::ImportOptions;
 use crate::engine::{Run, bias_check};
 use crate::export;
+use crate::export::journal::Journal;
 
 /// Applies a command.
 pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
@@ -58,6 +61,8 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::Redo => step(state, false, fx),
         Command::Advise => advise(state, fx),
         Command::CancelAdvice => cancel(state),
+        Command::RunTrials => trials::start(state, fx),
+        Command::CancelTrials => trials::cancel(state),
         Command::StartRun => start_run(state, fx),
         Command::Pause(id) => with_run(state, id, Run::pause),
         Command::Resume(id) => with_run(state, id, Run::resume),
@@ -88,6 +93,13 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
             }
         }
         Command::Export(id, format, path) => export_run(state, id, format, path, fx),
+        Command::SaveProject => project::save(state, fx),
+        Command::PickSaveProject => fx.pick(Pick::SaveProject(project::proposed_name(state))),
+        Command::SaveProjectAs(path) => project::save_as(state, &path, fx),
+        Command::NewProject => project::ask(state, Then::New, fx),
+        Command::Quit => project::ask(state, Then::Quit, fx),
+        Command::Answer { save } => project::answer(state, save, fx),
+        Command::CancelQuestion => state.asking = None,
         Command::PickSaveRecipe => fx.pick(Pick::SaveRecipe),
         Command::SaveRecipe(path) => save_recipe(state, &path, fx),
         Command::SetTheme(theme) => state.preferences.theme = theme,
@@ -130,7 +142,16 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
             control,
             result,
         } => advised(state, *recipe, &control, result),
-        Outcome::Prepared { run, result } => prepared(state, run, result, fx),
+        Outcome::Tuned {
+            recipe,
+            control,
+            result,
+        } => trials::finished(state, *recipe, &control, result, fx),
+        Outcome::Prepared {
+            run,
+            result,
+            folder,
+        } => prepared(state, run, result, folder, fx),
         Outcome::RunRead {
             recipe,
             path,
@@ -139,13 +160,10 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
             Ok(read) => {
                 state.next_run += 1;
                 let id = state.next_run;
+                let recipe = recipe.map(|recipe| *recipe);
                 state.runs.push(RunEntry {
-                    id,
-                    recipe: recipe.map(|recipe| *recipe),
-                    phase: RunPhase::Read(read),
                     saved: Saved::At(path.clone()),
-                    control: None,
-                    correction: Correction::No,
+                    ..RunEntry::new(id, recipe, RunPhase::Read(read))
                 });
                 state.preferences.remember(&path);
                 state.selected_run = Some(id);
@@ -160,8 +178,13 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
             }
         },
         Outcome::RunSaved { run, result } => {
+            let mut folder = None;
             let saved = match result {
-                Ok(path) => Saved::At(path),
+                Ok(done) => {
+                    let path = done.path().to_owned();
+                    folder = Some(done);
+                    Saved::At(path)
+                }
                 Err(message) => {
                     state.say(
                         format!("{message}; the draws are still here and can be exported"),
@@ -172,6 +195,9 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
             };
             if let Some(entry) = state.run_mut(run) {
                 entry.saved = saved;
+                if folder.is_some() {
+                    entry.folder = folder;
+                }
             }
         }
         Outcome::Corrected {
@@ -179,6 +205,16 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
             control,
             result,
         } => corrected(state, run, &control, result),
+        Outcome::ProjectRead {
+            generation,
+            runs,
+            problems,
+        } => project::runs_read(state, generation, runs, problems),
+        Outcome::ProjectSaved {
+            path,
+            project,
+            result,
+        } => project::saved(state, path, *project, result, fx),
         Outcome::Written(Ok(text)) => state.say(text, false),
         Outcome::Written(Err(text)) => state.say(text, true),
         Outcome::Picked {
@@ -188,6 +224,7 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
         } => {
             let command = match purpose {
                 Pick::Open => Command::Open(path),
+                Pick::SaveProject(_) => Command::SaveProjectAs(path),
                 Pick::SaveRecipe => Command::SaveRecipe(path),
                 Pick::Export(id, format, _) => Command::Export(id, format, path),
             };
@@ -198,6 +235,7 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
             unavailable,
             ..
         } => {
+            state.after_save = None;
             if unavailable {
                 state.say(
                     "This system has no file dialog; type or drop the path instead",
@@ -210,15 +248,22 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
 
 /// Looks at runs once per frame: saves those that ended, certifies those whose control ended.
 pub fn tick(state: &mut AppState, fx: &mut dyn Effects) {
+    let mut troubles = Vec::new();
     for entry in &mut state.runs {
         let RunPhase::Live(run) = &mut entry.phase else {
             continue;
         };
+        let trouble = entry.journal.as_ref().and_then(Journal::trouble);
+        if trouble != entry.journal_trouble {
+            troubles.extend(trouble.clone());
+            entry.journal_trouble = trouble;
+        }
         if !run.is_finished() {
             continue;
         }
         if let Some(control) = &mut entry.control
             && control.is_finished()
+            && entry.saved != Saved::Writing
         {
             control.join();
             let report =
@@ -232,7 +277,14 @@ pub fn tick(state: &mut AppState, fx: &mut dyn Effects) {
         }
         if entry.saved == Saved::No && entry.control.is_none() {
             entry.saved = Saved::Writing;
-            save_run(entry.id, run, fx);
+            let place = match &entry.folder {
+                Some(folder) => Place::Folder(folder.clone()),
+                None => Place::Under(state.runs_home.clone()),
+            };
+            save_run(entry.id, run, place, entry.journal.take(), fx);
         }
+    }
+    for trouble in troubles {
+        state.say(trouble, true);
     }
 }

@@ -8,20 +8,46 @@ use super::state::AppState;
 use super::tasks::{Effects, Outcome};
 use crate::engine::recipe::SAMPLE_PREFIX;
 use crate::engine::{Job, Run};
+use crate::export::journal::{self, Journal};
 use crate::export::{self, Results, RunFolder};
 
-pub(super) fn save_run(id: u64, run: &mut Run, fx: &mut dyn Effects) {
+/// Where a run is saved.
+pub(super) enum Place {
+    /// In the folder it has.
+    Folder(RunFolder),
+    /// In a new one; of bundled data under this folder.
+    Under(PathBuf),
+}
+
+/// Saves a run that ended; `journal` has its draws so far.
+pub(super) fn save_run(
+    id: u64,
+    run: &mut Run,
+    place: Place,
+    journal: Option<Journal>,
+    fx: &mut dyn Effects,
+) {
     let marks = run.join().to_vec();
     let (job, view, report) = (Arc::clone(run.job()), run.view(), run.report());
     fx.spawn(
         "save-run",
         Box::new(move || {
             let results = Results::of(&job, &view, &report);
-            let result = folder_for(&job)
+            // What it has still to write must not come after the results.
+            let kept = journal.is_some_and(|mut journal| journal.finish());
+            let folder = match place {
+                Place::Folder(folder) => Ok(folder),
+                Place::Under(home) => folder_for(&job, &home),
+            };
+            let result = folder
                 .and_then(|folder| {
-                    folder.save(&job, &results)?;
-                    folder.save_checkpoint(&job, &marks)?;
-                    Ok(folder.path().to_owned())
+                    let mut saved = folder.save_all(&job, &results, &marks);
+                    if saved.is_err() && !kept {
+                        // Half a journal may take the room that the whole results need.
+                        drop(journal::remove(folder.path()));
+                        saved = folder.save_all(&job, &results, &marks);
+                    }
+                    saved.map(|()| folder)
                 })
                 .map_err(|error| error.to_string());
             Outcome::RunSaved { run: id, result }
@@ -29,12 +55,19 @@ pub(super) fn save_run(id: u64, run: &mut Run, fx: &mut dyn Effects) {
     );
 }
 
-/// A new folder beside the data, or in the working folder for bundled data.
-fn folder_for(job: &Job) -> Result<RunFolder, export::ExportError> {
+/// A new folder for a run that begins.
+pub(super) fn begin_folder(job: &Job, home: &Path) -> Result<RunFolder, export::ExportError> {
+    let folder = folder_for(job, home)?;
+    folder.begin(job)?;
+    Ok(folder)
+}
+
+/// A new folder beside the data, or under `home` for bundled data.
+fn folder_for(job: &Job, home: &Path) -> Result<RunFolder, export::ExportError> {
     let source = Path::new(job.table.source());
     let bundled = job.recipe.data.source.starts_with(SAMPLE_PREFIX);
     let parent = if bundled { None } else { source.parent() }
-        .unwrap_or(Path::new(""))
+        .unwrap_or(home)
         .join("runs");
     let stem = if bundled {
         job.recipe.data.source[SAMPLE_PREFIX.len()..].to_owned()

@@ -8,7 +8,7 @@ use crate::diagnostics::zero_variance::Order;
 
 /// Fits Bayesian models and shows the chains while they run.
 ///
-/// Without a subcommand the window opens; FILE may be a data file, a recipe, a run folder or a file of draws.
+/// Without a subcommand the window opens; FILE may be a data file, a project, a recipe, a run folder or a file of draws.
 #[derive(Debug, Parser)]
 #[command(
     name = "ergodic",
@@ -33,11 +33,13 @@ pub enum Command {
     Fit(Box<FitArgs>),
     /// List what there is: templates, samplers, optimisers, their settings, formats, data sets, experiments
     List(ListArgs),
-    /// Summarise run folders or files of draws
+    /// Summarise run folders, files of draws, or all runs of a project
     #[command(alias = "summarize")]
     Summarise(SummariseArgs),
     /// Run every sampler that suits a model with its default settings and compare bias and cost with NUTS
     Compare(Box<CompareArgs>),
+    /// Try step sizes of a sampler by short runs and print the best
+    Tune(Box<TuneArgs>),
     /// Continue a stopped or finished run, without a new warm-up
     Resume(ResumeArgs),
     /// Write the results of a run folder in another format
@@ -144,6 +146,15 @@ pub struct CompareArgs {
     pub samplers: Vec<String>,
 }
 
+/// `tune`.
+#[derive(Debug, Parser)]
+#[command(args_override_self = true)]
+pub struct TuneArgs {
+    /// Data, model, sampler and seed; the length of the run and its folder are not used
+    #[command(flatten)]
+    pub model: FitArgs,
+}
+
 /// What `list` lists.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Listing {
@@ -211,13 +222,13 @@ impl From<ControlVariates> for Order {
 /// `summarise`.
 #[derive(Debug, Parser)]
 pub struct SummariseArgs {
-    /// Run folders or CSV files of draws
+    /// Run folders, CSV files of draws, or one project
     #[arg(required = true, value_name = "DIR|FILE")]
     pub sources: Vec<PathBuf>,
     /// Correct means and standard deviations of a run folder by control variates from gradients at its draws
     #[arg(long, value_name = "DEGREE")]
     pub zero_variance: Option<ControlVariates>,
-    /// Print summary.json instead of a table
+    /// Print summary.json instead of a table; of a project a list of them
     #[arg(long)]
     pub json: bool,
 }

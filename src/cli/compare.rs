@@ -26,7 +26,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let run = |id: &str| -> Result<Run, Failure> {
         let job = job.with_sampler(id).map_err(Failure::request)?;
         output::note(&format!("Running {id} with its default settings"));
-        let run = fit::watch(&Arc::new(job), None, &interrupted)?;
+        let (run, _) = fit::watch(&Arc::new(job), None, None, &interrupted)?;
         if interrupted.load(Ordering::Relaxed) {
             return Err(Failure::interrupted(
                 "Interrupted; a comparison keeps nothing",

@@ -16,10 +16,11 @@ use crate::engine::run::Continuation;
 use crate::engine::{
     Job, JobError, PrepareControl, Recipe, RunState, StopReason, anchor_check, bias_check,
 };
+use crate::export::journal::{self, Journal};
 use crate::export::{ExportError, Results, RunFolder};
 
 /// How often the terminal looks at the run.
-const LOOK_TIME: Duration = Duration::from_millis(50);
+pub(super) const LOOK_TIME: Duration = Duration::from_millis(50);
 /// Bundled data set of `demo`.
 const DEMO_SAMPLE: &str = "churn";
 /// Parent of run folders where none is named.
@@ -87,11 +88,31 @@ pub fn resume(args: &ResumeArgs) -> Result<(), Failure> {
     let folder = RunFolder::open(&args.folder).map_err(Failure::request)?;
     let mut recipe = folder.recipe().map_err(Failure::request)?;
     let done = folder.results().map_err(Failure::request)?;
+    let cut_short = folder.is_unfinished();
+    if cut_short {
+        output::note(&format!(
+            "The run was cut short; {} draws were recovered",
+            total_draws(&done)
+        ));
+        recipe
+            .run
+            .warmup_of_chains
+            .clone_from(&done.warmup_of_chains);
+    }
     let add = args.draws.unwrap_or(recipe.run.draws);
+    let planned = |chain: usize| {
+        let of_chains = recipe.run.draws_of_chains.as_ref();
+        of_chains.map_or(recipe.run.draws, |draws| draws[chain])
+    };
     let wanted: Vec<u64> = done
         .draws
         .iter()
-        .map(|draws| draws.len() as u64 + add)
+        .enumerate()
+        .map(|(chain, draws)| match args.draws {
+            // What was planned is still to be done.
+            None if cut_short => planned(chain).max(draws.len() as u64),
+            _ => draws.len() as u64 + add,
+        })
         .collect();
     recipe.run.draws = wanted.iter().copied().max().unwrap_or(add);
     recipe.run.draws_of_chains = Some(wanted);
@@ -221,18 +242,19 @@ fn run(
     check_bias: bool,
 ) -> Result<(), Failure> {
     let interrupted = interrupt_flag();
-    let mut run = watch(job, continuation, &interrupted)?;
+    folder.begin(job).map_err(Failure::run)?;
+    let (mut run, kept) = watch(job, continuation, Some(folder), &interrupted)?;
     let view = run.view();
     let mut report = (*run.report()).clone();
     if check_bias && job.sampler.spec.bias.is_some() && !interrupted.load(Ordering::Relaxed) {
         output::note("Running NUTS as a control, to check the bias");
         let control = Arc::new(bias_check::control_job(job).map_err(Failure::request)?);
-        let mut reference = watch(&control, None, &interrupted)?;
+        let (mut reference, _) = watch(&control, None, None, &interrupted)?;
         reference.join();
         report = bias_check::certify(job, &view, &report, &reference.view());
     }
     let results = Results::of(job, &view, &report);
-    let saved = save(folder, job, &results, run.join());
+    let saved = save(folder, job, &results, run.join(), kept);
     results::print(&results, json)?;
     for entry in &view.log {
         if entry.warning.severity == crate::base::reporter::Severity::Bad {
@@ -284,21 +306,27 @@ pub(super) fn interrupt_flag() -> Arc<AtomicBool> {
     interrupted
 }
 
-/// Saves a run where it belongs or, should that fail, among temporary files: hours of draws are not given up.
+/// Saves a run where it belongs or, should that fail, among temporary files: hours of draws are not given up. `kept` says
+/// that the folder's journal has them all.
 fn save(
     folder: &RunFolder,
     job: &Job,
     results: &Results,
     marks: &[Option<ChainMark>],
+    kept: bool,
 ) -> Result<(), ExportError> {
-    let save_in = |folder: &RunFolder| {
-        folder
-            .save(job, results)
-            .and_then(|()| folder.save_checkpoint(job, marks))
-    };
-    let Err(trouble) = save_in(folder) else {
+    let save_in = |folder: &RunFolder| folder.save_all(job, results, marks);
+    let Err(mut trouble) = save_in(folder) else {
         return Ok(());
     };
+    if !kept {
+        // Half a journal may take the room that the whole results need.
+        drop(journal::remove(folder.path()));
+        match save_in(folder) {
+            Ok(()) => return Ok(()),
+            Err(again) => trouble = again,
+        }
+    }
     let stem = format!("ergodic-{}", run_name(job));
     let rescue = RunFolder::create_numbered(&std::env::temp_dir(), &stem)
         .and_then(|rescue| save_in(&rescue).map(|()| rescue));
@@ -306,6 +334,9 @@ fn save(
         Ok(rescue) => format!(
             "{trouble}; nothing is lost, the whole run is here instead: {}",
             rescue.path().display()
+        ),
+        Err(_also_full) if kept && folder.is_unfinished() => format!(
+            "{trouble}; its draws are in the folder's journal, and `ergodic resume` goes on from there"
         ),
         Err(_also_full) => format!(
             "{trouble}; its draws could not be kept elsewhere either, but the same recipe gives them again"
@@ -321,14 +352,18 @@ fn total_draws(results: &Results) -> usize {
         .sum()
 }
 
-/// Runs `job` to its end, showing progress; an interrupt stops it.
+/// Runs `job` to its end, showing progress; an interrupt stops it. With a folder, draws are kept there while the run goes
+/// on: the second value says whether all of them are.
 pub(super) fn watch(
     job: &Arc<Job>,
     continuation: Option<Continuation>,
+    folder: Option<&RunFolder>,
     interrupted: &AtomicBool,
-) -> Result<crate::engine::Run, Failure> {
+) -> Result<(crate::engine::Run, bool), Failure> {
     let run = crate::engine::Run::start(Arc::clone(job), continuation, Arc::new(|| {}))
         .map_err(|error| Failure::run(format!("The chains could not be started ({error})")))?;
+    let mut journal = folder.map(|folder| Journal::start(folder.path(), &run));
+    let mut trouble = None;
     let mut progress = Progress::new(job);
     while !run.is_finished() {
         std::thread::sleep(LOOK_TIME);
@@ -336,9 +371,15 @@ pub(super) fn watch(
             run.stop();
         }
         progress.show(&run.view(), &run.report());
+        let now = journal.as_ref().and_then(Journal::trouble);
+        if now.is_some() && trouble.is_none() {
+            output::note(&format!("note: {}", now.as_deref().unwrap_or_default()));
+        }
+        trouble = now;
     }
     progress.finish();
-    Ok(run)
+    let kept = journal.as_mut().is_some_and(Journal::finish);
+    Ok((run, kept))
 }
 
 #[cfg(feature = "gui")]

@@ -10,10 +10,16 @@ use crate::diagnostics::SummaryRow;
 use crate::diagnostics::zero_variance::ZeroVariance;
 use crate::engine::zero_variance::{CorrectControl, zero_variance};
 use crate::engine::{Job, PrepareControl};
+use crate::export::project::{EXTENSION, Project};
 use crate::export::{self, Results, RunFolder, draws_csv, summary};
 
 /// Prints summaries of run folders or files of draws. Several files are the chains of one run.
 pub fn summarise(args: &SummariseArgs) -> Result<(), Failure> {
+    if let [file] = args.sources.as_slice()
+        && file.extension().is_some_and(|end| end == EXTENSION)
+    {
+        return summarise_project(file, args);
+    }
     let results = if let [folder] = args.sources.as_slice()
         && folder.is_dir()
     {
@@ -54,6 +60,81 @@ pub fn summarise(args: &SummariseArgs) -> Result<(), Failure> {
         output::note("Draws are weighted by their column `weight`");
     }
     print(&results, args.json)
+}
+
+/// Prints summaries of all runs of a project. Nothing is computed that the folders do not say.
+fn summarise_project(file: &Path, args: &SummariseArgs) -> Result<(), Failure> {
+    let project = Project::read(file).map_err(Failure::request)?;
+    if project.runs.is_empty() {
+        return Err(Failure::request(format!(
+            "The project has no runs to summarise: {}",
+            file.display()
+        )));
+    }
+    let mut list: Vec<serde_json::Value> = Vec::new();
+    let mut missing = None;
+    for (index, run) in project.runs.iter().enumerate() {
+        let results = match run.path.is_dir() {
+            false if run.path.is_file() => read_draws(&run.path).map(Results::of_draws),
+            _ => project
+                .folder(index)
+                .map_err(Failure::request)
+                .and_then(|folder| {
+                    let mut results = folder.results().map_err(Failure::request)?;
+                    correct(&folder, &mut results, args.zero_variance)?;
+                    Ok(results)
+                }),
+        };
+        let results = match results {
+            Ok(results) => results,
+            Err(failure) => {
+                output::error(&failure.message);
+                missing = Some(failure);
+                continue;
+            }
+        };
+        let stale = project.is_stale(index);
+        if args.json {
+            let mut bytes = Vec::new();
+            summary::write_json(&results, &mut bytes).map_err(Failure::run)?;
+            let mut value: serde_json::Value =
+                serde_json::from_slice(&bytes).map_err(Failure::run)?;
+            value["number"] = run.number.into();
+            value["folder"] = run.path.display().to_string().into();
+            value["stale"] = stale.into();
+            list.push(value);
+            continue;
+        }
+        let sampler = results
+            .manifest
+            .as_ref()
+            .map_or("", |manifest| &manifest.sampler);
+        let words = if stale {
+            "; stale: the draft has changed since"
+        } else {
+            ""
+        };
+        let gap = if index == 0 { "" } else { "\n" };
+        output::result(&format!(
+            "{gap}Run {}: {sampler}, {}{words}\n",
+            run.number,
+            run.path.display()
+        ));
+        if let Some(manifest) = &results.manifest {
+            output::result(&format!("{}\n", manifest.verdict_sentence));
+        }
+        print(&results, false)?;
+    }
+    if args.json {
+        let text = serde_json::to_string_pretty(&list).map_err(Failure::run)?;
+        output::result(&(text + "\n"));
+    }
+    match missing {
+        Some(_) => Err(Failure::request(
+            "Some runs of the project could not be read",
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Adds estimates corrected by control variates, if asked for.

@@ -19,6 +19,8 @@ use crate::samplers::{Kernel, KernelError, Phase, Tick};
 const BLOCK_DRAWS: usize = 256;
 /// … or after this time, whichever is first, so that first draws show at once.
 const BLOCK_TIME: Duration = Duration::from_millis(40);
+/// Time between marks of where the chain stands, so that a crash costs no more than that.
+const MARK_TIME: Duration = Duration::from_secs(1);
 
 /// When warm-up ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +91,7 @@ struct Worker {
     info: Vec<f64>,
     theta: Vec<f64>,
     flushed: Instant,
+    marked: Instant,
     snapshot: Option<Snapshot>,
 }
 
@@ -139,6 +142,7 @@ impl Worker {
             warmup_end,
             block,
             flushed: Instant::now(),
+            marked: Instant::now(),
             task,
         })
     }
@@ -192,14 +196,7 @@ impl Worker {
             }
         }
         self.flush();
-        Ok(ChainMark::take(
-            self.kernel.as_mut(),
-            &mut self.oracle,
-            &self.streams,
-            self.iterations,
-            self.draws,
-            self.warmup_end,
-        ))
+        Ok(self.mark_now())
     }
 
     /// One recorded iteration.
@@ -238,8 +235,31 @@ impl Worker {
         self.draws += u64::from(drawing);
         if self.block.len == BLOCK_DRAWS || self.flushed.elapsed() >= BLOCK_TIME {
             self.flush();
+            self.mark();
         }
         Ok(())
+    }
+
+    /// Tells where the chain stands, about once a second; the draws up to here have been sent.
+    fn mark(&mut self) {
+        if self.marked.elapsed() < MARK_TIME {
+            return;
+        }
+        self.marked = Instant::now();
+        let mark = Box::new(self.mark_now());
+        let chain = self.task.chain;
+        drop(self.task.messages.send(Message::Mark { chain, mark }));
+    }
+
+    fn mark_now(&mut self) -> ChainMark {
+        ChainMark::take(
+            self.kernel.as_mut(),
+            &mut self.oracle,
+            &self.streams,
+            self.iterations,
+            self.draws,
+            self.warmup_end,
+        )
     }
 
     fn warmup_is_over(&self) -> bool {

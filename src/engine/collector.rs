@@ -37,8 +37,8 @@ pub(super) struct Collector {
     pub waker: Waker,
     /// Draws of a continued run; empty chains otherwise.
     pub chains: Vec<ChainDraws>,
-    /// Iterations, row gradients and end of the warm-up that a continued run starts with.
-    pub start: Vec<(u64, u64, Option<u64>)>,
+    /// Where each chain starts; `None` for chains that failed in an earlier part.
+    pub start: Vec<Option<ChainMark>>,
     /// Seconds used by earlier parts of a continued run: sampling, warm-up.
     pub earlier_secs: (f64, f64),
     pub log: Vec<Warning>,
@@ -64,17 +64,18 @@ impl Collector {
             .chains
             .iter()
             .zip(&self.start)
-            .map(|(draws, &(iterations, datum_grads, warmup_end))| Track {
+            .map(|(draws, start)| Track {
                 view: ChainView {
                     criterion: Vec::new(),
                     draws: draws.clone(),
                     state: ChainState::Starting,
-                    iterations,
-                    warmup_end,
-                    datum_grads,
+                    iterations: start.as_ref().map_or(0, |mark| mark.iterations),
+                    warmup_end: start.as_ref().and_then(|mark| mark.warmup_end),
+                    datum_grads: start.as_ref().map_or(0, |mark| mark.datum_grads),
                     rate: 0.0,
                     draw_secs: self.earlier_secs.0,
                     warmup_secs: self.earlier_secs.1,
+                    mark: start.clone().map(Arc::new),
                 },
                 last: Vec::new(),
                 unmoved: 0,
@@ -116,6 +117,9 @@ impl Collector {
                 Ok(Message::WarmupEnded { chain, at }) => {
                     tracks[chain].view.warmup_end = Some(at);
                 }
+                Ok(Message::Mark { chain, mark }) => {
+                    tracks[chain].view.mark = Some(Arc::from(mark));
+                }
                 Ok(Message::State { chain, state }) => tracks[chain].enter(state, now),
                 Ok(Message::Warn { warning }) => add(&mut log, elapsed, warning),
                 Ok(Message::Ended { chain, state, mark }) => {
@@ -129,6 +133,7 @@ impl Collector {
                     }
                     tracks[chain].enter(state, now);
                     marks[chain] = mark.map(|mark| *mark);
+                    tracks[chain].view.mark = marks[chain].clone().map(Arc::new);
                     ended += 1;
                 }
                 Err(RecvTimeoutError::Timeout) => {}

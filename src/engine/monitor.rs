@@ -269,7 +269,8 @@ fn divergences(job: &Job, view: &RunView) -> u64 {
     view.usable().map(count).sum::<usize>() as u64
 }
 
-fn is_stuck(draws: &DrawList) -> bool {
+/// Whether a chain has not moved for a long time.
+pub fn is_stuck(draws: &DrawList) -> bool {
     let len = draws.len();
     len >= STUCK_DRAWS
         && draws.width() > 0

@@ -23,6 +23,8 @@ pub enum StopReason {
     User,
     /// Every chain failed.
     Failed,
+    /// The program ended before the run did.
+    CutShort,
 }
 
 impl StopReason {
@@ -34,6 +36,9 @@ impl StopReason {
             Self::Precision => "R-hat and effective sample size reached their targets",
             Self::User => "stopped by the user; everything drawn so far is kept",
             Self::Failed => "every chain failed",
+            Self::CutShort => {
+                "the program ended before the run did; draws up to its last second were recovered"
+            }
         }
     }
 }
@@ -89,6 +94,9 @@ pub struct ChainView {
     pub draw_secs: f64,
     /// Seconds of warm-up.
     pub warmup_secs: f64,
+    /// The newest place, about one a second, from which it can be continued; `None` once it has failed. It never stands
+    /// behind more draws than there are.
+    pub mark: Option<Arc<ChainMark>>,
 }
 
 /// A run at one moment: all panels of a frame show the same one.
@@ -168,6 +176,8 @@ pub(super) enum Message {
     WarmupEnded { chain: usize, at: u64 },
     /// A chain changed what it does.
     State { chain: usize, state: ChainState },
+    /// A chain that goes on can be continued from here.
+    Mark { chain: usize, mark: Box<ChainMark> },
     /// Something to tell the user.
     Warn { warning: Warning },
     /// A chain ended and can be continued from here.

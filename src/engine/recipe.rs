@@ -329,6 +329,14 @@ impl Recipe {
             .expect("a recipe holds only strings, numbers, lists and tables of them")
     }
 
+    /// Whether data source and reading, model and priors are those of `other`: a sampler changes no posterior.
+    pub fn gives_the_same_results_as(&self, other: &Self) -> bool {
+        self.model == other.model
+            && self.priors == other.priors
+            && self.data.source == other.data.source
+            && self.data.import == other.data.import
+    }
+
     /// Where the data are, for a recipe that stands in `folder`; `None` for bundled data.
     pub fn data_path(&self, folder: &Path) -> Option<PathBuf> {
         (!self.data.source.starts_with(SAMPLE_PREFIX)).then(|| folder.join(&self.data.source))

@@ -14,6 +14,7 @@ use super::monitor::{Monitor, Report};
 use super::protocol::{ChainState, ChainView, Control, Message, RunState, RunView, StopReason};
 use super::publish::Published;
 use crate::base::draws::{Block, ChainDraws};
+use crate::base::rng::Streams;
 
 /// Messages per chain that may wait for the collector; a full channel blocks the chains, so that memory is bounded.
 const MESSAGES_PER_CHAIN: usize = 4;
@@ -72,7 +73,18 @@ impl Run {
         if job.recipe.run.warmup_of_chains.is_some() {
             control.freeze();
         }
-        let views = Arc::new(Published::new(first_view(&draws, &marks)));
+        let start: Vec<Option<ChainMark>> = marks
+            .iter()
+            .enumerate()
+            .map(|(chain, mark)| match mark {
+                None if !continued => {
+                    let streams = Streams::new(job.recipe.run.seed, chain);
+                    Some(ChainMark::before_start(&streams))
+                }
+                mark => mark.clone(),
+            })
+            .collect();
+        let views = Arc::new(Published::new(first_view(&draws, &start)));
         let reports = Arc::new(Published::new(Report::empty(width)));
         let draws_wanted: Vec<Arc<AtomicU64>> = (0..chains)
             .map(|chain| Arc::new(AtomicU64::new(job.draws_wanted(chain))))
@@ -133,18 +145,13 @@ impl Run {
             });
         }
         drop(messages);
-        let start = marks.iter().map(|mark| {
-            mark.as_ref().map_or((0, 0, None), |mark| {
-                (mark.iterations, mark.datum_grads, mark.warmup_end)
-            })
-        });
         let collector = Collector {
             messages: inbox,
             empty,
             control: Arc::clone(&control),
             published: Arc::clone(&views),
             waker: Arc::clone(&waker),
-            start: start.collect(),
+            start,
             chains: draws,
             earlier_secs,
             log: job.warnings.clone(),
@@ -201,6 +208,11 @@ impl Run {
     /// Changes whenever a new view was published.
     pub fn version(&self) -> u64 {
         self.views.version() + self.reports.version()
+    }
+
+    /// The place where views of the draws are published, also after the run was given up.
+    pub fn views(&self) -> &Arc<Published<RunView>> {
+        &self.views
     }
 
     /// The newest view of the draws.
@@ -310,6 +322,7 @@ fn first_view(draws: &[ChainDraws], marks: &[Option<ChainMark>]) -> RunView {
         rate: 0.0,
         draw_secs: 0.0,
         warmup_secs: 0.0,
+        mark: mark.clone().map(Arc::new),
     };
     RunView {
         chains: draws.iter().zip(marks).map(chain).collect(),

@@ -1,14 +1,14 @@
 //! Run folders: one run each, complete enough to read, replay and continue.
 //!
 //! `recipe.toml` (complete, replays), `draws.csv`, `info.csv`, `summary.csv`, `summary.json`, `run.json` (manifest),
-//! `checkpoint.dat`.
+//! `checkpoint.dat`. While the run goes on, and after a crash, `journal.dat` has its draws.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::draws_csv::{self, ReadDraws};
 use super::manifest::Manifest;
-use super::{ExportError, find, write};
+use super::{ExportError, find, journal, write};
 use crate::base::draws::{ChainDraws, DrawList};
 use crate::diagnostics::{SummaryRow, summarise, weights};
 use crate::engine::checkpoint::{self, ChainMark};
@@ -96,6 +96,25 @@ impl Results {
         Self::new(read.names, read.chains, info, 0.0)
     }
 
+    /// Summarises again without the chains that failed, as the run itself did.
+    pub(super) fn leave_out_failed(&mut self, manifest: &Manifest, seconds: f64) {
+        let working = |index: &usize| {
+            let chain = manifest.chains.get(*index);
+            chain.is_none_or(|chain| chain.failure.is_none())
+        };
+        let usable: Vec<usize> = (0..self.draws.len()).filter(working).collect();
+        if usable.len() == self.draws.len() {
+            return;
+        }
+        let lists: Vec<&DrawList> = usable.iter().map(|&chain| &self.draws[chain]).collect();
+        let weights = self.weights();
+        let weights: Vec<Vec<f64>> = usable
+            .iter()
+            .filter_map(|&chain| weights.get(chain).cloned())
+            .collect();
+        self.summary = summarise(&self.variables, &lists, &weights, seconds);
+    }
+
     /// Weights of the kept draws, one vector per chain; empty where there are none.
     pub fn weights(&self) -> Vec<Vec<f64>> {
         weights_of(&self.info_names, &self.info)
@@ -150,6 +169,13 @@ impl RunFolder {
             .map_err(|error| ExportError::at("The output folder cannot be made", &error, path))?;
         let mut entries = std::fs::read_dir(path)
             .map_err(|error| ExportError::at("The output folder cannot be read", &error, path))?;
+        if path.join(journal::DRAWS).is_file() {
+            return Err(ExportError(format!(
+                "The output folder holds a run that was cut short; `ergodic resume` continues it, or name another \
+                 folder: {}",
+                path.display()
+            )));
+        }
         if entries.next().is_some() {
             return Err(ExportError(format!(
                 "The output folder is not empty; runs are never overwritten, name another one: {}",
@@ -210,15 +236,46 @@ impl RunFolder {
         &self.path
     }
 
+    /// Whether the run in it has no results yet: it goes on, or was cut short.
+    pub fn is_unfinished(&self) -> bool {
+        self.path.join(journal::DRAWS).is_file()
+    }
+
+    /// Writes the recipe of a run that begins, so that the folder is a run folder at once.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn begin(&self, job: &Job) -> Result<(), ExportError> {
+        if self.path.join("recipe.toml").is_file() {
+            return Ok(());
+        }
+        let mut recipe = job.recipe.clone();
+        recipe.data.source = self.source_of(job);
+        self.write_recipe(&recipe)
+    }
+
+    /// Writes everything, and where the chains stand; the journal has then done its work.
+    ///
+    /// # Errors
+    /// The disk is full, or the folder can no longer be written.
+    pub fn save_all(
+        &self,
+        job: &Job,
+        results: &Results,
+        marks: &[Option<ChainMark>],
+    ) -> Result<(), ExportError> {
+        self.save(job, results)?;
+        self.save_checkpoint(job, marks)?;
+        journal::remove(&self.path)
+    }
+
     /// Writes everything but the checkpoint.
     ///
     /// # Errors
     /// The disk is full, or the folder can no longer be written.
     pub fn save(&self, job: &Job, results: &Results) -> Result<(), ExportError> {
         let recipe = self.recipe_of(job, results);
-        let mut recipe_text = String::from("# Replays this run: ergodic fit recipe.toml\n\n");
-        recipe_text.push_str(&recipe.to_toml());
-        self.write_text("recipe.toml", &recipe_text)?;
+        self.write_recipe(&recipe)?;
         for id in ["draws-csv", "info-csv", "summary-csv", "summary-json"] {
             let format = find(id)?;
             write(format, results, &self.path.join(format.file_name))?;
@@ -242,6 +299,21 @@ impl RunFolder {
             .map_err(|error| ExportError::at("The checkpoint could not be written", &error, &path))
     }
 
+    fn write_recipe(&self, recipe: &Recipe) -> Result<(), ExportError> {
+        let mut text = String::from("# Replays this run: ergodic fit recipe.toml\n\n");
+        text.push_str(&recipe.to_toml());
+        self.write_text("recipe.toml", &text)
+    }
+
+    /// The data source as the folder's recipe names it.
+    fn source_of(&self, job: &Job) -> String {
+        if job.recipe.data.source.starts_with(SAMPLE_PREFIX) {
+            job.recipe.data.source.clone()
+        } else {
+            relative_to(&self.path, Path::new(job.table.source()))
+        }
+    }
+
     fn write_text(&self, name: &str, text: &str) -> Result<(), ExportError> {
         let path = self.path.join(name);
         let part = self.path.join(format!("{name}.part"));
@@ -253,9 +325,7 @@ impl RunFolder {
     /// The recipe that replays exactly what is in the folder.
     fn recipe_of(&self, job: &Job, results: &Results) -> Recipe {
         let mut recipe = job.recipe.clone();
-        if !recipe.data.source.starts_with(SAMPLE_PREFIX) {
-            recipe.data.source = source_from(&self.path, job.table.source());
-        }
+        recipe.data.source = self.source_of(job);
         let draws: Vec<u64> = results
             .draws
             .iter()
@@ -293,11 +363,14 @@ impl RunFolder {
             .map_err(|error| ExportError(error.to_string()))
     }
 
-    /// The results.
+    /// The results; of an unfinished run those that reached the disk.
     ///
     /// # Errors
     /// A file is missing or damaged.
     pub fn results(&self) -> Result<Results, ExportError> {
+        if self.is_unfinished() {
+            return journal::read(&self.path);
+        }
         let path = self.path.join("run.json");
         let text = std::fs::read_to_string(&path)
             .map_err(|error| ExportError::at("The run folder is incomplete", &error, &path))?;
@@ -325,10 +398,10 @@ impl RunFolder {
             .iter()
             .map(|chain| chain.draw_secs)
             .fold(0.0, f64::max);
-        Ok(Results {
-            manifest: Some(manifest),
-            ..Results::new(draws.names, draws.chains, info, seconds)
-        })
+        let mut results = Results::new(draws.names, draws.chains, info, seconds);
+        results.leave_out_failed(&manifest, seconds);
+        results.manifest = Some(manifest);
+        Ok(results)
     }
 
     /// Where `job`, made from this folder's recipe, goes on.
@@ -336,7 +409,12 @@ impl RunFolder {
     /// # Errors
     /// The checkpoint is missing, damaged, or of another job.
     pub fn continuation(&self, job: &Job) -> Result<Continuation, ExportError> {
-        let path = self.path.join("checkpoint.dat");
+        let name = if self.is_unfinished() {
+            journal::MARKS
+        } else {
+            "checkpoint.dat"
+        };
+        let path = self.path.join(name);
         let (fingerprint, marks) = checkpoint::read(&path)
             .map_err(|error| ExportError::at("The run cannot be continued", &error, &path))?;
         if fingerprint != job.fingerprint() {
@@ -355,11 +433,16 @@ impl RunFolder {
             .draws
             .into_iter()
             .zip(results.info)
-            .map(|(draws, info)| {
+            .zip(&marks)
+            .map(|((draws, info), mark)| {
                 let mut chain = ChainDraws::new(draws.width(), num_info);
-                chain.draws = draws;
+                // Draws beyond the mark, which a crash may leave, are made again.
+                let kept = mark
+                    .as_ref()
+                    .map_or(draws.len(), |mark| draws.len().min(mark.draws as usize));
+                chain.draws = first(draws, kept);
                 if info.width() == num_info {
-                    chain.info = info;
+                    chain.info = first(info, kept);
                 }
                 chain
             })
@@ -378,6 +461,19 @@ impl RunFolder {
     }
 }
 
+/// The first `count` rows of a list.
+fn first(list: DrawList, count: usize) -> DrawList {
+    if count >= list.len() {
+        return list;
+    }
+    let mut kept = DrawList::new(list.width());
+    for i in 0..count {
+        let row: Vec<f64> = (0..list.width()).map(|j| list.value(i, j)).collect();
+        kept.push(&row);
+    }
+    kept
+}
+
 /// Whether any chain has draws worth keeping.
 pub fn has_draws(view: &RunView) -> bool {
     view.chains
@@ -390,10 +486,10 @@ pub fn has_draws(view: &RunView) -> bool {
 }
 
 /// `source` as seen from `folder`: relative where both share more than the root, so that a project can be moved.
-fn source_from(folder: &Path, source: &str) -> String {
+pub(super) fn relative_to(folder: &Path, source: &Path) -> String {
     let absolute =
         |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_missing| path.to_owned());
-    let (folder, source) = (absolute(folder), absolute(Path::new(source)));
+    let (folder, source) = (absolute(folder), absolute(source));
     let shared = folder
         .components()
         .zip(source.components())

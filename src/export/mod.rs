@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 
 pub mod draws_csv;
 pub mod folder;
+pub mod journal;
 pub mod manifest;
 pub mod number;
+pub mod project;
 pub mod summary;
 
 pub use folder::{Results, RunFolder};

@@ -12,13 +12,18 @@ pub fn pick(purpose: Pick) -> Outcome {
     let begun = Instant::now();
     let path = match &purpose {
         Pick::Open => rfd::FileDialog::new()
-            .set_title("Open data, a recipe or draws")
+            .set_title("Open data, a project, a recipe or draws")
             .add_filter(
-                "Data, recipes and draws",
-                &["csv", "tsv", "txt", "gz", "parquet", "toml"],
+                "Data, projects, recipes and draws",
+                &["csv", "tsv", "txt", "gz", "parquet", "toml", "ergodic"],
             )
             .add_filter("All files", &["*"])
             .pick_file(),
+        Pick::SaveProject(name) => rfd::FileDialog::new()
+            .set_title("Save the project")
+            .set_file_name(name)
+            .add_filter("Projects", &["ergodic"])
+            .save_file(),
         Pick::SaveRecipe => rfd::FileDialog::new()
             .set_title("Save the recipe")
             .set_file_name("recipe.toml")

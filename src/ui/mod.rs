@@ -14,6 +14,7 @@ pub mod outbox;
 pub mod palette;
 pub mod panels;
 pub mod plots;
+mod project_menu;
 pub mod shell;
 mod shortcuts;
 #[cfg(test)]
@@ -72,6 +73,7 @@ pub struct App {
     fx: Fx,
     preferences_path: Option<PathBuf>,
     written: Preferences,
+    title: String,
 }
 
 struct Fx {
@@ -112,6 +114,7 @@ impl App {
             },
             preferences_path,
             written: preferences,
+            title: String::new(),
         };
         app.apply_preferences(ctx);
         app
@@ -159,10 +162,32 @@ impl App {
         for path in dropped {
             self.send(Command::Open(path));
         }
+        self.close_or_ask(ctx);
         if self.state.is_busy() {
             ctx.request_repaint_after(CLOCK_TIME);
         }
         self.keep_preferences(ctx);
+    }
+
+    /// Asks before changes or running chains are lost; names the window after what is open.
+    fn close_or_ask(&mut self, ctx: &egui::Context) {
+        use egui::ViewportCommand;
+        if ctx.input(|input| input.viewport().close_requested()) && !self.state.closing {
+            self.send(Command::Quit);
+            if !self.state.closing {
+                ctx.send_viewport_cmd(ViewportCommand::CancelClose);
+            }
+        } else if self.state.closing {
+            ctx.send_viewport_cmd(ViewportCommand::Close);
+        }
+        let title = match project_menu::title(&self.state) {
+            name if name == "Ergodic" => name,
+            name => format!("{name} - Ergodic"),
+        };
+        if title != self.title {
+            ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
+            self.title = title;
+        }
     }
 
     /// Draws the window and applies what was clicked.

@@ -6,6 +6,7 @@ use super::icons;
 use super::outbox::Outbox;
 use super::palette::palette_ui;
 use super::panels::{Views, data, model, runs, sampler, start};
+use super::project_menu::{project_menu_ui, question_ui};
 use super::shortcuts::{self, Act};
 use super::theme::{Palette, Text, tokens};
 use super::widgets::{Button, Segments};
@@ -33,6 +34,7 @@ pub fn window_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Out
         Page::Runs => runs::runs_ui(ui, state, &mut views.runs, out),
     }
     palette_ui(ui, state, views, out);
+    question_ui(ui, state, out);
     toast_ui(ui, state, out);
 }
 
@@ -41,11 +43,7 @@ fn top_bar_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Outbox
     let narrow = ui.available_width() < NARROW;
     ui.horizontal_centered(|ui| {
         ui.label(icons::icon_fill(icons::WAVEFORM, 20.0).color(colors.accent));
-        let name = state
-            .data
-            .as_ref()
-            .map_or("Ergodic", |data| data.loaded.table.name());
-        ui.label(Text::Heading.rich(name, colors.text_primary));
+        project_menu_ui(ui, state, out);
         ui.add_space(8.0);
         let mut page = state.page;
         let no_data = state.data.is_none().then_some("Open data first");

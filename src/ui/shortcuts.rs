@@ -22,6 +22,10 @@ pub enum Act {
     Stop,
     /// Export the draws of the run shown.
     Export,
+    /// Save the project.
+    Save,
+    /// Save the project elsewhere.
+    SaveAs,
     /// Save the draft as a recipe.
     SaveRecipe,
     /// Take back the last change of the draft.
@@ -43,6 +47,7 @@ const CTRL_ALT: Modifiers = Modifiers::COMMAND.plus(Modifiers::ALT);
 /// All shortcuts. Longer combinations come first, because egui accepts extra modifiers.
 pub const TABLE: &[(KeyboardShortcut, Act)] = &[
     (KeyboardShortcut::new(CTRL_SHIFT, Key::Z), Act::Redo),
+    (KeyboardShortcut::new(CTRL_SHIFT, Key::S), Act::SaveAs),
     (
         KeyboardShortcut::new(CTRL_ALT, Key::Num1),
         Act::Depth(Depth::Verdict),
@@ -60,7 +65,7 @@ pub const TABLE: &[(KeyboardShortcut, Act)] = &[
     (KeyboardShortcut::new(CTRL, Key::Enter), Act::Run),
     (KeyboardShortcut::new(CTRL, Key::Period), Act::Stop),
     (KeyboardShortcut::new(CTRL, Key::E), Act::Export),
-    (KeyboardShortcut::new(CTRL, Key::S), Act::SaveRecipe),
+    (KeyboardShortcut::new(CTRL, Key::S), Act::Save),
     (KeyboardShortcut::new(CTRL, Key::Z), Act::Undo),
     (KeyboardShortcut::new(CTRL, Key::Y), Act::Redo),
     (
@@ -149,6 +154,8 @@ pub fn perform(act: Act, state: &AppState, views: &mut Views, out: &mut Outbox) 
                 out.send(Command::PickExport(entry.id, "draws-csv"));
             }
         }
+        Act::Save => out.send(Command::SaveProject),
+        Act::SaveAs => out.send(Command::PickSaveProject),
         Act::SaveRecipe => out.send(Command::PickSaveRecipe),
         Act::Undo => out.send(Command::Undo),
         Act::Redo => out.send(Command::Redo),

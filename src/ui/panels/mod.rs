@@ -2,7 +2,7 @@
 
 mod columns;
 pub mod data;
-mod menu;
+pub mod menu;
 pub mod model;
 mod page;
 pub mod runs;

@@ -2,6 +2,7 @@
 
 use eframe::egui::{Frame, Panel, Ui};
 
+use super::page::problem_banner;
 use crate::app::entry::RunPhase;
 use crate::app::{AppState, Command, Depth, Page, RunEntry};
 use crate::ui::icons;
@@ -49,6 +50,7 @@ pub fn runs_ui(ui: &mut Ui, state: &AppState, view: &mut RunsView, out: &mut Out
     ui.spacing_mut().item_spacing.y = 0.0;
     let screen = ui.max_rect().size();
     let wide = screen.x >= t.panel.wide_from;
+    problem_banner(ui, state, out);
     let Some(entry) = state.selected() else {
         no_run_ui(ui, state, out);
         return;

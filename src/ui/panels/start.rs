@@ -103,8 +103,8 @@ fn drop_zone_ui(ui: &mut Ui, view: &mut StartView, out: &mut Outbox) {
                 ui.vertical(|ui| {
                     ui.set_width(ui.available_width() - button);
                     heading(ui, "Open data");
-                    let what = "CSV, TSV, text or Parquet, also compressed with gzip; recipes, \
-                                run folders and tables of draws as well";
+                    let what = "CSV, TSV, text or Parquet, also compressed with gzip; projects, \
+                                recipes, run folders and tables of draws as well";
                     ui.add(
                         eframe::egui::Label::new(Text::Body.rich(what, p.text_secondary)).wrap(),
                     );
@@ -293,6 +293,7 @@ fn recent_row(ui: &mut Ui, path: &Path, last: bool) -> eframe::egui::Response {
     let icon = match path.extension().and_then(|end| end.to_str()) {
         Some("csv" | "tsv" | "txt" | "gz") => icons::FILE_CSV,
         Some("toml") => icons::FILE_CODE,
+        Some("ergodic") => icons::FOLDER_OPEN,
         Some("parquet") => icons::TABLE,
         _ => icons::FILE,
     };

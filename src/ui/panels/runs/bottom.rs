@@ -193,7 +193,7 @@ fn command_line_ui(
             });
             let saved = match &entry.saved {
                 Saved::No if entry.is_active() => {
-                    "The run is saved to a folder when it ends; the command line makes the same draws, bit for bit"
+                    "Draws are kept in a folder while the run goes on; the command line makes the same draws, bit for bit"
                         .to_owned()
                 }
                 Saved::No => "The run is not saved yet".to_owned(),

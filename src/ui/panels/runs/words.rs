@@ -148,6 +148,12 @@ pub fn control_progress(entry: &RunEntry) -> Option<f32> {
 pub fn stale_reason(state: &AppState, entry: &RunEntry) -> Option<&'static str> {
     let draft = &state.document.as_ref()?.recipe;
     let mine = entry.recipe.as_ref()?;
+    if let (Some(data), Some(fingerprint)) = (&state.data, entry.data_fingerprint())
+        && data.source == mine.data.source
+        && data.loaded.table.fingerprint() != fingerprint
+    {
+        return Some("Stale: the data file has changed since");
+    }
     if !entry.is_stale(draft) {
         return None;
     }

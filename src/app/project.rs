@@ -1,0 +1,479 @@
+//! Projects in the window: what is open, drafted and run as a file, and back.
+
+use std::path::{Path, PathBuf};
+
+use super::command::{Command, Page};
+use super::document::Document;
+use super::entry::{RunEntry, RunPhase, Saved};
+use super::opening::start_loading;
+use super::reading;
+use super::state::{AppState, FileProblem};
+use super::tasks::{Effects, Origin, Outcome, Pick};
+use super::update::update;
+use crate::engine::recipe::DataSection;
+use crate::export::project::{EXTENSION, Project, ProjectRun, ProjectView};
+
+/// The project that is open.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenProject {
+    /// Its file.
+    pub path: PathBuf,
+    /// What the file says.
+    pub written: Project,
+}
+
+/// What waits until the user has said what becomes of unsaved changes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Then {
+    /// Close the window.
+    Quit,
+    /// Open this project.
+    Open(PathBuf),
+    /// Begin with nothing.
+    New,
+}
+
+impl AppState {
+    /// The project as it would be saved now, with absolute paths.
+    pub fn to_project(&self) -> Project {
+        let mut project = Project::new();
+        project.view = ProjectView {
+            page: self.page.label().to_lowercase(),
+            run: self.selected_run,
+            variable: self.selected_variable,
+        };
+        let fingerprint = |source: &str| {
+            let open = self.data.as_ref().filter(|data| data.source == source);
+            open.map(|data| data.loaded.table.fingerprint().to_owned())
+                .or_else(|| self.expected_fingerprint.clone())
+        };
+        project.draft = self
+            .document
+            .as_ref()
+            .map(|document| document.recipe.clone());
+        project.data = match (&self.data, &project.draft) {
+            (Some(data), _) => Some(DataSection {
+                fingerprint: fingerprint(&data.source),
+                source: data.source.clone(),
+                import: data.options.clone(),
+            }),
+            (None, Some(draft)) => Some(DataSection {
+                fingerprint: fingerprint(&draft.data.source),
+                ..draft.data.clone()
+            }),
+            (None, None) => None,
+        };
+        project.runs = self
+            .runs
+            .iter()
+            .filter_map(|entry| {
+                Some(ProjectRun {
+                    number: entry.id,
+                    path: std::path::absolute(entry.place()?).ok()?,
+                    started: entry.recipe.clone(),
+                })
+            })
+            .collect();
+        project
+    }
+
+    /// Whether there is something that a save would keep: changes of an open project, or of a draft that has no project.
+    pub fn has_unsaved_changes(&self) -> bool {
+        match &self.project {
+            // Its runs are not all there yet.
+            Some(_) if self.reading_project.is_some() => false,
+            Some(open) => !self.to_project().says_the_same_as(&open.written),
+            None => self.document.is_some() && self.history.can_undo(),
+        }
+    }
+
+    /// Runs whose chains would be stopped by closing.
+    pub fn active_runs(&self) -> usize {
+        self.runs.iter().filter(|entry| entry.is_active()).count()
+    }
+
+    /// Name of the open project.
+    pub fn project_name(&self) -> Option<String> {
+        let stem = self.project.as_ref()?.path.file_stem()?;
+        Some(stem.to_string_lossy().into_owned())
+    }
+}
+
+impl RunEntry {
+    /// Its folder, or the file of draws it was read from.
+    pub fn place(&self) -> Option<&Path> {
+        match (&self.saved, &self.folder) {
+            (Saved::At(path), _) => Some(path),
+            (_, Some(folder)) => Some(folder.path()),
+            _ => None,
+        }
+    }
+}
+
+/// Does `then` at once, or asks first if something would be lost.
+pub(super) fn ask(state: &mut AppState, then: Then, fx: &mut dyn Effects) {
+    let runs_stop = state.active_runs() > 0;
+    if state.has_unsaved_changes() || runs_stop {
+        state.asking = Some(then);
+    } else {
+        proceed(state, then, fx);
+    }
+}
+
+/// What was asked about is to be done.
+pub(super) fn proceed(state: &mut AppState, then: Then, fx: &mut dyn Effects) {
+    state.asking = None;
+    state.after_save = None;
+    match then {
+        Then::Quit => state.closing = true,
+        Then::Open(path) => open(state, &path, fx),
+        Then::New => clear(state),
+    }
+}
+
+/// Saves to the project's file, or asks for one.
+pub(super) fn save(state: &mut AppState, fx: &mut dyn Effects) {
+    match state.project.as_ref().map(|open| open.path.clone()) {
+        Some(path) => save_as(state, &path, fx),
+        None => fx.pick(Pick::SaveProject(proposed_name(state))),
+    }
+}
+
+/// A file name for a project without one.
+pub(super) fn proposed_name(state: &AppState) -> String {
+    let stem = state.project_name().or_else(|| {
+        let name = state.data.as_ref()?.loaded.table.name();
+        Some(name.split('.').next().unwrap_or(name).to_owned())
+    });
+    format!("{}.{EXTENSION}", stem.as_deref().unwrap_or("project"))
+}
+
+/// Saves to `path`; the ending is added where it is missing.
+pub(super) fn save_as(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
+    let mut path = path.to_owned();
+    if path.extension().is_none() {
+        path.set_extension(EXTENSION);
+    }
+    let project = state.to_project();
+    let written = project.clone();
+    fx.spawn(
+        "save-project",
+        Box::new(move || Outcome::ProjectSaved {
+            result: project.write(&path).map_err(|error| error.to_string()),
+            path,
+            project: Box::new(written),
+        }),
+    );
+}
+
+pub(super) fn saved(
+    state: &mut AppState,
+    path: PathBuf,
+    project: Project,
+    result: Result<(), String>,
+    fx: &mut dyn Effects,
+) {
+    if let Err(message) = result {
+        state.after_save = None;
+        state.say(message, true);
+        return;
+    }
+    let missing = state.runs.len() - project.runs.len();
+    state.preferences.remember(&path);
+    state.runs_home = path.parent().unwrap_or(Path::new("")).to_owned();
+    state.say(
+        match missing {
+            0 => format!("Saved {}", path.display()),
+            1 => format!(
+                "Saved {}; one run has no folder and is not in it",
+                path.display()
+            ),
+            n => format!(
+                "Saved {}; {n} runs have no folder and are not in it",
+                path.display()
+            ),
+        },
+        false,
+    );
+    state.project = Some(OpenProject {
+        path,
+        written: project,
+    });
+    if let Some(then) = state.after_save.take() {
+        proceed(state, then, fx);
+    }
+}
+
+/// Everything goes but preferences; running chains stop, their folders keep what they drew.
+pub(super) fn clear(state: &mut AppState) {
+    super::advising::cancel(state);
+    if let Some(loading) = state.loading.take() {
+        loading.control.cancel();
+    }
+    let mut fresh = AppState::default();
+    fresh.preferences = std::mem::take(&mut state.preferences);
+    fresh.messages = std::mem::take(&mut state.messages);
+    // Numbers go on, so that what is still on its way belongs to nothing.
+    fresh.next_run = state.next_run;
+    fresh.next_serial = state.next_serial;
+    fresh.check_generation = state.check_generation + 1;
+    *state = fresh;
+}
+
+/// Opens a project: its draft and finished results at once, its data as soon as they are read.
+pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
+    let project = match Project::read(path) {
+        Ok(project) => project,
+        Err(error) => {
+            state.problem = Some(FileProblem {
+                message: error.to_string(),
+                path: Some(path.to_owned()),
+            });
+            return;
+        }
+    };
+    clear(state);
+    let path = std::path::absolute(path).unwrap_or_else(|_bad| path.to_owned());
+    state.preferences.remember(&path);
+    state.runs_home = path.parent().unwrap_or(Path::new("")).to_owned();
+    state.document = project.draft.clone().map(Document::of_recipe);
+    state.expected_fingerprint = project
+        .data
+        .as_ref()
+        .and_then(|data| data.fingerprint.clone());
+    state.page = match project.view.page.as_str() {
+        "data" => Page::Data,
+        "sampler" => Page::Sampler,
+        "runs" => Page::Runs,
+        "model" => Page::Model,
+        _ if !project.runs.is_empty() => Page::Runs,
+        _ if project.draft.is_some() => Page::Model,
+        _ => Page::Start,
+    };
+    if let Some(data) = project.data.clone() {
+        let options = data.import.clone();
+        start_loading(state, Origin::Project(Box::new(data)), options, fx);
+    }
+    let work = project.clone();
+    state.next_serial += 1;
+    let generation = state.next_serial;
+    state.reading_project = Some(generation);
+    state.project = Some(OpenProject {
+        path,
+        written: project,
+    });
+    fx.spawn(
+        "read-project",
+        Box::new(move || {
+            let mut runs = Vec::new();
+            let mut problems = Vec::new();
+            for run in work.runs {
+                match reading::read_place(&run.path) {
+                    Ok((recipe, read)) => {
+                        runs.push((run.number, run.path, run.started.or(recipe), Box::new(read)));
+                    }
+                    Err(error) => problems.push(format!(
+                        "Run {} of the project cannot be shown; put its folder back, or save the project without it \
+                         ({error})",
+                        run.number
+                    )),
+                }
+            }
+            Outcome::ProjectRead {
+                generation,
+                runs,
+                problems,
+            }
+        }),
+    );
+}
+
+/// Shows the runs of a project that was read.
+pub(super) fn runs_read(
+    state: &mut AppState,
+    generation: u64,
+    runs: Vec<super::tasks::ProjectRunRead>,
+    problems: Vec<String>,
+) {
+    if state.reading_project != Some(generation) {
+        return;
+    }
+    state.reading_project = None;
+    for (number, path, recipe, read) in runs {
+        state.next_run = state.next_run.max(number);
+        // Runs that were started meanwhile stand after those of the project.
+        let at = state.runs.partition_point(|entry| entry.id < number);
+        state.runs.insert(
+            at,
+            RunEntry {
+                saved: Saved::At(path),
+                ..RunEntry::new(number, recipe, RunPhase::Read(read))
+            },
+        );
+    }
+    for problem in problems {
+        state.say(problem, true);
+    }
+    let view = state.project.as_ref().map(|open| open.written.view.clone());
+    if let Some(view) = view {
+        state.selected_run = view
+            .run
+            .filter(|&id| state.run(id).is_some())
+            .or(state.selected_run)
+            .or(state.runs.last().map(|entry| entry.id));
+        let count = state.selected().map_or(0, |entry| entry.variables().len());
+        state.selected_variable = view.variable.min(count.saturating_sub(1));
+    }
+    if state.page == Page::Runs && state.runs.is_empty() {
+        state.page = if state.document.is_some() {
+            Page::Model
+        } else {
+            Page::Start
+        };
+    }
+}
+
+/// The answer to the question about unsaved changes.
+pub(super) fn answer(state: &mut AppState, keep: bool, fx: &mut dyn Effects) {
+    let Some(then) = state.asking.take() else {
+        return;
+    };
+    if keep {
+        state.after_save = Some(then);
+        update(state, Command::SaveProject, fx);
+    } else {
+        proceed(state, then, fx);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::Session;
+    use crate::engine::recipe::RunSection;
+
+    /// A session with a finished, saved run of a table in its folder.
+    fn with_run() -> Session {
+        let mut session = Session::default();
+        let mut text = String::from("y,x\n");
+        for i in 0..60 {
+            text.push_str(&format!("{},{}\n", (i * 7 % 5) % 2, f64::from(i) / 7.0));
+        }
+        let path = session.folder.path().join("table.csv");
+        std::fs::write(&path, text).unwrap();
+        session.send(Command::Open(path));
+        session.send(Command::AcceptImport);
+        session.send(Command::SetFormula("y ~ x".to_owned()));
+        session.send(Command::SetRun(RunSection {
+            chains: 2,
+            warmup: Some(60),
+            draws: 80,
+            ..RunSection::default()
+        }));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        session
+    }
+
+    fn reopened(path: &Path) -> Session {
+        let mut session = Session::default();
+        session.send(Command::Open(path.to_owned()));
+        session
+    }
+
+    #[test]
+    fn a_project_opens_with_the_same_draft_and_results_and_notices_changes() {
+        let mut session = with_run();
+        assert!(session.state.has_unsaved_changes());
+        session.send(Command::SaveProject);
+        let proposed = Pick::SaveProject("table.ergodic".to_owned());
+        assert_eq!(session.fx.picks, [proposed]);
+        let path = session.folder.path().join("study");
+        session.send(Command::SaveProjectAs(path.clone()));
+        let path = path.with_extension(EXTENSION);
+        assert!(!session.state.has_unsaved_changes());
+        assert_eq!(session.state.preferences.recent[0], path);
+        assert!(
+            session.state.runs[0]
+                .place()
+                .unwrap()
+                .starts_with(session.folder.path())
+        );
+
+        let mut again = reopened(&path);
+        assert_eq!(again.state.page, Page::Runs);
+        assert_eq!(again.state.document, session.state.document);
+        assert!(again.state.data.is_some() && again.state.check.is_some());
+        let summary = |session: &Session| session.state.runs[0].report().unwrap().summary.clone();
+        assert_eq!(summary(&again), summary(&session));
+        assert!(!again.state.has_unsaved_changes());
+        let draft = |session: &Session| session.state.document.clone().unwrap().recipe;
+        assert!(!again.state.runs[0].is_stale(&draft(&again)));
+
+        // A change makes results stale, is asked about, and is kept if the answer says so.
+        again.send(Command::SetPrior(
+            "b".to_owned(),
+            Some("normal(0, 1)".to_owned()),
+        ));
+        assert!(again.state.runs[0].is_stale(&draft(&again)));
+        again.send(Command::Quit);
+        assert_eq!(again.state.asking, Some(Then::Quit));
+        again.send(Command::CancelQuestion);
+        assert!(!again.state.closing);
+        again.send(Command::Quit);
+        again.send(Command::Answer { save: true });
+        assert!(again.state.closing);
+        let third = reopened(&path);
+        assert_eq!(draft(&third), draft(&again));
+        assert!(third.state.runs[0].is_stale(&draft(&third)));
+    }
+
+    #[test]
+    fn missing_data_and_runs_are_told_with_a_remedy_and_the_rest_is_there() {
+        let mut session = with_run();
+        let path = session.folder.path().join("study.ergodic");
+        session.send(Command::SaveProjectAs(path.clone()));
+        let table = session.folder.path().join("table.csv");
+        let moved = session.folder.path().join("moved.csv");
+        std::fs::rename(&table, &moved).unwrap();
+        let mut again = reopened(&path);
+        let problem = again.state.problem.clone().unwrap().message;
+        assert!(
+            problem.contains("open the data where they are now"),
+            "{problem}"
+        );
+        assert!(again.state.runs[0].report().is_some());
+        // The draft goes on with the data at their new place.
+        again.send(Command::Open(moved));
+        assert!(again.state.problem.is_none() && again.state.check.is_some());
+        assert_eq!(
+            again.state.document.as_ref().unwrap().recipe.model,
+            session.state.document.as_ref().unwrap().recipe.model
+        );
+
+        std::fs::remove_dir_all(session.state.runs[0].place().unwrap()).unwrap();
+        let again = reopened(&path);
+        assert!(again.state.runs.is_empty());
+        let words = again.state.toast.unwrap().text;
+        assert!(
+            words.contains("Run 1") && words.contains("put its folder back"),
+            "{words}"
+        );
+    }
+
+    #[test]
+    fn a_run_and_its_check_share_one_folder() {
+        let mut session = with_run();
+        let folder = session.state.runs[0].place().unwrap().to_owned();
+        session.send(Command::AddDraws(1, 40));
+        session.wait_for_runs();
+        assert_eq!(session.state.runs[0].place().unwrap(), folder);
+        let results = crate::export::RunFolder::open(&folder)
+            .unwrap()
+            .results()
+            .unwrap();
+        assert!(results.draws.iter().all(|draws| draws.len() == 120));
+        let parent = folder.parent().unwrap();
+        assert_eq!(std::fs::read_dir(parent).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,150 @@
+//! The project's menu in the top bar, and the question about unsaved changes.
+
+use std::path::Path;
+
+use eframe::egui::{Id, Modal, Ui};
+
+use super::icons;
+use super::outbox::Outbox;
+use super::panels::menu;
+use super::shortcuts::{self, Act};
+use super::theme::{Text, tokens};
+use super::widgets::{Button, heading, sentence};
+use crate::app::project::Then;
+use crate::app::{AppState, Command};
+
+/// Width of the menu and of the question.
+const MENU_WIDTH: f32 = 300.0;
+const QUESTION_WIDTH: f32 = 420.0;
+/// Recent files in the menu.
+const RECENT: usize = 6;
+/// Characters of the name in the bar.
+const NAME: usize = 28;
+
+/// Name of the project, else of the data; a dot marks unsaved changes of a project.
+pub fn title(state: &AppState) -> String {
+    let name = state.project_name().or_else(|| {
+        let data = state.data.as_ref()?;
+        Some(data.loaded.table.name().to_owned())
+    });
+    let mut name = name.unwrap_or_else(|| "Ergodic".to_owned());
+    if name.chars().count() > NAME {
+        name = name.chars().take(NAME - 1).collect();
+        name.push('…');
+    }
+    if state.project.is_some() && state.has_unsaved_changes() {
+        name.push_str(" •");
+    }
+    name
+}
+
+/// Draws the button with the menu behind it.
+pub fn project_menu_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
+    let name = title(state);
+    let button = ui
+        .add(Button::new(&name).quiet().trailing(icons::CARET_DOWN))
+        .on_hover_text("Project: open, save, recent");
+    menu::menu(&button, MENU_WIDTH, |ui| {
+        let keys = |act| shortcuts::keys(act).unwrap_or_default();
+        for (text, fact, command) in [
+            ("Open…", keys(Act::Open), Command::PickOpen),
+            ("Save the project", keys(Act::Save), Command::SaveProject),
+            (
+                "Save the project as…",
+                keys(Act::SaveAs),
+                Command::PickSaveProject,
+            ),
+            (
+                "Save the draft as a recipe…",
+                String::new(),
+                Command::PickSaveRecipe,
+            ),
+            ("New project", String::new(), Command::NewProject),
+        ] {
+            if menu::item(ui, text, &fact, false).clicked() {
+                out.send(command);
+            }
+        }
+        let recent = &state.preferences.recent;
+        if !recent.is_empty() {
+            menu::separator(ui);
+        }
+        for path in recent.iter().take(RECENT) {
+            let name = path
+                .file_name()
+                .unwrap_or(path.as_os_str())
+                .to_string_lossy();
+            let folder = path.parent().unwrap_or(Path::new("")).display().to_string();
+            if menu::item(ui, &format!("Open `{name}`"), "", false)
+                .on_hover_text(folder)
+                .clicked()
+            {
+                out.send(Command::Open(path.clone()));
+            }
+        }
+    });
+}
+
+/// Asks what becomes of unsaved changes and running chains, where somebody wants to leave them.
+pub fn question_ui(ui: &Ui, state: &AppState, out: &mut Outbox) {
+    let Some(then) = &state.asking else { return };
+    let t = tokens();
+    let unsaved = state.has_unsaved_changes();
+    let active = state.active_runs();
+    let act = match then {
+        Then::Quit => "Close the window",
+        Then::Open(_) => "Open the other project",
+        Then::New => "Begin a new project",
+    };
+    let shown = Modal::new(Id::unique("unsaved")).show(ui.ctx(), |ui| {
+        ui.set_width(QUESTION_WIDTH);
+        ui.spacing_mut().item_spacing.y = t.space.x2;
+        let name = state.project_name();
+        heading(
+            ui,
+            &match (&name, unsaved) {
+                (Some(name), true) => format!("Save the changes to `{name}`?"),
+                (None, true) => "Save the draft and its runs as a project?".to_owned(),
+                _ => format!("{act} although chains are running?"),
+            },
+        );
+        if active > 0 {
+            let runs = if active == 1 {
+                "One run goes on"
+            } else {
+                "Runs go on"
+            };
+            let text = format!(
+                "{runs}; closing stops the chains, and what they drew stays in the run folder"
+            );
+            sentence(ui, &text, Text::Body);
+        } else {
+            sentence(
+                ui,
+                "Runs are in their folders whatever you choose",
+                Text::Body,
+            );
+        }
+        ui.add_space(t.space.x2);
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = t.space.x2;
+            if unsaved {
+                let save = ui.add(Button::new("Save").primary().icon(icons::FLOPPY_DISK));
+                if save.clicked() {
+                    out.send(Command::Answer { save: true });
+                }
+                if ui.add(Button::new("Do not save").danger()).clicked() {
+                    out.send(Command::Answer { save: false });
+                }
+            } else if ui.add(Button::new(act).danger()).clicked() {
+                out.send(Command::Answer { save: false });
+            }
+            if ui.add(Button::new("Cancel")).clicked() {
+                out.send(Command::CancelQuestion);
+            }
+        });
+    });
+    if shown.should_close() {
+        out.send(Command::CancelQuestion);
+    }
+}

@@ -212,11 +212,15 @@ fn model<T: Template, E: Example>(
             )));
         }
         _ => {
-            return Err(ModelError(format!("Template `{id}` needs a numeric response")));
+            return Err(ModelError(format!(
+                "Template `{id}` needs a numeric response"
+            )));
         }
     };
     if design.offset.is_some() {
-        return Err(ModelError(format!("Template `{id}` takes no offsets; leave them out")));
+        return Err(ModelError(format!(
+            "Template `{id}` takes no offsets; leave them out"
+        )));
     }
     if width == 0 {
         return Err(ModelError(format!(

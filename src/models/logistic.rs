@@ -294,6 +294,17 @@ impl<F: Family> LogisticModel<F> {
         }
     }
 
+    /// Turns raw coefficients into standardised ones; the inverse of [`Self::raw_from_standardized`].
+    fn standardized_from_raw(&self, u: &mut [f64]) {
+        let design = &self.design;
+        if design.has_intercept {
+            u[0] += dot(&u[1..], &design.raw_center[1..]);
+        }
+        for j in usize::from(design.has_intercept)..u.len() {
+            u[j] *= design.raw_scale[j];
+        }
+    }
+
     /// Prior of the intercept on the scale that priors do not hold on, where it is normal: there it is the sum of the
     /// intercept and of all coefficients times their centres, and other sums have no closed form.
     fn prior_of_other_intercept(&self) -> Option<Prior> {
@@ -440,16 +451,21 @@ impl<F: Family> Model for LogisticModel<F> {
 
     fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
         u.copy_from_slice(theta);
-        if self.report_standardized {
-            return;
+        if !self.report_standardized {
+            self.standardized_from_raw(u);
         }
-        let design = &self.design;
-        for j in usize::from(design.has_intercept)..u.len() {
-            u[j] = theta[j] * design.raw_scale[j];
+    }
+
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+        for (u, prior) in u.iter_mut().zip(&self.priors) {
+            *u = prior
+                .draw(rng)
+                .ok_or("it has a flat prior, and a flat prior cannot be drawn from")?;
         }
-        if design.has_intercept {
-            u[0] = theta[0] + dot(&theta[1..], &design.raw_center[1..]);
+        if self.priors_on_raw {
+            self.standardized_from_raw(u);
         }
+        Ok(())
     }
 
     fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {

@@ -21,6 +21,7 @@ use crate::data::response::ResponseUse;
 pub mod categorical;
 #[cfg(test)]
 mod conformance;
+pub mod examples;
 pub mod glm;
 pub mod logistic;
 pub mod prior;
@@ -154,7 +155,18 @@ pub trait Model: Send + Sync {
     fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]);
     /// One gradient per row, row-major (B×D).
     fn scores(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]);
-    /// Simulated responses for `rows` (B).
+    /// Numbers that [`Self::simulate`] gives per row: 1, the response; without a response the columns of the row, C.
+    fn values_per_row(&self) -> usize {
+        1
+    }
+    /// Draws a position from the prior.
+    ///
+    /// # Errors
+    /// Why it cannot be done, in words that can follow "template `id` cannot, because ".
+    fn draw_prior(&self, _rng: &mut ChainRng, _u: &mut [f64]) -> Result<(), &'static str> {
+        Err("it does not say how to draw from its prior")
+    }
+    /// Simulated responses for `rows` (B), or rows as they are in the data, without scaling, where there is no response (B×C).
     fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]);
 
     /// What [`Self::grad_difference`] and [`Self::score_differences`] need to know about the anchor `u`.
@@ -359,6 +371,8 @@ pub struct ModelEntry {
     pub spec: ModelSpec,
     /// Builds the model.
     pub build: BuildModel,
+    /// The heading under which lists show it.
+    pub group: &'static str,
 }
 
 impl ModelEntry {
@@ -367,7 +381,14 @@ impl ModelEntry {
         Self {
             spec: T::SPEC,
             build: T::build,
+            group: "Regression",
         }
+    }
+
+    /// The same under another heading.
+    #[must_use]
+    pub const fn in_group(self, group: &'static str) -> Self {
+        Self { group, ..self }
     }
 
     /// `settings` with the defaults of those that are absent.
@@ -395,10 +416,18 @@ impl ModelEntry {
     }
 }
 
-/// All templates, in the order in which lists show them.
+/// Heading of small models for teaching and tests.
+pub const EXAMPLES: &str = "Examples";
+
+/// All templates, in the order in which lists show them; those of a group stand together.
 pub static REGISTRY: &[ModelEntry] = &[
     ModelEntry::of::<logistic::Logistic>(),
-    ModelEntry::of::<categorical::Categorical>(),
+    ModelEntry::of::<categorical::Categorical>().in_group("Categories"),
+    ModelEntry::of::<examples::NormalMean>().in_group(EXAMPLES),
+    ModelEntry::of::<examples::NormalGamma>().in_group(EXAMPLES),
+    ModelEntry::of::<examples::MultivariateT>().in_group(EXAMPLES),
+    ModelEntry::of::<examples::WarpedGaussian>().in_group(EXAMPLES),
+    ModelEntry::of::<examples::GaussianMixture>().in_group(EXAMPLES),
 ];
 
 /// The template called `id`; the error lists the known ones.

@@ -29,6 +29,8 @@ mod conjugate;
 pub mod convention;
 mod criterion;
 mod energy_conserving;
+#[cfg(test)]
+mod examples_tests;
 mod fisher;
 mod fisher_scoring;
 #[cfg(test)]

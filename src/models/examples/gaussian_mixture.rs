@@ -21,7 +21,9 @@ use std::sync::Arc;
 use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
-use super::{Example, NormalPrior, LOG_NORMAL, PRIORS_ARE_SETTINGS, model, number, param, positive};
+use super::{
+    Example, LOG_NORMAL, NormalPrior, PRIORS_ARE_SETTINGS, model, number, param, positive,
+};
 use crate::base::rng::ChainRng;
 use crate::base::settings::{Default as FieldDefault, Field, Kind};
 use crate::data::design::Design;
@@ -42,9 +44,27 @@ const FIELDS: &[Field] = &[
         default: Some(FieldDefault::Text("locations")),
         why: "the simpler one; the other has two peaks of different shape",
     },
-    positive("variance", "Variance of a cluster", "σ², known", 1.0, "that of the source with two columns"),
-    positive("prior_variance", "Prior variance of θ_1", "v_1 of the prior N(0, v_1 I)", 10.0, "that of the sources"),
-    positive("second_prior_variance", "Prior variance of θ_2", "v_2 of the prior N(0, v_2 I)", 10.0, "that of the source with two columns"),
+    positive(
+        "variance",
+        "Variance of a cluster",
+        "σ², known",
+        1.0,
+        "that of the source with two columns",
+    ),
+    positive(
+        "prior_variance",
+        "Prior variance of θ_1",
+        "v_1 of the prior N(0, v_1 I)",
+        10.0,
+        "that of the sources",
+    ),
+    positive(
+        "second_prior_variance",
+        "Prior variance of θ_2",
+        "v_2 of the prior N(0, v_2 I)",
+        10.0,
+        "that of the source with two columns",
+    ),
 ];
 
 impl Template for GaussianMixture {

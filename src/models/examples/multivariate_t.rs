@@ -27,13 +27,28 @@ use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Templ
 pub struct MultivariateT;
 
 const FIELDS: &[Field] = &[
-    positive("df", "Degrees of freedom", "ν, known", 5.0, "the source prints no value"),
-    positive("scale", "Scale", "s, the square root of the diagonal of Σ", 1.0, "the source prints no value"),
+    positive(
+        "df",
+        "Degrees of freedom",
+        "ν, known",
+        5.0,
+        "the source prints no value",
+    ),
+    positive(
+        "scale",
+        "Scale",
+        "s, the square root of the diagonal of Σ",
+        1.0,
+        "the source prints no value",
+    ),
     Field {
         key: "correlation",
         label: "Correlation",
         help: "ρ, the correlation of any two columns in Σ",
-        kind: Kind::Real { min: -0.999, max: 0.999 },
+        kind: Kind::Real {
+            min: -0.999,
+            max: 0.999,
+        },
         default: Some(FieldDefault::Real(0.0)),
         why: "the source prints no value",
     },
@@ -62,9 +77,8 @@ impl Template for MultivariateT {
                 )));
             }
             let df = get("df");
-            let log_det = width_real * 2.0 * scale.ln()
-                + (width_real - 1.0) * (1.0 - rho).ln()
-                + common.ln();
+            let log_det =
+                width_real * 2.0 * scale.ln() + (width_real - 1.0) * (1.0 - rho).ln() + common.ln();
             Ok(Location {
                 names: design.terms[usize::from(design.has_intercept)..].to_vec(),
                 df,
@@ -117,7 +131,13 @@ impl Example for Location {
     fn params(&self) -> Vec<ParamInfo> {
         self.names
             .iter()
-            .map(|name| param(&format!("theta[{name}]"), &format!("centre of {name}"), "flat".to_owned()))
+            .map(|name| {
+                param(
+                    &format!("theta[{name}]"),
+                    &format!("centre of {name}"),
+                    "flat".to_owned(),
+                )
+            })
             .collect()
     }
 

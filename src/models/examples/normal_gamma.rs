@@ -31,12 +31,27 @@ const FIELDS: &[Field] = &[
         key: "prior_mean",
         label: "Prior mean",
         help: "m of the prior N(m, 1/τ) of μ",
-        kind: Kind::Real { min: -1e12, max: 1e12 },
+        kind: Kind::Real {
+            min: -1e12,
+            max: 1e12,
+        },
         default: Some(FieldDefault::Real(0.0)),
         why: "the source prints no value",
     },
-    positive("shape", "Prior shape", "α of the prior Gamma(α, β) of τ", 5.0, "that of the source"),
-    positive("rate", "Prior rate", "β of the prior Gamma(α, β) of τ", 1.0, "that of the source"),
+    positive(
+        "shape",
+        "Prior shape",
+        "α of the prior Gamma(α, β) of τ",
+        5.0,
+        "that of the source",
+    ),
+    positive(
+        "rate",
+        "Prior rate",
+        "β of the prior Gamma(α, β) of τ",
+        1.0,
+        "that of the source",
+    ),
 ];
 
 impl Template for NormalGamma {
@@ -76,7 +91,11 @@ impl MeanPrecision {
 impl Example for MeanPrecision {
     fn params(&self) -> Vec<ParamInfo> {
         vec![
-            param("mu", "mean of the rows", format!("normal({}, 1/sqrt(tau))", self.mean)),
+            param(
+                "mu",
+                "mean of the rows",
+                format!("normal({}, 1/sqrt(tau))", self.mean),
+            ),
             param("tau", "precision of a row, 1/variance", self.prior_text()),
         ]
     }

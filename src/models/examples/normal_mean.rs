@@ -12,7 +12,9 @@ use std::sync::Arc;
 use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
-use super::{Example, NormalPrior, PRIORS_ARE_SETTINGS, log_normal, model, number, param, positive};
+use super::{
+    Example, NormalPrior, PRIORS_ARE_SETTINGS, log_normal, model, number, param, positive,
+};
 use crate::base::rng::ChainRng;
 use crate::base::settings::{Default as FieldDefault, Field, Kind};
 use crate::data::design::Design;
@@ -23,16 +25,31 @@ use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Templ
 pub struct NormalMean;
 
 const FIELDS: &[Field] = &[
-    positive("variance", "Variance of a row", "σ², known", 1.0, "that of the source"),
+    positive(
+        "variance",
+        "Variance of a row",
+        "σ², known",
+        1.0,
+        "that of the source",
+    ),
     Field {
         key: "prior_mean",
         label: "Prior mean",
         help: "m of the prior N(m, v) of θ",
-        kind: Kind::Real { min: -1e12, max: 1e12 },
+        kind: Kind::Real {
+            min: -1e12,
+            max: 1e12,
+        },
         default: Some(FieldDefault::Real(0.0)),
         why: "that of the source",
     },
-    positive("prior_variance", "Prior variance", "v of the prior N(m, v) of θ", 10.0, "that of the source"),
+    positive(
+        "prior_variance",
+        "Prior variance",
+        "v of the prior N(m, v) of θ",
+        10.0,
+        "that of the source",
+    ),
 ];
 
 impl Template for NormalMean {

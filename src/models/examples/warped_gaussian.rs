@@ -16,7 +16,9 @@ use std::sync::Arc;
 use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
-use super::{Example, NormalPrior, PRIORS_ARE_SETTINGS, log_normal, model, number, param, positive};
+use super::{
+    Example, NormalPrior, PRIORS_ARE_SETTINGS, log_normal, model, number, param, positive,
+};
 use crate::base::rng::ChainRng;
 use crate::base::settings::Field;
 use crate::data::design::Design;
@@ -27,8 +29,20 @@ use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Templ
 pub struct WarpedGaussian;
 
 const FIELDS: &[Field] = &[
-    positive("variance", "Variance of a row", "σ², known", 4.0, "the source prints no value; this one gives a crescent"),
-    positive("prior_variance", "Prior variance", "v of the prior N(0, v) of θ_1 and θ_2", 1.0, "the source prints no value"),
+    positive(
+        "variance",
+        "Variance of a row",
+        "σ², known",
+        4.0,
+        "the source prints no value; this one gives a crescent",
+    ),
+    positive(
+        "prior_variance",
+        "Prior variance",
+        "v of the prior N(0, v) of θ_1 and θ_2",
+        1.0,
+        "the source prints no value",
+    ),
 ];
 
 impl Template for WarpedGaussian {
@@ -65,8 +79,16 @@ impl Example for Warped {
     fn params(&self) -> Vec<ParamInfo> {
         let [first, second] = self.priors;
         vec![
-            param("theta[1]", "the part of the mean that enters as it is", first.text()),
-            param("theta[2]", "the part of the mean that enters squared", second.text()),
+            param(
+                "theta[1]",
+                "the part of the mean that enters as it is",
+                first.text(),
+            ),
+            param(
+                "theta[2]",
+                "the part of the mean that enters squared",
+                second.text(),
+            ),
         ]
     }
 

@@ -11,6 +11,7 @@
 //! | [`verdict`] | one word and one sentence about a run |
 //! | [`bias`] | how far an approximate sampler is from a reference |
 //! | [`osgfs_criterion`] | convergence criterion of stochastic gradient Fisher scoring |
+//! | [`uniformity`] | whether ranks of simulation-based calibration are uniform |
 //! | [`zero_variance`] | control variates from gradients: smaller errors from the same draws |
 //! | [`density`], [`autocorrelation`], [`ranks`] | what plots draw |
 //! | [`weights`] | what all of these mean for weighted draws |
@@ -37,6 +38,7 @@ mod sentence;
 mod sorting;
 pub mod stein;
 pub mod summary;
+pub mod uniformity;
 pub mod verdict;
 pub mod weights;
 pub mod zero_variance;

@@ -106,6 +106,10 @@ pub enum Command {
     RunTrials,
     /// Stop doing that.
     CancelTrials,
+    /// Calibrate the draft's model and sampler by simulation.
+    Calibrate,
+    /// Stop doing that, and show what is done.
+    CancelCalibration,
     /// Draw a new seed from the present one.
     NewSeed,
 

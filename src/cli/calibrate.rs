@@ -17,8 +17,6 @@ use crate::engine::{Job, PrepareControl, Recipe};
 
 /// Time between lines of progress.
 const LINE_TIME: Duration = Duration::from_secs(5);
-/// Bars of a histogram, from empty to full.
-const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// Calibrates.
 pub fn calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
@@ -143,19 +141,11 @@ fn table(calibration: &Calibration) -> String {
                 format!("{:.4}", test.p_ecdf),
                 value,
                 p,
-                bars(&test.histogram),
+                test.bars(),
             ]
         })
         .collect();
     output::table(&["variable", "p (ECDF)", "chi-square", "p", "ranks"], &rows)
-}
-
-/// A histogram as a line of bars; a flat one is half as high as a bar can be.
-fn bars(histogram: &[usize]) -> String {
-    let mean = histogram.iter().sum::<usize>() as f64 / histogram.len().max(1) as f64;
-    let full = (BARS.len() - 1) as f64;
-    let height = |&count: &usize| (count as f64 / mean * 0.5 * full).round().min(full) as usize;
-    histogram.iter().map(|count| BARS[height(count)]).collect()
 }
 
 fn to_json(calibration: &Calibration, job: &Job) -> serde_json::Value {

@@ -30,6 +30,23 @@ pub struct Uniformity {
     pub p_ecdf: f64,
 }
 
+/// Bars of a line of text, from empty to full.
+const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+impl Uniformity {
+    /// The histogram as a line of bars; one that is flat is half as high as a bar can be.
+    pub fn bars(&self) -> String {
+        let total: usize = self.histogram.iter().sum();
+        let mean = total as f64 / self.histogram.len().max(1) as f64;
+        let full = (BARS.len() - 1) as f64;
+        let height = |&count: &usize| (0.5 * full * count as f64 / mean).round().min(full) as usize;
+        self.histogram
+            .iter()
+            .map(|count| BARS[height(count)])
+            .collect()
+    }
+}
+
 /// The tests for n ranks from 0 to L.
 pub struct RankTest {
     num_ranks: usize,

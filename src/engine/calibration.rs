@@ -80,6 +80,11 @@ impl Calibration {
         Some((least * self.tests.len() as f64).min(1.0))
     }
 
+    /// Whether the ranks say that something is wrong.
+    pub fn has_failed(&self) -> bool {
+        self.p_value().is_some_and(|p| p < LEVEL)
+    }
+
     /// One sentence: whether the ranks are uniform, and what that means.
     pub fn sentence(&self) -> String {
         let count = self.ranks.first().map_or(0, Vec::len);

@@ -5,6 +5,7 @@
 
 mod adam;
 pub mod lbfgs;
+pub mod mixed;
 pub mod mode;
 pub mod newton;
 pub mod registry;

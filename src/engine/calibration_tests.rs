@@ -82,9 +82,9 @@ fn every_template_is_calibrated_or_says_why_not() {
 #[test]
 fn a_wrong_model_is_found_out() {
     for (key, value) in [
-        ("prior_variance", 0.5),
+        ("prior_variance", 0.05),
         ("variance", 3.0),
-        ("prior_mean", 3.0),
+        ("prior_mean", 100.0),
     ] {
         let mut right = job(&recipe("normal-mean")).unwrap();
         // The data still come from the model that the job was prepared with.

@@ -7,6 +7,7 @@ use crate::base::settings::Value;
 use crate::data::roles::{Conversion, Role};
 use crate::data::sniff::ImportOptions;
 use crate::diagnostics::zero_variance::Order;
+use crate::engine::likelihood::LikelihoodOptions;
 use crate::engine::recipe::{RunSection, Scale};
 
 /// The pages of the window.
@@ -110,6 +111,10 @@ pub enum Command {
     Calibrate,
     /// Stop doing that, and show what is done.
     CancelCalibration,
+    /// Fit the draft's mixed model by likelihood.
+    Estimate(LikelihoodOptions),
+    /// Stop doing that.
+    CancelEstimate,
     /// Draw a new seed from the present one.
     NewSeed,
 

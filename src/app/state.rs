@@ -15,6 +15,7 @@ use crate::data::load::{LoadControl, Loaded};
 use crate::data::profile::Profile;
 use crate::data::roles::Role;
 use crate::data::sniff::ImportOptions;
+use crate::engine::likelihood::{LikelihoodControl, LikelihoodFit};
 use crate::engine::{PrepareControl, Recipe};
 use crate::models::ParamInfo;
 use crate::samplers::advise::Advice;
@@ -147,6 +148,10 @@ pub struct AppState {
     pub calibrating: Option<Arc<CalibrationTask>>,
     /// What the last calibration said.
     pub calibrated: Option<Calibrated>,
+    /// The likelihood fit that is being made.
+    pub estimating: Option<Arc<LikelihoodControl>>,
+    /// The last likelihood fit.
+    pub estimated: Option<Arc<LikelihoodFit>>,
     /// Runs, oldest first.
     pub runs: Vec<RunEntry>,
     /// The run shown.

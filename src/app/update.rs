@@ -6,6 +6,7 @@ use super::command::{Command, Page};
 use super::correcting::{correct, corrected};
 use super::drafting::{DocumentChange, change_document, convert, step};
 use super::entry::{RunEntry, RunPhase, Saved};
+use super::likelihood;
 use super::opening::{accept_import, loaded, open, origin_of, start_loading};
 use super::project::{self, Then};
 use super::running::{
@@ -66,6 +67,8 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::CancelTrials => trials::cancel(state),
         Command::Calibrate => calibrating::start(state, fx),
         Command::CancelCalibration => calibrating::cancel(state),
+        Command::Estimate(options) => likelihood::start(state, options, fx),
+        Command::CancelEstimate => likelihood::cancel(state),
         Command::StartRun => start_run(state, fx),
         Command::Pause(id) => with_run(state, id, Run::pause),
         Command::Resume(id) => with_run(state, id, Run::resume),
@@ -155,6 +158,7 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
             control,
             result,
         } => calibrating::finished(state, *recipe, &control, result),
+        Outcome::Estimated { control, result } => likelihood::finished(state, &control, result),
         Outcome::Prepared {
             run,
             result,

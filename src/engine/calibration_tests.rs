@@ -32,6 +32,8 @@ fn run(job: &Job) -> Result<Calibration, JobError> {
 /// Templates that can be calibrated; others must say why not.
 const CALIBRATED: &[&str] = &[
     "logistic",
+    "poisson",
+    "negative-binomial",
     "categorical",
     "normal-mean",
     "normal-gamma",
@@ -44,12 +46,11 @@ fn every_template_is_calibrated_or_says_why_not() {
     for entry in REGISTRY {
         let id = entry.spec.id;
         let mut recipe = recipe(id);
-        // With the default priors of a logit model nearly all simulated outcomes are certain.
-        if id == "logistic" {
-            for class in ["b", "intercept"] {
-                let prior = "normal(0, 1)".to_owned();
-                recipe.priors.insert(class.to_owned(), prior);
-            }
+        // With the default priors of a logit or logarithm nearly all simulated responses are certain or huge.
+        let classes = entry.spec.priors.classes.iter().map(|(class, _)| *class);
+        for class in classes.filter(|class| ["b", "intercept"].contains(class)) {
+            let prior = "normal(0, 1)".to_owned();
+            recipe.priors.insert(class.to_owned(), prior);
         }
         // Clusters that are apart give two peaks, which no chain visits evenly.
         if id == "gaussian-mixture" {

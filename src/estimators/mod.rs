@@ -12,7 +12,8 @@ pub mod registry;
 mod rmsprop;
 mod santa;
 mod sgd;
-pub mod stochastic;
+pub mod smoothing;
+mod stochastic;
 #[cfg(test)]
 mod tests;
 pub mod trace;

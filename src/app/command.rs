@@ -107,6 +107,10 @@ pub enum Command {
     RunTrials,
     /// Stop doing that.
     CancelTrials,
+    /// Calibrate the draft's model and sampler by simulation.
+    Calibrate,
+    /// Stop doing that, and show what is done.
+    CancelCalibration,
     /// Fit the draft's mixed model by likelihood.
     Estimate(LikelihoodOptions),
     /// Stop doing that.

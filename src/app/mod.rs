@@ -4,6 +4,7 @@
 //! state. Long work runs on named threads and comes back as an [`Outcome`].
 
 mod advising;
+pub mod calibrating;
 mod checking;
 pub mod command;
 pub mod correcting;

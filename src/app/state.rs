@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::calibrating::{Calibrated, CalibrationTask};
 use super::command::Page;
 use super::document::{Document, History};
 use super::entry::{Correction, RunEntry};
@@ -143,6 +144,10 @@ pub struct AppState {
     pub trials: Option<Arc<TrialsTask>>,
     /// What the last trials said.
     pub tuned: Option<Tuned>,
+    /// The calibration that is running.
+    pub calibrating: Option<Arc<CalibrationTask>>,
+    /// What the last calibration said.
+    pub calibrated: Option<Calibrated>,
     /// The likelihood fit that is being made.
     pub estimating: Option<Arc<LikelihoodControl>>,
     /// The last likelihood fit.

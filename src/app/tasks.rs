@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use super::calibrating::CalibrationTask;
 use super::entry::ReadRun;
 use super::state::ModelCheck;
 use super::trials::TrialsTask;
 use crate::data::DataError;
 use crate::data::load::Loaded;
 use crate::data::profile::Profile;
+use crate::engine::calibration::Calibration;
 use crate::engine::likelihood::{LikelihoodControl, LikelihoodError, LikelihoodFit};
 use crate::engine::recipe::DataSection;
 use crate::engine::tuning::Tuning;
@@ -67,6 +69,15 @@ pub enum Outcome {
         control: Arc<TrialsTask>,
         /// What they said or what is wrong.
         result: Result<Tuning, JobError>,
+    },
+    /// A draft was calibrated by simulation, or not.
+    Calibrated {
+        /// The draft.
+        recipe: Box<Recipe>,
+        /// Which request this was.
+        control: Arc<CalibrationTask>,
+        /// What the ranks said or what is wrong.
+        result: Result<Calibration, JobError>,
     },
     /// The draft was fitted by likelihood, or not.
     Estimated {

@@ -1,6 +1,7 @@
 //! The only place where commands and outcomes change the state.
 
 use super::advising::{advise, advised, cancel};
+use super::calibrating;
 use super::command::{Command, Page};
 use super::correcting::{correct, corrected};
 use super::drafting::{DocumentChange, change_document, convert, step};
@@ -64,6 +65,8 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::CancelAdvice => cancel(state),
         Command::RunTrials => trials::start(state, fx),
         Command::CancelTrials => trials::cancel(state),
+        Command::Calibrate => calibrating::start(state, fx),
+        Command::CancelCalibration => calibrating::cancel(state),
         Command::Estimate(options) => likelihood::start(state, options, fx),
         Command::CancelEstimate => likelihood::cancel(state),
         Command::StartRun => start_run(state, fx),
@@ -150,6 +153,11 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
             control,
             result,
         } => trials::finished(state, *recipe, &control, result, fx),
+        Outcome::Calibrated {
+            recipe,
+            control,
+            result,
+        } => calibrating::finished(state, *recipe, &control, result),
         Outcome::Estimated { control, result } => likelihood::finished(state, &control, result),
         Outcome::Prepared {
             run,

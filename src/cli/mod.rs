@@ -9,6 +9,7 @@ use clap::Parser as _;
 
 pub mod args;
 mod bench;
+mod calibrate;
 mod compare;
 mod estimate;
 mod fit;
@@ -65,6 +66,7 @@ pub fn main() -> ExitCode {
         Some(Command::Summarise(summarise)) => results::summarise(&summarise),
         Some(Command::Compare(compare)) => compare::compare(&compare),
         Some(Command::Tune(args)) => tune::tune(&args),
+        Some(Command::Calibrate(args)) => calibrate::calibrate(&args),
         Some(Command::Resume(resume)) => fit::resume(&resume),
         Some(Command::Export(export)) => results::export(&export),
         Some(Command::Bench(args)) => bench::bench(&args),

@@ -19,6 +19,7 @@
 use std::sync::Arc;
 
 use rand::RngExt as _;
+use rand_distr::{Distribution as _, Gamma};
 use statrs::function::gamma::ln_gamma;
 
 use super::simplex::{SimplexCounts, log_probabilities, log_sigmoid, position, sigmoid};
@@ -73,6 +74,12 @@ fn concentration_of(text: &str) -> Result<f64, ModelError> {
             text.trim()
         ))),
     }
+}
+
+/// The logarithm of a Gamma(`shape`, 1) variable: G(a) has the distribution of G(a + 1) U^(1/a).
+fn log_gamma_draw(shape: f64, rng: &mut ChainRng) -> f64 {
+    let power: f64 = rng.sample(rand_distr::Exp1);
+    Gamma::new(shape + 1.0, 1.0).map_or(f64::NAN, |gamma| gamma.sample(rng).ln()) - power / shape
 }
 
 /// The posterior of the probabilities of K categories.
@@ -332,6 +339,17 @@ impl Model for CategoricalModel {
                 score[category] = weight * sigmoid(-u[category]);
             }
         }
+    }
+
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+        // A stick is Beta(α_k, A_k): the share of the first of two independent gamma variables. In logarithms nothing
+        // vanishes, however small α is.
+        for (k, u) in u.iter_mut().enumerate() {
+            let [first, rest] = [self.concentration[k], self.concentration_after[k]]
+                .map(|shape| log_gamma_draw(shape, rng));
+            *u = first - rest;
+        }
+        Ok(())
     }
 
     fn simulate(&self, u: &[f64], _rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {

@@ -6,10 +6,10 @@ use ndarray::Array2;
 use rand::RngExt as _;
 use rand_distr::{Binomial, Distribution as _, Poisson, StandardNormal};
 
-use super::{Model, ModelEntry, ModelOptions, REGISTRY, Rows};
+use super::{EXAMPLES, Model, ModelEntry, ModelOptions, REGISTRY, Rows};
 use crate::base::allocations::count_during;
 use crate::base::rng::{Purpose, stream};
-use crate::base::settings::{Settings, Value};
+use crate::base::settings::{Kind, Settings, Value};
 use crate::data::design::{Design, GroupDesign, GroupFactor, Predictor};
 use crate::data::response::{ResponseInfo, ResponseKind, ResponseUse};
 
@@ -184,6 +184,68 @@ pub(super) fn categorical_design(weighted: bool, num_obs: usize) -> Design {
     }
 }
 
+/// Rows for the small examples: a numeric response, or two columns without one, from two clusters with far values.
+pub(super) fn example_design(response_use: ResponseUse, weighted: bool, num_obs: usize) -> Design {
+    let mut rng = stream(64, 0, Purpose::Data);
+    let mut value = || {
+        let cluster = if rng.random::<bool>() { -1.0 } else { 1.5 };
+        let noise: f64 = rng.sample(StandardNormal);
+        cluster + noise + 0.3 * noise.powi(3)
+    };
+    let y: Vec<f64> = (0..num_obs).map(|_| value()).collect();
+    let absent = response_use == ResponseUse::Absent;
+    let mut x = Array2::ones((num_obs, if absent { 3 } else { 1 }));
+    for j in 1..x.ncols() {
+        x.column_mut(j).mapv_inplace(|_| value());
+    }
+    let terms = ["Intercept", "x1", "x2"].map(str::to_owned);
+    let columns = x.ncols();
+    let kind = if absent {
+        ResponseKind::Absent
+    } else {
+        ResponseKind::Number {
+            mean: 0.0,
+            sd: 1.0,
+            range: [-9.0, 9.0],
+        }
+    };
+    let shape = Shape {
+        weights: weighted,
+        ..Shape::default()
+    };
+    Design {
+        x,
+        raw_center: [0.0, 0.2, -0.1][..columns].to_vec(),
+        raw_scale: [1.0, 0.8, 1.1][..columns].to_vec(),
+        terms: terms[..columns].to_vec(),
+        y: if absent { Vec::new() } else { y },
+        response: ResponseInfo {
+            name: "x".to_owned(),
+            kind,
+            counts: Vec::new(),
+        },
+        ..design(shape, num_obs)
+    }
+}
+
+/// Default settings and other ones.
+fn example_options(entry: &ModelEntry) -> Vec<ModelOptions> {
+    let mut other = Settings::default();
+    for field in entry.spec.fields {
+        let value = match field.kind {
+            Kind::Choice(words) => Value::Text(words[words.len() - 1].to_owned()),
+            _ => Value::Real(0.7),
+        };
+        other.set(field.key, value);
+    }
+    [Settings::default(), other]
+        .map(|settings| ModelOptions {
+            settings: entry.resolve(&settings).unwrap(),
+            ..ModelOptions::default()
+        })
+        .into()
+}
+
 /// Designs with words for them, and the options that the template takes for each.
 fn cases(entry: &ModelEntry) -> Vec<(String, Design, Vec<ModelOptions>)> {
     if entry.spec.id == "mixed" {
@@ -355,6 +417,14 @@ pub(super) fn hierarchical_options() -> Vec<ModelOptions> {
 
 /// Designs and options of which the template takes all combinations, with words for them.
 fn combinations(entry: &ModelEntry) -> (Vec<(String, Design)>, Vec<ModelOptions>) {
+    if entry.group == EXAMPLES {
+        let response_use = entry.response_use(&Settings::default());
+        let designs = [false, true].map(|weighted| {
+            let design = example_design(response_use, weighted, NUM_OBS);
+            (format!("weighted: {weighted}"), design)
+        });
+        return (designs.into(), example_options(entry));
+    }
     if entry.response_use(&Settings::default()) == ResponseUse::Absent {
         let design = clustered_design(NUM_OBS);
         return (
@@ -598,7 +668,7 @@ fn curvature_of_normal_priors_agrees_with_finite_differences_of_the_gradient() {
         let response = entry.response_use(&Settings::default());
         // Other templates compare the curvature of their own priors in their own files.
         let own = matches!(response, ResponseUse::Categories | ResponseUse::Absent);
-        if own || matches!(entry.spec.id, "mixed" | "hierarchical") {
+        if own || entry.group == EXAMPLES || matches!(entry.spec.id, "mixed" | "hierarchical") {
             continue;
         }
         for no_intercept in [false, true] {

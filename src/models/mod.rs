@@ -25,6 +25,7 @@ mod coefficients;
 mod conformance;
 pub mod dp_mixture;
 mod effects;
+pub mod examples;
 pub mod glm;
 pub mod hierarchical;
 mod hierarchy;
@@ -178,7 +179,18 @@ pub trait Model: Send + Sync {
     fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]);
     /// One gradient per row, row-major (B×D).
     fn scores(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]);
-    /// Simulated responses for `rows` (B).
+    /// Numbers that [`Self::simulate`] gives per row: 1, the response; without a response the columns of the row, C.
+    fn values_per_row(&self) -> usize {
+        1
+    }
+    /// Draws a position from the prior.
+    ///
+    /// # Errors
+    /// Why it cannot be done, in words that can follow "template `id` cannot, because ".
+    fn draw_prior(&self, _rng: &mut ChainRng, _u: &mut [f64]) -> Result<(), &'static str> {
+        Err("it does not say how to draw from its prior")
+    }
+    /// Simulated responses for `rows` (B), or rows as they are in the data, without scaling, where there is no response (B×C).
     fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]);
 
     /// What [`Self::grad_difference`] and [`Self::score_differences`] need to know about the anchor `u`.
@@ -426,6 +438,8 @@ pub struct ModelEntry {
     pub all_vary: bool,
     /// Builds the model.
     pub build: BuildModel,
+    /// The heading under which lists show it.
+    pub group: &'static str,
 }
 
 impl ModelEntry {
@@ -435,7 +449,14 @@ impl ModelEntry {
             spec: T::SPEC,
             all_vary: T::ALL_VARY,
             build: T::build,
+            group: "Regression",
         }
+    }
+
+    /// The same under another heading.
+    #[must_use]
+    pub const fn in_group(self, group: &'static str) -> Self {
+        Self { group, ..self }
     }
 
     /// `settings` with the defaults of those that are absent.
@@ -463,17 +484,27 @@ impl ModelEntry {
     }
 }
 
-/// All templates, in the order in which lists show them.
+/// Heading of small models for teaching and tests.
+pub const EXAMPLES: &str = "Examples";
+/// Heading of the templates for rows in groups.
+const GROUPS: &str = "Groups";
+
+/// All templates, in the order in which lists show them; those of a group stand together.
 pub static REGISTRY: &[ModelEntry] = &[
     ModelEntry::of::<logistic::Logistic>(),
     ModelEntry::of::<linear::Linear>(),
     ModelEntry::of::<student::Student>(),
     ModelEntry::of::<poisson::Poisson>(),
     ModelEntry::of::<negative_binomial::NegativeBinomial>(),
-    ModelEntry::of::<hierarchical::Hierarchical>(),
-    ModelEntry::of::<mixed::Mixed>(),
-    ModelEntry::of::<categorical::Categorical>(),
-    ModelEntry::of::<dp_mixture::DpMixture>(),
+    ModelEntry::of::<hierarchical::Hierarchical>().in_group(GROUPS),
+    ModelEntry::of::<mixed::Mixed>().in_group(GROUPS),
+    ModelEntry::of::<dp_mixture::DpMixture>().in_group("Clusters"),
+    ModelEntry::of::<categorical::Categorical>().in_group("Categories"),
+    ModelEntry::of::<examples::NormalMean>().in_group(EXAMPLES),
+    ModelEntry::of::<examples::NormalGamma>().in_group(EXAMPLES),
+    ModelEntry::of::<examples::MultivariateT>().in_group(EXAMPLES),
+    ModelEntry::of::<examples::WarpedGaussian>().in_group(EXAMPLES),
+    ModelEntry::of::<examples::GaussianMixture>().in_group(EXAMPLES),
 ];
 
 /// The template called `id`; the error lists the known ones.

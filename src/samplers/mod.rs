@@ -32,6 +32,8 @@ mod dp_gibbs;
 mod dp_slice;
 mod dp_stochastic;
 mod energy_conserving;
+#[cfg(test)]
+mod examples_tests;
 mod fisher;
 mod fisher_scoring;
 #[cfg(test)]

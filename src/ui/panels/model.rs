@@ -233,8 +233,12 @@ fn template_ui(ui: &mut Ui, document: &Document, out: &mut Outbox) {
         .add(Chip::choice(title).named("Template"))
         .on_hover_text("The kind of model");
     menu::menu(&chip, menu::WIDE, |ui| {
-        menu::note(ui, "The kind of model");
+        let mut group = "";
         for entry in models::REGISTRY {
+            if entry.group != group {
+                menu::note(ui, entry.group);
+                group = entry.group;
+            }
             let is_chosen = entry.spec.id == chosen;
             let item = menu::item(ui, entry.spec.title, "", is_chosen);
             if item.on_hover_text(entry.spec.about).clicked() && !is_chosen {

@@ -10,6 +10,7 @@ use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Button};
 
+mod calibration;
 mod cards;
 pub(in crate::ui::panels) mod form;
 mod likelihood;
@@ -81,6 +82,8 @@ pub fn sampler_ui(ui: &mut Ui, state: &AppState, view: &mut SamplerView, out: &m
                             }
                             None => auto_ui(ui, state),
                         }
+                        ui.add_space(t.space.x2);
+                        calibration::calibration_ui(ui, state, recipe, out);
                         ui.add_space(t.space.x2);
                         peak::peak_ui(ui, recipe, &mut view.form, out);
                         ui.add_space(t.space.x2);

@@ -709,7 +709,9 @@ fn a_project_is_summarised_run_by_run() {
         assert_eq!(fit.status.code(), Some(0), "{}", stderr(&fit));
     }
     let recipe = |priors: &str| {
-        format!("[PLACE]\n{priors}[PLACE.data]\nsource = \"sample:churn\"\n[PLACE.model]\ntemplate = \"logistic\"\nformula = \"{FORMULA}\"\n")
+        format!(
+            "[PLACE]\n{priors}[PLACE.data]\nsource = \"sample:churn\"\n[PLACE.model]\ntemplate = \"logistic\"\nformula = \"{FORMULA}\"\n"
+        )
     };
     let text = format!(
         "format = 1\n{}[[runs]]\nnumber = 1\npath = \"runs/a\"\n{}[[runs]]\nnumber = 2\npath = \"runs/b\"\n{}",

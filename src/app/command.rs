@@ -23,6 +23,8 @@ pub enum Page {
     Sampler,
     /// Live and finished runs.
     Runs,
+    /// Samplers side by side.
+    Compare,
 }
 
 impl Page {
@@ -37,6 +39,7 @@ impl Page {
             Self::Model => "Model",
             Self::Sampler => "Sampler",
             Self::Runs => "Runs",
+            Self::Compare => "Compare",
         }
     }
 }
@@ -102,6 +105,10 @@ pub enum Command {
     Advise,
     /// Stop doing that.
     CancelAdvice,
+    /// Run every sampler that suits the draft's model, one after the other, and compare bias and cost.
+    CompareSamplers,
+    /// Stop doing that; finished rows stay.
+    CancelComparison,
     /// Draw a new seed from the present one.
     NewSeed,
 

@@ -6,6 +6,7 @@
 mod advising;
 mod checking;
 pub mod command;
+pub mod comparing;
 pub mod correcting;
 pub mod document;
 mod drafting;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::command::Page;
+use super::comparing::Comparison;
 use super::document::{Document, History};
 use super::entry::{Correction, RunEntry};
 use super::preferences::Preferences;
@@ -137,6 +138,8 @@ pub struct AppState {
     pub advice: Option<Advised>,
     /// The ranking that is being made.
     pub advising: Option<Arc<PrepareControl>>,
+    /// Samplers compared by running them, as far as it was asked for.
+    pub comparison: Option<Comparison>,
     /// Runs, oldest first.
     pub runs: Vec<RunEntry>,
     /// The run shown.
@@ -186,6 +189,10 @@ impl AppState {
     pub fn is_busy(&self) -> bool {
         self.loading.is_some()
             || self.reading_project.is_some()
+            || self
+                .comparison
+                .as_ref()
+                .is_some_and(|comparison| comparison.working)
             || self.runs.iter().any(|entry| {
                 entry.is_active()
                     || entry.control.is_some()

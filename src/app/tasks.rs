@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use super::comparing::CompareControl;
 use super::entry::ReadRun;
 use super::state::ModelCheck;
 use crate::data::DataError;
@@ -55,6 +56,13 @@ pub enum Outcome {
         control: Arc<PrepareControl>,
         /// The ranking or what is wrong.
         result: Result<Box<Advice>, JobError>,
+    },
+    /// Samplers were compared by running them: rows of the data, or why not.
+    Compared {
+        /// Which comparison this was.
+        control: Arc<CompareControl>,
+        /// Rows of the data or what is wrong.
+        result: Result<usize, String>,
     },
     /// A run is ready to start, or not.
     Prepared {

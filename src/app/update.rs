@@ -2,6 +2,7 @@
 
 use super::advising::{advise, advised, cancel};
 use super::command::{Command, Page};
+use super::comparing;
 use super::correcting::{correct, corrected};
 use super::drafting::{DocumentChange, change_document, convert, step};
 use super::entry::{RunEntry, RunPhase, Saved};
@@ -60,6 +61,8 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::Redo => step(state, false, fx),
         Command::Advise => advise(state, fx),
         Command::CancelAdvice => cancel(state),
+        Command::CompareSamplers => comparing::compare(state, fx),
+        Command::CancelComparison => comparing::cancel(state),
         Command::StartRun => start_run(state, fx),
         Command::Pause(id) => with_run(state, id, Run::pause),
         Command::Resume(id) => with_run(state, id, Run::resume),
@@ -139,6 +142,7 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
             control,
             result,
         } => advised(state, *recipe, &control, result),
+        Outcome::Compared { control, result } => comparing::compared(state, &control, result),
         Outcome::Prepared {
             run,
             result,

@@ -25,6 +25,12 @@ pub struct Failure {
     message: String,
 }
 
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Self::request(message)
+    }
+}
+
 impl Failure {
     /// The request was wrong.
     pub fn request(error: impl std::fmt::Display) -> Self {

@@ -2,7 +2,7 @@
 
 use eframe::egui::{Align, Frame, Layout, Margin, Role, Sense, Stroke, Ui, WidgetInfo, vec2};
 
-use crate::app::{AppState, Command};
+use crate::app::{AppState, Command, Page};
 use crate::engine::Recipe;
 use crate::engine::recipe::AUTO;
 use crate::samplers::{self, advise};
@@ -100,6 +100,23 @@ fn compare_ui(ui: &mut Ui, state: &AppState, known: bool, out: &mut Outbox) {
             out.send(Command::Advise);
         }
     }
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = t.space.x2;
+        let button = Button::new("Compare by running them").icon(icons::SCALES);
+        if ui
+            .add_enabled(able, button)
+            .on_hover_text("Runs every sampler that suits the model, one after the other, beside NUTS: bias and cost")
+            .on_disabled_hover_text("Choose a response and predictors first")
+            .clicked()
+        {
+            out.send(Command::CompareSamplers);
+        }
+        if state.comparison.is_some()
+            && ui.add(Button::new("Show the comparison").quiet()).clicked()
+        {
+            out.send(Command::GoTo(Page::Compare));
+        }
+    });
 }
 
 /// The advice for this model once it was asked for or a run of it has been prepared; before, rows and curvature are not

@@ -172,6 +172,8 @@ pub enum Command {
     Redo,
     /// Choose the theme.
     SetTheme(Theme),
+    /// Show numbers with a decimal comma, or with a point.
+    SetDecimalComma(bool),
     /// Choose how much is shown.
     SetDepth(Depth),
     /// Choose the size of everything.

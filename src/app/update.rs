@@ -103,6 +103,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::PickSaveRecipe => fx.pick(Pick::SaveRecipe),
         Command::SaveRecipe(path) => save_recipe(state, &path, fx),
         Command::SetTheme(theme) => state.preferences.theme = theme,
+        Command::SetDecimalComma(on) => state.preferences.decimal_comma = on,
         Command::SetDepth(depth) => state.preferences.depth = depth,
         Command::SetZoom(zoom) => state.preferences.zoom = zoom,
         Command::DismissToast => state.toast = None,

@@ -82,6 +82,18 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
             Deed::Send(Command::SetTheme(Theme::HighContrast)),
         ),
         (
+            "Numbers: decimal comma".to_owned(),
+            Deed::Send(Command::SetDecimalComma(true)),
+        ),
+        (
+            "Numbers: decimal point".to_owned(),
+            Deed::Send(Command::SetDecimalComma(false)),
+        ),
+        (
+            "Reset the layout of the panels".to_owned(),
+            Deed::Act(Act::ResetLayout),
+        ),
+        (
             "Show only the verdict".to_owned(),
             Deed::Act(Act::Depth(Depth::Verdict)),
         ),

@@ -3,6 +3,7 @@
 pub mod autocorrelation;
 pub mod axes;
 pub mod convergence;
+mod cursor;
 pub mod decimate;
 pub mod density;
 pub mod interval;

@@ -88,6 +88,8 @@ pub fn pane_ui(
         Pane::Bias => bias_pane(ui, &of_variable, out),
         Pane::Info => info_ui(ui, &of_variable, views.span, &views.filter, &mut views.info),
         Pane::Peak => super::peak::peak_pane(ui, entry),
+        // The dock draws it, with the view of the panel at the right.
+        Pane::Summary => {}
     }
 }
 

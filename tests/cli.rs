@@ -1040,3 +1040,39 @@ fn the_demo_runs_in_a_terminal() {
     );
     assert!(folder.path().join("runs/demo-1/draws.csv").is_file());
 }
+
+#[test]
+fn step_sizes_are_tuned_by_trial() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = ergodic(
+        folder.path(),
+        &[
+            "tune",
+            "--data",
+            "sample:churn",
+            "--sampler",
+            "sgld-cv",
+            "--json",
+        ],
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let tuning: serde_json::Value =
+        serde_json::from_str(&String::from_utf8_lossy(&output.stdout)).unwrap();
+    let trials = tuning["trials"].as_array().unwrap();
+    let chosen: Vec<_> = trials
+        .iter()
+        .filter(|trial| trial["outcome"] == "chosen")
+        .collect();
+    assert_eq!(chosen.len(), 1);
+    assert_eq!(chosen[0]["step_size"], tuning["chosen"]);
+    let refused = ergodic(
+        folder.path(),
+        &["tune", "--data", "sample:churn", "--sampler", "nuts"],
+    );
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        stderr(&refused).contains("adapts its step size itself"),
+        "{}",
+        stderr(&refused)
+    );
+}

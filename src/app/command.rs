@@ -109,6 +109,10 @@ pub enum Command {
     CompareSamplers,
     /// Stop doing that; finished rows stay.
     CancelComparison,
+    /// Try step sizes of the draft's sampler and set the best.
+    RunTrials,
+    /// Stop doing that.
+    CancelTrials,
     /// Draw a new seed from the present one.
     NewSeed,
 

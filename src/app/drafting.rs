@@ -5,6 +5,7 @@ use super::command::Command;
 use super::state::AppState;
 use super::tasks::Effects;
 use super::update::update;
+use crate::data::formula::Factor;
 use crate::data::roles::{Conversion, Role};
 
 /// A command that changes the document, and therefore can be taken back.
@@ -167,7 +168,7 @@ pub(super) fn convert(
             let mut roles = document.roles.clone();
             roles.remove(column);
             // Categories can be a predictor whatever the column's type, which is what the offer was about.
-            roles.predictors.push(column.to_owned());
+            roles.predictors.push(Factor::Column(column.to_owned()));
             document.set_roles(roles);
             state.history.note(before);
             state.document = Some(document);

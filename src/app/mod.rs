@@ -20,6 +20,7 @@ pub mod state;
 pub mod tasks;
 #[cfg(test)]
 pub(crate) mod testing;
+pub mod trials;
 pub mod update;
 mod writing;
 

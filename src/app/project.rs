@@ -208,6 +208,7 @@ pub(super) fn saved(
 pub(super) fn clear(state: &mut AppState) {
     super::advising::cancel(state);
     super::comparing::cancel(state);
+    super::trials::cancel(state);
     if let Some(loading) = state.loading.take() {
         loading.control.cancel();
     }

@@ -9,6 +9,7 @@ use super::document::{Document, History};
 use super::entry::{Correction, RunEntry};
 use super::preferences::Preferences;
 use super::project::{OpenProject, Then};
+use super::trials::{TrialsTask, Tuned};
 use crate::base::reporter::{Severity, Warning};
 use crate::data::load::{LoadControl, Loaded};
 use crate::data::profile::Profile;
@@ -140,6 +141,10 @@ pub struct AppState {
     pub advising: Option<Arc<PrepareControl>>,
     /// Samplers compared by running them, as far as it was asked for.
     pub comparison: Option<Comparison>,
+    /// Step sizes that are being tried.
+    pub trials: Option<Arc<TrialsTask>>,
+    /// What the last trials said.
+    pub tuned: Option<Tuned>,
     /// Runs, oldest first.
     pub runs: Vec<RunEntry>,
     /// The run shown.

@@ -8,10 +8,12 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use super::comparing::CompareControl;
 use super::entry::ReadRun;
 use super::state::ModelCheck;
+use super::trials::TrialsTask;
 use crate::data::DataError;
 use crate::data::load::Loaded;
 use crate::data::profile::Profile;
 use crate::engine::recipe::DataSection;
+use crate::engine::tuning::Tuning;
 use crate::engine::zero_variance::{CorrectControl, Corrected};
 use crate::engine::{Job, JobError, PrepareControl, Recipe};
 use crate::export::project::Project;
@@ -63,6 +65,15 @@ pub enum Outcome {
         control: Arc<CompareControl>,
         /// Rows of the data or what is wrong.
         result: Result<usize, String>,
+    },
+    /// Step sizes were tried for a draft, or not.
+    Tuned {
+        /// The draft.
+        recipe: Box<Recipe>,
+        /// Which request this was.
+        control: Arc<TrialsTask>,
+        /// What they said or what is wrong.
+        result: Result<Tuning, JobError>,
     },
     /// A run is ready to start, or not.
     Prepared {

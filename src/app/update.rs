@@ -13,6 +13,7 @@ use super::running::{
 };
 use super::state::{AppState, FileProblem};
 use super::tasks::{Effects, Origin, Outcome, Pick};
+use super::trials;
 use super::writing::{Place, export_run, save_recipe, save_run};
 use crate::data::sniff::ImportOptions;
 use crate::engine::{Run, bias_check};
@@ -63,6 +64,8 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::CancelAdvice => cancel(state),
         Command::CompareSamplers => comparing::compare(state, fx),
         Command::CancelComparison => comparing::cancel(state),
+        Command::RunTrials => trials::start(state, fx),
+        Command::CancelTrials => trials::cancel(state),
         Command::StartRun => start_run(state, fx),
         Command::Pause(id) => with_run(state, id, Run::pause),
         Command::Resume(id) => with_run(state, id, Run::resume),
@@ -144,6 +147,11 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
             result,
         } => advised(state, *recipe, &control, result),
         Outcome::Compared { control, result } => comparing::compared(state, &control, result),
+        Outcome::Tuned {
+            recipe,
+            control,
+            result,
+        } => trials::finished(state, *recipe, &control, result, fx),
         Outcome::Prepared {
             run,
             result,

@@ -9,3 +9,4 @@ pub mod linalg;
 pub mod reporter;
 pub mod rng;
 pub mod settings;
+pub mod wishart;

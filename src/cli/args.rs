@@ -38,6 +38,8 @@ pub enum Command {
     Summarise(SummariseArgs),
     /// Run every sampler that suits a model with its default settings and compare bias and cost with NUTS
     Compare(Box<CompareArgs>),
+    /// Try step sizes of a sampler by short runs and print the best
+    Tune(Box<TuneArgs>),
     /// Continue a stopped or finished run, without a new warm-up
     Resume(ResumeArgs),
     /// Write the results of a run folder in another format
@@ -142,6 +144,15 @@ pub struct CompareArgs {
     /// Samplers to compare, comma separated; all that suit the model if absent
     #[arg(long, value_delimiter = ',', value_name = "ID,ID")]
     pub samplers: Vec<String>,
+}
+
+/// `tune`.
+#[derive(Debug, Parser)]
+#[command(args_override_self = true)]
+pub struct TuneArgs {
+    /// Data, model, sampler and seed; the length of the run and its folder are not used
+    #[command(flatten)]
+    pub model: FitArgs,
 }
 
 /// What `list` lists.

@@ -9,7 +9,7 @@ use super::args::{DemoArgs, FitArgs, ResumeArgs};
 use super::progress::{self, Progress};
 use super::{Failure, output, results};
 use crate::base::draws::DrawList;
-use crate::data::samples;
+use crate::data::{Formula, samples};
 use crate::engine::checkpoint::ChainMark;
 use crate::engine::recipe::SAMPLE_PREFIX;
 use crate::engine::run::Continuation;
@@ -20,7 +20,7 @@ use crate::export::journal::{self, Journal};
 use crate::export::{ExportError, Results, RunFolder};
 
 /// How often the terminal looks at the run.
-const LOOK_TIME: Duration = Duration::from_millis(50);
+pub(super) const LOOK_TIME: Duration = Duration::from_millis(50);
 /// Bundled data set of `demo`.
 const DEMO_SAMPLE: &str = "churn";
 /// Parent of run folders where none is named.
@@ -150,10 +150,9 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<(Recipe, PathBuf), Failure> {
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty())
             .unwrap_or(Path::new("."));
-        return Ok((
-            Recipe::read(path, &changes).map_err(Failure::request)?,
-            folder.to_owned(),
-        ));
+        let recipe = Recipe::read(path, &changes).map_err(Failure::request)?;
+        check_formula(&recipe.model.formula)?;
+        return Ok((recipe, folder.to_owned()));
     }
     let data = args.data.as_deref().ok_or_else(|| {
         Failure::request("Nothing to fit: name a recipe, or --data FILE with --formula 'y ~ x'")
@@ -176,10 +175,20 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<(Recipe, PathBuf), Failure> {
         args.template.as_deref().unwrap_or("logistic"),
         &formula,
     );
-    Ok((
-        recipe.changed(&changes).map_err(Failure::request)?,
-        PathBuf::from("."),
-    ))
+    let recipe = recipe.changed(&changes).map_err(Failure::request)?;
+    check_formula(&recipe.model.formula)?;
+    Ok((recipe, PathBuf::from(".")))
+}
+
+/// Refuses a formula that cannot be read, with the formula below the sentence and a mark where reading ended.
+fn check_formula(text: &str) -> Result<(), Failure> {
+    match text.parse::<Formula>() {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let indent = " ".repeat(error.position - 1);
+            Err(Failure::request(format!("{error}\n  {text}\n  {indent}^")))
+        }
+    }
 }
 
 fn formula_of(response: &str, predictors: &[String], group: Option<&str>) -> String {

@@ -15,6 +15,7 @@ mod list;
 mod output;
 mod progress;
 mod results;
+mod tune;
 
 use args::{Args, Command};
 
@@ -67,6 +68,7 @@ pub fn main() -> ExitCode {
         Some(Command::List(list)) => list::list(&list),
         Some(Command::Summarise(summarise)) => results::summarise(&summarise),
         Some(Command::Compare(compare)) => compare::compare(&compare),
+        Some(Command::Tune(args)) => tune::tune(&args),
         Some(Command::Resume(resume)) => fit::resume(&resume),
         Some(Command::Export(export)) => results::export(&export),
         Some(Command::Bench(args)) => bench::bench(&args),

@@ -15,6 +15,7 @@ use super::frame::{FrameReader, complete_rows, report_dropped};
 use super::response::ResponseInfo;
 use super::table::Table;
 use super::terms::RawColumn;
+use super::transform::Transform;
 
 pub use super::frame::ModelFrame;
 pub use super::scaling::Scaling;
@@ -116,6 +117,8 @@ pub struct Design {
     pub groups: Vec<GroupFactor>,
     /// The formula's group terms.
     pub group_terms: Vec<GroupDesign>,
+    /// Functions of columns in the formula, each once, with what they computed from the rows used.
+    pub transforms: Vec<Transform>,
     /// Whether priors hold for standardised predictors.
     pub standardize: bool,
 }
@@ -137,7 +140,8 @@ impl Design {
         let (rows, dropped) = complete_rows(table, &used_columns)?;
         report_dropped(table.num_rows(), rows.len(), &dropped, &mut reporter);
 
-        let predictors = source.predictors(&rows)?;
+        let mut transforms = Vec::new();
+        let predictors = source.predictors(&rows, &mut transforms)?;
         let raw = source.raw_columns(&predictors)?;
         let (y, trials, response) = source.response(&rows)?;
         let weights = formula
@@ -146,7 +150,7 @@ impl Design {
             .and_then(|response| response.weights.as_deref())
             .map(|name| source.weights(name, &rows))
             .transpose()?;
-        let offset = source.offset(&rows)?;
+        let offset = source.offset(&rows, &mut transforms)?;
         let groups = source.groups(&rows)?;
 
         // Everything above is in the order of the file; `order` says which file position each design row has.
@@ -185,6 +189,7 @@ impl Design {
                     })
                     .collect(),
                 group_terms,
+                transforms,
                 standardize: frame.standardize,
             },
             reporter,
@@ -506,7 +511,7 @@ mod tests {
             ),
             (
                 "y ~ x + offset(log(k))",
-                "The offset log(`k`) needs values above 0, but it is 0 in row 1",
+                "log(k) needs values above 0, but `k` is 0 in row 1",
             ),
         ] {
             let error = build(formula).unwrap_err().to_string();

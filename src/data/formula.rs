@@ -6,6 +6,7 @@
 //! r | trials(n) ~ x            r successes in n trials (a column or a whole number)
 //! y | weights(w) ~ x           each row counts w times
 //! y ~ x + offset(log(e))       a term whose coefficient is fixed at 1
+//! y ~ log(x) + ns(z, 3)*f      functions of columns, see [`Factor`]
 //! y ~ x + (1 + x | g)          group terms; || for independent ones, (1 | g/h) for nested groups
 //! ~ x1 + x2                    columns without a response, for models that explain none
 //! y ~ `odd name`               names with odd characters in backticks, a backtick in them doubled
@@ -16,8 +17,10 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Columns multiplied together: one for a main effect, several for an interaction.
-pub type Term = Vec<String>;
+pub use super::factor::{Elementwise, Factor, Function};
+
+/// Factors multiplied together: one for a main effect, several for an interaction.
+pub type Term = Vec<Factor>;
 
 /// Where the number of trials comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,15 +42,6 @@ pub struct Response {
     pub weights: Option<String>,
 }
 
-/// A term with coefficient 1.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offset {
-    /// Column.
-    pub column: String,
-    /// Whether its logarithm is taken.
-    pub log: bool,
-}
-
 /// Effects that vary by group: `(1 + x | g)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupTerm {
@@ -58,10 +52,10 @@ pub struct GroupTerm {
     /// Whether intercept and slopes are correlated (`|`) or independent (`||`).
     pub correlated: bool,
     /// Grouping columns; several mean their combinations.
-    pub group: Term,
+    pub group: Vec<String>,
 }
 
-/// A formula. Terms are unique and sorted by the number of columns in them, then as written.
+/// A formula. Terms are unique and sorted by the number of factors in them, then as written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Formula {
@@ -71,8 +65,8 @@ pub struct Formula {
     pub intercept: bool,
     /// Population-level terms.
     pub terms: Vec<Term>,
-    /// Terms with coefficient 1.
-    pub offsets: Vec<Offset>,
+    /// Terms with coefficient 1, one column each.
+    pub offsets: Vec<Factor>,
     /// Group-level terms.
     pub groups: Vec<GroupTerm>,
 }
@@ -98,17 +92,11 @@ impl Formula {
             }
             names.extend(response.weights.as_deref());
         }
-        names.extend(self.terms.iter().flatten().map(String::as_str));
-        names.extend(self.offsets.iter().map(|offset| offset.column.as_str()));
+        names.extend(self.terms.iter().flatten().map(Factor::column));
+        names.extend(self.offsets.iter().map(Factor::column));
         for group in &self.groups {
-            names.extend(
-                group
-                    .terms
-                    .iter()
-                    .flatten()
-                    .chain(&group.group)
-                    .map(String::as_str),
-            );
+            names.extend(group.terms.iter().flatten().map(Factor::column));
+            names.extend(group.group.iter().map(String::as_str));
         }
         let mut unique: Vec<&str> = Vec::new();
         for name in names {
@@ -119,13 +107,13 @@ impl Formula {
         unique
     }
 
-    /// Adds a term unless it is there in some order of its columns, and keeps the order by degree.
+    /// Adds a term unless it is there in some order of its factors, and keeps the order by their number.
     pub fn add_term(&mut self, term: Term) {
         insert_term(&mut self.terms, term);
     }
 }
 
-/// Adds `term` unless it is there in some order of its columns; keeps terms sorted by degree.
+/// Adds `term` unless it is there in some order of its factors; keeps terms sorted by their number.
 pub(super) fn insert_term(terms: &mut Vec<Term>, term: Term) {
     if !terms.iter().any(|other| same_term(other, &term)) {
         let at = terms.partition_point(|other| other.len() <= term.len());
@@ -133,9 +121,9 @@ pub(super) fn insert_term(terms: &mut Vec<Term>, term: Term) {
     }
 }
 
-/// Whether two terms name the same columns.
-pub(crate) fn same_term(a: &[String], b: &[String]) -> bool {
-    a.len() == b.len() && a.iter().all(|name| b.contains(name))
+/// Whether two terms have the same factors.
+pub(crate) fn same_term(a: &[Factor], b: &[Factor]) -> bool {
+    a.len() == b.len() && a.iter().all(|factor| b.contains(factor))
 }
 
 /// A name as it is written in a formula: in backticks if it has odd characters.
@@ -154,11 +142,12 @@ pub fn quote_name(name: &str) -> String {
 }
 
 /// A term as it is written in a formula.
-pub fn quote_term(term: &[String]) -> String {
-    term.iter()
-        .map(|name| quote_name(name))
-        .collect::<Vec<_>>()
-        .join(":")
+pub fn quote_term(term: &[Factor]) -> String {
+    joined(term.iter().map(Factor::to_string))
+}
+
+fn joined(parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().join(":")
 }
 
 pub(super) fn is_name_char(c: char) -> bool {
@@ -179,7 +168,8 @@ impl fmt::Display for Formula {
         if parts.is_empty() {
             parts.push("1".to_owned());
         }
-        parts.extend(self.offsets.iter().map(Offset::to_string));
+        let offsets = self.offsets.iter();
+        parts.extend(offsets.map(|offset| format!("offset({offset})")));
         parts.extend(self.groups.iter().map(GroupTerm::to_string));
         f.write_str(&parts.join(" + "))
     }
@@ -205,17 +195,6 @@ impl fmt::Display for Response {
     }
 }
 
-impl fmt::Display for Offset {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = quote_name(&self.column);
-        if self.log {
-            write!(f, "offset(log({name}))")
-        } else {
-            write!(f, "offset({name})")
-        }
-    }
-}
-
 impl fmt::Display for GroupTerm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let first = if self.intercept { "1" } else { "0" };
@@ -227,7 +206,7 @@ impl fmt::Display for GroupTerm {
             f,
             "({} {bar} {})",
             effects.join(" + "),
-            quote_term(&self.group)
+            joined(self.group.iter().map(|name| quote_name(name)))
         )
     }
 }
@@ -286,6 +265,25 @@ mod tests {
             ("y ~ x + (x | g)", "y ~ x + (1 + x | g)"),
             ("y ~ (1 | g/h)", "y ~ 1 + (1 | g) + (1 | g:h)"),
             ("y ~ (0 + x || g)", "y ~ 1 + (0 + x || g)"),
+            (
+                "y ~ log( x )*`a b` + log(`a b`)",
+                "y ~ log(x) + `a b` + log(`a b`) + log(x):`a b`",
+            ),
+            (
+                "y ~ ns(x, df = 3):f + bs(x, degree = 2, df=5)",
+                "y ~ bs(x, 5, degree = 2) + ns(x, 3):f",
+            ),
+            ("y ~ bs(x, df = 5, degree = 3) + x", "y ~ bs(x, 5) + x"),
+            (
+                "y ~ poly(x) + poly(x, 2, raw=T) + poly(x, degree=1, raw=FALSE)",
+                "y ~ poly(x, 1) + poly(x, 2, raw = TRUE)",
+            ),
+            (
+                "y ~ I(x^2) + ns(log1p(x), 3) + offset(scale(z))",
+                "y ~ I(x^2) + ns(log1p(x), 3) + offset(scale(z))",
+            ),
+            ("y ~ log + log(log)", "y ~ log + log(log)"),
+            ("y ~ x + (log(x) || g)", "y ~ x + (1 + log(x) || g)"),
             ("~x+z", "~ x + z"),
             ("`a b` ~ `x``y` + .2z_", ""),
             ("`a b` ~ `x``y` + größe", "`a b` ~ `x``y` + größe"),
@@ -306,7 +304,21 @@ mod tests {
             ("y ~", 4, "expected a column name, found the end"),
             ("y ~ x +", 8, "found the end"),
             ("y ~ x & z", 7, "`&` has no meaning"),
-            ("y ~ log(x)", 5, "the function `log()`"),
+            ("y ~ sin(x)", 5, "the function `sin()` is not known"),
+            ("y ~ log(x", 10, "expected `,` or `)`"),
+            ("y ~ log(x, 2)", 12, "`log()` takes only a column"),
+            ("y ~ log(x:z)", 10, "expected `,` or `)`"),
+            ("y ~ ns(x)", 5, "needs df"),
+            ("y ~ z + ns(x, 0)", 15, "df must be a whole number from 1"),
+            ("y ~ ns(x, knots = 3)", 11, "`knots` has no meaning here"),
+            ("y ~ bs(x, 2)", 11, "df must be a whole number from 3"),
+            ("y ~ bs(x, 4, 5)", 14, "`5` has no meaning here"),
+            ("y ~ poly(x, 2, raw = 1)", 16, "raw must be TRUE or FALSE"),
+            ("y ~ I(x)", 8, "a power"),
+            ("y ~ I(x^0)", 9, "the power must be a whole number from 1"),
+            ("y ~ log(ns(x, 3))", 9, "one column"),
+            ("y ~ x + offset(ns(x, 2))", 16, "one column"),
+            ("y ~ x + log(y)", 15, "also a predictor"),
             ("log(y) ~ x", 1, "functions of the response"),
             ("y ~ `x", 5, "never closed"),
             ("y ~ x^2", 6, "powers"),

@@ -1,8 +1,8 @@
 //! The reader of formulas: text to tokens to terms, by recursive descent.
 
+use super::factor::{Argument, Factor, Function, MAX_DEGREE};
 use super::formula::{
-    Formula, FormulaError, GroupTerm, Offset, Response, Term, Trials, insert_term, is_name_char,
-    same_term,
+    Formula, FormulaError, GroupTerm, Response, Term, Trials, insert_term, is_name_char, same_term,
 };
 
 /// Reads a formula.
@@ -19,7 +19,12 @@ enum Token {
     End,
 }
 
-const SYMBOLS: [&str; 11] = ["||", "|", "~", "+", "-", ":", "*", "(", ")", "/", "^"];
+const SYMBOLS: [&str; 13] = [
+    "||", "|", "~", "+", "-", ":", "*", "(", ")", "/", "^", ",", "=",
+];
+
+/// Deepest nesting of functions.
+const MAX_DEPTH: usize = 4;
 
 /// Tokens with the 1-based character where each begins, `End` last.
 fn tokenize(text: &str) -> Result<Vec<(Token, usize)>, FormulaError> {
@@ -188,8 +193,9 @@ impl Parser {
             };
             self.take();
         }
+        let mut factors = formula.terms.iter().flatten();
         if let Some(Response { column, .. }) = &formula.response
-            && formula.terms.iter().flatten().any(|name| name == column)
+            && factors.any(|factor| factor.column() == column)
         {
             return self.error(format!(
                 "the response `{column}` is also a predictor; remove it on the right side"
@@ -290,19 +296,9 @@ impl Parser {
         Ok(())
     }
 
-    fn offset(&mut self) -> Result<Offset, FormulaError> {
+    fn offset(&mut self) -> Result<Factor, FormulaError> {
         self.next += 2;
-        let offset = if self.at_call().as_deref() == Some("log") {
-            self.next += 2;
-            let column = self.name("a column name")?;
-            self.expect(")")?;
-            Offset { column, log: true }
-        } else {
-            Offset {
-                column: self.name("a column name or `log(column)`")?,
-                log: false,
-            }
-        };
+        let offset = self.single("an offset", 0)?;
         self.expect(")")?;
         Ok(offset)
     }
@@ -380,7 +376,7 @@ impl Parser {
         Ok(groups.into_iter().map(of).collect())
     }
 
-    fn crossed_group(&mut self) -> Result<Term, FormulaError> {
+    fn crossed_group(&mut self) -> Result<Vec<String>, FormulaError> {
         let mut group = vec![self.name("a grouping column")?];
         while self.take_if(":") {
             let name = self.name("a grouping column")?;
@@ -413,16 +409,6 @@ impl Parser {
     }
 
     fn factor(&mut self) -> Result<Vec<Term>, FormulaError> {
-        if let Some(function) = self.at_call() {
-            return self.error(format!(
-                "the function `{function}()` is not known here; add a column with its values to the data and name that"
-            ));
-        }
-        if *self.peek() == Token::Symbol("^") {
-            return self.error(
-                "powers are not supported; write the interactions out or add a column to the data",
-            );
-        }
         if self.take_if("(") {
             let mut terms = self.product()?;
             while self.take_if("+") {
@@ -433,13 +419,102 @@ impl Parser {
             self.expect(")")?;
             return Ok(terms);
         }
-        let name = self.name("a column name")?;
+        let factor = self.column_or_call(0)?;
         if *self.peek() == Token::Symbol("^") {
+            return self.error("powers of terms are not supported; write `I(x^2)` for the power of a column, and interactions out");
+        }
+        Ok(vec![vec![factor]])
+    }
+
+    /// A column, or a function of one, inside `depth` functions.
+    fn column_or_call(&mut self, depth: usize) -> Result<Factor, FormulaError> {
+        let (Some(name), position) = (self.at_call(), self.position()) else {
+            return Ok(Factor::Column(self.name("a column name")?));
+        };
+        if depth == MAX_DEPTH {
             return self.error(
-                "powers are not supported; write the interactions out or add a column to the data",
+                "functions are nested too deeply; add a column with the values to the data",
             );
         }
-        Ok(vec![vec![name]])
+        let at = |position, message| FormulaError { position, message };
+        let known = name == "I" || Function::from_call(&name, &[]).is_some();
+        if !known {
+            return Err(at(
+                position,
+                format!(
+                    "the function `{name}()` is not known here; there are {}, or add a column with its values to the data",
+                    Function::KNOWN
+                ),
+            ));
+        }
+        self.next += 2;
+        let of = Box::new(self.single(&format!("`{name}()`"), depth + 1)?);
+        if name == "I" {
+            if !self.take_if("^") {
+                return self
+                    .expected("`^` and a power; other calculations need a column in the data");
+            }
+            let power = self.argument("the power")?;
+            let power = super::factor::whole("the power", &power, 1, MAX_DEGREE);
+            let power = power
+                .map_err(|(at_argument, message)| at(at_argument.unwrap_or(position), message))?;
+            self.expect(")")?;
+            return Ok(Factor::Call(Function::Power(power), of));
+        }
+        let mut args = Vec::new();
+        while !self.take_if(")") {
+            if !self.take_if(",") {
+                return self.expected("`,` or `)`");
+            }
+            args.push(self.argument("an argument such as `df = 3`")?);
+        }
+        match Function::from_call(&name, &args) {
+            Some(Ok(function)) => Ok(Factor::Call(function, of)),
+            Some(Err((at_argument, message))) => Err(at(at_argument.unwrap_or(position), message)),
+            None => self.expected("a function"),
+        }
+    }
+
+    /// A factor of one column, for `what`, which takes no other.
+    fn single(&mut self, what: &str, depth: usize) -> Result<Factor, FormulaError> {
+        let position = self.position();
+        let factor = self.column_or_call(depth)?;
+        match &factor {
+            Factor::Call(function, _) if function.num_columns() > 1 => Err(FormulaError {
+                position,
+                message: format!(
+                    "`{factor}` gives {} columns, but {what} takes one column of numbers",
+                    function.num_columns()
+                ),
+            }),
+            _ => Ok(factor),
+        }
+    }
+
+    /// `3`, `df = 3` or `raw = TRUE`.
+    fn argument(&mut self, what: &str) -> Result<Argument, FormulaError> {
+        let position = self.position();
+        let mut name = None;
+        let mut value = self.value(what)?;
+        if self.take_if("=") {
+            name = Some(value);
+            value = self.value("a number, TRUE or FALSE")?;
+        }
+        Ok(Argument {
+            name,
+            value,
+            position,
+        })
+    }
+
+    fn value(&mut self, what: &str) -> Result<String, FormulaError> {
+        match self.peek().clone() {
+            Token::Name { name: text, .. } | Token::Number(text) => {
+                self.take();
+                Ok(text)
+            }
+            _ => self.expected(what),
+        }
     }
 }
 
@@ -449,7 +524,7 @@ fn cross(left: &[Term], right: &[Term]) -> Vec<Term> {
     for a in left {
         for b in right {
             let mut term = a.clone();
-            term.extend(b.iter().filter(|name| !a.contains(name)).cloned());
+            term.extend(b.iter().filter(|factor| !a.contains(factor)).cloned());
             insert_term(&mut terms, term);
         }
     }

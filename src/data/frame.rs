@@ -8,13 +8,14 @@ use crate::base::reporter::{Reporter, Severity, Warning};
 
 use super::design::{GroupDesign, GroupFactor};
 use super::error::DataError;
-use super::formula::{Formula, Response, Term, Trials};
+use super::formula::{Factor, Formula, Response, Term, Trials};
 use super::response::{MAX_CATEGORIES, ResponseInfo, ResponseKind, ResponseUse, binary_levels};
 use super::roles::fits;
 use super::table::{ColumnKind, Labels, Table, plural};
 use super::terms::{
     Predictor, RawColumn, categorical, check_width, columns_of, contrasts, num_columns,
 };
+use super::transform::Transform;
 
 /// Values of a response that are counted before it is refused.
 const MOST_COUNTED: usize = 1000;
@@ -134,6 +135,9 @@ pub(super) fn report_dropped(
     }
 }
 
+/// Predictors by the factor that names them.
+pub(super) type Predictors = BTreeMap<Factor, Predictor>;
+
 /// A table and what is asked of it.
 pub(super) struct FrameReader<'a> {
     pub table: &'a Table,
@@ -145,8 +149,8 @@ impl FrameReader<'_> {
         self.table.index_of(name, "The formula")
     }
 
-    /// Columns of population-level and group-level terms, with repeats.
-    fn predictor_names(&self) -> impl Iterator<Item = &String> {
+    /// Factors of population-level and group-level terms, with repeats.
+    fn factors(&self) -> impl Iterator<Item = &Factor> {
         let formula = &self.frame.formula;
         let groups = formula.groups.iter().flat_map(|group| &group.terms);
         formula.terms.iter().chain(groups).flatten()
@@ -162,7 +166,7 @@ impl FrameReader<'_> {
 
     /// Refuses columns whose kind does not fit their part, before anything large is made.
     pub fn check_kinds(&self) -> Result<(), DataError> {
-        for name in self.predictor_names() {
+        for name in self.factors().filter_map(Factor::as_column) {
             let info = &self.table.columns()[self.col(name)?];
             if info.kind == ColumnKind::Date && !self.frame.categorical.contains(name) {
                 return Err(DataError::Role(format!(
@@ -186,23 +190,53 @@ impl FrameReader<'_> {
         Ok(())
     }
 
-    /// Each predictor column once, restricted to `rows`.
-    pub fn predictors(&self, rows: &[u32]) -> Result<BTreeMap<String, Predictor>, DataError> {
-        let mut predictors = BTreeMap::new();
-        for name in self.predictor_names() {
-            if predictors.contains_key(name) {
+    /// Each factor once, restricted to `rows`; what functions computed from the rows is added to `transforms`.
+    pub fn predictors(
+        &self,
+        rows: &[u32],
+        transforms: &mut Vec<Transform>,
+    ) -> Result<Predictors, DataError> {
+        let mut predictors = Predictors::new();
+        for factor in self.factors() {
+            if predictors.contains_key(factor) {
                 continue;
             }
-            let col = self.col(name)?;
-            let predictor = if self.is_categorical(name) {
-                let reference = self.frame.references.get(name).map(String::as_str);
-                categorical(name, &self.table.labels(col), rows, reference)?
-            } else {
-                Predictor::Numeric(self.numbers(col, rows, "predictor")?)
+            let predictor = match factor {
+                Factor::Column(name) if self.is_categorical(name) => {
+                    let reference = self.frame.references.get(name).map(String::as_str);
+                    categorical(name, &self.table.labels(self.col(name)?), rows, reference)?
+                }
+                Factor::Column(name) => {
+                    Predictor::Numeric(self.numbers(self.col(name)?, rows, "predictor")?)
+                }
+                Factor::Call(..) => Predictor::Function(self.call(factor, rows, transforms)?),
             };
-            predictors.insert(name.clone(), predictor);
+            predictors.insert(factor.clone(), predictor);
         }
         Ok(predictors)
+    }
+
+    /// The columns of a function of a column.
+    fn call(
+        &self,
+        factor: &Factor,
+        rows: &[u32],
+        transforms: &mut Vec<Transform>,
+    ) -> Result<Vec<Vec<f64>>, DataError> {
+        let column = factor.column();
+        let Some(numbers) = self.table.numbers(self.col(column)?) else {
+            return Err(DataError::Role(format!(
+                "{factor} needs numbers, but `{column}` holds text or dates; give the column the type number on import, \
+                 or choose another column"
+            )));
+        };
+        let values = rows.iter().map(|&row| numbers[row as usize]).collect();
+        let place = |i: usize| self.table.place(rows[i] as usize);
+        let (transform, columns) = Transform::fit(factor, values, &place)?;
+        if transforms.iter().all(|known| known.factor != *factor) {
+            transforms.push(transform);
+        }
+        Ok(columns)
     }
 
     fn numbers(&self, col: usize, rows: &[u32], part: &str) -> Result<Vec<f64>, DataError> {
@@ -215,10 +249,7 @@ impl FrameReader<'_> {
         Ok(rows.iter().map(|&row| numbers[row as usize]).collect())
     }
 
-    pub fn raw_columns(
-        &self,
-        predictors: &BTreeMap<String, Predictor>,
-    ) -> Result<Vec<RawColumn>, DataError> {
+    pub fn raw_columns(&self, predictors: &Predictors) -> Result<Vec<RawColumn>, DataError> {
         let formula = &self.frame.formula;
         self.columns_of_terms(&formula.terms, formula.intercept, predictors)
     }
@@ -228,12 +259,16 @@ impl FrameReader<'_> {
         &self,
         terms: &[Term],
         intercept: bool,
-        predictors: &BTreeMap<String, Predictor>,
+        predictors: &Predictors,
     ) -> Result<Vec<RawColumn>, DataError> {
-        let coded = contrasts(terms, intercept, |name| self.is_categorical(name));
+        let coded = contrasts(terms, intercept, |factor| {
+            factor
+                .as_column()
+                .is_some_and(|name| self.is_categorical(name))
+        });
         let mut columns = Vec::new();
         for (term, contrasts) in terms.iter().zip(&coded) {
-            let parts: Vec<&Predictor> = term.iter().map(|name| &predictors[name]).collect();
+            let parts: Vec<&Predictor> = term.iter().map(|factor| &predictors[factor]).collect();
             check_width(term, num_columns(&parts, contrasts))?;
             columns.extend(columns_of(term, &parts, contrasts));
         }
@@ -249,18 +284,15 @@ impl FrameReader<'_> {
         Ok(columns)
     }
 
-    pub fn reference_levels(
-        &self,
-        predictors: &BTreeMap<String, Predictor>,
-    ) -> Vec<(String, String)> {
+    pub fn reference_levels(&self, predictors: &Predictors) -> Vec<(String, String)> {
         let mut found: Vec<(String, String)> = Vec::new();
-        for name in self.predictor_names() {
+        for factor in self.factors() {
             if let Predictor::Categorical {
                 levels, reference, ..
-            } = &predictors[name]
-                && !found.iter().any(|(other, _)| other == name)
+            } = &predictors[factor]
+                && !found.iter().any(|(other, _)| other == factor.column())
             {
-                found.push((name.clone(), levels[*reference].clone()));
+                found.push((factor.column().to_owned(), levels[*reference].clone()));
             }
         }
         found
@@ -522,21 +554,18 @@ impl FrameReader<'_> {
         Ok(weights)
     }
 
-    pub fn offset(&self, rows: &[u32]) -> Result<Option<Vec<f64>>, DataError> {
+    pub fn offset(
+        &self,
+        rows: &[u32],
+        transforms: &mut Vec<Transform>,
+    ) -> Result<Option<Vec<f64>>, DataError> {
         let mut total: Option<Vec<f64>> = None;
         for offset in &self.frame.formula.offsets {
-            let mut values = self.numbers(self.col(&offset.column)?, rows, "offset")?;
-            if offset.log {
-                if let Some(i) = values.iter().position(|&value| value <= 0.0) {
-                    return Err(DataError::Role(format!(
-                        "The offset log(`{}`) needs values above 0, but it is {} in {}",
-                        offset.column,
-                        values[i],
-                        self.table.place(rows[i] as usize)
-                    )));
-                }
-                values.iter_mut().for_each(|value| *value = value.ln());
-            }
+            let values = match offset {
+                Factor::Column(name) => self.numbers(self.col(name)?, rows, "offset")?,
+                // The formula's reader takes only functions of one column here.
+                Factor::Call(..) => self.call(offset, rows, transforms)?.swap_remove(0),
+            };
             match &mut total {
                 None => total = Some(values),
                 Some(total) => total
@@ -552,7 +581,7 @@ impl FrameReader<'_> {
     pub fn group_terms(
         &self,
         groups: &[GroupFactor],
-        predictors: &BTreeMap<String, Predictor>,
+        predictors: &Predictors,
         order: &[u32],
     ) -> Result<Vec<GroupDesign>, DataError> {
         let formula = &self.frame.formula;
@@ -573,7 +602,7 @@ impl FrameReader<'_> {
     }
 
     pub fn groups(&self, rows: &[u32]) -> Result<Vec<GroupFactor>, DataError> {
-        let mut distinct: Vec<&Term> = Vec::new();
+        let mut distinct: Vec<&Vec<String>> = Vec::new();
         for group in &self.frame.formula.groups {
             if !distinct.contains(&&group.group) {
                 distinct.push(&group.group);
@@ -585,7 +614,7 @@ impl FrameReader<'_> {
             .collect()
     }
 
-    fn group(&self, columns: &Term, rows: &[u32]) -> Result<GroupFactor, DataError> {
+    fn group(&self, columns: &[String], rows: &[u32]) -> Result<GroupFactor, DataError> {
         let labels: Vec<Labels> = columns
             .iter()
             .map(|name| Ok(self.table.labels(self.col(name)?)))

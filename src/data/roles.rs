@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::design::ModelFrame;
 use super::error::DataError;
-use super::formula::{Formula, GroupTerm, Offset, Response, Term, Trials, quote_name};
+use super::formula::{Factor, Formula, GroupTerm, Response, Term, Trials, quote_name};
 use super::response::{MAX_CATEGORIES, ResponseUse};
 use super::sniff::ColumnKindOverride;
 use super::table::{ColumnInfo, ColumnKind, Table, plural};
@@ -74,16 +74,16 @@ pub struct Roles {
     pub response_use: ResponseUse,
     /// Its success level, if the user chose one.
     pub success: Option<String>,
-    /// Main effects, in order.
-    pub predictors: Vec<String>,
-    /// Terms of several columns.
+    /// Main effects, in order: columns and functions of columns.
+    pub predictors: Vec<Factor>,
+    /// Terms of several factors.
     pub interactions: Vec<Term>,
     /// Whether there is an intercept.
     pub intercept: bool,
     /// Group terms.
     pub groups: Vec<GroupTerm>,
     /// Offsets.
-    pub offsets: Vec<Offset>,
+    pub offsets: Vec<Factor>,
     /// Weights of rows.
     pub weights: Option<String>,
     /// Numbers of trials.
@@ -174,7 +174,7 @@ impl Roles {
             offsets: self.offsets.clone(),
             groups: self.groups.clone(),
         };
-        let mains = self.predictors.iter().map(|name| vec![name.clone()]);
+        let mains = self.predictors.iter().map(|factor| vec![factor.clone()]);
         mains
             .chain(self.interactions.iter().cloned())
             .for_each(|term| formula.add_term(term));
@@ -191,7 +191,7 @@ impl Roles {
             .predictors
             .iter()
             .chain(self.interactions.iter().flatten())
-            .any(|name| name == column)
+            .any(|factor| factor.column() == column)
         {
             roles.push(Role::Predictor);
         }
@@ -202,7 +202,7 @@ impl Roles {
         {
             roles.push(Role::Group);
         }
-        if self.offsets.iter().any(|offset| offset.column == column) {
+        if self.offsets.iter().any(|offset| offset.column() == column) {
             roles.push(Role::Offset);
         }
         if self.weights.as_deref() == Some(column) {
@@ -236,7 +236,7 @@ impl Roles {
                 self.response = Some(name);
                 self.success = None;
             }
-            Role::Predictor => self.predictors.push(name),
+            Role::Predictor => self.predictors.push(Factor::Column(name)),
             Role::Group => {
                 self.groups.push(GroupTerm {
                     intercept: true,
@@ -245,10 +245,7 @@ impl Roles {
                     group: vec![name],
                 });
             }
-            Role::Offset => self.offsets.push(Offset {
-                column: name,
-                log: false,
-            }),
+            Role::Offset => self.offsets.push(Factor::Column(name)),
             Role::Weight => self.weights = Some(name),
             Role::Trials => self.trials = Some(Trials::Column(name)),
             Role::Ignore => {}
@@ -283,20 +280,21 @@ impl Roles {
 
     /// Takes `column` out of every role, with the interactions and group terms that name it.
     pub fn remove(&mut self, column: &str) {
-        let names = |term: &[String]| term.iter().any(|name| name == column);
+        let names = |term: &[Factor]| term.iter().any(|factor| factor.column() == column);
         if self.response.as_deref() == Some(column) {
             self.response = None;
             self.success = None;
         }
-        self.predictors.retain(|name| name != column);
+        self.predictors.retain(|factor| factor.column() != column);
         self.interactions.retain(|term| !names(term));
-        self.groups.retain(|group| !names(&group.group));
+        self.groups
+            .retain(|group| group.group.iter().all(|name| name != column));
         for group in &mut self.groups {
             group.terms.retain(|term| !names(term));
         }
         self.groups
             .retain(|group| group.intercept || !group.terms.is_empty());
-        self.offsets.retain(|offset| offset.column != column);
+        self.offsets.retain(|offset| offset.column() != column);
         if self.weights.as_deref() == Some(column) {
             self.weights = None;
         }
@@ -329,7 +327,7 @@ impl Roles {
             if Some(col) == response {
                 roles.response = Some(info.name.clone());
             } else if explains {
-                roles.predictors.push(info.name.clone());
+                roles.predictors.push(Factor::Column(info.name.clone()));
             }
         }
         roles
@@ -603,6 +601,7 @@ fn check_predictor(table: &Table, col: usize, named: &str) -> Result<(), Refusal
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::formula::{Elementwise, Function};
     use crate::data::table::Values;
     use proptest::prelude::*;
 
@@ -713,8 +712,41 @@ mod tests {
         prop_oneof![4 => "[a-z][a-z0-9_.]{0,4}", 1 => "[ -~äß]{1,6}"]
     }
 
-    fn term(most: usize) -> impl Strategy<Value = Term> {
+    fn names(most: usize) -> impl Strategy<Value = Vec<String>> {
         prop::collection::btree_set(name(), 1..=most).prop_map(|names| names.into_iter().collect())
+    }
+
+    fn single() -> impl Strategy<Value = Factor> {
+        let function = prop_oneof![
+            Just(Function::Elementwise(Elementwise::Log)),
+            Just(Function::Elementwise(Elementwise::Log1p)),
+            Just(Function::Scale),
+            (1..=15_u32).prop_map(Function::Power),
+            (Just(1), any::<bool>()).prop_map(|(degree, raw)| Function::Poly { degree, raw }),
+        ];
+        (name(), prop::collection::vec(function, 0..3)).prop_map(|(name, functions)| {
+            let wrap = |of, function| Factor::Call(function, Box::new(of));
+            functions.into_iter().fold(Factor::Column(name), wrap)
+        })
+    }
+
+    fn factor() -> impl Strategy<Value = Factor> {
+        let function = prop_oneof![
+            (1..=15_u32, any::<bool>()).prop_map(|(degree, raw)| Function::Poly { degree, raw }),
+            (1..=1000_u32).prop_map(|df| Function::Natural { df }),
+            (1..=15_u32, 0..9_u32).prop_map(|(degree, more)| Function::BSpline {
+                df: degree + more,
+                degree
+            }),
+        ];
+        prop_oneof![
+            single(),
+            (function, single()).prop_map(|(function, of)| Factor::Call(function, Box::new(of))),
+        ]
+    }
+
+    fn term(most: usize) -> impl Strategy<Value = Term> {
+        prop::collection::btree_set(factor(), 1..=most).prop_map(|term| term.into_iter().collect())
     }
 
     prop_compose! {
@@ -723,21 +755,20 @@ mod tests {
             trials in prop::option::of(prop_oneof![name().prop_map(Trials::Column), (1_u64..99).prop_map(Trials::Constant)]),
             weights in prop::option::of(name()),
             intercept: bool,
-            first in name(),
+            first in factor(),
             terms in prop::collection::vec(term(3), 0..5),
-            offsets in prop::collection::vec((name(), any::<bool>()), 0..3),
-            groups in prop::collection::vec((term(2), any::<bool>(), prop::collection::vec(term(2), 0..3)), 0..3),
+            offsets in prop::collection::vec(single(), 0..3),
+            groups in prop::collection::vec((names(2), any::<bool>(), prop::collection::vec(term(2), 0..3)), 0..3),
         ) -> Formula {
             let mut formula = Formula {
                 response: Some(Response { column: column.clone(), trials, weights }), intercept,
                 terms: Vec::new(), offsets: Vec::new(), groups: Vec::new(),
             };
-            for term in terms.into_iter().chain([vec![first]]).filter(|term| !term.contains(&column)) {
+            for term in terms.into_iter().chain([vec![first]]).filter(|term| term.iter().all(|factor| factor.column() != column)) {
                 formula.add_term(term);
             }
             formula.intercept |= formula.terms.is_empty();
-            for (column, log) in offsets {
-                let offset = Offset { column, log };
+            for offset in offsets {
                 if !formula.offsets.contains(&offset) {
                     formula.offsets.push(offset);
                 }
@@ -765,7 +796,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_makes_the_reader_panic(text in "[a-z01 ~+:*()|/`-]{0,40}") {
+        fn no_text_makes_the_reader_panic(text in "([a-z01 ~+:*()|/`,=^-]|log\\(|ns\\(x, |poly\\(|, df = |I\\(z\\^){0,40}") {
             if let Ok(formula) = text.parse::<Formula>() {
                 prop_assert_eq!(formula.to_string().parse::<Formula>(), Ok(formula));
             }

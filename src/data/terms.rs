@@ -5,7 +5,7 @@
 //! spans them. That is the rule of Wilkinson and Rogers as R applies it.
 
 use super::error::DataError;
-use super::formula::{Term, quote_term, same_term};
+use super::formula::{Factor, Term, quote_term, same_term};
 use super::table::Labels;
 
 /// Most levels that a categorical predictor may have; beyond it the design would be mostly zeros.
@@ -16,6 +16,8 @@ pub const MAX_LEVELS: usize = 1000;
 pub(crate) enum Predictor {
     /// Numbers.
     Numeric(Vec<f64>),
+    /// The columns of a function of a column.
+    Function(Vec<Vec<f64>>),
     /// Levels that occur, one code per row, and the position of the reference level.
     Categorical {
         levels: Vec<String>,
@@ -80,11 +82,11 @@ pub(crate) fn categorical(
     })
 }
 
-/// For each column of each term, whether its levels are coded as contrasts to the reference (`true`) or all.
+/// For each factor of each term, whether its levels are coded as contrasts to the reference (`true`) or all.
 pub(crate) fn contrasts(
     terms: &[Term],
     intercept: bool,
-    is_categorical: impl Fn(&str) -> bool,
+    is_categorical: impl Fn(&Factor) -> bool,
 ) -> Vec<Vec<bool>> {
     // The first categorical main effect takes the place of a missing intercept and spans the constant.
     let mut constant_spanned = intercept;
@@ -93,10 +95,10 @@ pub(crate) fn contrasts(
         .map(|term| {
             let coded: Vec<bool> = term
                 .iter()
-                .map(|name| {
+                .map(|factor| {
                     let rest: Term = term
                         .iter()
-                        .filter(|other| *other != name)
+                        .filter(|other| *other != factor)
                         .cloned()
                         .collect();
                     if rest.is_empty() {
@@ -121,8 +123,8 @@ pub(crate) fn columns_of(
     contrasts: &[bool],
 ) -> Vec<RawColumn> {
     let mut columns: Vec<RawColumn> = Vec::new();
-    for ((name, predictor), &contrast) in term.iter().zip(predictors).zip(contrasts) {
-        let factor = factor_columns(name, predictor, contrast);
+    for ((factor, predictor), &contrast) in term.iter().zip(predictors).zip(contrasts) {
+        let factor = factor_columns(&factor.label(), predictor, contrast);
         columns = if columns.is_empty() {
             factor
         } else {
@@ -153,6 +155,18 @@ fn factor_columns(name: &str, predictor: &Predictor, contrast: bool) -> Vec<RawC
             name: name.to_owned(),
             values: values.clone(),
         }],
+        Predictor::Function(columns) => columns
+            .iter()
+            .enumerate()
+            .map(|(j, values)| RawColumn {
+                // R numbers the columns of a function that gives several.
+                name: match columns.len() {
+                    1 => name.to_owned(),
+                    _ => format!("{name}{}", j + 1),
+                },
+                values: values.clone(),
+            })
+            .collect(),
         Predictor::Categorical {
             levels,
             codes,
@@ -177,6 +191,7 @@ pub(crate) fn num_columns(predictors: &[&Predictor], contrasts: &[bool]) -> usiz
         .zip(contrasts)
         .map(|(predictor, &contrast)| match predictor {
             Predictor::Numeric(_) => 1,
+            Predictor::Function(columns) => columns.len(),
             Predictor::Categorical { levels, .. } => levels.len() - usize::from(contrast),
         })
         .product()
@@ -200,13 +215,16 @@ mod tests {
 
     fn terms(text: &str) -> Vec<Term> {
         text.split(' ')
-            .map(|term| term.split(':').map(str::to_owned).collect())
+            .map(|term| {
+                let names = term.split(':').map(str::to_owned);
+                names.map(Factor::Column).collect()
+            })
             .collect()
     }
 
     #[test]
     fn coding_follows_the_margins() {
-        let is_factor = |name: &str| name != "x";
+        let is_factor = |factor: &Factor| factor.column() != "x";
         // With an intercept all factors are contrasts, also in an interaction with its margins.
         assert_eq!(
             contrasts(&terms("f x f:x"), true, is_factor),
@@ -232,7 +250,7 @@ mod tests {
             reference: 1,
         };
         let x = Predictor::Numeric(vec![2.0, 3.0, 5.0, 7.0]);
-        let term = vec!["f".to_owned(), "x".to_owned()];
+        let term = terms("f:x").remove(0);
         let columns = columns_of(&term, &[&f, &x], &[true, true]);
         let named: Vec<(&str, &[f64])> = columns
             .iter()

@@ -35,6 +35,7 @@ pub mod rhat;
 pub mod running;
 mod sentence;
 mod sorting;
+pub mod stein;
 pub mod summary;
 pub mod verdict;
 pub mod weights;

@@ -25,6 +25,7 @@ pub mod recipe;
 pub mod run;
 #[cfg(test)]
 mod tests;
+pub mod tuning;
 pub mod zero_variance;
 
 pub use job::{Job, JobError, PrepareControl};

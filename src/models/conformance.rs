@@ -87,6 +87,7 @@ pub(super) fn design(shape: Shape, num_obs: usize) -> Design {
         dropped: Vec::new(),
         groups: Vec::new(),
         group_terms: Vec::new(),
+        transforms: Vec::new(),
         standardize: true,
     }
 }

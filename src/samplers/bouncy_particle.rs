@@ -28,8 +28,8 @@ use super::piecewise::{CONTROL, INFO, Motion, Path, Piecewise, REFRESH, TIME, fi
 use crate::base::linalg::{axpy, dot, matvec};
 use crate::base::rng::ChainRng;
 
-/// Time per draw and sqrt(D): on a normal posterior draws at this distance are correlated by less than 0.6.
-const TIME_PER_DRAW: f64 = 2.0;
+/// Time per draw and sqrt(D): on a normal posterior draws at this distance are correlated by less than 0.55.
+const TIME_PER_DRAW: f64 = 2.5;
 
 /// The sampler `bouncy-particle`.
 pub type BouncyParticle = Piecewise<Bounce>;

@@ -202,6 +202,7 @@ pub fn small_logistic(x: &[f64], y: &[f64], prior_sd: f64) -> Arc<dyn Model> {
         dropped: Vec::new(),
         groups: Vec::new(),
         group_terms: Vec::new(),
+        transforms: Vec::new(),
         standardize: true,
     };
     let prior = format!("normal(0, {prior_sd})");
@@ -265,6 +266,7 @@ pub fn anchored_categorical(counts: &[usize]) -> (Arc<dyn Model>, Arc<Anchor>) {
         dropped: Vec::new(),
         groups: Vec::new(),
         group_terms: Vec::new(),
+        transforms: Vec::new(),
         standardize: true,
     };
     let template = crate::models::find("categorical").unwrap();

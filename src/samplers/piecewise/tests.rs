@@ -346,6 +346,7 @@ fn weighted_logistic(prior: &str, standardize: bool) -> Arc<dyn Model> {
         dropped: Vec::new(),
         groups: Vec::new(),
         group_terms: Vec::new(),
+        transforms: Vec::new(),
         standardize,
     };
     let options = ModelOptions {
@@ -527,7 +528,7 @@ fn draws_are_worth_keeping() {
             }
             for series in [first, distance] {
                 let correlation = Moments::of(&series).correlation;
-                assert!(correlation < 0.6, "{id}, {dim}: {correlation}");
+                assert!(correlation < 0.55, "{id}, {dim}: {correlation}");
             }
         }
     }

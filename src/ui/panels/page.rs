@@ -18,7 +18,7 @@ use crate::ui::widgets::badge::paint_verdict;
 use crate::ui::widgets::{Button, heading, hint, number, progress, sentence, sentence_line};
 
 /// A file that is being read shows its progress this often.
-const PROGRESS_TIME: Duration = Duration::from_millis(100);
+pub(super) const PROGRESS_TIME: Duration = Duration::from_millis(100);
 
 /// The head of a page: icon, title, one line of facts, and at the right end the acts, the main one first.
 pub fn page_head(ui: &mut Ui, icon: char, title: &str, facts: &str, acts: impl FnOnce(&mut Ui)) {

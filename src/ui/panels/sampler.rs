@@ -16,6 +16,7 @@ mod peak;
 mod run_control;
 #[cfg(test)]
 mod tests;
+mod trials;
 
 /// Width of the list of samplers.
 const LIST: f32 = 392.0;
@@ -74,7 +75,11 @@ pub fn sampler_ui(ui: &mut Ui, state: &AppState, view: &mut SamplerView, out: &m
                         run_control::run_control_ui(ui, recipe, out);
                         ui.add_space(t.space.x2);
                         match samplers::find(&recipe.sampler.id) {
-                            Some(entry) => form::form_ui(ui, entry, recipe, &mut view.form, out),
+                            Some(entry) => {
+                                form::form_ui(ui, entry, recipe, &mut view.form, out);
+                                ui.add_space(t.space.x2);
+                                trials::trials_ui(ui, state, entry, recipe, out);
+                            }
                             None => auto_ui(ui, state),
                         }
                         ui.add_space(t.space.x2);

@@ -7,10 +7,10 @@ use eframe::egui::{
 };
 
 use crate::app::{Command, DataState, Document, ModelCheck};
-use crate::data::formula::{Trials, quote_term};
+use crate::data::formula::{Elementwise, Factor, Function, Trials, quote_term};
 use crate::data::profile::Profile;
 use crate::data::response::ResponseUse;
-use crate::data::roles::{Conversion, Refusal, Role};
+use crate::data::roles::{Conversion, Refusal, Role, Roles};
 use crate::data::sniff::ColumnKindOverride;
 use crate::data::{ColumnInfo, ColumnKind};
 use crate::ui::icons;
@@ -249,44 +249,109 @@ fn predictors_ui(ui: &mut Ui, cx: &mut Context<'_>) {
         };
         note_ui(ui, text);
     }
-    for name in &roles.predictors {
-        card_ui(ui, cx, name, |ui, cx| {
-            predictor_ui(ui, cx, name);
+    for (i, factor) in roles.predictors.iter().enumerate() {
+        if let Some(name) = factor.as_column() {
+            card_ui(ui, cx, name, |ui, cx| {
+                predictor_ui(ui, cx, i, name);
+            });
+            continue;
+        }
+        frame(ui, |ui| {
+            let icon = cx.icon(factor.column());
+            if term_ui(ui, icon, std::slice::from_ref(factor)) {
+                change_roles(cx, |roles| {
+                    roles.predictors.remove(i);
+                });
+            }
+            ui.horizontal_wrapped(|ui| shape_ui(ui, cx, i));
         });
     }
     for (i, term) in roles.interactions.iter().enumerate() {
         frame(ui, |ui| {
-            let name = term.join(" × ");
-            ui.horizontal(|ui| {
-                let p = Palette::of(ui);
-                icons::icon_ui(
-                    ui,
-                    icons::INTERSECT,
-                    tokens().icon.small,
-                    false,
-                    p.text_secondary,
-                );
-                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    let remove = format!("Remove {}", quote_term(term));
-                    let button = Button::icon_only(icons::X, &remove).small();
-                    if ui.add(button).clicked() {
-                        let mut roles = roles.clone();
-                        roles.interactions.remove(i);
-                        if let Some(formula) = roles.to_formula() {
-                            cx.out.send(Command::SetFormula(formula.to_string()));
-                        }
-                    }
-                    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                        sentence_line(ui, &format!("`{name}`"), Text::Body, false);
-                    });
+            if term_ui(ui, icons::INTERSECT, term) {
+                change_roles(cx, |roles| {
+                    roles.interactions.remove(i);
                 });
-            });
+            }
         });
     }
 }
 
-/// Below a predictor's name: its reference level, or whether a number is a category.
-fn predictor_ui(ui: &mut Ui, cx: &mut Context<'_>, name: &str) {
+/// Asks for the formula of changed roles.
+fn change_roles(cx: &mut Context<'_>, change: impl FnOnce(&mut Roles)) {
+    let mut roles = cx.document.roles.clone();
+    change(&mut roles);
+    if let Some(formula) = roles.to_formula() {
+        cx.out.send(Command::SetFormula(formula.to_string()));
+    }
+}
+
+/// A line with a term that is not a plain column and the button that removes it; whether that was clicked.
+fn term_ui(ui: &mut Ui, icon: char, term: &[Factor]) -> bool {
+    let mut removed = false;
+    ui.horizontal(|ui| {
+        let p = Palette::of(ui);
+        icons::icon_ui(ui, icon, tokens().icon.small, false, p.text_secondary);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let remove = format!("Remove {}", quote_term(term));
+            let button = Button::icon_only(icons::X, &remove).small();
+            removed = ui.add(button).clicked();
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let names: Vec<String> = term.iter().map(Factor::label).collect();
+                sentence_line(ui, &format!("`{}`", names.join(" × ")), Text::Body, false);
+            });
+        });
+    });
+    removed
+}
+
+/// The chip that says how the number in predictor `i` enters the model.
+fn shape_ui(ui: &mut Ui, cx: &mut Context<'_>, i: usize) {
+    /// Degrees of freedom of a curve that is not asked for exactly.
+    const CURVE: u32 = 4;
+    let Some(factor) = cx.document.roles.predictors.get(i) else {
+        return;
+    };
+    let column = Factor::Column(factor.column().to_owned());
+    let shapes = [
+        ("as it is", None),
+        ("logarithm", Some(Function::Elementwise(Elementwise::Log))),
+        (
+            "parabola",
+            Some(Function::Poly {
+                degree: 2,
+                raw: false,
+            }),
+        ),
+        ("smooth curve", Some(Function::Natural { df: CURVE })),
+    ]
+    .map(|(word, function)| {
+        let factor = match function {
+            None => column.clone(),
+            Some(function) => Factor::Call(function, Box::new(column.clone())),
+        };
+        (word, factor)
+    });
+    let word = shapes
+        .iter()
+        .find(|(_, shape)| shape == factor)
+        .map_or("as written", |(word, _)| word);
+    let label = format!("Shape of {}", factor.column());
+    let chip = ui
+        .add(Chip::choice(word).named(&label))
+        .on_hover_text("How its effect may bend; the formula takes other functions too");
+    menu::menu(&chip, menu::NORMAL, |ui| {
+        for (word, shape) in &shapes {
+            let chosen = shape == factor;
+            if menu::item(ui, word, &shape.to_string(), chosen).clicked() && !chosen {
+                change_roles(cx, |roles| roles.predictors[i] = shape.clone());
+            }
+        }
+    });
+}
+
+/// Below a column that is predictor `i`: its reference level, or whether a number is a category and how it enters.
+fn predictor_ui(ui: &mut Ui, cx: &mut Context<'_>, i: usize, name: &str) {
     let (info, profile) = cx.column(name);
     let Some(info) = info else {
         hint(ui, "the data have no such column");
@@ -325,6 +390,9 @@ fn predictor_ui(ui: &mut Ui, cx: &mut Context<'_>, name: &str) {
             if chip.clicked() {
                 let command = Command::SetCategorical(name.to_owned(), !categorical);
                 cx.out.send(command);
+            }
+            if !categorical {
+                shape_ui(ui, cx, i);
             }
         }
         if reference.is_none() {
@@ -367,15 +435,11 @@ fn others_ui(ui: &mut Ui, cx: &mut Context<'_>) {
     }
     head_ui(ui, "Offset", Some(Role::Offset), cx);
     for offset in &roles.offsets {
-        card_ui(ui, cx, &offset.column, |ui, _| {
-            hint(
-                ui,
-                if offset.log {
-                    "its logarithm is added with coefficient 1"
-                } else {
-                    "added with coefficient 1"
-                },
-            );
+        card_ui(ui, cx, offset.column(), |ui, _| {
+            match offset {
+                Factor::Column(_) => hint(ui, "added with coefficient 1"),
+                Factor::Call(..) => hint(ui, &format!("`{offset}` is added with coefficient 1")),
+            };
         });
     }
     if roles.trials.is_none() {

@@ -23,7 +23,9 @@ fn the_formula_is_taken_with_enter_and_the_roles_follow() {
     harness.key_press(Key::Enter);
     harness.run();
     let document = harness.state().session.state.document.clone().unwrap();
-    assert_eq!(document.roles.predictors, ["age", "plan", "region"]);
+    let predictors = document.roles.predictors.iter();
+    let predictors: Vec<String> = predictors.map(ToString::to_string).collect();
+    assert_eq!(predictors, ["age", "plan", "region"]);
     harness.get_by_label("Remove region");
     harness.get_by_label("Undo").click();
     harness.run();

@@ -1,7 +1,7 @@
 //! The draft as sentences.
 
 use crate::app::{Document, ModelCheck};
-use crate::data::formula::Trials;
+use crate::data::formula::{Elementwise, Factor, Function, Trials};
 use crate::data::response::ResponseUse;
 use crate::data::roles::Roles;
 use crate::ui::widgets::number;
@@ -14,7 +14,7 @@ pub fn in_words(document: &Document, check: Option<&ModelCheck>) -> String {
             let names: Vec<String> = roles
                 .predictors
                 .iter()
-                .map(|name| format!("`{name}`"))
+                .map(|factor| format!("`{}`", factor.label()))
                 .collect();
             return format!(
                 "No column explains another; the model is of {}.",
@@ -75,12 +75,13 @@ pub fn in_words(document: &Document, check: Option<&ModelCheck>) -> String {
         ));
     }
     for offset in &roles.offsets {
-        let log = if offset.log { "the logarithm of " } else { "" };
-        text.push_str(&format!(
-            " {}`{}` is added as it is, with coefficient 1.",
-            log.replace("the log", "The log"),
-            offset.column
-        ));
+        let what = match offset {
+            Factor::Call(Function::Elementwise(Elementwise::Log), of) => {
+                format!("The logarithm of `{}`", of.label())
+            }
+            _ => format!("`{}`", offset.label()),
+        };
+        text.push_str(&format!(" {what} is added as it is, with coefficient 1."));
     }
     if let Some(weights) = &roles.weights {
         text.push_str(&format!(" Each row counts `{weights}` times."));
@@ -95,10 +96,13 @@ fn terms(roles: &Roles) -> Vec<String> {
     let mut terms: Vec<String> = roles
         .predictors
         .iter()
-        .map(|name| format!("`{name}`"))
+        .map(|factor| format!("`{}`", factor.label()))
         .collect();
     for term in &roles.interactions {
-        let names: Vec<String> = term.iter().map(|name| format!("`{name}`")).collect();
+        let names: Vec<String> = term
+            .iter()
+            .map(|factor| format!("`{}`", factor.label()))
+            .collect();
         terms.push(format!("the interaction of {}", list(&names)));
     }
     terms

@@ -202,3 +202,33 @@ fn stop_rules_and_seed_change_the_run() {
     harness.run_steps(2);
     assert_eq!(harness.state().sent.last(), Some(&Command::StartRun));
 }
+
+#[test]
+fn a_step_size_is_tuned_by_trial_and_set() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::SetSampler("ula".to_owned()));
+    let mut harness = page(session);
+    harness.get_by_label("Tune step size").click_accesskit();
+    harness.run_steps(3);
+    assert_eq!(harness.state().sent.last(), Some(&Command::RunTrials));
+    harness.get_by_label("chosen");
+    let state = &mut harness.state_mut().session.state;
+    assert!(state.trials.is_none());
+    let chosen = state.tuned.as_ref().unwrap().tuning.chosen;
+    let settings = &state.document.as_ref().unwrap().recipe.sampler.settings;
+    assert_eq!(settings.real("step_size"), Some(chosen));
+    // Another model is another posterior, for which nothing was tried.
+    harness
+        .state_mut()
+        .session
+        .send(Command::SetFormula("churned ~ age".to_owned()));
+    harness.run_steps(3);
+    assert!(harness.query_by_label("chosen").is_none());
+    // Exact samplers adapt themselves.
+    harness
+        .state_mut()
+        .session
+        .send(Command::SetSampler("nuts".to_owned()));
+    harness.run_steps(3);
+    assert!(harness.query_by_label("Tune step size").is_none());
+}

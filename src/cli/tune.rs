@@ -1,0 +1,112 @@
+//! `tune`: step sizes tried side by side by short runs; the best is printed as the setting to use.
+
+use std::sync::atomic::Ordering;
+
+use serde_json::json;
+
+use super::args::TuneArgs;
+use super::{Failure, fit, output};
+use crate::base::settings::Value;
+use crate::engine::tuning::{self, Fate, KEY, Tuning, TuningControl};
+use crate::engine::{Job, JobError, PrepareControl};
+
+/// Tunes.
+pub fn tune(args: &TuneArgs) -> Result<(), Failure> {
+    let (mut recipe, folder) = fit::recipe_of(&args.model)?;
+    recipe.sampler.settings.unset(KEY);
+    let job = Job::prepare(&recipe, &folder, None, &PrepareControl::default())
+        .map_err(Failure::request)?;
+    let interrupted = fit::interrupt_flag();
+    let control = TuningControl::default();
+    output::note(&format!("Trying step sizes of {}", job.sampler.spec.id));
+    let tuning = std::thread::scope(|scope| {
+        let work = scope.spawn(|| tuning::tune(&job, &control));
+        let mut told = 0;
+        while !work.is_finished() {
+            std::thread::sleep(fit::LOOK_TIME);
+            control
+                .cancel
+                .store(interrupted.load(Ordering::Relaxed), Ordering::Relaxed);
+            let total = control.total.load(Ordering::Relaxed).max(1);
+            let tenths = 10 * control.done.load(Ordering::Relaxed) / total;
+            if tenths > told {
+                told = tenths;
+                output::note(&format!("{} % done", 10 * tenths));
+            }
+        }
+        work.join()
+    });
+    let tuning = match tuning {
+        Ok(Ok(tuning)) => tuning,
+        Ok(Err(JobError::Cancelled)) => {
+            return Err(Failure::interrupted("Interrupted; tuning keeps nothing"));
+        }
+        Ok(Err(error)) => return Err(Failure::request(error)),
+        Err(_panic) => {
+            return Err(Failure::run(
+                "An internal error ended the tuning; please report this",
+            ));
+        }
+    };
+    if args.model.json {
+        output::result(&(to_json(&tuning).map_err(Failure::run)? + "\n"));
+    } else {
+        output::result(&table(&tuning, job.sampler.spec.id));
+    }
+    Ok(())
+}
+
+fn to_json(tuning: &Tuning) -> serde_json::Result<String> {
+    let trials: Vec<_> = tuning
+        .trials
+        .iter()
+        .map(|trial| {
+            json!({
+                "step_size": trial.value,
+                "squared_stein_discrepancies": trial.discrepancies,
+                "outcome": trial.fate.to_string(),
+            })
+        })
+        .collect();
+    serde_json::to_string_pretty(&json!({
+        "trials": trials,
+        "chosen": tuning.chosen,
+        "default": tuning.default,
+    }))
+}
+
+fn table(tuning: &Tuning, sampler: &str) -> String {
+    let mut text = format!(
+        "{:>12}  {:>40}  outcome\n",
+        "step size", "squared Stein discrepancy by round"
+    );
+    for trial in &tuning.trials {
+        let rounds: Vec<String> = trial
+            .discrepancies
+            .iter()
+            .map(|value| format!("{value:.3e}"))
+            .collect();
+        let mark = if trial.value == tuning.default {
+            ", the default"
+        } else {
+            ""
+        };
+        text.push_str(&format!(
+            "{:>12.5}  {:>40}  {}{mark}\n",
+            trial.value,
+            rounds.join("  "),
+            trial.fate
+        ));
+    }
+    let best = tuning
+        .trials
+        .iter()
+        .find(|trial| trial.fate == Fate::Chosen);
+    if let Some(best) = best {
+        let value = Value::Real(best.value);
+        text.push_str(&format!(
+            "Use it with --sampler {sampler} --set sampler.{KEY}={value}\n"
+        ));
+    }
+    text
+}

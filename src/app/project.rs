@@ -212,14 +212,16 @@ pub(super) fn clear(state: &mut AppState) {
     if let Some(loading) = state.loading.take() {
         loading.control.cancel();
     }
-    let mut fresh = AppState::default();
-    fresh.preferences = std::mem::take(&mut state.preferences);
-    fresh.messages = std::mem::take(&mut state.messages);
-    // Numbers go on, so that what is still on its way belongs to nothing.
-    fresh.next_run = state.next_run;
-    fresh.next_serial = state.next_serial;
-    fresh.check_generation = state.check_generation + 1;
-    *state = fresh;
+    super::trials::cancel(state);
+    *state = AppState {
+        preferences: std::mem::take(&mut state.preferences),
+        messages: std::mem::take(&mut state.messages),
+        // Numbers go on, so that what is still on its way belongs to nothing.
+        next_run: state.next_run,
+        next_serial: state.next_serial,
+        check_generation: state.check_generation + 1,
+        ..AppState::default()
+    };
 }
 
 /// Opens a project: its draft and finished results at once, its data as soon as they are read.

@@ -44,8 +44,10 @@ pub(crate) struct Session {
 impl Default for Session {
     fn default() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut state = AppState::default();
-        state.runs_home = folder.path().to_owned();
+        let state = AppState {
+            runs_home: folder.path().to_owned(),
+            ..AppState::default()
+        };
         Self {
             state,
             fx: Synchronous::default(),

@@ -5,6 +5,7 @@
 
 use serde::Serialize;
 
+mod scaling;
 mod simplex;
 
 /// What a caller can choose.
@@ -52,13 +53,22 @@ pub struct Bench {
 }
 
 /// All experiments.
-pub static REGISTRY: &[Bench] = &[Bench {
-    id: "simplex",
-    title: "Probabilities of categories from minibatches",
-    about: "Kolmogorov-Smirnov distance of SCIR and SGRLD from exact draws, sparse and dense, at every share of rows per \
+pub static REGISTRY: &[Bench] = &[
+    Bench {
+        id: "simplex",
+        title: "Probabilities of categories from minibatches",
+        about: "Kolmogorov-Smirnov distance of SCIR and SGRLD from exact draws, sparse and dense, at every share of rows per \
             minibatch (Baker, Fearnhead, Fox and Nemeth 2018, section 3.2)",
-    run: simplex::run,
-}];
+        run: simplex::run,
+    },
+    Bench {
+        id: "scaling",
+        title: "Cost of an effective draw as the table grows",
+        about: "Rows touched per effective draw from 10,000 to 10,000,000 rows: with control variates it does not grow, without \
+            it does (Baker, Fearnhead, Fox and Nemeth 2019, section 3.2)",
+        run: scaling::run,
+    },
+];
 
 /// The experiment called `id`.
 pub fn find(id: &str) -> Option<&'static Bench> {

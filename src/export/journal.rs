@@ -73,7 +73,7 @@ struct ChainFrame {
 /// Keeps the journal of a run on a thread of its own. Dropping it writes what is still missing.
 #[derive(Debug)]
 pub struct Journal {
-    stop: Option<mpsc::Sender<()>>,
+    stop: Option<mpsc::SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
     trouble: Arc<Mutex<Option<String>>>,
 }
@@ -81,7 +81,7 @@ pub struct Journal {
 impl Journal {
     /// Begins the journal of `run` in `folder`. Nothing here fails: what cannot be written is [`Self::trouble`].
     pub fn start(folder: &Path, run: &Run) -> Self {
-        let (stop, stopped) = mpsc::channel();
+        let (stop, stopped) = mpsc::sync_channel(1);
         let trouble = Arc::new(Mutex::new(None));
         let (folder, job, views) = (
             folder.to_owned(),

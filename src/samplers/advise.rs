@@ -221,7 +221,7 @@ impl Judged {
         let kappa = target.difference_rows.unwrap_or(n);
         let rows = match traits.work {
             Work::Passes { passes, by_dim } => passes * (dim.max(1) as f64).powf(by_dim) * n,
-            Work::Centred { steps } => steps * (centred_batch(target.num_obs, kappa) as f64).min(n),
+            Work::Centred { steps } => steps * (centred_batch(kappa) as f64).min(n),
         };
         let secs = DRAWS * row_secs(rows, dim);
         Self {

@@ -226,9 +226,10 @@ pub fn plain_batch(num_obs: usize) -> usize {
 }
 
 /// Default batch for gradients centred at the mode, given κ ([`crate::oracle::Anchor::difference_rows`]): twice κ at least,
-/// so that the gradient noise of a Newton step is at most half of the posterior's variance.
-pub fn centred_batch(num_obs: usize, difference_rows: f64) -> usize {
-    plain_batch(num_obs).max((2.0 * difference_rows).ceil() as usize)
+/// so that the gradient noise of a Newton step is at most half of the posterior's variance. The cost of an effective draw
+/// grows with B + κ, and κ does not depend on N: neither does the batch, and with it the cost.
+pub fn centred_batch(difference_rows: f64) -> usize {
+    ((2.0 * difference_rows).ceil() as usize).max(BATCH_LEAST)
 }
 
 /// `steps` per recorded draw, or as many as a default may ask for.

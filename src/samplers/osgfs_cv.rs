@@ -112,7 +112,7 @@ impl Sampler for OsgfsCv {
             ));
         };
         let n = target.num_obs;
-        let minibatch = MinibatchSettings::read(settings, target, centred_batch(n, rows));
+        let minibatch = MinibatchSettings::read(settings, target, centred_batch(rows));
         let k_max = settings.real("k_max").unwrap_or(1.0);
         let k = k_limit(minibatch.noise_factor(n) * rows / n as f64).min(k_max);
         Ok(OsgfsCvConfig {

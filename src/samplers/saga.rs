@@ -51,7 +51,7 @@ pub(super) fn table_batch(target: &Target) -> usize {
     let n = target.num_obs;
     target
         .difference_rows
-        .map_or_else(|| plain_batch(n), |rows| centred_batch(n, 2.0 * rows))
+        .map_or_else(|| plain_batch(n), |rows| centred_batch(2.0 * rows))
 }
 
 /// How samplers centred at older positions resolve the shared settings.

@@ -145,7 +145,7 @@ impl SghmcConfig {
 /// Default batch of an estimator.
 pub(super) fn default_batch(estimator: Estimator, target: &Target) -> usize {
     match target.difference_rows {
-        Some(rows) if estimator == Estimator::ControlVariate => centred_batch(target.num_obs, rows),
+        Some(rows) if estimator == Estimator::ControlVariate => centred_batch(rows),
         _ => plain_batch(target.num_obs),
     }
 }

@@ -10,6 +10,7 @@ use crate::data::load::Loaded;
 use crate::data::response::ResponseKind;
 use crate::engine::{JobError, Recipe, job};
 use crate::models;
+use crate::models::elsewhere::Context;
 use crate::samplers::advise;
 
 /// Points of a prior's curve.
@@ -78,6 +79,14 @@ fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError>
         prior_curves: (0..model.params().len())
             .map(|index| prior_curve(model.as_ref(), index))
             .collect(),
+        elsewhere: Some(
+            (entry.elsewhere)(&Context {
+                design: &design,
+                formula: &frame.formula,
+                options: &job::model_options(recipe)?,
+            })
+            .map_err(|error| error.to_string()),
+        ),
         params: model.params().to_vec(),
         unsuitable: advise::refusals(model.as_ref()),
         warnings,

@@ -17,6 +17,7 @@ use crate::data::roles::Role;
 use crate::data::sniff::ImportOptions;
 use crate::engine::{PrepareControl, Recipe};
 use crate::models::ParamInfo;
+use crate::models::elsewhere::Elsewhere;
 use crate::samplers::advise::Advice;
 
 /// An open table.
@@ -59,6 +60,8 @@ pub struct ModelCheck {
     pub prior_curves: Vec<Vec<(f64, f64)>>,
     /// Remarks.
     pub warnings: Vec<Warning>,
+    /// The same model in other notations, or why it is not written down.
+    pub elsewhere: Option<Result<Elsewhere, String>>,
     /// Samplers that cannot sample this model, and why: identifier and what follows "Sampler `id` ".
     pub unsuitable: Vec<(&'static str, String)>,
 }

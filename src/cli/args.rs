@@ -44,6 +44,8 @@ pub enum Command {
     Resume(ResumeArgs),
     /// Write the results of a run folder in another format
     Export(ExportArgs),
+    /// Write a model down elsewhere: in words, as an equation, as a formula, as Stan or brms code
+    Show(Box<ShowArgs>),
     /// Run an experiment of the papers and print its table
     Bench(BenchArgs),
 }
@@ -153,6 +155,33 @@ pub struct TuneArgs {
     /// Data, model, sampler and seed; the length of the run and its folder are not used
     #[command(flatten)]
     pub model: FitArgs,
+}
+
+/// In what notation `show` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Notation {
+    /// A few sentences
+    Words,
+    /// One relation per line
+    Equation,
+    /// The formula of brms and lme4
+    Formula,
+    /// A Stan program
+    Stan,
+    /// R code that calls brms
+    Brms,
+}
+
+/// `show`.
+#[derive(Debug, Parser)]
+#[command(args_override_self = true)]
+pub struct ShowArgs {
+    /// Data and model; sampler, run control and folder are not used
+    #[command(flatten)]
+    pub model: FitArgs,
+    /// Notation
+    #[arg(long = "as", value_enum, default_value_t = Notation::Words, value_name = "NOTATION")]
+    pub notation: Notation,
 }
 
 /// What `list` lists.

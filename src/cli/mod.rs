@@ -15,6 +15,7 @@ mod list;
 mod output;
 mod progress;
 mod results;
+mod show;
 mod tune;
 
 use args::{Args, Command};
@@ -71,6 +72,7 @@ pub fn main() -> ExitCode {
         Some(Command::Tune(args)) => tune::tune(&args),
         Some(Command::Resume(resume)) => fit::resume(&resume),
         Some(Command::Export(export)) => results::export(&export),
+        Some(Command::Show(args)) => show::show(&args),
         Some(Command::Bench(args)) => bench::bench(&args),
     };
     match outcome {

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use rand::RngExt as _;
 use rand_distr::{Binomial, Distribution as _};
 
+use super::elsewhere::{self, Context, Elsewhere, Regression};
 use super::glm::{Family, GlmRows, LANES, Lane, Terms, exp_negative};
 use super::prior::{self, Prior, PriorRows};
 use super::{
@@ -195,6 +196,59 @@ impl Template for Logistic {
             Ok(Arc::new(LogisticModel::new(design, rows, options)?))
         }
     }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        describe(context)
+    }
+}
+
+fn describe(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+    let design = context.design;
+    let (priors, _) = choose_priors(design, &context.options.priors)?;
+    let name = &design.response.name;
+    let quoted_name = crate::data::formula::quote_name(name);
+    let binary = match &design.response.kind {
+        ResponseKind::Binary { success, .. } if design.trials.is_none() => Some(success),
+        _ => None,
+    };
+    let mut regression = Regression {
+        context: *context,
+        priors: priors.iter().map(ToString::to_string).collect(),
+        predicted: format!("The log odds of a success among the trials that `{name}` counts"),
+        response: vec![
+            format!("{name}[i] ~ binomial(trials[i], p[i])"),
+            "logit(p[i]) = eta[i]".to_owned(),
+        ],
+        stan_data: vec![
+            format!("array[N] int<lower=0> y;  // successes: {name}"),
+            "array[N] int<lower=1> trials;".to_owned(),
+        ],
+        stan_density: "binomial_logit",
+        stan_before: &["trials"],
+        stan_after: &[],
+        continuous: false,
+        stan_parameters: Vec::new(),
+        r_response: Vec::new(),
+        brms_family: "binomial()",
+    };
+    if let Some(success) = binary {
+        regression.predicted = format!("The log odds that `{name}` is `{success}`");
+        regression.response = vec![
+            format!("[{name}[i] = {success}] ~ bernoulli(p[i])"),
+            "logit(p[i]) = eta[i]".to_owned(),
+        ];
+        regression.stan_data = vec![format!(
+            "array[N] int<lower=0, upper=1> y;  // 1 where {name} is {success}"
+        )];
+        regression.stan_density = "bernoulli_logit";
+        regression.stan_before = &[];
+        regression.r_response = vec![format!(
+            "data${quoted_name} <- as.integer(data${quoted_name} == {})",
+            elsewhere::quoted(success)
+        )];
+        regression.brms_family = "bernoulli()";
+    }
+    Ok(regression.describe())
 }
 
 fn signed_rows(design: &Design) -> Vec<f64> {

@@ -21,6 +21,7 @@ use crate::data::response::ResponseUse;
 pub mod categorical;
 #[cfg(test)]
 mod conformance;
+pub mod elsewhere;
 pub mod glm;
 pub mod logistic;
 pub mod prior;
@@ -336,6 +337,13 @@ pub trait Template: 'static {
     const SPEC: ModelSpec;
     /// Builds the model.
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError>;
+    /// The same model in words, as an equation and as code of other programs.
+    ///
+    /// # Errors
+    /// Priors that are not understood; that nobody has written it down.
+    fn elsewhere(_context: &elsewhere::Context<'_>) -> Result<elsewhere::Elsewhere, ModelError> {
+        Err(elsewhere::not_written(Self::SPEC.id))
+    }
 }
 
 /// A function that builds a model, see [`Template::build`].
@@ -359,7 +367,12 @@ pub struct ModelEntry {
     pub spec: ModelSpec,
     /// Builds the model.
     pub build: BuildModel,
+    /// See [`Template::elsewhere`].
+    pub elsewhere: DescribeModel,
 }
+
+/// A function that describes a model, see [`Template::elsewhere`].
+pub type DescribeModel = fn(&elsewhere::Context<'_>) -> Result<elsewhere::Elsewhere, ModelError>;
 
 impl ModelEntry {
     /// The entry of template `T`.
@@ -367,6 +380,7 @@ impl ModelEntry {
         Self {
             spec: T::SPEC,
             build: T::build,
+            elsewhere: T::elsewhere,
         }
     }
 

@@ -198,7 +198,7 @@ mod tests {
             "the cursor stays in sight: {low} to {high}"
         );
         let (_, (low, high)) = press(Key::PageDown);
-        assert!(high - low > 7.0, "{low} to {high}");
+        assert!(high - low > 6.9, "{low} to {high}");
         let (at, (low, high)) = press(Key::Escape);
         assert_eq!((at, low, high), (None, 0.0, 10.0));
     }

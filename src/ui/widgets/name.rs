@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn terms_inside_brackets_are_cut_and_the_end_stays() {
-        assert_eq!(shorten("Sigma[Intercept,age]", 16), "Sigma[Int…,age]");
+        assert_eq!(shorten("Sigma[Intercept,age]", 15), "Sigma[Int…,age]");
         assert_eq!(shorten("b[region=north]", 12), "b[reg…=north]");
         assert_eq!(shorten("b[age]", 16), "b[age]");
         // No more is cut than there is need for.

@@ -836,7 +836,7 @@ mod tests {
 
     #[test]
     fn narrow_tables_lose_the_interval_first_and_keep_mean_and_rhat() {
-        let wide = columns(Depth::Standard, 600.0, false);
+        let wide = columns(Depth::Standard, 560.0, false);
         assert!(wide.contains(&Column::Interval) && wide.contains(&Column::Mcse));
         assert!(!wide.contains(&Column::Q5));
         assert!(columns(Depth::Standard, 700.0, false).contains(&Column::Q95));

@@ -1108,3 +1108,94 @@ fn step_sizes_are_tuned_by_trial() {
         stderr(&refused)
     );
 }
+
+/// A data set of the references for mixed models.
+fn mixed_set(name: &str) -> String {
+    format!(
+        "{}/tests/reference/lme4/{name}.csv",
+        env!("CARGO_MANIFEST_DIR")
+    )
+}
+
+#[test]
+fn mixed_models_are_estimated_by_likelihood() {
+    let folder = tempfile::tempdir().unwrap();
+    let estimate = |set: &str, formula: &str, more: &[&str]| {
+        let data = mixed_set(set);
+        let mut args = vec!["estimate", "--data", &data, "--formula", formula];
+        args.extend(more);
+        ergodic(folder.path(), &args)
+    };
+    let output = estimate("slopes", "y ~ day + (day | subject)", &[]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", stderr(&output));
+    // The numbers of lme4, see tests/reference/lme4/fits.csv.
+    for words in [
+        "REML",
+        "237.94",
+        "6.0926",
+        "21.441",
+        "3.5041",
+        "0.641",
+        "24.563",
+        "18 subject",
+    ] {
+        assert!(text.contains(words), "`{words}` is not in {text}");
+    }
+    let output = estimate(
+        "slopes",
+        "y ~ day + (day | subject)",
+        &["--method", "squarem", "--json"],
+    );
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["criterion"], "ML");
+    assert!((json["components"][0]["sd"]["Intercept"].as_f64().unwrap() - 20.557_49).abs() < 1e-3);
+    assert_eq!(json["effects"].as_array().unwrap().len(), 36);
+
+    let binomial = [
+        "--family", "binomial", "--method", "aghq", "--nodes", "9", "--out", "fit",
+    ];
+    let output = estimate("binomial", "r | trials(n) ~ x + (1 | g)", &binomial);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        text.contains("-0.83502") && text.contains("9 nodes"),
+        "{text}"
+    );
+    let fitted = fs::read_to_string(folder.path().join("fit/fitted.csv")).unwrap();
+    assert_eq!(fitted.lines().count(), 91);
+    assert!(fitted.lines().nth(1).unwrap().starts_with("1,0."));
+    assert_refused(
+        &estimate("binomial", "r | trials(n) ~ x + (1 | g)", &binomial),
+        &["not empty", "fit"],
+    );
+
+    let output = estimate("none", "y ~ x + (1 | g)", &[]);
+    assert!(output.status.success());
+    assert!(stderr(&output).contains("singular"), "{}", stderr(&output));
+    for (formula, more, words) in [
+        ("y ~ x", &[][..], "no group term"),
+        (
+            "y ~ x + (1 | g)",
+            &["--family", "gamma"],
+            "There is no family `gamma`",
+        ),
+        (
+            "y ~ x + (1 | g)",
+            &["--method", "magic"],
+            "There is no method `magic`",
+        ),
+        (
+            "y ~ x + (1 | g)",
+            &["--method", "laplace"],
+            "the likelihood of a Gaussian response is exact",
+        ),
+        (
+            "y ~ x + (1 | g)",
+            &["--method", "em", "--reml"],
+            "EM maximises the likelihood",
+        ),
+        ("y ~ x + (1 | h)", &[], "`h`"),
+    ] {
+        assert_refused(&estimate("none", formula, more), &[words]);
+    }
+}

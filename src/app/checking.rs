@@ -84,6 +84,7 @@ fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError>
                 design: &design,
                 formula: &frame.formula,
                 options: &job::model_options(recipe)?,
+                params: model.params(),
             })
             .map_err(|error| error.to_string()),
         ),
@@ -97,7 +98,7 @@ fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError>
 fn prior_curve(model: &dyn models::Model, index: usize) -> Vec<(f64, f64)> {
     let density = |x: f64| model.prior_density(index, x);
     if let Some((from, to)) = model.prior_range(index) {
-        // In the middle of equal cells: at its ends a bounded density may be infinite.
+        // In the middle of equal cells: at its ends a density may be infinite.
         return (0..CURVE_POINTS)
             .filter_map(|i| {
                 let x = from + (to - from) * (i as f64 + 0.5) / CURVE_POINTS as f64;

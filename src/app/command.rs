@@ -7,6 +7,7 @@ use crate::base::settings::Value;
 use crate::data::roles::{Conversion, Role};
 use crate::data::sniff::ImportOptions;
 use crate::diagnostics::zero_variance::Order;
+use crate::engine::likelihood::LikelihoodOptions;
 use crate::engine::recipe::{RunSection, Scale};
 
 /// The pages of the window.
@@ -113,6 +114,10 @@ pub enum Command {
     RunTrials,
     /// Stop doing that.
     CancelTrials,
+    /// Fit the draft's mixed model by likelihood.
+    Estimate(LikelihoodOptions),
+    /// Stop doing that.
+    CancelEstimate,
     /// Draw a new seed from the present one.
     NewSeed,
 

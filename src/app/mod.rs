@@ -11,6 +11,7 @@ pub mod correcting;
 pub mod document;
 mod drafting;
 pub mod entry;
+pub mod likelihood;
 mod opening;
 pub mod preferences;
 pub mod project;

@@ -15,6 +15,7 @@ use crate::data::load::{LoadControl, Loaded};
 use crate::data::profile::Profile;
 use crate::data::roles::Role;
 use crate::data::sniff::ImportOptions;
+use crate::engine::likelihood::{LikelihoodControl, LikelihoodFit};
 use crate::engine::{PrepareControl, Recipe};
 use crate::models::ParamInfo;
 use crate::models::elsewhere::Elsewhere;
@@ -148,6 +149,10 @@ pub struct AppState {
     pub trials: Option<Arc<TrialsTask>>,
     /// What the last trials said.
     pub tuned: Option<Tuned>,
+    /// The likelihood fit that is being made.
+    pub estimating: Option<Arc<LikelihoodControl>>,
+    /// The last likelihood fit.
+    pub estimated: Option<Arc<LikelihoodFit>>,
     /// Runs, oldest first.
     pub runs: Vec<RunEntry>,
     /// The run shown.

@@ -12,6 +12,7 @@ use super::trials::TrialsTask;
 use crate::data::DataError;
 use crate::data::load::Loaded;
 use crate::data::profile::Profile;
+use crate::engine::likelihood::{LikelihoodControl, LikelihoodError, LikelihoodFit};
 use crate::engine::recipe::DataSection;
 use crate::engine::tuning::Tuning;
 use crate::engine::zero_variance::{CorrectControl, Corrected};
@@ -74,6 +75,13 @@ pub enum Outcome {
         control: Arc<TrialsTask>,
         /// What they said or what is wrong.
         result: Result<Tuning, JobError>,
+    },
+    /// The draft was fitted by likelihood, or not.
+    Estimated {
+        /// Which request this was.
+        control: Arc<LikelihoodControl>,
+        /// The fit or what is wrong.
+        result: Result<Box<LikelihoodFit>, LikelihoodError>,
     },
     /// A run is ready to start, or not.
     Prepared {

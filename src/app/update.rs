@@ -6,6 +6,7 @@ use super::comparing;
 use super::correcting::{correct, corrected};
 use super::drafting::{DocumentChange, change_document, convert, step};
 use super::entry::{RunEntry, RunPhase, Saved};
+use super::likelihood;
 use super::opening::{accept_import, loaded, open, origin_of, start_loading};
 use super::project::{self, Then};
 use super::running::{
@@ -66,6 +67,8 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::CancelComparison => comparing::cancel(state),
         Command::RunTrials => trials::start(state, fx),
         Command::CancelTrials => trials::cancel(state),
+        Command::Estimate(options) => likelihood::start(state, options, fx),
+        Command::CancelEstimate => likelihood::cancel(state),
         Command::StartRun => start_run(state, fx),
         Command::Pause(id) => with_run(state, id, Run::pause),
         Command::Resume(id) => with_run(state, id, Run::resume),
@@ -152,6 +155,7 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
             control,
             result,
         } => trials::finished(state, *recipe, &control, result, fx),
+        Outcome::Estimated { control, result } => likelihood::finished(state, &control, result),
         Outcome::Prepared {
             run,
             result,

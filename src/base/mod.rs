@@ -9,4 +9,5 @@ pub mod linalg;
 pub mod reporter;
 pub mod rng;
 pub mod settings;
+pub mod special;
 pub mod wishart;

@@ -31,6 +31,8 @@ pub enum Command {
     Demo(DemoArgs),
     /// Fit a model from a recipe, or from data and a formula
     Fit(Box<FitArgs>),
+    /// Fit a mixed model by likelihood, without priors and chains: ML, REML, Laplace, quadrature
+    Estimate(EstimateArgs),
     /// List what there is: templates, samplers, optimisers, their settings, formats, data sets, experiments
     List(ListArgs),
     /// Summarise run folders, files of draws, or all runs of a project
@@ -120,6 +122,48 @@ pub struct FitArgs {
     #[arg(long)]
     pub check_bias: bool,
     /// Print summary.json instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `estimate`.
+#[derive(Debug, Parser)]
+#[command(args_override_self = true)]
+pub struct EstimateArgs {
+    /// Recipe whose data and formula to fit
+    #[arg(value_name = "RECIPE.toml", conflicts_with_all = ["data", "formula"])]
+    pub recipe: Option<PathBuf>,
+    /// Data file, or sample:NAME for a bundled one
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<String>,
+    /// Model formula with group terms, such as 'y ~ x + (1 + x | group)'
+    #[arg(long)]
+    pub formula: Option<String>,
+    /// gaussian, bernoulli, binomial, poisson or negative_binomial; the recipe's, or gaussian, if absent
+    #[arg(long)]
+    pub family: Option<String>,
+    /// profile, em or squarem for gaussian responses, laplace or aghq for others; auto: profile or laplace
+    #[arg(long, default_value = "auto")]
+    pub method: String,
+    /// Restricted maximum likelihood: the default for gaussian responses, except by em and squarem
+    #[arg(long, conflicts_with = "ml")]
+    pub reml: bool,
+    /// Maximum likelihood, to compare models with different predictors
+    #[arg(long)]
+    pub ml: bool,
+    /// Nodes of aghq
+    #[arg(long, default_value_t = crate::engine::likelihood::NODES)]
+    pub nodes: usize,
+    /// Group effects to print per group term, the clearest first
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub effects: usize,
+    /// Change a recipe entry, such as model.success=yes
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// New folder for fit.json, effects.csv and fitted.csv
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print fit.json instead of tables
     #[arg(long)]
     pub json: bool,
 }

@@ -10,6 +10,7 @@ use clap::Parser as _;
 pub mod args;
 mod bench;
 mod compare;
+mod estimate;
 mod fit;
 mod list;
 mod output;
@@ -66,6 +67,7 @@ pub fn main() -> ExitCode {
         None => open_window(args.file.as_deref()),
         Some(Command::Demo(demo)) => fit::demo(&demo),
         Some(Command::Fit(fit)) => fit::fit(&fit),
+        Some(Command::Estimate(args)) => estimate::estimate(&args),
         Some(Command::List(list)) => list::list(&list),
         Some(Command::Summarise(summarise)) => results::summarise(&summarise),
         Some(Command::Compare(compare)) => compare::compare(&compare),

@@ -1,5 +1,7 @@
 //! `show`: a model written down in other notations.
 
+use std::sync::Arc;
+
 use super::args::{Notation, ShowArgs};
 use super::{Failure, fit, output};
 use crate::data::design::Design;
@@ -21,10 +23,13 @@ pub fn show(args: &ShowArgs) -> Result<(), Failure> {
         return Ok(());
     }
     let options = job::model_options(&recipe).map_err(Failure::request)?;
+    let design = Arc::new(design);
+    let model = (entry.build)(Arc::clone(&design), &options).map_err(Failure::request)?;
     let all = (entry.elsewhere)(&Context {
         design: &design,
         formula: &frame.formula,
         options: &options,
+        params: model.params(),
     })
     .map_err(Failure::request)?;
     let text = match args.notation {

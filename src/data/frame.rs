@@ -10,7 +10,7 @@ use super::design::{GroupDesign, GroupFactor};
 use super::error::DataError;
 use super::formula::{Factor, Formula, Response, Term, Trials};
 use super::response::{MAX_CATEGORIES, ResponseInfo, ResponseKind, ResponseUse, binary_levels};
-use super::roles::fits;
+use super::role_checks::fits;
 use super::table::{ColumnKind, Labels, Table, plural};
 use super::terms::{
     Predictor, RawColumn, categorical, check_width, columns_of, contrasts, num_columns,

@@ -29,6 +29,7 @@ mod parquet;
 mod parse;
 pub mod profile;
 pub mod response;
+mod role_checks;
 pub mod roles;
 pub mod samples;
 pub mod scaling;

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::chain::{self, Warmup};
 use super::recipe::{AUTO, Recipe, RecipeError, Scale};
-use crate::base::reporter::{Severity, Warning};
+use crate::base::reporter::{Reporter, Severity, Warning};
 use crate::base::settings::SettingError;
 use crate::data::design::{Design, ModelFrame};
 use crate::data::formula::Formula;
@@ -185,7 +185,12 @@ impl Job {
             Err(ModeError::NotFound("this model has no density to climb"))
         };
         let (anchor, mode) = match found {
-            Ok(mode) => (Ok(Arc::new(mode.anchor)), Some(Arc::new(mode.search))),
+            Ok(mode) => {
+                let mut reporter = Reporter::default();
+                model.remark(&mode.anchor.u, &mut reporter);
+                warnings.extend(reporter.warnings);
+                (Ok(Arc::new(mode.anchor)), Some(Arc::new(mode.search)))
+            }
             Err(ModeError::Cancelled) => return Err(JobError::Cancelled),
             Err(error) => (Err(error), None),
         };

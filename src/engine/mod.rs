@@ -18,6 +18,7 @@ pub mod checkpoint;
 pub mod collector;
 pub mod comparison;
 pub mod job;
+pub mod likelihood;
 pub mod monitor;
 pub mod protocol;
 pub mod publish;

@@ -5,13 +5,15 @@
 
 mod adam;
 pub mod lbfgs;
+pub mod mixed;
 pub mod mode;
 pub mod newton;
 pub mod registry;
 mod rmsprop;
 mod santa;
 mod sgd;
-pub mod stochastic;
+pub mod smoothing;
+mod stochastic;
 #[cfg(test)]
 mod tests;
 pub mod trace;

@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::registry::{Method, Plan};
+use super::smoothing::{self, Smoothing};
 use super::trace::{Recorder, Search};
 use super::{lbfgs, newton, stochastic};
 use crate::base::linalg::{Cholesky, dot};
@@ -72,9 +73,20 @@ pub enum ModeError {
 pub(super) struct Objective<'a> {
     pub model: &'a dyn Model,
     pub rows: Rows<'a>,
+    /// How kinks of priors are smoothed, if they are.
+    pub smoothing: Option<Smoothing>,
 }
 
-impl Objective<'_> {
+impl<'a> Objective<'a> {
+    /// The log posterior as it is, or of a subset of rows.
+    pub fn new(model: &'a dyn Model, rows: Rows<'a>) -> Self {
+        Self {
+            model,
+            rows,
+            smoothing: None,
+        }
+    }
+
     /// Rows that one evaluation passes over.
     pub fn num_rows(&self) -> usize {
         self.rows.len(self.model.num_obs())
@@ -91,6 +103,9 @@ impl Objective<'_> {
         let num_obs = self.model.num_obs();
         let scale = num_obs as f64 / self.rows.len(num_obs) as f64;
         let mut value = self.model.log_prior(u, grad);
+        if let Some(smoothing) = self.smoothing {
+            value += smoothing.value(self.model, u, grad);
+        }
         work.fill(0.0);
         value += scale * self.model.log_lik(u, self.rows, scratch, work);
         crate::base::linalg::axpy(scale, work, grad);
@@ -113,6 +128,9 @@ impl Objective<'_> {
             *entry *= scale;
         }
         self.model.add_neg_hessian_log_prior(u, hessian);
+        if let Some(smoothing) = self.smoothing {
+            smoothing.add_neg_hessian(self.model, u, hessian);
+        }
     }
 }
 
@@ -135,10 +153,7 @@ pub fn find_mode_by(
 ) -> Result<Mode, ModeError> {
     let mut u = plan.start.clone().unwrap_or_else(|| vec![0.0; model.dim()]);
     let mut recorder = Recorder::new(model.num_obs());
-    let full = Objective {
-        model,
-        rows: Rows::All,
-    };
+    let full = Objective::new(model, Rows::All);
     let mut stopped_at = None;
     let mut polish = None;
     let (iterations, method) = match plan.entry.map(|entry| (entry.method, &entry.spec)) {
@@ -154,12 +169,16 @@ pub fn find_mode_by(
                 subset_start(model, &mut u, control, &mut recorder)?;
             }
             recorder.enter(spec.id);
-            let outcome = newton::maximise(full, &mut u, control, &mut recorder)?;
+            let outcome = smoothly(full, &mut u, |objective, u| {
+                newton::maximise(objective, u, control, &mut recorder)
+            })?;
             (outcome.iterations, spec.id)
         }
         Some((Method::Lbfgs, spec)) => {
             recorder.enter(spec.id);
-            let outcome = lbfgs::maximise(full, &mut u, control, &mut recorder)?;
+            let outcome = smoothly(full, &mut u, |objective, u| {
+                lbfgs::maximise(objective, u, control, &mut recorder)
+            })?;
             (outcome.iterations, spec.id)
         }
         Some((Method::Stochastic(build), spec)) => {
@@ -206,11 +225,15 @@ fn subset_start(
     use rand::RngExt as _;
     let start = stream(0, 0, Purpose::Init).random_range(0..model.num_obs() - SUBSET_ROWS);
     let subset = Objective {
-        model,
-        rows: Rows::Span {
-            start,
-            len: SUBSET_ROWS,
-        },
+        // The first smoothing is enough for a start.
+        smoothing: smoothing::stages(model).first().copied(),
+        ..Objective::new(
+            model,
+            Rows::Span {
+                start,
+                len: SUBSET_ROWS,
+            },
+        )
     };
     recorder.enter("newton-subset");
     // A failure here costs nothing: the full search starts from wherever the subset ended.
@@ -231,16 +254,42 @@ fn climb(
 ) -> Result<(Outcome, &'static str), ModeError> {
     let start = u.to_vec();
     recorder.enter(newton::SPEC.id);
-    match newton::maximise(full, u, control, recorder) {
+    let by_newton = smoothly(full, u, |objective, u| {
+        newton::maximise(objective, u, control, recorder)
+    });
+    match by_newton {
         Ok(outcome) => Ok((outcome, newton::SPEC.id)),
         Err(ModeError::Cancelled) => Err(ModeError::Cancelled),
         Err(_) => {
             u.copy_from_slice(&start);
             recorder.enter(lbfgs::SPEC.id);
-            let outcome = lbfgs::maximise(full, u, control, recorder)?;
+            let outcome = smoothly(full, u, |objective, u| {
+                lbfgs::maximise(objective, u, control, recorder)
+            })?;
             Ok((outcome, lbfgs::SPEC.id))
         }
     }
+}
+
+/// Climbs by `climb`; through the smoothings of the priors' kinks where they have some.
+fn smoothly(
+    full: Objective<'_>,
+    u: &mut [f64],
+    mut climb: impl FnMut(Objective<'_>, &mut [f64]) -> Result<Outcome, ModeError>,
+) -> Result<Outcome, ModeError> {
+    let stages = smoothing::stages(full.model);
+    if stages.is_empty() {
+        return climb(full, u);
+    }
+    let mut iterations = 0;
+    for stage in stages {
+        let objective = Objective {
+            smoothing: Some(stage),
+            ..full
+        };
+        iterations += climb(objective, u)?.iterations;
+    }
+    Ok(Outcome { iterations })
 }
 
 /// Norm of the gradient at `u` in units of the curvature there, which is the distance to the peak in posterior standard
@@ -297,10 +346,7 @@ mod tests {
     #[test]
     fn newton_and_lbfgs_agree() {
         let model = GaussianRows::simulated(300, 4, 2);
-        let objective = Objective {
-            model: &model,
-            rows: Rows::All,
-        };
+        let objective = Objective::new(&model, Rows::All);
         let mut recorder = Recorder::new(300);
         let (mut by_newton, mut by_lbfgs) = (vec![0.0; 4], vec![0.0; 4]);
         newton::maximise(
@@ -319,6 +365,64 @@ mod tests {
         .unwrap();
         for (a, b) in by_newton.iter().zip(&by_lbfgs) {
             assert!((a - b).abs() < 1e-6, "{a} {b}");
+        }
+    }
+
+    /// 200 rows, of which the data need the first of four coefficients; the others sit at the kink of their priors. The peak
+    /// is where each coordinate alone has none better.
+    #[test]
+    fn the_peak_under_laplace_priors_is_found_at_their_kinks() {
+        let recipe = |formula: &str| {
+            let mut recipe = crate::data::design::ModelFrame::new(formula.parse().unwrap());
+            recipe.standardize = true;
+            recipe
+        };
+        let made = crate::data::synthetic::logistic(200, 5, 3, 0.2);
+        let columns = (0..4).map(|j| {
+            let values = made.x.chunks(5).map(|row| row[j + 1]).collect();
+            (format!("x{j}"), crate::data::table::Values::Numbers(values))
+        });
+        let y = (
+            "y".to_owned(),
+            crate::data::table::Values::Numbers(made.y.clone()),
+        );
+        let table =
+            crate::data::Table::from_columns("t", std::iter::once(y).chain(columns).collect())
+                .unwrap();
+        let frame = recipe("y ~ x0 + x1 + x2 + x3");
+        let (design, _) = crate::data::design::Design::build(&table, &frame).unwrap();
+        for standardize in [true, false] {
+            let options = crate::models::ModelOptions {
+                priors: vec![("b".to_owned(), "laplace(0, 0.02)".to_owned())],
+                standardize,
+                ..Default::default()
+            };
+            let build = crate::models::find("logistic").unwrap().build;
+            let model = build(std::sync::Arc::new(design.clone()), &options).unwrap();
+            let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
+            let density = |u: &[f64]| {
+                let mut unused = vec![0.0; u.len()];
+                model.log_prior(u, &mut unused)
+                    + model.log_lik(u, Rows::All, &mut model.scratch(), &mut unused)
+            };
+            let peak = density(&mode.anchor.u);
+            let sds = mode.anchor.sds();
+            for j in 0..sds.len() {
+                for step in [-0.1, 0.1] {
+                    let mut u = mode.anchor.u.clone();
+                    u[j] += step * sds[j];
+                    assert!(density(&u) < peak, "standardize {standardize}, {j}, {step}");
+                }
+            }
+            let mut theta = vec![0.0; 5];
+            model.constrain(&mode.anchor.u, &mut theta);
+            let at_kink = theta[1..].iter().filter(|b| b.abs() < 1e-3).count();
+            assert!((1..4).contains(&at_kink), "{theta:?}");
+            assert!(
+                mode.search.gradient_norm < 1e-3,
+                "{}",
+                mode.search.gradient_norm
+            );
         }
     }
 

@@ -161,7 +161,7 @@ fn largest_curvature(model: &dyn Model) -> f64 {
         len: num_obs.min(CURVATURE_ROWS).min(model.num_obs()),
     };
     let mut hessian = vec![0.0; dim * dim];
-    Objective { model, rows }.neg_hessian(&vec![0.0; dim], &mut model.scratch(), &mut hessian);
+    Objective::new(model, rows).neg_hessian(&vec![0.0; dim], &mut model.scratch(), &mut hessian);
     let largest = symmetric_eigen(&hessian, dim).map(|(values, _vectors)| {
         let size = |value: &f64| value.abs();
         values.iter().map(size).fold(0.0, f64::max)

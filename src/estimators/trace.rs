@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::registry;
+use super::smoothing;
 use crate::base::linalg::{axpy, dot};
 use crate::models::Model;
 use crate::oracle::Anchor;
@@ -131,6 +132,10 @@ impl Recorder {
         };
         let mut grad = vec![0.0; anchor.u.len()];
         let mut value = model.log_prior(&anchor.u, &mut grad);
+        // Beside a kink the gradient means nothing; the search ended with the last smoothing.
+        if let Some(smoothing) = smoothing::stages(model).last() {
+            value += smoothing.value(model, &anchor.u, &mut grad);
+        }
         let mut unused = vec![0.0; anchor.u.len()];
         let rows = crate::models::Rows::All;
         value += model.log_lik(&anchor.u, rows, &mut model.scratch(), &mut unused);

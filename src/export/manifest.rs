@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::reporter::Warning;
+use crate::data::response::ResponseKind;
 use crate::diagnostics::Verdict;
+use crate::engine::recipe::Scale;
 use crate::engine::{ChainState, Job, Report, RunState, RunView, StopReason};
 use crate::estimators::Search;
 
@@ -181,9 +183,29 @@ fn scales(job: &Job) -> String {
     } else {
         original
     };
+    if matches!(job.design.response.kind, ResponseKind::Number { .. }) {
+        let unit = |standardised: bool| {
+            if standardised {
+                "standard deviations of the response"
+            } else {
+                "its own unit"
+            }
+        };
+        let reported_standardised = job.recipe.report.scale == Scale::Standardised;
+        let reported = if reported_standardised {
+            standardised
+        } else {
+            original
+        };
+        return format!(
+            "priors hold for {priors}, response in {}; coefficients are reported for {reported}, response in {}",
+            unit(job.recipe.model.standardize),
+            unit(reported_standardised)
+        );
+    }
     let reported = match job.recipe.report.scale {
-        crate::engine::recipe::Scale::Standardised => standardised,
-        crate::engine::recipe::Scale::Original => original,
+        Scale::Standardised => standardised,
+        Scale::Original => original,
     };
     format!("priors hold for {priors}; coefficients are reported for {reported}")
 }

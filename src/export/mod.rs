@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 pub mod draws_csv;
 pub mod folder;
 pub mod journal;
+pub mod likelihood;
 pub mod manifest;
 pub mod number;
 pub mod project;

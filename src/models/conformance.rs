@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use ndarray::Array2;
 use rand::RngExt as _;
-use rand_distr::{Binomial, Distribution as _, StandardNormal};
+use rand_distr::{Binomial, Distribution as _, Poisson, StandardNormal};
 
 use super::{Model, ModelEntry, ModelOptions, REGISTRY, Rows};
 use crate::base::allocations::count_during;
 use crate::base::rng::{Purpose, stream};
-use crate::base::settings::Settings;
+use crate::base::settings::{Settings, Value};
 use crate::data::design::Design;
 use crate::data::response::{ResponseInfo, ResponseKind, ResponseUse};
 
@@ -92,6 +92,39 @@ pub(super) fn design(shape: Shape, num_obs: usize) -> Design {
     }
 }
 
+/// The same with a response of numbers on an odd scale, or of overdispersed counts.
+pub(super) fn measured_design(counts: bool, shape: Shape, num_obs: usize) -> Design {
+    let mut design = design(shape, num_obs);
+    let mut rng = stream(64, 0, Purpose::Data);
+    let first = usize::from(design.has_intercept);
+    let mut y = Vec::with_capacity(num_obs);
+    for (i, x) in design.x.rows().into_iter().enumerate() {
+        let slopes: f64 = x.iter().skip(first).map(|x| 0.4 * x).sum();
+        let noise: f64 = rng.sample(StandardNormal);
+        y.push(if counts {
+            let offset = design.offset.as_ref().map_or(0.0, |offset| offset[i]);
+            Poisson::new((1.2 + slopes + offset + 0.7 * noise).exp())
+                .unwrap()
+                .sample(&mut rng)
+        } else {
+            2.4 + 0.3 * (slopes + noise)
+        });
+    }
+    let total: f64 = y.iter().sum();
+    let largest = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    design.response.kind = if counts {
+        ResponseKind::Count { total, largest }
+    } else {
+        ResponseKind::Number {
+            mean: total / num_obs as f64,
+            sd: 0.3,
+            range: [0.0, largest],
+        }
+    };
+    design.y = y;
+    design
+}
+
 /// Options of every kind: prior families, scale of priors, scale of reports.
 pub(super) fn all_options() -> Vec<ModelOptions> {
     let priors = |texts: &[(&str, &str)]| {
@@ -170,11 +203,12 @@ fn cases(entry: &ModelEntry) -> (Vec<(String, Design)>, Vec<ModelOptions>) {
         });
         return (designs, options.into());
     }
-    let designs = [
-        Shape::default(),
+    let plain = Shape::default();
+    let shapes = [
+        plain,
         Shape {
             trials: true,
-            ..Shape::default()
+            ..plain
         },
         Shape {
             trials: true,
@@ -185,15 +219,65 @@ fn cases(entry: &ModelEntry) -> (Vec<(String, Design)>, Vec<ModelOptions>) {
         Shape {
             offset: true,
             no_intercept: true,
-            ..Shape::default()
+            ..plain
         },
         Shape {
             no_intercept: true,
-            ..Shape::default()
+            ..plain
         },
-    ]
-    .map(|shape| (format!("{shape:?}"), design(shape, NUM_OBS)));
-    (designs.into(), all_options())
+    ];
+    let response = entry.response_use(&Settings::default());
+    let designs = shapes
+        .into_iter()
+        .filter(|shape| response == ResponseUse::Outcome || !shape.trials || shape.weights)
+        .map(|shape| (format!("{shape:?}"), regression_design(response, shape)))
+        .collect();
+    (designs, options_of(entry))
+}
+
+/// A design for a template that reads its response as `response`.
+fn regression_design(response: ResponseUse, shape: Shape) -> Design {
+    let without_trials = Shape {
+        trials: false,
+        ..shape
+    };
+    match response {
+        ResponseUse::Number => measured_design(false, without_trials, NUM_OBS),
+        ResponseUse::Count => measured_design(true, without_trials, NUM_OBS),
+        _ => design(shape, NUM_OBS),
+    }
+}
+
+/// All options, with priors of the template's positive parameters and its settings.
+fn options_of(entry: &ModelEntry) -> Vec<ModelOptions> {
+    let positive = [
+        "exponential(0.7)",
+        "lognormal(0.3, 1.5)",
+        "gamma(2, 0.1)",
+        "half_normal(3)",
+    ];
+    let mut options = all_options();
+    for (k, options) in options.iter_mut().enumerate() {
+        // Every fourth has the defaults.
+        for (class, _words) in entry
+            .spec
+            .priors
+            .classes
+            .iter()
+            .skip(2)
+            .filter(|_| k % 4 > 0)
+        {
+            let text = positive[k % positive.len()].to_owned();
+            options.priors.push(((*class).to_owned(), text));
+        }
+    }
+    if entry.spec.id == "student" {
+        let mut fixed = options[1].clone();
+        fixed.settings.set("nu", Value::Real(4.5));
+        fixed.priors.retain(|(key, _)| key != "nu");
+        options.push(fixed);
+    }
+    options
 }
 
 /// Calls `check` for every template, design and options.
@@ -302,19 +386,18 @@ fn curvature_of_the_likelihood_agrees_with_finite_differences_of_the_gradient() 
 /// Where the prior is smooth and log-concave; elsewhere the curvature is a documented stand-in.
 #[test]
 fn curvature_of_normal_priors_agrees_with_finite_differences_of_the_gradient() {
-    // Templates without such priors compare their own curvature in their own files.
-    let outcomes = REGISTRY
-        .iter()
-        .filter(|entry| entry.response_use(&Settings::default()) == ResponseUse::Outcome);
-    for entry in outcomes {
+    for entry in REGISTRY {
+        let response = entry.response_use(&Settings::default());
+        // Other templates compare the curvature of their own priors in their own files.
+        if matches!(response, ResponseUse::Categories | ResponseUse::Absent) {
+            continue;
+        }
         for no_intercept in [false, true] {
-            let design = Arc::new(design(
-                Shape {
-                    no_intercept,
-                    ..Shape::default()
-                },
-                NUM_OBS,
-            ));
+            let shape = Shape {
+                no_intercept,
+                ..Shape::default()
+            };
+            let design = Arc::new(regression_design(response, shape));
             for standardize in [true, false] {
                 let mut priors = vec![("b".to_owned(), "normal(0.3, 2)".to_owned())];
                 if !no_intercept {

@@ -1,10 +1,10 @@
 //! The same model elsewhere: in words, as an equation, as Stan code, as a call of brms.
 //!
-//! A template fills [`super::Template::elsewhere`]; regressions with one linear predictor give their parts to [`Regression`].
+//! A template fills [`super::Template::elsewhere`]; regressions with one linear predictor give their parts to [`Glm`].
 //! Code says the same as the model, to the constants that the data fix: priors hold where the recipe lets them hold, and
 //! what another program cannot say is a sentence instead of code that says something else.
 
-use super::{ModelError, ModelOptions};
+use super::{ModelError, ModelOptions, ParamInfo};
 use crate::data::design::Design;
 use crate::data::formula::{Formula, quote_name};
 
@@ -30,10 +30,21 @@ pub struct Context<'a> {
     pub formula: &'a Formula,
     /// Priors and scales.
     pub options: &'a ModelOptions,
+    /// What the model reports, coefficients first.
+    pub params: &'a [ParamInfo],
+}
+
+impl Context<'_> {
+    /// Prior per term of the design.
+    pub fn coefficient_priors(&self) -> Vec<String> {
+        let terms = self.design.terms.len();
+        let params = self.params.iter().take(terms);
+        params.map(|param| param.prior.clone()).collect()
+    }
 }
 
 /// A regression with one linear predictor, as far as it differs from others.
-pub struct Regression<'a> {
+pub struct Glm<'a> {
     /// Data, formula, priors.
     pub context: Context<'a>,
     /// Prior per term, in Stan's notation.
@@ -60,7 +71,7 @@ pub struct Regression<'a> {
     pub brms_family: &'static str,
 }
 
-impl Regression<'_> {
+impl Glm<'_> {
     /// All notations.
     pub fn describe(&self) -> Elsewhere {
         Elsewhere {

@@ -1,5 +1,8 @@
 //! The row loop that generalised linear models share; generic over the family, no template itself.
 //!
+//! A row's likelihood depends on its linear predictor z and on auxiliary coordinates that all rows share, such as the
+//! logarithm of a residual standard deviation; u holds the coefficients first and then those.
+//!
 //! Rows are stored one after another, covariates first and then what the family needs (response, offset, …), so that
 //! a random row costs one stretch of memory. Eight rows are transposed into a tile and then handled by vector
 //! instructions: no horizontal sum occurs inside the loop. The order of additions depends on the number of rows
@@ -18,20 +21,32 @@ const PREFETCH_TILES: usize = 2;
 /// Products of [`Terms::factor`]s (each at most 2) before their logarithm is taken; 2^512 is finite.
 const TILES_PER_LOG: usize = 512;
 
-/// How one row's likelihood depends on its linear predictor z.
+/// Most auxiliary coordinates of a family.
+pub const MAX_AUX: usize = 2;
+
+/// How one row's likelihood depends on its linear predictor z and on auxiliary coordinates a.
 pub trait Family: Copy + Send + Sync + 'static {
     /// Numbers stored per row after the covariates, at most four.
     const EXTRA: usize;
+    /// Auxiliary coordinates, at most [`MAX_AUX`].
+    const AUX: usize = 0;
     /// Whether log p is concave in z for every row.
     const LOG_CONCAVE: bool = false;
+    /// What the rows of a pass share: functions of the auxiliary coordinates.
+    type Shared: Copy;
+    /// The same at `aux` ([`Self::AUX`]).
+    fn shared(&self, aux: &[f64]) -> Self::Shared;
     /// Adds what the linear predictor has besides covariates: an offset.
     fn predictor(z: &mut Lane, extra: &[Lane; 4]);
-    /// Derivative and, if `VALUE`, value of log p at z; without `VALUE` the latter mean nothing.
-    fn terms<const VALUE: bool>(z: &Lane, extra: &[Lane; 4]) -> Terms;
-    /// −∂² log p/∂z².
-    fn curvature(z: &Lane, extra: &[Lane; 4]) -> Lane;
-    /// Largest |∂ log p/∂z| and |∂² log p/∂z²| over all z, for one row with these extra numbers.
-    fn bounds(extra: &[f64]) -> [f64; 2];
+    /// Derivatives and, if `VALUE`, value of log p at z; without `VALUE` the latter mean nothing.
+    fn terms<const VALUE: bool>(z: &Lane, extra: &[Lane; 4], shared: &Self::Shared) -> Terms;
+    /// Second derivatives of −log p.
+    fn curvature(z: &Lane, extra: &[Lane; 4], shared: &Self::Shared) -> Curvature;
+    /// Largest |∂ log p/∂z| and |∂² log p/∂z²| over all z, for one row with these extra numbers; infinite if there are
+    /// none.
+    fn bounds(_extra: &[f64]) -> [f64; 2] {
+        [f64::INFINITY; 2]
+    }
     /// Largest |∂³ log p/∂z³| over all z for such a row, where it is known.
     fn third_bound(_extra: &[f64]) -> f64 {
         f64::INFINITY
@@ -43,10 +58,23 @@ pub trait Family: Copy + Send + Sync + 'static {
 pub struct Terms {
     /// ∂ log p/∂z.
     pub residual: Lane,
+    /// ∂ log p/∂a, one per auxiliary coordinate; the rest means nothing.
+    pub aux: [Lane; MAX_AUX],
     /// See above.
     pub sum: Lane,
     /// Between 1 and 2: products of many factors cost one logarithm.
     pub factor: Lane,
+}
+
+/// Second derivatives of −log p of a row; those of auxiliary coordinates that the family lacks mean nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Curvature {
+    /// −∂² log p/∂z².
+    pub zz: Lane,
+    /// −∂² log p/∂z∂a, per auxiliary coordinate.
+    pub za: [Lane; MAX_AUX],
+    /// −∂² log p/∂a∂a': of the first, of both, of the second.
+    pub aa: [Lane; 3],
 }
 
 /// Covariates and responses of all rows, in the layout of family `F`.
@@ -55,7 +83,7 @@ pub struct GlmRows<F> {
     num_columns: usize,
     num_obs: usize,
     data: Vec<f64>,
-    family: std::marker::PhantomData<F>,
+    family: F,
     level: SimdLevel,
 }
 
@@ -98,19 +126,22 @@ impl SimdLevel {
 enum Pass<'a> {
     Gradient,
     Value,
-    /// Residuals minus these (one per row of the data).
+    /// Derivatives minus these, 1 + [`Family::AUX`] per row of the data.
     Difference(&'a [f64]),
 }
 
 impl<F: Family> GlmRows<F> {
+    /// Derivatives per row: in z and in the auxiliary coordinates.
+    const WIDTH: usize = 1 + F::AUX;
+
     /// Takes rows already in layout: `num_columns` covariates, then [`Family::EXTRA`] numbers, per row.
-    pub fn new(num_columns: usize, data: Vec<f64>) -> Self {
+    pub fn new(family: F, num_columns: usize, data: Vec<f64>) -> Self {
         let num_obs = data.len() / (num_columns + F::EXTRA);
         Self {
             num_columns,
             num_obs,
             data,
-            family: std::marker::PhantomData,
+            family,
             level: SimdLevel::detect(),
         }
     }
@@ -126,6 +157,21 @@ impl<F: Family> GlmRows<F> {
     /// P.
     pub fn num_columns(&self) -> usize {
         self.num_columns
+    }
+
+    /// D = P + [`Family::AUX`].
+    pub fn dim(&self) -> usize {
+        self.num_columns + F::AUX
+    }
+
+    /// The family.
+    pub fn family(&self) -> &F {
+        &self.family
+    }
+
+    /// What all rows share at `u` (D).
+    pub fn shared(&self, u: &[f64]) -> F::Shared {
+        self.family.shared(&u[self.num_columns..])
     }
 
     /// N.
@@ -148,32 +194,33 @@ impl<F: Family> GlmRows<F> {
         }
     }
 
-    /// ADDS the gradient of the summed log likelihood to `grad` (P).
-    pub fn gradient(&self, beta: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) {
-        self.dispatch(beta, rows, Pass::Gradient, scratch, grad);
+    /// ADDS the gradient of the summed log likelihood to `grad` (D).
+    pub fn gradient(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) {
+        self.dispatch(u, rows, Pass::Gradient, scratch, grad);
     }
 
-    /// The summed log likelihood; ADDS its gradient to `grad` (P).
+    /// The summed log likelihood; ADDS its gradient to `grad` (D).
     pub fn value_gradient(
         &self,
-        beta: &[f64],
+        u: &[f64],
         rows: Rows<'_>,
         scratch: &mut Scratch,
         grad: &mut [f64],
     ) -> f64 {
-        self.dispatch(beta, rows, Pass::Value, scratch, grad)
+        self.dispatch(u, rows, Pass::Value, scratch, grad)
     }
 
-    /// ADDS Σ (r_i − centre_i) x_i to `grad` (P), with the residuals r_i at `beta` and `centre` those at an anchor.
+    /// ADDS the gradient at `u` minus that at an anchor to `grad` (D); `centre` are the derivatives per row at the anchor
+    /// ([`Self::residuals`]).
     pub fn gradient_difference(
         &self,
-        beta: &[f64],
+        u: &[f64],
         rows: Rows<'_>,
         centre: &[f64],
         scratch: &mut Scratch,
         grad: &mut [f64],
     ) {
-        self.dispatch(beta, rows, Pass::Difference(centre), scratch, grad);
+        self.dispatch(u, rows, Pass::Difference(centre), scratch, grad);
     }
 
     #[cfg_attr(
@@ -185,20 +232,20 @@ impl<F: Family> GlmRows<F> {
     )]
     fn dispatch(
         &self,
-        beta: &[f64],
+        u: &[f64],
         rows: Rows<'_>,
         pass: Pass<'_>,
         scratch: &mut Scratch,
         grad: &mut [f64],
     ) -> f64 {
         match self.level {
-            SimdLevel::Baseline => self.run(beta, rows, pass, scratch, grad),
+            SimdLevel::Baseline => self.run(u, rows, pass, scratch, grad),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the level was detected on this machine.
-            SimdLevel::Avx2 => unsafe { self.run_avx2(beta, rows, pass, scratch, grad) },
+            SimdLevel::Avx2 => unsafe { self.run_avx2(u, rows, pass, scratch, grad) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the level was detected on this machine.
-            SimdLevel::Avx512 => unsafe { self.run_avx512(beta, rows, pass, scratch, grad) },
+            SimdLevel::Avx512 => unsafe { self.run_avx512(u, rows, pass, scratch, grad) },
         }
     }
 
@@ -206,32 +253,32 @@ impl<F: Family> GlmRows<F> {
     #[target_feature(enable = "avx2")]
     fn run_avx2(
         &self,
-        beta: &[f64],
+        u: &[f64],
         rows: Rows<'_>,
         pass: Pass<'_>,
         s: &mut Scratch,
         grad: &mut [f64],
     ) -> f64 {
-        self.run(beta, rows, pass, s, grad)
+        self.run(u, rows, pass, s, grad)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
     fn run_avx512(
         &self,
-        beta: &[f64],
+        u: &[f64],
         rows: Rows<'_>,
         pass: Pass<'_>,
         s: &mut Scratch,
         grad: &mut [f64],
     ) -> f64 {
-        self.run(beta, rows, pass, s, grad)
+        self.run(u, rows, pass, s, grad)
     }
 
     #[inline(always)]
     fn run(
         &self,
-        beta: &[f64],
+        u: &[f64],
         rows: Rows<'_>,
         pass: Pass<'_>,
         scratch: &mut Scratch,
@@ -240,31 +287,31 @@ impl<F: Family> GlmRows<F> {
         // One loop per combination, so that the inner loop has no branches.
         match (rows, pass) {
             (Rows::All, Pass::Gradient) => {
-                self.tiles::<false, false>(beta, self.num_obs, |k| k, &[], scratch, grad)
+                self.tiles::<false, false>(u, self.num_obs, |k| k, &[], scratch, grad)
             }
             (Rows::All, Pass::Value) => {
-                self.tiles::<true, false>(beta, self.num_obs, |k| k, &[], scratch, grad)
+                self.tiles::<true, false>(u, self.num_obs, |k| k, &[], scratch, grad)
             }
             (Rows::All, Pass::Difference(c)) => {
-                self.tiles::<false, true>(beta, self.num_obs, |k| k, c, scratch, grad)
+                self.tiles::<false, true>(u, self.num_obs, |k| k, c, scratch, grad)
             }
             (Rows::Span { start, len }, Pass::Gradient) => {
-                self.tiles::<false, false>(beta, len, |k| start + k, &[], scratch, grad)
+                self.tiles::<false, false>(u, len, |k| start + k, &[], scratch, grad)
             }
             (Rows::Span { start, len }, Pass::Value) => {
-                self.tiles::<true, false>(beta, len, |k| start + k, &[], scratch, grad)
+                self.tiles::<true, false>(u, len, |k| start + k, &[], scratch, grad)
             }
             (Rows::Span { start, len }, Pass::Difference(c)) => {
-                self.tiles::<false, true>(beta, len, |k| start + k, c, scratch, grad)
+                self.tiles::<false, true>(u, len, |k| start + k, c, scratch, grad)
             }
             (Rows::Pick(p), Pass::Gradient) => {
-                self.tiles::<false, false>(beta, p.len(), |k| p[k] as usize, &[], scratch, grad)
+                self.tiles::<false, false>(u, p.len(), |k| p[k] as usize, &[], scratch, grad)
             }
             (Rows::Pick(p), Pass::Value) => {
-                self.tiles::<true, false>(beta, p.len(), |k| p[k] as usize, &[], scratch, grad)
+                self.tiles::<true, false>(u, p.len(), |k| p[k] as usize, &[], scratch, grad)
             }
             (Rows::Pick(p), Pass::Difference(c)) => {
-                self.tiles::<false, true>(beta, p.len(), |k| p[k] as usize, c, scratch, grad)
+                self.tiles::<false, true>(u, p.len(), |k| p[k] as usize, c, scratch, grad)
             }
         }
     }
@@ -272,7 +319,7 @@ impl<F: Family> GlmRows<F> {
     #[inline(always)]
     fn tiles<const VALUE: bool, const DIFFERENCE: bool>(
         &self,
-        beta: &[f64],
+        u: &[f64],
         len: usize,
         row: impl Fn(usize) -> usize,
         centre: &[f64],
@@ -285,9 +332,11 @@ impl<F: Family> GlmRows<F> {
         let (tile, sums, beta) = (
             &mut tile[..columns + F::EXTRA],
             &mut sums[..columns],
-            &beta[..columns],
+            &u[..columns],
         );
+        let shared = self.shared(u);
         sums.fill([0.0; LANES]);
+        let mut aux_sums = [[0.0; LANES]; MAX_AUX];
         let mut value_sum = [0.0; LANES];
         let mut factors = [1.0; LANES];
         let mut log_sum = 0.0;
@@ -301,7 +350,7 @@ impl<F: Family> GlmRows<F> {
                 for k in 0..LANES {
                     self.prefetch(row(ahead + k));
                     if DIFFERENCE {
-                        prefetch(centre, row(ahead + k));
+                        prefetch(centre, row(ahead + k) * Self::WIDTH);
                     }
                 }
             }
@@ -310,12 +359,18 @@ impl<F: Family> GlmRows<F> {
             F::predictor(&mut z, &extra);
             let Terms {
                 mut residual,
+                mut aux,
                 mut sum,
                 mut factor,
-            } = F::terms::<VALUE>(&z, &extra);
+            } = F::terms::<VALUE>(&z, &extra, &shared);
             if DIFFERENCE {
                 for (k, residual) in residual.iter_mut().enumerate().take(live) {
-                    *residual -= centre[row(first + k)];
+                    *residual -= centre[row(first + k) * Self::WIDTH];
+                }
+                for (m, aux) in aux.iter_mut().enumerate().take(F::AUX) {
+                    for (k, aux) in aux.iter_mut().enumerate().take(live) {
+                        *aux -= centre[row(first + k) * Self::WIDTH + 1 + m];
+                    }
                 }
             }
             if VALUE {
@@ -342,10 +397,18 @@ impl<F: Family> GlmRows<F> {
                     sum[k] += residual[k] * x[k];
                 }
             }
+            for m in 0..F::AUX {
+                for k in 0..live {
+                    aux_sums[m][k] += aux[m][k];
+                }
+            }
             first += LANES;
         }
         for (grad, sum) in grad.iter_mut().zip(&*sums) {
             *grad += reduce(sum);
+        }
+        for m in 0..F::AUX {
+            grad[columns + m] += reduce(&aux_sums[m]);
         }
         if VALUE {
             reduce(&value_sum) - (log_sum + sum_of_logs(&factors))
@@ -386,17 +449,20 @@ impl<F: Family> GlmRows<F> {
         z
     }
 
-    /// Calls `visit(k, x, lane value)` for every row with one number computed per row by `function`.
-    fn per_row(
+    /// Calls `visit(k, x, lane, values)` for every row: the k-th with covariates x is `lane` of the values that `function`
+    /// computes for a tile.
+    fn per_row<T>(
         &self,
-        beta: &[f64],
+        u: &[f64],
         rows: Rows<'_>,
         scratch: &mut Scratch,
-        function: impl Fn(&Lane, &[Lane; 4]) -> Lane,
-        mut visit: impl FnMut(usize, &[f64], f64),
+        function: impl Fn(&Lane, &[Lane; 4], &F::Shared) -> T,
+        mut visit: impl FnMut(usize, &[f64], usize, &T),
     ) {
         let (tile, _) = scratch.tile.as_chunks_mut::<LANES>();
         let tile = &mut tile[..self.num_columns + F::EXTRA];
+        let beta = &u[..self.num_columns];
+        let shared = self.shared(u);
         let len = rows.len(self.num_obs);
         let mut first = 0;
         while first < len {
@@ -404,74 +470,87 @@ impl<F: Family> GlmRows<F> {
             let mut z = self.fill_tile(beta, |k| rows.get(first + k), live, tile);
             let extra = extra_lanes::<F>(&tile[self.num_columns..]);
             F::predictor(&mut z, &extra);
-            let values = function(&z, &extra);
-            for (k, &value) in values.iter().enumerate().take(live) {
-                visit(
-                    first + k,
-                    &self.row(rows.get(first + k))[..self.num_columns],
-                    value,
-                );
+            let values = function(&z, &extra, &shared);
+            for lane in 0..live {
+                let k = first + lane;
+                visit(k, self.covariates(rows.get(k)), lane, &values);
             }
             first += LANES;
         }
     }
 
-    /// Residuals ∂ log p/∂z, one per row (B).
-    pub fn residuals(&self, beta: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
-        let residual = |z: &Lane, extra: &[Lane; 4]| F::terms::<false>(z, extra).residual;
-        self.per_row(beta, rows, scratch, residual, |k, _x, residual| {
-            out[k] = residual;
+    /// ∂ log p/∂z and ∂ log p/∂a per row, row-major B×(1 + [`Family::AUX`]).
+    pub fn residuals(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
+        self.per_row(u, rows, scratch, F::terms::<false>, |k, _x, lane, terms| {
+            let out = &mut out[k * Self::WIDTH..][..Self::WIDTH];
+            out[0] = terms.residual[lane];
+            for m in 0..F::AUX {
+                out[1 + m] = terms.aux[m][lane];
+            }
         });
     }
 
     /// Log likelihoods, one per row (B).
-    pub fn pointwise(&self, beta: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
-        let value = |z: &Lane, extra: &[Lane; 4]| {
-            let Terms { sum, factor, .. } = F::terms::<true>(z, extra);
-            std::array::from_fn(|k| sum[k] - factor[k].ln())
-        };
-        self.per_row(beta, rows, scratch, value, |k, _x, value| out[k] = value);
+    pub fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
+        self.per_row(u, rows, scratch, F::terms::<true>, |k, _x, lane, terms| {
+            out[k] = terms.sum[lane] - terms.factor[lane].ln();
+        });
     }
 
-    /// Scores r_i x_i, or (r_i − centre_i) x_i where `centre` is given; row-major B×P.
+    /// Scores, or those minus the scores of which `centre` are the derivatives ([`Self::residuals`] of all rows); row-major
+    /// B×D.
     pub fn scores(
         &self,
-        beta: &[f64],
+        u: &[f64],
         rows: Rows<'_>,
         centre: Option<&[f64]>,
         scratch: &mut Scratch,
         out: &mut [f64],
     ) {
-        let columns = self.num_columns;
-        let residual = |z: &Lane, extra: &[Lane; 4]| F::terms::<false>(z, extra).residual;
-        self.per_row(beta, rows, scratch, residual, |k, x, residual| {
-            let residual = residual - centre.map_or(0.0, |centre| centre[rows.get(k)]);
-            for (out, x) in out[k * columns..(k + 1) * columns].iter_mut().zip(x) {
+        let (columns, dim) = (self.num_columns, self.dim());
+        self.per_row(u, rows, scratch, F::terms::<false>, |k, x, lane, terms| {
+            let centre =
+                |m: usize| centre.map_or(0.0, |centre| centre[rows.get(k) * Self::WIDTH + m]);
+            let out = &mut out[k * dim..(k + 1) * dim];
+            let residual = terms.residual[lane] - centre(0);
+            for (out, x) in out.iter_mut().zip(x) {
                 *out = residual * x;
+            }
+            for m in 0..F::AUX {
+                out[columns + m] = terms.aux[m][lane] - centre(1 + m);
             }
         });
     }
 
-    /// ADDS Σ c_i x_i x_i', with c_i = −∂² log p/∂z², to the row-major P×P `hessian`.
+    /// ADDS the sum of second derivatives of −log p to the row-major D×D `hessian`.
     pub fn add_neg_hessian(
         &self,
-        beta: &[f64],
+        u: &[f64],
         rows: Rows<'_>,
         scratch: &mut Scratch,
         hessian: &mut [f64],
     ) {
-        let columns = self.num_columns;
-        self.per_row(beta, rows, scratch, F::curvature, |_k, x, curvature| {
+        let (columns, dim) = (self.num_columns, self.dim());
+        self.per_row(u, rows, scratch, F::curvature, |_k, x, lane, curvature| {
             for i in 0..columns {
-                let weight = curvature * x[i];
-                for (entry, x_j) in hessian[i * columns..i * columns + i + 1].iter_mut().zip(x) {
+                let weight = curvature.zz[lane] * x[i];
+                for (entry, x_j) in hessian[i * dim..i * dim + i + 1].iter_mut().zip(x) {
                     *entry += weight * x_j;
                 }
             }
+            for m in 0..F::AUX {
+                let row = &mut hessian[(columns + m) * dim..][..dim];
+                for (entry, x_j) in row.iter_mut().zip(x) {
+                    *entry += curvature.za[m][lane] * x_j;
+                }
+                for l in 0..=m {
+                    row[columns + l] += curvature.aa[m + l][lane];
+                }
+            }
         });
-        for i in 0..columns {
+        for i in 0..dim {
             for j in 0..i {
-                hessian[j * columns + i] = hessian[i * columns + j];
+                hessian[j * dim + i] = hessian[i * dim + j];
             }
         }
     }
@@ -527,6 +606,43 @@ fn sum_of_logs(factors: &Lane) -> f64 {
 /// exp(x) for x ≤ 0, to about 1 ulp; below −708 it returns exp(−708) instead of a subnormal.
 #[inline(always)]
 pub fn exp_negative(x: &Lane) -> Lane {
+    let mut out = [0.0; LANES];
+    for k in 0..LANES {
+        let x = if x[k] > -LARGEST_EXPONENT {
+            x[k]
+        } else {
+            -LARGEST_EXPONENT
+        };
+        out[k] = exp_of_moderate(x);
+    }
+    out
+}
+
+/// exp(x) to about 1 ulp; beyond ±708 that of ±708, so that it is never infinite.
+#[inline(always)]
+pub fn exp(x: &Lane) -> Lane {
+    let mut out = [0.0; LANES];
+    for k in 0..LANES {
+        let x = if x[k] > -LARGEST_EXPONENT {
+            x[k]
+        } else {
+            -LARGEST_EXPONENT
+        };
+        out[k] = exp_of_moderate(if x < LARGEST_EXPONENT {
+            x
+        } else {
+            LARGEST_EXPONENT
+        });
+    }
+    out
+}
+
+/// The exponentials of this and of its negative are normal numbers.
+const LARGEST_EXPONENT: f64 = 708.0;
+
+/// exp(x) for |x| ≤ [`LARGEST_EXPONENT`].
+#[inline(always)]
+fn exp_of_moderate(x: f64) -> f64 {
     // 1.5·2^52: adding it rounds to the nearest integer, which then stands in the low bits.
     const ROUND: f64 = 6_755_399_441_055_744.0;
     const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
@@ -548,23 +664,18 @@ pub fn exp_negative(x: &Lane) -> Lane {
         2.087_675_698_786_809_8e-9,
         1.605_904_383_682_161_3e-10,
     ];
-    let mut out = [0.0; LANES];
-    for k in 0..LANES {
-        let x = if x[k] > -708.0 { x[k] } else { -708.0 };
-        let shifted = x * std::f64::consts::LOG2_E + ROUND;
-        let whole = shifted - ROUND;
-        let rest = (x - whole * LN_2_HIGH) - whole * LN_2_LOW;
-        // Estrin's scheme: pairs, fours, eights. A chain of thirteen steps would wait for each of them.
-        let pair = |i: usize| COEFFICIENTS[i] + COEFFICIENTS[i + 1] * rest;
-        let rest_2 = rest * rest;
-        let rest_4 = rest_2 * rest_2;
-        let low = (pair(0) + pair(2) * rest_2) + (pair(4) + pair(6) * rest_2) * rest_4;
-        let high = (pair(8) + pair(10) * rest_2) + pair(12) * rest_4;
-        let sum = low + high * (rest_4 * rest_4);
-        // The exponent field is raised by `whole`; the result stays a normal number for x ≥ −708.
-        out[k] = f64::from_bits(sum.to_bits().wrapping_add(shifted.to_bits() << 52));
-    }
-    out
+    let shifted = x * std::f64::consts::LOG2_E + ROUND;
+    let whole = shifted - ROUND;
+    let rest = (x - whole * LN_2_HIGH) - whole * LN_2_LOW;
+    // Estrin's scheme: pairs, fours, eights. A chain of thirteen steps would wait for each of them.
+    let pair = |i: usize| COEFFICIENTS[i] + COEFFICIENTS[i + 1] * rest;
+    let rest_2 = rest * rest;
+    let rest_4 = rest_2 * rest_2;
+    let low = (pair(0) + pair(2) * rest_2) + (pair(4) + pair(6) * rest_2) * rest_4;
+    let high = (pair(8) + pair(10) * rest_2) + pair(12) * rest_4;
+    let sum = low + high * (rest_4 * rest_4);
+    // The exponent field moves by `whole`; the result stays a normal number for |x| ≤ 708.
+    f64::from_bits(sum.to_bits().wrapping_add(shifted.to_bits() << 52))
 }
 
 impl<F: Family> GlmRows<F> {
@@ -578,6 +689,7 @@ impl<F: Family> GlmRows<F> {
     }
 }
 
+/// Only for families without auxiliary coordinates: elsewhere a row depends on more than its linear predictor.
 impl<F: Family> LinearRows for GlmRows<F> {
     fn covariates(&self, row: usize) -> &[f64] {
         &self.row(row)[..self.num_columns]
@@ -591,9 +703,11 @@ impl<F: Family> LinearRows for GlmRows<F> {
 
     fn derivatives(&self, row: usize, z: f64) -> [f64; 3] {
         let (z, extra) = ([z; LANES], self.extra(row));
-        let terms = F::terms::<true>(&z, &extra);
+        let shared = self.family.shared(&[]);
+        let terms = F::terms::<true>(&z, &extra, &shared);
         let value = terms.sum[0] - terms.factor[0].ln();
-        [value, terms.residual[0], -F::curvature(&z, &extra)[0]]
+        let curvature = F::curvature(&z, &extra, &shared).zz[0];
+        [value, terms.residual[0], -curvature]
     }
 
     fn slopes(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
@@ -611,13 +725,13 @@ impl<F: Family> LinearRows for GlmRows<F> {
     fn row_terms(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [[f64; 3]]) {
         let (tile, _) = scratch.tile.as_chunks_mut::<LANES>();
         let tile = &mut tile[..self.num_columns + F::EXTRA];
-        let u = &u[..self.num_columns];
+        let shared = self.shared(u);
         let mut first = 0;
         for out in out.chunks_mut(LANES) {
             let mut z = self.fill_tile(u, |k| rows.get(first + k), out.len(), tile);
             let extra = extra_lanes::<F>(&tile[self.num_columns..]);
             F::predictor(&mut z, &extra);
-            let terms = F::terms::<true>(&z, &extra);
+            let terms = F::terms::<true>(&z, &extra, &shared);
             for (k, out) in out.iter_mut().enumerate() {
                 *out = [z[k], terms.sum[k] - terms.factor[k].ln(), terms.residual[k]];
             }
@@ -650,5 +764,11 @@ mod tests {
         assert!(worst < 5e-16, "{worst}");
         assert!(exp_negative(&[-1e4; LANES])[0] < 1e-300);
         assert_eq!(exp_negative(&[0.0; LANES])[0], 1.0);
+        for i in -200_000..200_000 {
+            let x = f64::from(i) * 3.5e-3;
+            worst = worst.max((exp(&[x; LANES])[5] / x.exp() - 1.0).abs());
+        }
+        assert!(worst < 5e-16, "{worst}");
+        assert!(exp(&[1e4; LANES])[0] > 1e300 && exp(&[1e4; LANES])[0].is_finite());
     }
 }

@@ -13,19 +13,27 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::base::linalg::axpy;
+use crate::base::reporter::Reporter;
 use crate::base::rng::ChainRng;
 use crate::base::settings::{Field, SettingError, Settings};
 use crate::data::design::Design;
 use crate::data::response::ResponseUse;
 
 pub mod categorical;
+mod coefficients;
 #[cfg(test)]
 mod conformance;
 pub mod elsewhere;
 pub mod glm;
+pub mod linear;
 pub mod logistic;
+pub mod negative_binomial;
+pub mod poisson;
+pub mod positive;
 pub mod prior;
+mod regression;
 mod simplex;
+pub mod student;
 #[cfg(test)]
 pub mod testing;
 
@@ -140,7 +148,8 @@ pub trait Model: Send + Sync {
 
     /// log p(θ(u)) + log|∂θ/∂u|, dropping constants; overwrites `grad` (D).
     fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64;
-    /// The bounded interval on which the prior of reported quantity `index` lives; `None` if it is not bounded.
+    /// The interval that a picture of the prior of reported quantity `index` shows; `None` if it has no density, or one
+    /// that is symmetric about 0.
     fn prior_range(&self, _index: usize) -> Option<(f64, f64)> {
         None
     }
@@ -219,6 +228,9 @@ pub trait Model: Send + Sync {
         }
         blocks
     }
+
+    /// Remarks on how the model fits at its mode `u`, for people.
+    fn remark(&self, _u: &[f64], _reporter: &mut Reporter) {}
 
     /// The linear structure of the likelihood, where it has one.
     fn linear_rows(&self) -> Option<&dyn LinearRows> {
@@ -331,6 +343,34 @@ pub struct ModelOptions {
     pub report_standardized: bool,
 }
 
+impl ModelOptions {
+    /// The prior set for a class or parameter.
+    pub fn prior(&self, key: &str) -> Option<&str> {
+        let mut given = self.priors.iter().rev();
+        given
+            .find(|(name, _)| name == key)
+            .map(|(_, text)| text.as_str())
+    }
+
+    /// Refuses priors for anything but the `classes` and the parameters called `names`.
+    fn check_priors(&self, classes: &[(&str, &str)], names: &[&str]) -> Result<(), ModelError> {
+        for (key, _text) in &self.priors {
+            // A class of one parameter has its name.
+            let is_class = |name: &&&str| classes.iter().any(|(class, _)| class == *name);
+            let classes = classes.iter().map(|(class, _)| class);
+            let known = classes.chain(names.iter().filter(|name| !is_class(name)));
+            if !known.clone().any(|known| known == key) {
+                let known: Vec<&str> = known.copied().collect();
+                return Err(ModelError(format!(
+                    "There is no parameter `{key}` to set a prior for; there are {}",
+                    known.join(", ")
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A kind of model that users choose from a list.
 pub trait Template: 'static {
     /// Its description.
@@ -412,6 +452,10 @@ impl ModelEntry {
 /// All templates, in the order in which lists show them.
 pub static REGISTRY: &[ModelEntry] = &[
     ModelEntry::of::<logistic::Logistic>(),
+    ModelEntry::of::<linear::Linear>(),
+    ModelEntry::of::<student::Student>(),
+    ModelEntry::of::<poisson::Poisson>(),
+    ModelEntry::of::<negative_binomial::NegativeBinomial>(),
     ModelEntry::of::<categorical::Categorical>(),
 ];
 

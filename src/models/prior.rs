@@ -43,37 +43,63 @@ pub enum Prior {
     },
 }
 
+/// `x` to three significant digits: what a default prior on the scale of the data is rounded to, for people.
+pub(super) fn significant(x: f64) -> f64 {
+    let unit = 10_f64.powi(x.abs().log10().floor() as i32 - 2);
+    if unit.is_normal() {
+        (x / unit).round() * unit
+    } else {
+        x
+    }
+}
+
+/// Why the prior `text` is refused, with the `forms` that are known.
+pub(super) fn refusal(text: &str, why: &str, forms: &str) -> ModelError {
+    ModelError(format!("Prior `{}` {why}; write {forms}", text.trim()))
+}
+
+/// Name and at most three finite arguments of `name(a, b)`; `None` for `flat`.
+pub(super) fn read_call<'a>(
+    text: &'a str,
+    forms: &str,
+) -> Result<Option<(&'a str, Vec<f64>)>, ModelError> {
+    let refuse = |why: &str| refusal(text, why, forms);
+    let text = text.trim();
+    if text == "flat" {
+        return Ok(None);
+    }
+    let (name, rest) = text
+        .split_once('(')
+        .ok_or_else(|| refuse("is not understood"))?;
+    let inside = rest
+        .trim_end()
+        .strip_suffix(')')
+        .ok_or_else(|| refuse("lacks its closing bracket"))?;
+    let mut args = Vec::with_capacity(3);
+    for piece in inside.split(',') {
+        let value: f64 = piece
+            .trim()
+            .parse()
+            .map_err(|_err| refuse("has an argument that is not a number"))?;
+        if args.len() == 3 || !value.is_finite() {
+            return Err(refuse("has the wrong arguments"));
+        }
+        args.push(value);
+    }
+    Ok(Some((name.trim(), args)))
+}
+
 impl Prior {
     /// Reads Stan's notation; the error says which forms are known.
     pub fn parse(text: &str) -> Result<Self, ModelError> {
-        let refuse =
-            |why: &str| ModelError(format!("Prior `{}` {why}; write {FORMS}", text.trim()));
-        let text = text.trim();
-        if text == "flat" {
+        let refuse = |why: &str| refusal(text, why, FORMS);
+        let Some((name, args)) = read_call(text, FORMS)? else {
             return Ok(Self::Flat);
-        }
-        let (name, rest) = text
-            .split_once('(')
-            .ok_or_else(|| refuse("is not understood"))?;
-        let inside = rest
-            .trim_end()
-            .strip_suffix(')')
-            .ok_or_else(|| refuse("lacks its closing bracket"))?;
-        let mut args = [0.0; 3];
-        let mut count = 0;
-        for piece in inside.split(',') {
-            let value: f64 = piece
-                .trim()
-                .parse()
-                .map_err(|_err| refuse("has an argument that is not a number"))?;
-            if count == args.len() || !value.is_finite() {
-                return Err(refuse("has the wrong arguments"));
-            }
-            args[count] = value;
-            count += 1;
-        }
-        let [first, second, third] = args;
-        let (prior, scale) = match (name.trim(), count) {
+        };
+        let count = args.len();
+        let at = |k: usize| args.get(k).copied().unwrap_or(0.0);
+        let [first, second, third] = [at(0), at(1), at(2)];
+        let (prior, scale) = match (name, count) {
             ("normal", 2) => (
                 Self::Normal {
                     mean: first,
@@ -150,6 +176,14 @@ impl Prior {
             // E|x| = b, so slope/|x| is the curvature of the parabola that touches at x (local quadratic approximation).
             Self::Laplace { location, scale } => 1.0 / (scale * (x - location).abs().max(scale)),
             Self::StudentT { .. } => (-self.second_derivative(x)).max(0.0),
+        }
+    }
+
+    /// Where the log density has a kink, and the scale b of its slopes ±1/b there.
+    pub fn kink(&self) -> Option<(f64, f64)> {
+        match *self {
+            Self::Laplace { location, scale } => Some((location, scale)),
+            Self::Flat | Self::Normal { .. } | Self::StudentT { .. } => None,
         }
     }
 
@@ -257,6 +291,33 @@ impl Prior {
         }
     }
 
+    /// The interval in which the density is at least a hundredth of its peak; `None` for the flat prior.
+    pub fn span(&self) -> Option<(f64, f64)> {
+        const LEAST: f64 = 0.01;
+        let half = match *self {
+            Self::Flat => return None,
+            Self::Normal { sd, .. } => sd * (-2.0 * LEAST.ln()).sqrt(),
+            Self::Laplace { scale, .. } => -scale * LEAST.ln(),
+            Self::StudentT { df, scale, .. } => {
+                scale * (df * (LEAST.powf(-2.0 / (df + 1.0)) - 1.0)).sqrt()
+            }
+        };
+        Some((self.location() - half, self.location() + half))
+    }
+
+    /// The same prior moved by `shift`.
+    #[must_use]
+    pub fn shifted(&self, shift: f64) -> Self {
+        let mut moved = *self;
+        match &mut moved {
+            Self::Flat => {}
+            Self::Normal { mean: at, .. }
+            | Self::Laplace { location: at, .. }
+            | Self::StudentT { location: at, .. } => *at += shift,
+        }
+        moved
+    }
+
     /// Centre of the density.
     pub fn location(&self) -> f64 {
         match *self {
@@ -303,6 +364,11 @@ impl PriorRows {
     /// Number of rows, D.
     pub fn count(&self) -> usize {
         self.priors.len()
+    }
+
+    /// The prior of a row.
+    pub fn prior(&self, row: usize) -> &Prior {
+        &self.priors[row]
     }
 }
 
@@ -409,6 +475,21 @@ mod tests {
                 assert!(slope > 0.999 * prior.slope_bound(), "{text}");
                 assert!(third > 0.99 * prior.third_bound(), "{text}");
                 assert!(range[0] < 0.999 * least && range[1] > 0.99 * most, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_span_ends_where_the_density_is_a_hundredth_of_its_peak() {
+        for text in &ALL[..4] {
+            let prior = Prior::parse(text).unwrap();
+            let peak = prior.density(prior.location()).unwrap();
+            let (from, to) = prior.span().unwrap();
+            for end in [from, to] {
+                assert!(
+                    (prior.density(end).unwrap() / peak - 0.01).abs() < 1e-12,
+                    "{text}"
+                );
             }
         }
     }

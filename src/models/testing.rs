@@ -2,11 +2,40 @@
 //!
 //! Rows x_i ~ N(θ, Σ) with known Σ = diag(1, 1/4, 1/9, …) and prior θ ~ N(0, s² I).
 
+use std::sync::Arc;
+
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::{AnchorRows, Model, ParamInfo, Rows, Scratch};
+use super::{AnchorRows, Model, ModelOptions, ParamInfo, Rows, Scratch, Template};
 use crate::base::linalg::{Cholesky, axpy};
 use crate::base::rng::{ChainRng, Purpose, stream};
+use crate::data::design::{Design, ModelFrame};
+use crate::data::response::ResponseUse;
+use crate::data::table::{Table, Values};
+
+/// A table of columns of numbers.
+pub fn table_of(columns: Vec<(&str, Vec<f64>)>) -> Table {
+    let columns = columns
+        .into_iter()
+        .map(|(name, values)| (name.to_owned(), Values::Numbers(values)))
+        .collect();
+    Table::from_columns("t", columns).unwrap()
+}
+
+/// The model of template `T` for `formula` on `table`, or the sentence that refuses it.
+pub fn built<T: Template>(
+    table: &Table,
+    formula: &str,
+    response_use: ResponseUse,
+    options: &ModelOptions,
+) -> Result<Arc<dyn Model>, String> {
+    let frame = ModelFrame {
+        response_use,
+        ..ModelFrame::new(formula.parse().unwrap())
+    };
+    let (design, _) = Design::build(table, &frame).map_err(|error| error.to_string())?;
+    T::build(Arc::new(design), options).map_err(|error| error.to_string())
+}
 
 /// The model of the module's header.
 pub struct GaussianRows {

@@ -54,6 +54,8 @@ mod piecewise;
 mod psgld;
 mod random_walk;
 mod registry;
+#[cfg(test)]
+mod regression_tests;
 mod remainders;
 mod saga;
 mod scir;

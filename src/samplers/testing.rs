@@ -612,3 +612,26 @@ pub fn assert_weighted_moments(
         "{what}: mcse {mcse} of variance"
     );
 }
+
+/// Fails unless mean and standard deviation of `chains` agree with those of another program within four standard errors of
+/// both; its mean has the standard error `mcse`.
+pub fn assert_moments_near(what: &str, chains: &[Vec<f64>], mean: f64, mcse: f64, sd: f64) {
+    let (found, error) = estimate(chains);
+    let allowed = 4.0 * error.hypot(mcse);
+    assert!(
+        (found - mean).abs() < allowed && allowed < 0.25 * sd,
+        "{what}: mean {found} against {mean}, allowed {allowed}"
+    );
+    let squares: Vec<Vec<f64>> = chains
+        .iter()
+        .map(|chain| chain.iter().map(|v| (v - mean).powi(2)).collect())
+        .collect();
+    let (found, error) = estimate(&squares);
+    // The other program's variance is about as well known as its mean, in relative terms.
+    let allowed = 4.0 * error.hypot(2.0 * mcse * sd);
+    assert!(
+        (found - sd * sd).abs() < allowed && allowed < 0.4 * sd * sd,
+        "{what}: variance {found} against {}, allowed {allowed}",
+        sd * sd
+    );
+}

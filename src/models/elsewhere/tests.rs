@@ -47,12 +47,16 @@ fn describe(
             .map(|(key, text)| ((*key).to_owned(), (*text).to_owned()))
             .collect(),
         standardize,
+        settings: entry.resolve(&Default::default()).unwrap(),
         ..ModelOptions::default()
     };
+    let design = std::sync::Arc::new(design);
+    let model = (entry.build)(std::sync::Arc::clone(&design), &options).unwrap();
     (entry.elsewhere)(&Context {
         design: &design,
         formula: &formula,
         options: &options,
+        params: model.params(),
     })
     .unwrap()
 }

@@ -1,12 +1,15 @@
 //! Against the formulas written naively, at extremes, across vector instructions, and by simulation. What holds for every
 //! template is in `models/conformance.rs`.
 
+use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::*;
 use crate::base::rng::{Purpose, stream};
+use crate::models::Rows;
 use crate::models::conformance::{NUM_OBS, Shape, design};
-use crate::models::glm::SimdLevel;
+use crate::models::glm::{GlmRows, SimdLevel};
+use crate::models::prior::Prior;
 
 const FULL: Shape = Shape {
     trials: true,
@@ -104,7 +107,7 @@ fn extreme_predictors_do_not_overflow() {
         // Thousands of rows at a predictor of zero: the product of factors is taken before it overflows.
         assert!(grad.iter().all(|g| g.is_finite()));
     }
-    let rows = GlmRows::<SignedBernoulli>::new(1, vec![1.0; 20_000]);
+    let rows = GlmRows::new(SignedBernoulli, 1, vec![1.0; 20_000]);
     let value = rows.value_gradient(&[0.0], Rows::All, &mut rows.scratch(), &mut [0.0]);
     assert!((value + 20_000.0 * std::f64::consts::LN_2).abs() < 1e-9);
 }
@@ -134,8 +137,12 @@ fn vector_instructions_do_not_change_a_bit() {
     }
     let picks: Vec<u32> = (0..101).map(|k| (k * 37) % NUM_OBS as u32).collect();
     let centre: Vec<f64> = (0..NUM_OBS).map(|i| (i as f64).sin() * 0.3).collect();
-    let plain = GlmRows::<SignedBernoulli>::new(4, signed_rows(&design(Shape::default(), NUM_OBS)));
-    let weighted = GlmRows::<WeightedBinomial>::new(4, weighted_rows(&design(FULL, NUM_OBS)));
+    let plain = GlmRows::new(
+        SignedBernoulli,
+        4,
+        signed_rows(&design(Shape::default(), NUM_OBS)),
+    );
+    let weighted = GlmRows::new(WeightedBinomial, 4, weighted_rows(&design(FULL, NUM_OBS)));
     let baseline = SimdLevel::Baseline;
     let expected = bits(&plain.clone().at_level(baseline), &picks, &centre);
     let expected_weighted = bits(&weighted.clone().at_level(baseline), &picks, &centre);

@@ -12,6 +12,7 @@ use crate::ui::widgets::{self, Button};
 
 mod cards;
 pub(in crate::ui::panels) mod form;
+mod likelihood;
 mod peak;
 mod run_control;
 #[cfg(test)]
@@ -26,6 +27,7 @@ const LIST: f32 = 392.0;
 pub struct SamplerView {
     form: form::FormView,
     list: cards::ListView,
+    likelihood: likelihood::LikelihoodView,
 }
 
 /// Draws the page.
@@ -84,6 +86,8 @@ pub fn sampler_ui(ui: &mut Ui, state: &AppState, view: &mut SamplerView, out: &m
                         }
                         ui.add_space(t.space.x2);
                         peak::peak_ui(ui, recipe, &mut view.form, out);
+                        ui.add_space(t.space.x2);
+                        likelihood::likelihood_ui(ui, state, recipe, &mut view.likelihood, out);
                     });
             });
     });

@@ -34,6 +34,9 @@ pub fn in_words(document: &Document, check: Option<&ModelCheck>) -> String {
         return text;
     }
     let mut text = match &roles.trials {
+        _ if document.recipe.model.template == "student" => {
+            format!("The middle of `{response}`, whose outliers count less,")
+        }
         _ if roles.response_use == ResponseUse::Number => format!("The mean of `{response}`"),
         _ if roles.response_use == ResponseUse::Count => {
             format!("The expected count `{response}`")
@@ -165,6 +168,31 @@ mod tests {
             "The chance of each of the `n` trials that `dead` counts depends on `dose`. \
              The logarithm of `time` is added as it is, with coefficient 1. There is no intercept."
         );
+    }
+
+    #[test]
+    fn numbers_and_counts_have_their_own_words() {
+        for (template, formula, expected) in [
+            (
+                "linear",
+                "price ~ size",
+                "The mean of `price` depends on `size`.",
+            ),
+            (
+                "student",
+                "price ~ size",
+                "The middle of `price`, whose outliers count less, depends on `size`.",
+            ),
+            (
+                "poisson",
+                "calls ~ 1",
+                "The expected count `calls` is the same in all rows.",
+            ),
+        ] {
+            let mut document = Document::new("data.csv", template);
+            document.set_formula(formula);
+            assert_eq!(in_words(&document, None), expected);
+        }
     }
 
     #[test]

@@ -232,3 +232,34 @@ fn a_step_size_is_tuned_by_trial_and_set() {
     harness.run_steps(3);
     assert!(harness.query_by_label("Tune step size").is_none());
 }
+
+#[test]
+fn a_formula_with_groups_can_be_fitted_by_likelihood() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::SetFormula(
+        "monthly_fee ~ age + (1 | region)".to_owned(),
+    ));
+    let mut harness = page(session);
+    harness.get_by_label("Fit by likelihood").click_accesskit();
+    harness.run_steps(3);
+    assert!(matches!(
+        harness.state().sent.last(),
+        Some(Command::Estimate(options)) if options.family == "gaussian" && options.reml
+    ));
+    let state = &harness.state().session.state;
+    assert!(state.estimating.is_none());
+    let done = state.estimated.as_ref().unwrap();
+    assert_eq!(done.fit.criterion, "REML");
+    harness.get_by_label("residual");
+    assert!(harness.query_all_by_label("region").next().is_some());
+    // Another formula was not fitted, and one without groups cannot be.
+    let send = |harness: &mut Harness<'static, Shown<SamplerView>>, formula: &str| {
+        let command = Command::SetFormula(formula.to_owned());
+        harness.state_mut().session.send(command);
+        harness.run_steps(3);
+    };
+    send(&mut harness, "monthly_fee ~ tenure_months + (1 | region)");
+    assert!(harness.query_by_label("residual").is_none());
+    send(&mut harness, "monthly_fee ~ age");
+    assert!(harness.query_by_label("Fit by likelihood").is_none());
+}

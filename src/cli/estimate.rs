@@ -1,0 +1,282 @@
+//! `estimate`: a mixed model by likelihood, as lme4 fits it.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::args::EstimateArgs;
+use super::{Failure, fit, output};
+use crate::base::reporter::Severity;
+use crate::engine::Recipe;
+use crate::engine::likelihood::{
+    self, LikelihoodControl, LikelihoodError, LikelihoodFit, LikelihoodOptions,
+};
+use crate::estimators::mixed::MixedError;
+use crate::estimators::mixed::fit::{GroupEffects, MixedFit, VarianceComponent};
+use crate::export::likelihood as files;
+
+/// How often the terminal looks for an interruption.
+const LOOK_TIME: Duration = Duration::from_millis(5);
+/// Half-width of a 95% interval in standard deviations.
+const NORMAL_95: f64 = 1.959_963_984_540_054;
+
+/// Fits and prints.
+pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
+    let (recipe, folder) = recipe_of(args)?;
+    let mut options = LikelihoodOptions::of(&recipe);
+    if let Some(family) = &args.family {
+        family.clone_into(&mut options.family);
+    }
+    args.method.clone_into(&mut options.method);
+    options.nodes = args.nodes;
+    let gaussian = options.family == "gaussian";
+    if args.reml && !gaussian {
+        return Err(Failure::request(
+            "REML is for Gaussian responses; leave --reml out",
+        ));
+    }
+    let em = ["em", "squarem"].contains(&options.method.as_str());
+    // EM maximises the likelihood; asking for it asks for ML, unless REML is asked for too, which is refused below.
+    options.reml = gaussian && !args.ml && (args.reml || !em);
+    if let Some(out) = &args.out
+        && out.exists()
+        && std::fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some())
+    {
+        return Err(Failure::request(format!(
+            "The folder is not empty; choose a new one: {}",
+            out.display()
+        )));
+    }
+    let done = run(&recipe, &folder, &options)?;
+    if args.json {
+        let text = serde_json::to_string_pretty(&files::to_json(&done)).map_err(Failure::run)?;
+        output::result(&(text + "\n"));
+    } else {
+        output::result(&plain(&done, args.effects));
+    }
+    for warning in &done.warnings {
+        if warning.severity != Severity::Info {
+            let remedy = warning.remedy.as_deref();
+            let remedy = remedy.map_or(String::new(), |text| format!("; {text}"));
+            output::note(&format!("warning: {}{remedy}", warning.message));
+        }
+    }
+    if let Some(out) = &args.out {
+        files::save(&done, out).map_err(Failure::run)?;
+        output::note(&format!("Fit: {}", out.display()));
+    }
+    Ok(())
+}
+
+fn recipe_of(args: &EstimateArgs) -> Result<(Recipe, PathBuf), Failure> {
+    if let Some(path) = &args.recipe {
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).to_owned();
+        let recipe = Recipe::read(path, &args.set).map_err(Failure::request)?;
+        return Ok((recipe, folder));
+    }
+    let (Some(data), Some(formula)) = (&args.data, &args.formula) else {
+        return Err(Failure::request(
+            "Nothing to fit: name a recipe, or --data FILE with --formula 'y ~ x + (1 | group)'",
+        ));
+    };
+    // The template does not matter: only data and formula are used.
+    let recipe = Recipe::new(data, "logistic", formula);
+    Ok((
+        recipe.changed(&args.set).map_err(Failure::request)?,
+        PathBuf::from("."),
+    ))
+}
+
+/// Fits on a thread of its own, so that Ctrl-C ends the work between two evaluations.
+fn run(
+    recipe: &Recipe,
+    folder: &Path,
+    options: &LikelihoodOptions,
+) -> Result<LikelihoodFit, Failure> {
+    let interrupted = fit::interrupt_flag();
+    let control = LikelihoodControl::default();
+    let result = std::thread::scope(|scope| {
+        let worker = scope.spawn(|| likelihood::fit(recipe, folder, None, options, &control));
+        while !worker.is_finished() {
+            if interrupted.load(Ordering::Relaxed) {
+                control.cancel();
+            }
+            std::thread::sleep(LOOK_TIME);
+        }
+        worker.join()
+    });
+    match result {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(error)) if interrupted.load(Ordering::Relaxed) => {
+            Err(Failure::interrupted(error.to_string()))
+        }
+        Ok(Err(error @ LikelihoodError::Fit(MixedError::Failed(_)))) => Err(Failure::run(error)),
+        Ok(Err(error)) => Err(Failure::request(error)),
+        Err(_panic) => Err(Failure::run("The fit ended unexpectedly")),
+    }
+}
+
+/// The tables of a fit, as lme4 orders them.
+fn plain(done: &LikelihoodFit, most_effects: usize) -> String {
+    let fit = &done.fit;
+    let mut text = format!(
+        "{}\n{} by {} ({}), {} rows, {}\n",
+        done.recipe.model.formula,
+        fit.family,
+        fit.method.spec().title,
+        fit.criterion,
+        fit.num_obs,
+        fit.components
+            .iter()
+            .map(|c| format!("{} {}", c.num_groups, c.group))
+            .collect::<Vec<_>>()
+            .join(", ")
+    );
+    text.push_str(&format!(
+        "log likelihood {}, deviance {}, AIC {}, BIC {}, {} parameters\n\n",
+        fixed(fit.log_lik, 3),
+        fixed(fit.deviance(), 3),
+        fixed(fit.aic, 2),
+        fixed(fit.bic, 2),
+        fit.num_params
+    ));
+    text.push_str(&fixed_table(fit));
+    text.push('\n');
+    text.push_str(&variance_table(fit));
+    if let Some(shape) = fit.shape {
+        text.push_str(&format!("shape {}\n", significant(shape)));
+    }
+    for effects in &fit.effects {
+        text.push_str(&effects_table(effects, most_effects));
+    }
+    text.push_str(&format!(
+        "\n{} iterations, {} evaluations of the likelihood, {} s\n",
+        fit.iterations,
+        fit.evaluations,
+        fixed(done.seconds, 2)
+    ));
+    text
+}
+
+fn fixed_table(fit: &MixedFit) -> String {
+    let rows: Vec<Vec<String>> = fit
+        .fixed
+        .iter()
+        .map(|effect| {
+            vec![
+                effect.name.clone(),
+                significant(effect.estimate),
+                significant(effect.se),
+                fixed(effect.z(), 2),
+                significant(effect.estimate - NORMAL_95 * effect.se),
+                significant(effect.estimate + NORMAL_95 * effect.se),
+            ]
+        })
+        .collect();
+    let ratio = if fit.sigma.is_some() { "t" } else { "z" };
+    output::table(
+        &["fixed effect", "estimate", "se", ratio, "q2.5", "q97.5"],
+        &rows,
+    )
+}
+
+fn variance_table(fit: &MixedFit) -> String {
+    let mut rows = Vec::new();
+    for component in &fit.components {
+        for (i, name) in component.names.iter().enumerate() {
+            rows.push(vec![
+                component.group.clone(),
+                name.clone(),
+                significant(component.sd[i] * component.sd[i]),
+                significant(component.sd[i]),
+                correlations(component, i),
+                match component.icc {
+                    Some(icc) if i == 0 => fixed(icc, 3),
+                    _ => String::new(),
+                },
+            ]);
+        }
+    }
+    if let Some(sigma) = fit.sigma {
+        rows.push(vec![
+            "residual".to_owned(),
+            String::new(),
+            significant(sigma * sigma),
+            significant(sigma),
+            String::new(),
+            String::new(),
+        ]);
+    }
+    output::table(
+        &["group", "effect", "variance", "sd", "correlation", "icc"],
+        &rows,
+    )
+}
+
+fn correlations(component: &VarianceComponent, i: usize) -> String {
+    if !component.correlated {
+        return String::new();
+    }
+    let q = component.names.len();
+    (0..i)
+        .map(|j| fixed(component.correlation[i * q + j], 3))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// The groups with the largest effects relative to their uncertainty.
+fn effects_table(effects: &GroupEffects, most: usize) -> String {
+    if most == 0 {
+        return String::new();
+    }
+    let q = effects.names.len();
+    let ratio = |k: usize| (effects.mode[k] / effects.sd[k]).abs();
+    let mut order: Vec<usize> = (0..effects.mode.len()).collect();
+    order.sort_by(|a, b| ratio(*b).total_cmp(&ratio(*a)));
+    let rows: Vec<Vec<String>> = order
+        .iter()
+        .take(most)
+        .map(|&k| {
+            vec![
+                effects.levels[k / q].clone(),
+                effects.names[k % q].clone(),
+                significant(effects.mode[k]),
+                significant(effects.sd[k]),
+            ]
+        })
+        .collect();
+    let left = effects.mode.len().saturating_sub(most);
+    let more = match left {
+        0 => String::new(),
+        left => format!("and {left} more; --out writes all\n"),
+    };
+    format!(
+        "\n{}{more}",
+        output::table(&[&effects.group, "effect", "mode", "sd"], &rows)
+    )
+}
+
+/// With a number of decimals; `NA` where there is no number.
+fn fixed(value: f64, decimals: usize) -> String {
+    if value.is_finite() {
+        format!("{value:.decimals$}")
+    } else {
+        "NA".to_owned()
+    }
+}
+
+/// Five significant digits.
+fn significant(value: f64) -> String {
+    if !value.is_finite() {
+        return "NA".to_owned();
+    }
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let magnitude = value.abs().log10().floor();
+    if !(-5.0..9.0).contains(&magnitude) {
+        return format!("{value:.4e}");
+    }
+    format!("{value:.*}", (4.0 - magnitude).max(0.0) as usize)
+}

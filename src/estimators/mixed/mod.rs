@@ -1,0 +1,90 @@
+//! Mixed models by likelihood: what lme4's `lmer` and `glmer` do.
+//!
+//! ```text
+//! y_i | b ~ family(x_i'β + z_i'b + o_i),   b_t,g ~ N(0, Σ_t) for every group g of term t, all independent
+//! ```
+//!
+//! | id | for | what it does |
+//! |---|---|---|
+//! | `profile` | Gaussian | quasi-Newton on the profiled ML or REML deviance with its exact gradient (A-53) |
+//! | `em`, `squarem` | Gaussian, ML | EM with corrected updates (A-54), and accelerated (A-55) |
+//! | `laplace` | others | quasi-Newton on Laplace's approximation of the deviance with its exact gradient (A-56) |
+//! | `aghq` | others, one varying intercept or slope | adaptive Gauss-Hermite quadrature (A-56) |
+//!
+//! Nothing here knows priors: the Bayesian counterpart is the template `mixed`.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+mod bfgs;
+pub mod blocks;
+pub mod covariance;
+pub mod data;
+pub mod em;
+mod factor;
+pub mod family;
+pub mod fit;
+mod gaussian;
+mod generalised;
+pub mod laplace;
+pub mod profile;
+pub mod quadrature;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+pub use data::{MixedData, RandomTerm};
+pub use family::Family;
+pub use fit::{Method, MixedFit};
+pub use gaussian::fit_gaussian;
+pub use generalised::fit_generalised;
+pub use profile::Criterion;
+
+/// Why a mixed model could not be fitted: one sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MixedError {
+    /// Somebody cancelled.
+    #[error("the likelihood fit was cancelled")]
+    Cancelled,
+    /// The data, the formula or the method do not fit together.
+    #[error("{0}")]
+    Data(String),
+    /// The computation failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl MixedError {
+    pub(super) fn data(sentence: &str) -> Self {
+        Self::Data(sentence.to_owned())
+    }
+
+    pub(super) fn failed(sentence: &str) -> Self {
+        Self::Failed(sentence.to_owned())
+    }
+}
+
+/// Watches and cancels a fit from outside.
+#[derive(Debug, Default)]
+pub struct MixedControl {
+    /// Raise to stop.
+    pub cancel: AtomicBool,
+    /// Evaluations of the likelihood so far.
+    pub evaluations: AtomicU64,
+}
+
+impl MixedControl {
+    pub(super) fn tick(&self) -> Result<(), MixedError> {
+        self.evaluations.fetch_add(1, Ordering::Relaxed);
+        self.check()
+    }
+
+    /// An error if somebody cancelled.
+    pub(super) fn check(&self) -> Result<(), MixedError> {
+        if self.cancel.load(Ordering::Relaxed) {
+            Err(MixedError::Cancelled)
+        } else {
+            Ok(())
+        }
+    }
+}

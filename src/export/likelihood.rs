@@ -1,0 +1,157 @@
+//! Likelihood fits as files: `fit.json` with everything, and tables of effects and of fitted values as CSV.
+
+use std::path::Path;
+
+use serde_json::{Map, Value as Json, json};
+
+use super::ExportError;
+use super::number::shortest;
+use crate::engine::likelihood::LikelihoodFit;
+use crate::estimators::mixed::Family;
+
+/// Everything but fitted values, numbers that are not finite as null.
+pub fn to_json(done: &LikelihoodFit) -> Json {
+    let fit = &done.fit;
+    let fixed: Vec<Json> = fit
+        .fixed
+        .iter()
+        .map(|e| json!({"term": e.name, "estimate": e.estimate, "se": e.se, "z": e.z()}))
+        .collect();
+    let components: Vec<Json> = fit
+        .components
+        .iter()
+        .map(|c| {
+            let q = c.names.len();
+            let sd: Map<String, Json> = c
+                .names
+                .iter()
+                .zip(&c.sd)
+                .map(|(name, sd)| (name.clone(), json!(sd)))
+                .collect();
+            let mut correlations = Vec::new();
+            for i in 0..q {
+                for j in 0..i {
+                    if c.correlated {
+                        correlations.push(json!({"terms": [c.names[j], c.names[i]], "correlation": c.correlation[i * q + j]}));
+                    }
+                }
+            }
+            json!({"group": c.group, "groups": c.num_groups, "sd": sd, "correlations": correlations, "icc": c.icc})
+        })
+        .collect();
+    let effects: Vec<Json> = fit
+        .effects
+        .iter()
+        .flat_map(|e| {
+            let q = e.names.len();
+            (0..e.mode.len()).map(move |k| {
+                json!({"group": e.group, "level": e.levels[k / q], "term": e.names[k % q], "mode": e.mode[k], "sd": e.sd[k]})
+            })
+        })
+        .collect();
+    json!({
+        "formula": done.recipe.model.formula,
+        "data": done.recipe.data.source,
+        "response": done.response.0,
+        "family": fit.family,
+        "method": fit.method.spec().id,
+        "criterion": fit.criterion,
+        "rows": fit.num_obs,
+        "fixed": fixed,
+        "covariance": fit.covariance,
+        "components": components,
+        "sigma": fit.sigma,
+        "shape": fit.shape,
+        "log_lik": fit.log_lik,
+        "deviance": fit.deviance(),
+        "parameters": fit.num_params,
+        "aic": fit.aic,
+        "bic": fit.bic,
+        "singular": fit.is_singular(),
+        "effects": effects,
+        "iterations": fit.iterations,
+        "evaluations": fit.evaluations,
+        "seconds": done.seconds,
+        "warnings": done.warnings,
+    })
+}
+
+/// Effects of all groups: `group,level,term,mode,sd`.
+pub fn effects_csv(done: &LikelihoodFit) -> String {
+    let mut text = "group,level,term,mode,sd\n".to_owned();
+    for e in &done.fit.effects {
+        let q = e.names.len();
+        for k in 0..e.mode.len() {
+            text.push_str(&format!(
+                "{},{},{},{},{}\n",
+                quoted(&e.group),
+                quoted(&e.levels[k / q]),
+                quoted(&e.names[k % q]),
+                shortest(e.mode[k]),
+                shortest(e.sd[k])
+            ));
+        }
+    }
+    text
+}
+
+/// Expected responses per row of the data, 1-based, from fixed effects alone and with group effects: for binomial responses
+/// per trial.
+pub fn fitted_csv(done: &LikelihoodFit) -> String {
+    let mean = |eta: f64| match done.fit.family {
+        "bernoulli" | "binomial" => Family::Bernoulli.mean(eta),
+        "poisson" | "negative_binomial" => Family::Poisson.mean(eta),
+        _ => eta,
+    };
+    let predictors = &done.fit.predictors;
+    let mut rows: Vec<usize> = (0..done.row.len()).collect();
+    rows.sort_by_key(|&i| done.row[i]);
+    let mut text = "row,fitted_fixed,fitted\n".to_owned();
+    for i in rows {
+        text.push_str(&format!(
+            "{},{},{}\n",
+            done.row[i] + 1,
+            shortest(mean(predictors.fixed[i])),
+            shortest(mean(predictors.with_groups[i]))
+        ));
+    }
+    text
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+/// Writes `fit.json`, `effects.csv`, `fitted.csv` and the recipe into a new or empty folder.
+///
+/// # Errors
+/// The folder is not empty, or cannot be written.
+pub fn save(done: &LikelihoodFit, folder: &Path) -> Result<(), ExportError> {
+    let trouble = |error: std::io::Error| {
+        ExportError(format!(
+            "The fit cannot be saved ({error}): {}",
+            folder.display()
+        ))
+    };
+    std::fs::create_dir_all(folder).map_err(trouble)?;
+    if std::fs::read_dir(folder).map_err(trouble)?.next().is_some() {
+        return Err(ExportError(format!(
+            "The folder is not empty; choose a new one: {}",
+            folder.display()
+        )));
+    }
+    let json = serde_json::to_string_pretty(&to_json(done))
+        .map_err(|error| ExportError(format!("The fit cannot be written as JSON: {error}")))?;
+    for (name, text) in [
+        ("fit.json", json + "\n"),
+        ("effects.csv", effects_csv(done)),
+        ("fitted.csv", fitted_csv(done)),
+    ] {
+        std::fs::write(folder.join(name), text).map_err(trouble)?;
+    }
+    Ok(())
+}

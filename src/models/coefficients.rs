@@ -1,0 +1,380 @@
+//! Coefficients of a linear predictor: names, words, priors per class or parameter, and the maps between three scales.
+//!
+//! Sampling happens on u: coefficients of standardised predictors, for a response that is standardised too where the link
+//! is the identity. Priors hold for these or, with `standardize = false`, for the coefficients of the columns as they are
+//! with the intercept at x = 0; reports are on either scale. The maps are affine, raw = T u + t with T diagonal but for the
+//! intercept's row, so scaling never changes the model.
+
+use std::sync::Arc;
+
+use super::prior::{Prior, PriorRows, significant};
+use super::{ModelError, ModelOptions, ParamInfo};
+use crate::base::linalg::dot;
+use crate::data::design::Design;
+
+/// Standard deviation of the default prior: the papers' N(0, 100 I) on links and, for the identity link, ten standard
+/// deviations of the response.
+const DEFAULT_SD: f64 = 10.0;
+
+/// Keys of priors of coefficients, with words for them.
+pub(super) const INTERCEPT: (&str, &str) = ("intercept", "Intercept");
+/// See [`INTERCEPT`].
+pub(super) const SLOPES: (&str, &str) = ("b", "All other coefficients");
+
+/// Units of the linear predictor on the scale of the data: response = centre + scale × internal response.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct ResponseScale {
+    /// Centre, 0 without an intercept.
+    pub centre: f64,
+    /// Scale.
+    pub scale: f64,
+    /// Whether the link is the identity, so that the linear predictor has the unit of the response.
+    pub identity: bool,
+}
+
+impl ResponseScale {
+    /// That of a linear predictor with a link: a number without a unit.
+    pub const LINK: Self = Self {
+        centre: 0.0,
+        scale: 1.0,
+        identity: false,
+    };
+
+    /// Standardises the response less its offset: mean and standard deviation (divisor n).
+    ///
+    /// # Errors
+    /// It is the same in all rows.
+    pub fn of(design: &Design) -> Result<Self, ModelError> {
+        let offset = |i: usize| design.offset.as_ref().map_or(0.0, |offset| offset[i]);
+        let values = || design.y.iter().enumerate().map(|(i, y)| y - offset(i));
+        let n = design.y.len() as f64;
+        let mean = values().sum::<f64>() / n;
+        let variance = values().map(|y| (y - mean).powi(2)).sum::<f64>() / n;
+        let scale = variance.sqrt();
+        // The same relative width as that of a constant predictor.
+        if scale.is_nan() || scale <= 1e-14 * mean.abs() {
+            let less = if design.offset.is_some() {
+                " less its offset"
+            } else {
+                ""
+            };
+            return Err(ModelError(format!(
+                "The response `{}`{less} is {mean} in all {} rows used, so there is nothing to explain; choose another \
+                 response",
+                design.response.name,
+                design.y.len()
+            )));
+        }
+        let centre = if design.has_intercept { mean } else { 0.0 };
+        Ok(Self {
+            centre,
+            scale,
+            identity: true,
+        })
+    }
+}
+
+/// The coefficients of a design, the first P coordinates of u.
+pub(super) struct Coefficients {
+    design: Arc<Design>,
+    response: ResponseScale,
+    priors: Vec<Prior>,
+    /// Priors hold for raw coefficients instead of standardised ones.
+    on_raw: bool,
+    /// Reported coefficients are u itself.
+    report_standardized: bool,
+}
+
+impl Coefficients {
+    /// Coefficients with the priors of `options`, and how they are reported; `quantity` is what the linear predictor is, such
+    /// as "log odds of y".
+    ///
+    /// # Errors
+    /// A prior is not one of real parameters.
+    pub fn new(
+        design: Arc<Design>,
+        response: ResponseScale,
+        quantity: &str,
+        options: &ModelOptions,
+    ) -> Result<(Self, Vec<ParamInfo>), ModelError> {
+        let mut coefficients = Self {
+            priors: Vec::new(),
+            design,
+            response,
+            on_raw: !options.standardize,
+            report_standardized: options.report_standardized,
+        };
+        let mut params = Vec::new();
+        for j in 0..coefficients.len() {
+            let class = if coefficients.is_intercept(j) {
+                INTERCEPT.0
+            } else {
+                SLOPES.0
+            };
+            let name = format!("b[{}]", coefficients.design.terms[j]);
+            let (prior, source) = match options.prior(&name).or_else(|| options.prior(class)) {
+                Some(text) => (Prior::parse(text)?, "set by you"),
+                None => (coefficients.default_prior(j), "default"),
+            };
+            coefficients.priors.push(prior);
+            params.push(ParamInfo {
+                name,
+                meaning: coefficients.meaning(j, quantity),
+                prior: prior.to_string(),
+                prior_source: format!("{source}, {}", coefficients.prior_scale(j)),
+            });
+        }
+        Ok((coefficients, params))
+    }
+
+    /// P.
+    pub fn len(&self) -> usize {
+        self.design.terms.len()
+    }
+
+    fn is_intercept(&self, j: usize) -> bool {
+        self.design.has_intercept && j == 0
+    }
+
+    /// normal(0, 10) where priors hold for links or for standardised predictors and response; otherwise the same prior in
+    /// the units of the data, so that a default does no harm on any scale.
+    fn default_prior(&self, j: usize) -> Prior {
+        let (design, response) = (&self.design, self.response);
+        if !(self.on_raw && response.identity) {
+            return Prior::Normal {
+                mean: 0.0,
+                sd: DEFAULT_SD,
+            };
+        }
+        let width = DEFAULT_SD * response.scale;
+        if !self.is_intercept(j) {
+            return Prior::Normal {
+                mean: 0.0,
+                sd: significant(width / design.raw_scale[j]),
+            };
+        }
+        let squares: f64 = (1..self.len())
+            .map(|j| (design.raw_center[j] / design.raw_scale[j]).powi(2))
+            .sum();
+        let sd = significant(width * (1.0 + squares).sqrt());
+        // The mean to a hundredth of the width at least.
+        let unit = 10_f64.powi(sd.log10().floor() as i32 - 2);
+        Prior::Normal {
+            mean: (response.centre / unit).round() * unit,
+            sd,
+        }
+    }
+
+    fn meaning(&self, j: usize, quantity: &str) -> String {
+        let standardized = self.report_standardized;
+        if self.is_intercept(j) {
+            let at = if standardized {
+                "at average predictors"
+            } else {
+                "when all predictors are 0"
+            };
+            return format!("{quantity} {at}{}", self.unit_of_report());
+        }
+        let unit = if standardized {
+            "standard deviation"
+        } else {
+            "unit"
+        };
+        format!(
+            "change in {quantity} per {unit} of {}{}",
+            self.design.terms[j],
+            self.unit_of_report()
+        )
+    }
+
+    fn unit_of_report(&self) -> String {
+        if self.report_standardized && self.response.identity {
+            format!(", in standard deviations of {}", self.design.response.name)
+        } else {
+            String::new()
+        }
+    }
+
+    fn prior_scale(&self, j: usize) -> String {
+        let place = match (self.is_intercept(j), self.on_raw) {
+            (true, false) => "at average predictors",
+            (true, true) => "at x = 0",
+            (false, false) => "per standard deviation",
+            (false, true) => "per unit",
+        };
+        if !self.response.identity || self.on_raw {
+            return place.to_owned();
+        }
+        let from = if self.is_intercept(j) {
+            " from its mean"
+        } else {
+            ""
+        };
+        format!("{place}, in sd of `{}`{from}", self.design.response.name)
+    }
+
+    /// Raw coefficients (P) from u, of which the first P are read.
+    fn to_raw(&self, u: &[f64], raw: &mut [f64]) {
+        let (design, response) = (&self.design, self.response);
+        let dim = self.len();
+        for j in 0..dim {
+            raw[j] = u[j] * response.scale / design.raw_scale[j];
+        }
+        if design.has_intercept {
+            let at_average = response.centre + response.scale * u[0];
+            raw[0] = at_average - dot(&raw[1..dim], &design.raw_center[1..]);
+        }
+    }
+
+    /// Reported coefficients (P) from u.
+    pub fn report(&self, u: &[f64], theta: &mut [f64]) {
+        if self.report_standardized {
+            theta.copy_from_slice(&u[..self.len()]);
+        } else {
+            self.to_raw(u, theta);
+        }
+    }
+
+    /// The coordinates (P) whose reported coefficients are `theta`.
+    pub fn position(&self, theta: &[f64], u: &mut [f64]) {
+        let dim = self.len();
+        u[..dim].copy_from_slice(&theta[..dim]);
+        if self.report_standardized {
+            return;
+        }
+        let (design, response) = (&self.design, self.response);
+        for j in usize::from(design.has_intercept)..dim {
+            u[j] = theta[j] * design.raw_scale[j] / response.scale;
+        }
+        if design.has_intercept {
+            let at_average = theta[0] + dot(&theta[1..dim], &design.raw_center[1..]);
+            u[0] = (at_average - response.centre) / response.scale;
+        }
+    }
+
+    /// The log prior; overwrites its gradient (P).
+    pub fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        let dim = self.len();
+        let grad = &mut grad[..dim];
+        let mut log_density = 0.0;
+        if self.on_raw {
+            // `grad` holds the raw coefficients until each is replaced by its derivative.
+            self.to_raw(u, grad);
+            for (g, prior) in grad.iter_mut().zip(&self.priors) {
+                let (value, slope) = prior.log_density(*g);
+                log_density += value;
+                *g = slope;
+            }
+            self.pull_back(grad);
+        } else {
+            for ((g, prior), &u) in grad.iter_mut().zip(&self.priors).zip(u) {
+                let (value, slope) = prior.log_density(u);
+                log_density += value;
+                *g = slope;
+            }
+        }
+        log_density
+    }
+
+    /// T' g for the linear part T of the map to raw coefficients.
+    fn pull_back(&self, g: &mut [f64]) {
+        let (design, response) = (&self.design, self.response);
+        let intercept = if design.has_intercept { g[0] } else { 0.0 };
+        for j in usize::from(design.has_intercept)..g.len() {
+            g[j] = (g[j] - intercept * design.raw_center[j]) * response.scale / design.raw_scale[j];
+        }
+        if design.has_intercept {
+            g[0] *= response.scale;
+        }
+    }
+
+    /// −∂²/∂u² of the log prior, ADDED to the first P rows and columns of the row-major `hessian` (`dim` × `dim`).
+    pub fn add_neg_hessian(&self, u: &[f64], dim: usize, hessian: &mut [f64]) {
+        let (design, response) = (&self.design, self.response);
+        let len = self.len();
+        if !self.on_raw {
+            for j in 0..len {
+                hessian[j * dim + j] += self.priors[j].curvature(u[j]);
+            }
+            return;
+        }
+        for j in usize::from(design.has_intercept)..len {
+            let scale = design.raw_scale[j] / response.scale;
+            hessian[j * dim + j] += self.priors[j].curvature(u[j] / scale) / (scale * scale);
+        }
+        if design.has_intercept {
+            // raw_0 = t_0 + Σ_j t_j u_j.
+            let t = |j: usize| match j {
+                0 => response.scale,
+                _ => -response.scale * design.raw_center[j] / design.raw_scale[j],
+            };
+            let raw = response.centre + (0..len).map(|j| t(j) * u[j]).sum::<f64>();
+            let curvature = self.priors[0].curvature(raw);
+            for a in 0..len {
+                for b in 0..len {
+                    hessian[a * dim + b] += curvature * t(a) * t(b);
+                }
+            }
+        }
+    }
+
+    /// The log prior as rows, for models whose only parameters these are.
+    pub fn prior_rows(&self) -> PriorRows {
+        if !self.on_raw {
+            return PriorRows::independent(self.priors.clone());
+        }
+        // Rows are linear in u, so the constant of the intercept's map moves its prior instead.
+        let mut priors = self.priors.clone();
+        if self.design.has_intercept {
+            priors[0] = priors[0].shifted(-self.response.centre);
+        }
+        let centre = self.response.centre;
+        PriorRows::mapped(priors, |u, raw| {
+            self.to_raw(u, raw);
+            if self.design.has_intercept {
+                raw[0] -= centre;
+            }
+        })
+    }
+
+    /// The prior of reported coefficient `j` on the scale it is reported on; `None` where it mixes several priors.
+    pub fn prior(&self, j: usize) -> Option<Prior> {
+        let prior = self.priors[j];
+        if self.on_raw != self.report_standardized {
+            return Some(prior);
+        }
+        if self.is_intercept(j) {
+            return self.prior_of_other_intercept();
+        }
+        let scale = self.design.raw_scale[j] / self.response.scale;
+        Some(prior.scaled(if self.on_raw { scale } else { 1.0 / scale }))
+    }
+
+    /// Prior of the intercept on the scale that priors do not hold on, where it is normal: there it is the sum of the
+    /// intercept and of all coefficients times their centres, and other sums have no closed form.
+    fn prior_of_other_intercept(&self) -> Option<Prior> {
+        let (design, response) = (&self.design, self.response);
+        let (mut mean, mut variance) = (0.0, 0.0);
+        for (j, prior) in self.priors.iter().enumerate() {
+            let Prior::Normal { mean: m, sd } = *prior else {
+                return None;
+            };
+            let factor = match (j, self.on_raw) {
+                (0, _) => 1.0,
+                (_, true) => design.raw_center[j],
+                (_, false) => -design.raw_center[j] / design.raw_scale[j],
+            };
+            mean += factor * m;
+            variance += (factor * sd).powi(2);
+        }
+        let sum = Prior::Normal {
+            mean,
+            sd: variance.sqrt(),
+        };
+        Some(if self.on_raw {
+            sum.shifted(-response.centre).scaled(1.0 / response.scale)
+        } else {
+            sum.scaled(response.scale).shifted(response.centre)
+        })
+    }
+}

@@ -1,0 +1,282 @@
+//! The likelihood fit of a mixed model: what lme4 would say, beside the posterior.
+
+use eframe::egui::{Grid, Ui};
+
+use crate::app::{AppState, Command, likelihood};
+use crate::data::formula::Formula;
+use crate::engine::Recipe;
+use crate::engine::likelihood::{LikelihoodFit, LikelihoodOptions};
+use crate::estimators::mixed::fit::{GroupEffects, VarianceComponent};
+use crate::ui::icons;
+use crate::ui::outbox::Outbox;
+use crate::ui::plots::{IntervalRow, interval_ui};
+use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::{self, Button, Segments, number};
+
+/// Groups shown of each effect: those furthest from 0, in order.
+const MOST_GROUPS: usize = 40;
+/// Half-widths of a 50% and a 95% interval in standard deviations.
+const HALF: [f64; 2] = [0.674_489_750_196_082, 1.959_963_984_540_054];
+/// Words, methods and whether REML, for Gaussian responses; then for others.
+const LINEAR: [(&str, &str, bool); 4] = [
+    ("REML", "profile", true),
+    ("ML", "profile", false),
+    ("EM", "em", false),
+    ("SQUAREM", "squarem", false),
+];
+const GENERAL: [(&str, &str, bool); 2] =
+    [("Laplace", "laplace", false), ("Quadrature", "aghq", false)];
+/// Words and families.
+const FAMILIES: [(&str, &str); 4] = [
+    ("Numbers", "gaussian"),
+    ("Yes or no", "bernoulli"),
+    ("Counts", "poisson"),
+    ("Overdispersed counts", "negative_binomial"),
+];
+
+/// What the section keeps.
+#[derive(Default)]
+pub struct LikelihoodView {
+    /// The family chosen here, instead of the draft's.
+    family: Option<usize>,
+    method: usize,
+}
+
+/// Shows the section, for formulas with group terms.
+pub fn likelihood_ui(
+    ui: &mut Ui,
+    state: &AppState,
+    recipe: &Recipe,
+    view: &mut LikelihoodView,
+    out: &mut Outbox,
+) {
+    let formula = recipe.model.formula.parse::<Formula>();
+    if !formula.is_ok_and(|formula| !formula.groups.is_empty()) {
+        return;
+    }
+    let t = tokens();
+    widgets::heading(ui, "Likelihood fit");
+    widgets::card(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.spacing_mut().item_spacing.y = t.space.x3;
+        widgets::hint(
+            ui,
+            "Largest likelihood without priors and chains, as lme4 fits mixed models: a quick check of a posterior, or all that \
+             large data allow",
+        );
+        options_ui(ui, recipe, view, out, state);
+        let done = state
+            .estimated
+            .as_ref()
+            .filter(|done| likelihood::holds_for(done, recipe));
+        if let Some(done) = done {
+            result_ui(ui, done);
+        }
+    });
+}
+
+fn options_ui(
+    ui: &mut Ui,
+    recipe: &Recipe,
+    view: &mut LikelihoodView,
+    out: &mut Outbox,
+    state: &AppState,
+) {
+    let t = tokens();
+    let mut options = LikelihoodOptions::of(recipe);
+    let of_draft = FAMILIES.iter().position(|(_, id)| {
+        *id == options.family || (*id == "bernoulli" && options.family == "binomial")
+    });
+    let mut family = view.family.or(of_draft).unwrap_or(0);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = t.space.x3;
+        let mut segments = Segments::new("Response", &mut family);
+        for (k, (word, _)) in FAMILIES.iter().enumerate() {
+            segments = segments.option(k, word);
+        }
+        if segments.show(ui).changed() {
+            view.family = Some(family);
+            view.method = 0;
+        }
+        let methods: &[(&str, &str, bool)] = if family == 0 { &LINEAR } else { &GENERAL };
+        view.method = view.method.min(methods.len() - 1);
+        let mut segments = Segments::new("Method", &mut view.method);
+        for (k, (word, _, _)) in methods.iter().enumerate() {
+            segments = segments.option(k, word);
+        }
+        segments.show(ui);
+        let (_, method, reml) = methods[view.method];
+        FAMILIES[family].1.clone_into(&mut options.family);
+        method.clone_into(&mut options.method);
+        options.reml = reml;
+    });
+    if let Some(control) = &state.estimating {
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = t.space.x2;
+            if ui.add(Button::new("Cancel").icon(icons::X)).clicked() {
+                out.send(Command::CancelEstimate);
+            }
+            let text = match control.evaluations() {
+                0 => "Reading rows".to_owned(),
+                count => format!("{} evaluations of the likelihood", number::integer(count)),
+            };
+            widgets::hint(ui, &text);
+        });
+        ui.ctx()
+            .request_repaint_after(super::super::page::PROGRESS_TIME);
+    } else if ui
+        .add(Button::new("Fit by likelihood").icon(icons::CHART_LINE_UP))
+        .clicked()
+    {
+        out.send(Command::Estimate(options));
+    }
+}
+
+fn result_ui(ui: &mut Ui, done: &LikelihoodFit) {
+    let fit = &done.fit;
+    let groups: Vec<String> = fit
+        .components
+        .iter()
+        .map(|c| format!("{} {}", number::integer(c.num_groups as u64), c.group))
+        .collect();
+    let head = format!(
+        "{} ({}), {} rows, {}; log likelihood {}, AIC {}, BIC {}; {} iterations in {}",
+        fit.method.spec().title,
+        fit.criterion,
+        number::integer(fit.num_obs as u64),
+        groups.join(", "),
+        number::fixed(fit.log_lik, 3),
+        number::fixed(fit.aic, 2),
+        number::fixed(fit.bic, 2),
+        fit.iterations,
+        number::duration(done.seconds),
+    );
+    widgets::sentence(ui, &head, Text::Body);
+    for warning in &fit.warnings {
+        let remedy = warning.remedy.as_deref();
+        let remedy = remedy.map_or(String::new(), |text| format!("; {text}"));
+        widgets::sentence(ui, &format!("{}{remedy}", warning.message), Text::Body);
+    }
+    fixed_ui(ui, done);
+    variance_ui(ui, done);
+    for effects in &fit.effects {
+        for (j, name) in effects.names.iter().enumerate() {
+            caterpillar_ui(ui, effects, j, name);
+        }
+    }
+}
+
+fn cells(ui: &mut Ui, texts: &[String], head: bool) {
+    let p = Palette::of(ui);
+    for text in texts {
+        let text = if head {
+            Text::Caption.rich(text, p.text_secondary)
+        } else {
+            Text::Number.rich(text, p.text_primary)
+        };
+        ui.label(text);
+    }
+    ui.end_row();
+}
+
+fn fixed_ui(ui: &mut Ui, done: &LikelihoodFit) {
+    let t = tokens();
+    Grid::new("likelihood-fixed")
+        .num_columns(5)
+        .spacing([t.space.x4, t.space.x1])
+        .show(ui, |ui| {
+            let head = ["fixed effect", "estimate", "se", "2.5 %", "97.5 %"];
+            cells(ui, &head.map(str::to_owned), true);
+            for effect in &done.fit.fixed {
+                let value = |v: f64| number::estimate(v, effect.se / 10.0);
+                cells(
+                    ui,
+                    &[
+                        effect.name.clone(),
+                        value(effect.estimate),
+                        number::significant(effect.se, 3),
+                        value(effect.estimate - HALF[1] * effect.se),
+                        value(effect.estimate + HALF[1] * effect.se),
+                    ],
+                    false,
+                );
+            }
+        });
+}
+
+fn variance_ui(ui: &mut Ui, done: &LikelihoodFit) {
+    let t = tokens();
+    Grid::new("likelihood-variance")
+        .num_columns(5)
+        .spacing([t.space.x4, t.space.x1])
+        .show(ui, |ui| {
+            let head = ["group", "effect", "sd", "correlation", "share of variance"];
+            cells(ui, &head.map(str::to_owned), true);
+            for component in &done.fit.components {
+                for (i, name) in component.names.iter().enumerate() {
+                    let share = component.icc.filter(|_| i == 0);
+                    cells(
+                        ui,
+                        &[
+                            component.group.clone(),
+                            name.clone(),
+                            number::significant(component.sd[i], 4),
+                            correlations(component, i),
+                            share.map_or(String::new(), |icc| number::fixed(icc, 3)),
+                        ],
+                        false,
+                    );
+                }
+            }
+            let mut single = |name: &str, value: Option<f64>| {
+                if let Some(value) = value {
+                    let value = number::significant(value, 4);
+                    cells(ui, &[name.to_owned(), String::new(), value], false);
+                }
+            };
+            single("residual", done.fit.sigma);
+            single("shape", done.fit.shape);
+        });
+}
+
+fn correlations(component: &VarianceComponent, i: usize) -> String {
+    if !component.correlated {
+        return String::new();
+    }
+    let q = component.names.len();
+    let row = (0..i).map(|j| number::fixed(component.correlation[i * q + j], 3));
+    row.collect::<Vec<_>>().join("  ")
+}
+
+/// Effects of the groups in order with their intervals.
+fn caterpillar_ui(ui: &mut Ui, effects: &GroupEffects, j: usize, name: &str) {
+    let q = effects.names.len();
+    let mut order: Vec<usize> = (0..effects.levels.len()).collect();
+    let mode = |g: usize| effects.mode[g * q + j];
+    order.sort_by(|a, b| mode(*b).abs().total_cmp(&mode(*a).abs()));
+    order.truncate(MOST_GROUPS);
+    order.sort_by(|a, b| mode(*b).total_cmp(&mode(*a)));
+    let rows: Vec<IntervalRow<'_>> = order
+        .iter()
+        .map(|&g| {
+            let (center, sd) = (mode(g), effects.sd[g * q + j]);
+            let interval = |half: f64| (center - half * sd, center + half * sd);
+            IntervalRow {
+                name: &effects.levels[g],
+                center,
+                inner: Some(interval(HALF[0])),
+                outer: interval(HALF[1]),
+                verdict: None,
+                value: number::estimate(center, sd / 10.0),
+            }
+        })
+        .collect();
+    let all = effects.levels.len();
+    let which = if all > rows.len() {
+        format!(", the {} furthest from 0 of {all}", rows.len())
+    } else {
+        String::new()
+    };
+    let title = format!("{name} by {}: 50 and 95 % intervals{which}", effects.group);
+    interval_ui(ui, &Palette::of(ui), &rows, None, &title);
+}

@@ -7,6 +7,7 @@ mod advising;
 pub mod calibrating;
 mod checking;
 pub mod command;
+pub mod comparing;
 pub mod correcting;
 pub mod document;
 mod drafting;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::calibrating::CalibrationTask;
+use super::comparing::CompareControl;
 use super::entry::ReadRun;
 use super::state::ModelCheck;
 use super::trials::TrialsTask;
@@ -60,6 +61,13 @@ pub enum Outcome {
         control: Arc<PrepareControl>,
         /// The ranking or what is wrong.
         result: Result<Box<Advice>, JobError>,
+    },
+    /// Samplers were compared by running them: rows of the data, or why not.
+    Compared {
+        /// Which comparison this was.
+        control: Arc<CompareControl>,
+        /// Rows of the data or what is wrong.
+        result: Result<usize, String>,
     },
     /// Step sizes were tried for a draft, or not.
     Tuned {

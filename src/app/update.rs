@@ -3,6 +3,7 @@
 use super::advising::{advise, advised, cancel};
 use super::calibrating;
 use super::command::{Command, Page};
+use super::comparing;
 use super::correcting::{correct, corrected};
 use super::drafting::{DocumentChange, change_document, convert, step};
 use super::entry::{RunEntry, RunPhase, Saved};
@@ -63,6 +64,8 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::Redo => step(state, false, fx),
         Command::Advise => advise(state, fx),
         Command::CancelAdvice => cancel(state),
+        Command::CompareSamplers => comparing::compare(state, fx),
+        Command::CancelComparison => comparing::cancel(state),
         Command::RunTrials => trials::start(state, fx),
         Command::CancelTrials => trials::cancel(state),
         Command::Calibrate => calibrating::start(state, fx),
@@ -109,6 +112,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::PickSaveRecipe => fx.pick(Pick::SaveRecipe),
         Command::SaveRecipe(path) => save_recipe(state, &path, fx),
         Command::SetTheme(theme) => state.preferences.theme = theme,
+        Command::SetDecimalComma(on) => state.preferences.decimal_comma = on,
         Command::SetDepth(depth) => state.preferences.depth = depth,
         Command::SetZoom(zoom) => state.preferences.zoom = zoom,
         Command::DismissToast => state.toast = None,
@@ -148,6 +152,7 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
             control,
             result,
         } => advised(state, *recipe, &control, result),
+        Outcome::Compared { control, result } => comparing::compared(state, &control, result),
         Outcome::Tuned {
             recipe,
             control,

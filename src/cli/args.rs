@@ -49,6 +49,8 @@ pub enum Command {
     Resume(ResumeArgs),
     /// Write the results of a run folder in another format
     Export(ExportArgs),
+    /// Write a model down elsewhere: in words, as an equation, as a formula, as Stan or brms code
+    Show(Box<ShowArgs>),
     /// Run an experiment of the papers and print its table
     Bench(BenchArgs),
 }
@@ -232,6 +234,33 @@ pub struct CalibrateArgs {
     /// Print JSON instead of a table
     #[arg(long)]
     pub json: bool,
+}
+
+/// In what notation `show` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Notation {
+    /// A few sentences
+    Words,
+    /// One relation per line
+    Equation,
+    /// The formula of brms and lme4
+    Formula,
+    /// A Stan program
+    Stan,
+    /// R code that calls brms
+    Brms,
+}
+
+/// `show`.
+#[derive(Debug, Parser)]
+#[command(args_override_self = true)]
+pub struct ShowArgs {
+    /// Data and model; sampler, run control and folder are not used
+    #[command(flatten)]
+    pub model: FitArgs,
+    /// Notation
+    #[arg(long = "as", value_enum, default_value_t = Notation::Words, value_name = "NOTATION")]
+    pub notation: Notation,
 }
 
 /// What `list` lists.

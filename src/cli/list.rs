@@ -40,6 +40,7 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
                 json["source"] = json!(spec.cite);
                 json["formula"] = json!(spec.formula);
                 json["approximation"] = json!(spec.bias);
+                json["family"] = json!(spec.family.title());
                 json
             })
             .collect(),

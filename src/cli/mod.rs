@@ -17,6 +17,7 @@ mod list;
 mod output;
 mod progress;
 mod results;
+mod show;
 mod tune;
 
 use args::{Args, Command};
@@ -26,6 +27,12 @@ use args::{Args, Command};
 pub struct Failure {
     code: u8,
     message: String,
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Self::request(message)
+    }
 }
 
 impl Failure {
@@ -69,6 +76,7 @@ pub fn main() -> ExitCode {
         Some(Command::Calibrate(args)) => calibrate::calibrate(&args),
         Some(Command::Resume(resume)) => fit::resume(&resume),
         Some(Command::Export(export)) => results::export(&export),
+        Some(Command::Show(args)) => show::show(&args),
         Some(Command::Bench(args)) => bench::bench(&args),
     };
     match outcome {

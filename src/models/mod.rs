@@ -25,6 +25,7 @@ mod coefficients;
 mod conformance;
 pub mod dp_mixture;
 mod effects;
+pub mod elsewhere;
 pub mod examples;
 pub mod glm;
 pub mod hierarchical;
@@ -413,6 +414,13 @@ pub trait Template: 'static {
     const ALL_VARY: bool = false;
     /// Builds the model.
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError>;
+    /// The same model in words, as an equation and as code of other programs.
+    ///
+    /// # Errors
+    /// Priors that are not understood; that nobody has written it down.
+    fn elsewhere(_context: &elsewhere::Context<'_>) -> Result<elsewhere::Elsewhere, ModelError> {
+        Err(elsewhere::not_written(Self::SPEC.id))
+    }
 }
 
 /// A function that builds a model, see [`Template::build`].
@@ -440,7 +448,12 @@ pub struct ModelEntry {
     pub build: BuildModel,
     /// The heading under which lists show it.
     pub group: &'static str,
+    /// See [`Template::elsewhere`].
+    pub elsewhere: DescribeModel,
 }
+
+/// A function that describes a model, see [`Template::elsewhere`].
+pub type DescribeModel = fn(&elsewhere::Context<'_>) -> Result<elsewhere::Elsewhere, ModelError>;
 
 impl ModelEntry {
     /// The entry of template `T`.
@@ -450,6 +463,7 @@ impl ModelEntry {
             all_vary: T::ALL_VARY,
             build: T::build,
             group: "Regression",
+            elsewhere: T::elsewhere,
         }
     }
 

@@ -20,7 +20,7 @@ use super::partition::split_merge::Workspace;
 use super::partition::{
     self, Partition, SPLIT_MERGE, START, START_CLUSTERS, Start, default_split_merge, pick,
 };
-use super::{ACCEPT, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{ACCEPT, Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::rng::{ChainRng, Streams};
 use crate::base::settings::{SettingError, Settings, Value};
 use crate::models::{Mixture, Model};
@@ -100,6 +100,7 @@ impl Sampler for DpGibbs {
         about: "Moves one unit after the other between clusters, and splits and merges clusters: exact, mixes best",
         cite: "Neal 2000, JCGS 9; Jain and Neal 2004, JCGS 13; Escobar and West 1995, JASA 90",
         formula: "P(z_i = k | rest) ∝ m_k p(x_i | x_k), new cluster ∝ α p(x_i); α | K; split-merge with restricted Gibbs proposals",
+        family: Family::Mixture,
         fields: &[START, START_CLUSTERS, SPLIT_MERGE],
         info: INFO,
         needs_mode: false,

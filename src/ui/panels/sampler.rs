@@ -27,6 +27,7 @@ const LIST: f32 = 392.0;
 #[derive(Default)]
 pub struct SamplerView {
     form: form::FormView,
+    list: cards::ListView,
     likelihood: likelihood::LikelihoodView,
 }
 
@@ -59,7 +60,9 @@ pub fn sampler_ui(ui: &mut Ui, state: &AppState, view: &mut SamplerView, out: &m
                 .show(ui, |ui| {
                     Frame::NONE
                         .inner_margin(Margin::same(t.space.x3 as i8))
-                        .show(ui, |ui| cards::cards_ui(ui, state, recipe, out));
+                        .show(ui, |ui| {
+                            cards::cards_ui(ui, state, recipe, &mut view.list, out)
+                        });
                 });
         });
     Frame::NONE.fill(colors.bg_app).show(ui, |ui| {

@@ -278,3 +278,25 @@ fn without_a_draft_the_page_points_to_the_data() {
     harness.run();
     assert_eq!(harness.state().sent, [Command::GoTo(Page::Data)]);
 }
+
+#[test]
+fn the_model_is_written_down_for_other_programs() {
+    let mut harness = page_harness(Session::with_draft("churn"), model_ui);
+    harness.run_steps(3);
+    harness.get_by_label("The same model elsewhere");
+    for (notation, words) in [
+        ("Equation", "~ bernoulli(p[i])"),
+        ("Stan", "bernoulli_logit"),
+        ("brms", "family = bernoulli()"),
+        ("R formula", "churned ~"),
+        ("Words", "log odds that"),
+    ] {
+        harness.get_by_label(notation).click_accesskit();
+        harness.run_steps(3);
+        assert!(
+            harness.query_all_by_label_contains(words).next().is_some(),
+            "{notation}: {words}"
+        );
+    }
+    harness.get_by_label("Copy");
+}

@@ -1,11 +1,16 @@
 //! The summary table: one row per variable, worst first unless sorted otherwise.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use eframe::egui::{Frame, Margin, Rect, ScrollArea, Ui, vec2};
+use eframe::egui::{
+    EventFilter, Frame, Id, Key, Margin, Modifiers, Rect, Role as AccessRole, ScrollArea, Sense,
+    Ui, WidgetInfo, vec2,
+};
 use egui_extras::Column as Col;
 
+use super::folding::{Item, MANY, items};
 use super::words;
 use crate::app::correcting;
 use crate::app::entry::Correction;
@@ -22,6 +27,8 @@ use crate::ui::widgets::table::{
 };
 use crate::ui::widgets::{self, Chip, Field, Segments, Tab, name, number, paint};
 
+/// Rows that Page Up and Page Down move.
+const PAGE: usize = 10;
 /// The order changes at most this often while draws come.
 const SETTLE: Duration = Duration::from_secs(2);
 
@@ -36,6 +43,7 @@ enum Column {
     Sd,
     CorrectedSd,
     Mad,
+    Interval,
     Q5,
     Q50,
     Q95,
@@ -65,6 +73,7 @@ impl Column {
             Self::Sd => "sd",
             Self::CorrectedSd => "sd, zv",
             Self::Mad => "MAD",
+            Self::Interval => "90%, 0",
             Self::Q5 => "5%",
             Self::Q50 => "median",
             Self::Q95 => "95%",
@@ -91,6 +100,9 @@ impl Column {
             Self::Mad => {
                 "Median absolute deviation × 1.4826: the sd of a normal distribution, safe from outliers"
             }
+            Self::Interval => {
+                "90% interval and median against a tick at zero, scaled for each row: sign and width, not comparison across rows"
+            }
             Self::Q5 => "5% quantile: lower end of the 90% interval",
             Self::Q50 => "Posterior median",
             Self::Q95 => "95% quantile: upper end of the 90% interval",
@@ -108,6 +120,7 @@ impl Column {
             Self::Mean | Self::EssTail | Self::Q5 | Self::Q50 | Self::Q95 => 60.0,
             Self::CorrectedMean => 92.0,
             Self::Gain => 76.0,
+            Self::Interval => 66.0,
             Self::CorrectedMcse => 62.0,
             Self::Sd | Self::Mcse | Self::Mad | Self::CorrectedSd => 56.0,
             Self::Rhat => 52.0,
@@ -126,7 +139,7 @@ impl Column {
             Self::Sd => row.sd,
             Self::Mad => row.mad,
             Self::Q5 => row.q5,
-            Self::Q50 => row.q50,
+            Self::Q50 | Self::Interval => row.q50,
             Self::Q95 => row.q95,
             Self::Rhat => row.rhat,
             Self::EssBulk => row.ess_bulk,
@@ -144,7 +157,7 @@ impl Column {
         };
         let (row, corrected) = line;
         match self {
-            Self::Mean | Self::Q5 | Self::Q50 | Self::Q95 => {
+            Self::Mean | Self::Interval | Self::Q5 | Self::Q50 | Self::Q95 => {
                 number::estimate(value, row.mcse_mean.unwrap_or(f64::NAN))
             }
             Self::CorrectedMean => {
@@ -166,10 +179,10 @@ impl Column {
 /// Columns for a depth and width, in the order of the table; what is dropped first stands last in `wishes`.
 fn columns(depth: Depth, width: f32, corrected: bool) -> Vec<Column> {
     use Column::{
-        CorrectedMcse, CorrectedMean, CorrectedSd, EssBulk, EssPerSecond, EssTail, Gain, Mad, Mcse,
-        Mean, Q5, Q50, Q95, Rhat, Sd,
+        CorrectedMcse, CorrectedMean, CorrectedSd, EssBulk, EssPerSecond, EssTail, Gain, Interval,
+        Mad, Mcse, Mean, Q5, Q50, Q95, Rhat, Sd,
     };
-    const ORDER: [Column; 15] = [
+    const ORDER: [Column; 16] = [
         Mean,
         Mcse,
         CorrectedMean,
@@ -178,6 +191,7 @@ fn columns(depth: Depth, width: f32, corrected: bool) -> Vec<Column> {
         Sd,
         CorrectedSd,
         Mad,
+        Interval,
         Q5,
         Q50,
         Q95,
@@ -189,7 +203,7 @@ fn columns(depth: Depth, width: f32, corrected: bool) -> Vec<Column> {
     let (kept, wishes): (&[Column], &[Column]) = match depth {
         Depth::Standard if corrected => (&[CorrectedMean, CorrectedMcse, Gain], &[Rhat, Sd, Mean]),
         Depth::Verdict => (&[Mean, Q5, Q95], &[]),
-        Depth::Standard => (&[Mean, Rhat], &[EssBulk, Sd, Mcse, Q5, Q95]),
+        Depth::Standard => (&[Mean, Rhat], &[EssBulk, Sd, Mcse, Interval, Q5, Q95]),
         Depth::Everything => (&ORDER, &[]),
     };
     let mut room = width - ICON - NAME_MIN - EDGE - kept.iter().map(|c| c.width()).sum::<f32>();
@@ -236,10 +250,14 @@ enum Sort {
 pub struct SummaryView {
     filter: String,
     sort: Sort,
-    /// Whether effects of groups are unfolded, where there are many.
-    effects: bool,
-    order: Vec<usize>,
+    order: Vec<Item>,
+    /// Variables in the order, folded ones included.
+    count: usize,
+    /// Groups that are unfolded.
+    open: BTreeSet<String>,
     made: Option<Made>,
+    /// A row that keys have moved to and that must come into sight.
+    scroll_to: Option<usize>,
 }
 
 /// What the present order was made from.
@@ -247,19 +265,9 @@ struct Made {
     run: u64,
     filter: String,
     sort: Sort,
-    effects: bool,
     rows: usize,
     draws: usize,
     at: Instant,
-}
-
-/// So many effects of groups are shown without being asked for.
-const FEW_EFFECTS: usize = 12;
-
-fn number_of_effects(report: &Report) -> usize {
-    let rows = report.summary.iter();
-    rows.filter(|row| effect_of(&row.variable).is_some())
-        .count()
 }
 
 /// How far past its limits a row is; larger is worse.
@@ -304,7 +312,6 @@ impl SummaryView {
             let asked = made.run != entry.id
                 || made.filter != self.filter
                 || made.sort != self.sort
-                || made.effects != self.effects
                 || made.rows != rows.len();
             if !asked && made.draws == report.draws_per_chain {
                 return;
@@ -318,29 +325,26 @@ impl SummaryView {
             }
         }
         let wanted = self.filter.trim().to_lowercase();
-        let unfolded = self.effects || number_of_effects(report) <= FEW_EFFECTS;
-        self.order = (0..rows.len())
+        let mut order: Vec<usize> = (0..rows.len())
             .filter(|&index| {
-                let name = &rows[index].variable;
-                if wanted.is_empty() {
-                    unfolded || effect_of(name).is_none()
-                } else {
-                    name.to_lowercase().contains(&wanted)
-                }
+                wanted.is_empty() || rows[index].variable.to_lowercase().contains(&wanted)
             })
             .collect();
         // What groups have in common comes before what each has of its own.
         let sort = self.sort;
-        self.order.sort_by(|&a, &b| {
+        order.sort_by(|&a, &b| {
             let own = |index: usize| effect_of(&rows[index].variable).is_some();
             let by_sort = || compare(line(entry, report, a), line(entry, report, b), sort);
             own(a).cmp(&own(b)).then_with(by_sort)
         });
+        self.count = order.len();
+        // What was filtered is what was looked for: it is not folded.
+        let fold = wanted.is_empty() && order.len() > MANY;
+        self.order = items(&order, fold, &self.open, |index| &rows[index].variable);
         self.made = Some(Made {
             run: entry.id,
             filter: self.filter.clone(),
             sort,
-            effects: self.effects,
             rows: rows.len(),
             draws: report.draws_per_chain,
             at: Instant::now(),
@@ -421,12 +425,26 @@ pub fn summary_ui(
                 .fill(colors.bg_surface),
         );
     });
+    summary_body_ui(ui, state, entry, report, view, out);
+}
+
+/// Shows filter, table and count.
+pub fn summary_body_ui(
+    ui: &mut Ui,
+    state: &AppState,
+    entry: &RunEntry,
+    report: &Report,
+    view: &mut SummaryView,
+    out: &mut Outbox,
+) {
+    let t = tokens();
+    let colors = Palette::of(ui);
     if report.summary.is_empty() {
         let text = "The table appears with the first draws after the warm-up";
         widgets::empty_state(ui, icons::TABLE, text, None);
         return;
     }
-    let mut pointed = ui.rect_contains_pointer(area);
+    let mut pointed = ui.rect_contains_pointer(ui.available_rect_before_wrap());
     if state.preferences.depth != Depth::Verdict {
         Frame::NONE
             .inner_margin(Margin::symmetric(12, 8))
@@ -454,22 +472,19 @@ pub fn summary_ui(
     view.arrange(ui, entry, report, pointed);
     let mut count = format!(
         "{} of {} variables",
-        number::integer(view.order.len() as u64),
+        number::integer(view.count as u64),
         number::integer(report.summary.len() as u64)
     );
     if report.weighted {
         count.push_str(", weighted");
     }
-    let effects = number_of_effects(report);
-    let folds = effects > FEW_EFFECTS && view.filter.trim().is_empty();
-    let filtered = view.order.len() < report.summary.len() && !folds;
+    let filtered = view.count < report.summary.len();
     let width = ui.available_width();
     let corrected = entry.correction.done().is_some();
     let shown = columns(state.preferences.depth, width, corrected);
     let needed = ICON + NAME_MIN + EDGE + shown.iter().map(|column| column.width()).sum::<f32>();
     let foot = 32.0;
-    let fold = if folds { 28.0 } else { 0.0 };
-    let height = (ui.available_height() - foot - fold).max(60.0);
+    let height = (ui.available_height() - foot).max(60.0);
     ui.allocate_ui(vec2(width, height), |ui| {
         ui.set_min_size(vec2(width, height));
         ScrollArea::horizontal()
@@ -480,20 +495,6 @@ pub fn summary_ui(
                 rows_ui(ui, state, (entry, report), &shown, view, out, height);
             });
     });
-    if folds {
-        ui.horizontal(|ui| {
-            ui.set_height(fold);
-            ui.add_space(t.space.x3);
-            let words = if view.effects {
-                "Fold effects of groups".to_owned()
-            } else {
-                format!("Show {} effects of groups", number::integer(effects as u64))
-            };
-            if widgets::link(ui, &words).clicked() {
-                view.effects = !view.effects;
-            }
-        });
-    }
     ui.horizontal(|ui| {
         ui.set_height(foot);
         ui.add_space(t.space.x3);
@@ -538,6 +539,13 @@ fn rows_ui(
         .map(|row| row.variable.as_str())
         .collect();
     let short = name::short_names(&full, name_chars(ui, name_width));
+    let order = view.order.clone();
+    let view_sort = view.sort;
+    let selected = state.selected_variable;
+    let at = order
+        .iter()
+        .position(|item| item.holds(selected, |index| full[index]));
+    let keys = keys_ui(ui, &order, at);
     let mut builder = table(ui)
         .max_scroll_height(height - t.size.row_table)
         .min_scrolled_height(0.0)
@@ -547,8 +555,11 @@ fn rows_ui(
     for column in shown {
         builder = builder.column(Col::exact(column.width()));
     }
-    let order = view.order.clone();
+    if let Some(row) = view.scroll_to.take() {
+        builder = builder.scroll_to_row(row, None);
+    }
     let mut clicked = None;
+    let mut toggled = None;
     builder
         .column(Col::exact(EDGE))
         .header(t.size.row_table, |mut head| {
@@ -586,17 +597,28 @@ fn rows_ui(
         })
         .body(|body| {
             body.rows(t.size.row_table, order.len(), |mut line| {
-                let index = order[line.index()];
+                let item = &order[line.index()];
+                let index = item.variable();
                 let Some(row) = report.summary.get(index) else {
                     return;
                 };
-                line.set_selected(index == state.selected_variable);
+                line.set_selected(at == Some(line.index()));
                 let kind = words::row_kind(entry, report, row, index, ess);
                 line.col(|ui| {
                     verdict_cell(ui, kind);
                 });
-                line.col(|ui| {
-                    name_cell(ui, &short[index], &row.variable);
+                line.col(|ui| match item {
+                    Item::Variable { inside, .. } => {
+                        if *inside {
+                            ui.add_space(t.space.x4);
+                        }
+                        name_cell(ui, &short[index], &row.variable);
+                    }
+                    Item::Group {
+                        name, count, open, ..
+                    } => {
+                        group_cell(ui, name, *count, *open, view_sort == Sort::Worst);
+                    }
                 });
                 let values = self::line(entry, report, index);
                 for &column in shown {
@@ -604,13 +626,141 @@ fn rows_ui(
                 }
                 line.col(|_ui| {});
                 if line.response().clicked() {
-                    clicked = Some(index);
+                    match item {
+                        Item::Variable { .. } => clicked = Some(index),
+                        Item::Group { name, .. } => toggled = Some(name.clone()),
+                    }
                 }
             });
         });
+    match keys {
+        Some(Moved::To(row)) => {
+            view.scroll_to = Some(row);
+            clicked = Some(order[row].variable());
+        }
+        Some(Moved::Fold(name)) => toggled = Some(name),
+        None => {}
+    }
+    if let Some(name) = toggled {
+        if !view.open.remove(&name) {
+            view.open.insert(name);
+        }
+        view.made = None;
+        ui.ctx().request_repaint();
+    }
     if let Some(index) = clicked {
+        ui.memory_mut(|memory| memory.request_focus(keys_id()));
         out.send(Command::SelectVariable(index));
     }
+}
+
+/// What keys did in the table.
+enum Moved {
+    /// To this row.
+    To(usize),
+    /// A group is folded or unfolded.
+    Fold(String),
+}
+
+fn keys_id() -> Id {
+    Id::unique("rows of the summary")
+}
+
+/// The table as one stop of the keyboard: arrows, Page Up, Page Down, Home and End move, Left and Right fold.
+fn keys_ui(ui: &mut Ui, order: &[Item], at: Option<usize>) -> Option<Moved> {
+    let id = keys_id();
+    let rect = ui.available_rect_before_wrap();
+    let response = ui.interact(rect, id, Sense::focusable_noninteractive());
+    response
+        .widget_info(|| WidgetInfo::labeled(AccessRole::Table, true, "Summary of the variables"));
+    if !response.has_focus() || order.is_empty() {
+        return None;
+    }
+    paint::focus_ring_inside(ui, &response, rect);
+    let filter = EventFilter {
+        vertical_arrows: true,
+        horizontal_arrows: true,
+        ..EventFilter::default()
+    };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(id, filter));
+    let last = order.len() - 1;
+    let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    // The head of an open group is its first row's name again: keys pass over it.
+    let stop = |mut row: usize, down: bool| {
+        while order[row].is_open_head() {
+            row = if down || row == 0 {
+                (row + 1).min(last)
+            } else {
+                row - 1
+            };
+        }
+        Some(Moved::To(row))
+    };
+    let here = at.unwrap_or(0);
+    if pressed(Key::ArrowDown) {
+        return stop(at.map_or(0, |row| (row + 1).min(last)), true);
+    }
+    if pressed(Key::ArrowUp) {
+        return stop(here.saturating_sub(1), false);
+    }
+    if pressed(Key::PageDown) {
+        return stop((here + PAGE).min(last), true);
+    }
+    if pressed(Key::PageUp) {
+        return stop(here.saturating_sub(PAGE), false);
+    }
+    if pressed(Key::Home) {
+        return stop(0, true);
+    }
+    if pressed(Key::End) {
+        return stop(last, false);
+    }
+    let fold = pressed(Key::ArrowLeft);
+    let unfold = pressed(Key::ArrowRight) || pressed(Key::Enter);
+    match order.get(here)? {
+        Item::Group { name, open, .. } if unfold && !open => Some(Moved::Fold(name.clone())),
+        Item::Variable { inside: true, .. } if fold => {
+            let heads = order[..here].iter().rev();
+            let name = heads.into_iter().find_map(|item| match item {
+                Item::Group { name, .. } => Some(name.clone()),
+                Item::Variable { .. } => None,
+            });
+            name.map(Moved::Fold)
+        }
+        _ => None,
+    }
+}
+
+/// The name of a group: caret, pattern, and which of how many the numbers are of.
+fn group_cell(ui: &mut Ui, name: &str, count: usize, open: bool, worst: bool) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    let rect = ui.max_rect();
+    let which = if worst { "worst" } else { "first" };
+    let words = format!("{name} · {which} of {}", number::integer(count as u64));
+    let (_, response) = ui.allocate_exact_size(rect.size(), Sense::hover());
+    response.widget_info(|| {
+        let state = if open { "unfolded" } else { "folded" };
+        WidgetInfo::labeled(AccessRole::Cell, true, format!("{words}, {state}"))
+    });
+    let icon = if open {
+        icons::CARET_DOWN
+    } else {
+        icons::CARET_RIGHT
+    };
+    let center = eframe::egui::pos2(rect.left() + t.icon.tiny, rect.center().y);
+    icons::paint(
+        ui.painter(),
+        center,
+        icon,
+        t.icon.tiny,
+        false,
+        p.text_secondary,
+    );
+    let left = rect.left() + 2.0 * t.icon.tiny;
+    let galley = paint::line(ui, &words, Text::Code, p.text_primary, rect.right() - left);
+    paint::left_center(ui.painter(), left, rect.center().y, galley);
+    response.on_hover_text("Click to unfold or fold");
 }
 
 fn value_ui(ui: &mut Ui, line: Line<'_>, column: Column, kind: VerdictKind, ess: f64) {
@@ -621,6 +771,13 @@ fn value_ui(ui: &mut Ui, line: Line<'_>, column: Column, kind: VerdictKind, ess:
         Column::EssTail => row.ess_tail.is_some_and(|value| value < ess),
         _ => false,
     };
+    if let (Column::Interval, Some(low), Some(median), Some(high)) =
+        (column, row.q5, row.q50, row.q95)
+    {
+        let size = ui.max_rect().size();
+        widgets::interval_bar(ui, size, low, median, high);
+        return;
+    }
     let text = column.text(line);
     if column.value(line).is_none() {
         let response = number_cell(ui, number::NOT_AVAILABLE, Tone::Secondary);
@@ -685,8 +842,10 @@ mod tests {
 
     #[test]
     fn narrow_tables_lose_the_interval_first_and_keep_mean_and_rhat() {
-        let wide = columns(Depth::Standard, 600.0, false);
-        assert!(wide.contains(&Column::Q5) && wide.contains(&Column::Mcse));
+        let wide = columns(Depth::Standard, 560.0, false);
+        assert!(wide.contains(&Column::Interval) && wide.contains(&Column::Mcse));
+        assert!(!wide.contains(&Column::Q5));
+        assert!(columns(Depth::Standard, 700.0, false).contains(&Column::Q95));
         let usual = columns(Depth::Standard, 364.0, false);
         assert_eq!(
             usual,
@@ -700,7 +859,7 @@ mod tests {
             columns(Depth::Standard, 200.0, true),
             [Column::CorrectedMean, Column::CorrectedMcse, Column::Gain]
         );
-        assert_eq!(columns(Depth::Everything, 200.0, false).len(), 11);
-        assert_eq!(columns(Depth::Everything, 200.0, true).len(), 15);
+        assert_eq!(columns(Depth::Everything, 200.0, false).len(), 12);
+        assert_eq!(columns(Depth::Everything, 200.0, true).len(), 16);
     }
 }

@@ -25,6 +25,7 @@ mod run_bar;
 mod selected;
 mod status;
 mod summary;
+mod table_keys;
 #[cfg(test)]
 mod tests;
 mod tree;

@@ -61,7 +61,7 @@ pub fn sampler_ui(ui: &mut Ui, state: &AppState, view: &mut SamplerView, out: &m
                     Frame::NONE
                         .inner_margin(Margin::same(t.space.x3 as i8))
                         .show(ui, |ui| {
-                            cards::cards_ui(ui, state, recipe, &mut view.list, out)
+                            cards::cards_ui(ui, state, recipe, &mut view.list, out);
                         });
                 });
         });

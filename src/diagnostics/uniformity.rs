@@ -152,7 +152,7 @@ fn num_bins(num_ranks: usize, num_draws: usize) -> usize {
     let values = num_draws + 1;
     (1..=MOST_BINS.min(values))
         .rev()
-        .find(|bins| values % bins == 0 && num_ranks >= EXPECTED * bins)
+        .find(|bins| values.is_multiple_of(*bins) && num_ranks >= EXPECTED * bins)
         .unwrap_or(1)
 }
 

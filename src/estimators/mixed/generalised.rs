@@ -123,7 +123,7 @@ pub fn fit_generalised(
     let scaled = covariance(&laplace, &parameters, &curvature, &mut warnings)?;
     Ok(report(
         &laplace,
-        parameters,
+        &parameters,
         deviance,
         &scaled,
         (method, nodes),
@@ -373,10 +373,9 @@ fn covariance(
         })
 }
 
-#[expect(clippy::too_many_arguments, reason = "the parts of one result")]
 fn report(
     laplace: &Laplace<'_>,
-    parameters: Vec<f64>,
+    parameters: &[f64],
     deviance: f64,
     covariance: &[f64],
     (method, nodes): (Method, usize),

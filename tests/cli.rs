@@ -702,6 +702,38 @@ fn samplers_are_compared_on_a_synthetic_set() {
 }
 
 #[test]
+fn a_model_is_shown_in_other_notations() {
+    let folder = tempfile::tempdir().unwrap();
+    let show = |notation: &str, more: &[&str]| {
+        let args = [
+            "show",
+            "--data",
+            "sample:churn",
+            "--formula",
+            FORMULA,
+            "--as",
+            notation,
+        ];
+        ergodic(folder.path(), &[&args[..], more].concat())
+    };
+    let text = |notation: &str, more: &[&str]| {
+        let output = show(notation, more);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(text("words", &[]).contains("log odds that `churned`"));
+    assert!(text("equation", &[]).contains("logit(p[i]) = eta[i]"));
+    assert_eq!(text("formula", &[]), format!("{FORMULA}\n"));
+    let stan = text("stan", &["--set", "priors.b=student_t(3, 0, 2.5)"]);
+    assert!(stan.contains("beta ~ student_t(3, 0, 2.5);"), "{stan}");
+    assert!(text("brms", &[]).contains("family = bernoulli()"));
+    assert_refused(
+        &show("stan", &["--set", "priors.b=nonsense(1)"]),
+        &["nonsense"],
+    );
+}
+
+#[test]
 fn a_project_is_summarised_run_by_run() {
     let folder = tempfile::tempdir().unwrap();
     for out in ["runs/a", "runs/b"] {

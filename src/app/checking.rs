@@ -10,10 +10,15 @@ use crate::data::load::Loaded;
 use crate::data::response::ResponseKind;
 use crate::engine::{JobError, Recipe, job};
 use crate::models;
+use crate::models::elsewhere::Context;
 use crate::samplers::advise;
 
 /// Points of a prior's curve.
 const CURVE_POINTS: usize = 121;
+/// Scales of columns between 2^-20 and 2^20, a millionth and a million, are looked through for a prior's location.
+const POWERS: i32 = 20;
+/// Steps towards the top of a prior: each halves the step or moves, so that forty of them in place are 12 digits.
+const CLIMBS: usize = 400;
 
 /// Checks the draft's model in the background; a newer request overtakes older ones.
 pub(super) fn request_check(state: &mut AppState, fx: &mut dyn Effects) {
@@ -78,6 +83,15 @@ fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError>
                 None => prior_curve(model.as_ref(), index),
             })
             .collect(),
+        elsewhere: Some(
+            (entry.elsewhere)(&Context {
+                design: &design,
+                formula: &frame.formula,
+                options: &job::model_options(recipe)?,
+                params: model.params(),
+            })
+            .map_err(|error| error.to_string()),
+        ),
         params: model.params().to_vec(),
         unsuitable: advise::refusals(model.as_ref()),
         warnings,
@@ -110,21 +124,120 @@ fn prior_curve(model: &dyn models::Model, index: usize) -> Vec<(f64, f64)> {
             })
             .collect();
     }
-    let Some(peak) = density(0.0) else {
+    let Some(centre) = peak_of(&density, &model.params()[index].prior) else {
+        return Vec::new();
+    };
+    let Some(peak) = density(centre) else {
         return Vec::new();
     };
     if peak == 0.0 {
         return positive_curve(&density);
     }
-    // Priors here are unimodal: widen until the density has fallen to a hundredth of that at the centre.
-    let mut half = 1e-6;
-    while density(half).is_some_and(|value| value > peak / 100.0) && half < 1e12 {
-        half *= 1.25;
-    }
+    // Priors here are unimodal: widen until the density has fallen to a hundredth of that at the peak. Where it lives on
+    // one side only, the other ends at once.
+    let reach = |sign: f64| {
+        let least = (1e-9 * centre.abs()).max(1e-6);
+        let mut half = least;
+        while density(centre + sign * half).is_some_and(|value| value > peak / 100.0) && half < 1e12
+        {
+            half *= 1.25;
+        }
+        half
+    };
+    let (from, to) = (centre - reach(-1.0), centre + reach(1.0));
     (0..CURVE_POINTS)
         .filter_map(|i| {
-            let x = half * (2.0 * i as f64 / (CURVE_POINTS - 1) as f64 - 1.0);
+            let x = from + (to - from) * i as f64 / (CURVE_POINTS - 1) as f64;
             Some((x, density(x)?))
         })
         .collect()
+}
+
+/// Where a density is largest: at 0, at a number that its text names, which may be its location, or near there. Scaling
+/// by columns moves the location but not its sign, so powers of two of those numbers are looked at as well.
+fn peak_of(density: &impl Fn(f64) -> Option<f64>, text: &str) -> Option<f64> {
+    let numbers = text
+        .split(|c: char| !(c.is_ascii_digit() || ".+-eE".contains(c)))
+        .filter_map(|word| word.parse::<f64>().ok())
+        .filter(|number| number.is_finite() && *number != 0.0);
+    let mut best = (0.0, density(0.0)?);
+    let mut look = |x: f64| {
+        let value = density(x).unwrap_or(0.0);
+        if value > best.1 {
+            best = (x, value);
+        }
+    };
+    for number in numbers {
+        for eighth in -8 * POWERS..=8 * POWERS {
+            look(number * 2_f64.powf(f64::from(eighth) / 8.0));
+        }
+    }
+    // Uphill from the best of these, with ever smaller steps.
+    let (mut at, mut value) = best;
+    let mut step = (at.abs() / 8.0).max(1e-3);
+    for _ in 0..CLIMBS {
+        match [at - step, at + step]
+            .map(|x| (x, density(x).unwrap_or(0.0)))
+            .into_iter()
+            .find(|(_, there)| *there > value)
+        {
+            Some(better) => (at, value) = better,
+            None => step /= 2.0,
+        }
+    }
+    Some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::Command;
+    use crate::app::testing::Session;
+
+    fn curve_of(prior: &str, standardised: bool) -> Vec<(f64, f64)> {
+        let mut session = Session::with_draft("churn");
+        session.send(Command::SetPrior(
+            "b[age]".to_owned(),
+            Some(prior.to_owned()),
+        ));
+        if standardised {
+            session.send(Command::SetScale(
+                crate::engine::recipe::Scale::Standardised,
+            ));
+        }
+        let check = session.state.check.unwrap();
+        assert_eq!(check.error, None);
+        let index = check
+            .params
+            .iter()
+            .position(|param| param.name == "b[age]")
+            .unwrap();
+        check.prior_curves[index].clone()
+    }
+
+    #[test]
+    fn a_prior_far_from_zero_is_drawn_where_it_is() {
+        for prior in [
+            "normal(50, 0.1)",
+            "normal(-3, 2)",
+            "student_t(3, 1000, 1)",
+            "laplace(0, 1)",
+        ] {
+            for standardised in [true, false] {
+                let curve = curve_of(prior, standardised);
+                assert_eq!(curve.len(), CURVE_POINTS, "{prior}");
+                let top = curve.iter().map(|point| point.1).fold(0.0, f64::max);
+                let at = curve.iter().position(|point| point.1 == top).unwrap();
+                // The peak is in the middle half, and the ends are where little is left.
+                assert!((30..=90).contains(&at), "{prior}: peak at point {at}");
+                assert!(
+                    curve[0].1 < top / 20.0 && curve[CURVE_POINTS - 1].1 < top / 20.0,
+                    "{prior}"
+                );
+                if standardised && prior.starts_with("normal(50") {
+                    assert!((curve[at].0 - 50.0).abs() < 0.05, "{}", curve[at].0);
+                }
+            }
+        }
+    }
 }

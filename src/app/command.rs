@@ -24,6 +24,8 @@ pub enum Page {
     Sampler,
     /// Live and finished runs.
     Runs,
+    /// Samplers side by side.
+    Compare,
 }
 
 impl Page {
@@ -38,6 +40,7 @@ impl Page {
             Self::Model => "Model",
             Self::Sampler => "Sampler",
             Self::Runs => "Runs",
+            Self::Compare => "Compare",
         }
     }
 }
@@ -103,10 +106,18 @@ pub enum Command {
     Advise,
     /// Stop doing that.
     CancelAdvice,
+    /// Run every sampler that suits the draft's model, one after the other, and compare bias and cost.
+    CompareSamplers,
+    /// Stop doing that; finished rows stay.
+    CancelComparison,
     /// Try step sizes of the draft's sampler and set the best.
     RunTrials,
     /// Stop doing that.
     CancelTrials,
+    /// Calibrate the draft's model and sampler by simulation.
+    Calibrate,
+    /// Stop doing that, and show what is done.
+    CancelCalibration,
     /// Fit the draft's mixed model by likelihood.
     Estimate(LikelihoodOptions),
     /// Stop doing that.
@@ -174,6 +185,8 @@ pub enum Command {
     Redo,
     /// Choose the theme.
     SetTheme(Theme),
+    /// Show numbers with a decimal comma, or with a point.
+    SetDecimalComma(bool),
     /// Choose how much is shown.
     SetDepth(Depth),
     /// Choose the size of everything.

@@ -4,8 +4,10 @@
 //! state. Long work runs on named threads and comes back as an [`Outcome`].
 
 mod advising;
+pub mod calibrating;
 mod checking;
 pub mod command;
+pub mod comparing;
 pub mod correcting;
 pub mod document;
 mod drafting;

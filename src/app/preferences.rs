@@ -45,6 +45,8 @@ pub struct Preferences {
     pub depth: Depth,
     /// Size of everything, 1 is normal.
     pub zoom: f32,
+    /// Whether numbers on screen have a decimal comma; files always have a point.
+    pub decimal_comma: bool,
     /// Files opened last, newest first.
     pub recent: Vec<PathBuf>,
 }
@@ -55,6 +57,7 @@ impl Default for Preferences {
             theme: Theme::System,
             depth: Depth::Standard,
             zoom: 1.0,
+            decimal_comma: false,
             recent: Vec::new(),
         }
     }

@@ -207,6 +207,8 @@ pub(super) fn saved(
 /// Everything goes but preferences; running chains stop, their folders keep what they drew.
 pub(super) fn clear(state: &mut AppState) {
     super::advising::cancel(state);
+    super::comparing::cancel(state);
+    super::trials::cancel(state);
     if let Some(loading) = state.loading.take() {
         loading.control.cancel();
     }

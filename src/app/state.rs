@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::calibrating::{Calibrated, CalibrationTask};
 use super::command::Page;
+use super::comparing::Comparison;
 use super::document::{Document, History};
 use super::entry::{Correction, RunEntry};
 use super::preferences::Preferences;
@@ -17,6 +19,7 @@ use crate::data::sniff::ImportOptions;
 use crate::engine::likelihood::{LikelihoodControl, LikelihoodFit};
 use crate::engine::{PrepareControl, Recipe};
 use crate::models::ParamInfo;
+use crate::models::elsewhere::Elsewhere;
 use crate::samplers::advise::Advice;
 
 /// An open table.
@@ -59,6 +62,8 @@ pub struct ModelCheck {
     pub prior_curves: Vec<Vec<(f64, f64)>>,
     /// Remarks.
     pub warnings: Vec<Warning>,
+    /// The same model in other notations, or why it is not written down.
+    pub elsewhere: Option<Result<Elsewhere, String>>,
     /// Samplers that cannot sample this model, and why: identifier and what follows "Sampler `id` ".
     pub unsuitable: Vec<(&'static str, String)>,
 }
@@ -139,10 +144,16 @@ pub struct AppState {
     pub advice: Option<Advised>,
     /// The ranking that is being made.
     pub advising: Option<Arc<PrepareControl>>,
+    /// Samplers compared by running them, as far as it was asked for.
+    pub comparison: Option<Comparison>,
     /// Step sizes that are being tried.
     pub trials: Option<Arc<TrialsTask>>,
     /// What the last trials said.
     pub tuned: Option<Tuned>,
+    /// The calibration that is running.
+    pub calibrating: Option<Arc<CalibrationTask>>,
+    /// What the last calibration said.
+    pub calibrated: Option<Calibrated>,
     /// The likelihood fit that is being made.
     pub estimating: Option<Arc<LikelihoodControl>>,
     /// The last likelihood fit.
@@ -196,6 +207,10 @@ impl AppState {
     pub fn is_busy(&self) -> bool {
         self.loading.is_some()
             || self.reading_project.is_some()
+            || self
+                .comparison
+                .as_ref()
+                .is_some_and(|comparison| comparison.working)
             || self.runs.iter().any(|entry| {
                 entry.is_active()
                     || entry.control.is_some()

@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use super::calibrating::CalibrationTask;
+use super::comparing::CompareControl;
 use super::entry::ReadRun;
 use super::state::ModelCheck;
 use super::trials::TrialsTask;
 use crate::data::DataError;
 use crate::data::load::Loaded;
 use crate::data::profile::Profile;
+use crate::engine::calibration::Calibration;
 use crate::engine::likelihood::{LikelihoodControl, LikelihoodError, LikelihoodFit};
 use crate::engine::recipe::DataSection;
 use crate::engine::tuning::Tuning;
@@ -59,6 +62,13 @@ pub enum Outcome {
         /// The ranking or what is wrong.
         result: Result<Box<Advice>, JobError>,
     },
+    /// Samplers were compared by running them: rows of the data, or why not.
+    Compared {
+        /// Which comparison this was.
+        control: Arc<CompareControl>,
+        /// Rows of the data or what is wrong.
+        result: Result<usize, String>,
+    },
     /// Step sizes were tried for a draft, or not.
     Tuned {
         /// The draft.
@@ -67,6 +77,15 @@ pub enum Outcome {
         control: Arc<TrialsTask>,
         /// What they said or what is wrong.
         result: Result<Tuning, JobError>,
+    },
+    /// A draft was calibrated by simulation, or not.
+    Calibrated {
+        /// The draft.
+        recipe: Box<Recipe>,
+        /// Which request this was.
+        control: Arc<CalibrationTask>,
+        /// What the ranks said or what is wrong.
+        result: Result<Calibration, JobError>,
     },
     /// The draft was fitted by likelihood, or not.
     Estimated {

@@ -1,7 +1,9 @@
 //! The only place where commands and outcomes change the state.
 
 use super::advising::{advise, advised, cancel};
+use super::calibrating;
 use super::command::{Command, Page};
+use super::comparing;
 use super::correcting::{correct, corrected};
 use super::drafting::{DocumentChange, change_document, convert, step};
 use super::entry::{RunEntry, RunPhase, Saved};
@@ -62,8 +64,12 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::Redo => step(state, false, fx),
         Command::Advise => advise(state, fx),
         Command::CancelAdvice => cancel(state),
+        Command::CompareSamplers => comparing::compare(state, fx),
+        Command::CancelComparison => comparing::cancel(state),
         Command::RunTrials => trials::start(state, fx),
         Command::CancelTrials => trials::cancel(state),
+        Command::Calibrate => calibrating::start(state, fx),
+        Command::CancelCalibration => calibrating::cancel(state),
         Command::Estimate(options) => likelihood::start(state, options, fx),
         Command::CancelEstimate => likelihood::cancel(state),
         Command::StartRun => start_run(state, fx),
@@ -106,6 +112,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::PickSaveRecipe => fx.pick(Pick::SaveRecipe),
         Command::SaveRecipe(path) => save_recipe(state, &path, fx),
         Command::SetTheme(theme) => state.preferences.theme = theme,
+        Command::SetDecimalComma(on) => state.preferences.decimal_comma = on,
         Command::SetDepth(depth) => state.preferences.depth = depth,
         Command::SetZoom(zoom) => state.preferences.zoom = zoom,
         Command::DismissToast => state.toast = None,
@@ -145,11 +152,17 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
             control,
             result,
         } => advised(state, *recipe, &control, result),
+        Outcome::Compared { control, result } => comparing::compared(state, &control, result),
         Outcome::Tuned {
             recipe,
             control,
             result,
         } => trials::finished(state, *recipe, &control, result, fx),
+        Outcome::Calibrated {
+            recipe,
+            control,
+            result,
+        } => calibrating::finished(state, *recipe, &control, result),
         Outcome::Estimated { control, result } => likelihood::finished(state, &control, result),
         Outcome::Prepared {
             run,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::TypedValueParser as _;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::diagnostics::zero_variance::Order;
@@ -42,10 +43,14 @@ pub enum Command {
     Compare(Box<CompareArgs>),
     /// Try step sizes of a sampler by short runs and print the best
     Tune(Box<TuneArgs>),
+    /// Check a template and a sampler by simulation: true values must rank evenly among posterior draws
+    Calibrate(CalibrateArgs),
     /// Continue a stopped or finished run, without a new warm-up
     Resume(ResumeArgs),
     /// Write the results of a run folder in another format
     Export(ExportArgs),
+    /// Write a model down elsewhere: in words, as an equation, as a formula, as Stan or brms code
+    Show(Box<ShowArgs>),
     /// Run an experiment of the papers and print its table
     Bench(BenchArgs),
 }
@@ -199,6 +204,65 @@ pub struct TuneArgs {
     pub model: FitArgs,
 }
 
+/// `calibrate`.
+#[derive(Debug, Parser)]
+#[command(args_override_self = true)]
+pub struct CalibrateArgs {
+    /// Model template
+    pub template: String,
+    /// Data file for covariates and groups, or sample:NAME for a bundled one; small built-in data if absent
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<String>,
+    /// Model formula, such as 'y ~ x1 + x2'
+    #[arg(long, requires = "data")]
+    pub formula: Option<String>,
+    /// Sampler, or auto
+    #[arg(long)]
+    pub sampler: Option<String>,
+    /// Simulated data sets
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000).map(|n| n as usize))]
+    pub simulations: usize,
+    /// Posterior draws that a true value is ranked among
+    #[arg(long, default_value_t = 99, value_parser = clap::value_parser!(u32).range(1..=9999).map(|n| n as usize))]
+    pub draws: usize,
+    /// Seed of all random numbers
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Change a recipe entry, such as priors.b='normal(0, 1)' or model.prior_variance=4
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// In what notation `show` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Notation {
+    /// A few sentences
+    Words,
+    /// One relation per line
+    Equation,
+    /// The formula of brms and lme4
+    Formula,
+    /// A Stan program
+    Stan,
+    /// R code that calls brms
+    Brms,
+}
+
+/// `show`.
+#[derive(Debug, Parser)]
+#[command(args_override_self = true)]
+pub struct ShowArgs {
+    /// Data and model; sampler, run control and folder are not used
+    #[command(flatten)]
+    pub model: FitArgs,
+    /// Notation
+    #[arg(long = "as", value_enum, default_value_t = Notation::Words, value_name = "NOTATION")]
+    pub notation: Notation,
+}
+
 /// What `list` lists.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Listing {
@@ -208,6 +272,8 @@ pub enum Listing {
     Samplers,
     /// Optimisers that find the posterior's peak
     Optimisers,
+    /// Methods of `estimate`
+    Estimators,
     /// Settings of one template, sampler or optimiser
     Settings,
     /// Export formats

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::args::{CompareArgs, Reference};
 use super::{Failure, fit, output};
-use crate::engine::comparison::{self, Measured, REFERENCE, Row};
+use crate::engine::comparison::{self, Measured, REFERENCE, Row, Yardstick};
 use crate::engine::recipe::Scale;
 use crate::engine::{Job, PrepareControl, Run};
 use crate::samplers::{self, SamplerEntry};
@@ -23,8 +23,8 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let job = Job::prepare(&recipe, &folder, None, &PrepareControl::default())
         .map_err(Failure::request)?;
     let interrupted = fit::interrupt_flag();
-    let run = |id: &str| -> Result<Run, Failure> {
-        let job = job.with_sampler(id).map_err(Failure::request)?;
+    let run = |job: Job| -> Result<Run, Failure> {
+        let id = job.sampler.spec.id;
         output::note(&format!("Running {id} with its default settings"));
         let (run, _) = fit::watch(&Arc::new(job), None, None, &interrupted)?;
         if interrupted.load(Ordering::Relaxed) {
@@ -34,36 +34,20 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
         }
         Ok(run)
     };
-    let (reference, truth) = match args.reference {
-        Reference::Nuts => {
-            let run = run(REFERENCE)?;
-            let truth = run.report().summary.clone();
-            (Some(run), truth)
-        }
-        Reference::Quadratic => {
-            let truth = comparison::quadratic_summary(&job).ok_or_else(|| {
-                Failure::run("The posterior's peak was not found, so there is no quadratic approximation to compare with")
-            })?;
-            (None, truth)
-        }
+    let yardstick = match args.reference {
+        Reference::Nuts => Yardstick::Nuts,
+        Reference::Quadratic => Yardstick::Quadratic,
     };
     let mut rows = Vec::new();
-    for entry in entries {
-        let id = entry.spec.id;
-        let outcome = match &reference {
-            Some(done) if id == REFERENCE => comparison::measure(done, &truth),
-            _ => match run(id) {
-                Ok(run) => comparison::measure(&run, &truth),
-                Err(failure) if interrupted.load(Ordering::Relaxed) => return Err(failure),
-                Err(failure) => Err(failure.message),
-            },
-        };
-        rows.push(Row {
-            sampler: id,
-            exact: entry.spec.bias.is_none(),
-            outcome,
-        });
-    }
+    comparison::compare(
+        &job,
+        &entries,
+        yardstick,
+        run,
+        |_failure| interrupted.load(Ordering::Relaxed),
+        |failure| failure.message,
+        |row| rows.push(row),
+    )?;
     let num_obs = job.target.num_obs;
     if args.model.json {
         let all: Vec<Json> = rows.iter().map(|row| to_json(row, num_obs)).collect();

@@ -182,7 +182,7 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<(Recipe, PathBuf), Failure> {
 }
 
 /// Refuses a formula that cannot be read, with the formula below the sentence and a mark where reading ended.
-fn check_formula(text: &str) -> Result<(), Failure> {
+pub(super) fn check_formula(text: &str) -> Result<(), Failure> {
     match text.parse::<Formula>() {
         Ok(_) => Ok(()),
         Err(error) => {

@@ -26,7 +26,11 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
     let entries = match args.what {
         Listing::Templates => models::REGISTRY
             .iter()
-            .map(|entry| named(entry.spec.id, entry.spec.title, entry.spec.about))
+            .map(|entry| {
+                let mut json = named(entry.spec.id, entry.spec.title, entry.spec.about);
+                json["group"] = json!(entry.group);
+                json
+            })
             .collect(),
         Listing::Samplers => samplers::REGISTRY
             .iter()
@@ -36,6 +40,7 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
                 json["source"] = json!(spec.cite);
                 json["formula"] = json!(spec.formula);
                 json["approximation"] = json!(spec.bias);
+                json["family"] = json!(spec.family.title());
                 json
             })
             .collect(),
@@ -46,6 +51,14 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
                 let mut json = named(spec.id, spec.title, spec.about);
                 json["source"] = json!(spec.cite);
                 json["formula"] = json!(spec.formula);
+                json
+            })
+            .collect(),
+        Listing::Estimators => estimators::mixed::fit::METHODS
+            .iter()
+            .map(|spec| {
+                let mut json = named(spec.id, spec.title, spec.about);
+                json["source"] = json!(spec.cite);
                 json
             })
             .collect(),
@@ -195,8 +208,15 @@ fn plain(entries: &[Json]) -> String {
         .max()
         .unwrap_or(0);
     let mut out = String::new();
+    let mut group = String::new();
     for entry in entries {
         let id = text(entry, "id");
+        let own = text(entry, "group");
+        if own != group {
+            let gap = if out.is_empty() { "" } else { "\n" };
+            out.push_str(&format!("{gap}{own}\n"));
+            group = own;
+        }
         let pad = " ".repeat(width - id.chars().count());
         out.push_str(&format!(
             "{id}{pad}  {}: {}\n",

@@ -9,6 +9,7 @@ use clap::Parser as _;
 
 pub mod args;
 mod bench;
+mod calibrate;
 mod compare;
 mod estimate;
 mod fit;
@@ -16,6 +17,7 @@ mod list;
 mod output;
 mod progress;
 mod results;
+mod show;
 mod tune;
 
 use args::{Args, Command};
@@ -25,6 +27,12 @@ use args::{Args, Command};
 pub struct Failure {
     code: u8,
     message: String,
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Self::request(message)
+    }
 }
 
 impl Failure {
@@ -65,8 +73,10 @@ pub fn main() -> ExitCode {
         Some(Command::Summarise(summarise)) => results::summarise(&summarise),
         Some(Command::Compare(compare)) => compare::compare(&compare),
         Some(Command::Tune(args)) => tune::tune(&args),
+        Some(Command::Calibrate(args)) => calibrate::calibrate(&args),
         Some(Command::Resume(resume)) => fit::resume(&resume),
         Some(Command::Export(export)) => results::export(&export),
+        Some(Command::Show(args)) => show::show(&args),
         Some(Command::Bench(args)) => bench::bench(&args),
     };
     match outcome {

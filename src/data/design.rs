@@ -12,7 +12,7 @@ use crate::base::rng::{Purpose, stream};
 
 use super::error::DataError;
 use super::frame::{FrameReader, complete_rows, report_dropped};
-use super::response::{ResponseInfo, ResponseUse};
+use super::response::{ResponseInfo, ResponseKind, ResponseUse};
 use super::table::Table;
 use super::terms::RawColumn;
 use super::transform::Transform;
@@ -215,6 +215,41 @@ impl Design {
     /// P, the number of columns.
     pub fn num_columns(&self) -> usize {
         self.x.ncols()
+    }
+
+    /// The columns but the intercept as they are in the data, row-major.
+    pub fn raw_rows(&self) -> Vec<f64> {
+        let first = usize::from(self.has_intercept);
+        let rows = self.x.rows().into_iter();
+        rows.flat_map(|row| {
+            (first..row.len()).map(move |j| row[j] * self.raw_scale[j] + self.raw_center[j])
+        })
+        .collect()
+    }
+
+    /// The same design with simulated responses, or without a response with simulated columns as they are in the data
+    /// (row-major, all but the intercept). Centres and scales stay.
+    #[must_use]
+    pub fn with_simulated(&self, values: Vec<f64>) -> Self {
+        let mut design = self.clone();
+        if self.response.kind != ResponseKind::Absent {
+            design.y = values;
+            return design;
+        }
+        let first = usize::from(self.has_intercept);
+        let width = self.num_columns() - first;
+        for (mut row, values) in design
+            .x
+            .rows_mut()
+            .into_iter()
+            .zip(values.chunks(width.max(1)))
+        {
+            for (j, value) in values.iter().enumerate() {
+                let column = first + j;
+                row[column] = (value - self.raw_center[column]) / self.raw_scale[column];
+            }
+        }
+        design
     }
 
     /// The map between sampling-space and raw coefficients.

@@ -11,6 +11,7 @@
 //! | [`verdict`] | one word and one sentence about a run |
 //! | [`bias`] | how far an approximate sampler is from a reference |
 //! | [`osgfs_criterion`] | convergence criterion of stochastic gradient Fisher scoring |
+//! | [`uniformity`] | whether ranks of simulation-based calibration are uniform |
 //! | [`zero_variance`] | control variates from gradients: smaller errors from the same draws |
 //! | [`density`], [`autocorrelation`], [`ranks`] | what plots draw |
 //! | [`partition`] | how often units share a cluster, and one partition that stands for all |
@@ -39,6 +40,7 @@ mod sentence;
 mod sorting;
 pub mod stein;
 pub mod summary;
+pub mod uniformity;
 pub mod verdict;
 pub mod weights;
 pub mod zero_variance;

@@ -13,7 +13,8 @@ use super::protocol::{ChainState, Control, Message};
 use crate::base::draws::{Block, LabelList};
 use crate::base::reporter::{Severity, Warning};
 use crate::base::rng::{Purpose, Streams, stream};
-use crate::oracle::{Oracle, StepError};
+use crate::models::Model;
+use crate::oracle::{Anchor, Oracle, StepError};
 use crate::samplers::{Kernel, KernelError, Phase, Tick};
 
 /// A block travels when it holds this many draws …
@@ -328,11 +329,26 @@ impl Worker {
 
 /// The dispersed start of a chain: two posterior standard deviations around the mode, or the model's own start.
 pub(super) fn start_position(job: &Job, chain: usize) -> Vec<f64> {
+    dispersed_start(
+        job.model.as_ref(),
+        job.anchor.as_deref(),
+        job.recipe.run.seed,
+        chain,
+    )
+}
+
+/// The same for any model and anchor.
+pub(super) fn dispersed_start(
+    model: &dyn Model,
+    anchor: Option<&Anchor>,
+    seed: u64,
+    chain: usize,
+) -> Vec<f64> {
     // Wider than the posterior, so that R-hat can notice chains that have not yet forgotten their start.
     const DISPERSION: f64 = 2.0;
-    let mut rng = stream(job.recipe.run.seed, chain, Purpose::Init);
-    let mut u = vec![0.0; job.model.dim()];
-    match &job.anchor {
+    let mut rng = stream(seed, chain, Purpose::Init);
+    let mut u = vec![0.0; model.dim()];
+    match anchor {
         Some(anchor) => {
             use rand_distr::{Distribution as _, StandardNormal};
             for u in &mut u {
@@ -343,7 +359,7 @@ pub(super) fn start_position(job: &Job, chain: usize) -> Vec<f64> {
                 *u = mode + DISPERSION * *u;
             }
         }
-        None => job.model.init(&mut rng, &mut u),
+        None => model.init(&mut rng, &mut u),
     }
     u
 }

@@ -10,7 +10,7 @@ use crate::base::draws::DrawList;
 use crate::base::linalg::axpy;
 use crate::base::rng::{Purpose, stream};
 use crate::diagnostics::{SummaryRow, summarise};
-use crate::samplers::{ACCEPT, ROWS_SHARE, SIGN};
+use crate::samplers::{ACCEPT, ROWS_SHARE, SIGN, SamplerEntry};
 
 /// The sampler that others are compared with.
 pub const REFERENCE: &str = "nuts";
@@ -51,6 +51,70 @@ pub struct Row {
     pub exact: bool,
     /// What was measured, or why nothing was.
     pub outcome: Result<Measured, String>,
+}
+
+/// What bias is measured against.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Yardstick {
+    /// A run of [`REFERENCE`] with default settings.
+    #[default]
+    Nuts,
+    /// The normal distribution with the posterior's mode and curvature.
+    Quadratic,
+}
+
+/// Runs `entries` one after the other on the model of `job`, whose sampler is [`REFERENCE`], and tells each row as it
+/// comes. `run` runs a job to its end; `Ok(Err(_))` is why that sampler was not run, an error ends the comparison.
+///
+/// # Errors
+/// Those of `run`; that there is nothing to compare with.
+pub fn compare<E: From<String>>(
+    job: &Job,
+    entries: &[&'static SamplerEntry],
+    yardstick: Yardstick,
+    mut run: impl FnMut(Job) -> Result<Run, E>,
+    mut stops: impl FnMut(&E) -> bool,
+    mut sentence: impl FnMut(E) -> String,
+    mut tell: impl FnMut(Row),
+) -> Result<(), E> {
+    let mut of = |id: &str| -> Result<Run, E> {
+        run(job
+            .with_sampler(id)
+            .map_err(|error| E::from(error.to_string()))?)
+    };
+    let (reference, truth) = match yardstick {
+        Yardstick::Nuts => {
+            let run = of(REFERENCE)?;
+            let truth = run.report().summary.clone();
+            (Some(run), truth)
+        }
+        Yardstick::Quadratic => {
+            let truth = quadratic_summary(job).ok_or_else(|| {
+                E::from(
+                    "The posterior's peak was not found, so there is no quadratic approximation to compare with"
+                        .to_owned(),
+                )
+            })?;
+            (None, truth)
+        }
+    };
+    for entry in entries {
+        let id = entry.spec.id;
+        let outcome = match &reference {
+            Some(done) if id == REFERENCE => measure(done, &truth),
+            _ => match of(id) {
+                Ok(run) => measure(&run, &truth),
+                Err(error) if stops(&error) => return Err(error),
+                Err(error) => Err(sentence(error)),
+            },
+        };
+        tell(Row {
+            sampler: id,
+            exact: entry.spec.bias.is_none(),
+            outcome,
+        });
+    }
+    Ok(())
 }
 
 /// The summary that the quadratic approximation at the mode gives: with so many rows that the posterior is normal it is as

@@ -203,11 +203,13 @@ impl Job {
                 return Err(JobError::NoMode(sampler.spec.id, error));
             }
             Err(_error) if !has_density => None,
-            Err(error @ ModeError::TooMany(_)) => {
+            Err(ModeError::TooMany(dim)) => {
                 let text = format!(
-                    "The posterior's peak was not sought ({error}), so chains start from random places"
+                    "The model has {dim} coordinates and {} rows, too many for a matrix of curvature, so chains start from random \
+                     places and learn its scales while warming up",
+                    model.num_obs()
                 );
-                warnings.push(Warning::new(Severity::Info, "no-mode", text));
+                warnings.push(Warning::new(Severity::Info, "no-curvature", text));
                 None
             }
             Err(error) => {

@@ -13,6 +13,7 @@
 pub mod anchor_check;
 pub mod bench;
 pub mod bias_check;
+pub mod calibration;
 pub mod chain;
 pub mod checkpoint;
 pub mod clusters;

@@ -20,11 +20,6 @@ const SUBSET_ROWS: usize = 20_000;
 /// for more.
 pub const GOOD_ENOUGH: f64 = 0.1;
 
-/// Most parameters of a model with groups for which the mode is sought: its curvature is a dense matrix, and noise of row
-/// gradients is measured in all of its directions, whose time grows with the third power. Samplers of such models need no
-/// mode.
-const LARGEST_WITH_GROUPS: usize = 400;
-
 /// Progress and cancellation of a mode search, readable from another thread.
 #[derive(Debug, Default)]
 pub struct ModeControl {
@@ -159,7 +154,7 @@ pub fn find_mode_by(
     plan: &Plan,
     control: &ModeControl,
 ) -> Result<Mode, ModeError> {
-    if model.hierarchy().is_some() && model.dim() > LARGEST_WITH_GROUPS {
+    if !model.has_dense_curvature() {
         return Err(ModeError::TooMany(model.dim()));
     }
     let mut u = plan.start.clone().unwrap_or_else(|| vec![0.0; model.dim()]);

@@ -19,8 +19,10 @@
 use std::sync::Arc;
 
 use rand::RngExt as _;
+use rand_distr::{Distribution as _, Gamma};
 use statrs::function::gamma::ln_gamma;
 
+use super::elsewhere::{self, Code, Context, Elsewhere};
 use super::simplex::{SimplexCounts, log_probabilities, log_sigmoid, position, sigmoid};
 use super::{
     AnchorRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, PriorSpec, Rows, Scratch,
@@ -58,6 +60,71 @@ impl Template for Categorical {
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
         Ok(Arc::new(CategoricalModel::new(&design, options)?))
     }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        describe(context)
+    }
+}
+
+fn describe(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+    let design = context.design;
+    let ResponseKind::Categories { levels } = &design.response.kind else {
+        return Err(ModelError(
+            "Template `categorical` needs a response of categories".to_owned(),
+        ));
+    };
+    let (concentration, _) = choose_concentration(levels, &context.options.priors)?;
+    let name = &design.response.name;
+    let (k, all) = (levels.len(), levels.join(", "));
+    let a: Vec<String> = concentration
+        .iter()
+        .map(|&a| elsewhere::number(a))
+        .collect();
+    let a = a.join(", ");
+    let mut code = Code::default();
+    code.line(0, "data {");
+    // Weights need not be whole numbers.
+    let weighted = design.weights.is_some();
+    code.line(
+        1,
+        &if weighted {
+            format!("vector<lower=0>[{k}] n;  // sums of weights of {all}")
+        } else {
+            format!("array[{k}] int<lower=0> n;  // rows of {all}")
+        },
+    );
+    code.line(0, "}");
+    code.line(0, "parameters {");
+    code.line(1, &format!("simplex[{k}] p;"));
+    code.line(0, "}");
+    code.line(0, "model {");
+    code.line(1, &format!("p ~ dirichlet([{a}]');"));
+    code.line(
+        1,
+        if weighted {
+            "target += sum(lmultiply(n, p));"
+        } else {
+            "n ~ multinomial(p);"
+        },
+    );
+    code.line(0, "}");
+    let counts = if weighted {
+        " Each row counts as often as its weight says."
+    } else {
+        ""
+    };
+    Ok(Elsewhere {
+        words: format!(
+            "Each category of `{name}` has its own probability, the same in all rows; together they make 1.{counts} \
+             Their prior is a Dirichlet distribution."
+        ),
+        equation: format!("{name}[i] ~ categorical(p)\np ~ dirichlet({a})\ni = 1 … {}", design.rows_used),
+        stan: Ok(code.0),
+        brms: Err(
+            "brms has no Dirichlet prior for the probabilities of categories: its family categorical() takes priors of log odds"
+                .to_owned(),
+        ),
+    })
 }
 
 /// a of the text `dirichlet(a)`.
@@ -73,6 +140,12 @@ fn concentration_of(text: &str) -> Result<f64, ModelError> {
             text.trim()
         ))),
     }
+}
+
+/// The logarithm of a Gamma(`shape`, 1) variable: G(a) has the distribution of G(a + 1) U^(1/a).
+fn log_gamma_draw(shape: f64, rng: &mut ChainRng) -> f64 {
+    let power: f64 = rng.sample(rand_distr::Exp1);
+    Gamma::new(shape + 1.0, 1.0).map_or(f64::NAN, |gamma| gamma.sample(rng).ln()) - power / shape
 }
 
 /// The posterior of the probabilities of K categories.
@@ -332,6 +405,17 @@ impl Model for CategoricalModel {
                 score[category] = weight * sigmoid(-u[category]);
             }
         }
+    }
+
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+        // A stick is Beta(α_k, A_k): the share of the first of two independent gamma variables. In logarithms nothing
+        // vanishes, however small α is.
+        for (k, u) in u.iter_mut().enumerate() {
+            let [first, rest] = [self.concentration[k], self.concentration_after[k]]
+                .map(|shape| log_gamma_draw(shape, rng));
+            *u = first - rest;
+        }
+        Ok(())
     }
 
     fn simulate(&self, u: &[f64], _rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {

@@ -10,11 +10,15 @@ use std::sync::Arc;
 use super::prior::{Prior, PriorRows, significant};
 use super::{ModelError, ModelOptions, ParamInfo};
 use crate::base::linalg::dot;
+use crate::base::rng::ChainRng;
 use crate::data::design::Design;
 
 /// Standard deviation of the default prior: the papers' N(0, 100 I) on links and, for the identity link, ten standard
 /// deviations of the response.
 const DEFAULT_SD: f64 = 10.0;
+
+/// Why a flat prior cannot be drawn from.
+pub(super) const FLAT: &str = "it has a flat prior, and a flat prior cannot be drawn from";
 
 /// Keys of priors of coefficients, with words for them.
 pub(super) const INTERCEPT: (&str, &str) = ("intercept", "Intercept");
@@ -228,6 +232,32 @@ impl Coefficients {
             let at_average = theta[0] + dot(&theta[1..dim], &design.raw_center[1..]);
             u[0] = (at_average - response.centre) / response.scale;
         }
+    }
+
+    /// Draws the first P coordinates of `u` from the prior.
+    ///
+    /// # Errors
+    /// Why it cannot be done.
+    pub fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+        if self.response.identity {
+            return Err(
+                "its priors and scales are those of the response, which every simulation changes",
+            );
+        }
+        for (u, prior) in u.iter_mut().zip(&self.priors) {
+            *u = prior.draw(rng).ok_or(FLAT)?;
+        }
+        if self.on_raw {
+            let design = &self.design;
+            let len = self.len();
+            if design.has_intercept {
+                u[0] += dot(&u[1..len], &design.raw_center[1..]);
+            }
+            for j in usize::from(design.has_intercept)..len {
+                u[j] *= design.raw_scale[j];
+            }
+        }
+        Ok(())
     }
 
     /// The log prior; overwrites its gradient (P).

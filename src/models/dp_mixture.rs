@@ -283,7 +283,7 @@ impl Model for DpMixtureModel {
         u.copy_from_slice(theta);
     }
 
-    /// Partitions start as their sampler says ; summaries have no start of their own.
+    /// Partitions start as their sampler says; summaries have no start of their own.
     fn init(&self, _rng: &mut ChainRng, u: &mut [f64]) {
         u.fill(f64::NAN);
     }

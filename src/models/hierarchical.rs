@@ -62,6 +62,11 @@ const ROWS_FOR_CENTRED: f64 = 20.0;
 
 const PARAMETRISATION: [&str; 2] = ["noncentred", "centred"];
 
+/// Most parameters of a model with groups for which the mode is sought: its curvature is a dense matrix, and noise of row
+/// gradients is measured in all of its directions, whose time grows with the third power. Samplers of such models need no
+/// mode.
+const LARGEST_DENSE: usize = 400;
+
 /// The template `hierarchical`.
 pub struct Hierarchical;
 
@@ -419,6 +424,10 @@ impl<F: Family> Hierarchy for HierarchicalModel<F> {
 }
 
 impl<F: Family> Model for HierarchicalModel<F> {
+    fn has_dense_curvature(&self) -> bool {
+        self.dim() <= LARGEST_DENSE
+    }
+
     fn hierarchy(&self) -> Option<&dyn Hierarchy> {
         Some(self)
     }

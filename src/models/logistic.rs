@@ -21,6 +21,7 @@ use std::sync::Arc;
 use rand_distr::{Binomial, Distribution as _};
 
 use super::coefficients::ResponseScale;
+use super::elsewhere::{self, Context, Elsewhere, Glm};
 use super::glm::{Curvature, Family, LANES, Lane, MAX_AUX, Terms, exp_negative};
 use super::regression::{COEFFICIENT_PRIORS, Parts, Regression, Respond, rows_with, value_or};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Template};
@@ -198,6 +199,58 @@ impl Template for Logistic {
             model_of(design, WeightedBinomial, data, options)
         }
     }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        describe(context)
+    }
+}
+
+fn describe(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+    let design = context.design;
+    let name = &design.response.name;
+    let quoted_name = crate::data::formula::quote_name(name);
+    let binary = match &design.response.kind {
+        ResponseKind::Binary { success, .. } if design.trials.is_none() => Some(success),
+        _ => None,
+    };
+    let mut regression = Glm {
+        context: *context,
+        priors: context.coefficient_priors(),
+        predicted: format!("The log odds of a success among the trials that `{name}` counts"),
+        response: vec![
+            format!("{name}[i] ~ binomial(trials[i], p[i])"),
+            "logit(p[i]) = eta[i]".to_owned(),
+        ],
+        stan_data: vec![
+            format!("array[N] int<lower=0> y;  // successes: {name}"),
+            "array[N] int<lower=1> trials;".to_owned(),
+        ],
+        stan_density: "binomial_logit",
+        stan_before: &["trials"],
+        stan_after: &[],
+        continuous: false,
+        stan_parameters: Vec::new(),
+        r_response: Vec::new(),
+        brms_family: "binomial()",
+    };
+    if let Some(success) = binary {
+        regression.predicted = format!("The log odds that `{name}` is `{success}`");
+        regression.response = vec![
+            format!("[{name}[i] = {success}] ~ bernoulli(p[i])"),
+            "logit(p[i]) = eta[i]".to_owned(),
+        ];
+        regression.stan_data = vec![format!(
+            "array[N] int<lower=0, upper=1> y;  // 1 where {name} is {success}"
+        )];
+        regression.stan_density = "bernoulli_logit";
+        regression.stan_before = &[];
+        regression.r_response = vec![format!(
+            "data${quoted_name} <- as.integer(data${quoted_name} == {})",
+            elsewhere::quoted(success)
+        )];
+        regression.brms_family = "bernoulli()";
+    }
+    Ok(regression.describe())
 }
 
 fn model_of<F: Respond>(

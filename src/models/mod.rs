@@ -25,11 +25,14 @@ mod coefficients;
 mod conformance;
 pub mod dp_mixture;
 mod effects;
+pub mod elsewhere;
+pub mod examples;
 pub mod glm;
 pub mod hierarchical;
 mod hierarchy;
 pub mod linear;
 pub mod logistic;
+pub mod mixed;
 pub mod negative_binomial;
 pub mod poisson;
 pub mod positive;
@@ -151,6 +154,11 @@ pub trait Model: Send + Sync {
     fn has_density(&self) -> bool {
         true
     }
+    /// Whether D×D matrices of curvature are cheap enough to be made. Without them no mode is searched for, and samplers
+    /// start from [`Self::init`] and learn the scales themselves.
+    fn has_dense_curvature(&self) -> bool {
+        true
+    }
     /// A crude starting point for models whose mode is not known.
     fn init(&self, rng: &mut ChainRng, u: &mut [f64]);
 
@@ -172,7 +180,18 @@ pub trait Model: Send + Sync {
     fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]);
     /// One gradient per row, row-major (B×D).
     fn scores(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]);
-    /// Simulated responses for `rows` (B).
+    /// Numbers that [`Self::simulate`] gives per row: 1, the response; without a response the columns of the row, C.
+    fn values_per_row(&self) -> usize {
+        1
+    }
+    /// Draws a position from the prior.
+    ///
+    /// # Errors
+    /// Why it cannot be done, in words that can follow "template `id` cannot, because ".
+    fn draw_prior(&self, _rng: &mut ChainRng, _u: &mut [f64]) -> Result<(), &'static str> {
+        Err("it does not say how to draw from its prior")
+    }
+    /// Simulated responses for `rows` (B), or rows as they are in the data, without scaling, where there is no response (B×C).
     fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]);
 
     /// What [`Self::grad_difference`] and [`Self::score_differences`] need to know about the anchor `u`.
@@ -395,6 +414,13 @@ pub trait Template: 'static {
     const ALL_VARY: bool = false;
     /// Builds the model.
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError>;
+    /// The same model in words, as an equation and as code of other programs.
+    ///
+    /// # Errors
+    /// Priors that are not understood; that nobody has written it down.
+    fn elsewhere(_context: &elsewhere::Context<'_>) -> Result<elsewhere::Elsewhere, ModelError> {
+        Err(elsewhere::not_written(Self::SPEC.id))
+    }
 }
 
 /// A function that builds a model, see [`Template::build`].
@@ -406,7 +432,7 @@ fn refuse_group_terms(design: &Design, template: &str) -> Result<(), ModelError>
         None => Ok(()),
         Some(group) => Err(ModelError(format!(
             "Template `{template}` has no effects that vary by group, but the formula has some by `{}`; leave them out \
-             or choose another template",
+             or choose template `mixed`",
             group.name
         ))),
     }
@@ -420,7 +446,14 @@ pub struct ModelEntry {
     pub all_vary: bool,
     /// Builds the model.
     pub build: BuildModel,
+    /// The heading under which lists show it.
+    pub group: &'static str,
+    /// See [`Template::elsewhere`].
+    pub elsewhere: DescribeModel,
 }
+
+/// A function that describes a model, see [`Template::elsewhere`].
+pub type DescribeModel = fn(&elsewhere::Context<'_>) -> Result<elsewhere::Elsewhere, ModelError>;
 
 impl ModelEntry {
     /// The entry of template `T`.
@@ -429,7 +462,15 @@ impl ModelEntry {
             spec: T::SPEC,
             all_vary: T::ALL_VARY,
             build: T::build,
+            group: "Regression",
+            elsewhere: T::elsewhere,
         }
+    }
+
+    /// The same under another heading.
+    #[must_use]
+    pub const fn in_group(self, group: &'static str) -> Self {
+        Self { group, ..self }
     }
 
     /// `settings` with the defaults of those that are absent.
@@ -457,16 +498,27 @@ impl ModelEntry {
     }
 }
 
-/// All templates, in the order in which lists show them.
+/// Heading of small models for teaching and tests.
+pub const EXAMPLES: &str = "Examples";
+/// Heading of the templates for rows in groups.
+const GROUPS: &str = "Groups";
+
+/// All templates, in the order in which lists show them; those of a group stand together.
 pub static REGISTRY: &[ModelEntry] = &[
     ModelEntry::of::<logistic::Logistic>(),
     ModelEntry::of::<linear::Linear>(),
     ModelEntry::of::<student::Student>(),
     ModelEntry::of::<poisson::Poisson>(),
     ModelEntry::of::<negative_binomial::NegativeBinomial>(),
-    ModelEntry::of::<hierarchical::Hierarchical>(),
-    ModelEntry::of::<categorical::Categorical>(),
-    ModelEntry::of::<dp_mixture::DpMixture>(),
+    ModelEntry::of::<hierarchical::Hierarchical>().in_group(GROUPS),
+    ModelEntry::of::<mixed::Mixed>().in_group(GROUPS),
+    ModelEntry::of::<dp_mixture::DpMixture>().in_group("Clusters"),
+    ModelEntry::of::<categorical::Categorical>().in_group("Categories"),
+    ModelEntry::of::<examples::NormalMean>().in_group(EXAMPLES),
+    ModelEntry::of::<examples::NormalGamma>().in_group(EXAMPLES),
+    ModelEntry::of::<examples::MultivariateT>().in_group(EXAMPLES),
+    ModelEntry::of::<examples::WarpedGaussian>().in_group(EXAMPLES),
+    ModelEntry::of::<examples::GaussianMixture>().in_group(EXAMPLES),
 ];
 
 /// The template called `id`; the error lists the known ones.

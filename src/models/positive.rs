@@ -5,12 +5,15 @@
 use std::f64::consts::{LN_2, PI};
 use std::fmt;
 
+use rand::RngExt as _;
+use rand_distr::{Exp1, Gamma, StandardNormal};
 use statrs::function::beta::beta_reg;
 use statrs::function::erf::erfc;
 use statrs::function::gamma::{gamma_lr, gamma_ur, ln_gamma};
 
 use super::prior::{read_call, refusal};
 use super::{ModelError, ModelOptions, ParamInfo};
+use crate::base::rng::ChainRng;
 
 /// The forms of [`PositivePrior`], for people.
 pub const FORMS: &str = "half_normal(sd), half_student_t(df, 0, scale), half_cauchy(scale), exponential(rate), \
@@ -65,6 +68,27 @@ pub enum PositivePrior {
 }
 
 impl PositivePrior {
+    /// A draw; `None` from the flat prior, which is no distribution.
+    pub fn draw(&self, rng: &mut ChainRng) -> Option<f64> {
+        match *self {
+            Self::Flat => None,
+            Self::HalfNormal { sd } => Some(sd * rng.sample::<f64, _>(StandardNormal).abs()),
+            Self::HalfStudentT { df, scale } => {
+                let t: f64 = rng.sample(rand_distr::StudentT::new(df).ok()?);
+                Some(scale * t.abs())
+            }
+            Self::Exponential { rate } => Some(rng.sample::<f64, _>(Exp1) / rate),
+            Self::Gamma { shape, rate } => Some(rng.sample(Gamma::new(shape, 1.0 / rate).ok()?)),
+            Self::InvGamma { shape, scale } => {
+                let gamma: f64 = rng.sample(Gamma::new(shape, 1.0).ok()?);
+                Some(scale / gamma)
+            }
+            Self::LogNormal { mean, sd } => {
+                Some((mean + sd * rng.sample::<f64, _>(StandardNormal)).exp())
+            }
+        }
+    }
+
     /// Reads Stan's notation. `normal`, `student_t` and `cauchy` with location 0 mean their upper halves, as in Stan for a
     /// parameter that is declared positive. The error says which forms are known.
     pub fn parse(text: &str) -> Result<Self, ModelError> {
@@ -314,6 +338,20 @@ impl Positive {
     /// The coordinate whose reported value is `theta`.
     pub fn position(&self, theta: f64) -> f64 {
         (theta / self.report_unit - self.lower).ln()
+    }
+
+    /// A draw of u from the prior, above the lower bound; `None` where there is none.
+    pub fn draw(&self, rng: &mut ChainRng) -> Option<f64> {
+        /// Attempts to draw above the lower bound.
+        const ATTEMPTS: usize = 1000;
+        let lower = self.lower * self.prior_unit;
+        for _ in 0..ATTEMPTS {
+            let value = self.prior.draw(rng)?;
+            if value > lower {
+                return Some(((value - lower) / self.prior_unit).ln());
+            }
+        }
+        None
     }
 
     /// Log prior of u with the Jacobian, its first and its second derivative; constants dropped.

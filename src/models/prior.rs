@@ -4,10 +4,13 @@
 use std::f64::consts::{LN_2, PI};
 use std::fmt;
 
+use rand::RngExt as _;
+use rand_distr::{Exp1, StandardNormal};
 use statrs::function::gamma::ln_gamma;
 
 use super::{LinearRows, ModelError};
 use crate::base::linalg::dot;
+use crate::base::rng::ChainRng;
 
 /// The forms of [`Prior`], for people.
 pub const FORMS: &str = "normal(mean, sd), student_t(df, location, scale), laplace(location, scale), \
@@ -136,6 +139,27 @@ impl Prior {
             return Err(refuse("needs a positive scale"));
         }
         Ok(prior)
+    }
+
+    /// A draw; `None` from the flat prior, which is no distribution.
+    pub fn draw(&self, rng: &mut ChainRng) -> Option<f64> {
+        match *self {
+            Self::Flat => None,
+            Self::Normal { mean, sd } => Some(mean + sd * rng.sample::<f64, _>(StandardNormal)),
+            Self::Laplace { location, scale } => {
+                let size: f64 = rng.sample(Exp1);
+                let sign = if rng.random::<bool>() { 1.0 } else { -1.0 };
+                Some(location + sign * scale * size)
+            }
+            Self::StudentT {
+                df,
+                location,
+                scale,
+            } => {
+                let t = rand_distr::StudentT::new(df).ok()?;
+                Some(location + scale * rng.sample(t))
+            }
+        }
     }
 
     /// Log density and its derivative at `x`, constants dropped.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rand::RngExt as _;
 
-use super::coefficients::{Coefficients, INTERCEPT, ResponseScale, SLOPES};
+use super::coefficients::{Coefficients, FLAT, INTERCEPT, ResponseScale, SLOPES};
 use super::glm::{Family, GlmRows};
 use super::positive::{Positive, PositiveSpec};
 use super::prior::{Prior, PriorRows};
@@ -209,6 +209,15 @@ impl<F: Respond> Model for Regression<F> {
         for u in u {
             *u = rng.random_range(-2.0..2.0);
         }
+    }
+
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+        let (beta, rest) = u.split_at_mut(self.coefficients.len());
+        self.coefficients.draw_prior(rng, beta)?;
+        for (a, auxiliary) in rest.iter_mut().zip(&self.auxiliaries) {
+            *a = auxiliary.draw(rng).ok_or(FLAT)?;
+        }
+        Ok(())
     }
 
     fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {

@@ -47,6 +47,7 @@ impl Motion for Bounce {
     const ADVICE: Traits = Traits::ORDINARY.centred(1.0);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "bouncy-particle",
+        family: super::Family::PiecewiseDeterministic,
         title: "Bouncy particle",
         about: "Moves on straight lines and bounces off the posterior's slopes, row by row: exact for tall data",
         cite: "Bouchard-Côté, Vollmer, Doucet, \"The bouncy particle sampler\", Journal of the American Statistical Association \

@@ -8,7 +8,7 @@
 use super::advise::{Standing, Traits};
 use super::cir::log_gamma;
 use super::simplex::{self, Weights};
-use super::{Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::rng::Streams;
 use crate::base::settings::{SettingError, Settings, Value};
 use crate::models::Model;
@@ -23,6 +23,7 @@ impl Sampler for Conjugate {
     const ADVICE: Traits = Traits::ORDINARY.passes(1e-6, 0.0).standing(Standing::Auto);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "conjugate",
+        family: Family::Simplex,
         title: "Conjugate draws",
         about: "Independent exact draws where the posterior is a Dirichlet distribution: the reference for the others",
         cite: "Textbook; the gamma construction of the Dirichlet distribution",

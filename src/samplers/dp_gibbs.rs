@@ -13,14 +13,14 @@
 //! | `start`, `start_clusters` | one cluster or many | chains alternate; 30 |
 //!
 //! **Cost.** N K predictive densities and 2N updates of statistics a step. **Bias.** None. **Not for** hundreds of thousands of
-//! units, where `dp-slice` takes a fifth of the time per step, though it needs more of them.
+//! units, where a step of `dp-slice` costs less, though it needs more of them.
 
 use super::advise::{Standing, Traits};
 use super::partition::split_merge::Workspace;
 use super::partition::{
     self, Partition, SPLIT_MERGE, START, START_CLUSTERS, Start, default_split_merge, pick,
 };
-use super::{ACCEPT, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{ACCEPT, Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::rng::{ChainRng, Streams};
 use crate::base::settings::{SettingError, Settings, Value};
 use crate::models::{Mixture, Model};
@@ -100,6 +100,7 @@ impl Sampler for DpGibbs {
         about: "Moves one unit after the other between clusters, and splits and merges clusters: exact, mixes best",
         cite: "Neal 2000, JCGS 9; Jain and Neal 2004, JCGS 13; Escobar and West 1995, JASA 90",
         formula: "P(z_i = k | rest) ∝ m_k p(x_i | x_k), new cluster ∝ α p(x_i); α | K; split-merge with restricted Gibbs proposals",
+        family: Family::Mixture,
         fields: &[START, START_CLUSTERS, SPLIT_MERGE],
         info: INFO,
         needs_mode: false,

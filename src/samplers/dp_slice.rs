@@ -27,7 +27,7 @@ use super::dp_gibbs::{Config, INFO, split_merge};
 use super::partition::components::{Components, normalise};
 use super::partition::split_merge::Workspace;
 use super::partition::{self, Partition, SPLIT_MERGE, START, START_CLUSTERS};
-use super::{Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::rng::{ChainRng, Streams};
 use crate::base::settings::{SettingError, Settings, Value};
 use crate::models::glm::{LANES, Lane, exp_negative};
@@ -74,6 +74,7 @@ impl Sampler for DpSlice {
         about: "Moves all units between clusters at once: exact, and the fastest step for very many rows",
         cite: "Walker 2007; Kalli, Griffin, Walker 2011, Statistics and Computing 21",
         formula: "u_i ~ U(0, ω_{z_i}); P(z_i = j) ∝ 1(ω_j > u_i) f(x_i | θ_j); (ω, rest) ~ Dirichlet(m, α); θ_j | x_j; α | K",
+        family: Family::Mixture,
         fields: &[START, START_CLUSTERS, SPLIT_MERGE],
         info: INFO,
         needs_mode: false,
@@ -251,8 +252,8 @@ impl State {
                 let densities = exp_negative(&below);
                 for lane in 0..LANES {
                     sum[lane] += densities[lane];
-                    log[lane] = sum[lane];
                 }
+                *log = sum;
             }
             for (lane, unit) in (first..last).enumerate() {
                 let target = uniform[lane] * sum[lane];

@@ -37,7 +37,7 @@ use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::partition::components::normalise;
 use super::partition::{self, Partition, START, START_CLUSTERS, Start, pick_log};
 use super::sgrld_simplex::mirrored_step;
-use super::{InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::rng::{ChainRng, Streams};
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};
 use crate::models::dp_mixture::AlphaPrior;
@@ -127,6 +127,7 @@ impl Process for CoxIngersollRoss {
         about: "Clusters by minibatches of units, probabilities by the Cox-Ingersoll-Ross process: the paper's experiment",
         cite: "Baker, Fearnhead, Fox, Nemeth, \"Large-scale stochastic sampling from the probability simplex\", NeurIPS 2018",
         formula: "v_j by two CIR gammas of shapes 1 + m̂_j and α + Σ_{l>j} m̂_l, θ_j by CIR of shapes a + ĉ_j; u_i, z_i for i in S",
+        family: Family::Mixture,
         fields: FIELDS,
         info: INFO,
         needs_mode: false,

@@ -43,7 +43,9 @@ use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::MinibatchSettings;
 use super::osgfs::{BATCH_FIELD, ROWS_PER_PARAMETER, SCHEME_FIELD, default_batch, steps_for};
 use super::scoring::{ScoreCovariance, check_gradient};
-use super::{InfoColumn, NOISE_SHARE, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{
+    Family, InfoColumn, NOISE_SHARE, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick,
+};
 use crate::base::linalg::{Cholesky, NotPositiveDefinite, SymmetricEigen, axpy, whiten};
 use crate::base::rng::{ChainRng, Streams};
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};
@@ -289,6 +291,7 @@ impl Sampler for FisherScoring {
     const ADVICE: Traits = Traits::ORDINARY.normal();
     const SPEC: SamplerSpec = SamplerSpec {
         id: "fisher-scoring",
+        family: Family::FisherScoring,
         title: "Stochastic gradient Fisher scoring",
         about: "Minibatch gradients with a constant preconditioner, with and without injected noise: the family of OSGFS, \
                 for comparison",

@@ -19,7 +19,7 @@
 //! coordinates at once: it is for models whose parts want different samplers.
 
 use super::{
-    ACCEPT, DIVERGENT, InfoColumn, Kernel, KernelError, LOG_DENSITY, Sampler, SamplerSpec,
+    ACCEPT, DIVERGENT, Family, InfoColumn, Kernel, KernelError, LOG_DENSITY, Sampler, SamplerSpec,
     StateVisitor, Target, Tick, find,
 };
 use crate::base::rng::Streams;
@@ -111,6 +111,7 @@ impl Sampler for Gibbs {
 
     const SPEC: SamplerSpec = SamplerSpec {
         id: "gibbs",
+        family: Family::FullData,
         title: "Gibbs by blocks",
         about: "Updates one block of parameters after the other, each by a sampler of its own: exact, for models with parts",
         cite: "Geman and Geman 1984, IEEE TPAMI 6; Tierney 1994, Annals of Statistics 22",

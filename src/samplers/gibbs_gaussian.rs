@@ -14,7 +14,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 use super::advise::Traits;
 use super::groups::laplace::Laplace;
 use super::groups::{self, GroupGibbs, GroupTarget, GroupUpdate, Report};
-use super::{InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::linalg::axpy;
 use crate::base::rng::Streams;
 use crate::base::settings::{SettingError, Settings, Value};
@@ -75,6 +75,7 @@ impl Sampler for GibbsGaussian {
                 rows",
         cite: "El Hanchi, \"Stochastic gradient MCMC algorithms and their applications\", report, 2018, section 3.2",
         formula: "θ_g ~ N(θ̂_g, H_g⁻¹) for each group g; (μ, Σ) ~ normal-inverse-Wishart given θ",
+        family: Family::Groups,
         fields: &[],
         info: &[InfoColumn {
             name: "newton_iterations",

@@ -32,8 +32,8 @@ use super::hamiltonian::{LogDensity as _, MAX_ENERGY_ERROR, Metric, MetricKind, 
 use super::nuts::tree::Tree;
 use super::tuning::TARGET_ACCEPT_FIELD;
 use super::{
-    ACCEPT, DIVERGENT, InfoColumn, LOG_DENSITY, N_LEAPFROG, Phase, STEP_SIZE, Sampler, SamplerSpec,
-    StateVisitor, Target, Tick,
+    ACCEPT, DIVERGENT, Family, InfoColumn, LOG_DENSITY, N_LEAPFROG, Phase, STEP_SIZE, Sampler,
+    SamplerSpec, StateVisitor, Target, Tick,
 };
 use crate::base::linalg::{Cholesky, axpy};
 use crate::base::rng::{ChainRng, Streams};
@@ -376,6 +376,7 @@ impl Sampler for GibbsGroups {
         cite: "El Hanchi, report, 2018, section 3.2; Tierney 1994, Annals of Statistics 22",
         formula: "θ_g ~ K_g(θ_g, ·) for each group g, K_g leaves π(θ_g | μ, Σ, y_g) unchanged; (μ, Σ) ~ \
                   normal-inverse-Wishart given θ",
+        family: Family::Groups,
         fields: FIELDS,
         info: INFO,
         needs_mode: false,

@@ -27,7 +27,8 @@ use super::minibatch_settings::BATCH;
 use super::osgfs::{BOUND_FIELD, Bound, ROWS_PER_PARAMETER, choose_k};
 use super::scoring::{ScoreCovariance, check_gradient};
 use super::{
-    InfoColumn, NOISE_SHARE, Phase, ROWS_SHARE, Sampler, SamplerSpec, StateVisitor, Target, Tick,
+    Family, InfoColumn, NOISE_SHARE, Phase, ROWS_SHARE, Sampler, SamplerSpec, StateVisitor, Target,
+    Tick,
 };
 use crate::base::linalg::axpy;
 use crate::base::rng::Streams;
@@ -252,6 +253,7 @@ impl Sampler for GibbsOsgfs {
         cite: "El Hanchi, \"Stochastic gradient MCMC algorithms and their applications\", report, 2018, section 3.2",
         formula: "θ_g' = θ_g + D ĝ(θ_g) + N(0, 2D − (n²/|S|) D C D − D H D), H = n C + Σ⁻¹, for each group g; (μ, Σ) ~ \
                   normal-inverse-Wishart given θ",
+        family: Family::Groups,
         fields: FIELDS,
         info: &[
             InfoColumn {

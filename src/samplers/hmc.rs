@@ -39,8 +39,8 @@ use super::tuning::{
     METRIC_FIELD, Plan, START_METRIC_FIELD, STEP_SIZE_FIELD, TARGET_ACCEPT_FIELD, Tuning,
 };
 use super::{
-    ACCEPT, DIVERGENT, ENERGY, InfoColumn, LOG_DENSITY, N_LEAPFROG, Phase, STEP_SIZE, Sampler,
-    SamplerSpec, StateVisitor, Target, Tick,
+    ACCEPT, DIVERGENT, ENERGY, Family, InfoColumn, LOG_DENSITY, N_LEAPFROG, Phase, STEP_SIZE,
+    Sampler, SamplerSpec, StateVisitor, Target, Tick,
 };
 use crate::base::rng::{ChainRng, Streams};
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};
@@ -150,6 +150,7 @@ impl Sampler for Hmc {
     const ADVICE: Traits = Traits::ORDINARY.passes(8.0, 0.25);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "hmc",
+        family: Family::FullData,
         title: "HMC",
         about: "Hamiltonian Monte Carlo with trajectories of fixed length: exact, few passes per draw where the posterior is \
                 nearly normal",

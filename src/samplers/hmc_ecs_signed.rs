@@ -21,7 +21,7 @@ use super::energy_conserving::{
     BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, STEP, TARGET_ACCEPT, VARIANCE, Variant,
 };
 use super::hmc_ecs::{TRAJECTORY, fixed_length};
-use super::{InfoColumn, SIGN, SamplerSpec, WEIGHT};
+use super::{Family, InfoColumn, SIGN, SamplerSpec, WEIGHT};
 use crate::base::settings::{Field, Kind, Settings};
 
 const FACTORS: Field = Field {
@@ -46,6 +46,7 @@ impl Variant for Signed {
     const ADVICE: Traits = Traits::ORDINARY.centred(12.0);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "hmc-ecs-signed",
+        family: Family::SubsamplingHmc,
         title: "Signed HMC-ECS",
         about: "HMC on subsamples with an unbiased estimate of the likelihood: exact averages, weighted by the estimate's sign",
         cite: "Dang, Quiroz, Kohn, Tran and Villani 2019, JMLR 20; Quiroz, Tran, Villani, Kohn and Dang 2018, \

@@ -36,8 +36,8 @@ use super::hamiltonian::{MetricKind, Place, Point};
 use super::langevin::{STEPS_CAP, STEPS_PER_DRAW, step_for_excess};
 use super::tuning::{Plan, Tuning};
 use super::{
-    ACCEPT, InfoColumn, LOG_DENSITY, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target,
-    Tick,
+    ACCEPT, Family, InfoColumn, LOG_DENSITY, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor,
+    Target, Tick,
 };
 use crate::base::rng::Streams;
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};
@@ -392,6 +392,7 @@ impl Variant for Adjusted {
     const ADVICE: Traits = Traits::ORDINARY.passes(20.0, 0.34);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "mala",
+        family: Family::FullData,
         title: "MALA",
         about: "Langevin steps on all rows, accepted or rejected: exact, one pass per step",
         cite: "Roberts and Tweedie 1996, Bernoulli 2; Roberts and Rosenthal 1998, JRSS B 60",
@@ -414,6 +415,7 @@ impl Variant for Unadjusted {
     const ADJUSTED: bool = false;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "ula",
+        family: Family::FullData,
         title: "ULA",
         about: "Langevin steps on all rows without correction: shows the bias of a step size, free of gradient noise",
         cite: "Roberts and Tweedie 1996, Bernoulli 2",

@@ -32,6 +32,8 @@ mod dp_gibbs;
 mod dp_slice;
 mod dp_stochastic;
 mod energy_conserving;
+#[cfg(test)]
+mod examples_tests;
 mod fisher;
 mod fisher_scoring;
 #[cfg(test)]
@@ -52,6 +54,8 @@ mod langevin;
 mod logistic_tests;
 mod mala;
 mod minibatch_settings;
+#[cfg(test)]
+mod mixed_tests;
 mod momentum;
 mod nuts;
 mod nuts_ecs;
@@ -196,11 +200,66 @@ pub const LOG_LIK_VARIANCE: &str = "log_lik_variance";
 /// Name of the information column with the sign of the estimate of the likelihood.
 pub const SIGN: &str = "sign";
 
+/// How samplers are grouped where people choose one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// Every step looks at all rows.
+    FullData,
+    /// Stochastic gradients and injected noise.
+    Langevin,
+    /// The same with momentum, friction or a thermostat.
+    Momentum,
+    /// Noise shaped by the Fisher information.
+    FisherScoring,
+    /// Hamiltonian trajectories over subsets of rows with a corrected estimate of the likelihood.
+    SubsamplingHmc,
+    /// Straight flight between random events.
+    PiecewiseDeterministic,
+    /// Made for probabilities of categories.
+    Simplex,
+    /// Made for rows in groups, whose coefficients it draws group by group.
+    Groups,
+    /// Made for mixtures, whose number of components varies.
+    Mixture,
+}
+
+impl Family {
+    /// All, in the order of lists.
+    pub const ALL: [Self; 9] = [
+        Self::FullData,
+        Self::Langevin,
+        Self::Momentum,
+        Self::FisherScoring,
+        Self::SubsamplingHmc,
+        Self::PiecewiseDeterministic,
+        Self::Simplex,
+        Self::Groups,
+        Self::Mixture,
+    ];
+
+    /// A few words.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::FullData => "All rows at every step",
+            Self::Langevin => "Stochastic gradient Langevin",
+            Self::Momentum => "Stochastic gradient with momentum",
+            Self::FisherScoring => "Stochastic gradient Fisher scoring",
+            Self::SubsamplingHmc => "Subsampling Hamiltonian Monte Carlo",
+            Self::PiecewiseDeterministic => "Piecewise deterministic",
+            Self::Simplex => "Probabilities of categories",
+            Self::Groups => "Rows in groups",
+            Self::Mixture => "Mixtures",
+        }
+    }
+}
+
 /// What a sampler is, for lists, forms and checks.
 #[derive(Clone, Copy, Debug)]
 pub struct SamplerSpec {
     /// Identifier in recipes and on the command line.
     pub id: &'static str,
+    /// Its group in lists.
+    pub family: Family,
     /// Name for people.
     pub title: &'static str,
     /// One sentence: what it does and what it is for.

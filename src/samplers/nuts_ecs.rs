@@ -13,7 +13,7 @@ use super::energy_conserving::{
     BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, ORDER, STEP, TARGET_ACCEPT, VARIANCE,
     Variant,
 };
-use super::{DIVERGENT, InfoColumn, SamplerSpec, TREE_DEPTH};
+use super::{DIVERGENT, Family, InfoColumn, SamplerSpec, TREE_DEPTH};
 use crate::base::settings::{Default, Field, Kind, Settings};
 
 const MAX_DEPTH: Field = Field {
@@ -36,6 +36,7 @@ impl Variant for Doubling {
     const ADVICE: Traits = Traits::ORDINARY.centred(12.0);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "nuts-ecs",
+        family: Family::SubsamplingHmc,
         title: "NUTS-ECS",
         about: "NUTS on a subsample that is renewed block by block: no trajectory length to choose, the bias is tiny",
         cite: "Dang, Quiroz, Kohn, Tran and Villani 2019, JMLR 20, section 7; Hoffman and Gelman 2014, JMLR 15",

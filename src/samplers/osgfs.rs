@@ -36,7 +36,9 @@ use super::fisher::{FisherStep, K_INDEPENDENT, k_limit};
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::scoring::{ScoreCovariance, Scoring, check_gradient};
-use super::{InfoColumn, NOISE_SHARE, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{
+    Family, InfoColumn, NOISE_SHARE, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick,
+};
 use crate::base::linalg::{NotPositiveDefinite, axpy};
 use crate::base::rng::Streams;
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};
@@ -164,6 +166,7 @@ impl Sampler for Osgfs {
         .standing(Standing::Comparison);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "osgfs",
+        family: Family::FisherScoring,
         title: "OSGFS",
         about: "Fisher scoring with minibatch gradients: their noise does the sampling, and burn-in ends by a criterion",
         cite: "El Hanchi, \"Stochastic gradient MCMC algorithms and their applications\", report, 2018, algorithm 1",

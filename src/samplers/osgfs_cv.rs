@@ -25,7 +25,7 @@ use super::langevin::{STEPS_PER_DRAW, centred_batch};
 use super::minibatch_settings::{BATCH, MinibatchSettings};
 use super::osgfs::{SCHEME_FIELD, steps_for};
 use super::scoring::{Scoring, check_gradient};
-use super::{InfoColumn, NOISE_SHARE, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Family, InfoColumn, NOISE_SHARE, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::linalg::Cholesky;
 use crate::base::rng::Streams;
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};
@@ -66,6 +66,7 @@ impl Sampler for OsgfsCv {
     const ADVICE: Traits = Traits::ORDINARY.centred(3.0).normal();
     const SPEC: SamplerSpec = SamplerSpec {
         id: "osgfs-cv",
+        family: Family::FisherScoring,
         title: "OSGFS with control variates",
         about: "Fisher scoring with minibatch gradients centred at the mode: nearly independent draws of tall data",
         cite: "El Hanchi, \"Stochastic gradient MCMC algorithms and their applications\", report, 2018, with control variates \

@@ -30,7 +30,7 @@ use super::langevin::{
     SCHEDULE, STEP, STEPS_PER_DRAW, TEMPERATURE, TIME_PLAIN, plain_batch,
 };
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
-use super::{Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::rng::Streams;
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};
 use crate::oracle::anchor::scaled_range;
@@ -87,6 +87,7 @@ impl Sampler for Psgld {
     type State = PsgldState;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "psgld",
+        family: Family::Langevin,
         title: "Preconditioned SGLD",
         about: "Langevin dynamics with minibatch gradients, each coordinate scaled by the size of its recent gradients as in RMSprop",
         cite: "Li, Chen, Carlson, Carin, \"Preconditioned stochastic gradient Langevin dynamics for deep neural networks\", \

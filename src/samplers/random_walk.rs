@@ -31,8 +31,8 @@ use rand_distr::{Distribution as _, StandardNormal};
 use super::advise::Traits;
 use super::hamiltonian::{Place, start_density};
 use super::{
-    ACCEPT, InfoColumn, LOG_DENSITY, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target,
-    Tick,
+    ACCEPT, Family, InfoColumn, LOG_DENSITY, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor,
+    Target, Tick,
 };
 use crate::base::rng::Streams;
 use crate::base::settings::{Field, Kind, SettingError, Settings, Value};
@@ -137,6 +137,7 @@ impl Sampler for Metropolis {
     const ADVICE: Traits = Traits::ORDINARY.passes(4.0, 1.0);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "metropolis",
+        family: Family::FullData,
         title: "Random-walk Metropolis",
         about: "Proposes normal steps and accepts or rejects them: exact, slow in many dimensions, a check on the others",
         cite: "Metropolis et al. 1953; Gelman, Roberts and Gilks 1996",

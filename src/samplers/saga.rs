@@ -27,7 +27,7 @@ use super::langevin::{
     plain_batch,
 };
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
-use super::{Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::rng::Streams;
 use crate::base::settings::{SettingError, Settings, Value};
 use crate::models::Model;
@@ -80,6 +80,7 @@ impl Sampler for SagaLd {
     type State = SagaState;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "saga-ld",
+        family: Family::Langevin,
         title: "SAGA Langevin dynamics",
         about: "Langevin dynamics with minibatch gradients centred at the last gradient of each row: no mode as centre, a table \
                 instead",

@@ -37,8 +37,8 @@ use super::langevin::{STEPS_PER_DRAW, capped_steps, plain_batch};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::simplex::{self, Weights};
 use super::{
-    InfoColumn, NOISE_SHARE, STEP_SIZE, Sampler, SamplerSpec, SimplexTarget, StateVisitor, Target,
-    Tick,
+    Family, InfoColumn, NOISE_SHARE, STEP_SIZE, Sampler, SamplerSpec, SimplexTarget, StateVisitor,
+    Target, Tick,
 };
 use crate::base::rng::Streams;
 use crate::base::settings::{Field, Kind, SettingError, Settings, Value};
@@ -209,6 +209,7 @@ impl Variant for Plain {
     const ADVICE: Traits = Traits::ORDINARY.standing(Standing::Comparison);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "scir",
+        family: Family::Simplex,
         title: "SCIR",
         about: "Probabilities from minibatches without discretisation error, however rare a category is",
         cite: "Baker, Fearnhead, Fox, Nemeth, \"Large-scale stochastic sampling from the probability simplex\", NeurIPS 2018",
@@ -249,6 +250,7 @@ impl Variant for Centred {
     const ADVICE: Traits = Traits::ORDINARY.standing(Standing::Comparison);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "scir-cv",
+        family: Family::Simplex,
         title: "SCIR with control variates",
         about: "SCIR with gradients centred at the mean: little noise in frequent categories, longer steps",
         cite: "Baker's thesis, \"Large-scale Bayesian computation using SGMCMC\", Lancaster 2018, section 5.6, worked out here",

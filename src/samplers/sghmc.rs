@@ -36,8 +36,8 @@ use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::momentum::{self, Dynamics, INTEGRATOR, Integrator, PhaseSpace, Plan, STEP};
 use super::sgld::{Centred, Plain};
 use super::{
-    InfoColumn, NOISE_SHARE, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, TEMPERATURE,
-    Target, Tick,
+    Family, InfoColumn, NOISE_SHARE, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor,
+    TEMPERATURE, Target, Tick,
 };
 use crate::base::rng::Streams;
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};
@@ -284,6 +284,7 @@ impl Variant for Plain {
     const ESTIMATOR: Estimator = Estimator::Plain;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sghmc",
+        family: Family::Momentum,
         title: "SGHMC",
         about: "Hamiltonian dynamics with friction and minibatch gradients, whose noise is estimated and corrected for",
         cite: "Chen, Fox, Guestrin, \"Stochastic gradient Hamiltonian Monte Carlo\", ICML 2014, with symmetric splitting (Chen, \
@@ -307,6 +308,7 @@ impl Variant for Centred {
     const ADVICE: Traits = Traits::ORDINARY.centred(25.0);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sghmc-cv",
+        family: Family::Momentum,
         title: "SGHMC with control variates",
         about: "Hamiltonian dynamics with friction and minibatch gradients centred at the mode: long steps, for tall data",
         cite: "Chen, Fox, Guestrin, \"Stochastic gradient Hamiltonian Monte Carlo\", ICML 2014, with the control variates of \

@@ -20,7 +20,7 @@ use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::momentum::{self, CRITICAL, Dynamics, Integrator, PhaseSpace, Plan, STEP};
 use super::sghmc::{INFO, default_batch};
-use super::{Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::rng::Streams;
 use crate::base::settings::{SettingError, Settings, Value};
 use crate::oracle::{Estimator, Oracle, StepError};
@@ -43,6 +43,7 @@ impl Sampler for SghmcNaive {
     const ADVICE: Traits = Traits::ORDINARY.standing(Standing::Comparison);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sghmc-naive",
+        family: Family::Momentum,
         title: "Naive SGHMC (negative control)",
         about: "Hamiltonian dynamics with noise and without friction: does NOT sample the posterior; for seeing how that looks",
         cite: "the method that Chen, Fox, Guestrin, \"Stochastic gradient Hamiltonian Monte Carlo\", ICML 2014, warn of",

@@ -36,7 +36,7 @@ use super::langevin::{
     TIME_PLAIN, centred_batch, plain_batch,
 };
 use super::minibatch_settings::{BATCH, CENTRED_SCHEME, MinibatchSettings, SCHEME};
-use super::{Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::rng::Streams;
 use crate::base::settings::{SettingError, Settings, Value};
 use crate::oracle::{Estimator, Oracle, StepError};
@@ -80,7 +80,7 @@ impl<V: Variant> Sampler for Langevin<V> {
             _ => target.difference_rows,
         }
         .filter(|_| centred);
-        let batch = rows.map_or_else(|| plain_batch(n), |rows| centred_batch(rows));
+        let batch = rows.map_or_else(|| plain_batch(n), centred_batch);
         let minibatch = MinibatchSettings::read(settings, target, batch);
         let (noise, excess, time) = if centred {
             (Noise::Mode, EXCESS_CENTRED, TIME_CENTRED)
@@ -145,6 +145,7 @@ impl Variant for Plain {
         .standing(Standing::Comparison);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sgld",
+        family: Family::Langevin,
         title: "SGLD",
         about: "Langevin dynamics with minibatch gradients: the baseline of its family, with a bias that it shows",
         cite: "Welling, Teh, \"Bayesian learning via stochastic gradient Langevin dynamics\", ICML 2011",
@@ -178,6 +179,7 @@ impl Variant for Centred {
     const ADVICE: Traits = Traits::ORDINARY.centred(40.0).standing(Standing::Auto);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sgld-cv",
+        family: Family::Langevin,
         title: "SGLD with control variates",
         about: "Langevin dynamics with minibatch gradients centred at the mode: little noise near it, for tall data",
         cite: "Baker, Fearnhead, Fox, Nemeth, \"Control variates for stochastic gradient MCMC\", \

@@ -34,7 +34,7 @@ use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::momentum::{self, Dynamics, INTEGRATOR, Integrator, PhaseSpace, Plan, STEP, Thermostat};
 use super::sghmc::{INFO, default_batch};
 use super::sgld::{Centred, Plain};
-use super::{InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::rng::Streams;
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};
 use crate::oracle::{Estimator, Oracle, StepError};
@@ -225,6 +225,7 @@ impl Variant for Plain {
     const ESTIMATOR: Estimator = Estimator::Plain;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sgnht",
+        family: Family::Momentum,
         title: "SGNHT",
         about: "Hamiltonian dynamics with minibatch gradients and thermostats that absorb their noise, whatever its size",
         cite: "Ding, Fang, Babbush, Chen, Skeel, Neven, \"Bayesian sampling using stochastic gradient thermostats\", NIPS 2014, with \
@@ -248,6 +249,7 @@ impl Variant for Centred {
     const ADVICE: Traits = Traits::ORDINARY.centred(25.0);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sgnht-cv",
+        family: Family::Momentum,
         title: "SGNHT with control variates",
         about: "Hamiltonian dynamics with thermostats and minibatch gradients centred at the mode: long steps, for tall data",
         cite: "Ding, Fang, Babbush, Chen, Skeel, Neven, \"Bayesian sampling using stochastic gradient thermostats\", NIPS 2014, with \

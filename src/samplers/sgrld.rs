@@ -31,7 +31,7 @@ use super::langevin::{
     centred_batch, plain_batch,
 };
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
-use super::{Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::linalg::{Cholesky, NotPositiveDefinite, axpy, dot, whiten};
 use crate::base::rng::{Purpose, Streams, stream};
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};
@@ -207,6 +207,7 @@ impl Sampler for Sgrld {
     type State = SgrldState;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sgrld",
+        family: Family::Langevin,
         title: "SGRLD",
         about: "Langevin dynamics whose steps are scaled by the Fisher information at the present position, for posteriors whose \
                 curvature changes over their width",
@@ -253,7 +254,7 @@ impl Sampler for Sgrld {
         let rows = target
             .difference_rows
             .filter(|_| estimator == Estimator::ControlVariate);
-        let batch = rows.map_or_else(|| plain_batch(n), |rows| centred_batch(rows));
+        let batch = rows.map_or_else(|| plain_batch(n), centred_batch);
         let minibatch = MinibatchSettings::read(settings, target, batch);
         let (noise, excess, time) = match estimator {
             Estimator::ControlVariate => (Noise::Mode, EXCESS_CENTRED, TIME_CENTRED),

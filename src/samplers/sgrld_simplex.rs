@@ -27,7 +27,9 @@ use super::advise::{Standing, Traits};
 use super::langevin::{STEPS_PER_DRAW, capped_steps, plain_batch, step_for_excess};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::simplex::{self, Weights};
-use super::{InfoColumn, NOISE_SHARE, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{
+    Family, InfoColumn, NOISE_SHARE, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target, Tick,
+};
 use crate::base::rng::Streams;
 use crate::base::settings::{Field, Kind, SettingError, Settings, Value};
 use crate::models::{Model, SimplexCounts};
@@ -91,6 +93,7 @@ impl Sampler for SgrldSimplex {
     const ADVICE: Traits = Traits::ORDINARY.standing(Standing::Comparison);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sgrld-simplex",
+        family: Family::Simplex,
         title: "SGRLD on the simplex",
         about: "Riemannian Langevin dynamics for probabilities: what SCIR is compared with, wrong near 0",
         cite: "Patterson, Teh, \"Stochastic gradient Riemannian Langevin dynamics on the probability simplex\", NeurIPS 2013",

@@ -27,7 +27,8 @@ use rand_distr::{Distribution as _, Exp1};
 use super::advise::Traits;
 use super::hamiltonian::start_density;
 use super::{
-    EVALUATIONS, InfoColumn, LOG_DENSITY, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick,
+    EVALUATIONS, Family, InfoColumn, LOG_DENSITY, Phase, Sampler, SamplerSpec, StateVisitor,
+    Target, Tick,
 };
 use crate::base::linalg::{axpy, symmetric_eigen};
 use crate::base::rng::{ChainRng, Streams};
@@ -111,6 +112,7 @@ impl Sampler for Slice {
     const ADVICE: Traits = Traits::ORDINARY.passes(6.0, 1.0);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "slice",
+        family: Family::FullData,
         title: "Slice sampler",
         about: "Draws along one direction after the other from the slice under the density: exact, needs no tuning and no \
                 gradient",

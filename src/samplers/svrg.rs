@@ -26,7 +26,7 @@ use super::langevin::{
 };
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::saga::{table_batch, table_rule};
-use super::{Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::rng::Streams;
 use crate::base::settings::{Field, Kind, SettingError, Settings, Value};
 use crate::oracle::{Estimator, Keep, Oracle, RowTable, StepError};
@@ -66,6 +66,7 @@ impl Sampler for SvrgLd {
     type State = SvrgState;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "svrg-ld",
+        family: Family::Langevin,
         title: "SVRG Langevin dynamics",
         about: "Langevin dynamics with minibatch gradients centred at a position that follows the chain, at the price of a pass \
                 over all rows now and then",

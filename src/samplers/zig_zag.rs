@@ -52,6 +52,7 @@ impl Motion for Flip {
     const ADVICE: Traits = Traits::ORDINARY.centred(1.0);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "zig-zag",
+        family: super::Family::PiecewiseDeterministic,
         title: "Zig-zag",
         about: "Moves on straight lines whose direction changes when single rows ask for it: exact for tall data",
         cite: "Bierkens, Fearnhead, Roberts, \"The zig-zag process and super-efficient sampling for Bayesian analysis of big \

@@ -212,6 +212,7 @@ impl App {
         if theme::choice(ctx) != choice {
             theme::set(ctx, choice);
         }
+        widgets::number::set_decimal_comma(self.state.preferences.decimal_comma);
         let zoom = self.state.preferences.zoom;
         if (ctx.zoom_factor() - zoom).abs() > 1e-3 {
             ctx.set_zoom_factor(zoom);

@@ -41,6 +41,13 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
     let mut rows: Vec<(String, Deed)> = vec![
         ("Open a file…".to_owned(), Deed::Act(Act::Open)),
         ("Run the model".to_owned(), Deed::Act(Act::Run)),
+        ("Save the project".to_owned(), Deed::Act(Act::Save)),
+        ("Save the project as…".to_owned(), Deed::Act(Act::SaveAs)),
+        ("New project".to_owned(), Deed::Send(Command::NewProject)),
+        (
+            "Save the draft as a recipe…".to_owned(),
+            Deed::Act(Act::SaveRecipe),
+        ),
         (
             "Stop the run and keep its draws".to_owned(),
             Deed::Act(Act::Stop),
@@ -50,9 +57,12 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
             Deed::Act(Act::PauseResume),
         ),
         ("Export draws…".to_owned(), Deed::Act(Act::Export)),
-        ("Save the recipe…".to_owned(), Deed::Act(Act::SaveRecipe)),
         ("Undo".to_owned(), Deed::Act(Act::Undo)),
         ("Redo".to_owned(), Deed::Act(Act::Redo)),
+        (
+            "Compare samplers by running them".to_owned(),
+            Deed::Send(Command::CompareSamplers),
+        ),
         ("New seed".to_owned(), Deed::Send(Command::NewSeed)),
         ("Close the data".to_owned(), Deed::Send(Command::CloseData)),
         (
@@ -70,6 +80,18 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
         (
             "Theme: high contrast".to_owned(),
             Deed::Send(Command::SetTheme(Theme::HighContrast)),
+        ),
+        (
+            "Numbers: decimal comma".to_owned(),
+            Deed::Send(Command::SetDecimalComma(true)),
+        ),
+        (
+            "Numbers: decimal point".to_owned(),
+            Deed::Send(Command::SetDecimalComma(false)),
+        ),
+        (
+            "Reset the layout of the panels".to_owned(),
+            Deed::Act(Act::ResetLayout),
         ),
         (
             "Show only the verdict".to_owned(),

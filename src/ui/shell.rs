@@ -5,7 +5,7 @@ use eframe::egui::{self, Align, Frame, Layout, Margin, Panel, Ui};
 use super::icons;
 use super::outbox::Outbox;
 use super::palette::palette_ui;
-use super::panels::{Views, data, model, runs, sampler, start};
+use super::panels::{Views, compare, data, model, runs, sampler, start};
 use super::project_menu::{project_menu_ui, question_ui};
 use super::shortcuts::{self, Act};
 use super::theme::{Palette, Text, tokens};
@@ -31,6 +31,7 @@ pub fn window_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Out
         Page::Data => data::data_ui(ui, state, &mut views.data, out),
         Page::Model => model::model_ui(ui, state, &mut views.model, out),
         Page::Sampler => sampler::sampler_ui(ui, state, &mut views.sampler, out),
+        Page::Compare => compare::compare_ui(ui, state, &mut views.compare, out),
         Page::Runs => runs::runs_ui(ui, state, &mut views.runs, out),
     }
     palette_ui(ui, state, views, out);

@@ -32,6 +32,8 @@ pub enum Act {
     Undo,
     /// Make it again.
     Redo,
+    /// Put all panels back to where they were at first.
+    ResetLayout,
     /// Show a page.
     GoTo(Page),
     /// Show more or less.
@@ -157,6 +159,7 @@ pub fn perform(act: Act, state: &AppState, views: &mut Views, out: &mut Outbox) 
         Act::Save => out.send(Command::SaveProject),
         Act::SaveAs => out.send(Command::PickSaveProject),
         Act::SaveRecipe => out.send(Command::PickSaveRecipe),
+        Act::ResetLayout => views.runs.reset_layout(),
         Act::Undo => out.send(Command::Undo),
         Act::Redo => out.send(Command::Redo),
         Act::GoTo(page) => out.send(Command::GoTo(page)),

@@ -242,8 +242,7 @@ impl<'a> Profile<'a> {
 
     /// d(θ), with β, u and r²; infinite where rounding spoils the factor.
     pub fn deviance(&mut self, theta: &[f64]) -> f64 {
-        self.evaluate(theta)
-            .unwrap_or_else(|_indefinite| f64::INFINITY)
+        self.evaluate(theta).unwrap_or(f64::INFINITY)
     }
 
     fn evaluate(&mut self, theta: &[f64]) -> Result<f64, NotPositiveDefinite> {

@@ -32,8 +32,8 @@ use super::tuning::{
     METRIC_FIELD, Plan, START_METRIC_FIELD, STEP_SIZE_FIELD, TARGET_ACCEPT_FIELD, Tuning,
 };
 use super::{
-    ACCEPT, DIVERGENT, ENERGY, InfoColumn, LOG_DENSITY, N_LEAPFROG, Phase, STEP_SIZE, Sampler,
-    SamplerSpec, StateVisitor, TREE_DEPTH, Target, Tick,
+    ACCEPT, DIVERGENT, ENERGY, Family, InfoColumn, LOG_DENSITY, N_LEAPFROG, Phase, STEP_SIZE,
+    Sampler, SamplerSpec, StateVisitor, TREE_DEPTH, Target, Tick,
 };
 use crate::base::rng::Streams;
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};
@@ -115,6 +115,7 @@ impl Sampler for Nuts {
         .standing(Standing::Auto);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "nuts",
+        family: Family::FullData,
         title: "NUTS",
         about: "The No-U-Turn sampler of Stan: exact, tunes itself, the reference for every other sampler",
         cite: "Hoffman and Gelman 2014, JMLR 15; Betancourt 2017, arXiv:1701.02434",

@@ -1,8 +1,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rand::RngExt as _;
-
 use super::split_merge::Workspace;
 use super::*;
 use crate::base::rng::{Purpose, Streams, stream};
@@ -37,7 +35,9 @@ pub fn assert_frequencies(what: &str, mixture: &Mixture, chains: &[Vec<Vec<u32>>
         check(&[labels], *p);
     }
     let (labels, p): (Vec<_>, Vec<f64>) = rare.into_iter().unzip();
-    check(&labels, p.iter().sum());
+    if !labels.is_empty() {
+        check(&labels, p.iter().sum());
+    }
 }
 
 /// Few units with items.
@@ -227,7 +227,7 @@ fn draws_of_data_and_partition_by_turns_keep_the_prior() {
             found.entry("alpha").or_default().push(kernel.position()[1]);
             carry = Some(now);
             // New data: each cluster's items are an urn.
-            let mut urns = vec![[0.5; LEVELS as usize]; UNITS];
+            let mut urns = [[0.5; LEVELS as usize]; UNITS];
             for (unit, label) in labels.iter().enumerate() {
                 let urn = &mut urns[*label as usize];
                 items[unit].clear();
@@ -253,7 +253,6 @@ fn draws_of_data_and_partition_by_turns_keep_the_prior() {
         let moments = crate::samplers::testing::assert_moments;
         moments(id, &[found["k"].clone()], mean, moment(2, mean));
         moments(id, &[found["alpha"].clone()], 2.0 / 1.5, 2.0 / 2.25);
-        let _: f64 = rng.random();
     }
 }
 

@@ -1,6 +1,7 @@
 //! The pages of the window. Each is a function of the state and its own view; it draws and sends commands.
 
 mod columns;
+pub mod compare;
 pub mod data;
 pub mod menu;
 pub mod model;
@@ -22,6 +23,8 @@ pub struct Views {
     pub model: model::ModelView,
     /// Sampler page.
     pub sampler: sampler::SamplerView,
+    /// Comparison page.
+    pub compare: compare::CompareView,
     /// Runs page.
     pub runs: runs::RunsView,
     /// Command palette.

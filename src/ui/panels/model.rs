@@ -17,6 +17,7 @@ use crate::ui::widgets::{
     Button, Chip, Field, empty_state, heading, hint, number, paint, sentence,
 };
 
+mod elsewhere;
 mod priors;
 mod roles;
 mod words;
@@ -29,6 +30,7 @@ const REMARKS_WIDTH: f32 = 288.0;
 /// What the page keeps for itself.
 #[derive(Default)]
 pub struct ModelView {
+    elsewhere: elsewhere::ElsewhereView,
     formula: String,
     /// The draft's formula that `formula` was last set from.
     shown: String,
@@ -99,6 +101,11 @@ pub fn model_ui(ui: &mut Ui, state: &AppState, view: &mut ModelView, out: &mut O
                             settings_ui(ui, document, &mut view.settings, out);
                         });
                     priors::priors_ui(ui, document, check, &mut view.priors, out);
+                    Frame::NONE
+                        .inner_margin(Margin::same(t.space.x4 as i8))
+                        .show(ui, |ui| {
+                            elsewhere::elsewhere_ui(ui, document, check, &mut view.elsewhere);
+                        });
                 });
         });
 }
@@ -233,8 +240,12 @@ fn template_ui(ui: &mut Ui, document: &Document, out: &mut Outbox) {
         .add(Chip::choice(title).named("Template"))
         .on_hover_text("The kind of model");
     menu::menu(&chip, menu::WIDE, |ui| {
-        menu::note(ui, "The kind of model");
+        let mut group = "";
         for entry in models::REGISTRY {
+            if entry.group != group {
+                menu::note(ui, entry.group);
+                group = entry.group;
+            }
             let is_chosen = entry.spec.id == chosen;
             let item = menu::item(ui, entry.spec.title, "", is_chosen);
             if item.on_hover_text(entry.spec.about).clicked() && !is_chosen {

@@ -17,6 +17,7 @@ mod curves;
 mod dock;
 mod effects;
 mod export_menu;
+mod folding;
 mod info;
 mod panes;
 mod peak;
@@ -24,6 +25,7 @@ mod run_bar;
 mod selected;
 mod status;
 mod summary;
+mod table_keys;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -31,8 +33,12 @@ mod words;
 
 /// Height below which the bottom panel is only its tab strip.
 const LOW: f32 = 660.0;
-/// Widths below which the left panel gives way.
+/// Width below which the left panel is a rail.
 const NARROW: f32 = 1000.0;
+/// Width below which the panel at the right is a tab of the dock, and a rail.
+const TIGHT: f32 = 1080.0;
+/// Width of a rail.
+const RAIL: f32 = 32.0;
 
 /// What the page keeps for itself.
 #[derive(Default)]
@@ -41,8 +47,20 @@ pub struct RunsView {
     summary: summary::SummaryView,
     bottom: bottom::BottomView,
     export: export_menu::ExportView,
+    held: run_bar::Held,
+    /// Counts resets, so that panels forget their sizes.
+    layout: u32,
     /// Height of the bottom panel, so that the chains beside it stand on one line with it.
     bottom_height: f32,
+}
+
+impl RunsView {
+    /// Puts panels, panes and tabs back to where they were at first.
+    pub fn reset_layout(&mut self) {
+        self.layout += 1;
+        self.bottom_height = 0.0;
+        self.dock.reset();
+    }
 }
 
 /// Draws the page.
@@ -57,7 +75,7 @@ pub fn runs_ui(ui: &mut Ui, state: &AppState, view: &mut RunsView, out: &mut Out
         no_run_ui(ui, state, out);
         return;
     };
-    run_bar::run_bar_ui(ui, state, entry, &mut view.export, out);
+    run_bar::run_bar_ui(ui, state, entry, (&mut view.export, &mut view.held), out);
     status::status_ui(ui, entry);
     let size = |panel: &crate::ui::theme::tokens::PanelSize| {
         if wide {
@@ -67,8 +85,14 @@ pub fn runs_ui(ui: &mut Ui, state: &AppState, view: &mut RunsView, out: &mut Out
         }
     };
     // A panel remembers its size by its name, and narrow and wide windows have sizes of their own.
-    let salt = if wide { "wide" } else { "narrow" };
-    if screen.x >= NARROW {
+    let salt = (if wide { "wide" } else { "narrow" }, view.layout);
+    let tight = screen.x < TIGHT && state.preferences.depth != Depth::Verdict;
+    if screen.x < NARROW {
+        Panel::left("runs-rail")
+            .exact_size(RAIL)
+            .frame(Frame::NONE.fill(colors.bg_panel))
+            .show(ui, |ui| left_rail_ui(ui, state, out));
+    } else {
         Panel::left(("runs-tree", salt))
             .resizable(true)
             .default_size(size(&t.panel.left))
@@ -89,16 +113,28 @@ pub fn runs_ui(ui: &mut Ui, state: &AppState, view: &mut RunsView, out: &mut Out
     } else {
         view.bottom_height
     };
-    Panel::right(("runs-right", salt))
-        .resizable(true)
-        .default_size(size(&t.panel.right))
-        .size_range(t.panel.right.min..=t.panel.right.max)
-        .frame(Frame::NONE.fill(colors.bg_surface))
-        .show(ui, |ui| {
-            // A panel that is not filled would shrink to its contents.
-            ui.set_min_size(ui.available_size());
-            right_ui(ui, state, entry, view, out, bottom_height);
-        });
+    if tight {
+        Panel::right("runs-right-rail")
+            .exact_size(RAIL)
+            .frame(Frame::NONE.fill(colors.bg_panel))
+            .show(ui, |ui| {
+                ui.add_space(t.space.x1);
+                let button = Button::icon_only(icons::TABLE, "Show the summary table").small();
+                if ui.add(button).clicked() {
+                    view.dock.show_summary();
+                }
+            });
+    } else {
+        right_panel_ui(
+            ui,
+            state,
+            entry,
+            view,
+            (salt, size(&t.panel.right)),
+            bottom_height,
+            out,
+        );
+    }
     if state.preferences.depth != Depth::Verdict || bottom::has_warnings(state, entry) {
         let panel = Panel::bottom(("runs-bottom", salt)).frame(Frame::NONE.fill(colors.bg_surface));
         let panel = if low {
@@ -127,7 +163,70 @@ pub fn runs_ui(ui: &mut Ui, state: &AppState, view: &mut RunsView, out: &mut Out
                 None,
             );
         } else {
-            dock::dock_ui(ui, state, entry, &mut view.dock, out);
+            dock::dock_ui(
+                ui,
+                state,
+                entry,
+                (&mut view.dock, &mut view.summary),
+                tight,
+                out,
+            );
+        }
+    });
+}
+
+/// The panel at the right: chains, table, selected variable.
+fn right_panel_ui(
+    ui: &mut Ui,
+    state: &AppState,
+    entry: &RunEntry,
+    view: &mut RunsView,
+    (salt, width): ((&str, u32), f32),
+    bottom_height: f32,
+    out: &mut Outbox,
+) {
+    let t = tokens();
+    Panel::right(("runs-right", salt))
+        .resizable(true)
+        .default_size(width)
+        .size_range(t.panel.right.min..=t.panel.right.max)
+        .frame(Frame::NONE.fill(Palette::of(ui).bg_surface))
+        .show(ui, |ui| {
+            // A panel that is not filled would shrink to its contents.
+            ui.set_min_size(ui.available_size());
+            right_ui(ui, state, entry, view, out, bottom_height);
+        });
+}
+
+/// What the left panel leads to, where there is no room for it.
+fn left_rail_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
+    let t = tokens();
+    ui.add_space(t.space.x1);
+    ui.spacing_mut().item_spacing.y = t.space.x1;
+    for (icon, label, page, able) in [
+        (icons::TABLE, "Data", Page::Data, state.data.is_some()),
+        (
+            icons::FUNCTION,
+            "Model",
+            Page::Model,
+            state.document.is_some(),
+        ),
+    ] {
+        if ui
+            .add_enabled(able, Button::icon_only(icon, label).small())
+            .clicked()
+        {
+            out.send(Command::GoTo(page));
+        }
+    }
+    let runs = ui.add(Button::icon_only(icons::LIST_NUMBERS, "Runs").small());
+    super::menu::menu(&runs, 220.0, |ui| {
+        for entry in state.runs.iter().rev() {
+            let sampler = entry.sampler().map_or("auto", |spec| spec.title);
+            let chosen = state.selected_run == Some(entry.id);
+            if super::menu::item(ui, &entry.title(), sampler, chosen).clicked() {
+                out.send(Command::SelectRun(entry.id));
+            }
         }
     });
 }

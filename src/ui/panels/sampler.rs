@@ -10,6 +10,7 @@ use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Button};
 
+mod calibration;
 mod cards;
 pub(in crate::ui::panels) mod form;
 mod likelihood;
@@ -26,6 +27,7 @@ const LIST: f32 = 392.0;
 #[derive(Default)]
 pub struct SamplerView {
     form: form::FormView,
+    list: cards::ListView,
     likelihood: likelihood::LikelihoodView,
 }
 
@@ -58,7 +60,9 @@ pub fn sampler_ui(ui: &mut Ui, state: &AppState, view: &mut SamplerView, out: &m
                 .show(ui, |ui| {
                     Frame::NONE
                         .inner_margin(Margin::same(t.space.x3 as i8))
-                        .show(ui, |ui| cards::cards_ui(ui, state, recipe, out));
+                        .show(ui, |ui| {
+                            cards::cards_ui(ui, state, recipe, &mut view.list, out);
+                        });
                 });
         });
     Frame::NONE.fill(colors.bg_app).show(ui, |ui| {
@@ -81,6 +85,8 @@ pub fn sampler_ui(ui: &mut Ui, state: &AppState, view: &mut SamplerView, out: &m
                             }
                             None => auto_ui(ui, state),
                         }
+                        ui.add_space(t.space.x2);
+                        calibration::calibration_ui(ui, state, recipe, out);
                         ui.add_space(t.space.x2);
                         peak::peak_ui(ui, recipe, &mut view.form, out);
                         ui.add_space(t.space.x2);

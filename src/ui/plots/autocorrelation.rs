@@ -50,6 +50,7 @@ pub fn autocorrelation_ui(
         range,
     );
     axes.x_title = "lag, draws";
+    axes.step = 1.0;
     let curves: Vec<Vec<[f64; 2]>> = data
         .chains
         .iter()

@@ -9,6 +9,7 @@ use eframe::egui::{
 };
 use egui_plot::{Plot, PlotMemory, PlotPoint, PlotTransform, PlotUi};
 
+use super::cursor::{self, Zoom};
 use super::marks::Marks;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{number, paint};
@@ -47,6 +48,8 @@ pub struct Axes<'a> {
     pub link: Option<Id>,
     /// Space around the data.
     pub margin: Margin,
+    /// Distance between values of x that the keyboard's cursor stops at; 0 for a hundredth of what shows.
+    pub step: f64,
 }
 
 impl<'a> Axes<'a> {
@@ -68,6 +71,7 @@ impl<'a> Axes<'a> {
                 top: 8,
                 bottom: 28,
             },
+            step: 0.0,
         }
     }
 
@@ -94,7 +98,7 @@ pub struct Shown {
     pub response: Response,
     /// From values to points on the screen.
     pub transform: PlotTransform,
-    /// Where the pointer is, in values.
+    /// Where the pointer is, in values, else where the keyboard's cursor stands.
     pub hover: Option<PlotPoint>,
 }
 
@@ -173,10 +177,17 @@ pub fn show<'a>(
             .link_cursor(group, [true, false])
             .link_axis(group.with("x"), [true, false]);
     }
-    let shown = plot.show(&mut child, |plot_ui| {
+    let moved = cursor::read(ui, axes, axes.visible_x(ui));
+    let shown = plot.show(&mut child, move |plot_ui| {
+        match moved.zoom {
+            Some(Zoom::To(low, high)) => plot_ui.set_plot_bounds_x(low..=high),
+            Some(Zoom::Reset) => plot_ui.set_auto_bounds([true, true]),
+            None => {}
+        }
         plot_ui.add(backdrop);
         build(plot_ui);
     });
+    cursor::keep(ui, axes.id, &shown.response, moved.at);
     shown
         .response
         .widget_info(|| WidgetInfo::labeled(Role::Image, true, axes.summary));
@@ -185,7 +196,17 @@ pub fn show<'a>(
     let hover = shown
         .response
         .hover_pos()
-        .map(|pos| shown.transform.value_from_position(pos));
+        .map(|pos| shown.transform.value_from_position(pos))
+        .or_else(|| {
+            let x = moved.at.filter(|_| shown.response.has_focus())?;
+            let place = shown.transform.position_from_point_x(x);
+            let frame = *shown.transform.frame();
+            if frame.x_range().contains(place) {
+                let stroke = Stroke::new(t.stroke.hair, p.accent);
+                ui.painter().vline(crisp(place), frame.y_range(), stroke);
+            }
+            Some(PlotPoint::new(x, shown.transform.bounds().center().y))
+        });
     Shown {
         response: shown.response,
         transform: shown.transform,

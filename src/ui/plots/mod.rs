@@ -4,6 +4,7 @@ pub mod autocorrelation;
 pub mod axes;
 pub mod caterpillar;
 pub mod convergence;
+mod cursor;
 pub mod decimate;
 pub mod density;
 pub mod interval;

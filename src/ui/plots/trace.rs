@@ -303,6 +303,7 @@ pub fn trace_ui(
         (0.0, 1.0),
     );
     axes.x_title = "iteration";
+    axes.step = data.thin.max(1) as f64;
     axes.link = link;
     if warmup_end > from {
         axes.warmup = Some((0.0, warmup_end));

@@ -34,9 +34,24 @@ pub fn shorten(name: &str, max_chars: usize) -> String {
     let Some(inside) = rest.strip_suffix(']') else {
         return name.to_owned();
     };
-    let terms: Vec<String> = inside.split(',').map(shorten_term).collect();
-    format!("{head}[{}]", terms.join(","))
+    let cut_to = |letters: usize| {
+        let terms: Vec<String> = inside
+            .split(',')
+            .map(|term| shorten_term(term, letters))
+            .collect();
+        format!("{head}[{}]", terms.join(","))
+    };
+    // As many letters as there is room for.
+    let longest = inside.chars().count();
+    (LETTERS..longest)
+        .rev()
+        .map(cut_to)
+        .find(|name| name.chars().count() <= max_chars)
+        .unwrap_or_else(|| cut_to(LETTERS))
 }
+
+/// Letters of a term that stay at least.
+const LETTERS: usize = 3;
 
 /// `name` with its middle replaced by an ellipsis if it has more than `max_chars` characters.
 pub fn fit(name: &str, max_chars: usize) -> String {
@@ -54,12 +69,12 @@ pub fn fit(name: &str, max_chars: usize) -> String {
 }
 
 /// Shortens `Intercept` to `Int…` and `region=north` to `reg…=north`: the level distinguishes.
-fn shorten_term(term: &str) -> String {
+fn shorten_term(term: &str, letters: usize) -> String {
     let (word, level) = term.split_at(term.find('=').unwrap_or(term.len()));
-    if word.chars().count() <= 4 {
+    if word.chars().count() <= letters + 1 {
         return term.to_owned();
     }
-    let kept: String = word.chars().take(3).collect();
+    let kept: String = word.chars().take(letters).collect();
     format!("{kept}…{level}")
 }
 
@@ -69,9 +84,11 @@ mod tests {
 
     #[test]
     fn terms_inside_brackets_are_cut_and_the_end_stays() {
-        assert_eq!(shorten("Sigma[Intercept,age]", 16), "Sigma[Int…,age]");
+        assert_eq!(shorten("Sigma[Intercept,age]", 15), "Sigma[Int…,age]");
         assert_eq!(shorten("b[region=north]", 12), "b[reg…=north]");
         assert_eq!(shorten("b[age]", 16), "b[age]");
+        // No more is cut than there is need for.
+        assert_eq!(shorten("b[tenure_months]", 14), "b[tenure_mon…]");
         assert_eq!(
             shorten("a_very_long_name_without_brackets", 10),
             "a_very_long_name_without_brackets"

@@ -2,6 +2,8 @@
 //!
 //! For the screen only; files are written elsewhere, with all digits and ASCII signs.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 /// Narrow no-break space: between thousands, and between a number and its unit.
 pub const NARROW: char = '\u{202f}';
 /// The minus sign.
@@ -117,8 +119,29 @@ pub fn fixed(value: f64, decimals: i32) -> String {
         out.push(MINUS);
     }
     out.push_str(&group(whole));
-    out.push_str(rest);
+    out.push_str(&with_mark(rest));
     out
+}
+
+/// Whether numbers on screen have a decimal comma. One setting for the whole window, changed by its owner alone.
+static COMMA: AtomicBool = AtomicBool::new(false);
+
+/// Chooses the decimal mark of all numbers on screen.
+pub fn set_decimal_comma(on: bool) {
+    COMMA.store(on, Ordering::Relaxed);
+}
+
+/// `text` with the decimal mark that was chosen.
+fn with_mark(text: &str) -> String {
+    marked(text, COMMA.load(Ordering::Relaxed))
+}
+
+fn marked(text: &str, comma: bool) -> String {
+    if comma {
+        text.replacen('.', ",", 1)
+    } else {
+        text.to_owned()
+    }
 }
 
 /// A difference or a shift: as [`fixed`], with its sign also when positive.
@@ -294,7 +317,7 @@ fn round_to(value: f64, decimals: i32) -> f64 {
 
 fn scientific(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$e}");
-    text.replace('-', &MINUS.to_string())
+    with_mark(&text.replace('-', &MINUS.to_string()))
 }
 
 fn group(digits: &str) -> String {
@@ -319,6 +342,15 @@ mod tests {
     /// The text with plain spaces and signs, for reading.
     fn plain(text: &str) -> String {
         text.replace(NARROW, " ").replace(MINUS, "-")
+    }
+
+    #[test]
+    fn a_decimal_comma_replaces_the_point_and_nothing_else() {
+        // The setting itself belongs to the whole program, where tests run side by side.
+        assert_eq!(marked(".25", true), ",25");
+        assert_eq!(marked(".25", false), ".25");
+        assert_eq!(marked("1.2e-5", true), "1,2e-5");
+        assert_eq!(marked("", true), "");
     }
 
     #[test]

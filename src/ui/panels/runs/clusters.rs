@@ -83,7 +83,7 @@ pub fn clusters_pane(
     if let Some(scatter) = &clusters.scatter {
         let builder = UiBuilder::new().max_rect(place(1.0));
         ui.scope_builder(builder, |ui| {
-            scatter_ui(ui, id, scatter, &clusters.partition)
+            scatter_ui(ui, id, scatter, &clusters.partition);
         });
     }
 }

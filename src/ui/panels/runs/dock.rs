@@ -9,6 +9,7 @@ use egui_tiles::{
 };
 
 use super::panes::{PaneViews, pane_ui};
+use super::summary::{SummaryView, summary_body_ui};
 use crate::app::{AppState, Depth, RunEntry};
 use crate::engine::{Report, RunView};
 use crate::ui::icons;
@@ -41,6 +42,8 @@ pub enum Pane {
     Peak,
     /// Clusters of a mixture.
     Clusters,
+    /// The table, where there is no room for the panel at the right.
+    Summary,
 }
 
 impl Pane {
@@ -56,6 +59,7 @@ impl Pane {
             Self::Groups => "Groups",
             Self::Peak => "Peak",
             Self::Clusters => "Clusters",
+            Self::Summary => "Summary",
         }
     }
 
@@ -71,6 +75,7 @@ impl Pane {
             Self::Groups => icons::CHART_BAR_HORIZONTAL,
             Self::Peak => icons::CHART_LINE_UP,
             Self::Clusters => icons::CHART_SCATTER,
+            Self::Summary => icons::TABLE,
         }
     }
 }
@@ -79,23 +84,47 @@ impl Pane {
 #[derive(Default)]
 pub struct DockView {
     tree: Option<Tree<Pane>>,
+    /// Where there is no room for the panel at the right, its table is a tab.
+    narrow_tree: Option<Tree<Pane>>,
     panes: PaneViews,
+    /// The run shown last, and whether it had ended.
+    seen: Option<(u64, bool)>,
+    /// The table is to come to the front.
+    show_summary: bool,
     /// The run whose bias tab was brought to the front.
     shown_bias: Option<u64>,
 }
 
-fn layout() -> Tree<Pane> {
+impl DockView {
+    /// Forgets what was moved.
+    pub fn reset(&mut self) {
+        self.tree = None;
+        self.narrow_tree = None;
+        self.seen = None;
+    }
+
+    /// Brings the table to the front, where it is a tab.
+    pub fn show_summary(&mut self) {
+        self.show_summary = true;
+    }
+}
+
+fn layout(with_summary: bool) -> Tree<Pane> {
     let mut tiles = Tiles::default();
     let mut tabs = |panes: &[Pane]| {
         let children: Vec<TileId> = panes.iter().map(|pane| tiles.insert_pane(*pane)).collect();
         tiles.insert_tab_tile(children)
     };
-    let top = tabs(&[
+    let mut first = vec![
         Pane::Trace,
         Pane::Rank,
         Pane::Autocorrelation,
         Pane::Clusters,
-    ]);
+    ];
+    if with_summary {
+        first.push(Pane::Summary);
+    }
+    let top = tabs(&first);
     let left = tabs(&[Pane::Density, Pane::Groups]);
     let right = tabs(&[Pane::Convergence, Pane::Bias, Pane::Info, Pane::Peak]);
     let mut pair = |dir: LinearDir, children: [TileId; 2], share: f32| {
@@ -104,7 +133,7 @@ fn layout() -> Tree<Pane> {
     };
     let low = pair(LinearDir::Horizontal, [left, right], 0.46);
     let root = pair(LinearDir::Vertical, [top, low], 0.5);
-    Tree::new(Id::unique("runs dock"), root, tiles)
+    Tree::new(Id::unique(("runs dock", with_summary)), root, tiles)
 }
 
 /// Shows the dock, or a single density for those who want only the verdict.
@@ -112,7 +141,8 @@ pub fn dock_ui(
     ui: &mut Ui,
     state: &AppState,
     entry: &RunEntry,
-    view: &mut DockView,
+    (view, summary): (&mut DockView, &mut SummaryView),
+    narrow: bool,
     out: &mut Outbox,
 ) {
     let (Some(run), Some(report)) = (entry.view(), entry.report()) else {
@@ -124,6 +154,7 @@ pub fn dock_ui(
         run: &run,
         report: &report,
         views: &mut view.panes,
+        summary,
         out,
     };
     if state.preferences.depth == Depth::Verdict {
@@ -138,7 +169,31 @@ pub fn dock_ui(
         });
         return;
     }
-    let tree = view.tree.get_or_insert_with(layout);
+    let tree = if narrow {
+        &mut view.narrow_tree
+    } else {
+        &mut view.tree
+    };
+    let tree = tree.get_or_insert_with(|| layout(narrow));
+    // The trace is for live runs; what a finished one says is in ranks and densities.
+    let now = (entry.id, run.is_finished());
+    if view.seen != Some(now) {
+        let front = if now.1 { Pane::Rank } else { Pane::Trace };
+        let top = [Pane::Trace, Pane::Rank];
+        // Only where one of the two is in front already: somebody who looks at something else goes on doing so.
+        let active = tree.active_tiles();
+        let shown = |id: &TileId| match tree.tiles.get(*id) {
+            Some(Tile::Pane(pane)) => top.contains(pane),
+            _ => false,
+        };
+        if active.iter().any(shown) {
+            tree.make_active(|_, tile| matches!(tile, Tile::Pane(pane) if *pane == front));
+        }
+        view.seen = Some(now);
+    }
+    if std::mem::take(&mut view.show_summary) {
+        tree.make_active(|_, tile| matches!(tile, Tile::Pane(Pane::Summary)));
+    }
     // A check that someone asked for is what they want to see.
     if entry.control.is_some() && view.shown_bias != Some(entry.id) {
         view.shown_bias = Some(entry.id);
@@ -155,6 +210,7 @@ struct Panes<'a> {
     run: &'a RunView,
     report: &'a Report,
     views: &'a mut PaneViews,
+    summary: &'a mut SummaryView,
     out: &'a mut Outbox,
 }
 
@@ -162,6 +218,11 @@ impl Panes<'_> {
     fn show(&mut self, ui: &mut Ui, pane: Pane) {
         let colors = Palette::of(ui);
         ui.painter().rect_filled(ui.max_rect(), 0.0, colors.plot_bg);
+        if pane == Pane::Summary {
+            let (state, entry, report) = (self.state, self.entry, self.report);
+            summary_body_ui(ui, state, entry, report, self.summary, self.out);
+            return;
+        }
         pane_ui(
             ui,
             pane,
@@ -200,7 +261,8 @@ impl Panes<'_> {
             | Pane::Info
             | Pane::Groups
             | Pane::Peak
-            | Pane::Clusters => {}
+            | Pane::Clusters
+            | Pane::Summary => {}
         }
     }
 }

@@ -94,6 +94,8 @@ pub fn pane_ui(
         Pane::Groups => effects_pane(ui, &of_variable, entry, &mut views.effects, out),
         Pane::Peak => super::peak::peak_pane(ui, entry),
         Pane::Clusters => clusters_pane(ui, entry.id, run, report, &mut views.clusters),
+        // The dock draws it, with the view of the panel at the right.
+        Pane::Summary => {}
     }
 }
 

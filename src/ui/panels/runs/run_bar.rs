@@ -9,7 +9,7 @@ use crate::app::{AppState, Command, Depth, RunEntry};
 use crate::engine::RunState;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
-use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{self, Button, Progress, number};
 
 /// Draws that the menu offers to add.
@@ -22,7 +22,7 @@ pub fn run_bar_ui(
     ui: &mut Ui,
     state: &AppState,
     entry: &RunEntry,
-    export: &mut ExportView,
+    (export, held): (&mut ExportView, &mut Held),
     out: &mut Outbox,
 ) {
     let t = tokens();
@@ -42,7 +42,7 @@ pub fn run_bar_ui(
                 buttons_ui(ui, state, entry, export, out, narrow);
                 ui.add_space(t.space.x2);
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                    words_ui(ui, state, entry);
+                    words_ui(ui, state, entry, held);
                 });
             });
         });
@@ -62,9 +62,50 @@ pub fn run_bar_ui(
         });
 }
 
-fn words_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry) {
+/// The verdict on screen: a word stays for a while before it changes, except to bad, so that it can be read.
+#[derive(Default)]
+pub struct Held {
+    now: Option<(u64, VerdictKind, String)>,
+    since: f64,
+}
+
+/// Seconds that a verdict stays.
+const HOLD_SECS: f64 = 2.0;
+
+impl Held {
+    /// What to show of run `id` at `time`, whose verdict is `kind` with `sentence`; `ended` runs have their last word at
+    /// once. The third value is how long something else is kept back, if it is.
+    fn show(
+        &mut self,
+        id: u64,
+        (kind, sentence): (VerdictKind, String),
+        ended: bool,
+        time: f64,
+    ) -> (VerdictKind, String, Option<f64>) {
+        let passed = time - self.since;
+        if let Some((run, word, old)) = &self.now
+            && *run == id
+            && *word != kind
+            && kind != VerdictKind::Bad
+            && !ended
+            && (0.0..HOLD_SECS).contains(&passed)
+        {
+            return (*word, old.clone(), Some(HOLD_SECS - passed));
+        }
+        if self
+            .now
+            .as_ref()
+            .is_none_or(|(run, word, _)| *run != id || *word != kind)
+        {
+            self.since = time;
+        }
+        self.now = Some((id, kind, sentence.clone()));
+        (kind, sentence, None)
+    }
+}
+
+fn words_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, held: &mut Held) {
     let t = tokens();
-    widgets::badge(ui, words::run_kind(entry));
     let sentence = match &entry.phase {
         RunPhase::Preparing(control) => match control.stage() {
             "" => "Preparing the run".to_owned(),
@@ -76,6 +117,14 @@ fn words_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry) {
             .map(|report| report.sentence.clone())
             .unwrap_or_default(),
     };
+    let time = ui.input(|input| input.time);
+    let verdict = (words::run_kind(entry), sentence);
+    let (kind, sentence, kept_back) = held.show(entry.id, verdict, !entry.is_active(), time);
+    if let Some(secs) = kept_back {
+        ui.ctx()
+            .request_repaint_after(std::time::Duration::from_secs_f64(secs));
+    }
+    widgets::badge(ui, kind);
     let caption = caption(entry);
     let quiet = state.preferences.depth == Depth::Verdict || caption.is_empty();
     ui.add_space(t.space.x1);
@@ -304,5 +353,30 @@ fn button(label: &str, icon: char, narrow: bool) -> Button<'_> {
         Button::icon_only(icon, label)
     } else {
         Button::new(label).icon(icon)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_stays_two_seconds_except_before_bad_and_at_the_end() {
+        let mut held = Held::default();
+        let mut show = |run, kind, ended, time| {
+            let (kind, _, kept_back) = held.show(run, (kind, String::new()), ended, time);
+            (kind, kept_back)
+        };
+        use VerdictKind::{Bad, Good, Watch};
+        assert_eq!(show(1, Watch, false, 10.0), (Watch, None));
+        assert_eq!(show(1, Good, false, 10.5), (Watch, Some(1.5)));
+        assert_eq!(show(1, Good, false, 12.0), (Good, None));
+        assert_eq!(show(1, Bad, false, 12.1), (Bad, None));
+        assert_eq!(
+            show(1, Watch, false, 12.2),
+            (Bad, Some(2.0 - (12.2 - 12.1)))
+        );
+        assert_eq!(show(1, Watch, true, 12.3), (Watch, None));
+        assert_eq!(show(2, Good, false, 12.4), (Good, None));
     }
 }

@@ -1,11 +1,14 @@
 //! The summary table: one row per variable, worst first unless sorted otherwise.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use eframe::egui::{Frame, Margin, Rect, ScrollArea, Ui, vec2};
 use egui_extras::Column as Col;
 
+use super::folding::{Item, MANY, items};
+use super::table_keys::{Moved, group_cell, keys_id, keys_ui};
 use super::words;
 use crate::app::correcting;
 use crate::app::entry::Correction;
@@ -36,6 +39,7 @@ enum Column {
     Sd,
     CorrectedSd,
     Mad,
+    Interval,
     Q5,
     Q50,
     Q95,
@@ -65,6 +69,7 @@ impl Column {
             Self::Sd => "sd",
             Self::CorrectedSd => "sd, zv",
             Self::Mad => "MAD",
+            Self::Interval => "90%, 0",
             Self::Q5 => "5%",
             Self::Q50 => "median",
             Self::Q95 => "95%",
@@ -91,6 +96,9 @@ impl Column {
             Self::Mad => {
                 "Median absolute deviation × 1.4826: the sd of a normal distribution, safe from outliers"
             }
+            Self::Interval => {
+                "90% interval and median against a tick at zero, scaled for each row: sign and width, not comparison across rows"
+            }
             Self::Q5 => "5% quantile: lower end of the 90% interval",
             Self::Q50 => "Posterior median",
             Self::Q95 => "95% quantile: upper end of the 90% interval",
@@ -108,6 +116,7 @@ impl Column {
             Self::Mean | Self::EssTail | Self::Q5 | Self::Q50 | Self::Q95 => 60.0,
             Self::CorrectedMean => 92.0,
             Self::Gain => 76.0,
+            Self::Interval => 66.0,
             Self::CorrectedMcse => 62.0,
             Self::Sd | Self::Mcse | Self::Mad | Self::CorrectedSd => 56.0,
             Self::Rhat => 52.0,
@@ -126,7 +135,7 @@ impl Column {
             Self::Sd => row.sd,
             Self::Mad => row.mad,
             Self::Q5 => row.q5,
-            Self::Q50 => row.q50,
+            Self::Q50 | Self::Interval => row.q50,
             Self::Q95 => row.q95,
             Self::Rhat => row.rhat,
             Self::EssBulk => row.ess_bulk,
@@ -144,7 +153,7 @@ impl Column {
         };
         let (row, corrected) = line;
         match self {
-            Self::Mean | Self::Q5 | Self::Q50 | Self::Q95 => {
+            Self::Mean | Self::Interval | Self::Q5 | Self::Q50 | Self::Q95 => {
                 number::estimate(value, row.mcse_mean.unwrap_or(f64::NAN))
             }
             Self::CorrectedMean => {
@@ -166,10 +175,10 @@ impl Column {
 /// Columns for a depth and width, in the order of the table; what is dropped first stands last in `wishes`.
 fn columns(depth: Depth, width: f32, corrected: bool) -> Vec<Column> {
     use Column::{
-        CorrectedMcse, CorrectedMean, CorrectedSd, EssBulk, EssPerSecond, EssTail, Gain, Mad, Mcse,
-        Mean, Q5, Q50, Q95, Rhat, Sd,
+        CorrectedMcse, CorrectedMean, CorrectedSd, EssBulk, EssPerSecond, EssTail, Gain, Interval,
+        Mad, Mcse, Mean, Q5, Q50, Q95, Rhat, Sd,
     };
-    const ORDER: [Column; 15] = [
+    const ORDER: [Column; 16] = [
         Mean,
         Mcse,
         CorrectedMean,
@@ -178,6 +187,7 @@ fn columns(depth: Depth, width: f32, corrected: bool) -> Vec<Column> {
         Sd,
         CorrectedSd,
         Mad,
+        Interval,
         Q5,
         Q50,
         Q95,
@@ -189,7 +199,7 @@ fn columns(depth: Depth, width: f32, corrected: bool) -> Vec<Column> {
     let (kept, wishes): (&[Column], &[Column]) = match depth {
         Depth::Standard if corrected => (&[CorrectedMean, CorrectedMcse, Gain], &[Rhat, Sd, Mean]),
         Depth::Verdict => (&[Mean, Q5, Q95], &[]),
-        Depth::Standard => (&[Mean, Rhat], &[EssBulk, Sd, Mcse, Q5, Q95]),
+        Depth::Standard => (&[Mean, Rhat], &[EssBulk, Sd, Mcse, Interval, Q5, Q95]),
         Depth::Everything => (&ORDER, &[]),
     };
     let mut room = width - ICON - NAME_MIN - EDGE - kept.iter().map(|c| c.width()).sum::<f32>();
@@ -236,10 +246,14 @@ enum Sort {
 pub struct SummaryView {
     filter: String,
     sort: Sort,
-    /// Whether effects of groups are unfolded, where there are many.
-    effects: bool,
-    order: Vec<usize>,
+    order: Vec<Item>,
+    /// Variables in the order, folded ones included.
+    count: usize,
+    /// Groups that are unfolded.
+    open: BTreeSet<String>,
     made: Option<Made>,
+    /// A row that keys have moved to and that must come into sight.
+    scroll_to: Option<usize>,
 }
 
 /// What the present order was made from.
@@ -247,19 +261,9 @@ struct Made {
     run: u64,
     filter: String,
     sort: Sort,
-    effects: bool,
     rows: usize,
     draws: usize,
     at: Instant,
-}
-
-/// So many effects of groups are shown without being asked for.
-const FEW_EFFECTS: usize = 12;
-
-fn number_of_effects(report: &Report) -> usize {
-    let rows = report.summary.iter();
-    rows.filter(|row| effect_of(&row.variable).is_some())
-        .count()
 }
 
 /// How far past its limits a row is; larger is worse.
@@ -304,7 +308,6 @@ impl SummaryView {
             let asked = made.run != entry.id
                 || made.filter != self.filter
                 || made.sort != self.sort
-                || made.effects != self.effects
                 || made.rows != rows.len();
             if !asked && made.draws == report.draws_per_chain {
                 return;
@@ -318,29 +321,26 @@ impl SummaryView {
             }
         }
         let wanted = self.filter.trim().to_lowercase();
-        let unfolded = self.effects || number_of_effects(report) <= FEW_EFFECTS;
-        self.order = (0..rows.len())
+        let mut order: Vec<usize> = (0..rows.len())
             .filter(|&index| {
-                let name = &rows[index].variable;
-                if wanted.is_empty() {
-                    unfolded || effect_of(name).is_none()
-                } else {
-                    name.to_lowercase().contains(&wanted)
-                }
+                wanted.is_empty() || rows[index].variable.to_lowercase().contains(&wanted)
             })
             .collect();
         // What groups have in common comes before what each has of its own.
         let sort = self.sort;
-        self.order.sort_by(|&a, &b| {
+        order.sort_by(|&a, &b| {
             let own = |index: usize| effect_of(&rows[index].variable).is_some();
             let by_sort = || compare(line(entry, report, a), line(entry, report, b), sort);
             own(a).cmp(&own(b)).then_with(by_sort)
         });
+        self.count = order.len();
+        // What was filtered is what was looked for: it is not folded.
+        let fold = wanted.is_empty() && order.len() > MANY;
+        self.order = items(&order, fold, &self.open, |index| &rows[index].variable);
         self.made = Some(Made {
             run: entry.id,
             filter: self.filter.clone(),
             sort,
-            effects: self.effects,
             rows: rows.len(),
             draws: report.draws_per_chain,
             at: Instant::now(),
@@ -421,12 +421,26 @@ pub fn summary_ui(
                 .fill(colors.bg_surface),
         );
     });
+    summary_body_ui(ui, state, entry, report, view, out);
+}
+
+/// Shows filter, table and count.
+pub fn summary_body_ui(
+    ui: &mut Ui,
+    state: &AppState,
+    entry: &RunEntry,
+    report: &Report,
+    view: &mut SummaryView,
+    out: &mut Outbox,
+) {
+    let t = tokens();
+    let colors = Palette::of(ui);
     if report.summary.is_empty() {
         let text = "The table appears with the first draws after the warm-up";
         widgets::empty_state(ui, icons::TABLE, text, None);
         return;
     }
-    let mut pointed = ui.rect_contains_pointer(area);
+    let mut pointed = ui.rect_contains_pointer(ui.available_rect_before_wrap());
     if state.preferences.depth != Depth::Verdict {
         Frame::NONE
             .inner_margin(Margin::symmetric(12, 8))
@@ -454,22 +468,19 @@ pub fn summary_ui(
     view.arrange(ui, entry, report, pointed);
     let mut count = format!(
         "{} of {} variables",
-        number::integer(view.order.len() as u64),
+        number::integer(view.count as u64),
         number::integer(report.summary.len() as u64)
     );
     if report.weighted {
         count.push_str(", weighted");
     }
-    let effects = number_of_effects(report);
-    let folds = effects > FEW_EFFECTS && view.filter.trim().is_empty();
-    let filtered = view.order.len() < report.summary.len() && !folds;
+    let filtered = view.count < report.summary.len();
     let width = ui.available_width();
     let corrected = entry.correction.done().is_some();
     let shown = columns(state.preferences.depth, width, corrected);
     let needed = ICON + NAME_MIN + EDGE + shown.iter().map(|column| column.width()).sum::<f32>();
     let foot = 32.0;
-    let fold = if folds { 28.0 } else { 0.0 };
-    let height = (ui.available_height() - foot - fold).max(60.0);
+    let height = (ui.available_height() - foot).max(60.0);
     ui.allocate_ui(vec2(width, height), |ui| {
         ui.set_min_size(vec2(width, height));
         ScrollArea::horizontal()
@@ -480,20 +491,6 @@ pub fn summary_ui(
                 rows_ui(ui, state, (entry, report), &shown, view, out, height);
             });
     });
-    if folds {
-        ui.horizontal(|ui| {
-            ui.set_height(fold);
-            ui.add_space(t.space.x3);
-            let words = if view.effects {
-                "Fold effects of groups".to_owned()
-            } else {
-                format!("Show {} effects of groups", number::integer(effects as u64))
-            };
-            if widgets::link(ui, &words).clicked() {
-                view.effects = !view.effects;
-            }
-        });
-    }
     ui.horizontal(|ui| {
         ui.set_height(foot);
         ui.add_space(t.space.x3);
@@ -538,6 +535,13 @@ fn rows_ui(
         .map(|row| row.variable.as_str())
         .collect();
     let short = name::short_names(&full, name_chars(ui, name_width));
+    let order = view.order.clone();
+    let view_sort = view.sort;
+    let selected = state.selected_variable;
+    let at = order
+        .iter()
+        .position(|item| item.holds(selected, |index| full[index]));
+    let keys = keys_ui(ui, &order, at);
     let mut builder = table(ui)
         .max_scroll_height(height - t.size.row_table)
         .min_scrolled_height(0.0)
@@ -547,8 +551,11 @@ fn rows_ui(
     for column in shown {
         builder = builder.column(Col::exact(column.width()));
     }
-    let order = view.order.clone();
+    if let Some(row) = view.scroll_to.take() {
+        builder = builder.scroll_to_row(row, None);
+    }
     let mut clicked = None;
+    let mut toggled = None;
     builder
         .column(Col::exact(EDGE))
         .header(t.size.row_table, |mut head| {
@@ -586,17 +593,28 @@ fn rows_ui(
         })
         .body(|body| {
             body.rows(t.size.row_table, order.len(), |mut line| {
-                let index = order[line.index()];
+                let item = &order[line.index()];
+                let index = item.variable();
                 let Some(row) = report.summary.get(index) else {
                     return;
                 };
-                line.set_selected(index == state.selected_variable);
+                line.set_selected(at == Some(line.index()));
                 let kind = words::row_kind(entry, report, row, index, ess);
                 line.col(|ui| {
                     verdict_cell(ui, kind);
                 });
-                line.col(|ui| {
-                    name_cell(ui, &short[index], &row.variable);
+                line.col(|ui| match item {
+                    Item::Variable { inside, .. } => {
+                        if *inside {
+                            ui.add_space(t.space.x4);
+                        }
+                        name_cell(ui, &short[index], &row.variable);
+                    }
+                    Item::Group {
+                        name, count, open, ..
+                    } => {
+                        group_cell(ui, name, *count, *open, view_sort == Sort::Worst);
+                    }
                 });
                 let values = self::line(entry, report, index);
                 for &column in shown {
@@ -604,11 +622,30 @@ fn rows_ui(
                 }
                 line.col(|_ui| {});
                 if line.response().clicked() {
-                    clicked = Some(index);
+                    match item {
+                        Item::Variable { .. } => clicked = Some(index),
+                        Item::Group { name, .. } => toggled = Some(name.clone()),
+                    }
                 }
             });
         });
+    match keys {
+        Some(Moved::To(row)) => {
+            view.scroll_to = Some(row);
+            clicked = Some(order[row].variable());
+        }
+        Some(Moved::Fold(name)) => toggled = Some(name),
+        None => {}
+    }
+    if let Some(name) = toggled {
+        if !view.open.remove(&name) {
+            view.open.insert(name);
+        }
+        view.made = None;
+        ui.ctx().request_repaint();
+    }
     if let Some(index) = clicked {
+        ui.memory_mut(|memory| memory.request_focus(keys_id()));
         out.send(Command::SelectVariable(index));
     }
 }
@@ -621,6 +658,13 @@ fn value_ui(ui: &mut Ui, line: Line<'_>, column: Column, kind: VerdictKind, ess:
         Column::EssTail => row.ess_tail.is_some_and(|value| value < ess),
         _ => false,
     };
+    if let (Column::Interval, Some(low), Some(median), Some(high)) =
+        (column, row.q5, row.q50, row.q95)
+    {
+        let size = ui.max_rect().size();
+        widgets::interval_bar(ui, size, low, median, high);
+        return;
+    }
     let text = column.text(line);
     if column.value(line).is_none() {
         let response = number_cell(ui, number::NOT_AVAILABLE, Tone::Secondary);
@@ -685,8 +729,10 @@ mod tests {
 
     #[test]
     fn narrow_tables_lose_the_interval_first_and_keep_mean_and_rhat() {
-        let wide = columns(Depth::Standard, 600.0, false);
-        assert!(wide.contains(&Column::Q5) && wide.contains(&Column::Mcse));
+        let wide = columns(Depth::Standard, 560.0, false);
+        assert!(wide.contains(&Column::Interval) && wide.contains(&Column::Mcse));
+        assert!(!wide.contains(&Column::Q5));
+        assert!(columns(Depth::Standard, 700.0, false).contains(&Column::Q95));
         let usual = columns(Depth::Standard, 364.0, false);
         assert_eq!(
             usual,
@@ -700,7 +746,7 @@ mod tests {
             columns(Depth::Standard, 200.0, true),
             [Column::CorrectedMean, Column::CorrectedMcse, Column::Gain]
         );
-        assert_eq!(columns(Depth::Everything, 200.0, false).len(), 11);
-        assert_eq!(columns(Depth::Everything, 200.0, true).len(), 15);
+        assert_eq!(columns(Depth::Everything, 200.0, false).len(), 12);
+        assert_eq!(columns(Depth::Everything, 200.0, true).len(), 16);
     }
 }

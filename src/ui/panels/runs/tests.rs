@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use eframe::egui::accesskit::Role;
+use eframe::egui::accesskit::{Role, Toggled};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
@@ -451,7 +451,7 @@ fn weighted_draws_are_shown_weighted() {
 }
 
 #[test]
-fn clusters_of_a_mixture_are_listed_and_pictured() {
+fn clusters_of_a_mixture_are_listed() {
     let mut session = Session::with_draft("churn");
     session.send(Command::SetTemplate("dp-mixture".to_owned()));
     session.send(Command::SetFormula(
@@ -470,7 +470,11 @@ fn clusters_of_a_mixture_are_listed_and_pictured() {
     let clusters = entry.report().unwrap().clusters.clone().unwrap();
     let size = clusters.profiles[0].size;
     let mut harness = page(session);
-    harness.get_by_role_and_label(Role::Tab, "Clusters").click();
+    harness
+        .get_all_by_label("Clusters")
+        .find(|node| node.accesskit_node().role() == Role::Tab)
+        .unwrap()
+        .click();
     harness.run_steps(3);
     let start = format!("Cluster 1, {size} units");
     let listed = harness
@@ -478,9 +482,84 @@ fn clusters_of_a_mixture_are_listed_and_pictured() {
         .filter_map(|item| item.accesskit_node().label())
         .any(|label| label.starts_with(&start) && label.contains("age "));
     assert!(listed, "{start}");
-    let pictured = harness
-        .get_all_by_role(Role::Image)
-        .filter_map(|item| item.accesskit_node().label())
-        .any(|label| label.starts_with("How often"));
-    assert!(pictured);
+}
+
+/// The tab that is in front in the group of the trace.
+fn front(harness: &Harness<'_, Shown<RunsView>>) -> Vec<String> {
+    ["Trace", "Rank", "Summary"]
+        .into_iter()
+        .filter(|label| {
+            harness.get_all_by_role(Role::Tab).any(|tab| {
+                let node = tab.accesskit_node();
+                node.label().as_deref() == Some(*label) && node.toggled() == Some(Toggled::True)
+            })
+        })
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn a_live_run_shows_its_trace_and_a_finished_one_its_ranks() {
+    let harness = page(session("metropolis", 1_000_000));
+    assert!(front(&harness).contains(&"Trace".to_owned()));
+    let harness = page(finished("nuts"));
+    assert!(front(&harness).contains(&"Rank".to_owned()));
+    assert!(!front(&harness).contains(&"Trace".to_owned()));
+}
+
+#[test]
+fn arrows_move_through_the_table() {
+    use eframe::egui::Key;
+    let mut harness = page(finished("nuts"));
+    let order = names(&harness);
+    let variables = harness
+        .state()
+        .session
+        .state
+        .selected()
+        .unwrap()
+        .variables();
+    let selected = |harness: &Harness<'_, Shown<RunsView>>| {
+        variables[harness.state().session.state.selected_variable].clone()
+    };
+    harness.get_by_role_and_label(Role::Cell, &order[0]).click();
+    harness.run_steps(3);
+    assert_eq!(selected(&harness), order[0]);
+    for (key, expected) in [
+        (Key::ArrowDown, 1),
+        (Key::ArrowDown, 2),
+        (Key::ArrowUp, 1),
+        (Key::End, order.len() - 1),
+        (Key::ArrowDown, order.len() - 1),
+        (Key::Home, 0),
+    ] {
+        harness.key_press(key);
+        harness.run_steps(3);
+        assert_eq!(selected(&harness), order[expected], "{key:?}");
+    }
+}
+
+#[test]
+fn a_narrow_window_has_the_table_as_a_tab_and_the_layout_goes_back() {
+    let mut harness = page(finished("nuts"));
+    assert!(!names(&harness).is_empty());
+    harness.set_size(eframe::egui::vec2(1040.0, 760.0));
+    harness.run_steps(3);
+    let rows = |harness: &Harness<'_, Shown<RunsView>>| {
+        harness.query_all_by_role(Role::Cell).next().is_some()
+    };
+    assert!(!rows(&harness), "the panel has given way");
+    harness.get_by_label("Show the summary table").click();
+    harness.run_steps(4);
+    assert!(front(&harness).contains(&"Summary".to_owned()));
+    assert!(!names(&harness).is_empty());
+    harness.set_size(eframe::egui::vec2(970.0, 760.0));
+    harness.run_steps(3);
+    harness.get_by_label("Runs");
+    harness.state_mut().view.reset_layout();
+    harness.run_steps(3);
+    assert!(front(&harness).contains(&"Rank".to_owned()));
+    harness.set_size(eframe::egui::vec2(1280.0, 760.0));
+    harness.run_steps(3);
+    assert!(!names(&harness).is_empty());
 }

@@ -2,14 +2,14 @@
 
 use eframe::egui::{Align, Frame, Layout, Margin, Role, Sense, Stroke, Ui, WidgetInfo, vec2};
 
-use crate::app::{AppState, Command};
+use crate::app::{AppState, Command, Page};
 use crate::engine::Recipe;
 use crate::engine::recipe::AUTO;
-use crate::samplers::{self, advise};
+use crate::samplers::{self, Family, SamplerSpec, advise};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
-use crate::ui::widgets::{self, Button, Chip, badge_with, number, paint};
+use crate::ui::widgets::{self, Button, Chip, Field, badge_with, number, paint};
 
 /// What a card says.
 struct Card<'a> {
@@ -25,27 +25,49 @@ struct Card<'a> {
     recommended: bool,
 }
 
-/// Shows all cards.
-pub fn cards_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut Outbox) {
+/// What the list keeps for itself.
+#[derive(Default)]
+pub struct ListView {
+    filter: String,
+    /// Whether samplers that cannot sample this model are shown.
+    unfolded: bool,
+}
+
+/// Shows all cards: the recommended one first, the others by family, those that cannot sample this model folded last.
+pub fn cards_ui(
+    ui: &mut Ui,
+    state: &AppState,
+    recipe: &Recipe,
+    view: &mut ListView,
+    out: &mut Outbox,
+) {
     let t = tokens();
     ui.spacing_mut().item_spacing.y = t.space.x2;
     let advice = advice(state, recipe);
     let recommended = advice.as_ref().map(|advice| advice.sampler);
     let chosen = recipe.sampler.id.as_str();
-    let auto = Card {
-        id: AUTO,
-        title: "Choose for me",
-        about: "An exact sampler as long as it is affordable, then the one with the smallest bias",
-        bias: None,
-        exact: false,
-        reason: Some(auto_reason(state, recipe)),
-        refusal: None,
-        recommended: false,
-    };
-    card_ui(ui, &auto, chosen, out);
-    compare_ui(ui, state, advice.is_some(), out);
-    for entry in samplers::REGISTRY {
-        let spec = &entry.spec;
+    Field::new("Filter samplers", &mut view.filter)
+        .label_hidden()
+        .icon(icons::FUNNEL)
+        .hint("Filter samplers")
+        .width(ui.available_width())
+        .show(ui);
+    let wanted = view.filter.trim().to_lowercase();
+    if wanted.is_empty() {
+        let auto = Card {
+            id: AUTO,
+            title: "Choose for me",
+            about: "An exact sampler as long as it is affordable, then the one with the smallest bias",
+            bias: None,
+            exact: false,
+            reason: Some(auto_reason(state, recipe)),
+            refusal: None,
+            recommended: false,
+        };
+        card_ui(ui, &auto, chosen, out);
+        compare_ui(ui, state, advice.is_some(), out);
+    }
+    let card = |spec: &'static SamplerSpec| -> Card<'static> {
         let reason = advice.as_ref().and_then(|advice| {
             advice
                 .alternatives
@@ -53,7 +75,7 @@ pub fn cards_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut Outbox
                 .find(|candidate| candidate.sampler == spec.id)
                 .map(|candidate| candidate.reason.clone())
         });
-        let card = Card {
+        Card {
             id: spec.id,
             title: spec.title,
             about: spec.about,
@@ -65,9 +87,74 @@ pub fn cards_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut Outbox
                 Some(format!("Not for this model: it {why}"))
             }),
             recommended: recommended == Some(spec.id),
-        };
-        card_ui(ui, &card, chosen, out);
+        }
+    };
+    let (suitable, unsuitable): (Vec<_>, Vec<_>) = samplers::REGISTRY
+        .iter()
+        .map(|entry| &entry.spec)
+        .filter(|spec| matches(spec, &wanted))
+        .map(|spec| (spec, card(spec)))
+        .partition(|(_, card)| card.refusal.is_none());
+    if let Some((_, card)) = suitable.iter().find(|(_, card)| card.recommended) {
+        group_ui(ui, "Recommended");
+        card_ui(ui, card, chosen, out);
     }
+    for family in Family::ALL {
+        let mut cards = suitable
+            .iter()
+            .filter(|(spec, card)| spec.family == family && !card.recommended)
+            .peekable();
+        if cards.peek().is_some() {
+            group_ui(ui, family.title());
+        }
+        for (_, card) in cards {
+            card_ui(ui, card, chosen, out);
+        }
+    }
+    if suitable.is_empty() && unsuitable.is_empty() {
+        widgets::hint(ui, "No sampler has these words in its name or purpose");
+    }
+    // What is chosen or looked for is in sight.
+    let forced = !wanted.is_empty() || unsuitable.iter().any(|(spec, _)| spec.id == chosen);
+    if unsuitable.is_empty() {
+        return;
+    }
+    let open = view.unfolded || forced;
+    let words = format!("Not for this model: {}", unsuitable.len());
+    let icon = if open {
+        icons::CARET_DOWN
+    } else {
+        icons::CARET_RIGHT
+    };
+    ui.add_space(t.space.x1);
+    if ui
+        .add_enabled(!forced, Button::new(&words).icon(icon).quiet())
+        .on_hover_text("Samplers that cannot sample this model, and why")
+        .clicked()
+    {
+        view.unfolded = !view.unfolded;
+    }
+    if open {
+        for (_, card) in &unsuitable {
+            card_ui(ui, card, chosen, out);
+        }
+    }
+}
+
+/// Whether a sampler is meant by all words of a filter.
+fn matches(spec: &SamplerSpec, wanted: &str) -> bool {
+    let text = [spec.id, spec.title, spec.about, spec.family.title()]
+        .join(" ")
+        .to_lowercase();
+    wanted.split_whitespace().all(|word| text.contains(word))
+}
+
+/// The head of a group of cards.
+fn group_ui(ui: &mut Ui, title: &str) {
+    let p = Palette::of(ui);
+    ui.add_space(tokens().space.x1);
+    let label = ui.label(Text::Label.rich(title, p.text_secondary));
+    label.widget_info(|| WidgetInfo::labeled(Role::Heading, true, title));
 }
 
 /// The button that ranks all samplers for these data, while their rank is not known, and what it is doing.
@@ -100,6 +187,23 @@ fn compare_ui(ui: &mut Ui, state: &AppState, known: bool, out: &mut Outbox) {
             out.send(Command::Advise);
         }
     }
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = t.space.x2;
+        let button = Button::new("Compare by running them").icon(icons::SCALES);
+        if ui
+            .add_enabled(able, button)
+            .on_hover_text("Runs every sampler that suits the model, one after the other, beside NUTS: bias and cost")
+            .on_disabled_hover_text("Choose a response and predictors first")
+            .clicked()
+        {
+            out.send(Command::CompareSamplers);
+        }
+        if state.comparison.is_some()
+            && ui.add(Button::new("Show the comparison").quiet()).clicked()
+        {
+            out.send(Command::GoTo(Page::Compare));
+        }
+    });
 }
 
 /// The advice for this model once it was asked for or a run of it has been prepared; before, rows and curvature are not

@@ -278,5 +278,5 @@ fn caterpillar_ui(ui: &mut Ui, effects: &GroupEffects, j: usize, name: &str) {
         String::new()
     };
     let title = format!("{name} by {}: 50 and 95 % intervals{which}", effects.group);
-    interval_ui(ui, &Palette::of(ui), &rows, None, &title);
+    interval_ui(ui, Palette::of(ui), &rows, None, &title);
 }

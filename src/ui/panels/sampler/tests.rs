@@ -25,6 +25,14 @@ fn every_sampler_can_be_chosen_and_shows_all_its_settings() {
         check.unsuitable.iter().map(|(id, _why)| *id).collect()
     };
     assert!(unsuitable.contains(&"conjugate") && !unsuitable.contains(&"nuts"));
+    let folded = format!("Not for this model: {}", unsuitable.len());
+    assert!(
+        harness
+            .query_by_role_and_label(Role::RadioButton, "Conjugate draws")
+            .is_none()
+    );
+    harness.get_by_label(&folded).click_accesskit();
+    harness.run_steps(3);
     for entry in REGISTRY {
         let sent = harness.state().sent.len();
         harness
@@ -49,6 +57,36 @@ fn every_sampler_can_be_chosen_and_shows_all_its_settings() {
             );
         }
     }
+}
+
+#[test]
+fn samplers_stand_in_families_and_a_filter_finds_them() {
+    use crate::samplers::Family;
+    let mut harness = page(Session::with_draft("churn"));
+    let top = |harness: &Harness<'static, Shown<SamplerView>>, role, label: &str| {
+        harness.get_by_role_and_label(role, label).rect().top()
+    };
+    let langevin = top(&harness, Role::Heading, Family::Langevin.title());
+    let momentum = top(&harness, Role::Heading, Family::Momentum.title());
+    assert!(top(&harness, Role::RadioButton, "NUTS") < langevin);
+    let sgld = top(&harness, Role::RadioButton, "SGLD");
+    assert!(langevin < sgld && sgld < momentum);
+    // Families without a sampler for this model have no head.
+    assert!(harness.query_by_label(Family::Simplex.title()).is_none());
+
+    let field = harness.get_by_role_and_label(Role::TextInput, "Filter samplers");
+    field.click();
+    harness.run_steps(2);
+    let field = harness.get_by_role_and_label(Role::TextInput, "Filter samplers");
+    field.type_text("thermostat");
+    harness.run_steps(3);
+    assert!(
+        harness
+            .query_by_role_and_label(Role::RadioButton, "NUTS")
+            .is_none()
+    );
+    assert!(harness.query_by_label(Family::Langevin.title()).is_none());
+    harness.get_by_label(Family::Momentum.title());
 }
 
 #[test]
@@ -198,6 +236,7 @@ fn a_step_size_is_tuned_by_trial_and_set() {
 #[test]
 fn a_formula_with_groups_can_be_fitted_by_likelihood() {
     let mut session = Session::with_draft("churn");
+    session.send(Command::SetTemplate("linear".to_owned()));
     session.send(Command::SetFormula(
         "monthly_fee ~ age + (1 | region)".to_owned(),
     ));

@@ -1,0 +1,244 @@
+//! Samplers run one after the other on the draft's model, in the background, to see bias and cost side by side.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::command::Page;
+use super::state::AppState;
+use super::tasks::{Effects, Outcome};
+use crate::engine::comparison::{self, REFERENCE, Row, Yardstick};
+use crate::engine::recipe::Scale;
+use crate::engine::{Job, PrepareControl, Recipe, Run, RunView};
+use crate::samplers::{self, SamplerEntry};
+
+/// How often the runs are looked at.
+const LOOK_TIME: Duration = Duration::from_millis(20);
+/// What a comparison that was cancelled ends with; nobody reads it.
+const CANCELLED: &str = "cancelled";
+
+/// A comparison of samplers, while it is made and after.
+#[derive(Clone)]
+pub struct Comparison {
+    /// The draft it is of.
+    pub recipe: Recipe,
+    /// Progress, cancellation and rows.
+    pub control: Arc<CompareControl>,
+    /// Rows of the data, once known.
+    pub num_obs: Option<usize>,
+    /// Why it ended early, if it did.
+    pub problem: Option<String>,
+    /// Whether it goes on.
+    pub working: bool,
+}
+
+/// What the thread that compares and the window share.
+#[derive(Default)]
+pub struct CompareControl {
+    cancel: AtomicBool,
+    prepare: PrepareControl,
+    rows: Mutex<Vec<Row>>,
+    now: Mutex<Option<Now>>,
+    count: std::sync::atomic::AtomicUsize,
+}
+
+/// The run that goes on.
+#[derive(Clone)]
+struct Now {
+    title: &'static str,
+    share: f32,
+}
+
+impl CompareControl {
+    /// Ends it soon; finished rows stay.
+    pub fn cancel(&self) {
+        self.cancel.store(true, Ordering::Relaxed);
+        self.prepare.cancel();
+    }
+
+    /// Whether somebody cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+
+    /// The rows so far.
+    pub fn rows(&self) -> Vec<Row> {
+        self.rows
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// What is being done, and the share of the whole that is done.
+    pub fn progress(&self) -> (String, f32) {
+        let done = self
+            .rows
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .len();
+        let count = self.count.load(Ordering::Relaxed).max(1);
+        let now = self
+            .now
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        match now {
+            // The reference comes first and is a row as well.
+            Some(now) => (
+                format!(
+                    "Running {}, {} of {count}",
+                    now.title,
+                    (done + 1).min(count)
+                ),
+                (done as f32 + now.share) / count as f32,
+            ),
+            None => (self.prepare.stage().to_owned(), 0.0),
+        }
+    }
+
+    fn note(&self, title: &'static str, view: &RunView, wanted: u64) {
+        let made: usize = view
+            .chains
+            .iter()
+            .map(|chain| chain.draws.draws.len())
+            .sum();
+        let share = made as f32 / (wanted as f32 * view.chains.len() as f32).max(1.0);
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = Some(Now {
+            title,
+            share: share.min(1.0),
+        });
+    }
+}
+
+/// Starts comparing all samplers that suit the draft's model.
+pub(super) fn compare(state: &mut AppState, fx: &mut dyn Effects) {
+    cancel(state);
+    let (Some(data), Some(document)) = (&state.data, &state.document) else {
+        state.say(
+            "There is no model to compare samplers on: open data and choose a response",
+            true,
+        );
+        return;
+    };
+    if !document.is_runnable() {
+        state.say(
+            "The model is not complete, so samplers cannot be compared",
+            true,
+        );
+        return;
+    }
+    let draft = document.recipe.clone();
+    let loaded = Arc::clone(&data.loaded);
+    let control = Arc::new(CompareControl::default());
+    // Those that refuse this model are on the sampler page with their reasons.
+    let unsuitable: Vec<&str> = state.check.as_ref().map_or_else(Vec::new, |check| {
+        check.unsuitable.iter().map(|(id, _why)| *id).collect()
+    });
+    let entries: Vec<&'static SamplerEntry> = samplers::REGISTRY
+        .iter()
+        .filter(|entry| !unsuitable.contains(&entry.spec.id))
+        .collect();
+    control.count.store(entries.len(), Ordering::Relaxed);
+    state.comparison = Some(Comparison {
+        recipe: draft.clone(),
+        control: Arc::clone(&control),
+        num_obs: None,
+        problem: None,
+        working: true,
+    });
+    state.page = Page::Compare;
+    let waker = fx.waker();
+    fx.spawn(
+        "compare-samplers",
+        Box::new(move || {
+            let result = work(draft, loaded, &entries, &control, &waker);
+            Outcome::Compared { control, result }
+        }),
+    );
+}
+
+fn work(
+    mut recipe: Recipe,
+    loaded: Arc<crate::data::load::Loaded>,
+    entries: &[&'static SamplerEntry],
+    control: &CompareControl,
+    waker: &Arc<dyn Fn() + Send + Sync>,
+) -> Result<usize, String> {
+    recipe.sampler = Default::default();
+    // Models that have no NUTS have a sampler that is exact for them.
+    let nuts = entries.iter().any(|entry| entry.spec.id == REFERENCE);
+    if nuts {
+        REFERENCE.clone_into(&mut recipe.sampler.id);
+    }
+    recipe.report.scale = Scale::Standardised;
+    let job = Job::prepare(&recipe, Path::new(""), Some(loaded), &control.prepare)
+        .map_err(|error| error.to_string())?;
+    let run = |job: Job| -> Result<Run, String> {
+        let title = job.sampler.spec.title;
+        let wanted = job.draws_wanted(0);
+        let run = Run::start(Arc::new(job), None, Arc::new(|| {}))
+            .map_err(|error| format!("the chains could not be started ({error})"))?;
+        while !run.is_finished() {
+            std::thread::sleep(LOOK_TIME);
+            control.note(title, &run.view(), wanted);
+            if control.is_cancelled() {
+                run.stop();
+            }
+        }
+        waker();
+        if control.is_cancelled() {
+            return Err(CANCELLED.to_owned());
+        }
+        Ok(run)
+    };
+    comparison::compare(
+        &job,
+        entries,
+        if nuts {
+            Yardstick::Nuts
+        } else {
+            Yardstick::Quadratic
+        },
+        run,
+        |_error| control.is_cancelled(),
+        |error| error,
+        |row| {
+            control
+                .rows
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(row);
+            waker();
+        },
+    )?;
+    Ok(job.target.num_obs)
+}
+
+pub(super) fn cancel(state: &mut AppState) {
+    if let Some(comparison) = &mut state.comparison
+        && comparison.working
+    {
+        comparison.working = false;
+        comparison.control.cancel();
+    }
+}
+
+pub(super) fn compared(
+    state: &mut AppState,
+    control: &Arc<CompareControl>,
+    result: Result<usize, String>,
+) {
+    let Some(comparison) = &mut state.comparison else {
+        return;
+    };
+    if !Arc::ptr_eq(&comparison.control, control) {
+        return;
+    }
+    comparison.working = false;
+    match result {
+        Ok(num_obs) => comparison.num_obs = Some(num_obs),
+        Err(_cancelled) if control.is_cancelled() => {}
+        Err(problem) => comparison.problem = Some(problem),
+    }
+}

@@ -1,0 +1,122 @@
+//! The mean of normal numbers with known variance: x_i ~ N(θ, σ²), θ ~ N(m, v).
+//!
+//! | parameter | space | default prior |
+//! |---|---|---|
+//! | `theta` | real | N(0, 10), variance 10 |
+//!
+//! Score of a row: (x − θ)/σ²; curvature 1/σ². The posterior is N((m/v + Σx/σ²)/p, 1/p) with p = 1/v + N/σ². Source: the
+//! example of the 2018 thesis on stochastic-gradient MCMC, section 4.2 (M-17), with σ² = 1 and the prior N(0, 10).
+
+use std::sync::Arc;
+
+use rand::RngExt as _;
+use rand_distr::StandardNormal;
+
+use super::{
+    Example, NormalPrior, PRIORS_ARE_SETTINGS, log_normal, model, number, param, positive,
+};
+use crate::base::rng::ChainRng;
+use crate::base::settings::{Default as FieldDefault, Field, Kind};
+use crate::data::design::Design;
+use crate::data::response::ResponseUse;
+use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
+
+/// The template `normal-mean`.
+pub struct NormalMean;
+
+const FIELDS: &[Field] = &[
+    positive(
+        "variance",
+        "Variance of a row",
+        "σ², known",
+        1.0,
+        "that of the source",
+    ),
+    Field {
+        key: "prior_mean",
+        label: "Prior mean",
+        help: "m of the prior N(m, v) of θ",
+        kind: Kind::Real {
+            min: -1e12,
+            max: 1e12,
+        },
+        default: Some(FieldDefault::Real(0.0)),
+        why: "that of the source",
+    },
+    positive(
+        "prior_variance",
+        "Prior variance",
+        "v of the prior N(m, v) of θ",
+        10.0,
+        "that of the source",
+    ),
+];
+
+impl Template for NormalMean {
+    const SPEC: ModelSpec = ModelSpec {
+        id: "normal-mean",
+        title: "Mean of normal numbers",
+        about: "The mean of numbers that are normal with a known variance",
+        fields: FIELDS,
+        response: |_settings| ResponseUse::Number,
+        priors: PRIORS_ARE_SETTINGS,
+    };
+
+    fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
+        let get = |key| number(options, FIELDS, key);
+        model::<Self, _>(&design, options, |_width| {
+            Ok(Mean {
+                variance: get("variance"),
+                prior: NormalPrior {
+                    mean: get("prior_mean"),
+                    variance: get("prior_variance"),
+                },
+            })
+        })
+    }
+}
+
+struct Mean {
+    variance: f64,
+    prior: NormalPrior,
+}
+
+impl Example for Mean {
+    fn params(&self) -> Vec<ParamInfo> {
+        vec![param("theta", "mean of the rows", self.prior.text())]
+    }
+
+    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        super::log_priors(&[self.prior], u, grad)
+    }
+
+    fn add_prior_curvature(&self, _u: &[f64], hessian: &mut [f64]) {
+        super::add_prior_curvatures(&[self.prior], hessian);
+    }
+
+    fn prior_density(&self, _index: usize, value: f64) -> Option<f64> {
+        Some(self.prior.density(value))
+    }
+
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+        super::draw_priors(&[self.prior], rng, u);
+        Ok(())
+    }
+
+    fn row(&self, x: &[f64], u: &[f64], weight: f64, grad: &mut [f64]) -> f64 {
+        grad[0] += weight * (x[0] - u[0]) / self.variance;
+        self.log_density(x, u)
+    }
+
+    fn log_density(&self, x: &[f64], u: &[f64]) -> f64 {
+        log_normal(x[0], u[0], self.variance)
+    }
+
+    fn add_curvature(&self, _x: &[f64], _u: &[f64], weight: f64, hessian: &mut [f64]) {
+        hessian[0] += weight / self.variance;
+    }
+
+    fn draw_row(&self, u: &[f64], rng: &mut ChainRng, x: &mut [f64]) {
+        x[0] = u[0] + self.variance.sqrt() * rng.sample::<f64, _>(StandardNormal);
+    }
+}

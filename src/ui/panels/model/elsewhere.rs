@@ -1,0 +1,87 @@
+//! The same model elsewhere: in words, as an equation, as a formula, as code of other programs, to read and to copy.
+
+use eframe::egui::{Frame, Label, Margin, Role, Stroke, Ui, WidgetInfo};
+
+use crate::app::{Document, ModelCheck};
+use crate::ui::icons;
+use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::{Button, Segments, hint};
+
+/// Which notation shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+enum Notation {
+    #[default]
+    Words,
+    Equation,
+    Formula,
+    Stan,
+    Brms,
+}
+
+/// What the section keeps.
+#[derive(Default)]
+pub struct ElsewhereView {
+    notation: Notation,
+}
+
+/// Draws the section.
+pub fn elsewhere_ui(
+    ui: &mut Ui,
+    document: &Document,
+    check: Option<&ModelCheck>,
+    view: &mut ElsewhereView,
+) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    let Some(found) = check.and_then(|check| check.elsewhere.as_ref()) else {
+        return;
+    };
+    ui.add_space(t.space.x2);
+    let title = "The same model elsewhere";
+    let label = ui.label(Text::Label.rich(title, p.text_primary));
+    label.widget_info(|| WidgetInfo::labeled(Role::Heading, true, title));
+    let text = match (found, view.notation) {
+        (_, Notation::Formula) => Ok(document.recipe.model.formula.clone()),
+        (Err(why), _) => Err(why.clone()),
+        (Ok(all), Notation::Words) => Ok(all.words.clone()),
+        (Ok(all), Notation::Equation) => Ok(all.equation.clone()),
+        (Ok(all), Notation::Stan) => all.stan.clone(),
+        (Ok(all), Notation::Brms) => all.brms.clone(),
+    };
+    ui.horizontal(|ui| {
+        Segments::new("Notation", &mut view.notation)
+            .option(Notation::Words, "Words")
+            .option(Notation::Equation, "Equation")
+            .option(Notation::Formula, "R formula")
+            .option(Notation::Stan, "Stan")
+            .option(Notation::Brms, "brms")
+            .show(ui);
+        let copy = Button::new("Copy").icon(icons::COPY).small();
+        if ui.add_enabled(text.is_ok(), copy).clicked()
+            && let Ok(text) = &text
+        {
+            ui.ctx().copy_text(text.clone());
+        }
+    });
+    match text {
+        Ok(text) => {
+            Frame::NONE
+                .fill(p.bg_strip)
+                .stroke(Stroke::new(t.stroke.hair, p.border_subtle))
+                .corner_radius(t.radius.control)
+                .inner_margin(Margin::same(t.space.x2 as i8))
+                .show(ui, |ui| {
+                    ui.set_width(ui.available_width());
+                    let role = if view.notation == Notation::Words {
+                        Text::Body
+                    } else {
+                        Text::CodeSmall
+                    };
+                    ui.add(Label::new(role.rich(text.trim_end(), p.text_primary)).wrap());
+                });
+        }
+        Err(why) => {
+            hint(ui, &why);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The summary table as one stop of the keyboard, and the heads of its groups.
+
+use eframe::egui::{EventFilter, Id, Key, Modifiers, Role as AccessRole, Sense, Ui, WidgetInfo};
+
+use super::folding::Item;
+use crate::ui::icons;
+use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::{number, paint};
+
+/// Rows that Page Up and Page Down move.
+const PAGE: usize = 10;
+
+/// What keys did in the table.
+pub enum Moved {
+    /// To this row.
+    To(usize),
+    /// A group is folded or unfolded.
+    Fold(String),
+}
+
+/// What has the focus while keys move in the table.
+pub fn keys_id() -> Id {
+    Id::unique("rows of the summary")
+}
+
+/// The table as one stop of the keyboard: arrows, Page Up, Page Down, Home and End move, Left and Right fold.
+pub fn keys_ui(ui: &mut Ui, order: &[Item], at: Option<usize>) -> Option<Moved> {
+    let id = keys_id();
+    let rect = ui.available_rect_before_wrap();
+    let response = ui.interact(rect, id, Sense::focusable_noninteractive());
+    response
+        .widget_info(|| WidgetInfo::labeled(AccessRole::Table, true, "Summary of the variables"));
+    if !response.has_focus() || order.is_empty() {
+        return None;
+    }
+    paint::focus_ring_inside(ui, &response, rect);
+    let filter = EventFilter {
+        vertical_arrows: true,
+        horizontal_arrows: true,
+        ..EventFilter::default()
+    };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(id, filter));
+    let last = order.len() - 1;
+    let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    // The head of an open group is its first row's name again: keys pass over it.
+    let stop = |mut row: usize, down: bool| {
+        while order[row].is_open_head() {
+            row = if down || row == 0 {
+                (row + 1).min(last)
+            } else {
+                row - 1
+            };
+        }
+        Some(Moved::To(row))
+    };
+    let here = at.unwrap_or(0);
+    if pressed(Key::ArrowDown) {
+        return stop(at.map_or(0, |row| (row + 1).min(last)), true);
+    }
+    if pressed(Key::ArrowUp) {
+        return stop(here.saturating_sub(1), false);
+    }
+    if pressed(Key::PageDown) {
+        return stop((here + PAGE).min(last), true);
+    }
+    if pressed(Key::PageUp) {
+        return stop(here.saturating_sub(PAGE), false);
+    }
+    if pressed(Key::Home) {
+        return stop(0, true);
+    }
+    if pressed(Key::End) {
+        return stop(last, false);
+    }
+    let fold = pressed(Key::ArrowLeft);
+    let unfold = pressed(Key::ArrowRight) || pressed(Key::Enter);
+    match order.get(here)? {
+        Item::Group { name, open, .. } if unfold && !open => Some(Moved::Fold(name.clone())),
+        Item::Variable { inside: true, .. } if fold => {
+            let heads = order[..here].iter().rev();
+            let name = heads.into_iter().find_map(|item| match item {
+                Item::Group { name, .. } => Some(name.clone()),
+                Item::Variable { .. } => None,
+            });
+            name.map(Moved::Fold)
+        }
+        _ => None,
+    }
+}
+
+/// The name of a group: caret, pattern, and which of how many the numbers are of.
+pub fn group_cell(ui: &mut Ui, name: &str, count: usize, open: bool, worst: bool) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    let rect = ui.max_rect();
+    let which = if worst { "worst" } else { "first" };
+    let words = format!("{name} · {which} of {}", number::integer(count as u64));
+    let (_, response) = ui.allocate_exact_size(rect.size(), Sense::hover());
+    response.widget_info(|| {
+        let state = if open { "unfolded" } else { "folded" };
+        WidgetInfo::labeled(AccessRole::Cell, true, format!("{words}, {state}"))
+    });
+    let icon = if open {
+        icons::CARET_DOWN
+    } else {
+        icons::CARET_RIGHT
+    };
+    let center = eframe::egui::pos2(rect.left() + t.icon.tiny, rect.center().y);
+    icons::paint(
+        ui.painter(),
+        center,
+        icon,
+        t.icon.tiny,
+        false,
+        p.text_secondary,
+    );
+    let left = rect.left() + 2.0 * t.icon.tiny;
+    let galley = paint::line(ui, &words, Text::Code, p.text_primary, rect.right() - left);
+    paint::left_center(ui.painter(), left, rect.center().y, galley);
+    response.on_hover_text("Click to unfold or fold");
+}

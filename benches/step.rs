@@ -63,6 +63,7 @@ impl Case {
             dropped: Vec::new(),
             groups: Vec::new(),
             group_terms: Vec::new(),
+            columns: Vec::new(),
             transforms: Vec::new(),
             standardize: true,
         };

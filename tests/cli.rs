@@ -1167,3 +1167,31 @@ fn mixed_models_are_estimated_by_likelihood() {
         assert_refused(&estimate("none", formula, more), &[words]);
     }
 }
+
+/// Columns named by role: every coefficient varies by the group, as the template wants, and the record says so.
+#[test]
+fn a_group_named_by_role_varies_everything_under_the_hierarchical_template() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/reference/hierarchical/clinics.csv"
+    );
+    let mut args = vec!["fit", "--data", data, "--template", "hierarchical"];
+    args.extend(["--response", "cured", "--predictors", "dose,age"]);
+    args.extend(["--group", "clinic", "--sampler", "gibbs-groups"]);
+    args.extend(["--chains", "2", "--warmup", "60", "--draws", "50"]);
+    args.extend(["--set", "priors.Sigma=inv_wishart(6, 1)", "--out", "a"]);
+    let done = ergodic(folder.path(), &args);
+    assert_eq!(done.status.code(), Some(0), "{}", stderr(&done));
+    let recipe = fs::read_to_string(folder.path().join("a/recipe.toml")).unwrap();
+    let formula = "cured ~ dose + age + (1 + dose + age | clinic)";
+    assert!(recipe.contains(formula), "{recipe}");
+    let summary = fs::read_to_string(folder.path().join("a/summary.csv")).unwrap();
+    for name in ["mu[dose]", "\"Sigma[dose,age]\"", "\"theta[c12,age]\""] {
+        assert!(summary.contains(name), "{name}: {summary}");
+    }
+    let short = ["fit", "--data", data, "--template", "hierarchical"];
+    let formula = ["--formula", "cured ~ dose + (1 | clinic)"];
+    let refused = ergodic(folder.path(), &[&short[..], &formula].concat());
+    assert_refused(&refused, &["`dose` not by `clinic`"]);
+}

@@ -71,13 +71,31 @@ fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError>
         rows: (design.rows_used, design.rows_total),
         dropped: design.dropped.clone(),
         references: design.reference_levels.clone(),
-        prior_curves: (0..model.params().len())
-            .map(|index| prior_curve(model.as_ref(), index))
+        // Effects of groups, of which there may be thousands, have their prior in common, and no row in the table.
+        prior_curves: (model.params().iter().enumerate())
+            .map(|(index, param)| match models::effect_of(&param.name) {
+                Some(_) => Vec::new(),
+                None => prior_curve(model.as_ref(), index),
+            })
             .collect(),
         params: model.params().to_vec(),
         unsuitable: advise::refusals(model.as_ref()),
         warnings,
     })
+}
+
+/// The same of a positive quantity whose density vanishes at 0, such as a variance.
+fn positive_curve(density: &dyn Fn(f64) -> Option<f64>) -> Vec<(f64, f64)> {
+    let grid = || (0..200).map(|k| 1e-6 * 1.25_f64.powi(k));
+    let at = |x: f64| density(x).unwrap_or(0.0);
+    let peak = grid().map(at).fold(0.0, f64::max);
+    let Some(end) = grid().rfind(|&x| at(x) > peak / 20.0) else {
+        return Vec::new();
+    };
+    (0..CURVE_POINTS)
+        .map(|i| end * (i as f64 + 0.5) / CURVE_POINTS as f64)
+        .filter_map(|x| Some((x, density(x)?)))
+        .collect()
 }
 
 /// The density of a prior over the range that holds most of it.
@@ -95,6 +113,9 @@ fn prior_curve(model: &dyn models::Model, index: usize) -> Vec<(f64, f64)> {
     let Some(peak) = density(0.0) else {
         return Vec::new();
     };
+    if peak == 0.0 {
+        return positive_curve(&density);
+    }
     // Priors here are unimodal: widen until the density has fallen to a hundredth of that at the centre.
     let mut half = 1e-6;
     while density(half).is_some_and(|value| value > peak / 100.0) && half < 1e12 {

@@ -95,11 +95,16 @@ impl Document {
         self.roles.response_use = response_use(&self.recipe.model);
     }
 
-    /// Takes roles; the formula follows.
-    pub fn set_roles(&mut self, roles: Roles) {
-        self.recipe.model.formula = roles
-            .to_formula()
-            .map_or_else(String::new, |formula| formula.to_string());
+    /// Takes roles; the formula follows, and its group terms name what they must under this template.
+    pub fn set_roles(&mut self, mut roles: Roles) {
+        let formula = roles.to_formula().map(|mut formula| {
+            if models::find(&self.recipe.model.template).is_ok_and(|entry| entry.all_vary) {
+                formula.vary_all();
+                roles.groups.clone_from(&formula.groups);
+            }
+            formula.to_string()
+        });
+        self.recipe.model.formula = formula.unwrap_or_default();
         self.roles = roles;
         self.formula_error = None;
     }

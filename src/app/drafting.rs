@@ -2,11 +2,16 @@
 
 use super::checking::request_check;
 use super::command::Command;
+use super::document::Document;
 use super::state::AppState;
 use super::tasks::Effects;
 use super::update::update;
+use crate::base::settings::Settings;
 use crate::data::formula::Factor;
+use crate::data::response::ResponseUse;
 use crate::data::roles::{Conversion, Role};
+use crate::data::table::Table;
+use crate::models;
 
 /// A command that changes the document, and therefore can be taken back.
 pub(super) enum DocumentChange {
@@ -56,6 +61,35 @@ impl DocumentChange {
     }
 }
 
+/// The draft with the first template that can explain `column`, and that template's title.
+fn with_fitting_template(
+    document: &Document,
+    table: &Table,
+    column: &str,
+) -> Option<(Document, &'static str)> {
+    // The template of mixed models explains all of them by its setting `family`, which is the user's choice.
+    if document.recipe.model.template == "mixed" {
+        return None;
+    }
+    [
+        ResponseUse::Outcome,
+        ResponseUse::Count,
+        ResponseUse::Number,
+    ]
+    .into_iter()
+    .find_map(|response_use| {
+        let entry = models::REGISTRY
+            .iter()
+            .find(|entry| entry.response_use(&Settings::default()) == response_use)?;
+        let mut fitting = document.clone();
+        fitting.set_template(entry.spec.id.to_owned());
+        let mut roles = fitting.roles.clone();
+        roles.assign(table, column, Role::Response).ok()?;
+        fitting.set_roles(roles);
+        Some((fitting, entry.spec.title))
+    })
+}
+
 pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: &mut dyn Effects) {
     let Some(before) = state.document.clone() else {
         return;
@@ -67,11 +101,26 @@ pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: 
         DocumentChange::Assign(column, role) => {
             let Some(data) = &state.data else { return };
             let mut roles = document.roles.clone();
-            if let Err(refusal) = roles.assign(&data.loaded.table, &column, role) {
-                state.say(refusal.reason, true);
-                return;
+            match roles.assign(&data.loaded.table, &column, role) {
+                Ok(()) => document.set_roles(roles),
+                Err(refusal) => {
+                    let table = &data.loaded.table;
+                    let fitting = (role == Role::Response)
+                        .then(|| with_fitting_template(&document, table, &column))
+                        .flatten();
+                    let Some((fitting, title)) = fitting else {
+                        state.say(refusal.reason, true);
+                        return;
+                    };
+                    document = fitting;
+                    state.say(
+                        format!(
+                            "The template is now {title}, which explains columns such as `{column}`"
+                        ),
+                        false,
+                    );
+                }
             }
-            document.set_roles(roles);
         }
         DocumentChange::Remove(column) => {
             let mut roles = document.roles.clone();

@@ -115,6 +115,7 @@ fn read_run(results: Results) -> ReadRun {
             .map(|manifest| manifest.warnings.clone())
             .unwrap_or_default(),
         bias: None,
+        clusters: results.clusters,
     };
     ReadRun {
         variables: results.variables,

@@ -110,6 +110,9 @@ pub(super) fn export_run(
             summary: read.report.summary.clone(),
             manifest: read.manifest.clone(),
             corrected: None,
+            clusters: read.report.clusters.clone(),
+            labels: Vec::new(),
+            units_kept: Vec::new(),
         },
         RunPhase::Preparing(_) | RunPhase::Refused(_) => {
             state.say("This run has no draws to export", true);

@@ -27,6 +27,8 @@ pub struct Block {
     pub datum_grads: u64,
     /// Ratios of the sampler's convergence criterion at the end of the block, one per component; empty without one.
     pub criterion: Vec<f64>,
+    /// Partitions of some of the kept draws, each with the number of the draw ([`LabelList`]); empty without clusters.
+    pub labels: Vec<(u64, Labels)>,
 }
 
 impl Block {
@@ -35,6 +37,69 @@ impl Block {
         self.len = 0;
         self.draws.clear();
         self.info.clear();
+        self.labels.clear();
+    }
+}
+
+/// Cluster of each unit of a partition, numbered by first appearance.
+pub type Labels = Arc<[u32]>;
+
+/// Thinned partitions of one chain. Which draws are kept follows from their number alone: all until the list is full, then
+/// every second, every fourth, …, so that a continued run keeps the same as a longer one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LabelList {
+    most: usize,
+    draws: Vec<(u64, Labels)>,
+}
+
+impl LabelList {
+    /// An empty list of at most `most` partitions.
+    pub fn new(most: usize) -> Self {
+        Self {
+            most: most.max(2),
+            draws: Vec::new(),
+        }
+    }
+
+    /// Draws from one kept partition to the next once `count` draws are there.
+    fn stride(&self, count: u64) -> u64 {
+        count.div_ceil(self.most as u64).next_power_of_two()
+    }
+
+    /// Whether draw `number` (0-based) is kept when it is the last one.
+    pub fn keeps(&self, number: u64) -> bool {
+        number.is_multiple_of(self.stride(number + 1))
+    }
+
+    /// Appends the partition of draw `number`, if it is kept.
+    pub fn push(&mut self, number: u64, labels: Labels) {
+        if self.keeps(number) {
+            let stride = self.stride(number + 1);
+            self.draws.retain(|(kept, _)| kept.is_multiple_of(stride));
+            self.draws.push((number, labels));
+        }
+    }
+
+    /// The partitions of the first `count` draws.
+    #[must_use]
+    pub fn first(mut self, count: u64) -> Self {
+        self.draws.retain(|(number, _)| *number < count);
+        self
+    }
+
+    /// Draws and their partitions, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &Labels)> {
+        self.draws.iter().map(|(number, labels)| (*number, labels))
+    }
+
+    /// Number of partitions.
+    pub fn len(&self) -> usize {
+        self.draws.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.draws.is_empty()
     }
 }
 
@@ -205,6 +270,8 @@ pub struct ChainDraws {
     pub info: DrawList,
     /// The same for the warm-up.
     pub warmup_info: DrawList,
+    /// Partitions of some of the kept draws, for samplers of partitions.
+    pub labels: LabelList,
 }
 
 impl ChainDraws {
@@ -215,6 +282,7 @@ impl ChainDraws {
             draws: DrawList::new(num_params),
             info: DrawList::new(num_info),
             warmup_info: DrawList::new(num_info),
+            labels: LabelList::default(),
         }
     }
 }
@@ -237,6 +305,31 @@ mod tests {
         );
         assert_eq!(list.value(CHUNK_DRAWS + 1, 1), -((CHUNK_DRAWS + 1) as f64));
         assert_eq!(list.chunks().count(), 3);
+    }
+
+    #[test]
+    fn partitions_are_thinned_by_the_number_of_their_draw() {
+        let mut list = LabelList::new(8);
+        let labels = |number: u64| -> Labels { vec![number as u32].into() };
+        for number in 0..100 {
+            list.push(number, labels(number));
+            assert!(list.len() <= 8, "{number}");
+        }
+        let kept: Vec<u64> = list.iter().map(|(number, _)| number).collect();
+        assert_eq!(kept, [0, 16, 32, 48, 64, 80, 96]);
+        // A list that is read back goes on as if it had never ended.
+        let mut again = LabelList::new(8);
+        for number in 0..100 {
+            again.push(number, labels(number));
+            if number == 57 {
+                let read: Vec<_> = again.iter().map(|(n, l)| (n, l.clone())).collect();
+                again = LabelList::new(8);
+                for (number, labels) in read {
+                    again.push(number, labels);
+                }
+            }
+        }
+        assert_eq!(again, list);
     }
 
     #[test]

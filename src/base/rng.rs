@@ -36,6 +36,19 @@ pub fn stream(seed: u64, chain: usize, purpose: Purpose) -> ChainRng {
     rng
 }
 
+/// The chain (0-based) that a stream belongs to.
+pub fn chain_of(rng: &ChainRng) -> u64 {
+    rng.get_stream() / STREAMS_PER_CHAIN
+}
+
+/// Stream `index` under `key`: for parts of a step that are independent of each other, with a key that the chain's own
+/// stream gives.
+pub fn substream(key: u64, index: u64) -> ChainRng {
+    let mut rng = ChainRng::seed_from_u64(key);
+    rng.set_stream(index);
+    rng
+}
+
 /// A position in a stream, enough to continue it bit for bit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RngMark {
@@ -117,6 +130,7 @@ mod tests {
         let first = |chain, purpose| stream(1, chain, purpose).random::<u64>();
         assert_ne!(first(0, Purpose::Batch), first(0, Purpose::Noise));
         assert_ne!(first(0, Purpose::Noise), first(1, Purpose::Noise));
+        assert_eq!(chain_of(&stream(1, 3, Purpose::Noise)), 3);
     }
 
     #[test]

@@ -243,6 +243,8 @@ pub enum Listing {
     Samplers,
     /// Optimisers that find the posterior's peak
     Optimisers,
+    /// Methods of `estimate`
+    Estimators,
     /// Settings of one template, sampler or optimiser
     Settings,
     /// Export formats
@@ -346,6 +348,9 @@ pub struct ExportArgs {
 pub struct BenchArgs {
     /// Experiment; `ergodic list benches` shows them
     pub id: String,
+    /// Data file, for experiments that read one
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
     /// Seed of all random numbers
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

@@ -20,6 +20,7 @@ pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
     let options = BenchOptions {
         seed: args.seed,
         quick: args.quick,
+        data: args.data.clone(),
     };
     let table = (entry.run)(&options).map_err(Failure::run)?;
     if args.json {

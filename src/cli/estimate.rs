@@ -80,8 +80,8 @@ fn recipe_of(args: &EstimateArgs) -> Result<(Recipe, PathBuf), Failure> {
             "Nothing to fit: name a recipe, or --data FILE with --formula 'y ~ x + (1 | group)'",
         ));
     };
-    // The template does not matter: only data and formula are used.
-    let recipe = Recipe::new(data, "logistic", formula);
+    // Of the template only the family is used.
+    let recipe = Recipe::new(data, "linear", formula);
     Ok((
         recipe.changed(&args.set).map_err(Failure::request)?,
         PathBuf::from("."),

@@ -9,6 +9,7 @@ use super::args::{DemoArgs, FitArgs, ResumeArgs};
 use super::progress::{self, Progress};
 use super::{Failure, output, results};
 use crate::base::draws::DrawList;
+use crate::data::formula::quote_name;
 use crate::data::{Formula, samples};
 use crate::engine::checkpoint::ChainMark;
 use crate::engine::recipe::SAMPLE_PREFIX;
@@ -18,6 +19,7 @@ use crate::engine::{
 };
 use crate::export::journal::{self, Journal};
 use crate::export::{ExportError, Results, RunFolder};
+use crate::models;
 
 /// How often the terminal looks at the run.
 pub(super) const LOOK_TIME: Duration = Duration::from_millis(50);
@@ -157,9 +159,12 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<(Recipe, PathBuf), Failure> {
     let data = args.data.as_deref().ok_or_else(|| {
         Failure::request("Nothing to fit: name a recipe, or --data FILE with --formula 'y ~ x'")
     })?;
+    let template = args.template.as_deref().unwrap_or("logistic");
     let formula = match (&args.formula, &args.response) {
         (Some(formula), _) => formula.clone(),
-        (None, Some(response)) => formula_of(response, &args.predictors, args.group.as_deref()),
+        (None, Some(response)) => {
+            formula_of(template, response, &args.predictors, args.group.as_deref())
+        }
         // Bundled data sets come with a formula of a first model.
         (None, None) => data
             .strip_prefix(SAMPLE_PREFIX)
@@ -170,11 +175,7 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<(Recipe, PathBuf), Failure> {
                 )
             })?,
     };
-    let recipe = Recipe::new(
-        data,
-        args.template.as_deref().unwrap_or("logistic"),
-        &formula,
-    );
+    let recipe = Recipe::new(data, template, &formula);
     let recipe = recipe.changed(&changes).map_err(Failure::request)?;
     check_formula(&recipe.model.formula)?;
     Ok((recipe, PathBuf::from(".")))
@@ -191,11 +192,24 @@ pub(super) fn check_formula(text: &str) -> Result<(), Failure> {
     }
 }
 
-fn formula_of(response: &str, predictors: &[String], group: Option<&str>) -> String {
-    let quoted = crate::data::formula::quote_name;
+/// The formula of columns by their roles; all terms vary by the group where the template is one for which they do.
+fn formula_of(
+    template: &str,
+    response: &str,
+    predictors: &[String],
+    group: Option<&str>,
+) -> String {
+    let quoted = quote_name;
     let mut terms: Vec<String> = predictors.iter().map(|name| quoted(name)).collect();
     terms.extend(group.map(|group| format!("(1 | {})", quoted(group))));
-    format!("{} ~ {}", quoted(response), terms.join(" + "))
+    let text = format!("{} ~ {}", quoted(response), terms.join(" + "));
+    match (models::find(template), text.parse::<Formula>()) {
+        (Ok(entry), Ok(mut formula)) if entry.all_vary => {
+            formula.vary_all();
+            formula.to_string()
+        }
+        _ => text,
+    }
 }
 
 fn prepare(recipe: &Recipe, folder: &Path) -> Result<Job, Failure> {
@@ -247,8 +261,11 @@ fn run(
     let view = run.view();
     let mut report = (*run.report()).clone();
     if check_bias && job.sampler.spec.bias.is_some() && !interrupted.load(Ordering::Relaxed) {
-        output::note("Running NUTS as a control, to check the bias");
         let control = Arc::new(bias_check::control_job(job).map_err(Failure::request)?);
+        output::note(&format!(
+            "Running {} as a control, to check the bias",
+            control.sampler.spec.title
+        ));
         let (mut reference, _) = watch(&control, None, None, &interrupted)?;
         reference.join();
         report = bias_check::certify(job, &view, &report, &reference.view());

@@ -53,6 +53,14 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
                 json
             })
             .collect(),
+        Listing::Estimators => estimators::mixed::fit::METHODS
+            .iter()
+            .map(|spec| {
+                let mut json = named(spec.id, spec.title, spec.about);
+                json["source"] = json!(spec.cite);
+                json
+            })
+            .collect(),
         Listing::Formats => export::FORMATS
             .iter()
             .map(|format| named(format.id, format.title, format.about))

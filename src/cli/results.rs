@@ -8,6 +8,7 @@ use super::{Failure, output};
 use crate::base::draws::DrawList;
 use crate::diagnostics::SummaryRow;
 use crate::diagnostics::zero_variance::ZeroVariance;
+use crate::engine::clusters::Clusters;
 use crate::engine::zero_variance::{CorrectControl, zero_variance};
 use crate::engine::{Job, PrepareControl};
 use crate::export::project::{EXTENSION, Project};
@@ -210,8 +211,45 @@ pub fn print(results: &Results, json: bool) -> Result<(), Failure> {
             output::result("\n");
             output::result(&corrected_table(&corrected.estimates));
         }
+        if let Some(clusters) = &results.clusters {
+            output::result(&clusters_text(clusters));
+        }
     }
     Ok(())
+}
+
+/// Clusters whose profiles are printed.
+const CLUSTERS_PRINTED: usize = 20;
+
+/// The point partition: sizes and profiles.
+fn clusters_text(clusters: &Clusters) -> String {
+    let total = clusters.partition.len();
+    let rows: Vec<Vec<String>> = clusters
+        .profiles
+        .iter()
+        .take(CLUSTERS_PRINTED)
+        .enumerate()
+        .map(|(k, profile)| {
+            vec![
+                (k + 1).to_string(),
+                profile.size.to_string(),
+                format!("{:.3}", profile.size as f64 / total as f64),
+                profile.sentence(),
+            ]
+        })
+        .collect();
+    let more = clusters.profiles.len() - rows.len();
+    let more = match more {
+        0 => String::new(),
+        more => format!("and {more} smaller ones\n"),
+    };
+    format!(
+        "\nPoint partition: {}, mean variation of information {:.3} from {} draws\n{}{more}",
+        crate::data::table::plural(clusters.profiles.len(), "cluster"),
+        clusters.distance,
+        clusters.draws,
+        output::table(&["cluster", "units", "share", "profile"], &rows)
+    )
 }
 
 /// Estimates corrected by control variates as text; `gain` is how many times as many draws they are worth.

@@ -12,13 +12,14 @@ use crate::base::rng::{Purpose, stream};
 
 use super::error::DataError;
 use super::frame::{FrameReader, complete_rows, report_dropped};
-use super::response::{ResponseInfo, ResponseKind};
+use super::response::{ResponseInfo, ResponseKind, ResponseUse};
 use super::table::Table;
 use super::terms::RawColumn;
 use super::transform::Transform;
 
 pub use super::frame::ModelFrame;
 pub use super::scaling::Scaling;
+pub use super::terms::Predictor;
 
 /// Rows by group, for group terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,6 +118,8 @@ pub struct Design {
     pub groups: Vec<GroupFactor>,
     /// The formula's group terms.
     pub group_terms: Vec<GroupDesign>,
+    /// The formula's columns as they are, where it has no response; `x` then holds the intercept only.
+    pub columns: Vec<(String, Predictor)>,
     /// Functions of columns in the formula, each once, with what they computed from the rows used.
     pub transforms: Vec<Transform>,
     /// Whether priors hold for standardised predictors.
@@ -142,7 +145,11 @@ impl Design {
 
         let mut transforms = Vec::new();
         let predictors = source.predictors(&rows, &mut transforms)?;
-        let raw = source.raw_columns(&predictors)?;
+        let (raw, plain) = if frame.response_use == ResponseUse::Absent {
+            (Vec::new(), source.plain_columns(&predictors)?)
+        } else {
+            (source.raw_columns(&predictors)?, Vec::new())
+        };
         let (y, trials, response) = source.response(&rows)?;
         let weights = formula
             .response
@@ -189,6 +196,10 @@ impl Design {
                     })
                     .collect(),
                 group_terms,
+                columns: plain
+                    .into_iter()
+                    .map(|(name, column)| (name, column.in_order(&order)))
+                    .collect(),
                 transforms,
                 standardize: frame.standardize,
             },
@@ -206,18 +217,8 @@ impl Design {
         self.x.ncols()
     }
 
-    /// The columns but the intercept as they are in the data, row-major.
-    pub fn raw_rows(&self) -> Vec<f64> {
-        let first = usize::from(self.has_intercept);
-        let rows = self.x.rows().into_iter();
-        rows.flat_map(|row| {
-            (first..row.len()).map(move |j| row[j] * self.raw_scale[j] + self.raw_center[j])
-        })
-        .collect()
-    }
-
-    /// The same design with simulated responses, or without a response with simulated columns as they are in the data
-    /// (row-major, all but the intercept). Centres and scales stay.
+    /// The same design with simulated responses, or without a response with simulated numbers, row-major, in the place of its
+    /// numeric columns.
     #[must_use]
     pub fn with_simulated(&self, values: Vec<f64>) -> Self {
         let mut design = self.clone();
@@ -225,17 +226,17 @@ impl Design {
             design.y = values;
             return design;
         }
-        let first = usize::from(self.has_intercept);
-        let width = self.num_columns() - first;
-        for (mut row, values) in design
-            .x
-            .rows_mut()
-            .into_iter()
-            .zip(values.chunks(width.max(1)))
-        {
-            for (j, value) in values.iter().enumerate() {
-                let column = first + j;
-                row[column] = (value - self.raw_center[column]) / self.raw_scale[column];
+        let mut numeric: Vec<&mut Vec<f64>> = design
+            .columns
+            .iter_mut()
+            .filter_map(|(_, column)| match column {
+                Predictor::Numeric(column) => Some(column),
+                _ => None,
+            })
+            .collect();
+        for (i, row) in values.chunks(numeric.len().max(1)).enumerate() {
+            for (column, value) in numeric.iter_mut().zip(row) {
+                column[i] = *value;
             }
         }
         design
@@ -307,7 +308,6 @@ fn mean_and_sd(values: &[f64]) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::response::ResponseUse;
     use crate::data::table::Values;
 
     fn texts(cells: &[&str]) -> Values {
@@ -470,8 +470,26 @@ mod tests {
         assert_eq!(design.response.sentence(), "mean 3, sd 1.581, from 1 to 5");
         let design = read("k ~ f", ResponseUse::Count).unwrap();
         assert_eq!(design.response.sentence(), "counts from 0 to 4, 10 in all");
-        let design = read("~ x + n", ResponseUse::Absent).unwrap();
+        let design = read("~ x + f", ResponseUse::Absent).unwrap();
         assert_eq!((design.y.len(), design.num_obs()), (0, 5));
+        assert_eq!(design.num_columns(), 1);
+        let [
+            (x, Predictor::Numeric(values)),
+            (f, Predictor::Categorical { codes, .. }),
+        ] = &design.columns[..]
+        else {
+            panic!("a number and a category");
+        };
+        assert_eq!((x.as_str(), f.as_str()), ("x", "f"));
+        for (i, &row) in design.row.iter().enumerate() {
+            assert_eq!(values[i], f64::from(row) + 1.0);
+            assert_eq!(codes[i], [1, 0, 2, 0, 1][row as usize]);
+        }
+        // Rows of long data are items, whatever their type.
+        let design = read("~ x + (1 | f)", ResponseUse::Absent).unwrap();
+        assert!(
+            matches!(&design.columns[..], [(_, Predictor::Categorical { levels, .. })] if levels.len() == 5)
+        );
         for (formula, response_use, sentence) in [
             ("f ~ x", ResponseUse::Number, "The response `f` holds text"),
             (
@@ -485,6 +503,11 @@ mod tests {
                 "The formula has the response `x` but this model explains none",
             ),
             ("~ x", ResponseUse::Number, "The formula has no response"),
+            (
+                "~ x + x:f",
+                ResponseUse::Absent,
+                "The term x:f is an interaction",
+            ),
         ] {
             let error = read(formula, response_use).unwrap_err().to_string();
             assert!(error.starts_with(sentence), "{formula}: {error}");

@@ -107,6 +107,15 @@ impl Formula {
         unique
     }
 
+    /// Lets everything of the fixed part vary by each group, for models in which all coefficients do.
+    pub fn vary_all(&mut self) {
+        for group in &mut self.groups {
+            group.intercept = self.intercept;
+            group.terms.clone_from(&self.terms);
+            group.correlated = true;
+        }
+    }
+
     /// Adds a term unless it is there in some order of its factors, and keeps the order by their number.
     pub fn add_term(&mut self, term: Term) {
         insert_term(&mut self.terms, term);
@@ -338,6 +347,16 @@ mod tests {
             assert_eq!(error.position, position, "{text}: {error}");
             assert!(error.message.contains(part), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn everything_can_be_made_to_vary_by_group() {
+        let mut formula: Formula = "y ~ a + b + a:b + (1 || g)".parse().unwrap();
+        formula.vary_all();
+        assert_eq!(
+            formula.to_string(),
+            "y ~ a + b + a:b + (1 + a + b + a:b | g)"
+        );
     }
 
     #[test]

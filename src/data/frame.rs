@@ -8,12 +8,13 @@ use crate::base::reporter::{Reporter, Severity, Warning};
 
 use super::design::{GroupDesign, GroupFactor};
 use super::error::DataError;
-use super::formula::{Factor, Formula, Response, Term, Trials};
+use super::formula::{Factor, Formula, Response, Term, Trials, quote_term};
 use super::response::{MAX_CATEGORIES, ResponseInfo, ResponseKind, ResponseUse, binary_levels};
 use super::role_checks::fits;
 use super::table::{ColumnKind, Labels, Table, plural};
 use super::terms::{
-    Predictor, RawColumn, categorical, check_width, columns_of, contrasts, num_columns,
+    MAX_ITEMS, MAX_LEVELS, Predictor, RawColumn, categorical, check_width, columns_of, contrasts,
+    num_columns,
 };
 use super::transform::Transform;
 
@@ -156,8 +157,14 @@ impl FrameReader<'_> {
         formula.terms.iter().chain(groups).flatten()
     }
 
+    /// Whether rows are items of the units that the group term names, as in `~ page + (1 | user)`.
+    fn is_long(&self) -> bool {
+        self.frame.response_use == ResponseUse::Absent && !self.frame.formula.groups.is_empty()
+    }
+
     fn is_categorical(&self, name: &str) -> bool {
-        self.frame.categorical.contains(name)
+        self.is_long()
+            || self.frame.categorical.contains(name)
             || self
                 .table
                 .column(name)
@@ -203,8 +210,14 @@ impl FrameReader<'_> {
             }
             let predictor = match factor {
                 Factor::Column(name) if self.is_categorical(name) => {
+                    let most = if self.is_long() {
+                        MAX_ITEMS
+                    } else {
+                        MAX_LEVELS
+                    };
+                    let labels = self.table.labels(self.col(name)?);
                     let reference = self.frame.references.get(name).map(String::as_str);
-                    categorical(name, &self.table.labels(self.col(name)?), rows, reference)?
+                    categorical(name, &labels, rows, reference, most)?
                 }
                 Factor::Column(name) => {
                     Predictor::Numeric(self.numbers(self.col(name)?, rows, "predictor")?)
@@ -252,6 +265,33 @@ impl FrameReader<'_> {
     pub fn raw_columns(&self, predictors: &Predictors) -> Result<Vec<RawColumn>, DataError> {
         let formula = &self.frame.formula;
         self.columns_of_terms(&formula.terms, formula.intercept, predictors)
+    }
+
+    /// The columns of the formula as they are.
+    pub fn plain_columns(
+        &self,
+        predictors: &Predictors,
+    ) -> Result<Vec<(String, Predictor)>, DataError> {
+        let mut columns = Vec::new();
+        for term in &self.frame.formula.terms {
+            let [factor] = term.as_slice() else {
+                return Err(DataError::Role(format!(
+                    "The term {} is an interaction, which means nothing in a model without a response; name the columns alone",
+                    quote_term(term)
+                )));
+            };
+            match &predictors[factor] {
+                function @ Predictor::Function(_) => {
+                    let made = columns_of(term, &[function], &[false]);
+                    columns.extend(
+                        made.into_iter()
+                            .map(|column| (column.name, Predictor::Numeric(column.values))),
+                    );
+                }
+                plain => columns.push((factor.column().to_owned(), plain.clone())),
+            }
+        }
+        Ok(columns)
     }
 
     /// The columns of `terms`, coded beside an intercept or without one.

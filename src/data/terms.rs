@@ -11,19 +11,51 @@ use super::table::Labels;
 /// Most levels that a categorical predictor may have; beyond it the design would be mostly zeros.
 pub const MAX_LEVELS: usize = 1000;
 
+/// Most different items of long data: counts of items are kept, not columns of zeros.
+pub const MAX_ITEMS: usize = 20_000;
+
 /// A predictor column restricted to the rows used, n long.
-#[derive(Clone, Debug)]
-pub(crate) enum Predictor {
+#[derive(Clone, Debug, PartialEq)]
+pub enum Predictor {
     /// Numbers.
     Numeric(Vec<f64>),
     /// The columns of a function of a column.
     Function(Vec<Vec<f64>>),
-    /// Levels that occur, one code per row, and the position of the reference level.
+    /// Categories.
     Categorical {
+        /// Levels that occur.
         levels: Vec<String>,
+        /// Position in `levels` per row.
         codes: Vec<u32>,
+        /// Position of the reference level.
         reference: usize,
     },
+}
+
+impl Predictor {
+    /// The same rows in another order.
+    pub(crate) fn in_order(self, order: &[u32]) -> Self {
+        match self {
+            Self::Numeric(values) => {
+                Self::Numeric(order.iter().map(|&i| values[i as usize]).collect())
+            }
+            Self::Function(columns) => Self::Function(
+                columns
+                    .iter()
+                    .map(|values| order.iter().map(|&i| values[i as usize]).collect())
+                    .collect(),
+            ),
+            Self::Categorical {
+                levels,
+                codes,
+                reference,
+            } => Self::Categorical {
+                codes: order.iter().map(|&i| codes[i as usize]).collect(),
+                levels,
+                reference,
+            },
+        }
+    }
 }
 
 /// A column of the design before scaling.
@@ -41,15 +73,16 @@ pub(crate) fn categorical(
     labels: &Labels,
     rows: &[u32],
     reference: Option<&str>,
+    most: usize,
 ) -> Result<Predictor, DataError> {
     let mut seen = vec![false; labels.levels.len()];
     for &row in rows {
         seen[labels.codes[row as usize] as usize] = true;
     }
     let kept: Vec<usize> = (0..seen.len()).filter(|&level| seen[level]).collect();
-    if kept.len() > MAX_LEVELS {
+    if kept.len() > most {
         return Err(DataError::Role(format!(
-            "The predictor `{name}` has {} different values, more than the {MAX_LEVELS} a categorical predictor may have; use it as a group, or ignore it if it is an identifier",
+            "The predictor `{name}` has {} different values, more than the {most} a categorical predictor may have; use it as a group, or ignore it if it is an identifier",
             kept.len()
         )));
     }

@@ -14,6 +14,7 @@
 //! | [`uniformity`] | whether ranks of simulation-based calibration are uniform |
 //! | [`zero_variance`] | control variates from gradients: smaller errors from the same draws |
 //! | [`density`], [`autocorrelation`], [`ranks`] | what plots draw |
+//! | [`partition`] | how often units share a cluster, and one partition that stands for all |
 //! | [`weights`] | what all of these mean for weighted draws |
 //!
 //! Chains come as slices of draws. They should have equal length; longer ones are cut to the shortest, because
@@ -29,6 +30,7 @@ pub mod kolmogorov;
 pub mod mcse;
 mod moments;
 pub mod osgfs_criterion;
+pub mod partition;
 mod pooled;
 pub mod quantiles;
 pub mod ranks;

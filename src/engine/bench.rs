@@ -3,14 +3,21 @@
 //! To add one, write `engine/bench/my_experiment.rs` with a function of [`BenchOptions`], and add an entry to [`REGISTRY`]:
 //! the command line lists, runs, prints and saves it.
 
+use std::path::PathBuf;
+
 use serde::Serialize;
 
+mod hierarchical;
+mod mixture;
+mod mixture_normal;
 mod scaling;
 mod simplex;
 
 /// What a caller can choose.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct BenchOptions {
+    /// File with the experiment's data, for those that read some.
+    pub data: Option<PathBuf>,
     /// Seed of all random numbers.
     pub seed: u64,
     /// Whether a small version is enough.
@@ -58,14 +65,34 @@ pub static REGISTRY: &[Bench] = &[
         id: "simplex",
         title: "Probabilities of categories from minibatches",
         about: "Kolmogorov-Smirnov distance of SCIR and SGRLD from exact draws, sparse and dense, at every share of rows per \
-            minibatch (Baker, Fearnhead, Fox and Nemeth 2018, section 3.2)",
+                minibatch (Baker, Fearnhead, Fox and Nemeth 2018, section 3.2)",
         run: simplex::run,
+    },
+    Bench {
+        id: "mixture",
+        title: "Users held out, predicted from clusters of others",
+        about: "Perplexity of exact and stochastic samplers of a Dirichlet-process mixture, with and without split-merge moves \
+                (Baker, Fearnhead, Fox and Nemeth 2018, section 5.2)",
+        run: mixture::run,
+    },
+    Bench {
+        id: "mixture-normal",
+        title: "Two clusters of points in the plane",
+        about: "Number of clusters found and time per draw for 100,000 points, far apart and overlapping",
+        run: mixture_normal::run,
+    },
+    Bench {
+        id: "hierarchical",
+        title: "A logistic regression in each of 25 groups",
+        about: "Time per effective draw of Gibbs sampling with OSGFS, with a normal approximation and exactly; --data FILE with \
+                columns B, G, R, skin, otherwise simulated rows (El Hanchi 2018, section 3.2)",
+        run: hierarchical::run,
     },
     Bench {
         id: "scaling",
         title: "Cost of an effective draw as the table grows",
         about: "Rows touched per effective draw from 10,000 to 10,000,000 rows: with control variates it does not grow, without \
-            it does (Baker, Fearnhead, Fox and Nemeth 2019, section 3.2)",
+                it does (Baker, Fearnhead, Fox and Nemeth 2019, section 3.2)",
         run: scaling::run,
     },
 ];

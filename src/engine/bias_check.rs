@@ -8,15 +8,21 @@ use super::protocol::RunView;
 use crate::base::draws::DrawList;
 use crate::diagnostics::bias::{BiasReport, compare};
 
-/// The exact sampler that controls are run with.
+/// The exact sampler that controls are run with …
 const CONTROL: &str = "nuts";
+/// … and the one for mixtures, which have no gradient.
+const CONTROL_OF_MIXTURES: &str = "dp-gibbs";
 
-/// The control run of `job`: the same model and seed, NUTS with its default settings.
+/// The control run of `job`: the same model and seed, an exact sampler with its default settings.
 ///
 /// # Errors
 /// See [`Job::with_sampler`].
 pub fn control_job(job: &Job) -> Result<Job, JobError> {
-    job.with_sampler(CONTROL)
+    job.with_sampler(if job.model.has_density() {
+        CONTROL
+    } else {
+        CONTROL_OF_MIXTURES
+    })
 }
 
 /// The report of the approximate run once its control has ended.

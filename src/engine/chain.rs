@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender};
 
 use super::checkpoint::{ChainMark, Snapshot};
+use super::clusters;
 use super::job::Job;
 use super::protocol::{ChainState, Control, Message};
-use crate::base::draws::Block;
+use crate::base::draws::{Block, LabelList};
 use crate::base::reporter::{Severity, Warning};
 use crate::base::rng::{Purpose, Streams, stream};
 use crate::models::Model;
@@ -94,6 +95,9 @@ struct Worker {
     flushed: Instant,
     marked: Instant,
     snapshot: Option<Snapshot>,
+    /// Units whose clusters are kept, and which draws they are kept of; for samplers of partitions.
+    units: Vec<u32>,
+    thinning: LabelList,
 }
 
 impl Worker {
@@ -143,6 +147,8 @@ impl Worker {
             warmup_end,
             block,
             flushed: Instant::now(),
+            units: clusters::units_kept(task.job.model.as_ref()),
+            thinning: clusters::label_list(task.job.recipe.run.chains),
             marked: Instant::now(),
             task,
         })
@@ -231,6 +237,11 @@ impl Worker {
             .constrain(self.kernel.position(), &mut self.theta);
         self.block.draws.extend_from_slice(&self.theta);
         self.block.info.extend_from_slice(&self.info);
+        let labels = self.kernel.labels();
+        if drawing && !labels.is_empty() && self.thinning.keeps(self.draws) {
+            let labels = clusters::labels_of(labels, &self.units);
+            self.block.labels.push((self.draws, labels));
+        }
         self.block.len += 1;
         self.iterations += 1;
         self.draws += u64::from(drawing);

@@ -239,6 +239,9 @@ impl Track {
                 self.last.extend_from_slice(row);
             }
         }
+        for (number, labels) in &block.labels {
+            self.view.draws.labels.push(*number, Arc::clone(labels));
+        }
         self.view.iterations = block.first_iter + block.len as u64;
         self.view.datum_grads = block.datum_grads;
         self.view.criterion.clone_from(&block.criterion);

@@ -47,6 +47,7 @@ fn remedy(error: &ModeError) -> &'static str {
     match error {
         // It names its own.
         ModeError::TooFar(_) => "",
+        ModeError::TooMany(_) => "; choose a sampler that needs none",
         _ => "; choose nuts, or set a proper prior",
     }
 }
@@ -202,6 +203,15 @@ impl Job {
                 return Err(JobError::NoMode(sampler.spec.id, error));
             }
             Err(_error) if !has_density => None,
+            Err(ModeError::TooMany(dim)) => {
+                let text = format!(
+                    "The model has {dim} coordinates and {} rows, too many for a matrix of curvature, so chains start from random \
+                     places and learn its scales while warming up",
+                    model.num_obs()
+                );
+                warnings.push(Warning::new(Severity::Info, "no-curvature", text));
+                None
+            }
             Err(error) => {
                 let text = format!(
                     "The posterior's peak was not found ({error}), so chains start from random places"

@@ -56,12 +56,15 @@ impl Default for LikelihoodOptions {
 }
 
 impl LikelihoodOptions {
-    /// The options for the draft of a model: its family, everything else at its default.
+    /// The options for a recipe: the family of its template, everything else at its default.
     pub fn of(recipe: &Recipe) -> Self {
         let mut options = Self::default();
-        if let Some(family) = recipe.model.settings.text("family")
-            && FAMILIES.iter().any(|(id, _)| *id == family)
-        {
+        let template = recipe.model.template.as_str();
+        let family = match template {
+            "logistic" => "bernoulli",
+            _ => recipe.model.settings.text("family").unwrap_or(template),
+        };
+        if FAMILIES.iter().any(|(id, _)| *id == family) {
             family.clone_into(&mut options.family);
         }
         options

@@ -16,6 +16,7 @@ pub mod bias_check;
 pub mod calibration;
 pub mod chain;
 pub mod checkpoint;
+pub mod clusters;
 pub mod collector;
 pub mod comparison;
 pub mod job;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::anchor_check;
+use super::clusters::Clusters;
 use super::collector::Waker;
 use super::job::Job;
 use super::protocol::{ChainState, Control, RunView, StopReason};
@@ -51,6 +52,8 @@ pub struct Report {
     pub warnings: Vec<Warning>,
     /// The bias check, if it has run.
     pub bias: Option<Arc<BiasReport>>,
+    /// What the drawn partitions say, for samplers of partitions.
+    pub clusters: Option<Arc<Clusters>>,
 }
 
 impl Report {
@@ -67,6 +70,7 @@ impl Report {
             eta_secs: None,
             warnings: Vec::new(),
             bias: None,
+            clusters: None,
         }
     }
 }
@@ -232,6 +236,7 @@ pub fn report(
         eta_secs: None,
         warnings,
         bias,
+        clusters: Clusters::of(job, view).map(Arc::new),
     }
 }
 

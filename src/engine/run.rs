@@ -8,6 +8,7 @@ use crossbeam_channel::bounded;
 
 use super::chain::{self, ChainTask};
 use super::checkpoint::ChainMark;
+use super::clusters;
 use super::collector::{Collector, Waker};
 use super::job::Job;
 use super::monitor::{Monitor, Report};
@@ -70,6 +71,10 @@ impl Run {
             draws: vec![ChainDraws::new(width, num_info); chains],
             earlier_secs: (0.0, 0.0),
         });
+        let draws: Vec<ChainDraws> = draws
+            .into_iter()
+            .map(|draws| clusters::with_room(draws, chains))
+            .collect();
         if job.recipe.run.warmup_of_chains.is_some() {
             control.freeze();
         }

@@ -497,3 +497,64 @@ fn a_failing_chain_is_reported_and_the_others_go_on() {
         assert_eq!(more.view().usable().count(), 2);
     }
 }
+
+/// Partitions of a run, by chain: draw and labels.
+fn partitions(view: &RunView) -> Vec<Vec<(u64, Vec<u32>)>> {
+    let list = |chain: &super::protocol::ChainView| {
+        let labels = chain.draws.labels.iter();
+        labels.map(|(k, labels)| (k, labels.to_vec())).collect()
+    };
+    view.chains.iter().map(list).collect()
+}
+
+#[test]
+fn partitions_are_kept_saved_and_continued() {
+    use crate::export::{Results, RunFolder};
+    let mixture = |draws| {
+        let mut recipe = Recipe::new("sample:churn", "dp-mixture", "~ age + plan");
+        recipe.run.chains = 2;
+        recipe.run.warmup = Some(5);
+        recipe.run.draws = draws;
+        recipe.sampler.id = "dp-slice".to_owned();
+        let control = PrepareControl::default();
+        Job::prepare(&recipe, Path::new(""), None, &control).unwrap()
+    };
+    // More draws than partitions that a chain keeps, so that they are thinned.
+    let mut whole = start(mixture(130));
+    whole.join();
+    let expected = partitions(&whole.view());
+    assert!(expected.iter().all(|chain| chain.len() == 65));
+    assert!(expected[0].iter().all(|(_, labels)| labels.len() == 1000));
+
+    let folder = tempfile::tempdir().unwrap();
+    let mut part = start(mixture(40));
+    part.join();
+    let place = RunFolder::create(&folder.path().join("run")).unwrap();
+    let job = Arc::clone(part.job());
+    place
+        .save(&job, &Results::of(&job, &part.view(), &part.report()))
+        .unwrap();
+    let marks = part.continuation().marks;
+    place.save_checkpoint(&job, &marks).unwrap();
+    let back = place.results().unwrap();
+    let clusters = back.clusters.unwrap();
+    let made = part.report().clusters.clone().unwrap();
+    assert!(clusters.partition == made.partition && clusters.together == made.together);
+    assert!(clusters.units == made.units && clusters.pairs == made.pairs);
+    assert_eq!((clusters.partition.len(), clusters.draws), (1000, 80));
+    let sizes: usize = clusters.profiles.iter().map(|profile| profile.size).sum();
+    assert_eq!(sizes, 1000);
+    assert!(clusters.profiles[0].sentence().starts_with("age "));
+    for file in ["partition.csv", "partitions.csv", "clusters.json"] {
+        assert!(place.path().join(file).is_file(), "{file}");
+    }
+
+    let mut recipe = place.recipe().unwrap();
+    recipe.run.draws = 130;
+    let job = Job::prepare(&recipe, place.path(), None, &PrepareControl::default()).unwrap();
+    let continuation = place.continuation(&job).unwrap();
+    let mut rest = Run::start(Arc::new(job), Some(continuation), Arc::new(|| {})).unwrap();
+    rest.join();
+    assert!(partitions(&rest.view()) == expected);
+    assert!(draws(&rest.view()) == draws(&whole.view()));
+}

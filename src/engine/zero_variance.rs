@@ -83,6 +83,11 @@ pub enum CorrectError {
     /// The draws are not of this model.
     #[error("The draws are not those of the recipe's model: their variables differ")]
     Variables,
+    /// There is nothing to take a gradient of.
+    #[error(
+        "Control variates need the gradient of a density, which a model of clusters does not have"
+    )]
+    NoDensity,
     /// The regression is not possible.
     #[error(transparent)]
     Regression(#[from] ZeroVarianceError),
@@ -126,6 +131,9 @@ pub fn zero_variance(
     order: Order,
     control: &CorrectControl,
 ) -> Result<Corrected, CorrectError> {
+    if !job.model.has_density() {
+        return Err(CorrectError::NoDensity);
+    }
     let names = job.variables();
     if chains.iter().any(|chain| chain.width() != names.len()) {
         return Err(CorrectError::Variables);

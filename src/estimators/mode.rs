@@ -63,6 +63,9 @@ pub enum ModeError {
     /// The density has no usable peak.
     #[error("no mode was found: {0}")]
     NotFound(&'static str),
+    /// The model has so many parameters that a dense curvature would take too long.
+    #[error("{0} parameters are too many for a dense curvature")]
+    TooMany(usize),
     /// The method stopped too far from the mode, and was not allowed to go on with Newton's.
     #[error("{0}")]
     TooFar(String),
@@ -151,6 +154,9 @@ pub fn find_mode_by(
     plan: &Plan,
     control: &ModeControl,
 ) -> Result<Mode, ModeError> {
+    if !model.has_dense_curvature() {
+        return Err(ModeError::TooMany(model.dim()));
+    }
     let mut u = plan.start.clone().unwrap_or_else(|| vec![0.0; model.dim()]);
     let mut recorder = Recorder::new(model.num_obs());
     let full = Objective::new(model, Rows::All);
@@ -393,7 +399,7 @@ mod tests {
         let (design, _) = crate::data::design::Design::build(&table, &frame).unwrap();
         for standardize in [true, false] {
             let options = crate::models::ModelOptions {
-                priors: vec![("b".to_owned(), "laplace(0, 0.02)".to_owned())],
+                priors: vec![("b".to_owned(), "laplace(0, 0.1)".to_owned())],
                 standardize,
                 ..Default::default()
             };

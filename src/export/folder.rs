@@ -1,17 +1,19 @@
 //! Run folders: one run each, complete enough to read, replay and continue.
 //!
 //! `recipe.toml` (complete, replays), `draws.csv`, `info.csv`, `summary.csv`, `summary.json`, `run.json` (manifest),
-//! `checkpoint.dat`. While the run goes on, and after a crash, `journal.dat` has its draws.
+//! `checkpoint.dat`; of mixtures also `partition.csv`, `partitions.csv` and `clusters.json`. While the run goes on, and after
+//! a crash, `journal.dat` has its draws.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::draws_csv::{self, ReadDraws};
 use super::manifest::Manifest;
-use super::{ExportError, find, journal, write};
-use crate::base::draws::{ChainDraws, DrawList};
+use super::{ExportError, find, journal, partitions, write};
+use crate::base::draws::{ChainDraws, DrawList, LabelList};
 use crate::diagnostics::{SummaryRow, summarise, weights};
 use crate::engine::checkpoint::{self, ChainMark};
+use crate::engine::clusters::{self, Clusters};
 use crate::engine::recipe::SAMPLE_PREFIX;
 use crate::engine::run::Continuation;
 use crate::engine::zero_variance::Corrected;
@@ -37,6 +39,12 @@ pub struct Results {
     pub manifest: Option<Manifest>,
     /// Estimates corrected by control variates, if somebody asked for them.
     pub corrected: Option<Arc<Corrected>>,
+    /// The clusters, for samplers of partitions.
+    pub clusters: Option<Arc<Clusters>>,
+    /// Drawn partitions per chain, for samplers of partitions; empty where they are not in memory.
+    pub labels: Vec<LabelList>,
+    /// Names of the units that these partition.
+    pub units_kept: Vec<String>,
 }
 
 impl Results {
@@ -65,6 +73,13 @@ impl Results {
             summary: report.summary.clone(),
             manifest: Some(Manifest::of(job, view, report)),
             corrected: None,
+            clusters: report.clusters.clone(),
+            labels: view
+                .chains
+                .iter()
+                .map(|chain| chain.draws.labels.clone())
+                .collect(),
+            units_kept: clusters::names_kept(job.model.as_ref()),
         }
     }
 
@@ -87,6 +102,9 @@ impl Results {
             manifest: None,
             corrected: None,
             warmup_of_chains: None,
+            clusters: None,
+            labels: Vec::new(),
+            units_kept: Vec::new(),
         }
     }
 
@@ -280,9 +298,31 @@ impl RunFolder {
             let format = find(id)?;
             write(format, results, &self.path.join(format.file_name))?;
         }
+        self.save_clusters(results)?;
         let manifest = serde_json::to_string_pretty(&results.manifest)
             .map_err(|error| ExportError(format!("The manifest cannot be written: {error}")))?;
         self.write_text("run.json", &(manifest + "\n"))
+    }
+
+    /// Writes the clusters, where there are some.
+    fn save_clusters(&self, results: &Results) -> Result<(), ExportError> {
+        let Some(clusters) = &results.clusters else {
+            return Ok(());
+        };
+        write(
+            find("partition")?,
+            results,
+            &self.path.join(partitions::POINT),
+        )?;
+        let mut draws = Vec::new();
+        let path = self.path.join(partitions::DRAWS);
+        partitions::write_draws(results, &mut draws).map_err(|error| {
+            ExportError::at("The partitions could not be written", &error, &path)
+        })?;
+        self.write_text(partitions::DRAWS, &String::from_utf8_lossy(&draws))?;
+        let text = serde_json::to_string(clusters)
+            .map_err(|error| ExportError(format!("The clusters cannot be written: {error}")))?;
+        self.write_text(partitions::CLUSTERS, &(text + "\n"))
     }
 
     /// Writes where the chains stand, so that the run can be continued.
@@ -400,6 +440,12 @@ impl RunFolder {
             .fold(0.0, f64::max);
         let mut results = Results::new(draws.names, draws.chains, info, seconds);
         results.leave_out_failed(&manifest, seconds);
+        let partitions = std::fs::File::open(self.path.join(partitions::DRAWS)).ok();
+        let labels = partitions.and_then(|file| {
+            partitions::read_draws(std::io::BufReader::new(file), manifest.chains.len())
+        });
+        results.clusters = partitions::read_clusters(&self.path);
+        results.labels = labels.unwrap_or_default();
         results.manifest = Some(manifest);
         Ok(results)
     }
@@ -429,6 +475,7 @@ impl RunFolder {
             .as_ref()
             .map_or(&[][..], |manifest| &manifest.chains);
         let num_info = job.sampler.spec.info.len();
+        let mut labels = results.labels.into_iter();
         let draws = results
             .draws
             .into_iter()
@@ -440,6 +487,7 @@ impl RunFolder {
                 let kept = mark
                     .as_ref()
                     .map_or(draws.len(), |mark| draws.len().min(mark.draws as usize));
+                chain.labels = labels.next().unwrap_or_default().first(kept as u64);
                 chain.draws = first(draws, kept);
                 if info.width() == num_info {
                     chain.info = first(info, kept);

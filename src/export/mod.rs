@@ -12,6 +12,7 @@ pub mod journal;
 pub mod likelihood;
 pub mod manifest;
 pub mod number;
+pub mod partitions;
 pub mod project;
 pub mod summary;
 
@@ -84,6 +85,13 @@ pub static FORMATS: &[Format] = &[
         about: "One row per draw: acceptance, step size, divergences and what else the sampler reports",
         file_name: "info.csv",
         write: draws_csv::write_info,
+    },
+    Format {
+        id: "partition",
+        title: "Clusters, CSV",
+        about: "One row per unit of a mixture: its cluster in the point partition, and how often it was with the others there",
+        file_name: partitions::POINT,
+        write: partitions::write_point,
     },
 ];
 

@@ -170,25 +170,8 @@ impl Coefficients {
     }
 
     fn meaning(&self, j: usize, quantity: &str) -> String {
-        let standardized = self.report_standardized;
-        if self.is_intercept(j) {
-            let at = if standardized {
-                "at average predictors"
-            } else {
-                "when all predictors are 0"
-            };
-            return format!("{quantity} {at}{}", self.unit_of_report());
-        }
-        let unit = if standardized {
-            "standard deviation"
-        } else {
-            "unit"
-        };
-        format!(
-            "change in {quantity} per {unit} of {}{}",
-            self.design.terms[j],
-            self.unit_of_report()
-        )
+        let meaning = meaning(&self.design, j, quantity, self.report_standardized);
+        format!("{meaning}{}", self.unit_of_report())
     }
 
     fn unit_of_report(&self) -> String {
@@ -200,12 +183,7 @@ impl Coefficients {
     }
 
     fn prior_scale(&self, j: usize) -> String {
-        let place = match (self.is_intercept(j), self.on_raw) {
-            (true, false) => "at average predictors",
-            (true, true) => "at x = 0",
-            (false, false) => "per standard deviation",
-            (false, true) => "per unit",
-        };
+        let place = prior_place(self.is_intercept(j), self.on_raw);
         if !self.response.identity || self.on_raw {
             return place.to_owned();
         }
@@ -406,5 +384,32 @@ impl Coefficients {
         } else {
             sum.scaled(response.scale).shifted(response.centre)
         })
+    }
+}
+/// What coefficient `j` of a design says about `quantity`, in words.
+pub(super) fn meaning(design: &Design, j: usize, quantity: &str, standardized: bool) -> String {
+    if design.has_intercept && j == 0 {
+        let at = if standardized {
+            "at average predictors"
+        } else {
+            "when all predictors are 0"
+        };
+        return format!("{quantity} {at}");
+    }
+    let unit = if standardized {
+        "standard deviation"
+    } else {
+        "unit"
+    };
+    format!("change in {quantity} per {unit} of {}", design.terms[j])
+}
+
+/// Where the prior of an intercept or of another coefficient holds, in words.
+pub(super) fn prior_place(is_intercept: bool, on_raw: bool) -> &'static str {
+    match (is_intercept, on_raw) {
+        (true, false) => "at average predictors",
+        (true, true) => "at x = 0",
+        (false, false) => "per standard deviation",
+        (false, true) => "per unit",
     }
 }

@@ -10,7 +10,7 @@ use super::{EXAMPLES, Model, ModelEntry, ModelOptions, REGISTRY, Rows};
 use crate::base::allocations::count_during;
 use crate::base::rng::{Purpose, stream};
 use crate::base::settings::{Kind, Settings, Value};
-use crate::data::design::Design;
+use crate::data::design::{Design, GroupDesign, GroupFactor, Predictor};
 use crate::data::response::{ResponseInfo, ResponseKind, ResponseUse};
 
 /// What a test design has besides covariates and a response.
@@ -87,6 +87,7 @@ pub(super) fn design(shape: Shape, num_obs: usize) -> Design {
         dropped: Vec::new(),
         groups: Vec::new(),
         group_terms: Vec::new(),
+        columns: Vec::new(),
         transforms: Vec::new(),
         standardize: true,
     }
@@ -193,12 +194,12 @@ pub(super) fn example_design(response_use: ResponseUse, weighted: bool, num_obs:
     };
     let y: Vec<f64> = (0..num_obs).map(|_| value()).collect();
     let absent = response_use == ResponseUse::Absent;
-    let mut x = Array2::ones((num_obs, if absent { 3 } else { 1 }));
-    for j in 1..x.ncols() {
-        x.column_mut(j).mapv_inplace(|_| value());
-    }
-    let terms = ["Intercept", "x1", "x2"].map(str::to_owned);
-    let columns = x.ncols();
+    let mut column = || (0..num_obs).map(|_| value()).collect();
+    let columns: Vec<(String, Predictor)> = ["x1", "x2"]
+        .iter()
+        .filter(|_| absent)
+        .map(|name| ((*name).to_owned(), Predictor::Numeric(column())))
+        .collect();
     let kind = if absent {
         ResponseKind::Absent
     } else {
@@ -213,10 +214,11 @@ pub(super) fn example_design(response_use: ResponseUse, weighted: bool, num_obs:
         ..Shape::default()
     };
     Design {
-        x,
-        raw_center: [0.0, 0.2, -0.1][..columns].to_vec(),
-        raw_scale: [1.0, 0.8, 1.1][..columns].to_vec(),
-        terms: terms[..columns].to_vec(),
+        x: Array2::ones((num_obs, 1)),
+        raw_center: vec![0.0],
+        raw_scale: vec![1.0],
+        terms: vec!["Intercept".to_owned()],
+        columns,
         y: if absent { Vec::new() } else { y },
         response: ResponseInfo {
             name: "x".to_owned(),
@@ -245,8 +247,177 @@ fn example_options(entry: &ModelEntry) -> Vec<ModelOptions> {
         .into()
 }
 
-/// Designs and options that the template takes, with words for them.
-fn cases(entry: &ModelEntry) -> (Vec<(String, Design)>, Vec<ModelOptions>) {
+/// Designs with words for them, and the options that the template takes for each.
+fn cases(entry: &ModelEntry) -> Vec<(String, Design, Vec<ModelOptions>)> {
+    if entry.spec.id == "mixed" {
+        return mixed_cases();
+    }
+    let (designs, options) = combinations(entry);
+    designs
+        .into_iter()
+        .map(|(words, design)| (words, design, options.clone()))
+        .collect()
+}
+
+/// Every family with group terms of every kind, in both parametrisations.
+fn mixed_cases() -> Vec<(String, Design, Vec<ModelOptions>)> {
+    let families = [
+        ("gaussian", ResponseUse::Number, false),
+        ("bernoulli", ResponseUse::Outcome, false),
+        ("binomial", ResponseUse::Outcome, true),
+        ("poisson", ResponseUse::Count, false),
+        ("negative_binomial", ResponseUse::Count, false),
+    ];
+    let priors = [
+        vec![],
+        vec![
+            ("b", "student_t(3, 0.1, 2.5)"),
+            ("sd", "exponential(0.7)"),
+            ("cor", "lkj(2.5)"),
+        ],
+    ];
+    let mut cases = Vec::new();
+    for (family, response, trials) in families {
+        let shape = Shape {
+            trials,
+            offset: trials,
+            weights: !trials,
+            no_intercept: false,
+        };
+        for crossed in [false, true] {
+            let mut design = regression_design(response, shape);
+            add_group_terms(&mut design, crossed);
+            let mut options = Vec::new();
+            for (k, priors) in priors.iter().enumerate() {
+                for parametrisation in ["non-centred", "centred"] {
+                    let mut settings = Settings::default();
+                    settings.set("family", Value::Text(family.to_owned()));
+                    settings.set("parametrisation", Value::Text(parametrisation.to_owned()));
+                    options.push(ModelOptions {
+                        settings,
+                        priors: priors
+                            .iter()
+                            .filter(|(key, _)| crossed || *key != "cor")
+                            .map(|&(key, text)| (key.to_owned(), text.to_owned()))
+                            .collect(),
+                        standardize: k == 0,
+                        report_standardized: k == 1,
+                    });
+                }
+            }
+            cases.push((format!("{family}, crossed: {crossed}"), design, options));
+        }
+    }
+    cases
+}
+
+/// Intercepts of five groups; or, `crossed`, three correlated effects of four groups and two independent ones of three.
+pub(super) fn add_group_terms(design: &mut Design, crossed: bool) {
+    let n = design.num_obs();
+    let groups: &[(&str, u32, usize, bool)] = if crossed {
+        &[("school", 4, 3, true), ("year", 3, 2, false)]
+    } else {
+        &[("school", 5, 1, true)]
+    };
+    for (factor, &(name, levels, effects, correlated)) in groups.iter().enumerate() {
+        design.groups.push(GroupFactor {
+            name: name.to_owned(),
+            levels: (0..levels).map(|level| level.to_string()).collect(),
+            index: (0..n as u32)
+                .map(|i| (i * 7 + i / (3 + factor as u32)) % levels)
+                .collect(),
+        });
+        let names = ["Intercept", "age", "income"][..effects].iter();
+        design.group_terms.push(GroupDesign {
+            factor,
+            names: names.map(|&name| name.to_owned()).collect(),
+            z: Array2::from_shape_fn((n, effects), |(i, j)| design.x[[i, j]] + f64::from(j as u8)),
+            scale: [1.0, 0.5, 12.0][..effects].to_vec(),
+            correlated,
+        });
+    }
+}
+
+/// A number and a category for each row, without a response.
+fn clustered_design(num_obs: usize) -> Design {
+    let plain = design(Shape::default(), num_obs);
+    let numbers = plain.x.column(1).to_vec();
+    let codes = plain.y.iter().map(|&y| y as u32).collect();
+    let levels = ["no", "yes"].map(str::to_owned).to_vec();
+    let category = Predictor::Categorical {
+        levels,
+        codes,
+        reference: 0,
+    };
+    Design {
+        columns: vec![
+            ("age".to_owned(), Predictor::Numeric(numbers)),
+            ("smokes".to_owned(), category),
+        ],
+        y: Vec::new(),
+        ..plain
+    }
+}
+
+/// The design of [`design`] with all terms varying by group: six groups, one of a single row, one of failures only, and
+/// one without rows.
+pub(super) fn grouped_design(shape: Shape, num_obs: usize) -> Design {
+    let mut rng = stream(64, 0, Purpose::Data);
+    let mut grouped = design(shape, num_obs);
+    let mut index: Vec<u32> = (0..num_obs)
+        .map(|_| [0, 0, 0, 1, 1, 3][rng.random_range(0..6)])
+        .collect();
+    for i in 0..num_obs / 10 {
+        index[10 * i] = 5;
+        grouped.y[10 * i] = 0.0;
+    }
+    index[num_obs / 2] = 4;
+    grouped.groups = vec![GroupFactor {
+        name: "school".to_owned(),
+        levels: (1..=6).map(|level| format!("s{level}")).collect(),
+        index,
+    }];
+    grouped.group_terms = vec![GroupDesign {
+        factor: 0,
+        names: grouped.terms.clone(),
+        z: grouped.x.clone(),
+        scale: grouped.raw_scale.clone(),
+        correlated: true,
+    }];
+    grouped
+}
+
+/// Options of the hierarchical template: both parametrisations, scales of priors and of reports.
+pub(super) fn hierarchical_options() -> Vec<ModelOptions> {
+    let own = [
+        ("mu", "normal(0.5, Sigma/0.3)"),
+        ("mu[dose]", "normal(-1)"),
+        ("Sigma", "inv_wishart(7.5, 0.4)"),
+    ];
+    let own: Vec<(String, String)> = own
+        .iter()
+        .map(|&(key, text)| (key.to_owned(), text.to_owned()))
+        .collect();
+    let mut options = Vec::new();
+    for word in ["centred", "noncentred"] {
+        let mut settings = Settings::default();
+        settings.set("parametrisation", Value::Text(word.to_owned()));
+        for (standardize, report_standardized) in [(true, false), (false, true)] {
+            for priors in [Vec::new(), own.clone()] {
+                options.push(ModelOptions {
+                    settings: settings.clone(),
+                    priors,
+                    standardize,
+                    report_standardized,
+                });
+            }
+        }
+    }
+    options
+}
+
+/// Designs and options of which the template takes all combinations, with words for them.
+fn combinations(entry: &ModelEntry) -> (Vec<(String, Design)>, Vec<ModelOptions>) {
     if entry.group == EXAMPLES {
         let response_use = entry.response_use(&Settings::default());
         let designs = [false, true].map(|weighted| {
@@ -254,6 +425,30 @@ fn cases(entry: &ModelEntry) -> (Vec<(String, Design)>, Vec<ModelOptions>) {
             (format!("weighted: {weighted}"), design)
         });
         return (designs.into(), example_options(entry));
+    }
+    if entry.response_use(&Settings::default()) == ResponseUse::Absent {
+        let design = clustered_design(NUM_OBS);
+        return (
+            vec![("columns".to_owned(), design)],
+            vec![ModelOptions::default()],
+        );
+    }
+    if entry.spec.id == "hierarchical" {
+        let designs = [
+            Shape::default(),
+            Shape {
+                trials: true,
+                weights: true,
+                offset: true,
+                no_intercept: false,
+            },
+            Shape {
+                no_intercept: true,
+                ..Shape::default()
+            },
+        ]
+        .map(|shape| (format!("{shape:?}"), grouped_design(shape, NUM_OBS)));
+        return (designs.into(), hierarchical_options());
     }
     if entry.response_use(&Settings::default()) == ResponseUse::Categories {
         let designs = [false, true]
@@ -350,11 +545,19 @@ fn options_of(entry: &ModelEntry) -> Vec<ModelOptions> {
     options
 }
 
-/// Calls `check` for every template, design and options.
+/// Calls `check` for every template with a density, design and options.
 fn for_each_model(check: impl Fn(&dyn Model, &str)) {
+    for_each_registered(|model, what| {
+        if model.has_density() {
+            check(model, what);
+        }
+    });
+}
+
+/// The same for all templates.
+fn for_each_registered(check: impl Fn(&dyn Model, &str)) {
     for entry in REGISTRY {
-        let (designs, options) = cases(entry);
-        for (words, design) in designs {
+        for (words, design, options) in cases(entry) {
             let design = Arc::new(design);
             for options in &options {
                 let model = build(entry, &design, options);
@@ -372,10 +575,16 @@ fn build(entry: &ModelEntry, design: &Arc<Design>, options: &ModelOptions) -> Ar
     (entry.build)(Arc::clone(design), options).unwrap()
 }
 
-/// Some positions: near zero, where priors have kinks beside them, and far out.
+/// Some positions: near zero, where priors have kinks beside them, and far out. Among many coordinates are logarithms of
+/// scales that multiply others, so there far out is nearer.
 fn positions(dim: usize) -> Vec<Vec<f64>> {
     let mut rng = stream(62, 0, Purpose::Data);
-    [0.1, 1.0, 3.0]
+    let widths = if dim > 8 {
+        [0.1, 0.4, 0.7]
+    } else {
+        [0.1, 1.0, 3.0]
+    };
+    widths
         .iter()
         .map(|scale| {
             (0..dim)
@@ -460,7 +669,7 @@ fn curvature_of_normal_priors_agrees_with_finite_differences_of_the_gradient() {
         let response = entry.response_use(&Settings::default());
         // Other templates compare the curvature of their own priors in their own files.
         let own = matches!(response, ResponseUse::Categories | ResponseUse::Absent);
-        if own || entry.group == EXAMPLES {
+        if own || entry.group == EXAMPLES || matches!(entry.spec.id, "mixed" | "hierarchical") {
             continue;
         }
         for no_intercept in [false, true] {
@@ -594,12 +803,42 @@ fn differences_from_an_anchor_are_differences_of_gradients() {
 fn transforms_are_inverse_to_each_other() {
     for_each_model(|model, what| {
         let mut theta = vec![0.0; model.params().len()];
+        let mut again = theta.clone();
         let mut back = vec![0.0; model.dim()];
-        for u in positions(model.dim()) {
-            model.constrain(&u, &mut theta);
+        for (k, u) in positions(model.dim()).iter().enumerate() {
+            model.constrain(u, &mut theta);
             model.unconstrain(&theta, &mut back);
-            assert_near(&back, &u, 1e-12, what);
+            model.constrain(&back, &mut again);
+            assert_near(&again, &theta, 1e-11, what);
+            // A covariance loses digits of its factor, by its condition number: far out nearly all of them.
+            // Correlations near ±1 say little about their coordinates.
+            match (model.hierarchy().is_some(), k) {
+                _ if what.starts_with("mixed") => assert_near(&back, u, 1e-6, what),
+                (false, _) => assert_near(&back, u, 1e-12, what),
+                (true, 0 | 1) => assert_near(&back, u, 1e-9, what),
+                (true, _) => {}
+            }
         }
+    });
+}
+
+#[test]
+fn models_without_a_density_say_so() {
+    for_each_registered(|model, what| {
+        if model.has_density() {
+            return;
+        }
+        let dim = model.dim();
+        assert_eq!(dim, model.params().len(), "{what}");
+        let (mut grad, mut scratch) = (vec![0.0; dim], model.scratch());
+        let u: Vec<f64> = (0..dim).map(|j| j as f64).collect();
+        assert!(model.log_prior(&u, &mut grad).is_nan(), "{what}");
+        let value = model.log_lik(&u, Rows::All, &mut scratch, &mut grad);
+        assert!(value.is_nan() && grad.iter().all(|g| g.is_nan()), "{what}");
+        let (mut theta, mut back) = (vec![0.0; dim], vec![0.0; dim]);
+        model.constrain(&u, &mut theta);
+        model.unconstrain(&theta, &mut back);
+        assert_eq!((&theta, &back), (&u, &u), "{what}");
     });
 }
 

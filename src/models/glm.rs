@@ -191,6 +191,7 @@ impl<F: Family> GlmRows<F> {
             tile: vec![0.0; (self.num_columns + F::EXTRA) * LANES],
             lanes: vec![0.0; self.num_columns * LANES],
             vector: vec![0.0; self.num_columns],
+            ..Scratch::default()
         }
     }
 
@@ -449,17 +450,30 @@ impl<F: Family> GlmRows<F> {
         z
     }
 
-    /// Calls `visit(k, x, lane, values)` for every row: the k-th with covariates x is `lane` of the values that `function`
-    /// computes for a tile.
+    /// [`Self::each_row`] without shifts.
     fn per_row<T>(
         &self,
         u: &[f64],
         rows: Rows<'_>,
         scratch: &mut Scratch,
         function: impl Fn(&Lane, &[Lane; 4], &F::Shared) -> T,
+        visit: impl FnMut(usize, &[f64], usize, &T),
+    ) {
+        self.each_row(u, rows, &mut scratch.tile, |_row| 0.0, function, visit);
+    }
+
+    /// Calls `visit(k, x, lane, values)` for every row: the k-th with covariates x is `lane` of the values that `function`
+    /// computes for a tile, with `shift(row)` added to its linear predictor. `tile` is that of [`Self::scratch`].
+    pub(super) fn each_row<T>(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        tile: &mut [f64],
+        shift: impl Fn(usize) -> f64,
+        function: impl Fn(&Lane, &[Lane; 4], &F::Shared) -> T,
         mut visit: impl FnMut(usize, &[f64], usize, &T),
     ) {
-        let (tile, _) = scratch.tile.as_chunks_mut::<LANES>();
+        let (tile, _) = tile.as_chunks_mut::<LANES>();
         let tile = &mut tile[..self.num_columns + F::EXTRA];
         let beta = &u[..self.num_columns];
         let shared = self.shared(u);
@@ -470,6 +484,9 @@ impl<F: Family> GlmRows<F> {
             let mut z = self.fill_tile(beta, |k| rows.get(first + k), live, tile);
             let extra = extra_lanes::<F>(&tile[self.num_columns..]);
             F::predictor(&mut z, &extra);
+            for (lane, z) in z.iter_mut().enumerate().take(live) {
+                *z += shift(rows.get(first + lane));
+            }
             let values = function(&z, &extra, &shared);
             for lane in 0..live {
                 let k = first + lane;

@@ -30,11 +30,11 @@ use crate::data::response::{ResponseKind, ResponseUse};
 
 /// Rows with response, weight and the logarithm of the normal density's constant, times the weight.
 #[derive(Clone, Copy, Debug)]
-struct Normal;
+pub(super) struct Normal;
 
 /// σ as the rows need it.
 #[derive(Clone, Copy, Debug)]
-struct Sigma {
+pub(super) struct Sigma {
     log: f64,
     /// 1/σ².
     precision: f64,

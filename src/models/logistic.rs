@@ -50,7 +50,7 @@ fn exp_minus_abs(z: &Lane) -> Lane {
 
 /// Bernoulli rows multiplied by s = 2y − 1.
 #[derive(Clone, Copy, Debug)]
-struct SignedBernoulli;
+pub(super) struct SignedBernoulli;
 
 impl Family for SignedBernoulli {
     const EXTRA: usize = 0;
@@ -103,7 +103,7 @@ impl Family for SignedBernoulli {
 
 /// Rows with offset, successes, trials and weight after the covariates.
 #[derive(Clone, Copy, Debug)]
-struct WeightedBinomial;
+pub(super) struct WeightedBinomial;
 
 impl Family for WeightedBinomial {
     const EXTRA: usize = 4;
@@ -217,7 +217,7 @@ fn model_of<F: Respond>(
     Regression::model(parts, &Logistic::SPEC.priors, options)
 }
 
-fn signed_rows(design: &Design) -> Vec<f64> {
+pub(super) fn signed_rows(design: &Design) -> Vec<f64> {
     let mut data = Vec::with_capacity(design.x.len());
     for (x, &y) in design.x.rows().into_iter().zip(&design.y) {
         let sign = 2.0 * y - 1.0;
@@ -226,7 +226,7 @@ fn signed_rows(design: &Design) -> Vec<f64> {
     data
 }
 
-fn weighted_rows(design: &Design) -> Vec<f64> {
+pub(super) fn weighted_rows(design: &Design) -> Vec<f64> {
     rows_with(design, |i| {
         [
             value_or(&design.offset, i, 0.0),
@@ -249,7 +249,7 @@ impl Respond for WeightedBinomial {
     }
 }
 
-fn successes(z: f64, trials: f64, rng: &mut ChainRng) -> f64 {
+pub(super) fn successes(z: f64, trials: f64, rng: &mut ChainRng) -> f64 {
     let p = sigmoid_of(z, (-z.abs()).exp());
     Binomial::new(trials as u64, p).map_or(f64::NAN, |binomial| binomial.sample(rng) as f64)
 }

@@ -23,10 +23,15 @@ pub mod categorical;
 mod coefficients;
 #[cfg(test)]
 mod conformance;
+pub mod dp_mixture;
+mod effects;
 pub mod examples;
 pub mod glm;
+pub mod hierarchical;
+mod hierarchy;
 pub mod linear;
 pub mod logistic;
+pub mod mixed;
 pub mod negative_binomial;
 pub mod poisson;
 pub mod positive;
@@ -37,6 +42,9 @@ pub mod student;
 #[cfg(test)]
 pub mod testing;
 
+pub use dp_mixture::Mixture;
+pub use effects::{Effect, effect_of};
+pub use hierarchy::Hierarchy;
 pub use simplex::SimplexCounts;
 
 /// Which rows of the design a call concerns.
@@ -85,6 +93,8 @@ pub struct Scratch {
     pub lanes: Vec<f64>,
     /// A vector of length D or Q.
     pub vector: Vec<f64>,
+    /// Counts and places of rows, for models that sort them.
+    pub index: Vec<u32>,
 }
 
 /// One reported quantity.
@@ -141,6 +151,11 @@ pub trait Model: Send + Sync {
     /// number of clusters, have none: they have no mode, and only samplers made for them can sample them
     /// (`Sampler::NEEDS_DENSITY`).
     fn has_density(&self) -> bool {
+        true
+    }
+    /// Whether D×D matrices of curvature are cheap enough to be made. Without them no mode is searched for, and samplers
+    /// start from [`Self::init`] and learn the scales themselves.
+    fn has_dense_curvature(&self) -> bool {
         true
     }
     /// A crude starting point for models whose mode is not known.
@@ -251,8 +266,16 @@ pub trait Model: Send + Sync {
     fn prior_rows(&self) -> Option<&prior::PriorRows> {
         None
     }
+    /// The view of a model whose unknown is a partition of units into clusters.
+    fn partition(&self) -> Option<&Mixture> {
+        None
+    }
     /// The view of a model whose only parameters are the probabilities of categories.
     fn simplex(&self) -> Option<&dyn SimplexCounts> {
+        None
+    }
+    /// The view of a model whose groups of rows have parameters of their own around common ones.
+    fn hierarchy(&self) -> Option<&dyn Hierarchy> {
         None
     }
 }
@@ -386,6 +409,8 @@ impl ModelOptions {
 pub trait Template: 'static {
     /// Its description.
     const SPEC: ModelSpec;
+    /// Whether every coefficient varies by the column with the role of the group: what clicks write then.
+    const ALL_VARY: bool = false;
     /// Builds the model.
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError>;
 }
@@ -399,7 +424,7 @@ fn refuse_group_terms(design: &Design, template: &str) -> Result<(), ModelError>
         None => Ok(()),
         Some(group) => Err(ModelError(format!(
             "Template `{template}` has no effects that vary by group, but the formula has some by `{}`; leave them out \
-             or choose another template",
+             or choose template `mixed`",
             group.name
         ))),
     }
@@ -409,6 +434,8 @@ fn refuse_group_terms(design: &Design, template: &str) -> Result<(), ModelError>
 pub struct ModelEntry {
     /// Its description.
     pub spec: ModelSpec,
+    /// See [`Template::ALL_VARY`].
+    pub all_vary: bool,
     /// Builds the model.
     pub build: BuildModel,
     /// The heading under which lists show it.
@@ -420,6 +447,7 @@ impl ModelEntry {
     pub const fn of<T: Template>() -> Self {
         Self {
             spec: T::SPEC,
+            all_vary: T::ALL_VARY,
             build: T::build,
             group: "Regression",
         }
@@ -466,7 +494,10 @@ pub static REGISTRY: &[ModelEntry] = &[
     ModelEntry::of::<student::Student>(),
     ModelEntry::of::<poisson::Poisson>(),
     ModelEntry::of::<negative_binomial::NegativeBinomial>(),
+    ModelEntry::of::<hierarchical::Hierarchical>().in_group("Groups"),
+    ModelEntry::of::<mixed::Mixed>().in_group("Groups"),
     ModelEntry::of::<categorical::Categorical>().in_group("Categories"),
+    ModelEntry::of::<dp_mixture::DpMixture>().in_group("Clusters"),
     ModelEntry::of::<examples::NormalMean>().in_group(EXAMPLES),
     ModelEntry::of::<examples::NormalGamma>().in_group(EXAMPLES),
     ModelEntry::of::<examples::MultivariateT>().in_group(EXAMPLES),

@@ -32,7 +32,7 @@ use crate::data::response::ResponseUse;
 
 /// Rows with offset, count, weight and −w log y! after the covariates.
 #[derive(Clone, Copy, Debug)]
-struct NegativeBinomialCounts;
+pub(super) struct NegativeBinomialCounts;
 
 impl Family for NegativeBinomialCounts {
     const EXTRA: usize = 4;

@@ -30,7 +30,7 @@ const OVERDISPERSED: f64 = 1.5;
 
 /// Rows with offset, count, weight and −w log y! after the covariates.
 #[derive(Clone, Copy, Debug)]
-struct PoissonCounts;
+pub(super) struct PoissonCounts;
 
 impl Family for PoissonCounts {
     const EXTRA: usize = 4;

@@ -180,7 +180,7 @@ impl Minibatch {
 
 /// A uniform integer in `0..bound`, without modulo bias (Lemire's multiplication method).
 #[inline]
-pub(super) fn below(rng: &mut ChainRng, bound: u32) -> u32 {
+pub fn below(rng: &mut ChainRng, bound: u32) -> u32 {
     let mut product = u64::from(rng.random::<u32>()) * u64::from(bound);
     if (product as u32) < bound {
         let threshold = bound.wrapping_neg() % bound;

@@ -25,6 +25,9 @@ const CORES: f64 = 4.0;
 const PATIENCE_SECS: f64 = 60.0;
 /// Rows per parameter from which a posterior is as good as normal.
 const ROWS_FOR_NORMAL: f64 = 1000.0;
+/// Rows per coefficient of a group from which groups are nearly independent of their means and spread, so that samplers
+/// that go group by group mix: a row has information about 0.15, and the spread of groups is about 1 where nothing is known.
+const ROWS_FOR_GROUPS: f64 = 20.0;
 /// Share of the rows that κ may be for control variates to pay: centred gradients must be better than plain ones, κ < ρ N.
 const CENTRED_SHARE: f64 = 0.1;
 
@@ -65,6 +68,8 @@ pub struct Traits {
     pub standing: Standing,
     /// Whether it takes the posterior to be nearly normal.
     pub normal: bool,
+    /// Whether it goes group by group, which mixes well where groups have many rows.
+    pub grouped: bool,
 }
 
 impl Traits {
@@ -76,6 +81,7 @@ impl Traits {
         },
         standing: Standing::Alternative,
         normal: false,
+        grouped: false,
     };
 
     /// The same with `passes` · D^`by_dim` passes for an effective draw.
@@ -100,6 +106,15 @@ impl Traits {
     #[must_use]
     pub const fn standing(self, standing: Standing) -> Self {
         Self { standing, ..self }
+    }
+
+    /// The same for a sampler that goes group by group.
+    #[must_use]
+    pub const fn grouped(self) -> Self {
+        Self {
+            grouped: true,
+            ..self
+        }
     }
 
     /// The same for a sampler that takes the posterior to be nearly normal.
@@ -200,6 +215,8 @@ struct Judged {
     /// Seconds of an ordinary run.
     secs: f64,
     affordable: bool,
+    /// What it is for with this posterior.
+    standing: Standing,
     /// Whether its minibatch gradients are better than plain ones here.
     centred_works: bool,
     /// Whether the posterior is as normal as it needs.
@@ -223,9 +240,19 @@ impl Judged {
             Work::Passes { passes, by_dim } => passes * (dim.max(1) as f64).powf(by_dim) * n,
             Work::Centred { steps } => steps * (centred_batch(kappa) as f64).min(n),
         };
-        let secs = DRAWS * row_secs(rows, dim);
+        // A row touches the coefficients of its group only.
+        let columns = target.hierarchy.map_or(dim, |hierarchy| hierarchy.terms);
+        let secs = DRAWS * row_secs(rows, columns);
+        let small_groups = target.hierarchy.is_some_and(|hierarchy| {
+            n < ROWS_FOR_GROUPS * (hierarchy.groups * hierarchy.terms) as f64
+        });
+        let standing = match traits.standing {
+            Standing::Auto if traits.grouped && small_groups => Standing::Alternative,
+            standing => standing,
+        };
         Self {
             spec,
+            standing,
             traits,
             refusal,
             secs,
@@ -242,7 +269,7 @@ impl Judged {
 
     /// The smaller the better; ties are decided by the time.
     fn tier(&self) -> u8 {
-        let comparison = self.traits.standing == Standing::Comparison;
+        let comparison = self.standing == Standing::Comparison;
         match () {
             () if self.refusal.is_some() => 5,
             () if comparison => 4,
@@ -255,7 +282,7 @@ impl Judged {
 
     /// The smaller the better for `auto`.
     fn order_of_auto(&self) -> (u8, u8) {
-        let standing = match self.traits.standing {
+        let standing = match self.standing {
             Standing::Auto => 0,
             Standing::Alternative => 1,
             Standing::Comparison => 2,
@@ -289,7 +316,7 @@ impl Judged {
                 "; takes the posterior to be nearly normal, which so few rows per parameter do not promise"
             });
         }
-        if self.traits.standing == Standing::Comparison {
+        if self.standing == Standing::Comparison {
             text = format!("for comparison only: {text}");
         }
         text
@@ -336,6 +363,11 @@ fn reason(chosen: &Judged, others: &[Judged], facts: &Facts) -> String {
     }
     if chosen.exact() && facts.target.simplex.is_some() {
         return CONJUGATE.to_owned();
+    }
+    if chosen.exact() && chosen.traits.grouped {
+        return format!(
+            "{title}: it is exact, and groups of so many rows depend little on each other ({time})"
+        );
     }
     if chosen.exact() && facts.target.difference_rows.is_none() {
         return format!(
@@ -560,6 +592,24 @@ mod tests {
         for other in &advice.alternatives {
             assert!(crate::samplers::find(other.sampler).is_some());
         }
+    }
+
+    #[test]
+    fn large_groups_are_sampled_by_groups_and_small_ones_jointly() {
+        let (model, _anchor) = crate::samplers::testing::anchored_groups();
+        let hierarchy = Some(crate::samplers::HierarchyTarget {
+            groups: 25,
+            terms: 4,
+        });
+        let advise_for = |num_obs| {
+            let target = Target {
+                hierarchy,
+                ..target(num_obs, 114)
+            };
+            advise(&Facts::new(model.as_ref(), &target, None)).sampler
+        };
+        assert_eq!(advise_for(500), "nuts");
+        assert_eq!(advise_for(245_057), "gibbs-groups");
     }
 
     #[test]

@@ -30,7 +30,7 @@ const TOLERANCE: f64 = 1e-10;
 fn draws_of(entry: &SamplerEntry) -> Vec<Vec<f64>> {
     let (model, anchor) = suitable_target(entry);
     let dim = model.dim();
-    let chain = Run::new(entry.spec.id).go(exact_oracle(model, Some(anchor)), WARMUP, DRAWS);
+    let chain = Run::new(entry.spec.id).go(exact_oracle(model, anchor), WARMUP, DRAWS);
     chain.draws.chunks_exact(dim).map(<[f64]>::to_vec).collect()
 }
 

@@ -84,6 +84,7 @@ fn posterior_of(x: Array2<f64>, y: Vec<f64>, points: u32) -> Posterior {
         dropped: Vec::new(),
         groups: Vec::new(),
         group_terms: Vec::new(),
+        columns: Vec::new(),
         transforms: Vec::new(),
         standardize: true,
     };

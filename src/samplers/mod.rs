@@ -28,6 +28,9 @@ mod conformance;
 mod conjugate;
 pub mod convention;
 mod criterion;
+mod dp_gibbs;
+mod dp_slice;
+mod dp_stochastic;
 mod energy_conserving;
 #[cfg(test)]
 mod examples_tests;
@@ -36,8 +39,12 @@ mod fisher_scoring;
 #[cfg(test)]
 mod full_data_tests;
 mod gibbs;
+mod gibbs_gaussian;
+mod gibbs_groups;
+mod gibbs_osgfs;
 #[cfg(test)]
 mod golden_draws;
+mod groups;
 pub mod hamiltonian;
 mod hmc;
 mod hmc_ecs;
@@ -47,11 +54,14 @@ mod langevin;
 mod logistic_tests;
 mod mala;
 mod minibatch_settings;
+#[cfg(test)]
+mod mixed_tests;
 mod momentum;
 mod nuts;
 mod nuts_ecs;
 mod osgfs;
 mod osgfs_cv;
+mod partition;
 mod piecewise;
 mod psgld;
 mod random_walk;
@@ -76,6 +86,7 @@ mod testing;
 mod tuning;
 mod zig_zag;
 
+pub use groups::HierarchyTarget;
 pub use registry::{REGISTRY, find};
 pub use simplex::SimplexTarget;
 
@@ -119,6 +130,8 @@ pub struct Target {
     pub rms_condition: Option<f64>,
     /// What samplers on the simplex need, for models of probabilities.
     pub simplex: Option<SimplexTarget>,
+    /// What samplers that go group by group need, for hierarchical models.
+    pub hierarchy: Option<HierarchyTarget>,
 }
 
 impl Target {
@@ -135,6 +148,7 @@ impl Target {
             simplex: model
                 .simplex()
                 .map(|view| SimplexTarget::new(view, model.num_obs())),
+            hierarchy: model.hierarchy().map(HierarchyTarget::new),
         }
     }
 }
@@ -281,6 +295,14 @@ pub trait Sampler: Send + Sync + 'static {
     fn criterion(_state: &Self::State) -> &[f64] {
         &[]
     }
+    /// Cluster of each unit, numbered by first appearance, for samplers of partitions; otherwise empty.
+    fn labels(_state: &Self::State) -> &[u32] {
+        &[]
+    }
+    /// Log predictive density of each unit held out, for samplers of partitions; otherwise empty.
+    fn held_out(_state: &Self::State) -> &[f64] {
+        &[]
+    }
     /// Computes again what is remembered about the present position, after the target has changed under the sampler, as
     /// in a block of a Gibbs sampler. Samplers that remember a density or a gradient must implement it.
     ///
@@ -311,6 +333,10 @@ pub trait Kernel: Send {
     fn ready(&self) -> bool;
     /// See [`Sampler::criterion`].
     fn criterion(&self) -> &[f64];
+    /// See [`Sampler::labels`].
+    fn labels(&self) -> &[u32];
+    /// See [`Sampler::held_out`].
+    fn held_out(&self) -> &[f64];
     /// See [`Sampler::refresh`].
     ///
     /// # Errors
@@ -346,6 +372,12 @@ impl<S: Sampler> Kernel for Bound<S> {
     }
     fn criterion(&self) -> &[f64] {
         S::criterion(&self.state)
+    }
+    fn labels(&self) -> &[u32] {
+        S::labels(&self.state)
+    }
+    fn held_out(&self) -> &[f64] {
+        S::held_out(&self.state)
     }
     fn refresh(&mut self, oracle: &mut Oracle) -> Result<(), StepError> {
         S::refresh(&mut self.state, oracle)

@@ -32,7 +32,7 @@
 
 use super::advise::{Standing, Traits};
 use super::criterion::{self, CriterionSettings};
-use super::fisher::{K_INDEPENDENT, k_limit};
+use super::fisher::{FisherStep, K_INDEPENDENT, k_limit};
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::scoring::{ScoreCovariance, Scoring, check_gradient};
@@ -73,7 +73,7 @@ pub(super) const SCHEME_FIELD: Field = Field {
     ..SCHEME
 };
 
-const BOUND_FIELD: Field = Field {
+pub(super) const BOUND_FIELD: Field = Field {
     key: "k_bound",
     label: "Bound on k",
     help: "paper: k = 4|S|/(N+|S|); capped: (16) with c = 0.1; exact: the largest k possible; directions: the same for each \
@@ -85,7 +85,7 @@ const BOUND_FIELD: Field = Field {
 
 /// Which bound gives k.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Bound {
+pub(super) enum Bound {
     Paper,
     Capped,
     Exact,
@@ -93,7 +93,7 @@ enum Bound {
 }
 
 impl Bound {
-    fn from_word(word: &str) -> Self {
+    pub fn from_word(word: &str) -> Self {
         match word {
             "capped" => Self::Capped,
             "exact" => Self::Exact,
@@ -102,7 +102,7 @@ impl Bound {
         }
     }
 
-    fn word(self) -> &'static str {
+    pub fn word(self) -> &'static str {
         match self {
             Self::Paper => "paper",
             Self::Capped => "capped",
@@ -295,7 +295,8 @@ impl Sampler for Osgfs {
         axpy(num_obs, &covariance.matrix, hessian);
         scoring.sigma.fill(0.0);
         axpy(factor * num_obs, &covariance.matrix, &mut scoring.sigma);
-        choose_k(scoring, hessian, config.bound, factor).map_err(|_not_positive| {
+        let Scoring { step, sigma, .. } = scoring;
+        choose_k(step, hessian, sigma, config.bound, factor).map_err(|_not_positive| {
             StepError::NotPositiveDefinite {
                 what: "the curvature N C + G of the Fisher scoring step, or its noise,",
                 iter: at.iter,
@@ -324,15 +325,15 @@ impl Sampler for Osgfs {
     }
 }
 
-/// Recomputes the step from H, Σ and the bound.
-fn choose_k(
-    scoring: &mut Scoring,
+/// Recomputes the step from H, Σ = `factor` N C and the bound.
+pub(super) fn choose_k(
+    step: &mut FisherStep,
     hessian: &[f64],
+    sigma: &[f64],
     bound: Bound,
     factor: f64,
 ) -> Result<(), NotPositiveDefinite> {
-    let step = &mut scoring.step;
-    step.set_basis(hessian, &scoring.sigma)?;
+    step.set_basis(hessian, sigma)?;
     let paper = k_limit(factor);
     let k = match bound {
         Bound::Directions => return step.set_k(|v| k_limit(v).min(K_INDEPENDENT)),

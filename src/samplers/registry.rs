@@ -3,8 +3,14 @@
 use super::SamplerEntry;
 use super::bouncy_particle::BouncyParticle;
 use super::conjugate::Conjugate;
+use super::dp_gibbs::DpGibbs;
+use super::dp_slice::DpSlice;
+use super::dp_stochastic::{DpScir, DpSgrld};
 use super::fisher_scoring::FisherScoring;
 use super::gibbs::Gibbs;
+use super::gibbs_gaussian::GibbsGaussian;
+use super::gibbs_groups::GibbsGroups;
+use super::gibbs_osgfs::GibbsOsgfs;
 use super::hmc::Hmc;
 use super::hmc_ecs::HmcEcs;
 use super::hmc_ecs_signed::HmcEcsSigned;
@@ -34,6 +40,9 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<Mala>(),
     SamplerEntry::of::<Slice>(),
     SamplerEntry::of::<Gibbs>(),
+    SamplerEntry::of::<GibbsGroups>(),
+    SamplerEntry::of::<GibbsGaussian>(),
+    SamplerEntry::of::<GibbsOsgfs>(),
     SamplerEntry::of::<Metropolis>(),
     SamplerEntry::of::<Ula>(),
     SamplerEntry::of::<Sgld>(),
@@ -59,6 +68,10 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<Scir>(),
     SamplerEntry::of::<ScirCv>(),
     SamplerEntry::of::<SgrldSimplex>(),
+    SamplerEntry::of::<DpGibbs>(),
+    SamplerEntry::of::<DpSlice>(),
+    SamplerEntry::of::<DpScir>(),
+    SamplerEntry::of::<DpSgrld>(),
 ];
 
 /// The sampler called `id`, if there is one.

@@ -80,7 +80,7 @@ impl<V: Variant> Sampler for Langevin<V> {
             _ => target.difference_rows,
         }
         .filter(|_| centred);
-        let batch = rows.map_or_else(|| plain_batch(n), |rows| centred_batch(rows));
+        let batch = rows.map_or_else(|| plain_batch(n), centred_batch);
         let minibatch = MinibatchSettings::read(settings, target, batch);
         let (noise, excess, time) = if centred {
             (Noise::Mode, EXCESS_CENTRED, TIME_CENTRED)

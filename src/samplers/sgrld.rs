@@ -253,7 +253,7 @@ impl Sampler for Sgrld {
         let rows = target
             .difference_rows
             .filter(|_| estimator == Estimator::ControlVariate);
-        let batch = rows.map_or_else(|| plain_batch(n), |rows| centred_batch(rows));
+        let batch = rows.map_or_else(|| plain_batch(n), centred_batch);
         let minibatch = MinibatchSettings::read(settings, target, batch);
         let (noise, excess, time) = match estimator {
             Estimator::ControlVariate => (Noise::Mode, EXCESS_CENTRED, TIME_CENTRED),

@@ -80,6 +80,11 @@ pub(super) fn unit_time(view: &dyn SimplexCounts) -> f64 {
     prior / (prior + view.totals().iter().sum::<f64>())
 }
 
+/// |θ + τ drift + sqrt(2τθ) z|.
+pub(super) fn mirrored_step(theta: f64, drift: f64, time: f64, z: f64) -> f64 {
+    (theta + time * drift + (2.0 * time * theta).sqrt() * z).abs()
+}
+
 impl Sampler for SgrldSimplex {
     type Config = SgrldConfig;
     type State = SgrldState;
@@ -188,8 +193,7 @@ impl Sampler for SgrldSimplex {
             state.theta.iter_mut().zip(&mut weights.log).zip(drifts)
         {
             let z: f64 = StandardNormal.sample(&mut streams.noise);
-            let drift = alpha + count - pull * *theta;
-            *theta = (*theta + state.time * drift + (2.0 * state.time * *theta).sqrt() * z).abs();
+            *theta = mirrored_step(*theta, alpha + count - pull * *theta, state.time, z);
             *log = theta.ln();
         }
         info[0] = config.step_size;

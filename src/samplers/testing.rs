@@ -1,15 +1,16 @@
 //! Targets, a plain chain runner and batch means for the tests of samplers.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ndarray::Array2;
+use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::{Kernel, KernelError, Phase, SamplerEntry, Target, Tick, WEIGHT, find};
 use crate::base::linalg::{Cholesky, matvec};
 use crate::base::rng::{ChainRng, Purpose, Streams, stream};
 use crate::base::settings::{Settings, Value};
-use crate::data::design::Design;
+use crate::data::design::{Design, GroupDesign, GroupFactor};
 use crate::data::response::{ResponseInfo, ResponseKind};
 use crate::estimators::{ModeControl, find_mode};
 use crate::models::testing::GaussianRows;
@@ -202,6 +203,7 @@ pub fn small_logistic(x: &[f64], y: &[f64], prior_sd: f64) -> Arc<dyn Model> {
         dropped: Vec::new(),
         groups: Vec::new(),
         group_terms: Vec::new(),
+        columns: Vec::new(),
         transforms: Vec::new(),
         standardize: true,
     };
@@ -225,15 +227,139 @@ pub fn anchored_logistic() -> (Arc<dyn Model>, Arc<Anchor>) {
     (model, Arc::new(mode.anchor))
 }
 
-/// The small targets of tests: the closed-form Gaussian of 200 rows and three parameters, a logistic posterior,
-/// and one of probabilities.
-fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Arc<Anchor>)> {
-    [
-        anchored_gaussian(200, 3, 1),
-        anchored_logistic(),
-        anchored_categorical(&[120, 40, 30, 9, 1, 0]),
-    ]
-    .into_iter()
+/// The small targets of tests: the closed-form Gaussian of 200 rows and three parameters, a logistic posterior, one of
+/// probabilities, one of groups, and mixtures, which have no mode.
+fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Option<Arc<Anchor>>)> {
+    let makers: [fn() -> Anchored; 4] = [
+        || anchored_gaussian(200, 3, 1),
+        anchored_logistic,
+        || anchored_categorical(&[120, 40, 30, 9, 1, 0]),
+        anchored_groups,
+    ];
+    let mixtures = crate::models::dp_mixture::testing::medium().map(|model| (model, None));
+    makers
+        .into_iter()
+        .map(|make| make())
+        .map(|(model, anchor)| (model, Some(anchor)))
+        .chain(mixtures)
+}
+
+/// A model with its mode.
+type Anchored = (Arc<dyn Model>, Arc<Anchor>);
+
+/// What a test of hierarchical models varies.
+#[derive(Clone, Copy, Debug)]
+pub struct Groups<'a> {
+    /// Rows of each group.
+    pub sizes: &'a [usize],
+    /// Weight of every row; 0 leaves the prior alone.
+    pub weight: f64,
+    /// Setting `parametrisation` of the template.
+    pub parametrisation: &'static str,
+    /// Prior of Σ.
+    pub sigma: &'static str,
+    /// Prior of μ.
+    pub mu: &'static str,
+}
+
+impl<'a> Groups<'a> {
+    /// Groups of these sizes under a prior of Σ with finite fourth moments.
+    pub fn of(sizes: &'a [usize]) -> Self {
+        Self {
+            sizes,
+            weight: 1.0,
+            parametrisation: "noncentred",
+            sigma: "inv_wishart(12, 4)",
+            mu: "normal(0, Sigma/0.5)",
+        }
+    }
+
+    /// A hierarchical logistic model of an intercept and a slope, reported on the standardised scale; the last group has
+    /// failures only.
+    pub fn model(&self) -> Arc<dyn Model> {
+        let mut rng = stream(77, 0, Purpose::Data);
+        let (mut x, mut y, mut index) = (Vec::new(), Vec::new(), Vec::new());
+        for (g, &size) in self.sizes.iter().enumerate() {
+            let [a, b]: [f64; 2] = std::array::from_fn(|_| StandardNormal.sample(&mut rng));
+            for _ in 0..size {
+                let [x_i, logistic]: [f64; 2] = [StandardNormal.sample(&mut rng), rng.random()];
+                let p = 1.0 / (1.0 + (-0.3 - 0.7 * a - (0.8 + 0.5 * b) * x_i).exp());
+                let fails = g + 1 == self.sizes.len();
+                x.extend([1.0, x_i]);
+                y.push(f64::from(u8::from(logistic < p && !fails)));
+                index.push(g as u32);
+            }
+        }
+        let n = y.len();
+        let x = Array2::from_shape_vec((n, 2), x).unwrap();
+        let terms = vec!["Intercept".to_owned(), "x".to_owned()];
+        let design = Design {
+            raw_center: vec![0.0; 2],
+            raw_scale: vec![1.0; 2],
+            has_intercept: true,
+            y,
+            trials: None,
+            weights: (self.weight != 1.0).then(|| vec![self.weight; n]),
+            offset: None,
+            row: (0..n as u32).collect(),
+            response: ResponseInfo {
+                name: "y".into(),
+                kind: ResponseKind::Binary {
+                    success: "1".into(),
+                    failure: "0".into(),
+                },
+                counts: Vec::new(),
+            },
+            reference_levels: Vec::new(),
+            rows_total: n,
+            rows_used: n,
+            dropped: Vec::new(),
+            columns: Vec::new(),
+            transforms: Vec::new(),
+            groups: vec![GroupFactor {
+                name: "g".to_owned(),
+                levels: (1..=self.sizes.len()).map(|g| g.to_string()).collect(),
+                index,
+            }],
+            group_terms: vec![GroupDesign {
+                factor: 0,
+                names: terms.clone(),
+                z: x.clone(),
+                scale: vec![1.0; 2],
+                correlated: true,
+            }],
+            standardize: true,
+            x,
+            terms,
+        };
+        let mut settings = Settings::default();
+        let word = Value::Text(self.parametrisation.to_owned());
+        settings.set("parametrisation", word);
+        let options = ModelOptions {
+            settings,
+            priors: vec![
+                ("mu".into(), self.mu.into()),
+                ("Sigma".into(), self.sigma.into()),
+            ],
+            standardize: true,
+            report_standardized: true,
+        };
+        (crate::models::find("hierarchical").unwrap().build)(Arc::new(design), &options).unwrap()
+    }
+
+    /// The model with its mode.
+    pub fn anchored(&self) -> (Arc<dyn Model>, Arc<Anchor>) {
+        let model = self.model();
+        let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
+        (model, Arc::new(mode.anchor))
+    }
+}
+
+/// A hierarchical posterior of four groups and 13 parameters, with its mode.
+pub fn anchored_groups() -> (Arc<dyn Model>, Arc<Anchor>) {
+    static ONCE: OnceLock<Anchored> = OnceLock::new();
+    ONCE.get_or_init(|| Groups::of(&[30, 12, 1, 10]).anchored())
+        .clone()
 }
 
 /// The posterior of the probabilities of categories with these counts under dirichlet(0.1), with its mode.
@@ -266,6 +392,7 @@ pub fn anchored_categorical(counts: &[usize]) -> (Arc<dyn Model>, Arc<Anchor>) {
         dropped: Vec::new(),
         groups: Vec::new(),
         group_terms: Vec::new(),
+        columns: Vec::new(),
         transforms: Vec::new(),
         standardize: true,
     };
@@ -276,8 +403,8 @@ pub fn anchored_categorical(counts: &[usize]) -> (Arc<dyn Model>, Arc<Anchor>) {
 }
 
 /// A small target that suits the sampler: the closed-form Gaussian of 200 rows and three parameters, or a logistic
-/// posterior or one of probabilities for samplers that need their structure.
-pub fn suitable_target(entry: &SamplerEntry) -> (Arc<dyn Model>, Arc<Anchor>) {
+/// posterior, one of probabilities or a mixture for samplers that need their structure.
+pub fn suitable_target(entry: &SamplerEntry) -> (Arc<dyn Model>, Option<Arc<Anchor>>) {
     small_targets()
         .find(|(model, _anchor)| (entry.suits)(model.as_ref()).is_ok())
         .unwrap_or_else(|| panic!("{} suits no model of the tests", entry.spec.id))
@@ -336,6 +463,11 @@ impl Run {
         self
     }
 
+    /// The sampler.
+    pub fn id(&self) -> &'static str {
+        self.id
+    }
+
     /// The settings so far.
     pub fn settings(&self) -> &Settings {
         &self.settings
@@ -346,12 +478,12 @@ impl Run {
         let entry = find(self.id).unwrap();
         let (model, anchor) = small_targets()
             .find(|(model, anchor)| {
-                let target = Target::new(model.as_ref(), Some(anchor));
+                let target = Target::new(model.as_ref(), anchor.as_deref());
                 (entry.suits)(model.as_ref()).is_ok()
                     && (entry.resolve)(&self.settings, &target).is_ok()
             })
             .unwrap_or_else(|| panic!("{} with {:?} suits no test", self.id, self.settings));
-        exact_oracle(model, Some(anchor))
+        exact_oracle(model, anchor)
     }
 
     /// With another seed.

@@ -299,6 +299,7 @@ mod tests {
         let options = BenchOptions {
             seed: 1,
             quick: true,
+            ..BenchOptions::default()
         };
         let table = run(&options).unwrap();
         assert_eq!(table.rows.len(), 2 * (1 + 3 * 4));

@@ -5,7 +5,6 @@ use serde::Serialize;
 use super::covariance::{Variation, product_with_transpose};
 use super::data::MixedData;
 use crate::base::reporter::{Severity, Warning};
-use crate::base::settings::Field;
 
 /// How a mixed model is fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -36,8 +35,6 @@ pub struct MethodSpec {
     pub about: &'static str,
     /// Where it comes from.
     pub cite: &'static str,
-    /// Its settings.
-    pub fields: &'static [Field],
 }
 
 /// All methods; the first that suits a family is its default.
@@ -48,7 +45,6 @@ pub static METHODS: &[MethodSpec] = &[
         title: "Profiled likelihood",
         about: "Quasi-Newton on the profiled ML or REML deviance with its exact gradient; for Gaussian responses",
         cite: "Bates, Mächler, Bolker and Walker (2015), Journal of Statistical Software 67",
-        fields: &[],
     },
     MethodSpec {
         method: Method::Em,
@@ -56,7 +52,6 @@ pub static METHODS: &[MethodSpec] = &[
         title: "EM",
         about: "Expectation maximisation of the likelihood, many cheap steps; for Gaussian responses, ML only",
         cite: "Dempster, Laird and Rubin (1977), Journal of the Royal Statistical Society B 39",
-        fields: &[],
     },
     MethodSpec {
         method: Method::Squarem,
@@ -64,7 +59,6 @@ pub static METHODS: &[MethodSpec] = &[
         title: "SQUAREM",
         about: "EM with squared extrapolation: the same answer in far fewer steps; for Gaussian responses, ML only",
         cite: "Varadhan and Roland (2008), Scandinavian Journal of Statistics 35",
-        fields: &[],
     },
     MethodSpec {
         method: Method::Laplace,
@@ -72,7 +66,6 @@ pub static METHODS: &[MethodSpec] = &[
         title: "Laplace",
         about: "Quasi-Newton on Laplace's approximation of the likelihood; for yes-no responses and counts",
         cite: "Breslow and Clayton (1993), Journal of the American Statistical Association 88",
-        fields: &[],
     },
     MethodSpec {
         method: Method::Aghq,
@@ -80,7 +73,6 @@ pub static METHODS: &[MethodSpec] = &[
         title: "Adaptive Gauss-Hermite quadrature",
         about: "The likelihood by quadrature around each group's mode; for yes-no responses and counts with one varying effect",
         cite: "Pinheiro and Bates (1995), Journal of Computational and Graphical Statistics 4",
-        fields: &[],
     },
 ];
 

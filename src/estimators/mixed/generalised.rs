@@ -1,6 +1,6 @@
 //! Fits of responses that are not Gaussian.
 
-use super::bfgs::minimise;
+use super::bfgs::{Minimum, minimise};
 use super::family::Family;
 use super::fit::{self, Method, MixedFit};
 use super::laplace::Laplace;
@@ -13,6 +13,8 @@ use crate::base::reporter::{Severity, Warning};
 const START_STEPS: usize = 25;
 /// Diagonals of Λ below this are tried at 0 exactly.
 const NEAR_ZERO: f64 = 1e-3;
+/// Smallest diagonal of Λ at which quadrature begins.
+const RESTART: f64 = 0.1;
 /// How much larger the deviance may be at 0 for that.
 const NOT_WORSE: f64 = 1e-7;
 /// Step of the differences that give the curvature, in units of scaled columns and of θ.
@@ -70,10 +72,25 @@ pub fn fit_generalised(
     control: &MixedControl,
 ) -> Result<MixedFit, MixedError> {
     let mut laplace = Laplace::new(data, family)?;
-    let start = start(&mut laplace, control)?;
+    let (mut parameters, mut inverse) = start(&mut laplace, control)?;
+    let mut iterations = 0;
     let mut objective = match method {
         Method::Laplace => Objective::Laplace(&mut laplace),
-        Method::Aghq => Objective::Quadrature(Quadrature::new(&mut laplace, nodes)?),
+        Method::Aghq => {
+            // Laplace's approximation is near and its gradient is cheap: begin at its end, with its curvature.
+            Quadrature::new(&mut laplace, nodes)?;
+            let mut near = Objective::Laplace(&mut laplace);
+            iterations += search(&mut near, &mut parameters, inverse.clone(), control)?.iterations;
+            let curvature = curvature(&mut near, &parameters, control)?;
+            if let Ok(factor) = Cholesky::of(&curvature, parameters.len()) {
+                inverse = factor.inverse();
+            }
+            // At 0 an even function is flat.
+            for k in laplace.shape.diagonal() {
+                parameters[k] = parameters[k].abs().max(RESTART);
+            }
+            Objective::Quadrature(Quadrature::new(&mut laplace, nodes)?)
+        }
         Method::Profile | Method::Em | Method::Squarem => {
             return Err(MixedError::Data(format!(
                 "{} is for Gaussian responses; use the method `laplace`, or `aghq` for one varying effect",
@@ -81,21 +98,8 @@ pub fn fit_generalised(
             )));
         }
     };
-    let (mut parameters, inverse) = start;
-    let last = parameters.len() - 1;
-    let end = minimise(&mut parameters, inverse, |at, grad| {
-        if objective.laplace().has_shape() && at[last] > MOST_LOG_SHAPE {
-            let mut capped = at.to_vec();
-            capped[last] = MOST_LOG_SHAPE;
-            let value = objective.gradient(&capped, grad, control);
-            grad[last] = 0.0;
-            return value;
-        }
-        objective.gradient(at, grad, control)
-    })?;
-    if objective.laplace().has_shape() {
-        parameters[last] = parameters[last].min(MOST_LOG_SHAPE);
-    }
+    let end = search(&mut objective, &mut parameters, inverse, control)?;
+    iterations += end.iterations;
     let shape = objective.laplace().shape.clone();
     let free = shape.len();
     shape.normalise(&mut parameters[..free]);
@@ -123,10 +127,35 @@ pub fn fit_generalised(
         deviance,
         &scaled,
         (method, nodes),
-        end.iterations,
+        iterations,
         warnings,
         control,
     ))
+}
+
+/// Minimises the deviance from `parameters`, in place.
+fn search(
+    objective: &mut Objective<'_, '_>,
+    parameters: &mut [f64],
+    inverse: Vec<f64>,
+    control: &MixedControl,
+) -> Result<Minimum, MixedError> {
+    let last = parameters.len() - 1;
+    let has_shape = objective.laplace().has_shape();
+    let end = minimise(parameters, inverse, |at, grad| {
+        if has_shape && at[last] > MOST_LOG_SHAPE {
+            let mut capped = at.to_vec();
+            capped[last] = MOST_LOG_SHAPE;
+            let value = objective.gradient(&capped, grad, control);
+            grad[last] = 0.0;
+            return value;
+        }
+        objective.gradient(at, grad, control)
+    })?;
+    if has_shape {
+        parameters[last] = parameters[last].min(MOST_LOG_SHAPE);
+    }
+    Ok(end)
 }
 
 /// θ of the identity, β without group effects, log shape 0; and a guess of the inverse curvature there.

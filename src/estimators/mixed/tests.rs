@@ -453,3 +453,36 @@ fn the_negative_binomial_finds_overdispersion_and_says_when_there_is_none() {
         even.shape
     );
 }
+
+/// Without fixed effects the mean of a balanced design is 0 and the estimates have closed forms: with m rows in each of k
+/// groups σ² = SSW/(k(m − 1)) and σ² + mσ_b² = SSB/k, by ML and by REML alike.
+#[test]
+fn a_balanced_design_without_fixed_effects_has_the_closed_form() {
+    let mut data = numbers("balanced", "y ~ x + (1 | g)");
+    data.x.clear();
+    data.columns.clear();
+    data.scaling.center.clear();
+    data.scaling.scale.clear();
+    data.scaling.has_intercept = false;
+    let mean = data.y.iter().sum::<f64>() / data.num_obs() as f64;
+    for y in &mut data.y {
+        *y -= mean;
+    }
+    let (k, m) = (12, 8.0);
+    let mut sums = vec![0.0; k];
+    for (y, &g) in data.y.iter().zip(&data.terms[0].index) {
+        sums[g as usize] += y;
+    }
+    let between: f64 = sums.iter().map(|sum| sum * sum / m).sum();
+    let within = data.y.iter().map(|y| y * y).sum::<f64>() - between;
+    let variance = within / (k as f64 * (m - 1.0));
+    let sd = ((between / k as f64 - variance) / m).sqrt();
+    for criterion in [Criterion::Ml, Criterion::Reml] {
+        let control = MixedControl::default();
+        let fit = fit_gaussian(&data, Method::Profile, criterion, &control).unwrap();
+        close("sigma", fit.sigma.unwrap(), variance.sqrt(), 1e-8);
+        close("sd", fit.components[0].sd[0], sd, 1e-7);
+        let share = sd * sd / (sd * sd + variance);
+        close("icc", fit.components[0].icc.unwrap(), share, 1e-7);
+    }
+}

@@ -346,6 +346,7 @@ fn weighted_logistic(prior: &str, standardize: bool) -> Arc<dyn Model> {
         dropped: Vec::new(),
         groups: Vec::new(),
         group_terms: Vec::new(),
+        columns: Vec::new(),
         transforms: Vec::new(),
         standardize,
     };

@@ -12,8 +12,10 @@ use crate::ui::widgets::{self, Button};
 
 mod bottom;
 mod chains;
+mod clusters;
 mod curves;
 mod dock;
+mod effects;
 mod export_menu;
 mod info;
 mod panes;

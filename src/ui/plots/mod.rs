@@ -2,6 +2,7 @@
 
 pub mod autocorrelation;
 pub mod axes;
+pub mod caterpillar;
 pub mod convergence;
 pub mod decimate;
 pub mod density;

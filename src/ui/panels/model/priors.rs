@@ -83,12 +83,30 @@ pub fn priors_ui(
         return;
     }
     head_ui(ui);
-    for (i, param) in params.iter().enumerate() {
+    let is_effect = |param: &ParamInfo| models::effect_of(&param.name).is_some();
+    for (i, param) in params
+        .iter()
+        .enumerate()
+        .filter(|(_, param)| !is_effect(param))
+    {
         let curve: Vec<[f64; 2]> = check
             .and_then(|check| check.prior_curves.get(i))
             .map(|curve| curve.iter().map(|&(x, y)| [x, y]).collect())
             .unwrap_or_default();
         row_ui(ui, document, param, &curve, view, out);
+    }
+    if let Some(effect) = params.iter().find(|param| is_effect(param)) {
+        let count = params.iter().filter(|param| is_effect(param)).count();
+        let inset = Margin::symmetric(tokens().space.x4 as i8, tokens().space.x1 as i8);
+        Frame::NONE.inner_margin(inset).show(ui, |ui| {
+            hint(
+                ui,
+                &format!(
+                    "{count} effects of groups, such as {}: {}",
+                    effect.name, effect.prior
+                ),
+            );
+        });
     }
     if !has_coefficients(document) {
         return;

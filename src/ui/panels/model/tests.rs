@@ -139,6 +139,34 @@ fn success_and_reference_levels_are_chosen_from_their_chips() {
 }
 
 #[test]
+fn an_outcome_that_the_template_cannot_explain_brings_one_that_can() {
+    let mut harness = page_harness(Session::with_draft("churn"), model_ui);
+    for (column, template, words) in [
+        (
+            "monthly_fee",
+            "linear",
+            "The mean of monthly_fee depends on",
+        ),
+        ("churned", "logistic", "The chance that churned is"),
+        (
+            "support_calls",
+            "poisson",
+            "The expected count support_calls depends on",
+        ),
+    ] {
+        let session = &mut harness.state_mut().session;
+        session.send(Command::AssignRole(column.to_owned(), Role::Response));
+        let document = session.state.document.clone().unwrap();
+        assert_eq!(document.recipe.model.template, template);
+        let check = session.state.check.clone().unwrap();
+        assert_eq!(check.error, None);
+        assert!(check.prior_curves.iter().all(|curve| curve.len() > 100));
+        harness.run();
+        harness.get_by_label_contains(words);
+    }
+}
+
+#[test]
 fn the_template_is_chosen_and_any_column_can_be_the_categories() {
     let mut harness = page_harness(Session::with_draft("churn"), model_ui);
     harness

@@ -68,8 +68,13 @@ pub fn in_words(document: &Document, check: Option<&ModelCheck>) -> String {
     for group in &roles.groups {
         let names: Vec<String> = group.group.iter().map(|name| format!("`{name}`")).collect();
         text.push_str(&format!(
-            " Each {} has its own base rate{}.",
+            " Each {} has its own {}{}.",
             names.join(" and "),
+            if roles.response_use == ResponseUse::Number {
+                "average"
+            } else {
+                "base rate"
+            },
             if group.terms.is_empty() {
                 ""
             } else {
@@ -182,6 +187,11 @@ mod tests {
                 "student",
                 "price ~ size",
                 "The middle of `price`, whose outliers count less, depends on `size`.",
+            ),
+            (
+                "mixed",
+                "score ~ age + (1 + age | school)",
+                "The mean of `score` depends on `age`. Each `school` has its own average and its own effects.",
             ),
             (
                 "poisson",

@@ -35,8 +35,12 @@ pub enum Pane {
     Bias,
     /// What the sampler reports.
     Info,
+    /// Effects of groups beside each other.
+    Groups,
     /// How the mode was found.
     Peak,
+    /// Clusters of a mixture.
+    Clusters,
 }
 
 impl Pane {
@@ -49,7 +53,9 @@ impl Pane {
             Self::Convergence => "Convergence",
             Self::Bias => "Bias",
             Self::Info => "Sampler",
+            Self::Groups => "Groups",
             Self::Peak => "Peak",
+            Self::Clusters => "Clusters",
         }
     }
 
@@ -62,7 +68,9 @@ impl Pane {
             Self::Convergence => icons::CHART_LINE_UP,
             Self::Bias => icons::SEAL_QUESTION,
             Self::Info => icons::GAUGE,
+            Self::Groups => icons::CHART_BAR_HORIZONTAL,
             Self::Peak => icons::CHART_LINE_UP,
+            Self::Clusters => icons::CHART_SCATTER,
         }
     }
 }
@@ -82,8 +90,13 @@ fn layout() -> Tree<Pane> {
         let children: Vec<TileId> = panes.iter().map(|pane| tiles.insert_pane(*pane)).collect();
         tiles.insert_tab_tile(children)
     };
-    let top = tabs(&[Pane::Trace, Pane::Rank, Pane::Autocorrelation]);
-    let left = tabs(&[Pane::Density]);
+    let top = tabs(&[
+        Pane::Trace,
+        Pane::Rank,
+        Pane::Autocorrelation,
+        Pane::Clusters,
+    ]);
+    let left = tabs(&[Pane::Density, Pane::Groups]);
     let right = tabs(&[Pane::Convergence, Pane::Bias, Pane::Info, Pane::Peak]);
     let mut pair = |dir: LinearDir, children: [TileId; 2], share: f32| {
         let linear = Linear::new_binary(dir, children, share);
@@ -181,7 +194,13 @@ impl Panes<'_> {
                 let selected = Stroke::new(t.stroke.curve_selected, colors.accent);
                 legend_entry(ui, Sign::Line(selected, &[]), "selected");
             }
-            Pane::Density | Pane::Convergence | Pane::Bias | Pane::Info | Pane::Peak => {}
+            Pane::Density
+            | Pane::Convergence
+            | Pane::Bias
+            | Pane::Info
+            | Pane::Groups
+            | Pane::Peak
+            | Pane::Clusters => {}
         }
     }
 }

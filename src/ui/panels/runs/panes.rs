@@ -2,8 +2,10 @@
 
 use eframe::egui::{Rect, ScrollArea, Sense, Ui, vec2};
 
+use super::clusters::{ClustersView, clusters_pane};
 use super::curves::{self, Convergence, Densities, Key, Memo};
 use super::dock::Pane;
+use super::effects::{Effects, effects_pane};
 use super::info::{InfoView, info_ui};
 use super::words;
 use crate::app::{AppState, Command, RunEntry};
@@ -40,7 +42,9 @@ pub struct PaneViews {
     ranks: Memo<Ranks>,
     correlations: Memo<Correlations>,
     convergence: Memo<Convergence>,
+    effects: Memo<Effects>,
     info: InfoView,
+    clusters: ClustersView,
 }
 
 /// Grows with every draw, also when a finished run is continued.
@@ -87,7 +91,9 @@ pub fn pane_ui(
         Pane::Convergence => convergence_pane(ui, &of_variable, views),
         Pane::Bias => bias_pane(ui, &of_variable, out),
         Pane::Info => info_ui(ui, &of_variable, views.span, &views.filter, &mut views.info),
+        Pane::Groups => effects_pane(ui, &of_variable, entry, &mut views.effects, out),
         Pane::Peak => super::peak::peak_pane(ui, entry),
+        Pane::Clusters => clusters_pane(ui, entry.id, run, report, &mut views.clusters),
     }
 }
 
@@ -97,13 +103,13 @@ pub(super) struct Variable<'a> {
     pub run: &'a RunView,
     report: &'a Report,
     index: usize,
-    name: &'a str,
+    pub name: &'a str,
     pub key: Key,
 }
 
 impl Variable<'_> {
     /// Whether draws are there; otherwise says that they will come.
-    fn has_draws(&self, ui: &mut Ui, least: usize) -> bool {
+    pub fn has_draws(&self, ui: &mut Ui, least: usize) -> bool {
         let enough = self.run.draws_per_chain() >= least;
         if !enough {
             let text = if self.run.is_finished() {

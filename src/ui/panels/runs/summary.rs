@@ -13,6 +13,7 @@ use crate::app::{AppState, Command, Depth, RunEntry};
 use crate::diagnostics::SummaryRow;
 use crate::diagnostics::zero_variance::{Order, ZeroVarianceRow};
 use crate::engine::Report;
+use crate::models::effect_of;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
@@ -235,6 +236,8 @@ enum Sort {
 pub struct SummaryView {
     filter: String,
     sort: Sort,
+    /// Whether effects of groups are unfolded, where there are many.
+    effects: bool,
     order: Vec<usize>,
     made: Option<Made>,
 }
@@ -244,9 +247,19 @@ struct Made {
     run: u64,
     filter: String,
     sort: Sort,
+    effects: bool,
     rows: usize,
     draws: usize,
     at: Instant,
+}
+
+/// So many effects of groups are shown without being asked for.
+const FEW_EFFECTS: usize = 12;
+
+fn number_of_effects(report: &Report) -> usize {
+    let rows = report.summary.iter();
+    rows.filter(|row| effect_of(&row.variable).is_some())
+        .count()
 }
 
 /// How far past its limits a row is; larger is worse.
@@ -291,6 +304,7 @@ impl SummaryView {
             let asked = made.run != entry.id
                 || made.filter != self.filter
                 || made.sort != self.sort
+                || made.effects != self.effects
                 || made.rows != rows.len();
             if !asked && made.draws == report.draws_per_chain {
                 return;
@@ -304,18 +318,29 @@ impl SummaryView {
             }
         }
         let wanted = self.filter.trim().to_lowercase();
+        let unfolded = self.effects || number_of_effects(report) <= FEW_EFFECTS;
         self.order = (0..rows.len())
             .filter(|&index| {
-                wanted.is_empty() || rows[index].variable.to_lowercase().contains(&wanted)
+                let name = &rows[index].variable;
+                if wanted.is_empty() {
+                    unfolded || effect_of(name).is_none()
+                } else {
+                    name.to_lowercase().contains(&wanted)
+                }
             })
             .collect();
+        // What groups have in common comes before what each has of its own.
         let sort = self.sort;
-        self.order
-            .sort_by(|&a, &b| compare(line(entry, report, a), line(entry, report, b), sort));
+        self.order.sort_by(|&a, &b| {
+            let own = |index: usize| effect_of(&rows[index].variable).is_some();
+            let by_sort = || compare(line(entry, report, a), line(entry, report, b), sort);
+            own(a).cmp(&own(b)).then_with(by_sort)
+        });
         self.made = Some(Made {
             run: entry.id,
             filter: self.filter.clone(),
             sort,
+            effects: self.effects,
             rows: rows.len(),
             draws: report.draws_per_chain,
             at: Instant::now(),
@@ -435,13 +460,16 @@ pub fn summary_ui(
     if report.weighted {
         count.push_str(", weighted");
     }
-    let filtered = view.order.len() < report.summary.len();
+    let effects = number_of_effects(report);
+    let folds = effects > FEW_EFFECTS && view.filter.trim().is_empty();
+    let filtered = view.order.len() < report.summary.len() && !folds;
     let width = ui.available_width();
     let corrected = entry.correction.done().is_some();
     let shown = columns(state.preferences.depth, width, corrected);
     let needed = ICON + NAME_MIN + EDGE + shown.iter().map(|column| column.width()).sum::<f32>();
     let foot = 32.0;
-    let height = (ui.available_height() - foot).max(60.0);
+    let fold = if folds { 28.0 } else { 0.0 };
+    let height = (ui.available_height() - foot - fold).max(60.0);
     ui.allocate_ui(vec2(width, height), |ui| {
         ui.set_min_size(vec2(width, height));
         ScrollArea::horizontal()
@@ -452,6 +480,20 @@ pub fn summary_ui(
                 rows_ui(ui, state, (entry, report), &shown, view, out, height);
             });
     });
+    if folds {
+        ui.horizontal(|ui| {
+            ui.set_height(fold);
+            ui.add_space(t.space.x3);
+            let words = if view.effects {
+                "Fold effects of groups".to_owned()
+            } else {
+                format!("Show {} effects of groups", number::integer(effects as u64))
+            };
+            if widgets::link(ui, &words).clicked() {
+                view.effects = !view.effects;
+            }
+        });
+    }
     ui.horizontal(|ui| {
         ui.set_height(foot);
         ui.add_space(t.space.x3);

@@ -45,6 +45,74 @@ fn finished_after(sampler: &str, draws: u64) -> Session {
     session
 }
 
+/// The variables of the table from top to bottom, whatever their class.
+fn all_names(harness: &Harness<'_, Shown<RunsView>>) -> Vec<String> {
+    let mut cells: Vec<(f32, String)> = harness
+        .get_all_by_role(Role::Cell)
+        .filter_map(|cell| Some((cell.rect().top(), cell.accesskit_node().label()?)))
+        .filter(|(_, label)| label.ends_with(']'))
+        .collect();
+    cells.sort_by(|a, b| a.0.total_cmp(&b.0));
+    cells.into_iter().map(|(_, label)| label).collect()
+}
+
+#[test]
+fn effects_of_groups_are_folded_and_stand_beside_each_other_in_their_pane() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::SetFormula("churned ~ age".to_owned()));
+    session.send(Command::SetTemplate("hierarchical".to_owned()));
+    let column = "support_calls".to_owned();
+    session.send(Command::AssignRole(column, crate::data::roles::Role::Group));
+    let document = session.state.document.as_ref().unwrap();
+    assert_eq!(
+        document.recipe.model.formula,
+        "churned ~ age + (1 + age | support_calls)"
+    );
+    assert_eq!(session.state.check.as_ref().unwrap().error, None);
+    session.send(Command::SetSampler("gibbs-groups".to_owned()));
+    session.send(Command::SetRun(RunSection {
+        chains: 2,
+        warmup: Some(50),
+        draws: 100,
+        ..RunSection::default()
+    }));
+    session.send(Command::StartRun);
+    let begun = Instant::now();
+    while !session
+        .state
+        .selected()
+        .unwrap()
+        .run()
+        .unwrap()
+        .is_finished()
+    {
+        assert!(begun.elapsed() < WAIT, "the run does not end");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let mut harness = page(session);
+    // Two means, three covariances; seven groups with two effects each are folded.
+    let population = |name: &String| name.starts_with("mu[") || name.starts_with("Sigma[");
+    let names = all_names(&harness);
+    assert_eq!(names.len(), 5, "{names:?}");
+    assert!(names.iter().all(population), "{names:?}");
+    harness.get_by_label("Show 14 effects of groups").click();
+    harness.run_steps(3);
+    let unfolded = all_names(&harness);
+    assert!(
+        unfolded.len() > 5 && unfolded[..5].iter().all(population),
+        "{unfolded:?}"
+    );
+    harness.get_by_role_and_label(Role::Tab, "Groups").click();
+    harness.run_steps(3);
+    let shown = |harness: &Harness<'_, Shown<RunsView>>| -> usize {
+        let rows = harness.get_all_by_role(Role::ListItem);
+        rows.filter_map(|row| row.accesskit_node().label())
+            .filter(|label| label.contains("90% from"))
+            .count()
+    };
+    assert_eq!(shown(&harness), 7);
+}
+
 fn page(session: Session) -> Harness<'static, Shown<RunsView>> {
     let mut harness = page_harness(session, runs_ui);
     harness.run_steps(3);
@@ -380,4 +448,38 @@ fn weighted_draws_are_shown_weighted() {
         "{:?}",
         harness.state().sent
     );
+}
+
+#[test]
+fn clusters_of_a_mixture_are_listed() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::SetTemplate("dp-mixture".to_owned()));
+    session.send(Command::SetFormula(
+        "~ age + tenure_months + plan".to_owned(),
+    ));
+    session.send(Command::SetSampler("dp-slice".to_owned()));
+    session.send(Command::SetRun(RunSection {
+        chains: 2,
+        warmup: Some(20),
+        draws: 60,
+        ..RunSection::default()
+    }));
+    session.send(Command::StartRun);
+    session.wait_for_runs();
+    let entry = session.state.selected().unwrap();
+    let clusters = entry.report().unwrap().clusters.clone().unwrap();
+    let size = clusters.profiles[0].size;
+    let mut harness = page(session);
+    harness
+        .get_all_by_label("Clusters")
+        .find(|node| node.accesskit_node().role() == Role::Tab)
+        .unwrap()
+        .click();
+    harness.run_steps(3);
+    let start = format!("Cluster 1, {size} units");
+    let listed = harness
+        .get_all_by_role(Role::ListItem)
+        .filter_map(|item| item.accesskit_node().label())
+        .any(|label| label.starts_with(&start) && label.contains("age "));
+    assert!(listed, "{start}");
 }

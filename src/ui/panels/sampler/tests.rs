@@ -198,6 +198,7 @@ fn a_step_size_is_tuned_by_trial_and_set() {
 #[test]
 fn a_formula_with_groups_can_be_fitted_by_likelihood() {
     let mut session = Session::with_draft("churn");
+    session.send(Command::SetTemplate("linear".to_owned()));
     session.send(Command::SetFormula(
         "monthly_fee ~ age + (1 | region)".to_owned(),
     ));

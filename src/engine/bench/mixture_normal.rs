@@ -1,0 +1,124 @@
+//! Clusters of normal points in the plane, far apart and overlapping, 100,000 of them: is the number of clusters found, which
+//! points belong together, and how long does a step take.
+//!
+//! `tests/reference/mixture_sklearn.py` gives the same points to scikit-learn's `BayesianGaussianMixture`, which is
+//! variational.
+
+use rand::RngExt as _;
+use rand_distr::{Distribution as _, StandardNormal};
+
+use super::mixture::{chain, model};
+use super::{BenchOptions, BenchTable, Cell};
+use crate::base::rng::{Purpose, stream};
+use crate::base::settings::{Settings, Value};
+use crate::data::table::{Table, Values};
+use crate::diagnostics::partition::variation_of_information;
+use crate::engine::JobError;
+
+/// Distance of the centres of two clusters, in their standard deviations.
+const DISTANCES: [(&str, f64); 2] = [("separated", 8.0), ("overlapping", 2.5)];
+
+/// Runs the experiment.
+///
+/// # Errors
+/// None that a caller could cause.
+pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+    let (points, draws) = if options.quick {
+        (5_000, 60)
+    } else {
+        (100_000, 200)
+    };
+    let mut rows = Vec::new();
+    for (words, distance) in DISTANCES {
+        let (table, truth) = points_at(distance, points)?;
+        let model = model(&table, "~ x + y", 0.0)?;
+        // Units are in the shuffled order of the rows; their names are row numbers.
+        let truth: Vec<u32> = model.partition().map_or_else(Vec::new, |mixture| {
+            let rows = mixture.unit_names.iter();
+            rows.map(|name| truth[name.parse::<usize>().map_or(0, |row| row - 1)])
+                .collect()
+        });
+        for (id, start) in [
+            ("dp-slice", "many"),
+            ("dp-slice", "one"),
+            ("dp-gibbs", "many"),
+        ] {
+            let mut settings = Settings::default();
+            settings.set("start", Value::Text(start.to_owned()));
+            let found = chain(id, &settings, &model, (options.seed, 0), draws)?;
+            let count = found.clusters.len() as f64;
+            let two = found.clusters.iter().filter(|&&k| k == 2.0).count() as f64;
+            rows.push(vec![
+                Cell::Text(words.to_owned()),
+                Cell::Text(id.to_owned()),
+                Cell::Text(start.to_owned()),
+                Cell::Count(points as u64),
+                Cell::Number(found.clusters.iter().sum::<f64>() / count),
+                Cell::Number(two / count),
+                Cell::Number(variation_of_information(&found.labels, &truth)),
+                Cell::Number(1000.0 * found.secs / draws as f64),
+                Cell::Number(found.secs),
+            ]);
+        }
+    }
+    Ok(BenchTable {
+        columns: vec![
+            "clusters",
+            "sampler",
+            "start",
+            "points",
+            "k_mean",
+            "share_k_2",
+            "distance_to_truth",
+            "ms_per_draw",
+            "seconds",
+        ],
+        rows,
+        notes: vec![format!(
+            "two clusters of equal size; k of the second half of {draws} draws; distance_to_truth is the variation of \
+             information of the last draw, in natural units, at most ln n; one chain, one thread"
+        )],
+    })
+}
+
+/// Two clusters whose centres are `distance` apart, by turns, with the cluster of each row.
+fn points_at(distance: f64, count: usize) -> Result<(Table, Vec<u32>), JobError> {
+    let mut rng = stream(0, 0, Purpose::Data);
+    let (mut x, mut y, mut truth) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..count {
+        let cluster = u32::from(rng.random::<bool>());
+        let [a, b]: [f64; 2] = std::array::from_fn(|_| StandardNormal.sample(&mut rng));
+        x.push(a + distance * f64::from(cluster));
+        y.push(b);
+        truth.push(cluster);
+    }
+    let columns = vec![
+        ("x".to_owned(), Values::Numbers(x)),
+        ("y".to_owned(), Values::Numbers(y)),
+    ];
+    Ok((Table::from_columns("points", columns)?, truth))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusters_far_apart_are_found_and_overlapping_ones_counted() {
+        for (distance, most) in [(8.0, 0.01), (3.0, 0.9)] {
+            let (table, truth) = points_at(distance, 600).unwrap();
+            let model = model(&table, "~ x + y", 0.0).unwrap();
+            let mixture = model.partition().unwrap();
+            let truth: Vec<u32> = (mixture.unit_names.iter())
+                .map(|name| truth[name.parse::<usize>().unwrap() - 1])
+                .collect();
+            for (id, number) in [("dp-slice", 1), ("dp-gibbs", 0)] {
+                let found = chain(id, &Settings::default(), &model, (1, number), 120).unwrap();
+                let distance = variation_of_information(&found.labels, &truth);
+                assert!(distance < most, "{id} {number}: {distance}");
+                let mean = found.clusters.iter().sum::<f64>() / found.clusters.len() as f64;
+                assert!((1.9..3.5).contains(&mean), "{id} {number}: {mean}");
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Clusters on disk: the point partition per unit, the drawn partitions, and everything that panels show of them.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::Results;
+use super::number::shortest;
+use crate::base::draws::LabelList;
+use crate::engine::clusters::{Clusters, label_list};
+
+/// The point partition per unit.
+pub const POINT: &str = "partition.csv";
+/// The drawn partitions, thinned, of the units kept.
+pub const DRAWS: &str = "partitions.csv";
+/// Profiles, common clusters, and what else panels show.
+pub const CLUSTERS: &str = "clusters.json";
+
+/// One row per unit: its name, its cluster from 1, the share of draws in which it was with the others of its cluster.
+pub fn write_point(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    let Some(clusters) = &results.clusters else {
+        return Err(io::Error::other(
+            "the run has no clusters, which only mixtures have",
+        ));
+    };
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(["unit", "cluster", "together"])?;
+    let units = clusters.units.iter().zip(&clusters.partition);
+    for ((unit, cluster), together) in units.zip(&clusters.together) {
+        let together = together.map_or("NA".to_owned(), |share| shortest(f64::from(share)));
+        let cluster = (cluster + 1).to_string();
+        writer.write_record([unit, &cluster, &together])?;
+    }
+    writer.flush()
+}
+
+/// One row per kept draw: chain and draw from 1, then the cluster of each unit kept, by first appearance from 1.
+pub fn write_draws(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    let mut header = vec![".chain".to_owned(), ".draw".to_owned()];
+    header.extend(results.units_kept.iter().cloned());
+    writer.write_record(&header)?;
+    for (chain, list) in results.labels.iter().enumerate() {
+        for (number, labels) in list.iter() {
+            let first = [(chain + 1).to_string(), (number + 1).to_string()];
+            let labels = labels.iter().map(|label| (label + 1).to_string());
+            writer.write_record(first.into_iter().chain(labels))?;
+        }
+    }
+    writer.flush()
+}
+
+/// What [`write_draws`] wrote, for `chains` chains; `None` if it is damaged.
+pub fn read_draws(input: impl Read, chains: usize) -> Option<Vec<LabelList>> {
+    let mut lists = vec![label_list(chains); chains];
+    let mut reader = csv::Reader::from_reader(input);
+    for record in reader.records() {
+        let record = record.ok()?;
+        let mut numbers = record.iter().map(|cell| cell.parse::<u64>().ok());
+        let (chain, number) = (numbers.next()??, numbers.next()??);
+        let labels: Option<Vec<u32>> = numbers
+            .map(|label| label.and_then(|label| u32::try_from(label.checked_sub(1)?).ok()))
+            .collect();
+        let list = lists.get_mut((chain as usize).checked_sub(1)?)?;
+        list.push(number.checked_sub(1)?, labels?.into());
+    }
+    Some(lists)
+}
+
+/// The clusters of a run folder, if it has any.
+pub fn read_clusters(folder: &Path) -> Option<Arc<Clusters>> {
+    let text = std::fs::read_to_string(folder.join(CLUSTERS)).ok()?;
+    serde_json::from_str(&text).ok().map(Arc::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::draws::DrawList;
+    use crate::engine::clusters::Pairs;
+
+    fn results() -> Results {
+        let mut list = label_list(2);
+        list.push(0, vec![0, 0, 1].into());
+        list.push(1, vec![0, 1, 2].into());
+        let empty = || (Vec::new(), vec![DrawList::new(0); 2]);
+        Results {
+            clusters: Some(Arc::new(Clusters {
+                units: vec!["a, b".to_owned(), "c".to_owned()],
+                partition: vec![1, 0],
+                together: vec![Some(0.5), None],
+                distance: 0.25,
+                draws: 2,
+                profiles: Vec::new(),
+                pairs: Pairs {
+                    units: vec![0],
+                    shares: vec![1.0],
+                },
+                scatter: None,
+            })),
+            labels: vec![list, label_list(2)],
+            units_kept: vec!["a, b".to_owned(), "c".to_owned(), "d".to_owned()],
+            ..Results::new(Vec::new(), vec![DrawList::new(0); 2], empty(), 0.0)
+        }
+    }
+
+    #[test]
+    fn partitions_read_back_as_they_were_written() {
+        let results = results();
+        let mut bytes = Vec::new();
+        write_draws(&results, &mut bytes).unwrap();
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        assert_eq!(text, ".chain,.draw,\"a, b\",c,d\n1,1,1,1,2\n1,2,1,2,3\n");
+        assert_eq!(read_draws(bytes.as_slice(), 2).unwrap(), results.labels);
+        assert_eq!(read_draws(b".chain,.draw,a\n3,1,1\n".as_slice(), 2), None);
+        assert_eq!(read_draws(b".chain,.draw,a\n1,1,0\n".as_slice(), 2), None);
+
+        let mut bytes = Vec::new();
+        write_point(&results, &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert_eq!(text, "unit,cluster,together\n\"a, b\",2,0.5\nc,1,NA\n");
+        let without = Results {
+            clusters: None,
+            ..results
+        };
+        let error = write_point(&without, &mut Vec::new()).unwrap_err();
+        assert!(error.to_string().contains("only mixtures have"));
+    }
+}

@@ -1,0 +1,850 @@
+//! Mixed models: η_i = x_i'β + o_i + Σ_t z_ti'r_t[g_t(i)], effects of groups r_t[g] ~ N(0, Σ_t), and a family for y_i given η_i.
+//!
+//! | parameter | space | default prior | scale of the prior |
+//! |---|---|---|---|
+//! | `b[Intercept]` | real | normal(0, 10) | at centred predictors; Gaussian: in sd(y) from the mean of y |
+//! | `b[term]` | real | normal(0, 10) | per standard deviation of the predictor; Gaussian: in sd(y) |
+//! | `sigma` | positive, Gaussian | half_student_t(3, 0, 2.5) | in sd(y) |
+//! | `shape` | positive, negative binomial | lognormal(2, 2) | none |
+//! | `sd[g,term]` | positive | half_student_t(3, 0, 2.5) | as `b[term]` |
+//! | `cor[g,a,b]` | (−1, 1) | lkj(1): all correlation matrices alike | none |
+//! | `r[g,level,term]` | real | normal with these | |
+//! | `icc[g]` | (0, 1) | follows | |
+//!
+//! `icc[g]`, the share of `g` in the variance of a row, is reported where all effects are intercepts: sd² over the sum of all
+//! sd² and σ² (Gaussian) or π²/3, the variance of the logistic distribution (Bernoulli, binomial).
+//!
+//! Columns of group terms are scaled but not centred (centring would change a model whose effects are independent). Row
+//! likelihoods are those of `linear`, `logistic`, `poisson` and `negative-binomial`.
+//!
+//! `model.parametrisation`: `non-centred` (default) samples z with r = D L z, which is independent of the scales beforehand and
+//! therefore mixes where groups have few rows; `centred` samples r itself, better where every group has many rows; `auto`
+//! centres terms with at least [`MANY_ROWS`] rows per group and effect. The posterior is the same.
+//!
+//! Gradient: one pass over rows adds residuals into Σ_t q_t numbers each, one pass over groups takes them to coordinates
+//! ([`terms`]). Curvature: central differences of the gradient, where N·D and D allow it; larger models start without
+//! a mode and learn scales while warming up.
+//!
+//! Identifiability: a grouping of few groups leaves its sd to the prior; a term whose groups have one row each is confounded
+//! with σ.
+
+use std::f64::consts::PI;
+use std::ops::Range;
+use std::sync::Arc;
+
+use rand::RngExt as _;
+
+use super::coefficients::{Coefficients, INTERCEPT, ResponseScale, SLOPES};
+use super::glm::GlmRows;
+use super::linear::{Normal, number_row, sigma};
+use super::logistic::{WeightedBinomial, weighted_rows};
+use super::negative_binomial::{NegativeBinomialCounts, shape};
+use super::poisson::{PoissonCounts, count_row};
+use super::positive::{Positive, PositivePrior, PositiveSpec};
+use super::prior::{Prior, read_call, refusal};
+use super::regression::{Parts, Respond, rows_with, value_or};
+use super::{
+    AnchorRows, Block, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, PriorSpec, Rows,
+    Scratch, Template,
+};
+use crate::base::linalg::axpy;
+use crate::base::rng::ChainRng;
+use crate::base::settings::{Default as DefaultValue, Field, Kind};
+use crate::data::design::{Design, GroupDesign};
+use crate::data::response::ResponseUse;
+use terms::{GroupTerm, MAX_EFFECTS};
+
+mod terms;
+
+/// Rows per group and effect from which `auto` centres: the likelihood then knows an effect some ten times better than its
+/// prior does.
+const MANY_ROWS: usize = 100;
+/// Most coordinates for which curvature is made.
+const MAX_DENSE_DIM: usize = 400;
+/// Most rows times coordinates for the same: a matrix of curvature costs two passes over rows per coordinate.
+const MAX_DENSE_WORK: usize = 10_000_000;
+/// Variance of the logistic distribution.
+const LOGISTIC_VARIANCE: f64 = PI * PI / 3.0;
+/// Prior of correlations where the user sets none.
+const DEFAULT_ETA: f64 = 1.0;
+const LKJ_FORM: &str = "lkj(eta) with eta above 0";
+
+/// Keys of priors besides those of the family.
+const CLASSES: [(&str, &str); 6] = [
+    INTERCEPT,
+    SLOPES,
+    ("sd", "Standard deviations of groups"),
+    ("cor", "Correlations of effects"),
+    ("sigma", "Residual standard deviation"),
+    ("shape", "Shape of the overdispersion"),
+];
+
+/// The template `mixed`.
+pub struct Mixed;
+
+impl Template for Mixed {
+    const SPEC: ModelSpec = ModelSpec {
+        id: "mixed",
+        title: "Mixed model",
+        about: "How an outcome depends on predictors whose effects vary between groups, such as schools or patients",
+        fields: &[
+            Field {
+                key: "family",
+                label: "Family",
+                help: "Distribution of the response: gaussian for numbers, bernoulli for two values, binomial for successes among \
+                       trials, poisson and negative_binomial for counts",
+                kind: Kind::Choice(&[
+                    "gaussian",
+                    "bernoulli",
+                    "binomial",
+                    "poisson",
+                    "negative_binomial",
+                ]),
+                default: Some(DefaultValue::Text("gaussian")),
+                why: "the usual mixed model",
+            },
+            Field {
+                key: "parametrisation",
+                label: "Parametrisation",
+                help: "What is sampled: effects in units of their standard deviation (non-centred) or as they are (centred); auto \
+                       centres terms with 100 rows and more per group and effect. The posterior is the same, its geometry \
+                       is not",
+                kind: Kind::Choice(&["non-centred", "centred", "auto"]),
+                default: Some(DefaultValue::Text("non-centred")),
+                why: "centred effects of small groups make a funnel that samplers do not reach into",
+            },
+        ],
+        response: |settings| match settings.text("family") {
+            Some("bernoulli" | "binomial") => ResponseUse::Outcome,
+            Some("poisson" | "negative_binomial") => ResponseUse::Count,
+            _ => ResponseUse::Number,
+        },
+        priors: PriorSpec {
+            classes: &CLASSES,
+            check: |text| {
+                let known = PositivePrior::parse(text).is_ok() || eta_of(text).is_ok();
+                if known {
+                    Ok(())
+                } else {
+                    Prior::parse(text).map(|_prior| ())
+                }
+            },
+            forms: "normal(mean, sd), student_t(df, location, scale), laplace(location, scale), cauchy(location, scale) or \
+                    flat; for standard deviations half_student_t(df, 0, scale), half_normal(sd), exponential(rate), \
+                    gamma(shape, rate); for correlations lkj(eta)",
+            example: "normal(0, 2.5)",
+        },
+    };
+
+    fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
+        let name = design.response.name.clone();
+        let family = options.settings.text("family").unwrap_or("gaussian");
+        let log_mean = format!("log of the expected {name}");
+        match family {
+            "bernoulli" | "binomial" => {
+                let trials = design.trials.is_some();
+                if trials != (family == "binomial") {
+                    let (has, other) = if trials {
+                        ("successes among trials", "binomial")
+                    } else {
+                        ("no number of trials", "bernoulli")
+                    };
+                    return Err(ModelError(format!(
+                        "The response `{name}` has {has}; set model.family = \"{other}\""
+                    )));
+                }
+                let parts = Parts {
+                    family: WeightedBinomial,
+                    data: weighted_rows(&design),
+                    response: ResponseScale::LINK,
+                    quantity: format!("log odds of {name}"),
+                    auxiliaries: Vec::new(),
+                    design,
+                };
+                MixedModel::model(parts, Some(LOGISTIC_VARIANCE), options)
+            }
+            "poisson" => {
+                let parts = Parts {
+                    family: PoissonCounts,
+                    data: rows_with(&design, |i| count_row(&design, i)),
+                    response: ResponseScale::LINK,
+                    quantity: log_mean,
+                    auxiliaries: Vec::new(),
+                    design,
+                };
+                MixedModel::model(parts, None, options)
+            }
+            "negative_binomial" => {
+                let parts = Parts {
+                    family: NegativeBinomialCounts,
+                    data: rows_with(&design, |i| count_row(&design, i)),
+                    response: ResponseScale::LINK,
+                    quantity: log_mean,
+                    auxiliaries: vec![shape(&name)],
+                    design,
+                };
+                MixedModel::model(parts, None, options)
+            }
+            _ => {
+                let response = ResponseScale::of(&design)?;
+                let constant = -0.5 * (2.0 * PI).ln();
+                let meaning = format!("standard deviation of {name} within groups");
+                let parts = Parts {
+                    family: Normal,
+                    data: rows_with(&design, |i| number_row(&design, response, constant, i)),
+                    response,
+                    quantity: format!("mean of {name}"),
+                    auxiliaries: vec![sigma(&design, response, meaning)],
+                    design,
+                };
+                MixedModel::model(parts, Some(0.0), options)
+            }
+        }
+    }
+}
+
+/// η of the text `lkj(η)`.
+fn eta_of(text: &str) -> Result<f64, ModelError> {
+    match read_call(text, LKJ_FORM)? {
+        Some(("lkj", args)) if args.len() == 1 && args[0] > 0.0 => Ok(args[0]),
+        _ => Err(refusal(text, "is not one of correlations", LKJ_FORM)),
+    }
+}
+
+/// The posterior of a mixed model. u holds coefficients, the family's auxiliary coordinate, per term log sds and correlations,
+/// then per term the effects.
+struct MixedModel<F> {
+    design: Arc<Design>,
+    response: ResponseScale,
+    rows: GlmRows<F>,
+    params: Vec<ParamInfo>,
+    coefficients: Coefficients,
+    auxiliaries: Vec<Positive>,
+    terms: Vec<GroupTerm>,
+    /// Coordinates of scales: auxiliary, sds, correlations.
+    scales: Range<usize>,
+    /// Effects of all terms together.
+    num_effects: usize,
+    /// Variance of a row within all groups, besides σ²; `None` where shares of variance are not reported.
+    residual_variance: Option<f64>,
+}
+
+impl<F: Respond> MixedModel<F> {
+    fn model(
+        parts: Parts<F>,
+        residual_variance: Option<f64>,
+        options: &ModelOptions,
+    ) -> Result<Arc<dyn Model>, ModelError> {
+        let Parts {
+            design,
+            response,
+            quantity,
+            ..
+        } = parts;
+        let (coefficients, mut params) =
+            Coefficients::new(Arc::clone(&design), response, &quantity, options)?;
+        let mut auxiliaries = Vec::new();
+        for spec in parts.auxiliaries {
+            let (auxiliary, info) = Positive::new(spec, options)?;
+            auxiliaries.push(auxiliary);
+            params.push(info);
+        }
+        let first = params.len();
+        let mut terms = Vec::new();
+        let (mut place, mut start) = (first, 0);
+        for group in &design.group_terms {
+            let (mut term, infos) = make_term(&design, group, response, &quantity, options)?;
+            term.start = start;
+            term.scales = place..place + term.width() + term.num_correlations();
+            place = term.scales.end;
+            start += term.effects.len();
+            params.extend(infos);
+            terms.push(term);
+        }
+        let scales = coefficients.len()..place;
+        for term in &mut terms {
+            let len = term.effects.len();
+            term.effects = place..place + len;
+            place += len;
+        }
+        let intercepts_only =
+            !terms.is_empty() && terms.iter().all(|term| term.names == ["Intercept"]);
+        let residual_variance = residual_variance.filter(|_| intercepts_only);
+        if residual_variance.is_some() {
+            params.extend(terms.iter().map(|term| ParamInfo {
+                name: format!("icc[{}]", term.group),
+                meaning: format!(
+                    "share of {} in the variance of {}",
+                    term.group, design.response.name
+                ),
+                prior: String::new(),
+                prior_source: "follows from the standard deviations".to_owned(),
+            }));
+        }
+        for term in &terms {
+            params.extend(effect_params(term, &quantity));
+        }
+        check_keys(&params, &terms, options)?;
+        Ok(Arc::new(Self {
+            rows: GlmRows::new(parts.family, design.terms.len(), parts.data),
+            response,
+            design,
+            params,
+            coefficients,
+            auxiliaries,
+            terms,
+            scales,
+            num_effects: start,
+            residual_variance,
+        }))
+    }
+
+    /// What the rows' family reads of u.
+    fn of_rows<'a>(&self, u: &'a [f64]) -> &'a [f64] {
+        &u[..self.rows.dim()]
+    }
+
+    /// What effects add to the predictor of row `i`.
+    #[inline]
+    fn shift(&self, effects: &[f64], i: usize) -> f64 {
+        let mut sum = 0.0;
+        for term in &self.terms {
+            let (z, at) = term.row(i);
+            for (z, r) in z.iter().zip(&effects[at..]) {
+                sum += z * r;
+            }
+        }
+        sum
+    }
+
+    /// Effects of all terms, and as many numbers to work with.
+    fn effects<'a>(&self, u: &[f64], work: &'a mut [f64]) -> (&'a mut [f64], &'a mut [f64]) {
+        let (effects, rest) = work.split_at_mut(self.num_effects);
+        for term in &self.terms {
+            term.write_effects(u, effects);
+        }
+        (effects, &mut rest[..self.num_effects])
+    }
+
+    /// ADDS `factor` times the gradient of the log likelihood to `grad`, and returns the log likelihood if `VALUE`.
+    fn add_gradient<const VALUE: bool>(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        factor: f64,
+        scratch: &mut Scratch,
+        grad: &mut [f64],
+    ) -> f64 {
+        self.add_gradient_with::<VALUE>(
+            u,
+            rows,
+            factor,
+            &mut scratch.vector,
+            &mut scratch.tile,
+            grad,
+        )
+    }
+
+    /// The same with the memory for effects and for a tile.
+    fn add_gradient_with<const VALUE: bool>(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        factor: f64,
+        work: &mut [f64],
+        tile: &mut [f64],
+        grad: &mut [f64],
+    ) -> f64 {
+        let (effects, by_effect) = self.effects(u, work);
+        by_effect.fill(0.0);
+        let columns = self.rows.num_columns();
+        let mut value = 0.0;
+        self.rows.each_row(
+            self.of_rows(u),
+            rows,
+            tile,
+            |i| self.shift(effects, i),
+            F::terms::<VALUE>,
+            |k, x, lane, row| {
+                let residual = row.residual[lane];
+                axpy(factor * residual, x, &mut grad[..columns]);
+                for m in 0..F::AUX {
+                    grad[columns + m] += factor * row.aux[m][lane];
+                }
+                let i = rows.get(k);
+                for term in &self.terms {
+                    let (z, at) = term.row(i);
+                    axpy(residual, z, &mut by_effect[at..at + z.len()]);
+                }
+                if VALUE {
+                    value += row.sum[lane] - row.factor[lane].ln();
+                }
+            },
+        );
+        for term in &self.terms {
+            term.pull_back(u, by_effect, factor, grad);
+        }
+        value
+    }
+
+    /// Where shares of variance are among reported quantities.
+    fn shares(&self) -> Range<usize> {
+        let num = if self.residual_variance.is_some() {
+            self.terms.len()
+        } else {
+            0
+        };
+        self.scales.end..self.scales.end + num
+    }
+}
+
+/// A term with its priors, and its scales as they are reported; places in u follow.
+fn make_term(
+    design: &Design,
+    group: &GroupDesign,
+    response: ResponseScale,
+    quantity: &str,
+    options: &ModelOptions,
+) -> Result<(GroupTerm, Vec<ParamInfo>), ModelError> {
+    let factor = &design.groups[group.factor];
+    let name = &factor.name;
+    if group.names.len() > MAX_EFFECTS {
+        return Err(ModelError(format!(
+            "The group term of `{name}` has {} effects, more than the {MAX_EFFECTS} that template `mixed` takes; leave some \
+             out",
+            group.names.len()
+        )));
+    }
+    let mut infos = Vec::new();
+    let mut sds = Vec::new();
+    let units: Vec<f64> = group
+        .scale
+        .iter()
+        .map(|scale| response.scale / scale)
+        .collect();
+    for (effect, &unit) in group.names.iter().zip(&units) {
+        let (of, per) = match effect.as_str() {
+            "Intercept" => (quantity.to_owned(), ""),
+            effect => (
+                format!("the effect of {effect} on {quantity}"),
+                "per standard deviation",
+            ),
+        };
+        let mut unit_words = per.to_owned();
+        if response.identity {
+            let comma = if per.is_empty() { "" } else { ", in " };
+            unit_words.push_str(&format!("{comma}sd of `{}`", design.response.name));
+        }
+        let spec = PositiveSpec {
+            name: format!("sd[{name},{effect}]"),
+            class: "sd",
+            meaning: format!("standard deviation of {of} between groups of {name}"),
+            lower: 0.0,
+            unit,
+            unit_words,
+            default: PositivePrior::HalfStudentT {
+                df: 3.0,
+                scale: 2.5,
+            },
+        };
+        let (sd, info) = Positive::new(spec, options)?;
+        sds.push(sd);
+        infos.push(info);
+    }
+    let given = options
+        .prior(&format!("cor[{name}]"))
+        .or_else(|| options.prior("cor"));
+    let (eta, source) = match given {
+        Some(text) => (eta_of(text)?, "set by you"),
+        None => (DEFAULT_ETA, "default"),
+    };
+    let (q, num_levels) = (group.names.len(), factor.levels.len());
+    let rows_per_effect = design.num_obs() / (num_levels * q).max(1);
+    let term = GroupTerm {
+        group: name.clone(),
+        names: group.names.clone(),
+        levels: factor.levels.clone(),
+        index: factor.index.clone(),
+        z: group.z.iter().copied().collect(),
+        units: if options.report_standardized {
+            vec![1.0; q]
+        } else {
+            units
+        },
+        correlated: group.correlated,
+        centred: match options.settings.text("parametrisation") {
+            Some("centred") => true,
+            Some("auto") => rows_per_effect >= MANY_ROWS,
+            _ => false,
+        },
+        eta,
+        sds,
+        scales: 0..0,
+        effects: 0..num_levels * q,
+        start: 0,
+    };
+    infos.extend(term.pairs().map(|(j, k)| {
+        let (a, b) = (&term.names[k], &term.names[j]);
+        ParamInfo {
+            name: format!("cor[{name},{a},{b}]"),
+            meaning: format!("correlation of the effects {a} and {b} between groups of {name}"),
+            prior: format!("lkj({eta})"),
+            prior_source: source.to_owned(),
+        }
+    }));
+    Ok((term, infos))
+}
+
+fn effect_params<'a>(
+    term: &'a GroupTerm,
+    quantity: &'a str,
+) -> impl Iterator<Item = ParamInfo> + 'a {
+    let group = &term.group;
+    term.levels.iter().flat_map(move |level| {
+        term.names.iter().map(move |effect| ParamInfo {
+            name: format!("r[{group},{level},{effect}]"),
+            meaning: if effect == "Intercept" {
+                format!("how {group} {level} differs from the average group in {quantity}")
+            } else {
+                format!("how {group} {level} differs from the average group in the effect of {effect} on {quantity}")
+            },
+            prior: format!("normal(0, sd[{group},{effect}])"),
+            prior_source: "part of the model".to_owned(),
+        })
+    })
+}
+
+/// Refuses priors of parameters that the model does not have.
+fn check_keys(
+    params: &[ParamInfo],
+    terms: &[GroupTerm],
+    options: &ModelOptions,
+) -> Result<(), ModelError> {
+    let correlations: Vec<String> = terms
+        .iter()
+        .filter(|term| term.num_correlations() > 0)
+        .map(|term| format!("cor[{}]", term.group))
+        .collect();
+    let names: Vec<&str> = params
+        .iter()
+        .map(|param| param.name.as_str())
+        .filter(|name| {
+            !["r[", "icc[", "cor["]
+                .iter()
+                .any(|start| name.starts_with(start))
+        })
+        .chain(correlations.iter().map(String::as_str))
+        .collect();
+    // Keys of parameters that this family or formula has.
+    let classes: Vec<(&str, &str)> = CLASSES
+        .into_iter()
+        .filter(|(class, _)| match *class {
+            "sigma" | "shape" => names.contains(class),
+            "sd" => !terms.is_empty(),
+            "cor" => !correlations.is_empty(),
+            _ => true,
+        })
+        .collect();
+    options.check_priors(&classes, &names)
+}
+
+impl<F: Respond> Model for MixedModel<F> {
+    fn params(&self) -> &[ParamInfo] {
+        &self.params
+    }
+
+    fn dim(&self) -> usize {
+        self.scales.end + self.num_effects
+    }
+
+    fn num_obs(&self) -> usize {
+        self.rows.num_obs()
+    }
+
+    fn scratch(&self) -> Scratch {
+        // Effects and their gradient; a position and two gradients for curvature.
+        let vector = vec![0.0; 2 * self.num_effects + 3 * self.dim()];
+        Scratch {
+            vector,
+            ..self.rows.scratch()
+        }
+    }
+
+    fn has_dense_curvature(&self) -> bool {
+        self.dim() <= MAX_DENSE_DIM && self.num_obs() * self.dim() <= MAX_DENSE_WORK
+    }
+
+    fn constrain(&self, u: &[f64], theta: &mut [f64]) {
+        let first = self.rows.dim();
+        self.coefficients.report(u, theta);
+        for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
+            let j = self.coefficients.len() + k;
+            theta[j] = auxiliary.report(u[j]);
+        }
+        let mut at = first;
+        for term in &self.terms {
+            for (j, sd) in term.sds.iter().enumerate() {
+                theta[at + j] = sd.report(u[term.scales.start + j]);
+            }
+            at += term.width();
+            let num = term.num_correlations();
+            term.write_correlations(u, &mut theta[at..at + num]);
+            at += num;
+        }
+        if let Some(rest) = self.residual_variance {
+            let variance = |j: usize| (2.0 * u[j]).exp();
+            let within = rest
+                + if F::AUX > 0 {
+                    variance(self.coefficients.len())
+                } else {
+                    0.0
+                };
+            let between = |term: &GroupTerm| variance(term.scales.start);
+            let total = within + self.terms.iter().map(between).sum::<f64>();
+            for (theta, term) in theta[self.shares()].iter_mut().zip(&self.terms) {
+                *theta = between(term) / total;
+            }
+        }
+        let effects = &mut theta[self.shares().end..];
+        for term in &self.terms {
+            term.write_effects(u, effects);
+            let q = term.width();
+            for group in effects[term.start..][..term.effects.len()].chunks_exact_mut(q) {
+                for (r, unit) in group.iter_mut().zip(&term.units) {
+                    *r *= unit;
+                }
+            }
+        }
+    }
+
+    fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
+        self.coefficients.position(theta, u);
+        for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
+            let j = self.coefficients.len() + k;
+            u[j] = auxiliary.position(theta[j]);
+        }
+        let mut effects = theta[self.shares().end..].to_vec();
+        for term in &self.terms {
+            let at = term.scales.start;
+            for (j, sd) in term.sds.iter().enumerate() {
+                u[at + j] = sd.position(theta[at + j]);
+            }
+            let q = term.width();
+            term.read_correlations(&theta[at + q..term.scales.end], u);
+            for group in effects[term.start..][..term.effects.len()].chunks_exact_mut(q) {
+                for (r, unit) in group.iter_mut().zip(&term.units) {
+                    *r /= unit;
+                }
+            }
+            term.read_effects(&effects, u);
+        }
+    }
+
+    fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
+        // Scales from 0.2 to 1.6, so that predictors stay moderate whatever the number of terms.
+        for (j, u) in u.iter_mut().enumerate() {
+            *u = if self.scales.contains(&j) {
+                rng.random_range(-1.5..0.5)
+            } else {
+                rng.random_range(-1.0..1.0)
+            };
+        }
+    }
+
+    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        let mut value = self.coefficients.log_prior(u, grad);
+        for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
+            let j = self.coefficients.len() + k;
+            let [log_p, slope, _second] = auxiliary.log_prior(u[j]);
+            value += log_p;
+            grad[j] = slope;
+        }
+        for term in &self.terms {
+            value += term.log_prior(u, grad);
+        }
+        value
+    }
+
+    fn prior_range(&self, index: usize) -> Option<(f64, f64)> {
+        let len = self.coefficients.len();
+        if index < len {
+            return self.coefficients.prior(index)?.span();
+        }
+        if let Some(auxiliary) = self.auxiliaries.get(index - len) {
+            return auxiliary.range();
+        }
+        let term = self
+            .terms
+            .iter()
+            .find(|term| term.scales.contains(&index))?;
+        match term.sds.get(index - term.scales.start) {
+            Some(sd) => sd.range(),
+            None => Some((-1.0, 1.0)),
+        }
+    }
+
+    fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
+        let len = self.coefficients.len();
+        if index < len {
+            return self.coefficients.prior(index)?.density(value);
+        }
+        if let Some(auxiliary) = self.auxiliaries.get(index - len) {
+            return auxiliary.density(value);
+        }
+        let term = self
+            .terms
+            .iter()
+            .find(|term| term.scales.contains(&index))?;
+        match term.sds.get(index - term.scales.start) {
+            Some(sd) => sd.density(value),
+            None => Some(term.correlation_density(value)),
+        }
+    }
+
+    fn log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) -> f64 {
+        self.add_gradient::<true>(u, rows, 1.0, scratch, grad)
+    }
+
+    fn grad_log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) {
+        self.add_gradient::<false>(u, rows, 1.0, scratch, grad);
+    }
+
+    fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
+        let (effects, _) = self.effects(u, &mut scratch.vector);
+        self.rows.each_row(
+            self.of_rows(u),
+            rows,
+            &mut scratch.tile,
+            |i| self.shift(effects, i),
+            F::terms::<true>,
+            |k, _x, lane, row| out[k] = row.sum[lane] - row.factor[lane].ln(),
+        );
+    }
+
+    fn scores(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
+        out.fill(0.0);
+        for (k, out) in out.chunks_exact_mut(self.dim()).enumerate() {
+            let row = Rows::Span {
+                start: rows.get(k),
+                len: 1,
+            };
+            self.add_gradient::<false>(u, row, 1.0, scratch, out);
+        }
+    }
+
+    fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
+        let shared = self.rows.shared(self.of_rows(u));
+        let mut effects = vec![0.0; self.num_effects];
+        for term in &self.terms {
+            term.write_effects(u, &mut effects);
+        }
+        let response = self.response;
+        for (k, y) in y.iter_mut().enumerate() {
+            let i = rows.get(k);
+            let offset = value_or(&self.design.offset, i, 0.0);
+            let mut z = self.shift(&effects, i) + if response.identity { 0.0 } else { offset };
+            for (x, u) in self.design.x.row(i).iter().zip(u) {
+                z += x * u;
+            }
+            let trials = value_or(&self.design.trials, i, 1.0);
+            *y = self.rows.family().respond(z, trials, &shared, rng);
+            if response.identity {
+                *y = response.centre + response.scale * *y + offset;
+            }
+        }
+    }
+
+    fn grad_difference(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        anchor: &AnchorRows,
+        s: &mut Scratch,
+        grad: &mut [f64],
+    ) {
+        self.add_gradient::<false>(u, rows, 1.0, s, grad);
+        self.add_gradient::<false>(&anchor.u, rows, -1.0, s, grad);
+    }
+
+    fn score_differences(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        anchor: &AnchorRows,
+        s: &mut Scratch,
+        out: &mut [f64],
+    ) {
+        self.scores(u, rows, s, out);
+        for (k, out) in out.chunks_exact_mut(self.dim()).enumerate() {
+            let row = Rows::Span {
+                start: rows.get(k),
+                len: 1,
+            };
+            self.add_gradient::<false>(&anchor.u, row, -1.0, s, out);
+        }
+    }
+
+    fn add_neg_hessian_log_lik(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        hessian: &mut [f64],
+    ) {
+        // The cube root of rounding, for central differences.
+        const STEP: f64 = 6e-6;
+        let dim = self.dim();
+        let (own, rest) = scratch.vector.split_at_mut(2 * self.num_effects);
+        let (at, rest) = rest.split_at_mut(dim);
+        let (above, below) = rest.split_at_mut(dim);
+        at.copy_from_slice(u);
+        for j in 0..dim {
+            let step = STEP * u[j].abs().max(1.0);
+            above.fill(0.0);
+            at[j] = u[j] + step;
+            self.add_gradient_with::<false>(at, rows, 1.0, own, &mut scratch.tile, above);
+            below.fill(0.0);
+            at[j] = u[j] - step;
+            self.add_gradient_with::<false>(at, rows, 1.0, own, &mut scratch.tile, below);
+            at[j] = u[j];
+            for i in 0..dim {
+                let second = 0.25 * (below[i] - above[i]) / step;
+                hessian[i * dim + j] += second;
+                hessian[j * dim + i] += second;
+            }
+        }
+    }
+
+    fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]) {
+        let dim = self.dim();
+        self.coefficients.add_neg_hessian(u, dim, hessian);
+        for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
+            let j = self.coefficients.len() + k;
+            hessian[j * (dim + 1)] -= auxiliary.log_prior(u[j])[2];
+        }
+        for term in &self.terms {
+            term.add_neg_hessian_log_prior(u, dim, hessian);
+        }
+    }
+
+    fn blocks(&self) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        let mut add = |name: &str, coordinates: Range<usize>| {
+            if !coordinates.is_empty() {
+                blocks.push(Block {
+                    name: name.to_owned(),
+                    coordinates,
+                });
+            }
+        };
+        add("b", 0..self.coefficients.len());
+        add("scales", self.scales.clone());
+        for term in &self.terms {
+            add(&format!("r[{}]", term.group), term.effects.clone());
+        }
+        blocks
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+use super::super::partition::tests::{assert_frequencies, small_items};
+use super::super::testing::{Run, exact_oracle, suitable_target};
+use super::*;
+use crate::models::dp_mixture::testing::model_of;
+use crate::samplers::find;
+
+/// Labels after each of `draws` iterations with all units in the minibatch.
+fn visited(
+    id: &'static str,
+    mixture: &Mixture,
+    seed: u64,
+    step: f64,
+    draws: usize,
+) -> Vec<Vec<u32>> {
+    let run = Run::new(id)
+        .seed(seed)
+        .set("batch", Value::Int(mixture.num_units() as i64))
+        .set("step_size", Value::Real(step))
+        .set("stick_step", Value::Real(step))
+        .set("steps_per_draw", Value::Int(1));
+    let mut session = run.start(exact_oracle(model_of(mixture.clone()), None));
+    for _ in 0..100 {
+        session.warm_up(100).unwrap();
+    }
+    (0..draws)
+        .map(|_| {
+            session.draw().unwrap();
+            session.kernel.labels().to_vec()
+        })
+        .collect()
+}
+
+/// Without noise of minibatches transitions of any length leave the posterior unchanged (K-03).
+#[test]
+fn scir_with_all_units_is_exact() {
+    let priors = [
+        AlphaPrior::Constant(0.8),
+        AlphaPrior::Gamma {
+            shape: 2.0,
+            rate: 1.5,
+        },
+    ];
+    for prior in priors {
+        let mixture = small_items(5, prior);
+        let chains: Vec<_> = (1..=2)
+            .map(|seed| visited("dp-scir", &mixture, seed, 0.7, 25_000))
+            .collect();
+        assert_frequencies(&format!("dp-scir {prior:?}"), &mixture, &chains);
+    }
+}
+
+/// SGRLD is right only in the limit of small steps, and far from 0.
+#[test]
+fn both_agree_on_the_number_of_clusters_where_probabilities_are_not_small() {
+    let mixture = small_items(5, AlphaPrior::Constant(0.8));
+    let mean = |id| {
+        let chain = visited(id, &mixture, 1, 0.05, 60_000);
+        let clusters = chain
+            .iter()
+            .map(|labels| f64::from(labels.iter().max().unwrap() + 1));
+        clusters.sum::<f64>() / chain.len() as f64
+    };
+    let (scir, sgrld) = (mean("dp-scir"), mean("dp-sgrld"));
+    assert!((scir - sgrld).abs() < 0.12, "{scir} {sgrld}");
+}
+
+#[test]
+fn numeric_columns_are_refused_with_a_reason() {
+    let (model, _) = suitable_target(find("dp-gibbs").unwrap());
+    assert!(model.partition().unwrap().numeric.is_some());
+    for id in ["dp-scir", "dp-sgrld"] {
+        let why = (find(id).unwrap().suits)(model.as_ref()).unwrap_err();
+        assert!(why.starts_with("knows categories only"), "{why}");
+    }
+    let (other, _) = suitable_target(find("nuts").unwrap());
+    for id in ["dp-gibbs", "dp-slice", "dp-scir", "dp-sgrld"] {
+        let why = (find(id).unwrap().suits)(other.as_ref()).unwrap_err();
+        assert!(why.starts_with("finds clusters"), "{why}");
+    }
+}

@@ -1,0 +1,254 @@
+//! Clusters of a mixture: profiles of the point partition, how often units were together, and where they lie.
+
+use std::sync::Arc;
+
+use eframe::egui::{
+    Color32, ColorImage, Frame, Margin, Rect, Role, ScrollArea, Sense, Shape, Stroke,
+    TextureHandle, TextureOptions, Ui, UiBuilder, WidgetInfo, pos2, vec2,
+};
+
+use crate::data::table::plural;
+use crate::engine::clusters::{Clusters, Pairs, Scatter};
+use crate::engine::{Report, RunView};
+use crate::ui::icons;
+use crate::ui::plots::axes::{self, Axes};
+use crate::ui::plots::marks::Marks;
+use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::{self, number, paint};
+
+/// Clusters whose profiles are listed.
+const LISTED: usize = 100;
+/// Width from which pictures stand beside the profiles.
+const ROOMY: f32 = 720.0;
+
+/// The matrix of common clusters as a picture, made once for each state of the run and theme.
+#[derive(Default)]
+pub struct ClustersView {
+    made: Option<(Arc<Clusters>, Color32, TextureHandle)>,
+}
+
+/// Shows the pane.
+pub fn clusters_pane(
+    ui: &mut Ui,
+    id: u64,
+    run: &RunView,
+    report: &Report,
+    view: &mut ClustersView,
+) {
+    let Some(clusters) = &report.clusters else {
+        let waits = run
+            .chains
+            .iter()
+            .any(|chain| !chain.draws.labels.is_empty());
+        let text = if waits {
+            "Clusters appear with the next diagnostics"
+        } else {
+            "Clusters of a mixture appear here with its first draws; other models have none"
+        };
+        widgets::empty_state(ui, icons::CHART_SCATTER, text, None);
+        return;
+    };
+    let t = tokens();
+    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
+    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        let text = format!(
+            "Point partition: {}, mean variation of information {} from {}",
+            plural(clusters.profiles.len(), "cluster"),
+            number::significant(clusters.distance, 2),
+            plural(clusters.draws, "draw")
+        );
+        widgets::sentence_line(ui, &text, Text::Caption, true);
+    });
+    let area = ui.available_rect_before_wrap();
+    if area.width() < ROOMY {
+        profiles_ui(ui, clusters);
+        return;
+    }
+    let pictures = 1.0 + f32::from(u8::from(clusters.scatter.is_some()));
+    let side = area.height().min(0.3 * area.width());
+    let left = Rect::from_min_max(
+        area.min,
+        pos2(area.right() - pictures * side, area.bottom()),
+    );
+    ui.scope_builder(UiBuilder::new().max_rect(left), |ui| {
+        profiles_ui(ui, clusters);
+    });
+    let place = |k: f32| {
+        Rect::from_min_size(
+            pos2(left.right() + k * side, area.top()),
+            vec2(side, area.height()),
+        )
+    };
+    pairs_ui(ui, place(0.0), clusters, view);
+    if let Some(scatter) = &clusters.scatter {
+        let builder = UiBuilder::new().max_rect(place(1.0));
+        ui.scope_builder(builder, |ui| {
+            scatter_ui(ui, id, scatter, &clusters.partition);
+        });
+    }
+}
+
+/// One line per cluster: its colour, number, size, share and profile.
+fn profiles_ui(ui: &mut Ui, clusters: &Clusters) {
+    let t = tokens();
+    let colors = Palette::of(ui);
+    let total = clusters.partition.len() as f64;
+    let count = clusters.profiles.len().min(LISTED);
+    ScrollArea::vertical()
+        .auto_shrink([false, false])
+        .show_rows(ui, t.size.row_table, count, |ui, range| {
+            for k in range {
+                let profile = &clusters.profiles[k];
+                let (row, response) = ui.allocate_exact_size(
+                    vec2(ui.available_width(), t.size.row_table),
+                    Sense::hover(),
+                );
+                let y = row.center().y;
+                let mut x = row.left() + t.space.x3;
+                ui.painter()
+                    .circle_filled(pos2(x + 4.0, y), 4.0, colors.chain(k));
+                x += t.space.x4;
+                let head = format!("{}", k + 1);
+                let share = number::fixed(100.0 * profile.size as f64 / total, 1);
+                let size = format!("{}  {share}%", plural(profile.size, "unit"));
+                let sentence = profile.sentence();
+                for (text, role, color, width) in [
+                    (&head, Text::NumberStrong, colors.text_primary, 26.0),
+                    (&size, Text::Number, colors.text_primary, 132.0),
+                    (
+                        &sentence,
+                        Text::Caption,
+                        colors.text_secondary,
+                        (row.right() - x - 162.0).max(20.0),
+                    ),
+                ] {
+                    let galley = paint::line(ui, text, role, color, width);
+                    paint::left_center(ui.painter(), x, y, galley);
+                    x += width;
+                }
+                let words = format!("Cluster {head}, {size}: {sentence}");
+                response.widget_info(|| WidgetInfo::labeled(Role::ListItem, true, words.clone()));
+                response.on_hover_text(&sentence);
+            }
+        });
+}
+
+/// Shares of common clusters as a picture, units in the order of the point partition; darker is more often.
+fn pairs_ui(ui: &mut Ui, place: Rect, clusters: &Arc<Clusters>, view: &mut ClustersView) {
+    let t = tokens();
+    let colors = Palette::of(ui);
+    let same = view.made.as_ref().is_some_and(|(of, background, _)| {
+        Arc::ptr_eq(of, clusters) && *background == colors.plot_bg
+    });
+    if !same {
+        let image = picture(&clusters.pairs, colors);
+        let texture = ui
+            .ctx()
+            .load_texture("common clusters", image, TextureOptions::LINEAR);
+        view.made = Some((Arc::clone(clusters), colors.plot_bg, texture));
+    }
+    let Some((_, _, texture)) = &view.made else {
+        return;
+    };
+    let caption = 20.0;
+    let side = (place.width() - t.space.x4).min(place.height() - caption - t.space.x2);
+    if side < 20.0 {
+        return;
+    }
+    let square = Rect::from_min_size(place.min, vec2(side, side));
+    let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
+    ui.painter()
+        .image(texture.id(), square, whole, Color32::WHITE);
+    ui.painter().rect_stroke(
+        square,
+        0.0,
+        Stroke::new(t.stroke.hair, colors.axis),
+        eframe::egui::StrokeKind::Inside,
+    );
+    let galley = paint::line(
+        ui,
+        "units by cluster; darker: more often together",
+        Text::Caption,
+        colors.text_secondary,
+        place.width(),
+    );
+    paint::left_center(
+        ui.painter(),
+        square.left(),
+        square.bottom() + 0.5 * caption,
+        galley,
+    );
+    let response = ui.interact(
+        square,
+        ui.make_persistent_id("common clusters"),
+        Sense::hover(),
+    );
+    let pairs = &clusters.pairs;
+    let n = pairs.units.len();
+    let words = format!("How often {n} units were together, by cluster");
+    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, words.clone()));
+    if let Some(at) = response.hover_pos() {
+        let cell = |from: f32, to: f32| (((to - from) / side * n as f32) as usize).min(n - 1);
+        let (i, j) = (cell(square.top(), at.y), cell(square.left(), at.x));
+        let name = |k: usize| &clusters.units[pairs.units[k] as usize];
+        let share = number::fixed(100.0 * f64::from(pairs.shares[i * n + j]), 0);
+        response.on_hover_text(format!(
+            "{} and {}: together in {share}% of draws",
+            name(i),
+            name(j)
+        ));
+    }
+}
+
+fn picture(pairs: &Pairs, colors: &Palette) -> ColorImage {
+    let n = pairs.units.len();
+    let pixels = pairs
+        .shares
+        .iter()
+        .map(|&share| colors.plot_bg.lerp_to_gamma(colors.posterior, share))
+        .collect();
+    ColorImage::new([n, n], pixels)
+}
+
+/// The first two numeric columns, units in the colour of their cluster.
+fn scatter_ui(ui: &mut Ui, id: u64, scatter: &Scatter, partition: &[u32]) {
+    let colors = Palette::of(ui);
+    let range = |j: usize| {
+        let values = scatter.points.iter().map(|point| point[j]);
+        let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+            (low.min(value), high.max(value))
+        });
+        let room = 0.04 * (high - low);
+        (low - room, high + room)
+    };
+    let [x_name, y_name] = &scatter.columns;
+    let summary = format!("{y_name} against {x_name}, coloured by cluster");
+    let title = format!("{x_name}; upwards {y_name}");
+    let axes = Axes {
+        x_title: &title,
+        ..Axes::new(
+            ui.make_persistent_id(("clusters", id)),
+            &summary,
+            range(0),
+            range(1),
+        )
+    };
+    let points: Vec<([f64; 2], Color32)> = scatter
+        .points
+        .iter()
+        .zip(&scatter.units)
+        .map(|(&point, &unit)| (point, colors.chain(partition[unit as usize] as usize)))
+        .collect();
+    let height = ui.available_height();
+    axes::show(ui, colors, &axes, height, move |plot| {
+        plot.add(Marks::new(move |_ui, transform, shapes| {
+            for ([x, y], color) in &points {
+                let at = pos2(
+                    transform.position_from_point_x(*x),
+                    transform.position_from_point_y(*y),
+                );
+                shapes.push(Shape::circle_filled(at, 2.0, *color));
+            }
+        }));
+    });
+}

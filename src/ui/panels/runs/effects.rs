@@ -1,0 +1,212 @@
+//! The pane that compares groups: one effect of each, sorted.
+
+use eframe::egui::{Frame, Margin, ScrollArea, Ui};
+
+use super::curves::{Key, Memo};
+use super::panes::Variable;
+use crate::app::{Command, RunEntry};
+use crate::engine::RunView;
+use crate::models::{Effect, effect_of};
+use crate::ui::icons;
+use crate::ui::outbox::Outbox;
+use crate::ui::plots::caterpillar::{CaterpillarData, CaterpillarRow, caterpillar_ui};
+use crate::ui::theme::{Palette, tokens};
+use crate::ui::widgets::{self, Chip};
+
+/// The term that the effects of a pane share: that of the selected variable, or of its mean or spread over groups.
+fn chosen<'a>(names: &'a [String], selected: &'a str) -> Option<(&'a str, &'a str)> {
+    let found = |factor: Option<&str>, term: Option<&str>| {
+        names
+            .iter()
+            .filter_map(|name| effect_of(name))
+            .find(|effect| {
+                factor.is_none_or(|factor| factor == effect.factor)
+                    && term.is_none_or(|term| term == effect.term)
+            })
+    };
+    let wanted = match effect_of(selected) {
+        Some(effect) => found(Some(effect.factor), Some(effect.term)),
+        None => selected
+            .split_once('[')
+            .and_then(|(class, rest)| Some((class, rest.strip_suffix(']')?)))
+            .and_then(|(class, inside)| match class {
+                "mu" => found(None, Some(inside)),
+                "sd" => {
+                    let (factor, term) = inside.rsplit_once(',')?;
+                    found(Some(factor), Some(term))
+                }
+                _ => None,
+            }),
+    };
+    wanted
+        .or_else(|| found(None, None))
+        .map(|effect| (effect.factor, effect.term))
+}
+
+/// What the pane shows: rows in the order of their means, and the variable of each.
+#[derive(Default)]
+pub struct Effects {
+    rows: Vec<CaterpillarRow>,
+    variables: Vec<usize>,
+    reference: Option<f64>,
+}
+
+/// Linear interpolation between order statistics, the quantile of R.
+fn quantile(sorted: &[f64], prob: f64) -> f64 {
+    let at = prob * (sorted.len().max(1) - 1) as f64;
+    let below = at.floor() as usize;
+    let above = (below + 1).min(sorted.len() - 1);
+    sorted[below] + (at - at.floor()) * (sorted[above] - sorted[below])
+}
+
+fn effects(run: &RunView, names: &[String], factor: &str, term: &str) -> Effects {
+    let pooled = |variable: usize| -> Vec<f64> {
+        let chains = run.chains.iter();
+        chains
+            .flat_map(|chain| chain.draws.draws.column(variable))
+            .collect()
+    };
+    let mean = |draws: &[f64]| draws.iter().sum::<f64>() / draws.len() as f64;
+    let mut found: Vec<(CaterpillarRow, usize)> = Vec::new();
+    for (variable, name) in names.iter().enumerate() {
+        let Some(effect) = effect_of(name).filter(|e| (e.factor, e.term) == (factor, term)) else {
+            continue;
+        };
+        let mut draws = pooled(variable);
+        if draws.is_empty() {
+            continue;
+        }
+        draws.sort_unstable_by(f64::total_cmp);
+        let at = |prob| quantile(&draws, prob);
+        let row = CaterpillarRow {
+            name: effect.level.to_owned(),
+            inner: (at(0.25), at(0.75)),
+            outer: (at(0.05), at(0.95)),
+            mean: mean(&draws),
+        };
+        found.push((row, variable));
+    }
+    found.sort_by(|(a, _), (b, _)| b.mean.total_cmp(&a.mean));
+    let mean_of_groups = format!("mu[{term}]");
+    // Effects of mixed models are deviations.
+    let reference = match names.iter().position(|name| *name == mean_of_groups) {
+        Some(variable) => Some(mean(&pooled(variable))),
+        None => Some(0.0),
+    };
+    let (rows, variables) = found.into_iter().unzip();
+    Effects {
+        rows,
+        variables,
+        reference,
+    }
+}
+
+/// Shows the pane.
+pub(super) fn effects_pane(
+    ui: &mut Ui,
+    of: &Variable<'_>,
+    entry: &RunEntry,
+    memo: &mut Memo<Effects>,
+    out: &mut Outbox,
+) {
+    let names = entry.variables();
+    let Some((factor, term)) = chosen(&names, of.name) else {
+        let text = "This model has no effects that vary by group";
+        widgets::empty_state(ui, icons::CHART_BAR_HORIZONTAL, text, None);
+        return;
+    };
+    if !of.has_draws(ui, 20) {
+        return;
+    }
+    let t = tokens();
+    let mut first_of: Vec<(Effect<'_>, usize)> = Vec::new();
+    for (variable, name) in names.iter().enumerate() {
+        if let Some(effect) = effect_of(name)
+            && !first_of
+                .iter()
+                .any(|(e, _)| (e.factor, e.term) == (effect.factor, effect.term))
+        {
+            first_of.push((effect, variable));
+        }
+    }
+    if first_of.len() > 1 {
+        let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
+        Frame::NONE.inner_margin(inset).show(ui, |ui| {
+            ui.horizontal_wrapped(|ui| {
+                for (effect, variable) in &first_of {
+                    let on = (effect.factor, effect.term) == (factor, term);
+                    let label = match effect.factor {
+                        "" => effect.term.to_owned(),
+                        factor => format!("{factor}: {}", effect.term),
+                    };
+                    if ui.add(Chip::toggle(&label, on)).clicked() && !on {
+                        out.send(Command::SelectVariable(*variable));
+                    }
+                }
+            });
+        });
+    }
+    let position = first_of
+        .iter()
+        .position(|(e, _)| (e.factor, e.term) == (factor, term));
+    let key = Key {
+        variable: position.unwrap_or_default(),
+        ..of.key
+    };
+    let made = memo.get(ui, key, || effects(of.run, &names, factor, term));
+    let selected = made.variables.iter().position(|&v| names[v] == of.name);
+    let title = format!("{term} by group, sorted by mean; 50% and 90% intervals");
+    let data = CaterpillarData {
+        rows: &made.rows,
+        reference: made.reference,
+        selected,
+        title: &title,
+    };
+    let height = ui.available_height();
+    let shown = ScrollArea::vertical()
+        .id_salt("effects")
+        .auto_shrink([false, false])
+        .show(ui, |ui| caterpillar_ui(ui, Palette::of(ui), data, height))
+        .inner;
+    if let Some(row) = shown.clicked {
+        out.send(Command::SelectVariable(made.variables[row]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_interpolate() {
+        let sorted = [1.0, 2.0, 4.0];
+        assert_eq!(quantile(&sorted, 0.5), 2.0);
+        assert_eq!(quantile(&sorted, 0.75), 3.0);
+        assert_eq!(quantile(&sorted, 1.0), 4.0);
+        assert_eq!(quantile(&[7.0], 0.05), 7.0);
+    }
+
+    #[test]
+    fn the_pane_follows_the_selected_variable() {
+        let names: Vec<String> = [
+            "mu[a]",
+            "mu[b]",
+            "theta[1,a]",
+            "theta[1,b]",
+            "sd[h,c]",
+            "r[h,x,c]",
+        ]
+        .map(str::to_owned)
+        .into();
+        for (selected, expected) in [
+            ("mu[b]", ("", "b")),
+            ("theta[1,b]", ("", "b")),
+            ("sd[h,c]", ("h", "c")),
+            ("r[h,x,c]", ("h", "c")),
+            ("b[z]", ("", "a")),
+        ] {
+            assert_eq!(chosen(&names, selected), Some(expected), "{selected}");
+        }
+        assert_eq!(chosen(&names[..2], "mu[a]"), None);
+    }
+}

@@ -76,8 +76,8 @@ fn raw_columns(design: &Design) -> Vec<Vec<f64>> {
 
 fn design(formula: &str) -> Design {
     let frame = ModelFrame {
-        response_use: ResponseUse::Absent,
-        ..ModelFrame::new(format!("~ {formula}").parse().unwrap())
+        response_use: ResponseUse::Number,
+        ..ModelFrame::new(format!("y ~ {formula}").parse().unwrap())
     };
     Design::build(&table("data.csv"), &frame).unwrap().0
 }
@@ -186,41 +186,41 @@ fn refusals_name_the_function_the_column_and_the_row() {
     let table = table("data.csv");
     for (formula, sentence) in [
         (
-            "~ log(k)",
+            "y ~ log(k)",
             "log(k) needs values above 0, but `k` is 0 in line",
         ),
         (
-            "~ sqrt(scale(x))",
+            "y ~ sqrt(scale(x))",
             "sqrt(scale(x)) needs values of at least 0, but scale(x) is -0.",
         ),
         (
-            "~ log(f)",
+            "y ~ log(f)",
             "log(f) needs numbers, but `f` holds text or dates",
         ),
         (
-            "~ poly(k, 12)",
+            "y ~ poly(k, 12)",
             "poly(k, 12) needs at least 13 different values, but `k` has 10; lower the degree",
         ),
         (
-            "~ bs(k, 300)",
+            "y ~ bs(k, 300)",
             "bs(k, 300) needs at least 301 different values, but `k` has 10; lower the degrees of freedom",
         ),
         (
-            "~ ns(k, 9)",
+            "y ~ ns(k, 9)",
             "Knots of ns(k, 9) fall together, because too many values of `k` are equal",
         ),
         (
-            "~ exp(I(z^3))",
+            "y ~ exp(I(z^3))",
             "exp(I(z^3)) needs values below 709, but I(z^3) is ",
         ),
         (
-            "~ x + log(q)",
+            "y ~ x + log(q)",
             "The formula names the column `q`, which the data do not have",
         ),
-        ("~ x + offset(log(k))", "log(k) needs values above 0"),
+        ("y ~ x + offset(log(k))", "log(k) needs values above 0"),
     ] {
         let frame = ModelFrame {
-            response_use: ResponseUse::Absent,
+            response_use: ResponseUse::Number,
             ..ModelFrame::new(formula.parse().unwrap())
         };
         let error = Design::build(&table, &frame).unwrap_err().to_string();

@@ -217,18 +217,8 @@ impl Design {
         self.x.ncols()
     }
 
-    /// The columns but the intercept as they are in the data, row-major.
-    pub fn raw_rows(&self) -> Vec<f64> {
-        let first = usize::from(self.has_intercept);
-        let rows = self.x.rows().into_iter();
-        rows.flat_map(|row| {
-            (first..row.len()).map(move |j| row[j] * self.raw_scale[j] + self.raw_center[j])
-        })
-        .collect()
-    }
-
-    /// The same design with simulated responses, or without a response with simulated columns as they are in the data
-    /// (row-major, all but the intercept). Centres and scales stay.
+    /// The same design with simulated responses, or without a response with simulated numbers, row-major, in the place of its
+    /// numeric columns.
     #[must_use]
     pub fn with_simulated(&self, values: Vec<f64>) -> Self {
         let mut design = self.clone();
@@ -236,17 +226,17 @@ impl Design {
             design.y = values;
             return design;
         }
-        let first = usize::from(self.has_intercept);
-        let width = self.num_columns() - first;
-        for (mut row, values) in design
-            .x
-            .rows_mut()
-            .into_iter()
-            .zip(values.chunks(width.max(1)))
-        {
-            for (j, value) in values.iter().enumerate() {
-                let column = first + j;
-                row[column] = (value - self.raw_center[column]) / self.raw_scale[column];
+        let mut numeric: Vec<&mut Vec<f64>> = design
+            .columns
+            .iter_mut()
+            .filter_map(|(_, column)| match column {
+                Predictor::Numeric(column) => Some(column),
+                _ => None,
+            })
+            .collect();
+        for (i, row) in values.chunks(numeric.len().max(1)).enumerate() {
+            for (column, value) in numeric.iter_mut().zip(row) {
+                column[i] = *value;
             }
         }
         design

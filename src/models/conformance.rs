@@ -194,12 +194,12 @@ pub(super) fn example_design(response_use: ResponseUse, weighted: bool, num_obs:
     };
     let y: Vec<f64> = (0..num_obs).map(|_| value()).collect();
     let absent = response_use == ResponseUse::Absent;
-    let mut x = Array2::ones((num_obs, if absent { 3 } else { 1 }));
-    for j in 1..x.ncols() {
-        x.column_mut(j).mapv_inplace(|_| value());
-    }
-    let terms = ["Intercept", "x1", "x2"].map(str::to_owned);
-    let columns = x.ncols();
+    let mut column = || (0..num_obs).map(|_| value()).collect();
+    let columns: Vec<(String, Predictor)> = ["x1", "x2"]
+        .iter()
+        .filter(|_| absent)
+        .map(|name| ((*name).to_owned(), Predictor::Numeric(column())))
+        .collect();
     let kind = if absent {
         ResponseKind::Absent
     } else {
@@ -214,10 +214,11 @@ pub(super) fn example_design(response_use: ResponseUse, weighted: bool, num_obs:
         ..Shape::default()
     };
     Design {
-        x,
-        raw_center: [0.0, 0.2, -0.1][..columns].to_vec(),
-        raw_scale: [1.0, 0.8, 1.1][..columns].to_vec(),
-        terms: terms[..columns].to_vec(),
+        x: Array2::ones((num_obs, 1)),
+        raw_center: vec![0.0],
+        raw_scale: vec![1.0],
+        terms: vec!["Intercept".to_owned()],
+        columns,
         y: if absent { Vec::new() } else { y },
         response: ResponseInfo {
             name: "x".to_owned(),

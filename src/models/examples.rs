@@ -14,7 +14,7 @@ use super::{
 };
 use crate::base::rng::ChainRng;
 use crate::base::settings::{Default as FieldDefault, Field, Kind};
-use crate::data::design::Design;
+use crate::data::design::{Design, Predictor};
 use crate::data::response::ResponseKind;
 
 mod gaussian_mixture;
@@ -186,11 +186,11 @@ struct ExampleModel<E> {
     num_obs: usize,
 }
 
-/// The model of a design; `make` makes the example for rows of C numbers.
+/// The model of a design; `make` makes the example for rows of C numbers, whose names it is given.
 fn model<T: Template, E: Example>(
     design: &Design,
     options: &ModelOptions,
-    make: impl FnOnce(usize) -> Result<E, ModelError>,
+    make: impl FnOnce(Vec<String>) -> Result<E, ModelError>,
 ) -> Result<Arc<dyn Model>, ModelError> {
     let id = T::SPEC.id;
     super::refuse_group_terms(design, id)?;
@@ -199,11 +199,10 @@ fn model<T: Template, E: Example>(
             "Template `{id}` has its prior among its own settings; remove `priors.{key}`, and see `ergodic list settings {id}`"
         )));
     }
-    let first = usize::from(design.has_intercept);
-    let (width, values) = match design.response.kind {
-        ResponseKind::Absent => (design.num_columns() - first, design.raw_rows()),
+    let (names, values) = match design.response.kind {
+        ResponseKind::Absent => rows_of(design, id)?,
         ResponseKind::Number { .. } if design.num_columns() == 1 && design.has_intercept => {
-            (1, design.y.clone())
+            (vec![design.response.name.clone()], design.y.clone())
         }
         ResponseKind::Number { .. } => {
             return Err(ModelError(format!(
@@ -222,12 +221,13 @@ fn model<T: Template, E: Example>(
             "Template `{id}` takes no offsets; leave them out"
         )));
     }
+    let width = names.len();
     if width == 0 {
         return Err(ModelError(format!(
             "Template `{id}` needs at least one column of numbers, such as `~ x1 + x2`"
         )));
     }
-    let example = make(width)?;
+    let example = make(names)?;
     Ok(Arc::new(ExampleModel {
         params: example.params(),
         example,
@@ -236,6 +236,25 @@ fn model<T: Template, E: Example>(
         weights: design.weights.clone(),
         num_obs: design.num_obs(),
     }))
+}
+
+/// Names of the columns and their numbers, row-major, for a template called `id`.
+fn rows_of(design: &Design, id: &str) -> Result<(Vec<String>, Vec<f64>), ModelError> {
+    let width = design.columns.len();
+    let mut names = Vec::with_capacity(width);
+    let mut values = vec![0.0; design.num_obs() * width];
+    for (j, (name, column)) in design.columns.iter().enumerate() {
+        let Predictor::Numeric(column) = column else {
+            return Err(ModelError(format!(
+                "Template `{id}` takes columns of numbers, but `{name}` holds categories; leave it out"
+            )));
+        };
+        names.push(name.clone());
+        for (i, value) in column.iter().enumerate() {
+            values[i * width + j] = *value;
+        }
+    }
+    Ok((names, values))
 }
 
 impl<E: Example> ExampleModel<E> {

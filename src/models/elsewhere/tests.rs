@@ -15,6 +15,11 @@ const NOT_YET: &[&str] = &[
     "mixed",
     "hierarchical",
     "dp-mixture",
+    "gaussian-mixture",
+    "multivariate-t",
+    "normal-gamma",
+    "normal-mean",
+    "warped-gaussian",
 ];
 
 fn describe(

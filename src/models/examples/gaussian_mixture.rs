@@ -79,7 +79,8 @@ impl Template for GaussianMixture {
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
         let get = |key| number(options, FIELDS, key);
-        model::<Self, _>(&design, options, |width| {
+        model::<Self, _>(&design, options, |names| {
+            let width = names.len();
             let prior = |key| NormalPrior {
                 mean: 0.0,
                 variance: get(key),
@@ -87,7 +88,7 @@ impl Template for GaussianMixture {
             let mut priors = vec![prior("prior_variance"); width];
             priors.extend(vec![prior("second_prior_variance"); width]);
             Ok(Clusters {
-                names: design.terms[usize::from(design.has_intercept)..].to_vec(),
+                names,
                 variance: get("variance"),
                 shift: f64::from(u8::from(options.settings.text("parameters") == Some(SHIFT))),
                 priors,

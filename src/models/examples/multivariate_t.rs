@@ -66,7 +66,8 @@ impl Template for MultivariateT {
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
         let get = |key| number(options, FIELDS, key);
-        model::<Self, _>(&design, options, |width| {
+        model::<Self, _>(&design, options, |names| {
+            let width = names.len();
             let (scale, rho) = (get("scale"), get("correlation"));
             let width_real = width as f64;
             let common = 1.0 + (width_real - 1.0) * rho;
@@ -80,7 +81,7 @@ impl Template for MultivariateT {
             let log_det =
                 width_real * 2.0 * scale.ln() + (width_real - 1.0) * (1.0 - rho).ln() + common.ln();
             Ok(Location {
-                names: design.terms[usize::from(design.has_intercept)..].to_vec(),
+                names,
                 df,
                 spread: scale * (1.0 - rho).sqrt(),
                 kappa: rho / common,

@@ -66,7 +66,7 @@ impl Template for NormalGamma {
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
         let get = |key| number(options, FIELDS, key);
-        model::<Self, _>(&design, options, |_width| {
+        model::<Self, _>(&design, options, |_names| {
             Ok(MeanPrecision {
                 mean: get("prior_mean"),
                 shape: get("shape"),

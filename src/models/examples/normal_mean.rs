@@ -64,7 +64,7 @@ impl Template for NormalMean {
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
         let get = |key| number(options, FIELDS, key);
-        model::<Self, _>(&design, options, |_width| {
+        model::<Self, _>(&design, options, |_names| {
             Ok(Mean {
                 variance: get("variance"),
                 prior: NormalPrior {

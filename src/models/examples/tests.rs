@@ -85,7 +85,9 @@ fn the_multivariate_t_is_that_of_its_matrix() {
         ("correlation", Value::Real(rho)),
     ];
     let model = build("multivariate-t", &settings);
-    let rows = example_design(ResponseUse::Absent, false, NUM_OBS).raw_rows();
+    let rows = rows_of(&example_design(ResponseUse::Absent, false, NUM_OBS), "")
+        .unwrap()
+        .1;
     let det = s.powi(4) * (1.0 - rho * rho);
     let log_p = |theta: [f64; 2]| -> f64 {
         rows.chunks_exact(2)
@@ -112,7 +114,9 @@ fn the_mixture_is_the_mean_of_two_normal_densities() {
         ("variance", Value::Real(2.0)),
     ];
     let model = build("gaussian-mixture", &settings);
-    let rows = example_design(ResponseUse::Absent, false, NUM_OBS).raw_rows();
+    let rows = rows_of(&example_design(ResponseUse::Absent, false, NUM_OBS), "")
+        .unwrap()
+        .1;
     let theta = [0.3, -0.2, 1.0, 0.5];
     let expected: f64 = rows
         .chunks_exact(2)
@@ -202,8 +206,8 @@ fn refusals_name_the_template_and_what_to_do() {
     };
     assert!(refuse("normal-mean", offset, &plain).contains("`normal-mean` takes no offsets"));
     let predictors = Design {
-        response: number(false).response,
-        ..example_design(ResponseUse::Absent, false, 9)
+        x: ndarray::Array2::ones((9, 2)),
+        ..number(false)
     };
     assert!(refuse("warped-gaussian", predictors, &plain).contains("write `x ~ 1`"));
     let priors = ModelOptions {
@@ -218,6 +222,6 @@ fn refusals_name_the_template_and_what_to_do() {
         ..ModelOptions::default()
     };
     let mut wide = example_design(ResponseUse::Absent, false, 9);
-    wide.has_intercept = false;
+    wide.columns.push(wide.columns[0].clone());
     assert!(refuse("multivariate-t", wide, &options).contains("must be above -0.5 with 3 columns"));
 }

@@ -57,7 +57,7 @@ impl Template for WarpedGaussian {
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
         let get = |key| number(options, FIELDS, key);
-        model::<Self, _>(&design, options, |_width| {
+        model::<Self, _>(&design, options, |_names| {
             let prior = NormalPrior {
                 mean: 0.0,
                 variance: get("prior_variance"),

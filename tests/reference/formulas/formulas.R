@@ -7,7 +7,7 @@ dir <- commandArgs(trailingOnly = TRUE)[1]
 set.seed(20)
 n <- 30
 data <- data.frame(x = round(rgamma(n, 2, 0.5), 3), z = round(rnorm(n, 100, 5), 2),
-                   k = sample(0:9, n, replace = TRUE), f = sample(c("a", "b", "c"), n, replace = TRUE))
+                   k = sample(0:9, n, replace = TRUE), f = sample(c("a", "b", "c"), n, replace = TRUE), y = seq_len(n))
 new <- data.frame(x = c(0.05, 0.5, 2, 5.5, 30), z = c(70, 99, 100, 101.5, 130), k = c(-0.5, 0, 3, 9, 14),
                   f = c("a", "b", "c", "a", "b"))
 formulas <- c(

@@ -208,10 +208,10 @@ impl Coefficients {
         }
     }
 
-    /// Reported coefficients (P) from u.
+    /// Reported coefficients from u, into the first P of `theta`.
     pub fn report(&self, u: &[f64], theta: &mut [f64]) {
         if self.report_standardized {
-            theta.copy_from_slice(&u[..self.len()]);
+            theta[..self.len()].copy_from_slice(&u[..self.len()]);
         } else {
             self.to_raw(u, theta);
         }

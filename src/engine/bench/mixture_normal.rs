@@ -103,22 +103,22 @@ fn points_at(distance: f64, count: usize) -> Result<(Table, Vec<u32>), JobError>
 mod tests {
     use super::*;
 
-    /// The slice sampler keeps clusters of its start with many for hundreds of draws; what is tested is the way to the truth.
+    /// From one cluster. From many the slice sampler needs hundreds of draws to merge them, which no test has time for.
     #[test]
-    fn short_chains_come_near_the_truth() {
-        for (distance, most) in [(8.0, 0.7), (3.0, 1.2)] {
+    fn clusters_far_apart_are_found_and_overlapping_ones_counted() {
+        for (distance, most) in [(8.0, 0.05), (3.0, 0.9)] {
             let (table, truth) = points_at(distance, 600).unwrap();
             let model = model(&table, "~ x + y", 0.0).unwrap();
             let mixture = model.partition().unwrap();
             let truth: Vec<u32> = (mixture.unit_names.iter())
                 .map(|name| truth[name.parse::<usize>().unwrap() - 1])
                 .collect();
-            for (id, number) in [("dp-slice", 1), ("dp-gibbs", 0)] {
+            for (id, number) in [("dp-slice", 0), ("dp-gibbs", 0)] {
                 let found = chain(id, &Settings::default(), &model, (1, number), 120).unwrap();
                 let distance = variation_of_information(&found.labels, &truth);
                 assert!(distance < most, "{id} {number}: {distance}");
                 let mean = found.clusters.iter().sum::<f64>() / found.clusters.len() as f64;
-                assert!((1.5..12.0).contains(&mean), "{id} {number}: {mean}");
+                assert!((1.9..3.5).contains(&mean), "{id} {number}: {mean}");
             }
         }
     }

@@ -117,7 +117,9 @@ mod tests {
                 let found = chain(id, &Settings::default(), &model, (1, number), 120).unwrap();
                 let distance = variation_of_information(&found.labels, &truth);
                 assert!(distance < most, "{id} {number}: {distance}");
-                let mean = found.clusters.iter().sum::<f64>() / found.clusters.len() as f64;
+                // The first half finds them.
+                let late = &found.clusters[found.clusters.len() / 2..];
+                let mean = late.iter().sum::<f64>() / late.len() as f64;
                 assert!((1.9..3.5).contains(&mean), "{id} {number}: {mean}");
             }
         }

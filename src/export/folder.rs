@@ -320,7 +320,7 @@ impl RunFolder {
             ExportError::at("The partitions could not be written", &error, &path)
         })?;
         self.write_text(partitions::DRAWS, &String::from_utf8_lossy(&draws))?;
-        let text = serde_json::to_string(clusters)
+        let text = serde_json::to_string(clusters.as_ref())
             .map_err(|error| ExportError(format!("The clusters cannot be written: {error}")))?;
         self.write_text(partitions::CLUSTERS, &(text + "\n"))
     }

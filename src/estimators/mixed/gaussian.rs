@@ -22,7 +22,7 @@ pub fn fit_gaussian(
     criterion: Criterion,
     control: &MixedControl,
 ) -> Result<MixedFit, MixedError> {
-    if method != Method::Profile && criterion == Criterion::Reml {
+    if matches!(method, Method::Em | Method::Squarem) && criterion == Criterion::Reml {
         return Err(MixedError::Data(format!(
             "{} maximises the likelihood, not the restricted one; use the method `profile` for REML, or ML",
             method.spec().title

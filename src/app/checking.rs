@@ -98,20 +98,6 @@ fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError>
     })
 }
 
-/// The same of a positive quantity whose density vanishes at 0, such as a variance.
-fn positive_curve(density: &dyn Fn(f64) -> Option<f64>) -> Vec<(f64, f64)> {
-    let grid = || (0..200).map(|k| 1e-6 * 1.25_f64.powi(k));
-    let at = |x: f64| density(x).unwrap_or(0.0);
-    let peak = grid().map(at).fold(0.0, f64::max);
-    let Some(end) = grid().rfind(|&x| at(x) > peak / 20.0) else {
-        return Vec::new();
-    };
-    (0..CURVE_POINTS)
-        .map(|i| end * (i as f64 + 0.5) / CURVE_POINTS as f64)
-        .filter_map(|x| Some((x, density(x)?)))
-        .collect()
-}
-
 /// The density of a prior over the range that holds most of it.
 fn prior_curve(model: &dyn models::Model, index: usize) -> Vec<(f64, f64)> {
     let density = |x: f64| model.prior_density(index, x);
@@ -127,12 +113,9 @@ fn prior_curve(model: &dyn models::Model, index: usize) -> Vec<(f64, f64)> {
     let Some(centre) = peak_of(&density, &model.params()[index].prior) else {
         return Vec::new();
     };
-    let Some(peak) = density(centre) else {
+    let Some(peak) = density(centre).filter(|&peak| peak > 0.0) else {
         return Vec::new();
     };
-    if peak == 0.0 {
-        return positive_curve(&density);
-    }
     // Priors here are unimodal: widen until the density has fallen to a hundredth of that at the peak. Where it lives on
     // one side only, the other ends at once.
     let reach = |sign: f64| {

@@ -237,20 +237,13 @@ impl<F: Respond> MixedModel<F> {
         residual_variance: Option<f64>,
         options: &ModelOptions,
     ) -> Result<Arc<dyn Model>, ModelError> {
+        let (coefficients, auxiliaries, mut params) = parts.coordinates(options)?;
         let Parts {
             design,
             response,
             quantity,
             ..
         } = parts;
-        let (coefficients, mut params) =
-            Coefficients::new(Arc::clone(&design), response, &quantity, options)?;
-        let mut auxiliaries = Vec::new();
-        for spec in parts.auxiliaries {
-            let (auxiliary, info) = Positive::new(spec, options)?;
-            auxiliaries.push(auxiliary);
-            params.push(info);
-        }
         let first = params.len();
         let mut terms = Vec::new();
         let (mut place, mut start) = (first, 0);

@@ -71,6 +71,28 @@ pub(super) struct Parts<F> {
     pub auxiliaries: Vec<PositiveSpec>,
 }
 
+/// Coefficients and auxiliary coordinates, with what they report.
+pub(super) type Coordinates = (Coefficients, Vec<Positive>, Vec<ParamInfo>);
+
+impl<F> Parts<F> {
+    /// The coordinates that the linear predictor and the family have, in order.
+    ///
+    /// # Errors
+    /// A prior that does not fit its parameter.
+    pub fn coordinates(&self, options: &ModelOptions) -> Result<Coordinates, ModelError> {
+        let design = Arc::clone(&self.design);
+        let (coefficients, mut params) =
+            Coefficients::new(design, self.response, &self.quantity, options)?;
+        let mut auxiliaries = Vec::new();
+        for spec in &self.auxiliaries {
+            let (auxiliary, info) = Positive::new(spec.clone(), options)?;
+            auxiliaries.push(auxiliary);
+            params.push(info);
+        }
+        Ok((coefficients, auxiliaries, params))
+    }
+}
+
 /// The posterior of a regression.
 pub(super) struct Regression<F> {
     design: Arc<Design>,
@@ -93,20 +115,10 @@ impl<F: Respond> Regression<F> {
         priors: &PriorSpec,
         options: &ModelOptions,
     ) -> Result<Arc<dyn Model>, ModelError> {
+        let (coefficients, auxiliaries, params) = parts.coordinates(options)?;
         let Parts {
-            design,
-            response,
-            quantity,
-            ..
+            design, response, ..
         } = parts;
-        let (coefficients, mut params) =
-            Coefficients::new(Arc::clone(&design), response, &quantity, options)?;
-        let mut auxiliaries = Vec::new();
-        for spec in parts.auxiliaries {
-            let (auxiliary, info) = Positive::new(spec, options)?;
-            auxiliaries.push(auxiliary);
-            params.push(info);
-        }
         let names: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
         options.check_priors(priors.classes, &names)?;
         Ok(Arc::new(Self {

@@ -12,6 +12,9 @@ const NEAR_ZERO: f64 = 1e-3;
 /// How much larger the deviance may be at 0 for that.
 const NOT_WORSE: f64 = 1e-7;
 
+/// EM, accelerated or not.
+type Em = fn(&mut Profile<'_>, &MixedControl) -> Result<EmCourse, MixedError>;
+
 /// Fits `data` with a Gaussian response by `profile`, `em` or `squarem`.
 ///
 /// # Errors
@@ -22,12 +25,24 @@ pub fn fit_gaussian(
     criterion: Criterion,
     control: &MixedControl,
 ) -> Result<MixedFit, MixedError> {
-    if matches!(method, Method::Em | Method::Squarem) && criterion == Criterion::Reml {
-        return Err(MixedError::Data(format!(
-            "{} maximises the likelihood, not the restricted one; use the method `profile` for REML, or ML",
-            method.spec().title
-        )));
-    }
+    let title = method.spec().title;
+    // Before the rows are read: what the method cannot do.
+    let by_em = match (method, criterion) {
+        (Method::Profile, _) => None,
+        (Method::Em, Criterion::Ml) => Some(em as Em),
+        (Method::Squarem, Criterion::Ml) => Some(squarem as Em),
+        (Method::Em | Method::Squarem, Criterion::Reml) => {
+            return Err(MixedError::Data(format!(
+                "{title} maximises the likelihood, not the restricted one; use the method `profile` for REML, or ML"
+            )));
+        }
+        (Method::Laplace | Method::Aghq, _) => {
+            return Err(MixedError::Data(format!(
+                "{title} is for yes-no responses and counts; the likelihood of a Gaussian response is exact: use the method \
+                 `profile`"
+            )));
+        }
+    };
     let mut profile = Profile::new(data, criterion, control)?;
     if criterion == Criterion::Reml && profile.degrees() < 1.0 {
         return Err(MixedError::data(
@@ -35,19 +50,12 @@ pub fn fit_gaussian(
         ));
     }
     let mut warnings = Vec::new();
-    let (theta, iterations, course) = match method {
-        Method::Profile => {
+    let (theta, iterations, course) = match by_em {
+        None => {
             let (theta, iterations) = quasi_newton(&mut profile, control)?;
             (theta, iterations, Vec::new())
         }
-        Method::Em => of_em(em(&mut profile, control)?, &mut warnings),
-        Method::Squarem => of_em(squarem(&mut profile, control)?, &mut warnings),
-        Method::Laplace | Method::Aghq => {
-            return Err(MixedError::Data(format!(
-                "{} is for yes-no responses and counts; the likelihood of a Gaussian response is exact: use the method `profile`",
-                method.spec().title
-            )));
-        }
+        Some(climb) => of_em(climb(&mut profile, control)?, &mut warnings),
     };
     Ok(report(
         &mut profile,

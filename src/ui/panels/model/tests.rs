@@ -166,6 +166,31 @@ fn an_outcome_that_the_template_cannot_explain_brings_one_that_can() {
     }
 }
 
+/// A variance between groups has a density that vanishes at 0 and has its peak far from there.
+#[test]
+fn priors_of_variances_have_curves() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::SetFormula("churned ~ age".to_owned()));
+    session.send(Command::SetTemplate("hierarchical".to_owned()));
+    session.send(Command::AssignRole("region".to_owned(), Role::Group));
+    let check = session.state.check.clone().unwrap();
+    assert_eq!(check.error, None);
+    for name in ["Sigma[Intercept,Intercept]", "Sigma[age,age]"] {
+        let index = check
+            .params
+            .iter()
+            .position(|param| param.name == name)
+            .unwrap();
+        let curve = &check.prior_curves[index];
+        let peak = curve.iter().map(|point| point.1).fold(0.0, f64::max);
+        assert!(curve.len() > 50 && peak > 0.0, "{name}");
+        assert!(
+            curve[0].1 < 0.5 * peak && curve[curve.len() - 1].1 < 0.5 * peak,
+            "{name}"
+        );
+    }
+}
+
 #[test]
 fn the_template_is_chosen_and_any_column_can_be_the_categories() {
     let mut harness = page_harness(Session::with_draft("churn"), model_ui);

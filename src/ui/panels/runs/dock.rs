@@ -12,6 +12,7 @@ use super::panes::{PaneViews, pane_ui};
 use super::summary::{SummaryView, summary_body_ui};
 use crate::app::{AppState, Depth, RunEntry};
 use crate::engine::{Report, RunView};
+use crate::models::effect_of;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::legend::{Sign, entry as legend_entry};
@@ -175,6 +176,27 @@ pub fn dock_ui(
         &mut view.tree
     };
     let tree = tree.get_or_insert_with(|| layout(narrow));
+    // Tabs that say nothing about this model stay away.
+    let clusters = report.clusters.is_some()
+        || entry
+            .job()
+            .is_some_and(|job| job.model.partition().is_some());
+    let groups = report
+        .summary
+        .iter()
+        .any(|row| effect_of(&row.variable).is_some());
+    let optional: Vec<(TileId, bool)> = tree
+        .tiles
+        .iter()
+        .filter_map(|(&id, tile)| match tile {
+            Tile::Pane(Pane::Clusters) => Some((id, clusters)),
+            Tile::Pane(Pane::Groups) => Some((id, groups)),
+            _ => None,
+        })
+        .collect();
+    for (id, shown) in optional {
+        tree.set_visible(id, shown);
+    }
     // The trace is for live runs; what a finished one says is in ranks and densities.
     let now = (entry.id, run.is_finished());
     if view.seen != Some(now) {

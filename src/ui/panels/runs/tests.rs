@@ -501,6 +501,13 @@ fn a_live_run_shows_its_trace_and_a_finished_one_its_ranks() {
     let harness = page(finished("nuts"));
     assert!(front(&harness).contains(&"Rank".to_owned()));
     assert!(!front(&harness).contains(&"Trace".to_owned()));
+    // Tabs of other models stay away.
+    for tab in ["Clusters", "Groups"] {
+        assert!(
+            harness.query_by_role_and_label(Role::Tab, tab).is_none(),
+            "{tab}"
+        );
+    }
 }
 
 #[test]

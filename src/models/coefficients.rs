@@ -208,6 +208,13 @@ impl Coefficients {
         }
     }
 
+    /// Coefficients (P) of the columns as they are, from u.
+    pub fn raw(&self, u: &[f64]) -> Vec<f64> {
+        let mut raw = vec![0.0; self.len()];
+        self.to_raw(u, &mut raw);
+        raw
+    }
+
     /// Reported coefficients from u, into the first P of `theta`.
     pub fn report(&self, u: &[f64], theta: &mut [f64]) {
         if self.report_standardized {

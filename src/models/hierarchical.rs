@@ -35,7 +35,8 @@ use statrs::function::gamma::ln_gamma;
 
 use super::glm::Family;
 use super::hierarchy::Hierarchy;
-use super::logistic::{SignedBernoulli, WeightedBinomial, signed_rows, successes, weighted_rows};
+use super::logistic::{SignedBernoulli, WeightedBinomial, signed_rows, weighted_rows};
+use super::outcome::{Outcome, Predicts};
 use super::prior::Prior;
 use super::{
     AnchorRows, Block, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Rows, Scratch,
@@ -52,6 +53,7 @@ use rows::{GroupedRows, SEGMENT};
 
 mod coordinates;
 mod options;
+mod predicts;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -432,6 +434,10 @@ impl<F: Family> Model for HierarchicalModel<F> {
         Some(self)
     }
 
+    fn predicts(&self) -> Option<&dyn Predicts> {
+        Some(self)
+    }
+
     fn params(&self) -> &[ParamInfo] {
         &self.params
     }
@@ -609,7 +615,7 @@ impl<F: Family> Model for HierarchicalModel<F> {
             let x = design.x.row(i);
             let z = offset + x.iter().zip(&theta).map(|(x, t)| x * t).sum::<f64>();
             let trials = design.trials.as_ref().map_or(1.0, |trials| trials[i]);
-            *y = successes(z, trials, rng);
+            *y = Outcome::Binomial.draw(z, trials, rng);
         }
     }
 

@@ -39,6 +39,7 @@ use super::glm::GlmRows;
 use super::linear::{Normal, number_row, sigma};
 use super::logistic::{WeightedBinomial, weighted_rows};
 use super::negative_binomial::{NegativeBinomialCounts, shape};
+use super::outcome::Predicts;
 use super::poisson::{PoissonCounts, count_row};
 use super::positive::{Positive, PositivePrior};
 use super::prior::{Prior, read_call, refusal};
@@ -56,6 +57,7 @@ use parameters::{check_keys, effect_params, make_term};
 use terms::GroupTerm;
 
 mod parameters;
+mod predicts;
 mod terms;
 
 /// Rows per group and effect from which `auto` centres: the likelihood then knows an effect some ten times better than its
@@ -382,6 +384,22 @@ impl<F: Respond> MixedModel<F> {
         value
     }
 
+    /// Coordinates of coefficients and scales, the first of u, from reported quantities.
+    fn read_scales(&self, theta: &[f64], u: &mut [f64]) {
+        self.coefficients.position(theta, u);
+        for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
+            let j = self.coefficients.len() + k;
+            u[j] = auxiliary.position(theta[j]);
+        }
+        for term in &self.terms {
+            let at = term.scales.start;
+            for (j, sd) in term.sds.iter().enumerate() {
+                u[at + j] = sd.position(theta[at + j]);
+            }
+            term.read_correlations(&theta[at + term.width()..term.scales.end], u);
+        }
+    }
+
     /// Where shares of variance are among reported quantities.
     fn shares(&self) -> Range<usize> {
         let num = if self.residual_variance.is_some() {
@@ -413,6 +431,10 @@ impl<F: Respond> Model for MixedModel<F> {
             vector,
             ..self.rows.scratch()
         }
+    }
+
+    fn predicts(&self) -> Option<&dyn Predicts> {
+        Some(self)
     }
 
     fn has_dense_curvature(&self) -> bool {
@@ -463,19 +485,10 @@ impl<F: Respond> Model for MixedModel<F> {
     }
 
     fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
-        self.coefficients.position(theta, u);
-        for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
-            let j = self.coefficients.len() + k;
-            u[j] = auxiliary.position(theta[j]);
-        }
+        self.read_scales(theta, u);
         let mut effects = theta[self.shares().end..].to_vec();
         for term in &self.terms {
-            let at = term.scales.start;
-            for (j, sd) in term.sds.iter().enumerate() {
-                u[at + j] = sd.position(theta[at + j]);
-            }
             let q = term.width();
-            term.read_correlations(&theta[at + q..term.scales.end], u);
             for group in effects[term.start..][..term.effects.len()].chunks_exact_mut(q) {
                 for (r, unit) in group.iter_mut().zip(&term.units) {
                     *r /= unit;
@@ -578,7 +591,10 @@ impl<F: Respond> Model for MixedModel<F> {
     }
 
     fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
-        let shared = self.rows.shared(self.of_rows(u));
+        let outcome = self
+            .rows
+            .family()
+            .outcome(&self.rows.shared(self.of_rows(u)));
         let mut effects = vec![0.0; self.num_effects];
         for term in &self.terms {
             term.write_effects(u, &mut effects);
@@ -592,7 +608,7 @@ impl<F: Respond> Model for MixedModel<F> {
                 z += x * u;
             }
             let trials = value_or(&self.design.trials, i, 1.0);
-            *y = self.rows.family().respond(z, trials, &shared, rng);
+            *y = outcome.draw(z, trials, rng);
             if response.identity {
                 *y = response.centre + response.scale * *y + offset;
             }

@@ -34,6 +34,7 @@ pub mod linear;
 pub mod logistic;
 pub mod mixed;
 pub mod negative_binomial;
+pub mod outcome;
 pub mod poisson;
 pub mod positive;
 pub mod prior;
@@ -46,6 +47,7 @@ pub mod testing;
 pub use dp_mixture::Mixture;
 pub use effects::{Effect, effect_of};
 pub use hierarchy::Hierarchy;
+pub use outcome::Predicts;
 pub use simplex::SimplexCounts;
 
 /// Which rows of the design a call concerns.
@@ -277,6 +279,10 @@ pub trait Model: Send + Sync {
     }
     /// The view of a model whose groups of rows have parameters of their own around common ones.
     fn hierarchy(&self) -> Option<&dyn Hierarchy> {
+        None
+    }
+    /// The view of a model that predicts outcomes of new rows.
+    fn predicts(&self) -> Option<&dyn Predicts> {
         None
     }
 }

@@ -145,6 +145,15 @@ impl GroupTerm {
         }
     }
 
+    /// D L at u, q × q, row-major: the factor of the effects' covariance.
+    pub fn covariance_factor(&self, u: &[f64]) -> Vec<f64> {
+        let q = self.width();
+        let (sds, lower) = self.factor(&u[self.scales.clone()]);
+        let rows = sds.iter().zip(&lower).take(q);
+        rows.flat_map(|(sd, row)| row[..q].iter().map(move |entry| sd * entry))
+            .collect()
+    }
+
     /// Effects of all groups from u, into their place among those of all terms.
     pub fn write_effects(&self, u: &[f64], effects: &mut [f64]) {
         let q = self.width();

@@ -12,6 +12,7 @@
 
 pub mod anchor_check;
 pub mod bench;
+pub mod beside;
 pub mod bias_check;
 pub mod calibration;
 pub mod chain;
@@ -22,6 +23,7 @@ pub mod comparison;
 pub mod job;
 pub mod likelihood;
 pub mod monitor;
+pub mod predict;
 pub mod protocol;
 pub mod publish;
 pub mod recipe;

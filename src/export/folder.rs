@@ -116,21 +116,30 @@ impl Results {
 
     /// Summarises again without the chains that failed, as the run itself did.
     pub(super) fn leave_out_failed(&mut self, manifest: &Manifest, seconds: f64) {
+        let (lists, weights) = self.working(Some(manifest));
+        if lists.len() < self.draws.len() {
+            self.summary = summarise(&self.variables, &lists, &weights, seconds);
+        }
+    }
+
+    /// Kept draws of the chains that did not fail, and their weights: one vector per chain, or none.
+    pub fn usable(&self) -> (Vec<&DrawList>, Vec<Vec<f64>>) {
+        self.working(self.manifest.as_ref())
+    }
+
+    fn working(&self, manifest: Option<&Manifest>) -> (Vec<&DrawList>, Vec<Vec<f64>>) {
         let working = |index: &usize| {
-            let chain = manifest.chains.get(*index);
+            let chain = manifest.and_then(|manifest| manifest.chains.get(*index));
             chain.is_none_or(|chain| chain.failure.is_none())
         };
         let usable: Vec<usize> = (0..self.draws.len()).filter(working).collect();
-        if usable.len() == self.draws.len() {
-            return;
-        }
-        let lists: Vec<&DrawList> = usable.iter().map(|&chain| &self.draws[chain]).collect();
+        let lists = usable.iter().map(|&chain| &self.draws[chain]).collect();
         let weights = self.weights();
-        let weights: Vec<Vec<f64>> = usable
+        let weights = usable
             .iter()
             .filter_map(|&chain| weights.get(chain).cloned())
             .collect();
-        self.summary = summarise(&self.variables, &lists, &weights, seconds);
+        (lists, weights)
     }
 
     /// Weights of the kept draws, one vector per chain; empty where there are none.

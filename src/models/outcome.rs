@@ -132,7 +132,14 @@ mod tests {
         let count = z.exp();
         for (outcome, factor, variance) in [
             (Outcome::Normal { sd: 1.5 }, 1.0, 2.25),
-            (Outcome::StudentT { nu: 9.0, scale: 2.0 }, 1.0, 4.0 * 9.0 / 7.0),
+            (
+                Outcome::StudentT {
+                    nu: 9.0,
+                    scale: 2.0,
+                },
+                1.0,
+                4.0 * 9.0 / 7.0,
+            ),
             (Outcome::Binomial, trials, trials * p * (1.0 - p)),
             (Outcome::Poisson, 1.0, count),
             (
@@ -142,7 +149,9 @@ mod tests {
             ),
         ] {
             let mut rng = stream(1, 0, Purpose::Predictive);
-            let drawn: Vec<f64> = (0..DRAWS).map(|_| outcome.draw(z, trials, &mut rng)).collect();
+            let drawn: Vec<f64> = (0..DRAWS)
+                .map(|_| outcome.draw(z, trials, &mut rng))
+                .collect();
             let n = DRAWS as f64;
             let mean = drawn.iter().sum::<f64>() / n;
             let square = |y: &f64| (y - mean).powi(2);

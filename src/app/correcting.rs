@@ -13,7 +13,7 @@ use crate::engine::{Job, PrepareControl, Recipe, RunView};
 use crate::samplers::weight_column;
 
 /// Where the posterior of a run comes from.
-enum Source {
+pub(super) enum Source {
     /// It is in memory.
     Job(Arc<Job>),
     /// The recipe of a folder, whose data must be read again.
@@ -47,7 +47,7 @@ pub fn refusal(entry: &RunEntry) -> Option<&'static str> {
     }
 }
 
-fn source(entry: &RunEntry) -> Option<Source> {
+pub(super) fn source(entry: &RunEntry) -> Option<Source> {
     match (&entry.phase, &entry.recipe, &entry.saved) {
         (RunPhase::Live(run), _, _) => Some(Source::Job(Arc::clone(run.job()))),
         (RunPhase::Read(_), Some(recipe), Saved::At(folder)) => {

@@ -8,6 +8,7 @@ use super::command::Page;
 use super::comparing::Comparison;
 use super::document::{Document, History};
 use super::entry::{Correction, RunEntry};
+use super::examples::Example;
 use super::preferences::Preferences;
 use super::project::{OpenProject, Then};
 use super::trials::{TrialsTask, Tuned};
@@ -18,6 +19,7 @@ use crate::data::roles::Role;
 use crate::data::sniff::ImportOptions;
 use crate::engine::likelihood::{LikelihoodControl, LikelihoodFit};
 use crate::engine::{PrepareControl, Recipe};
+use crate::export::project::PaneLayout;
 use crate::models::ParamInfo;
 use crate::models::elsewhere::Elsewhere;
 use crate::samplers::advise::Advice;
@@ -164,6 +166,10 @@ pub struct AppState {
     pub selected_run: Option<u64>,
     /// The variable shown.
     pub selected_variable: usize,
+    /// How the panes of runs are arranged, if not as at first.
+    pub panes: Option<PaneLayout>,
+    /// Pictures of the bundled data sets, once they are drawn.
+    pub examples: Option<Arc<Vec<Example>>>,
     /// Messages of the window itself, oldest first.
     pub messages: Vec<Warning>,
     /// The present toast.

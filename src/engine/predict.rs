@@ -31,6 +31,7 @@ use crate::diagnostics::weights;
 use crate::models::outcome::{Outcome, Point};
 use crate::models::{self, Model};
 
+pub mod picture;
 pub mod plug_in;
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Button};
 
+mod beside;
 mod bottom;
 mod chains;
 mod clusters;
@@ -19,8 +20,10 @@ mod effects;
 mod export_menu;
 mod folding;
 mod info;
+mod layout;
 mod panes;
 mod peak;
+mod predictions;
 mod run_bar;
 mod selected;
 mod status;

@@ -214,3 +214,52 @@ pub(super) fn export_fit(
         }),
     );
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::Session;
+    use crate::app::{Command, Page};
+    use crate::engine::recipe::RunSection;
+
+    #[test]
+    fn nothing_is_predicted_for_a_run_that_is_not_shown() {
+        let mut session = Session::with_draft("churn");
+        session.send(Command::SetRun(RunSection {
+            chains: 1,
+            warmup: Some(20),
+            draws: 30,
+            ..RunSection::default()
+        }));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        let id = session.state.runs[0].id;
+        let working = |session: &mut Session| {
+            let control = Arc::new(PredictControl::default());
+            session.state.runs[0].predicted = Predicted::Working(true, Arc::clone(&control));
+            control
+        };
+        let control = working(&mut session);
+        session.send(Command::GoTo(Page::Data));
+        assert!(control.is_cancelled() && matches!(session.state.runs[0].predicted, Predicted::No));
+        // A result that was overtaken says nothing.
+        let late = Err("late".to_owned());
+        predicted(&mut session.state, id, &control, late);
+        assert!(matches!(session.state.runs[0].predicted, Predicted::No));
+        session.send(Command::SelectRun(id));
+        session.send(Command::Predict(id, true));
+        assert!(session.state.runs[0].predictions(true).is_some());
+        assert!(session.state.runs[0].predictions(false).is_none());
+        // A run read from its folder reads its data again and says the same.
+        let folder = session.state.runs[0].place().unwrap().to_owned();
+        session.send(Command::Open(folder));
+        let read = session.state.selected().unwrap().id;
+        assert_ne!(read, id);
+        session.send(Command::Predict(read, true));
+        let rows = |session: &Session, id: u64| {
+            let entry = session.state.run(id).unwrap();
+            entry.predictions(true).unwrap().predictions.rows.clone()
+        };
+        assert_eq!(rows(&session, id), rows(&session, read));
+    }
+}

@@ -62,7 +62,7 @@ impl LikelihoodOptions {
         let mut options = Self::default();
         let template = recipe.model.template.as_str();
         let family = match template {
-            "logistic" => "bernoulli",
+            "logistic" | "hierarchical" => "bernoulli",
             _ => recipe.model.settings.text("family").unwrap_or(template),
         };
         if FAMILIES.iter().any(|(id, _)| *id == family) {

@@ -200,7 +200,8 @@ impl PredictControl {
         self.done.load(Ordering::Relaxed) as f32 / total as f32
     }
 
-    fn is_cancelled(&self) -> bool {
+    /// Whether somebody cancelled.
+    pub fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
     }
 }

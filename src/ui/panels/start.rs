@@ -386,6 +386,15 @@ mod tests {
     }
 
     #[test]
+    fn examples_have_pictures_once_they_are_drawn() {
+        let mut session = Session::default();
+        session.send(Command::DrawExamples);
+        let harness = page_harness(session, start_ui);
+        harness.get_by_label("Picture: churned by age");
+        harness.get_by_label("Picture: counts of species");
+    }
+
+    #[test]
     fn a_typed_path_is_opened_by_enter_and_a_bad_file_is_explained() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bad.csv");

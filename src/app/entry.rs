@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::diagnostics::zero_variance::Order;
 use crate::engine::protocol::ChainView;
+use crate::engine::sensitivity::Sensitivity;
 use crate::engine::zero_variance::{CorrectControl, Corrected};
 use crate::engine::{ChainState, Job, PrepareControl, Recipe, Report, Run, RunState, RunView};
 use crate::estimators::Search;
@@ -66,12 +67,28 @@ pub struct RunEntry {
     pub control: Option<Box<Run>>,
     /// Its estimates corrected by control variates.
     pub correction: Correction,
+    /// How much its prior matters.
+    pub influence: Influence,
     /// Where its files are, once there is a place for them.
     pub folder: Option<RunFolder>,
     /// What keeps its draws there while it goes on.
     pub journal: Option<Journal>,
     /// What the journal's owner was told last.
     pub(super) journal_trouble: Option<String>,
+}
+
+/// Whether the prior's influence was looked at by power scaling.
+#[derive(Clone, Default)]
+pub enum Influence {
+    /// Nobody asked.
+    #[default]
+    No,
+    /// Densities are being computed.
+    Working(Arc<CorrectControl>),
+    /// They were.
+    Done(Arc<Sensitivity>),
+    /// It is not possible, with the sentence why.
+    Refused(String),
 }
 
 /// Whether estimates were corrected by control variates.
@@ -115,6 +132,7 @@ impl RunEntry {
             saved: Saved::No,
             control: None,
             correction: Correction::No,
+            influence: Influence::No,
             folder: None,
             journal: None,
             journal_trouble: None,

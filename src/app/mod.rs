@@ -12,6 +12,8 @@ pub mod correcting;
 pub mod document;
 mod drafting;
 pub mod entry;
+pub mod foreseeing;
+pub mod influence;
 pub mod likelihood;
 mod opening;
 pub mod preferences;

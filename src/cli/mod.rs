@@ -15,6 +15,7 @@ mod estimate;
 mod fit;
 mod list;
 mod output;
+mod prior_predictive;
 mod progress;
 mod results;
 mod show;
@@ -74,6 +75,7 @@ pub fn main() -> ExitCode {
         Some(Command::Compare(compare)) => compare::compare(&compare),
         Some(Command::Tune(args)) => tune::tune(&args),
         Some(Command::Calibrate(args)) => calibrate::calibrate(&args),
+        Some(Command::PriorPredictive(args)) => prior_predictive::prior_predictive(&args),
         Some(Command::Resume(resume)) => fit::resume(&resume),
         Some(Command::Export(export)) => results::export(&export),
         Some(Command::Show(args)) => show::show(&args),

@@ -18,6 +18,7 @@ mod dock;
 mod effects;
 mod export_menu;
 mod folding;
+mod influence;
 mod info;
 mod panes;
 mod peak;

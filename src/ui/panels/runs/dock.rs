@@ -39,6 +39,8 @@ pub enum Pane {
     Info,
     /// Effects of groups beside each other.
     Groups,
+    /// How much the prior matters.
+    Prior,
     /// How the mode was found.
     Peak,
     /// Clusters of a mixture.
@@ -58,6 +60,7 @@ impl Pane {
             Self::Bias => "Bias",
             Self::Info => "Sampler",
             Self::Groups => "Groups",
+            Self::Prior => "Prior",
             Self::Peak => "Peak",
             Self::Clusters => "Clusters",
             Self::Summary => "Summary",
@@ -74,6 +77,7 @@ impl Pane {
             Self::Bias => icons::SEAL_QUESTION,
             Self::Info => icons::GAUGE,
             Self::Groups => icons::CHART_BAR_HORIZONTAL,
+            Self::Prior => icons::SCALES,
             Self::Peak => icons::CHART_LINE_UP,
             Self::Clusters => icons::CHART_SCATTER,
             Self::Summary => icons::TABLE,
@@ -127,7 +131,13 @@ fn layout(with_summary: bool) -> Tree<Pane> {
     }
     let top = tabs(&first);
     let left = tabs(&[Pane::Density, Pane::Groups]);
-    let right = tabs(&[Pane::Convergence, Pane::Bias, Pane::Info, Pane::Peak]);
+    let right = tabs(&[
+        Pane::Convergence,
+        Pane::Bias,
+        Pane::Prior,
+        Pane::Info,
+        Pane::Peak,
+    ]);
     let mut pair = |dir: LinearDir, children: [TileId; 2], share: f32| {
         let linear = Linear::new_binary(dir, children, share);
         tiles.insert_new(Tile::Container(Container::Linear(linear)))
@@ -282,6 +292,7 @@ impl Panes<'_> {
             | Pane::Bias
             | Pane::Info
             | Pane::Groups
+            | Pane::Prior
             | Pane::Peak
             | Pane::Clusters
             | Pane::Summary => {}

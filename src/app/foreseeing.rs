@@ -110,9 +110,8 @@ mod tests {
         session.send(Command::PreviewPrior(None));
         assert!(session.state.preview.is_none());
         type_prior(&mut session, "b", "normal(0, 0.3)");
-        for key in ["b", "intercept"] {
-            let prior = Some("normal(0, 0.5)".to_owned());
-            session.send(Command::SetPrior(key.to_owned(), prior));
+        for (key, prior) in [("b", "normal(0, 0.3)"), ("intercept", "normal(-1, 0.7)")] {
+            session.send(Command::SetPrior(key.to_owned(), Some(prior.to_owned())));
         }
         assert!(session.state.preview.is_none());
         assert_eq!(expected(&session).plausibility, Plausibility::Plausible);

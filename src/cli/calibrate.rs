@@ -170,7 +170,7 @@ fn to_json(calibration: &Calibration, job: &Job) -> serde_json::Value {
         "template": job.recipe.model.template,
         "sampler": job.sampler.spec.id,
         "formula": job.recipe.model.formula,
-        "units": units(job),
+        "units": calibration.units,
         "draws": calibration.draws,
         "thin": calibration.thin,
         "short": calibration.short,

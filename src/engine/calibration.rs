@@ -64,6 +64,8 @@ pub struct Calibration {
     pub ranks: Vec<Vec<u32>>,
     /// Tests, one per quantity; empty if no simulation worked.
     pub tests: Vec<Uniformity>,
+    /// In what units priors held, where those are of the response.
+    pub units: Option<String>,
     /// L.
     pub draws: usize,
     /// Draws per ranked draw, on average.
@@ -252,6 +254,7 @@ fn collect(
         ranks: vec![Vec::new(); variables.len()],
         variables,
         tests: Vec::new(),
+        units: units(job),
         draws: extent.draws,
         thin: 0.0,
         short: 0,

@@ -522,15 +522,11 @@ fn numbers(name: &str, simulated: &[f64], sorted: &[f64], counts: bool) -> Expec
     };
     let logarithmic = counts && wide;
     // Most of the prior and all of the data are in the picture.
-    let finite = |p: f64, side: f64| {
-        let value = quantile(&outcomes, p);
-        if value.is_finite() {
-            value
-        } else {
-            side * f64::MAX.sqrt()
-        }
-    };
-    let (from, to) = (finite(0.02, -1.0).min(least), finite(0.98, 1.0).max(most));
+    let finite = |y: &&f64| y.is_finite();
+    let smallest = outcomes.iter().find(finite).copied().unwrap_or(least);
+    let largest = outcomes.iter().rfind(finite).copied().unwrap_or(most);
+    let from = quantile(&outcomes, 0.02).max(smallest).min(least);
+    let to = quantile(&outcomes, 0.98).min(largest).max(most);
     let (range, count) = if logarithmic {
         ((0.0, to.ln_1p() / std::f64::consts::LN_10), CELLS)
     } else if counts {

@@ -53,7 +53,7 @@ fn densities_at_the_draws_are_those_of_prior_and_likelihood() {
             4.0,
             0.05,
             Diagnosis::Conflict,
-            "Prior and data may disagree about `mu`",
+            "Prior and data may disagree about `theta`",
         ),
     ] {
         let (job, draws) = normal_mean(m, v);

@@ -344,7 +344,7 @@ fn prior_ui(
         let given_up = field.response.lost_focus() && !field.committed;
         if given_up {
             out.send(Command::PreviewPrior(None));
-        } else if field.response.changed() && error.is_none() {
+        } else if field.response.changed() && error_of(spec, &edit.text).is_none() {
             let prior = (key.to_owned(), edit.text.trim().to_owned());
             out.send(Command::PreviewPrior(Some(prior)));
         }

@@ -307,7 +307,7 @@ fn what_the_priors_expect_is_shown_in_outcomes() {
     shown(Session::with_draft("churn"), &churn);
     let mut numbers = Session::with_draft("churn");
     numbers.send(Command::SetTemplate("linear".to_owned()));
-    numbers.send(Command::SetFormula("age ~ tenure".to_owned()));
+    numbers.send(Command::SetFormula("age ~ tenure_months".to_owned()));
     shown(
         numbers,
         &[

@@ -1280,3 +1280,75 @@ fn a_mixed_run_predicts_and_stands_beside_its_likelihood_fit() {
     assert_eq!(predictions.lines().count(), 3);
     assert!(stderr(&beside).contains("their effects are 0"));
 }
+
+#[test]
+fn priors_are_listed_and_shown_in_outcomes() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = [
+        "prior-predictive",
+        "--data",
+        "sample:churn",
+        "--formula",
+        FORMULA,
+    ];
+    let output = ergodic(folder.path(), &args);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = String::from_utf8_lossy(&output.stdout);
+    for words in [
+        "b[Intercept]",
+        "normal(0, 10)",
+        "default, per standard deviation",
+        "from 400 draws of the prior",
+        "Very wide: The prior expects between",
+    ] {
+        assert!(text.contains(words), "`{words}` is not in: {text}");
+    }
+    let narrow = [
+        "--set",
+        "priors.b=normal(0, 0.3)",
+        "--set",
+        "priors.intercept=normal(-1, 1)",
+    ];
+    let output = ergodic(folder.path(), &[&args[..], &narrow, &["--json"]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["priors"][1]["prior"], "normal(0, 0.3)");
+    assert_eq!(
+        json["priors"][1]["source"],
+        "set by you, per standard deviation"
+    );
+    let expected = &json["outcomes"][0];
+    assert_eq!(expected["kind"], "success");
+    assert_eq!(expected["plausibility"], "plausible");
+    assert_eq!(expected["shares"]["prior"].as_array().unwrap().len(), 20);
+    let flat = [&args[..], &["--set", "priors.b=flat"]].concat();
+    assert_refused(
+        &ergodic(folder.path(), &flat),
+        &["a flat prior cannot be drawn from"],
+    );
+}
+
+#[test]
+fn the_influence_of_the_prior_is_summarised() {
+    let folder = tempfile::tempdir().unwrap();
+    let strong = ["--set", "priors.b=normal(0, 0.01)", "--draws", "300"];
+    assert!(short_fit(folder.path(), "a", &strong).status.success());
+    let output = ergodic(folder.path(), &["summarise", "a", "--sensitivity"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        text.contains("likelihood") && text.contains("diagnosis"),
+        "{text}"
+    );
+    let json = ergodic(
+        folder.path(),
+        &["summarise", "a", "--sensitivity", "--json"],
+    );
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    let rows = json["sensitivity"]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), json["variables"].as_array().unwrap().len());
+    let age = rows.iter().find(|row| row["variable"] == "b[age]").unwrap();
+    assert!(age["prior"].as_f64().unwrap() > 0.05, "{age}");
+    assert_ne!(age["diagnosis"], "none");
+    let files = ["summarise", "a/draws.csv", "--sensitivity"];
+    assert_refused(&ergodic(folder.path(), &files), &["needs one run folder"]);
+}

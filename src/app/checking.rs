@@ -1,13 +1,16 @@
 //! The check of the draft's model, made in the background whenever the draft changes.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
+use super::foreseeing;
 use super::state::{AppState, ModelCheck};
 use super::tasks::{Effects, Outcome};
 use crate::data::checks;
 use crate::data::design::Design;
 use crate::data::load::Loaded;
 use crate::data::response::ResponseKind;
+use crate::engine::prior_predictive::Outlook;
 use crate::engine::{JobError, Recipe, job};
 use crate::models;
 use crate::models::elsewhere::Context;
@@ -23,6 +26,8 @@ const CLIMBS: usize = 400;
 /// Checks the draft's model in the background; a newer request overtakes older ones.
 pub(super) fn request_check(state: &mut AppState, fx: &mut dyn Effects) {
     state.check_generation += 1;
+    // What was typed is in the draft by now, or given up.
+    foreseeing::forget(state);
     let (Some(data), Some(document)) = (&state.data, &state.document) else {
         state.check = None;
         state.checking = false;
@@ -68,8 +73,12 @@ fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError>
     warnings.extend(checks::check(&design).warnings);
     let design = Arc::new(design);
     let model = (entry.build)(Arc::clone(&design), &job::model_options(recipe)?)?;
+    let outlook = Arc::new(Outlook::new(&design));
+    let expected = outlook.expect(recipe, &AtomicBool::new(false));
     Ok(ModelCheck {
         error: None,
+        outlook: Some(outlook),
+        expected: Some(expected.map_err(|error| error.to_string())),
         response: design.response.sentence(),
         categories: matches!(design.response.kind, ResponseKind::Categories { .. }),
         response_levels: design.response.counts.clone(),

@@ -13,6 +13,8 @@ pub mod document;
 mod drafting;
 pub mod entry;
 pub mod examples;
+pub mod foreseeing;
+pub mod influence;
 pub mod likelihood;
 mod opening;
 mod predicting;

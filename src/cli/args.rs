@@ -47,6 +47,8 @@ pub enum Command {
     Calibrate(CalibrateArgs),
     /// Predict outcomes of rows, old or new, from a finished run
     Predict(PredictArgs),
+    /// List every prior and what the priors expect in units of the outcome, before any fit
+    PriorPredictive(Box<PriorPredictiveArgs>),
     /// Continue a stopped or finished run, without a new warm-up
     Resume(ResumeArgs),
     /// Write the results of a run folder in another format
@@ -257,6 +259,15 @@ pub struct CalibrateArgs {
     pub json: bool,
 }
 
+/// `prior-predictive`.
+#[derive(Debug, Parser)]
+#[command(args_override_self = true)]
+pub struct PriorPredictiveArgs {
+    /// Data, model, priors and seed; sampler, run control and folder are not used
+    #[command(flatten)]
+    pub model: FitArgs,
+}
+
 /// In what notation `show` writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Notation {
@@ -359,6 +370,9 @@ pub struct SummariseArgs {
     /// Correct means and standard deviations of a run folder by control variates from gradients at its draws
     #[arg(long, value_name = "DEGREE")]
     pub zero_variance: Option<ControlVariates>,
+    /// Say how much prior and likelihood matter, by power scaling at the draws of a run folder
+    #[arg(long)]
+    pub sensitivity: bool,
     /// Print summary.json instead of a table; of a project a list of them
     #[arg(long)]
     pub json: bool,

@@ -293,6 +293,12 @@ impl Model for DpMixtureModel {
         f64::NAN
     }
 
+    fn draw_prior(&self, _rng: &mut ChainRng, _u: &mut [f64]) -> Result<(), &'static str> {
+        Err(
+            "a draw of its prior is a partition with components, which the summaries it reports do not hold",
+        )
+    }
+
     fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
         let AlphaPrior::Gamma { shape, rate } = self.mixture.alpha else {
             return None;

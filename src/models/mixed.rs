@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 use rand::RngExt as _;
 
-use super::coefficients::{Coefficients, INTERCEPT, ResponseScale, SLOPES};
+use super::coefficients::{Coefficients, FLAT, INTERCEPT, ResponseScale, SLOPES};
 use super::glm::GlmRows;
 use super::linear::{Normal, number_row, sigma};
 use super::logistic::{WeightedBinomial, weighted_rows};
@@ -509,6 +509,20 @@ impl<F: Respond> Model for MixedModel<F> {
         }
     }
 
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+        self.coefficients.draw_prior(rng, u)?;
+        for (a, auxiliary) in u[self.coefficients.len()..]
+            .iter_mut()
+            .zip(&self.auxiliaries)
+        {
+            *a = auxiliary.draw(rng).ok_or(FLAT)?;
+        }
+        for term in &self.terms {
+            term.draw_prior(rng, u).ok_or(FLAT)?;
+        }
+        Ok(())
+    }
+
     fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
         let mut value = self.coefficients.log_prior(u, grad);
         for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
@@ -521,6 +535,16 @@ impl<F: Respond> Model for MixedModel<F> {
             value += term.log_prior(u, grad);
         }
         value
+    }
+
+    fn log_prior_density(&self, u: &[f64]) -> Option<f64> {
+        let len = self.coefficients.len();
+        let mut value = self.coefficients.log_prior(u, &mut vec![0.0; len]);
+        for (auxiliary, &a) in self.auxiliaries.iter().zip(&u[len..]) {
+            value += auxiliary.log_prior(a)[0] - a;
+        }
+        let of_terms = self.terms.iter().map(|term| term.log_prior_density(u));
+        Some(value + of_terms.sum::<f64>())
     }
 
     fn prior_range(&self, index: usize) -> Option<(f64, f64)> {

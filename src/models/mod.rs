@@ -166,6 +166,12 @@ pub trait Model: Send + Sync {
 
     /// log p(θ(u)) + log|∂θ/∂u|, dropping constants; overwrites `grad` (D).
     fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64;
+    /// log p(θ) of the parameters that have a prior of their own, on the scale on which it is stated: without |∂θ/∂u|, and
+    /// without the distribution of effects of groups, which is part of the model; constants dropped. Power scaling of the
+    /// prior raises this. `None` for a model that does not say.
+    fn log_prior_density(&self, _u: &[f64]) -> Option<f64> {
+        None
+    }
     /// The interval that a picture of the prior of reported quantity `index` shows; `None` if it has no density, or one
     /// that is symmetric about 0.
     fn prior_range(&self, _index: usize) -> Option<(f64, f64)> {
@@ -507,7 +513,7 @@ impl ModelEntry {
 /// Heading of small models for teaching and tests.
 pub const EXAMPLES: &str = "Examples";
 /// Heading of the templates for rows in groups.
-const GROUPS: &str = "Groups";
+pub const GROUPS: &str = "Groups";
 
 /// All templates, in the order in which lists show them; those of a group stand together.
 pub static REGISTRY: &[ModelEntry] = &[

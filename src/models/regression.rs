@@ -265,6 +265,11 @@ impl<F: Respond> Model for Regression<F> {
         log_density
     }
 
+    fn log_prior_density(&self, u: &[f64]) -> Option<f64> {
+        let log_jacobian: f64 = u[self.coefficients.len()..].iter().sum();
+        Some(self.log_prior(u, &mut vec![0.0; u.len()]) - log_jacobian)
+    }
+
     fn prior_range(&self, index: usize) -> Option<(f64, f64)> {
         match index.checked_sub(self.coefficients.len()) {
             None => self.coefficients.prior(index)?.span(),

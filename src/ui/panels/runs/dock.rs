@@ -42,6 +42,8 @@ pub enum Pane {
     Info,
     /// Effects of groups beside each other.
     Groups,
+    /// How much the prior matters.
+    Prior,
     /// How the mode was found.
     Peak,
     /// Clusters of a mixture.
@@ -81,6 +83,7 @@ impl Pane {
             Self::Bias => "Bias",
             Self::Info => "Sampler",
             Self::Groups => "Groups",
+            Self::Prior => "Prior",
             Self::Peak => "Peak",
             Self::Clusters => "Clusters",
             Self::Predictions => "Predictions",
@@ -99,6 +102,7 @@ impl Pane {
             Self::Bias => icons::SEAL_QUESTION,
             Self::Info => icons::GAUGE,
             Self::Groups => icons::CHART_BAR_HORIZONTAL,
+            Self::Prior => icons::SCALES,
             Self::Peak => icons::CHART_LINE_UP,
             Self::Clusters => icons::CHART_SCATTER,
             Self::Predictions => icons::CHART_SCATTER,
@@ -160,7 +164,13 @@ fn layout(with_summary: bool) -> Tree<Pane> {
     }
     let top = tabs(&first);
     let left = tabs(&[Pane::Density, Pane::Groups, Pane::Beside]);
-    let right = tabs(&[Pane::Convergence, Pane::Bias, Pane::Info, Pane::Peak]);
+    let right = tabs(&[
+        Pane::Convergence,
+        Pane::Bias,
+        Pane::Prior,
+        Pane::Info,
+        Pane::Peak,
+    ]);
     let mut pair = |dir: LinearDir, children: [TileId; 2], share: f32| {
         let linear = Linear::new_binary(dir, children, share);
         tiles.insert_new(Tile::Container(Container::Linear(linear)))
@@ -349,6 +359,7 @@ impl Panes<'_> {
             | Pane::Bias
             | Pane::Info
             | Pane::Groups
+            | Pane::Prior
             | Pane::Peak
             | Pane::Clusters
             | Pane::Predictions

@@ -15,12 +15,16 @@ use crate::samplers::{self, SamplerEntry};
 /// Compares samplers.
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let entries = chosen(&args.samplers)?;
-    let (mut recipe, folder) = fit::recipe_of(&args.model)?;
+    let fit::Request {
+        mut recipe,
+        folder,
+        loaded,
+    } = fit::recipe_of(&args.model)?;
     REFERENCE.clone_into(&mut recipe.sampler.id);
     // Shifts in posterior standard deviations do not depend on the scale, but the intercept of raw predictors is a
     // difference of large numbers, whose errors would be those of all slopes.
     recipe.report.scale = Scale::Standardised;
-    let job = Job::prepare(&recipe, &folder, None, &PrepareControl::default())
+    let job = Job::prepare(&recipe, &folder, loaded, &PrepareControl::default())
         .map_err(Failure::request)?;
     let interrupted = fit::interrupt_flag();
     let run = |job: Job| -> Result<Run, Failure> {

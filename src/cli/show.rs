@@ -12,10 +12,18 @@ use crate::models::elsewhere::Context;
 
 /// Prints the model of a recipe or of flags.
 pub fn show(args: &ShowArgs) -> Result<(), Failure> {
-    let (recipe, folder) = fit::recipe_of(&args.model)?;
+    let fit::Request {
+        recipe,
+        folder,
+        loaded,
+    } = fit::recipe_of(&args.model)?;
     let entry = models::find(&recipe.model.template).map_err(Failure::request)?;
-    let loaded =
-        job::load_data(&recipe, &folder, &LoadControl::default()).map_err(Failure::request)?;
+    let loaded = match loaded {
+        Some(loaded) => loaded,
+        None => Arc::new(
+            job::load_data(&recipe, &folder, &LoadControl::default()).map_err(Failure::request)?,
+        ),
+    };
     let frame = job::model_frame(&recipe).map_err(Failure::request)?;
     let (design, _) = Design::build(&loaded.table, &frame).map_err(Failure::request)?;
     if args.notation == Notation::Formula {

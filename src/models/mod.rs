@@ -20,6 +20,7 @@ use crate::data::design::Design;
 use crate::data::response::ResponseUse;
 
 pub mod categorical;
+pub mod choice;
 mod coefficients;
 #[cfg(test)]
 mod conformance;

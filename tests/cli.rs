@@ -1379,7 +1379,7 @@ fn bad_input_is_one_sentence_for_each_template() {
     let negative = [
         "`n`",
         "whole number from 0",
-        "-2 in row 2",
+        "-2 in line 3",
         "choose template `linear`",
     ];
     for (template, more) in [
@@ -1397,7 +1397,7 @@ fn bad_input_is_one_sentence_for_each_template() {
     let trials = [
         "number of trials `trials`",
         "whole and at least 1",
-        "2.5 in row 2",
+        "2.5 in line 3",
         "correct that row",
     ];
     for (template, formula, more) in [
@@ -1416,7 +1416,7 @@ fn bad_input_is_one_sentence_for_each_template() {
         &[
             "`died`",
             "to the 1 trials",
-            "2 in row 3",
+            "2 in line 4",
             "correct that row",
         ],
     );

@@ -572,7 +572,7 @@ mod tests {
         let text = table();
         helps_out(
             &mut draft("n,x\n3,1\n-2,4\n0,2\n5,7\n", "poisson", None, "n ~ x"),
-            "it is -2 in row 2",
+            "it is -2 in line 3",
             &["Use Linear regression"],
             "linear: n ~ x",
         );
@@ -583,7 +583,7 @@ mod tests {
                 None,
                 "died | trials(years) ~ x",
             ),
-            "The number of trials `years` must be whole and at least 1, but it is 2.5 in row 1",
+            "The number of trials `years` must be whole and at least 1, but it is 2.5 in line 2",
             &["Use Poisson regression of died with years as exposure"],
             "poisson: died ~ x + offset(log(years))",
         );
@@ -618,7 +618,7 @@ mod tests {
             &mut session,
             "use it as a group",
             &["Use id as a group", "Leave id out"],
-            "mixed: y ~ (1 | id)",
+            "mixed: y ~ 1 + (1 | id)",
         );
     }
 }

@@ -50,10 +50,15 @@ fn words(context: &Context<'_>, mixture: &Mixture, group: Option<&str>) -> Strin
             (false, _) => ("multivariate normal", "normal-inverse-Wishart"),
         };
         text.push_str(&format!(
-            " Within a cluster {} {} {shape}, with a {prior} prior in units of each column's standard deviation: means \
-             count for {} of a row, variances have {} degrees of freedom.",
+            " Within a cluster {} {} {shape}, with a {prior} prior in units of {}: means count for {} of a row, variances \
+             have {} degrees of freedom.",
             listed(&numeric.names),
             if numeric.dim() == 1 { "is" } else { "are" },
+            if context.options.standardize {
+                "each column's standard deviation"
+            } else {
+                "the columns"
+            },
             number(numeric.kappa()),
             number(numeric.variance_df()),
         ));

@@ -1,14 +1,11 @@
-"""Densities of the Stan programs in this folder, from data prepared here: elsewhere.py [CASE...]
+"""Densities of the Stan programs in this folder, from data prepared here: elsewhere.py
 
 Writes densities.csv (case, log density, unconstrained parameters) and, where elsewhere.R has written what brms makes of a
-call (brms/CASE.stan, CASE.json), compares its density with that of our program. Made with PyStan 3.10 (Stan 2.35).
+call (brms/CASE.stan, CASE.json), compares its density with that of our program. All programs are compiled into one binary
+with the compiler and the headers of Stan 2.35 in the Python package httpstan 4.13, and g++ 12.
 """
-import json, math, os, re, sys
+import importlib.util, json, math, os, pathlib, re, subprocess, tempfile
 import numpy as np, pandas as pd
-
-os.environ.setdefault("CXXFLAGS", "-O0")
-import stan
-from stan import model as stan_model
 
 here = os.path.dirname(os.path.abspath(__file__))
 d = pd.read_csv(os.path.join(here, "data.csv"))
@@ -51,9 +48,45 @@ sx, sz, sy = sd(d.x), sd(d.z), sd(d.y)
 my = float(np.mean(d.y))
 
 
-def density(program, data):
-    posterior = stan.build(program, data=data)
-    return lambda u: posterior.log_prob(list(map(float, u)))
+MAIN = """
+#include <stan/io/json/json_data.hpp>
+#include <fstream>
+#include <iomanip>
+template <class Model> void densities(const char* data_file, const char* points_file) {
+  std::ifstream data_stream(data_file), points(points_file);
+  stan::json::json_data data(data_stream);
+  Model model(data, 1, nullptr);
+  std::string line;
+  while (std::getline(points, line)) {
+    std::istringstream numbers(line);
+    std::vector<double> u;
+    std::vector<int> none;
+    for (double value; numbers >> value;) u.push_back(value);
+    if (u.size() != model.num_params_r()) throw std::runtime_error(std::string("wrong number of parameters: ") + data_file);
+    std::cout << std::setprecision(17) << model.template log_prob<false, true>(u, none, nullptr) << std::endl;
+  }
+}
+"""
+
+
+def compiled(programs, folder):
+    """A binary that prints densities of program argv[1] with data argv[2] at the points in argv[3]."""
+    package = pathlib.Path(importlib.util.find_spec("httpstan").origin).parent
+    source = "#include <stan/model/model_header.hpp>\n"
+    for name, program in programs.items():
+        path = folder / f"{name}.stan"
+        path.write_text(program)
+        code = subprocess.run([package / "stanc", "--name", f"{name}_model", "--print-cpp", path], check=True, capture_output=True, text=True).stdout
+        source += code[: code.index("using stan_model =")]
+    source += MAIN + "int main(int, char** argv) {\n  std::string name = argv[1];\n"
+    for name in programs:
+        source += f'  if (name == "{name}") densities<{name}_model_namespace::{name}_model>(argv[2], argv[3]);\n'
+    (folder / "all.cpp").write_text(source + "}\n")
+    flags = "-std=c++14 -O0 -w -D_REENTRANT -DSTAN_THREADS -DBOOST_DISABLE_ASSERTS -D_GLIBCXX_USE_CXX11_ABI=0".split()
+    lib = package / "lib"
+    subprocess.run(["g++", *flags, f"-I{package}/include", folder / "all.cpp", "-o", folder / "all", f"-L{lib}",
+                    "-lsundials_cvodes", "-lsundials_idas", "-lsundials_kinsol", "-lsundials_nvecserial", "-ltbb", f"-Wl,-rpath,{lib}"], check=True)
+    return folder / "all"
 
 
 def in_brms(name, u):
@@ -86,30 +119,34 @@ def modern(program):
 
 
 def main():
-    chosen = sys.argv[1:] or list(CASES)
     rng = np.random.default_rng(20)
     points = {name: rng.normal(0, 0.7, (5, DIMENSIONS[name])).round(3) for name in CASES}
-    path = os.path.join(here, "densities.csv")
-    lines = {}
-    if os.path.exists(path):
-        for line in open(path):
-            lines.setdefault(line.split(",")[0], []).append(line)
-    for name in chosen:
-        program = open(os.path.join(here, f"{name}.stan")).read()
-        data = CASES[name] if name == "categorical" else dict(N=N, **CASES[name])
-        ours = density(program, data)
-        values = [ours(u) for u in points[name]]
-        lines[name] = [",".join([name, repr(v), *map(repr, map(float, u))]) + "\n" for v, u in zip(values, points[name])]
-        print(name, values, flush=True)
-        if in_brms(name, points[name][0]) is not None and os.path.exists(os.path.join(here, "brms", f"{name}.stan")):
-            made = modern(open(os.path.join(here, "brms", f"{name}.stan")).read())
-            theirs = density(made, json.load(open(os.path.join(here, "brms", f"{name}.json"))))
-            apart = [theirs(in_brms(name, u)) - v for u, v in zip(points[name], values)]
-            print("  brms apart by", apart, flush=True)
-            assert max(apart) - min(apart) < 1e-8 * max(100, max(map(abs, values))), name
-        with open(path, "w") as file:
-            for case in CASES:
-                file.writelines(lines.get(case, []))
+    programs, data, at = {}, {}, {}
+    for name in CASES:
+        programs[name] = open(os.path.join(here, f"{name}.stan")).read()
+        data[name] = json.dumps(CASES[name] if name == "categorical" else dict(N=N, **CASES[name]))
+        at[name] = points[name]
+        brms = os.path.join(here, "brms", name)
+        if in_brms(name, points[name][0]) is not None and os.path.exists(brms + ".stan"):
+            programs["brms_" + name] = modern(open(brms + ".stan").read())
+            data["brms_" + name] = open(brms + ".json").read()
+            at["brms_" + name] = [in_brms(name, u) for u in points[name]]
+    with tempfile.TemporaryDirectory() as folder, open(os.path.join(here, "densities.csv"), "w") as file:
+        folder = pathlib.Path(folder)
+        binary = compiled(programs, folder)
+        values = {}
+        for name in programs:
+            (folder / "data.json").write_text(data[name])
+            (folder / "points").write_text("".join(" ".join(map(repr, map(float, u))) + "\n" for u in at[name]))
+            out = subprocess.run([binary, name, folder / "data.json", folder / "points"], check=True, capture_output=True, text=True).stdout
+            values[name] = list(map(float, out.split()))
+        for name in CASES:
+            for value, u in zip(values[name], points[name]):
+                file.write(",".join([name, repr(value), *map(repr, map(float, u))]) + "\n")
+            if "brms_" + name in values:
+                apart = np.array(values["brms_" + name]) - np.array(values[name])
+                print(name, "brms apart by", apart)
+                assert np.ptp(apart) < 1e-8 * max(100, np.abs(values[name]).max()), name
 
 
 if __name__ == "__main__":

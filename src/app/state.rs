@@ -12,6 +12,7 @@ use super::examples::Example;
 use super::foreseeing::PriorPreview;
 use super::preferences::Preferences;
 use super::project::{OpenProject, Then};
+use super::remedies::Remedy;
 use super::trials::{TrialsTask, Tuned};
 use crate::base::reporter::{Severity, Warning};
 use crate::data::load::{LoadControl, Loaded};
@@ -70,6 +71,10 @@ pub struct ModelCheck {
     pub expected: Option<Result<PriorPredictive, String>>,
     /// Remarks.
     pub warnings: Vec<Warning>,
+    /// What helps against each of them.
+    pub remedies: Vec<Vec<Remedy>>,
+    /// What helps against the error.
+    pub ways_out: Vec<Remedy>,
     /// The same model in other notations, or why it is not written down.
     pub elsewhere: Option<Result<Elsewhere, String>>,
     /// Samplers that cannot sample this model, and why: identifier and what follows "Sampler `id` ".

@@ -92,7 +92,7 @@ pub struct FitArgs {
     /// Grouping column for a random intercept
     #[arg(long, requires = "response")]
     pub group: Option<String>,
-    /// Model template
+    /// Model template; chosen by what the response holds if absent
     #[arg(long)]
     pub template: Option<String>,
     /// Sampler, or auto

@@ -1,6 +1,5 @@
 //! `compare`: every sampler that suits a model with its default settings, beside NUTS: bias and cost.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -11,16 +10,21 @@ use super::{Failure, fit, output};
 use crate::base::settings::Settings;
 use crate::engine::comparison::{self, Measured, REFERENCE, Row, Yardstick};
 use crate::engine::recipe::Scale;
-use crate::engine::{Job, PrepareControl, Recipe, Run};
+use crate::engine::{Job, PrepareControl, Run};
 use crate::export::RunFolder;
 use crate::samplers::{self, SamplerEntry};
 
 /// Compares samplers.
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let entries = chosen(&args.samplers)?;
-    let (recipe, folder, yardstick) = subject(args)?;
-    let job = Job::prepare(&recipe, &folder, None, &PrepareControl::default())
-        .map_err(Failure::request)?;
+    let (request, yardstick) = subject(args)?;
+    let job = Job::prepare(
+        &request.recipe,
+        &request.folder,
+        request.loaded,
+        &PrepareControl::default(),
+    )
+    .map_err(Failure::request)?;
     let interrupted = fit::interrupt_flag();
     let run = |mut job: Job| -> Result<Run, Failure> {
         job.recipe.run.max_seconds = args.model.max_seconds;
@@ -55,8 +59,8 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The model, the folder that its data path is relative to, and what samplers are compared with.
-fn subject(args: &CompareArgs) -> Result<(Recipe, PathBuf, Yardstick), Failure> {
+/// The model with its data, and what samplers are compared with.
+fn subject(args: &CompareArgs) -> Result<(fit::Request, Yardstick), Failure> {
     // Shifts in posterior standard deviations do not depend on the scale, but the intercept of raw predictors is a
     // difference of large numbers, whose errors would be those of all slopes.
     let mut scale = Scale::Standardised;
@@ -78,11 +82,11 @@ fn subject(args: &CompareArgs) -> Result<(Recipe, PathBuf, Yardstick), Failure> 
             Yardstick::Summary(results.summary)
         }
     };
-    let (mut recipe, folder) = fit::recipe_of(&model)?;
-    REFERENCE.clone_into(&mut recipe.sampler.id);
-    recipe.sampler.settings = Settings::default();
-    recipe.report.scale = scale;
-    Ok((recipe, folder, yardstick))
+    let mut request = fit::recipe_of(&model)?;
+    REFERENCE.clone_into(&mut request.recipe.sampler.id);
+    request.recipe.sampler.settings = Settings::default();
+    request.recipe.report.scale = scale;
+    Ok((request, yardstick))
 }
 
 /// The samplers asked for, or all.

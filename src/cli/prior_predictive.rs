@@ -8,24 +8,23 @@ use serde_json::json;
 use super::args::PriorPredictiveArgs;
 use super::{Failure, fit, output};
 use crate::data::design::Design;
-use crate::data::load::LoadControl;
 use crate::engine::job;
 use crate::engine::prior_predictive::{Cells, Expected, Outcomes, Outlook, PriorPredictive};
 use crate::models::{self, ParamInfo};
 
 /// Prints the priors of a recipe or of flags, and what they expect.
 pub fn prior_predictive(args: &PriorPredictiveArgs) -> Result<(), Failure> {
-    let (recipe, folder) = fit::recipe_of(&args.model)?;
+    let request = fit::recipe_of(&args.model)?;
+    let recipe = &request.recipe;
     let entry = models::find(&recipe.model.template).map_err(Failure::request)?;
-    let loaded =
-        job::load_data(&recipe, &folder, &LoadControl::default()).map_err(Failure::request)?;
-    let frame = job::model_frame(&recipe).map_err(Failure::request)?;
+    let loaded = request.load()?;
+    let frame = job::model_frame(recipe).map_err(Failure::request)?;
     let (design, _) = Design::build(&loaded.table, &frame).map_err(Failure::request)?;
     let design = Arc::new(design);
-    let options = job::model_options(&recipe).map_err(Failure::request)?;
+    let options = job::model_options(recipe).map_err(Failure::request)?;
     let model = (entry.build)(Arc::clone(&design), &options).map_err(Failure::request)?;
     let found = Outlook::new(&design)
-        .expect(&recipe, &AtomicBool::new(false))
+        .expect(recipe, &AtomicBool::new(false))
         .map_err(Failure::request)?;
     if args.model.json {
         let priors: Vec<_> = model.params().iter().map(prior_json).collect();

@@ -509,7 +509,7 @@ mod tests {
         let error = build("n | trials(k) ~ f").unwrap_err().to_string();
         assert_eq!(
             error,
-            "The number of trials must be whole and at least 1, but it is 0 in row 1"
+            "The number of trials `k` must be whole and at least 1, but it is 0 in row 1; correct that row or choose another column"
         );
     }
 
@@ -579,7 +579,8 @@ mod tests {
         };
         assert_eq!(
             Design::build(&table, &frame).unwrap_err().to_string(),
-            "The response `c` must be a whole number from 0, but it is -2 in row 2"
+            "The response `c` must be a whole number from 0, but it is -2 in row 2; choose template `linear` if it is no count, \
+             or correct that row"
         );
     }
 

@@ -17,6 +17,7 @@ use crate::base::settings::{Default as FieldDefault, Field, Kind};
 use crate::data::design::{Design, Predictor};
 use crate::data::response::ResponseKind;
 
+mod described;
 mod gaussian_mixture;
 mod multivariate_t;
 mod normal_gamma;

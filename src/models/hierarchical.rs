@@ -33,6 +33,7 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 use statrs::function::gamma::ln_gamma;
 
+use super::elsewhere::{Context, Elsewhere};
 use super::glm::Family;
 use super::hierarchy::Hierarchy;
 use super::logistic::{SignedBernoulli, WeightedBinomial, signed_rows, weighted_rows};
@@ -52,6 +53,7 @@ use coordinates::{Layout, MAX_TERMS, PopulationPrior};
 use rows::{GroupedRows, SEGMENT};
 
 mod coordinates;
+mod described;
 mod options;
 mod predicts;
 mod rows;
@@ -101,6 +103,10 @@ impl Template for Hierarchical {
             let data = weighted_rows(&design);
             build(WeightedBinomial, design, &data, options)
         }
+    }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        described::describe(context)
     }
 }
 

@@ -35,12 +35,13 @@ use std::sync::Arc;
 use rand::RngExt as _;
 
 use super::coefficients::{Coefficients, FLAT, INTERCEPT, ResponseScale, SLOPES};
+use super::elsewhere::{Context, Elsewhere};
 use super::glm::GlmRows;
-use super::linear::{Normal, number_row, sigma};
-use super::logistic::{WeightedBinomial, weighted_rows};
-use super::negative_binomial::{NegativeBinomialCounts, shape};
+use super::linear::{self, Normal, number_row, sigma};
+use super::logistic::{self, WeightedBinomial, weighted_rows};
+use super::negative_binomial::{self, NegativeBinomialCounts, shape};
 use super::outcome::Predicts;
-use super::poisson::{PoissonCounts, count_row};
+use super::poisson::{self, PoissonCounts, count_row};
 use super::positive::{Positive, PositivePrior};
 use super::prior::{Prior, read_call, refusal};
 use super::regression::{Parts, Respond, rows_with, value_or};
@@ -204,6 +205,17 @@ impl Template for Mixed {
                 MixedModel::model(parts, Some(0.0), options)
             }
         }
+    }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        let family = context.options.settings.text("family");
+        let regression = match family.unwrap_or("gaussian") {
+            "bernoulli" | "binomial" => logistic::described(context),
+            "poisson" => poisson::described(context),
+            "negative_binomial" => negative_binomial::described(context),
+            _ => linear::described(context)?,
+        };
+        Ok(regression.describe())
     }
 }
 

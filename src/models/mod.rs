@@ -20,6 +20,7 @@ use crate::data::design::Design;
 use crate::data::response::ResponseUse;
 
 pub mod categorical;
+pub mod choice;
 mod coefficients;
 #[cfg(test)]
 mod conformance;
@@ -429,10 +430,8 @@ pub trait Template: 'static {
     /// The same model in words, as an equation and as code of other programs.
     ///
     /// # Errors
-    /// Priors that are not understood; that nobody has written it down.
-    fn elsewhere(_context: &elsewhere::Context<'_>) -> Result<elsewhere::Elsewhere, ModelError> {
-        Err(elsewhere::not_written(Self::SPEC.id))
-    }
+    /// Priors that are not understood.
+    fn elsewhere(context: &elsewhere::Context<'_>) -> Result<elsewhere::Elsewhere, ModelError>;
 }
 
 /// A function that builds a model, see [`Template::build`].

@@ -370,3 +370,34 @@ fn the_model_is_written_down_for_other_programs() {
     }
     harness.get_by_label("Copy");
 }
+
+#[test]
+fn remarks_and_refusals_have_buttons_that_act() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "y,x,twice,n\n1,1,2,3\n4,3,6,0\n2,2,4,-1\n7,6,12,2\n5,5,10,4\n";
+    let mut session = Session::with_file(&folder, "t.csv", text);
+    session.send(Command::AcceptImport);
+    session.send(Command::SetTemplate("linear".to_owned()));
+    session.send(Command::SetFormula("y ~ x + twice".to_owned()));
+    let mut harness = page_harness(session, model_ui);
+    harness.run_steps(3);
+    harness.get_by_label("Leave twice out").click_accesskit();
+    harness.run_steps(3);
+    let formula = Command::SetFormula("y ~ x".to_owned());
+    assert_eq!(harness.state().sent, [formula]);
+    for command in [
+        Command::SetTemplate("poisson".to_owned()),
+        Command::SetFormula("n ~ x".to_owned()),
+    ] {
+        harness.state_mut().session.send(command);
+    }
+    harness.run_steps(3);
+    harness
+        .get_by_label("Use Linear regression")
+        .click_accesskit();
+    harness.run_steps(3);
+    let document = harness.state().session.state.document.clone().unwrap();
+    assert_eq!(document.recipe.model.template, "linear");
+    let check = harness.state().session.state.check.clone().unwrap();
+    assert_eq!(check.error, None);
+}

@@ -1689,3 +1689,67 @@ fn data_that_cannot_tell_groups_apart_are_remarked_on() {
         );
     }
 }
+
+/// What separates the outcome has no posterior under a flat prior; many levels that do are one remark.
+#[test]
+fn separation_is_one_remark_or_a_refusal() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = String::from("y,x,code\n");
+    for i in 0..40 {
+        let y = if i < 20 { "no" } else { "yes" };
+        text.push_str(&format!("{y},{i},c{}\n", i / 4));
+    }
+    fs::write(folder.path().join("t.csv"), text).unwrap();
+    let fit = |more: &[&str]| {
+        let args = ["fit", "--data", "t.csv", "--chains", "1", "--draws", "20"];
+        ergodic(folder.path(), &[&args[..], more].concat())
+    };
+    let flat = ["--set", "priors.b=flat", "--set", "priors.intercept=flat"];
+    let refused = fit(&[&["--formula", "y ~ x"][..], &flat].concat());
+    assert_refused(
+        &refused,
+        &["no posterior", "`x` alone predicts y", "normal(0, 2.5)"],
+    );
+    let notes = stderr(&fit(&["--formula", "y ~ code"]));
+    let about: Vec<&str> = notes
+        .lines()
+        .filter(|line| line.contains("`code"))
+        .collect();
+    assert_eq!(about.len(), 1, "{notes}");
+    assert!(
+        about[0].contains("In 9 of the 10 levels of `code`"),
+        "{notes}"
+    );
+}
+
+/// Nobody reads the notes any longer: the fit goes on and is saved.
+#[test]
+fn a_closed_standard_error_ends_no_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ergodic"))
+        .args("fit --data sample:churn --draws 300 --chains 1 --out run".split(' '))
+        .current_dir(folder.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stderr.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(folder.path().join("run/draws.csv").is_file());
+}
+
+#[test]
+fn a_recipe_runs_with_another_sampler() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = "fit --data sample:churn --sampler nuts --draws 20 --warmup 30 --chains 1 --out a";
+    let first = ergodic(folder.path(), &first.split(' ').collect::<Vec<_>>());
+    assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
+    let other = "fit a/recipe.toml --sampler sgld --draws 20 --chains 1 --out b";
+    let other = ergodic(folder.path(), &other.split(' ').collect::<Vec<_>>());
+    assert_eq!(other.status.code(), Some(0), "{}", stderr(&other));
+    let recipe = fs::read_to_string(folder.path().join("b/recipe.toml")).unwrap();
+    assert!(
+        recipe.contains("id = \"sgld\"") && !recipe.contains("max_depth"),
+        "{recipe}"
+    );
+}

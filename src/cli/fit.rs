@@ -322,10 +322,13 @@ fn prepare(recipe: &Recipe, folder: &Path, loaded: Option<Arc<Loaded>>) -> Resul
     if let Some(mode) = &job.mode {
         output::note(&format!("mode: {}", mode.sentence()));
     }
-    output::note(&format!(
-        "sampler: {}, {}",
-        job.sampler.spec.title, job.sampler_reason
-    ));
+    let title = job.sampler.spec.title;
+    // The adviser's reasons begin with the name.
+    let reason = job.sampler_reason.strip_prefix(title).map_or_else(
+        || format!(", {}", job.sampler_reason),
+        |reason| reason.to_owned(),
+    );
+    output::note(&format!("sampler: {title}{reason}"));
     Ok(job)
 }
 

@@ -386,8 +386,19 @@ fn digits(mcse: Option<f64>) -> usize {
     }
 }
 
+/// From here on numbers are written with an exponent: more digits are no use to anybody.
+const HUGE: f64 = 1e9;
+
 fn decimals(value: Option<f64>, decimals: usize) -> String {
-    value.map_or_else(|| "NA".to_owned(), |value| format!("{value:.decimals$}"))
+    value.map_or_else(
+        || "NA".to_owned(),
+        |value| {
+            if value.abs() >= HUGE {
+                return format!("{value:.3e}");
+            }
+            format!("{value:.decimals$}")
+        },
+    )
 }
 
 fn significant(value: Option<f64>, digits: i32) -> String {
@@ -396,6 +407,9 @@ fn significant(value: Option<f64>, digits: i32) -> String {
         |value| {
             if value == 0.0 || !value.is_finite() {
                 return format!("{value}");
+            }
+            if value.abs() >= HUGE {
+                return format!("{value:.3e}");
             }
             let decimals = (digits - 1 - value.abs().log10().floor() as i32).clamp(0, 12) as usize;
             format!("{value:.decimals$}")

@@ -65,6 +65,12 @@ fn subject(args: &CompareArgs) -> Result<(fit::Request, Yardstick), Failure> {
     // difference of large numbers, whose errors would be those of all slopes.
     let mut scale = Scale::Standardised;
     let mut model = args.model.clone();
+    if model.sampler.is_some() {
+        return Err(Failure::request(
+            "A comparison has several samplers: name them with --samplers, not --sampler",
+        ));
+    }
+    model.keeps_nothing("compare")?;
     let yardstick = match &args.reference {
         Reference::Nuts => Yardstick::Nuts,
         Reference::Quadratic => Yardstick::Quadratic,

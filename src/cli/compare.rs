@@ -1,4 +1,5 @@
-//! `compare`: every sampler that suits a model with its default settings, beside NUTS: bias and cost.
+//! `compare`: every sampler that suits a model with its default settings, beside NUTS, or for mixtures
+//! beside collapsed Gibbs: bias and cost.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -7,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use super::args::{CompareArgs, Reference};
 use super::{Failure, fit, output};
-use crate::engine::comparison::{self, Measured, REFERENCE, Row, Yardstick};
+use crate::engine::comparison::{self, Measured, Row, Yardstick};
 use crate::engine::recipe::Scale;
 use crate::engine::{Job, PrepareControl, Run};
 use crate::samplers::{self, SamplerEntry};
@@ -16,12 +17,14 @@ use crate::samplers::{self, SamplerEntry};
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let entries = chosen(&args.samplers)?;
     let (mut recipe, folder) = fit::recipe_of(&args.model)?;
-    REFERENCE.clone_into(&mut recipe.sampler.id);
     // Shifts in posterior standard deviations do not depend on the scale, but the intercept of raw predictors is a
     // difference of large numbers, whose errors would be those of all slopes.
     recipe.report.scale = Scale::Standardised;
-    let job = Job::prepare(&recipe, &folder, None, &PrepareControl::default())
-        .map_err(Failure::request)?;
+    let control = PrepareControl::default();
+    let job = comparison::job(recipe, |recipe| {
+        Job::prepare(recipe, &folder, None, &control)
+    })
+    .map_err(Failure::request)?;
     let interrupted = fit::interrupt_flag();
     let run = |job: Job| -> Result<Run, Failure> {
         let id = job.sampler.spec.id;

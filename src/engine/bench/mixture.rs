@@ -5,13 +5,14 @@
 //! each; `--data` names a CSV file with the columns `user` and `page`. Without one, data of that shape are simulated: eight
 //! kinds of users with Dirichlet(0.05) probabilities of 200 pages each.
 //!
-//! Unlike the paper, which chose priors by the score for each sampler (a = 0.5 for SCIR and Gibbs, 0.001 for SGRLD), all run
-//! under the same ones: a = 0.5 and a = 0.1, α ~ Gamma(2, 4). The score is the perplexity per visit of users held out, from
-//! their predictive density averaged over the second half of the draws: exactly given the partition for `dp-gibbs` and
-//! `dp-slice`, by the draw's own weights and components for the stochastic samplers.
+//! Unlike the paper, which chose priors by the score for each sampler, all run under the same ones: under a = 0.5, its choice
+//! for SCIR and Gibbs, and under a = 0.001, its choice for SGRLD; α ~ Gamma(2, 4). The score is the perplexity per visit of
+//! users held out, from their predictive density averaged over the second half of the draws: exactly given the partition for
+//! `dp-gibbs` and `dp-slice`, by the draw's own weights and components for the stochastic samplers.
 //!
 //! Stochastic samplers run 5,000 minibatches of 1,000 users with each of three step sizes, of which a reader takes the best,
-//! as the paper does. SGRLD runs at both paces: `common` is the source's, one step for all components.
+//! as the paper does; the first is the paper's own. SGRLD runs at both paces: `common` is the source's, one step for all
+//! components.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -49,12 +50,12 @@ const PAGES: usize = 200;
 const RARE: f64 = 0.05;
 /// Visits of a user beyond the first.
 const VISITS: f64 = 2.0;
-/// Parameters of the Dirichlet prior of a component: the paper's, and one under which most pages are rare.
-const PRIORS: [f64; 2] = [0.5, 0.1];
+/// Parameters of the Dirichlet prior of a component: those that the paper chose for SCIR and for SGRLD.
+const PRIORS: [f64; 2] = [0.5, 0.001];
 /// Step sizes of probabilities and weights that stochastic samplers try, in units of the time in which they relax …
-const STEPS: [[f64; 2]; 3] = [[1.0, 1.0], [0.1, 0.1], [0.01, 0.01]];
-/// … and Langevin times, which SGRLD at the source's pace takes; times of weights beyond the last one diverge.
-const COMMON_STEPS: [[f64; 2]; 3] = [[1e-2, 5e-5], [1e-3, 5e-5], [1e-4, 5e-5]];
+const STEPS: [[f64; 2]; 3] = [[0.1, 0.1], [0.03, 0.03], [0.01, 0.01]];
+/// … and Langevin times, which SGRLD at the source's pace takes.
+const COMMON_STEPS: [[f64; 2]; 3] = [[1e-3, 5e-3], [1e-3, 5e-5], [3e-4, 5e-5]];
 
 /// Users are units.
 const FORMULA: &str = "~ page + (1 | user)";
@@ -387,8 +388,8 @@ mod tests {
             (-found.held_out.iter().sum::<f64>() / visits).exp()
         };
         let exact = perplexity("dp-gibbs", None, 30);
-        let scir = perplexity("dp-scir", Some([0.1; 2]), 60);
-        let sgrld = perplexity("dp-sgrld", Some([0.1; 2]), 60);
+        let scir = perplexity("dp-scir", Some(STEPS[0]), 60);
+        let sgrld = perplexity("dp-sgrld", Some(STEPS[0]), 60);
         assert!(exact < scir && exact < sgrld, "{exact} {scir} {sgrld}");
         assert!(scir.max(sgrld) < 0.5 * PAGES as f64);
     }

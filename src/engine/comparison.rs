@@ -55,13 +55,15 @@ pub struct Row {
 }
 
 /// What bias is measured against.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Yardstick {
     /// A run of an exact sampler with default settings: NUTS, or for mixtures the one of [`bias_check::control_of`].
     #[default]
     Nuts,
     /// The normal distribution with the posterior's mode and curvature.
     Quadratic,
+    /// An earlier, longer run of the same model: its summary on the scale of the job's report.
+    Summary(Vec<SummaryRow>),
 }
 
 /// The job that a comparison is made on: `recipe` with NUTS, or with what `auto` takes for models that it does not suit.
@@ -81,7 +83,8 @@ pub fn job(
     })
 }
 
-/// Runs `entries` one after the other on the model of `job` ([`job`]) and tells each row as it comes. `run` runs a job to its end; `Ok(Err(_))` is why that sampler was not run, an error ends the comparison.
+/// Runs `entries` one after the other on the model of `job` ([`job`]) and tells each row as it comes. `run` runs a job to its
+/// end; `Ok(Err(_))` is why that sampler was not run, an error ends the comparison.
 ///
 /// # Errors
 /// Those of `run`; that there is nothing to compare with.
@@ -113,6 +116,16 @@ pub fn compare<E: From<String>>(
                         .to_owned(),
                 )
             })?;
+            (None, truth)
+        }
+        Yardstick::Summary(truth) => {
+            let names = job.variables();
+            if !truth.iter().map(|row| &row.variable).eq(&names) {
+                return Err(E::from(
+                    "The reference run reports other variables than this model, so it is a run of another model"
+                        .to_owned(),
+                ));
+            }
             (None, truth)
         }
     };

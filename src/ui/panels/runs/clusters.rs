@@ -17,7 +17,7 @@ use crate::ui::plots::axes::{self, Axes, YAxis, faded};
 use crate::ui::plots::legend::{Sign, legend_line};
 use crate::ui::plots::marks::Marks;
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::{self, number, paint, spark};
+use crate::ui::widgets::{self, Segments, number, paint, spark};
 
 /// Clusters whose profiles are listed.
 const LISTED: usize = 100;
@@ -27,9 +27,20 @@ const ROOMY: f32 = 720.0;
 /// Least height of one of several predictive densities.
 const CURVE_HEIGHT: f32 = 130.0;
 
-/// The matrix of common clusters as a picture, made once for each state of the run and theme.
+/// What a narrow pane shows.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Part {
+    #[default]
+    Profiles,
+    Together,
+    Scatter,
+    Curves,
+}
+
+/// What is chosen, and the matrix of common clusters as a picture, made once for each state of the run and theme.
 #[derive(Default)]
 pub struct ClustersView {
+    part: Part,
     made: Option<(Arc<Clusters>, Color32, TextureHandle)>,
 }
 
@@ -70,11 +81,11 @@ pub fn clusters_pane(
         );
         widgets::sentence_line(ui, &text, Text::Caption, true);
     });
-    let area = ui.available_rect_before_wrap();
-    if area.width() < ROOMY {
-        profiles_ui(ui, clusters);
+    if ui.available_width() < ROOMY {
+        one_part_ui(ui, id, clusters, view);
         return;
     }
+    let area = ui.available_rect_before_wrap();
     let has_curves = !clusters.densities.is_empty();
     let pictures = [true, clusters.scatter.is_some(), has_curves];
     let pictures = pictures.into_iter().filter(|there| *there).count() as f32;
@@ -105,6 +116,42 @@ pub fn clusters_pane(
     if has_curves {
         let builder = UiBuilder::new().max_rect(place(pictures - 1.0));
         ui.scope_builder(builder, |ui| curves_ui(ui, id, &clusters.densities));
+    }
+}
+
+/// One thing at a time, where there is no room for more.
+fn one_part_ui(ui: &mut Ui, id: u64, clusters: &Arc<Clusters>, view: &mut ClustersView) {
+    let parts = [
+        (Part::Profiles, "Profiles", true),
+        (Part::Together, "Together", true),
+        (Part::Scatter, "Scatter", clusters.scatter.is_some()),
+        (Part::Curves, "Predictive", !clusters.densities.is_empty()),
+    ];
+    let there = |part: Part| {
+        parts
+            .iter()
+            .any(|(other, _, there)| *other == part && *there)
+    };
+    if !there(view.part) {
+        view.part = Part::Profiles;
+    }
+    let t = tokens();
+    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
+    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        let mut segments = Segments::new("What of the clusters", &mut view.part);
+        for (part, word, _) in parts.into_iter().filter(|(.., there)| *there) {
+            segments = segments.option(part, word);
+        }
+        segments.show(ui);
+    });
+    match (view.part, &clusters.scatter) {
+        (Part::Together, _) => {
+            let place = ui.available_rect_before_wrap();
+            pairs_ui(ui, place.shrink2(vec2(t.space.x3, 0.0)), clusters, view);
+        }
+        (Part::Scatter, Some(scatter)) => scatter_ui(ui, id, scatter, &clusters.partition),
+        (Part::Curves, _) => curves_ui(ui, id, &clusters.densities),
+        _ => profiles_ui(ui, clusters),
     }
 }
 

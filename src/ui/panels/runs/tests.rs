@@ -484,6 +484,10 @@ fn clusters_of_a_mixture_are_listed() {
         .map(|density| density.column.clone())
         .collect();
     assert_eq!(names, ["age", "tenure_months"]);
+    harness
+        .get_by_role_and_label(Role::RadioButton, "Predictive")
+        .click();
+    harness.run_steps(3);
     harness.get_by_label("Predictive density of age with its 90% band over the data's histogram");
 }
 

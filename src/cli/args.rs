@@ -39,7 +39,7 @@ pub enum Command {
     /// Summarise run folders, files of draws, or all runs of a project
     #[command(alias = "summarize")]
     Summarise(SummariseArgs),
-    /// Run every sampler that suits a model with its default settings and compare bias and cost with NUTS
+    /// Run every sampler that suits a model with its default settings and compare bias and cost with NUTS (mixtures: dp-gibbs)
     Compare(Box<CompareArgs>),
     /// Try step sizes of a sampler by short runs and print the best
     Tune(Box<TuneArgs>),
@@ -125,7 +125,7 @@ pub struct FitArgs {
     /// Folder for the run; must be new or empty
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Afterwards run NUTS as a control and report how far an approximate sampler is off
+    /// Afterwards run NUTS (mixtures: dp-gibbs) as a control and report how far an approximate sampler is off
     #[arg(long)]
     pub check_bias: bool,
     /// Print summary.json instead of a table
@@ -184,7 +184,7 @@ pub struct EstimateArgs {
 /// What `compare` measures bias against.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reference {
-    /// A NUTS run with default settings.
+    /// A NUTS run with default settings, one of dp-gibbs for mixtures.
     Nuts,
     /// The normal distribution with the posterior's mode and curvature: for more rows than NUTS can handle.
     Quadratic,

@@ -273,8 +273,15 @@ fn clusters_text(clusters: &Clusters) -> String {
         0 => String::new(),
         more => format!("and {more} smaller ones\n"),
     };
+    let cut_short = if clusters.has_profiles() {
+        String::new()
+    } else {
+        format!(
+            "The run was cut short: these are the {total} units whose clusters were kept, and profiles come with `ergodic resume`\n"
+        )
+    };
     format!(
-        "\nPoint partition: {}, mean variation of information {:.3} from {} draws\n{}{more}",
+        "\nPoint partition: {}, mean variation of information {:.3} from {} draws\n{cut_short}{}{more}",
         crate::data::table::plural(clusters.profiles.len(), "cluster"),
         clusters.distance,
         clusters.draws,

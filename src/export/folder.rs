@@ -328,6 +328,13 @@ impl RunFolder {
             results,
             &self.path.join(partitions::POINT),
         )?;
+        if !clusters.densities.is_empty() {
+            write(
+                find("density")?,
+                results,
+                &self.path.join(partitions::DENSITY),
+            )?;
+        }
         let mut draws = Vec::new();
         let path = self.path.join(partitions::DRAWS);
         partitions::write_draws(results, &mut draws).map_err(|error| {

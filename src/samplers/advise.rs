@@ -8,7 +8,7 @@
 //! [`Sampler::ADVICE`](super::Sampler::ADVICE); nothing here names a sampler.
 
 use super::langevin::centred_batch;
-use super::{REGISTRY, SamplerEntry, SamplerSpec, Target};
+use super::{Family, REGISTRY, SamplerEntry, SamplerSpec, Target};
 use crate::models::Model;
 
 /// Effective draws of an ordinary run, all chains and warm-up: 4 × (1000 + 1000).
@@ -370,6 +370,9 @@ fn reason(chosen: &Judged, others: &[Judged], facts: &Facts) -> String {
     }
     if chosen.exact() && facts.target.simplex.is_some() {
         return CONJUGATE.to_owned();
+    }
+    if chosen.exact() && chosen.spec.family == Family::Mixture {
+        return format!("{title}: it is exact, and of the samplers of partitions it mixes best");
     }
     if chosen.exact() && chosen.traits.grouped {
         return format!(

@@ -407,7 +407,8 @@ fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
     };
     if let Some(done) = words::control_progress(of.entry) {
         let text = format!(
-            "NUTS runs as control, {:.0}% done; the comparison appears here when it ends",
+            "The control, {}, is {:.0}% done; the comparison appears here when it ends",
+            words::control(of.entry),
             100.0 * f64::from(done)
         );
         widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, &text, None);

@@ -513,6 +513,17 @@ fn clusters_of_a_mixture_are_listed() {
         .filter_map(|item| item.accesskit_node().label())
         .any(|label| label.starts_with(&start) && label.contains("age "));
     assert!(listed, "{start}");
+    let names: Vec<String> = clusters
+        .densities
+        .iter()
+        .map(|density| density.column.clone())
+        .collect();
+    assert_eq!(names, ["age", "tenure_months"]);
+    harness
+        .get_by_role_and_label(Role::RadioButton, "Predictive")
+        .click();
+    harness.run_steps(3);
+    harness.get_by_label("Predictive density of age with its 90% band over the data's histogram");
 }
 
 /// The tab that is in front in the group of the trace.

@@ -95,6 +95,8 @@ impl Family for Normal {
 }
 
 impl Respond for Normal {
+    const NORMAL: bool = true;
+
     fn respond(&self, z: f64, _trials: f64, sigma: &Sigma, rng: &mut ChainRng) -> f64 {
         let noise: f64 = StandardNormal.sample(rng);
         z + sigma.log.exp() * noise

@@ -46,6 +46,7 @@ pub mod testing;
 pub use dp_mixture::Mixture;
 pub use effects::{Effect, effect_of};
 pub use hierarchy::Hierarchy;
+pub use mixed::MixedEffects;
 pub use simplex::SimplexCounts;
 
 /// Which rows of the design a call concerns.
@@ -277,6 +278,10 @@ pub trait Model: Send + Sync {
     }
     /// The view of a model whose groups of rows have parameters of their own around common ones.
     fn hierarchy(&self) -> Option<&dyn Hierarchy> {
+        None
+    }
+    /// The view of a mixed model by its parts.
+    fn mixed_effects(&self) -> Option<&dyn MixedEffects> {
         None
     }
 }

@@ -44,6 +44,9 @@ pub(super) const fn priors_with(classes: &'static [(&'static str, &'static str)]
 
 /// What a family says besides its likelihood.
 pub(super) trait Respond: Family {
+    /// Whether rows are normal around their predictor and begin with response and weight after the covariates.
+    const NORMAL: bool = false;
+
     /// A response, in internal units, at the linear predictor `z` of a row with `trials`.
     fn respond(&self, z: f64, trials: f64, shared: &Self::Shared, rng: &mut ChainRng) -> f64;
 

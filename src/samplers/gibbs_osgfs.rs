@@ -38,11 +38,11 @@ use crate::oracle::minibatch::below;
 use crate::oracle::{Oracle, StepError};
 
 /// One in so many rows of an average group, as `osgfs` takes of all rows.
-const BATCH_SHARE: usize = 25;
+pub(super) const BATCH_SHARE: usize = 25;
 /// Rows from which a mean of scores counts as normal.
-const BATCH_NORMAL: usize = 50;
+pub(super) const BATCH_NORMAL: usize = 50;
 
-const FIELDS: &[Field] = &[
+pub(super) const FIELDS: &[Field] = &[
     Field {
         help: "Rows of a group in a minibatch, |S| in the report; smaller groups use all of their rows",
         kind: Kind::Int {

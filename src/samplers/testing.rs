@@ -228,13 +228,14 @@ pub fn anchored_logistic() -> (Arc<dyn Model>, Arc<Anchor>) {
 }
 
 /// The small targets of tests: the closed-form Gaussian of 200 rows and three parameters, a logistic posterior, one of
-/// probabilities, one of groups, and mixtures, which have no mode.
+/// probabilities, one of groups, a mixed model, and mixtures, which have no mode.
 fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Option<Arc<Anchor>>)> {
-    let makers: [fn() -> Anchored; 4] = [
+    let makers: [fn() -> Anchored; 5] = [
         || anchored_gaussian(200, 3, 1),
         anchored_logistic,
         || anchored_categorical(&[120, 40, 30, 9, 1, 0]),
         anchored_groups,
+        super::mixed::testing::anchored_mixed,
     ];
     let mixtures = crate::models::dp_mixture::testing::medium().map(|model| (model, None));
     makers

@@ -140,7 +140,10 @@ impl Sampler for GibbsMixedOsgfs {
 
     fn suits(model: &dyn Model) -> Result<(), String> {
         mixed::suits(model)?;
-        if model.mixed_effects().is_some_and(|view| view.terms().is_empty()) {
+        if model
+            .mixed_effects()
+            .is_some_and(|view| view.terms().is_empty())
+        {
             return Err("needs a group term such as (1 | group) in the formula".to_owned());
         }
         Ok(())
@@ -149,9 +152,9 @@ impl Sampler for GibbsMixedOsgfs {
     fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
         let batch = settings.int("batch").map_or_else(
             || {
-                let (groups, effects) = target.mixed.map_or((1, target.dim), |mixed| {
-                    (mixed.groups, mixed.effects)
-                });
+                let (groups, effects) = target
+                    .mixed
+                    .map_or((1, target.dim), |mixed| (mixed.groups, mixed.effects));
                 (target.num_obs / groups.max(1) / BATCH_SHARE)
                     .max(BATCH_NORMAL)
                     .max(ROWS_PER_PARAMETER * effects)
@@ -241,7 +244,9 @@ impl Sampler for GibbsMixedOsgfs {
             place.copy_from_slice(&state.u[..head]);
             prior_of_head(view, &state.prior, place, prior_grad, prior_curvature);
             let (u, effects) = (&state.u[..head], &state.effects);
-            state.head.advance(config, at, view, None, u, effects, streams)?;
+            state
+                .head
+                .advance(config, at, view, None, u, effects, streams)?;
             state.u[..head].copy_from_slice(&state.head.at);
         }
         let terms = view.terms();
@@ -372,7 +377,13 @@ fn prior_of_head(
 }
 
 impl Unit {
-    fn new(rows: Vec<u32>, num_rows: usize, batch: usize, dim: usize, view: &dyn MixedEffects) -> Self {
+    fn new(
+        rows: Vec<u32>,
+        num_rows: usize,
+        batch: usize,
+        dim: usize,
+        view: &dyn MixedEffects,
+    ) -> Self {
         Self {
             at: vec![0.0; dim],
             rows,
@@ -508,7 +519,10 @@ impl Unit {
         let dim = self.at.len();
         self.hessian.fill(0.0);
         for (k, &row) in self.picks.iter().enumerate() {
-            let (z, score) = (term.row(row as usize).0, &self.scores[k * dim..(k + 1) * dim]);
+            let (z, score) = (
+                term.row(row as usize).0,
+                &self.scores[k * dim..(k + 1) * dim],
+            );
             for i in 0..dim {
                 let line = &mut self.hessian[i * dim..(i + 1) * dim];
                 axpy(self.curvatures[k] * z[i], z, line);

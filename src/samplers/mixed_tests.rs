@@ -1,8 +1,9 @@
 //! Template `mixed` sampled by NUTS, against posteriors of numpyro for the same data (`tests/reference/mixed.py`).
 
+use std::path::Path;
 use std::sync::Arc;
 
-use super::mixed::testing::nested_mixed;
+use super::mixed::testing::{Moments, nested_mixed};
 use super::regression_tests::{read, reported, reported_by};
 use super::testing::{Run, assert_moments_near, estimate};
 use crate::base::settings::{Settings, Value};
@@ -35,12 +36,21 @@ const POISSON: Posterior = Posterior {
     formula: "calls ~ x + (1 | g) + (1 | h)",
     response: ResponseUse::Count,
 };
-/// Groups of 8 rows.
-const DATA: &str = include_str!("../../tests/reference/mixed_data.csv");
+/// Data and reference: 12 groups of 8 rows.
+const SMALL: &str = "mixed";
+/// 10 groups of 300 rows.
+const TALL: &str = "mixed_tall";
+
+/// A file of tests/reference.
+fn file(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference");
+    std::fs::read_to_string(folder.join(name)).unwrap()
+}
 
 impl Posterior {
-    fn model(self, data: &str) -> Arc<dyn Model> {
-        let (names, rows) = read(data);
+    fn model(self, set: &str) -> Arc<dyn Model> {
+        let data = file(&format!("{set}_data.csv"));
+        let (names, rows) = read(&data);
         let column = |j: usize| rows.iter().map(|row| row[j].parse().unwrap()).collect();
         let columns = names.into_iter().enumerate();
         let table = table_of(columns.map(|(j, name)| (name, column(j))).collect());
@@ -54,9 +64,9 @@ impl Posterior {
         built::<Mixed>(&table, self.formula, self.response, &options).unwrap()
     }
 
-    /// Place among the model's quantities, name, mean, its error, and sd, of every row of `reference`.
-    fn expected(self, model: &dyn Model, reference: &str) -> Vec<(usize, String, [f64; 3])> {
-        let rows = rows_of(reference);
+    /// Place among the model's quantities, name, mean, its error, and sd, of every row of the reference.
+    fn expected(self, model: &dyn Model, set: &str) -> Vec<(usize, String, [f64; 3])> {
+        let rows = rows_of(&file(&format!("{set}.csv")));
         let own = rows.into_iter().filter(|row| row[0] == self.family);
         let found: Vec<_> = own
             .map(|row| {
@@ -73,18 +83,53 @@ impl Posterior {
 
     /// Within Monte Carlo errors.
     fn agrees(self, run: &Run, chains: u64, draws: usize) {
-        let model = self.model(DATA);
+        let model = self.model(SMALL);
         let draws = reported_by(run, &model, chains, draws);
-        for (j, name, [mean, error, sd]) in self.expected(model.as_ref(), REFERENCE) {
+        for (j, name, [mean, error, sd]) in self.expected(model.as_ref(), SMALL) {
             let series: Vec<Vec<f64>> = draws.iter().map(|chain| chain[j].clone()).collect();
             let what = format!("{} {} {name}", run.id(), self.family);
             assert_moments_near(&what, &series, mean, error, sd);
         }
     }
-}
 
-/// By numpyro, for [`DATA`].
-const REFERENCE: &str = include_str!("../../tests/reference/mixed.csv");
+    /// Means within `bound` standard deviations and standard deviations within that share, Monte Carlo errors apart.
+    fn is_near(self, run: &Run, set: &str, draws: usize, bound: f64) {
+        let model = self.model(set);
+        let found = reported_by(run, &model, 2, draws);
+        for (j, name, [mean, error, sd]) in self.expected(model.as_ref(), set) {
+            let series: Vec<Vec<f64>> = found.iter().map(|chain| chain[j].clone()).collect();
+            let expected = Moments {
+                mean: (mean, error),
+                sd: (sd, error),
+            };
+            let what = format!("{} {} {name}", run.id(), self.family);
+            Moments::of(&series).assert_near(&expected, bound, bound, &what);
+        }
+    }
+
+    /// The same with so many draws that Monte Carlo errors do not matter; prints the largest deviations.
+    fn is_within(self, run: &Run, set: &str, draws: usize, bound: f64) {
+        let model = self.model(set);
+        let found = reported_by(run, &model, 4, draws);
+        let (mut shifts, mut ratios) = (Vec::new(), Vec::new());
+        for (j, name, [mean, _error, sd]) in self.expected(model.as_ref(), set) {
+            let series: Vec<Vec<f64>> = found.iter().map(|chain| chain[j].clone()).collect();
+            let moments = Moments::of(&series);
+            shifts.push(((moments.mean.0 - mean) / sd, name.clone()));
+            ratios.push((moments.sd.0 / sd - 1.0, name));
+        }
+        for (what, mut values) in [("mean", shifts), ("sd", ratios)] {
+            values.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
+            let (largest, name) = &values[0];
+            let (id, family) = (run.id(), self.family);
+            println!("{id}, {family}: {what} of {name} off by {largest:.4}");
+            assert!(
+                largest.abs() < bound,
+                "{id} {family} {what} {name} {largest}"
+            );
+        }
+    }
+}
 
 /// Rows of a reference: model, variable, mean, its error, sd.
 fn rows_of(text: &str) -> Vec<Vec<String>> {
@@ -108,7 +153,7 @@ fn rows_of(text: &str) -> Vec<Vec<String>> {
 #[test]
 fn correlated_slopes_of_a_gaussian_response_are_those_of_numpyro() {
     GAUSSIAN.agrees(&Run::new("nuts"), 2, 1500);
-    GAUSSIAN.agrees(&Run::new("gibbs-mixed"), 2, 4000);
+    GAUSSIAN.agrees(&Run::new("gibbs-mixed"), 2, 5000);
 }
 
 #[test]
@@ -119,6 +164,30 @@ fn intercepts_of_a_yes_no_response_are_those_of_numpyro() {
 #[test]
 fn crossed_intercepts_of_counts_are_those_of_numpyro() {
     POISSON.agrees(&Run::new("nuts"), 2, 1500);
+}
+
+/// Groups of many rows, by minibatches of their rows.
+#[test]
+fn fisher_scoring_within_gibbs_is_near_numpyro() {
+    for posterior in [GAUSSIAN, BERNOULLI, POISSON] {
+        let run = Run::new("gibbs-mixed-osgfs");
+        posterior.is_near(&run, TALL, 2500, 0.1);
+    }
+}
+
+/// Exact samplers within 0.05 standard deviations and 5 %, OSGFS within Gibbs within 0.1 and 10 %. Measured, largest over all
+/// quantities: MEASURED
+#[test]
+#[ignore = "takes minutes without optimisation"]
+fn long_chains_agree_with_numpyro_to_five_percent() {
+    GAUSSIAN.is_within(&Run::new("gibbs-mixed"), SMALL, 40_000, 0.05);
+    GAUSSIAN.is_within(&Run::new("gibbs-mixed"), TALL, 40_000, 0.05);
+    for posterior in [GAUSSIAN, BERNOULLI, POISSON] {
+        posterior.is_within(&Run::new("gibbs-mixed-osgfs"), TALL, 60_000, 0.1);
+    }
+    for posterior in [GAUSSIAN, BERNOULLI, POISSON] {
+        posterior.is_within(&Run::new("nuts"), SMALL, 10_000, 0.05);
+    }
 }
 
 /// Means and variances of all quantities agree within Monte Carlo errors.
@@ -182,8 +251,8 @@ fn gibbs_samples_the_same_posterior_as_nuts_under_all_priors() {
     ];
     for (k, (priors, standardize)) in all.into_iter().enumerate() {
         let model = nested_mixed("gaussian", priors, standardize);
-        let nuts = reported(&model, 2, 2500);
-        let gibbs = reported_by(&Run::new("gibbs-mixed"), &model, 2, 6000);
+        let nuts = reported(&model, 2, 700);
+        let gibbs = reported_by(&Run::new("gibbs-mixed"), &model, 2, 2000);
         assert_same(&format!("priors {k}"), &model, &gibbs, &nuts);
     }
 }

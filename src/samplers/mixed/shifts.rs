@@ -96,7 +96,11 @@ fn by_level(term: &GroupTerm, num_obs: usize, column: &dyn Fn(usize) -> f64) -> 
 }
 
 /// (k, s, c) with `column` = s z_k + c in all rows.
-fn line(term: &GroupTerm, num_obs: usize, column: &dyn Fn(usize) -> f64) -> Option<(usize, f64, f64)> {
+fn line(
+    term: &GroupTerm,
+    num_obs: usize,
+    column: &dyn Fn(usize) -> f64,
+) -> Option<(usize, f64, f64)> {
     (0..term.width()).find_map(|k| {
         let z = |i: usize| term.row(i).0[k];
         let other = (1..num_obs).find(|&i| (z(i) - z(0)).abs() > EQUAL)?;
@@ -140,7 +144,12 @@ impl Shift {
             trial.copy_from_slice(beta);
             axpy(delta, direction, trial);
             let of_beta: f64 = (0..prior.count())
-                .map(|k| prior.prior(k).log_density(dot(prior.covariates(k), trial)).0)
+                .map(|k| {
+                    prior
+                        .prior(k)
+                        .log_density(dot(prior.covariates(k), trial))
+                        .0
+                })
                 .sum();
             Ok(of_beta + delta * (linear - 0.5 * delta * square))
         };

@@ -1,4 +1,4 @@
-//! Small mixed models for the tests of samplers.
+//! Small mixed models for the tests of samplers, and comparisons of moments.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,6 +12,7 @@ use crate::models::mixed::Mixed;
 use crate::models::testing::{built, table_of};
 use crate::models::{Model, ModelOptions};
 use crate::oracle::Anchor;
+use crate::samplers::testing::estimate;
 
 /// A mixed model with correlated slopes by one grouping and intercepts by another that is nested in it: 5 groups of 12 rows,
 /// each of 3 classes.
@@ -79,4 +80,44 @@ pub fn anchored_mixed() -> (Arc<dyn Model>, Arc<Anchor>) {
         (model, Arc::new(mode.anchor))
     })
     .clone()
+}
+
+/// Mean and standard deviation with their standard errors.
+pub struct Moments {
+    pub mean: (f64, f64),
+    pub sd: (f64, f64),
+}
+
+impl Moments {
+    /// Of the draws of several chains.
+    pub fn of(chains: &[Vec<f64>]) -> Self {
+        let mean = estimate(chains);
+        let squares: Vec<Vec<f64>> = chains
+            .iter()
+            .map(|chain| chain.iter().map(|v| (v - mean.0).powi(2)).collect())
+            .collect();
+        let (variance, error) = estimate(&squares);
+        let sd = variance.sqrt();
+        Self {
+            mean,
+            sd: (sd, 0.5 * error / sd),
+        }
+    }
+
+    /// Within `shift` standard deviations and `ratio` of the standard deviation, and four standard errors.
+    pub fn assert_near(&self, other: &Self, shift: f64, ratio: f64, what: &str) {
+        let unit = other.sd.0;
+        let error = 4.0 * self.mean.1.hypot(other.mean.1) / unit;
+        let found = (self.mean.0 - other.mean.0) / unit;
+        assert!(
+            found.abs() < shift + error,
+            "{what}: shift {found}, error {error}"
+        );
+        let error = 4.0 * self.sd.1.hypot(other.sd.1) / unit;
+        let found = self.sd.0 / unit - 1.0;
+        assert!(
+            found.abs() < ratio + error,
+            "{what}: sd {found}, error {error}"
+        );
+    }
 }

@@ -67,7 +67,7 @@ pub struct DemoArgs {
 }
 
 /// `fit`.
-#[derive(Debug, Parser)]
+#[derive(Clone, Debug, Parser)]
 #[command(args_override_self = true)]
 pub struct FitArgs {
     /// Recipe to run
@@ -172,23 +172,36 @@ pub struct EstimateArgs {
 }
 
 /// What `compare` measures bias against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reference {
-    /// A NUTS run with default settings
+    /// A NUTS run with default settings.
     Nuts,
-    /// The normal distribution with the posterior's mode and curvature: for more rows than NUTS can handle
+    /// The normal distribution with the posterior's mode and curvature: for more rows than NUTS can handle.
     Quadratic,
+    /// A run folder.
+    Run(PathBuf),
+}
+
+impl From<&str> for Reference {
+    fn from(text: &str) -> Self {
+        match text {
+            "nuts" => Self::Nuts,
+            "quadratic" => Self::Quadratic,
+            folder => Self::Run(folder.into()),
+        }
+    }
 }
 
 /// `compare`.
 #[derive(Debug, Parser)]
 #[command(args_override_self = true)]
 pub struct CompareArgs {
-    /// Data, model and run control; its sampler, folder and bias check are not used
+    /// Data, model, chains, seed and time limit; all else of a run is the default of each sampler
     #[command(flatten)]
     pub model: FitArgs,
-    /// What to compare with
-    #[arg(long, value_enum, default_value_t = Reference::Nuts)]
+    /// What to compare with: `nuts` (default settings), `quadratic` (the normal distribution with the posterior's mode and
+    /// curvature, for more rows than NUTS can handle) or the folder of a longer run, whose data and model are then taken
+    #[arg(long, value_name = "REFERENCE", default_value = "nuts", value_parser = |text: &str| Ok::<_, std::convert::Infallible>(Reference::from(text)))]
     pub reference: Reference,
     /// Samplers to compare, comma separated; all that suit the model if absent
     #[arg(long, value_delimiter = ',', value_name = "ID,ID")]

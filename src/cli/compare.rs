@@ -1,5 +1,6 @@
 //! `compare`: every sampler that suits a model with its default settings, beside NUTS: bias and cost.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -8,22 +9,21 @@ use serde_json::{Value as Json, json};
 use super::args::{CompareArgs, Reference};
 use super::{Failure, fit, output};
 use crate::engine::comparison::{self, Measured, REFERENCE, Row, Yardstick};
+use crate::base::settings::Settings;
 use crate::engine::recipe::Scale;
-use crate::engine::{Job, PrepareControl, Run};
+use crate::engine::{Job, PrepareControl, Recipe, Run};
+use crate::export::RunFolder;
 use crate::samplers::{self, SamplerEntry};
 
 /// Compares samplers.
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let entries = chosen(&args.samplers)?;
-    let (mut recipe, folder) = fit::recipe_of(&args.model)?;
-    REFERENCE.clone_into(&mut recipe.sampler.id);
-    // Shifts in posterior standard deviations do not depend on the scale, but the intercept of raw predictors is a
-    // difference of large numbers, whose errors would be those of all slopes.
-    recipe.report.scale = Scale::Standardised;
+    let (recipe, folder, yardstick) = subject(args)?;
     let job = Job::prepare(&recipe, &folder, None, &PrepareControl::default())
         .map_err(Failure::request)?;
     let interrupted = fit::interrupt_flag();
-    let run = |job: Job| -> Result<Run, Failure> {
+    let run = |mut job: Job| -> Result<Run, Failure> {
+        job.recipe.run.max_seconds = args.model.max_seconds;
         let id = job.sampler.spec.id;
         output::note(&format!("Running {id} with its default settings"));
         let (run, _) = fit::watch(&Arc::new(job), None, None, &interrupted)?;
@@ -33,10 +33,6 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
             ));
         }
         Ok(run)
-    };
-    let yardstick = match args.reference {
-        Reference::Nuts => Yardstick::Nuts,
-        Reference::Quadratic => Yardstick::Quadratic,
     };
     let mut rows = Vec::new();
     comparison::compare(
@@ -57,6 +53,36 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
         output::result(&table(&rows, num_obs));
     }
     Ok(())
+}
+
+/// The model, the folder that its data path is relative to, and what samplers are compared with.
+fn subject(args: &CompareArgs) -> Result<(Recipe, PathBuf, Yardstick), Failure> {
+    // Shifts in posterior standard deviations do not depend on the scale, but the intercept of raw predictors is a
+    // difference of large numbers, whose errors would be those of all slopes.
+    let mut scale = Scale::Standardised;
+    let mut model = args.model.clone();
+    let yardstick = match &args.reference {
+        Reference::Nuts => Yardstick::Nuts,
+        Reference::Quadratic => Yardstick::Quadratic,
+        Reference::Run(path) => {
+            let folder = RunFolder::open(path).map_err(|error| {
+                Failure::request(format!(
+                    "A reference is `nuts`, `quadratic` or a run folder. {error}"
+                ))
+            })?;
+            scale = folder.recipe().map_err(Failure::request)?.report.scale;
+            if model.recipe.is_none() && model.data.is_none() {
+                model.recipe = Some(path.join("recipe.toml"));
+            }
+            let results = folder.results().map_err(Failure::request)?;
+            Yardstick::Summary(results.summary)
+        }
+    };
+    let (mut recipe, folder) = fit::recipe_of(&model)?;
+    REFERENCE.clone_into(&mut recipe.sampler.id);
+    recipe.sampler.settings = Settings::default();
+    recipe.report.scale = scale;
+    Ok((recipe, folder, yardstick))
 }
 
 /// The samplers asked for, or all.

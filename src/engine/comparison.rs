@@ -54,13 +54,15 @@ pub struct Row {
 }
 
 /// What bias is measured against.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Yardstick {
     /// A run of [`REFERENCE`] with default settings.
     #[default]
     Nuts,
     /// The normal distribution with the posterior's mode and curvature.
     Quadratic,
+    /// An earlier, longer run of the same model: its summary on the scale of the job's report.
+    Summary(Vec<SummaryRow>),
 }
 
 /// Runs `entries` one after the other on the model of `job`, whose sampler is [`REFERENCE`], and tells each row as it
@@ -95,6 +97,16 @@ pub fn compare<E: From<String>>(
                         .to_owned(),
                 )
             })?;
+            (None, truth)
+        }
+        Yardstick::Summary(truth) => {
+            let names = job.variables();
+            if !truth.iter().map(|row| &row.variable).eq(&names) {
+                return Err(E::from(
+                    "The reference run reports other variables than this model, so it is a run of another model"
+                        .to_owned(),
+                ));
+            }
             (None, truth)
         }
     };

@@ -141,7 +141,8 @@ mod tests {
             } in found
             {
                 for (i, g) in index.into_iter().enumerate() {
-                    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+                    let dot =
+                        |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
                     let fixed = dot(&x[3 * i..3 * i + 3], &direction);
                     let own = &by_group[g as usize * width..][..width];
                     let varying = dot(&z[i * width..][..width], own);

@@ -27,7 +27,6 @@
 use rand::RngExt as _;
 
 use super::advise::Traits;
-use super::fisher::FisherStep;
 use super::gibbs_osgfs::{BATCH_NORMAL, BATCH_SHARE, FIELDS};
 use super::mixed::nesting::{self, Nested};
 use super::mixed::shifts::{self, Shift};
@@ -38,6 +37,7 @@ use super::{
     Family, InfoColumn, NOISE_SHARE, Phase, ROWS_SHARE, Sampler, SamplerSpec, StateVisitor, Target,
     Tick,
 };
+use crate::base::fisher_step::FisherStep;
 use crate::base::linalg::{axpy, dot};
 use crate::base::rng::{ChainRng, Streams, substream};
 use crate::base::settings::{SettingError, Settings, Value};
@@ -210,7 +210,7 @@ impl Sampler for GibbsMixedOsgfs {
             groups,
             head: Unit::new(Vec::new(), num_obs, head_batch, head, view),
             prior: view.coefficient_prior(),
-            shifts: shifts::find(view, num_obs),
+            shifts: shifts::find(view),
             nested: nesting::find(view),
             spreads: Vec::with_capacity(view.terms().len()),
         })

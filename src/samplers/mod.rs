@@ -34,7 +34,6 @@ mod dp_stochastic;
 mod energy_conserving;
 #[cfg(test)]
 mod examples_tests;
-mod fisher;
 mod fisher_scoring;
 #[cfg(test)]
 mod full_data_tests;

@@ -17,7 +17,6 @@
 //! where groups have many rows; Laplace's approximation errs there less and needs no random numbers.
 
 use rand::RngExt as _;
-use rand_distr::{Distribution as _, StandardNormal};
 
 use super::data::RandomTerm;
 use super::family::Family;
@@ -27,6 +26,7 @@ use crate::base::fisher_step::{FisherStep, k_limit};
 use crate::base::linalg::{Cholesky, axpy, dot};
 use crate::base::rng::{ChainRng, substream};
 use crate::data::spanned::{Direction, GroupColumns, directions};
+use crate::models::mixed::MAX_EFFECTS as MOST;
 
 /// Iterations that are forgotten: from the estimates without groups the expanded EM needs about ten.
 const BURN_IN: usize = 30;
@@ -64,10 +64,12 @@ pub struct MonteCarlo {
     pub sd: Vec<Vec<f64>>,
     /// Of the shape, if there is one.
     pub shape: Option<f64>,
-    /// Iterations that were averaged.
-    pub iterations: usize,
-    /// Sweeps of all effects.
-    pub sweeps: usize,
+    /// All iterations.
+    pub iterations: u64,
+    /// Of these, at the end, averaged.
+    pub averaged: usize,
+    /// Passes over as many rows as there are.
+    pub passes: u64,
 }
 
 /// The effects of one group at work.
@@ -114,9 +116,10 @@ struct Chain<'a> {
     information: Vec<f64>,
     batch: usize,
     rng: ChainRng,
-    /// Rows visited.
+    /// Rows visited, and passes that they come to.
     visited: u64,
     passes: u64,
+    iterations: u64,
 }
 
 /// Estimates of θ, β and the log shape for `laplace.data`, in one vector, from a start of the same form, with their errors.
@@ -124,7 +127,7 @@ struct Chain<'a> {
 /// # Errors
 /// Cancelled; a covariance that is not positive definite.
 pub fn maximise(
-    laplace: &mut Laplace<'_>,
+    laplace: &Laplace<'_>,
     start: &[f64],
     control: &MixedControl,
 ) -> Result<(Vec<f64>, MonteCarlo), MixedError> {
@@ -187,14 +190,65 @@ fn halves_agree(course: &[Vec<f64>]) -> bool {
         .all(|((a, b), error)| (a - b).abs() <= AGREEMENT * error)
 }
 
+impl<'a> Term<'a> {
+    fn new(data: &'a MixedData, columns: &'a RandomTerm, start: usize) -> Self {
+        let (q, levels) = (columns.width(), columns.levels.len());
+        let mut rows = vec![Vec::new(); levels];
+        for (row, &level) in columns.index.iter().enumerate() {
+            rows[level as usize].push(row as u32);
+        }
+        let mut order: Vec<u32> = Vec::with_capacity(columns.index.len());
+        let groups = rows
+            .into_iter()
+            .map(|rows| {
+                let first = order.len();
+                order.extend(rows);
+                Group {
+                    rows: first..order.len(),
+                    covariance: vec![0.0; q * q],
+                    seen: 0,
+                }
+            })
+            .collect();
+        let group = GroupColumns {
+            index: &columns.index,
+            z: &columns.z,
+            width: q,
+            levels,
+        };
+        let mut identity = vec![0.0; q * q];
+        for i in 0..q {
+            identity[i * q + i] = 1.0;
+        }
+        Self {
+            columns,
+            start,
+            order,
+            groups,
+            directions: directions(&|row| data.row(row), data.num_columns(), &group),
+            step: FisherStep::empty(q),
+            precision: identity.clone(),
+            covariance: identity,
+            squares: vec![0.0; q * q],
+        }
+    }
+}
+
 impl<'a> Chain<'a> {
+    /// At the modes of `laplace`, which stands at `start`, with the identity for the covariance of effects.
     fn new(laplace: &Laplace<'a>, start: &[f64]) -> Result<Self, MixedError> {
         let data = laplace.data;
-        let (n, p) = (data.num_obs(), data.num_columns());
-        let free = laplace.shape.len();
-        let head = start[free..].to_vec();
+        let n = data.num_obs();
+        let head = start[laplace.shape.len()..].to_vec();
         let mut terms = Vec::new();
         for (t, columns) in data.terms.iter().enumerate() {
+            if columns.width() > MOST {
+                return Err(MixedError::Data(format!(
+                    "The group term of `{}` has {} effects, more than the {MOST} that Monte Carlo EM takes; use the method `laplace`",
+                    columns.group,
+                    columns.width()
+                )));
+            }
             terms.push(Term::new(data, columns, laplace.blocks.start[t]));
         }
         let groups = data.terms.iter().map(|term| term.levels.len()).max();
@@ -214,8 +268,8 @@ impl<'a> Chain<'a> {
             rng: substream(SEED, 0),
             visited: 0,
             passes: 0,
+            iterations: 0,
         };
-        debug_assert!(chain.head.len() >= p);
         chain.settle()?;
         Ok(chain)
     }
@@ -268,6 +322,7 @@ impl<'a> Chain<'a> {
 
     /// One iteration of EM.
     fn iterate(&mut self, control: &MixedControl) -> Result<(), MixedError> {
+        self.iterations += 1;
         self.sums.fill(0.0);
         self.score.fill(0.0);
         self.information.fill(0.0);
@@ -368,16 +423,16 @@ impl<'a> Chain<'a> {
 
     /// Score and information of β and the log shape at the present effects, from as many rows as the groups use.
     fn add_head(&mut self) {
-        let (n, p, dim) = (
-            self.base.len(),
-            self.data.num_columns(),
-            self.head.len(),
-        );
+        let (n, p, dim) = (self.base.len(), self.data.num_columns(), self.head.len());
         let groups = self.terms.iter().map(|term| term.groups.len()).max();
         let batch = (self.batch * groups.unwrap_or(1)).min(n);
         let factor = n as f64 / batch as f64;
         for k in 0..batch {
-            let row = if batch == n { k } else { self.rng.random_range(0..n) };
+            let row = if batch == n {
+                k
+            } else {
+                self.rng.random_range(0..n)
+            };
             let (y, trials, weight) = self.row(row);
             let eta = self.predictor(row);
             let d = self.family.at(eta, y, trials);
@@ -422,14 +477,15 @@ impl<'a> Chain<'a> {
             let mut step = self.score.clone();
             factor.solve(&mut step);
             let longest = step.iter().fold(0.0, |m: f64, s| m.max(s.abs()));
-            axpy(LONGEST_STEP.min(longest) / longest.max(f64::MIN_POSITIVE), &step, &mut self.head);
+            let length = LONGEST_STEP.min(longest) / longest.max(f64::MIN_POSITIVE);
+            axpy(length, &step, &mut self.head);
         }
         let count = SWEEPS as f64;
         for term in &mut self.terms {
             let (q, groups) = (term.columns.width(), term.groups.len());
             let range = term.start..term.start + q * groups;
-            let means: Vec<f64> = self.sums[range.clone()].iter().map(|s| s / count).collect();
-            let mut means = means;
+            let sums = self.sums[range.clone()].iter();
+            let mut means: Vec<f64> = sums.map(|sum| sum / count).collect();
             for square in &mut term.squares {
                 *square /= count;
             }
@@ -482,11 +538,7 @@ impl<'a> Chain<'a> {
     }
 
     /// θ, β and the log shape of averaged estimates.
-    fn parameters(
-        &self,
-        laplace: &Laplace<'_>,
-        estimates: &[f64],
-    ) -> Result<Vec<f64>, MixedError> {
+    fn parameters(&self, laplace: &Laplace<'_>, estimates: &[f64]) -> Result<Vec<f64>, MixedError> {
         let mut rest = &estimates[self.head.len()..];
         let mut lambda = laplace.shape.zeros();
         for (term, lambda) in self.terms.iter().zip(&mut lambda) {
@@ -534,8 +586,9 @@ impl<'a> Chain<'a> {
                 .iter()
                 .map(|term| rest.by_ref().take(term.columns.width()).collect())
                 .collect(),
-            iterations: course.len(),
-            sweeps: self.passes as usize,
+            iterations: self.iterations,
+            averaged: course.len(),
+            passes: self.passes,
         }
     }
 }

@@ -19,6 +19,8 @@ pub(super) mod shifts;
 pub(super) mod statistics;
 #[cfg(test)]
 pub(super) mod testing;
+#[cfg(test)]
+mod tests;
 
 /// First width of slices along logarithms of scales and transformed correlations: the size of their priors. Wider than a
 /// posterior costs two or three evaluations more, without any pass over rows.

@@ -1,17 +1,15 @@
 //! Small mixed models for the tests of samplers, and comparisons of moments.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use rand_distr::{Distribution as _, StandardNormal};
 
 use crate::base::rng::{Purpose, stream};
 use crate::base::settings::{Settings, Value};
 use crate::data::response::ResponseUse;
-use crate::estimators::{ModeControl, find_mode};
 use crate::models::mixed::Mixed;
 use crate::models::testing::{built, table_of};
 use crate::models::{Model, ModelOptions};
-use crate::oracle::Anchor;
 use crate::samplers::testing::estimate;
 
 /// A mixed model with correlated slopes by one grouping and intercepts by another that is nested in it: 5 groups of 12 rows,
@@ -69,17 +67,6 @@ pub fn nested_mixed(family: &str, priors: &[(&str, &str)], standardize: bool) ->
         &options,
     )
     .unwrap()
-}
-
-/// Such a posterior of a normal response, with its mode.
-pub fn anchored_mixed() -> (Arc<dyn Model>, Arc<Anchor>) {
-    static ONCE: OnceLock<(Arc<dyn Model>, Arc<Anchor>)> = OnceLock::new();
-    ONCE.get_or_init(|| {
-        let model = nested_mixed("gaussian", &[], true);
-        let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
-        (model, Arc::new(mode.anchor))
-    })
-    .clone()
 }
 
 /// Mean and standard deviation with their standard errors.

@@ -1,8 +1,8 @@
 //! Columns of fixed effects that the effects of groups can take over.
 //!
-//! Where x_i'd = z_i'a_g for all rows i of every group g, β + δ d and r_g − δ a_g give the same predictors: intercepts and
-//! slopes that vary by group, and columns that are constant within groups. Whoever moves coefficients and effects in turn needs
-//! such directions, along which both can move at once.
+//! Where x_i'd = z_i'a_g for all rows i of every group g, β + δ d and r_g − δ a_g give the same predictors: intercepts
+//! and slopes that vary by group, and columns that are constant within groups. Whoever moves coefficients and effects
+//! in turn needs such directions, along which both can move at once.
 
 /// Relative difference that still counts as equal.
 const EQUAL: f64 = 1e-9;
@@ -113,7 +113,8 @@ fn line(group: &GroupColumns<'_>, column: &dyn Fn(usize) -> f64) -> Option<(usiz
 mod tests {
     use super::*;
 
-    /// Intercept, x, and w that is constant within groups; effects of intercept and x, of x alone, of the intercept alone.
+    /// Intercept, x, and w that is constant within groups; effects of intercept and x, of x alone, of the intercept
+    /// alone.
     #[test]
     fn directions_leave_predictors_as_they_are() {
         let index = [0, 0, 0, 1, 1, 2, 2, 2];

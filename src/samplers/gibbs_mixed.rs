@@ -1,23 +1,24 @@
 //! Exact Gibbs sampling of normal mixed models (`gibbs-mixed`).
 //!
-//! References: Gelfand, Hills, Racine-Poon and Smith (1990), Illustration of Bayesian inference in normal data models using
-//! Gibbs sampling; Neal (2003) for slices; Yu and Meng (2011), To center or not to center, for interweaving.
+//! References: Gelfand, Hills, Racine-Poon and Smith (1990), Illustration of Bayesian inference in normal data models
+//! using Gibbs sampling; Neal (2003) for slices; Yu and Meng (2011), To center or not to center, for interweaving.
 //!
 //! **One step.** The likelihood depends on sums of products over rows alone ([`super::mixed::statistics`]), made once.
 //!
 //! 1. Student-t and Laplace priors of coefficients as mixtures of normals: their precisions given β.
-//! 2. For each term t: (β, r_t) given all else from their joint normal, β with r_t integrated out and then r_t group by group.
-//!    Drawn together, because an intercept that groups know well could not move otherwise.
+//! 2. For each term t: (β, r_t) given all else from their joint normal, β with r_t integrated out and then r_t group by
+//!    group. Drawn together, because an intercept that groups know well could not move otherwise.
 //! 3. Between nested groups, what all inner groups share ([`super::mixed::nesting`]).
-//! 4. For each term its sds and correlations, each along its slice: given the effects r (good where groups have many rows),
-//!    then given r in units of its scale (good where they have few), r moving along.
+//! 4. For each term its sds and correlations, each along its slice: given the effects r (good where groups have many
+//!    rows), then given r in units of its scale (good where they have few), r moving along.
 //! 5. σ along its slice.
 //!
 //! Every draw is from a full conditional of the model's own posterior, whatever its priors are.
 //!
-//! No settings. **Cost.** One pass over all rows at the start; a draw costs Σ_t G_t q_t² (q_t + P), and as many operations as
-//! there are pairs of crossed groups with a row in common. **Bias.** None.
-//! **Not for** groups of one or two rows: σ and the spread of groups can then be told apart by few, and follow each other slowly.
+//! No settings. **Cost.** One pass over all rows at the start; a draw costs Σ_t G_t q_t² (q_t + P), and as many
+//! operations as there are pairs of crossed groups with a row in common. **Bias.** None.
+//! **Not for** groups of one or two rows: σ and the spread of groups can then be told apart by few, and follow each
+//! other slowly.
 
 use rand_distr::{Distribution as _, StandardNormal};
 
@@ -81,11 +82,11 @@ impl Sampler for GibbsMixed {
         id: "gibbs-mixed",
         family: Family::Groups,
         title: "Gibbs, normal mixed models",
-        about: "Draws coefficients and effects of groups together, then standard deviations and correlations: exact, at a cost that \
-                does not grow with the rows",
-        cite: "Gelfand, Hills, Racine-Poon and Smith 1990, JASA 85; Yu and Meng 2011, J. of Computational and Graphical Statistics 20",
-        formula: "(β, r_t) ~ normal given the rest, for each term t; sds and correlations along slices given r, then given r in \
-                  their units; σ along its slice",
+        about: "Draws coefficients and effects of groups together, then standard deviations and correlations: exact, at \
+                a cost that does not grow with the rows",
+        cite: "Gelfand, Hills, Racine-Poon and Smith 1990, JASA 85; Yu and Meng 2011, JCGS 20",
+        formula: "(β, r_t) ~ normal given the rest, for each term t; sds and correlations along slices given r, then \
+                  given r in their units; σ along its slice",
         fields: &[],
         info: &[InfoColumn {
             name: LOG_DENSITY,
@@ -103,7 +104,7 @@ impl Sampler for GibbsMixed {
         let normal = model.mixed_effects().and_then(|view| view.normal_row(0));
         if normal.is_none() {
             return Err(
-                "needs a normal response, family gaussian; for others there are `nuts` and `gibbs-mixed-osgfs`".to_owned(),
+                "needs a normal response, family gaussian; others take `nuts` or `gibbs-mixed-osgfs`".to_owned(),
             );
         }
         Ok(())

@@ -6,13 +6,13 @@
 //!
 //! **One step.**
 //!
-//! 1. For each term and group: r_t[g] by a step of OSGFS (A-30) on its conditional, whose prior N(0, Σ_t) is the report's
-//!    "strong prior": r' = r + D ĝ + N(0, 2D − (n²/|S|) D C D − D H D) with ĝ from |S| of the group's n rows, H = n C + Σ_t⁻¹, and
-//!    C the covariance of row gradients, averaged over warm-up. Groups of at most |S| rows use all of them, with n C the
-//!    curvature of the rows.
+//! 1. For each term and group: r_t[g] by a step of OSGFS (A-30) on its conditional, whose prior N(0, Σ_t) is the
+//!    report's "strong prior": r' = r + D ĝ + N(0, 2D − (n²/|S|) D C D − D H D) with ĝ from |S| of the group's n rows,
+//!    H = n C + Σ_t⁻¹, and C the covariance of row gradients, averaged over warm-up. Groups of at most |S| rows use all
+//!    of them, with n C the curvature of the rows.
 //! 2. β and the family's auxiliary coordinate by the same step on all rows, |S| times the number of groups of them.
-//! 3. Along directions that leave every predictor as it is, between coefficients and effects ([`super::mixed::shifts`]) and
-//!    between nested groups ([`super::mixed::nesting`]): exactly, without rows.
+//! 3. Along directions that leave every predictor as it is, between coefficients and effects ([`super::mixed::shifts`])
+//!    and between nested groups ([`super::mixed::nesting`]): exactly, without rows.
 //! 4. Standard deviations and correlations given the effects along slices: exactly, without rows.
 //!
 //! | setting | meaning | default |
@@ -21,8 +21,9 @@
 //! | `k_bound` | bound on k, as for `osgfs` | directions: N(0, Σ) is a strong prior, under which k may be larger |
 //! | `steps` | steps per group and draw | 1, as in the source |
 //!
-//! **Cost.** \|S\| rows per group and draw, twice. **Bias.** That of OSGFS: conditionals are taken to be normal, and the spread
-//! of row gradients to equal their curvature. **Not for** groups of few rows, where `nuts` is exact at the same cost.
+//! **Cost.** \|S\| rows per group and draw, twice. **Bias.** That of OSGFS: conditionals are taken to be normal, and
+//! the spread of row gradients to equal their curvature. **Not for** groups of few rows, where `nuts` is exact at the
+//! same cost.
 
 use rand::RngExt as _;
 
@@ -108,8 +109,8 @@ impl Sampler for GibbsMixedOsgfs {
         id: "gibbs-mixed-osgfs",
         family: Family::Groups,
         title: "Gibbs, OSGFS effects",
-        about: "Mixed models of all families: effects and coefficients by Fisher scoring with minibatches, spread of groups exactly; \
-                for groups of thousands of rows",
+        about: "Mixed models of all families: effects and coefficients by Fisher scoring with minibatches, spread of \
+                groups exactly; for groups of thousands of rows",
         cite: "El Hanchi, \"Stochastic gradient MCMC algorithms and their applications\", report, 2018, section 3.2",
         formula: "r_g' = r_g + D ĝ(r_g) + N(0, 2D − (n²/|S|) D C D − D H D), H = n C + Σ⁻¹, for each group g; β likewise; \
                   sds and correlations along slices given r",
@@ -405,8 +406,8 @@ impl Unit {
         }
     }
 
-    /// Moves `at`, whose prior is in place; `term` is that of a group, `None` for β and the auxiliary coordinate, which stand
-    /// at the beginning of `head`.
+    /// Moves `at`, whose prior is in place; `term` is that of a group, `None` for β and the auxiliary coordinate, which
+    /// stand at the beginning of `head`.
     fn advance(
         &mut self,
         config: &Config,
@@ -420,8 +421,8 @@ impl Unit {
         let (n, dim) = (self.num_rows, self.at.len());
         let all = self.batch == n;
         let learns = at.phase != Phase::Draw;
-        // Rows that are fitted badly have little curvature, and steps of Newton's size would run away: the first half of
-        // warm-up adds the squares of row gradients, and is forgotten.
+        // Rows that are fitted badly have little curvature, and steps of Newton's size would run away: the first half
+        // of warm-up adds the squares of row gradients, and is forgotten.
         let early = match at.phase {
             Phase::Warmup {
                 length: Some(length),

@@ -221,8 +221,8 @@ fn fisher_scoring_within_gibbs_is_near_numpyro() {
     }
 }
 
-/// Exact samplers within 0.05 standard deviations and 5 %, OSGFS within Gibbs within 0.1 and 10 %. Measured, largest over all
-/// quantities: MEASURED
+/// Exact samplers within 0.05 standard deviations and 5 %, OSGFS within Gibbs within 0.1 and 10 %. Measured, largest
+/// over all quantities: MEASURED
 #[test]
 #[ignore = "takes minutes without optimisation"]
 fn long_chains_agree_with_numpyro_to_five_percent() {

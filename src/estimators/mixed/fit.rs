@@ -81,8 +81,8 @@ pub static METHODS: &[MethodSpec] = &[
         method: Method::Mcem,
         id: "mcem",
         title: "Monte Carlo EM",
-        about: "EM whose expectations are averages of effects drawn by stochastic gradient Fisher scoring, with their Monte Carlo \
-                errors; for yes-no responses and counts in groups of many rows",
+        about: "EM whose expectations are averages of effects drawn by stochastic gradient Fisher scoring, with \
+                their Monte Carlo errors; for yes-no responses and counts in groups of many rows",
         cite: "Booth and Hobert (1999), JRSS B 61; El Hanchi, report, 2018, section 3.3",
     },
 ];

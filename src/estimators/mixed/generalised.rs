@@ -134,8 +134,8 @@ pub fn fit_generalised(
     Ok(fit)
 }
 
-/// Searches from `parameters`, in place, to the end: diagonals of Λ are not negative, and 0 where that is not worse. Returns
-/// iterations.
+/// Searches from `parameters`, in place, to the end: diagonals of Λ are not negative, and 0 where that is not worse.
+/// Returns iterations.
 fn finish(
     objective: &mut Objective<'_, '_>,
     parameters: &mut [f64],
@@ -302,8 +302,8 @@ fn start(
     Ok((parameters, inverse))
 }
 
-/// Second derivatives of the deviance in all parameters, by differences of fourth order: of the gradient for Laplace's, of
-/// the value for quadrature.
+/// Second derivatives of the deviance in all parameters, by differences of fourth order: of the gradient for Laplace's,
+/// of the value for quadrature.
 fn curvature(
     objective: &mut Objective<'_, '_>,
     at: &[f64],
@@ -355,8 +355,8 @@ fn curvature(
     Ok(hessian)
 }
 
-/// The covariance of β for scaled columns: from the curvature in all parameters that are not at an edge, or given θ where
-/// that is not positive definite.
+/// The covariance of β for scaled columns: from the curvature in all parameters that are not at an edge, or given θ
+/// where that is not positive definite.
 fn covariance(
     laplace: &Laplace<'_>,
     parameters: &[f64],

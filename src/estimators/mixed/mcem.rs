@@ -3,18 +3,19 @@
 //! One iteration at β, Σ_t (and the log of the shape):
 //!
 //! * **E.** Sweeps of the effects b given y, as in the sampler `gibbs-mixed-osgfs`: each group by a step of OSGFS,
-//!   b' = b + D ĝ + N(0, 2D − (n²/|S|) D C D − D H D), H = n C + Σ⁻¹, with |S| of its n rows (all of them, and C their curvature
-//!   over n, where n ≤ |S|). Means over sweeps of b, b b', and of score and information of β stand for expectations.
-//! * **M.** β (and the log shape) by a Newton step on their expected log likelihood (Lange 1995); what all groups share moves
-//!   from b to β, in the directions of [`crate::data::spanned`], which is the expanded model of Liu, Rubin and Wu (1998): plain
-//!   EM would take as many iterations as groups have rows; Σ_t is the mean of b b' thereafter.
+//!   b' = b + D ĝ + N(0, 2D − (n²/|S|) D C D − D H D), H = n C + Σ⁻¹, with |S| of its n rows (all of them, and C their
+//!   curvature over n, where n ≤ |S|). Means over sweeps of b, b b', and of score and information of β stand for
+//!   expectations.
+//! * **M.** β (and the log shape) by a Newton step on their expected log likelihood (Lange 1995); what all groups share
+//!   moves from b to β, in the directions of [`crate::data::spanned`], which is the expanded model of Liu, Rubin and Wu
+//!   (1998): plain EM would take as many iterations as groups have rows; Σ_t is the mean of b b' thereafter.
 //!
-//! The first [`BURN_IN`] iterations are forgotten. Then iterates are averaged, twice as many each time, until the means of both
-//! halves agree within [`AGREEMENT`] Monte Carlo errors, which come from the means of [`BATCHES`] stretches of iterations.
-//! Averages over S sweeps each have a bias of order 1/S, far below these errors.
+//! The first 30 iterations are forgotten. Then iterates are averaged, twice as many each time, until the means
+//! of both halves agree within 3 Monte Carlo errors, which come from the means of 8 stretches of
+//! iterations. Averages over S sweeps each have a bias of order 1/S, far below these errors.
 //!
-//! **Cost** per sweep |S| rows per group and as many for β. **Bias.** That of OSGFS, which takes conditionals to be normal: none
-//! where groups have many rows; Laplace's approximation errs there less and needs no random numbers.
+//! **Cost** per sweep |S| rows per group and as many for β. **Bias.** That of OSGFS, which takes conditionals to be
+//! normal: none where groups have many rows; Laplace's approximation errs there less and needs no random numbers.
 
 use rand::RngExt as _;
 
@@ -36,8 +37,8 @@ const FIRST_AVERAGE: usize = 80;
 const MOST_ITERATIONS: usize = 1280;
 /// Sweeps of an iteration, of which a seventh count as independent.
 const SWEEPS: usize = 40;
-/// Largest step constant of OSGFS. Conditionals of few rows are skewed, and the error of a step grows with it; at 2 draws of a
-/// normal one would be independent.
+/// Largest step constant of OSGFS. Conditionals of few rows are skewed, and the error of a step grows with it; at 2
+/// draws of a normal one would be independent.
 const MOST_K: f64 = 0.5;
 /// Rows of a group per step, as in `gibbs-mixed-osgfs`: one in so many, and at least so many.
 const BATCH_SHARE: usize = 25;
@@ -122,7 +123,8 @@ struct Chain<'a> {
     iterations: u64,
 }
 
-/// Estimates of θ, β and the log shape for `laplace.data`, in one vector, from a start of the same form, with their errors.
+/// Estimates of θ, β and the log shape for `laplace.data`, in one vector, from a start of the same form, with their
+/// errors.
 ///
 /// # Errors
 /// Cancelled; a covariance that is not positive definite.
@@ -244,7 +246,8 @@ impl<'a> Chain<'a> {
         for (t, columns) in data.terms.iter().enumerate() {
             if columns.width() > MOST {
                 return Err(MixedError::Data(format!(
-                    "The group term of `{}` has {} effects, more than the {MOST} that Monte Carlo EM takes; use the method `laplace`",
+                    "The group term of `{}` has {} effects, more than the {MOST} that Monte Carlo EM takes; \
+                     use the method `laplace`",
                     columns.group,
                     columns.width()
                 )));
@@ -291,7 +294,8 @@ impl<'a> Chain<'a> {
             }
             let factor = Cholesky::of(&term.covariance, q).map_err(|_not_positive| {
                 MixedError::Failed(format!(
-                    "The covariance of the effects of `{}` became singular; use the method `laplace`, or || for independent effects",
+                    "The covariance of the effects of `{}` became singular; use the method `laplace`, or || for \
+                     independent effects",
                     term.columns.group
                 ))
             })?;

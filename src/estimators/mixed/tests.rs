@@ -454,8 +454,8 @@ fn the_negative_binomial_finds_overdispersion_and_says_when_there_is_none() {
     );
 }
 
-/// Without fixed effects the mean of a balanced design is 0 and the estimates have closed forms: with m rows in each of k
-/// groups σ² = SSW/(k(m − 1)) and σ² + mσ_b² = SSB/k, by ML and by REML alike.
+/// Without fixed effects the mean of a balanced design is 0 and the estimates have closed forms: with m rows in each of
+/// k groups σ² = SSW/(k(m − 1)) and σ² + mσ_b² = SSB/k, by ML and by REML alike.
 #[test]
 fn a_balanced_design_without_fixed_effects_has_the_closed_form() {
     let mut data = numbers("balanced", "y ~ x + (1 | g)");
@@ -487,8 +487,8 @@ fn a_balanced_design_without_fixed_effects_has_the_closed_form() {
     }
 }
 
-/// One varying intercept against quadrature, several effects against Laplace's approximation: within a fraction of a standard
-/// error and the stated Monte Carlo errors.
+/// One varying intercept against quadrature, several effects against Laplace's approximation: within a fraction of a
+/// standard error and the stated Monte Carlo errors.
 #[test]
 fn monte_carlo_em_is_near_quadrature_and_laplace() {
     for (id, set, formula, family, nodes) in GENERAL {

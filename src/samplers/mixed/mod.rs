@@ -1,8 +1,8 @@
 //! Gibbs sampling of mixed models block by block: what `gibbs-mixed` and `gibbs-mixed-osgfs` share.
 //!
-//! With the view [`MixedEffects`]: scales of a term (sds and correlations) depend on the rows only through its effects, so
-//! slices along each coordinate cost no pass over rows. Effects are kept as they are, r_t[g]; the coordinates in which the
-//! model holds them are written at the end of a step.
+//! With the view [`MixedEffects`]: scales of a term (sds and correlations) depend on the rows only through its effects,
+//! so slices along each coordinate cost no pass over rows. Effects are kept as they are, r_t[g]; the coordinates in
+//! which the model holds them are written at the end of a step.
 
 use rand::RngExt as _;
 use rand_distr::{ChiSquared, Distribution as _, StandardNormal};
@@ -22,8 +22,8 @@ pub(super) mod testing;
 #[cfg(test)]
 mod tests;
 
-/// First width of slices along logarithms of scales and transformed correlations: the size of their priors. Wider than a
-/// posterior costs two or three evaluations more, without any pass over rows.
+/// First width of slices along logarithms of scales and transformed correlations: the size of their priors. Wider than
+/// a posterior costs two or three evaluations more, without any pass over rows.
 const WIDTH: f64 = 1.0;
 /// Coordinates of the scales of a term, at most.
 const MAX_SCALES: usize = MAX_EFFECTS + MAX_CORRELATIONS;
@@ -199,8 +199,9 @@ pub(super) fn normal_given(prior: &Prior, z: f64, rng: &mut ChainRng) -> [f64; 2
     }
 }
 
-/// 1/v of a Laplace variate of scale b at distance d from its centre: inverse Gaussian with mean 1/(b|d|) and shape 1/b²
-/// (Park and Casella 2008), by Michael, Schucany and Haas (1976) with their smaller root written without cancellation.
+/// 1/v of a Laplace variate of scale b at distance d from its centre: inverse Gaussian with mean 1/(b|d|) and shape
+/// 1/b² (Park and Casella 2008), by Michael, Schucany and Haas (1976) with their smaller root written without
+/// cancellation.
 fn inverse_gaussian(d: f64, b: f64, rng: &mut ChainRng) -> f64 {
     let normal: f64 = StandardNormal.sample(rng);
     // In units of the shape: one over the mean.

@@ -1,8 +1,8 @@
 //! Moves between nested groups: what all classes of a school share can be said by the school.
 //!
-//! Where every group h of one term lies in one group g of another and both have the same column, r_g + c and r_h − c for all
-//! h in g leave every predictor as it is. So c | effects does not depend on the rows: it is normal, and drawing it costs no
-//! pass. Without it a school follows its classes in steps as small as the rows of the school allow.
+//! Where every group h of one term lies in one group g of another and both have the same column, r_g + c and r_h − c
+//! for all h in g leave every predictor as it is. So c | effects does not depend on the rows: it is normal, and drawing
+//! it costs no pass. Without it a school follows its classes in steps as small as the rows of the school allow.
 
 use rand_distr::{Distribution as _, StandardNormal};
 

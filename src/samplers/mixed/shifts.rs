@@ -1,8 +1,9 @@
 //! Moves between coefficients and effects: what all groups share can be said by a coefficient.
 //!
-//! Along the directions of [`crate::data::spanned`] β + δ d and r_g − δ a_g leave every predictor as it is. So δ | β, r does not
-//! depend on the rows, and drawing it along its slice costs no pass. Without it such a coefficient follows the effects in steps as small as the rows allow; the
-//! effect is that of centring effects at their coefficients (Gelfand, Sahu and Carlin 1995; Liu and Sabatti 2000).
+//! Along the directions of [`crate::data::spanned`] β + δ d and r_g − δ a_g leave every predictor as it is. So δ | β, r
+//! does not depend on the rows, and drawing it along its slice costs no pass. Without it such a coefficient follows the
+//! effects in steps as small as the rows allow; the effect is that of centring effects at their coefficients (Gelfand,
+//! Sahu and Carlin 1995; Liu and Sabatti 2000).
 
 use super::Spread;
 use crate::base::linalg::{axpy, dot};

@@ -12,8 +12,8 @@ use crate::models::testing::{built, table_of};
 use crate::models::{Model, ModelOptions};
 use crate::samplers::testing::estimate;
 
-/// A mixed model with correlated slopes by one grouping and intercepts by another that is nested in it: 5 groups of 12 rows,
-/// each of 3 classes.
+/// A mixed model with correlated slopes by one grouping and intercepts by another that is nested in it: 5 groups of 12
+/// rows, each of 3 classes.
 pub fn nested_mixed(family: &str, priors: &[(&str, &str)], standardize: bool) -> Arc<dyn Model> {
     let mut rng = stream(78, 0, Purpose::Data);
     let mut columns = [const { Vec::new() }; 5];

@@ -8,8 +8,8 @@ use serde_json::{Value as Json, json};
 
 use super::args::{CompareArgs, Reference};
 use super::{Failure, fit, output};
-use crate::engine::comparison::{self, Measured, REFERENCE, Row, Yardstick};
 use crate::base::settings::Settings;
+use crate::engine::comparison::{self, Measured, REFERENCE, Row, Yardstick};
 use crate::engine::recipe::Scale;
 use crate::engine::{Job, PrepareControl, Recipe, Run};
 use crate::export::RunFolder;

@@ -8,6 +8,9 @@ use super::weights::{self, relative};
 /// Points of a density curve; more than a plot has pixels to tell apart.
 pub const GRID: usize = 512;
 
+/// Most whole numbers between the least and the largest draw for which the shares of single numbers are shown.
+const MAX_STEPS: f64 = 64.0;
+
 /// Draws looked at for the interquartile range.
 const SUBSET: usize = 4096;
 
@@ -58,6 +61,9 @@ fn relative_of_parts(parts: &[&[f64]], weights: &[&[f64]]) -> Result<Option<Vec<
 /// nearest grid points and smoothed by a Fourier transform. `range` is the interval shown; `None` shows all draws,
 /// or their middle when a few lie very far out. Mass is not reflected at bounds.
 ///
+/// Draws that are all whole numbers, such as numbers of clusters, have no density: the curve is then a step of width 1
+/// about each number, as high as its share of the draws, and the bandwidth is 0.
+///
 /// `weights` are those of the draws, one slice per part, or none. The bandwidth is then that of weighted sd and quartiles
 /// and of n = (Σ w)² / Σ w² draws; where negative weights prevail the curve is cut off at zero ([`Density::clipped`]).
 pub fn density(
@@ -67,6 +73,9 @@ pub fn density(
 ) -> Result<Density, Missing> {
     let relative = relative_of_parts(parts, weights)?;
     let spread = Spread::of(parts, relative.as_deref())?;
+    if let Some(steps) = shares(parts, relative.as_deref(), &spread, range) {
+        return Ok(steps);
+    }
     let bandwidth = spread.bandwidth();
     let (low, high) = range.unwrap_or_else(|| {
         let (low, high) = spread.shown();
@@ -107,6 +116,38 @@ pub fn density(
         } else {
             0.0
         },
+    })
+}
+
+/// The shares of whole numbers as a curve of steps; `None` if some draw is not whole or they spread too far.
+fn shares(
+    parts: &[&[f64]],
+    relative: Option<&[f64]>,
+    spread: &Spread,
+    range: Option<(f64, f64)>,
+) -> Option<Density> {
+    let steps = spread.max - spread.min;
+    let whole = |x: &f64| x.fract() == 0.0;
+    if steps > MAX_STEPS || !parts.iter().copied().flatten().all(whole) {
+        return None;
+    }
+    let mut share = vec![0.0; steps as usize + 1];
+    for (x, v) in weighted(parts, relative) {
+        share[(x - spread.min) as usize] += v / spread.count as f64;
+    }
+    let (low, high) = range.unwrap_or((spread.min - 1.0, spread.max + 1.0));
+    let step = (high - low) / (GRID - 1) as f64;
+    let x: Vec<f64> = (0..GRID).map(|i| low + i as f64 * step).collect();
+    let height = |x: &f64| {
+        let number = (x - spread.min).round();
+        let inside = (0.0..=steps).contains(&number);
+        inside.then(|| share[number as usize].max(0.0))
+    };
+    Some(Density {
+        y: x.iter().map(|x| height(x).unwrap_or(0.0)).collect(),
+        x,
+        bandwidth: 0.0,
+        clipped: share.iter().map(|share| (-share).max(0.0)).sum(),
     })
 }
 
@@ -296,6 +337,22 @@ mod tests {
         let histogram = histogram(&[&[0.0, 1.0, 1.5, 2.0, 4.0]], &[], Some(4)).unwrap();
         assert_eq!(histogram.edges, [0.0, 1.0, 2.0, 3.0, 4.0]);
         assert_eq!(histogram.counts, [1.0, 2.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn whole_numbers_show_their_shares() {
+        let estimate = density(&[&[8.0, 9.0], &[9.0, 12.0]], &[], None).unwrap();
+        let at = |x: f64| {
+            let near = |a: &&f64, b: &&f64| (*a - x).abs().total_cmp(&(*b - x).abs());
+            let nearest = estimate.x.iter().min_by(near).unwrap();
+            estimate.y[estimate.x.iter().position(|x| x == nearest).unwrap()]
+        };
+        let shares = [7.0, 8.0, 9.0, 9.4, 10.0, 11.0, 12.0, 13.0].map(at);
+        assert_eq!(shares, [0.0, 0.25, 0.5, 0.5, 0.0, 0.0, 0.25, 0.0]);
+        let step = estimate.x[1] - estimate.x[0];
+        assert!((estimate.y.iter().sum::<f64>() * step - 1.0).abs() < 0.02);
+        let other = density(&[&[8.0, 9.5], &[9.0, 12.0]], &[], None).unwrap();
+        assert!(other.bandwidth > 0.0);
     }
 
     #[test]

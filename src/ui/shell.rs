@@ -26,6 +26,9 @@ pub fn window_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Out
         .exact_size(t.size.top_bar)
         .frame(bar)
         .show(ui, |ui| top_bar_ui(ui, state, views, out));
+    // Below every page, so that none has holes.
+    ui.painter()
+        .rect_filled(ui.available_rect_before_wrap(), 0.0, colors.bg_app);
     match state.page {
         Page::Start => start::start_ui(ui, state, &mut views.start, out),
         Page::Data => data::data_ui(ui, state, &mut views.data, out),
@@ -157,4 +160,37 @@ fn toast_ui(ui: &Ui, state: &AppState, out: &mut Outbox) {
                     });
                 });
         });
+}
+
+#[cfg(test)]
+mod tests {
+    use eframe::egui::{Shape, pos2};
+
+    use super::*;
+    use crate::app::testing::Session;
+    use crate::ui::testing::page_harness;
+
+    #[test]
+    fn no_page_without_data_has_holes() {
+        for page in [
+            Page::Start,
+            Page::Data,
+            Page::Model,
+            Page::Sampler,
+            Page::Compare,
+            Page::Runs,
+        ] {
+            let mut session = Session::default();
+            session.send(Command::GoTo(page));
+            let mut harness = page_harness(session, window_ui);
+            harness.run_steps(3);
+            let corner = pos2(1270.0, 750.0);
+            let filled = harness.output().shapes.iter().any(|clipped| {
+                clipped.clip_rect.contains(corner)
+                    && matches!(&clipped.shape, Shape::Rect(rect)
+                        if rect.rect.contains(corner) && rect.fill.is_opaque())
+            });
+            assert!(filled, "{page:?}");
+        }
+    }
 }

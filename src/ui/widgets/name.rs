@@ -34,19 +34,26 @@ pub fn shorten(name: &str, max_chars: usize) -> String {
     let Some(inside) = rest.strip_suffix(']') else {
         return name.to_owned();
     };
-    let cut_to = |letters: usize| {
-        let terms: Vec<String> = inside
-            .split(',')
-            .map(|term| shorten_term(term, letters))
-            .collect();
-        format!("{head}[{}]", terms.join(","))
-    };
+    let terms: Vec<&str> = inside.split(',').collect();
+    let joined = |terms: Vec<String>| format!("{head}[{}]", terms.join(","));
+    let cut_to = |letters: usize| joined(terms.iter().map(|t| shorten_term(t, letters)).collect());
     // As many letters as there is room for.
     let longest = inside.chars().count();
+    let fits = |name: &String| name.chars().count() <= max_chars;
+    // Effects of groups differ by the group, which stands in the middle: it stays as long as it can.
+    if let [factor, group, coefficient] = terms[..] {
+        let around = |letters: usize| {
+            let cut = |term| shorten_term(term, letters);
+            joined(vec![cut(factor), group.to_owned(), cut(coefficient)])
+        };
+        if let Some(name) = (0..longest).rev().map(around).find(fits) {
+            return name;
+        }
+    }
     (LETTERS..longest)
         .rev()
         .map(cut_to)
-        .find(|name| name.chars().count() <= max_chars)
+        .find(fits)
         .unwrap_or_else(|| cut_to(LETTERS))
 }
 
@@ -87,6 +94,9 @@ mod tests {
         assert_eq!(shorten("Sigma[Intercept,age]", 15), "Sigma[Int…,age]");
         assert_eq!(shorten("b[region=north]", 12), "b[reg…=north]");
         assert_eq!(shorten("b[age]", 16), "b[age]");
+        assert_eq!(shorten("r[region,north,Intercept]", 14), "r[r…,north,I…]");
+        assert_eq!(shorten("r[school,17,Intercept]", 11), "r[s…,17,I…]");
+        assert_eq!(shorten("r[g,a long level,b]", 14), "r[g,a long…,b]");
         // No more is cut than there is need for.
         assert_eq!(shorten("b[tenure_months]", 14), "b[tenure_mon…]");
         assert_eq!(

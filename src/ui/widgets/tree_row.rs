@@ -127,18 +127,21 @@ impl<'a> TreeRow<'a> {
         let y = rect.center().y;
         let mut x = rect.left() + t.space.x3 + self.level as f32 * t.space.x4;
         let mut right = rect.right() - t.space.x3;
+        let role = match (self.mono, self.verdict) {
+            (true, _) => Text::Code,
+            (false, Some(_)) => Text::Button,
+            (false, None) => Text::Body,
+        };
         if let Some(done) = self.progress {
             let bar = Rect::from_min_max(pos2(right - 36.0, y - 2.0), pos2(right, y + 2.0));
             progress::bar(ui, bar, done, p.accent);
             right = bar.left() - t.space.x2;
         } else if !self.fact.is_empty() {
-            let fact = paint::line(
-                ui,
-                self.fact,
-                Text::Caption,
-                p.text_secondary,
-                rect.width() / 2.0,
-            );
+            // A fact gives way to the name before it, but for a name too long for both.
+            let name = paint::line(ui, self.name, role, p.text_primary, f32::INFINITY);
+            let taken = x + t.icon.small + 6.0 + name.size().x + t.space.x2;
+            let room = (right - taken).clamp(rect.width() / 4.0, rect.width() / 2.0);
+            let fact = paint::line(ui, self.fact, Text::Caption, p.text_secondary, room);
             right = paint::right_center(ui.painter(), right, y, fact).left() - t.space.x2;
         }
         if let Some(open) = self.open {
@@ -176,11 +179,6 @@ impl<'a> TreeRow<'a> {
         if self.icon.is_some() || self.verdict.is_some() {
             x += t.icon.small + 6.0;
         }
-        let role = match (self.mono, self.verdict) {
-            (true, _) => Text::Code,
-            (false, Some(_)) => Text::Button,
-            (false, None) => Text::Body,
-        };
         let name = paint::line(ui, self.name, role, p.text_primary, (right - x).max(0.0));
         let cut = name.elided;
         x = paint::left_center(ui.painter(), x, y, name).right() + 6.0;

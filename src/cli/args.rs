@@ -155,7 +155,7 @@ pub struct EstimateArgs {
     /// gaussian, bernoulli, binomial, poisson or negative_binomial; the recipe's, or gaussian, if absent
     #[arg(long)]
     pub family: Option<String>,
-    /// profile, em or squarem for gaussian responses, laplace or aghq for others; auto: profile or laplace
+    /// profile, em or squarem for gaussian responses, laplace, aghq or mcem for others; auto: profile or laplace
     #[arg(long, default_value = "auto")]
     pub method: String,
     /// Restricted maximum likelihood: the default for gaussian responses, except by em and squarem

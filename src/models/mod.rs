@@ -48,6 +48,7 @@ pub mod testing;
 pub use dp_mixture::Mixture;
 pub use effects::{Effect, effect_of};
 pub use hierarchy::Hierarchy;
+pub use mixed::MixedEffects;
 pub use outcome::Predicts;
 pub use simplex::SimplexCounts;
 
@@ -290,6 +291,11 @@ pub trait Model: Send + Sync {
     }
     /// The view of a model that predicts outcomes of new rows.
     fn predicts(&self) -> Option<&dyn Predicts> {
+        None
+    }
+
+    /// The view of a mixed model by its parts.
+    fn mixed_effects(&self) -> Option<&dyn MixedEffects> {
         None
     }
 }

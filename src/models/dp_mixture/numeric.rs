@@ -156,8 +156,24 @@ impl Numeric {
         self.layout().width
     }
 
+    /// The same columns and prior with other rows, centred and scaled as these are (units × p).
+    #[must_use]
+    pub(super) fn with_rows(&self, x: Vec<f64>) -> Self {
+        Self { x, ..self.clone() }
+    }
+
+    /// κ₀.
+    pub(super) fn kappa(&self) -> f64 {
+        self.kappa
+    }
+
+    /// ψ (p).
+    pub(super) fn psi(&self) -> &[f64] {
+        &self.psi
+    }
+
     /// ν₀.
-    fn nu(&self) -> f64 {
+    pub(super) fn nu(&self) -> f64 {
         if self.diagonal {
             self.df
         } else {

@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(shorten("b[age]", 16), "b[age]");
         assert_eq!(shorten("r[region,north,Intercept]", 14), "r[r…,north,I…]");
         assert_eq!(shorten("r[school,17,Intercept]", 11), "r[s…,17,I…]");
-        assert_eq!(shorten("r[g,a long level,b]", 14), "r[g,a l…,b]");
+        assert_eq!(shorten("r[g,a long level,b]", 14), "r[g,a long…,b]");
         // No more is cut than there is need for.
         assert_eq!(shorten("b[tenure_months]", 14), "b[tenure_mon…]");
         assert_eq!(

@@ -110,7 +110,16 @@ pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: 
                         .then(|| with_fitting_template(&document, table, &column))
                         .flatten();
                     let Some((fitting, title)) = fitting else {
+                        // To use a column as what it is already would be no help.
+                        let now = document.roles.of(&column);
+                        let help = refusal.conversion.filter(|conversion| {
+                            !matches!(conversion, Conversion::UseAs(role) if now.contains(role))
+                        });
                         state.say(refusal.reason, true);
+                        if let Some(conversion) = help {
+                            let words = conversion.offer(&column);
+                            state.offer(words, Command::Convert(column, conversion, role));
+                        }
                         return;
                     };
                     document = fitting;

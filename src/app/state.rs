@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::calibrating::{Calibrated, CalibrationTask};
-use super::command::Page;
+use super::command::{Command, Page};
 use super::comparing::Comparison;
 use super::document::{Document, History};
 use super::entry::{Correction, Influence, RunEntry};
@@ -117,8 +117,10 @@ pub struct Loading {
 pub struct Toast {
     /// The sentence.
     pub text: String,
-    /// Errors stay until dismissed.
+    /// Errors stay longer than news, but not on another page.
     pub is_error: bool,
+    /// What could be done about it: words of a button and its command.
+    pub act: Option<(String, Command)>,
     /// Counts toasts, so that a view can time each.
     pub serial: u64,
 }
@@ -249,7 +251,15 @@ impl AppState {
         self.toast = Some(Toast {
             text,
             is_error,
+            act: None,
             serial: self.next_serial,
         });
+    }
+
+    /// Adds a button with `words` to the present toast.
+    pub fn offer(&mut self, words: String, command: Command) {
+        if let Some(toast) = &mut self.toast {
+            toast.act = Some((words, command));
+        }
     }
 }

@@ -34,6 +34,9 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
     }
     match command {
         Command::GoTo(page) => {
+            if page != state.page && state.toast.as_ref().is_some_and(|toast| toast.is_error) {
+                state.toast = None;
+            }
             state.page = page;
             predicting::cancel_hidden(state);
         }

@@ -117,6 +117,18 @@ pub enum Conversion {
     UseAs(Role),
 }
 
+impl Conversion {
+    /// What it does to `column`, as an offer: "Treat age as categories".
+    pub fn offer(&self, column: &str) -> String {
+        match self {
+            Self::Import(ColumnKindOverride::Number) => format!("Read {column} as numbers"),
+            Self::Import(ColumnKindOverride::Category) => format!("Read {column} as categories"),
+            Self::TreatAsCategorical => format!("Treat {column} as categories"),
+            Self::UseAs(role) => format!("Use {column} as {}", role.label()),
+        }
+    }
+}
+
 /// Why a column cannot take a role, and what would help.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]

@@ -19,6 +19,8 @@ const PUBLISH_TIME: Duration = Duration::from_millis(40);
 const STUCK_DRAWS: u32 = 200;
 /// Time constant of the displayed rate.
 const RATE_SECS: f64 = 3.0;
+/// Least time that a rate is measured over: a block that was nearly full when a chain went on would count as microseconds.
+const RATE_LEAST_SECS: f64 = 0.3;
 
 /// Called when there is something new to look at.
 pub type Waker = Arc<dyn Fn() + Send + Sync>;
@@ -53,7 +55,11 @@ struct Track {
     unmoved: u32,
     stuck: bool,
     entered: Instant,
+    /// The last state other than a pause, which the rate belongs to.
+    phase: ChainState,
+    /// Since when iterations are counted for the rate, and how many there are.
     rate_at: Instant,
+    rate_iterations: usize,
 }
 
 impl Collector {
@@ -81,7 +87,9 @@ impl Collector {
                 unmoved: 0,
                 stuck: false,
                 entered: started,
+                phase: ChainState::Starting,
                 rate_at: started,
+                rate_iterations: 0,
             })
             .collect();
         let mut log: Vec<LogEntry> = Vec::new();
@@ -203,9 +211,13 @@ impl Track {
             ChainState::Paused | ChainState::Finished | ChainState::Failed(_) => {}
         }
         if self.view.state != state {
-            // Warm-up iterations and draws cost differently: measure the new phase afresh.
-            self.view.rate = 0.0;
             self.rate_at = now;
+            self.rate_iterations = 0;
+            if state != ChainState::Paused && state != self.phase {
+                // Warm-up iterations and draws cost differently: measure the new phase afresh.
+                self.view.rate = 0.0;
+                self.phase = state.clone();
+            }
         }
         self.entered = now;
         self.view.state = state;
@@ -245,9 +257,10 @@ impl Track {
         self.view.iterations = block.first_iter + block.len as u64;
         self.view.datum_grads = block.datum_grads;
         self.view.criterion.clone_from(&block.criterion);
+        self.rate_iterations += block.len;
         let secs = (now - self.rate_at).as_secs_f64();
-        if secs > 0.0 {
-            let rate = block.len as f64 / secs;
+        if secs >= RATE_LEAST_SECS {
+            let rate = self.rate_iterations as f64 / secs;
             let weight = if self.view.rate == 0.0 {
                 1.0
             } else {
@@ -255,6 +268,7 @@ impl Track {
             };
             self.view.rate += weight * (rate - self.view.rate);
             self.rate_at = now;
+            self.rate_iterations = 0;
         }
         if self.unmoved >= STUCK_DRAWS && !self.stuck {
             self.stuck = true;
@@ -286,5 +300,67 @@ fn add(log: &mut Vec<LogEntry>, at_secs: f64, warning: Warning) {
             warning,
             count: 1,
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(len: usize) -> Block {
+        Block {
+            len,
+            draws: (0..len).map(|i| i as f64).collect(),
+            ..Block::default()
+        }
+    }
+
+    #[test]
+    fn a_pause_keeps_the_rate_and_the_first_block_after_it_is_none() {
+        let start = Instant::now();
+        let at = |secs: f64| start + Duration::from_secs_f64(secs);
+        let mut track = Track {
+            view: ChainView {
+                criterion: Vec::new(),
+                draws: ChainDraws::new(1, 0),
+                state: ChainState::Starting,
+                iterations: 0,
+                warmup_end: None,
+                datum_grads: 0,
+                rate: 0.0,
+                draw_secs: 0.0,
+                warmup_secs: 0.0,
+                mark: None,
+            },
+            last: Vec::new(),
+            unmoved: 0,
+            stuck: false,
+            entered: start,
+            phase: ChainState::Starting,
+            rate_at: start,
+            rate_iterations: 0,
+        };
+        track.enter(ChainState::Drawing, at(0.0));
+        track.append(&block(50), at(1e-6));
+        assert_eq!(track.view.rate, 0.0, "measured over a microsecond");
+        track.append(&block(50), at(0.5));
+        assert!(
+            (track.view.rate - 200.0).abs() < 1e-6,
+            "{}",
+            track.view.rate
+        );
+        track.enter(ChainState::Paused, at(0.6));
+        track.enter(ChainState::Drawing, at(9.0));
+        track.append(&block(50), at(9.000_001));
+        assert!(
+            (track.view.rate - 200.0).abs() < 1e-6,
+            "{}",
+            track.view.rate
+        );
+        track.append(&block(50), at(9.5));
+        assert!((track.view.rate - 200.0).abs() < 1.0, "{}", track.view.rate);
+        track.enter(ChainState::Paused, at(9.6));
+        track.enter(ChainState::Warmup, at(9.7));
+        assert_eq!(track.view.rate, 0.0, "another phase");
     }
 }

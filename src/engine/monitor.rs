@@ -10,7 +10,7 @@ use super::anchor_check;
 use super::clusters::Clusters;
 use super::collector::Waker;
 use super::job::Job;
-use super::protocol::{ChainState, Control, RunView, StopReason};
+use super::protocol::{ChainState, Control, RunState, RunView, StopReason};
 use super::publish::Published;
 use crate::base::draws::DrawList;
 use crate::base::reporter::Warning;
@@ -119,7 +119,8 @@ impl Monitor {
 
     /// Seconds until the run ends by its own rules: the earliest of draws, precision and time.
     fn eta_secs(&self, view: &RunView, summary: &[SummaryRow]) -> Option<f64> {
-        if view.is_finished() {
+        // A pause has no end that could be told.
+        if view.is_finished() || view.state == RunState::Paused {
             return None;
         }
         let run = &self.job.recipe.run;

@@ -114,8 +114,10 @@ fn next_theme(ui: &Ui, theme: Theme) -> (Theme, &'static str) {
     }
 }
 
-/// Seconds that a toast stays; errors stay until dismissed.
+/// Seconds that a toast stays. Errors can be read again among the messages.
 const TOAST_SECS: f64 = 6.0;
+/// Seconds that an error stays.
+const ERROR_SECS: f64 = 10.0;
 
 fn toast_ui(ui: &Ui, state: &AppState, out: &mut Outbox) {
     let Some(toast) = &state.toast else { return };
@@ -123,16 +125,17 @@ fn toast_ui(ui: &Ui, state: &AppState, out: &mut Outbox) {
     let id = egui::Id::unique(("toast", toast.serial));
     let now = ui.input(|input| input.time);
     let shown = ui.data_mut(|data| *data.get_temp_mut_or_insert_with(id, || now));
-    if !toast.is_error {
-        let left = shown + TOAST_SECS - now;
-        if left <= 0.0 {
-            out.send(Command::DismissToast);
-            return;
-        }
+    let stay = if toast.is_error {
+        ERROR_SECS
+    } else {
+        TOAST_SECS
+    };
+    let left = shown + stay - now;
+    if left > 0.0 {
         ui.ctx()
             .request_repaint_after(std::time::Duration::from_secs_f64(left));
     }
-    egui::Area::new(egui::Id::unique("toast"))
+    let area = egui::Area::new(egui::Id::unique("toast"))
         .anchor(egui::Align2::CENTER_BOTTOM, [0.0, -36.0])
         .order(egui::Order::Foreground)
         .show(ui.ctx(), |ui| {
@@ -158,8 +161,18 @@ fn toast_ui(ui: &Ui, state: &AppState, out: &mut Outbox) {
                             out.send(Command::DismissToast);
                         }
                     });
+                    if let Some((words, command)) = &toast.act
+                        && ui.add(Button::new(words).small()).clicked()
+                    {
+                        out.send(Command::DismissToast);
+                        out.send(command.clone());
+                    }
                 });
         });
+    // It does not leave from under the pointer.
+    if left <= 0.0 && !area.response.contains_pointer() {
+        out.send(Command::DismissToast);
+    }
 }
 
 #[cfg(test)]

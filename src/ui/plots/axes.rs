@@ -333,9 +333,16 @@ fn proper((low, high): (f64, f64)) -> (f64, f64) {
     }
 }
 
-/// `range` with `share` of its width added at both ends.
+/// `range` with `share` of its width added at both ends; a single value stands in the middle of some room.
 pub fn padded((low, high): (f64, f64), share: f64) -> (f64, f64) {
-    let pad = (high - low) * share;
+    let size = low.abs().max(high.abs());
+    let pad = if high - low > size * 1e-12 {
+        (high - low) * share
+    } else if size == 0.0 {
+        1.0
+    } else {
+        size * 0.05
+    };
     (low - pad, high + pad)
 }
 
@@ -393,6 +400,17 @@ mod tests {
             labels(&log_ticks(-2.0, 9.0, 4)),
             ["1", "1 000", "1e6", "1e9"]
         );
+    }
+
+    #[test]
+    fn a_single_value_gets_room_around_it() {
+        assert_eq!(padded((1.0, 3.0), 0.05), (0.9, 3.1));
+        let (low, high) = padded((0.349, 0.349), 0.04);
+        assert!(
+            low < 0.349 && high > 0.349 && high - low < 0.05,
+            "{low} to {high}"
+        );
+        assert_eq!(padded((0.0, 0.0), 0.04), (-1.0, 1.0));
     }
 
     #[test]

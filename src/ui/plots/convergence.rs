@@ -1,14 +1,18 @@
 //! How the measures of convergence develop: one row each, one x axis, the selected variable among the others.
 
-use eframe::egui::{Id, Margin, Rect, Shape, Stroke, Ui, pos2};
+use eframe::egui::{Color32, Id, Margin, Rect, Shape, Stroke, Ui, pos2};
 
-use super::axes::{Axes, YAxis, faded, show};
+use super::axes::{Axes, YAxis, faded, linear_ticks, log_ticks, show};
 use super::marks::{Marks, curve};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{number, paint};
 
 /// Height of the words above each row.
 const HEAD: f32 = 18.0;
+/// Least room left and right of the plots: panes beside each other have their axes in the same place.
+const MARGINS: (f32, f32) = (44.0, 56.0);
+/// Most that the frame of a plot takes.
+const MARGIN_MOST: f32 = 120.0;
 
 /// On which side of its limit a measure is fine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +46,8 @@ pub struct ConvergenceRow<'a> {
     pub format: fn(f64) -> String,
     /// Colour of a current value past its limit.
     pub past: VerdictKind,
+    /// The current value itself where the curve ends at the edge of what a logarithmic axis can show.
+    pub exact: Option<f64>,
 }
 
 impl<'a> ConvergenceRow<'a> {
@@ -58,6 +64,7 @@ impl<'a> ConvergenceRow<'a> {
             others,
             format: number::rhat,
             past: VerdictKind::Watch,
+            exact: None,
         }
     }
 
@@ -79,6 +86,7 @@ impl<'a> ConvergenceRow<'a> {
             others,
             format: number::ess,
             past: VerdictKind::Watch,
+            exact: None,
         }
     }
 
@@ -95,6 +103,7 @@ impl<'a> ConvergenceRow<'a> {
             others,
             format: number::sd,
             past: VerdictKind::Watch,
+            exact: None,
         }
     }
 
@@ -111,15 +120,38 @@ impl<'a> ConvergenceRow<'a> {
             others,
             format: |value| number::significant(value, 2),
             past: VerdictKind::Watch,
+            exact: None,
         }
     }
 
     /// The latest value of the selected variable.
     pub fn current(&self) -> Option<f64> {
-        self.selected
-            .last()
-            .map(|point| point[1])
+        self.exact
+            .or_else(|| self.selected.last().map(|point| point[1]))
             .filter(|value| value.is_finite())
+    }
+
+    /// Room that the words left and right of the plot need.
+    fn margins(&self, ui: &Ui) -> (f32, f32) {
+        let wide = |text: &str, role| {
+            let line = paint::line(ui, text, role, Color32::WHITE, f32::INFINITY);
+            line.size().x
+        };
+        let (low, high) = self.y_range();
+        let ticks = |count| {
+            if self.log {
+                log_ticks(low, high, count)
+            } else {
+                linear_ticks(low, high, count)
+            }
+        };
+        let labels = ticks(2).into_iter().chain(ticks(5));
+        let left = labels.map(|(_, text)| wide(&text, Text::Caption));
+        let value = self.current().map(self.format).unwrap_or_default();
+        (
+            left.fold(0.0, f32::max) + 11.0,
+            wide(&value, Text::NumberStrong) + 13.0,
+        )
     }
 
     /// Whether the latest value is past the limit.
@@ -180,6 +212,11 @@ pub fn convergence_ui(
     let bottom = 28.0;
     let each = ((height - bottom) / rows.len().max(1) as f32).max(HEAD + 24.0);
     let link = link.unwrap_or_else(|| ui.make_persistent_id("convergence x"));
+    // The rows share their x axis, so all have the margins of the widest words.
+    let margins = rows
+        .iter()
+        .map(|row| row.margins(ui))
+        .fold(MARGINS, |(left, right), (a, b)| (left.max(a), right.max(b)));
     for (i, row) in rows.iter().enumerate() {
         let last = i + 1 == rows.len();
         row_ui(
@@ -189,6 +226,7 @@ pub fn convergence_ui(
             span,
             link,
             (each + if last { bottom } else { 0.0 }, last),
+            margins,
         );
     }
 }
@@ -200,6 +238,7 @@ fn row_ui(
     span: ConvergenceSpan,
     link: Id,
     (height, last): (f32, bool),
+    (left, right): (f32, f32),
 ) {
     let t = tokens();
     let (head, _) = ui.allocate_exact_size(
@@ -245,8 +284,8 @@ fn row_ui(
     axes.link = Some(link);
     axes.warmup = (span.warmup > 0.0).then_some((0.0, span.warmup.min(span.end)));
     axes.margin = Margin {
-        left: 44,
-        right: 56,
+        left: left.ceil().min(MARGIN_MOST) as i8,
+        right: right.ceil().min(MARGIN_MOST) as i8,
         top: 2,
         bottom: if last { 28 } else { 6 },
     };
@@ -343,6 +382,35 @@ mod tests {
         assert_eq!((row.current(), row.is_past()), (None, false));
         let points = [[300.0, f64::NAN]];
         assert_eq!(ConvergenceRow::rhat(&points, &[], 1.01).current(), None);
+    }
+
+    #[test]
+    fn margins_hold_labels_and_value_whole() {
+        let mut harness = harness([400.0, 300.0], (), |ui, ()| {
+            let small = [[300.0, 1240.0]];
+            let large = [[100_000.0, 106_242.0]];
+            let few = ConvergenceRow::ess("ESS, bulk", &small, &[], 400.0).margins(ui);
+            let row = ConvergenceRow::ess("ESS, bulk", &large, &[], 400.0);
+            let many = row.margins(ui);
+            assert!(many.0 > few.0 && many.1 > few.1, "{few:?}, {many:?}");
+            let wide = |text: &str, role| {
+                paint::line(ui, text, role, Color32::WHITE, f32::INFINITY)
+                    .size()
+                    .x
+            };
+            assert!(many.0 >= 7.0 + wide(&number::ess(100_000.0), Text::Caption));
+            assert!(many.1 >= 9.0 + wide(&number::ess(106_242.0), Text::NumberStrong));
+        });
+        harness.run();
+    }
+
+    #[test]
+    fn a_value_below_the_axis_is_said_as_it_is() {
+        let points = [[0.0, 1.0], [5.0, 1e-8]];
+        let mut row = ConvergenceRow::osgfs_criterion(&points, &[]);
+        let range = row.y_range();
+        row.exact = Some(5.5e-16);
+        assert_eq!((row.current(), row.y_range()), (Some(5.5e-16), range));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The density of one parameter: all chains, each chain, the prior, the 90% interval.
 
-use eframe::egui::{Margin, Shape, Stroke, Ui, pos2};
+use std::sync::Arc;
+
+use eframe::egui::{Galley, Margin, Shape, Stroke, Ui, pos2};
 
 use super::axes::{Axes, Shown, YAxis, faded, show};
 use super::legend::{ChainFilter, Sign, legend_line};
@@ -69,6 +71,21 @@ impl DensityData<'_> {
     }
 }
 
+/// What is said of a prior whose curve would lie on the axis, from many words to few.
+const FLAT: [&str; 3] = [
+    "prior is flatter than this window",
+    "prior is flat here",
+    "flat prior",
+];
+
+/// The first of `words` that fits into `room` points whole.
+fn widest(ui: &Ui, p: &Palette, words: &[&str], room: f32) -> Option<Arc<Galley>> {
+    words
+        .iter()
+        .map(|words| paint::line(ui, words, Text::Caption, p.text_secondary, f32::INFINITY))
+        .find(|galley| galley.size().x <= room)
+}
+
 fn peak(points: &[[f64; 2]]) -> f64 {
     points
         .iter()
@@ -112,20 +129,15 @@ pub fn density_ui(
     ui.spacing_mut().item_spacing.y = 0.0;
     let rest = legend_line(ui, &entries);
     if data.prior_is_flat() {
-        let words = "prior is flatter than this window";
-        let note = paint::line(
-            ui,
-            words,
-            Text::Caption,
-            p.text_secondary,
-            (rest.width() - t.space.x3).max(0.0),
-        );
-        paint::right_center(
-            ui.painter(),
-            rest.right() - t.space.x3,
-            rest.center().y,
-            note,
-        );
+        let room = rest.width() - t.space.x3;
+        if let Some(note) = widest(ui, p, &FLAT, room) {
+            paint::right_center(
+                ui.painter(),
+                rest.right() - t.space.x3,
+                rest.center().y,
+                note,
+            );
+        }
     }
 
     let top = data.top();
@@ -253,6 +265,18 @@ mod tests {
         assert!(!data(&pooled, &near).prior_is_flat());
         let away = normal(500.0, 1.0);
         assert!(data(&pooled, &away).prior_is_flat());
+    }
+
+    #[test]
+    fn a_note_is_shortened_or_left_out_and_never_cut() {
+        let mut harness = harness([320.0, 100.0], (), |ui, ()| {
+            let p = Palette::of(ui);
+            let fits = |room: f32| widest(ui, p, &FLAT, room).map(|note| note.job.text.clone());
+            assert_eq!(fits(400.0).as_deref(), Some(FLAT[0]));
+            assert_eq!(fits(70.0).as_deref(), Some("flat prior"));
+            assert_eq!(fits(20.0), None);
+        });
+        harness.run();
     }
 
     #[test]

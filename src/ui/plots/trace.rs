@@ -227,7 +227,8 @@ impl TraceCache {
             .unwrap_or(0)
             >= 20;
         let range = match (draws, warmup) {
-            (Some(draws), Some(warmup)) if enough => {
+            // A constant has no width that a warm-up could be measured by.
+            (Some(draws), Some(warmup)) if enough && draws.1 > draws.0 => {
                 let span = draws.1 - draws.0;
                 (
                     warmup.0.clamp(draws.0 - span, draws.0),
@@ -438,6 +439,27 @@ mod tests {
         cache.update(&data(&chains, 1), 600, (0.0, 3100.0));
         let (low, high) = cache.y_range(&ChainFilter::default());
         assert!(low < -0.99 && high > 2.9 && high < 3.6, "{low} to {high}");
+    }
+
+    #[test]
+    fn a_constant_is_shown_with_its_warm_up() {
+        let mut a = ChainDraws::new(1, 0);
+        for i in 0..100 {
+            a.warmup.push(&[0.1 + 0.001 * f64::from(i)]);
+        }
+        for _ in 0..3000 {
+            a.draws.push(&[0.349]);
+        }
+        let chains = [TraceChain::of_draws(&a)];
+        let shown = |from: f64| {
+            let mut cache = TraceCache::default();
+            cache.update(&data(&chains, 1), 600, (from, 3100.0));
+            cache.y_range(&ChainFilter::default())
+        };
+        let (low, high) = shown(0.0);
+        assert!(low < 0.1 && high > 0.349 && high < 0.4, "{low} to {high}");
+        let (low, high) = shown(2000.0);
+        assert!(low < 0.349 && high > 0.349, "{low} to {high}");
     }
 
     #[test]

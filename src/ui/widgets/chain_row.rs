@@ -6,7 +6,7 @@ use super::{number, paint, progress};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 
 /// Widths of the three columns at the right end of a chain row; heads above the rows use them too.
-pub const CHAIN_COLUMNS: [f32; 3] = [52.0, 50.0, 46.0];
+pub const CHAIN_COLUMNS: [f32; 3] = [56.0, 58.0, 50.0];
 
 /// What a chain row shows.
 #[derive(Clone, Copy, Debug)]
@@ -68,10 +68,15 @@ impl ChainRow<'_> {
             Some((kind, _)) => (Text::NumberStrong, p.verdict(kind).color),
             None => (Text::Number, p.text_primary),
         };
+        // What is read out is whole; what is seen must fit, because a part of a number is another number.
+        let (few, slow) = (
+            number::short(self.draws as f64),
+            number::short_rate(self.rate),
+        );
         for (text, width, role, color) in [
             (&left, CHAIN_COLUMNS[2], Text::Number, p.text_secondary),
-            (&rate, CHAIN_COLUMNS[1], Text::Number, p.text_secondary),
-            (&draws, CHAIN_COLUMNS[0], draws_role, draws_color),
+            (&slow, CHAIN_COLUMNS[1], Text::Number, p.text_secondary),
+            (&few, CHAIN_COLUMNS[0], draws_role, draws_color),
         ] {
             paint::right_center(
                 ui.painter(),

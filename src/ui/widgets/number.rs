@@ -70,6 +70,32 @@ pub fn ess(value: f64) -> String {
     }
 }
 
+/// A count where there is little room: whole up to `99 999`, then three digits: `111k`, `1.11M`.
+pub fn short(value: f64) -> String {
+    let (unit, sign) = match value.abs() {
+        v if v >= 999.5e6 => (1e9, "G"),
+        v if v >= 999.5e3 => (1e6, "M"),
+        v if v >= 99_999.5 => (1e3, "k"),
+        _ => return ess(value),
+    };
+    if value.is_finite() {
+        format!("{}{sign}", significant(value / unit, 3))
+    } else {
+        NOT_AVAILABLE.to_owned()
+    }
+}
+
+/// A rate where there is little room: as [`rate`] below 10 000 per second, then `47.9k/s`.
+pub fn short_rate(per_sec: f64) -> String {
+    if !per_sec.is_finite() || per_sec < 9_999.5 {
+        return rate(per_sec);
+    }
+    if per_sec < 99_950.0 {
+        return format!("{}k/s", fixed(per_sec / 1e3, 1));
+    }
+    format!("{}/s", short(per_sec.max(99_999.5)))
+}
+
 /// A value with `digits` significant digits; trailing zeros stay, because they are known.
 pub fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() {
@@ -342,6 +368,30 @@ mod tests {
     /// The text with plain spaces and signs, for reading.
     fn plain(text: &str) -> String {
         text.replace(NARROW, " ").replace(MINUS, "-")
+    }
+
+    #[test]
+    fn short_counts_and_rates_have_at_most_seven_characters() {
+        let read = |value: f64| short(value).replace(NARROW, " ");
+        assert_eq!(read(1240.0), "1 240");
+        assert_eq!(read(99_999.4), "99 999");
+        assert_eq!(read(99_999.6), "100k");
+        assert_eq!(read(110_668.0), "111k");
+        assert_eq!(read(999_499.0), "999k");
+        assert_eq!(read(999_500.0), "1.00M");
+        assert_eq!(read(f64::NAN), NOT_AVAILABLE);
+        let read = |value: f64| short_rate(value).replace(NARROW, " ");
+        assert_eq!(read(610.0), "610/s");
+        assert_eq!(read(47_938.0), "47.9k/s");
+        assert_eq!(read(99_960.0), "100k/s");
+        assert_eq!(read(479_648.0), "480k/s");
+        for power in 0..30 {
+            let value = 3.0 * 1.9_f64.powi(power);
+            assert!(
+                short(value).chars().count() <= 7 && short_rate(value).chars().count() <= 7,
+                "{value}"
+            );
+        }
     }
 
     #[test]

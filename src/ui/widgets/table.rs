@@ -148,6 +148,12 @@ pub fn name_chars(ui: &Ui, width: f32) -> usize {
     ((width - 2.0 * tokens().space.x1) / one + 0.01).max(0.0) as usize
 }
 
+/// Points that a column needs for names of `chars` characters.
+pub fn name_width(ui: &Ui, chars: usize) -> f32 {
+    let one = ui.fonts_mut(|fonts| fonts.glyph_width(&Text::Code.font(), 'm'));
+    (chars as f32 * one + 2.0 * tokens().space.x1).ceil()
+}
+
 /// The verdict's icon in the middle of its cell.
 pub fn verdict_cell(ui: &mut Ui, kind: VerdictKind) -> Response {
     let rect = ui.max_rect();

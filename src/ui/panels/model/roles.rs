@@ -11,7 +11,6 @@ use crate::data::formula::{Elementwise, Factor, Function, Trials, quote_term};
 use crate::data::profile::Profile;
 use crate::data::response::ResponseUse;
 use crate::data::roles::{Conversion, Refusal, Role, Roles};
-use crate::data::sniff::ColumnKindOverride;
 use crate::data::{ColumnInfo, ColumnKind};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
@@ -591,22 +590,13 @@ fn refused_ui(
     let t = tokens();
     ui.horizontal(|ui| {
         ui.add_space(t.space.x6);
-        let word = conversion_word(conversion, name);
+        let word = conversion.offer(name);
         if ui.add(Button::new(&word).small()).clicked() {
             let command = Command::Convert(name.to_owned(), conversion.clone(), role);
             out.send(command);
         }
     });
     ui.add_space(t.space.x1);
-}
-
-fn conversion_word(conversion: &Conversion, name: &str) -> String {
-    match conversion {
-        Conversion::Import(ColumnKindOverride::Number) => format!("Read {name} as numbers"),
-        Conversion::Import(ColumnKindOverride::Category) => format!("Read {name} as categories"),
-        Conversion::TreatAsCategorical => format!("Treat {name} as categories"),
-        Conversion::UseAs(role) => format!("Use {name} as {}", role.label()),
-    }
 }
 
 /// A column with a role: icon, name, menu, remove, and what the role adds below.

@@ -67,7 +67,8 @@ pub fn chains_ui(ui: &mut Ui, entry: &RunEntry, view: &RunView) {
                     _ => None,
                 };
                 let left = warmup.max(chain.draws.warmup.len() as u64) + wanted;
-                let left_secs = (!finished && chain.rate > 0.0)
+                let waits = finished || chain.state == ChainState::Paused;
+                let left_secs = (!waits && chain.rate > 0.0)
                     .then(|| left.saturating_sub(made) as f64 / chain.rate);
                 let rate = if finished && chain.draw_secs > 0.0 {
                     drawn as f64 / chain.draw_secs

@@ -259,10 +259,18 @@ pub fn convergence(
     let rows = &report.summary;
     let measure = |value: &dyn Fn(usize, &Point) -> Option<f64>| -> Measure {
         let curve = |index: usize| -> Vec<[f64; 2]> {
-            report
-                .running
-                .points(index)
-                .iter()
+            // The history has points at growing distances; it ends with what the summary says now.
+            let row = &rows[index];
+            let now = Point {
+                draws: report.draws_per_chain,
+                rhat: row.rhat,
+                ess_bulk: row.ess_bulk,
+                ess_tail: row.ess_tail,
+                mcse_mean: row.mcse_mean,
+            };
+            let past = report.running.points(index).iter();
+            past.filter(|point| point.draws < now.draws)
+                .chain([&now])
                 .filter_map(|point| Some([warmup + point.draws as f64, value(index, point)?]))
                 .collect()
         };
@@ -376,4 +384,44 @@ pub fn info_lines(view: &RunView, num_columns: usize) -> Vec<InfoLine> {
             line
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostics::SummaryRow;
+    use crate::engine::RunState;
+
+    #[test]
+    fn curves_of_convergence_end_with_the_summary() {
+        let mut report = Report::empty(1);
+        report.draws_per_chain = 1000;
+        report.summary.push(SummaryRow {
+            variable: "b[age]".to_owned(),
+            mean: Some(1.0),
+            mcse_mean: Some(0.1),
+            sd: Some(2.0),
+            mad: None,
+            q5: None,
+            q50: None,
+            q95: None,
+            ess_bulk: Some(6770.0),
+            ess_tail: None,
+            ess_bulk_per_s: None,
+            rhat: Some(1.002),
+            missing: None,
+        });
+        let view = RunView {
+            chains: Vec::new(),
+            state: RunState::Running,
+            frozen: false,
+            elapsed_secs: 0.0,
+            log: Vec::new(),
+            version: 1,
+        };
+        let made = convergence(&view, &report, 0, 200.0, None);
+        assert_eq!(made.rhat.selected.last(), Some(&[1200.0, 1.002]));
+        assert_eq!(made.ess.selected.last(), Some(&[1200.0, 6770.0]));
+        assert_eq!(made.mcse.selected.last(), Some(&[1200.0, 0.05]));
+    }
 }

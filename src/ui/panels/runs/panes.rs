@@ -167,6 +167,11 @@ fn paint_name(ui: &Ui, rect: Rect, of: &Variable<'_>, read_out: Option<&str>) {
         None => {
             let meaning = of.meaning();
             let galley = paint::line(ui, &meaning, Text::Caption, colors.text_secondary, rest);
+            if galley.elided {
+                let id = ui.make_persistent_id("meaning");
+                ui.interact(rect, id, Sense::hover())
+                    .on_hover_text(&meaning);
+            }
             paint::left_center(ui.painter(), right + t.space.x2, y, galley);
         }
     }

@@ -11,7 +11,7 @@ use crate::ui::plots::{ConvergenceRow, ConvergenceSpan, convergence_ui};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{self, number};
 
-/// Smallest value on the logarithmic axes: below it is rounding.
+/// Smallest value on the logarithmic axes: below it is rounding. The number beside the curve is the value itself.
 const FLOOR: f64 = 1e-8;
 /// Log density below the peak, in nats, that no longer matters: that of a tenth of a standard deviation.
 const GAP: f64 = 0.5 * GOOD_ENOUGH * GOOD_ENOUGH;
@@ -29,7 +29,8 @@ pub fn peak_pane(ui: &mut Ui, entry: &RunEntry) {
         widgets::sentence_line(ui, &search.sentence(), Text::Caption, true);
     });
     let (gradient, gap) = courses(search);
-    let row = |title, want: String, limit, selected| ConvergenceRow {
+    let last = search.trace.last();
+    let row = |title, want: String, limit, selected, exact| ConvergenceRow {
         title,
         want,
         limit,
@@ -40,6 +41,7 @@ pub fn peak_pane(ui: &mut Ui, entry: &RunEntry) {
         others: &[],
         format: |value| number::significant(value, 2),
         past: VerdictKind::Watch,
+        exact,
     };
     let want = |limit| format!("want at most {}", number::significant(limit, 1));
     let rows = [
@@ -48,8 +50,15 @@ pub fn peak_pane(ui: &mut Ui, entry: &RunEntry) {
             want(GOOD_ENOUGH),
             GOOD_ENOUGH,
             &gradient[..],
+            last.map(|point| point.gradient_norm),
         ),
-        row("Below the peak, in nats", want(GAP), GAP, &gap[..]),
+        row(
+            "Below the peak, in nats",
+            want(GAP),
+            GAP,
+            &gap[..],
+            last.map(|_| 0.0),
+        ),
     ];
     let span = ConvergenceSpan {
         warmup: 0.0,

@@ -175,7 +175,8 @@ fn caption(entry: &RunEntry) -> String {
             } else {
                 parts.push(format!("{word} {drawn} of {wanted}, {chains} {plural}"));
             }
-            if let Some(eta) = entry.report().and_then(|report| report.eta_secs) {
+            let eta = entry.report().and_then(|report| report.eta_secs);
+            if let Some(eta) = eta.filter(|_| view.state == RunState::Running) {
                 parts.push(format!("{} left", number::about(eta)));
             }
             if let Some(job) = entry.job() {

@@ -5,6 +5,7 @@ use eframe::egui::{Align, Frame, Layout, Margin, Panel, Role, Sense, Ui, WidgetI
 use super::words;
 use crate::app::RunEntry;
 use crate::base::settings::Value;
+use crate::engine::ChainState;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{number, paint};
 
@@ -122,7 +123,8 @@ fn right_words(entry: &RunEntry) -> Vec<String> {
             .sum();
         (secs > 0.0).then_some(draws as f64 / secs)
     } else {
-        Some(view.chains.iter().map(|chain| chain.rate).sum())
+        let moving = (view.chains.iter()).filter(|chain| chain.state != ChainState::Paused);
+        Some(moving.map(|chain| chain.rate).sum())
     };
     if let Some(rate) = rate.filter(|rate| *rate > 0.0) {
         words.push(format!("{} draws/s", amount(rate)));

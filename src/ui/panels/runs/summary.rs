@@ -21,7 +21,7 @@ use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{
-    Side, Tone, head_cell, name_cell, name_chars, number_cell, table, verdict_cell,
+    Side, Tone, head_cell, name_cell, name_chars, name_width, number_cell, table, verdict_cell,
 };
 use crate::ui::widgets::{self, Chip, Field, Segments, Tab, name, number, paint};
 
@@ -113,14 +113,15 @@ impl Column {
 
     fn width(self) -> f32 {
         match self {
-            Self::Mean | Self::EssTail | Self::Q5 | Self::Q50 | Self::Q95 => 60.0,
+            Self::Mean | Self::EssTail | Self::Q5 | Self::Q50 | Self::Q95 => 64.0,
             Self::CorrectedMean => 92.0,
             Self::Gain => 76.0,
             Self::Interval => 66.0,
-            Self::CorrectedMcse => 62.0,
-            Self::Sd | Self::Mcse | Self::Mad | Self::CorrectedSd => 56.0,
+            Self::CorrectedMcse | Self::Mcse => 64.0,
+            Self::Sd | Self::Mad | Self::CorrectedSd => 56.0,
             Self::Rhat => 52.0,
-            Self::EssBulk | Self::EssPerSecond => 48.0,
+            // Room for `99 999`, bold when past its limit, and a gap to its neighbour.
+            Self::EssBulk | Self::EssPerSecond => 54.0,
         }
     }
 
@@ -167,13 +168,14 @@ impl Column {
                 number::sd(value)
             }
             Self::Rhat => number::rhat(value),
-            Self::EssBulk | Self::EssTail | Self::EssPerSecond => number::ess(value),
+            Self::EssBulk | Self::EssTail | Self::EssPerSecond => number::short(value),
         }
     }
 }
 
-/// Columns for a depth and width, in the order of the table; what is dropped first stands last in `wishes`.
-fn columns(depth: Depth, width: f32, corrected: bool) -> Vec<Column> {
+/// Columns for a depth and width, in the order of the table; what is dropped first stands last in `wishes`. Names want
+/// `names` points: the first wishes come before whole names, the others after.
+fn columns(depth: Depth, width: f32, corrected: bool, names: f32) -> Vec<Column> {
     use Column::{
         CorrectedMcse, CorrectedMean, CorrectedSd, EssBulk, EssPerSecond, EssTail, Gain, Interval,
         Mad, Mcse, Mean, Q5, Q50, Q95, Rhat, Sd,
@@ -204,9 +206,10 @@ fn columns(depth: Depth, width: f32, corrected: bool) -> Vec<Column> {
     };
     let mut room = width - ICON - NAME_MIN - EDGE - kept.iter().map(|c| c.width()).sum::<f32>();
     let mut chosen = kept.to_vec();
-    for wish in wishes {
+    let names = (names.min(NAME_MOST) - NAME_MIN).max(0.0);
+    for (index, wish) in wishes.iter().enumerate() {
         room -= wish.width();
-        if room < 0.0 {
+        if room < if index < WISHES_FIRST { 0.0 } else { names } {
             break;
         }
         chosen.push(*wish);
@@ -226,6 +229,10 @@ fn columns(depth: Depth, width: f32, corrected: bool) -> Vec<Column> {
 
 const ICON: f32 = 30.0;
 const NAME_MIN: f32 = 96.0;
+/// Longer names are cut: a column that says something new is worth more than their middle.
+const NAME_MOST: f32 = 200.0;
+/// Optional columns that come before whole names.
+const WISHES_FIRST: usize = 2;
 const EDGE: f32 = 8.0;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -477,7 +484,12 @@ pub fn summary_body_ui(
     let filtered = view.count < report.summary.len();
     let width = ui.available_width();
     let corrected = entry.correction.done().is_some();
-    let shown = columns(state.preferences.depth, width, corrected);
+    let longest = report
+        .summary
+        .iter()
+        .map(|row| row.variable.chars().count());
+    let names = name_width(ui, longest.max().unwrap_or(0));
+    let shown = columns(state.preferences.depth, width, corrected, names);
     let needed = ICON + NAME_MIN + EDGE + shown.iter().map(|column| column.width()).sum::<f32>();
     let foot = 32.0;
     let height = (ui.available_height() - foot).max(60.0);
@@ -729,6 +741,7 @@ mod tests {
 
     #[test]
     fn narrow_tables_lose_the_interval_first_and_keep_mean_and_rhat() {
+        let columns = |depth, width, corrected| super::columns(depth, width, corrected, NAME_MIN);
         let wide = columns(Depth::Standard, 560.0, false);
         assert!(wide.contains(&Column::Interval) && wide.contains(&Column::Mcse));
         assert!(!wide.contains(&Column::Q5));
@@ -748,5 +761,45 @@ mod tests {
         );
         assert_eq!(columns(Depth::Everything, 200.0, false).len(), 12);
         assert_eq!(columns(Depth::Everything, 200.0, true).len(), 16);
+    }
+
+    #[test]
+    fn names_are_whole_before_the_last_columns_come() {
+        let short = columns(Depth::Standard, 560.0, false, NAME_MIN);
+        let long = columns(Depth::Standard, 560.0, false, 180.0);
+        assert!(long.len() < short.len(), "{long:?}");
+        assert!(long.contains(&Column::Sd) && long.contains(&Column::EssBulk));
+        let taken: f32 = long.iter().map(|column| column.width()).sum();
+        assert!(560.0 - ICON - EDGE - taken >= 180.0, "{long:?}");
+        assert_eq!(columns(Depth::Standard, 364.0, false, 180.0).len(), 4);
+    }
+
+    #[test]
+    fn numbers_fit_their_columns() {
+        let mut many = row("b[Intercept]", 1.002, 110_668.4);
+        many.ess_bulk_per_s = Some(99_999.0);
+        many.mean = Some(-1.234_56);
+        many.mcse_mean = Some(0.000_51);
+        let mut harness = crate::ui::testing::harness([200.0, 80.0], (), move |ui, ()| {
+            for column in [
+                Column::Mean,
+                Column::Mcse,
+                Column::Rhat,
+                Column::EssBulk,
+                Column::EssTail,
+                Column::EssPerSecond,
+            ] {
+                let text = column.text((&many, None));
+                let color = Palette::of(ui).text_primary;
+                let galley = paint::line(ui, &text, Text::NumberStrong, color, f32::INFINITY);
+                let room = column.width() - 2.0 * tokens().space.x1;
+                assert!(
+                    galley.size().x <= room,
+                    "{text} in {column:?}: {}",
+                    galley.size().x
+                );
+            }
+        });
+        harness.run();
     }
 }

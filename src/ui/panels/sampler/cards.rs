@@ -177,7 +177,7 @@ fn compare_ui(ui: &mut Ui, state: &AppState, known: bool, out: &mut Outbox) {
             widgets::hint(ui, &format!("Comparing samplers: {stage}"));
         });
     } else if !known {
-        let button = Button::new("Compare on these data").icon(icons::SCALES);
+        let button = Button::new("Rank for these data").icon(icons::SCALES);
         if ui
             .add_enabled(able, button)
             .on_hover_text("Finds the posterior's peak and its curvature, and says of each sampler why or why not")
@@ -189,7 +189,7 @@ fn compare_ui(ui: &mut Ui, state: &AppState, known: bool, out: &mut Outbox) {
     }
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = t.space.x2;
-        let button = Button::new("Compare by running them").icon(icons::SCALES);
+        let button = Button::new("Run and compare").icon(icons::SCALES);
         if ui
             .add_enabled(able, button)
             .on_hover_text("Runs every sampler that suits the model, one after the other, beside an exact one: bias and cost")
@@ -284,15 +284,22 @@ fn card_ui(ui: &mut Ui, card: &Card<'_>, chosen: &str, out: &mut Outbox) {
             let line = vec2(ui.available_width(), t.size.chip);
             ui.allocate_ui_with_layout(line, Layout::left_to_right(Align::Center), |ui| {
                 ui.spacing_mut().item_spacing.x = t.space.x2;
-                let galley = paint::line(
-                    ui,
-                    card.title,
-                    Text::Heading,
-                    colors.text_primary,
-                    (ui.available_width() - if card.recommended { 190.0 } else { 110.0 }).max(80.0),
-                );
+                // A title says so in brackets, where it would be cut first; a badge has room.
+                let (title, control) = match card.title.strip_suffix(" (negative control)") {
+                    Some(title) => (title, true),
+                    None => (card.title, false),
+                };
+                let badges = match (control, card.recommended) {
+                    (true, _) => 150.0,
+                    (false, true) => 190.0,
+                    (false, false) => 110.0,
+                };
+                let room = (ui.available_width() - badges).max(80.0);
+                let galley = paint::line(ui, title, Text::Heading, colors.text_primary, room);
                 ui.add(eframe::egui::Label::new(galley).selectable(false));
-                if card.bias.is_some() {
+                if control {
+                    badge_with(ui, VerdictKind::Bad, "Negative control");
+                } else if card.bias.is_some() {
                     badge_with(ui, VerdictKind::NotCertified, "Approximate");
                 } else if card.exact {
                     badge_with(ui, VerdictKind::Good, "Exact");

@@ -113,7 +113,7 @@ fn every_method_for_the_peak_can_be_chosen_and_shows_its_settings() {
 #[test]
 fn samplers_are_compared_before_any_run() {
     let mut harness = page(Session::with_draft("churn"));
-    let button = "Compare on these data";
+    let button = "Rank for these data";
     harness.get_by_label(button).click();
     harness.run_steps(3);
     assert_eq!(harness.state().sent, [Command::Advise]);
@@ -263,4 +263,15 @@ fn a_formula_with_groups_can_be_fitted_by_likelihood() {
     assert!(harness.query_by_label("residual").is_none());
     send(&mut harness, "monthly_fee ~ age");
     assert!(harness.query_by_label("Fit by likelihood").is_none());
+}
+
+#[test]
+fn the_negative_control_has_a_badge_of_its_own() {
+    let harness = page(Session::with_draft("churn"));
+    let controls = REGISTRY
+        .iter()
+        .filter(|entry| entry.spec.title.contains("negative control"));
+    let badges = harness.query_all_by_label("Negative control");
+    assert_eq!(badges.count(), controls.count());
+    harness.get_by_label("Negative control");
 }

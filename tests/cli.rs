@@ -1228,6 +1228,176 @@ fn a_group_named_by_role_varies_everything_under_the_hierarchical_template() {
     assert_refused(&refused, &["`dose` not by `clinic`"]);
 }
 
+/// Predictions of a run's own rows and of new ones, and its likelihood fit beside it.
+#[test]
+fn a_mixed_run_predicts_and_stands_beside_its_likelihood_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let slopes = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/lme4/slopes.csv");
+    fs::copy(slopes, folder.path().join("slopes.csv")).unwrap();
+    let args = "fit --data slopes.csv --template mixed --chains 2 --warmup 100 --draws 100 --seed 3 --out run --formula";
+    let mut args: Vec<&str> = args.split(' ').collect();
+    args.push("y ~ day + (1 | subject)");
+    let fitted = ergodic(folder.path(), &args);
+    assert_eq!(fitted.status.code(), Some(0), "{}", stderr(&fitted));
+
+    let own = ergodic(folder.path(), &["predict", "run"]);
+    assert_eq!(own.status.code(), Some(0), "{}", stderr(&own));
+    let text = String::from_utf8(own.stdout.clone()).unwrap();
+    assert_eq!(text.lines().count(), 181);
+    assert!(
+        stderr(&own).contains("90 % intervals of an outcome hold"),
+        "{}",
+        stderr(&own)
+    );
+    let numbers: Vec<f64> = text
+        .lines()
+        .nth(1)
+        .unwrap()
+        .split(',')
+        .map(|c| c.parse().unwrap())
+        .collect();
+    let [
+        row,
+        mean,
+        _sd,
+        lower,
+        upper,
+        outcome_lower,
+        outcome_upper,
+        observed,
+    ] = numbers[..]
+    else {
+        panic!("{text}");
+    };
+    assert_eq!((row, observed), (1.0, 203.74));
+    assert!(outcome_lower < lower && lower < mean && mean < upper && upper < outcome_upper);
+    assert_eq!(
+        ergodic(folder.path(), &["predict", "run"]).stdout,
+        own.stdout
+    );
+
+    fs::write(
+        folder.path().join("new.csv"),
+        "subject,day\ns01,3\nnobody,3\n,4\n",
+    )
+    .unwrap();
+    let args = "predict run --data new.csv --effects with --interval 0.5 --out p.csv --json";
+    let new = ergodic(folder.path(), &args.split(' ').collect::<Vec<_>>());
+    assert_eq!(new.status.code(), Some(0), "{}", stderr(&new));
+    let json: serde_json::Value = serde_json::from_slice(&new.stdout).unwrap();
+    assert_eq!(
+        (&json["rows_left_out"], &json["interval"]),
+        (&1.into(), &0.5.into())
+    );
+    assert_eq!(json["rows"][1]["new_group"], true);
+    assert!(stderr(&new).contains("1 group of `subject` not in the fit"));
+    assert_eq!(
+        fs::read_to_string(folder.path().join("p.csv"))
+            .unwrap()
+            .lines()
+            .count(),
+        3
+    );
+
+    fs::write(folder.path().join("bad.csv"), "subject\ns01\n").unwrap();
+    let bad = ergodic(folder.path(), &["predict", "run", "--data", "bad.csv"]);
+    assert_refused(&bad, &["`day`"]);
+    assert_refused(
+        &ergodic(folder.path(), &["predict", "run", "--interval", "2"]),
+        &["between 0 and 1"],
+    );
+
+    let args = "estimate --beside run --predict new.csv --out fit";
+    let beside = ergodic(folder.path(), &args.split(' ').collect::<Vec<_>>());
+    assert_eq!(beside.status.code(), Some(0), "{}", stderr(&beside));
+    let text = String::from_utf8(beside.stdout.clone()).unwrap();
+    assert!(text.contains("Likelihood and posterior"), "{text}");
+    for name in [
+        "b[day]",
+        "sigma",
+        "sd[subject,Intercept]",
+        "icc[subject]",
+        "r[subject,s",
+    ] {
+        assert!(text.contains(name), "{name}: {text}");
+    }
+    let predictions = fs::read_to_string(folder.path().join("fit/predictions.csv")).unwrap();
+    assert_eq!(predictions.lines().count(), 3);
+    assert!(stderr(&beside).contains("their effects are 0"));
+}
+
+#[test]
+fn priors_are_listed_and_shown_in_outcomes() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = [
+        "prior-predictive",
+        "--data",
+        "sample:churn",
+        "--formula",
+        FORMULA,
+    ];
+    let output = ergodic(folder.path(), &args);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = String::from_utf8_lossy(&output.stdout);
+    for words in [
+        "b[Intercept]",
+        "normal(0, 10)",
+        "default, per standard deviation",
+        "from 400 draws of the prior",
+        "Very wide: The prior expects between",
+    ] {
+        assert!(text.contains(words), "`{words}` is not in: {text}");
+    }
+    let narrow = [
+        "--set",
+        "priors.b=normal(0, 0.3)",
+        "--set",
+        "priors.intercept=normal(-1, 1)",
+    ];
+    let output = ergodic(folder.path(), &[&args[..], &narrow, &["--json"]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["priors"][1]["prior"], "normal(0, 0.3)");
+    assert_eq!(
+        json["priors"][1]["source"],
+        "set by you, per standard deviation"
+    );
+    let expected = &json["outcomes"][0];
+    assert_eq!(expected["kind"], "success");
+    assert_eq!(expected["plausibility"], "plausible");
+    assert_eq!(expected["shares"]["prior"].as_array().unwrap().len(), 20);
+    let flat = [&args[..], &["--set", "priors.b=flat"]].concat();
+    assert_refused(
+        &ergodic(folder.path(), &flat),
+        &["a flat prior cannot be drawn from"],
+    );
+}
+
+#[test]
+fn the_influence_of_the_prior_is_summarised() {
+    let folder = tempfile::tempdir().unwrap();
+    let strong = ["--set", "priors.b=normal(0, 0.01)", "--draws", "300"];
+    assert!(short_fit(folder.path(), "a", &strong).status.success());
+    let output = ergodic(folder.path(), &["summarise", "a", "--sensitivity"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        text.contains("likelihood") && text.contains("diagnosis"),
+        "{text}"
+    );
+    let json = ergodic(
+        folder.path(),
+        &["summarise", "a", "--sensitivity", "--json"],
+    );
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    let rows = json["sensitivity"]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), json["variables"].as_array().unwrap().len());
+    let age = rows.iter().find(|row| row["variable"] == "b[age]").unwrap();
+    assert!(age["prior"].as_f64().unwrap() > 0.05, "{age}");
+    assert_ne!(age["diagnosis"], "none");
+    let files = ["summarise", "a/draws.csv", "--sensitivity"];
+    assert_refused(&ergodic(folder.path(), &files), &["needs one run folder"]);
+}
+
 /// Without `--template` the response decides, and a sentence says so; recipes always have the template.
 #[test]
 fn the_template_follows_from_the_response() {
@@ -1518,4 +1688,68 @@ fn data_that_cannot_tell_groups_apart_are_remarked_on() {
             "what to do: {note}"
         );
     }
+}
+
+/// What separates the outcome has no posterior under a flat prior; many levels that do are one remark.
+#[test]
+fn separation_is_one_remark_or_a_refusal() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = String::from("y,x,code\n");
+    for i in 0..40 {
+        let y = if i < 20 { "no" } else { "yes" };
+        text.push_str(&format!("{y},{i},c{}\n", i / 4));
+    }
+    fs::write(folder.path().join("t.csv"), text).unwrap();
+    let fit = |more: &[&str]| {
+        let args = ["fit", "--data", "t.csv", "--chains", "1", "--draws", "20"];
+        ergodic(folder.path(), &[&args[..], more].concat())
+    };
+    let flat = ["--set", "priors.b=flat", "--set", "priors.intercept=flat"];
+    let refused = fit(&[&["--formula", "y ~ x"][..], &flat].concat());
+    assert_refused(
+        &refused,
+        &["no posterior", "`x` alone predicts y", "normal(0, 2.5)"],
+    );
+    let notes = stderr(&fit(&["--formula", "y ~ code"]));
+    let about: Vec<&str> = notes
+        .lines()
+        .filter(|line| line.contains("`code"))
+        .collect();
+    assert_eq!(about.len(), 1, "{notes}");
+    assert!(
+        about[0].contains("In 9 of the 10 levels of `code`"),
+        "{notes}"
+    );
+}
+
+/// Nobody reads the notes any longer: the fit goes on and is saved.
+#[test]
+fn a_closed_standard_error_ends_no_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ergodic"))
+        .args("fit --data sample:churn --draws 300 --chains 1 --out run".split(' '))
+        .current_dir(folder.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stderr.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(folder.path().join("run/draws.csv").is_file());
+}
+
+#[test]
+fn a_recipe_runs_with_another_sampler() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = "fit --data sample:churn --sampler nuts --draws 20 --warmup 30 --chains 1 --out a";
+    let first = ergodic(folder.path(), &first.split(' ').collect::<Vec<_>>());
+    assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
+    let other = "fit a/recipe.toml --sampler sgld --draws 20 --chains 1 --out b";
+    let other = ergodic(folder.path(), &other.split(' ').collect::<Vec<_>>());
+    assert_eq!(other.status.code(), Some(0), "{}", stderr(&other));
+    let recipe = fs::read_to_string(folder.path().join("b/recipe.toml")).unwrap();
+    assert!(
+        recipe.contains("id = \"sgld\"") && !recipe.contains("max_depth"),
+        "{recipe}"
+    );
 }

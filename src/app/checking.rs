@@ -1,16 +1,18 @@
 //! The check of the draft's model, made in the background whenever the draft changes.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use super::document::Document;
-use super::remedies;
 use super::state::{AppState, ModelCheck};
 use super::tasks::{Effects, Outcome};
+use super::{foreseeing, remedies};
 use crate::base::reporter::Reporter;
 use crate::data::checks;
 use crate::data::design::Design;
 use crate::data::load::Loaded;
 use crate::data::response::ResponseKind;
+use crate::engine::prior_predictive::Outlook;
 use crate::engine::{JobError, Recipe, job};
 use crate::estimators::{self, ModeControl};
 use crate::models;
@@ -29,6 +31,8 @@ const CLIMBS: usize = 400;
 /// Checks the draft's model in the background; a newer request overtakes older ones.
 pub(super) fn request_check(state: &mut AppState, fx: &mut dyn Effects) {
     state.check_generation += 1;
+    // What was typed is in the draft by now, or given up.
+    foreseeing::forget(state);
     let (Some(data), Some(document)) = (&state.data, &state.document) else {
         state.check = None;
         state.checking = false;
@@ -105,12 +109,16 @@ fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError>
     warnings.extend(checks::check(&design).warnings);
     warnings.extend(remarks_at_mode(model.as_ref(), &design).warnings);
     let document = Document::of_recipe(recipe.clone());
+    let outlook = Arc::new(Outlook::new(&design));
+    let expected = outlook.expect(recipe, &AtomicBool::new(false));
     Ok(ModelCheck {
         ways_out: Vec::new(),
         remedies: (warnings.iter())
             .map(|warning| remedies::of_warning(warning, &document, loaded))
             .collect(),
         error: None,
+        outlook: Some(outlook),
+        expected: Some(expected.map_err(|error| error.to_string())),
         response: design.response.sentence(),
         categories: matches!(design.response.kind, ResponseKind::Categories { .. }),
         response_levels: design.response.counts.clone(),

@@ -1,4 +1,5 @@
-//! `compare`: every sampler that suits a model with its default settings, beside NUTS: bias and cost.
+//! `compare`: every sampler that suits a model with its default settings, beside NUTS, or for mixtures
+//! beside collapsed Gibbs: bias and cost.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -7,8 +8,7 @@ use serde_json::{Value as Json, json};
 
 use super::args::{CompareArgs, Reference};
 use super::{Failure, fit, output};
-use crate::base::settings::Settings;
-use crate::engine::comparison::{self, Measured, REFERENCE, Row, Yardstick};
+use crate::engine::comparison::{self, Measured, Row, Yardstick};
 use crate::engine::recipe::Scale;
 use crate::engine::{Job, PrepareControl, Run};
 use crate::export::RunFolder;
@@ -18,12 +18,10 @@ use crate::samplers::{self, SamplerEntry};
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let entries = chosen(&args.samplers)?;
     let (request, yardstick) = subject(args)?;
-    let job = Job::prepare(
-        &request.recipe,
-        &request.folder,
-        request.loaded,
-        &PrepareControl::default(),
-    )
+    let control = PrepareControl::default();
+    let job = comparison::job(request.recipe, |recipe| {
+        Job::prepare(recipe, &request.folder, request.loaded.clone(), &control)
+    })
     .map_err(Failure::request)?;
     let interrupted = fit::interrupt_flag();
     let run = |mut job: Job| -> Result<Run, Failure> {
@@ -65,6 +63,12 @@ fn subject(args: &CompareArgs) -> Result<(fit::Request, Yardstick), Failure> {
     // difference of large numbers, whose errors would be those of all slopes.
     let mut scale = Scale::Standardised;
     let mut model = args.model.clone();
+    if model.sampler.is_some() {
+        return Err(Failure::request(
+            "A comparison has several samplers: name them with --samplers, not --sampler",
+        ));
+    }
+    model.keeps_nothing("compare")?;
     let yardstick = match &args.reference {
         Reference::Nuts => Yardstick::Nuts,
         Reference::Quadratic => Yardstick::Quadratic,
@@ -83,8 +87,6 @@ fn subject(args: &CompareArgs) -> Result<(fit::Request, Yardstick), Failure> {
         }
     };
     let mut request = fit::recipe_of(&model)?;
-    REFERENCE.clone_into(&mut request.recipe.sampler.id);
-    request.recipe.sampler.settings = Settings::default();
     request.recipe.report.scale = scale;
     Ok((request, yardstick))
 }

@@ -138,6 +138,22 @@ pub fn resume(args: &ResumeArgs) -> Result<(), Failure> {
     )
 }
 
+impl FitArgs {
+    /// Refuses what only a fit does, for a command that makes trial runs.
+    pub(super) fn keeps_nothing(&self, command: &str) -> Result<(), Failure> {
+        let asked = [
+            ("--out", self.out.is_some()),
+            ("--check-bias", self.check_bias),
+        ];
+        match asked.iter().find(|(_, is)| *is) {
+            None => Ok(()),
+            Some((flag, _)) => Err(Failure::request(format!(
+                "`ergodic {command}` keeps no run, so {flag} does nothing here; leave it out"
+            ))),
+        }
+    }
+}
+
 /// What the flags ask for.
 pub(super) struct Request {
     /// Data, model, sampler and run.
@@ -146,6 +162,18 @@ pub(super) struct Request {
     pub folder: PathBuf,
     /// Its data, where they were read to choose the template.
     pub loaded: Option<Arc<Loaded>>,
+}
+
+impl Request {
+    /// Its data, read unless they were before.
+    pub fn load(&self) -> Result<Arc<Loaded>, Failure> {
+        match &self.loaded {
+            Some(loaded) => Ok(Arc::clone(loaded)),
+            None => job::load_data(&self.recipe, &self.folder, &LoadControl::default())
+                .map(Arc::new)
+                .map_err(Failure::request),
+        }
+    }
 }
 
 /// The recipe of the flags.
@@ -310,10 +338,13 @@ fn prepare(recipe: &Recipe, folder: &Path, loaded: Option<Arc<Loaded>>) -> Resul
     if let Some(mode) = &job.mode {
         output::note(&format!("mode: {}", mode.sentence()));
     }
-    output::note(&format!(
-        "sampler: {}, {}",
-        job.sampler.spec.title, job.sampler_reason
-    ));
+    let title = job.sampler.spec.title;
+    // The adviser's reasons begin with the name.
+    let reason = job.sampler_reason.strip_prefix(title).map_or_else(
+        || format!(", {}", job.sampler_reason),
+        |reason| reason.to_owned(),
+    );
+    output::note(&format!("sampler: {title}{reason}"));
     Ok(job)
 }
 

@@ -45,8 +45,17 @@ pub fn check(design: &Design) -> Reporter {
     reporter
 }
 
+/// Most names that a sentence has.
+const MAX_NAMES: usize = 6;
+
+/// Names in a sentence; of many the first few and how many more there are.
 pub(super) fn quoted<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
-    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    let mut names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    if names.len() > MAX_NAMES {
+        let more = names.len() - MAX_NAMES;
+        names.truncate(MAX_NAMES);
+        names.push(format!("{more} more"));
+    }
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         _ => names.concat(),
@@ -255,6 +264,7 @@ fn collinear_columns(design: &Design, constant: &[bool], reporter: &mut Reporter
     let mut kept: Vec<usize> = Vec::new();
     // Rows of the Cholesky factor of the kept columns.
     let mut factor: Vec<Vec<f64>> = Vec::new();
+    let mut unnamed: Vec<&String> = Vec::new();
     for j in (0..p).filter(|&j| !constant[j] || (j == 0 && design.has_intercept)) {
         let mut row: Vec<f64> = Vec::with_capacity(kept.len() + 1);
         for (i, &k) in kept.iter().enumerate() {
@@ -264,12 +274,27 @@ fn collinear_columns(design: &Design, constant: &[bool], reporter: &mut Reporter
         let left = 1.0 - row.iter().map(|value| value * value).sum::<f64>();
         if left < EXACT {
             dependent[j] = true;
-            report_dependent(design, j, &kept, &factor, &row, reporter);
+            if dependent.iter().filter(|&&is| is).count() <= MAX_NAMES {
+                report_dependent(design, j, &kept, &factor, &row, reporter);
+            } else {
+                unnamed.push(&design.terms[j]);
+            }
         } else {
             row.push(left.sqrt());
             factor.push(row);
             kept.push(j);
         }
+    }
+    if !unnamed.is_empty() {
+        let message = format!(
+            "{} are combinations of other columns as well",
+            quoted(unnamed.iter().copied())
+        );
+        reporter.report(
+            Warning::new(Severity::Watch, "collinear", message).with_remedy(
+                "Leave some of them out; otherwise the prior decides how they share their effects",
+            ),
+        );
     }
     near_collinear(design, &kept, &correlation, reporter);
     dependent

@@ -154,7 +154,7 @@ impl FrameReader<'_> {
     }
 
     /// Factors of population-level and group-level terms, with repeats.
-    fn factors(&self) -> impl Iterator<Item = &Factor> {
+    pub fn factors(&self) -> impl Iterator<Item = &Factor> {
         let formula = &self.frame.formula;
         let groups = formula.groups.iter().flat_map(|group| &group.terms);
         formula.terms.iter().chain(groups).flatten()
@@ -165,7 +165,7 @@ impl FrameReader<'_> {
         self.frame.response_use == ResponseUse::Absent && !self.frame.formula.groups.is_empty()
     }
 
-    fn is_categorical(&self, name: &str) -> bool {
+    pub fn is_categorical(&self, name: &str) -> bool {
         self.is_long()
             || self.frame.categorical.contains(name)
             || self
@@ -298,7 +298,7 @@ impl FrameReader<'_> {
     }
 
     /// The columns of `terms`, coded beside an intercept or without one.
-    fn columns_of_terms(
+    pub fn columns_of_terms(
         &self,
         terms: &[Term],
         intercept: bool,

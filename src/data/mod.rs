@@ -17,6 +17,7 @@
 //! ```
 
 pub mod checks;
+pub mod coding;
 pub mod design;
 mod encoding;
 pub mod error;
@@ -36,6 +37,7 @@ pub mod scaling;
 mod scan;
 mod separation;
 pub mod sniff;
+pub mod spanned;
 pub mod spline;
 mod split;
 pub mod synthetic;

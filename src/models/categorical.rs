@@ -340,6 +340,13 @@ impl Model for CategoricalModel {
         log_density
     }
 
+    fn log_prior_density(&self, u: &[f64]) -> Option<f64> {
+        let mut log_p = vec![0.0; self.concentration.len()];
+        log_probabilities(u, &mut log_p);
+        let terms = self.concentration.iter().zip(&log_p);
+        Some(terms.map(|(a, log)| (a - 1.0) * log).sum())
+    }
+
     fn prior_range(&self, _index: usize) -> Option<(f64, f64)> {
         Some((0.0, 1.0))
     }

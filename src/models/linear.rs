@@ -17,15 +17,13 @@
 use std::f64::consts::PI;
 use std::sync::Arc;
 
-use rand_distr::{Distribution as _, StandardNormal};
-
 use super::coefficients::{INTERCEPT, ResponseScale, SLOPES};
 use super::elsewhere::{Context, Elsewhere, Glm, SIGMA, comment};
 use super::glm::{Curvature, Family, LANES, Lane, Terms};
+use super::outcome::Outcome;
 use super::positive::{PositivePrior, PositiveSpec};
 use super::regression::{Parts, Regression, Respond, priors_with, rows_with, value_or};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Template};
-use crate::base::rng::ChainRng;
 use crate::data::design::Design;
 use crate::data::response::{ResponseKind, ResponseUse};
 
@@ -96,9 +94,12 @@ impl Family for Normal {
 }
 
 impl Respond for Normal {
-    fn respond(&self, z: f64, _trials: f64, sigma: &Sigma, rng: &mut ChainRng) -> f64 {
-        let noise: f64 = StandardNormal.sample(rng);
-        z + sigma.log.exp() * noise
+    const NORMAL: bool = true;
+
+    fn outcome(&self, sigma: &Sigma) -> Outcome {
+        Outcome::Normal {
+            sd: sigma.log.exp(),
+        }
     }
 }
 

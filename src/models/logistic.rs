@@ -18,14 +18,12 @@
 
 use std::sync::Arc;
 
-use rand_distr::{Binomial, Distribution as _};
-
 use super::coefficients::ResponseScale;
 use super::elsewhere::{self, Context, Elsewhere, Glm};
 use super::glm::{Curvature, Family, LANES, Lane, MAX_AUX, Terms, exp_negative};
+use super::outcome::Outcome;
 use super::regression::{COEFFICIENT_PRIORS, Parts, Regression, Respond, rows_with, value_or};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Template};
-use crate::base::rng::ChainRng;
 use crate::data::design::Design;
 use crate::data::response::{ResponseKind, ResponseUse};
 
@@ -298,20 +296,15 @@ pub(super) fn weighted_rows(design: &Design) -> Vec<f64> {
 }
 
 impl Respond for SignedBernoulli {
-    fn respond(&self, z: f64, trials: f64, (): &(), rng: &mut ChainRng) -> f64 {
-        successes(z, trials, rng)
+    fn outcome(&self, (): &()) -> Outcome {
+        Outcome::Binomial
     }
 }
 
 impl Respond for WeightedBinomial {
-    fn respond(&self, z: f64, trials: f64, (): &(), rng: &mut ChainRng) -> f64 {
-        successes(z, trials, rng)
+    fn outcome(&self, (): &()) -> Outcome {
+        Outcome::Binomial
     }
-}
-
-pub(super) fn successes(z: f64, trials: f64, rng: &mut ChainRng) -> f64 {
-    let p = sigmoid_of(z, (-z.abs()).exp());
-    Binomial::new(trials as u64, p).map_or(f64::NAN, |binomial| binomial.sample(rng) as f64)
 }
 
 #[cfg(test)]

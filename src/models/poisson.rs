@@ -13,16 +13,15 @@
 
 use std::sync::Arc;
 
-use rand_distr::{Distribution as _, Poisson as PoissonDistribution};
 use statrs::function::gamma::ln_gamma;
 
 use super::coefficients::ResponseScale;
 use super::elsewhere::{Context, Elsewhere, Glm, comment};
 use super::glm::{Curvature, Family, LANES, Lane, MAX_AUX, Terms, exp};
+use super::outcome::Outcome;
 use super::regression::{COEFFICIENT_PRIORS, Fit, Parts, Regression, Respond, rows_with, value_or};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Template};
 use crate::base::reporter::{Reporter, Severity, Warning};
-use crate::base::rng::ChainRng;
 use crate::data::design::Design;
 use crate::data::response::{ResponseKind, ResponseUse};
 
@@ -83,8 +82,8 @@ impl Family for PoissonCounts {
 }
 
 impl Respond for PoissonCounts {
-    fn respond(&self, z: f64, _trials: f64, (): &(), rng: &mut ChainRng) -> f64 {
-        PoissonDistribution::new(z.exp()).map_or(f64::NAN, |poisson| poisson.sample(rng))
+    fn outcome(&self, (): &()) -> Outcome {
+        Outcome::Poisson
     }
 
     fn remark(fit: &Fit<'_>, reporter: &mut Reporter) {

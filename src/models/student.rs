@@ -17,16 +17,14 @@
 use std::f64::consts::PI;
 use std::sync::Arc;
 
-use rand_distr::{Distribution as _, StudentT};
-
 use super::coefficients::{INTERCEPT, ResponseScale, SLOPES};
 use super::elsewhere::{self, Auxiliary, Context, Elsewhere};
 use super::glm::{Curvature, Family, LANES, Lane, Terms};
 use super::linear::{self, check_numbers, number_row, sigma};
+use super::outcome::Outcome;
 use super::positive::{PositivePrior, PositiveSpec};
 use super::regression::{Parts, Regression, Respond, priors_with, rows_with};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Template};
-use crate::base::rng::ChainRng;
 use crate::base::settings::{Field, Kind};
 use crate::base::special::{digamma_difference, ln_gamma_difference, trigamma_difference};
 use crate::data::design::Design;
@@ -184,19 +182,22 @@ impl Family for FixedNu {
     }
 }
 
-fn respond(z: f64, scales: &Scales, rng: &mut ChainRng) -> f64 {
-    StudentT::new(scales.nu).map_or(f64::NAN, |t| z + t.sample(rng) / scales.inverse)
+fn outcome(scales: &Scales) -> Outcome {
+    Outcome::StudentT {
+        nu: scales.nu,
+        scale: scales.log_sigma.exp(),
+    }
 }
 
 impl Respond for FreeNu {
-    fn respond(&self, z: f64, _trials: f64, scales: &Scales, rng: &mut ChainRng) -> f64 {
-        respond(z, scales, rng)
+    fn outcome(&self, scales: &Scales) -> Outcome {
+        outcome(scales)
     }
 }
 
 impl Respond for FixedNu {
-    fn respond(&self, z: f64, _trials: f64, scales: &Scales, rng: &mut ChainRng) -> f64 {
-        respond(z, scales, rng)
+    fn outcome(&self, scales: &Scales) -> Outcome {
+        outcome(scales)
     }
 }
 

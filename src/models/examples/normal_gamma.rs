@@ -151,6 +151,10 @@ impl Example for MeanPrecision {
         (0.5 + self.shape) * u[1] - tau * (0.5 * d * d + self.rate)
     }
 
+    fn log_jacobian(&self, u: &[f64]) -> f64 {
+        u[1]
+    }
+
     fn add_prior_curvature(&self, u: &[f64], hessian: &mut [f64]) {
         let (tau, d) = (u[1].exp(), u[0] - self.mean);
         hessian[0] += tau;

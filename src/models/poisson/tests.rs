@@ -7,6 +7,7 @@ use crate::models::conformance::{NUM_OBS, Shape, measured_design};
 use crate::models::testing::{built, table_of};
 
 use super::*;
+use rand_distr::Distribution as _;
 
 fn options(priors: &[(&str, &str)]) -> ModelOptions {
     ModelOptions {
@@ -99,7 +100,7 @@ fn counts_that_vary_too_much_are_remarked() {
         for y in &mut design.y {
             let noise: f64 = rand_distr::StandardNormal.sample(&mut rng);
             let mean = (1.5 + spread * noise).exp();
-            *y = PoissonDistribution::new(mean).unwrap().sample(&mut rng);
+            *y = rand_distr::Poisson::new(mean).unwrap().sample(&mut rng);
         }
         let model = Poisson::build(Arc::new(design), &options(&[])).unwrap();
         let mode = crate::estimators::find_mode(model.as_ref(), &Default::default()).unwrap();

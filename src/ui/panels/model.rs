@@ -5,6 +5,7 @@ use eframe::egui::{
 };
 
 use super::page::{page_head, problem_banner, remark, severity_icon};
+use crate::app::foreseeing::PriorPreview;
 use crate::app::{AppState, Command, Document, ModelCheck, Page, Remedy};
 use crate::base::reporter::Severity;
 use crate::models;
@@ -18,6 +19,7 @@ use crate::ui::widgets::{
 };
 
 mod elsewhere;
+mod outlook;
 mod priors;
 mod roles;
 mod words;
@@ -86,7 +88,7 @@ pub fn model_ui(ui: &mut Ui, state: &AppState, view: &mut ModelView, out: &mut O
     Panel::right("model-remarks")
         .exact_size(REMARKS_WIDTH)
         .frame(side(t.space.x4 as i8))
-        .show(ui, |ui| remarks_ui(ui, check, out));
+        .show(ui, |ui| remarks_ui(ui, check, state.preview.as_ref(), out));
     CentralPanel::default()
         .frame(Frame::NONE.fill(p.bg_surface))
         .show(ui, |ui| {
@@ -346,8 +348,13 @@ fn remedies_ui(ui: &mut Ui, remedies: &[Remedy], out: &mut Outbox) {
     });
 }
 
-/// The right panel: how often each value of the response occurs, and the remarks.
-fn remarks_ui(ui: &mut Ui, check: Option<&ModelCheck>, out: &mut Outbox) {
+/// The right panel: what the priors expect, how often each value of the response occurs, and the remarks.
+fn remarks_ui(
+    ui: &mut Ui,
+    check: Option<&ModelCheck>,
+    preview: Option<&PriorPreview>,
+    out: &mut Outbox,
+) {
     let t = tokens();
     ScrollArea::vertical()
         .auto_shrink([false, false])
@@ -359,6 +366,8 @@ fn remarks_ui(ui: &mut Ui, check: Option<&ModelCheck>, out: &mut Outbox) {
                 hint(ui, "Its counts appear here once the model is checked");
                 return;
             };
+            outlook::outlook_ui(ui, check, preview);
+            ui.separator();
             heading(ui, "Response");
             if check.response_levels.is_empty() {
                 hint(ui, "Its counts appear here once the model can be fitted");

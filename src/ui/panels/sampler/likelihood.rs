@@ -24,8 +24,11 @@ const LINEAR: [(&str, &str, bool); 4] = [
     ("EM", "em", false),
     ("SQUAREM", "squarem", false),
 ];
-const GENERAL: [(&str, &str, bool); 2] =
-    [("Laplace", "laplace", false), ("Quadrature", "aghq", false)];
+const GENERAL: [(&str, &str, bool); 3] = [
+    ("Laplace", "laplace", false),
+    ("Quadrature", "aghq", false),
+    ("Monte Carlo EM", "mcem", false),
+];
 /// Words and families.
 const FAMILIES: [(&str, &str); 4] = [
     ("Numbers", "gaussian"),
@@ -71,6 +74,14 @@ pub fn likelihood_ui(
             .filter(|done| likelihood::holds_for(done, recipe));
         if let Some(done) = done {
             result_ui(ui, done);
+            let export = Button::new("Export the fit").icon(icons::EXPORT);
+            let clicked = ui
+                .add(export)
+                .on_hover_text("fit.json, effects.csv and fitted.csv in a new folder")
+                .clicked();
+            if clicked {
+                out.send(Command::PickExportFit(None));
+            }
         }
     });
 }
@@ -152,6 +163,9 @@ fn result_ui(ui: &mut Ui, done: &LikelihoodFit) {
         number::duration(done.seconds),
     );
     widgets::sentence(ui, &head, Text::Body);
+    if let Some(sentence) = fit.monte_carlo_sentence() {
+        widgets::sentence(ui, &sentence, Text::Body);
+    }
     for warning in &fit.warnings {
         let remedy = warning.remedy.as_deref();
         let remedy = remedy.map_or(String::new(), |text| format!("; {text}"));

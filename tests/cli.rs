@@ -1680,7 +1680,11 @@ fn data_that_cannot_tell_groups_apart_are_remarked_on() {
         ]);
         let done = ergodic(folder.path(), &args);
         let notes = stderr(&done);
-        assert_eq!(done.status.code(), Some(0), "{formula}: {notes}");
+        // A residual that falls to 0 may end the run; the note has come before.
+        assert!(
+            matches!(done.status.code(), Some(0 | 3)),
+            "{formula}: {notes}"
+        );
         let note = notes.lines().find(|line| line.contains(words));
         let note = note.unwrap_or_else(|| panic!("{formula}: {notes}"));
         assert!(

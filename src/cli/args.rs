@@ -39,12 +39,16 @@ pub enum Command {
     /// Summarise run folders, files of draws, or all runs of a project
     #[command(alias = "summarize")]
     Summarise(SummariseArgs),
-    /// Run every sampler that suits a model with its default settings and compare bias and cost with NUTS
+    /// Run every sampler that suits a model with its default settings and compare bias and cost with NUTS (mixtures: dp-gibbs)
     Compare(Box<CompareArgs>),
     /// Try step sizes of a sampler by short runs and print the best
     Tune(Box<TuneArgs>),
     /// Check a template and a sampler by simulation: true values must rank evenly among posterior draws
     Calibrate(CalibrateArgs),
+    /// Predict outcomes of rows, old or new, from a finished run
+    Predict(PredictArgs),
+    /// List every prior and what the priors expect in units of the outcome, before any fit
+    PriorPredictive(Box<PriorPredictiveArgs>),
     /// Continue a stopped or finished run, without a new warm-up
     Resume(ResumeArgs),
     /// Write the results of a run folder in another format
@@ -88,7 +92,7 @@ pub struct FitArgs {
     /// Grouping column for a random intercept
     #[arg(long, requires = "response")]
     pub group: Option<String>,
-    /// Model template
+    /// Model template; chosen by what the response holds if absent
     #[arg(long)]
     pub template: Option<String>,
     /// Sampler, or auto
@@ -115,13 +119,13 @@ pub struct FitArgs {
     /// Stop after this many seconds; with sampler auto, choose one that is done by then
     #[arg(long, value_name = "SECONDS")]
     pub max_seconds: Option<f64>,
-    /// Change a recipe entry, such as sampler.step_size=0.1 or priors.b='laplace(0, 1)'
+    /// Change a recipe entry (`ergodic list settings run` and others list them), such as sampler.step_size=0.1 or priors.b='laplace(0, 1)'
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Folder for the run; must be new or empty
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Afterwards run NUTS as a control and report how far an approximate sampler is off
+    /// Afterwards run NUTS (mixtures: dp-gibbs) as a control and report how far an approximate sampler is off
     #[arg(long)]
     pub check_bias: bool,
     /// Print summary.json instead of a table
@@ -134,8 +138,14 @@ pub struct FitArgs {
 #[command(args_override_self = true)]
 pub struct EstimateArgs {
     /// Recipe whose data and formula to fit
-    #[arg(value_name = "RECIPE.toml", conflicts_with_all = ["data", "formula"])]
+    #[arg(value_name = "RECIPE.toml", conflicts_with_all = ["data", "formula", "beside"])]
     pub recipe: Option<PathBuf>,
+    /// Run folder whose data and formula to fit, and whose posterior to show beside the estimates
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["data", "formula"])]
+    pub beside: Option<PathBuf>,
+    /// Data file with rows to predict, with and without group effects
+    #[arg(long, value_name = "FILE")]
+    pub predict: Option<PathBuf>,
     /// Data file, or sample:NAME for a bundled one
     #[arg(long, value_name = "FILE")]
     pub data: Option<String>,
@@ -163,7 +173,7 @@ pub struct EstimateArgs {
     /// Change a recipe entry, such as model.success=yes
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// New folder for fit.json, effects.csv and fitted.csv
+    /// New folder for fit.json, effects.csv, fitted.csv, and predictions.csv with --predict
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Print fit.json instead of tables
@@ -174,7 +184,7 @@ pub struct EstimateArgs {
 /// What `compare` measures bias against.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reference {
-    /// A NUTS run with default settings.
+    /// A NUTS run with default settings, one of dp-gibbs for mixtures.
     Nuts,
     /// The normal distribution with the posterior's mode and curvature: for more rows than NUTS can handle.
     Quadratic,
@@ -249,6 +259,15 @@ pub struct CalibrateArgs {
     pub json: bool,
 }
 
+/// `prior-predictive`.
+#[derive(Debug, Parser)]
+#[command(args_override_self = true)]
+pub struct PriorPredictiveArgs {
+    /// Data, model, priors and seed; sampler, run control and folder are not used
+    #[command(flatten)]
+    pub model: FitArgs,
+}
+
 /// In what notation `show` writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Notation {
@@ -287,7 +306,8 @@ pub enum Listing {
     Optimisers,
     /// Methods of `estimate`
     Estimators,
-    /// Settings of one template, sampler or optimiser
+    /// Settings of one template, sampler or optimiser, or the entries of a section of recipes: data, model, priors, mode,
+    /// sampler, run, report
     Settings,
     /// Export formats
     Formats,
@@ -302,7 +322,7 @@ pub enum Listing {
 pub struct ListArgs {
     /// What to list
     pub what: Listing,
-    /// Template, sampler or optimiser, for settings
+    /// Template, sampler, optimiser or section, for settings
     pub id: Option<String>,
     /// For samplers: rank them for this data file, or sample:NAME
     #[arg(long, value_name = "FILE", requires = "formula")]
@@ -351,7 +371,45 @@ pub struct SummariseArgs {
     /// Correct means and standard deviations of a run folder by control variates from gradients at its draws
     #[arg(long, value_name = "DEGREE")]
     pub zero_variance: Option<ControlVariates>,
+    /// Say how much prior and likelihood matter, by power scaling at the draws of a run folder
+    #[arg(long)]
+    pub sensitivity: bool,
     /// Print summary.json instead of a table; of a project a list of them
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Whether predictions use the effects of groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EffectsUsed {
+    /// Every row in its group; a group that the fit did not have is drawn from the population of groups
+    With,
+    /// Every row in an average group
+    Without,
+}
+
+/// `predict`.
+#[derive(Debug, Parser)]
+#[command(args_override_self = true)]
+pub struct PredictArgs {
+    /// Run folder
+    pub run: PathBuf,
+    /// Data file with rows to predict, coded as those of the run; the run's own rows if absent
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
+    /// With or without the effects of groups
+    #[arg(long, value_enum, default_value_t = EffectsUsed::With)]
+    pub effects: EffectsUsed,
+    /// Probability in intervals
+    #[arg(long, default_value_t = crate::engine::predict::INTERVAL, value_name = "PROBABILITY")]
+    pub interval: f64,
+    /// Most draws used, evenly spaced
+    #[arg(long, default_value_t = crate::engine::predict::DRAWS, value_name = "N")]
+    pub draws: usize,
+    /// File for the predictions as CSV; standard output if absent
+    #[arg(long, value_name = "PATH")]
+    pub out: Option<PathBuf>,
+    /// Print JSON instead of a table
     #[arg(long)]
     pub json: bool,
 }

@@ -21,7 +21,8 @@
 //! effects within 0.03 standard errors and standard deviations of groups within 2 %, which is the Monte Carlo error, or
 //! 5 % for crossed yes-no responses where Laplace's approximation itself errs; but 8,800 to 13,200 passes over the rows
 //! in 110 iterations where the others take 70 to 320, that is 30 to 200 times the work. It is a check on them, not a
-//! replacement, where groups are small; it does not grow with their rows as the others do.
+//! replacement, where groups are small. From 1,250 rows per group on a sweep costs 2/25 of a pass, and 110 iterations
+//! as much as the others.
 
 use rand::RngExt as _;
 

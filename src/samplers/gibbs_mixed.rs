@@ -286,7 +286,7 @@ impl State {
         {
             *out = prior + precision * xy;
         }
-        let not_positive = |_| StepError::NotPositiveDefinite {
+        let not_positive = || StepError::NotPositiveDefinite {
             what: "the precision of coefficients or of effects",
             iter,
         };
@@ -302,7 +302,7 @@ impl State {
                     }
                 }
                 if !factor_in_place(lower, q) {
-                    return Err(not_positive(()));
+                    return Err(not_positive());
                 }
                 let across = &mut work.across[g * q * p..][..q * p];
                 for i in 0..q {
@@ -330,7 +330,7 @@ impl State {
         if p > 0 {
             work.factor
                 .factor(&work.precision)
-                .map_err(|_| not_positive(()))?;
+                .map_err(|_refused| not_positive())?;
             let beta = &mut u[..p];
             beta.copy_from_slice(&work.linear);
             work.factor.solve_lower(beta);

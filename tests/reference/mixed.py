@@ -102,7 +102,8 @@ def poisson():
 
 
 rows = []
-for name, model in [("gaussian", gaussian), ("bernoulli", bernoulli), ("poisson", poisson)]:
+models = [("gaussian", gaussian), ("bernoulli", bernoulli), ("poisson", poisson)]
+for name, model in models[:2] if TALL else models:
     mcmc = MCMC(NUTS(model, target_accept_prob=0.9 if TALL else 0.95), num_warmup=1000 if TALL else 1500,
                 num_samples=4000 if TALL else 40000, num_chains=4, chain_method="vectorized", progress_bar=False)
     mcmc.run(jax.random.PRNGKey(11))

@@ -15,7 +15,14 @@
 //! iterations. Averages over S sweeps each have a bias of order 1/S, far below these errors.
 //!
 //! **Cost** per sweep |S| rows per group and as many for β. **Bias.** That of OSGFS, which takes conditionals to be
-//! normal: none where groups have many rows; Laplace's approximation errs there less and needs no random numbers.
+//! normal: none where groups have many rows.
+//!
+//! **How it compares** (O-22), on the six data sets of the tests, against quadrature or Laplace's approximation: fixed
+//! effects within 0.03 standard errors and standard deviations of groups within 2 %, which is the Monte Carlo error, or
+//! 5 % for crossed yes-no responses where Laplace's approximation itself errs; but 8,800 to 13,200 passes over the rows
+//! in 110 iterations where the others take 70 to 320, that is 30 to 200 times the work. It is a check on them, not a
+//! replacement, where groups are small. From 1,250 rows per group on a sweep costs 2/25 of a pass, and 110 iterations
+//! as much as the others.
 
 use rand::RngExt as _;
 

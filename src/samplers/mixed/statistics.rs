@@ -126,11 +126,11 @@ impl Statistics {
         for pair in &self.pairs {
             if pair.t == t {
                 pair.each(self, |g, h, entry| {
-                    zy[h] -= entry * effects[self.terms[pair.s].start + g]
+                    zy[h] -= entry * effects[self.terms[pair.s].start + g];
                 });
             } else if pair.s == t {
                 pair.each(self, |g, h, entry| {
-                    zy[g] -= entry * effects[self.terms[pair.t].start + h]
+                    zy[g] -= entry * effects[self.terms[pair.t].start + h];
                 });
             }
         }

@@ -29,13 +29,7 @@ pub fn nested_mixed(family: &str, priors: &[(&str, &str)], standardize: bool) ->
                     "bernoulli" => f64::from(u8::from(eta + e > 0.0)),
                     _ => (eta + 0.3 * e).exp().round(),
                 };
-                let row = [
-                    f64::from(g),
-                    f64::from(3 * g + class),
-                    3.0 + 2.0 * x,
-                    y,
-                    a + 0.2 * e,
-                ];
+                let row = [f64::from(g), f64::from(3 * g + class), 3.0 + 2.0 * x, y, a];
                 for (column, value) in columns.iter_mut().zip(row) {
                     column.push(value);
                 }

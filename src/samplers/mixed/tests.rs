@@ -133,8 +133,8 @@ fn moves_between_parameters_leave_all_predictors_as_they_are() {
     };
     let prior = view.coefficient_prior();
     let mut shifts = shifts::find(view);
-    // The intercept with both terms, x with the slopes.
-    assert_eq!(shifts.len(), 3);
+    // Intercept and w with both terms, x with the slopes.
+    assert_eq!(shifts.len(), 5);
     for shift in &mut shifts {
         let old = effects.clone();
         shift

@@ -9,6 +9,7 @@ use crate::data::sniff::ImportOptions;
 use crate::diagnostics::zero_variance::Order;
 use crate::engine::likelihood::LikelihoodOptions;
 use crate::engine::recipe::{RunSection, Scale};
+use crate::export::project::PaneLayout;
 
 /// The pages of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -87,6 +88,8 @@ pub enum Command {
     SetScale(Scale),
     /// Set the prior of a class or parameter, or go back to the default.
     SetPrior(String, Option<String>),
+    /// Look at what a prior being typed expects, by class or parameter, or no longer.
+    PreviewPrior(Option<(String, String)>),
     /// Choose the template.
     SetTemplate(String),
     /// Set a setting of the template, or leave it to its default.
@@ -141,8 +144,26 @@ pub enum Command {
     RefreshAnchor(u64),
     /// Run NUTS as a control of an approximate run.
     CheckBias(u64),
+    /// Look at how much the prior of a run matters, by power scaling.
+    CheckPrior(u64),
     /// Correct the estimates of a run by control variates of this order, or go back to the plain ones.
     Correct(u64, Option<Order>),
+    /// Predict the rows of a run, with group effects or without.
+    Predict(u64, bool),
+    /// Stop doing that.
+    CancelPredict(u64),
+    /// Ask where to export the predictions of a run.
+    PickExportPredictions(u64),
+    /// Export the predictions of a run.
+    ExportPredictions(u64, PathBuf),
+    /// Fit the data and formula of a run by likelihood.
+    EstimateRun(u64),
+    /// Stop doing that.
+    CancelEstimateRun(u64),
+    /// Ask where to export the likelihood fit of a run, or of the draft.
+    PickExportFit(Option<u64>),
+    /// Export it into a new folder.
+    ExportFit(Option<u64>, PathBuf),
     /// Show a run.
     SelectRun(u64),
     /// Take a run out of the list; its folder stays.
@@ -151,6 +172,10 @@ pub enum Command {
     UseRecipeOf(u64),
     /// Show a variable.
     SelectVariable(usize),
+    /// Keep the arrangement of the panes of runs; `None`: as at first.
+    KeepPanes(Option<PaneLayout>),
+    /// Draw the pictures of the bundled data sets.
+    DrawExamples,
 
     /// Ask where to export a run in a format.
     PickExport(u64, &'static str),

@@ -3,8 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::predicting::draws_of;
 use crate::diagnostics::zero_variance::Order;
+use crate::engine::likelihood::{LikelihoodControl, LikelihoodFit};
+use crate::engine::predict::picture::Picture;
+use crate::engine::predict::{PredictControl, Predictions};
 use crate::engine::protocol::ChainView;
+use crate::engine::sensitivity::Sensitivity;
 use crate::engine::zero_variance::{CorrectControl, Corrected};
 use crate::engine::{ChainState, Job, PrepareControl, Recipe, Report, Run, RunState, RunView};
 use crate::estimators::Search;
@@ -66,12 +71,32 @@ pub struct RunEntry {
     pub control: Option<Box<Run>>,
     /// Its estimates corrected by control variates.
     pub correction: Correction,
+    /// Predictions of its rows.
+    pub predicted: Predicted,
+    /// Its data and formula fitted by likelihood.
+    pub fitting: Fitting,
+    /// How much its prior matters.
+    pub influence: Influence,
     /// Where its files are, once there is a place for them.
     pub folder: Option<RunFolder>,
     /// What keeps its draws there while it goes on.
     pub journal: Option<Journal>,
     /// What the journal's owner was told last.
     pub(super) journal_trouble: Option<String>,
+}
+
+/// Whether the prior's influence was looked at by power scaling.
+#[derive(Clone, Default)]
+pub enum Influence {
+    /// Nobody asked.
+    #[default]
+    No,
+    /// Densities are being computed.
+    Working(Arc<CorrectControl>),
+    /// They were.
+    Done(Arc<Sensitivity>),
+    /// It is not possible, with the sentence why.
+    Refused(String),
 }
 
 /// Whether estimates were corrected by control variates.
@@ -105,7 +130,86 @@ impl Correction {
     }
 }
 
+/// Predictions of a run's own rows.
+#[derive(Debug)]
+pub struct Prediction {
+    /// The rows.
+    pub predictions: Predictions,
+    /// Predicted against observed.
+    pub picture: Picture,
+    /// How the two agree, in one sentence.
+    pub agreement: Option<String>,
+    /// What to know about the predictions.
+    pub remarks: Vec<String>,
+    /// Draws of the run when they were made.
+    pub draws: usize,
+}
+
+/// Whether a run's rows were predicted.
+#[derive(Clone, Default)]
+pub enum Predicted {
+    /// Nobody asked.
+    #[default]
+    No,
+    /// With group effects or without, being made.
+    Working(bool, Arc<PredictControl>),
+    /// They were.
+    Done(Arc<Prediction>),
+    /// They cannot be, with the sentence why.
+    Refused(String),
+}
+
+/// Whether a run's data and formula were fitted by likelihood.
+#[derive(Clone, Default)]
+pub enum Fitting {
+    /// Nobody asked.
+    #[default]
+    No,
+    /// Being fitted.
+    Working(Arc<LikelihoodControl>),
+    /// They were.
+    Done(Arc<LikelihoodFit>),
+    /// They cannot be, with the sentence why.
+    Refused(String),
+}
+
+impl Fitting {
+    /// The fit, once it is there.
+    pub fn done(&self) -> Option<&Arc<LikelihoodFit>> {
+        match self {
+            Self::Done(done) => Some(done),
+            _ => None,
+        }
+    }
+}
+
 impl RunEntry {
+    /// Predictions of the draws as they are, with group effects or without, once they are there.
+    pub fn predictions(&self, with_groups: bool) -> Option<&Arc<Prediction>> {
+        match &self.predicted {
+            Predicted::Done(done)
+                if done.predictions.options.with_groups == with_groups
+                    && done.draws == draws_of(self) =>
+            {
+                Some(done)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether its model explains an outcome, so that rows can be predicted.
+    pub fn can_predict(&self) -> bool {
+        match &self.phase {
+            RunPhase::Live(run) => run.job().model.predicts().is_some(),
+            RunPhase::Read(read) => {
+                let coefficient =
+                    |name: &String| name.starts_with("b[") || name.starts_with("theta[");
+                self.recipe.is_some() && read.variables.iter().any(coefficient)
+            }
+            _ => false,
+        }
+    }
+
     /// An entry with nothing but its state.
     pub(super) fn new(id: u64, recipe: Option<Recipe>, phase: RunPhase) -> Self {
         Self {
@@ -115,6 +219,9 @@ impl RunEntry {
             saved: Saved::No,
             control: None,
             correction: Correction::No,
+            predicted: Predicted::No,
+            fitting: Fitting::No,
+            influence: Influence::No,
             folder: None,
             journal: None,
             journal_trouble: None,

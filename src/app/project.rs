@@ -41,6 +41,7 @@ impl AppState {
             page: self.page.label().to_lowercase(),
             run: self.selected_run,
             variable: self.selected_variable,
+            panes: self.panes.clone(),
         };
         let fingerprint = |source: &str| {
             let open = self.data.as_ref().filter(|data| data.source == source);
@@ -209,6 +210,10 @@ pub(super) fn clear(state: &mut AppState) {
     super::advising::cancel(state);
     super::comparing::cancel(state);
     super::trials::cancel(state);
+    for entry in &mut state.runs {
+        super::predicting::cancel(entry);
+        super::predicting::cancel_fit(entry);
+    }
     if let Some(loading) = state.loading.take() {
         loading.control.cancel();
     }
@@ -216,6 +221,7 @@ pub(super) fn clear(state: &mut AppState) {
     *state = AppState {
         preferences: std::mem::take(&mut state.preferences),
         messages: std::mem::take(&mut state.messages),
+        examples: state.examples.take(),
         // Numbers go on, so that what is still on its way belongs to nothing.
         next_run: state.next_run,
         next_serial: state.next_serial,
@@ -241,6 +247,7 @@ pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
     state.preferences.remember(&path);
     state.runs_home = path.parent().unwrap_or(Path::new("")).to_owned();
     state.document = project.draft.clone().map(Document::of_recipe);
+    state.panes.clone_from(&project.view.panes);
     state.expected_fingerprint = project
         .data
         .as_ref()

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::calibrating::CalibrationTask;
 use super::comparing::CompareControl;
-use super::entry::ReadRun;
+use super::entry::{Prediction, ReadRun};
+use super::examples::Example;
 use super::state::ModelCheck;
 use super::trials::TrialsTask;
 use crate::data::DataError;
@@ -15,7 +17,10 @@ use crate::data::load::Loaded;
 use crate::data::profile::Profile;
 use crate::engine::calibration::Calibration;
 use crate::engine::likelihood::{LikelihoodControl, LikelihoodError, LikelihoodFit};
+use crate::engine::predict::PredictControl;
+use crate::engine::prior_predictive::PriorPredictive;
 use crate::engine::recipe::DataSection;
+use crate::engine::sensitivity::Sensitivity;
 use crate::engine::tuning::Tuning;
 use crate::engine::zero_variance::{CorrectControl, Corrected};
 use crate::engine::{Job, JobError, PrepareControl, Recipe};
@@ -52,6 +57,13 @@ pub enum Outcome {
         generation: u64,
         /// What was found.
         check: Arc<ModelCheck>,
+    },
+    /// A prior being typed was looked at, or not.
+    Foreseen {
+        /// Which look this was.
+        control: Arc<AtomicBool>,
+        /// What it expects or what is wrong.
+        result: Result<Arc<PriorPredictive>, JobError>,
     },
     /// Samplers were ranked for a draft, or not.
     Advised {
@@ -128,6 +140,33 @@ pub enum Outcome {
         /// The estimates or what is wrong.
         result: Result<Box<Corrected>, String>,
     },
+    /// The rows of a run were predicted, or not.
+    Predicted {
+        /// The run.
+        run: u64,
+        /// Which request this was.
+        control: Arc<PredictControl>,
+        /// The predictions or what is wrong.
+        result: Result<Box<Prediction>, String>,
+    },
+    /// The data and formula of a run were fitted by likelihood, or not.
+    RunEstimated {
+        /// The run.
+        run: u64,
+        /// Which request this was.
+        control: Arc<LikelihoodControl>,
+        /// The fit or what is wrong.
+        result: Result<Box<LikelihoodFit>, String>,
+    },
+    /// The influence of a run's prior was looked at, or not.
+    PowerScaled {
+        /// The run.
+        run: u64,
+        /// Which work this was.
+        control: Arc<CorrectControl>,
+        /// The sensitivities or what is wrong.
+        result: Result<Arc<Sensitivity>, String>,
+    },
     /// The runs of a project were read.
     ProjectRead {
         /// Which reading this was.
@@ -146,6 +185,8 @@ pub enum Outcome {
         /// What is wrong.
         result: Result<(), String>,
     },
+    /// Pictures of the bundled data sets.
+    Examples(Arc<Vec<Example>>),
     /// Something was written, or not: the sentence to show.
     Written(Result<String, String>),
     /// A dialog was closed; `None` if cancelled or if the system has no dialogs.
@@ -184,6 +225,10 @@ pub enum Pick {
     SaveProject(String),
     /// Where to save the draft.
     SaveRecipe,
+    /// Where to export the predictions of a run, with a proposed file name.
+    ExportPredictions(u64, String),
+    /// Where to export the likelihood fit of a run, or of the draft: a new folder.
+    ExportFit(Option<u64>),
     /// Where to export a run in a format, with a proposed file name.
     Export(u64, &'static str, String),
 }

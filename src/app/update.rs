@@ -7,8 +7,12 @@ use super::comparing;
 use super::correcting::{correct, corrected};
 use super::drafting::{DocumentChange, change_document, convert, step};
 use super::entry::{RunEntry, RunPhase, Saved};
+use super::examples;
+use super::foreseeing;
+use super::influence;
 use super::likelihood;
 use super::opening::{accept_import, loaded, open, origin_of, start_loading};
+use super::predicting;
 use super::project::{self, Then};
 use super::running::{
     add_draws, check_bias, prepared, refresh_anchor, start_run, stop, use_recipe_of, with_run,
@@ -29,7 +33,10 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         return;
     }
     match command {
-        Command::GoTo(page) => state.page = page,
+        Command::GoTo(page) => {
+            state.page = page;
+            predicting::cancel_hidden(state);
+        }
         Command::Open(path) => open(state, &path, fx),
         Command::OpenSample(id) => {
             start_loading(state, Origin::Sample(id), ImportOptions::default(), fx);
@@ -62,6 +69,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         }
         Command::Undo => step(state, true, fx),
         Command::Redo => step(state, false, fx),
+        Command::PreviewPrior(prior) => foreseeing::preview(state, prior, fx),
         Command::Advise => advise(state, fx),
         Command::CancelAdvice => cancel(state),
         Command::CompareSamplers => comparing::compare(state, fx),
@@ -80,15 +88,41 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::AddDraws(id, draws) => add_draws(state, id, draws, fx),
         Command::RefreshAnchor(id) => refresh_anchor(state, id, fx),
         Command::CheckBias(id) => check_bias(state, id, fx),
+        Command::CheckPrior(id) => influence::look(state, id, fx),
         Command::Correct(id, order) => correct(state, id, order, fx),
+        Command::Predict(id, with_groups) => predicting::predict(state, id, with_groups, fx),
+        Command::CancelPredict(id) => {
+            if let Some(entry) = state.run_mut(id) {
+                predicting::cancel(entry);
+            }
+        }
+        Command::PickExportPredictions(id) => {
+            let name = format!("run-{id}-{}", export::predictions::FILE);
+            fx.pick(Pick::ExportPredictions(id, name));
+        }
+        Command::ExportPredictions(id, path) => predicting::export(state, id, path, fx),
+        Command::EstimateRun(id) => predicting::estimate(state, id, fx),
+        Command::CancelEstimateRun(id) => {
+            if let Some(entry) = state.run_mut(id) {
+                predicting::cancel_fit(entry);
+            }
+        }
+        Command::PickExportFit(of) => fx.pick(Pick::ExportFit(of)),
+        Command::ExportFit(of, folder) => predicting::export_fit(state, of, folder, fx),
         Command::SelectRun(id) => {
             state.selected_run = Some(id);
             state.page = Page::Runs;
+            predicting::cancel_hidden(state);
             let count = state.run(id).map_or(0, |entry| entry.variables().len());
             state.selected_variable = state.selected_variable.min(count.saturating_sub(1));
         }
         Command::ForgetRun(id) => {
             correct(state, id, None, fx);
+            if let Some(entry) = state.run_mut(id) {
+                predicting::cancel(entry);
+                predicting::cancel_fit(entry);
+                influence::forget(&mut entry.influence);
+            }
             state.runs.retain(|entry| entry.id != id);
             if state.selected_run == Some(id) {
                 state.selected_run = state.runs.last().map(|entry| entry.id);
@@ -96,6 +130,8 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         }
         Command::UseRecipeOf(id) => use_recipe_of(state, id, fx),
         Command::SelectVariable(index) => state.selected_variable = index,
+        Command::KeepPanes(panes) => state.panes = panes,
+        Command::DrawExamples => examples::draw(state, fx),
         Command::PickExport(id, format) => {
             if let Ok(format) = export::find(format) {
                 fx.pick(Pick::Export(id, format.id, format.file_name.to_owned()));
@@ -147,6 +183,7 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
                 state.checking = false;
             }
         }
+        Outcome::Foreseen { control, result } => foreseeing::previewed(state, &control, result),
         Outcome::Advised {
             recipe,
             control,
@@ -222,6 +259,21 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
             control,
             result,
         } => corrected(state, run, &control, result),
+        Outcome::Predicted {
+            run,
+            control,
+            result,
+        } => predicting::predicted(state, run, &control, result),
+        Outcome::RunEstimated {
+            run,
+            control,
+            result,
+        } => predicting::estimated(state, run, &control, result),
+        Outcome::PowerScaled {
+            run,
+            control,
+            result,
+        } => influence::looked(state, run, &control, result),
         Outcome::ProjectRead {
             generation,
             runs,
@@ -232,6 +284,7 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
             project,
             result,
         } => project::saved(state, path, *project, result, fx),
+        Outcome::Examples(made) => state.examples = Some(made),
         Outcome::Written(Ok(text)) => state.say(text, false),
         Outcome::Written(Err(text)) => state.say(text, true),
         Outcome::Picked {
@@ -243,6 +296,8 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
                 Pick::Open => Command::Open(path),
                 Pick::SaveProject(_) => Command::SaveProjectAs(path),
                 Pick::SaveRecipe => Command::SaveRecipe(path),
+                Pick::ExportPredictions(id, _) => Command::ExportPredictions(id, path),
+                Pick::ExportFit(of) => Command::ExportFit(of, path),
                 Pick::Export(id, format, _) => Command::Export(id, format, path),
             };
             update(state, command, fx);

@@ -24,6 +24,8 @@ pub enum Purpose {
     Diagnostics = 4,
     /// Shuffling of rows and simulated data.
     Data = 5,
+    /// Effects of groups without data.
+    NewGroups = 6,
 }
 
 /// Streams per chain; more than there are purposes, so that a new purpose does not move old streams.

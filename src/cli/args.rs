@@ -45,6 +45,10 @@ pub enum Command {
     Tune(Box<TuneArgs>),
     /// Check a template and a sampler by simulation: true values must rank evenly among posterior draws
     Calibrate(CalibrateArgs),
+    /// Predict outcomes of rows, old or new, from a finished run
+    Predict(PredictArgs),
+    /// List every prior and what the priors expect in units of the outcome, before any fit
+    PriorPredictive(Box<PriorPredictiveArgs>),
     /// Continue a stopped or finished run, without a new warm-up
     Resume(ResumeArgs),
     /// Write the results of a run folder in another format
@@ -88,7 +92,7 @@ pub struct FitArgs {
     /// Grouping column for a random intercept
     #[arg(long, requires = "response")]
     pub group: Option<String>,
-    /// Model template
+    /// Model template; chosen by what the response holds if absent
     #[arg(long)]
     pub template: Option<String>,
     /// Sampler, or auto
@@ -134,8 +138,14 @@ pub struct FitArgs {
 #[command(args_override_self = true)]
 pub struct EstimateArgs {
     /// Recipe whose data and formula to fit
-    #[arg(value_name = "RECIPE.toml", conflicts_with_all = ["data", "formula"])]
+    #[arg(value_name = "RECIPE.toml", conflicts_with_all = ["data", "formula", "beside"])]
     pub recipe: Option<PathBuf>,
+    /// Run folder whose data and formula to fit, and whose posterior to show beside the estimates
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["data", "formula"])]
+    pub beside: Option<PathBuf>,
+    /// Data file with rows to predict, with and without group effects
+    #[arg(long, value_name = "FILE")]
+    pub predict: Option<PathBuf>,
     /// Data file, or sample:NAME for a bundled one
     #[arg(long, value_name = "FILE")]
     pub data: Option<String>,
@@ -163,7 +173,7 @@ pub struct EstimateArgs {
     /// Change a recipe entry, such as model.success=yes
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// New folder for fit.json, effects.csv and fitted.csv
+    /// New folder for fit.json, effects.csv, fitted.csv, and predictions.csv with --predict
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Print fit.json instead of tables
@@ -247,6 +257,15 @@ pub struct CalibrateArgs {
     /// Print JSON instead of a table
     #[arg(long)]
     pub json: bool,
+}
+
+/// `prior-predictive`.
+#[derive(Debug, Parser)]
+#[command(args_override_self = true)]
+pub struct PriorPredictiveArgs {
+    /// Data, model, priors and seed; sampler, run control and folder are not used
+    #[command(flatten)]
+    pub model: FitArgs,
 }
 
 /// In what notation `show` writes.
@@ -351,7 +370,45 @@ pub struct SummariseArgs {
     /// Correct means and standard deviations of a run folder by control variates from gradients at its draws
     #[arg(long, value_name = "DEGREE")]
     pub zero_variance: Option<ControlVariates>,
+    /// Say how much prior and likelihood matter, by power scaling at the draws of a run folder
+    #[arg(long)]
+    pub sensitivity: bool,
     /// Print summary.json instead of a table; of a project a list of them
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Whether predictions use the effects of groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EffectsUsed {
+    /// Every row in its group; a group that the fit did not have is drawn from the population of groups
+    With,
+    /// Every row in an average group
+    Without,
+}
+
+/// `predict`.
+#[derive(Debug, Parser)]
+#[command(args_override_self = true)]
+pub struct PredictArgs {
+    /// Run folder
+    pub run: PathBuf,
+    /// Data file with rows to predict, coded as those of the run; the run's own rows if absent
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
+    /// With or without the effects of groups
+    #[arg(long, value_enum, default_value_t = EffectsUsed::With)]
+    pub effects: EffectsUsed,
+    /// Probability in intervals
+    #[arg(long, default_value_t = crate::engine::predict::INTERVAL, value_name = "PROBABILITY")]
+    pub interval: f64,
+    /// Most draws used, evenly spaced
+    #[arg(long, default_value_t = crate::engine::predict::DRAWS, value_name = "N")]
+    pub draws: usize,
+    /// File for the predictions as CSV; standard output if absent
+    #[arg(long, value_name = "PATH")]
+    pub out: Option<PathBuf>,
+    /// Print JSON instead of a table
     #[arg(long)]
     pub json: bool,
 }

@@ -1,7 +1,6 @@
 //! `compare`: every sampler that suits a model with its default settings, beside NUTS, or for mixtures
 //! beside collapsed Gibbs: bias and cost.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -11,17 +10,18 @@ use super::args::{CompareArgs, Reference};
 use super::{Failure, fit, output};
 use crate::engine::comparison::{self, Measured, Row, Yardstick};
 use crate::engine::recipe::Scale;
-use crate::engine::{Job, PrepareControl, Recipe, Run};
+use crate::engine::{Job, PrepareControl, Run};
 use crate::export::RunFolder;
 use crate::samplers::{self, SamplerEntry};
 
 /// Compares samplers.
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let entries = chosen(&args.samplers)?;
-    let (recipe, folder, yardstick) = subject(args)?;
+    let (request, yardstick) = subject(args)?;
+    let (folder, loaded) = (request.folder, request.loaded);
     let control = PrepareControl::default();
-    let job = comparison::job(recipe, |recipe| {
-        Job::prepare(recipe, &folder, None, &control)
+    let job = comparison::job(request.recipe, |recipe| {
+        Job::prepare(recipe, &folder, loaded.clone(), &control)
     })
     .map_err(Failure::request)?;
     let interrupted = fit::interrupt_flag();
@@ -58,8 +58,8 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The model, the folder that its data path is relative to, and what samplers are compared with.
-fn subject(args: &CompareArgs) -> Result<(Recipe, PathBuf, Yardstick), Failure> {
+/// The model with its data, and what samplers are compared with.
+fn subject(args: &CompareArgs) -> Result<(fit::Request, Yardstick), Failure> {
     // Shifts in posterior standard deviations do not depend on the scale, but the intercept of raw predictors is a
     // difference of large numbers, whose errors would be those of all slopes.
     let mut scale = Scale::Standardised;
@@ -81,9 +81,9 @@ fn subject(args: &CompareArgs) -> Result<(Recipe, PathBuf, Yardstick), Failure> 
             Yardstick::Summary(results.summary)
         }
     };
-    let (mut recipe, folder) = fit::recipe_of(&model)?;
-    recipe.report.scale = scale;
-    Ok((recipe, folder, yardstick))
+    let mut request = fit::recipe_of(&model)?;
+    request.recipe.report.scale = scale;
+    Ok((request, yardstick))
 }
 
 /// The samplers asked for, or all.

@@ -8,15 +8,20 @@ use super::args::EstimateArgs;
 use super::{Failure, fit, output};
 use crate::base::reporter::Severity;
 use crate::engine::Recipe;
+use crate::engine::beside::{BesideRow, beside};
 use crate::engine::likelihood::{
     self, LikelihoodControl, LikelihoodError, LikelihoodFit, LikelihoodOptions,
 };
+use crate::engine::predict::PredictControl;
+use crate::engine::predict::plug_in::{self, PlugIn};
 use crate::estimators::mixed::MixedError;
 use crate::estimators::mixed::fit::{GroupEffects, MixedFit, VarianceComponent};
-use crate::export::likelihood as files;
+use crate::export::{RunFolder, likelihood as files};
 
 /// How often the terminal looks for an interruption.
 const LOOK_TIME: Duration = Duration::from_millis(5);
+/// Rows of predictions printed.
+const ROWS_PRINTED: usize = 10;
 /// Half-width of a 95% interval in standard deviations.
 const NORMAL_95: f64 = 1.959_963_984_540_054;
 
@@ -48,11 +53,38 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
         )));
     }
     let done = run(&recipe, &folder, &options)?;
+    let beside = match &args.beside {
+        Some(path) => Some(beside_run(&done, &recipe, path)?),
+        None => None,
+    };
+    let predicted = match &args.predict {
+        Some(path) => Some(
+            plug_in::predict_file(&done, path, &PredictControl::default())
+                .map_err(Failure::request)?,
+        ),
+        None => None,
+    };
     if args.json {
-        let text = serde_json::to_string_pretty(&files::to_json(&done)).map_err(Failure::run)?;
+        let mut json = files::to_json(&done);
+        if let Some(rows) = &beside {
+            json["beside"] = rows.iter().map(files::beside_json).collect();
+        }
+        if let Some(predicted) = &predicted {
+            json["predictions"] = predicted.rows.iter().map(files::plug_in_json).collect();
+        }
+        let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;
         output::result(&(text + "\n"));
     } else {
         output::result(&plain(&done, args.effects));
+        if let Some(rows) = &beside {
+            output::result(&beside_table(rows, args.effects));
+        }
+        if let Some(predicted) = &predicted {
+            output::result(&predictions_table(predicted));
+        }
+    }
+    for remark in predicted.iter().flat_map(|predicted| &predicted.remarks) {
+        output::note(remark);
     }
     for warning in &done.warnings {
         if warning.severity != Severity::Info {
@@ -63,6 +95,9 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
     }
     if let Some(out) = &args.out {
         files::save(&done, out).map_err(Failure::run)?;
+        if let Some(predicted) = &predicted {
+            files::save_predictions(predicted, out).map_err(Failure::run)?;
+        }
         output::note(&format!("Fit: {}", out.display()));
     }
     Ok(())
@@ -75,9 +110,17 @@ fn recipe_of(args: &EstimateArgs) -> Result<(Recipe, PathBuf), Failure> {
         let recipe = Recipe::read(path, &args.set).map_err(Failure::request)?;
         return Ok((recipe, folder));
     }
+    if let Some(path) = &args.beside {
+        let folder = RunFolder::open(path).map_err(Failure::request)?;
+        let recipe = folder.recipe().map_err(Failure::request)?;
+        return Ok((
+            recipe.changed(&args.set).map_err(Failure::request)?,
+            path.clone(),
+        ));
+    }
     let (Some(data), Some(formula)) = (&args.data, &args.formula) else {
         return Err(Failure::request(
-            "Nothing to fit: name a recipe, or --data FILE with --formula 'y ~ x + (1 | group)'",
+            "Nothing to fit: name a recipe, --beside a run, or --data FILE with --formula 'y ~ x + (1 | group)'",
         ));
     };
     // Of the template only the family is used.
@@ -257,8 +300,89 @@ fn effects_table(effects: &GroupEffects, most: usize) -> String {
     )
 }
 
+fn beside_run(
+    done: &LikelihoodFit,
+    recipe: &Recipe,
+    path: &Path,
+) -> Result<Vec<BesideRow>, Failure> {
+    let results = RunFolder::open(path)
+        .and_then(|folder| folder.results())
+        .map_err(Failure::request)?;
+    beside(done, recipe, &results.summary).map_err(Failure::request)
+}
+
+/// Estimates beside the posterior; of group effects those that differ most.
+fn beside_table(rows: &[BesideRow], most_effects: usize) -> String {
+    let (mut effects, mut shown): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.of_group);
+    let size = |row: &BesideRow| row.difference().abs();
+    effects.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    let left = effects.len().saturating_sub(most_effects);
+    shown.extend(effects.into_iter().take(most_effects));
+    let cells: Vec<Vec<String>> = shown
+        .iter()
+        .map(|row| {
+            let missing = || "NA".to_owned();
+            let [low, high] = row.interval().unwrap_or([f64::NAN; 2]);
+            vec![
+                row.variable.clone(),
+                significant(row.estimate),
+                row.se.map_or_else(missing, significant),
+                significant(low),
+                significant(high),
+                significant(row.mean),
+                significant(row.sd),
+                significant(row.posterior[0]),
+                significant(row.posterior[1]),
+                fixed(row.difference(), 2),
+            ]
+        })
+        .collect();
+    let header = [
+        "variable",
+        "estimate",
+        "se",
+        "q5",
+        "q95",
+        "mean",
+        "sd",
+        "q5",
+        "q95",
+        "difference",
+    ];
+    let more = match left {
+        0 => String::new(),
+        left => format!("and {left} group effects that differ less\n"),
+    };
+    format!(
+        "\nLikelihood and posterior, 90 % intervals; difference in posterior sd\n{}{more}",
+        output::table(&header, &cells)
+    )
+}
+
+/// The first rows predicted.
+fn predictions_table(predicted: &PlugIn) -> String {
+    let rows: Vec<Vec<String>> = predicted
+        .rows
+        .iter()
+        .take(ROWS_PRINTED)
+        .map(|row| {
+            vec![
+                (row.row + 1).to_string(),
+                significant(row.fixed),
+                significant(row.with_groups),
+            ]
+        })
+        .collect();
+    let more = match predicted.rows.len() - rows.len() {
+        0 => String::new(),
+        more => format!("and {more} more; --out writes all\n"),
+    };
+    let header = ["row", "fitted_fixed", "fitted"];
+    format!("\n{}{more}", output::table(&header, &rows))
+}
+
 /// With a number of decimals; `NA` where there is no number.
-fn fixed(value: f64, decimals: usize) -> String {
+pub(super) fn fixed(value: f64, decimals: usize) -> String {
     if value.is_finite() {
         format!("{value:.decimals$}")
     } else {
@@ -267,7 +391,7 @@ fn fixed(value: f64, decimals: usize) -> String {
 }
 
 /// Five significant digits.
-fn significant(value: f64) -> String {
+pub(super) fn significant(value: f64) -> String {
     if !value.is_finite() {
         return "NA".to_owned();
     }

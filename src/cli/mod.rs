@@ -15,6 +15,8 @@ mod estimate;
 mod fit;
 mod list;
 mod output;
+mod predict;
+mod prior_predictive;
 mod progress;
 mod results;
 mod show;
@@ -74,6 +76,8 @@ pub fn main() -> ExitCode {
         Some(Command::Compare(compare)) => compare::compare(&compare),
         Some(Command::Tune(args)) => tune::tune(&args),
         Some(Command::Calibrate(args)) => calibrate::calibrate(&args),
+        Some(Command::Predict(args)) => predict::predict(&args),
+        Some(Command::PriorPredictive(args)) => prior_predictive::prior_predictive(&args),
         Some(Command::Resume(resume)) => fit::resume(&resume),
         Some(Command::Export(export)) => results::export(&export),
         Some(Command::Show(args)) => show::show(&args),

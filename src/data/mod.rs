@@ -17,6 +17,7 @@
 //! ```
 
 pub mod checks;
+pub mod coding;
 pub mod design;
 mod encoding;
 pub mod error;

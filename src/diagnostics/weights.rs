@@ -25,10 +25,7 @@ const SIGNED_MARGIN: f64 = 3.0;
 ///
 /// Weights that are not finite, too few, or whose sum is not positive are [`Missing::Weights`]; signed weights must
 /// have a mean of at least three standard errors (as if independent), since a ratio over less has no usable error.
-pub(super) fn relative<W: AsRef<[f64]>>(
-    weights: &[W],
-    draws: usize,
-) -> Option<Result<Vec<f64>, Missing>> {
+pub fn relative<W: AsRef<[f64]>>(weights: &[W], draws: usize) -> Option<Result<Vec<f64>, Missing>> {
     let mut all = Vec::with_capacity(weights.len() * draws);
     for chain in weights {
         let Some(chain) = chain.as_ref().get(..draws) else {
@@ -74,7 +71,7 @@ pub(super) fn mean_with(v: &[f64], x: &[f64], f: impl Fn(f64) -> f64) -> f64 {
 ///
 /// Negative weights can make it fall; it is then replaced by the middle between its running maximum from below and its
 /// running minimum from above, which both rise. Without negative weights that changes nothing.
-pub(super) fn cdf(v: &[f64], order: &[u32], out: &mut Vec<f64>) {
+pub fn cdf(v: &[f64], order: &[u32], out: &mut Vec<f64>) {
     out.clear();
     let scale = 1.0 / v.len() as f64;
     let mut below = 0.0;
@@ -96,7 +93,7 @@ pub(super) fn cdf(v: &[f64], order: &[u32], out: &mut Vec<f64>) {
 }
 
 /// The value at which the cdf at ascending `sorted` reaches `prob`, linear in between and constant beyond the ends.
-pub(super) fn quantile(sorted: &[f64], cdf: &[f64], prob: f64) -> f64 {
+pub fn quantile(sorted: &[f64], cdf: &[f64], prob: f64) -> f64 {
     let above = cdf.partition_point(|&c| c < prob);
     if above == 0 || above == sorted.len() {
         return sorted[above.min(sorted.len() - 1)];

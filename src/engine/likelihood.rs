@@ -8,6 +8,7 @@ use super::job::{self, JobError};
 use super::recipe::Recipe;
 use crate::base::reporter::{Severity, Warning};
 use crate::data::checks;
+use crate::data::coding::Coding;
 use crate::data::design::Design;
 use crate::data::load::{LoadControl, Loaded};
 use crate::data::response::ResponseUse;
@@ -61,7 +62,7 @@ impl LikelihoodOptions {
         let mut options = Self::default();
         let template = recipe.model.template.as_str();
         let family = match template {
-            "logistic" => "bernoulli",
+            "logistic" | "hierarchical" => "bernoulli",
             _ => recipe.model.settings.text("family").unwrap_or(template),
         };
         if FAMILIES.iter().any(|(id, _)| *id == family) {
@@ -104,6 +105,8 @@ pub struct LikelihoodFit {
     pub fit: MixedFit,
     /// Data row of each row that was used, 0-based.
     pub row: Vec<u32>,
+    /// How rows were coded, to code new ones.
+    pub coding: Coding,
     /// Name of the response, and what was said about it.
     pub response: (String, String),
     /// Remarks on data and fit.
@@ -144,6 +147,7 @@ pub fn fit(
             .into_iter()
             .filter(|w| w.severity != Severity::Info),
     );
+    let coding = Coding::of(&loaded.table, &frame, &design).map_err(JobError::from)?;
     let row = design.row.clone();
     let response = (design.response.name.clone(), design.response.sentence());
     let family = family(&options.family, design.trials.is_some());
@@ -166,6 +170,7 @@ pub fn fit(
         options: options.clone(),
         fit,
         row,
+        coding,
         response,
         warnings,
         seconds: start.elapsed().as_secs_f64(),

@@ -12,6 +12,7 @@
 
 pub mod anchor_check;
 pub mod bench;
+pub mod beside;
 pub mod bias_check;
 pub mod calibration;
 pub mod chain;
@@ -22,10 +23,13 @@ pub mod comparison;
 pub mod job;
 pub mod likelihood;
 pub mod monitor;
+pub mod predict;
+pub mod prior_predictive;
 pub mod protocol;
 pub mod publish;
 pub mod recipe;
 pub mod run;
+pub mod sensitivity;
 #[cfg(test)]
 mod tests;
 pub mod tuning;

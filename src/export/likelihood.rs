@@ -4,9 +4,11 @@ use std::path::Path;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::ExportError;
 use super::number::shortest;
+use super::{ExportError, predictions, write_file};
+use crate::engine::beside::BesideRow;
 use crate::engine::likelihood::LikelihoodFit;
+use crate::engine::predict::plug_in::{PlugIn, PlugInRow};
 use crate::estimators::mixed::Family;
 
 /// Everything but fitted values, numbers that are not finite as null.
@@ -73,6 +75,37 @@ pub fn to_json(done: &LikelihoodFit) -> Json {
         "evaluations": fit.evaluations,
         "seconds": done.seconds,
         "warnings": done.warnings,
+    })
+}
+
+/// A parameter of a fit beside its posterior.
+pub fn beside_json(row: &BesideRow) -> Json {
+    json!({
+        "variable": row.variable,
+        "estimate": row.estimate,
+        "se": row.se,
+        "interval": row.interval(),
+        "mean": row.mean,
+        "sd": row.sd,
+        "q5": row.posterior[0],
+        "q95": row.posterior[1],
+        "difference": row.difference(),
+    })
+}
+
+/// A predicted row.
+pub fn plug_in_json(row: &PlugInRow) -> Json {
+    json!({"row": row.row + 1, "fitted_fixed": row.fixed, "fitted": row.with_groups})
+}
+
+/// Writes predictions beside the files of a fit.
+///
+/// # Errors
+/// The folder cannot be written.
+pub fn save_predictions(predicted: &PlugIn, folder: &Path) -> Result<(), ExportError> {
+    let what = "The predictions could not be written";
+    write_file(what, &folder.join(predictions::FILE), |out| {
+        out.write_all(predictions::plug_in_csv(predicted).as_bytes())
     })
 }
 

@@ -13,6 +13,7 @@ pub mod likelihood;
 pub mod manifest;
 pub mod number;
 pub mod partitions;
+pub mod predictions;
 pub mod project;
 pub mod summary;
 
@@ -126,6 +127,15 @@ pub fn find(id: &str) -> Result<&'static Format, ExportError> {
 /// The path cannot be written.
 pub fn write(format: &Format, results: &Results, path: &Path) -> Result<(), ExportError> {
     let what = format!("{} could not be written", format.title);
+    write_file(&what, path, |out| (format.write)(results, out))
+}
+
+/// The same for anything that `act` writes; `what` begins the sentence if it fails.
+fn write_file(
+    what: &str,
+    path: &Path,
+    act: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<(), ExportError> {
     // Devices and pipes have no place for a temporary file beside them.
     let special = path
         .symlink_metadata()
@@ -137,7 +147,7 @@ pub fn write(format: &Format, results: &Results, path: &Path) -> Result<(), Expo
     };
     let result = std::fs::File::create(&target).and_then(|file| {
         let mut out = std::io::BufWriter::new(file);
-        (format.write)(results, &mut out)?;
+        act(&mut out)?;
         let file = out
             .into_inner()
             .map_err(std::io::IntoInnerError::into_error)?;
@@ -152,7 +162,7 @@ pub fn write(format: &Format, results: &Results, path: &Path) -> Result<(), Expo
             // Best effort: the sentence about the first failure matters more than a left-over file.
             drop(std::fs::remove_file(&target));
         }
-        ExportError::at(&what, &error, path)
+        ExportError::at(what, &error, path)
     })
 }
 

@@ -47,6 +47,38 @@ pub struct ProjectView {
     pub run: Option<u64>,
     /// Variable shown, 0-based.
     pub variable: usize,
+    /// How the panes of runs are arranged; absent: as at first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub panes: Option<PaneLayout>,
+}
+
+/// An arrangement of panes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PaneLayout {
+    /// One, by its name in lower case.
+    Pane(String),
+    /// Behind each other.
+    Tabs {
+        /// Which is in front, 0-based.
+        front: usize,
+        /// What they are.
+        parts: Vec<Self>,
+    },
+    /// From left to right.
+    Row {
+        /// Shares of the width.
+        shares: Vec<f64>,
+        /// What they are.
+        parts: Vec<Self>,
+    },
+    /// From top to bottom.
+    Column {
+        /// Shares of the height.
+        shares: Vec<f64>,
+        /// What they are.
+        parts: Vec<Self>,
+    },
 }
 
 /// A run of a project.

@@ -27,6 +27,7 @@ use std::sync::Arc;
 
 use statrs::function::gamma::ln_gamma;
 
+use super::elsewhere::{Context, Elsewhere};
 use super::{
     AnchorRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, PriorSpec, Rows, Scratch,
     Template,
@@ -38,6 +39,7 @@ use crate::data::response::ResponseUse;
 
 pub mod concentration;
 pub mod counts;
+mod described;
 pub mod mixture;
 pub mod numeric;
 mod reading;
@@ -114,6 +116,12 @@ impl Template for DpMixture {
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
         Ok(Arc::new(DpMixtureModel::new(&design, options)?))
+    }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        let priors = Priors::read(&context.options.priors)?;
+        let mixture = reading::mixture(context.design, context.options, &priors)?;
+        Ok(described::describe(context, &mixture))
     }
 }
 
@@ -291,6 +299,12 @@ impl Model for DpMixtureModel {
     fn log_prior(&self, _u: &[f64], grad: &mut [f64]) -> f64 {
         grad.fill(f64::NAN);
         f64::NAN
+    }
+
+    fn draw_prior(&self, _rng: &mut ChainRng, _u: &mut [f64]) -> Result<(), &'static str> {
+        Err(
+            "a draw of its prior is a partition with components, which the summaries it reports do not hold",
+        )
     }
 
     fn prior_density(&self, index: usize, value: f64) -> Option<f64> {

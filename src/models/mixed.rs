@@ -34,12 +34,14 @@ use std::sync::Arc;
 
 use rand::RngExt as _;
 
-use super::coefficients::{Coefficients, INTERCEPT, ResponseScale, SLOPES};
+use super::coefficients::{Coefficients, FLAT, INTERCEPT, ResponseScale, SLOPES};
+use super::elsewhere::{Context, Elsewhere};
 use super::glm::GlmRows;
-use super::linear::{Normal, number_row, sigma};
-use super::logistic::{WeightedBinomial, weighted_rows};
-use super::negative_binomial::{NegativeBinomialCounts, shape};
-use super::poisson::{PoissonCounts, count_row};
+use super::linear::{self, Normal, number_row, sigma};
+use super::logistic::{self, WeightedBinomial, weighted_rows};
+use super::negative_binomial::{self, NegativeBinomialCounts, shape};
+use super::outcome::Predicts;
+use super::poisson::{self, PoissonCounts, count_row};
 use super::positive::{Positive, PositivePrior};
 use super::prior::{Prior, read_call, refusal};
 use super::regression::{Parts, Respond, rows_with, value_or};
@@ -56,6 +58,7 @@ use parameters::{check_keys, effect_params, make_term};
 use terms::GroupTerm;
 
 mod parameters;
+mod predicts;
 mod terms;
 
 /// Rows per group and effect from which `auto` centres: the likelihood then knows an effect some ten times better than its
@@ -202,6 +205,17 @@ impl Template for Mixed {
                 MixedModel::model(parts, Some(0.0), options)
             }
         }
+    }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        let family = context.options.settings.text("family");
+        let regression = match family.unwrap_or("gaussian") {
+            "bernoulli" | "binomial" => logistic::described(context),
+            "poisson" => poisson::described(context),
+            "negative_binomial" => negative_binomial::described(context),
+            _ => linear::described(context)?,
+        };
+        Ok(regression.describe())
     }
 }
 
@@ -382,6 +396,22 @@ impl<F: Respond> MixedModel<F> {
         value
     }
 
+    /// Coordinates of coefficients and scales, the first of u, from reported quantities.
+    fn read_scales(&self, theta: &[f64], u: &mut [f64]) {
+        self.coefficients.position(theta, u);
+        for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
+            let j = self.coefficients.len() + k;
+            u[j] = auxiliary.position(theta[j]);
+        }
+        for term in &self.terms {
+            let at = term.scales.start;
+            for (j, sd) in term.sds.iter().enumerate() {
+                u[at + j] = sd.position(theta[at + j]);
+            }
+            term.read_correlations(&theta[at + term.width()..term.scales.end], u);
+        }
+    }
+
     /// Where shares of variance are among reported quantities.
     fn shares(&self) -> Range<usize> {
         let num = if self.residual_variance.is_some() {
@@ -413,6 +443,10 @@ impl<F: Respond> Model for MixedModel<F> {
             vector,
             ..self.rows.scratch()
         }
+    }
+
+    fn predicts(&self) -> Option<&dyn Predicts> {
+        Some(self)
     }
 
     fn has_dense_curvature(&self) -> bool {
@@ -463,19 +497,10 @@ impl<F: Respond> Model for MixedModel<F> {
     }
 
     fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
-        self.coefficients.position(theta, u);
-        for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
-            let j = self.coefficients.len() + k;
-            u[j] = auxiliary.position(theta[j]);
-        }
+        self.read_scales(theta, u);
         let mut effects = theta[self.shares().end..].to_vec();
         for term in &self.terms {
-            let at = term.scales.start;
-            for (j, sd) in term.sds.iter().enumerate() {
-                u[at + j] = sd.position(theta[at + j]);
-            }
             let q = term.width();
-            term.read_correlations(&theta[at + q..term.scales.end], u);
             for group in effects[term.start..][..term.effects.len()].chunks_exact_mut(q) {
                 for (r, unit) in group.iter_mut().zip(&term.units) {
                     *r /= unit;
@@ -496,6 +521,20 @@ impl<F: Respond> Model for MixedModel<F> {
         }
     }
 
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+        self.coefficients.draw_prior(rng, u)?;
+        for (a, auxiliary) in u[self.coefficients.len()..]
+            .iter_mut()
+            .zip(&self.auxiliaries)
+        {
+            *a = auxiliary.draw(rng).ok_or(FLAT)?;
+        }
+        for term in &self.terms {
+            term.draw_prior(rng, u).ok_or(FLAT)?;
+        }
+        Ok(())
+    }
+
     fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
         let mut value = self.coefficients.log_prior(u, grad);
         for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
@@ -508,6 +547,16 @@ impl<F: Respond> Model for MixedModel<F> {
             value += term.log_prior(u, grad);
         }
         value
+    }
+
+    fn log_prior_density(&self, u: &[f64]) -> Option<f64> {
+        let len = self.coefficients.len();
+        let mut value = self.coefficients.log_prior(u, &mut vec![0.0; len]);
+        for (auxiliary, &a) in self.auxiliaries.iter().zip(&u[len..]) {
+            value += auxiliary.log_prior(a)[0] - a;
+        }
+        let of_terms = self.terms.iter().map(|term| term.log_prior_density(u));
+        Some(value + of_terms.sum::<f64>())
     }
 
     fn prior_range(&self, index: usize) -> Option<(f64, f64)> {
@@ -578,7 +627,10 @@ impl<F: Respond> Model for MixedModel<F> {
     }
 
     fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
-        let shared = self.rows.shared(self.of_rows(u));
+        let outcome = self
+            .rows
+            .family()
+            .outcome(&self.rows.shared(self.of_rows(u)));
         let mut effects = vec![0.0; self.num_effects];
         for term in &self.terms {
             term.write_effects(u, &mut effects);
@@ -592,7 +644,7 @@ impl<F: Respond> Model for MixedModel<F> {
                 z += x * u;
             }
             let trials = value_or(&self.design.trials, i, 1.0);
-            *y = self.rows.family().respond(z, trials, &shared, rng);
+            *y = outcome.draw(z, trials, rng);
             if response.identity {
                 *y = response.centre + response.scale * *y + offset;
             }

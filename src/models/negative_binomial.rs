@@ -17,15 +17,14 @@
 
 use std::sync::Arc;
 
-use rand_distr::{Distribution as _, Gamma, Poisson as PoissonDistribution};
-
 use super::coefficients::{INTERCEPT, ResponseScale, SLOPES};
+use super::elsewhere::{Auxiliary, Context, Elsewhere, Glm};
 use super::glm::{Curvature, Family, LANES, Lane, Terms, exp};
-use super::poisson::{check_counts, count_row};
+use super::outcome::Outcome;
+use super::poisson::{self, check_counts, count_row};
 use super::positive::{PositivePrior, PositiveSpec};
 use super::regression::{Parts, Regression, Respond, priors_with, rows_with};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Template};
-use crate::base::rng::ChainRng;
 use crate::base::special::{digamma_difference, ln_gamma_difference, trigamma_difference};
 use crate::data::design::Design;
 use crate::data::response::ResponseUse;
@@ -100,13 +99,8 @@ impl Family for NegativeBinomialCounts {
 }
 
 impl Respond for NegativeBinomialCounts {
-    fn respond(&self, z: f64, _trials: f64, &shape: &f64, rng: &mut ChainRng) -> f64 {
-        let mean = Gamma::new(shape, z.exp() / shape).map_or(f64::NAN, |gamma| gamma.sample(rng));
-        // A gamma variable of a small shape may be 0 to rounding.
-        if mean == 0.0 {
-            return 0.0;
-        }
-        PoissonDistribution::new(mean).map_or(f64::NAN, |poisson| poisson.sample(rng))
+    fn outcome(&self, &shape: &f64) -> Outcome {
+        Outcome::NegativeBinomial { shape }
     }
 }
 
@@ -149,6 +143,34 @@ impl Template for NegativeBinomial {
             design,
         };
         Regression::model(parts, &Self::SPEC.priors, options)
+    }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        Ok(described(context).describe())
+    }
+}
+
+/// The regression in other notations.
+pub(super) fn described<'a>(context: &Context<'a>) -> Glm<'a> {
+    let name = &context.design.response.name;
+    Glm {
+        given: format!(
+            "`{name}` is a negative binomial count, whose variance is mean + mean²/`shape`."
+        ),
+        response: vec![
+            format!("{name}[i] ~ neg_binomial_2(mu[i], shape), with variance mu[i] + mu[i]²/shape"),
+            "log(mu[i]) = eta[i]".to_owned(),
+        ],
+        stan_density: "neg_binomial_2_log",
+        stan_arguments: vec!["eta[]".to_owned(), "shape".to_owned()],
+        auxiliaries: vec![Auxiliary {
+            name: "shape",
+            what: "shape of the overdispersion",
+            lower: 0.0,
+            has_unit: false,
+        }],
+        brms_family: "negbinomial()",
+        ..poisson::described(context)
     }
 }
 

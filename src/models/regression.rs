@@ -8,6 +8,7 @@ use rand::RngExt as _;
 
 use super::coefficients::{Coefficients, FLAT, INTERCEPT, ResponseScale, SLOPES};
 use super::glm::{Family, GlmRows};
+use super::outcome::{Outcome, Point, Predicts};
 use super::positive::{Positive, PositiveSpec};
 use super::prior::{Prior, PriorRows};
 use super::{
@@ -44,8 +45,8 @@ pub(super) const fn priors_with(classes: &'static [(&'static str, &'static str)]
 
 /// What a family says besides its likelihood.
 pub(super) trait Respond: Family {
-    /// A response, in internal units, at the linear predictor `z` of a row with `trials`.
-    fn respond(&self, z: f64, trials: f64, shared: &Self::Shared, rng: &mut ChainRng) -> f64;
+    /// The distribution of a response, in internal units, around its linear predictor.
+    fn outcome(&self, shared: &Self::Shared) -> Outcome;
 
     /// Remarks on how the model fits, given mean and weight per row at the mode.
     fn remark(_fit: &Fit<'_>, _reporter: &mut Reporter) {}
@@ -168,7 +169,27 @@ pub(super) fn value_or(values: &Option<Vec<f64>>, i: usize, absent: f64) -> f64 
     values.as_ref().map_or(absent, |values| values[i])
 }
 
+impl<F: Respond> Predicts for Regression<F> {
+    fn point(&self, theta: &[f64]) -> Option<Point> {
+        if theta.len() != self.params.len() {
+            return None;
+        }
+        let mut u = vec![0.0; self.dim()];
+        self.unconstrain(theta, &mut u);
+        let outcome = self.rows.family().outcome(&self.rows.shared(&u));
+        Some(Point {
+            coefficients: self.coefficients.raw(&u),
+            outcome: outcome.scaled(self.response.scale),
+            terms: Vec::new(),
+        })
+    }
+}
+
 impl<F: Respond> Model for Regression<F> {
+    fn predicts(&self) -> Option<&dyn Predicts> {
+        Some(self)
+    }
+
     fn linear_rows(&self) -> Option<&dyn LinearRows> {
         (F::AUX == 0).then_some(&self.rows as &dyn LinearRows)
     }
@@ -244,6 +265,11 @@ impl<F: Respond> Model for Regression<F> {
         log_density
     }
 
+    fn log_prior_density(&self, u: &[f64]) -> Option<f64> {
+        let log_jacobian: f64 = u[self.coefficients.len()..].iter().sum();
+        Some(self.log_prior(u, &mut vec![0.0; u.len()]) - log_jacobian)
+    }
+
     fn prior_range(&self, index: usize) -> Option<(f64, f64)> {
         match index.checked_sub(self.coefficients.len()) {
             None => self.coefficients.prior(index)?.span(),
@@ -275,12 +301,11 @@ impl<F: Respond> Model for Regression<F> {
     }
 
     fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
-        let shared = self.rows.shared(u);
+        let outcome = self.rows.family().outcome(&self.rows.shared(u));
         for (k, y) in y.iter_mut().enumerate() {
             let i = rows.get(k);
             let trials = value_or(&self.design.trials, i, 1.0);
-            let family = self.rows.family();
-            *y = family.respond(self.predictor(i, u), trials, &shared, rng);
+            *y = outcome.draw(self.predictor(i, u), trials, rng);
             if self.response.identity {
                 *y = self.response.centre
                     + self.response.scale * *y

@@ -17,15 +17,14 @@
 use std::f64::consts::PI;
 use std::sync::Arc;
 
-use rand_distr::{Distribution as _, StudentT};
-
 use super::coefficients::{INTERCEPT, ResponseScale, SLOPES};
+use super::elsewhere::{self, Auxiliary, Context, Elsewhere};
 use super::glm::{Curvature, Family, LANES, Lane, Terms};
-use super::linear::{check_numbers, number_row, sigma};
+use super::linear::{self, check_numbers, number_row, sigma};
+use super::outcome::Outcome;
 use super::positive::{PositivePrior, PositiveSpec};
 use super::regression::{Parts, Regression, Respond, priors_with, rows_with};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Template};
-use crate::base::rng::ChainRng;
 use crate::base::settings::{Field, Kind};
 use crate::base::special::{digamma_difference, ln_gamma_difference, trigamma_difference};
 use crate::data::design::Design;
@@ -183,19 +182,22 @@ impl Family for FixedNu {
     }
 }
 
-fn respond(z: f64, scales: &Scales, rng: &mut ChainRng) -> f64 {
-    StudentT::new(scales.nu).map_or(f64::NAN, |t| z + t.sample(rng) / scales.inverse)
+fn outcome(scales: &Scales) -> Outcome {
+    Outcome::StudentT {
+        nu: scales.nu,
+        scale: scales.log_sigma.exp(),
+    }
 }
 
 impl Respond for FreeNu {
-    fn respond(&self, z: f64, _trials: f64, scales: &Scales, rng: &mut ChainRng) -> f64 {
-        respond(z, scales, rng)
+    fn outcome(&self, scales: &Scales) -> Outcome {
+        outcome(scales)
     }
 }
 
 impl Respond for FixedNu {
-    fn respond(&self, z: f64, _trials: f64, scales: &Scales, rng: &mut ChainRng) -> f64 {
-        respond(z, scales, rng)
+    fn outcome(&self, scales: &Scales) -> Outcome {
+        outcome(scales)
     }
 }
 
@@ -271,6 +273,38 @@ impl Template for Student {
             auxiliaries: vec![sigma, nu],
         };
         Regression::model(parts, &Self::SPEC.priors, options)
+    }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        let name = &context.design.response.name;
+        let mut regression = linear::described(context)?;
+        let nu = match context.options.settings.real("nu") {
+            Some(nu) => {
+                let nu = elsewhere::number(nu);
+                let fixed = format!("set_prior(\"constant({nu})\", class = \"nu\")");
+                regression.brms_priors.push(fixed);
+                nu
+            }
+            None => {
+                regression.auxiliaries.push(Auxiliary {
+                    name: "nu",
+                    what: "degrees of freedom",
+                    lower: LEAST_NU,
+                    has_unit: false,
+                });
+                "nu".to_owned()
+            }
+        };
+        regression.predicted = format!("The middle of `{name}`");
+        regression.given = format!(
+            "`{name}` varies around it as a Student t with {nu} degrees of freedom and scale `sigma`, so that outliers \
+             count less than with normal noise."
+        );
+        regression.response = vec![format!("{name}[i] ~ student_t({nu}, eta[i], sigma)")];
+        regression.stan_density = "student_t";
+        regression.stan_arguments.insert(0, nu);
+        regression.brms_family = "student()";
+        Ok(regression.describe())
     }
 }
 

@@ -206,6 +206,7 @@ pub fn small_logistic(x: &[f64], y: &[f64], prior_sd: f64) -> Arc<dyn Model> {
         columns: Vec::new(),
         transforms: Vec::new(),
         standardize: true,
+        fixed_units: None,
     };
     let prior = format!("normal(0, {prior_sd})");
     let options = ModelOptions {
@@ -329,6 +330,7 @@ impl<'a> Groups<'a> {
                 correlated: true,
             }],
             standardize: true,
+            fixed_units: None,
             x,
             terms,
         };
@@ -395,6 +397,7 @@ pub fn anchored_categorical(counts: &[usize]) -> (Arc<dyn Model>, Arc<Anchor>) {
         columns: Vec::new(),
         transforms: Vec::new(),
         standardize: true,
+        fixed_units: None,
     };
     let template = crate::models::find("categorical").unwrap();
     let model = (template.build)(Arc::new(design), &ModelOptions::default()).unwrap();

@@ -28,7 +28,11 @@ pub fn pick(purpose: Pick) -> Outcome {
             .set_title("Save the recipe")
             .set_file_name("recipe.toml")
             .save_file(),
-        Pick::Export(_, _, name) => rfd::FileDialog::new()
+        Pick::ExportFit(_) => rfd::FileDialog::new()
+            .set_title("Export the likelihood fit into a new folder")
+            .set_file_name("likelihood-fit")
+            .save_file(),
+        Pick::Export(_, _, name) | Pick::ExportPredictions(_, name) => rfd::FileDialog::new()
             .set_title("Export")
             .set_file_name(name)
             .save_file(),

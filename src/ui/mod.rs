@@ -127,6 +127,8 @@ impl App {
         } else if demo {
             self.views.demo = true;
             self.send(Command::OpenSample("churn".to_owned()));
+        } else {
+            self.send(Command::DrawExamples);
         }
     }
 

@@ -169,8 +169,23 @@ impl Numeric {
         self.layout().width
     }
 
+    /// κ₀.
+    pub fn kappa(&self) -> f64 {
+        self.kappa
+    }
+
+    /// d.
+    pub fn variance_df(&self) -> f64 {
+        self.df
+    }
+
+    /// ψ (p).
+    pub fn psi(&self) -> &[f64] {
+        &self.psi
+    }
+
     /// ν₀.
-    fn nu(&self) -> f64 {
+    pub fn nu(&self) -> f64 {
         if self.diagonal {
             self.df
         } else {

@@ -10,8 +10,11 @@
 
 use std::ops::Range;
 
+use rand::RngExt as _;
+use rand_distr::{Gamma, StandardNormal};
 use statrs::function::gamma::ln_gamma;
 
+use crate::base::rng::ChainRng;
 use crate::models::positive::Positive;
 
 /// Most effects per group of one term: matrices of this size live on the stack.
@@ -145,6 +148,15 @@ impl GroupTerm {
         }
     }
 
+    /// D L at u, q × q, row-major: the factor of the effects' covariance.
+    pub fn covariance_factor(&self, u: &[f64]) -> Vec<f64> {
+        let q = self.width();
+        let (sds, lower) = self.factor(&u[self.scales.clone()]);
+        let rows = sds.iter().zip(&lower).take(q);
+        rows.flat_map(|(sd, row)| row[..q].iter().map(move |entry| sd * entry))
+            .collect()
+    }
+
     /// Effects of all groups from u, into their place among those of all terms.
     pub fn write_effects(&self, u: &[f64], effects: &mut [f64]) {
         let q = self.width();
@@ -181,6 +193,34 @@ impl GroupTerm {
                 z[j] = (r[j] / sds[j] - sum) / lower[j][j];
             }
         }
+    }
+
+    /// Draws scales and effects from the prior into their places in `u`; `None` where a prior is flat.
+    pub fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Option<()> {
+        let (q, at) = (self.width(), self.scales.start);
+        for (u, sd) in u[at..].iter_mut().zip(&self.sds) {
+            *u = sd.draw(rng)?;
+        }
+        for (m, (_j, k)) in self.pairs().enumerate() {
+            // With y = 2b − 1 and b ~ Beta(a, a), c = artanh y is half the log odds of b.
+            let gamma = Gamma::new(self.exponent(k), 1.0).ok()?;
+            let [up, down]: [f64; 2] = [rng.sample(gamma), rng.sample(gamma)];
+            u[at + q + m] = 0.5 * (up.ln() - down.ln());
+        }
+        for z in &mut u[self.effects.clone()] {
+            *z = rng.sample(StandardNormal);
+        }
+        if self.centred {
+            let (sds, lower) = self.factor(&u[self.scales.clone()]);
+            for group in u[self.effects.clone()].chunks_exact_mut(q) {
+                // From the last effect, which needs all others as they were drawn.
+                for j in (0..q).rev() {
+                    let sum: f64 = (0..=j).map(|k| lower[j][k] * group[k]).sum();
+                    group[j] = sds[j] * sum;
+                }
+            }
+        }
+        Some(())
     }
 
     /// ADDS `factor` times the gradient in u to `grad`, given the gradient `by_effect` in the effects of all terms.
@@ -253,6 +293,18 @@ impl GroupTerm {
             value += self.log_density_of_group(scales, r, by_scale, slope);
         }
         value
+    }
+
+    /// Log density of the priors of standard deviations and of the correlation matrix R, which is |R|^(η − 1).
+    pub fn log_prior_density(&self, u: &[f64]) -> f64 {
+        let at = self.scales.start;
+        let of_sds: f64 = (self.sds.iter().zip(&u[at..]))
+            .map(|(sd, &u)| sd.log_prior(u)[0] - u)
+            .sum();
+        // |R| is the product of all 1 − y².
+        let correlations = &u[at + self.width()..self.scales.end];
+        let log_det: f64 = correlations.iter().map(|&c| -2.0 * log_cosh(c)).sum();
+        of_sds + (self.eta - 1.0) * log_det
     }
 
     /// log N(r | 0, D L L' D) without its constant; ADDS its gradients in scales and r.

@@ -7,6 +7,7 @@ use crate::models::conformance::{NUM_OBS, Shape, measured_design};
 use crate::models::testing::{built, table_of};
 
 use super::*;
+use rand_distr::Distribution as _;
 
 fn options(priors: &[(&str, &str)]) -> ModelOptions {
     ModelOptions {
@@ -99,7 +100,7 @@ fn counts_that_vary_too_much_are_remarked() {
         for y in &mut design.y {
             let noise: f64 = rand_distr::StandardNormal.sample(&mut rng);
             let mean = (1.5 + spread * noise).exp();
-            *y = PoissonDistribution::new(mean).unwrap().sample(&mut rng);
+            *y = rand_distr::Poisson::new(mean).unwrap().sample(&mut rng);
         }
         let model = Poisson::build(Arc::new(design), &options(&[])).unwrap();
         let mode = crate::estimators::find_mode(model.as_ref(), &Default::default()).unwrap();
@@ -142,11 +143,13 @@ fn what_are_not_counts_is_refused_in_one_sentence() {
         ),
         (
             "negative ~ 1",
-            "The response `negative` must be a whole number from 0, but it is -2 in row 2",
+            "The response `negative` must be a whole number from 0, but it is -2 in row 2; choose template `linear` if it is no \
+             count, or correct that row",
         ),
         (
             "half ~ 1",
-            "The response `half` must be a whole number from 0, but it is 0.5 in row 3",
+            "The response `half` must be a whole number from 0, but it is 0.5 in row 3; choose template `linear` if it is no \
+             count, or correct that row",
         ),
     ] {
         assert_eq!(refuse(formula), sentence);

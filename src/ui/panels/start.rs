@@ -8,6 +8,7 @@ use eframe::egui::{
 };
 
 use super::page::{loading_ui, middle_column, plain_line, problem_ui};
+use crate::app::examples::Example;
 use crate::app::{AppState, Command};
 use crate::data::samples::{self, Sample};
 use crate::ui::icons;
@@ -16,7 +17,9 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, Field, heading, number, paint, sentence, sentence_line};
 
 /// Height of an example's card.
-const CARD_HEIGHT: f32 = 148.0;
+const CARD_HEIGHT: f32 = 196.0;
+/// Height of the picture in it.
+const PICTURE_HEIGHT: f32 = 44.0;
 
 /// What the page keeps for itself.
 #[derive(Default)]
@@ -66,7 +69,11 @@ fn column_ui(ui: &mut Ui, state: &AppState, view: &mut StartView, out: &mut Outb
     drop_zone_ui(ui, view, out);
     ui.add_space(t.space.x4);
     section(ui, "Examples");
-    examples_ui(ui, out);
+    examples_ui(
+        ui,
+        state.examples.as_deref().map_or(&[], Vec::as_slice),
+        out,
+    );
     if !state.preferences.recent.is_empty() {
         ui.add_space(t.space.x4);
         section(ui, "Recent");
@@ -182,7 +189,7 @@ fn clean_path(text: &str) -> Option<PathBuf> {
     Some(PathBuf::from(text))
 }
 
-fn examples_ui(ui: &mut Ui, out: &mut Outbox) {
+fn examples_ui(ui: &mut Ui, pictures: &[Example], out: &mut Outbox) {
     let t = tokens();
     let gap = t.space.x4;
     let samples = samples::all();
@@ -192,7 +199,8 @@ fn examples_ui(ui: &mut Ui, out: &mut Outbox) {
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = gap;
             for sample in row {
-                if example_ui(ui, sample, width).clicked() {
+                let picture = pictures.iter().find(|picture| picture.id == sample.id);
+                if example_ui(ui, sample, picture, width).clicked() {
                     out.send(Command::OpenSample(sample.id.to_owned()));
                 }
             }
@@ -202,7 +210,12 @@ fn examples_ui(ui: &mut Ui, out: &mut Outbox) {
 }
 
 /// A card that opens one bundled data set: what it is, its size, and the model that comes with it.
-fn example_ui(ui: &mut Ui, sample: &Sample, width: f32) -> eframe::egui::Response {
+fn example_ui(
+    ui: &mut Ui,
+    sample: &Sample,
+    picture: Option<&Example>,
+    width: f32,
+) -> eframe::egui::Response {
     let t = tokens();
     let p = Palette::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(width, CARD_HEIGHT), Sense::click());
@@ -242,6 +255,12 @@ fn example_ui(ui: &mut Ui, sample: &Sample, width: f32) -> eframe::egui::Respons
     let right = paint::line(ui, &columns, Text::Caption, p.text_secondary, inner.width());
     paint::left_center(ui.painter(), inner.left(), y, left);
     paint::right_center(ui.painter(), inner.right(), y, right);
+    if let Some(picture) = picture {
+        let foot = y - 20.0 - t.space.x6;
+        let top = (foot - PICTURE_HEIGHT).max(child.cursor().top());
+        let place = Rect::from_min_max(pos2(inner.left(), top), pos2(inner.right(), foot));
+        picture_ui(ui, place, picture);
+    }
     let formula = sample.formula;
     let formula = plain_line(
         ui,
@@ -253,6 +272,35 @@ fn example_ui(ui: &mut Ui, sample: &Sample, width: f32) -> eframe::egui::Respons
     paint::left_center(ui.painter(), inner.left(), y - 20.0, formula);
     paint::focus_ring(ui, &response, rect, t.radius.card);
     response.on_hover_text(sample.info.description)
+}
+
+/// Bars of a column of the data set, rows with a success darker at the foot of each.
+fn picture_ui(ui: &mut Ui, place: Rect, picture: &Example) {
+    let p = Palette::of(ui);
+    let words = format!("Picture: {}", picture.words);
+    let response = ui.interact(place, ui.make_persistent_id(picture.id), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &words));
+    let highest = picture.bars.iter().map(|bar| bar[0] + bar[1]);
+    let highest = highest.fold(0.0, f64::max);
+    let step = place.width() / picture.bars.len().max(1) as f32;
+    let gap = if step >= 3.0 { 1.0 } else { 0.0 };
+    let color = p.posterior.gamma_multiply(tokens().alpha.histogram);
+    for (i, [success, rest]) in picture.bars.iter().enumerate() {
+        let left = place.left() + i as f32 * step;
+        let y = |count: f64| place.bottom() - (count / highest) as f32 * place.height();
+        let bar = |from: f64, to: f64| {
+            Rect::from_min_max(pos2(left, y(to)), pos2(left + step - gap, y(from)))
+        };
+        let painter = ui.painter();
+        painter.rect_filled(
+            bar(*success, success + rest),
+            0.0,
+            color.gamma_multiply(0.35),
+        );
+        painter.rect_filled(bar(0.0, *success), 0.0, color);
+    }
+    let hair = Stroke::new(tokens().stroke.hair, p.axis);
+    ui.painter().hline(place.x_range(), place.bottom(), hair);
 }
 
 fn recent_ui(ui: &mut Ui, recent: &[PathBuf], out: &mut Outbox) {
@@ -335,6 +383,15 @@ mod tests {
         let shown = harness.state();
         assert_eq!(shown.sent, [Command::OpenSample("churn".to_owned())]);
         assert_eq!(shown.session.state.page, Page::Data);
+    }
+
+    #[test]
+    fn examples_have_pictures_once_they_are_drawn() {
+        let mut session = Session::default();
+        session.send(Command::DrawExamples);
+        let harness = page_harness(session, start_ui);
+        harness.get_by_label("Picture: churned by age");
+        harness.get_by_label("Picture: counts of species");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use eframe::egui::{
-    Align, Frame, Layout, Margin, Response, ScrollArea, Sense, Stroke, Ui, WidgetInfo, vec2,
+    Align, Frame, Label, Layout, Margin, Response, ScrollArea, Sense, Stroke, Ui, WidgetInfo, vec2,
 };
 
 use crate::app::{Command, DataState, Document, ModelCheck};
@@ -398,7 +398,8 @@ fn predictor_ui(ui: &mut Ui, cx: &mut Context<'_>, i: usize, name: &str) {
         if reference.is_none() {
             let fact = columns::fact(info, profile);
             let p = Palette::of(ui);
-            ui.label(Text::Caption.rich(fact, p.text_secondary));
+            // A range is one word: it goes to the next line as a whole.
+            ui.add(Label::new(Text::Caption.rich(fact, p.text_secondary)).extend());
         }
     });
 }

@@ -4,14 +4,17 @@ use eframe::egui::{
     self, Align, Color32, Id, Layout, Response, Sense, Stroke, Style, Ui, Visuals, WidgetText, vec2,
 };
 use egui_tiles::{
-    Behavior, Container, Linear, LinearDir, ResizeState, SimplificationOptions, TabState, Tabs,
-    Tile, TileId, Tiles, Tree, UiResponse,
+    Behavior, Container, EditAction, Linear, LinearDir, ResizeState, SimplificationOptions,
+    TabState, Tabs, Tile, TileId, Tiles, Tree, UiResponse,
 };
 
+use super::layout::{layout_of, tree_of};
 use super::panes::{PaneViews, pane_ui};
 use super::summary::{SummaryView, summary_body_ui};
-use crate::app::{AppState, Depth, RunEntry};
+use crate::app::entry::Predicted;
+use crate::app::{AppState, Command, Depth, RunEntry};
 use crate::engine::{Report, RunView};
+use crate::export::project::PaneLayout;
 use crate::models::effect_of;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
@@ -39,16 +42,38 @@ pub enum Pane {
     Info,
     /// Effects of groups beside each other.
     Groups,
+    /// How much the prior matters.
+    Prior,
     /// How the mode was found.
     Peak,
     /// Clusters of a mixture.
     Clusters,
+    /// Predicted against observed outcomes.
+    Predictions,
+    /// The likelihood fit beside the posterior.
+    Beside,
     /// The table, where there is no room for the panel at the right.
     Summary,
 }
 
 impl Pane {
-    fn label(self) -> &'static str {
+    /// All that the dock has where there is room for the panel at the right.
+    const WIDE: [Self; 12] = [
+        Self::Trace,
+        Self::Rank,
+        Self::Autocorrelation,
+        Self::Clusters,
+        Self::Predictions,
+        Self::Density,
+        Self::Groups,
+        Self::Beside,
+        Self::Convergence,
+        Self::Bias,
+        Self::Info,
+        Self::Peak,
+    ];
+
+    pub(super) fn label(self) -> &'static str {
         match self {
             Self::Trace => "Trace",
             Self::Rank => "Rank",
@@ -58,8 +83,11 @@ impl Pane {
             Self::Bias => "Bias",
             Self::Info => "Sampler",
             Self::Groups => "Groups",
+            Self::Prior => "Prior",
             Self::Peak => "Peak",
             Self::Clusters => "Clusters",
+            Self::Predictions => "Predictions",
+            Self::Beside => "Likelihood",
             Self::Summary => "Summary",
         }
     }
@@ -74,8 +102,11 @@ impl Pane {
             Self::Bias => icons::SEAL_QUESTION,
             Self::Info => icons::GAUGE,
             Self::Groups => icons::CHART_BAR_HORIZONTAL,
+            Self::Prior => icons::SCALES,
             Self::Peak => icons::CHART_LINE_UP,
             Self::Clusters => icons::CHART_SCATTER,
+            Self::Predictions => icons::CHART_SCATTER,
+            Self::Beside => icons::CHART_LINE_UP,
             Self::Summary => icons::TABLE,
         }
     }
@@ -94,6 +125,10 @@ pub struct DockView {
     show_summary: bool,
     /// The run whose bias tab was brought to the front.
     shown_bias: Option<u64>,
+    /// The arrangement that the state and the tree agreed on last.
+    agreed: Option<PaneLayout>,
+    /// The arrangement is to be forgotten.
+    forget: bool,
 }
 
 impl DockView {
@@ -102,6 +137,7 @@ impl DockView {
         self.tree = None;
         self.narrow_tree = None;
         self.seen = None;
+        self.forget = true;
     }
 
     /// Brings the table to the front, where it is a tab.
@@ -121,20 +157,31 @@ fn layout(with_summary: bool) -> Tree<Pane> {
         Pane::Rank,
         Pane::Autocorrelation,
         Pane::Clusters,
+        Pane::Predictions,
     ];
     if with_summary {
         first.push(Pane::Summary);
     }
     let top = tabs(&first);
-    let left = tabs(&[Pane::Density, Pane::Groups]);
-    let right = tabs(&[Pane::Convergence, Pane::Bias, Pane::Info, Pane::Peak]);
+    let left = tabs(&[Pane::Density, Pane::Groups, Pane::Beside]);
+    let right = tabs(&[
+        Pane::Convergence,
+        Pane::Bias,
+        Pane::Prior,
+        Pane::Info,
+        Pane::Peak,
+    ]);
     let mut pair = |dir: LinearDir, children: [TileId; 2], share: f32| {
         let linear = Linear::new_binary(dir, children, share);
         tiles.insert_new(Tile::Container(Container::Linear(linear)))
     };
     let low = pair(LinearDir::Horizontal, [left, right], 0.46);
     let root = pair(LinearDir::Vertical, [top, low], 0.5);
-    Tree::new(Id::unique(("runs dock", with_summary)), root, tiles)
+    Tree::new(tree_id(with_summary), root, tiles)
+}
+
+fn tree_id(with_summary: bool) -> Id {
+    Id::unique(("runs dock", with_summary))
 }
 
 /// Shows the dock, or a single density for those who want only the verdict.
@@ -157,6 +204,8 @@ pub fn dock_ui(
         views: &mut view.panes,
         summary,
         out,
+        edited: false,
+        predicting: false,
     };
     if state.preferences.depth == Depth::Verdict {
         let area = ui.available_rect_before_wrap();
@@ -170,12 +219,22 @@ pub fn dock_ui(
         });
         return;
     }
+    if std::mem::take(&mut view.forget) && view.agreed.take().is_some() {
+        panes.out.send(Command::KeepPanes(None));
+    } else if view.agreed != state.panes {
+        // A project was opened or closed.
+        view.agreed.clone_from(&state.panes);
+        view.tree = None;
+    }
     let tree = if narrow {
-        &mut view.narrow_tree
+        view.narrow_tree.get_or_insert_with(|| layout(true))
     } else {
-        &mut view.tree
+        let kept = state.panes.as_ref();
+        view.tree.get_or_insert_with(|| {
+            kept.and_then(|kept| tree_of(kept, tree_id(false), &Pane::WIDE))
+                .unwrap_or_else(|| layout(false))
+        })
     };
-    let tree = tree.get_or_insert_with(|| layout(narrow));
     // Tabs that say nothing about this model stay away.
     let clusters = report.clusters.is_some()
         || entry
@@ -185,12 +244,14 @@ pub fn dock_ui(
         .summary
         .iter()
         .any(|row| effect_of(&row.variable).is_some());
+    let predicts = entry.can_predict();
     let optional: Vec<(TileId, bool)> = tree
         .tiles
         .iter()
         .filter_map(|(&id, tile)| match tile {
             Tile::Pane(Pane::Clusters) => Some((id, clusters)),
-            Tile::Pane(Pane::Groups) => Some((id, groups)),
+            Tile::Pane(Pane::Groups | Pane::Beside) => Some((id, groups)),
+            Tile::Pane(Pane::Predictions) => Some((id, predicts)),
             _ => None,
         })
         .collect();
@@ -224,6 +285,17 @@ pub fn dock_ui(
         view.shown_bias = None;
     }
     tree.ui(&mut panes, ui);
+    if panes.edited && !narrow {
+        let now = layout_of(tree);
+        if now != view.agreed {
+            view.agreed.clone_from(&now);
+            panes.out.send(Command::KeepPanes(now));
+        }
+    }
+    // Nobody looks at what is being made.
+    if !panes.predicting && matches!(entry.predicted, Predicted::Working(..)) {
+        panes.out.send(Command::CancelPredict(entry.id));
+    }
 }
 
 struct Panes<'a> {
@@ -234,6 +306,10 @@ struct Panes<'a> {
     views: &'a mut PaneViews,
     summary: &'a mut SummaryView,
     out: &'a mut Outbox,
+    /// Somebody moved, resized or chose a pane.
+    edited: bool,
+    /// Predictions are shown.
+    predicting: bool,
 }
 
 impl Panes<'_> {
@@ -245,6 +321,7 @@ impl Panes<'_> {
             summary_body_ui(ui, state, entry, report, self.summary, self.out);
             return;
         }
+        self.predicting |= pane == Pane::Predictions;
         pane_ui(
             ui,
             pane,
@@ -282,8 +359,11 @@ impl Panes<'_> {
             | Pane::Bias
             | Pane::Info
             | Pane::Groups
+            | Pane::Prior
             | Pane::Peak
             | Pane::Clusters
+            | Pane::Predictions
+            | Pane::Beside
             | Pane::Summary => {}
         }
     }
@@ -346,6 +426,10 @@ impl Behavior<Pane> for Panes<'_> {
         if let Some(pane) = tabs.active.and_then(|tile| tiles.get_pane(&tile)).copied() {
             self.trailing_ui(ui, pane);
         }
+    }
+
+    fn on_edit(&mut self, _action: EditAction) {
+        self.edited = true;
     }
 
     fn tab_bar_height(&self, _style: &Style) -> f32 {

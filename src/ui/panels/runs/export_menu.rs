@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use eframe::egui::Ui;
 
+use crate::app::entry::Predicted;
 use crate::app::{Command, RunEntry};
 use crate::export::FORMATS;
 use crate::ui::icons;
@@ -21,12 +22,57 @@ pub struct ExportView {
     pub path: String,
 }
 
+/// What can be written.
+enum What {
+    /// Results in a format.
+    Results(&'static str),
+    Predictions,
+    Fit,
+}
+
+/// An entry of the menu.
+struct Entry {
+    what: What,
+    title: &'static str,
+    about: &'static str,
+    file_name: &'static str,
+}
+
+/// The formats of results, and what else there is of a run by now.
+fn formats(entry: &RunEntry) -> Vec<Entry> {
+    let results = FORMATS.iter().map(|format| Entry {
+        what: What::Results(format.id),
+        title: format.title,
+        about: format.about,
+        file_name: format.file_name,
+    });
+    let mut all: Vec<Entry> = results.collect();
+    if matches!(entry.predicted, Predicted::Done(_)) {
+        all.push(Entry {
+            what: What::Predictions,
+            title: "Predictions, CSV",
+            about: "One row per row of the data: expected outcome, its interval, and that of an outcome",
+            file_name: crate::export::predictions::FILE,
+        });
+    }
+    if entry.fitting.done().is_some() {
+        all.push(Entry {
+            what: What::Fit,
+            title: "Likelihood fit, folder",
+            about: "Estimates, group effects and fitted values as fit.json, effects.csv and fitted.csv in a new folder",
+            file_name: "likelihood-fit",
+        });
+    }
+    all
+}
+
 /// The contents of the menu.
 pub fn export_ui(ui: &mut Ui, entry: &RunEntry, view: &mut ExportView, out: &mut Outbox) {
     let t = tokens();
     ui.set_width(344.0);
     ui.spacing_mut().item_spacing.y = 0.0;
-    for (index, format) in FORMATS.iter().enumerate() {
+    let formats = formats(entry);
+    for (index, format) in formats.iter().enumerate() {
         let row = TreeRow::new(format.title)
             .icon(icons::FILE_CSV)
             .selected(view.format == index)
@@ -36,9 +82,8 @@ pub fn export_ui(ui: &mut Ui, entry: &RunEntry, view: &mut ExportView, out: &mut
             view.format = index;
         }
     }
-    let Some(format) = FORMATS.get(view.format) else {
-        return;
-    };
+    view.format = view.format.min(formats.len() - 1);
+    let format = &formats[view.format];
     if view.proposed != Some((entry.id, view.format)) {
         view.proposed = Some((entry.id, view.format));
         view.path = format!("run-{}-{}", entry.id, format.file_name);
@@ -57,14 +102,22 @@ pub fn export_ui(ui: &mut Ui, entry: &RunEntry, view: &mut ExportView, out: &mut
             .clicked()
         {
             let path = PathBuf::from(view.path.trim());
-            out.send(Command::Export(entry.id, format.id, path));
+            out.send(match format.what {
+                What::Results(id) => Command::Export(entry.id, id, path),
+                What::Predictions => Command::ExportPredictions(entry.id, path),
+                What::Fit => Command::ExportFit(Some(entry.id), path),
+            });
             ui.close();
         }
         if ui
             .add(Button::new("Choose the place…").icon(icons::FOLDER_OPEN))
             .clicked()
         {
-            out.send(Command::PickExport(entry.id, format.id));
+            out.send(match format.what {
+                What::Results(id) => Command::PickExport(entry.id, id),
+                What::Predictions => Command::PickExportPredictions(entry.id),
+                What::Fit => Command::PickExportFit(Some(entry.id)),
+            });
             ui.close();
         }
     });

@@ -2,11 +2,14 @@
 
 use eframe::egui::{Rect, ScrollArea, Sense, Ui, vec2};
 
+use super::beside::{BesideView, beside_pane};
 use super::clusters::{ClustersView, clusters_pane};
 use super::curves::{self, Convergence, Densities, Key, Memo};
 use super::dock::Pane;
 use super::effects::{Effects, effects_pane};
+use super::influence::influence_pane;
 use super::info::{InfoView, info_ui};
+use super::predictions::{PredictionsView, predictions_pane};
 use super::words;
 use crate::app::{AppState, Command, RunEntry};
 use crate::diagnostics::verdict::RHAT_LIMIT;
@@ -45,6 +48,8 @@ pub struct PaneViews {
     effects: Memo<Effects>,
     info: InfoView,
     clusters: ClustersView,
+    predictions: PredictionsView,
+    beside: BesideView,
 }
 
 /// Grows with every draw, also when a finished run is continued.
@@ -92,8 +97,14 @@ pub fn pane_ui(
         Pane::Bias => bias_pane(ui, &of_variable, out),
         Pane::Info => info_ui(ui, &of_variable, views.span, &views.filter, &mut views.info),
         Pane::Groups => effects_pane(ui, &of_variable, entry, &mut views.effects, out),
+        Pane::Prior => influence_pane(ui, entry, out),
         Pane::Peak => super::peak::peak_pane(ui, entry),
         Pane::Clusters => clusters_pane(ui, entry.id, run, report, &mut views.clusters),
+        Pane::Predictions => predictions_pane(ui, entry, &mut views.predictions, out),
+        Pane::Beside => {
+            let changes = entry.version() + key.version;
+            beside_pane(ui, entry, (report, changes), &mut views.beside, out);
+        }
         // The dock draws it, with the view of the panel at the right.
         Pane::Summary => {}
     }

@@ -7,6 +7,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use super::{RunsView, runs_ui};
+use crate::app::entry::Influence;
 use crate::app::testing::Session;
 use crate::app::{Command, Depth};
 use crate::diagnostics::zero_variance::Order;
@@ -56,8 +57,8 @@ fn all_names(harness: &Harness<'_, Shown<RunsView>>) -> Vec<String> {
     cells.into_iter().map(|(_, label)| label).collect()
 }
 
-#[test]
-fn effects_of_groups_come_last_and_stand_beside_each_other_in_their_pane() {
+/// A finished hierarchical run of the bundled data in seven groups.
+fn grouped() -> Session {
     let mut session = Session::with_draft("churn");
     session.send(Command::SetFormula("churned ~ age".to_owned()));
     session.send(Command::SetTemplate("hierarchical".to_owned()));
@@ -89,7 +90,12 @@ fn effects_of_groups_come_last_and_stand_beside_each_other_in_their_pane() {
         assert!(begun.elapsed() < WAIT, "the run does not end");
         std::thread::sleep(Duration::from_millis(20));
     }
-    let mut harness = page(session);
+    session
+}
+
+#[test]
+fn effects_of_groups_come_last_and_stand_beside_each_other_in_their_pane() {
+    let mut harness = page(grouped());
     // Two means and three covariances stand before the two effects of each of seven groups.
     let population = |name: &String| name.starts_with("mu[") || name.starts_with("Sigma[");
     let names = all_names(&harness);
@@ -246,6 +252,7 @@ fn every_pane_and_depth_shows_a_run() {
         "Autocorrelation",
         "Trace",
         "Bias",
+        "Prior",
         "Sampler",
         "Peak",
         "Convergence",
@@ -391,6 +398,34 @@ fn estimates_are_corrected_by_control_variates_and_exported() {
     let entry = harness.state().session.state.selected().unwrap();
     assert!(entry.correction.done().is_none());
     assert!(harness.query_by_label("gain").is_none());
+}
+
+#[test]
+fn the_influence_of_the_prior_is_looked_at_once_the_run_has_ended() {
+    let mut harness = page(finished_after("nuts", 300));
+    harness.get_by_role_and_label(Role::Tab, "Prior").click();
+    harness.run_steps(3);
+    harness.get_by_label("Check the prior").click();
+    harness.run_steps(3);
+    assert_eq!(harness.state().sent, [Command::CheckPrior(1)]);
+    let state = &harness.state().session.state;
+    let Influence::Done(found) = &state.selected().unwrap().influence else {
+        panic!("tasks are done at once");
+    };
+    // Thousands of rows say much more than default priors do.
+    assert!(
+        found
+            .rows
+            .iter()
+            .all(|row| row.prior < 0.05 && row.likelihood > 0.05)
+    );
+    harness.get_by_label("How much the prior matters");
+    harness.get_by_label_contains("The prior hardly moves any parameter");
+    let mut harness = page(finished_after("nuts", 20));
+    harness.state_mut().session.send(Command::CheckPrior(1));
+    harness.get_by_role_and_label(Role::Tab, "Prior").click();
+    harness.run_steps(3);
+    harness.get_by_label_contains("too few to tell");
 }
 
 /// Draws of another program with a column `weight`: everything shown is weighted.
@@ -576,4 +611,107 @@ fn a_narrow_window_has_the_table_as_a_tab_and_the_layout_goes_back() {
     harness.set_size(eframe::egui::vec2(1280.0, 760.0));
     harness.run_steps(3);
     assert!(!names(&harness).is_empty());
+}
+
+/// Labels of nodes of a role.
+fn labels(harness: &Harness<'_, Shown<RunsView>>, role: Role) -> Vec<String> {
+    let nodes = harness.get_all_by_role(role);
+    nodes
+        .filter_map(|node| {
+            let node = node.accesskit_node();
+            node.label().or_else(|| node.value())
+        })
+        .collect()
+}
+
+#[test]
+fn predictions_stand_against_what_was_observed_and_are_exported() {
+    let mut harness = page(finished("nuts"));
+    assert!(
+        harness
+            .query_by_role_and_label(Role::Tab, "Likelihood")
+            .is_none()
+    );
+    harness
+        .get_by_role_and_label(Role::Tab, "Predictions")
+        .click();
+    harness.run_steps(4);
+    let id = harness.state().session.state.selected().unwrap().id;
+    assert!(harness.state().sent.contains(&Command::Predict(id, true)));
+    harness.get_by_label_contains("of 10 groups of rows the share observed");
+    harness.get_by_label_contains(
+        "Observed shares against the predicted probability that churned is yes",
+    );
+    // Without groups there is nothing to switch.
+    assert!(harness.query_by_label("Effects of groups").is_none());
+    let asked = harness.state().sent.len();
+    harness.run_steps(3);
+    assert_eq!(harness.state().sent.len(), asked, "asked once");
+    let path = harness.state().session.folder.path().join("p.csv");
+    let session = &mut harness.state_mut().session;
+    session.send(Command::PickExportPredictions(id));
+    assert_eq!(session.fx.picks.len(), 1);
+    session.send(Command::ExportPredictions(id, path.clone()));
+    let text = std::fs::read_to_string(path).unwrap();
+    assert_eq!(text.lines().count(), 1001);
+    assert!(text.starts_with("row,mean,sd,lower,upper,outcome_lower,outcome_upper,observed\n1,"));
+}
+
+#[test]
+fn a_grouped_run_predicts_without_its_groups_and_stands_beside_its_likelihood_fit() {
+    let mut harness = page(grouped());
+    let id = harness.state().session.state.selected().unwrap().id;
+    harness
+        .get_by_role_and_label(Role::Tab, "Predictions")
+        .click();
+    harness.run_steps(4);
+    harness.get_by_label("Without").click();
+    harness.run_steps(4);
+    assert!(harness.state().sent.contains(&Command::Predict(id, false)));
+    harness.get_by_label_contains("every row as in an average group");
+
+    harness
+        .get_by_role_and_label(Role::Tab, "Likelihood")
+        .click();
+    harness.run_steps(3);
+    harness.get_by_label("Fit by likelihood").click();
+    harness.run_steps(4);
+    let cells = labels(&harness, Role::Cell);
+    for name in ["mu[age]", "Sigma[Intercept,Intercept]"] {
+        assert!(cells.iter().any(|cell| cell == name), "{name}: {cells:?}");
+    }
+    let images = labels(&harness, Role::Image);
+    assert!(
+        images
+            .iter()
+            .any(|text| text.starts_with("mu[age]: likelihood")),
+        "{images:?}"
+    );
+    let session = &mut harness.state_mut().session;
+    let folder = session.folder.path().join("fit");
+    session.send(Command::ExportFit(Some(id), folder.clone()));
+    for name in ["fit.json", "effects.csv", "fitted.csv"] {
+        assert!(folder.join(name).is_file(), "{name}");
+    }
+}
+
+#[test]
+fn a_pane_that_was_chosen_is_kept_with_the_project() {
+    let mut harness = page(finished("nuts"));
+    assert_eq!(harness.state().session.state.panes, None);
+    harness
+        .get_by_role_and_label(Role::Tab, "Autocorrelation")
+        .click();
+    harness.run_steps(4);
+    let kept = harness.state().session.state.panes.clone();
+    let text = toml::to_string(&kept).unwrap();
+    assert!(text.contains("front = 2"), "{text}");
+    let project = harness.state().session.state.to_project();
+    assert_eq!(project.view.panes, kept);
+    // Another window that opens it shows the same pane.
+    let mut session = finished("nuts");
+    session.state.panes = kept;
+    let again = page(session);
+    let tab = again.get_by_role_and_label(Role::Tab, "Autocorrelation");
+    assert_eq!(tab.accesskit_node().is_selected(), Some(true));
 }

@@ -71,6 +71,14 @@ pub fn likelihood_ui(
             .filter(|done| likelihood::holds_for(done, recipe));
         if let Some(done) = done {
             result_ui(ui, done);
+            let export = Button::new("Export the fit").icon(icons::EXPORT);
+            let clicked = ui
+                .add(export)
+                .on_hover_text("fit.json, effects.csv and fitted.csv in a new folder")
+                .clicked();
+            if clicked {
+                out.send(Command::PickExportFit(None));
+            }
         }
     });
 }

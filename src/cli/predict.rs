@@ -1,0 +1,110 @@
+//! `predict`: expected outcomes and outcomes of rows, from a finished run.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::args::{EffectsUsed, PredictArgs};
+use super::estimate::{fixed, significant};
+use super::{Failure, fit, output};
+use crate::data::response::ResponseKind;
+use crate::engine::predict::{Fitted, PredictControl, PredictError, PredictOptions, Predictions};
+use crate::export::{RunFolder, predictions as files};
+
+/// How often the terminal looks for an interruption.
+const LOOK_TIME: Duration = Duration::from_millis(5);
+/// Rows printed where all are in a file.
+const ROWS_PRINTED: usize = 10;
+
+/// Predicts and prints.
+pub fn predict(args: &PredictArgs) -> Result<(), Failure> {
+    let predictions = run(args)?;
+    if let Some(path) = &args.out {
+        files::save(&predictions, path).map_err(Failure::run)?;
+    }
+    if args.json {
+        let json = files::to_json(&predictions);
+        let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;
+        output::result(&(text + "\n"));
+    } else if let Some(path) = &args.out {
+        let rows: Vec<Vec<String>> = predictions
+            .rows
+            .iter()
+            .take(ROWS_PRINTED)
+            .map(|row| files::cells(&predictions, row, significant))
+            .collect();
+        output::result(&output::table(&files::header(&predictions), &rows));
+        let more = predictions.rows.len() - rows.len();
+        if more > 0 {
+            output::result(&format!("and {more} more in {}\n", path.display()));
+        }
+    } else {
+        let mut bytes = Vec::new();
+        files::write_csv(&predictions, &mut bytes).map_err(Failure::run)?;
+        output::result(&String::from_utf8_lossy(&bytes));
+    }
+    note(&predictions);
+    Ok(())
+}
+
+/// What the columns are, what was left out, how many outcomes are in their intervals.
+fn note(predictions: &Predictions) {
+    let percent = fixed(100.0 * predictions.options.interval, 0);
+    output::note(&format!(
+        "mean, sd, lower, upper: {}, {percent} % interval; outcome_lower, outcome_upper: {percent} % interval of {}",
+        predictions.quantity,
+        match predictions.response.kind {
+            ResponseKind::Successes => "the number of successes",
+            ResponseKind::Binary { .. } => "an outcome, 0 or 1",
+            _ => "an outcome",
+        }
+    ));
+    for remark in predictions.remarks() {
+        output::note(&remark);
+    }
+    let (inside, observed) = predictions.coverage();
+    if observed > 0 && !matches!(predictions.response.kind, ResponseKind::Binary { .. }) {
+        output::note(&format!(
+            "{percent} % intervals of an outcome hold {inside} of {observed} observed ones ({} %)",
+            fixed(100.0 * inside as f64 / observed as f64, 1)
+        ));
+    }
+}
+
+/// Predicts on a thread of its own, so that Ctrl-C ends the work.
+fn run(args: &PredictArgs) -> Result<Predictions, Failure> {
+    let interrupted = fit::interrupt_flag();
+    let folder = RunFolder::open(&args.run).map_err(Failure::request)?;
+    let recipe = folder.recipe().map_err(Failure::request)?;
+    let results = folder.results().map_err(Failure::request)?;
+    let options = PredictOptions {
+        with_groups: args.effects == EffectsUsed::With,
+        interval: args.interval,
+        draws: args.draws,
+    };
+    let control = PredictControl::default();
+    let work = || -> Result<Predictions, PredictError> {
+        let fitted = Fitted::open(&recipe, folder.path(), &control)?;
+        let table = args.data.as_deref();
+        let table = table.map(|path| fitted.read(path, &control)).transpose()?;
+        let (draws, weights) = results.usable();
+        fitted.predict(&draws, &weights, table.as_ref(), options, &control)
+    };
+    let result = std::thread::scope(|scope| {
+        let worker = scope.spawn(work);
+        while !worker.is_finished() {
+            if interrupted.load(Ordering::Relaxed) {
+                control.cancel();
+            }
+            std::thread::sleep(LOOK_TIME);
+        }
+        worker.join()
+    });
+    match result {
+        Ok(Ok(predictions)) => Ok(predictions),
+        Ok(Err(error)) if interrupted.load(Ordering::Relaxed) => {
+            Err(Failure::interrupted(error.to_string()))
+        }
+        Ok(Err(error)) => Err(Failure::request(error)),
+        Err(_panic) => Err(Failure::run("The predictions ended unexpectedly")),
+    }
+}

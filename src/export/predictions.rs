@@ -1,0 +1,138 @@
+//! Predictions as files.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde_json::{Value as Json, json};
+
+use super::number::shortest;
+use super::{ExportError, write_file};
+use crate::data::response::ResponseKind;
+use crate::engine::predict::plug_in::PlugIn;
+use crate::engine::predict::{Predictions, RowPrediction};
+
+/// File name of predictions.
+pub const FILE: &str = "predictions.csv";
+
+/// The columns of a table of predictions; rows count from 1, `observed` is `NA` where there is none.
+pub fn header(predictions: &Predictions) -> Vec<&'static str> {
+    let mut names = vec![
+        "row",
+        "mean",
+        "sd",
+        "lower",
+        "upper",
+        "outcome_lower",
+        "outcome_upper",
+        "observed",
+    ];
+    if predictions.response.kind == ResponseKind::Successes {
+        names.push("trials");
+    }
+    if !predictions.new_groups.is_empty() {
+        names.push("new_group");
+    }
+    names
+}
+
+/// The cells of a row, with numbers as `number` writes them.
+pub fn cells(
+    predictions: &Predictions,
+    row: &RowPrediction,
+    number: impl Fn(f64) -> String,
+) -> Vec<String> {
+    let observed = if row.observed.is_nan() {
+        "NA".to_owned()
+    } else {
+        shortest(row.observed)
+    };
+    let mut cells = vec![
+        (row.row + 1).to_string(),
+        number(row.mean),
+        number(row.sd),
+        number(row.expected[0]),
+        number(row.expected[1]),
+        number(row.outcome[0]),
+        number(row.outcome[1]),
+        observed,
+    ];
+    if predictions.response.kind == ResponseKind::Successes {
+        cells.push(shortest(row.trials));
+    }
+    if !predictions.new_groups.is_empty() {
+        cells.push(if row.new_group { "yes" } else { "no" }.to_owned());
+    }
+    cells
+}
+
+/// One line per row.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_csv(predictions: &Predictions, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", header(predictions).join(","))?;
+    for row in &predictions.rows {
+        writeln!(out, "{}", cells(predictions, row, shortest).join(","))?;
+    }
+    out.flush()
+}
+
+/// Writes the table to `path`.
+///
+/// # Errors
+/// The path cannot be written.
+pub fn save(predictions: &Predictions, path: &Path) -> Result<(), ExportError> {
+    write_file("The predictions could not be written", path, |out| {
+        write_csv(predictions, out)
+    })
+}
+
+/// Everything; numbers that are not finite are null.
+pub fn to_json(predictions: &Predictions) -> Json {
+    let (inside, observed) = predictions.coverage();
+    let rows: Vec<Json> = predictions
+        .rows
+        .iter()
+        .map(|row| {
+            json!({
+                "row": row.row + 1,
+                "mean": row.mean,
+                "sd": row.sd,
+                "lower": row.expected[0],
+                "upper": row.expected[1],
+                "outcome_lower": row.outcome[0],
+                "outcome_upper": row.outcome[1],
+                "observed": row.observed,
+                "trials": row.trials,
+                "new_group": row.new_group,
+            })
+        })
+        .collect();
+    json!({
+        "quantity": predictions.quantity,
+        "response": predictions.response.name,
+        "group_effects": predictions.has_groups && predictions.options.with_groups,
+        "interval": predictions.options.interval,
+        "draws_used": predictions.draws.0,
+        "draws": predictions.draws.1,
+        "rows_left_out": predictions.rows_total - predictions.rows.len(),
+        "observed": observed,
+        "observed_in_interval": inside,
+        "remarks": predictions.remarks(),
+        "rows": rows,
+    })
+}
+
+/// Plug-in predictions: `row,fitted_fixed,fitted`.
+pub fn plug_in_csv(predictions: &PlugIn) -> String {
+    let mut text = "row,fitted_fixed,fitted\n".to_owned();
+    for row in &predictions.rows {
+        text.push_str(&format!(
+            "{},{},{}\n",
+            row.row + 1,
+            shortest(row.fixed),
+            shortest(row.with_groups)
+        ));
+    }
+    text
+}

@@ -1,0 +1,245 @@
+//! The likelihood fit of a run's data and formula beside its posterior.
+
+use eframe::egui::{
+    Align, Frame, Layout, Margin, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2,
+};
+use egui_extras::Column;
+
+use crate::app::entry::Fitting;
+use crate::app::{Command, RunEntry};
+use crate::engine::Report;
+use crate::engine::beside::{BesideRow, beside};
+use crate::engine::likelihood::LikelihoodFit;
+use crate::ui::icons;
+use crate::ui::outbox::Outbox;
+use crate::ui::plots::legend::{Sign, legend_line};
+use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
+use crate::ui::widgets::table::{Side, Tone, head_cell, name_cell, number_cell, table};
+use crate::ui::widgets::{self, Button, number};
+
+/// Posterior standard deviations between estimate and mean from which a difference stands out.
+const FAR: f64 = 1.0;
+/// Heads of the numbers, and the width of each.
+const HEADS: [(&str, f32); 6] = [
+    ("estimate", 84.0),
+    ("se", 68.0),
+    ("mean", 84.0),
+    ("sd", 68.0),
+    ("q5 to q95", 132.0),
+    ("difference", 84.0),
+];
+const NAME_WIDTH: f32 = 180.0;
+
+/// What the pane keeps: the rows of a fit and a report.
+pub struct BesideView {
+    /// Addresses that tell whether `rows` are of the same fit and report.
+    made_of: Option<(usize, u64)>,
+    rows: Result<Vec<BesideRow>, String>,
+}
+
+impl Default for BesideView {
+    fn default() -> Self {
+        Self {
+            made_of: None,
+            rows: Ok(Vec::new()),
+        }
+    }
+}
+
+/// Shows the pane.
+pub(super) fn beside_pane(
+    ui: &mut Ui,
+    entry: &RunEntry,
+    (report, version): (&Report, u64),
+    view: &mut BesideView,
+    out: &mut Outbox,
+) {
+    match &entry.fitting {
+        Fitting::Done(done) => {
+            let made_of = (std::sync::Arc::as_ptr(done) as usize, version);
+            if view.made_of != Some(made_of) {
+                view.made_of = Some(made_of);
+                view.rows = beside(done, &done.recipe, &report.summary);
+            }
+            head_ui(ui, entry.id, done, out);
+            match &view.rows {
+                Ok(rows) => rows_ui(ui, rows),
+                Err(why) => {
+                    widgets::empty_state(ui, icons::TABLE, why, None);
+                }
+            }
+        }
+        Fitting::Working(control) => {
+            let text = format!(
+                "{} evaluations of the likelihood",
+                number::integer(control.evaluations())
+            );
+            if widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, &text, Some("Cancel")) {
+                out.send(Command::CancelEstimateRun(entry.id));
+            }
+            ui.ctx()
+                .request_repaint_after(super::super::page::PROGRESS_TIME);
+        }
+        Fitting::No => {
+            let text = "The largest likelihood without priors and chains, as lme4 fits mixed models, beside this posterior";
+            let act = Some("Fit by likelihood");
+            if widgets::empty_state(ui, icons::CHART_LINE_UP, text, act) {
+                out.send(Command::EstimateRun(entry.id));
+            }
+        }
+        Fitting::Refused(why) => {
+            if widgets::empty_state(ui, icons::CHART_LINE_UP, why, Some("Try again")) {
+                out.send(Command::EstimateRun(entry.id));
+            }
+        }
+    }
+}
+
+fn head_ui(ui: &mut Ui, id: u64, done: &LikelihoodFit, out: &mut Outbox) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
+    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        ui.spacing_mut().item_spacing = vec2(t.space.x3, t.space.x1);
+        ui.horizontal(|ui| {
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                let export = Button::new("Export").small().icon(icons::EXPORT);
+                let clicked = ui
+                    .add(export)
+                    .on_hover_text("The likelihood fit as fit.json, effects.csv and fitted.csv in a new folder")
+                    .clicked();
+                if clicked {
+                    out.send(Command::PickExportFit(Some(id)));
+                }
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                    let fit = &done.fit;
+                    let text = format!(
+                        "{} ({}) and posterior; log likelihood {}, AIC {}; difference in posterior sd",
+                        fit.method.spec().title,
+                        fit.criterion,
+                        number::fixed(fit.log_lik, 2),
+                        number::fixed(fit.aic, 1)
+                    );
+                    widgets::sentence_line(ui, &text, Text::Caption, true);
+                });
+            });
+        });
+        let line = |color| Sign::Line(Stroke::new(t.stroke.interval_50, color), &[]);
+        let entries = [
+            (line(p.accent), "likelihood, 90 %"),
+            (line(p.posterior), "posterior, 90 %"),
+        ];
+        legend_line(ui, &entries);
+    });
+}
+
+fn rows_ui(ui: &mut Ui, rows: &[BesideRow]) {
+    let t = tokens();
+    let numbers: f32 = HEADS.iter().map(|(_, width)| width).sum();
+    let plot = (ui.available_width() - NAME_WIDTH - numbers - 2.0 * t.space.x2).max(120.0);
+    eframe::egui::ScrollArea::horizontal().show(ui, |ui| {
+        let mut columns = table(ui)
+            .column(Column::exact(t.space.x2))
+            .column(Column::exact(NAME_WIDTH));
+        for (_, width) in HEADS {
+            columns = columns.column(Column::exact(width));
+        }
+        columns
+            .column(Column::exact(plot))
+            .header(t.size.row_table, |mut row| {
+                row.col(|ui| {
+                    head_cell(ui, "", Side::Left, None);
+                });
+                row.col(|ui| {
+                    head_cell(ui, "variable", Side::Left, None);
+                });
+                for (word, _) in HEADS {
+                    row.col(|ui| {
+                        head_cell(ui, word, Side::Right, None);
+                    });
+                }
+                row.col(|ui| {
+                    head_cell(ui, "", Side::Left, None);
+                });
+            })
+            .body(|body| {
+                body.rows(t.size.row_table, rows.len(), |mut line| {
+                    let row = &rows[line.index()];
+                    line.col(|_ui| {});
+                    line.col(|ui| {
+                        name_cell(ui, &row.variable, &row.variable);
+                    });
+                    // As many digits as a tenth of a standard deviation has.
+                    let value = |v: f64| number::estimate(v, row.sd / 10.0);
+                    let cells = [
+                        value(row.estimate),
+                        row.se
+                            .map_or(String::new(), |se| number::significant(se, 3)),
+                        value(row.mean),
+                        number::significant(row.sd, 3),
+                        format!("{} to {}", value(row.posterior[0]), value(row.posterior[1])),
+                    ];
+                    for (k, text) in cells.iter().enumerate() {
+                        let tone = if k == 0 || k == 2 {
+                            Tone::Primary
+                        } else {
+                            Tone::Secondary
+                        };
+                        line.col(|ui| {
+                            number_cell(ui, text, tone);
+                        });
+                    }
+                    let difference = row.difference();
+                    line.col(|ui| {
+                        let tone = if difference.abs() > FAR {
+                            Tone::Past(VerdictKind::Watch)
+                        } else {
+                            Tone::Secondary
+                        };
+                        number_cell(ui, &number::signed(difference, 2), tone);
+                    });
+                    line.col(|ui| interval_cell(ui, row));
+                });
+            });
+    });
+}
+
+/// Both intervals over each other, each with its centre, on an axis of their own.
+fn interval_cell(ui: &mut Ui, row: &BesideRow) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    let rect = ui.max_rect().shrink2(vec2(t.space.x3, 0.0));
+    let (_, response) = ui.allocate_exact_size(ui.max_rect().size(), Sense::hover());
+    let likelihood = row.interval();
+    let words = format!(
+        "{}: likelihood {}{}, posterior {} from {} to {}",
+        row.variable,
+        number::significant(row.estimate, 3),
+        likelihood.map_or(String::new(), |[low, high]| format!(
+            " from {} to {}",
+            number::significant(low, 3),
+            number::significant(high, 3)
+        )),
+        number::significant(row.mean, 3),
+        number::significant(row.posterior[0], 3),
+        number::significant(row.posterior[1], 3),
+    );
+    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &words));
+    let ends = likelihood.unwrap_or([row.estimate; 2]);
+    let low = row.posterior[0].min(ends[0]);
+    let high = row.posterior[1].max(ends[1]);
+    if !(high > low) || rect.width() < 8.0 {
+        return;
+    }
+    let x = |value: f64| rect.left() + ((value - low) / (high - low)) as f32 * rect.width();
+    let place = |share: f32| rect.top() + share * rect.height();
+    let bar = |[from, to]: [f64; 2], center: f64, y: f32, color| {
+        let line = Rect::from_min_max(pos2(x(from), y), pos2(x(to), y));
+        ui.painter()
+            .hline(line.x_range(), y, Stroke::new(t.stroke.interval_90, color));
+        ui.painter().circle_filled(pos2(x(center), y), 3.0, color);
+    };
+    bar(ends, row.estimate, place(0.32), p.accent);
+    bar(row.posterior, row.mean, place(0.68), p.posterior);
+    response.on_hover_text(words);
+}

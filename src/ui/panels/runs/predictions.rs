@@ -1,0 +1,264 @@
+//! Predicted against observed outcomes of a finished run.
+
+use eframe::egui::{Align, Frame, Layout, Margin, Rect, Sense, Shape, Stroke, Ui, pos2, vec2};
+
+use crate::app::entry::{Predicted, Prediction};
+use crate::app::{Command, RunEntry};
+use crate::engine::predict::picture::{Picture, ShareBin};
+use crate::models::effect_of;
+use crate::ui::icons;
+use crate::ui::outbox::Outbox;
+use crate::ui::plots::axes::{self, Axes, padded};
+use crate::ui::plots::legend::{Sign, legend_line};
+use crate::ui::plots::marks::Marks;
+use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::{self, Button, Segments, number, progress};
+
+/// Radius of a point among many.
+const SMALL_DOT: f32 = 1.75;
+
+/// What the pane keeps.
+#[derive(Default)]
+pub struct PredictionsView {
+    without_groups: bool,
+}
+
+/// Shows the pane; what it shows is made in the background as long as it is in front.
+pub(super) fn predictions_pane(
+    ui: &mut Ui,
+    entry: &RunEntry,
+    view: &mut PredictionsView,
+    out: &mut Outbox,
+) {
+    if entry.is_active() {
+        let text = "Predictions of the rows appear here when the run has ended";
+        widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, text, None);
+        return;
+    }
+    let has_groups = entry
+        .variables()
+        .iter()
+        .any(|name| effect_of(name).is_some());
+    let with_groups = !(has_groups && view.without_groups);
+    let done = entry.predictions(with_groups);
+    let t = tokens();
+    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
+    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        ui.spacing_mut().item_spacing = vec2(t.space.x3, t.space.x1);
+        ui.horizontal(|ui| {
+            if has_groups {
+                Segments::new("Effects of groups", &mut view.without_groups)
+                    .option(false, "With group effects")
+                    .option(true, "Without")
+                    .show(ui);
+            }
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                let export = Button::new("Export").small().icon(icons::EXPORT);
+                let clicked = ui
+                    .add_enabled(done.is_some(), export)
+                    .on_hover_text("Means and intervals of all rows as CSV")
+                    .on_disabled_hover_text("The predictions are not there yet")
+                    .clicked();
+                if clicked {
+                    out.send(Command::PickExportPredictions(entry.id));
+                }
+                let sentence = done.and_then(|done| done.agreement.as_deref());
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                    if let Some(sentence) = sentence {
+                        widgets::sentence_line(ui, sentence, Text::Caption, false);
+                    }
+                });
+            });
+        });
+        if let Some(done) = done.filter(|done| !done.remarks.is_empty()) {
+            widgets::sentence_line(ui, &done.remarks.join("; "), Text::Caption, true);
+        }
+    });
+    match (done, &entry.predicted) {
+        (Some(done), _) => picture_ui(ui, entry.id, done),
+        (None, Predicted::Refused(why)) => {
+            widgets::empty_state(ui, icons::CHART_SCATTER, why, None);
+        }
+        (None, Predicted::Working(wanted, control)) => {
+            if *wanted != with_groups {
+                out.send(Command::Predict(entry.id, with_groups));
+            }
+            let (rect, _) = ui
+                .allocate_exact_size(vec2(ui.available_width(), t.size.row_table), Sense::hover());
+            let bar = Rect::from_center_size(rect.center(), vec2(240.0, 4.0));
+            progress::bar(ui, bar, control.progress(), Palette::of(ui).accent);
+            ui.ctx()
+                .request_repaint_after(super::super::page::PROGRESS_TIME);
+        }
+        (None, Predicted::No | Predicted::Done(_)) => {
+            out.send(Command::Predict(entry.id, with_groups));
+        }
+    }
+}
+
+fn picture_ui(ui: &mut Ui, id: u64, done: &Prediction) {
+    let predictions = &done.predictions;
+    match &done.picture {
+        Picture::Shares(bins) if bins.is_empty() => nothing_ui(ui),
+        Picture::Points(points) if points.is_empty() => nothing_ui(ui),
+        Picture::Shares(bins) => shares_ui(ui, id, &predictions.quantity, bins),
+        Picture::Points(points) => {
+            let observed = predictions.coverage().1;
+            let which = if points.len() < observed {
+                format!(
+                    "; {} of {} rows",
+                    number::integer(points.len() as u64),
+                    number::integer(observed as u64)
+                )
+            } else {
+                String::new()
+            };
+            let title = format!(
+                "predicted {}; upwards observed{which}",
+                predictions.quantity
+            );
+            points_ui(ui, id, &title, points);
+        }
+    }
+}
+
+fn nothing_ui(ui: &mut Ui) {
+    let text = "No outcome was observed to compare predictions with";
+    widgets::empty_state(ui, icons::CHART_SCATTER, text, None);
+}
+
+/// Observed shares of groups of rows against predicted ones.
+fn shares_ui(ui: &mut Ui, id: u64, quantity: &str, bins: &[ShareBin]) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    let inset = Margin::symmetric(t.space.x3 as i8, 0);
+    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        let line = Stroke::new(t.stroke.interval_50, p.band);
+        let entries = [
+            (
+                Sign::Area(p.posterior),
+                "observed share of the rows in a group",
+            ),
+            (
+                Sign::Line(line, &[]),
+                "90 % of shares if predictions are right",
+            ),
+        ];
+        legend_line(ui, &entries);
+    });
+    let values = bins
+        .iter()
+        .flat_map(|bin| [bin.predicted, bin.observed, bin.range[0], bin.range[1]]);
+    let (low, high) = range(values);
+    let title = format!("predicted {quantity}; upwards observed share");
+    let summary = format!(
+        "Observed shares against the predicted {quantity} in {} groups of rows",
+        bins.len()
+    );
+    let axes = Axes {
+        x_title: &title,
+        ..Axes::new(
+            ui.make_persistent_id(("predictions", id)),
+            &summary,
+            (low, high),
+            (low, high),
+        )
+    };
+    let height = ui.available_height();
+    let bins = bins.to_vec();
+    let drawn = bins.clone();
+    let (dot, band, axis, hair) = (p.posterior, p.band, p.axis, t.stroke.hair);
+    let thick = t.stroke.interval_50 * 2.0;
+    let shown = axes::show(ui, p, &axes, height, move |plot| {
+        plot.add(Marks::new(move |_ui, transform, shapes| {
+            let at = |x: f64, y: f64| {
+                pos2(
+                    transform.position_from_point_x(x),
+                    transform.position_from_point_y(y),
+                )
+            };
+            for bin in &drawn {
+                let ends = [
+                    at(bin.predicted, bin.range[0]),
+                    at(bin.predicted, bin.range[1]),
+                ];
+                shapes.push(Shape::line_segment(ends, Stroke::new(thick, band)));
+            }
+            let ends = [at(low, low), at(high, high)];
+            shapes.push(Shape::line_segment(ends, Stroke::new(hair, axis)));
+            for bin in &drawn {
+                shapes.push(Shape::circle_filled(
+                    at(bin.predicted, bin.observed),
+                    4.0,
+                    dot,
+                ));
+            }
+        }));
+    });
+    if let Some(point) = shown.hover {
+        let distance = |bin: &&ShareBin| (bin.predicted - point.x).abs();
+        let nearest = bins
+            .iter()
+            .min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        if let Some(bin) = nearest {
+            let percent = |share: f64| number::fixed(100.0 * share, 1);
+            shown.response.on_hover_text(format!(
+                "{} rows: predicted {} %, observed {} %; 90 % of shares from {} to {} % if predictions are right",
+                number::integer(bin.rows as u64),
+                percent(bin.predicted),
+                percent(bin.observed),
+                percent(bin.range[0]),
+                percent(bin.range[1])
+            ));
+        }
+    }
+}
+
+/// Observed outcomes against predicted means.
+fn points_ui(ui: &mut Ui, id: u64, title: &str, points: &[[f64; 2]]) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    let x = range(points.iter().map(|point| point[0]));
+    let y = range(points.iter().map(|point| point[1]));
+    let summary = format!(
+        "Observed outcomes against predicted ones, {} rows",
+        points.len()
+    );
+    let axes = Axes {
+        x_title: title,
+        ..Axes::new(ui.make_persistent_id(("predictions", id)), &summary, x, y)
+    };
+    let height = ui.available_height();
+    let points = points.to_vec();
+    // Where points lie over each other their number shows.
+    let alpha = if points.len() > 300 { 0.45 } else { 0.8 };
+    let dot = axes::faded(p.posterior, alpha);
+    let (axis, hair) = (p.axis, t.stroke.hair);
+    axes::show(ui, p, &axes, height, move |plot| {
+        plot.add(Marks::new(move |_ui, transform, shapes| {
+            let at = |[x, y]: [f64; 2]| {
+                pos2(
+                    transform.position_from_point_x(x),
+                    transform.position_from_point_y(y),
+                )
+            };
+            let (low, high) = (x.0.max(y.0), x.1.min(y.1));
+            if low < high {
+                let ends = [at([low, low]), at([high, high])];
+                shapes.push(Shape::line_segment(ends, Stroke::new(hair, axis)));
+            }
+            for point in &points {
+                shapes.push(Shape::circle_filled(at(*point), SMALL_DOT, dot));
+            }
+        }));
+    });
+}
+
+/// Ends of finite values with a little room.
+fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let finite = values.filter(|value| value.is_finite());
+    let ends = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    });
+    padded(ends, 0.05)
+}

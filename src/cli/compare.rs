@@ -18,9 +18,10 @@ use crate::samplers::{self, SamplerEntry};
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let entries = chosen(&args.samplers)?;
     let (request, yardstick) = subject(args)?;
+    let (folder, loaded) = (request.folder, request.loaded);
     let control = PrepareControl::default();
     let job = comparison::job(request.recipe, |recipe| {
-        Job::prepare(recipe, &request.folder, request.loaded.clone(), &control)
+        Job::prepare(recipe, &folder, loaded.clone(), &control)
     })
     .map_err(Failure::request)?;
     let interrupted = fit::interrupt_flag();

@@ -1244,36 +1244,81 @@ fn a_mixed_run_predicts_and_stands_beside_its_likelihood_fit() {
     assert_eq!(own.status.code(), Some(0), "{}", stderr(&own));
     let text = String::from_utf8(own.stdout.clone()).unwrap();
     assert_eq!(text.lines().count(), 181);
-    assert!(stderr(&own).contains("90 % intervals of an outcome hold"), "{}", stderr(&own));
-    let numbers: Vec<f64> = text.lines().nth(1).unwrap().split(',').map(|c| c.parse().unwrap()).collect();
-    let [row, mean, _sd, lower, upper, outcome_lower, outcome_upper, observed] = numbers[..] else {
+    assert!(
+        stderr(&own).contains("90 % intervals of an outcome hold"),
+        "{}",
+        stderr(&own)
+    );
+    let numbers: Vec<f64> = text
+        .lines()
+        .nth(1)
+        .unwrap()
+        .split(',')
+        .map(|c| c.parse().unwrap())
+        .collect();
+    let [
+        row,
+        mean,
+        _sd,
+        lower,
+        upper,
+        outcome_lower,
+        outcome_upper,
+        observed,
+    ] = numbers[..]
+    else {
         panic!("{text}");
     };
     assert_eq!((row, observed), (1.0, 203.74));
     assert!(outcome_lower < lower && lower < mean && mean < upper && upper < outcome_upper);
-    assert_eq!(ergodic(folder.path(), &["predict", "run"]).stdout, own.stdout);
+    assert_eq!(
+        ergodic(folder.path(), &["predict", "run"]).stdout,
+        own.stdout
+    );
 
-    fs::write(folder.path().join("new.csv"), "subject,day\ns01,3\nnobody,3\n,4\n").unwrap();
+    fs::write(
+        folder.path().join("new.csv"),
+        "subject,day\ns01,3\nnobody,3\n,4\n",
+    )
+    .unwrap();
     let args = "predict run --data new.csv --effects with --interval 0.5 --out p.csv --json";
     let new = ergodic(folder.path(), &args.split(' ').collect::<Vec<_>>());
     assert_eq!(new.status.code(), Some(0), "{}", stderr(&new));
     let json: serde_json::Value = serde_json::from_slice(&new.stdout).unwrap();
-    assert_eq!((&json["rows_left_out"], &json["interval"]), (&1.into(), &0.5.into()));
+    assert_eq!(
+        (&json["rows_left_out"], &json["interval"]),
+        (&1.into(), &0.5.into())
+    );
     assert_eq!(json["rows"][1]["new_group"], true);
     assert!(stderr(&new).contains("1 group of `subject` not in the fit"));
-    assert_eq!(fs::read_to_string(folder.path().join("p.csv")).unwrap().lines().count(), 3);
+    assert_eq!(
+        fs::read_to_string(folder.path().join("p.csv"))
+            .unwrap()
+            .lines()
+            .count(),
+        3
+    );
 
     fs::write(folder.path().join("bad.csv"), "subject\ns01\n").unwrap();
     let bad = ergodic(folder.path(), &["predict", "run", "--data", "bad.csv"]);
     assert_refused(&bad, &["`day`"]);
-    assert_refused(&ergodic(folder.path(), &["predict", "run", "--interval", "2"]), &["between 0 and 1"]);
+    assert_refused(
+        &ergodic(folder.path(), &["predict", "run", "--interval", "2"]),
+        &["between 0 and 1"],
+    );
 
     let args = "estimate --beside run --predict new.csv --out fit";
     let beside = ergodic(folder.path(), &args.split(' ').collect::<Vec<_>>());
     assert_eq!(beside.status.code(), Some(0), "{}", stderr(&beside));
     let text = String::from_utf8(beside.stdout.clone()).unwrap();
     assert!(text.contains("Likelihood and posterior"), "{text}");
-    for name in ["b[day]", "sigma", "sd[subject,Intercept]", "icc[subject]", "r[subject,s"] {
+    for name in [
+        "b[day]",
+        "sigma",
+        "sd[subject,Intercept]",
+        "icc[subject]",
+        "r[subject,s",
+    ] {
         assert!(text.contains(name), "{name}: {text}");
     }
     let predictions = fs::read_to_string(folder.path().join("fit/predictions.csv")).unwrap();

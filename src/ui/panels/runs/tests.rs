@@ -445,7 +445,11 @@ fn weighted_draws_are_shown_weighted() {
     quadratic.click();
     harness.run_steps(2);
     assert!(
-        harness.state().sent.is_empty(),
+        harness
+            .state()
+            .sent
+            .iter()
+            .all(|command| matches!(command, Command::KeepPanes(_))),
         "{:?}",
         harness.state().sent
     );

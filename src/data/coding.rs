@@ -324,7 +324,7 @@ fn numbers(table: &Table, name: &str, rows: &[u32]) -> Result<Vec<f64>, DataErro
         .numbers(table.index_of(name, "The formula")?)
         .ok_or_else(|| {
             DataError::Role(format!(
-                "The column `{name}` of {} holds text, but the model was fitted to numbers; correct what is no number in it",
+                "The column `{name}` of {} holds text, but the model was fitted to numbers; correct what is no number",
                 table.name()
             ))
         })?;

@@ -398,7 +398,8 @@ impl Fitted {
             Some(Ok(weights)) => Some(weights),
             Some(Err(_)) => {
                 return refuse(
-                    "The sum of the draws' weights is not positive beyond doubt, so no average over them can be trusted; draw more",
+                    "The sum of the draws' weights is not positive beyond doubt, so no average over them can be trusted; \
+                     draw more",
                 );
             }
         };

@@ -17,9 +17,9 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, Field, heading, number, paint, sentence, sentence_line};
 
 /// Height of an example's card.
-const CARD_HEIGHT: f32 = 196.0;
-/// Height of the picture in it.
-const PICTURE_HEIGHT: f32 = 44.0;
+const CARD_HEIGHT: f32 = 148.0;
+/// Size of the picture in its corner.
+const PICTURE: eframe::egui::Vec2 = vec2(72.0, 28.0);
 
 /// What the page keeps for itself.
 #[derive(Default)]
@@ -244,6 +244,8 @@ fn example_ui(
     child.spacing_mut().item_spacing.y = t.space.x1;
     child.set_clip_rect(rect.intersect(ui.clip_rect()));
     child.horizontal(|ui| {
+        ui.set_min_height(PICTURE.y);
+        ui.set_max_width(inner.width() - PICTURE.x - t.space.x2);
         icons::icon_ui(ui, icons::TABLE, t.icon.medium, false, p.accent);
         sentence_line(ui, &format!("`{}`", sample.id), Text::Button, false);
     });
@@ -256,10 +258,8 @@ fn example_ui(
     paint::left_center(ui.painter(), inner.left(), y, left);
     paint::right_center(ui.painter(), inner.right(), y, right);
     if let Some(picture) = picture {
-        let foot = y - 20.0 - t.space.x6;
-        let top = (foot - PICTURE_HEIGHT).max(child.cursor().top());
-        let place = Rect::from_min_max(pos2(inner.left(), top), pos2(inner.right(), foot));
-        picture_ui(ui, place, picture);
+        let corner = pos2(inner.right() - PICTURE.x, inner.top());
+        picture_ui(ui, Rect::from_min_size(corner, PICTURE), picture);
     }
     let formula = sample.formula;
     let formula = plain_line(

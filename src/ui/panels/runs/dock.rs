@@ -64,9 +64,9 @@ impl Pane {
         Self::Autocorrelation,
         Self::Clusters,
         Self::Predictions,
+        Self::Beside,
         Self::Density,
         Self::Groups,
-        Self::Beside,
         Self::Convergence,
         Self::Bias,
         Self::Info,
@@ -158,12 +158,13 @@ fn layout(with_summary: bool) -> Tree<Pane> {
         Pane::Autocorrelation,
         Pane::Clusters,
         Pane::Predictions,
+        Pane::Beside,
     ];
     if with_summary {
         first.push(Pane::Summary);
     }
     let top = tabs(&first);
-    let left = tabs(&[Pane::Density, Pane::Groups, Pane::Beside]);
+    let left = tabs(&[Pane::Density, Pane::Groups]);
     let right = tabs(&[
         Pane::Convergence,
         Pane::Bias,

@@ -475,7 +475,11 @@ fn weighted_draws_are_shown_weighted() {
     quadratic.click();
     harness.run_steps(2);
     assert!(
-        harness.state().sent.is_empty(),
+        harness
+            .state()
+            .sent
+            .iter()
+            .all(|command| matches!(command, Command::KeepPanes(_))),
         "{:?}",
         harness.state().sent
     );
@@ -713,5 +717,5 @@ fn a_pane_that_was_chosen_is_kept_with_the_project() {
     session.state.panes = kept;
     let again = page(session);
     let tab = again.get_by_role_and_label(Role::Tab, "Autocorrelation");
-    assert_eq!(tab.accesskit_node().is_selected(), Some(true));
+    assert_eq!(tab.accesskit_node().toggled(), Some(Toggled::True));
 }

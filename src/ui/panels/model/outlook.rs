@@ -93,7 +93,7 @@ fn cells_ui(ui: &mut Ui, cells: &Cells, mark: Option<f64>, caption: &str) {
     let prior = Stroke::new(t.stroke.prior, p.prior);
     let data = Stroke::new(t.stroke.curve_selected, p.accent);
     let is_share = mark.is_some() || (cells.from, cells.to) == (0.0, 1.0);
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = t.space.x3;
         ui.label(Text::Caption.rich(caption, p.text_secondary));
         legend_entry(ui, Sign::Line(prior, &t.dash.prior), "prior");

@@ -66,6 +66,7 @@ impl Case {
             columns: Vec::new(),
             transforms: Vec::new(),
             standardize: true,
+            fixed_units: None,
         };
         let options = ModelOptions {
             standardize: true,

@@ -1325,3 +1325,431 @@ fn a_mixed_run_predicts_and_stands_beside_its_likelihood_fit() {
     assert_eq!(predictions.lines().count(), 3);
     assert!(stderr(&beside).contains("their effects are 0"));
 }
+
+#[test]
+fn priors_are_listed_and_shown_in_outcomes() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = [
+        "prior-predictive",
+        "--data",
+        "sample:churn",
+        "--formula",
+        FORMULA,
+    ];
+    let output = ergodic(folder.path(), &args);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = String::from_utf8_lossy(&output.stdout);
+    for words in [
+        "b[Intercept]",
+        "normal(0, 10)",
+        "default, per standard deviation",
+        "from 400 draws of the prior",
+        "Very wide: The prior expects between",
+    ] {
+        assert!(text.contains(words), "`{words}` is not in: {text}");
+    }
+    let narrow = [
+        "--set",
+        "priors.b=normal(0, 0.3)",
+        "--set",
+        "priors.intercept=normal(-1, 1)",
+    ];
+    let output = ergodic(folder.path(), &[&args[..], &narrow, &["--json"]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["priors"][1]["prior"], "normal(0, 0.3)");
+    assert_eq!(
+        json["priors"][1]["source"],
+        "set by you, per standard deviation"
+    );
+    let expected = &json["outcomes"][0];
+    assert_eq!(expected["kind"], "success");
+    assert_eq!(expected["plausibility"], "plausible");
+    assert_eq!(expected["shares"]["prior"].as_array().unwrap().len(), 20);
+    let flat = [&args[..], &["--set", "priors.b=flat"]].concat();
+    assert_refused(
+        &ergodic(folder.path(), &flat),
+        &["a flat prior cannot be drawn from"],
+    );
+}
+
+#[test]
+fn the_influence_of_the_prior_is_summarised() {
+    let folder = tempfile::tempdir().unwrap();
+    let strong = ["--set", "priors.b=normal(0, 0.01)", "--draws", "300"];
+    assert!(short_fit(folder.path(), "a", &strong).status.success());
+    let output = ergodic(folder.path(), &["summarise", "a", "--sensitivity"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        text.contains("likelihood") && text.contains("diagnosis"),
+        "{text}"
+    );
+    let json = ergodic(
+        folder.path(),
+        &["summarise", "a", "--sensitivity", "--json"],
+    );
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    let rows = json["sensitivity"]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), json["variables"].as_array().unwrap().len());
+    let age = rows.iter().find(|row| row["variable"] == "b[age]").unwrap();
+    assert!(age["prior"].as_f64().unwrap() > 0.05, "{age}");
+    assert_ne!(age["diagnosis"], "none");
+    let files = ["summarise", "a/draws.csv", "--sensitivity"];
+    assert_refused(&ergodic(folder.path(), &files), &["needs one run folder"]);
+}
+
+/// Without `--template` the response decides, and a sentence says so; recipes always have the template.
+#[test]
+fn the_template_follows_from_the_response() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = String::from("ill,calls,price,plan,x,g\n");
+    for i in 0..30 {
+        let (ill, plan) = (["no", "yes"][i * 7 % 3 % 2], ["a", "b", "c"][i % 3]);
+        let price = 40.5 + ((i * 37) % 11) as f64;
+        text.push_str(&format!(
+            "{ill},{},{price},{plan},{},g{}\n",
+            i % 4,
+            (i * 13) % 7,
+            i % 6
+        ));
+    }
+    fs::write(folder.path().join("t.csv"), text).unwrap();
+    let show = |data: &str, formula: &str, more: &[&str]| {
+        let args = [
+            "show",
+            "--data",
+            data,
+            "--formula",
+            formula,
+            "--as",
+            "equation",
+        ];
+        let output = ergodic(folder.path(), &[&args[..], more].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        (
+            String::from_utf8(output.stdout.clone()).unwrap(),
+            stderr(&output),
+        )
+    };
+    for (data, formula, equation, said) in [
+        (
+            "t.csv",
+            "ill ~ x",
+            "bernoulli(p[i])",
+            "template: logistic, because `ill` has two values",
+        ),
+        (
+            "t.csv",
+            "price ~ x",
+            "normal(eta[i], sigma)",
+            "template: linear, because `price` holds numbers",
+        ),
+        (
+            "t.csv",
+            "calls ~ x",
+            "poisson(mu[i])",
+            "template: poisson, because `calls` holds whole numbers",
+        ),
+        (
+            "t.csv",
+            "plan ~ 1",
+            "categorical(p)",
+            "template: categorical, because `plan` has 3 categories",
+        ),
+        (
+            "t.csv",
+            "calls ~ x + (1 | g)",
+            "sd[g,Intercept] ~",
+            "template: mixed with family poisson, because `calls` holds whole numbers that begin at 0 or 1 and effects vary by `g`",
+        ),
+        (
+            "sample:churn",
+            FORMULA,
+            "bernoulli(p[i])",
+            "template: logistic, because the data set suggests it",
+        ),
+    ] {
+        let (found, notes) = show(data, formula, &[]);
+        assert!(found.contains(equation), "{formula}: {found}");
+        let lines: Vec<&str> = notes
+            .lines()
+            .filter(|line| line.starts_with("template: "))
+            .collect();
+        assert_eq!(lines.len(), 1, "{formula}: {notes}");
+        assert!(lines[0].starts_with(said), "{formula}: {notes}");
+    }
+    for more in [
+        &["--template", "linear"][..],
+        &["--set", "model.template=linear"],
+    ] {
+        let (found, notes) = show("t.csv", "calls ~ x", more);
+        assert!(found.contains("normal(eta[i], sigma)"), "{found}");
+        assert!(!notes.contains("template: "), "{notes}");
+    }
+    // A setting of the template that is chosen can be set.
+    let (found, _) = show(
+        "t.csv",
+        "calls ~ x + (1 | g)",
+        &["--set", "model.family=gaussian"],
+    );
+    assert!(
+        found.contains("calls[i] ~ normal(eta[i], sigma)"),
+        "{found}"
+    );
+    let mut args = vec![
+        "fit",
+        "--data",
+        "t.csv",
+        "--response",
+        "price",
+        "--predictors",
+        "x",
+    ];
+    args.extend([
+        "--group", "g", "--out", "run", "--chains", "1", "--warmup", "30", "--draws", "20",
+    ]);
+    let done = ergodic(folder.path(), &args);
+    assert_eq!(done.status.code(), Some(0), "{}", stderr(&done));
+    let recipe = fs::read_to_string(folder.path().join("run/recipe.toml")).unwrap();
+    assert!(recipe.contains("template = \"mixed\""), "{recipe}");
+    assert!(recipe.contains("family = \"gaussian\""), "{recipe}");
+}
+
+/// What no model of the kind can use is refused in one sentence that says where and what to do.
+#[test]
+fn bad_input_is_one_sentence_for_each_template() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write(
+        "t.csv",
+        "y,n,died,years,trials,x,g\n1.5,3,1,2.5,4,1,a\n2.5,-2,0,4,2.5,4,a\n0.5,0,2,3.1,3,2,b\n3,5,1,6,5,7,b\n",
+    );
+    let mut many = String::from("y,id\n");
+    for i in 0..100_000_u32 {
+        many.push_str(&format!("{},id{i}\n", (i * 7919) % 101));
+    }
+    write("many.csv", &many);
+    let fit = |data: &str, template: &str, formula: &str, more: &[&str]| {
+        let args = [
+            "fit",
+            "--data",
+            data,
+            "--template",
+            template,
+            "--formula",
+            formula,
+        ];
+        ergodic(
+            folder.path(),
+            &[&args[..], &["--out", "out"], more].concat(),
+        )
+    };
+    let poisson = ["--set", "model.family=poisson"];
+    let binomial = ["--set", "model.family=binomial"];
+    let negative = [
+        "`n`",
+        "whole number from 0",
+        "-2 in line 3",
+        "choose template `linear`",
+    ];
+    for (template, more) in [
+        ("poisson", &[][..]),
+        ("negative-binomial", &[]),
+        ("mixed", &poisson),
+    ] {
+        let formula = if template == "mixed" {
+            "n ~ x + (1 | g)"
+        } else {
+            "n ~ x"
+        };
+        assert_refused(&fit("t.csv", template, formula, more), &negative);
+    }
+    let trials = [
+        "number of trials `trials`",
+        "whole and at least 1",
+        "2.5 in line 3",
+        "correct that row",
+    ];
+    for (template, formula, more) in [
+        ("logistic", "died | trials(trials) ~ x", &[][..]),
+        ("mixed", "died | trials(trials) ~ x + (1 | g)", &binomial),
+        (
+            "hierarchical",
+            "died | trials(trials) ~ x + (1 + x | g)",
+            &[],
+        ),
+    ] {
+        assert_refused(&fit("t.csv", template, formula, more), &trials);
+    }
+    assert_refused(
+        &fit("t.csv", "logistic", "died | trials(1) ~ x", &[]),
+        &[
+            "`died`",
+            "to the 1 trials",
+            "2 in line 4",
+            "correct that row",
+        ],
+    );
+    let begun = Instant::now();
+    for template in ["linear", "student", "poisson", "logistic", "mixed"] {
+        let formula = if template == "logistic" {
+            "y | trials(101) ~ id"
+        } else {
+            "y ~ id"
+        };
+        assert_refused(
+            &fit("many.csv", template, formula, &[]),
+            &["`id`", "100000 different values", "use it as a group"],
+        );
+    }
+    assert!(
+        begun.elapsed() < Duration::from_secs(60),
+        "{:?}",
+        begun.elapsed()
+    );
+    assert!(!folder.path().join("out").exists());
+}
+
+/// What a model can be fitted to although the data say little about it is a note before the run.
+#[test]
+fn data_that_cannot_tell_groups_apart_are_remarked_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = String::from("y,ill,x,size,flat,one,g,pair\n");
+    for i in 0..24 {
+        let (g, y) = (i % 6, ((i * 37) % 11) as f64 / 2.0);
+        text.push_str(&format!(
+            "{y},{},{},{},{},all,g{g},p{}\n",
+            ["no", "yes"][i * 5 % 7 % 2],
+            (i * 13) % 7,
+            g * g,
+            3 * g,
+            i / 2
+        ));
+    }
+    fs::write(folder.path().join("t.csv"), text).unwrap();
+    let cases = [
+        (
+            "mixed",
+            "y ~ x + (1 | one)",
+            "`one` has the single group `all`, so nothing varies by group",
+        ),
+        (
+            "mixed",
+            "flat ~ x + (1 | g)",
+            "`flat` is the same in all rows of each `g`, so nothing is left for the residual",
+        ),
+        (
+            "mixed",
+            "y ~ x + (1 + size | g)",
+            "`size` is the same in all rows of each `g`, so its effect cannot vary by group",
+        ),
+        (
+            "mixed",
+            "y ~ x + (1 + x | pair)",
+            "The groups of `pair` have 24 effects together (2 each) but there are only 24 rows",
+        ),
+        (
+            "hierarchical",
+            "ill ~ x + (1 + x | one)",
+            "`one` has the single group `all`",
+        ),
+        (
+            "hierarchical",
+            "ill ~ size + (1 + size | g)",
+            "`size` is the same in all rows of each `g`",
+        ),
+        (
+            "hierarchical",
+            "ill ~ x + (1 + x | pair)",
+            "The groups of `pair` have 24 effects together",
+        ),
+    ];
+    for (k, (template, formula, words)) in cases.into_iter().enumerate() {
+        let out = format!("out{k}");
+        let mut args = vec![
+            "fit",
+            "--data",
+            "t.csv",
+            "--template",
+            template,
+            "--formula",
+            formula,
+        ];
+        args.extend([
+            "--chains", "1", "--warmup", "10", "--draws", "5", "--out", &out,
+        ]);
+        let done = ergodic(folder.path(), &args);
+        let notes = stderr(&done);
+        assert_eq!(done.status.code(), Some(0), "{formula}: {notes}");
+        let note = notes.lines().find(|line| line.contains(words));
+        let note = note.unwrap_or_else(|| panic!("{formula}: {notes}"));
+        assert!(
+            note.starts_with("note: ") && note.ends_with(')'),
+            "what to do: {note}"
+        );
+    }
+}
+
+/// What separates the outcome has no posterior under a flat prior; many levels that do are one remark.
+#[test]
+fn separation_is_one_remark_or_a_refusal() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = String::from("y,x,code\n");
+    for i in 0..40 {
+        let y = if i < 20 { "no" } else { "yes" };
+        text.push_str(&format!("{y},{i},c{}\n", i / 4));
+    }
+    fs::write(folder.path().join("t.csv"), text).unwrap();
+    let fit = |more: &[&str]| {
+        let args = ["fit", "--data", "t.csv", "--chains", "1", "--draws", "20"];
+        ergodic(folder.path(), &[&args[..], more].concat())
+    };
+    let flat = ["--set", "priors.b=flat", "--set", "priors.intercept=flat"];
+    let refused = fit(&[&["--formula", "y ~ x"][..], &flat].concat());
+    assert_refused(
+        &refused,
+        &["no posterior", "`x` alone predicts y", "normal(0, 2.5)"],
+    );
+    let notes = stderr(&fit(&["--formula", "y ~ code"]));
+    let about: Vec<&str> = notes
+        .lines()
+        .filter(|line| line.contains("`code"))
+        .collect();
+    assert_eq!(about.len(), 1, "{notes}");
+    assert!(
+        about[0].contains("In 9 of the 10 levels of `code`"),
+        "{notes}"
+    );
+}
+
+/// Nobody reads the notes any longer: the fit goes on and is saved.
+#[test]
+fn a_closed_standard_error_ends_no_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ergodic"))
+        .args("fit --data sample:churn --draws 300 --chains 1 --out run".split(' '))
+        .current_dir(folder.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stderr.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(folder.path().join("run/draws.csv").is_file());
+}
+
+#[test]
+fn a_recipe_runs_with_another_sampler() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = "fit --data sample:churn --sampler nuts --draws 20 --warmup 30 --chains 1 --out a";
+    let first = ergodic(folder.path(), &first.split(' ').collect::<Vec<_>>());
+    assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
+    let other = "fit a/recipe.toml --sampler sgld --draws 20 --chains 1 --out b";
+    let other = ergodic(folder.path(), &other.split(' ').collect::<Vec<_>>());
+    assert_eq!(other.status.code(), Some(0), "{}", stderr(&other));
+    let recipe = fs::read_to_string(folder.path().join("b/recipe.toml")).unwrap();
+    assert!(
+        recipe.contains("id = \"sgld\"") && !recipe.contains("max_depth"),
+        "{recipe}"
+    );
+}

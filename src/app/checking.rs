@@ -1,18 +1,26 @@
 //! The check of the draft's model, made in the background whenever the draft changes.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
+use super::document::Document;
 use super::state::{AppState, ModelCheck};
 use super::tasks::{Effects, Outcome};
+use super::{foreseeing, remedies};
+use crate::base::reporter::Reporter;
 use crate::data::checks;
 use crate::data::design::Design;
 use crate::data::load::Loaded;
 use crate::data::response::ResponseKind;
+use crate::engine::prior_predictive::Outlook;
 use crate::engine::{JobError, Recipe, job};
+use crate::estimators::{self, ModeControl};
 use crate::models;
 use crate::models::elsewhere::Context;
 use crate::samplers::advise;
 
+/// Rows times squared coordinates up to which a mode is found while the draft is checked: about a tenth of a second.
+const MOST_WORK: usize = 20_000_000;
 /// Points of a prior's curve.
 const CURVE_POINTS: usize = 121;
 /// Scales of columns between 2^-20 and 2^20, a millionth and a million, are looked through for a prior's location.
@@ -23,6 +31,8 @@ const CLIMBS: usize = 400;
 /// Checks the draft's model in the background; a newer request overtakes older ones.
 pub(super) fn request_check(state: &mut AppState, fx: &mut dyn Effects) {
     state.check_generation += 1;
+    // What was typed is in the draft by now, or given up.
+    foreseeing::forget(state);
     let (Some(data), Some(document)) = (&state.data, &state.document) else {
         state.check = None;
         state.checking = false;
@@ -49,6 +59,11 @@ pub(super) fn request_check(state: &mut AppState, fx: &mut dyn Effects) {
                 },
                 None => check_model(&loaded, &recipe).unwrap_or_else(|error| ModelCheck {
                     error: Some(error.to_string()),
+                    ways_out: remedies::of_refusal(
+                        &Document::of_recipe(recipe.clone()),
+                        &loaded,
+                        |draft| build_model(&loaded, &draft.recipe).is_ok(),
+                    ),
                     ..ModelCheck::default()
                 }),
             };
@@ -60,16 +75,50 @@ pub(super) fn request_check(state: &mut AppState, fx: &mut dyn Effects) {
     );
 }
 
+/// A model, its design, and what was remarked while that was made.
+type Built = (Arc<dyn models::Model>, Arc<Design>, Reporter);
+
+fn build_model(loaded: &Loaded, recipe: &Recipe) -> Result<Built, JobError> {
+    let entry = models::find(&recipe.model.template)?;
+    let (design, reporter) = Design::build(&loaded.table, &job::model_frame(recipe)?)?;
+    let design = Arc::new(design);
+    let model = (entry.build)(Arc::clone(&design), &job::model_options(recipe)?)?;
+    Ok((model, design, reporter))
+}
+
+/// What a model of counts says of itself at its mode, where that is quickly found.
+fn remarks_at_mode(model: &dyn models::Model, design: &Design) -> Reporter {
+    let mut reporter = Reporter::default();
+    let quick = design.num_obs() * model.dim().pow(2) <= MOST_WORK
+        && model.has_density()
+        && model.has_dense_curvature();
+    if quick
+        && matches!(design.response.kind, ResponseKind::Count { .. })
+        && let Ok(mode) = estimators::find_mode(model, &ModeControl::default())
+    {
+        model.remark(&mode.anchor.u, &mut reporter);
+    }
+    reporter
+}
+
 fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError> {
     let entry = models::find(&recipe.model.template)?;
     let frame = job::model_frame(recipe)?;
-    let (design, reporter) = Design::build(&loaded.table, &frame)?;
+    let (model, design, reporter) = build_model(loaded, recipe)?;
     let mut warnings = reporter.warnings;
     warnings.extend(checks::check(&design).warnings);
-    let design = Arc::new(design);
-    let model = (entry.build)(Arc::clone(&design), &job::model_options(recipe)?)?;
+    warnings.extend(remarks_at_mode(model.as_ref(), &design).warnings);
+    let document = Document::of_recipe(recipe.clone());
+    let outlook = Arc::new(Outlook::new(&design));
+    let expected = outlook.expect(recipe, &AtomicBool::new(false));
     Ok(ModelCheck {
+        ways_out: Vec::new(),
+        remedies: (warnings.iter())
+            .map(|warning| remedies::of_warning(warning, &document, loaded))
+            .collect(),
         error: None,
+        outlook: Some(outlook),
+        expected: Some(expected.map_err(|error| error.to_string())),
         response: design.response.sentence(),
         categories: matches!(design.response.kind, ResponseKind::Categories { .. }),
         response_levels: design.response.counts.clone(),

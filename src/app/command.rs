@@ -88,6 +88,8 @@ pub enum Command {
     SetScale(Scale),
     /// Set the prior of a class or parameter, or go back to the default.
     SetPrior(String, Option<String>),
+    /// Look at what a prior being typed expects, by class or parameter, or no longer.
+    PreviewPrior(Option<(String, String)>),
     /// Choose the template.
     SetTemplate(String),
     /// Set a setting of the template, or leave it to its default.
@@ -142,6 +144,8 @@ pub enum Command {
     RefreshAnchor(u64),
     /// Run NUTS as a control of an approximate run.
     CheckBias(u64),
+    /// Look at how much the prior of a run matters, by power scaling.
+    CheckPrior(u64),
     /// Correct the estimates of a run by control variates of this order, or go back to the plain ones.
     Correct(u64, Option<Order>),
     /// Predict the rows of a run, with group effects or without.

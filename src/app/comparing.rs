@@ -8,9 +8,9 @@ use std::time::Duration;
 use super::command::Page;
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
-use crate::engine::comparison::{self, REFERENCE, Row, Yardstick};
+use crate::engine::comparison::{self, Row, Yardstick};
 use crate::engine::recipe::Scale;
-use crate::engine::{Job, PrepareControl, Recipe, Run, RunView};
+use crate::engine::{Job, PrepareControl, Recipe, Run, RunView, bias_check};
 use crate::samplers::{self, SamplerEntry};
 
 /// How often the runs are looked at.
@@ -165,15 +165,13 @@ fn work(
     control: &CompareControl,
     waker: &Arc<dyn Fn() + Send + Sync>,
 ) -> Result<usize, String> {
-    recipe.sampler = Default::default();
-    // Models that have no NUTS have a sampler that is exact for them.
-    let nuts = entries.iter().any(|entry| entry.spec.id == REFERENCE);
-    if nuts {
-        REFERENCE.clone_into(&mut recipe.sampler.id);
-    }
     recipe.report.scale = Scale::Standardised;
-    let job = Job::prepare(&recipe, Path::new(""), Some(loaded), &control.prepare)
-        .map_err(|error| error.to_string())?;
+    let job = comparison::job(recipe, |recipe| {
+        let loaded = Some(Arc::clone(&loaded));
+        Job::prepare(recipe, Path::new(""), loaded, &control.prepare)
+    })
+    .map_err(|error| error.to_string())?;
+    let exact = bias_check::control_of(job.model.as_ref());
     let run = |job: Job| -> Result<Run, String> {
         let title = job.sampler.spec.title;
         let wanted = job.draws_wanted(0);
@@ -195,7 +193,7 @@ fn work(
     comparison::compare(
         &job,
         entries,
-        if nuts {
+        if entries.iter().any(|entry| entry.spec.id == exact) {
             Yardstick::Nuts
         } else {
             Yardstick::Quadratic

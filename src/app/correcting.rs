@@ -47,6 +47,20 @@ pub fn refusal(entry: &RunEntry) -> Option<&'static str> {
     }
 }
 
+impl Source {
+    /// The job, read again where it is not in memory.
+    pub fn job(self) -> Result<Arc<Job>, String> {
+        match self {
+            Self::Job(job) => Ok(job),
+            Self::Recipe(recipe, folder) => {
+                let job = Job::prepare(&recipe, &folder, None, &PrepareControl::default());
+                Ok(Arc::new(job.map_err(|error| error.to_string())?))
+            }
+        }
+    }
+}
+
+/// Where the posterior of a run comes from, if it is known.
 pub(super) fn source(entry: &RunEntry) -> Option<Source> {
     match (&entry.phase, &entry.recipe, &entry.saved) {
         (RunPhase::Live(run), _, _) => Some(Source::Job(Arc::clone(run.job()))),
@@ -85,13 +99,7 @@ fn work(
     order: Order,
     control: &CorrectControl,
 ) -> Result<Corrected, String> {
-    let job = match source {
-        Source::Job(job) => job,
-        Source::Recipe(recipe, folder) => {
-            let job = Job::prepare(&recipe, &folder, None, &PrepareControl::default());
-            Arc::new(job.map_err(|error| error.to_string())?)
-        }
-    };
+    let job = source.job()?;
     let lists: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
     zero_variance(&job, &lists, weights, order, control).map_err(|error| error.to_string())
 }

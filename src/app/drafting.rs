@@ -6,12 +6,12 @@ use super::document::Document;
 use super::state::AppState;
 use super::tasks::Effects;
 use super::update::update;
-use crate::base::settings::Settings;
+use crate::base::settings::Value;
 use crate::data::formula::Factor;
-use crate::data::response::ResponseUse;
 use crate::data::roles::{Conversion, Role};
 use crate::data::table::Table;
 use crate::models;
+use crate::models::choice::choose;
 
 /// A command that changes the document, and therefore can be taken back.
 pub(super) enum DocumentChange {
@@ -71,23 +71,24 @@ fn with_fitting_template(
     if document.recipe.model.template == "mixed" {
         return None;
     }
-    [
-        ResponseUse::Outcome,
-        ResponseUse::Count,
-        ResponseUse::Number,
-    ]
-    .into_iter()
-    .find_map(|response_use| {
-        let entry = models::REGISTRY
-            .iter()
-            .find(|entry| entry.response_use(&Settings::default()) == response_use)?;
-        let mut fitting = document.clone();
-        fitting.set_template(entry.spec.id.to_owned());
-        let mut roles = fitting.roles.clone();
-        roles.assign(table, column, Role::Response).ok()?;
-        fitting.set_roles(roles);
-        Some((fitting, entry.spec.title))
-    })
+    let mut wanted = document.roles.clone();
+    wanted.remove(column);
+    wanted.response = Some(column.to_owned());
+    let choice = choose(
+        table,
+        &wanted.to_formula()?,
+        &document.recipe.model.categorical,
+    )?;
+    let entry = models::find(choice.template).ok()?;
+    let mut fitting = document.clone();
+    fitting.set_template(entry.spec.id.to_owned());
+    for (key, value) in choice.settings {
+        fitting.set_model_setting(key, Some(Value::Text(value.to_owned())));
+    }
+    let mut roles = fitting.roles.clone();
+    roles.assign(table, column, Role::Response).ok()?;
+    fitting.set_roles(roles);
+    Some((fitting, entry.spec.title))
 }
 
 pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: &mut dyn Effects) {

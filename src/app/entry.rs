@@ -9,6 +9,7 @@ use crate::engine::likelihood::{LikelihoodControl, LikelihoodFit};
 use crate::engine::predict::picture::Picture;
 use crate::engine::predict::{PredictControl, Predictions};
 use crate::engine::protocol::ChainView;
+use crate::engine::sensitivity::Sensitivity;
 use crate::engine::zero_variance::{CorrectControl, Corrected};
 use crate::engine::{ChainState, Job, PrepareControl, Recipe, Report, Run, RunState, RunView};
 use crate::estimators::Search;
@@ -74,12 +75,28 @@ pub struct RunEntry {
     pub predicted: Predicted,
     /// Its data and formula fitted by likelihood.
     pub fitting: Fitting,
+    /// How much its prior matters.
+    pub influence: Influence,
     /// Where its files are, once there is a place for them.
     pub folder: Option<RunFolder>,
     /// What keeps its draws there while it goes on.
     pub journal: Option<Journal>,
     /// What the journal's owner was told last.
     pub(super) journal_trouble: Option<String>,
+}
+
+/// Whether the prior's influence was looked at by power scaling.
+#[derive(Clone, Default)]
+pub enum Influence {
+    /// Nobody asked.
+    #[default]
+    No,
+    /// Densities are being computed.
+    Working(Arc<CorrectControl>),
+    /// They were.
+    Done(Arc<Sensitivity>),
+    /// It is not possible, with the sentence why.
+    Refused(String),
 }
 
 /// Whether estimates were corrected by control variates.
@@ -204,6 +221,7 @@ impl RunEntry {
             correction: Correction::No,
             predicted: Predicted::No,
             fitting: Fitting::No,
+            influence: Influence::No,
             folder: None,
             journal: None,
             journal_trouble: None,

@@ -8,6 +8,7 @@ use super::command::Page;
 use super::correcting;
 use super::document::Document;
 use super::entry::{RunEntry, RunPhase, Saved};
+use super::influence;
 use super::opening::start_loading;
 use super::state::AppState;
 use super::tasks::{Effects, Origin, Outcome};
@@ -169,6 +170,7 @@ pub(super) fn add_draws(state: &mut AppState, id: u64, draws: u64, fx: &mut dyn 
         return;
     }
     correcting::forget(&mut entry.correction);
+    influence::forget(&mut entry.influence);
     let mut job = (**run.job()).clone();
     let wanted: Vec<u64> = run
         .view()

@@ -7,10 +7,12 @@ use super::calibrating::{Calibrated, CalibrationTask};
 use super::command::Page;
 use super::comparing::Comparison;
 use super::document::{Document, History};
-use super::entry::{Correction, RunEntry};
+use super::entry::{Correction, Influence, RunEntry};
 use super::examples::Example;
+use super::foreseeing::PriorPreview;
 use super::preferences::Preferences;
 use super::project::{OpenProject, Then};
+use super::remedies::Remedy;
 use super::trials::{TrialsTask, Tuned};
 use crate::base::reporter::{Severity, Warning};
 use crate::data::load::{LoadControl, Loaded};
@@ -18,6 +20,7 @@ use crate::data::profile::Profile;
 use crate::data::roles::Role;
 use crate::data::sniff::ImportOptions;
 use crate::engine::likelihood::{LikelihoodControl, LikelihoodFit};
+use crate::engine::prior_predictive::{Outlook, PriorPredictive};
 use crate::engine::{PrepareControl, Recipe};
 use crate::export::project::PaneLayout;
 use crate::models::ParamInfo;
@@ -62,8 +65,16 @@ pub struct ModelCheck {
     pub params: Vec<ParamInfo>,
     /// Density of each parameter's prior on a grid: value and density; empty where it has none.
     pub prior_curves: Vec<Vec<(f64, f64)>>,
+    /// Rows to imagine outcomes of.
+    pub outlook: Option<Arc<Outlook>>,
+    /// What the priors expect in outcome units, or why that is not known.
+    pub expected: Option<Result<PriorPredictive, String>>,
     /// Remarks.
     pub warnings: Vec<Warning>,
+    /// What helps against each of them.
+    pub remedies: Vec<Vec<Remedy>>,
+    /// What helps against the error.
+    pub ways_out: Vec<Remedy>,
     /// The same model in other notations, or why it is not written down.
     pub elsewhere: Option<Result<Elsewhere, String>>,
     /// Samplers that cannot sample this model, and why: identifier and what follows "Sampler `id` ".
@@ -142,6 +153,8 @@ pub struct AppState {
     pub check_generation: u64,
     /// Whether a check is being made.
     pub checking: bool,
+    /// A prior being typed.
+    pub preview: Option<PriorPreview>,
     /// How samplers rank for a draft, as far as it was asked for.
     pub advice: Option<Advised>,
     /// The ranking that is being made.
@@ -221,6 +234,7 @@ impl AppState {
                 entry.is_active()
                     || entry.control.is_some()
                     || matches!(entry.correction, Correction::Working(..))
+                    || matches!(entry.influence, Influence::Working(_))
             })
     }
 

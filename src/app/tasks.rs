@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
@@ -17,7 +18,9 @@ use crate::data::profile::Profile;
 use crate::engine::calibration::Calibration;
 use crate::engine::likelihood::{LikelihoodControl, LikelihoodError, LikelihoodFit};
 use crate::engine::predict::PredictControl;
+use crate::engine::prior_predictive::PriorPredictive;
 use crate::engine::recipe::DataSection;
+use crate::engine::sensitivity::Sensitivity;
 use crate::engine::tuning::Tuning;
 use crate::engine::zero_variance::{CorrectControl, Corrected};
 use crate::engine::{Job, JobError, PrepareControl, Recipe};
@@ -54,6 +57,13 @@ pub enum Outcome {
         generation: u64,
         /// What was found.
         check: Arc<ModelCheck>,
+    },
+    /// A prior being typed was looked at, or not.
+    Foreseen {
+        /// Which look this was.
+        control: Arc<AtomicBool>,
+        /// What it expects or what is wrong.
+        result: Result<Arc<PriorPredictive>, JobError>,
     },
     /// Samplers were ranked for a draft, or not.
     Advised {
@@ -147,6 +157,15 @@ pub enum Outcome {
         control: Arc<LikelihoodControl>,
         /// The fit or what is wrong.
         result: Result<Box<LikelihoodFit>, String>,
+    },
+    /// The influence of a run's prior was looked at, or not.
+    PowerScaled {
+        /// The run.
+        run: u64,
+        /// Which work this was.
+        control: Arc<CorrectControl>,
+        /// The sensitivities or what is wrong.
+        result: Result<Arc<Sensitivity>, String>,
     },
     /// The runs of a project were read.
     ProjectRead {

@@ -8,6 +8,8 @@ use super::correcting::{correct, corrected};
 use super::drafting::{DocumentChange, change_document, convert, step};
 use super::entry::{RunEntry, RunPhase, Saved};
 use super::examples;
+use super::foreseeing;
+use super::influence;
 use super::likelihood;
 use super::opening::{accept_import, loaded, open, origin_of, start_loading};
 use super::predicting;
@@ -67,6 +69,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         }
         Command::Undo => step(state, true, fx),
         Command::Redo => step(state, false, fx),
+        Command::PreviewPrior(prior) => foreseeing::preview(state, prior, fx),
         Command::Advise => advise(state, fx),
         Command::CancelAdvice => cancel(state),
         Command::CompareSamplers => comparing::compare(state, fx),
@@ -85,6 +88,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::AddDraws(id, draws) => add_draws(state, id, draws, fx),
         Command::RefreshAnchor(id) => refresh_anchor(state, id, fx),
         Command::CheckBias(id) => check_bias(state, id, fx),
+        Command::CheckPrior(id) => influence::look(state, id, fx),
         Command::Correct(id, order) => correct(state, id, order, fx),
         Command::Predict(id, with_groups) => predicting::predict(state, id, with_groups, fx),
         Command::CancelPredict(id) => {
@@ -117,6 +121,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
             if let Some(entry) = state.run_mut(id) {
                 predicting::cancel(entry);
                 predicting::cancel_fit(entry);
+                influence::forget(&mut entry.influence);
             }
             state.runs.retain(|entry| entry.id != id);
             if state.selected_run == Some(id) {
@@ -178,6 +183,7 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
                 state.checking = false;
             }
         }
+        Outcome::Foreseen { control, result } => foreseeing::previewed(state, &control, result),
         Outcome::Advised {
             recipe,
             control,
@@ -263,6 +269,11 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
             control,
             result,
         } => predicting::estimated(state, run, &control, result),
+        Outcome::PowerScaled {
+            run,
+            control,
+            result,
+        } => influence::looked(state, run, &control, result),
         Outcome::ProjectRead {
             generation,
             runs,

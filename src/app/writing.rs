@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::entry::RunPhase;
+use super::entry::{Influence, RunPhase};
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
 use crate::engine::recipe::SAMPLE_PREFIX;
@@ -110,6 +110,7 @@ pub(super) fn export_run(
             summary: read.report.summary.clone(),
             manifest: read.manifest.clone(),
             corrected: None,
+            sensitivity: None,
             clusters: read.report.clusters.clone(),
             labels: Vec::new(),
             units_kept: Vec::new(),
@@ -120,6 +121,9 @@ pub(super) fn export_run(
         }
     };
     results.corrected = entry.correction.done().cloned();
+    if let Influence::Done(sensitivity) = &entry.influence {
+        results.sensitivity = Some(Arc::clone(sensitivity));
+    }
     fx.spawn(
         "export",
         Box::new(move || {

@@ -39,7 +39,7 @@ pub enum Command {
     /// Summarise run folders, files of draws, or all runs of a project
     #[command(alias = "summarize")]
     Summarise(SummariseArgs),
-    /// Run every sampler that suits a model with its default settings and compare bias and cost with NUTS
+    /// Run every sampler that suits a model with its default settings and compare bias and cost with NUTS (mixtures: dp-gibbs)
     Compare(Box<CompareArgs>),
     /// Try step sizes of a sampler by short runs and print the best
     Tune(Box<TuneArgs>),
@@ -47,6 +47,8 @@ pub enum Command {
     Calibrate(CalibrateArgs),
     /// Predict outcomes of rows, old or new, from a finished run
     Predict(PredictArgs),
+    /// List every prior and what the priors expect in units of the outcome, before any fit
+    PriorPredictive(Box<PriorPredictiveArgs>),
     /// Continue a stopped or finished run, without a new warm-up
     Resume(ResumeArgs),
     /// Write the results of a run folder in another format
@@ -90,7 +92,7 @@ pub struct FitArgs {
     /// Grouping column for a random intercept
     #[arg(long, requires = "response")]
     pub group: Option<String>,
-    /// Model template
+    /// Model template; chosen by what the response holds if absent
     #[arg(long)]
     pub template: Option<String>,
     /// Sampler, or auto
@@ -117,13 +119,13 @@ pub struct FitArgs {
     /// Stop after this many seconds; with sampler auto, choose one that is done by then
     #[arg(long, value_name = "SECONDS")]
     pub max_seconds: Option<f64>,
-    /// Change a recipe entry, such as sampler.step_size=0.1 or priors.b='laplace(0, 1)'
+    /// Change a recipe entry (`ergodic list settings run` and others list them), such as sampler.step_size=0.1 or priors.b='laplace(0, 1)'
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Folder for the run; must be new or empty
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Afterwards run NUTS as a control and report how far an approximate sampler is off
+    /// Afterwards run NUTS (mixtures: dp-gibbs) as a control and report how far an approximate sampler is off
     #[arg(long)]
     pub check_bias: bool,
     /// Print summary.json instead of a table
@@ -153,7 +155,7 @@ pub struct EstimateArgs {
     /// gaussian, bernoulli, binomial, poisson or negative_binomial; the recipe's, or gaussian, if absent
     #[arg(long)]
     pub family: Option<String>,
-    /// profile, em or squarem for gaussian responses, laplace or aghq for others; auto: profile or laplace
+    /// profile, em or squarem for gaussian responses, laplace, aghq or mcem for others; auto: profile or laplace
     #[arg(long, default_value = "auto")]
     pub method: String,
     /// Restricted maximum likelihood: the default for gaussian responses, except by em and squarem
@@ -182,7 +184,7 @@ pub struct EstimateArgs {
 /// What `compare` measures bias against.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reference {
-    /// A NUTS run with default settings.
+    /// A NUTS run with default settings, one of dp-gibbs for mixtures.
     Nuts,
     /// The normal distribution with the posterior's mode and curvature: for more rows than NUTS can handle.
     Quadratic,
@@ -257,6 +259,15 @@ pub struct CalibrateArgs {
     pub json: bool,
 }
 
+/// `prior-predictive`.
+#[derive(Debug, Parser)]
+#[command(args_override_self = true)]
+pub struct PriorPredictiveArgs {
+    /// Data, model, priors and seed; sampler, run control and folder are not used
+    #[command(flatten)]
+    pub model: FitArgs,
+}
+
 /// In what notation `show` writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Notation {
@@ -295,7 +306,8 @@ pub enum Listing {
     Optimisers,
     /// Methods of `estimate`
     Estimators,
-    /// Settings of one template, sampler or optimiser
+    /// Settings of one template, sampler or optimiser, or the entries of a section of recipes: data, model, priors, mode,
+    /// sampler, run, report
     Settings,
     /// Export formats
     Formats,
@@ -310,7 +322,7 @@ pub enum Listing {
 pub struct ListArgs {
     /// What to list
     pub what: Listing,
-    /// Template, sampler or optimiser, for settings
+    /// Template, sampler, optimiser or section, for settings
     pub id: Option<String>,
     /// For samplers: rank them for this data file, or sample:NAME
     #[arg(long, value_name = "FILE", requires = "formula")]
@@ -359,6 +371,9 @@ pub struct SummariseArgs {
     /// Correct means and standard deviations of a run folder by control variates from gradients at its draws
     #[arg(long, value_name = "DEGREE")]
     pub zero_variance: Option<ControlVariates>,
+    /// Say how much prior and likelihood matter, by power scaling at the draws of a run folder
+    #[arg(long)]
+    pub sensitivity: bool,
     /// Print summary.json instead of a table; of a project a list of them
     #[arg(long)]
     pub json: bool,

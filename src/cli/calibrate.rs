@@ -10,7 +10,7 @@ use super::args::CalibrateArgs;
 use super::{Failure, fit, output, progress};
 use crate::data::samples;
 use crate::engine::calibration::{
-    Calibration, CalibrationControl, Extent, built_in_job, calibrate as run,
+    Calibration, CalibrationControl, Extent, built_in_job, calibrate as run, units,
 };
 use crate::engine::recipe::SAMPLE_PREFIX;
 use crate::engine::{Job, PrepareControl, Recipe};
@@ -36,6 +36,9 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
         extent.simulations,
         extent.draws
     ));
+    if let Some(units) = units(&job) {
+        output::note(&units);
+    }
     let calibration = std::thread::scope(|scope| {
         let work = scope.spawn(|| run(&job, &given.sampler.settings, extent, &control));
         let start = Instant::now();
@@ -167,6 +170,7 @@ fn to_json(calibration: &Calibration, job: &Job) -> serde_json::Value {
         "template": job.recipe.model.template,
         "sampler": job.sampler.spec.id,
         "formula": job.recipe.model.formula,
+        "units": calibration.units,
         "draws": calibration.draws,
         "thin": calibration.thin,
         "short": calibration.short,

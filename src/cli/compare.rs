@@ -1,6 +1,6 @@
-//! `compare`: every sampler that suits a model with its default settings, beside NUTS: bias and cost.
+//! `compare`: every sampler that suits a model with its default settings, beside NUTS, or for mixtures
+//! beside collapsed Gibbs: bias and cost.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -8,19 +8,21 @@ use serde_json::{Value as Json, json};
 
 use super::args::{CompareArgs, Reference};
 use super::{Failure, fit, output};
-use crate::base::settings::Settings;
-use crate::engine::comparison::{self, Measured, REFERENCE, Row, Yardstick};
+use crate::engine::comparison::{self, Measured, Row, Yardstick};
 use crate::engine::recipe::Scale;
-use crate::engine::{Job, PrepareControl, Recipe, Run};
+use crate::engine::{Job, PrepareControl, Run};
 use crate::export::RunFolder;
 use crate::samplers::{self, SamplerEntry};
 
 /// Compares samplers.
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let entries = chosen(&args.samplers)?;
-    let (recipe, folder, yardstick) = subject(args)?;
-    let job = Job::prepare(&recipe, &folder, None, &PrepareControl::default())
-        .map_err(Failure::request)?;
+    let (request, yardstick) = subject(args)?;
+    let control = PrepareControl::default();
+    let job = comparison::job(request.recipe, |recipe| {
+        Job::prepare(recipe, &request.folder, request.loaded.clone(), &control)
+    })
+    .map_err(Failure::request)?;
     let interrupted = fit::interrupt_flag();
     let run = |mut job: Job| -> Result<Run, Failure> {
         job.recipe.run.max_seconds = args.model.max_seconds;
@@ -55,12 +57,18 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The model, the folder that its data path is relative to, and what samplers are compared with.
-fn subject(args: &CompareArgs) -> Result<(Recipe, PathBuf, Yardstick), Failure> {
+/// The model with its data, and what samplers are compared with.
+fn subject(args: &CompareArgs) -> Result<(fit::Request, Yardstick), Failure> {
     // Shifts in posterior standard deviations do not depend on the scale, but the intercept of raw predictors is a
     // difference of large numbers, whose errors would be those of all slopes.
     let mut scale = Scale::Standardised;
     let mut model = args.model.clone();
+    if model.sampler.is_some() {
+        return Err(Failure::request(
+            "A comparison has several samplers: name them with --samplers, not --sampler",
+        ));
+    }
+    model.keeps_nothing("compare")?;
     let yardstick = match &args.reference {
         Reference::Nuts => Yardstick::Nuts,
         Reference::Quadratic => Yardstick::Quadratic,
@@ -78,11 +86,9 @@ fn subject(args: &CompareArgs) -> Result<(Recipe, PathBuf, Yardstick), Failure> 
             Yardstick::Summary(results.summary)
         }
     };
-    let (mut recipe, folder) = fit::recipe_of(&model)?;
-    REFERENCE.clone_into(&mut recipe.sampler.id);
-    recipe.sampler.settings = Settings::default();
-    recipe.report.scale = scale;
-    Ok((recipe, folder, yardstick))
+    let mut request = fit::recipe_of(&model)?;
+    request.recipe.report.scale = scale;
+    Ok((request, yardstick))
 }
 
 /// The samplers asked for, or all.

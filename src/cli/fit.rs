@@ -9,28 +9,37 @@ use super::args::{DemoArgs, FitArgs, ResumeArgs};
 use super::progress::{self, Progress};
 use super::{Failure, output, results};
 use crate::base::draws::DrawList;
+use crate::base::settings::Value;
 use crate::data::formula::quote_name;
+use crate::data::load::{LoadControl, Loaded};
 use crate::data::{Formula, samples};
 use crate::engine::checkpoint::ChainMark;
 use crate::engine::recipe::SAMPLE_PREFIX;
 use crate::engine::run::Continuation;
 use crate::engine::{
-    Job, JobError, PrepareControl, Recipe, RunState, StopReason, anchor_check, bias_check,
+    Job, JobError, PrepareControl, Recipe, RunState, StopReason, anchor_check, bias_check, job,
 };
 use crate::export::journal::{self, Journal};
 use crate::export::{ExportError, Results, RunFolder};
 use crate::models;
+use crate::models::choice::choose;
 
 /// How often the terminal looks at the run.
 pub(super) const LOOK_TIME: Duration = Duration::from_millis(50);
 /// Bundled data set of `demo`.
 const DEMO_SAMPLE: &str = "churn";
+/// Template where none is named and none fits.
+const FIRST_TEMPLATE: &str = "logistic";
 /// Parent of run folders where none is named.
 const RUNS_FOLDER: &str = "runs";
 
 /// Fits a model.
 pub fn fit(args: &FitArgs) -> Result<(), Failure> {
-    let (mut recipe, folder) = recipe_of(args)?;
+    let Request {
+        mut recipe,
+        folder,
+        loaded,
+    } = recipe_of(args)?;
     if let Some(earlier) = &args.anchor_from {
         let results = RunFolder::open(earlier)
             .and_then(|folder| folder.results())
@@ -43,7 +52,7 @@ pub fn fit(args: &FitArgs) -> Result<(), Failure> {
         .as_deref()
         .and_then(Path::file_stem)
         .map(|stem| stem.to_string_lossy().into_owned());
-    let job = prepare(&recipe, &folder)?;
+    let job = prepare(&recipe, &folder, loaded)?;
     let out = match &args.out {
         Some(path) => RunFolder::create(path),
         None => RunFolder::create_numbered(
@@ -76,7 +85,7 @@ pub fn demo(args: &DemoArgs) -> Result<(), Failure> {
         "Fitting {} to the bundled data set `{DEMO_SAMPLE}`",
         recipe.model.formula
     ));
-    let job = prepare(&recipe, Path::new("."))?;
+    let job = prepare(&recipe, Path::new("."), None)?;
     let out = match &args.out {
         Some(path) => RunFolder::create(path),
         None => RunFolder::create_numbered(Path::new(RUNS_FOLDER), "demo"),
@@ -118,7 +127,7 @@ pub fn resume(args: &ResumeArgs) -> Result<(), Failure> {
         .collect();
     recipe.run.draws = wanted.iter().copied().max().unwrap_or(add);
     recipe.run.draws_of_chains = Some(wanted);
-    let job = prepare(&recipe, folder.path())?;
+    let job = prepare(&recipe, folder.path(), None)?;
     let continuation = folder.continuation(&job).map_err(Failure::request)?;
     run(
         &Arc::new(job),
@@ -129,8 +138,46 @@ pub fn resume(args: &ResumeArgs) -> Result<(), Failure> {
     )
 }
 
-/// The recipe of the flags, and the folder its paths are relative to.
-pub(super) fn recipe_of(args: &FitArgs) -> Result<(Recipe, PathBuf), Failure> {
+impl FitArgs {
+    /// Refuses what only a fit does, for a command that makes trial runs.
+    pub(super) fn keeps_nothing(&self, command: &str) -> Result<(), Failure> {
+        let asked = [
+            ("--out", self.out.is_some()),
+            ("--check-bias", self.check_bias),
+        ];
+        match asked.iter().find(|(_, is)| *is) {
+            None => Ok(()),
+            Some((flag, _)) => Err(Failure::request(format!(
+                "`ergodic {command}` keeps no run, so {flag} does nothing here; leave it out"
+            ))),
+        }
+    }
+}
+
+/// What the flags ask for.
+pub(super) struct Request {
+    /// Data, model, sampler and run.
+    pub recipe: Recipe,
+    /// The folder that its paths are relative to.
+    pub folder: PathBuf,
+    /// Its data, where they were read to choose the template.
+    pub loaded: Option<Arc<Loaded>>,
+}
+
+impl Request {
+    /// Its data, read unless they were before.
+    pub fn load(&self) -> Result<Arc<Loaded>, Failure> {
+        match &self.loaded {
+            Some(loaded) => Ok(Arc::clone(loaded)),
+            None => job::load_data(&self.recipe, &self.folder, &LoadControl::default())
+                .map(Arc::new)
+                .map_err(Failure::request),
+        }
+    }
+}
+
+/// The recipe of the flags.
+pub(super) fn recipe_of(args: &FitArgs) -> Result<Request, Failure> {
     let mut changes: Vec<String> = Vec::new();
     let mut change = |key: &str, value: Option<String>| {
         changes.extend(value.map(|value| format!("{key}={value}")));
@@ -154,17 +201,24 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<(Recipe, PathBuf), Failure> {
             .unwrap_or(Path::new("."));
         let recipe = Recipe::read(path, &changes).map_err(Failure::request)?;
         check_formula(&recipe.model.formula)?;
-        return Ok((recipe, folder.to_owned()));
+        return Ok(Request {
+            recipe,
+            folder: folder.to_owned(),
+            loaded: None,
+        });
     }
     let data = args.data.as_deref().ok_or_else(|| {
         Failure::request("Nothing to fit: name a recipe, or --data FILE with --formula 'y ~ x'")
     })?;
-    let template = args.template.as_deref().unwrap_or("logistic");
+    let named = args.template.as_deref();
     let formula = match (&args.formula, &args.response) {
         (Some(formula), _) => formula.clone(),
-        (None, Some(response)) => {
-            formula_of(template, response, &args.predictors, args.group.as_deref())
-        }
+        (None, Some(response)) => formula_of(
+            named.unwrap_or(FIRST_TEMPLATE),
+            response,
+            &args.predictors,
+            args.group.as_deref(),
+        ),
         // Bundled data sets come with a formula of a first model.
         (None, None) => data
             .strip_prefix(SAMPLE_PREFIX)
@@ -175,10 +229,69 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<(Recipe, PathBuf), Failure> {
                 )
             })?,
     };
-    let recipe = Recipe::new(data, template, &formula);
+    let mut recipe = Recipe::new(data, named.unwrap_or(FIRST_TEMPLATE), &formula);
+    let mut loaded = None;
+    let template_is_set = |change: &String| change.starts_with("model.template=");
+    if named.is_none() && !changes.iter().any(template_is_set) {
+        loaded = choose_template(&mut recipe, &changes)?;
+    }
     let recipe = recipe.changed(&changes).map_err(Failure::request)?;
     check_formula(&recipe.model.formula)?;
-    Ok((recipe, PathBuf::from(".")))
+    Ok(Request {
+        recipe,
+        folder: PathBuf::from("."),
+        loaded,
+    })
+}
+
+/// Gives the recipe the template that its data set suggests or its response needs, and says so. Returns the data if they
+/// were read.
+fn choose_template(
+    recipe: &mut Recipe,
+    changes: &[String],
+) -> Result<Option<Arc<Loaded>>, Failure> {
+    let say = |template: &str, why: &str| {
+        output::note(&format!(
+            "template: {template}, because {why}; --template chooses another"
+        ));
+    };
+    // Changes of the formula count too; those of the template's settings wait until there is one.
+    let early = |change: &&String| {
+        let key = change.split('=').next().unwrap_or_default().trim();
+        key.starts_with("data.") || matches!(key, "model.formula" | "model.categorical")
+    };
+    let early: Vec<String> = changes.iter().filter(early).cloned().collect();
+    let known = recipe.changed(&early).map_err(Failure::request)?;
+    check_formula(&known.model.formula)?;
+    let Ok(formula) = known.model.formula.parse::<Formula>() else {
+        return Ok(None);
+    };
+    let column = |formula: &Formula| formula.response.as_ref().map(|it| it.column.clone());
+    if let Some(sample) = recipe.sample().and_then(samples::find)
+        && let Ok(suggested) = sample.formula.parse::<Formula>()
+        && column(&suggested) == column(&formula)
+        && formula.groups.is_empty() == suggested.groups.is_empty()
+    {
+        sample.template.clone_into(&mut recipe.model.template);
+        say(sample.template, "the data set suggests it");
+        return Ok(None);
+    }
+    let loaded = job::load_data(&known, Path::new("."), &LoadControl::default())
+        .map_err(Failure::request)?;
+    // Where nothing fits, the first template says why.
+    if let Some(choice) = choose(&loaded.table, &formula, &known.model.categorical) {
+        choice.template.clone_into(&mut recipe.model.template);
+        let mut with = String::new();
+        for (key, value) in choice.settings {
+            with.push_str(&format!(" with {key} {value}"));
+            recipe
+                .model
+                .settings
+                .set(key, Value::Text(value.to_owned()));
+        }
+        say(&format!("{}{with}", choice.template), &choice.reason);
+    }
+    Ok(Some(Arc::new(loaded)))
 }
 
 /// Refuses a formula that cannot be read, with the formula below the sentence and a mark where reading ended.
@@ -212,8 +325,8 @@ fn formula_of(
     }
 }
 
-fn prepare(recipe: &Recipe, folder: &Path) -> Result<Job, Failure> {
-    let job = Job::prepare(recipe, folder, None, &PrepareControl::default())
+fn prepare(recipe: &Recipe, folder: &Path, loaded: Option<Arc<Loaded>>) -> Result<Job, Failure> {
+    let job = Job::prepare(recipe, folder, loaded, &PrepareControl::default())
         .map_err(|error: JobError| Failure::request(error))?;
     for warning in &job.warnings {
         let remedy = warning
@@ -225,10 +338,13 @@ fn prepare(recipe: &Recipe, folder: &Path) -> Result<Job, Failure> {
     if let Some(mode) = &job.mode {
         output::note(&format!("mode: {}", mode.sentence()));
     }
-    output::note(&format!(
-        "sampler: {}, {}",
-        job.sampler.spec.title, job.sampler_reason
-    ));
+    let title = job.sampler.spec.title;
+    // The adviser's reasons begin with the name.
+    let reason = job.sampler_reason.strip_prefix(title).map_or_else(
+        || format!(", {}", job.sampler_reason),
+        |reason| reason.to_owned(),
+    );
+    output::note(&format!("sampler: {title}{reason}"));
     Ok(job)
 }
 

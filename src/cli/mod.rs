@@ -16,6 +16,7 @@ mod fit;
 mod list;
 mod output;
 mod predict;
+mod prior_predictive;
 mod progress;
 mod results;
 mod show;
@@ -76,6 +77,7 @@ pub fn main() -> ExitCode {
         Some(Command::Tune(args)) => tune::tune(&args),
         Some(Command::Calibrate(args)) => calibrate::calibrate(&args),
         Some(Command::Predict(args)) => predict::predict(&args),
+        Some(Command::PriorPredictive(args)) => prior_predictive::prior_predictive(&args),
         Some(Command::Resume(resume)) => fit::resume(&resume),
         Some(Command::Export(export)) => results::export(&export),
         Some(Command::Show(args)) => show::show(&args),

@@ -14,13 +14,10 @@ pub fn result(text: &str) {
     }
 }
 
-/// Prints a note to standard error.
-#[expect(
-    clippy::print_stderr,
-    reason = "progress and notes go to standard error"
-)]
+/// Prints a note to standard error, if anybody reads it.
 pub fn note(text: &str) {
-    eprintln!("{text}");
+    // A closed pipe does not end the work: what is computed is still saved.
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
 /// Prints an error to standard error.

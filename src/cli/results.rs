@@ -7,12 +7,15 @@ use super::args::{ControlVariates, ExportArgs, SummariseArgs};
 use super::{Failure, output};
 use crate::base::draws::DrawList;
 use crate::diagnostics::SummaryRow;
+use crate::diagnostics::power_scaling::{Diagnosis, SensitivityRow};
 use crate::diagnostics::zero_variance::ZeroVariance;
 use crate::engine::clusters::Clusters;
+use crate::engine::sensitivity::{Sensitivity, sensitivity};
 use crate::engine::zero_variance::{CorrectControl, zero_variance};
 use crate::engine::{Job, PrepareControl};
 use crate::export::project::{EXTENSION, Project};
 use crate::export::{self, Results, RunFolder, draws_csv, summary};
+use crate::models::effect_of;
 
 /// Prints summaries of run folders or files of draws. Several files are the chains of one run.
 pub fn summarise(args: &SummariseArgs) -> Result<(), Failure> {
@@ -27,7 +30,12 @@ pub fn summarise(args: &SummariseArgs) -> Result<(), Failure> {
         let folder = RunFolder::open(folder).map_err(Failure::request)?;
         let mut results = folder.results().map_err(Failure::request)?;
         correct(&folder, &mut results, args.zero_variance)?;
+        power_scale(&folder, &mut results, args.sensitivity)?;
         results
+    } else if args.sensitivity {
+        return Err(Failure::request(
+            "Power scaling needs one run folder: its recipe and data give prior and likelihood",
+        ));
     } else if args.zero_variance.is_some() {
         return Err(Failure::request(
             "Control variates need one run folder: its recipe and data give the gradients",
@@ -83,6 +91,7 @@ fn summarise_project(file: &Path, args: &SummariseArgs) -> Result<(), Failure> {
                 .and_then(|folder| {
                     let mut results = folder.results().map_err(Failure::request)?;
                     correct(&folder, &mut results, args.zero_variance)?;
+                    power_scale(&folder, &mut results, args.sensitivity)?;
                     Ok(results)
                 }),
         };
@@ -159,6 +168,23 @@ fn correct(
     Ok(())
 }
 
+/// Adds sensitivities to prior and likelihood, if asked for.
+fn power_scale(folder: &RunFolder, results: &mut Results, wanted: bool) -> Result<(), Failure> {
+    if !wanted {
+        return Ok(());
+    }
+    let recipe = folder.recipe().map_err(Failure::request)?;
+    let job = Job::prepare(&recipe, folder.path(), None, &PrepareControl::default())
+        .map_err(Failure::request)?;
+    let lists: Vec<&DrawList> = results.draws.iter().collect();
+    let control = CorrectControl::default();
+    let found =
+        sensitivity(&job, &lists, &results.weights(), &control).map_err(Failure::request)?;
+    output::note(&found.sentence());
+    results.sensitivity = Some(Arc::new(found));
+    Ok(())
+}
+
 fn read_draws(path: &Path) -> Result<draws_csv::ReadDraws, Failure> {
     if path.is_dir() {
         let results = RunFolder::open(path)
@@ -211,6 +237,10 @@ pub fn print(results: &Results, json: bool) -> Result<(), Failure> {
             output::result("\n");
             output::result(&corrected_table(&corrected.estimates));
         }
+        if let Some(sensitivity) = &results.sensitivity {
+            output::result("\n");
+            output::result(&sensitivity_table(sensitivity));
+        }
         if let Some(clusters) = &results.clusters {
             output::result(&clusters_text(clusters));
         }
@@ -243,13 +273,38 @@ fn clusters_text(clusters: &Clusters) -> String {
         0 => String::new(),
         more => format!("and {more} smaller ones\n"),
     };
+    let cut_short = if clusters.has_profiles() {
+        String::new()
+    } else {
+        format!(
+            "The run was cut short: these are the {total} units whose clusters were kept, and profiles come with `ergodic resume`\n"
+        )
+    };
     format!(
-        "\nPoint partition: {}, mean variation of information {:.3} from {} draws\n{}{more}",
+        "\nPoint partition: {}, mean variation of information {:.3} from {} draws\n{cut_short}{}{more}",
         crate::data::table::plural(clusters.profiles.len(), "cluster"),
         clusters.distance,
         clusters.draws,
         output::table(&["cluster", "units", "share", "profile"], &rows)
     )
+}
+
+/// Sensitivities as text; those of effects of groups, of which there may be thousands, where something is to be said.
+fn sensitivity_table(sensitivity: &Sensitivity) -> String {
+    let shown = |row: &&SensitivityRow| {
+        effect_of(&row.variable).is_none() || row.diagnosis != Diagnosis::None
+    };
+    let cells: Vec<Vec<String>> = (sensitivity.rows.iter().filter(shown))
+        .map(|row| {
+            vec![
+                row.variable.clone(),
+                format!("{:.3}", row.prior),
+                format!("{:.3}", row.likelihood),
+                row.diagnosis.words().to_owned(),
+            ]
+        })
+        .collect();
+    output::table(&["variable", "prior", "likelihood", "diagnosis"], &cells)
 }
 
 /// Estimates corrected by control variates as text; `gain` is how many times as many draws they are worth.
@@ -338,8 +393,19 @@ fn digits(mcse: Option<f64>) -> usize {
     }
 }
 
+/// From here on numbers are written with an exponent: more digits are no use to anybody.
+const HUGE: f64 = 1e9;
+
 fn decimals(value: Option<f64>, decimals: usize) -> String {
-    value.map_or_else(|| "NA".to_owned(), |value| format!("{value:.decimals$}"))
+    value.map_or_else(
+        || "NA".to_owned(),
+        |value| {
+            if value.abs() >= HUGE {
+                return format!("{value:.3e}");
+            }
+            format!("{value:.decimals$}")
+        },
+    )
 }
 
 fn significant(value: Option<f64>, digits: i32) -> String {
@@ -348,6 +414,9 @@ fn significant(value: Option<f64>, digits: i32) -> String {
         |value| {
             if value == 0.0 || !value.is_finite() {
                 return format!("{value}");
+            }
+            if value.abs() >= HUGE {
+                return format!("{value:.3e}");
             }
             let decimals = (digits - 1 - value.abs().log10().floor() as i32).clamp(0, 12) as usize;
             format!("{value:.decimals$}")

@@ -5,24 +5,23 @@ use std::sync::Arc;
 use super::args::{Notation, ShowArgs};
 use super::{Failure, fit, output};
 use crate::data::design::Design;
-use crate::data::load::LoadControl;
 use crate::engine::job;
 use crate::models;
 use crate::models::elsewhere::Context;
 
 /// Prints the model of a recipe or of flags.
 pub fn show(args: &ShowArgs) -> Result<(), Failure> {
-    let (recipe, folder) = fit::recipe_of(&args.model)?;
+    let request = fit::recipe_of(&args.model)?;
+    let recipe = &request.recipe;
     let entry = models::find(&recipe.model.template).map_err(Failure::request)?;
-    let loaded =
-        job::load_data(&recipe, &folder, &LoadControl::default()).map_err(Failure::request)?;
-    let frame = job::model_frame(&recipe).map_err(Failure::request)?;
+    let loaded = request.load()?;
+    let frame = job::model_frame(recipe).map_err(Failure::request)?;
     let (design, _) = Design::build(&loaded.table, &frame).map_err(Failure::request)?;
     if args.notation == Notation::Formula {
         output::result(&format!("{}\n", frame.formula));
         return Ok(());
     }
-    let options = job::model_options(&recipe).map_err(Failure::request)?;
+    let options = job::model_options(recipe).map_err(Failure::request)?;
     let design = Arc::new(design);
     let model = (entry.build)(Arc::clone(&design), &options).map_err(Failure::request)?;
     let all = (entry.elsewhere)(&Context {

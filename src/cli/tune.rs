@@ -12,9 +12,14 @@ use crate::engine::{Job, JobError, PrepareControl};
 
 /// Tunes.
 pub fn tune(args: &TuneArgs) -> Result<(), Failure> {
-    let (mut recipe, folder) = fit::recipe_of(&args.model)?;
+    args.model.keeps_nothing("tune")?;
+    let fit::Request {
+        mut recipe,
+        folder,
+        loaded,
+    } = fit::recipe_of(&args.model)?;
     recipe.sampler.settings.unset(KEY);
-    let job = Job::prepare(&recipe, &folder, None, &PrepareControl::default())
+    let job = Job::prepare(&recipe, &folder, loaded, &PrepareControl::default())
         .map_err(Failure::request)?;
     let interrupted = fit::interrupt_flag();
     let control = TuningControl::default();

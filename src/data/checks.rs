@@ -26,7 +26,11 @@ const FEW_GROUPS: usize = 4;
 pub fn check(design: &Design) -> Reporter {
     let mut reporter = Reporter::default();
     few_rows(design, &mut reporter);
-    groups(design, &mut reporter);
+    // Without a response groups are units, which may be few and have one row each.
+    if design.response.kind != ResponseKind::Absent {
+        groups(design, &mut reporter);
+        within_groups(design, &mut reporter);
+    }
     let constant = constant_columns(design, &mut reporter);
     let dependent = collinear_columns(design, &constant, &mut reporter);
     let two_outcomes = matches!(design.response.kind, ResponseKind::Binary { .. });
@@ -41,8 +45,17 @@ pub fn check(design: &Design) -> Reporter {
     reporter
 }
 
+/// Most names that a sentence has.
+const MAX_NAMES: usize = 6;
+
+/// Names in a sentence; of many the first few and how many more there are.
 pub(super) fn quoted<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
-    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    let mut names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    if names.len() > MAX_NAMES {
+        let more = names.len() - MAX_NAMES;
+        names.truncate(MAX_NAMES);
+        names.push(format!("{more} more"));
+    }
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         _ => names.concat(),
@@ -60,6 +73,78 @@ fn few_rows(design: &Design, reporter: &mut Reporter) {
             Warning::new(Severity::Watch, "more-predictors-than-rows", message)
                 .with_remedy("Leave predictors out, or choose a prior that you mean"),
         );
+    }
+}
+
+/// Reports groupings whose rows cannot tell the groups' effects from what varies within groups.
+fn within_groups(design: &Design, reporter: &mut Reporter) {
+    let n = design.num_obs();
+    for term in &design.group_terms {
+        let group = &design.groups[term.factor];
+        let (name, levels, q) = (&group.name, group.levels.len(), term.names.len());
+        // One group is reported as such.
+        if levels < 2 {
+            continue;
+        }
+        let mut first = vec![f64::NAN; levels];
+        let varies = (design.y.iter().zip(&group.index).enumerate()).any(|(i, (y, &level))| {
+            let share = design.trials.as_ref().map_or(*y, |trials| y / trials[i]);
+            let first = &mut first[level as usize];
+            if first.is_nan() {
+                *first = share;
+            }
+            *first != share
+        });
+        let leave_out = format!("Leave the group terms of `{name}` out");
+        let mut report = |severity, code: &str, message: String, remedy: &str| {
+            reporter.report(
+                Warning::new(severity, code, message)
+                    .about(name.clone())
+                    .with_remedy(remedy),
+            );
+        };
+        let number = matches!(design.response.kind, ResponseKind::Number { .. });
+        let binary = matches!(design.response.kind, ResponseKind::Binary { .. });
+        let intercept = term.names.iter().any(|effect| effect == "Intercept");
+        if levels == n && intercept && (number || binary) {
+            let lost = if number {
+                "the residual"
+            } else {
+                "the chance in each row"
+            };
+            let message = format!(
+                "Each group of `{name}` has one row, so effects of groups cannot be told from {lost}, and the prior \
+                 decides"
+            );
+            report(Severity::Watch, "one-row-groups", message, &leave_out);
+        } else if !varies && intercept && levels < n {
+            let response = &design.response.name;
+            let (severity, follows) = if number {
+                (
+                    Severity::Bad,
+                    "nothing is left for the residual, whose standard deviation falls to 0",
+                )
+            } else {
+                (
+                    Severity::Watch,
+                    "groups alone predict it and the prior decides how much they differ",
+                )
+            };
+            let message =
+                format!("`{response}` is the same in all rows of each `{name}`, so {follows}");
+            let remedy = format!("{leave_out}, or use one row per group");
+            report(severity, "constant-response-in-groups", message, &remedy);
+        }
+        if q > 1 && q * levels >= n {
+            let message = format!(
+                "The groups of `{name}` have {} effects together ({q} each) but there are only {}, so the prior decides \
+                 many of them",
+                q * levels,
+                plural(n, "row")
+            );
+            let remedy = format!("Let only the intercept vary by `{name}`");
+            report(Severity::Watch, "more-effects-than-rows", message, &remedy);
+        }
     }
 }
 
@@ -84,7 +169,11 @@ fn groups(design: &Design, reporter: &mut Reporter) {
             ),
             _ => continue,
         };
-        let remedy = format!("Leave the group terms of `{name}` out, or use it as a predictor");
+        let remedy = if group.levels.len() == 1 {
+            format!("Leave the group terms of `{name}` out")
+        } else {
+            format!("Leave the group terms of `{name}` out, or use it as a predictor")
+        };
         reporter.report(
             Warning::new(severity, "few-groups", message)
                 .about(name.clone())
@@ -116,7 +205,10 @@ fn groups(design: &Design, reporter: &mut Reporter) {
                 reporter.report(
                     Warning::new(Severity::Watch, "constant-in-groups", message)
                         .about(name.clone())
-                        .with_remedy(format!("Leave `{name}` out of the group term")),
+                        .with_remedy(format!(
+                            "Leave `{name}` out of the group term of `{}`",
+                            group.name
+                        )),
                 );
             }
         }
@@ -172,6 +264,7 @@ fn collinear_columns(design: &Design, constant: &[bool], reporter: &mut Reporter
     let mut kept: Vec<usize> = Vec::new();
     // Rows of the Cholesky factor of the kept columns.
     let mut factor: Vec<Vec<f64>> = Vec::new();
+    let mut unnamed: Vec<&String> = Vec::new();
     for j in (0..p).filter(|&j| !constant[j] || (j == 0 && design.has_intercept)) {
         let mut row: Vec<f64> = Vec::with_capacity(kept.len() + 1);
         for (i, &k) in kept.iter().enumerate() {
@@ -181,12 +274,27 @@ fn collinear_columns(design: &Design, constant: &[bool], reporter: &mut Reporter
         let left = 1.0 - row.iter().map(|value| value * value).sum::<f64>();
         if left < EXACT {
             dependent[j] = true;
-            report_dependent(design, j, &kept, &factor, &row, reporter);
+            if dependent.iter().filter(|&&is| is).count() <= MAX_NAMES {
+                report_dependent(design, j, &kept, &factor, &row, reporter);
+            } else {
+                unnamed.push(&design.terms[j]);
+            }
         } else {
             row.push(left.sqrt());
             factor.push(row);
             kept.push(j);
         }
+    }
+    if !unnamed.is_empty() {
+        let message = format!(
+            "{} are combinations of other columns as well",
+            quoted(unnamed.iter().copied())
+        );
+        reporter.report(
+            Warning::new(Severity::Watch, "collinear", message).with_remedy(
+                "Leave some of them out; otherwise the prior decides how they share their effects",
+            ),
+        );
     }
     near_collinear(design, &kept, &correlation, reporter);
     dependent
@@ -274,12 +382,14 @@ fn near_collinear(
         .take(5)
         .map(|(j, _)| &design.terms[*j])
         .collect();
+    let weakest = names.first().map_or(String::new(), |name| (*name).clone());
     let message = format!(
         "{} are nearly collinear (condition number {condition:.0}), so their separate effects are poorly known",
         quoted(names)
     );
     reporter.report(
         Warning::new(Severity::Watch, "nearly-collinear", message)
+            .about(weakest)
             .with_remedy("Leave one of them out if the separate effects matter"),
     );
 }

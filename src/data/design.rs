@@ -4,7 +4,7 @@
 //! are), rows are shuffled once, because files are often sorted by label, and [`Design::row`] keeps where each
 //! came from. Rows with a missing value in a used column are left out and counted per column.
 
-use ndarray::Array2;
+use ndarray::{Array2, s};
 use rand::seq::SliceRandom as _;
 
 use crate::base::reporter::Reporter;
@@ -124,6 +124,9 @@ pub struct Design {
     pub transforms: Vec<Transform>,
     /// Whether priors hold for standardised predictors.
     pub standardize: bool,
+    /// Mean and standard deviation to measure the response in, or each numeric column where there is no response, if they are
+    /// not its own ([`Self::with_simulated`]).
+    pub fixed_units: Option<Vec<[f64; 2]>>,
 }
 
 impl Design {
@@ -202,6 +205,7 @@ impl Design {
                     .collect(),
                 transforms,
                 standardize: frame.standardize,
+                fixed_units: None,
             },
             reporter,
         ))
@@ -217,11 +221,38 @@ impl Design {
         self.x.ncols()
     }
 
+    /// Mean and standard deviation (divisor n) of the response less its offset: the units of numbers.
+    pub fn response_units(&self) -> [f64; 2] {
+        let own = || {
+            let less = |(i, y): (usize, &f64)| y - self.offset.as_ref().map_or(0.0, |o| o[i]);
+            let values: Vec<f64> = self.y.iter().enumerate().map(less).collect();
+            let (mean, sd) = mean_and_sd(&values);
+            [mean, sd]
+        };
+        let fixed = self.fixed_units.as_ref().and_then(|units| units.first());
+        fixed.copied().unwrap_or_else(own)
+    }
+
+    /// The units of the response, or of the numeric columns where there is none.
+    fn units(&self) -> Vec<[f64; 2]> {
+        if self.response.kind != ResponseKind::Absent {
+            return vec![self.response_units()];
+        }
+        let numeric = self.columns.iter().filter_map(|(_, column)| match column {
+            Predictor::Numeric(values) => Some(mean_and_sd(values).into()),
+            _ => None,
+        });
+        self.fixed_units
+            .clone()
+            .unwrap_or_else(|| numeric.collect())
+    }
+
     /// The same design with simulated responses, or without a response with simulated numbers, row-major, in the place of its
-    /// numeric columns.
+    /// numeric columns. Units stay those of this design, so that priors that are set in them do too.
     #[must_use]
     pub fn with_simulated(&self, values: Vec<f64>) -> Self {
         let mut design = self.clone();
+        design.fixed_units = Some(self.units());
         if self.response.kind != ResponseKind::Absent {
             design.y = values;
             return design;
@@ -240,6 +271,50 @@ impl Design {
             }
         }
         design
+    }
+
+    /// The first `len` rows, standardised as they are here and in the same units, with all groups.
+    #[must_use]
+    pub fn head(&self, len: usize) -> Self {
+        let len = len.min(self.num_obs());
+        let first: Vec<u32> = (0..len as u32).collect();
+        let of = |values: &[f64]| values[..len.min(values.len())].to_vec();
+        let rows = |matrix: &Array2<f64>| matrix.slice(s![..len, ..]).to_owned();
+        Self {
+            x: rows(&self.x),
+            y: of(&self.y),
+            trials: self.trials.as_deref().map(of),
+            weights: self.weights.as_deref().map(of),
+            offset: self.offset.as_deref().map(of),
+            row: self.row[..len].to_vec(),
+            groups: (self.groups.iter())
+                .map(|group| GroupFactor {
+                    name: group.name.clone(),
+                    levels: group.levels.clone(),
+                    index: group.index[..len].to_vec(),
+                })
+                .collect(),
+            group_terms: (self.group_terms.iter())
+                .map(|term| GroupDesign {
+                    z: rows(&term.z),
+                    names: term.names.clone(),
+                    scale: term.scale.clone(),
+                    ..*term
+                })
+                .collect(),
+            columns: (self.columns.iter())
+                .map(|(name, column)| (name.clone(), column.clone().in_order(&first)))
+                .collect(),
+            fixed_units: Some(self.units()),
+            raw_center: self.raw_center.clone(),
+            raw_scale: self.raw_scale.clone(),
+            terms: self.terms.clone(),
+            response: self.response.clone(),
+            reference_levels: self.reference_levels.clone(),
+            dropped: self.dropped.clone(),
+            transforms: self.transforms.clone(),
+            ..*self
+        }
     }
 
     /// The map between sampling-space and raw coefficients.
@@ -450,7 +525,7 @@ mod tests {
         let error = build("n | trials(k) ~ f").unwrap_err().to_string();
         assert_eq!(
             error,
-            "The number of trials must be whole and at least 1, but it is 0 in row 1"
+            "The number of trials `k` must be whole and at least 1, but it is 0 in row 1; correct that row or choose another column"
         );
     }
 
@@ -520,7 +595,8 @@ mod tests {
         };
         assert_eq!(
             Design::build(&table, &frame).unwrap_err().to_string(),
-            "The response `c` must be a whole number from 0, but it is -2 in row 2"
+            "The response `c` must be a whole number from 0, but it is -2 in row 2; choose template `linear` if it is no count, \
+             or correct that row"
         );
     }
 

@@ -129,8 +129,11 @@ pub(super) fn report_dropped(
 ) {
     if used < total {
         let message = format!("Using {used} of {total} rows; {}", missing_words(dropped));
+        let most = dropped.iter().max_by_key(|(_, count)| *count);
+        let most = most.map_or(String::new(), |(name, _)| name.clone());
         reporter.report(
             Warning::new(Severity::Watch, "missing-values", message)
+                .about(most)
                 .with_remedy("Rows with a missing value in a used column are left out; leave the column out to use them"),
         );
     }
@@ -428,14 +431,20 @@ impl FrameReader<'_> {
         };
         for ((&row, &successes), &count) in rows.iter().zip(&y).zip(&trials) {
             if count.fract() != 0.0 || count < 1.0 {
+                let column = match &response.trials {
+                    Some(Trials::Column(column)) => format!(" `{column}`"),
+                    _ => String::new(),
+                };
                 return Err(DataError::Role(format!(
-                    "The number of trials must be whole and at least 1, but it is {count} in {}",
+                    "The number of trials{column} must be whole and at least 1, but it is {count} in {}; correct that row \
+                     or choose another column",
                     self.table.place(row as usize)
                 )));
             }
             if successes.fract() != 0.0 || successes < 0.0 || successes > count {
                 return Err(DataError::Role(format!(
-                    "The response `{name}` must be a whole number from 0 to the {count} trials, but it is {successes} in {}",
+                    "The response `{name}` must be a whole number from 0 to the {count} trials, but it is {successes} in {}; \
+                     correct that row or choose another column",
                     self.table.place(row as usize)
                 )));
             }
@@ -478,7 +487,8 @@ impl FrameReader<'_> {
         let wanted = self.frame.response_use;
         if let Some(i) = y.iter().position(|&value| !fits(value, wanted)) {
             return Err(DataError::Role(format!(
-                "The response `{name}` must be a whole number from 0, but it is {} in {}",
+                "The response `{name}` must be a whole number from 0, but it is {} in {}; choose template `linear` if it is no \
+                 count, or correct that row",
                 y[i],
                 self.table.place(rows[i] as usize)
             )));

@@ -116,7 +116,7 @@ impl ResponseInfo {
 }
 
 /// Four significant digits, for people.
-fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     let digits = 3 - value.abs().log10().floor().clamp(-12.0, 12.0) as i32;
     let digits = if value == 0.0 { 0 } else { digits };
     let unit = 10_f64.powi(digits);

@@ -22,22 +22,63 @@ pub(super) fn separated_columns(
     constant: &[bool],
     reporter: &mut Reporter,
 ) -> bool {
-    let mut found = false;
+    let mut found: Vec<(usize, String)> = Vec::new();
     for j in (usize::from(design.has_intercept)..design.num_columns()).filter(|&j| !constant[j]) {
-        let Some(sentence) = separated_column(design, j) else {
-            continue;
-        };
-        found = true;
-        reporter.report(
-            Warning::new(Severity::Watch, "separation", sentence)
-                .about(design.terms[j].clone())
-                .with_remedy(format!(
-                    "The likelihood has no finite maximum, so the prior alone bounds `b[{}]`; choose a prior that you mean, or leave the term out",
-                    design.terms[j]
-                )),
-        );
+        if let Some(sentence) = separated_column(design, j) {
+            found.push((j, sentence));
+        }
     }
-    found
+    for levels in found.chunk_by(|(a, _), (b, _)| source(design, *a) == source(design, *b)) {
+        if levels.len() < MANY_LEVELS {
+            for one in levels {
+                report_column(design, one, reporter);
+            }
+        } else {
+            report_levels(design, levels[0].0, levels.len(), reporter);
+        }
+    }
+    !found.is_empty()
+}
+
+/// Levels of one column from which a remark is made of the column and not of each.
+const MANY_LEVELS: usize = 4;
+
+/// The column of the table that a dummy `x=level` is of; other terms are their own.
+fn source(design: &Design, j: usize) -> &str {
+    let term = design.terms[j].as_str();
+    term.split_once('=').map_or(term, |(column, _)| column)
+}
+
+fn report_column(design: &Design, (j, sentence): &(usize, String), reporter: &mut Reporter) {
+    reporter.report(
+        Warning::new(Severity::Watch, "separation", sentence.clone())
+            .about(design.terms[*j].clone())
+            .with_remedy(format!(
+                "The likelihood has no finite maximum, so the prior alone bounds `b[{}]`; choose a prior that you mean, or leave the term out",
+                design.terms[*j]
+            )),
+    );
+}
+
+fn report_levels(design: &Design, first: usize, count: usize, reporter: &mut Reporter) {
+    let column = source(design, first);
+    let all = (0..design.num_columns())
+        .filter(|&j| source(design, j) == column)
+        .count();
+    let message = format!(
+        "In {count} of the {} levels of `{column}`, such as `{}`, all rows have the same {}",
+        all + 1,
+        design.terms[first],
+        design.response.name
+    );
+    reporter.report(
+        Warning::new(Severity::Watch, "separation", message)
+            .about(column.to_owned())
+            .with_remedy(format!(
+                "The likelihood has no finite maximum, so the prior alone bounds these coefficients; leave `{column}` out, join rare \
+                 levels, or read it as numbers if that is what it holds"
+            )),
+    );
 }
 
 fn separated_column(design: &Design, j: usize) -> Option<String> {

@@ -10,6 +10,8 @@
 //! | [`running`] | how R-hat, ESS and MCSE developed over the draws |
 //! | [`verdict`] | one word and one sentence about a run |
 //! | [`bias`] | how far an approximate sampler is from a reference |
+//! | [`psis`] | Pareto-smoothed importance weights |
+//! | [`power_scaling`] | how much a posterior depends on prior and likelihood |
 //! | [`osgfs_criterion`] | convergence criterion of stochastic gradient Fisher scoring |
 //! | [`uniformity`] | whether ranks of simulation-based calibration are uniform |
 //! | [`zero_variance`] | control variates from gradients: smaller errors from the same draws |
@@ -32,6 +34,8 @@ mod moments;
 pub mod osgfs_criterion;
 pub mod partition;
 mod pooled;
+pub mod power_scaling;
+pub mod psis;
 pub mod quantiles;
 pub mod ranks;
 pub mod rhat;

@@ -32,6 +32,15 @@ pub struct Uniformity {
     pub p_ecdf: f64,
 }
 
+/// Heights as a line of bars, the highest of them full; empty where nothing is.
+pub fn bars(heights: &[f64]) -> String {
+    let highest = heights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let full = (BARS.len() - 1) as f64;
+    // What is there is seen.
+    let height = |h: f64| (full * h / highest).ceil().clamp(0.0, full) as usize;
+    heights.iter().map(|&h| BARS[height(h)]).collect()
+}
+
 /// Bars of a line of text, from empty to full.
 const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 

@@ -1,4 +1,4 @@
-//! The bias check of an approximate run: NUTS on the same model as a control, and the difference between the two.
+//! The bias check of an approximate run: an exact sampler on the same model as a control, and the difference between the two.
 
 use std::sync::Arc;
 
@@ -7,6 +7,8 @@ use super::monitor::{Report, report};
 use super::protocol::RunView;
 use crate::base::draws::DrawList;
 use crate::diagnostics::bias::{BiasReport, compare};
+use crate::models::Model;
+use crate::samplers::{Family, SamplerSpec};
 
 /// The exact sampler that controls are run with …
 const CONTROL: &str = "nuts";
@@ -18,11 +20,24 @@ const CONTROL_OF_MIXTURES: &str = "dp-gibbs";
 /// # Errors
 /// See [`Job::with_sampler`].
 pub fn control_job(job: &Job) -> Result<Job, JobError> {
-    job.with_sampler(if job.model.has_density() {
+    job.with_sampler(control_of(job.model.as_ref()))
+}
+
+/// Identifier of the exact sampler that others are measured against on `model`.
+pub fn control_of(model: &dyn Model) -> &'static str {
+    if model.has_density() {
         CONTROL
     } else {
         CONTROL_OF_MIXTURES
-    })
+    }
+}
+
+/// The control of runs of a sampler, for people.
+pub fn control_title(spec: &SamplerSpec) -> &'static str {
+    match spec.family {
+        Family::Mixture => "collapsed Gibbs",
+        _ => "NUTS",
+    }
 }
 
 /// The report of the approximate run once its control has ended.

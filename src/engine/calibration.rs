@@ -1,9 +1,10 @@
 //! Simulation-based calibration: parameters from the prior, data from the parameters, draws from the posterior of those data.
 //!
 //! If model, simulation and sampler agree, the true value's rank among the draws is uniform
-//! ([`crate::diagnostics::uniformity`]); a wrong gradient, prior or sampler bends its distribution. Covariates, weights and
-//! groups are those of the job's design. Each simulation has its own random streams, so that results do not depend on
-//! threads. Draws are thinned until there are as many effective ones as are ranked.
+//! ([`crate::diagnostics::uniformity`]); a wrong gradient, prior or sampler bends its distribution. Covariates and groups are
+//! those of the job's design, and so are the units of the response that priors hold in: they are fixed beforehand, because a
+//! prior that follows the simulated response would be another one each time. Each simulation has its own random streams, so
+//! that results do not depend on threads. Draws are thinned until there are as many effective ones as are ranked.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,12 +19,12 @@ use super::{Job, JobError, PrepareControl, Recipe, RecipeError};
 use crate::base::rng::{ChainRng, Purpose, Streams, stream};
 use crate::base::settings::Settings;
 use crate::data::load::{LoadControl, load_bytes};
-use crate::data::response::ResponseUse;
+use crate::data::response::{ResponseKind, ResponseUse};
 use crate::data::sniff::ImportOptions;
 use crate::diagnostics::ess::ess_mean;
 use crate::diagnostics::uniformity::{RankTest, Uniformity};
 use crate::estimators::{ModeControl, Plan, find_mode_by};
-use crate::models::{self, EXAMPLES, Model, Rows};
+use crate::models::{self, EXAMPLES, GROUPS, Model};
 use crate::oracle::Oracle;
 use crate::samplers::{Kernel, Phase, Target, Tick};
 
@@ -63,6 +64,8 @@ pub struct Calibration {
     pub ranks: Vec<Vec<u32>>,
     /// Tests, one per quantity; empty if no simulation worked.
     pub tests: Vec<Uniformity>,
+    /// In what units priors held, where those are of the response.
+    pub units: Option<String>,
     /// L.
     pub draws: usize,
     /// Draws per ranked draw, on average.
@@ -111,6 +114,20 @@ impl Calibration {
     }
 }
 
+/// In what units priors hold, where those are of the job's response.
+pub fn units(job: &Job) -> Option<String> {
+    let is_example =
+        models::find(&job.recipe.model.template).is_ok_and(|entry| entry.group == EXAMPLES);
+    let in_units = !is_example && matches!(job.design.response.kind, ResponseKind::Number { .. });
+    let [mean, sd] = job.design.response_units();
+    in_units.then(|| {
+        format!(
+            "Priors hold in units of `{}` as it is here, mean {mean:.4} and standard deviation {sd:.4}, in all simulations",
+            job.design.response.name
+        )
+    })
+}
+
 /// A job for `template` on small built-in data, with everything else as in `recipe`.
 ///
 /// # Errors
@@ -118,11 +135,14 @@ impl Calibration {
 pub fn built_in_job(recipe: &Recipe, control: &PrepareControl) -> Result<Job, JobError> {
     let entry = models::find(&recipe.model.template)?;
     let formulas: &[&str] = match entry.response_use(&recipe.model.settings) {
-        ResponseUse::Outcome => &["y ~ x1 + x2", "y ~ x1 + (1 | g)", "y ~ (1 + x1 | g)"],
+        ResponseUse::Outcome if entry.group == GROUPS => &["y ~ x1 + (1 + x1 | g)"],
+        ResponseUse::Number if entry.group == GROUPS => &["x1 ~ x2 + (1 + x2 | g)"],
+        ResponseUse::Count if entry.group == GROUPS => &["k ~ x1 + (1 | g)"],
+        ResponseUse::Outcome => &["y ~ x1 + x2"],
         ResponseUse::Categories => &["c ~ 1"],
         ResponseUse::Number if entry.group == EXAMPLES => &["x1 ~ 1"],
-        ResponseUse::Number => &["x1 ~ x2", "x1 ~ x2 + (1 | g)", "x1 ~ 1"],
-        ResponseUse::Count => &["k ~ x1", "k ~ x1 + (1 | g)"],
+        ResponseUse::Number => &["x1 ~ x2"],
+        ResponseUse::Count => &["k ~ x1"],
         ResponseUse::Absent => &["~ x1 + x2", "~ x1"],
     };
     let loaded = Arc::new(load_bytes(
@@ -178,11 +198,21 @@ pub fn calibrate(
     let id = &job.recipe.model.template;
     let mut u = vec![0.0; job.model.dim()];
     let mut rng = stream(job.recipe.run.seed, 0, Purpose::Predictive);
-    job.model.draw_prior(&mut rng, &mut u).map_err(|reason| {
-        RecipeError(format!(
-            "Template `{id}` cannot be calibrated by simulation, because {reason}"
-        ))
-    })?;
+    let mut values = vec![0.0; job.model.num_obs() * job.model.values_per_row()];
+    job.model
+        .draw_all(&mut rng, &mut u, &mut values)
+        .map_err(|reason| {
+            RecipeError(format!(
+                "Template `{id}` cannot be calibrated by simulation, because {reason}"
+            ))
+        })?;
+    if job.design.weights.is_some() {
+        return Err(RecipeError(
+            "The formula has weights of rows, and a response with a weight cannot be simulated; leave out weights()"
+                .to_owned(),
+        )
+        .into());
+    }
     if job.weight_column().is_some() {
         return Err(RecipeError(format!(
             "Sampler `{}` gives its draws weights, which ranks cannot take into account; choose another sampler",
@@ -227,6 +257,7 @@ fn collect(
         ranks: vec![Vec::new(); variables.len()],
         variables,
         tests: Vec::new(),
+        units: units(job),
         draws: extent.draws,
         thin: 0.0,
         short: 0,
@@ -326,11 +357,10 @@ fn simulate(
 fn simulated_model(job: &Job, rng: &mut ChainRng) -> Result<(Vec<f64>, Arc<dyn Model>), String> {
     let model = job.model.as_ref();
     let mut u = vec![0.0; model.dim()];
-    model.draw_prior(rng, &mut u)?;
+    let mut values = vec![0.0; model.num_obs() * model.values_per_row()];
+    model.draw_all(rng, &mut u, &mut values)?;
     let mut truth = vec![0.0; model.params().len()];
     model.constrain(&u, &mut truth);
-    let mut values = vec![0.0; model.num_obs() * model.values_per_row()];
-    model.simulate(&u, Rows::All, rng, &mut values);
     if !values.iter().all(|value| value.is_finite()) {
         return Err("a simulated value is not a finite number".to_owned());
     }

@@ -12,6 +12,10 @@ use crate::base::rng::{Purpose, stream};
 use crate::diagnostics::partition::{co_clustering, numbered, point_partition};
 use crate::models::{Mixture, Model};
 
+pub mod predictive;
+
+use predictive::{Predictive, predictive};
+
 /// Most units whose clusters are kept.
 pub const MOST_UNITS: usize = 2000;
 /// Most partitions that are kept, all chains together.
@@ -42,6 +46,9 @@ pub struct Clusters {
     pub pairs: Pairs,
     /// The first two numeric columns, if there are.
     pub scatter: Option<Scatter>,
+    /// Where a further unit would lie, for each of the first numeric columns.
+    #[serde(default)]
+    pub densities: Vec<Predictive>,
 }
 
 /// A cluster of the point partition.
@@ -170,11 +177,28 @@ impl Clusters {
     /// The clusters of a run as it stands; `None` for models without clusters and before the first draws.
     pub fn of(job: &Job, view: &RunView) -> Option<Self> {
         let mixture = job.model.partition()?;
-        let draws: Vec<&[u32]> = view
+        let params = job.model.params();
+        let alpha = params.iter().position(|param| param.name == "alpha");
+        let draws: Vec<predictive::Draw<'_>> = view
             .usable()
-            .flat_map(|chain| chain.draws.labels.iter().map(|(_, labels)| labels.as_ref()))
+            .flat_map(|chain| {
+                let ChainDraws { draws, labels, .. } = &chain.draws;
+                let alpha = move |number: u64| {
+                    alpha.map_or(mixture.alpha.mean(), |j| draws.value(number as usize, j))
+                };
+                labels
+                    .iter()
+                    .filter(|(number, _)| *number < draws.len() as u64)
+                    .map(move |(number, labels)| (labels.as_ref(), alpha(number)))
+            })
             .collect();
-        Self::new(mixture, &units_kept(job.model.as_ref()), &draws)
+        let partitions: Vec<&[u32]> = draws.iter().map(|(labels, _)| *labels).collect();
+        let kept = units_kept(job.model.as_ref());
+        let clusters = Self::new(mixture, &kept, &partitions)?;
+        Some(Self {
+            densities: predictive(mixture, &kept, &draws),
+            ..clusters
+        })
     }
 
     /// The clusters of `mixture` from `draws` with one label for each of the units `kept`.
@@ -182,16 +206,10 @@ impl Clusters {
         let point = point_partition(draws)?;
         let partition = spread(mixture, kept, &point.labels, point.clusters);
         let records = records(mixture, &partition, point.clusters);
-        let (pairs, mut together) = (
-            Pairs::of(kept, &point.labels, draws),
-            vec![None; partition.len()],
-        );
-        for (&unit, share) in pairs.units.iter().zip(pairs.means(&partition)) {
-            together[unit as usize] = share;
-        }
+        let pairs = Pairs::of(kept, &point.labels, draws);
         Some(Self {
             units: mixture.unit_names[..mixture.num_units()].to_vec(),
-            together,
+            together: pairs.together(&partition),
             distance: point.distance,
             draws: draws.len(),
             profiles: records
@@ -200,8 +218,45 @@ impl Clusters {
                 .collect(),
             pairs,
             scatter: scatter(mixture),
+            densities: Vec::new(),
             partition,
         })
+    }
+
+    /// What `draws` with one label for each of `units` tell without the data: profiles are sizes alone.
+    pub fn of_labels(units: &[String], draws: &[&[u32]]) -> Option<Self> {
+        let point = point_partition(draws)?;
+        let all: Vec<u32> = (0..units.len() as u32).collect();
+        let pairs = Pairs::of(&all, &point.labels, draws);
+        let size = |cluster| {
+            point
+                .labels
+                .iter()
+                .filter(|&&label| label == cluster)
+                .count()
+        };
+        let profile = |cluster| Profile {
+            size: size(cluster),
+            numbers: Vec::new(),
+            levels: Vec::new(),
+        };
+        Some(Self {
+            units: units.to_vec(),
+            together: pairs.together(&point.labels),
+            distance: point.distance,
+            draws: draws.len(),
+            profiles: (0..point.clusters as u32).map(profile).collect(),
+            pairs,
+            scatter: None,
+            densities: Vec::new(),
+            partition: point.labels,
+        })
+    }
+
+    /// Whether the data told what the clusters are like ([`Self::of_labels`]).
+    pub fn has_profiles(&self) -> bool {
+        let told = |profile: &Profile| !profile.numbers.is_empty() || !profile.levels.is_empty();
+        self.profiles.iter().any(told)
     }
 }
 
@@ -301,20 +356,21 @@ impl Pairs {
         }
     }
 
-    /// For each unit the mean share with the others of its cluster.
-    fn means(&self, partition: &[u32]) -> Vec<Option<f32>> {
+    /// For each unit of a partition the mean share with the others of its cluster, where both were kept.
+    fn together(&self, partition: &[u32]) -> Vec<Option<f32>> {
         let n = self.units.len();
         let cluster = |k: usize| partition[self.units[k] as usize];
-        (0..n)
-            .map(|i| {
-                let others: Vec<f32> = (0..n)
-                    .filter(|&j| j != i && cluster(j) == cluster(i))
-                    .map(|j| self.shares[i * n + j])
-                    .collect();
-                let total: f32 = others.iter().sum();
-                (!others.is_empty()).then(|| total / others.len() as f32)
-            })
-            .collect()
+        let mut together = vec![None; partition.len()];
+        for i in 0..n {
+            let others: Vec<f32> = (0..n)
+                .filter(|&j| j != i && cluster(j) == cluster(i))
+                .map(|j| self.shares[i * n + j])
+                .collect();
+            let total: f32 = others.iter().sum();
+            together[self.units[i] as usize] =
+                (!others.is_empty()).then(|| total / others.len() as f32);
+        }
+        together
     }
 }
 

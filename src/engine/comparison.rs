@@ -5,15 +5,16 @@
 
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::{Job, Run, RunView};
+use super::recipe::{Recipe, SamplerSection};
+use super::{Job, JobError, Run, RunView, bias_check};
 use crate::base::draws::DrawList;
 use crate::base::linalg::axpy;
 use crate::base::rng::{Purpose, stream};
 use crate::diagnostics::{SummaryRow, summarise};
 use crate::samplers::{ACCEPT, ROWS_SHARE, SIGN, SamplerEntry};
 
-/// The sampler that others are compared with.
-pub const REFERENCE: &str = "nuts";
+/// The sampler that most models are compared with, and whose preparation finds the mode.
+const NUTS: &str = "nuts";
 /// Draws of the quadratic approximation: their Monte Carlo error is below a hundredth of a standard deviation.
 const QUADRATIC_DRAWS: usize = 20_000;
 
@@ -56,7 +57,7 @@ pub struct Row {
 /// What bias is measured against.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Yardstick {
-    /// A run of [`REFERENCE`] with default settings.
+    /// A run of an exact sampler with default settings: NUTS, or for mixtures the one of [`bias_check::control_of`].
     #[default]
     Nuts,
     /// The normal distribution with the posterior's mode and curvature.
@@ -65,8 +66,25 @@ pub enum Yardstick {
     Summary(Vec<SummaryRow>),
 }
 
-/// Runs `entries` one after the other on the model of `job`, whose sampler is [`REFERENCE`], and tells each row as it
-/// comes. `run` runs a job to its end; `Ok(Err(_))` is why that sampler was not run, an error ends the comparison.
+/// The job that a comparison is made on: `recipe` with NUTS, or with what `auto` takes for models that it does not suit.
+///
+/// # Errors
+/// Those of [`Job::prepare`].
+pub fn job(
+    mut recipe: Recipe,
+    prepare: impl Fn(&Recipe) -> Result<Job, JobError>,
+) -> Result<Job, JobError> {
+    recipe.sampler = SamplerSection::default();
+    let auto = recipe.clone();
+    NUTS.clone_into(&mut recipe.sampler.id);
+    prepare(&recipe).or_else(|error| {
+        // What is wrong with data or formula is said once.
+        prepare(&auto).map_err(|_same| error)
+    })
+}
+
+/// Runs `entries` one after the other on the model of `job` ([`job`]) and tells each row as it comes. `run` runs a job to its
+/// end; `Ok(Err(_))` is why that sampler was not run, an error ends the comparison.
 ///
 /// # Errors
 /// Those of `run`; that there is nothing to compare with.
@@ -84,9 +102,10 @@ pub fn compare<E: From<String>>(
             .with_sampler(id)
             .map_err(|error| E::from(error.to_string()))?)
     };
+    let control = bias_check::control_of(job.model.as_ref());
     let (reference, truth) = match yardstick {
         Yardstick::Nuts => {
-            let run = of(REFERENCE)?;
+            let run = of(control)?;
             let truth = run.report().summary.clone();
             (Some(run), truth)
         }
@@ -113,7 +132,7 @@ pub fn compare<E: From<String>>(
     for entry in entries {
         let id = entry.spec.id;
         let outcome = match &reference {
-            Some(done) if id == REFERENCE => measure(done, &truth),
+            Some(done) if id == control => measure(done, &truth),
             _ => match of(id) {
                 Ok(run) => measure(&run, &truth),
                 Err(error) if stops(&error) => return Err(error),

@@ -38,9 +38,34 @@ pub enum JobError {
     /// A sampler that needs the mode, and a posterior that has none.
     #[error("Sampler `{0}` needs the posterior's peak, and {1}{remedy}", remedy = remedy(.1))]
     NoMode(&'static str, ModeError),
+    /// Prior and data together do not bound the parameters.
+    #[error(
+        "There is no posterior: {0}, so the likelihood has no maximum, and a flat prior does not bound it; give its coefficient a \
+         prior, such as normal(0, 2.5), or leave it out"
+    )]
+    Improper(String),
     /// Somebody cancelled.
     #[error("Preparing the run was cancelled")]
     Cancelled,
+}
+
+/// How a flat prior is written.
+const FLAT: &str = "flat";
+
+/// A sentence about a predictor that tells the outcome without error where its coefficient has a flat prior.
+fn unbounded(warnings: &[Warning], model: &dyn Model) -> Option<String> {
+    let flat = |name: &str| {
+        let mut params = model.params().iter();
+        params.any(|param| param.name == name && param.prior == FLAT)
+    };
+    let separated = |warning: &&Warning| {
+        let term = warning.subject.as_ref().map(|term| format!("b[{term}]"));
+        warning.code == "separation" && term.is_some_and(|name| flat(&name))
+    };
+    warnings.iter().find(separated).map(|warning| {
+        // It goes on after a colon.
+        warning.message.replacen("All ", "all ", 1)
+    })
 }
 
 fn remedy(error: &ModeError) -> &'static str {
@@ -175,6 +200,9 @@ impl Job {
         let design = Arc::new(design);
         let options = model_options(recipe)?;
         let model = (entry.build)(Arc::clone(&design), &options)?;
+        if let Some(sentence) = unbounded(&warnings, model.as_ref()) {
+            return Err(JobError::Improper(sentence));
+        }
 
         control.enter("finding the posterior's peak")?;
         let has_density = model.has_density();

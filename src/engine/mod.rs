@@ -24,10 +24,13 @@ pub mod job;
 pub mod likelihood;
 pub mod monitor;
 pub mod predict;
+pub mod prior_predictive;
 pub mod protocol;
 pub mod publish;
 pub mod recipe;
+pub mod recipe_keys;
 pub mod run;
+pub mod sensitivity;
 #[cfg(test)]
 mod tests;
 pub mod tuning;

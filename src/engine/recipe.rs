@@ -296,7 +296,17 @@ impl Recipe {
     /// As [`Self::read`].
     pub fn parse(text: &str, changes: &[String]) -> Result<Self, RecipeError> {
         let mut table: toml::Table = text.parse().map_err(|error| describe(text, &error))?;
-        for change in changes {
+        let (sampler, others): (Vec<&String>, Vec<&String>) = changes
+            .iter()
+            .partition(|change| change.trim_start().starts_with(SAMPLER_ID));
+        let before = sampler_id(&table);
+        for change in sampler {
+            apply(&mut table, change)?;
+        }
+        if before.is_some_and(|id| id != AUTO && sampler_id(&table) != Some(id)) {
+            forget_sampler(&mut table);
+        }
+        for change in others {
             apply(&mut table, change)?;
         }
         // Parsed again from text when nothing was changed, so that errors know their line.
@@ -432,6 +442,27 @@ fn sentence(message: &str) -> String {
     )
 }
 
+/// How a change of the sampler begins.
+const SAMPLER_ID: &str = "sampler.id=";
+
+fn sampler_id(table: &toml::Table) -> Option<String> {
+    let id = table.get("sampler")?.get("id")?;
+    Some(id.as_str().unwrap_or_default().to_owned())
+}
+
+/// Leaves out what a recipe says of another sampler than the one that was chosen since: its settings and the lengths of its
+/// chains.
+fn forget_sampler(table: &mut toml::Table) {
+    if let Some(toml::Value::Table(sampler)) = table.get_mut("sampler") {
+        sampler.retain(|key, _| key == "id");
+    }
+    if let Some(toml::Value::Table(run)) = table.get_mut("run") {
+        for key in ["warmup", "warmup_of_chains", "draws_of_chains"] {
+            run.remove(key);
+        }
+    }
+}
+
 /// Applies one `key=value` to a recipe's table. Keys are dotted; parts with dots or brackets are quoted:
 /// `priors."b[age]"=normal(0, 1)`.
 fn apply(table: &mut toml::Table, change: &str) -> Result<(), RecipeError> {
@@ -527,6 +558,26 @@ mod tests {
         assert_eq!(Recipe::parse(&text, &[]).unwrap(), recipe);
         let changed = Recipe::parse(&text, &["model.family=gaussian".to_owned()]).unwrap();
         assert_eq!(changed.model.settings.text("family"), Some("gaussian"));
+    }
+
+    #[test]
+    fn another_sampler_takes_no_settings_of_the_first() {
+        let mut recipe = Recipe::parse(TEXT, &[]).unwrap();
+        recipe.run.warmup = Some(70);
+        let change = |recipe: &Recipe, changes: &[&str]| {
+            let changes: Vec<String> = changes.iter().map(|&change| change.to_owned()).collect();
+            recipe.changed(&changes).unwrap()
+        };
+        // Nothing was said of a sampler yet, so the length of warm-up is the user's.
+        let mut nuts = change(&recipe, &["sampler.id=nuts"]);
+        assert_eq!(nuts.run.warmup, Some(70));
+        nuts.sampler.settings.set("max_depth", Value::Int(8));
+        assert_eq!(change(&nuts, &["sampler.id=nuts"]), nuts);
+        let sgld = change(&nuts, &["sampler.batch=50", "sampler.id=sgld"]);
+        assert_eq!(sgld.sampler.id, "sgld");
+        assert_eq!(sgld.sampler.settings.int("batch"), Some(50));
+        assert_eq!(sgld.sampler.settings.int("max_depth"), None);
+        assert_eq!(sgld.run.warmup, None);
     }
 
     #[test]

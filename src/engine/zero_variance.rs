@@ -93,7 +93,7 @@ pub enum CorrectError {
     Regression(#[from] ZeroVarianceError),
 }
 
-/// Progress and cancellation, readable from another thread.
+/// Progress and cancellation of work on the draws of a run, readable from another thread.
 #[derive(Debug, Default)]
 pub struct CorrectControl {
     done: AtomicU64,
@@ -112,7 +112,17 @@ impl CorrectControl {
         self.cancel.load(Ordering::Relaxed)
     }
 
-    /// Share of the gradients that is there, 0 to 1.
+    /// What is to be done in all.
+    pub(super) fn expect(&self, total: u64) {
+        self.total.store(total, Ordering::Relaxed);
+    }
+
+    /// One draw is done.
+    pub(super) fn one_done(&self) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Share of the draws that is done, 0 to 1.
     pub fn progress(&self) -> f32 {
         let total = self.total.load(Ordering::Relaxed).max(1);
         self.done.load(Ordering::Relaxed) as f32 / total as f32
@@ -140,7 +150,7 @@ pub fn zero_variance(
     }
     let draws = chains.iter().map(|chain| chain.len()).min().unwrap_or(0);
     let total = (draws * chains.len()) as u64;
-    control.total.store(total, Ordering::Relaxed);
+    control.expect(total);
     let gradients = affordable(job.model.num_obs() as u64, total);
     let points = chains
         .par_iter()
@@ -211,7 +221,7 @@ fn points_of(
         if control.is_cancelled() {
             return Err(CorrectError::Cancelled);
         }
-        control.done.fetch_add(1, Ordering::Relaxed);
+        control.one_done();
     }
     Ok(points)
 }

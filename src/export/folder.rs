@@ -16,6 +16,7 @@ use crate::engine::checkpoint::{self, ChainMark};
 use crate::engine::clusters::{self, Clusters};
 use crate::engine::recipe::SAMPLE_PREFIX;
 use crate::engine::run::Continuation;
+use crate::engine::sensitivity::Sensitivity;
 use crate::engine::zero_variance::Corrected;
 use crate::engine::{ChainState, Job, Recipe, Report, RunView};
 use crate::samplers::{WEIGHT, weight_column};
@@ -39,6 +40,8 @@ pub struct Results {
     pub manifest: Option<Manifest>,
     /// Estimates corrected by control variates, if somebody asked for them.
     pub corrected: Option<Arc<Corrected>>,
+    /// How much prior and likelihood matter, if somebody asked.
+    pub sensitivity: Option<Arc<Sensitivity>>,
     /// The clusters, for samplers of partitions.
     pub clusters: Option<Arc<Clusters>>,
     /// Drawn partitions per chain, for samplers of partitions; empty where they are not in memory.
@@ -73,6 +76,7 @@ impl Results {
             summary: report.summary.clone(),
             manifest: Some(Manifest::of(job, view, report)),
             corrected: None,
+            sensitivity: None,
             clusters: report.clusters.clone(),
             labels: view
                 .chains
@@ -101,6 +105,7 @@ impl Results {
             summary,
             manifest: None,
             corrected: None,
+            sensitivity: None,
             warmup_of_chains: None,
             clusters: None,
             labels: Vec::new(),
@@ -323,6 +328,13 @@ impl RunFolder {
             results,
             &self.path.join(partitions::POINT),
         )?;
+        if !clusters.densities.is_empty() {
+            write(
+                find("density")?,
+                results,
+                &self.path.join(partitions::DENSITY),
+            )?;
+        }
         let mut draws = Vec::new();
         let path = self.path.join(partitions::DRAWS);
         partitions::write_draws(results, &mut draws).map_err(|error| {

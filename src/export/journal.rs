@@ -18,9 +18,10 @@ use serde::{Deserialize, Serialize};
 
 use super::manifest::{ChainManifest, Manifest};
 use super::{ExportError, Results};
-use crate::base::draws::DrawList;
+use crate::base::draws::{DrawList, LabelList};
 use crate::diagnostics::verdict::{VerdictInputs, judge};
 use crate::engine::checkpoint;
+use crate::engine::clusters::{self, Clusters};
 use crate::engine::monitor::{Report, is_stuck};
 use crate::engine::protocol::ChainView;
 use crate::engine::{ChainState, Job, Published, Run, RunState, RunView, StopReason};
@@ -46,6 +47,9 @@ struct Header {
     info_names: Vec<String>,
     /// Rows in one pass over the data.
     num_obs: usize,
+    /// Names of the units whose clusters are kept.
+    #[serde(default)]
+    units_kept: Vec<String>,
     manifest: Manifest,
 }
 
@@ -68,6 +72,9 @@ struct ChainFrame {
     draw_secs: f64,
     warmup_secs: f64,
     failure: Option<String>,
+    /// Partitions of these draws that are kept, with the number of the draw.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    labels: Vec<(u64, Vec<u32>)>,
 }
 
 /// Keeps the journal of a run on a thread of its own. Dropping it writes what is still missing.
@@ -189,6 +196,7 @@ impl Writer {
                 .map(|column| column.name.to_owned())
                 .collect(),
             num_obs: job.model.num_obs(),
+            units_kept: clusters::names_kept(job.model.as_ref()),
             manifest: Manifest::of(job, view, &Report::empty(job.model.params().len())),
         };
         // By a temporary name: a journal without a whole header says nothing.
@@ -253,7 +261,13 @@ impl Writer {
                     }
                 }
             }
+            let new = written as u64..(written + count) as u64;
+            let labels = chain.draws.labels.iter();
             chains.push(ChainFrame {
+                labels: labels
+                    .filter(|(number, _)| new.contains(number))
+                    .map(|(number, labels)| (number, labels.to_vec()))
+                    .collect(),
                 draws: count,
                 iterations: chain.iterations,
                 warmup_end: chain.warmup_end,
@@ -365,8 +379,12 @@ fn parse(bytes: &[u8]) -> Option<Results> {
     let count = header.manifest.chains.len();
     let mut draws = vec![DrawList::new(width); count];
     let mut info = vec![DrawList::new(num_info); count];
+    let mut labels = match header.units_kept[..] {
+        [] => Vec::new(),
+        _ => vec![clusters::label_list(count); count],
+    };
     let mut last = None;
-    while let Some((frame, numbers, after)) = next_frame(rest) {
+    while let Some((mut frame, numbers, after)) = next_frame(rest) {
         rest = after;
         let mut values = numbers
             .as_chunks::<8>()
@@ -386,9 +404,14 @@ fn parse(bytes: &[u8]) -> Option<Results> {
                 info.push(&row[width..]);
             }
         }
+        for (list, chain) in labels.iter_mut().zip(&mut frame.chains) {
+            for (number, labels) in chain.labels.drain(..) {
+                list.push(number, labels.into());
+            }
+        }
         last = Some(frame);
     }
-    Some(recovered(header, draws, info, last.as_ref()))
+    Some(recovered(header, draws, info, labels, last.as_ref()))
 }
 
 /// The first whole frame of `bytes`, its numbers, and what follows.
@@ -408,6 +431,7 @@ fn recovered(
     header: Header,
     draws: Vec<DrawList>,
     info: Vec<DrawList>,
+    labels: Vec<LabelList>,
     last: Option<&Frame>,
 ) -> Results {
     let mut manifest = header.manifest;
@@ -458,6 +482,12 @@ fn recovered(
         .copied()
         .filter(|&chain| is_stuck(&results.draws[chain]))
         .collect();
+    let partitions: Vec<&[u32]> = (usable.iter().filter_map(|&chain| labels.get(chain)))
+        .flat_map(|list| list.iter().map(|(_, labels)| labels.as_ref()))
+        .collect();
+    results.clusters = Clusters::of_labels(&header.units_kept, &partitions).map(Arc::new);
+    results.labels = labels;
+    results.units_kept = header.units_kept;
     let one_based = |chains: &[usize]| chains.iter().map(|chain| chain + 1).collect::<Vec<_>>();
     let title = samplers::find(&manifest.sampler)
         .map_or(manifest.sampler.as_str(), |entry| entry.spec.title);
@@ -550,6 +580,40 @@ mod tests {
         assert!(read(folder.path()).unwrap_err().0.contains("damaged"));
         remove(folder.path()).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn partitions_reach_the_journal_and_come_back() {
+        let mut recipe = Recipe::new("sample:churn", "dp-mixture", "~ age + plan");
+        recipe.run.chains = 2;
+        recipe.run.warmup = Some(2);
+        // More than a chain keeps, so that they are thinned.
+        recipe.run.draws = 110;
+        recipe.sampler.id = "dp-slice".to_owned();
+        let job = Job::prepare(&recipe, Path::new("."), None, &PrepareControl::default()).unwrap();
+        let mut run = Run::start(Arc::new(job), None, Arc::new(|| {})).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        // While it goes on, so that there is more than one frame where time allows.
+        let mut journal = Journal::start(folder.path(), &run);
+        run.join();
+        assert!(journal.finish());
+        let (view, back) = (run.view(), read(folder.path()).unwrap());
+        for (list, chain) in back.labels.iter().zip(&view.chains) {
+            assert_eq!(*list, chain.draws.labels);
+            assert_eq!(list.len(), 55);
+        }
+        assert_eq!(back.units_kept.len(), 1000);
+        let (mine, made) = (
+            back.clusters.unwrap(),
+            run.report().clusters.clone().unwrap(),
+        );
+        assert_eq!(
+            (&mine.partition, &mine.pairs),
+            (&made.partition, &made.pairs)
+        );
+        assert_eq!((&mine.units, &mine.together), (&made.units, &made.together));
+        assert_eq!(mine.profiles[0].size, made.profiles[0].size);
+        assert!(made.has_profiles() && !mine.has_profiles());
     }
 
     #[test]

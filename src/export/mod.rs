@@ -94,6 +94,13 @@ pub static FORMATS: &[Format] = &[
         file_name: partitions::POINT,
         write: partitions::write_point,
     },
+    Format {
+        id: "density",
+        title: "Predictive density, CSV",
+        about: "One row per point of each numeric column of a mixture: where a further unit would lie, with the 90 % band",
+        file_name: partitions::DENSITY,
+        write: partitions::write_density,
+    },
 ];
 
 /// The format called `id`; the error lists the known ones.

@@ -13,6 +13,8 @@ use crate::engine::clusters::{Clusters, label_list};
 pub const POINT: &str = "partition.csv";
 /// The drawn partitions, thinned, of the units kept.
 pub const DRAWS: &str = "partitions.csv";
+/// The predictive density of numeric columns.
+pub const DENSITY: &str = "density.csv";
 /// Profiles, common clusters, and what else panels show.
 pub const CLUSTERS: &str = "clusters.json";
 
@@ -30,6 +32,29 @@ pub fn write_point(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         let together = together.map_or("NA".to_owned(), |share| shortest(f64::from(share)));
         let cluster = (cluster + 1).to_string();
         writer.write_record([unit, &cluster, &together])?;
+    }
+    writer.flush()
+}
+
+/// One row per point of each numeric column: the predictive density there and its 90 % band, in the unit of the column.
+pub fn write_density(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    let densities = results
+        .clusters
+        .as_ref()
+        .map(|clusters| &clusters.densities);
+    let Some(densities) = densities.filter(|densities| !densities.is_empty()) else {
+        return Err(io::Error::other(
+            "the run has no predictive density, which only finished mixtures with numeric columns have",
+        ));
+    };
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(["column", "x", "density", "q5", "q95"])?;
+    for density in densities {
+        for (k, &x) in density.x.iter().enumerate() {
+            let numbers = [x, density.mean[k], density.low[k], density.high[k]].map(shortest);
+            let numbers = numbers.iter().map(String::as_str);
+            writer.write_record(std::iter::once(density.column.as_str()).chain(numbers))?;
+        }
     }
     writer.flush()
 }
@@ -78,6 +103,7 @@ mod tests {
     use super::*;
     use crate::base::draws::DrawList;
     use crate::engine::clusters::Pairs;
+    use crate::engine::clusters::predictive::Predictive;
 
     fn results() -> Results {
         let mut list = label_list(2);
@@ -97,6 +123,15 @@ mod tests {
                     shares: vec![1.0],
                 },
                 scatter: None,
+                densities: vec![Predictive {
+                    column: "x".to_owned(),
+                    edges: vec![0.0, 1.0],
+                    heights: vec![1.0],
+                    x: vec![0.25, 0.75],
+                    mean: vec![0.5, 1.0],
+                    low: vec![0.25, 0.75],
+                    high: vec![1.0, 1.5],
+                }],
             })),
             labels: vec![list, label_list(2)],
             units_kept: vec!["a, b".to_owned(), "c".to_owned(), "d".to_owned()],
@@ -119,11 +154,21 @@ mod tests {
         write_point(&results, &mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
         assert_eq!(text, "unit,cluster,together\n\"a, b\",2,0.5\nc,1,NA\n");
+
+        let mut bytes = Vec::new();
+        write_density(&results, &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert_eq!(
+            text,
+            "column,x,density,q5,q95\nx,0.25,0.5,0.25,1\nx,0.75,1,0.75,1.5\n"
+        );
         let without = Results {
             clusters: None,
             ..results
         };
         let error = write_point(&without, &mut Vec::new()).unwrap_err();
         assert!(error.to_string().contains("only mixtures have"));
+        let error = write_density(&without, &mut Vec::new()).unwrap_err();
+        assert!(error.to_string().contains("numeric columns"));
     }
 }

@@ -9,6 +9,7 @@ use super::manifest::Manifest;
 use super::{Results, number};
 use crate::diagnostics::SummaryRow;
 use crate::diagnostics::zero_variance::ZeroVarianceRow;
+use crate::engine::sensitivity::Sensitivity;
 use crate::engine::zero_variance::Corrected;
 
 /// Column names, in order.
@@ -97,6 +98,8 @@ struct Summary<'a> {
     variables: &'a [SummaryRow],
     #[serde(skip_serializing_if = "Option::is_none")]
     zero_variance: Option<&'a Corrected>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sensitivity: Option<&'a Sensitivity>,
     run: Option<&'a Manifest>,
 }
 
@@ -108,6 +111,7 @@ pub fn write_json(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let summary = Summary {
         variables: &results.summary,
         zero_variance: results.corrected.as_deref(),
+        sensitivity: results.sensitivity.as_deref(),
         run: results.manifest.as_ref(),
     };
     serde_json::to_writer_pretty(&mut *out, &summary)?;

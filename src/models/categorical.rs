@@ -22,7 +22,7 @@ use rand::RngExt as _;
 use rand_distr::{Distribution as _, Gamma};
 use statrs::function::gamma::ln_gamma;
 
-use super::elsewhere::{self, Code, Context, Elsewhere};
+use super::elsewhere::{self, Context, Elsewhere, Program};
 use super::simplex::{SimplexCounts, log_probabilities, log_sigmoid, position, sigmoid};
 use super::{
     AnchorRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, PriorSpec, Rows, Scratch,
@@ -76,55 +76,51 @@ fn describe(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
     let (concentration, _) = choose_concentration(levels, &context.options.priors)?;
     let name = &design.response.name;
     let (k, all) = (levels.len(), levels.join(", "));
-    let a: Vec<String> = concentration
-        .iter()
-        .map(|&a| elsewhere::number(a))
-        .collect();
-    let a = a.join(", ");
-    let mut code = Code::default();
-    code.line(0, "data {");
+    let (a, all) = (elsewhere::numbers(&concentration), elsewhere::comment(&all));
     // Weights need not be whole numbers.
     let weighted = design.weights.is_some();
-    code.line(
-        1,
-        &if weighted {
-            format!("vector<lower=0>[{k}] n;  // sums of weights of {all}")
-        } else {
-            format!("array[{k}] int<lower=0> n;  // rows of {all}")
-        },
-    );
-    code.line(0, "}");
-    code.line(0, "parameters {");
-    code.line(1, &format!("simplex[{k}] p;"));
-    code.line(0, "}");
-    code.line(0, "model {");
-    code.line(1, &format!("p ~ dirichlet([{a}]');"));
-    code.line(
-        1,
-        if weighted {
-            "target += sum(lmultiply(n, p));"
-        } else {
-            "n ~ multinomial(p);"
-        },
-    );
-    code.line(0, "}");
-    let counts = if weighted {
-        " Each row counts as often as its weight says."
+    let (counts, likelihood) = if weighted {
+        (
+            format!("vector<lower=0>[{k}] n;  // sums of weights of {all}"),
+            "target += sum(lmultiply(n, p));",
+        )
     } else {
-        ""
+        (
+            format!("array[{k}] int<lower=0> n;  // rows of {all}"),
+            "n ~ multinomial(p);",
+        )
+    };
+    let program = Program {
+        data: vec![counts],
+        parameters: vec![format!("simplex[{k}] p;")],
+        model: vec![format!("p ~ dirichlet([{a}]');"), likelihood.to_owned()],
+        ..Program::default()
     };
     Ok(Elsewhere {
         words: format!(
-            "Each category of `{name}` has its own probability, the same in all rows; together they make 1.{counts} \
-             Their prior is a Dirichlet distribution."
+            "Each of the {k} categories of `{name}` has its own probability, the same in all rows; together they make \
+             1.{} Their prior is a Dirichlet distribution with {}. {}",
+            context.weights(),
+            words_of(&concentration),
+            context.rows(),
         ),
         equation: format!("{name}[i] ~ categorical(p)\np ~ dirichlet({a})\ni = 1 … {}", design.rows_used),
-        stan: Ok(code.0),
+        stan: Ok(program.text()),
         brms: Err(
             "brms has no Dirichlet prior for the probabilities of categories: its family categorical() takes priors of log odds"
                 .to_owned(),
         ),
     })
+}
+
+/// The numbers of a Dirichlet distribution in words.
+fn words_of(concentration: &[f64]) -> String {
+    match concentration {
+        [a, rest @ ..] if rest.iter().all(|other| other == a) => {
+            format!("concentration {a} for each category")
+        }
+        all => format!("concentrations {}", elsewhere::numbers(all)),
+    }
 }
 
 /// a of the text `dirichlet(a)`.
@@ -342,6 +338,13 @@ impl Model for CategoricalModel {
             *grad = a * sigmoid(-u) - after * sigmoid(u);
         }
         log_density
+    }
+
+    fn log_prior_density(&self, u: &[f64]) -> Option<f64> {
+        let mut log_p = vec![0.0; self.concentration.len()];
+        log_probabilities(u, &mut log_p);
+        let terms = self.concentration.iter().zip(&log_p);
+        Some(terms.map(|(a, log)| (a - 1.0) * log).sum())
     }
 
     fn prior_range(&self, _index: usize) -> Option<(f64, f64)> {

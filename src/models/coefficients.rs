@@ -49,12 +49,7 @@ impl ResponseScale {
     /// # Errors
     /// It is the same in all rows.
     pub fn of(design: &Design) -> Result<Self, ModelError> {
-        let offset = |i: usize| design.offset.as_ref().map_or(0.0, |offset| offset[i]);
-        let values = || design.y.iter().enumerate().map(|(i, y)| y - offset(i));
-        let n = design.y.len() as f64;
-        let mean = values().sum::<f64>() / n;
-        let variance = values().map(|y| (y - mean).powi(2)).sum::<f64>() / n;
-        let scale = variance.sqrt();
+        let [mean, scale] = design.response_units();
         // The same relative width as that of a constant predictor.
         if scale.is_nan() || scale <= 1e-14 * mean.abs() {
             let less = if design.offset.is_some() {
@@ -228,16 +223,20 @@ impl Coefficients {
     pub fn position(&self, theta: &[f64], u: &mut [f64]) {
         let dim = self.len();
         u[..dim].copy_from_slice(&theta[..dim]);
-        if self.report_standardized {
-            return;
+        if !self.report_standardized {
+            self.standardise(&mut u[..dim]);
         }
+    }
+
+    /// Turns raw coefficients (P) into u, in place.
+    fn standardise(&self, u: &mut [f64]) {
         let (design, response) = (&self.design, self.response);
-        for j in usize::from(design.has_intercept)..dim {
-            u[j] = theta[j] * design.raw_scale[j] / response.scale;
-        }
         if design.has_intercept {
-            let at_average = theta[0] + dot(&theta[1..dim], &design.raw_center[1..]);
+            let at_average = u[0] + dot(&u[1..], &design.raw_center[1..]);
             u[0] = (at_average - response.centre) / response.scale;
+        }
+        for j in usize::from(design.has_intercept)..u.len() {
+            u[j] = u[j] * design.raw_scale[j] / response.scale;
         }
     }
 
@@ -246,23 +245,12 @@ impl Coefficients {
     /// # Errors
     /// Why it cannot be done.
     pub fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
-        if self.response.identity {
-            return Err(
-                "its priors and scales are those of the response, which every simulation changes",
-            );
-        }
+        let u = &mut u[..self.len()];
         for (u, prior) in u.iter_mut().zip(&self.priors) {
             *u = prior.draw(rng).ok_or(FLAT)?;
         }
         if self.on_raw {
-            let design = &self.design;
-            let len = self.len();
-            if design.has_intercept {
-                u[0] += dot(&u[1..len], &design.raw_center[1..]);
-            }
-            for j in usize::from(design.has_intercept)..len {
-                u[j] *= design.raw_scale[j];
-            }
+            self.standardise(u);
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ use crate::data::design::Design;
 use crate::data::response::ResponseUse;
 
 mod cases;
+mod priors;
 
 pub(super) use cases::{
     NUM_OBS, Shape, add_group_terms, categorical_design, design, example_design, grouped_design,

@@ -27,6 +27,7 @@ use std::sync::Arc;
 
 use statrs::function::gamma::ln_gamma;
 
+use super::elsewhere::{Context, Elsewhere};
 use super::{
     AnchorRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, PriorSpec, Rows, Scratch,
     Template,
@@ -38,13 +39,15 @@ use crate::data::response::ResponseUse;
 
 pub mod concentration;
 pub mod counts;
+mod described;
 pub mod mixture;
 pub mod numeric;
 mod reading;
+mod simulate;
 
 pub use concentration::AlphaPrior;
 pub use mixture::{Mixture, NUM_WEIGHTS};
-use numeric::NormalPrior;
+use numeric::{NormalPrior, Numeric};
 
 /// α, where the user sets none: that of Escobar and West's examples.
 const DEFAULT_ALPHA: AlphaPrior = AlphaPrior::Gamma {
@@ -114,6 +117,12 @@ impl Template for DpMixture {
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
         Ok(Arc::new(DpMixtureModel::new(&design, options)?))
+    }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        let priors = Priors::read(&context.options.priors)?;
+        let mixture = reading::mixture(context.design, context.options, &priors)?;
+        Ok(described::describe(context, &mixture))
     }
 }
 
@@ -187,6 +196,8 @@ impl Priors {
 struct DpMixtureModel {
     params: Vec<ParamInfo>,
     mixture: Mixture,
+    /// Whether rows are units of numeric columns, all of which take part.
+    can_simulate: bool,
 }
 
 impl DpMixtureModel {
@@ -194,7 +205,13 @@ impl DpMixtureModel {
         let priors = Priors::read(&options.priors)?;
         let mixture = reading::mixture(design, options, &priors)?;
         let params = params(&mixture, priors.alpha.1);
-        Ok(Self { params, mixture })
+        Ok(Self {
+            can_simulate: design.group_terms.is_empty()
+                && mixture.counts.is_none()
+                && mixture.num_held_out() == 0,
+            params,
+            mixture,
+        })
     }
 }
 
@@ -291,6 +308,22 @@ impl Model for DpMixtureModel {
     fn log_prior(&self, _u: &[f64], grad: &mut [f64]) -> f64 {
         grad.fill(f64::NAN);
         f64::NAN
+    }
+
+    fn values_per_row(&self) -> usize {
+        self.mixture.numeric.as_ref().map_or(1, Numeric::dim)
+    }
+
+    fn draw_all(
+        &self,
+        rng: &mut ChainRng,
+        u: &mut [f64],
+        values: &mut [f64],
+    ) -> Result<(), &'static str> {
+        if !self.can_simulate {
+            return Err(simulate::NUMBERS_ONLY);
+        }
+        simulate::draw(&self.mixture, rng, u, values).ok_or(simulate::NUMBERS_ONLY)
     }
 
     fn prior_density(&self, index: usize, value: f64) -> Option<f64> {

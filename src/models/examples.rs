@@ -17,6 +17,7 @@ use crate::base::settings::{Default as FieldDefault, Field, Kind};
 use crate::data::design::{Design, Predictor};
 use crate::data::response::ResponseKind;
 
+mod described;
 mod gaussian_mixture;
 mod multivariate_t;
 mod normal_gamma;
@@ -57,6 +58,10 @@ trait Example: Send + Sync + 'static {
     }
     /// See [`Model::log_prior`].
     fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64;
+    /// log|∂θ/∂u|, which [`Self::log_prior`] contains.
+    fn log_jacobian(&self, _u: &[f64]) -> f64 {
+        0.0
+    }
     /// See [`Model::add_neg_hessian_log_prior`].
     fn add_prior_curvature(&self, u: &[f64], hessian: &mut [f64]);
     /// See [`Model::prior_density`].
@@ -301,6 +306,11 @@ impl<E: Example> Model for ExampleModel<E> {
 
     fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
         self.example.log_prior(u, grad)
+    }
+
+    fn log_prior_density(&self, u: &[f64]) -> Option<f64> {
+        let log_prior = self.example.log_prior(u, &mut vec![0.0; u.len()]);
+        Some(log_prior - self.example.log_jacobian(u))
     }
 
     fn prior_density(&self, index: usize, value: f64) -> Option<f64> {

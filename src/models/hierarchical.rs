@@ -33,6 +33,7 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 use statrs::function::gamma::ln_gamma;
 
+use super::elsewhere::{Context, Elsewhere};
 use super::glm::Family;
 use super::hierarchy::Hierarchy;
 use super::logistic::{SignedBernoulli, WeightedBinomial, signed_rows, weighted_rows};
@@ -52,6 +53,7 @@ use coordinates::{Layout, MAX_TERMS, PopulationPrior};
 use rows::{GroupedRows, SEGMENT};
 
 mod coordinates;
+mod described;
 mod options;
 mod predicts;
 mod rows;
@@ -101,6 +103,10 @@ impl Template for Hierarchical {
             let data = weighted_rows(&design);
             build(WeightedBinomial, design, &data, options)
         }
+    }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        described::describe(context)
     }
 }
 
@@ -518,8 +524,6 @@ impl<F: Family> Model for HierarchicalModel<F> {
 
     /// μ near 0, Σ near I, groups from N(μ, Σ).
     fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
-        let p = self.layout.terms;
-        let (mut lower, mut theta) = (vec![0.0; p * p], vec![0.0; p]);
         for (j, u) in u.iter_mut().enumerate() {
             *u = if self.layout.factor().contains(&j) {
                 rng.random_range(-0.5..0.5)
@@ -527,19 +531,30 @@ impl<F: Family> Model for HierarchicalModel<F> {
                 rng.sample(StandardNormal)
             };
         }
-        self.layout.write_lower(u, &mut lower);
-        for g in 0..self.layout.groups {
-            let noncentred = Layout {
-                centred: false,
-                ..self.layout
-            };
-            noncentred.write_theta(u, &lower, g, &mut theta);
-            self.layout.read_theta(g, &theta, u);
+        self.layout.read_deviations(u);
+    }
+
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+        let p = self.layout.terms;
+        let (mut mu, mut lower) = (vec![0.0; p], vec![0.0; p * p]);
+        self.prior
+            .niw
+            .draw(&mut Cholesky::empty(p), rng, &mut mu, &mut lower)
+            .map_err(|_not_positive| "the scale of its prior of Sigma is not positive definite")?;
+        self.layout.read_population(&mu, &lower, u);
+        for z in &mut u[self.layout.factor().end..] {
+            *z = rng.sample(StandardNormal);
         }
+        self.layout.read_deviations(u);
+        Ok(())
     }
 
     fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
         self.layout.log_prior(&self.prior, u, grad)
+    }
+
+    fn log_prior_density(&self, u: &[f64]) -> Option<f64> {
+        Some(self.layout.log_prior_density(&self.prior, u))
     }
 
     /// μ_j and θ_gj are Student-t with ν − P + 1 degrees of freedom, Σ_jj is inverse-gamma; covariances have no closed form.

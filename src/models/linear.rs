@@ -18,6 +18,7 @@ use std::f64::consts::PI;
 use std::sync::Arc;
 
 use super::coefficients::{INTERCEPT, ResponseScale, SLOPES};
+use super::elsewhere::{Context, Elsewhere, Glm, SIGMA, comment};
 use super::glm::{Curvature, Family, LANES, Lane, Terms};
 use super::outcome::Outcome;
 use super::positive::{PositivePrior, PositiveSpec};
@@ -93,6 +94,8 @@ impl Family for Normal {
 }
 
 impl Respond for Normal {
+    const NORMAL: bool = true;
+
     fn outcome(&self, sigma: &Sigma) -> Outcome {
         Outcome::Normal {
             sd: sigma.log.exp(),
@@ -174,6 +177,32 @@ impl Template for Linear {
         };
         Regression::model(parts, &Self::SPEC.priors, options)
     }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        Ok(described(context)?.describe())
+    }
+}
+
+/// The regression in other notations.
+pub(super) fn described<'a>(context: &Context<'a>) -> Result<Glm<'a>, ModelError> {
+    let name = &context.design.response.name;
+    Ok(Glm {
+        context: *context,
+        predicted: format!("The mean of `{name}`"),
+        given: format!(
+            "`{name}` varies around this mean normally with standard deviation `sigma`."
+        ),
+        response: vec![format!("{name}[i] ~ normal(eta[i], sigma)")],
+        scale: ResponseScale::of(context.design)?,
+        stan_data: vec![format!("vector[N] y;  // {}", comment(name))],
+        stan_density: "normal",
+        stan_arguments: vec!["eta[]".to_owned(), SIGMA.name.to_owned()],
+        continuous: true,
+        auxiliaries: vec![SIGMA],
+        r_response: Vec::new(),
+        brms_family: "gaussian()",
+        brms_priors: Vec::new(),
+    })
 }
 
 #[cfg(test)]

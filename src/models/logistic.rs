@@ -199,11 +199,12 @@ impl Template for Logistic {
     }
 
     fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
-        describe(context)
+        Ok(described(context).describe())
     }
 }
 
-fn describe(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+/// The regression in other notations.
+pub(super) fn described<'a>(context: &Context<'a>) -> Glm<'a> {
     let design = context.design;
     let name = &design.response.name;
     let quoted_name = crate::data::formula::quote_name(name);
@@ -213,42 +214,48 @@ fn describe(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
     };
     let mut regression = Glm {
         context: *context,
-        priors: context.coefficient_priors(),
         predicted: format!("The log odds of a success among the trials that `{name}` counts"),
+        given: "Successes among trials are binomial.".to_owned(),
         response: vec![
             format!("{name}[i] ~ binomial(trials[i], p[i])"),
             "logit(p[i]) = eta[i]".to_owned(),
         ],
+        scale: ResponseScale::LINK,
         stan_data: vec![
-            format!("array[N] int<lower=0> y;  // successes: {name}"),
+            format!(
+                "array[N] int<lower=0> y;  // successes: {}",
+                elsewhere::comment(name)
+            ),
             "array[N] int<lower=1> trials;".to_owned(),
         ],
         stan_density: "binomial_logit",
-        stan_before: &["trials"],
-        stan_after: &[],
+        stan_arguments: vec!["trials[]".to_owned(), "eta[]".to_owned()],
         continuous: false,
-        stan_parameters: Vec::new(),
+        auxiliaries: Vec::new(),
         r_response: Vec::new(),
         brms_family: "binomial()",
+        brms_priors: Vec::new(),
     };
     if let Some(success) = binary {
         regression.predicted = format!("The log odds that `{name}` is `{success}`");
+        regression.given = String::new();
         regression.response = vec![
             format!("[{name}[i] = {success}] ~ bernoulli(p[i])"),
             "logit(p[i]) = eta[i]".to_owned(),
         ];
         regression.stan_data = vec![format!(
-            "array[N] int<lower=0, upper=1> y;  // 1 where {name} is {success}"
+            "array[N] int<lower=0, upper=1> y;  // {}",
+            elsewhere::comment(&format!("1 where {name} is {success}"))
         )];
         regression.stan_density = "bernoulli_logit";
-        regression.stan_before = &[];
+        regression.stan_arguments = vec!["eta[]".to_owned()];
         regression.r_response = vec![format!(
             "data${quoted_name} <- as.integer(data${quoted_name} == {})",
             elsewhere::quoted(success)
         )];
         regression.brms_family = "bernoulli()";
     }
-    Ok(regression.describe())
+    regression
 }
 
 fn model_of<F: Respond>(

@@ -34,15 +34,16 @@ use std::sync::Arc;
 
 use rand::RngExt as _;
 
-use super::coefficients::{Coefficients, INTERCEPT, ResponseScale, SLOPES};
+use super::coefficients::{Coefficients, FLAT, INTERCEPT, ResponseScale, SLOPES};
+use super::elsewhere::{Context, Elsewhere};
 use super::glm::GlmRows;
-use super::linear::{Normal, number_row, sigma};
-use super::logistic::{WeightedBinomial, weighted_rows};
-use super::negative_binomial::{NegativeBinomialCounts, shape};
+use super::linear::{self, Normal, number_row, sigma};
+use super::logistic::{self, WeightedBinomial, weighted_rows};
+use super::negative_binomial::{self, NegativeBinomialCounts, shape};
 use super::outcome::Predicts;
-use super::poisson::{PoissonCounts, count_row};
+use super::poisson::{self, PoissonCounts, count_row};
 use super::positive::{Positive, PositivePrior};
-use super::prior::{Prior, read_call, refusal};
+use super::prior::{Prior, PriorRows, read_call, refusal};
 use super::regression::{Parts, Respond, rows_with, value_or};
 use super::{
     AnchorRows, Block, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, PriorSpec, Rows,
@@ -54,11 +55,14 @@ use crate::base::settings::{Default as DefaultValue, Field, Kind};
 use crate::data::design::Design;
 use crate::data::response::ResponseUse;
 use parameters::{check_keys, effect_params, make_term};
-use terms::GroupTerm;
 
 mod parameters;
 mod predicts;
 mod terms;
+mod view;
+
+pub use terms::{GroupTerm, Lower, MAX_CORRELATIONS, MAX_EFFECTS};
+pub use view::MixedEffects;
 
 /// Rows per group and effect from which `auto` centres: the likelihood then knows an effect some ten times better than its
 /// prior does.
@@ -204,6 +208,17 @@ impl Template for Mixed {
                 MixedModel::model(parts, Some(0.0), options)
             }
         }
+    }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        let family = context.options.settings.text("family");
+        let regression = match family.unwrap_or("gaussian") {
+            "bernoulli" | "binomial" => logistic::described(context),
+            "poisson" => poisson::described(context),
+            "negative_binomial" => negative_binomial::described(context),
+            _ => linear::described(context)?,
+        };
+        Ok(regression.describe())
     }
 }
 
@@ -509,6 +524,20 @@ impl<F: Respond> Model for MixedModel<F> {
         }
     }
 
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+        self.coefficients.draw_prior(rng, u)?;
+        for (a, auxiliary) in u[self.coefficients.len()..]
+            .iter_mut()
+            .zip(&self.auxiliaries)
+        {
+            *a = auxiliary.draw(rng).ok_or(FLAT)?;
+        }
+        for term in &self.terms {
+            term.draw_prior(rng, u).ok_or(FLAT)?;
+        }
+        Ok(())
+    }
+
     fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
         let mut value = self.coefficients.log_prior(u, grad);
         for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
@@ -521,6 +550,16 @@ impl<F: Respond> Model for MixedModel<F> {
             value += term.log_prior(u, grad);
         }
         value
+    }
+
+    fn log_prior_density(&self, u: &[f64]) -> Option<f64> {
+        let len = self.coefficients.len();
+        let mut value = self.coefficients.log_prior(u, &mut vec![0.0; len]);
+        for (auxiliary, &a) in self.auxiliaries.iter().zip(&u[len..]) {
+            value += auxiliary.log_prior(a)[0] - a;
+        }
+        let of_terms = self.terms.iter().map(|term| term.log_prior_density(u));
+        Some(value + of_terms.sum::<f64>())
     }
 
     fn prior_range(&self, index: usize) -> Option<(f64, f64)> {
@@ -688,6 +727,10 @@ impl<F: Respond> Model for MixedModel<F> {
         }
     }
 
+    fn mixed_effects(&self) -> Option<&dyn MixedEffects> {
+        Some(self)
+    }
+
     fn blocks(&self) -> Vec<Block> {
         let mut blocks = Vec::new();
         let mut add = |name: &str, coordinates: Range<usize>| {
@@ -704,6 +747,89 @@ impl<F: Respond> Model for MixedModel<F> {
             add(&format!("r[{}]", term.group), term.effects.clone());
         }
         blocks
+    }
+}
+
+impl<F: Respond> MixedEffects for MixedModel<F> {
+    fn terms(&self) -> &[GroupTerm] {
+        &self.terms
+    }
+
+    fn num_coefficients(&self) -> usize {
+        self.coefficients.len()
+    }
+
+    fn num_auxiliaries(&self) -> usize {
+        self.auxiliaries.len()
+    }
+
+    fn num_effects(&self) -> usize {
+        self.num_effects
+    }
+
+    fn covariates(&self, row: usize) -> &[f64] {
+        &self.rows.row(row)[..self.rows.num_columns()]
+    }
+
+    fn coefficient_prior(&self) -> PriorRows {
+        self.coefficients.prior_rows()
+    }
+
+    fn auxiliary_prior(&self, a: f64) -> [f64; 3] {
+        self.auxiliaries
+            .first()
+            .map_or([0.0; 3], |auxiliary| auxiliary.log_prior(a))
+    }
+
+    fn normal_row(&self, row: usize) -> Option<[f64; 2]> {
+        let extra = &self.rows.row(row)[self.rows.num_columns()..];
+        F::NORMAL.then(|| [extra[0], extra[1]])
+    }
+
+    fn slopes(
+        &self,
+        head: &[f64],
+        effects: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        out: &mut [f64],
+    ) {
+        let width = 1 + F::AUX;
+        self.rows.each_row(
+            head,
+            rows,
+            &mut scratch.tile,
+            |i| self.shift(effects, i),
+            F::terms::<false>,
+            |k, _x, lane, row| {
+                out[k * width] = row.residual[lane];
+                for m in 0..F::AUX {
+                    out[k * width + 1 + m] = row.aux[m][lane];
+                }
+            },
+        );
+    }
+
+    fn curvatures(
+        &self,
+        head: &[f64],
+        effects: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        out: &mut [f64],
+    ) {
+        self.rows.each_row(
+            head,
+            rows,
+            &mut scratch.tile,
+            |i| self.shift(effects, i),
+            F::curvature,
+            |k, _x, lane, row| out[k] = row.zz[lane],
+        );
+    }
+
+    fn row_scratch(&self) -> Scratch {
+        self.rows.scratch()
     }
 }
 

@@ -20,6 +20,7 @@ use crate::data::design::Design;
 use crate::data::response::ResponseUse;
 
 pub mod categorical;
+pub mod choice;
 mod coefficients;
 #[cfg(test)]
 mod conformance;
@@ -47,6 +48,7 @@ pub mod testing;
 pub use dp_mixture::Mixture;
 pub use effects::{Effect, effect_of};
 pub use hierarchy::Hierarchy;
+pub use mixed::MixedEffects;
 pub use outcome::Predicts;
 pub use simplex::SimplexCounts;
 
@@ -166,6 +168,12 @@ pub trait Model: Send + Sync {
 
     /// log p(θ(u)) + log|∂θ/∂u|, dropping constants; overwrites `grad` (D).
     fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64;
+    /// log p(θ) of the parameters that have a prior of their own, on the scale on which it is stated: without |∂θ/∂u|, and
+    /// without the distribution of effects of groups, which is part of the model; constants dropped. Power scaling of the
+    /// prior raises this. `None` for a model that does not say.
+    fn log_prior_density(&self, _u: &[f64]) -> Option<f64> {
+        None
+    }
     /// The interval that a picture of the prior of reported quantity `index` shows; `None` if it has no density, or one
     /// that is symmetric about 0.
     fn prior_range(&self, _index: usize) -> Option<(f64, f64)> {
@@ -192,6 +200,20 @@ pub trait Model: Send + Sync {
     /// Why it cannot be done, in words that can follow "template `id` cannot, because ".
     fn draw_prior(&self, _rng: &mut ChainRng, _u: &mut [f64]) -> Result<(), &'static str> {
         Err("it does not say how to draw from its prior")
+    }
+    /// Draws a position from the prior, and what [`Self::simulate`] gives for all rows at it (N×C).
+    ///
+    /// # Errors
+    /// As for [`Self::draw_prior`].
+    fn draw_all(
+        &self,
+        rng: &mut ChainRng,
+        u: &mut [f64],
+        values: &mut [f64],
+    ) -> Result<(), &'static str> {
+        self.draw_prior(rng, u)?;
+        self.simulate(u, Rows::All, rng, values);
+        Ok(())
     }
     /// Simulated responses for `rows` (B), or rows as they are in the data, without scaling, where there is no response (B×C).
     fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]);
@@ -283,6 +305,11 @@ pub trait Model: Send + Sync {
     }
     /// The view of a model that predicts outcomes of new rows.
     fn predicts(&self) -> Option<&dyn Predicts> {
+        None
+    }
+
+    /// The view of a mixed model by its parts.
+    fn mixed_effects(&self) -> Option<&dyn MixedEffects> {
         None
     }
 }
@@ -423,10 +450,8 @@ pub trait Template: 'static {
     /// The same model in words, as an equation and as code of other programs.
     ///
     /// # Errors
-    /// Priors that are not understood; that nobody has written it down.
-    fn elsewhere(_context: &elsewhere::Context<'_>) -> Result<elsewhere::Elsewhere, ModelError> {
-        Err(elsewhere::not_written(Self::SPEC.id))
-    }
+    /// Priors that are not understood.
+    fn elsewhere(context: &elsewhere::Context<'_>) -> Result<elsewhere::Elsewhere, ModelError>;
 }
 
 /// A function that builds a model, see [`Template::build`].
@@ -507,7 +532,7 @@ impl ModelEntry {
 /// Heading of small models for teaching and tests.
 pub const EXAMPLES: &str = "Examples";
 /// Heading of the templates for rows in groups.
-const GROUPS: &str = "Groups";
+pub const GROUPS: &str = "Groups";
 
 /// All templates, in the order in which lists show them; those of a group stand together.
 pub static REGISTRY: &[ModelEntry] = &[

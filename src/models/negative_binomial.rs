@@ -18,9 +18,10 @@
 use std::sync::Arc;
 
 use super::coefficients::{INTERCEPT, ResponseScale, SLOPES};
+use super::elsewhere::{Auxiliary, Context, Elsewhere, Glm};
 use super::glm::{Curvature, Family, LANES, Lane, Terms, exp};
 use super::outcome::Outcome;
-use super::poisson::{check_counts, count_row};
+use super::poisson::{self, check_counts, count_row};
 use super::positive::{PositivePrior, PositiveSpec};
 use super::regression::{Parts, Regression, Respond, priors_with, rows_with};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Template};
@@ -142,6 +143,34 @@ impl Template for NegativeBinomial {
             design,
         };
         Regression::model(parts, &Self::SPEC.priors, options)
+    }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        Ok(described(context).describe())
+    }
+}
+
+/// The regression in other notations.
+pub(super) fn described<'a>(context: &Context<'a>) -> Glm<'a> {
+    let name = &context.design.response.name;
+    Glm {
+        given: format!(
+            "`{name}` is a negative binomial count, whose variance is mean + mean²/`shape`."
+        ),
+        response: vec![
+            format!("{name}[i] ~ neg_binomial_2(mu[i], shape), with variance mu[i] + mu[i]²/shape"),
+            "log(mu[i]) = eta[i]".to_owned(),
+        ],
+        stan_density: "neg_binomial_2_log",
+        stan_arguments: vec!["eta[]".to_owned(), "shape".to_owned()],
+        auxiliaries: vec![Auxiliary {
+            name: "shape",
+            what: "shape of the overdispersion",
+            lower: 0.0,
+            has_unit: false,
+        }],
+        brms_family: "negbinomial()",
+        ..poisson::described(context)
     }
 }
 

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use statrs::function::gamma::ln_gamma;
 
 use super::coefficients::ResponseScale;
+use super::elsewhere::{Context, Elsewhere, Glm, comment};
 use super::glm::{Curvature, Family, LANES, Lane, MAX_AUX, Terms, exp};
 use super::outcome::Outcome;
 use super::regression::{COEFFICIENT_PRIORS, Fit, Parts, Regression, Respond, rows_with, value_or};
@@ -151,6 +152,33 @@ impl Template for Poisson {
             design,
         };
         Regression::model(parts, &Self::SPEC.priors, options)
+    }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        Ok(described(context).describe())
+    }
+}
+
+/// The regression in other notations.
+pub(super) fn described<'a>(context: &Context<'a>) -> Glm<'a> {
+    let name = &context.design.response.name;
+    Glm {
+        context: *context,
+        predicted: format!("The logarithm of the expected `{name}`"),
+        given: format!("`{name}` is a Poisson count, whose variance is its mean."),
+        response: vec![
+            format!("{name}[i] ~ poisson(mu[i])"),
+            "log(mu[i]) = eta[i]".to_owned(),
+        ],
+        scale: ResponseScale::LINK,
+        stan_data: vec![format!("array[N] int<lower=0> y;  // {}", comment(name))],
+        stan_density: "poisson_log",
+        stan_arguments: vec!["eta[]".to_owned()],
+        continuous: false,
+        auxiliaries: Vec::new(),
+        r_response: Vec::new(),
+        brms_family: "poisson()",
+        brms_priors: Vec::new(),
     }
 }
 

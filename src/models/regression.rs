@@ -45,6 +45,9 @@ pub(super) const fn priors_with(classes: &'static [(&'static str, &'static str)]
 
 /// What a family says besides its likelihood.
 pub(super) trait Respond: Family {
+    /// Whether rows are normal around their predictor and begin with response and weight after the covariates.
+    const NORMAL: bool = false;
+
     /// The distribution of a response, in internal units, around its linear predictor.
     fn outcome(&self, shared: &Self::Shared) -> Outcome;
 
@@ -263,6 +266,11 @@ impl<F: Respond> Model for Regression<F> {
             *grad = slope;
         }
         log_density
+    }
+
+    fn log_prior_density(&self, u: &[f64]) -> Option<f64> {
+        let log_jacobian: f64 = u[self.coefficients.len()..].iter().sum();
+        Some(self.log_prior(u, &mut vec![0.0; u.len()]) - log_jacobian)
     }
 
     fn prior_range(&self, index: usize) -> Option<(f64, f64)> {

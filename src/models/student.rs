@@ -18,8 +18,9 @@ use std::f64::consts::PI;
 use std::sync::Arc;
 
 use super::coefficients::{INTERCEPT, ResponseScale, SLOPES};
+use super::elsewhere::{self, Auxiliary, Context, Elsewhere};
 use super::glm::{Curvature, Family, LANES, Lane, Terms};
-use super::linear::{check_numbers, number_row, sigma};
+use super::linear::{self, check_numbers, number_row, sigma};
 use super::outcome::Outcome;
 use super::positive::{PositivePrior, PositiveSpec};
 use super::regression::{Parts, Regression, Respond, priors_with, rows_with};
@@ -272,6 +273,38 @@ impl Template for Student {
             auxiliaries: vec![sigma, nu],
         };
         Regression::model(parts, &Self::SPEC.priors, options)
+    }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        let name = &context.design.response.name;
+        let mut regression = linear::described(context)?;
+        let nu = match context.options.settings.real("nu") {
+            Some(nu) => {
+                let nu = elsewhere::number(nu);
+                let fixed = format!("set_prior(\"constant({nu})\", class = \"nu\")");
+                regression.brms_priors.push(fixed);
+                nu
+            }
+            None => {
+                regression.auxiliaries.push(Auxiliary {
+                    name: "nu",
+                    what: "degrees of freedom",
+                    lower: LEAST_NU,
+                    has_unit: false,
+                });
+                "nu".to_owned()
+            }
+        };
+        regression.predicted = format!("The middle of `{name}`");
+        regression.given = format!(
+            "`{name}` varies around it as a Student t with {nu} degrees of freedom and scale `sigma`, so that outliers \
+             count less than with normal noise."
+        );
+        regression.response = vec![format!("{name}[i] ~ student_t({nu}, eta[i], sigma)")];
+        regression.stan_density = "student_t";
+        regression.stan_arguments.insert(0, nu);
+        regression.brms_family = "student()";
+        Ok(regression.describe())
     }
 }
 

@@ -44,7 +44,7 @@ pub enum StepError {
     },
     /// A matrix that must be positive definite was not.
     #[error(
-        "{what} was not positive definite at iteration {iter}; a larger minibatch or a stronger prior helps"
+        "{what} was not positive definite at iteration {iter}; a stronger prior helps, and a larger minibatch if the sampler uses one"
     )]
     NotPositiveDefinite {
         /// Which matrix.

@@ -1,13 +1,14 @@
 //! What `auto` chooses, how the other samplers rank, and why, in a sentence each.
 //!
-//! The rule: an exact sampler as long as it is affordable, then the one with the smallest bias. What is affordable is
+//! The rule: an exact sampler as long as one is affordable, those that pass over all rows before those that do not, then
+//! the one with the smallest bias. What is affordable is
 //! decided by counting work, never by a clock, so that the same data get the same advice on every machine.
 //!
 //! A sampler says what the adviser must know in its [`SamplerSpec`] and, where the ordinary does not fit, in
 //! [`Sampler::ADVICE`](super::Sampler::ADVICE); nothing here names a sampler.
 
 use super::langevin::centred_batch;
-use super::{REGISTRY, SamplerEntry, SamplerSpec, Target};
+use super::{Family, REGISTRY, SamplerEntry, SamplerSpec, Target};
 use crate::models::Model;
 
 /// Effective draws of an ordinary run, all chains and warm-up: 4 × (1000 + 1000).
@@ -53,6 +54,8 @@ pub enum Work {
 pub enum Standing {
     /// `auto` may take it.
     Auto,
+    /// The same, after those of [`Self::Auto`] that are as good: exact without passes over all rows, for tall data.
+    Tall,
     /// A choice for those who want it; `auto` takes it only where it may take nothing else.
     Alternative,
     /// For comparison with others; never recommended.
@@ -281,14 +284,18 @@ impl Judged {
     }
 
     /// The smaller the better for `auto`.
-    fn order_of_auto(&self) -> (u8, u8) {
+    fn order_of_auto(&self) -> (u8, u8, bool) {
         let standing = match self.standing {
-            Standing::Auto => 0,
+            Standing::Auto | Standing::Tall => 0,
             Standing::Alternative => 1,
             Standing::Comparison => 2,
         };
         // A sampler without a refusal comes before all that have one.
-        (standing + 3 * u8::from(self.refusal.is_some()), self.tier())
+        (
+            standing + 3 * u8::from(self.refusal.is_some()),
+            self.tier(),
+            self.standing == Standing::Tall,
+        )
     }
 
     fn time(&self) -> String {
@@ -363,6 +370,9 @@ fn reason(chosen: &Judged, others: &[Judged], facts: &Facts) -> String {
     }
     if chosen.exact() && facts.target.simplex.is_some() {
         return CONJUGATE.to_owned();
+    }
+    if chosen.exact() && chosen.spec.family == Family::Mixture {
+        return format!("{title}: it is exact, and of the samplers of partitions it mixes best");
     }
     if chosen.exact() && chosen.traits.grouped {
         return format!(
@@ -468,7 +478,13 @@ mod tests {
     fn small_data_get_the_exact_sampler_and_tall_data_the_fast_one() {
         assert_eq!(advise(&facts(target(5000, 10))).sampler, "nuts");
         assert_eq!(advise(&facts(target(100_000, 3))).sampler, "nuts");
-        assert_eq!(advise(&facts(target(5_000_000, 10))).sampler, "sgld-cv");
+        let tall = advise(&facts(target(5_000_000, 10)));
+        assert_eq!(tall.sampler, "zig-zag");
+        assert!(tall.reason.contains("exact"), "{}", tall.reason);
+        // Where nothing exact suits but what takes hours, the smallest bias.
+        let mut facts = facts(target(5_000_000, 10));
+        facts.refusals.push(("zig-zag", "needs bounds".to_owned()));
+        assert_eq!(advise(&facts).sampler, "sgld-cv");
     }
 
     #[test]
@@ -476,6 +492,8 @@ mod tests {
         let mut facts = facts(target(245_057, 4));
         assert_eq!(advise(&facts).sampler, "nuts");
         facts.max_seconds = Some(5.0);
+        assert_eq!(advise(&facts).sampler, "zig-zag");
+        facts.max_seconds = Some(1e-3);
         assert_eq!(advise(&facts).sampler, "sgld-cv");
         facts.target = target(5_000_000, 10);
         facts.max_seconds = Some(1e5);
@@ -542,7 +560,12 @@ mod tests {
                     ..facts(target)
                 });
                 let entry = super::super::find(advice.sampler).unwrap();
-                assert_eq!(entry.advice.standing, Standing::Auto, "{}", advice.sampler);
+                let standing = entry.advice.standing;
+                assert!(
+                    matches!(standing, Standing::Auto | Standing::Tall),
+                    "{}",
+                    advice.sampler
+                );
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Collapsed Gibbs sampling of a Dirichlet-process mixture (`dp-gibbs`), with split-merge moves.
 //!
-//! References: Escobar and West (1995); MacEachern (1994); Neal (2000), algorithm 3; Jain and Neal (2004). It is the exact
-//! bar of 001, appendix E.1.
+//! References: Escobar and West (1995); MacEachern (1994); Neal (2000), algorithm 3; Jain and Neal (2004); Dahl (2005). It is
+//! the exact bar of 001, appendix E.1.
 //!
 //! **One step.** [`super::partition::split_merge`] proposals; then each unit in turn leaves its cluster and joins cluster k
 //! with probability ∝ m_k p(x_i | x of cluster k), or a new one ∝ α p(x_i), components integrated out; then α given the number
@@ -9,7 +9,7 @@
 //!
 //! | setting | meaning | default |
 //! |---|---|---|
-//! | `split_merge` | proposals per draw | 1, fewer beyond 20,000 units |
+//! | `split_merge` | proposals per draw | 1, fewer beyond 100,000 units |
 //! | `start`, `start_clusters` | one cluster or many | chains alternate; 30 |
 //!
 //! **Cost.** N K predictive densities and 2N updates of statistics a step. **Bias.** None. **Not for** hundreds of thousands of

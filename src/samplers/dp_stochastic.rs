@@ -18,7 +18,8 @@
 //! besides: chains start from the exact conditional distributions given a first partition, components in order of size.
 //!
 //! `step_size` and `stick_step` are Langevin times h of θ and v in which the process relaxes at rate 1; for `dp-sgrld` the
-//! sources' step times 1 + (observations)/(prior sum) of each component, so that 1 is a Newton step here too.
+//! sources' step times 1 + (observations)/(prior sum) of each component, so that 1 is a Newton step here too. With `pace` =
+//! `common` it takes the sources' one step for all components: then large ones bound it and small ones hardly move.
 //!
 //! **Bias.** Noise of minibatches inflates the variances of v and θ as in `scir`; `dp-sgrld` also holds probabilities away from
 //! 0. Labels outside S wait, and with noisy θ clusters neither split nor die as they should: both get stuck, as 001 says in
@@ -74,9 +75,32 @@ const STICK_STEP: Field = Field {
     ..STEP
 };
 
+/// What `step_size` and `stick_step` are for a component, for [`DpSgrld`].
+const PACE: Field = Field {
+    key: "pace",
+    label: "Pace of components",
+    help: "own: step sizes are in units of the time in which each component relaxes; common: they are the Langevin times \
+           themselves, as in the source, so that small components crawl where large ones keep up",
+    kind: Kind::Choice(&["own", "common"]),
+    default: Some(Default::Text("own")),
+    why: "clusters differ in size by orders of magnitude, and with one time for all most of them do not move",
+};
+
 const FIELDS: &[Field] = &[
     STEP,
     STICK_STEP,
+    BATCH,
+    SCHEME,
+    STEPS_PER_DRAW,
+    START,
+    START_CLUSTERS,
+];
+
+/// The same for [`DpSgrld`], whose pace is a choice; the exact transitions of [`DpScir`] relax at the same rate all.
+const RIEMANN_FIELDS: &[Field] = &[
+    STEP,
+    STICK_STEP,
+    PACE,
     BATCH,
     SCHEME,
     STEPS_PER_DRAW,
@@ -164,6 +188,7 @@ impl Process for Riemann {
         title: "Stochastic slice sampler, SGRLD",
         about: "The same with Riemannian Langevin steps: what SCIR is compared with, wrong near 0",
         cite: "Patterson, Teh, NeurIPS 2013; Baker, Fearnhead, Fox, Nemeth, NeurIPS 2018, section 5.2",
+        fields: RIEMANN_FIELDS,
         formula: "as dp-scir with T' = |T + τ (a + ĉ − (1 + Σĉ/ΣT) T) + sqrt(2τT) ξ|, τ = h A/(A + observations)",
         bias: Some(
             "Probabilities of rare items are held away from 0, noise of minibatches widens components, and chains get stuck",
@@ -199,6 +224,8 @@ impl Process for Riemann {
 pub struct Config {
     step_size: f64,
     stick_step: f64,
+    /// Whether step sizes are Langevin times of all components.
+    common: bool,
     minibatch: MinibatchSettings,
     steps_per_draw: u64,
     start: Start,
@@ -263,6 +290,7 @@ impl<P: Process> Sampler for Stochastic<P> {
         Ok(Config {
             step_size: settings.real("step_size").unwrap_or(TIME),
             stick_step: settings.real("stick_step").unwrap_or(TIME),
+            common: settings.text("pace") == Some("common"),
             minibatch: MinibatchSettings::read(settings, target, UNITS.min(target.num_obs)),
             steps_per_draw: settings.int("steps_per_draw").unwrap_or(STEPS) as u64,
             start: Start::read(settings),
@@ -275,6 +303,10 @@ impl<P: Process> Sampler for Stochastic<P> {
             ("stick_step", Value::Real(config.stick_step)),
             ("steps_per_draw", Value::Int(config.steps_per_draw as i64)),
         ];
+        if P::SPEC.fields.iter().any(|field| field.key == PACE.key) {
+            let pace = if config.common { "common" } else { "own" };
+            values.push((PACE.key, Value::Text(pace.to_owned())));
+        }
         values.extend(config.minibatch.resolved());
         values.extend(config.start.resolved());
         values
@@ -466,6 +498,7 @@ impl State {
         let total = mixture.num_units() as f64;
         let mut after: f64 = self.units[..self.count].iter().sum();
         let mut exact_after = total;
+        let pace = |relax: f64| if config.common { 1.0 } else { relax };
         for j in 0..self.count {
             let m = self.units[j];
             after = (after - m).max(0.0);
@@ -474,7 +507,7 @@ impl State {
             exact_after -= self.sizes[j];
             let sticks = &mut self.sticks[2 * j..2 * j + 2];
             let shapes = |k: usize| [[1.0, m], [alpha, after]][k];
-            P::step(sticks, shapes, config.stick_step, relax, rng);
+            P::step(sticks, shapes, config.stick_step, pace(relax), rng);
             for (b, block) in part.blocks.iter().enumerate() {
                 let range = j * items + block.items.start..j * items + block.items.end;
                 let counts = &self.items[range.clone()];
@@ -486,7 +519,7 @@ impl State {
                     logs,
                     shapes,
                     config.step_size,
-                    prior / (prior + observed),
+                    pace(prior / (prior + observed)),
                     rng,
                 );
             }

@@ -1,4 +1,4 @@
-//! Stochastic gradient processes with a constant preconditioner (`fisher-scoring`): the family that OSGFS is the best member
+//! Stochastic gradient processes with a constant preconditioner (`sgfs`): the family that OSGFS is the best member
 //! of, with its other members for comparison, down to stochastic gradient descent that samples by its own noise.
 //!
 //! Source: El Hanchi (2018), section 2.3. With D constant, C the covariance of one row's gradient, H = N C + G the curvature
@@ -38,7 +38,6 @@
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::advise::Traits;
-use super::fisher::{K_INDEPENDENT, k_limit};
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::MinibatchSettings;
 use super::osgfs::{BATCH_FIELD, ROWS_PER_PARAMETER, SCHEME_FIELD, default_batch, steps_for};
@@ -46,6 +45,7 @@ use super::scoring::{ScoreCovariance, check_gradient};
 use super::{
     Family, InfoColumn, NOISE_SHARE, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick,
 };
+use crate::base::fisher_step::{K_INDEPENDENT, k_limit};
 use crate::base::linalg::{Cholesky, NotPositiveDefinite, SymmetricEigen, axpy, whiten};
 use crate::base::rng::{ChainRng, Streams};
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};
@@ -124,7 +124,7 @@ impl Preconditioner {
     }
 }
 
-/// The sampler `fisher-scoring`.
+/// The sampler `sgfs`.
 pub struct FisherScoring;
 
 /// Settings in force.
@@ -290,7 +290,7 @@ impl Sampler for FisherScoring {
     type State = State;
     const ADVICE: Traits = Traits::ORDINARY.normal();
     const SPEC: SamplerSpec = SamplerSpec {
-        id: "fisher-scoring",
+        id: "sgfs",
         family: Family::FisherScoring,
         title: "Stochastic gradient Fisher scoring",
         about: "Minibatch gradients with a constant preconditioner, with and without injected noise: the family of OSGFS, \

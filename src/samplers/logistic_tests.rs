@@ -87,6 +87,7 @@ fn posterior_of(x: Array2<f64>, y: Vec<f64>, points: u32) -> Posterior {
         columns: Vec::new(),
         transforms: Vec::new(),
         standardize: true,
+        fixed_units: None,
     };
     let options = ModelOptions {
         standardize: true,

@@ -16,6 +16,9 @@ pub mod split_merge;
 /// Clusters for which memory is there at once; more are made when they are needed.
 const ROOM: usize = 64;
 
+/// Units up to which there is one split-merge proposal in every draw.
+const MOST_PROPOSED: f64 = 100_000.0;
+
 /// How chains start.
 pub const START: Field = Field {
     key: "start",
@@ -50,7 +53,7 @@ pub const SPLIT_MERGE: Field = Field {
         max: 1000.0,
     },
     default: None,
-    why: "one, fewer beyond 20,000 units because a proposal looks at every unit of a cluster",
+    why: "one, fewer beyond 100,000 units because a proposal looks at every unit of a cluster",
 };
 
 /// Settings of a start.
@@ -101,7 +104,7 @@ pub fn mixture(oracle: &Oracle, iter: u64) -> Result<&Mixture, StepError> {
 
 /// Proposals per draw where the user says nothing.
 pub fn default_split_merge(num_units: usize) -> f64 {
-    (20_000.0 / num_units as f64).min(1.0)
+    (MOST_PROPOSED / num_units as f64).min(1.0)
 }
 
 /// Records of clusters ([`Mixture::width`]) in slots that are used again.

@@ -1,9 +1,9 @@
 //! What samplers of the Fisher-scoring family keep: a chain with its step and its burn-in criterion (`osgfs`, `osgfs-cv`),
-//! and the running covariance of row gradients (`osgfs`, `fisher-scoring`).
+//! and the running covariance of row gradients (`osgfs`, `sgfs`).
 
 use super::StateVisitor;
 use super::criterion::{Criterion, CriterionSettings};
-use super::fisher::FisherStep;
+use crate::base::fisher_step::FisherStep;
 use crate::base::linalg::axpy;
 use crate::base::rng::ChainRng;
 use crate::oracle::StepError;

@@ -206,6 +206,7 @@ pub fn small_logistic(x: &[f64], y: &[f64], prior_sd: f64) -> Arc<dyn Model> {
         columns: Vec::new(),
         transforms: Vec::new(),
         standardize: true,
+        fixed_units: None,
     };
     let prior = format!("normal(0, {prior_sd})");
     let options = ModelOptions {
@@ -228,7 +229,7 @@ pub fn anchored_logistic() -> (Arc<dyn Model>, Arc<Anchor>) {
 }
 
 /// The small targets of tests: the closed-form Gaussian of 200 rows and three parameters, a logistic posterior, one of
-/// probabilities, one of groups, and mixtures, which have no mode.
+/// probabilities, one of groups, a mixed model without a mode, and mixtures, which have none.
 fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Option<Arc<Anchor>>)> {
     let makers: [fn() -> Anchored; 4] = [
         || anchored_gaussian(200, 3, 1),
@@ -236,11 +237,16 @@ fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Option<Arc<Anchor>>)
         || anchored_categorical(&[120, 40, 30, 9, 1, 0]),
         anchored_groups,
     ];
+    let mixed = std::iter::once_with(|| {
+        let model = super::mixed::testing::nested_mixed("gaussian", &[], true);
+        (model, None)
+    });
     let mixtures = crate::models::dp_mixture::testing::medium().map(|model| (model, None));
     makers
         .into_iter()
         .map(|make| make())
         .map(|(model, anchor)| (model, Some(anchor)))
+        .chain(mixed)
         .chain(mixtures)
 }
 
@@ -329,6 +335,7 @@ impl<'a> Groups<'a> {
                 correlated: true,
             }],
             standardize: true,
+            fixed_units: None,
             x,
             terms,
         };
@@ -395,6 +402,7 @@ pub fn anchored_categorical(counts: &[usize]) -> (Arc<dyn Model>, Arc<Anchor>) {
         columns: Vec::new(),
         transforms: Vec::new(),
         standardize: true,
+        fixed_units: None,
     };
     let template = crate::models::find("categorical").unwrap();
     let model = (template.build)(Arc::new(design), &ModelOptions::default()).unwrap();

@@ -22,7 +22,7 @@
 use rand::RngExt as _;
 
 use super::SamplerSpec;
-use super::advise::Traits;
+use super::advise::{Standing, Traits};
 use super::piecewise::{CONTROL, INFO, Motion, Path, Piecewise, TIME, first_arrival};
 use crate::base::linalg::axpy;
 use crate::base::rng::ChainRng;
@@ -49,7 +49,7 @@ fn flip(path: &mut Path, matrix: &[f64], j: usize) {
 }
 
 impl Motion for Flip {
-    const ADVICE: Traits = Traits::ORDINARY.centred(1.0);
+    const ADVICE: Traits = Traits::ORDINARY.centred(1.0).standing(Standing::Tall);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "zig-zag",
         family: super::Family::PiecewiseDeterministic,

@@ -5,10 +5,14 @@
 //! each; `--data` names a CSV file with the columns `user` and `page`. Without one, data of that shape are simulated: eight
 //! kinds of users with Dirichlet(0.05) probabilities of 200 pages each.
 //!
-//! Unlike the paper, which chose priors by the score for each sampler (a = 0.5 for SCIR and Gibbs, 0.001 for SGRLD), all run
-//! under the same one: a = 0.5, α ~ Gamma(2, 4). The score is the perplexity per visit of users held out, from their
-//! predictive density averaged over the second half of the draws: exactly given the partition for `dp-gibbs` and
-//! `dp-slice`, by the draw's own weights and components for the stochastic samplers.
+//! Unlike the paper, which chose priors by the score for each sampler, all run under the same ones: under a = 0.5, its choice
+//! for SCIR and Gibbs, and under a = 0.001, its choice for SGRLD; α ~ Gamma(2, 4). The score is the perplexity per visit of
+//! users held out, from their predictive density averaged over the second half of the draws: exactly given the partition for
+//! `dp-gibbs` and `dp-slice`, by the draw's own weights and components for the stochastic samplers.
+//!
+//! Stochastic samplers run 5,000 minibatches of 1,000 users with each of three step sizes, of which a reader takes the best,
+//! as the paper does; the first is the paper's own. SGRLD runs at both paces: `common` is the source's, one step for all
+//! components.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -46,15 +50,25 @@ const PAGES: usize = 200;
 const RARE: f64 = 0.05;
 /// Visits of a user beyond the first.
 const VISITS: f64 = 2.0;
-/// Step sizes that stochastic samplers try.
-const STEPS: [f64; 3] = [1.0, 0.1, 0.01];
+/// Parameters of the Dirichlet prior of a component: those that the paper chose for SCIR and for SGRLD.
+const PRIORS: [f64; 2] = [0.5, 0.001];
+/// Step sizes of probabilities and weights that stochastic samplers try, in units of the time in which they relax …
+const STEPS: [[f64; 2]; 3] = [[0.1, 0.1], [0.03, 0.03], [0.01, 0.01]];
+/// … and Langevin times, which SGRLD at the source's pace takes.
+const COMMON_STEPS: [[f64; 2]; 3] = [[1e-3, 5e-3], [1e-3, 5e-5], [3e-4, 5e-5]];
+
+/// Users are units.
+const FORMULA: &str = "~ page + (1 | user)";
 
 /// A line of the table.
+#[derive(Clone, Copy)]
 struct Entrant {
     id: &'static str,
     start: &'static str,
+    prior: f64,
     split_merge: Option<f64>,
-    step: Option<f64>,
+    step: Option<[f64; 2]>,
+    pace: Option<&'static str>,
     draws: u64,
 }
 
@@ -79,12 +93,17 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         Some(path) => load(path, &ImportOptions::default(), &LoadControl::default())?.table,
         None => simulated(if options.quick { 2_000 } else { USERS })?,
     };
-    let model = model(&table, "~ page + (1 | user)", HELD_OUT)?;
+    let models: Vec<Arc<dyn Model>> = PRIORS
+        .iter()
+        .map(|&prior| model(&table, FORMULA, HELD_OUT, Some(prior)))
+        .collect::<Result<_, _>>()?;
     let seeds = if options.quick { 2 } else { SEEDS };
     let draws = if options.quick { 20 } else { 200 };
-    let visits = visits_held_out(model.as_ref());
+    let visits = visits_held_out(models[0].as_ref());
     let mut rows = Vec::new();
-    for entrant in entrants(draws) {
+    for (model, entrant) in (PRIORS.iter().zip(&models))
+        .flat_map(|(&prior, model)| entrants(prior, draws).into_iter().map(move |e| (model, e)))
+    {
         let settings = settings(&entrant);
         let found: Vec<Found> = (0..seeds)
             .into_par_iter()
@@ -92,7 +111,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
                 chain(
                     entrant.id,
                     &settings,
-                    &model,
+                    model,
                     (options.seed, k),
                     entrant.draws,
                 )
@@ -102,10 +121,13 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     }
     Ok(BenchTable {
         columns: vec![
+            "prior",
             "sampler",
             "start",
             "split_merge",
+            "pace",
             "step_size",
+            "stick_step",
             "draws",
             "perplexity_mean",
             "perplexity_min",
@@ -128,31 +150,40 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     })
 }
 
-fn entrants(draws: u64) -> Vec<Entrant> {
+fn entrants(prior: f64, draws: u64) -> Vec<Entrant> {
+    let plain = Entrant {
+        id: "dp-gibbs",
+        start: "many",
+        prior,
+        split_merge: None,
+        step: None,
+        pace: None,
+        draws,
+    };
     let mut all = Vec::new();
     for (id, draws) in [("dp-gibbs", draws), ("dp-slice", 2 * draws)] {
         for start in ["one", "many"] {
-            for split_merge in [0.0, 1.0] {
-                all.push(Entrant {
-                    id,
-                    start,
-                    split_merge: Some(split_merge),
-                    step: None,
-                    draws,
-                });
-            }
+            all.extend([0.0, 1.0].map(|split_merge| Entrant {
+                id,
+                start,
+                split_merge: Some(split_merge),
+                draws,
+                ..plain
+            }));
         }
     }
-    for id in ["dp-scir", "dp-sgrld"] {
-        for step in STEPS {
-            all.push(Entrant {
-                id,
-                start: "many",
-                split_merge: None,
-                step: Some(step),
-                draws: 5 * draws,
-            });
-        }
+    for (id, pace, steps) in [
+        ("dp-scir", None, STEPS),
+        ("dp-sgrld", Some("own"), STEPS),
+        ("dp-sgrld", Some("common"), COMMON_STEPS),
+    ] {
+        all.extend(steps.map(|step| Entrant {
+            id,
+            step: Some(step),
+            pace,
+            draws: 5 * draws,
+            ..plain
+        }));
     }
     all
 }
@@ -164,9 +195,12 @@ fn settings(entrant: &Entrant) -> Settings {
     if let Some(moves) = entrant.split_merge {
         settings.set("split_merge", Value::Real(moves));
     }
-    if let Some(step) = entrant.step {
+    if let Some([step, stick_step]) = entrant.step {
         settings.set("step_size", Value::Real(step));
-        settings.set("stick_step", Value::Real(step));
+        settings.set("stick_step", Value::Real(stick_step));
+    }
+    if let Some(pace) = entrant.pace {
+        settings.set("pace", Value::Text(pace.to_owned()));
     }
     settings
 }
@@ -184,11 +218,15 @@ fn row(entrant: &Entrant, found: &[Found], visits: f64) -> Vec<Cell> {
     let users = found.first().map_or(0, |found| found.held_out.len()) as f64;
     let extreme =
         |pick: fn(f64, f64) -> f64, from: f64| perplexities.iter().copied().fold(from, pick);
+    let step = entrant.step.unwrap_or([f64::NAN; 2]);
     vec![
+        Cell::Number(entrant.prior),
         Cell::Text(entrant.id.to_owned()),
         Cell::Text(entrant.start.to_owned()),
         Cell::Number(entrant.split_merge.unwrap_or(f64::NAN)),
-        Cell::Number(entrant.step.unwrap_or(f64::NAN)),
+        Cell::Text(entrant.pace.unwrap_or("").to_owned()),
+        Cell::Number(step[0]),
+        Cell::Number(step[1]),
         Cell::Count(entrant.draws),
         Cell::Number(mean(&perplexities)),
         Cell::Number(extreme(f64::min, f64::INFINITY)),
@@ -204,6 +242,7 @@ pub(super) fn model(
     table: &Table,
     formula: &str,
     held_out: f64,
+    prior: Option<f64>,
 ) -> Result<Arc<dyn Model>, JobError> {
     let formula: Formula = formula.parse().map_err(crate::data::DataError::from)?;
     let frame = ModelFrame {
@@ -217,6 +256,10 @@ pub(super) fn model(
     let options = ModelOptions {
         settings: entry.resolve(&given)?,
         standardize: true,
+        priors: prior
+            .map(|a| ("probabilities".to_owned(), format!("dirichlet({a})")))
+            .into_iter()
+            .collect(),
         ..ModelOptions::default()
     };
     Ok((entry.build)(Arc::new(design), &options)?)
@@ -328,14 +371,16 @@ mod tests {
     #[test]
     fn exact_samplers_predict_better_than_stochastic_ones() {
         let table = simulated(400).unwrap();
-        let model = model(&table, "~ page + (1 | user)", 0.2).unwrap();
+        let model = model(&table, FORMULA, 0.2, None).unwrap();
         let visits = visits_held_out(model.as_ref());
         let perplexity = |id, step, draws| {
             let entrant = Entrant {
                 id,
                 start: "many",
+                prior: 0.5,
                 split_merge: None,
                 step,
+                pace: None,
                 draws,
             };
             let found = chain(id, &settings(&entrant), &model, (1, 0), draws).unwrap();
@@ -343,8 +388,8 @@ mod tests {
             (-found.held_out.iter().sum::<f64>() / visits).exp()
         };
         let exact = perplexity("dp-gibbs", None, 30);
-        let scir = perplexity("dp-scir", Some(0.1), 60);
-        let sgrld = perplexity("dp-sgrld", Some(0.1), 60);
+        let scir = perplexity("dp-scir", Some(STEPS[0]), 60);
+        let sgrld = perplexity("dp-sgrld", Some(STEPS[0]), 60);
         assert!(exact < scir && exact < sgrld, "{exact} {scir} {sgrld}");
         assert!(scir.max(sgrld) < 0.5 * PAGES as f64);
     }

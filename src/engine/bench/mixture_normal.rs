@@ -31,7 +31,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let mut rows = Vec::new();
     for (words, distance) in DISTANCES {
         let (table, truth) = points_at(distance, points)?;
-        let model = model(&table, "~ x + y", 0.0)?;
+        let model = model(&table, "~ x + y", 0.0, None)?;
         // Units are in the shuffled order of the rows; their names are row numbers.
         let truth: Vec<u32> = model.partition().map_or_else(Vec::new, |mixture| {
             let rows = mixture.unit_names.iter();
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn clusters_far_apart_are_found() {
         let (table, truth) = points_at(8.0, 600).unwrap();
-        let model = model(&table, "~ x + y", 0.0).unwrap();
+        let model = model(&table, "~ x + y", 0.0, None).unwrap();
         let mixture = model.partition().unwrap();
         let truth: Vec<u32> = (mixture.unit_names.iter())
             .map(|name| truth[name.parse::<usize>().unwrap() - 1])

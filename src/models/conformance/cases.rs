@@ -87,6 +87,7 @@ pub(in crate::models) fn design(shape: Shape, num_obs: usize) -> Design {
         columns: Vec::new(),
         transforms: Vec::new(),
         standardize: true,
+        fixed_units: None,
     }
 }
 

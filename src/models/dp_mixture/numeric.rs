@@ -69,6 +69,19 @@ pub struct NormalPosterior<'a> {
     pub inverse_scale: f64,
 }
 
+/// Posterior of mean and variance of one column alone: Σ_jj ~ psi/χ²(df), μ_j ~ N(mean, Σ_jj/kappa).
+#[derive(Clone, Copy, Debug)]
+pub struct ColumnPosterior {
+    /// m_j.
+    pub mean: f64,
+    /// κ.
+    pub kappa: f64,
+    /// d + n.
+    pub df: f64,
+    /// Ψ_jj.
+    pub psi: f64,
+}
+
 /// Numbers in the lower triangle of a p × p matrix.
 const fn triangle(p: usize) -> usize {
     p * (p + 1) / 2
@@ -156,8 +169,29 @@ impl Numeric {
         self.layout().width
     }
 
+    /// The same columns and prior with other rows, centred and scaled as these are (units × p).
+    #[must_use]
+    pub(super) fn with_rows(&self, x: Vec<f64>) -> Self {
+        Self { x, ..self.clone() }
+    }
+
+    /// κ₀.
+    pub fn kappa(&self) -> f64 {
+        self.kappa
+    }
+
+    /// d.
+    pub fn variance_df(&self) -> f64 {
+        self.df
+    }
+
+    /// ψ (p).
+    pub fn psi(&self) -> &[f64] {
+        &self.psi
+    }
+
     /// ν₀.
-    fn nu(&self) -> f64 {
+    pub fn nu(&self) -> f64 {
         if self.diagonal {
             self.df
         } else {
@@ -282,6 +316,19 @@ impl Numeric {
             mean: &record[at.mean..at.factor],
             inverse: &record[at.factor..at.constant],
             inverse_scale: ((kappa + 1.0) / kappa).sqrt(),
+        }
+    }
+
+    /// Posterior of column `j` alone given `n` units whose values have this `sum` and sum of `squares`.
+    pub fn column(&self, j: usize, n: f64, sum: f64, squares: f64) -> ColumnPosterior {
+        let kappa = self.kappa + n;
+        let mean = sum / kappa;
+        ColumnPosterior {
+            mean,
+            kappa,
+            df: self.df + n,
+            // At least ψ but for rounding.
+            psi: self.psi[j] + (squares - kappa * mean * mean).max(0.0),
         }
     }
 

@@ -1,9 +1,12 @@
 //! From a design to units with numeric columns and categories.
 
+use rand::seq::SliceRandom as _;
+
 use super::counts::{Block, Counts};
 use super::mixture::Mixture;
 use super::numeric::Numeric;
 use super::{Design, MOST_FULL, ModelError, ModelOptions, Predictor, Priors};
+use crate::base::rng::{Purpose, stream};
 
 /// The mixture of a design, as the options say.
 pub(super) fn mixture(
@@ -23,10 +26,13 @@ pub(super) fn mixture(
                 .to_owned(),
         ));
     }
-    let units = Units::of(design)?;
+    let mut units = Units::of(design)?;
     let total = units.names.len();
     let share = options.settings.real("held_out").unwrap_or(0.0);
-    // Rows were shuffled at import, so that the last units are as good as random ones.
+    // Rows were shuffled at import, so that the last ones are as good as random; users are not: the busy ones come first.
+    if share > 0.0 && !design.group_terms.is_empty() {
+        units.shuffle();
+    }
     let held_out = (share * total as f64).floor() as usize;
     if total - held_out < 2 {
         return Err(ModelError(format!(
@@ -92,6 +98,23 @@ impl Units {
         }
         Ok(Self { names, of_row })
     }
+
+    /// Numbers units at random, the same way always.
+    fn shuffle(&mut self) {
+        let mut old: Vec<u32> = (0..self.names.len() as u32).collect();
+        old.shuffle(&mut stream(0, 0, Purpose::Data));
+        let mut new = vec![0; old.len()];
+        for (number, &unit) in old.iter().enumerate() {
+            new[unit as usize] = number as u32;
+        }
+        for unit in &mut self.of_row {
+            *unit = new[*unit as usize];
+        }
+        let names = old
+            .iter()
+            .map(|&unit| std::mem::take(&mut self.names[unit as usize]));
+        self.names = names.collect();
+    }
 }
 
 /// Refuses a column that cannot tell units apart.
@@ -122,6 +145,12 @@ fn numeric(
     for (name, values) in &columns {
         // Those held out take no part.
         let values = &values[..num_units];
+        if let Some(units) = &design.fixed_units {
+            let [mean, sd] = units[center.len()];
+            center.push(mean);
+            scale.push(sd);
+            continue;
+        }
         let n = num_units as f64;
         let mean = values.iter().sum::<f64>() / n;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();

@@ -2,42 +2,40 @@
 
 use super::super::{self as models, ModelOptions, REGISTRY};
 use super::*;
+use crate::base::settings::{Settings, Value};
 use crate::data::design::ModelFrame;
 use crate::data::load::{LoadControl, load};
+use crate::data::response::ResponseUse;
 use crate::data::sniff::ImportOptions;
 
-/// Templates that other hands have not described yet: none of those that are.
-const NOT_YET: &[&str] = &[
-    "linear",
-    "poisson",
-    "negative-binomial",
-    "student",
-    "mixed",
-    "hierarchical",
-    "dp-mixture",
-    "gaussian-mixture",
-    "multivariate-t",
-    "normal-gamma",
-    "normal-mean",
-    "warped-gaussian",
-];
+mod reference;
 
-fn describe(
+const SMALL: &str =
+    "y,x,plan,n,e\nno,1,a,2,0.5\nyes,3,b,4,1\nno,5,a,3,2\nyes,7,b,2,1\nno,9,a,5,1\nyes,2,a,1,4\n";
+
+/// A model of `data` and how it is written down; `settings` are those of the template.
+fn described(
+    data: &str,
     template: &str,
     formula: &str,
     priors: &[(&str, &str)],
+    settings: &[(&str, Value)],
     standardize: bool,
-) -> Elsewhere {
+) -> (Elsewhere, std::sync::Arc<dyn models::Model>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.csv");
-    let text = "y,x,plan,n,e\nno,1,a,2,0.5\nyes,3,b,4,1\nno,5,a,3,2\nyes,7,b,2,1\nno,9,a,5,1\nyes,2,a,1,4\n";
-    std::fs::write(&path, text).unwrap();
+    std::fs::write(&path, data).unwrap();
     let loaded = load(&path, &ImportOptions::default(), &LoadControl::default()).unwrap();
     let entry = models::find(template).unwrap();
     let formula: Formula = formula.parse().unwrap();
+    let mut given = Settings::default();
+    for (key, value) in settings {
+        given.set(key, value.clone());
+    }
+    let settings = entry.resolve(&given).unwrap();
     let frame = ModelFrame {
         formula: formula.clone(),
-        response_use: entry.response_use(&Default::default()),
+        response_use: (entry.spec.response)(&settings),
         success: None,
         levels: Vec::new(),
         references: Default::default(),
@@ -52,18 +50,27 @@ fn describe(
             .map(|(key, text)| ((*key).to_owned(), (*text).to_owned()))
             .collect(),
         standardize,
-        settings: entry.resolve(&Default::default()).unwrap(),
+        settings,
         ..ModelOptions::default()
     };
     let design = std::sync::Arc::new(design);
     let model = (entry.build)(std::sync::Arc::clone(&design), &options).unwrap();
-    (entry.elsewhere)(&Context {
+    let all = (entry.elsewhere)(&Context {
         design: &design,
         formula: &formula,
         options: &options,
         params: model.params(),
-    })
-    .unwrap()
+    });
+    (all.unwrap(), model)
+}
+
+fn describe(
+    template: &str,
+    formula: &str,
+    priors: &[(&str, &str)],
+    standardize: bool,
+) -> Elsewhere {
+    described(SMALL, template, formula, priors, &[], standardize).0
 }
 
 fn has(text: &str, lines: &[&str]) {
@@ -76,24 +83,43 @@ fn has(text: &str, lines: &[&str]) {
 }
 
 #[test]
-fn every_template_is_described_or_known_to_lack_it() {
+fn every_template_is_described() {
     for entry in REGISTRY {
         let id = entry.spec.id;
-        if NOT_YET.contains(&id) {
-            continue;
-        }
-        let formula = if id == "categorical" {
-            "plan ~ 1"
-        } else {
-            "y ~ x"
+        let formula = match (id, entry.response_use(&Settings::default())) {
+            ("mixed", _) => "n ~ x + (1 + x | plan)",
+            ("hierarchical", _) => "y ~ x + (1 + x | plan)",
+            (_, ResponseUse::Outcome) => "y ~ x + plan",
+            (_, ResponseUse::Categories) => "plan ~ 1",
+            (_, ResponseUse::Absent) => "~ x + e",
+            _ if entry.group == models::EXAMPLES => "x ~ 1",
+            _ => "n ~ x + plan",
         };
         let all = describe(id, formula, &[], true);
-        assert!(all.words.ends_with('.'), "{id}");
-        assert!(!all.equation.is_empty(), "{id}");
         assert!(
-            all.stan.is_ok() || all.stan.as_ref().unwrap_err().len() > 10,
-            "{id}"
+            all.words.ends_with('.') && all.words.len() > 100,
+            "{id}: {}",
+            all.words
         );
+        assert!(!all.words.contains("  "), "{id}: {}", all.words);
+        assert!(
+            all.equation.ends_with("i = 1 … 6"),
+            "{id}: {}",
+            all.equation
+        );
+        let stan = all.stan.unwrap();
+        let blocks: Vec<&str> = stan
+            .lines()
+            .filter(|line| !line.starts_with([' ', '/', '}']))
+            .collect();
+        assert!(
+            blocks.contains(&"data {") && blocks.contains(&"model {"),
+            "{id}: {stan}"
+        );
+        match all.brms {
+            Ok(code) => assert!(code.contains("fit <- brm("), "{id}: {code}"),
+            Err(why) => assert!(why.contains("brms") && why.len() > 40, "{id}: {why}"),
+        }
     }
 }
 
@@ -217,13 +243,125 @@ fn probabilities_of_categories_are_a_dirichlet_in_stan_and_not_in_brms() {
 }
 
 #[test]
-fn priors_are_divided_and_named() {
-    assert_eq!(divided("normal(1, 10)", 4.0), "normal(0.25, 2.5)");
+fn a_response_of_numbers_is_standardised_in_stan_and_its_priors_stretched_in_brms() {
+    let priors = [("sigma", "half_normal(2)"), ("b", "flat")];
+    let all = describe("linear", "n ~ x + offset(e)", &priors, true);
+    let stan = all.stan.unwrap();
+    // n less e is 1.5, 3, 1, 1, 4, -3.
+    let mean = 1.25_f64;
+    let sd = ((2.25 + 9.0 + 1.0 + 1.0 + 16.0 + 9.0) / 6.0 - mean * mean).sqrt();
+    let found = |start: &str| {
+        let line = stan
+            .lines()
+            .find_map(|line| line.trim().strip_prefix(start));
+        line.unwrap().trim_end_matches(';').parse::<f64>().unwrap()
+    };
+    assert!((found("real y_centre = ") - mean).abs() < 1e-12);
+    assert!((found("real y_scale = ") - sd).abs() < 1e-12);
+    has(
+        &stan,
+        &[
+            "// mean and population standard deviation of y - offset_",
+            "vector[N] eta = y_centre + y_scale * (alpha + z * beta) + offset_;",
+            "real<lower=0> sigma_std;  // residual scale, in y_scale",
+            "sigma_std ~ normal(0, 2);",
+            "y ~ normal(eta, y_scale * sigma_std);",
+            "real b_Intercept = y_centre + y_scale * alpha - centre * b;  // at x = 0",
+            "real sigma = y_scale * sigma_std;",
+        ],
+    );
+    has(
+        &all.equation,
+        &[
+            "n[i] ~ normal(eta[i], sigma)",
+            "b[x] has a flat prior",
+            "sigma / sd(n − offset) ~ half_normal(2)",
+        ],
+    );
+    let brms = all.brms.unwrap();
+    let value = |start: &str| {
+        let at = brms.find(start).unwrap() + start.len();
+        let end = brms[at..].find(')').unwrap();
+        brms[at..at + end].parse::<f64>().unwrap()
+    };
+    assert!(
+        (value("set_prior(\"normal(0, ") - 2.0 * sd).abs() < 1e-12,
+        "{brms}"
+    );
+    assert!(
+        (value(&format!(
+            "set_prior(\"normal({}, ",
+            number(found("real y_centre = "))
+        )) - 10.0 * sd)
+            .abs()
+            < 1e-12
+    );
+}
+
+#[test]
+fn groups_are_a_cholesky_factor_in_stan_and_lkj_in_brms() {
+    let priors = [("cor", "lkj(3)"), ("sd[plan,x]", "flat")];
+    let family = [("family", Value::Text("poisson".to_owned()))];
+    let (all, _) = described(
+        SMALL,
+        "mixed",
+        "n ~ x + (1 + x | plan)",
+        &priors,
+        &family,
+        true,
+    );
+    has(
+        &all.stan.unwrap(),
+        &[
+            "vector<lower=0>[2] tau_1;  // standard deviations between groups",
+            "cholesky_factor_corr[2] L_1;",
+            "tau_1[1] ~ student_t(3, 0, 2.5);",
+            "// tau_1[2]: flat",
+            "L_1 ~ lkj_corr_cholesky(3);",
+            "vector[N] eta = alpha + z * beta + rows_dot_product(ws_1, effect_1[group_1]);",
+            "y ~ poisson_log(eta);",
+        ],
+    );
+    has(
+        &all.brms.unwrap(),
+        &[
+            "n ~ x + (1 + x | plan),",
+            "set_prior(\"student_t(3, 0, 2.5)\", class = \"sd\", group = \"plan\", coef = \"Intercept\"),",
+            "set_prior(\"\", class = \"sd\"),",
+            "set_prior(\"lkj(3)\", class = \"cor\", group = \"plan\")",
+        ],
+    );
+    assert!(
+        all.words.contains(
+            "Between the 2 groups of `plan` the intercept and the coefficient of `x` vary normally"
+        ),
+        "{}",
+        all.words
+    );
+    has(
+        &all.equation,
+        &[
+            "r[plan,g] ~ multi_normal(0, D R D), D = diag(sd[plan]), R = cor[plan], for all groups g of plan",
+            "sd[plan,x] has a flat prior",
+            "cor[plan] ~ lkj(3)",
+        ],
+    );
+}
+
+#[test]
+fn priors_are_moved_and_named() {
+    assert_eq!(moved("normal(1, 10)", 0.25, 0.0), "normal(0.25, 2.5)");
+    assert_eq!(moved("laplace(0, 1)", 2.0, 3.0), "double_exponential(3, 2)");
     assert_eq!(
-        divided("student_t(3, 0, 2.5)", 2.0),
+        moved("student_t(3, 0, 2.5)", 0.5, 0.0),
         "student_t(3, 0, 1.25)"
     );
-    assert_eq!(divided("flat", 2.0), "flat");
+    assert_eq!(
+        stretched("half_student_t(3, 0, 2)", 2.0),
+        "student_t(3, 0, 4)"
+    );
+    assert_eq!(stretched("exponential(1)", 2.0), "exponential(0.5)");
+    assert_eq!(stan_text("half_cauchy(2)"), "student_t(1, 0, 2)");
     assert_eq!(
         brms_name("plan=plus:age"),
         ("planplus:age".to_owned(), true)

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
+use super::described::{Described, brms, columns};
 use super::{
     Example, LOG_NORMAL, NormalPrior, PRIORS_ARE_SETTINGS, model, number, param, positive,
 };
@@ -28,6 +29,7 @@ use crate::base::rng::ChainRng;
 use crate::base::settings::{Default as FieldDefault, Field, Kind};
 use crate::data::design::Design;
 use crate::data::response::ResponseUse;
+use crate::models::elsewhere::{Context, Elsewhere, listed, number as text};
 use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
 
 /// The template `gaussian-mixture`.
@@ -94,6 +96,70 @@ impl Template for GaussianMixture {
                 priors,
             })
         })
+    }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        let get = |key| text(number(context.options, FIELDS, key).sqrt());
+        let names = columns(context.design);
+        let width = names.len();
+        let sd = get("variance");
+        let sds = [get("prior_variance"), get("second_prior_variance")];
+        let shift = context.options.settings.text("parameters") == Some(SHIFT);
+        let (second, what) = if shift {
+            ("theta1 + theta2", "`theta1` + `theta2`")
+        } else {
+            ("theta2", "`theta2`")
+        };
+        let priors: Vec<String> = (sds.iter().enumerate())
+            .map(|(k, sd)| format!("theta{} ~ normal(0, {sd})", k + 1))
+            .collect();
+        let in_brms = || {
+            let centre = |k: usize| {
+                format!(
+                    "\"normal(0, {})\", class = \"Intercept\", dpar = \"mu{k}\"",
+                    sds[k - 1]
+                )
+            };
+            let spread = |k: usize| format!("\"constant({sd})\", class = \"sigma{k}\"");
+            brms(
+                context,
+                "bf(x ~ 1, theta1 = 1, theta2 = 1)",
+                "mixture(gaussian, gaussian, order = \"none\")",
+                &[&centre(1), &centre(2), &spread(1), &spread(2)],
+            )
+        };
+        let described = Described {
+            words: format!(
+                "Rows of {} come from two equally large normal clusters with the known standard deviation {sd} in every \
+                 column. The centre of the first is `theta1`, that of the second {what}. Priors are {}, in every column.",
+                listed(&names),
+                priors.join(" and ")
+            ),
+            equation: [
+                vec![format!(
+                    "x[i] ~ 1/2 normal(theta1, {sd}) + 1/2 normal({second}, {sd}), all columns of one cluster"
+                )],
+                priors.clone(),
+            ]
+            .concat(),
+            vectors: true,
+            parameters: [1, 2]
+                .map(|k| format!("vector[{width}] theta{k};"))
+                .to_vec(),
+            priors: priors.iter().map(|prior| format!("{prior};")).collect(),
+            row: format!(
+                "log_mix(0.5, normal_lpdf(x[i] | theta1, {sd}), normal_lpdf(x[i] | {second}, {sd}))"
+            ),
+            brms: match (width, shift) {
+                (1, false) => Ok(in_brms()),
+                (1, true) => Err(
+                    "brms gives the centres of clusters independent priors; here the second depends on the first"
+                        .to_owned(),
+                ),
+                _ => Err("brms mixes distributions of one column, not of several".to_owned()),
+            },
+        };
+        Ok(described.all(context))
     }
 }
 

@@ -16,11 +16,13 @@ use rand::RngExt as _;
 use rand_distr::{ChiSquared, Distribution as _, StandardNormal};
 use statrs::function::gamma::ln_gamma;
 
+use super::described::{Described, brms, columns};
 use super::{Example, PRIORS_ARE_SETTINGS, model, number, param, positive};
 use crate::base::rng::ChainRng;
 use crate::base::settings::{Default as FieldDefault, Field, Kind};
 use crate::data::design::Design;
 use crate::data::response::ResponseUse;
+use crate::models::elsewhere::{Context, Elsewhere, listed, number as text};
 use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
 
 /// The template `multivariate-t`.
@@ -91,6 +93,64 @@ impl Template for MultivariateT {
                     - 0.5 * (width_real * (df * std::f64::consts::PI).ln() + log_det),
             })
         })
+    }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        let get = |key| number(context.options, FIELDS, key);
+        let names = columns(context.design);
+        let (width, df, scale) = (names.len(), text(get("df")), text(get("scale")));
+        let (variance, rho) = (get("scale").powi(2), get("correlation"));
+        let together = if width > 1 {
+            format!(" and all correlations {}", text(rho))
+        } else {
+            String::new()
+        };
+        let matrix = format!(
+            "add_diag(rep_matrix({}, {width}, {width}), {})",
+            text(rho * variance),
+            text((1.0 - rho) * variance)
+        );
+        let described = Described {
+            words: format!(
+                "Rows of {} are multivariate Student t with {df} degrees of freedom around an unknown centre `theta`, with the \
+                 known scale {scale} in every column{together}. The prior of `theta` is flat.",
+                listed(&names)
+            ),
+            equation: vec![
+                format!("x[i] ~ multi_student_t({df}, theta, Sigma)"),
+                format!(
+                    "Sigma has {} on its diagonal{}",
+                    text(variance),
+                    match width {
+                        1 => String::new(),
+                        _ => format!(" and {} elsewhere", text(rho * variance)),
+                    }
+                ),
+                "theta has a flat prior".to_owned(),
+            ],
+            vectors: true,
+            parameters: vec![format!("vector[{width}] theta;")],
+            priors: vec!["// theta: flat".to_owned()],
+            row: format!("multi_student_t_lpdf(x[i] | {df}, theta, {matrix})"),
+            brms: if width == 1 {
+                Ok(brms(
+                    context,
+                    "x ~ 1",
+                    "student()",
+                    &[
+                        "\"\", class = \"Intercept\"",
+                        &format!("\"constant({scale})\", class = \"sigma\""),
+                        &format!("\"constant({df})\", class = \"nu\""),
+                    ],
+                ))
+            } else {
+                Err(
+                    "brms estimates the correlations of several columns; here they are known"
+                        .to_owned(),
+                )
+            },
+        };
+        Ok(described.all(context))
     }
 }
 

@@ -16,11 +16,13 @@ use rand::RngExt as _;
 use rand_distr::{Distribution as _, Gamma, StandardNormal};
 use statrs::function::gamma::ln_gamma;
 
+use super::described::{Described, columns};
 use super::{Example, LOG_NORMAL, PRIORS_ARE_SETTINGS, model, number, param, positive};
 use crate::base::rng::ChainRng;
 use crate::base::settings::{Default as FieldDefault, Field, Kind};
 use crate::data::design::Design;
 use crate::data::response::ResponseUse;
+use crate::models::elsewhere::{Context, Elsewhere, listed, number as text};
 use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
 
 /// The template `normal-gamma`.
@@ -74,6 +76,37 @@ impl Template for NormalGamma {
             })
         })
     }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        let get = |key| text(number(context.options, FIELDS, key));
+        let (mean, shape, rate) = (get("prior_mean"), get("shape"), get("rate"));
+        let described = Described {
+            words: format!(
+                "Values of {} are normal with unknown mean `mu` and precision `tau`, which is 1/variance. The prior of `tau` \
+                 is gamma({shape}, {rate}), and that of `mu` given `tau` is normal with mean {mean} and the variance of one \
+                 row.",
+                listed(&columns(context.design))
+            ),
+            equation: vec![
+                "x[i] ~ normal(mu, 1/sqrt(tau))".to_owned(),
+                format!("mu ~ normal({mean}, 1/sqrt(tau))"),
+                format!("tau ~ gamma({shape}, {rate})"),
+            ],
+            vectors: false,
+            parameters: vec!["real mu;".to_owned(), "real<lower=0> tau;".to_owned()],
+            priors: vec![
+                format!("mu ~ normal({mean}, inv_sqrt(tau));"),
+                format!("tau ~ gamma({shape}, {rate});"),
+            ],
+            row: "normal_lpdf(x[i] | mu, inv_sqrt(tau))".to_owned(),
+            brms: Err(
+                "brms has priors of the standard deviation that are independent of the mean's; here the prior of the mean \
+                 depends on the precision"
+                    .to_owned(),
+            ),
+        };
+        Ok(described.all(context))
+    }
 }
 
 struct MeanPrecision {
@@ -116,6 +149,10 @@ impl Example for MeanPrecision {
         grad[0] = -tau * d;
         grad[1] = 0.5 + self.shape - tau * (0.5 * d * d + self.rate);
         (0.5 + self.shape) * u[1] - tau * (0.5 * d * d + self.rate)
+    }
+
+    fn log_jacobian(&self, u: &[f64]) -> f64 {
+        u[1]
     }
 
     fn add_prior_curvature(&self, u: &[f64], hessian: &mut [f64]) {

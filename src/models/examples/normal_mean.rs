@@ -12,6 +12,7 @@ use std::sync::Arc;
 use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
+use super::described::{Described, brms, columns};
 use super::{
     Example, NormalPrior, PRIORS_ARE_SETTINGS, log_normal, model, number, param, positive,
 };
@@ -19,6 +20,7 @@ use crate::base::rng::ChainRng;
 use crate::base::settings::{Default as FieldDefault, Field, Kind};
 use crate::data::design::Design;
 use crate::data::response::ResponseUse;
+use crate::models::elsewhere::{Context, Elsewhere, listed, number as text};
 use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
 
 /// The template `normal-mean`.
@@ -73,6 +75,37 @@ impl Template for NormalMean {
                 },
             })
         })
+    }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        let get = |key| number(context.options, FIELDS, key);
+        let sd = text(get("variance").sqrt());
+        let (mean, prior_sd) = (text(get("prior_mean")), text(get("prior_variance").sqrt()));
+        let described = Described {
+            words: format!(
+                "Values of {} are normal around an unknown mean `theta` with the known standard deviation {sd}. The prior \
+                 of `theta` is normal({mean}, {prior_sd}).",
+                listed(&columns(context.design))
+            ),
+            equation: vec![
+                format!("x[i] ~ normal(theta, {sd})"),
+                format!("theta ~ normal({mean}, {prior_sd})"),
+            ],
+            vectors: false,
+            parameters: vec!["real theta;".to_owned()],
+            priors: vec![format!("theta ~ normal({mean}, {prior_sd});")],
+            row: format!("normal_lpdf(x[i] | theta, {sd})"),
+            brms: Ok(brms(
+                context,
+                "x ~ 1",
+                "gaussian()",
+                &[
+                    &format!("\"normal({mean}, {prior_sd})\", class = \"Intercept\""),
+                    &format!("\"constant({sd})\", class = \"sigma\""),
+                ],
+            )),
+        };
+        Ok(described.all(context))
     }
 }
 

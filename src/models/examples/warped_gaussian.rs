@@ -16,6 +16,7 @@ use std::sync::Arc;
 use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
+use super::described::{Described, brms, columns};
 use super::{
     Example, NormalPrior, PRIORS_ARE_SETTINGS, log_normal, model, number, param, positive,
 };
@@ -23,6 +24,7 @@ use crate::base::rng::ChainRng;
 use crate::base::settings::Field;
 use crate::data::design::Design;
 use crate::data::response::ResponseUse;
+use crate::models::elsewhere::{Context, Elsewhere, listed, number as text};
 use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
 
 /// The template `warped-gaussian`.
@@ -67,6 +69,40 @@ impl Template for WarpedGaussian {
                 priors: [prior; 2],
             })
         })
+    }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        let get = |key| text(number(context.options, FIELDS, key).sqrt());
+        let (sd, prior_sd) = (get("variance"), get("prior_variance"));
+        let of = |parameter: &str| {
+            format!("\"normal(0, {prior_sd})\", class = \"b\", nlpar = \"{parameter}\"")
+        };
+        let described = Described {
+            words: format!(
+                "Values of {} are normal with the known standard deviation {sd} around `theta[1]` plus the square of \
+                 `theta[2]`. The priors of both are normal(0, {prior_sd}).",
+                listed(&columns(context.design))
+            ),
+            equation: vec![
+                format!("x[i] ~ normal(theta[1] + theta[2]², {sd})"),
+                format!("theta[1], theta[2] ~ normal(0, {prior_sd})"),
+            ],
+            vectors: false,
+            parameters: vec!["vector[2] theta;".to_owned()],
+            priors: vec![format!("theta ~ normal(0, {prior_sd});")],
+            row: format!("normal_lpdf(x[i] | theta[1] + square(theta[2]), {sd})"),
+            brms: Ok(brms(
+                context,
+                "bf(x ~ a + b^2, a + b ~ 1, nl = TRUE)",
+                "gaussian()",
+                &[
+                    &of("a"),
+                    &of("b"),
+                    &format!("\"constant({sd})\", class = \"sigma\""),
+                ],
+            )),
+        };
+        Ok(described.all(context))
     }
 }
 

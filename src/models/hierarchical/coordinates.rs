@@ -187,6 +187,20 @@ impl Layout {
         u[self.group(g)].copy_from_slice(w);
     }
 
+    /// Turns z_g, standing in the places of w_g, into w_g.
+    pub fn read_deviations(&self, u: &mut [f64]) {
+        let (mut lower, mut theta) = (vec![0.0; self.terms * self.terms], vec![0.0; self.terms]);
+        self.write_lower(u, &mut lower);
+        let noncentred = Self {
+            centred: false,
+            ..*self
+        };
+        for g in 0..self.groups {
+            noncentred.write_theta(u, &lower, g, &mut theta);
+            self.read_theta(g, &theta, u);
+        }
+    }
+
     /// ADDS to `grad` (D) what the gradient `slope` (P) in θ_g means for u; `lower` is L.
     pub fn pull_back(
         &self,
@@ -276,6 +290,29 @@ impl Layout {
             }
         }
         value
+    }
+
+    /// Log density of (μ, Σ) under the prior, without constants.
+    pub fn log_prior_density(&self, prior: &PopulationPrior, u: &[f64]) -> f64 {
+        let (p, niw) = (self.terms, &prior.niw);
+        let lower = self.lower(u);
+        let mut v = [0.0; MAX_TERMS];
+        let v = &mut v[..p];
+        // |Σ| has the power −(ν + P + 1)/2 from Σ and −1/2 from μ.
+        let log_det: f64 = (0..p).map(|i| 2.0 * u[self.entry(i, i)]).sum();
+        let mut value = -0.5 * (niw.dof + p as f64 + 2.0) * log_det;
+        for k in 0..p {
+            for (i, v) in v.iter_mut().enumerate() {
+                *v = prior.scale_factor[i * p + k];
+            }
+            lower.solve(v);
+            value -= 0.5 * dot(v, v);
+        }
+        for (v, (mu, m)) in v.iter_mut().zip(u.iter().zip(&niw.mean)) {
+            *v = mu - m;
+        }
+        lower.solve(v);
+        value - 0.5 * niw.strength * dot(v, v)
     }
 
     /// ADDS −∇² of the log prior to `hessian` (D×D).

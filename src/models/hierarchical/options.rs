@@ -84,7 +84,7 @@ impl Given {
 /// The prior in force on the scale on which it is set, and where its parts come from.
 #[derive(Clone, Debug)]
 pub(super) struct Chosen {
-    niw: NormalInverseWishart,
+    pub niw: NormalInverseWishart,
     mean_sources: Vec<&'static str>,
     covariance_source: &'static str,
 }

@@ -10,14 +10,17 @@
 
 use std::ops::Range;
 
+use rand::RngExt as _;
+use rand_distr::{Gamma, StandardNormal};
 use statrs::function::gamma::ln_gamma;
 
+use crate::base::rng::ChainRng;
 use crate::models::positive::Positive;
 
 /// Most effects per group of one term: matrices of this size live on the stack.
 pub const MAX_EFFECTS: usize = 8;
 /// Correlations of so many effects.
-const MAX_CORRELATIONS: usize = MAX_EFFECTS * (MAX_EFFECTS - 1) / 2;
+pub const MAX_CORRELATIONS: usize = MAX_EFFECTS * (MAX_EFFECTS - 1) / 2;
 
 /// A q×q lower triangle, row-major with stride [`MAX_EFFECTS`].
 pub type Lower = [[f64; MAX_EFFECTS]; MAX_EFFECTS];
@@ -96,7 +99,7 @@ impl GroupTerm {
     }
 
     /// Standard deviations and L at the coordinates `scales`.
-    fn factor(&self, scales: &[f64]) -> ([f64; MAX_EFFECTS], Lower) {
+    pub fn factor(&self, scales: &[f64]) -> ([f64; MAX_EFFECTS], Lower) {
         let q = self.width();
         let mut sds = [0.0; MAX_EFFECTS];
         for (sd, u) in sds.iter_mut().zip(&scales[..q]) {
@@ -192,6 +195,34 @@ impl GroupTerm {
         }
     }
 
+    /// Draws scales and effects from the prior into their places in `u`; `None` where a prior is flat.
+    pub fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Option<()> {
+        let (q, at) = (self.width(), self.scales.start);
+        for (u, sd) in u[at..].iter_mut().zip(&self.sds) {
+            *u = sd.draw(rng)?;
+        }
+        for (m, (_j, k)) in self.pairs().enumerate() {
+            // With y = 2b − 1 and b ~ Beta(a, a), c = artanh y is half the log odds of b.
+            let gamma = Gamma::new(self.exponent(k), 1.0).ok()?;
+            let [up, down]: [f64; 2] = [rng.sample(gamma), rng.sample(gamma)];
+            u[at + q + m] = 0.5 * (up.ln() - down.ln());
+        }
+        for z in &mut u[self.effects.clone()] {
+            *z = rng.sample(StandardNormal);
+        }
+        if self.centred {
+            let (sds, lower) = self.factor(&u[self.scales.clone()]);
+            for group in u[self.effects.clone()].chunks_exact_mut(q) {
+                // From the last effect, which needs all others as they were drawn.
+                for j in (0..q).rev() {
+                    let sum: f64 = (0..=j).map(|k| lower[j][k] * group[k]).sum();
+                    group[j] = sds[j] * sum;
+                }
+            }
+        }
+        Some(())
+    }
+
     /// ADDS `factor` times the gradient in u to `grad`, given the gradient `by_effect` in the effects of all terms.
     pub fn pull_back(&self, u: &[f64], by_effect: &[f64], factor: f64, grad: &mut [f64]) {
         let q = self.width();
@@ -224,6 +255,17 @@ impl GroupTerm {
         for (grad, slope) in grad[self.scales.clone()].iter_mut().zip(by_scale) {
             *grad += slope;
         }
+    }
+
+    /// The log prior of the coordinates `scales`, up to a constant.
+    pub fn log_prior_of_scales(&self, scales: &[f64]) -> f64 {
+        let q = self.width();
+        let sds = self.sds.iter().zip(scales);
+        let mut value: f64 = sds.map(|(sd, &u)| sd.log_prior(u)[0]).sum();
+        for ((_j, k), &c) in self.pairs().zip(&scales[q..]) {
+            value -= 2.0 * self.exponent(k) * log_cosh(c);
+        }
+        value
     }
 
     /// The log prior of scales and effects; overwrites its gradient in their coordinates.
@@ -262,6 +304,18 @@ impl GroupTerm {
             value += self.log_density_of_group(scales, r, by_scale, slope);
         }
         value
+    }
+
+    /// Log density of the priors of standard deviations and of the correlation matrix R, which is |R|^(η − 1).
+    pub fn log_prior_density(&self, u: &[f64]) -> f64 {
+        let at = self.scales.start;
+        let of_sds: f64 = (self.sds.iter().zip(&u[at..]))
+            .map(|(sd, &u)| sd.log_prior(u)[0] - u)
+            .sum();
+        // |R| is the product of all 1 − y².
+        let correlations = &u[at + self.width()..self.scales.end];
+        let log_det: f64 = correlations.iter().map(|&c| -2.0 * log_cosh(c)).sum();
+        of_sds + (self.eta - 1.0) * log_det
     }
 
     /// log N(r | 0, D L L' D) without its constant; ADDS its gradients in scales and r.

@@ -143,11 +143,13 @@ fn what_are_not_counts_is_refused_in_one_sentence() {
         ),
         (
             "negative ~ 1",
-            "The response `negative` must be a whole number from 0, but it is -2 in row 2",
+            "The response `negative` must be a whole number from 0, but it is -2 in row 2; choose template `linear` if it is no \
+             count, or correct that row",
         ),
         (
             "half ~ 1",
-            "The response `half` must be a whole number from 0, but it is 0.5 in row 3",
+            "The response `half` must be a whole number from 0, but it is 0.5 in row 3; choose template `linear` if it is no \
+             count, or correct that row",
         ),
     ] {
         assert_eq!(refuse(formula), sentence);

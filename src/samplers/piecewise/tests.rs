@@ -349,6 +349,7 @@ fn weighted_logistic(prior: &str, standardize: bool) -> Arc<dyn Model> {
         columns: Vec::new(),
         transforms: Vec::new(),
         standardize,
+        fixed_units: None,
     };
     let options = ModelOptions {
         priors: vec![

@@ -174,7 +174,8 @@ pub fn compare_ui(ui: &mut Ui, state: &AppState, view: &mut CompareView, out: &m
         .frame(Frame::NONE.fill(p.bg_app))
         .show(ui, |ui| match comparison {
             None => {
-                let text = "Every sampler that suits the model is run with its default settings, and NUTS as the reference";
+                let text = "Every sampler that suits the model is run with its default settings, and an exact one as the \
+                            reference: NUTS, or collapsed Gibbs for mixtures";
                 if widgets::empty_state(ui, icons::SCALES, text, Some("Compare samplers")) {
                     out.send(Command::CompareSamplers);
                 }
@@ -271,7 +272,8 @@ fn body_ui(
                 widgets::hint(
                     ui,
                     "All samplers ran with their default settings and the draft's chains, draws and seed, one after the other. \
-                     Shift and ratio are those of the worst variable, against NUTS; they carry the Monte Carlo error of both runs.",
+                     Shift and ratio are those of the worst variable, against NUTS (mixtures: collapsed Gibbs); they carry \
+                     the Monte Carlo error of both runs.",
                 );
             });
         });

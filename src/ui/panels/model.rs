@@ -5,7 +5,8 @@ use eframe::egui::{
 };
 
 use super::page::{page_head, problem_banner, remark, severity_icon};
-use crate::app::{AppState, Command, Document, ModelCheck, Page};
+use crate::app::foreseeing::PriorPreview;
+use crate::app::{AppState, Command, Document, ModelCheck, Page, Remedy};
 use crate::base::reporter::Severity;
 use crate::models;
 use crate::ui::icons;
@@ -18,6 +19,7 @@ use crate::ui::widgets::{
 };
 
 mod elsewhere;
+mod outlook;
 mod priors;
 mod roles;
 mod words;
@@ -86,7 +88,7 @@ pub fn model_ui(ui: &mut Ui, state: &AppState, view: &mut ModelView, out: &mut O
     Panel::right("model-remarks")
         .exact_size(REMARKS_WIDTH)
         .frame(side(t.space.x4 as i8))
-        .show(ui, |ui| remarks_ui(ui, check));
+        .show(ui, |ui| remarks_ui(ui, check, state.preview.as_ref(), out));
     CentralPanel::default()
         .frame(Frame::NONE.fill(p.bg_surface))
         .show(ui, |ui| {
@@ -229,7 +231,7 @@ fn center_ui(
     if field.committed {
         out.send(Command::SetFormula(view.formula.clone()));
     }
-    state_ui(ui, state, document, check);
+    state_ui(ui, state, document, check, out);
 }
 
 /// The chip that names the template, with the others in its menu.
@@ -273,7 +275,13 @@ fn settings_ui(ui: &mut Ui, document: &Document, view: &mut FormView, out: &mut 
 }
 
 /// One line below the formula: being checked, refused, or what is used.
-fn state_ui(ui: &mut Ui, state: &AppState, document: &Document, check: Option<&ModelCheck>) {
+fn state_ui(
+    ui: &mut Ui,
+    state: &AppState,
+    document: &Document,
+    check: Option<&ModelCheck>,
+    out: &mut Outbox,
+) {
     let t = tokens();
     let p = Palette::of(ui);
     if document.formula_error.is_some() {
@@ -321,10 +329,32 @@ fn state_ui(ui: &mut Ui, state: &AppState, document: &Document, check: Option<&M
             );
         }
     });
+    remedies_ui(ui, &check.ways_out, out);
 }
 
-/// The right panel: how often each value of the response occurs, and the remarks.
-fn remarks_ui(ui: &mut Ui, check: Option<&ModelCheck>) {
+/// Buttons that do what a sentence above them advises.
+fn remedies_ui(ui: &mut Ui, remedies: &[Remedy], out: &mut Outbox) {
+    if remedies.is_empty() {
+        return;
+    }
+    ui.horizontal_wrapped(|ui| {
+        for remedy in remedies {
+            if ui.add(Button::new(&remedy.label).small()).clicked() {
+                for command in &remedy.commands {
+                    out.send(command.clone());
+                }
+            }
+        }
+    });
+}
+
+/// The right panel: what the priors expect, how often each value of the response occurs, and the remarks.
+fn remarks_ui(
+    ui: &mut Ui,
+    check: Option<&ModelCheck>,
+    preview: Option<&PriorPreview>,
+    out: &mut Outbox,
+) {
     let t = tokens();
     ScrollArea::vertical()
         .auto_shrink([false, false])
@@ -336,6 +366,8 @@ fn remarks_ui(ui: &mut Ui, check: Option<&ModelCheck>) {
                 hint(ui, "Its counts appear here once the model is checked");
                 return;
             };
+            outlook::outlook_ui(ui, check, preview);
+            ui.separator();
             heading(ui, "Response");
             if check.response_levels.is_empty() {
                 hint(ui, "Its counts appear here once the model can be fitted");
@@ -349,6 +381,7 @@ fn remarks_ui(ui: &mut Ui, check: Option<&ModelCheck>) {
                     ui.separator();
                 }
                 remark(ui, warning);
+                remedies_ui(ui, check.remedies.get(i).map_or(&[], Vec::as_slice), out);
             }
             if check.error.is_some() {
                 hint(ui, "The data are checked once the model is complete");

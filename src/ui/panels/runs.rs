@@ -19,6 +19,7 @@ mod dock;
 mod effects;
 mod export_menu;
 mod folding;
+mod influence;
 mod info;
 mod layout;
 mod panes;

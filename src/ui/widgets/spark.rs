@@ -87,10 +87,16 @@ pub fn small_curve(ui: &mut Ui, size: Vec2, points: &[[f64; 2]], name: &str) -> 
 
 /// The area between a line, in order of x, and the level `y`.
 pub fn area(line: &[Pos2], y: f32, color: Color32) -> Shape {
+    let floor: Vec<Pos2> = line.iter().map(|point| pos2(point.x, y)).collect();
+    between(line, &floor, color)
+}
+
+/// The area between two lines of as many points.
+pub fn between(one: &[Pos2], other: &[Pos2], color: Color32) -> Shape {
     let mut mesh = Mesh::default();
-    for (i, &point) in line.iter().enumerate() {
+    for (i, (&point, &facing)) in one.iter().zip(other).enumerate() {
         mesh.colored_vertex(point, color);
-        mesh.colored_vertex(pos2(point.x, y), color);
+        mesh.colored_vertex(facing, color);
         if i > 0 {
             let at = 2 * i as u32;
             mesh.add_triangle(at - 2, at - 1, at);

@@ -341,6 +341,13 @@ fn prior_ui(
             field.response.request_focus();
             return;
         }
+        let given_up = field.response.lost_focus() && !field.committed;
+        if given_up {
+            out.send(Command::PreviewPrior(None));
+        } else if field.response.changed() && error_of(spec, &edit.text).is_none() {
+            let prior = (key.to_owned(), edit.text.trim().to_owned());
+            out.send(Command::PreviewPrior(Some(prior)));
+        }
         if field.committed && error.is_none() {
             out.send(Command::SetPrior(
                 key.to_owned(),

@@ -266,18 +266,63 @@ fn a_prior_is_typed_refused_put_right_and_reset() {
         .get_by_label("Prior of Intercept")
         .type_text("normal(0, 1.5)");
     harness.run();
+    // What it expects is shown while it is typed.
+    harness.get_by_label_contains("If the prior of intercept were normal(0, 1.5)");
     harness.key_press(Key::Enter);
     harness.run();
     harness.get_by_label("Prior of Intercept: normal(0, 1.5)");
+    assert!(harness.query_by_label_contains("If the prior of").is_none());
     harness.get_by_label("Default prior of Intercept").click();
     harness.run();
     assert_eq!(
         harness.state().sent,
         [
+            Command::PreviewPrior(Some(("intercept".to_owned(), "normal(0, 1.5)".to_owned()))),
             Command::SetPrior("intercept".to_owned(), Some("normal(0, 1.5)".to_owned())),
             Command::SetPrior("intercept".to_owned(), None)
         ]
     );
+}
+
+/// A picture and a sentence for each kind of response, and a reason where there is none.
+#[test]
+fn what_the_priors_expect_is_shown_in_outcomes() {
+    let shown = |session: Session, words: &[&str]| {
+        let harness = page_harness(session, model_ui);
+        harness.get_by_label("Before seeing outcomes");
+        for words in words {
+            assert!(
+                harness.query_all_by_label_contains(words).next().is_some(),
+                "{words}"
+            );
+        }
+    };
+    let churn = [
+        "Very wide",
+        "The prior expects between",
+        "What the prior expects: Share of rows with yes",
+        "What the prior expects: Chance of a single row",
+        "Outcomes of 200 rows from 400 draws",
+    ];
+    shown(Session::with_draft("churn"), &churn);
+    let mut numbers = Session::with_draft("churn");
+    numbers.send(Command::SetTemplate("linear".to_owned()));
+    numbers.send(Command::SetFormula("age ~ tenure_months".to_owned()));
+    shown(
+        numbers,
+        &[
+            "Plausible",
+            "Half of the outcomes",
+            "What the prior expects: age",
+        ],
+    );
+    let mut categories = Session::with_draft("churn");
+    categories.send(Command::SetTemplate("categorical".to_owned()));
+    categories.send(Command::SetFormula("plan ~ 1".to_owned()));
+    shown(categories, &["the commonest in the data", "typically"]);
+    let mut flat = Session::with_draft("churn");
+    flat.send(Command::SetPrior("b".to_owned(), Some("flat".to_owned())));
+    shown(flat, &["a flat prior cannot be drawn from"]);
 }
 
 #[test]
@@ -324,4 +369,35 @@ fn the_model_is_written_down_for_other_programs() {
         );
     }
     harness.get_by_label("Copy");
+}
+
+#[test]
+fn remarks_and_refusals_have_buttons_that_act() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "y,x,twice,n\n1,1,2,3\n4,3,6,0\n2,2,4,-1\n7,6,12,2\n5,5,10,4\n";
+    let mut session = Session::with_file(&folder, "t.csv", text);
+    session.send(Command::AcceptImport);
+    session.send(Command::SetTemplate("linear".to_owned()));
+    session.send(Command::SetFormula("y ~ x + twice".to_owned()));
+    let mut harness = page_harness(session, model_ui);
+    harness.run_steps(3);
+    harness.get_by_label("Leave twice out").click_accesskit();
+    harness.run_steps(3);
+    let formula = Command::SetFormula("y ~ x".to_owned());
+    assert_eq!(harness.state().sent, [formula]);
+    for command in [
+        Command::SetTemplate("poisson".to_owned()),
+        Command::SetFormula("n ~ x".to_owned()),
+    ] {
+        harness.state_mut().session.send(command);
+    }
+    harness.run_steps(3);
+    harness
+        .get_by_label("Use Linear regression")
+        .click_accesskit();
+    harness.run_steps(3);
+    let document = harness.state().session.state.document.clone().unwrap();
+    assert_eq!(document.recipe.model.template, "linear");
+    let check = harness.state().session.state.check.clone().unwrap();
+    assert_eq!(check.error, None);
 }

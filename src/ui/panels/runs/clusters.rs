@@ -1,29 +1,46 @@
-//! Clusters of a mixture: profiles of the point partition, how often units were together, and where they lie.
+//! Clusters of a mixture: profiles of the point partition, how often units were together, where they lie, and where a
+//! further unit would lie.
 
 use std::sync::Arc;
 
 use eframe::egui::{
-    Color32, ColorImage, Frame, Margin, Rect, Role, ScrollArea, Sense, Shape, Stroke,
+    Color32, ColorImage, Frame, Margin, Pos2, Rect, Role, ScrollArea, Sense, Shape, Stroke,
     TextureHandle, TextureOptions, Ui, UiBuilder, WidgetInfo, pos2, vec2,
 };
 
 use crate::data::table::plural;
+use crate::engine::clusters::predictive::Predictive;
 use crate::engine::clusters::{Clusters, Pairs, Scatter};
 use crate::engine::{Report, RunView};
 use crate::ui::icons;
-use crate::ui::plots::axes::{self, Axes};
+use crate::ui::plots::axes::{self, Axes, YAxis, faded};
+use crate::ui::plots::legend::{Sign, legend_line};
 use crate::ui::plots::marks::Marks;
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::{self, number, paint};
+use crate::ui::widgets::{self, Segments, number, paint, spark};
 
 /// Clusters whose profiles are listed.
 const LISTED: usize = 100;
 /// Width from which pictures stand beside the profiles.
 const ROOMY: f32 = 720.0;
 
-/// The matrix of common clusters as a picture, made once for each state of the run and theme.
+/// Least height of one of several predictive densities.
+const CURVE_HEIGHT: f32 = 130.0;
+
+/// What a narrow pane shows.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Part {
+    #[default]
+    Profiles,
+    Together,
+    Scatter,
+    Curves,
+}
+
+/// What is chosen, and the matrix of common clusters as a picture, made once for each state of the run and theme.
 #[derive(Default)]
 pub struct ClustersView {
+    part: Part,
     made: Option<(Arc<Clusters>, Color32, TextureHandle)>,
 }
 
@@ -51,21 +68,31 @@ pub fn clusters_pane(
     let t = tokens();
     let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
     Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        let missing = if clusters.has_profiles() {
+            ""
+        } else {
+            "; profiles come when the run is continued"
+        };
         let text = format!(
-            "Point partition: {}, mean variation of information {} from {}",
+            "Point partition: {}, mean variation of information {} from {}{missing}",
             plural(clusters.profiles.len(), "cluster"),
             number::significant(clusters.distance, 2),
             plural(clusters.draws, "draw")
         );
         widgets::sentence_line(ui, &text, Text::Caption, true);
     });
-    let area = ui.available_rect_before_wrap();
-    if area.width() < ROOMY {
-        profiles_ui(ui, clusters);
+    if ui.available_width() < ROOMY {
+        one_part_ui(ui, id, clusters, view);
         return;
     }
-    let pictures = 1.0 + f32::from(u8::from(clusters.scatter.is_some()));
-    let side = area.height().min(0.3 * area.width());
+    let area = ui.available_rect_before_wrap();
+    let has_curves = !clusters.densities.is_empty();
+    let pictures = [true, clusters.scatter.is_some(), has_curves];
+    let pictures = pictures.into_iter().filter(|there| *there).count() as f32;
+    // Two pictures leave the profiles two fifths, three a third.
+    let side = area
+        .height()
+        .min(area.width() * if pictures > 2.0 { 0.22 } else { 0.3 });
     let left = Rect::from_min_max(
         area.min,
         pos2(area.right() - pictures * side, area.bottom()),
@@ -86,6 +113,131 @@ pub fn clusters_pane(
             scatter_ui(ui, id, scatter, &clusters.partition);
         });
     }
+    if has_curves {
+        let builder = UiBuilder::new().max_rect(place(pictures - 1.0));
+        ui.scope_builder(builder, |ui| curves_ui(ui, id, &clusters.densities));
+    }
+}
+
+/// One thing at a time, where there is no room for more.
+fn one_part_ui(ui: &mut Ui, id: u64, clusters: &Arc<Clusters>, view: &mut ClustersView) {
+    let parts = [
+        (Part::Profiles, "Profiles", true),
+        (Part::Together, "Together", true),
+        (Part::Scatter, "Scatter", clusters.scatter.is_some()),
+        (Part::Curves, "Predictive", !clusters.densities.is_empty()),
+    ];
+    let there = |part: Part| {
+        parts
+            .iter()
+            .any(|(other, _, there)| *other == part && *there)
+    };
+    if !there(view.part) {
+        view.part = Part::Profiles;
+    }
+    let t = tokens();
+    let inset = Margin::symmetric(t.space.x3 as i8, t.space.x1 as i8);
+    Frame::NONE.inner_margin(inset).show(ui, |ui| {
+        let mut segments = Segments::new("What of the clusters", &mut view.part);
+        for (part, word, _) in parts.into_iter().filter(|(.., there)| *there) {
+            segments = segments.option(part, word);
+        }
+        segments.show(ui);
+    });
+    match (view.part, &clusters.scatter) {
+        (Part::Together, _) => {
+            let place = ui.available_rect_before_wrap();
+            pairs_ui(ui, place.shrink2(vec2(t.space.x3, 0.0)), clusters, view);
+        }
+        (Part::Scatter, Some(scatter)) => scatter_ui(ui, id, scatter, &clusters.partition),
+        (Part::Curves, _) => curves_ui(ui, id, &clusters.densities),
+        _ => profiles_ui(ui, clusters),
+    }
+}
+
+/// Histogram and predictive density of each numeric column, one under the other.
+fn curves_ui(ui: &mut Ui, id: u64, densities: &[Predictive]) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    let bars = faded(p.text_secondary, t.alpha.area_interval * 1.5);
+    let band = faded(p.accent, t.alpha.area_interval * 1.5);
+    let line = Stroke::new(t.stroke.curve_pooled, p.posterior);
+    ui.spacing_mut().item_spacing.y = 0.0;
+    legend_line(
+        ui,
+        &[
+            (Sign::Area(bars), "data"),
+            (Sign::Line(line, &[]), "predictive"),
+            (Sign::Area(band), "90%"),
+        ],
+    );
+    // One fills the place, more are scrolled through.
+    let height = ui.available_height();
+    let height = if densities.len() > 1 {
+        height.min(CURVE_HEIGHT.max(0.5 * height))
+    } else {
+        height
+    };
+    ScrollArea::vertical()
+        .id_salt("curves")
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            for density in densities {
+                curve_ui(ui, id, density, height, (bars, band, line));
+            }
+        });
+}
+
+fn curve_ui(
+    ui: &mut Ui,
+    id: u64,
+    density: &Predictive,
+    height: f32,
+    (bars, band, line): (Color32, Color32, Stroke),
+) {
+    let summary = format!(
+        "Predictive density of {} with its 90% band over the data's histogram",
+        density.column
+    );
+    let top = (density.high.iter().chain(&density.heights)).fold(0.0_f64, |top, &y| top.max(y));
+    let ends = [density.x.first(), density.x.last()].map(|x| x.copied().unwrap_or_default());
+    let axes = Axes {
+        x_title: &density.column,
+        y_axis: YAxis::None,
+        margin: Margin {
+            left: 10,
+            right: 10,
+            top: 6,
+            bottom: 28,
+        },
+        ..Axes::new(
+            ui.make_persistent_id(("predictive", id, &density.column)),
+            &summary,
+            (ends[0], ends[1]),
+            (0.0, if top > 0.0 { 1.06 * top } else { 1.0 }),
+        )
+    };
+    let colors = Palette::of(ui);
+    axes::show(ui, colors, &axes, height, move |plot| {
+        plot.add(Marks::new(move |_ui, transform, shapes| {
+            let at = |x: f64, y: f64| {
+                pos2(
+                    transform.position_from_point_x(x),
+                    transform.position_from_point_y(y),
+                )
+            };
+            for (edges, &y) in density.edges.windows(2).zip(&density.heights) {
+                let bar = Rect::from_two_pos(at(edges[0], 0.0), at(edges[1], y));
+                shapes.push(Shape::rect_filled(bar, 0.0, bars));
+            }
+            let points = |y: &[f64]| -> Vec<Pos2> {
+                density.x.iter().zip(y).map(|(&x, &y)| at(x, y)).collect()
+            };
+            let (low, high) = (points(&density.low), points(&density.high));
+            shapes.push(spark::between(&low, &high, band));
+            shapes.push(Shape::line(points(&density.mean), line));
+        }));
+    });
 }
 
 /// One line per cluster: its colour, number, size, share and profile.

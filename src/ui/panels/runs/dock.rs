@@ -42,6 +42,8 @@ pub enum Pane {
     Info,
     /// Effects of groups beside each other.
     Groups,
+    /// How much the prior matters.
+    Prior,
     /// How the mode was found.
     Peak,
     /// Clusters of a mixture.
@@ -56,7 +58,7 @@ pub enum Pane {
 
 impl Pane {
     /// All that the dock has where there is room for the panel at the right.
-    const WIDE: [Self; 12] = [
+    const WIDE: [Self; 13] = [
         Self::Trace,
         Self::Rank,
         Self::Autocorrelation,
@@ -67,6 +69,7 @@ impl Pane {
         Self::Groups,
         Self::Convergence,
         Self::Bias,
+        Self::Prior,
         Self::Info,
         Self::Peak,
     ];
@@ -81,6 +84,7 @@ impl Pane {
             Self::Bias => "Bias",
             Self::Info => "Sampler",
             Self::Groups => "Groups",
+            Self::Prior => "Prior",
             Self::Peak => "Peak",
             Self::Clusters => "Clusters",
             Self::Predictions => "Predictions",
@@ -99,6 +103,7 @@ impl Pane {
             Self::Bias => icons::SEAL_QUESTION,
             Self::Info => icons::GAUGE,
             Self::Groups => icons::CHART_BAR_HORIZONTAL,
+            Self::Prior => icons::SCALES,
             Self::Peak => icons::CHART_LINE_UP,
             Self::Clusters => icons::CHART_SCATTER,
             Self::Predictions => icons::CHART_SCATTER,
@@ -161,7 +166,13 @@ fn layout(with_summary: bool) -> Tree<Pane> {
     }
     let top = tabs(&first);
     let left = tabs(&[Pane::Density, Pane::Groups]);
-    let right = tabs(&[Pane::Convergence, Pane::Bias, Pane::Info, Pane::Peak]);
+    let right = tabs(&[
+        Pane::Convergence,
+        Pane::Bias,
+        Pane::Prior,
+        Pane::Info,
+        Pane::Peak,
+    ]);
     let mut pair = |dir: LinearDir, children: [TileId; 2], share: f32| {
         let linear = Linear::new_binary(dir, children, share);
         tiles.insert_new(Tile::Container(Container::Linear(linear)))
@@ -350,6 +361,7 @@ impl Panes<'_> {
             | Pane::Bias
             | Pane::Info
             | Pane::Groups
+            | Pane::Prior
             | Pane::Peak
             | Pane::Clusters
             | Pane::Predictions

@@ -7,6 +7,7 @@ use super::clusters::{ClustersView, clusters_pane};
 use super::curves::{self, Convergence, Densities, Key, Memo};
 use super::dock::Pane;
 use super::effects::{Effects, effects_pane};
+use super::influence::influence_pane;
 use super::info::{InfoView, info_ui};
 use super::predictions::{PredictionsView, predictions_pane};
 use super::words;
@@ -96,6 +97,7 @@ pub fn pane_ui(
         Pane::Bias => bias_pane(ui, &of_variable, out),
         Pane::Info => info_ui(ui, &of_variable, views.span, &views.filter, &mut views.info),
         Pane::Groups => effects_pane(ui, &of_variable, entry, &mut views.effects, out),
+        Pane::Prior => influence_pane(ui, entry, out),
         Pane::Peak => super::peak::peak_pane(ui, entry),
         Pane::Clusters => clusters_pane(ui, entry.id, run, report, &mut views.clusters),
         Pane::Predictions => predictions_pane(ui, entry, &mut views.predictions, out),
@@ -405,7 +407,8 @@ fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
     };
     if let Some(done) = words::control_progress(of.entry) {
         let text = format!(
-            "NUTS runs as control, {:.0}% done; the comparison appears here when it ends",
+            "The control, {}, is {:.0}% done; the comparison appears here when it ends",
+            words::control(of.entry),
             100.0 * f64::from(done)
         );
         widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, &text, None);

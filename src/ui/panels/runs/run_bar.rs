@@ -185,7 +185,8 @@ fn caption(entry: &RunEntry) -> String {
     }
     if let Some(done) = words::control_progress(entry) {
         parts.push(format!(
-            "bias check: NUTS as control, {:.0}%",
+            "bias check: {} as control, {:.0}%",
+            words::control(entry),
             100.0 * f64::from(done)
         ));
     } else if let Some(spec) = entry.sampler()
@@ -340,7 +341,10 @@ fn bias_button_ui(ui: &mut Ui, entry: &RunEntry, active: bool, out: &mut Outbox,
     }
     if ui
         .add_enabled(able, check)
-        .on_hover_text("Runs NUTS, which is exact, on the same model and compares means and standard deviations")
+        .on_hover_text(format!(
+            "Runs {}, which is exact, on the same model and compares means and standard deviations",
+            words::control(entry)
+        ))
         .on_disabled_hover_text(why)
         .clicked()
     {

@@ -7,6 +7,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use super::{RunsView, runs_ui};
+use crate::app::entry::Influence;
 use crate::app::testing::Session;
 use crate::app::{Command, Depth};
 use crate::diagnostics::zero_variance::Order;
@@ -251,6 +252,7 @@ fn every_pane_and_depth_shows_a_run() {
         "Autocorrelation",
         "Trace",
         "Bias",
+        "Prior",
         "Sampler",
         "Peak",
         "Convergence",
@@ -398,6 +400,34 @@ fn estimates_are_corrected_by_control_variates_and_exported() {
     assert!(harness.query_by_label("gain").is_none());
 }
 
+#[test]
+fn the_influence_of_the_prior_is_looked_at_once_the_run_has_ended() {
+    let mut harness = page(finished_after("nuts", 300));
+    harness.get_by_role_and_label(Role::Tab, "Prior").click();
+    harness.run_steps(3);
+    harness.get_by_label("Check the prior").click();
+    harness.run_steps(3);
+    assert_eq!(harness.state().sent, [Command::CheckPrior(1)]);
+    let state = &harness.state().session.state;
+    let Influence::Done(found) = &state.selected().unwrap().influence else {
+        panic!("tasks are done at once");
+    };
+    // Thousands of rows say much more than default priors do.
+    assert!(
+        found
+            .rows
+            .iter()
+            .all(|row| row.prior < 0.05 && row.likelihood > 0.05)
+    );
+    harness.get_by_label("How much the prior matters");
+    harness.get_by_label_contains("The prior hardly moves any parameter");
+    let mut harness = page(finished_after("nuts", 20));
+    harness.state_mut().session.send(Command::CheckPrior(1));
+    harness.get_by_role_and_label(Role::Tab, "Prior").click();
+    harness.run_steps(3);
+    harness.get_by_label_contains("too few to tell");
+}
+
 /// Draws of another program with a column `weight`: everything shown is weighted.
 #[test]
 fn weighted_draws_are_shown_weighted() {
@@ -487,6 +517,17 @@ fn clusters_of_a_mixture_are_listed() {
         .filter_map(|item| item.accesskit_node().label())
         .any(|label| label.starts_with(&start) && label.contains("age "));
     assert!(listed, "{start}");
+    let names: Vec<String> = clusters
+        .densities
+        .iter()
+        .map(|density| density.column.clone())
+        .collect();
+    assert_eq!(names, ["age", "tenure_months"]);
+    harness
+        .get_by_role_and_label(Role::RadioButton, "Predictive")
+        .click();
+    harness.run_steps(3);
+    harness.get_by_label("Predictive density of age with its 90% band over the data's histogram");
 }
 
 /// The tab that is in front in the group of the trace.

@@ -5,7 +5,7 @@ use crate::app::{AppState, RunEntry};
 use crate::diagnostics::verdict::{ESS_PER_CHAIN, MIN_DRAWS, RHAT_LIMIT};
 use crate::diagnostics::{Missing, SummaryRow, Verdict};
 use crate::engine::chain::Warmup;
-use crate::engine::{Report, RunView};
+use crate::engine::{Report, RunView, bias_check};
 use crate::ui::theme::VerdictKind;
 use crate::ui::widgets::Progress;
 
@@ -123,6 +123,11 @@ pub fn progress(entry: &RunEntry, view: &RunView) -> Progress {
         warmup: warmup / all,
         done: (iterations as f32 / chains as f32 / all).min(1.0),
     }
+}
+
+/// The exact sampler that a bias check runs.
+pub fn control(entry: &RunEntry) -> &'static str {
+    entry.sampler().map_or("NUTS", bias_check::control_title)
 }
 
 /// Progress of the control run of a bias check, 0 to 1.

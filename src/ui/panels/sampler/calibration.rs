@@ -54,6 +54,9 @@ fn table_ui(ui: &mut Ui, calibrated: &Calibrated) {
     let t = tokens();
     let calibration = &calibrated.calibration;
     widgets::hint(ui, &calibration.sentence());
+    if let Some(units) = &calibration.units {
+        widgets::hint(ui, units);
+    }
     if calibration.short > 0 {
         let text = format!(
             "{} simulations have fewer effective draws than are ranked, which bends ranks",

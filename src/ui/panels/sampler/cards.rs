@@ -192,7 +192,7 @@ fn compare_ui(ui: &mut Ui, state: &AppState, known: bool, out: &mut Outbox) {
         let button = Button::new("Compare by running them").icon(icons::SCALES);
         if ui
             .add_enabled(able, button)
-            .on_hover_text("Runs every sampler that suits the model, one after the other, beside NUTS: bias and cost")
+            .on_hover_text("Runs every sampler that suits the model, one after the other, beside an exact one: bias and cost")
             .on_disabled_hover_text("Choose a response and predictors first")
             .clicked()
         {
@@ -233,6 +233,10 @@ pub(super) fn auto_reason(state: &AppState, recipe: &Recipe) -> String {
     let check = state.check.as_ref().filter(|check| check.error.is_none());
     if check.is_some_and(|check| check.categories) {
         return advise::CONJUGATE.to_owned();
+    }
+    if check.is_some_and(|check| check.unsuitable.iter().any(|(id, _why)| *id == "nuts")) {
+        return "decided when the run is prepared, among the samplers made for this model"
+            .to_owned();
     }
     let size = check.map(|check| (check.rows.0, check.params.len()));
     match size {

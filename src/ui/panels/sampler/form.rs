@@ -6,7 +6,7 @@ use eframe::egui::{Align, Layout, Sense, Ui, vec2};
 
 use crate::app::Command;
 use crate::base::settings::{Default as FieldDefault, Field as Setting, Kind, Settings, Value};
-use crate::engine::Recipe;
+use crate::engine::{Recipe, bias_check};
 use crate::samplers::SamplerEntry;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
@@ -77,7 +77,9 @@ pub fn form_ui(
         let source = format!("Source: {}", spec.cite);
         widgets::hint(ui, &source);
         if let Some(bias) = spec.bias {
-            let text = format!("Approximate: {bias}. After the run, check its bias against NUTS.");
+            let control = bias_check::control_title(spec);
+            let text =
+                format!("Approximate: {bias}. After the run, check its bias against {control}.");
             widgets::hint(ui, &text);
         }
         if spec.needs_mode {

@@ -1,0 +1,134 @@
+//! What a prior expects in outcome units while it is being typed, in the background.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::state::AppState;
+use super::tasks::{Effects, Outcome};
+use crate::engine::JobError;
+use crate::engine::prior_predictive::PriorPredictive;
+
+/// A prior being typed.
+#[derive(Clone, Debug)]
+pub struct PriorPreview {
+    /// The class or parameter.
+    pub key: String,
+    /// The prior.
+    pub text: String,
+    /// What it expects; that of the text before until this one's is known.
+    pub expected: Option<Arc<PriorPredictive>>,
+    /// Ends the work.
+    cancel: Arc<AtomicBool>,
+}
+
+/// Looks at a prior that is being typed, or no longer does.
+pub(super) fn preview(state: &mut AppState, prior: Option<(String, String)>, fx: &mut dyn Effects) {
+    let before = forget(state);
+    let (Some((key, text)), Some(document)) = (prior, &state.document) else {
+        return;
+    };
+    let Some(outlook) = state.check.as_ref().and_then(|check| check.outlook.clone()) else {
+        return;
+    };
+    let mut recipe = document.recipe.clone();
+    recipe.priors.insert(key.clone(), text.clone());
+    let cancel = Arc::new(AtomicBool::new(false));
+    state.preview = Some(PriorPreview {
+        expected: before
+            .filter(|before| before.key == key)
+            .and_then(|before| before.expected),
+        key,
+        text,
+        cancel: Arc::clone(&cancel),
+    });
+    fx.spawn(
+        "prior-predictive",
+        Box::new(move || Outcome::Foreseen {
+            result: outlook.expect(&recipe, &cancel).map(Arc::new),
+            control: cancel,
+        }),
+    );
+}
+
+/// Ends the work and gives back what was shown.
+pub(super) fn forget(state: &mut AppState) -> Option<PriorPreview> {
+    let before = state.preview.take()?;
+    before.cancel.store(true, Ordering::Relaxed);
+    Some(before)
+}
+
+/// Takes a result, unless it was overtaken. A prior that cannot be used says so below its field.
+pub(super) fn previewed(
+    state: &mut AppState,
+    control: &Arc<AtomicBool>,
+    result: Result<Arc<PriorPredictive>, JobError>,
+) {
+    if let Some(preview) = &mut state.preview
+        && Arc::ptr_eq(&preview.cancel, control)
+    {
+        preview.expected = result.ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::app::Command;
+    use crate::app::testing::Session;
+    use crate::engine::prior_predictive::Plausibility;
+
+    #[test]
+    fn a_prior_being_typed_is_looked_at_and_given_up_again() {
+        let mut session = Session::with_draft("churn");
+        let expected = |session: &Session| {
+            let check = session.state.check.clone().unwrap();
+            check.expected.clone().unwrap().unwrap().outcomes.remove(0)
+        };
+        assert_eq!(expected(&session).plausibility, Plausibility::VeryWide);
+        let type_prior = |session: &mut Session, key: &str, text: &str| {
+            session.send(Command::PreviewPrior(Some((
+                key.to_owned(),
+                text.to_owned(),
+            ))));
+        };
+        type_prior(&mut session, "intercept", "normal(9, 0.1)");
+        let preview = session.state.preview.clone().unwrap();
+        let shown = preview.expected.unwrap();
+        assert_ne!(shown.outcomes[0].sentence, expected(&session).sentence);
+        // The draft is as it was.
+        assert!(
+            session
+                .state
+                .document
+                .as_ref()
+                .unwrap()
+                .recipe
+                .priors
+                .is_empty()
+        );
+        type_prior(&mut session, "intercept", "normal(9,");
+        assert!(session.state.preview.as_ref().unwrap().expected.is_none());
+        session.send(Command::PreviewPrior(None));
+        assert!(session.state.preview.is_none());
+        type_prior(&mut session, "b", "normal(0, 0.3)");
+        for (key, prior) in [("b", "normal(0, 0.3)"), ("intercept", "normal(-1, 0.7)")] {
+            session.send(Command::SetPrior(key.to_owned(), Some(prior.to_owned())));
+        }
+        assert!(session.state.preview.is_none());
+        assert_eq!(expected(&session).plausibility, Plausibility::Plausible);
+    }
+
+    #[test]
+    fn a_prior_that_cannot_be_drawn_from_says_so() {
+        let mut session = Session::with_draft("churn");
+        session.send(Command::SetPrior("b".to_owned(), Some("flat".to_owned())));
+        let why = session
+            .state
+            .check
+            .unwrap()
+            .expected
+            .clone()
+            .unwrap()
+            .unwrap_err();
+        assert!(why.contains("a flat prior cannot be drawn from"), "{why}");
+    }
+}

@@ -1,0 +1,152 @@
+//! `prior-predictive`: every parameter with its prior, and what the priors expect in outcome units.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use serde_json::json;
+
+use super::args::PriorPredictiveArgs;
+use super::{Failure, fit, output};
+use crate::data::design::Design;
+use crate::engine::job;
+use crate::engine::prior_predictive::{Cells, Expected, Outcomes, Outlook, PriorPredictive};
+use crate::models::{self, ParamInfo};
+
+/// Prints the priors of a recipe or of flags, and what they expect.
+pub fn prior_predictive(args: &PriorPredictiveArgs) -> Result<(), Failure> {
+    let request = fit::recipe_of(&args.model)?;
+    let recipe = &request.recipe;
+    let entry = models::find(&recipe.model.template).map_err(Failure::request)?;
+    let loaded = request.load()?;
+    let frame = job::model_frame(recipe).map_err(Failure::request)?;
+    let (design, _) = Design::build(&loaded.table, &frame).map_err(Failure::request)?;
+    let design = Arc::new(design);
+    let options = job::model_options(recipe).map_err(Failure::request)?;
+    let model = (entry.build)(Arc::clone(&design), &options).map_err(Failure::request)?;
+    let found = Outlook::new(&design)
+        .expect(recipe, &AtomicBool::new(false))
+        .map_err(Failure::request)?;
+    if args.model.json {
+        let priors: Vec<_> = model.params().iter().map(prior_json).collect();
+        let value = json!({
+            "template": recipe.model.template,
+            "formula": recipe.model.formula,
+            "priors": priors,
+            "draws": found.draws,
+            "rows": found.rows,
+            "outcomes": found.outcomes,
+        });
+        let text = serde_json::to_string_pretty(&value).map_err(Failure::run)?;
+        output::result(&(text + "\n"));
+        return Ok(());
+    }
+    output::result(&priors_table(model.params()));
+    output::result(&text(&found));
+    Ok(())
+}
+
+fn prior_json(param: &ParamInfo) -> serde_json::Value {
+    json!({
+        "variable": param.name,
+        "prior": param.prior,
+        "source": param.prior_source,
+        "meaning": param.meaning,
+    })
+}
+
+/// Effects of groups, of which there may be thousands, have their prior in common.
+fn priors_table(params: &[ParamInfo]) -> String {
+    let is_effect = |param: &&ParamInfo| models::effect_of(&param.name).is_some();
+    let rows: Vec<Vec<String>> = params
+        .iter()
+        .filter(|param| !is_effect(param))
+        .map(|param| {
+            [&param.name, &param.prior, &param.prior_source]
+                .map(Clone::clone)
+                .to_vec()
+        })
+        .collect();
+    let mut out = output::table(&["variable", "prior", "because"], &rows);
+    if let Some(effect) = params.iter().find(is_effect) {
+        let count = params.iter().filter(is_effect).count();
+        out.push_str(&format!(
+            "{count} effects of groups, such as {}: {}\n",
+            effect.name, effect.prior
+        ));
+    }
+    out
+}
+
+fn text(found: &PriorPredictive) -> String {
+    let mut out = format!(
+        "\nOutcomes of {} rows from {} draws of the prior\n",
+        found.rows, found.draws
+    );
+    for expected in &found.outcomes {
+        out.push_str(&picture(expected));
+        out.push_str(&format!(
+            "{}: {}\n",
+            expected.plausibility.word(),
+            expected.sentence
+        ));
+    }
+    out
+}
+
+fn picture(expected: &Expected) -> String {
+    let name = &expected.name;
+    match &expected.outcomes {
+        Outcomes::Success {
+            shares, chances, ..
+        } => {
+            let mut out = format!("share of rows  0 {} 1\n", shares.line());
+            if let Some(chances) = chances {
+                out.push_str(&format!("single rows    0 {} 1\n", chances.line()));
+            }
+            out
+        }
+        Outcomes::Numbers { cells, .. } => format!("{name}\n{}", lines(cells)),
+        Outcomes::Categories { levels } => {
+            let rows: Vec<Vec<String>> = levels
+                .iter()
+                .map(|level| {
+                    let [low, middle, high] = level.interval.map(|share| format!("{share:.3}"));
+                    vec![
+                        level.name.clone(),
+                        low,
+                        middle,
+                        high,
+                        format!("{:.3}", level.data),
+                    ]
+                })
+                .collect();
+            output::table(&[name.as_str(), "q5", "q50", "q95", "data"], &rows)
+        }
+    }
+}
+
+fn lines(cells: &Cells) -> String {
+    let end = |at: f64| {
+        if cells.logarithmic {
+            format!("{:.3e}", 10_f64.powf(at) - 1.0)
+        } else {
+            format!("{at:.4}")
+        }
+    };
+    let scale = if cells.logarithmic {
+        ", on a logarithmic scale"
+    } else {
+        ""
+    };
+    let data = Cells {
+        prior: cells.data.clone(),
+        ..cells.clone()
+    };
+    format!(
+        "prior  {}\ndata   {}\nfrom {} to {}{scale}\n",
+        cells.line(),
+        data.line(),
+        end(cells.from),
+        end(cells.to)
+    )
+}

@@ -1,0 +1,592 @@
+//! What the prior says in outcome units: outcomes of the table's own rows, simulated from draws of the prior.
+//!
+//! A draw of the prior gives every row of the design an outcome ([`crate::models::Model::simulate`], what calibration
+//! uses as well). Together they are what the model expects before it has seen an outcome; beside them stand the outcomes of
+//! the data, for comparison alone: nothing is fitted. Weights of rows play no part. Of long tables the first rows are used,
+//! which are a random choice, since designs are shuffled; standardisation and units are those of all rows. An [`Outlook`] is
+//! small, so that it can be kept while priors are edited.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::Serialize;
+
+use super::job::model_options;
+use super::{JobError, Recipe, RecipeError};
+use crate::base::rng::{Purpose, stream};
+use crate::data::design::{Design, Predictor};
+use crate::data::response::{ResponseKind, short};
+use crate::diagnostics::uniformity::bars;
+use crate::models::{self, Model, Rows};
+
+/// Draws of the prior: a share of them has a standard error of at most 2.5 percentage points.
+const DRAWS: usize = 400;
+/// The same for models so large that drawing once takes long.
+const LEAST_DRAWS: usize = 50;
+/// Coordinates that are drawn in all, where that leaves enough draws.
+const COORDINATES: usize = 5_000_000;
+/// Rows that are given outcomes.
+const ROWS: usize = 200;
+/// Numbers of a long column that are kept, in equal steps through their order.
+const KEPT: usize = 10_000;
+/// Cells of a picture of numbers.
+const CELLS: usize = 60;
+/// Cells of a picture of shares and chances.
+const SHARE_CELLS: usize = 20;
+/// A chance closer than this to 0 or 1 is as good as certain.
+const CERTAIN: f64 = 0.01;
+/// An interval of outcomes so many times as wide as the data is absurd.
+const ABSURD: f64 = 100.0;
+
+/// Heights over equal cells.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cells {
+    /// Left end of the first cell.
+    pub from: f64,
+    /// Right end of the last.
+    pub to: f64,
+    /// Whether positions are log10(1 + value), for counts that span many powers of ten.
+    pub logarithmic: bool,
+    /// Share of outcomes in each cell; they need not sum to 1 where some lie outside.
+    pub prior: Vec<f64>,
+    /// The same of the data; empty where the data are one number.
+    pub data: Vec<f64>,
+}
+
+impl Cells {
+    fn of(
+        (from, to): (f64, f64),
+        logarithmic: bool,
+        count: usize,
+        prior: &[f64],
+        data: &[f64],
+    ) -> Self {
+        let shares = |values: &[f64]| {
+            let mut shares = vec![0.0; if values.is_empty() { 0 } else { count }];
+            for &value in values {
+                let at = if logarithmic {
+                    value.ln_1p() / std::f64::consts::LN_10
+                } else {
+                    value
+                };
+                let place = (at - from) / (to - from) * count as f64;
+                if at >= from && at <= to {
+                    shares[(place as usize).min(count - 1)] += 1.0 / values.len() as f64;
+                }
+            }
+            shares
+        };
+        Self {
+            from,
+            to,
+            logarithmic,
+            prior: shares(prior),
+            data: shares(data),
+        }
+    }
+
+    /// The prior's heights as a line of text.
+    pub fn line(&self) -> String {
+        bars(&self.prior)
+    }
+}
+
+/// A category, or one of two values.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Category {
+    /// Its name.
+    pub name: String,
+    /// The 5 %, 50 % and 95 % quantile of its share among the rows, over draws of the prior.
+    pub interval: [f64; 3],
+    /// Its share in the data.
+    pub data: f64,
+}
+
+/// What is expected of a response, or of a column where there is no response.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Outcomes {
+    /// Two values, or successes among trials.
+    Success {
+        /// The one that counts as success.
+        success: Category,
+        /// Its shares over draws of the prior, from 0 to 1.
+        shares: Cells,
+        /// Chances of single rows, from 0 to 1; `None` for successes among trials.
+        chances: Option<Cells>,
+        /// Share of the chances of single rows (of the shares, where there are none) that are below 1 % or above 99 %.
+        certain: f64,
+    },
+    /// Numbers or counts.
+    Numbers {
+        /// Where they lie.
+        cells: Cells,
+        /// Their 5 %, 25 %, 50 %, 75 % and 95 % quantile; not finite where outcomes are too large for a number.
+        quantiles: [f64; 5],
+        /// The smallest and the largest in the data.
+        data: [f64; 2],
+        /// Share of outcomes outside of these.
+        outside: f64,
+        /// Whether they are counts.
+        counts: bool,
+    },
+    /// Categories.
+    Categories {
+        /// In their order.
+        levels: Vec<Category>,
+    },
+}
+
+/// How the outcomes that the prior expects compare with the data, roughly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Plausibility {
+    /// The data are among them.
+    Plausible,
+    /// So are far too many others.
+    VeryWide,
+    /// The data are not among them.
+    UnlikeTheData,
+}
+
+impl Plausibility {
+    /// In words.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Plausible => "Plausible",
+            Self::VeryWide => "Very wide",
+            Self::UnlikeTheData => "Unlike the data",
+        }
+    }
+}
+
+/// Outcomes of one response or column.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Expected {
+    /// Name of the response or column.
+    pub name: String,
+    /// What is expected.
+    #[serde(flatten)]
+    pub outcomes: Outcomes,
+    /// How it compares with the data.
+    pub plausibility: Plausibility,
+    /// What it says, in one sentence.
+    pub sentence: String,
+}
+
+/// What a prior expects of the rows of a design.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PriorPredictive {
+    /// Draws of the prior.
+    pub draws: usize,
+    /// Rows that were given outcomes for each.
+    pub rows: usize,
+    /// One per response or column.
+    pub outcomes: Vec<Expected>,
+}
+
+/// Rows to imagine outcomes of, and what the data say of all rows.
+#[derive(Clone, Debug)]
+pub struct Outlook {
+    /// The rows.
+    rows: Arc<Design>,
+    /// Shares of successes or categories, or sorted numbers of each column.
+    observed: Vec<Vec<f64>>,
+}
+
+impl Outlook {
+    /// The outlook on the rows of a design.
+    pub fn new(design: &Design) -> Self {
+        let share = |k: f64| {
+            let mine = design.y.iter().filter(|&&y| y == k).count();
+            mine as f64 / design.y.len().max(1) as f64
+        };
+        let observed = match &design.response.kind {
+            ResponseKind::Binary { .. } => vec![vec![share(1.0)]],
+            ResponseKind::Successes => {
+                let trials: f64 = design.trials.iter().flatten().sum();
+                vec![vec![design.y.iter().sum::<f64>() / trials]]
+            }
+            ResponseKind::Categories { levels } => {
+                vec![(0..levels.len()).map(|k| share(k as f64)).collect()]
+            }
+            ResponseKind::Number { .. } | ResponseKind::Count { .. } => vec![kept(&design.y)],
+            ResponseKind::Absent => numeric(design).map(|(_, values)| kept(values)).collect(),
+        };
+        Self {
+            rows: Arc::new(design.head(ROWS)),
+            observed,
+        }
+    }
+
+    /// What the model and the priors of `recipe`, whose data these are, expect. `cancel` ends the work.
+    ///
+    /// # Errors
+    /// The recipe is not one of a model; the prior cannot be drawn from; the work was cancelled.
+    pub fn expect(
+        &self,
+        recipe: &Recipe,
+        cancel: &AtomicBool,
+    ) -> Result<PriorPredictive, JobError> {
+        let entry = models::find(&recipe.model.template)?;
+        let model = (entry.build)(Arc::clone(&self.rows), &model_options(recipe)?)?;
+        self.simulate(model.as_ref(), recipe.run.seed, cancel)
+    }
+
+    fn simulate(
+        &self,
+        model: &dyn Model,
+        seed: u64,
+        cancel: &AtomicBool,
+    ) -> Result<PriorPredictive, JobError> {
+        let design = self.rows.as_ref();
+        let rows = model.num_obs();
+        let draws = (COORDINATES / model.dim().max(1)).clamp(LEAST_DRAWS, DRAWS);
+        let width = model.values_per_row();
+        let mut rng = stream(seed, 0, Purpose::Predictive);
+        let mut u = vec![0.0; model.dim()];
+        let mut outcomes = vec![0.0; draws * rows * width];
+        let binary = matches!(design.response.kind, ResponseKind::Binary { .. });
+        let mut log_chances = vec![0.0; if binary { draws * rows } else { 0 }];
+        let mut scratch = model.scratch();
+        for d in 0..draws {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(JobError::Cancelled);
+            }
+            let places = d * rows * width..(d + 1) * rows * width;
+            model
+                .draw_all(&mut rng, &mut u, &mut outcomes[places])
+                .map_err(|reason| {
+                    RecipeError(format!(
+                        "The prior cannot be shown in outcomes, because {reason}"
+                    ))
+                })?;
+            if binary {
+                let log = &mut log_chances[d * rows..][..rows];
+                model.pointwise(&u, Rows::All, &mut scratch, log);
+            }
+        }
+        let simulated = Simulated {
+            design,
+            observed: &self.observed,
+            rows,
+            draws,
+            outcomes: &outcomes,
+            log_chances: &log_chances,
+        };
+        let outcomes = match &design.response.kind {
+            ResponseKind::Binary { success, .. } => vec![simulated.success(success)],
+            ResponseKind::Successes => vec![simulated.success("success")],
+            ResponseKind::Categories { levels } => vec![simulated.categories(levels)],
+            ResponseKind::Number { .. } => {
+                vec![simulated.numbers(false)]
+            }
+            ResponseKind::Count { .. } => {
+                vec![simulated.numbers(true)]
+            }
+            ResponseKind::Absent => simulated.columns(width),
+        };
+        Ok(PriorPredictive {
+            draws,
+            rows,
+            outcomes,
+        })
+    }
+}
+
+/// Numeric columns, in the order in which models without a response simulate them.
+fn numeric(design: &Design) -> impl Iterator<Item = (&str, &[f64])> {
+    design
+        .columns
+        .iter()
+        .filter_map(|(name, column)| match column {
+            Predictor::Numeric(values) => Some((name.as_str(), values.as_slice())),
+            _ => None,
+        })
+}
+
+/// Values in order; of many so many, the smallest and the largest among them.
+fn kept(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    if sorted.len() <= KEPT {
+        return sorted;
+    }
+    let step = (sorted.len() - 1) as f64 / (KEPT - 1) as f64;
+    (0..KEPT)
+        .map(|k| sorted[(k as f64 * step).round() as usize])
+        .collect()
+}
+
+/// Outcomes by draw and row, and log p of the row's own response where that has two values.
+struct Simulated<'a> {
+    design: &'a Design,
+    /// See [`Outlook`].
+    observed: &'a [Vec<f64>],
+    rows: usize,
+    draws: usize,
+    outcomes: &'a [f64],
+    log_chances: &'a [f64],
+}
+
+impl Simulated<'_> {
+    fn trials(&self, i: usize) -> f64 {
+        self.design.trials.as_ref().map_or(1.0, |trials| trials[i])
+    }
+
+    fn success(&self, level: &str) -> Expected {
+        let trials: f64 = (0..self.rows).map(|i| self.trials(i)).sum();
+        let mut shares: Vec<f64> = self
+            .outcomes
+            .chunks_exact(self.rows)
+            .map(|y| y.iter().sum::<f64>() / trials)
+            .collect();
+        shares.sort_by(f64::total_cmp);
+        let data = self.observed[0][0];
+        let chances: Vec<f64> = self
+            .log_chances
+            .iter()
+            .enumerate()
+            .filter_map(|(k, log)| {
+                let i = k % self.rows;
+                let weight = self
+                    .design
+                    .weights
+                    .as_ref()
+                    .map_or(1.0, |weights| weights[i]);
+                let log = log / weight;
+                let chance = if self.design.y[i] > 0.5 {
+                    log.exp()
+                } else {
+                    -log.exp_m1()
+                };
+                chance.is_finite().then_some(chance)
+            })
+            .collect();
+        let looked_at = if chances.is_empty() {
+            &shares
+        } else {
+            &chances
+        };
+        let extreme = |p: &&f64| **p < CERTAIN || **p > 1.0 - CERTAIN;
+        let certain =
+            looked_at.iter().filter(extreme).count() as f64 / looked_at.len().max(1) as f64;
+        let interval = [0.05, 0.5, 0.95].map(|p| quantile(&shares, p));
+        let name = &self.design.response.name;
+        let plausibility = if !within(data, &shares) {
+            Plausibility::UnlikeTheData
+        } else if certain > 0.5 {
+            Plausibility::VeryWide
+        } else {
+            Plausibility::Plausible
+        };
+        let unit = if self.design.trials.is_some() {
+            "trials"
+        } else {
+            "rows"
+        };
+        let mut sentence = format!(
+            "The prior expects between {} and {} of {unit} to have `{name}` = {level}, and the data have {}",
+            percent(interval[0]),
+            percent(interval[2]),
+            percent(data)
+        );
+        if !chances.is_empty() {
+            sentence.push_str(&format!(
+                "; for {} of single rows it is as good as certain beforehand (a chance below 1 % or above 99 %)",
+                percent(certain)
+            ));
+        }
+        let cells = |values: &[f64]| Cells::of((0.0, 1.0), false, SHARE_CELLS, values, &[]);
+        Expected {
+            name: name.clone(),
+            outcomes: Outcomes::Success {
+                success: Category {
+                    name: level.to_owned(),
+                    interval,
+                    data,
+                },
+                shares: cells(&shares),
+                chances: (!chances.is_empty()).then(|| cells(&chances)),
+                certain,
+            },
+            plausibility,
+            sentence,
+        }
+    }
+
+    fn categories(&self, levels: &[String]) -> Expected {
+        let share = |values: &[f64], k: usize| {
+            let mine = values.iter().filter(|&&y| y as usize == k).count();
+            mine as f64 / values.len().max(1) as f64
+        };
+        let mut plausibility = Plausibility::Plausible;
+        let levels: Vec<Category> = levels
+            .iter()
+            .enumerate()
+            .map(|(k, name)| {
+                let draws = self.outcomes.chunks_exact(self.rows);
+                let mut shares: Vec<f64> = draws.map(|y| share(y, k)).collect();
+                shares.sort_by(f64::total_cmp);
+                let data = self.observed[0][k];
+                if !within(data, &shares) {
+                    plausibility = Plausibility::UnlikeTheData;
+                }
+                Category {
+                    name: name.clone(),
+                    interval: [0.05, 0.5, 0.95].map(|p| quantile(&shares, p)),
+                    data,
+                }
+            })
+            .collect();
+        let widest = levels
+            .iter()
+            .max_by(|a, b| a.data.total_cmp(&b.data))
+            .map_or_else(String::new, |level| {
+                format!(
+                    "The prior expects between {} and {} of rows to be {}, the commonest in the data with {}",
+                    percent(level.interval[0]),
+                    percent(level.interval[2]),
+                    level.name,
+                    percent(level.data)
+                )
+            });
+        Expected {
+            name: self.design.response.name.clone(),
+            outcomes: Outcomes::Categories { levels },
+            plausibility,
+            sentence: widest,
+        }
+    }
+
+    fn numbers(&self, counts: bool) -> Expected {
+        numbers(
+            &self.design.response.name,
+            self.outcomes,
+            &self.observed[0],
+            counts,
+        )
+    }
+
+    fn columns(&self, width: usize) -> Vec<Expected> {
+        let columns = numeric(self.design).zip(self.observed).take(width);
+        columns
+            .enumerate()
+            .map(|(j, ((name, _), data))| {
+                let simulated = self.outcomes.iter().skip(j).step_by(width);
+                let simulated: Vec<f64> = simulated.copied().collect();
+                debug_assert_eq!(simulated.len(), self.draws * self.rows);
+                numbers(name, &simulated, data, false)
+            })
+            .collect()
+    }
+}
+
+/// Whether a number lies among the middle 99 % of sorted ones.
+fn within(value: f64, sorted: &[f64]) -> bool {
+    value >= quantile(sorted, 0.005) && value <= quantile(sorted, 0.995)
+}
+
+/// The nearest of the sorted values: without interpolation, which infinite ones do not allow.
+fn quantile(sorted: &[f64], p: f64) -> f64 {
+    let last = sorted.len().saturating_sub(1) as f64;
+    sorted
+        .get((p * last).round() as usize)
+        .copied()
+        .unwrap_or(f64::NAN)
+}
+
+/// Numbers simulated against those of the data, which are `sorted`.
+fn numbers(name: &str, simulated: &[f64], sorted: &[f64], counts: bool) -> Expected {
+    // A simulation without an answer was asked for more than a number can hold.
+    let limitless = |&y: &f64| if y.is_nan() { f64::INFINITY } else { y };
+    let mut outcomes: Vec<f64> = simulated.iter().map(limitless).collect();
+    outcomes.sort_by(f64::total_cmp);
+    let quantiles = [0.05, 0.25, 0.5, 0.75, 0.95].map(|p| quantile(&outcomes, p));
+    let [least, most] = [quantile(sorted, 0.0), quantile(sorted, 1.0)];
+    let outside = outcomes.iter().filter(|&&y| y < least || y > most).count() as f64
+        / outcomes.len().max(1) as f64;
+    let wide = if counts {
+        quantiles[4] > ABSURD * (most + 1.0)
+    } else {
+        quantiles[4] - quantiles[0] > ABSURD * (most - least)
+    };
+    let plausibility = if !within(quantile(sorted, 0.5), &outcomes) {
+        Plausibility::UnlikeTheData
+    } else if wide || quantiles.iter().any(|q| q.is_infinite()) {
+        Plausibility::VeryWide
+    } else {
+        Plausibility::Plausible
+    };
+    let logarithmic = counts && wide;
+    // Most of the prior and all of the data are in the picture.
+    let finite = |y: &&f64| y.is_finite();
+    let smallest = outcomes.iter().find(finite).copied().unwrap_or(least);
+    let largest = outcomes.iter().rfind(finite).copied().unwrap_or(most);
+    let from = quantile(&outcomes, 0.02).max(smallest).min(least);
+    let to = quantile(&outcomes, 0.98).min(largest).max(most);
+    let (range, count) = if logarithmic {
+        ((0.0, to.ln_1p() / std::f64::consts::LN_10), CELLS)
+    } else if counts {
+        // Cells hold equally many whole numbers.
+        let per_cell = ((to - from + 1.0) / CELLS as f64).ceil();
+        let count = ((to - from + 1.0) / per_cell).ceil();
+        ((from - 0.5, from - 0.5 + per_cell * count), count as usize)
+    } else {
+        ((from, if to > from { to } else { from + 1.0 }), CELLS)
+    };
+    let what = if counts { "counts" } else { "outcomes" };
+    let out = if outside > 0.5 {
+        format!(
+            "; {} of what the prior expects lies outside of the data",
+            percent(outside)
+        )
+    } else {
+        String::new()
+    };
+    let sentence = format!(
+        "Half of the {what} that the prior expects of `{name}` lie between {} and {}, nine in ten between {} and {}; the data \
+         lie between {} and {}{out}",
+        large(quantiles[1]),
+        large(quantiles[3]),
+        large(quantiles[0]),
+        large(quantiles[4]),
+        large(least),
+        large(most),
+    );
+    Expected {
+        name: name.to_owned(),
+        outcomes: Outcomes::Numbers {
+            cells: Cells::of(range, logarithmic, count, &outcomes, sorted),
+            quantiles,
+            data: [least, most],
+            outside,
+            counts,
+        },
+        plausibility,
+        sentence,
+    }
+}
+
+/// A number in a sentence; large ones by their power of ten.
+fn large(value: f64) -> String {
+    match value.abs() {
+        size if size.is_infinite() => "more than a number can hold".to_owned(),
+        size if size >= 1e6 || (size > 0.0 && size < 1e-3) => format!("{value:.1e}"),
+        _ => short(value),
+    }
+}
+
+/// A share in a sentence.
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    match percent {
+        p if p > 0.0 && p < 1.0 => "less than 1 %".to_owned(),
+        p if p > 99.0 && p < 100.0 => "more than 99 %".to_owned(),
+        p => format!("{p:.0} %"),
+    }
+}
+
+#[cfg(test)]
+#[path = "prior_predictive_tests.rs"]
+mod tests;

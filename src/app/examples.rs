@@ -78,7 +78,7 @@ fn histogram(table: &Table, y: usize, values: &[f64], success: &str) -> Option<V
     let low = finite().fold(f64::INFINITY, f64::min);
     let high = finite().fold(f64::NEG_INFINITY, f64::max);
     let width = (high - low) / BINS as f64;
-    if !(width > 0.0) {
+    if width.is_nan() || width <= 0.0 {
         return None;
     }
     let mut bars = vec![[0.0; 2]; BINS];

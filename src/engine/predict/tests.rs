@@ -293,7 +293,7 @@ fn all_templates_predict_what_they_simulate() {
     };
     let churn = "sample:churn".to_owned();
     for (template, source, formula, family) in [
-        ("logistic", churn.clone(), "churned ~ age + plan", None),
+        ("logistic", churn, "churned ~ age + plan", None),
         ("logistic", set("binomial"), "r | trials(n) ~ x", None),
         ("linear", set("unbalanced"), "y ~ x*f", None),
         ("student", set("unbalanced"), "y ~ 0 + x + f", None),

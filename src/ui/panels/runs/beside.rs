@@ -228,7 +228,7 @@ fn interval_cell(ui: &mut Ui, row: &BesideRow) {
     let ends = likelihood.unwrap_or([row.estimate; 2]);
     let low = row.posterior[0].min(ends[0]);
     let high = row.posterior[1].max(ends[1]);
-    if !(high > low) || rect.width() < 8.0 {
+    if high.is_nan() || high <= low || rect.width() < 8.0 {
         return;
     }
     let x = |value: f64| rect.left() + ((value - low) / (high - low)) as f32 * rect.width();

@@ -58,7 +58,7 @@ pub enum Pane {
 
 impl Pane {
     /// All that the dock has where there is room for the panel at the right.
-    const WIDE: [Self; 12] = [
+    const WIDE: [Self; 13] = [
         Self::Trace,
         Self::Rank,
         Self::Autocorrelation,
@@ -69,6 +69,7 @@ impl Pane {
         Self::Groups,
         Self::Convergence,
         Self::Bias,
+        Self::Prior,
         Self::Info,
         Self::Peak,
     ];

@@ -19,7 +19,7 @@ const PUBLISH_TIME: Duration = Duration::from_millis(40);
 const STUCK_DRAWS: u32 = 200;
 /// Time constant of the displayed rate.
 const RATE_SECS: f64 = 3.0;
-/// Least time that a rate is measured over: a block that was nearly full when a chain went on would count as microseconds.
+/// Least time that a rate is measured over: a block that was nearly full before a pause arrives right after it.
 const RATE_LEAST_SECS: f64 = 0.3;
 
 /// Called when there is something new to look at.

@@ -178,9 +178,12 @@ fn toast_ui(ui: &Ui, state: &AppState, out: &mut Outbox) {
 #[cfg(test)]
 mod tests {
     use eframe::egui::{Shape, pos2};
+    use egui_kittest::kittest::Queryable as _;
 
     use super::*;
     use crate::app::testing::Session;
+    use crate::data::roles::{Conversion, Role};
+    use crate::data::sniff::ColumnKindOverride;
     use crate::ui::testing::page_harness;
 
     #[test]
@@ -205,5 +208,39 @@ mod tests {
             });
             assert!(filled, "{page:?}");
         }
+    }
+
+    #[test]
+    fn a_refused_role_offers_its_conversion_and_leaves_by_itself_or_with_the_page() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "y,x,word\n0,1,a\n1,2,b\n0,3,b\n1,4,a\n0,5,c\n1,6,c\n";
+        let mut session = Session::with_file(&folder, "s.csv", text);
+        session.send(Command::AcceptImport);
+        session.send(Command::GoTo(Page::Model));
+        let refused = Command::AssignRole("word".to_owned(), Role::Weight);
+        session.send(refused.clone());
+        assert!(session.state.toast.is_some());
+        session.send(Command::GoTo(Page::Sampler));
+        assert_eq!(session.state.toast, None);
+        session.send(refused);
+        let mut harness = page_harness(session, window_ui);
+        harness.run_steps(3);
+        harness.get_by_label("Read word as numbers").click();
+        harness.run_steps(3);
+        let number = Conversion::Import(ColumnKindOverride::Number);
+        let sent = &harness.state().sent;
+        assert!(
+            sent.contains(&Command::Convert("word".to_owned(), number, Role::Weight)),
+            "{sent:?}"
+        );
+        harness
+            .state_mut()
+            .session
+            .state
+            .say("The disk is full", true);
+        harness.run_steps(3);
+        assert!(harness.state().session.state.toast.is_some());
+        harness.run_steps(60);
+        assert_eq!(harness.state().session.state.toast, None);
     }
 }

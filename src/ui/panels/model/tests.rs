@@ -401,3 +401,22 @@ fn remarks_and_refusals_have_buttons_that_act() {
     let check = harness.state().session.state.check.clone().unwrap();
     assert_eq!(check.error, None);
 }
+
+#[test]
+fn a_level_is_explained_against_its_reference() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::SetFormula("churned ~ age + plan".to_owned()));
+    let check = session.state.check.as_ref().unwrap();
+    let meaning = |name: &str| {
+        let param = check.params.iter().find(|param| param.name == name);
+        param.unwrap().meaning.clone()
+    };
+    assert_eq!(
+        meaning("b[age]"),
+        "change in log odds of churned per unit of age"
+    );
+    assert_eq!(
+        meaning("b[plan=plus]"),
+        "change in log odds of churned for plan plus instead of basic"
+    );
+}

@@ -57,7 +57,7 @@ pub fn peak_pane(ui: &mut Ui, entry: &RunEntry) {
             want(GAP),
             GAP,
             &gap[..],
-            last.map(|_| 0.0),
+            gap.last().map(|_| 0.0),
         ),
     ];
     let span = ConvergenceSpan {

@@ -781,14 +781,9 @@ mod tests {
         many.mean = Some(-1.234_56);
         many.mcse_mean = Some(0.000_51);
         let mut harness = crate::ui::testing::harness([200.0, 80.0], (), move |ui, ()| {
-            for column in [
-                Column::Mean,
-                Column::Mcse,
-                Column::Rhat,
-                Column::EssBulk,
-                Column::EssTail,
-                Column::EssPerSecond,
-            ] {
+            let shown = super::columns(Depth::Everything, 800.0, false, NAME_MIN);
+            let bar = |column: &Column| *column == Column::Interval;
+            for column in shown.into_iter().filter(|column| !bar(column)) {
                 let text = column.text((&many, None));
                 let color = Palette::of(ui).text_primary;
                 let galley = paint::line(ui, &text, Text::NumberStrong, color, f32::INFINITY);

@@ -17,7 +17,7 @@ pub fn result(text: &str) {
 /// Prints a note to standard error, if anybody reads it.
 pub fn note(text: &str) {
     // A closed pipe does not end the work: what is computed is still saved.
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _closed = writeln!(std::io::stderr().lock(), "{text}");
 }
 
 /// Prints an error to standard error.

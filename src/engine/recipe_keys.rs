@@ -40,7 +40,7 @@ pub const RECIPE_KEYS: &[RecipeKey] = &[
     key("data.import.encoding", "a name such as utf-8 or windows-1252", "guessed", "How the text is encoded", "utf-8"),
     key("data.import.header", "true | false", "guessed", "Whether the first line holds the names of the columns", "true"),
     key("data.import.missing", "a list of texts", "guessed", "Cells that mean that there is no value, besides empty ones", "[\"-99\"]"),
-    key("data.import.column_types.NAME", "number | text", "guessed", "How a column is read", "text"),
+    key("data.import.column_types.NAME", "number | category", "guessed", "How a column is read", "category"),
     key("model.template", "a template of `ergodic list templates`", "by the response", "What is fitted", "linear"),
     key("model.formula", "a formula", "none", "Response and predictors", "y ~ z"),
     key("model.success", "a value of the response", "1, true, yes or the second", "What counts as success", "no"),
@@ -52,7 +52,7 @@ pub const RECIPE_KEYS: &[RecipeKey] = &[
     key("mode.method", "auto, or an optimiser of `ergodic list optimisers`", "auto", "How the posterior's peak is found", "newton"),
     key("mode.start", "a list of numbers", "0 in internal coordinates", "Where the search starts, one number per reported variable", "[1.5]"),
     key("sampler.id", "auto, or a sampler of `ergodic list samplers`", "auto", "What draws", "nuts"),
-    key("run.chains", "whole number from 1", "4", "Chains, each with a thread of its own", "2"),
+    key("run.chains", "whole number from 1", "4", "Chains, each with a thread of its own", "4"),
     key("run.warmup", "whole number", "by the sampler", "Iterations before draws are kept", "50"),
     key("run.draws", "whole number from 1", "1000", "Kept draws per chain; the most, where another rule stops the run", "70"),
     key("run.seed", "whole number from 0", "1", "Seed of all random numbers", "7"),
@@ -75,7 +75,8 @@ mod tests {
         for entry in RECIPE_KEYS {
             let change = format!("{}={}", entry.key.replace("NAME", "b"), entry.example);
             let changed = recipe.changed(&[change]).unwrap();
-            if entry.key != "data.import.header" {
+            // The example of lists by chain is for as many chains as there are by default.
+            if entry.key != "run.chains" {
                 assert_ne!(changed, recipe, "{}", entry.key);
             }
         }

@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 use rand::RngExt as _;
 
-use super::coefficients::{Coefficients, FLAT, INTERCEPT, ResponseScale, SLOPES};
+use super::coefficients::{Coefficients, FLAT, ResponseScale};
 use super::elsewhere::{Context, Elsewhere};
 use super::glm::GlmRows;
 use super::linear::{self, Normal, number_row, sigma};
@@ -42,20 +42,21 @@ use super::logistic::{self, WeightedBinomial, weighted_rows};
 use super::negative_binomial::{self, NegativeBinomialCounts, shape};
 use super::outcome::Predicts;
 use super::poisson::{self, PoissonCounts, count_row};
-use super::positive::{Positive, PositivePrior};
-use super::prior::{Prior, PriorRows, read_call, refusal};
+use super::positive::Positive;
+use super::prior::PriorRows;
 use super::regression::{Parts, Respond, rows_with, value_or};
 use super::{
-    AnchorRows, Block, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, PriorSpec, Rows,
-    Scratch, Template,
+    AnchorRows, Block, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Rows, Scratch,
+    Template,
 };
 use crate::base::linalg::axpy;
 use crate::base::rng::ChainRng;
-use crate::base::settings::{Default as DefaultValue, Field, Kind};
 use crate::data::design::Design;
 use crate::data::response::ResponseUse;
+use options::{FIELDS, PRIORS};
 use parameters::{check_keys, effect_params, make_term};
 
+mod options;
 mod parameters;
 mod predicts;
 mod terms;
@@ -73,20 +74,6 @@ const MAX_DENSE_DIM: usize = 400;
 const MAX_DENSE_WORK: usize = 10_000_000;
 /// Variance of the logistic distribution.
 const LOGISTIC_VARIANCE: f64 = PI * PI / 3.0;
-/// Prior of correlations where the user sets none.
-const DEFAULT_ETA: f64 = 1.0;
-const LKJ_FORM: &str = "lkj(eta) with eta above 0";
-
-/// Keys of priors besides those of the family.
-const CLASSES: [(&str, &str); 6] = [
-    INTERCEPT,
-    SLOPES,
-    ("sd", "Standard deviations of groups"),
-    ("cor", "Correlations of effects"),
-    ("sigma", "Residual standard deviation"),
-    ("shape", "Shape of the overdispersion"),
-];
-
 /// The template `mixed`.
 pub struct Mixed;
 
@@ -95,53 +82,13 @@ impl Template for Mixed {
         id: "mixed",
         title: "Mixed model",
         about: "How an outcome depends on predictors whose effects vary between groups, such as schools or patients",
-        fields: &[
-            Field {
-                key: "family",
-                label: "Family",
-                help: "Distribution of the response: gaussian for numbers, bernoulli for two values, binomial for successes among \
-                       trials, poisson and negative_binomial for counts",
-                kind: Kind::Choice(&[
-                    "gaussian",
-                    "bernoulli",
-                    "binomial",
-                    "poisson",
-                    "negative_binomial",
-                ]),
-                default: Some(DefaultValue::Text("gaussian")),
-                why: "the usual mixed model",
-            },
-            Field {
-                key: "parametrisation",
-                label: "Parametrisation",
-                help: "What is sampled: effects in units of their standard deviation (non-centred) or as they are (centred); auto \
-                       centres terms with 100 rows and more per group and effect. The posterior is the same, its geometry \
-                       is not",
-                kind: Kind::Choice(&["non-centred", "centred", "auto"]),
-                default: Some(DefaultValue::Text("non-centred")),
-                why: "centred effects of small groups make a funnel that samplers do not reach into",
-            },
-        ],
+        fields: FIELDS,
         response: |settings| match settings.text("family") {
             Some("bernoulli" | "binomial") => ResponseUse::Outcome,
             Some("poisson" | "negative_binomial") => ResponseUse::Count,
             _ => ResponseUse::Number,
         },
-        priors: PriorSpec {
-            classes: &CLASSES,
-            check: |text| {
-                let known = PositivePrior::parse(text).is_ok() || eta_of(text).is_ok();
-                if known {
-                    Ok(())
-                } else {
-                    Prior::parse(text).map(|_prior| ())
-                }
-            },
-            forms: "normal(mean, sd), student_t(df, location, scale), laplace(location, scale), cauchy(location, scale) or \
-                    flat; for standard deviations half_student_t(df, 0, scale), half_normal(sd), exponential(rate), \
-                    gamma(shape, rate); for correlations lkj(eta)",
-            example: "normal(0, 2.5)",
-        },
+        priors: PRIORS,
     };
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
@@ -219,14 +166,6 @@ impl Template for Mixed {
             _ => linear::described(context)?,
         };
         Ok(regression.describe())
-    }
-}
-
-/// η of the text `lkj(η)`.
-fn eta_of(text: &str) -> Result<f64, ModelError> {
-    match read_call(text, LKJ_FORM)? {
-        Some(("lkj", args)) if args.len() == 1 && args[0] > 0.0 => Ok(args[0]),
-        _ => Err(refusal(text, "is not one of correlations", LKJ_FORM)),
     }
 }
 

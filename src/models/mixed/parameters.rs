@@ -1,7 +1,8 @@
 //! What the template reports of a group term, and the priors of it.
 
+use super::MANY_ROWS;
+use super::options::{CLASSES, DEFAULT_ETA, eta_of};
 use super::terms::{GroupTerm, MAX_EFFECTS};
-use super::{CLASSES, DEFAULT_ETA, MANY_ROWS, eta_of};
 use crate::data::design::{Design, GroupDesign};
 use crate::models::coefficients::ResponseScale;
 use crate::models::positive::{Positive, PositivePrior, PositiveSpec};

@@ -152,7 +152,7 @@ pub(super) fn compare(state: &mut AppState, fx: &mut dyn Effects) {
     fx.spawn(
         "compare-samplers",
         Box::new(move || {
-            let result = work(draft, loaded, &entries, &control, &waker);
+            let result = work(draft, &loaded, &entries, &control, &waker);
             Outcome::Compared { control, result }
         }),
     );
@@ -160,14 +160,14 @@ pub(super) fn compare(state: &mut AppState, fx: &mut dyn Effects) {
 
 fn work(
     mut recipe: Recipe,
-    loaded: Arc<crate::data::load::Loaded>,
+    loaded: &Arc<crate::data::load::Loaded>,
     entries: &[&'static SamplerEntry],
     control: &CompareControl,
     waker: &Arc<dyn Fn() + Send + Sync>,
 ) -> Result<usize, String> {
     recipe.report.scale = Scale::Standardised;
     let job = comparison::job(recipe, |recipe| {
-        let loaded = Some(Arc::clone(&loaded));
+        let loaded = Some(Arc::clone(loaded));
         Job::prepare(recipe, Path::new(""), loaded, &control.prepare)
     })
     .map_err(|error| error.to_string())?;

@@ -171,14 +171,14 @@ impl Draft<'_> {
         formula
             .groups
             .retain(|group| group.intercept || !group.terms.is_empty());
-        self.smaller(format!("Leave {column} out"), formula)
+        self.smaller(format!("Leave {column} out"), &formula)
     }
 
     /// The remedy of a formula with fewer terms, if it has some left.
-    fn smaller(&self, label: String, formula: Formula) -> Option<Remedy> {
+    fn smaller(&self, label: String, formula: &Formula) -> Option<Remedy> {
         let explains = formula.response.is_some() || !formula.terms.is_empty();
         let has_some = formula.intercept || !formula.terms.is_empty();
-        (formula != self.formula && explains && has_some).then(|| Remedy::formula(label, &formula))
+        (*formula != self.formula && explains && has_some).then(|| Remedy::formula(label, formula))
     }
 
     /// Without the term that makes the column called `name`, such as `plan=b:age`.
@@ -210,7 +210,7 @@ impl Draft<'_> {
         formula
             .groups
             .retain(|group| group.intercept || !group.terms.is_empty());
-        self.smaller(format!("Leave {} out", quote_term(&term)), formula)
+        self.smaller(format!("Leave {} out", quote_term(&term)), &formula)
     }
 
     /// Without the group terms of a grouping.

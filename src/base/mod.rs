@@ -4,6 +4,7 @@
 #[cfg(test)]
 pub mod allocations;
 pub mod draws;
+pub mod fisher_step;
 pub mod grad_window;
 pub mod linalg;
 pub mod reporter;

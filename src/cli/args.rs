@@ -119,7 +119,7 @@ pub struct FitArgs {
     /// Stop after this many seconds; with sampler auto, choose one that is done by then
     #[arg(long, value_name = "SECONDS")]
     pub max_seconds: Option<f64>,
-    /// Change a recipe entry, such as sampler.step_size=0.1 or priors.b='laplace(0, 1)'
+    /// Change a recipe entry (`ergodic list settings run` and others list them), such as sampler.step_size=0.1 or priors.b='laplace(0, 1)'
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Folder for the run; must be new or empty
@@ -155,7 +155,7 @@ pub struct EstimateArgs {
     /// gaussian, bernoulli, binomial, poisson or negative_binomial; the recipe's, or gaussian, if absent
     #[arg(long)]
     pub family: Option<String>,
-    /// profile, em or squarem for gaussian responses, laplace or aghq for others; auto: profile or laplace
+    /// profile, em or squarem for gaussian responses, laplace, aghq or mcem for others; auto: profile or laplace
     #[arg(long, default_value = "auto")]
     pub method: String,
     /// Restricted maximum likelihood: the default for gaussian responses, except by em and squarem
@@ -306,7 +306,8 @@ pub enum Listing {
     Optimisers,
     /// Methods of `estimate`
     Estimators,
-    /// Settings of one template, sampler or optimiser
+    /// Settings of one template, sampler or optimiser, or the entries of a section of recipes: data, model, priors, mode,
+    /// sampler, run, report
     Settings,
     /// Export formats
     Formats,
@@ -321,7 +322,7 @@ pub enum Listing {
 pub struct ListArgs {
     /// What to list
     pub what: Listing,
-    /// Template, sampler or optimiser, for settings
+    /// Template, sampler, optimiser or section, for settings
     pub id: Option<String>,
     /// For samplers: rank them for this data file, or sample:NAME
     #[arg(long, value_name = "FILE", requires = "formula")]

@@ -18,10 +18,9 @@ use crate::samplers::{self, SamplerEntry};
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let entries = chosen(&args.samplers)?;
     let (request, yardstick) = subject(args)?;
-    let (folder, loaded) = (request.folder, request.loaded);
     let control = PrepareControl::default();
     let job = comparison::job(request.recipe, |recipe| {
-        Job::prepare(recipe, &folder, loaded.clone(), &control)
+        Job::prepare(recipe, &request.folder, request.loaded.clone(), &control)
     })
     .map_err(Failure::request)?;
     let interrupted = fit::interrupt_flag();
@@ -64,6 +63,12 @@ fn subject(args: &CompareArgs) -> Result<(fit::Request, Yardstick), Failure> {
     // difference of large numbers, whose errors would be those of all slopes.
     let mut scale = Scale::Standardised;
     let mut model = args.model.clone();
+    if model.sampler.is_some() {
+        return Err(Failure::request(
+            "A comparison has several samplers: name them with --samplers, not --sampler",
+        ));
+    }
+    model.keeps_nothing("compare")?;
     let yardstick = match &args.reference {
         Reference::Nuts => Yardstick::Nuts,
         Reference::Quadratic => Yardstick::Quadratic,

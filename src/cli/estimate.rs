@@ -190,6 +190,9 @@ fn plain(done: &LikelihoodFit, most_effects: usize) -> String {
     if let Some(shape) = fit.shape {
         text.push_str(&format!("shape {}\n", significant(shape)));
     }
+    if let Some(sentence) = fit.monte_carlo_sentence() {
+        text.push_str(&format!("{sentence}\n"));
+    }
     for effects in &fit.effects {
         text.push_str(&effects_table(effects, most_effects));
     }

@@ -138,6 +138,22 @@ pub fn resume(args: &ResumeArgs) -> Result<(), Failure> {
     )
 }
 
+impl FitArgs {
+    /// Refuses what only a fit does, for a command that makes trial runs.
+    pub(super) fn keeps_nothing(&self, command: &str) -> Result<(), Failure> {
+        let asked = [
+            ("--out", self.out.is_some()),
+            ("--check-bias", self.check_bias),
+        ];
+        match asked.iter().find(|(_, is)| *is) {
+            None => Ok(()),
+            Some((flag, _)) => Err(Failure::request(format!(
+                "`ergodic {command}` keeps no run, so {flag} does nothing here; leave it out"
+            ))),
+        }
+    }
+}
+
 /// What the flags ask for.
 pub(super) struct Request {
     /// Data, model, sampler and run.

@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 use super::args::{ListArgs, Listing};
 use super::{Failure, output};
 use crate::base::settings::{Default as FieldDefault, Field, Kind};
+use crate::engine::recipe_keys::RECIPE_KEYS;
 use crate::engine::{Job, PrepareControl, Recipe};
 use crate::{data, estimators, export, models, samplers};
 
@@ -154,8 +155,27 @@ fn named(id: &str, title: &str, about: &str) -> Json {
 
 fn settings(id: Option<&str>) -> Result<Vec<Json>, Failure> {
     let id = id.ok_or_else(|| {
-        Failure::request("Name a template, sampler or optimiser: `ergodic list settings nuts`")
+        Failure::request(
+            "Name a template, sampler, optimiser or section of recipes (data, model, priors, mode, sampler, run, report): \
+             `ergodic list settings nuts`, `ergodic list settings run`",
+        )
     })?;
+    let entries: Vec<Json> = RECIPE_KEYS
+        .iter()
+        .filter(|entry| entry.key.split('.').next() == Some(id))
+        .map(|entry| {
+            json!({
+                "id": entry.key,
+                "title": entry.about,
+                "about": "",
+                "takes": entry.takes,
+                "default": entry.default,
+            })
+        })
+        .collect();
+    if !entries.is_empty() {
+        return Ok(entries);
+    }
     let (prefix, fields) = if let Some(entry) = samplers::find(id) {
         ("sampler", entry.spec.fields)
     } else if let Some(entry) = estimators::find(id) {
@@ -173,6 +193,9 @@ fn settings(id: Option<&str>) -> Result<Vec<Json>, Failure> {
             ids.join(", ")
         )));
     };
+    if fields.is_empty() {
+        output::note(&format!("`{id}` has no settings"));
+    }
     Ok(fields.iter().map(|field| describe(prefix, field)).collect())
 }
 

@@ -12,6 +12,7 @@ use crate::engine::{Job, JobError, PrepareControl};
 
 /// Tunes.
 pub fn tune(args: &TuneArgs) -> Result<(), Failure> {
+    args.model.keeps_nothing("tune")?;
     let fit::Request {
         mut recipe,
         folder,

@@ -124,8 +124,9 @@ pub struct Design {
     pub transforms: Vec<Transform>,
     /// Whether priors hold for standardised predictors.
     pub standardize: bool,
-    /// Mean and standard deviation to measure the response in, where they are not its own ([`Self::with_simulated`]).
-    pub fixed_units: Option<[f64; 2]>,
+    /// Mean and standard deviation to measure the response in, or each numeric column where there is no response, if they are
+    /// not its own ([`Self::with_simulated`]).
+    pub fixed_units: Option<Vec<[f64; 2]>>,
 }
 
 impl Design {
@@ -228,16 +229,31 @@ impl Design {
             let (mean, sd) = mean_and_sd(&values);
             [mean, sd]
         };
-        self.fixed_units.unwrap_or_else(own)
+        let fixed = self.fixed_units.as_ref().and_then(|units| units.first());
+        fixed.copied().unwrap_or_else(own)
+    }
+
+    /// The units of the response, or of the numeric columns where there is none.
+    fn units(&self) -> Vec<[f64; 2]> {
+        if self.response.kind != ResponseKind::Absent {
+            return vec![self.response_units()];
+        }
+        let numeric = self.columns.iter().filter_map(|(_, column)| match column {
+            Predictor::Numeric(values) => Some(mean_and_sd(values).into()),
+            _ => None,
+        });
+        self.fixed_units
+            .clone()
+            .unwrap_or_else(|| numeric.collect())
     }
 
     /// The same design with simulated responses, or without a response with simulated numbers, row-major, in the place of its
-    /// numeric columns. The units of the response stay those of this design, so that priors that are set in them do too.
+    /// numeric columns. Units stay those of this design, so that priors that are set in them do too.
     #[must_use]
     pub fn with_simulated(&self, values: Vec<f64>) -> Self {
         let mut design = self.clone();
+        design.fixed_units = Some(self.units());
         if self.response.kind != ResponseKind::Absent {
-            design.fixed_units = Some(self.response_units());
             design.y = values;
             return design;
         }
@@ -289,7 +305,7 @@ impl Design {
             columns: (self.columns.iter())
                 .map(|(name, column)| (name.clone(), column.clone().in_order(&first)))
                 .collect(),
-            fixed_units: (!self.y.is_empty()).then(|| self.response_units()),
+            fixed_units: Some(self.units()),
             raw_center: self.raw_center.clone(),
             raw_scale: self.raw_scale.clone(),
             terms: self.terms.clone(),

@@ -37,6 +37,7 @@ pub mod scaling;
 mod scan;
 mod separation;
 pub mod sniff;
+pub mod spanned;
 pub mod spline;
 mod split;
 pub mod synthetic;

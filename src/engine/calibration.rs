@@ -24,7 +24,7 @@ use crate::data::sniff::ImportOptions;
 use crate::diagnostics::ess::ess_mean;
 use crate::diagnostics::uniformity::{RankTest, Uniformity};
 use crate::estimators::{ModeControl, Plan, find_mode_by};
-use crate::models::{self, EXAMPLES, GROUPS, Model, Rows};
+use crate::models::{self, EXAMPLES, GROUPS, Model};
 use crate::oracle::Oracle;
 use crate::samplers::{Kernel, Phase, Target, Tick};
 
@@ -198,11 +198,14 @@ pub fn calibrate(
     let id = &job.recipe.model.template;
     let mut u = vec![0.0; job.model.dim()];
     let mut rng = stream(job.recipe.run.seed, 0, Purpose::Predictive);
-    job.model.draw_prior(&mut rng, &mut u).map_err(|reason| {
-        RecipeError(format!(
-            "Template `{id}` cannot be calibrated by simulation, because {reason}"
-        ))
-    })?;
+    let mut values = vec![0.0; job.model.num_obs() * job.model.values_per_row()];
+    job.model
+        .draw_all(&mut rng, &mut u, &mut values)
+        .map_err(|reason| {
+            RecipeError(format!(
+                "Template `{id}` cannot be calibrated by simulation, because {reason}"
+            ))
+        })?;
     if job.design.weights.is_some() {
         return Err(RecipeError(
             "The formula has weights of rows, and a response with a weight cannot be simulated; leave out weights()"
@@ -354,11 +357,10 @@ fn simulate(
 fn simulated_model(job: &Job, rng: &mut ChainRng) -> Result<(Vec<f64>, Arc<dyn Model>), String> {
     let model = job.model.as_ref();
     let mut u = vec![0.0; model.dim()];
-    model.draw_prior(rng, &mut u)?;
+    let mut values = vec![0.0; model.num_obs() * model.values_per_row()];
+    model.draw_all(rng, &mut u, &mut values)?;
     let mut truth = vec![0.0; model.params().len()];
     model.constrain(&u, &mut truth);
-    let mut values = vec![0.0; model.num_obs() * model.values_per_row()];
-    model.simulate(&u, Rows::All, rng, &mut values);
     if !values.iter().all(|value| value.is_finite()) {
         return Err("a simulated value is not a finite number".to_owned());
     }

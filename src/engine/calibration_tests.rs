@@ -126,6 +126,19 @@ fn mixed_counts_are_calibrated() {
     check("mixed", &priors, &[family]);
 }
 
+/// Partitions of rows of two numbers, in units of the data.
+#[test]
+fn mixtures_are_calibrated() {
+    check("dp-mixture", &[], &[]);
+    let mut refused = recipe("dp-mixture");
+    refused.model.settings.set("held_out", Value::Real(0.3));
+    let error = job(&refused).and_then(|job| run(&job)).unwrap_err();
+    assert!(
+        error.to_string().contains("none of them held out"),
+        "{error}"
+    );
+}
+
 #[test]
 fn categorical_is_calibrated() {
     check("categorical", &[], &[]);
@@ -149,7 +162,6 @@ fn templates_that_cannot_be_calibrated_say_why() {
         let id = entry.spec.id;
         let refusal = match id {
             "multivariate-t" => "because its prior is flat",
-            "dp-mixture" => "because a draw of its prior is a partition",
             _ => {
                 assert!(tested.contains(&format!("check(\"{id}\"")), "{id}");
                 continue;

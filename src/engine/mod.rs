@@ -28,6 +28,7 @@ pub mod prior_predictive;
 pub mod protocol;
 pub mod publish;
 pub mod recipe;
+pub mod recipe_keys;
 pub mod run;
 pub mod sensitivity;
 #[cfg(test)]

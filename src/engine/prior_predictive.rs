@@ -240,13 +240,9 @@ impl Outlook {
         cancel: &AtomicBool,
     ) -> Result<PriorPredictive, JobError> {
         let design = self.rows.as_ref();
-        let rows = model.num_obs().min(ROWS);
+        let rows = model.num_obs();
         let draws = (COORDINATES / model.dim().max(1)).clamp(LEAST_DRAWS, DRAWS);
         let width = model.values_per_row();
-        let span = Rows::Span {
-            start: 0,
-            len: rows,
-        };
         let mut rng = stream(seed, 0, Purpose::Predictive);
         let mut u = vec![0.0; model.dim()];
         let mut outcomes = vec![0.0; draws * rows * width];
@@ -257,15 +253,17 @@ impl Outlook {
             if cancel.load(Ordering::Relaxed) {
                 return Err(JobError::Cancelled);
             }
-            model.draw_prior(&mut rng, &mut u).map_err(|reason| {
-                RecipeError(format!(
-                    "The prior cannot be shown in outcomes, because {reason}"
-                ))
-            })?;
             let places = d * rows * width..(d + 1) * rows * width;
-            model.simulate(&u, span, &mut rng, &mut outcomes[places]);
+            model
+                .draw_all(&mut rng, &mut u, &mut outcomes[places])
+                .map_err(|reason| {
+                    RecipeError(format!(
+                        "The prior cannot be shown in outcomes, because {reason}"
+                    ))
+                })?;
             if binary {
-                model.pointwise(&u, span, &mut scratch, &mut log_chances[d * rows..][..rows]);
+                let log = &mut log_chances[d * rows..][..rows];
+                model.pointwise(&u, Rows::All, &mut scratch, log);
             }
         }
         let simulated = Simulated {

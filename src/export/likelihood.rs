@@ -72,6 +72,7 @@ pub fn to_json(done: &LikelihoodFit) -> Json {
         "singular": fit.is_singular(),
         "effects": effects,
         "iterations": fit.iterations,
+        "monte_carlo": fit.monte_carlo,
         "evaluations": fit.evaluations,
         "seconds": done.seconds,
         "warnings": done.warnings,

@@ -43,10 +43,11 @@ mod described;
 pub mod mixture;
 pub mod numeric;
 mod reading;
+mod simulate;
 
 pub use concentration::AlphaPrior;
 pub use mixture::{Mixture, NUM_WEIGHTS};
-use numeric::NormalPrior;
+use numeric::{NormalPrior, Numeric};
 
 /// α, where the user sets none: that of Escobar and West's examples.
 const DEFAULT_ALPHA: AlphaPrior = AlphaPrior::Gamma {
@@ -195,6 +196,8 @@ impl Priors {
 struct DpMixtureModel {
     params: Vec<ParamInfo>,
     mixture: Mixture,
+    /// Whether rows are units of numeric columns, all of which take part.
+    can_simulate: bool,
 }
 
 impl DpMixtureModel {
@@ -202,7 +205,13 @@ impl DpMixtureModel {
         let priors = Priors::read(&options.priors)?;
         let mixture = reading::mixture(design, options, &priors)?;
         let params = params(&mixture, priors.alpha.1);
-        Ok(Self { params, mixture })
+        Ok(Self {
+            can_simulate: design.group_terms.is_empty()
+                && mixture.counts.is_none()
+                && mixture.num_held_out() == 0,
+            params,
+            mixture,
+        })
     }
 }
 
@@ -301,10 +310,20 @@ impl Model for DpMixtureModel {
         f64::NAN
     }
 
-    fn draw_prior(&self, _rng: &mut ChainRng, _u: &mut [f64]) -> Result<(), &'static str> {
-        Err(
-            "a draw of its prior is a partition with components, which the summaries it reports do not hold",
-        )
+    fn values_per_row(&self) -> usize {
+        self.mixture.numeric.as_ref().map_or(1, Numeric::dim)
+    }
+
+    fn draw_all(
+        &self,
+        rng: &mut ChainRng,
+        u: &mut [f64],
+        values: &mut [f64],
+    ) -> Result<(), &'static str> {
+        if !self.can_simulate {
+            return Err(simulate::NUMBERS_ONLY);
+        }
+        simulate::draw(&self.mixture, rng, u, values).ok_or(simulate::NUMBERS_ONLY)
     }
 
     fn prior_density(&self, index: usize, value: f64) -> Option<f64> {

@@ -94,6 +94,8 @@ impl Family for Normal {
 }
 
 impl Respond for Normal {
+    const NORMAL: bool = true;
+
     fn outcome(&self, sigma: &Sigma) -> Outcome {
         Outcome::Normal {
             sd: sigma.log.exp(),

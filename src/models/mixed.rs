@@ -43,7 +43,7 @@ use super::negative_binomial::{self, NegativeBinomialCounts, shape};
 use super::outcome::Predicts;
 use super::poisson::{self, PoissonCounts, count_row};
 use super::positive::{Positive, PositivePrior};
-use super::prior::{Prior, read_call, refusal};
+use super::prior::{Prior, PriorRows, read_call, refusal};
 use super::regression::{Parts, Respond, rows_with, value_or};
 use super::{
     AnchorRows, Block, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, PriorSpec, Rows,
@@ -55,11 +55,14 @@ use crate::base::settings::{Default as DefaultValue, Field, Kind};
 use crate::data::design::Design;
 use crate::data::response::ResponseUse;
 use parameters::{check_keys, effect_params, make_term};
-use terms::GroupTerm;
 
 mod parameters;
 mod predicts;
 mod terms;
+mod view;
+
+pub use terms::{GroupTerm, Lower, MAX_CORRELATIONS, MAX_EFFECTS};
+pub use view::MixedEffects;
 
 /// Rows per group and effect from which `auto` centres: the likelihood then knows an effect some ten times better than its
 /// prior does.
@@ -724,6 +727,10 @@ impl<F: Respond> Model for MixedModel<F> {
         }
     }
 
+    fn mixed_effects(&self) -> Option<&dyn MixedEffects> {
+        Some(self)
+    }
+
     fn blocks(&self) -> Vec<Block> {
         let mut blocks = Vec::new();
         let mut add = |name: &str, coordinates: Range<usize>| {
@@ -740,6 +747,89 @@ impl<F: Respond> Model for MixedModel<F> {
             add(&format!("r[{}]", term.group), term.effects.clone());
         }
         blocks
+    }
+}
+
+impl<F: Respond> MixedEffects for MixedModel<F> {
+    fn terms(&self) -> &[GroupTerm] {
+        &self.terms
+    }
+
+    fn num_coefficients(&self) -> usize {
+        self.coefficients.len()
+    }
+
+    fn num_auxiliaries(&self) -> usize {
+        self.auxiliaries.len()
+    }
+
+    fn num_effects(&self) -> usize {
+        self.num_effects
+    }
+
+    fn covariates(&self, row: usize) -> &[f64] {
+        &self.rows.row(row)[..self.rows.num_columns()]
+    }
+
+    fn coefficient_prior(&self) -> PriorRows {
+        self.coefficients.prior_rows()
+    }
+
+    fn auxiliary_prior(&self, a: f64) -> [f64; 3] {
+        self.auxiliaries
+            .first()
+            .map_or([0.0; 3], |auxiliary| auxiliary.log_prior(a))
+    }
+
+    fn normal_row(&self, row: usize) -> Option<[f64; 2]> {
+        let extra = &self.rows.row(row)[self.rows.num_columns()..];
+        F::NORMAL.then(|| [extra[0], extra[1]])
+    }
+
+    fn slopes(
+        &self,
+        head: &[f64],
+        effects: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        out: &mut [f64],
+    ) {
+        let width = 1 + F::AUX;
+        self.rows.each_row(
+            head,
+            rows,
+            &mut scratch.tile,
+            |i| self.shift(effects, i),
+            F::terms::<false>,
+            |k, _x, lane, row| {
+                out[k * width] = row.residual[lane];
+                for m in 0..F::AUX {
+                    out[k * width + 1 + m] = row.aux[m][lane];
+                }
+            },
+        );
+    }
+
+    fn curvatures(
+        &self,
+        head: &[f64],
+        effects: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        out: &mut [f64],
+    ) {
+        self.rows.each_row(
+            head,
+            rows,
+            &mut scratch.tile,
+            |i| self.shift(effects, i),
+            F::curvature,
+            |k, _x, lane, row| out[k] = row.zz[lane],
+        );
+    }
+
+    fn row_scratch(&self) -> Scratch {
+        self.rows.scratch()
     }
 }
 

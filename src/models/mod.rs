@@ -48,6 +48,7 @@ pub mod testing;
 pub use dp_mixture::Mixture;
 pub use effects::{Effect, effect_of};
 pub use hierarchy::Hierarchy;
+pub use mixed::MixedEffects;
 pub use outcome::Predicts;
 pub use simplex::SimplexCounts;
 
@@ -200,6 +201,20 @@ pub trait Model: Send + Sync {
     fn draw_prior(&self, _rng: &mut ChainRng, _u: &mut [f64]) -> Result<(), &'static str> {
         Err("it does not say how to draw from its prior")
     }
+    /// Draws a position from the prior, and what [`Self::simulate`] gives for all rows at it (N×C).
+    ///
+    /// # Errors
+    /// As for [`Self::draw_prior`].
+    fn draw_all(
+        &self,
+        rng: &mut ChainRng,
+        u: &mut [f64],
+        values: &mut [f64],
+    ) -> Result<(), &'static str> {
+        self.draw_prior(rng, u)?;
+        self.simulate(u, Rows::All, rng, values);
+        Ok(())
+    }
     /// Simulated responses for `rows` (B), or rows as they are in the data, without scaling, where there is no response (B×C).
     fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]);
 
@@ -290,6 +305,11 @@ pub trait Model: Send + Sync {
     }
     /// The view of a model that predicts outcomes of new rows.
     fn predicts(&self) -> Option<&dyn Predicts> {
+        None
+    }
+
+    /// The view of a mixed model by its parts.
+    fn mixed_effects(&self) -> Option<&dyn MixedEffects> {
         None
     }
 }

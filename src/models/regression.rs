@@ -45,6 +45,9 @@ pub(super) const fn priors_with(classes: &'static [(&'static str, &'static str)]
 
 /// What a family says besides its likelihood.
 pub(super) trait Respond: Family {
+    /// Whether rows are normal around their predictor and begin with response and weight after the covariates.
+    const NORMAL: bool = false;
+
     /// The distribution of a response, in internal units, around its linear predictor.
     fn outcome(&self, shared: &Self::Shared) -> Outcome;
 

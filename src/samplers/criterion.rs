@@ -16,8 +16,8 @@
 use statrs::distribution::{ChiSquared, ContinuousCDF as _};
 use statrs::function::erf::erf;
 
-use super::fisher::FisherStep;
 use super::{CRITERION, InfoColumn, StateVisitor};
+use crate::base::fisher_step::FisherStep;
 use crate::base::grad_window::GradWindow;
 use crate::base::linalg::dot;
 use crate::base::settings::{Default, Field, Kind, Settings, Value};

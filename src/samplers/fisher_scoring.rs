@@ -38,7 +38,6 @@
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::advise::Traits;
-use super::fisher::{K_INDEPENDENT, k_limit};
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::MinibatchSettings;
 use super::osgfs::{BATCH_FIELD, ROWS_PER_PARAMETER, SCHEME_FIELD, default_batch, steps_for};
@@ -46,6 +45,7 @@ use super::scoring::{ScoreCovariance, check_gradient};
 use super::{
     Family, InfoColumn, NOISE_SHARE, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick,
 };
+use crate::base::fisher_step::{K_INDEPENDENT, k_limit};
 use crate::base::linalg::{Cholesky, NotPositiveDefinite, SymmetricEigen, axpy, whiten};
 use crate::base::rng::{ChainRng, Streams};
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};

@@ -20,7 +20,6 @@
 //! n C + Σ⁻¹. **Not for** groups of few rows, which gain nothing; there `gibbs-groups` is exact at the same cost.
 
 use super::advise::Traits;
-use super::fisher::FisherStep;
 use super::groups::laplace::Laplace;
 use super::groups::{self, GroupGibbs, GroupTarget, GroupUpdate, Report};
 use super::minibatch_settings::BATCH;
@@ -30,6 +29,7 @@ use super::{
     Family, InfoColumn, NOISE_SHARE, Phase, ROWS_SHARE, Sampler, SamplerSpec, StateVisitor, Target,
     Tick,
 };
+use crate::base::fisher_step::FisherStep;
 use crate::base::linalg::axpy;
 use crate::base::rng::Streams;
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};
@@ -38,11 +38,11 @@ use crate::oracle::minibatch::below;
 use crate::oracle::{Oracle, StepError};
 
 /// One in so many rows of an average group, as `osgfs` takes of all rows.
-const BATCH_SHARE: usize = 25;
+pub(super) const BATCH_SHARE: usize = 25;
 /// Rows from which a mean of scores counts as normal.
-const BATCH_NORMAL: usize = 50;
+pub(super) const BATCH_NORMAL: usize = 50;
 
-const FIELDS: &[Field] = &[
+pub(super) const FIELDS: &[Field] = &[
     Field {
         help: "Rows of a group in a minibatch, |S| in the report; smaller groups use all of their rows",
         kind: Kind::Int {

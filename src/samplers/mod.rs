@@ -34,13 +34,14 @@ mod dp_stochastic;
 mod energy_conserving;
 #[cfg(test)]
 mod examples_tests;
-mod fisher;
 mod fisher_scoring;
 #[cfg(test)]
 mod full_data_tests;
 mod gibbs;
 mod gibbs_gaussian;
 mod gibbs_groups;
+mod gibbs_mixed;
+mod gibbs_mixed_osgfs;
 mod gibbs_osgfs;
 #[cfg(test)]
 mod golden_draws;
@@ -54,6 +55,7 @@ mod langevin;
 mod logistic_tests;
 mod mala;
 mod minibatch_settings;
+mod mixed;
 #[cfg(test)]
 mod mixed_tests;
 mod momentum;
@@ -87,6 +89,7 @@ mod tuning;
 mod zig_zag;
 
 pub use groups::HierarchyTarget;
+pub use mixed::MixedTarget;
 pub use registry::{REGISTRY, find};
 pub use simplex::SimplexTarget;
 
@@ -132,6 +135,8 @@ pub struct Target {
     pub simplex: Option<SimplexTarget>,
     /// What samplers that go group by group need, for hierarchical models.
     pub hierarchy: Option<HierarchyTarget>,
+    /// What samplers of mixed models need.
+    pub mixed: Option<MixedTarget>,
 }
 
 impl Target {
@@ -149,6 +154,7 @@ impl Target {
                 .simplex()
                 .map(|view| SimplexTarget::new(view, model.num_obs())),
             hierarchy: model.hierarchy().map(HierarchyTarget::new),
+            mixed: model.mixed_effects().and_then(MixedTarget::new),
         }
     }
 }

@@ -32,13 +32,13 @@
 
 use super::advise::{Standing, Traits};
 use super::criterion::{self, CriterionSettings};
-use super::fisher::{FisherStep, K_INDEPENDENT, k_limit};
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::scoring::{ScoreCovariance, Scoring, check_gradient};
 use super::{
     Family, InfoColumn, NOISE_SHARE, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick,
 };
+use crate::base::fisher_step::{FisherStep, K_INDEPENDENT, k_limit};
 use crate::base::linalg::{NotPositiveDefinite, axpy};
 use crate::base::rng::Streams;
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};

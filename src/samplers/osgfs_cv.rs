@@ -20,12 +20,12 @@
 
 use super::advise::Traits;
 use super::criterion::{self, CriterionSettings};
-use super::fisher::k_limit;
 use super::langevin::{STEPS_PER_DRAW, centred_batch};
 use super::minibatch_settings::{BATCH, MinibatchSettings};
 use super::osgfs::{SCHEME_FIELD, steps_for};
 use super::scoring::{Scoring, check_gradient};
 use super::{Family, InfoColumn, NOISE_SHARE, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use crate::base::fisher_step::k_limit;
 use crate::base::linalg::Cholesky;
 use crate::base::rng::Streams;
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};

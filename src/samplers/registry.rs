@@ -10,6 +10,8 @@ use super::fisher_scoring::FisherScoring;
 use super::gibbs::Gibbs;
 use super::gibbs_gaussian::GibbsGaussian;
 use super::gibbs_groups::GibbsGroups;
+use super::gibbs_mixed::GibbsMixed;
+use super::gibbs_mixed_osgfs::GibbsMixedOsgfs;
 use super::gibbs_osgfs::GibbsOsgfs;
 use super::hmc::Hmc;
 use super::hmc_ecs::HmcEcs;
@@ -43,6 +45,8 @@ pub static REGISTRY: &[SamplerEntry] = &[
     SamplerEntry::of::<GibbsGroups>(),
     SamplerEntry::of::<GibbsGaussian>(),
     SamplerEntry::of::<GibbsOsgfs>(),
+    SamplerEntry::of::<GibbsMixed>(),
+    SamplerEntry::of::<GibbsMixedOsgfs>(),
     SamplerEntry::of::<Metropolis>(),
     SamplerEntry::of::<Ula>(),
     SamplerEntry::of::<Sgld>(),

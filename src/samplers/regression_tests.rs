@@ -16,12 +16,22 @@ use crate::models::{Model, ModelOptions};
 
 /// Reported quantities of `chains` chains by NUTS: per chain one series per quantity.
 pub(super) fn reported(model: &Arc<dyn Model>, chains: u64, draws: usize) -> Vec<Vec<Vec<f64>>> {
+    reported_by(&Run::new("nuts"), model, chains, draws)
+}
+
+/// The same by another sampler.
+pub(super) fn reported_by(
+    run: &Run,
+    model: &Arc<dyn Model>,
+    chains: u64,
+    draws: usize,
+) -> Vec<Vec<Vec<f64>>> {
     let mode = find_mode(model.as_ref(), &ModeControl::default());
     let anchor = mode.ok().map(|mode| Arc::new(mode.anchor));
     (1..=chains)
         .map(|seed| {
             let oracle = exact_oracle(Arc::clone(model), anchor.clone());
-            let chain = Run::new("nuts").seed(seed).go(oracle, 300, draws);
+            let chain = run.clone().seed(seed).go(oracle, 300, draws);
             let mut series = vec![Vec::with_capacity(draws); model.params().len()];
             let mut theta = vec![0.0; series.len()];
             for u in chain.draws.chunks_exact(model.dim()) {

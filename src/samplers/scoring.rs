@@ -3,7 +3,7 @@
 
 use super::StateVisitor;
 use super::criterion::{Criterion, CriterionSettings};
-use super::fisher::FisherStep;
+use crate::base::fisher_step::FisherStep;
 use crate::base::linalg::axpy;
 use crate::base::rng::ChainRng;
 use crate::oracle::StepError;

@@ -2,9 +2,9 @@
 //!
 //! Reference: Neal (2003), Slice sampling, Annals of Statistics 31: figure 3 (stepping out) and figure 5 (shrinkage).
 //!
-//! **One step** is a sweep over D directions d_j. For each: a level log y = log π(u) − E with E ~ Exp(1); an interval of
-//! width w_j placed at random around 0, each end moved outwards by w_j while log π(u + t d_j) > log y there, at most 100
-//! times in all, divided at random between the ends; then t uniform in the interval, which is cut back to t until
+//! **One step** is a sweep over D directions d_j. For each: a level log y = log π(u) − E with E ~ Exp(1); an interval
+//! of width w_j placed at random around 0, each end moved outwards by w_j while log π(u + t d_j) > log y there, at most
+//! 100 times in all, divided at random between the ends; then t uniform in the interval, which is cut back to t until
 //! log π(u + t d_j) > log y. A density that is not a finite number lies outside every slice.
 //!
 //! | setting | meaning | default |
@@ -17,9 +17,9 @@
 //! flat. Widths of other sizes cost evaluations, not correctness. Later sweeps weigh more, so that a start at the wrong
 //! scale is soon forgotten; after warm-up nothing changes.
 //!
-//! **Cost.** About five passes over N rows for each direction, 5 D per draw (the oracle's exact pass computes the gradient
-//! along with the density). **Bias.** None. **Not for** many or, without a mode, strongly correlated parameters. It needs
-//! no gradient and no step size, which makes it a check on the samplers that do.
+//! **Cost.** About five passes over N rows for each direction, 5 D per draw (the oracle's exact pass computes the
+//! gradient along with the density). **Bias.** None. **Not for** many or, without a mode, strongly correlated
+//! parameters. It needs no gradient and no step size, which makes it a check on the samplers that do.
 
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, Exp1};
@@ -279,7 +279,7 @@ fn move_along(
     } = state;
     let direction = &state.directions[j * dim..(j + 1) * dim];
     // log π at t, −∞ where it is not a finite number.
-    let mut log_density = |t: f64| -> Result<f64, StepError> {
+    let log_density = |t: f64| -> Result<f64, StepError> {
         proposal.copy_from_slice(u);
         axpy(t, direction, proposal);
         *evaluations += 1;
@@ -287,8 +287,27 @@ fn move_along(
         let usable = value.is_finite() && proposal.iter().all(|u| u.is_finite());
         Ok(if usable { value } else { f64::NEG_INFINITY })
     };
+    let (t, value) = slice_along(state.log_density, width, rng, log_density)?;
+    if t != 0.0 {
+        std::mem::swap(u, proposal);
+        state.log_density = value;
+    }
+    Ok(t)
+}
+
+/// Draws t from the slice under `log_density(t)`, which is `here` at t = 0 and −∞ where there is none; returns t and
+/// the log density there. Where t is not 0 the last evaluation was at it.
+///
+/// # Errors
+/// Those of `log_density`.
+pub(super) fn slice_along(
+    here: f64,
+    width: f64,
+    rng: &mut ChainRng,
+    mut log_density: impl FnMut(f64) -> Result<f64, StepError>,
+) -> Result<(f64, f64), StepError> {
     let drop: f64 = Exp1.sample(rng);
-    let level = state.log_density - drop;
+    let level = here - drop;
 
     let mut low = -width * rng.random::<f64>();
     let mut high = low + width;
@@ -306,9 +325,7 @@ fn move_along(
         let t = low + (high - low) * rng.random::<f64>();
         let value = log_density(t)?;
         if value > level {
-            std::mem::swap(u, proposal);
-            state.log_density = value;
-            return Ok(t);
+            return Ok((t, value));
         }
         if t < 0.0 {
             low = t;
@@ -316,7 +333,7 @@ fn move_along(
             high = t;
         }
     }
-    Ok(0.0)
+    Ok((0.0, here))
 }
 
 #[cfg(test)]

@@ -229,7 +229,7 @@ pub fn anchored_logistic() -> (Arc<dyn Model>, Arc<Anchor>) {
 }
 
 /// The small targets of tests: the closed-form Gaussian of 200 rows and three parameters, a logistic posterior, one of
-/// probabilities, one of groups, and mixtures, which have no mode.
+/// probabilities, one of groups, a mixed model without a mode, and mixtures, which have none.
 fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Option<Arc<Anchor>>)> {
     let makers: [fn() -> Anchored; 4] = [
         || anchored_gaussian(200, 3, 1),
@@ -237,11 +237,16 @@ fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Option<Arc<Anchor>>)
         || anchored_categorical(&[120, 40, 30, 9, 1, 0]),
         anchored_groups,
     ];
+    let mixed = std::iter::once_with(|| {
+        let model = super::mixed::testing::nested_mixed("gaussian", &[], true);
+        (model, None)
+    });
     let mixtures = crate::models::dp_mixture::testing::medium().map(|model| (model, None));
     makers
         .into_iter()
         .map(|make| make())
         .map(|(model, anchor)| (model, Some(anchor)))
+        .chain(mixed)
         .chain(mixtures)
 }
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::covariance::{Variation, product_with_transpose};
 use super::data::MixedData;
+use super::mcem::MonteCarlo;
 use crate::base::reporter::{Severity, Warning};
 
 /// How a mixed model is fitted.
@@ -20,6 +21,8 @@ pub enum Method {
     Laplace,
     /// Adaptive Gauss-Hermite quadrature.
     Aghq,
+    /// Monte Carlo EM.
+    Mcem,
 }
 
 /// What a method is, for lists and forms.
@@ -73,6 +76,14 @@ pub static METHODS: &[MethodSpec] = &[
         title: "Adaptive Gauss-Hermite quadrature",
         about: "The likelihood by quadrature around each group's mode; for yes-no responses and counts with one varying effect",
         cite: "Pinheiro and Bates (1995), Journal of Computational and Graphical Statistics 4",
+    },
+    MethodSpec {
+        method: Method::Mcem,
+        id: "mcem",
+        title: "Monte Carlo EM",
+        about: "EM whose expectations are averages of effects drawn by stochastic gradient Fisher scoring, with \
+                their Monte Carlo errors; for yes-no responses and counts in groups of many rows",
+        cite: "Booth and Hobert (1999), JRSS B 61; El Hanchi, report, 2018, section 3.3",
     },
 ];
 
@@ -186,6 +197,9 @@ pub struct MixedFit {
     pub evaluations: u64,
     /// Deviance after each iteration of EM; empty for others.
     pub course: Vec<f64>,
+    /// Monte Carlo errors of estimates, where there are random numbers in them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub monte_carlo: Option<MonteCarlo>,
     /// Linear predictor of each row with and without group effects, offsets included.
     #[serde(skip)]
     pub predictors: Predictors,
@@ -206,6 +220,28 @@ impl MixedFit {
     /// −2 log likelihood.
     pub fn deviance(&self) -> f64 {
         -2.0 * self.log_lik
+    }
+
+    /// Monte Carlo errors in words, where there are some.
+    pub fn monte_carlo_sentence(&self) -> Option<String> {
+        let errors = self.monte_carlo.as_ref()?;
+        let mut parts: Vec<String> = self
+            .fixed
+            .iter()
+            .zip(&errors.fixed)
+            .map(|(effect, error)| format!("{} {error:.2e}", effect.name))
+            .collect();
+        for (component, sds) in self.components.iter().zip(&errors.sd) {
+            for (name, error) in component.names.iter().zip(sds) {
+                parts.push(format!("sd of {name} by {} {error:.2e}", component.group));
+            }
+        }
+        parts.extend(errors.shape.map(|error| format!("shape {error:.2e}")));
+        Some(format!(
+            "Monte Carlo standard errors of the mean of the last {} iterations: {}",
+            errors.averaged,
+            parts.join(", ")
+        ))
     }
 
     /// Whether a variance is 0 or a correlation ±1.

@@ -36,7 +36,7 @@ pub fn fit_gaussian(
                 "{title} maximises the likelihood, not the restricted one; use the method `profile` for REML, or ML"
             )));
         }
-        (Method::Laplace | Method::Aghq, _) => {
+        (Method::Laplace | Method::Aghq | Method::Mcem, _) => {
             return Err(MixedError::Data(format!(
                 "{title} is for yes-no responses and counts; the likelihood of a Gaussian response is exact: use the method \
                  `profile`"
@@ -172,6 +172,7 @@ fn report(
             .evaluations
             .load(std::sync::atomic::Ordering::Relaxed),
         course,
+        monte_carlo: None,
         warnings,
     }
 }

@@ -4,6 +4,7 @@ use super::bfgs::{Minimum, minimise};
 use super::family::Family;
 use super::fit::{self, Method, MixedFit};
 use super::laplace::Laplace;
+use super::mcem::{self, MonteCarlo};
 use super::quadrature::Quadrature;
 use super::{MixedControl, MixedData, MixedError};
 use crate::base::linalg::{Cholesky, axpy, dot};
@@ -23,6 +24,8 @@ const STEP: f64 = 2e-3;
 const POISSON_SHAPE: f64 = 1e4;
 /// Largest log shape: beyond it the likelihood counts as flat.
 const MOST_LOG_SHAPE: f64 = 11.5;
+/// Monte Carlo error in standard errors that deserves a word.
+const NOISY: f64 = 0.1;
 /// Size of a coefficient of a scaled column that no data make unless they separate yes from no.
 const SEPARATED: f64 = 12.0;
 
@@ -60,7 +63,7 @@ impl<'a> Objective<'_, 'a> {
     }
 }
 
-/// Fits `data` by Laplace's approximation, or by adaptive quadrature with `nodes` nodes.
+/// Fits `data` by Laplace's approximation, by adaptive quadrature with `nodes` nodes, or by Monte Carlo EM.
 ///
 /// # Errors
 /// The data cannot be fitted, the method does not fit them, the search failed, or it was cancelled.
@@ -74,6 +77,7 @@ pub fn fit_generalised(
     let mut laplace = Laplace::new(data, family)?;
     let (mut parameters, mut inverse) = start(&mut laplace, control)?;
     let mut iterations = 0;
+    let mut monte_carlo = None;
     let mut objective = match method {
         Method::Laplace => Objective::Laplace(&mut laplace),
         Method::Aghq => {
@@ -91,6 +95,12 @@ pub fn fit_generalised(
             }
             Objective::Quadrature(Quadrature::new(&mut laplace, nodes)?)
         }
+        Method::Mcem => {
+            let (found, errors) = mcem::maximise(&laplace, &parameters, control)?;
+            iterations = errors.iterations;
+            (parameters, monte_carlo) = (found, Some(errors));
+            Objective::Laplace(&mut laplace)
+        }
         Method::Profile | Method::Em | Method::Squarem => {
             return Err(MixedError::Data(format!(
                 "{} is for Gaussian responses; use the method `laplace`, or `aghq` for one varying effect",
@@ -98,22 +108,8 @@ pub fn fit_generalised(
             )));
         }
     };
-    let end = search(&mut objective, &mut parameters, inverse, control)?;
-    iterations += end.iterations;
-    let shape = objective.laplace().shape.clone();
-    let free = shape.len();
-    shape.normalise(&mut parameters[..free]);
-    let mut value = end.value;
-    for k in shape.diagonal() {
-        if parameters[k] < NEAR_ZERO {
-            let kept = std::mem::replace(&mut parameters[k], 0.0);
-            let there = objective.value(&parameters, control)?;
-            if there <= value + NOT_WORSE {
-                value = value.min(there);
-            } else {
-                parameters[k] = kept;
-            }
-        }
+    if monte_carlo.is_none() {
+        iterations += finish(&mut objective, &mut parameters, inverse, control)?;
     }
     let curvature = curvature(&mut objective, &parameters, control)?;
     let deviance = objective.value(&parameters, control)?;
@@ -121,7 +117,7 @@ pub fn fit_generalised(
     laplace.factor.selected_inverse(&mut laplace.inverse);
     let mut warnings = Vec::new();
     let scaled = covariance(&laplace, &parameters, &curvature, &mut warnings)?;
-    Ok(report(
+    let mut fit = report(
         &laplace,
         &parameters,
         deviance,
@@ -130,7 +126,60 @@ pub fn fit_generalised(
         iterations,
         warnings,
         control,
-    ))
+    );
+    if let Some(errors) = monte_carlo {
+        fit.warnings.extend(too_noisy(&fit, &errors));
+        fit.monte_carlo = Some(errors);
+    }
+    Ok(fit)
+}
+
+/// Searches from `parameters`, in place, to the end: diagonals of Λ are not negative, and 0 where that is not worse.
+/// Returns iterations.
+fn finish(
+    objective: &mut Objective<'_, '_>,
+    parameters: &mut [f64],
+    inverse: Vec<f64>,
+    control: &MixedControl,
+) -> Result<u64, MixedError> {
+    let end = search(objective, parameters, inverse, control)?;
+    let shape = objective.laplace().shape.clone();
+    let free = shape.len();
+    shape.normalise(&mut parameters[..free]);
+    let mut value = end.value;
+    for k in shape.diagonal() {
+        if parameters[k] < NEAR_ZERO {
+            let kept = std::mem::replace(&mut parameters[k], 0.0);
+            let there = objective.value(parameters, control)?;
+            if there <= value + NOT_WORSE {
+                value = value.min(there);
+            } else {
+                parameters[k] = kept;
+            }
+        }
+    }
+    Ok(end.iterations)
+}
+
+/// The sentence about Monte Carlo errors that are not small beside standard errors.
+fn too_noisy(fit: &MixedFit, errors: &MonteCarlo) -> Option<Warning> {
+    let (effect, error) = fit
+        .fixed
+        .iter()
+        .zip(&errors.fixed)
+        .find(|(effect, error)| **error > NOISY * effect.se)?;
+    Some(
+        Warning::new(
+            Severity::Watch,
+            "monte-carlo-error",
+            format!(
+                "The Monte Carlo error of `{}` is {:.0} % of its standard error",
+                effect.name,
+                100.0 * error / effect.se
+            ),
+        )
+        .with_remedy("Use the method `laplace`"),
+    )
 }
 
 /// Minimises the deviance from `parameters`, in place.
@@ -253,8 +302,8 @@ fn start(
     Ok((parameters, inverse))
 }
 
-/// Second derivatives of the deviance in all parameters, by differences of fourth order: of the gradient for Laplace's, of
-/// the value for quadrature.
+/// Second derivatives of the deviance in all parameters, by differences of fourth order: of the gradient for Laplace's,
+/// of the value for quadrature.
 fn curvature(
     objective: &mut Objective<'_, '_>,
     at: &[f64],
@@ -306,8 +355,8 @@ fn curvature(
     Ok(hessian)
 }
 
-/// The covariance of β for scaled columns: from the curvature in all parameters that are not at an edge, or given θ where
-/// that is not positive definite.
+/// The covariance of β for scaled columns: from the curvature in all parameters that are not at an edge, or given θ
+/// where that is not positive definite.
 fn covariance(
     laplace: &Laplace<'_>,
     parameters: &[f64],
@@ -425,6 +474,9 @@ fn report(
         family: laplace.family.id(),
         criterion: match method {
             Method::Aghq => format!("adaptive Gauss-Hermite quadrature with {nodes} nodes"),
+            Method::Mcem => {
+                "log likelihood and standard errors by Laplace's approximation there".to_owned()
+            }
             _ => "Laplace".to_owned(),
         },
         num_obs: data.num_obs(),
@@ -452,6 +504,7 @@ fn report(
             .evaluations
             .load(std::sync::atomic::Ordering::Relaxed),
         course: Vec::new(),
+        monte_carlo: None,
         warnings,
     }
 }

@@ -10,6 +10,7 @@
 //! | `em`, `squarem` | Gaussian, ML | EM with corrected updates, and accelerated (A-55) |
 //! | `laplace` | others | quasi-Newton on Laplace's approximation of the deviance with its exact gradient (A-56) |
 //! | `aghq` | others, one varying intercept or slope | adaptive Gauss-Hermite quadrature (A-56) |
+//! | `mcem` | others | Monte Carlo EM with OSGFS drawing the effects (A-57, A-58) |
 //!
 //! Nothing here knows priors: the Bayesian counterpart is the template `mixed`.
 
@@ -26,6 +27,7 @@ pub mod fit;
 mod gaussian;
 mod generalised;
 pub mod laplace;
+pub mod mcem;
 pub mod profile;
 pub mod quadrature;
 #[cfg(test)]

@@ -454,8 +454,8 @@ fn the_negative_binomial_finds_overdispersion_and_says_when_there_is_none() {
     );
 }
 
-/// Without fixed effects the mean of a balanced design is 0 and the estimates have closed forms: with m rows in each of k
-/// groups σ² = SSW/(k(m − 1)) and σ² + mσ_b² = SSB/k, by ML and by REML alike.
+/// Without fixed effects the mean of a balanced design is 0 and the estimates have closed forms: with m rows in each of
+/// k groups σ² = SSW/(k(m − 1)) and σ² + mσ_b² = SSB/k, by ML and by REML alike.
 #[test]
 fn a_balanced_design_without_fixed_effects_has_the_closed_form() {
     let mut data = numbers("balanced", "y ~ x + (1 | g)");
@@ -484,5 +484,52 @@ fn a_balanced_design_without_fixed_effects_has_the_closed_form() {
         close("sd", fit.components[0].sd[0], sd, 1e-7);
         let share = sd * sd / (sd * sd + variance);
         close("icc", fit.components[0].icc.unwrap(), share, 1e-7);
+    }
+}
+
+/// One varying intercept against quadrature, several effects against Laplace's approximation: within a fraction of a
+/// standard error and the stated Monte Carlo errors.
+#[test]
+fn monte_carlo_em_is_near_quadrature_and_laplace() {
+    for (id, set, formula, family, nodes) in GENERAL {
+        let data = general(set, formula, *family);
+        let by =
+            |method| fit_generalised(&data, *family, method, 15, &MixedControl::default()).unwrap();
+        let other = by(if *nodes > 0 {
+            Method::Aghq
+        } else {
+            Method::Laplace
+        });
+        let fit = by(Method::Mcem);
+        let errors = fit.monte_carlo.as_ref().unwrap();
+        println!(
+            "{id}: {} iterations, {} evaluations, {}",
+            fit.iterations, fit.evaluations, other.evaluations
+        );
+        for ((here, there), error) in fit.fixed.iter().zip(&other.fixed).zip(&errors.fixed) {
+            let gap = here.estimate - there.estimate;
+            println!(
+                "  {}: off by {} se, error {} se",
+                here.name,
+                gap / there.se,
+                error / there.se
+            );
+            assert!(
+                gap.abs() < 0.1 * there.se + 4.0 * error,
+                "{id} {}",
+                here.name
+            );
+            assert!(*error < 0.1 * there.se, "{id} {}", here.name);
+        }
+        for (t, (here, there)) in fit.components.iter().zip(&other.components).enumerate() {
+            for (i, (a, b)) in here.sd.iter().zip(&there.sd).enumerate() {
+                let error = errors.sd[t][i];
+                println!("  sd {}: {a} {b}, error {error}", here.names[i]);
+                assert!(
+                    (a - b).abs() < 0.05 * b + 4.0 * error,
+                    "{id} sd {a} {b} {error}"
+                );
+            }
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! The concentration α of a Dirichlet process: its prior, and the probability of a partition given it.
 
+use rand::RngExt as _;
 use statrs::function::gamma::ln_gamma;
 
+use crate::base::rng::ChainRng;
 use crate::models::ModelError;
 
 /// The forms of [`AlphaPrior`], for people.
@@ -48,6 +50,16 @@ impl AlphaPrior {
         match self {
             Self::Constant(value) => format!("constant({value})"),
             Self::Gamma { shape, rate } => format!("gamma({shape}, {rate})"),
+        }
+    }
+
+    /// A draw; `None` where the numbers are out of range.
+    pub fn draw(&self, rng: &mut ChainRng) -> Option<f64> {
+        match *self {
+            Self::Constant(value) => Some(value),
+            Self::Gamma { shape, rate } => {
+                Some(rng.sample(rand_distr::Gamma::new(shape, 1.0 / rate).ok()?))
+            }
         }
     }
 

@@ -169,6 +169,12 @@ impl Numeric {
         self.layout().width
     }
 
+    /// The same columns and prior with other rows, centred and scaled as these are (units × p).
+    #[must_use]
+    pub(super) fn with_rows(&self, x: Vec<f64>) -> Self {
+        Self { x, ..self.clone() }
+    }
+
     /// κ₀.
     pub fn kappa(&self) -> f64 {
         self.kappa

@@ -145,6 +145,12 @@ fn numeric(
     for (name, values) in &columns {
         // Those held out take no part.
         let values = &values[..num_units];
+        if let Some(units) = &design.fixed_units {
+            let [mean, sd] = units[center.len()];
+            center.push(mean);
+            scale.push(sd);
+            continue;
+        }
         let n = num_units as f64;
         let mean = values.iter().sum::<f64>() / n;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();

@@ -20,7 +20,7 @@ use crate::models::positive::Positive;
 /// Most effects per group of one term: matrices of this size live on the stack.
 pub const MAX_EFFECTS: usize = 8;
 /// Correlations of so many effects.
-const MAX_CORRELATIONS: usize = MAX_EFFECTS * (MAX_EFFECTS - 1) / 2;
+pub const MAX_CORRELATIONS: usize = MAX_EFFECTS * (MAX_EFFECTS - 1) / 2;
 
 /// A q×q lower triangle, row-major with stride [`MAX_EFFECTS`].
 pub type Lower = [[f64; MAX_EFFECTS]; MAX_EFFECTS];
@@ -99,7 +99,7 @@ impl GroupTerm {
     }
 
     /// Standard deviations and L at the coordinates `scales`.
-    fn factor(&self, scales: &[f64]) -> ([f64; MAX_EFFECTS], Lower) {
+    pub fn factor(&self, scales: &[f64]) -> ([f64; MAX_EFFECTS], Lower) {
         let q = self.width();
         let mut sds = [0.0; MAX_EFFECTS];
         for (sd, u) in sds.iter_mut().zip(&scales[..q]) {
@@ -255,6 +255,17 @@ impl GroupTerm {
         for (grad, slope) in grad[self.scales.clone()].iter_mut().zip(by_scale) {
             *grad += slope;
         }
+    }
+
+    /// The log prior of the coordinates `scales`, up to a constant.
+    pub fn log_prior_of_scales(&self, scales: &[f64]) -> f64 {
+        let q = self.width();
+        let sds = self.sds.iter().zip(scales);
+        let mut value: f64 = sds.map(|(sd, &u)| sd.log_prior(u)[0]).sum();
+        for ((_j, k), &c) in self.pairs().zip(&scales[q..]) {
+            value -= 2.0 * self.exponent(k) * log_cosh(c);
+        }
+        value
     }
 
     /// The log prior of scales and effects; overwrites its gradient in their coordinates.

@@ -9,6 +9,7 @@ use crate::engine::job::{Job, PrepareControl};
 use crate::engine::recipe::{Recipe, Scale};
 use crate::models::Model;
 use crate::oracle::{Anchor, Oracle};
+use crate::samplers::mixed::testing::Moments;
 use crate::samplers::testing::{
     Chain, Groups, Run, anchored_groups, assert_moments, estimate, exact_oracle, mean, sd,
 };
@@ -177,45 +178,6 @@ fn approximations_are_near_the_exact_sampler_where_groups_are_large() {
             let what = format!("{} {}", chosen.id(), param.name);
             Moments::of(found).assert_near(&expected, 0.1, 0.1, &what);
         }
-    }
-}
-
-/// Mean and standard deviation with their standard errors.
-struct Moments {
-    mean: (f64, f64),
-    sd: (f64, f64),
-}
-
-impl Moments {
-    fn of(chains: &[Vec<f64>]) -> Self {
-        let mean = estimate(chains);
-        let squares: Vec<Vec<f64>> = chains
-            .iter()
-            .map(|chain| chain.iter().map(|v| (v - mean.0).powi(2)).collect())
-            .collect();
-        let (variance, error) = estimate(&squares);
-        let sd = variance.sqrt();
-        Self {
-            mean,
-            sd: (sd, 0.5 * error / sd),
-        }
-    }
-
-    /// Within `shift` standard deviations and `ratio` of the standard deviation, and four standard errors.
-    fn assert_near(&self, other: &Self, shift: f64, ratio: f64, what: &str) {
-        let unit = other.sd.0;
-        let error = 4.0 * self.mean.1.hypot(other.mean.1) / unit;
-        let found = (self.mean.0 - other.mean.0) / unit;
-        assert!(
-            found.abs() < shift + error,
-            "{what}: shift {found}, error {error}"
-        );
-        let error = 4.0 * self.sd.1.hypot(other.sd.1) / unit;
-        let found = self.sd.0 / unit - 1.0;
-        assert!(
-            found.abs() < ratio + error,
-            "{what}: sd {found}, error {error}"
-        );
     }
 }
 

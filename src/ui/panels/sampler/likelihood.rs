@@ -24,8 +24,11 @@ const LINEAR: [(&str, &str, bool); 4] = [
     ("EM", "em", false),
     ("SQUAREM", "squarem", false),
 ];
-const GENERAL: [(&str, &str, bool); 2] =
-    [("Laplace", "laplace", false), ("Quadrature", "aghq", false)];
+const GENERAL: [(&str, &str, bool); 3] = [
+    ("Laplace", "laplace", false),
+    ("Quadrature", "aghq", false),
+    ("Monte Carlo EM", "mcem", false),
+];
 /// Words and families.
 const FAMILIES: [(&str, &str); 4] = [
     ("Numbers", "gaussian"),
@@ -160,6 +163,9 @@ fn result_ui(ui: &mut Ui, done: &LikelihoodFit) {
         number::duration(done.seconds),
     );
     widgets::sentence(ui, &head, Text::Body);
+    if let Some(sentence) = fit.monte_carlo_sentence() {
+        widgets::sentence(ui, &sentence, Text::Body);
+    }
     for warning in &fit.warnings {
         let remedy = warning.remedy.as_deref();
         let remedy = remedy.map_or(String::new(), |text| format!("; {text}"));

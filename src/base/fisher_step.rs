@@ -1,4 +1,5 @@
-//! One step of stochastic gradient Fisher scoring with a step constant per direction: what `osgfs` and `osgfs-cv` share.
+//! One step of stochastic gradient Fisher scoring with a step constant per direction: what the samplers of that family
+//! and Monte Carlo EM share.
 //!
 //! The update (8) of the OSGFS report is θ' = θ + D ĝ + N(0, 2D − B − D H D), where B = D Σ D is what the gradient
 //! noise Σ adds to the step. In the generalised eigenbasis V of Σ and H, with V'HV = I and V'ΣV = diag(v_i), and
@@ -8,9 +9,9 @@
 
 use rand_distr::{Distribution as _, StandardNormal};
 
-use crate::base::grad_window::variance_ratio;
-use crate::base::linalg::{Cholesky, NotPositiveDefinite, SymmetricEigen, axpy, dot, whiten};
-use crate::base::rng::ChainRng;
+use super::grad_window::variance_ratio;
+use super::linalg::{Cholesky, NotPositiveDefinite, SymmetricEigen, axpy, dot, whiten};
+use super::rng::ChainRng;
 
 /// Beyond k = 2, which makes draws of a normal posterior independent, draws only become negatively correlated.
 pub const K_INDEPENDENT: f64 = 2.0;
@@ -298,8 +299,8 @@ mod tests {
         assert!(gains.iter().copied().fold(0.0, f64::max) > 1.5);
     }
 
-    /// K-01: with update (7), that is without the term DHD, the covariance is inflated by 1/(1 − k/4); with (8) it is H⁻¹;
-    /// either way draws are correlated by 1 − k/2.
+    /// K-01: with update (7), that is without the term DHD, the covariance is inflated by 1/(1 − k/4); with (8) it is
+    /// H⁻¹; either way draws are correlated by 1 − k/2.
     #[test]
     fn update_7_inflates_the_covariance_and_update_8_does_not() {
         let hessian = [5.0, 2.0, 2.0, 3.0];

@@ -1,0 +1,115 @@
+//! The entries of a recipe that are no settings of a template, sampler or optimiser: for lists and help.
+
+/// One entry, as `--set` names it.
+#[derive(Clone, Copy, Debug)]
+pub struct RecipeKey {
+    /// Section and name; `NAME` stands for a column, class or parameter.
+    pub key: &'static str,
+    /// Values.
+    pub takes: &'static str,
+    /// Where nothing is said.
+    pub default: &'static str,
+    /// What it is.
+    pub about: &'static str,
+    /// A value that it takes.
+    pub example: &'static str,
+}
+
+const fn key(
+    key: &'static str,
+    takes: &'static str,
+    default: &'static str,
+    about: &'static str,
+    example: &'static str,
+) -> RecipeKey {
+    RecipeKey {
+        key,
+        takes,
+        default,
+        about,
+        example,
+    }
+}
+
+/// All of them, by section.
+#[rustfmt::skip]
+pub const RECIPE_KEYS: &[RecipeKey] = &[
+    key("data.source", "a path, or sample:NAME", "none", "The table; paths are relative to the recipe", "b.csv"),
+    key("data.import.delimiter", "a character", "guessed", "What stands between values", ";"),
+    key("data.import.decimal", ". | ,", "guessed", "The decimal mark", "."),
+    key("data.import.encoding", "a name such as utf-8 or windows-1252", "guessed", "How the text is encoded", "utf-8"),
+    key("data.import.header", "true | false", "guessed", "Whether the first line holds the names of the columns", "true"),
+    key("data.import.missing", "a list of texts", "guessed", "Cells that mean that there is no value, besides empty ones", "[\"-99\"]"),
+    key("data.import.column_types.NAME", "number | text", "guessed", "How a column is read", "text"),
+    key("model.template", "a template of `ergodic list templates`", "by the response", "What is fitted", "linear"),
+    key("model.formula", "a formula", "none", "Response and predictors", "y ~ z"),
+    key("model.success", "a value of the response", "1, true, yes or the second", "What counts as success", "no"),
+    key("model.levels", "a list of texts", "those in the data", "Categories of the response that may have no rows", "[\"a\", \"b\"]"),
+    key("model.standardize", "true | false", "true", "Whether priors hold per standard deviation of the predictors", "false"),
+    key("model.reference.NAME", "a level", "the first", "The level that others of the column are compared with", "a"),
+    key("model.categorical", "a list of columns", "none", "Columns of numbers that are categories", "[\"x\"]"),
+    key("priors.NAME", "a distribution such as normal(0, 2.5)", "by the template", "Prior of a class such as b or intercept, or of one parameter such as b[age]", "normal(0, 1)"),
+    key("mode.method", "auto, or an optimiser of `ergodic list optimisers`", "auto", "How the posterior's peak is found", "newton"),
+    key("mode.start", "a list of numbers", "0 in internal coordinates", "Where the search starts, one number per reported variable", "[1.5]"),
+    key("sampler.id", "auto, or a sampler of `ergodic list samplers`", "auto", "What draws", "nuts"),
+    key("run.chains", "whole number from 1", "4", "Chains, each with a thread of its own", "2"),
+    key("run.warmup", "whole number", "by the sampler", "Iterations before draws are kept", "50"),
+    key("run.draws", "whole number from 1", "1000", "Kept draws per chain; the most, where another rule stops the run", "70"),
+    key("run.seed", "whole number from 0", "1", "Seed of all random numbers", "7"),
+    key("run.max_seconds", "a number above 0", "none", "Stop after so many seconds", "9"),
+    key("run.target_ess", "a number above 0", "none", "Stop once every variable has so many effective draws, in bulk and tails", "500"),
+    key("run.target_rhat", "a number above 1", "1.01 with target_ess", "Stop once every R-hat is at most this", "1.02"),
+    key("run.warmup_of_chains", "a list of whole numbers", "none", "Where the warm-up of each chain was ended by hand", "[3, 3, 3, 3]"),
+    key("run.draws_of_chains", "a list of whole numbers", "none", "Kept draws of each chain of a run that was stopped: replays it exactly", "[3, 3, 3, 3]"),
+    key("report.scale", "original | standardised", "original", "Scale of reported coefficients", "standardised"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::super::Recipe;
+    use super::*;
+
+    #[test]
+    fn every_key_is_taken_and_changes_the_recipe() {
+        let recipe = Recipe::new("a.csv", "logistic", "y ~ x");
+        for entry in RECIPE_KEYS {
+            let change = format!("{}={}", entry.key.replace("NAME", "b"), entry.example);
+            let changed = recipe.changed(&[change]).unwrap();
+            if entry.key != "data.import.header" {
+                assert_ne!(changed, recipe, "{}", entry.key);
+            }
+        }
+    }
+
+    #[test]
+    fn every_entry_of_a_full_recipe_has_a_key() {
+        let recipe = Recipe::new("a.csv", "logistic", "y ~ x");
+        let changes: Vec<String> = (RECIPE_KEYS.iter())
+            .map(|entry| format!("{}={}", entry.key.replace("NAME", "b"), entry.example))
+            .collect();
+        let full: toml::Table = recipe.changed(&changes).unwrap().to_toml().parse().unwrap();
+        let known = |path: &str| {
+            RECIPE_KEYS
+                .iter()
+                .any(|entry| entry.key.replace("NAME", "b") == path)
+        };
+        fn walk(table: &toml::Table, path: &str, known: &dyn Fn(&str) -> bool) {
+            for (key, value) in table {
+                let path = if path.is_empty() {
+                    key.clone()
+                } else {
+                    format!("{path}.{key}")
+                };
+                match value {
+                    toml::Value::Table(inner) => walk(inner, &path, known),
+                    // What every recipe begins with, and what only programs write.
+                    _ => assert!(
+                        known(&path) || path == "format" || path == "data.fingerprint",
+                        "{path}"
+                    ),
+                }
+            }
+        }
+        walk(&full, "", &known);
+    }
+}

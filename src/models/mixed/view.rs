@@ -1,0 +1,53 @@
+//! The view of a mixed model by its parts: coefficients, scales, and effects of groups.
+
+use super::terms::GroupTerm;
+use crate::models::prior::PriorRows;
+use crate::models::{Rows, Scratch};
+
+/// The view of a posterior in which row i depends on u through z_i = x_i'β + o_i + Σ_t z_ti'r_t[g_t(i)] and at most one
+/// auxiliary coordinate a, with r_t[g] ~ N(0, Σ_t): given the scales effects have normal priors, and given the effects
+/// scales do not depend on the rows.
+///
+/// Samplers that update block by block need this structure ([`crate::models::Model::mixed_effects`]). All on the scale
+/// on which sampling happens. u holds β (P), a where there is one, per term the scales, then per term coordinates of
+/// effects; each [`GroupTerm`] says where its own are and translates coordinates to effects and back.
+pub trait MixedEffects: Send + Sync {
+    /// The group terms, possibly none.
+    fn terms(&self) -> &[GroupTerm];
+    /// P.
+    fn num_coefficients(&self) -> usize;
+    /// Number of auxiliary coordinates, 0 or 1; it follows the coefficients in u.
+    fn num_auxiliaries(&self) -> usize;
+    /// Effects of all terms together.
+    fn num_effects(&self) -> usize;
+    /// x_i (P).
+    fn covariates(&self, row: usize) -> &[f64];
+    /// The log prior of β as rows.
+    fn coefficient_prior(&self) -> PriorRows;
+    /// Log prior of the auxiliary coordinate with its Jacobian, its first and its second derivative.
+    fn auxiliary_prior(&self, a: f64) -> [f64; 3];
+    /// Response less offset, and weight, of a row that is N(z_i − o_i, e^{2a}/weight) up to the constant; `None` for
+    /// other families.
+    fn normal_row(&self, row: usize) -> Option<[f64; 2]>;
+    /// ∂ log p/∂z and, where there is one, ∂ log p/∂a per row, row-major B×(1 + auxiliaries), given β and a in `head`
+    /// and the effects of all terms.
+    fn slopes(
+        &self,
+        head: &[f64],
+        effects: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        out: &mut [f64],
+    );
+    /// −∂² log p/∂z² per row (B).
+    fn curvatures(
+        &self,
+        head: &[f64],
+        effects: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        out: &mut [f64],
+    );
+    /// Working memory for these passes.
+    fn row_scratch(&self) -> Scratch;
+}

@@ -1,0 +1,508 @@
+//! Exact Gibbs sampling of normal mixed models (`gibbs-mixed`).
+//!
+//! References: Gelfand, Hills, Racine-Poon and Smith (1990), Illustration of Bayesian inference in normal data models
+//! using Gibbs sampling; Neal (2003) for slices; Yu and Meng (2011), To center or not to center, for interweaving.
+//!
+//! **One step.** The likelihood depends on sums of products over rows alone ([`super::mixed::statistics`]), made once.
+//!
+//! 1. Student-t and Laplace priors of coefficients as mixtures of normals: their precisions given β.
+//! 2. For each term t: (β, r_t) given all else from their joint normal, β with r_t integrated out and then r_t group by
+//!    group. Drawn together, because an intercept that groups know well could not move otherwise.
+//! 3. Between nested groups, what all inner groups share ([`super::mixed::nesting`]).
+//! 4. For each term its sds and correlations, each along its slice: given the effects r (good where groups have many
+//!    rows), then given r in units of its scale (good where they have few), r moving along.
+//! 5. σ along its slice.
+//!
+//! Every draw is from a full conditional of the model's own posterior, whatever its priors are.
+//!
+//! No settings. **Cost.** One pass over all rows at the start; a draw costs Σ_t G_t q_t² (q_t + P), and as many
+//! operations as there are pairs of crossed groups with a row in common. **Bias.** None.
+//! **Not for** groups of one or two rows: σ and the spread of groups can then be told apart by few, and follow each
+//! other slowly.
+
+use rand_distr::{Distribution as _, StandardNormal};
+
+use super::advise::{Standing, Traits};
+use super::mixed::nesting::{self, Nested};
+use super::mixed::statistics::Statistics;
+use super::mixed::{self, Spread, draw_scales, normal_given, slice_each};
+use super::{Family, InfoColumn, LOG_DENSITY, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use crate::base::linalg::{Cholesky, axpy, dot};
+use crate::base::rng::{ChainRng, Streams};
+use crate::base::settings::{SettingError, Settings, Value};
+use crate::models::mixed::{GroupTerm, MAX_EFFECTS, MixedEffects};
+use crate::models::prior::PriorRows;
+use crate::models::{LinearRows as _, Model};
+use crate::oracle::{Oracle, StepError};
+
+/// The sampler `gibbs-mixed`.
+pub struct GibbsMixed;
+
+/// State of [`GibbsMixed`].
+pub struct State {
+    /// Position (D).
+    u: Vec<f64>,
+    /// Effects of all terms.
+    effects: Vec<f64>,
+    statistics: Statistics,
+    prior: PriorRows,
+    nested: Vec<Nested>,
+    work: Work,
+}
+
+/// Working memory.
+struct Work {
+    /// Precision and linear part of β (P×P, P), of the prior alone in the second pair.
+    precision: Vec<f64>,
+    linear: Vec<f64>,
+    prior_precision: Vec<f64>,
+    prior_linear: Vec<f64>,
+    factor: Cholesky,
+    /// By effect of the widest term: Σ w z ỹ, then that less the coefficients' part; L⁻¹ of it.
+    response: Vec<f64>,
+    /// L of each group (q×q).
+    lower: Vec<f64>,
+    /// L⁻¹ Σ w z x' (q×P).
+    across: Vec<f64>,
+    /// Σ w x ỹ (P).
+    xy: Vec<f64>,
+    /// Products of entries of M, at most 36, for scales in units of which effects stand still.
+    linear_in_scale: Vec<f64>,
+    square_in_scale: Vec<f64>,
+    spreads: Vec<Spread>,
+    grad: Vec<f64>,
+}
+
+impl Sampler for GibbsMixed {
+    type Config = ();
+    type State = State;
+
+    const ADVICE: Traits = Traits::ORDINARY.passes(1.0, 0.0).standing(Standing::Auto);
+    const SPEC: SamplerSpec = SamplerSpec {
+        id: "gibbs-mixed",
+        family: Family::Groups,
+        title: "Gibbs, normal mixed models",
+        about: "Draws coefficients and effects of groups together, then standard deviations and correlations: exact, at \
+                a cost that does not grow with the rows",
+        cite: "Gelfand, Hills, Racine-Poon and Smith 1990, JASA 85; Yu and Meng 2011, JCGS 20",
+        formula: "(β, r_t) ~ normal given the rest, for each term t; sds and correlations along slices given r, then \
+                  given r in their units; σ along its slice",
+        fields: &[],
+        info: &[InfoColumn {
+            name: LOG_DENSITY,
+            help: "Log posterior of the draw up to a constant",
+        }],
+        needs_mode: false,
+        minibatch: false,
+        bias: None,
+        default_warmup: 500,
+        decides_warmup: false,
+    };
+
+    fn suits(model: &dyn Model) -> Result<(), String> {
+        mixed::suits(model)?;
+        let normal = model.mixed_effects().and_then(|view| view.normal_row(0));
+        if normal.is_none() {
+            return Err(
+                "needs a normal response, family gaussian; others take `nuts` or `gibbs-mixed-osgfs`".to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    fn configure(_settings: &Settings, _target: &Target) -> Result<(), SettingError> {
+        Ok(())
+    }
+
+    fn resolved((): &()) -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
+
+    fn init(
+        (): &(),
+        u0: &[f64],
+        oracle: &mut Oracle,
+        _streams: &mut Streams,
+    ) -> Result<State, StepError> {
+        let view = mixed::view(oracle, 0)?;
+        // Refused before by `suits` where it is not normal.
+        let statistics = Statistics::of(view, oracle.num_obs()).ok_or(StepError::NonFinite {
+            what: "the normal likelihood, which the model does not have,",
+            iter: 0,
+        })?;
+        let mut effects = vec![0.0; view.num_effects()];
+        for term in view.terms() {
+            term.write_effects(u0, &mut effects);
+        }
+        let state = State {
+            u: u0.to_vec(),
+            effects,
+            prior: view.coefficient_prior(),
+            nested: nesting::find(view),
+            work: Work::new(view, u0.len()),
+            statistics,
+        };
+        oracle.datum_grads += oracle.num_obs() as u64;
+        Ok(state)
+    }
+
+    fn step(
+        (): &(),
+        at: Tick,
+        state: &mut State,
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+        info: &mut [f64],
+    ) -> Result<(), StepError> {
+        let rng = &mut streams.noise;
+        let view = mixed::view(oracle, at.iter)?;
+        let terms = view.terms();
+        state.mix_priors(view, rng);
+        if terms.is_empty() {
+            state.draw_location(view, None, at.iter, rng)?;
+        }
+        for t in 0..terms.len() {
+            state.draw_location(view, Some(t), at.iter, rng)?;
+        }
+        state.work.spreads.clear();
+        for term in terms {
+            let spread = Spread::at(term, &state.u[term.scales.clone()]);
+            state.work.spreads.push(spread);
+        }
+        for nested in &mut state.nested {
+            nested.draw(terms, &state.work.spreads, &mut state.effects, rng);
+        }
+        for (t, term) in terms.iter().enumerate() {
+            let scales = &mut state.u[term.scales.clone()];
+            draw_scales(term, &state.effects, scales, rng)?;
+            state.draw_scales_with_effects(view, t, rng)?;
+        }
+        let (rows, log_lik) = state.draw_sigma(view, oracle.num_obs(), rng)?;
+        for term in terms {
+            term.read_effects(&state.effects, &mut state.u);
+        }
+        if state.u.iter().any(|u| !u.is_finite()) {
+            return Err(StepError::NonFinite {
+                what: "the position",
+                iter: at.iter,
+            });
+        }
+        info[0] = log_lik + oracle.model().log_prior(&state.u, &mut state.work.grad);
+        oracle.datum_grads += rows;
+        Ok(())
+    }
+
+    fn position(state: &State) -> &[f64] {
+        &state.u
+    }
+
+    fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
+        visitor.slice("position", &mut state.u);
+        visitor.slice("effects", &mut state.effects);
+    }
+}
+
+impl Work {
+    fn new(view: &dyn MixedEffects, dim: usize) -> Self {
+        let p = view.num_coefficients();
+        let largest =
+            |size: fn(&GroupTerm) -> usize| view.terms().iter().map(size).max().unwrap_or(0);
+        let effects = largest(|term| term.effects.len());
+        // Entries of the largest lower triangle.
+        let entries = MAX_EFFECTS * (MAX_EFFECTS + 1) / 2;
+        Self {
+            precision: vec![0.0; p * p],
+            linear: vec![0.0; p],
+            prior_precision: vec![0.0; p * p],
+            prior_linear: vec![0.0; p],
+            factor: Cholesky::empty(p),
+            response: vec![0.0; effects],
+            lower: vec![0.0; largest(|term| term.effects.len() * term.width())],
+            across: vec![0.0; effects * p],
+            xy: vec![0.0; p],
+            linear_in_scale: vec![0.0; entries],
+            square_in_scale: vec![0.0; entries * entries],
+            spreads: Vec::with_capacity(view.terms().len()),
+            grad: vec![0.0; dim],
+        }
+    }
+}
+
+impl State {
+    /// 1/σ².
+    fn precision_of_rows(&self, p: usize) -> f64 {
+        (-2.0 * self.u[p]).exp()
+    }
+
+    /// Precision and linear part of the normal prior of β that its prior is a mixture of.
+    fn mix_priors(&mut self, view: &dyn MixedEffects, rng: &mut ChainRng) {
+        let p = view.num_coefficients();
+        self.work.prior_precision.fill(0.0);
+        self.work.prior_linear.fill(0.0);
+        for k in 0..self.prior.count() {
+            let row = self.prior.covariates(k);
+            let [precision, location] =
+                normal_given(self.prior.prior(k), dot(row, &self.u[..p]), rng);
+            axpy(precision * location, row, &mut self.work.prior_linear);
+            for i in 0..p {
+                let line = &mut self.work.prior_precision[i * p..(i + 1) * p];
+                axpy(precision * row[i], row, line);
+            }
+        }
+    }
+
+    /// Draws β and the effects of term `t` from their joint normal; β alone without a term.
+    fn draw_location(
+        &mut self,
+        view: &dyn MixedEffects,
+        t: Option<usize>,
+        iter: u64,
+        rng: &mut ChainRng,
+    ) -> Result<(), StepError> {
+        let p = view.num_coefficients();
+        let precision = self.precision_of_rows(p);
+        let Self {
+            u,
+            effects,
+            statistics,
+            work,
+            ..
+        } = self;
+        let term = t.map(|t| &view.terms()[t]);
+        let num = term.map_or(0, |term| term.effects.len());
+        let response = &mut work.response[..num];
+        statistics.response_without(t, effects, response, &mut work.xy);
+        for (out, (prior, xx)) in work
+            .precision
+            .iter_mut()
+            .zip(work.prior_precision.iter().zip(&statistics.xx))
+        {
+            *out = prior + precision * xx;
+        }
+        for (out, (prior, xy)) in work
+            .linear
+            .iter_mut()
+            .zip(work.prior_linear.iter().zip(&work.xy))
+        {
+            *out = prior + precision * xy;
+        }
+        let not_positive = |_| StepError::NotPositiveDefinite {
+            what: "the precision of coefficients or of effects",
+            iter,
+        };
+        if let (Some(t), Some(term)) = (t, term) {
+            let q = term.width();
+            let sums = &statistics.terms[t];
+            let prior = Spread::at(term, &u[term.scales.clone()]).precision;
+            for (g, response) in response.chunks_exact_mut(q).enumerate() {
+                let lower = &mut work.lower[g * q * q..][..q * q];
+                for i in 0..q {
+                    for j in 0..q {
+                        lower[i * q + j] = prior[i][j] + precision * sums.zz[(g * q + i) * q + j];
+                    }
+                }
+                if !factor_in_place(lower, q) {
+                    return Err(not_positive(()));
+                }
+                let across = &mut work.across[g * q * p..][..q * p];
+                for i in 0..q {
+                    // Forward substitution in all columns at once.
+                    let (done, rest) = across.split_at_mut(i * p);
+                    let row = &mut rest[..p];
+                    for (out, zx) in row.iter_mut().zip(&sums.zx[(g * q + i) * p..]) {
+                        *out = precision * zx;
+                    }
+                    let mut own = precision * response[i];
+                    for k in 0..i {
+                        axpy(-lower[i * q + k], &done[k * p..(k + 1) * p], row);
+                        own -= lower[i * q + k] * response[k];
+                    }
+                    let diagonal = 1.0 / lower[i * q + i];
+                    row.iter_mut().for_each(|out| *out *= diagonal);
+                    response[i] = own * diagonal;
+                    axpy(-response[i], row, &mut work.linear);
+                    for (i, line) in work.precision.chunks_exact_mut(p.max(1)).enumerate() {
+                        axpy(-row[i], row, line);
+                    }
+                }
+            }
+        }
+        if p > 0 {
+            work.factor
+                .factor(&work.precision)
+                .map_err(|_| not_positive(()))?;
+            let beta = &mut u[..p];
+            beta.copy_from_slice(&work.linear);
+            work.factor.solve_lower(beta);
+            for value in beta.iter_mut() {
+                let normal: f64 = StandardNormal.sample(rng);
+                *value += normal;
+            }
+            work.factor.solve_lower_transpose(beta);
+        }
+        if let Some(term) = term {
+            let q = term.width();
+            let own = &mut effects[term.start..][..num];
+            for (g, (r, response)) in own
+                .chunks_exact_mut(q)
+                .zip(response.chunks_exact(q))
+                .enumerate()
+            {
+                let lower = &work.lower[g * q * q..][..q * q];
+                for i in 0..q {
+                    let normal: f64 = StandardNormal.sample(rng);
+                    let across = &work.across[(g * q + i) * p..][..p];
+                    r[i] = response[i] - dot(across, &u[..p]) + normal;
+                }
+                for i in (0..q).rev() {
+                    r[i] /= lower[i * q + i];
+                    for k in 0..i {
+                        r[k] -= lower[i * q + k] * r[i];
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws the scales of term `t` while z with r = M z stands still, and r with them.
+    fn draw_scales_with_effects(
+        &mut self,
+        view: &dyn MixedEffects,
+        t: usize,
+        rng: &mut ChainRng,
+    ) -> Result<(), StepError> {
+        let p = view.num_coefficients();
+        let precision = self.precision_of_rows(p);
+        let Self {
+            u,
+            effects,
+            statistics,
+            work,
+            ..
+        } = self;
+        let term = &view.terms()[t];
+        let q = term.width();
+        let response = &mut work.response[..term.effects.len()];
+        statistics.response_without(Some(t), effects, response, &mut work.xy);
+        let spread = Spread::at(term, &u[term.scales.clone()]);
+        let entries = q * (q + 1) / 2;
+        let linear = &mut work.linear_in_scale[..entries];
+        let square = &mut work.square_in_scale[..entries * entries];
+        linear.fill(0.0);
+        square.fill(0.0);
+        let sums = &statistics.terms[t];
+        let own = &mut effects[term.start..][..term.effects.len()];
+        for (g, r) in own.chunks_exact_mut(q).enumerate() {
+            // z replaces r.
+            for i in (0..q).rev() {
+                r[i] = (0..=i).map(|k| spread.inverse[i][k] * r[k]).sum();
+            }
+            let mut place = 0;
+            for j in 0..q {
+                let row = g * q + j;
+                let rest = response[row] - dot(&sums.zx[row * p..][..p], &u[..p]);
+                for k in 0..=j {
+                    linear[place] += rest * r[k];
+                    let line = &mut square[place * entries..][..entries];
+                    let mut other = 0;
+                    for l in 0..q {
+                        let scaled = sums.zz[row * q + l] * r[k];
+                        for m in 0..=l {
+                            line[other] += scaled * r[m];
+                            other += 1;
+                        }
+                    }
+                    place += 1;
+                }
+            }
+        }
+        let scales = &mut u[term.scales.clone()];
+        slice_each(scales, rng, |scales| {
+            let lower = Spread::at(term, scales).lower;
+            let mut gain = 0.0;
+            let mut place = 0;
+            for j in 0..q {
+                for k in 0..=j {
+                    let line = &square[place * entries..][..entries];
+                    let mut sum = 0.0;
+                    let mut other = 0;
+                    for l in 0..q {
+                        for m in 0..=l {
+                            sum += line[other] * lower[l][m];
+                            other += 1;
+                        }
+                    }
+                    gain += lower[j][k] * (linear[place] - 0.5 * sum);
+                    place += 1;
+                }
+            }
+            term.log_prior_of_scales(scales) + precision * gain
+        })?;
+        let lower = Spread::at(term, scales).lower;
+        for r in own.chunks_exact_mut(q) {
+            for i in (0..q).rev() {
+                r[i] = (0..=i).map(|k| lower[i][k] * r[k]).sum();
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws σ; the rows that had to be asked, and the log likelihood up to a constant.
+    fn draw_sigma(
+        &mut self,
+        view: &dyn MixedEffects,
+        num_obs: usize,
+        rng: &mut ChainRng,
+    ) -> Result<(u64, f64), StepError> {
+        let p = view.num_coefficients();
+        let (beta, rest) = self.u.split_at_mut(p);
+        let mut rows = 0;
+        let squares = self
+            .statistics
+            .residual_sum(beta, &self.effects)
+            .unwrap_or_else(|| {
+                rows = num_obs;
+                residual_sum(view, num_obs, beta, &self.effects)
+            });
+        let weight = self.statistics.weight;
+        let log_lik = |a: f64| -weight * a - 0.5 * squares * (-2.0 * a).exp();
+        slice_each(&mut rest[..1], rng, |a| {
+            view.auxiliary_prior(a[0])[0] + log_lik(a[0])
+        })?;
+        Ok((rows as u64, log_lik(rest[0])))
+    }
+}
+
+/// Σ w (y − x'β − z'r)² over all rows.
+fn residual_sum(view: &dyn MixedEffects, num_obs: usize, beta: &[f64], effects: &[f64]) -> f64 {
+    (0..num_obs)
+        .filter_map(|row| {
+            let [y, weight] = view.normal_row(row)?;
+            let mut rest = y - dot(view.covariates(row), beta);
+            for term in view.terms() {
+                let (z, at) = term.row(row);
+                rest -= dot(z, &effects[at..at + z.len()]);
+            }
+            Some(weight * rest * rest)
+        })
+        .sum()
+}
+
+/// The lower factor of a small q×q matrix, in place; whether it is positive definite.
+fn factor_in_place(a: &mut [f64], q: usize) -> bool {
+    for i in 0..q {
+        for j in 0..=i {
+            let sum: f64 = (0..j).map(|k| a[i * q + k] * a[j * q + k]).sum();
+            let rest = a[i * q + j] - sum;
+            if i > j {
+                a[i * q + j] = rest / a[j * q + j];
+            } else if rest > 0.0 && rest.is_finite() {
+                a[i * q + i] = rest.sqrt();
+            } else {
+                return false;
+            }
+        }
+    }
+    true
+}

@@ -1,0 +1,152 @@
+//! Parts of Gibbs samplers of mixed models: sums over rows, mixtures of normals, moves that leave predictors alone.
+
+use rand::RngExt as _;
+use rand_distr::{Distribution as _, StandardNormal};
+
+use super::statistics::Statistics;
+use super::testing::nested_mixed;
+use super::{Spread, nesting, normal_given, shifts};
+use crate::base::linalg::dot;
+use crate::base::rng::{ChainRng, Purpose, stream};
+use crate::models::mixed::MixedEffects;
+use crate::models::prior::Prior;
+use crate::samplers::testing::estimate;
+
+fn random_state(view: &dyn MixedEffects, dim: usize, rng: &mut ChainRng) -> (Vec<f64>, Vec<f64>) {
+    let u = (0..dim).map(|_| rng.random_range(-1.0..1.0)).collect();
+    let effects = (0..view.num_effects()).map(|_| rng.random_range(-1.0..1.0));
+    (u, effects.collect())
+}
+
+/// x'β and z'r of a row by term.
+fn parts(view: &dyn MixedEffects, row: usize, beta: &[f64], effects: &[f64]) -> (f64, Vec<f64>) {
+    let by_term = view.terms().iter().map(|term| {
+        let (z, at) = term.row(row);
+        dot(z, &effects[at..at + z.len()])
+    });
+    (dot(view.covariates(row), beta), by_term.collect())
+}
+
+#[test]
+fn sums_over_rows_are_those_of_the_rows() {
+    let model = nested_mixed("gaussian", &[], true);
+    let (view, n) = (model.mixed_effects().unwrap(), model.num_obs());
+    let p = view.num_coefficients();
+    let statistics = Statistics::of(view, n).unwrap();
+    let mut rng = stream(3, 0, Purpose::Data);
+    let (u, effects) = random_state(view, model.dim(), &mut rng);
+    let mut expected = 0.0;
+    for row in 0..n {
+        let (fixed, varying) = parts(view, row, &u[..p], &effects);
+        let [y, weight] = view.normal_row(row).unwrap();
+        expected += weight * (y - fixed - varying.iter().sum::<f64>()).powi(2);
+    }
+    let found = statistics.residual_sum(&u[..p], &effects).unwrap();
+    assert!((found / expected - 1.0).abs() < 1e-10, "{found} {expected}");
+    for (t, term) in view.terms().iter().enumerate() {
+        let mut zy = vec![0.0; term.effects.len()];
+        let mut xy = vec![0.0; p];
+        let (mut zy_found, mut xy_found) = (zy.clone(), xy.clone());
+        for row in 0..n {
+            let varying = parts(view, row, &u[..p], &effects).1;
+            let others = varying.iter().sum::<f64>() - varying[t];
+            let [y, weight] = view.normal_row(row).unwrap();
+            let (z, at) = term.row(row);
+            for (k, z) in z.iter().enumerate() {
+                zy[at - term.start + k] += weight * z * (y - others);
+            }
+            for (xy, x) in xy.iter_mut().zip(view.covariates(row)) {
+                *xy += weight * x * (y - others);
+            }
+        }
+        statistics.response_without(Some(t), &effects, &mut zy_found, &mut xy_found);
+        for (found, expected) in zy_found.iter().zip(&zy).chain(xy_found.iter().zip(&xy)) {
+            assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+        }
+    }
+}
+
+/// Drawing a value given its precision and the precision given the value leaves the prior as it is.
+#[test]
+fn mixtures_of_normals_have_the_prior() {
+    let laplace = Prior::Laplace {
+        location: 0.3,
+        scale: 2.0,
+    };
+    let student = Prior::StudentT {
+        df: 3.0,
+        location: -1.0,
+        scale: 0.5,
+    };
+    // Distances from the centre that half of all draws, and nine in ten, do not exceed.
+    let cases = [
+        (laplace, 2.0, [2.0_f64.ln(), 10.0_f64.ln()]),
+        (student, 0.5, [0.764_892, 2.353_363]),
+    ];
+    for (prior, scale, quantiles) in cases {
+        let mut rng = stream(4, 0, Purpose::Noise);
+        let mut z = prior.location();
+        let mut inside = vec![Vec::new(); 2];
+        for _ in 0..40_000 {
+            let [precision, location] = normal_given(&prior, z, &mut rng);
+            let normal: f64 = StandardNormal.sample(&mut rng);
+            z = location + normal / precision.sqrt();
+            for (inside, quantile) in inside.iter_mut().zip(quantiles) {
+                let distance = (z - location).abs() / scale;
+                inside.push(f64::from(u8::from(distance < quantile)));
+            }
+        }
+        for (inside, share) in inside.into_iter().zip([0.5, 0.9]) {
+            let (found, error) = estimate(&[inside]);
+            assert!(
+                (found - share).abs() < 4.0 * error && error < 0.02,
+                "{prior}: {found} ± {error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn moves_between_parameters_leave_all_predictors_as_they_are() {
+    let model = nested_mixed("bernoulli", &[("b", "student_t(3, 0, 1)")], false);
+    let (view, n) = (model.mixed_effects().unwrap(), model.num_obs());
+    let (p, terms) = (view.num_coefficients(), view.terms());
+    let mut rng = stream(5, 0, Purpose::Noise);
+    let (mut u, mut effects) = random_state(view, model.dim(), &mut rng);
+    let spreads: Vec<Spread> = terms
+        .iter()
+        .map(|term| Spread::at(term, &u[term.scales.clone()]))
+        .collect();
+    let predictors = |u: &[f64], effects: &[f64]| -> Vec<f64> {
+        (0..n)
+            .map(|row| {
+                let (fixed, varying) = parts(view, row, &u[..p], effects);
+                fixed + varying.iter().sum::<f64>()
+            })
+            .collect()
+    };
+    let before = predictors(&u, &effects);
+    let unchanged = |u: &[f64], effects: &[f64]| {
+        let after = predictors(u, effects);
+        let largest = before.iter().zip(&after).map(|(a, b)| (a - b).abs());
+        assert!(largest.fold(0.0, f64::max) < 1e-9);
+    };
+    let prior = view.coefficient_prior();
+    let mut shifts = shifts::find(view);
+    // The intercept with both terms, x with the slopes.
+    assert_eq!(shifts.len(), 3);
+    for shift in &mut shifts {
+        let old = effects.clone();
+        shift
+            .draw(terms, &spreads, &prior, &mut u[..p], &mut effects, &mut rng)
+            .unwrap();
+        assert_ne!(old, effects);
+        unchanged(&u, &effects);
+    }
+    let mut nested = nesting::find(view);
+    assert_eq!(nested.len(), 1);
+    let old = effects.clone();
+    nested[0].draw(terms, &spreads, &mut effects, &mut rng);
+    assert_ne!(old, effects);
+    unchanged(&u, &effects);
+}

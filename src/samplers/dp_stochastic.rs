@@ -83,7 +83,7 @@ const PACE: Field = Field {
            themselves, as in the source, so that small components crawl where large ones keep up",
     kind: Kind::Choice(&["own", "common"]),
     default: Some(Default::Text("own")),
-    why: "clusters differ in size by orders of magnitude, and with one time for all most of them do not move",
+    why: "clusters differ in size by orders of magnitude, and so do the times in which they relax",
 };
 
 const FIELDS: &[Field] = &[

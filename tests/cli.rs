@@ -1026,7 +1026,7 @@ fn samplers_are_ranked_for_data_and_a_time_limit() {
         all.iter()
             .all(|entry| !entry["reason"].as_str().unwrap().is_empty())
     );
-    assert_eq!(rank(&["--max-seconds", "1"])[0]["id"], "sgld-cv");
+    assert_eq!(rank(&["--max-seconds", "1"])[0]["id"], "zig-zag");
     let plain = [
         "list",
         "samplers",

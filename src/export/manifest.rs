@@ -209,3 +209,28 @@ fn scales(job: &Job) -> String {
     };
     format!("priors hold for {priors}; coefficients are reported for {reported}")
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt as _;
+
+    use super::*;
+    use crate::base::rng::Streams;
+
+    /// Effective draws per second of a run that was read are those of the run itself, to the last digit.
+    #[test]
+    fn seconds_are_read_as_they_were_written() {
+        let mut rng = Streams::new(1, 0).noise;
+        for _ in 0..1000 {
+            let chain = ChainManifest {
+                draws: 1,
+                warmup: 1,
+                warmup_secs: rng.random(),
+                draw_secs: rng.random::<f64>() * 100.0,
+                failure: None,
+            };
+            let text = serde_json::to_string_pretty(&chain).unwrap();
+            assert_eq!(serde_json::from_str::<ChainManifest>(&text).unwrap(), chain);
+        }
+    }
+}

@@ -10,7 +10,9 @@
 //!   curvature. Its tails are heavier than those of any conditional, which end like N(μ, Σ), so that the ratio of densities
 //!   is bounded and no draw is stuck.
 //! * nuts, hmc: one trajectory with the metric H_g + Σ⁻¹, where H_g is the curvature of the group's rows, averaged over
-//!   warm-up; one step size for all groups, adapted to the target acceptance.
+//!   warm-up; one step size for all groups, adapted to the target acceptance. The first one starts at the mode of the
+//!   conditional: where all chances of a group are 0 or 1 its rows have no curvature, every step along their gradient is
+//!   refused, and what the other groups accept keeps the step size from falling.
 //!
 //! | setting | meaning | default |
 //! |---|---|---|
@@ -263,6 +265,11 @@ impl Trajectory {
         theta: &mut [f64],
         rng: &mut ChainRng,
     ) -> Result<Report, StepError> {
+        if self.averaged == 0 {
+            let mut laplace = Laplace::at(theta);
+            laplace.find(target, at.iter)?;
+            theta.copy_from_slice(&laplace.mode);
+        }
         // The metric may depend on Σ, which stands still meanwhile, but after warm-up not on θ.
         if at.phase != Phase::Draw || self.averaged == 0 {
             target.curvature_of_rows(theta, &mut self.newest);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::base::rng::Streams;
 use crate::base::settings::Value;
 use crate::engine::job::{Job, PrepareControl};
 use crate::engine::recipe::{Recipe, Scale};
@@ -13,6 +14,7 @@ use crate::samplers::mixed::testing::Moments;
 use crate::samplers::testing::{
     Chain, Groups, Run, anchored_groups, assert_moments, estimate, exact_oracle, mean, sd,
 };
+use crate::samplers::{Phase, Target, Tick, find};
 
 /// Reported quantities, draws by draw, of each chain.
 fn reported(model: &dyn Model, chain: &Chain) -> Vec<Vec<f64>> {
@@ -212,6 +214,56 @@ fn samplers_agree_with_numpyro() {
             };
             let what = format!("{} {}", chosen.id(), param.name);
             Moments::of(&chains).assert_near(&expected, shift, ratio, &what);
+        }
+    }
+}
+
+/// A group that starts where all chances are 0 or 1, and the curvature says nothing, comes back.
+#[test]
+fn no_group_stands_still_after_a_far_start() {
+    let (model, _anchor) = Groups::of(&[400, 400, 400, 400, 400, 400]).anchored();
+    let dim = model.dim();
+    let theta = model.params().len() - 2;
+    for chosen in exact_runs() {
+        let mut oracle = exact_oracle(Arc::clone(&model), None);
+        let mut streams = Streams::new(1, 0);
+        let mut u = vec![0.1; dim];
+        // Deviations of the last group, which has failures only, and of the first.
+        u[dim - 2..].copy_from_slice(&[300.0, -300.0]);
+        u[dim - 12..dim - 10].copy_from_slice(&[-300.0, 300.0]);
+        let target = Target::new(model.as_ref(), None);
+        let entry = find(chosen.id()).unwrap();
+        let mut kernel =
+            (entry.build)(chosen.settings(), &target, &u, &mut oracle, &mut streams).unwrap();
+        let mut info = vec![0.0; entry.spec.info.len()];
+        let mut values = vec![0.0; model.params().len()];
+        let mut draws = vec![Vec::new(); values.len()];
+        for iter in 0..300 {
+            let phase = if iter < 150 {
+                Phase::Warmup { length: Some(150) }
+            } else {
+                Phase::Draw
+            };
+            let at = Tick { iter, phase };
+            kernel
+                .step(at, &mut oracle, &mut streams, &mut info)
+                .unwrap();
+            model.constrain(kernel.position(), &mut values);
+            for (draws, value) in draws.iter_mut().zip(&values) {
+                draws.push(*value);
+            }
+        }
+        for place in [theta, theta - 10] {
+            let kept = &draws[place][150..];
+            let name = &model.params()[place].name;
+            // Posterior standard deviations are between 0.1 and 2.
+            assert!(sd(kept) > 0.03, "{} {name}: {}", chosen.id(), sd(kept));
+            assert!(
+                mean(kept).abs() < 10.0,
+                "{} {name}: {}",
+                chosen.id(),
+                mean(kept)
+            );
         }
     }
 }

@@ -221,11 +221,6 @@ fn fisher_scoring_within_gibbs_is_near_numpyro() {
 }
 
 #[test]
-fn fisher_scoring_within_gibbs_is_near_numpyro_for_poisson_counts() {
-    POISSON.is_near(&Run::new("gibbs-mixed-osgfs"), TALL_COUNTS, 2500, 0.1);
-}
-
-#[test]
 fn fisher_scoring_within_gibbs_is_near_numpyro_for_negative_binomial_counts() {
     NEGATIVE_BINOMIAL.is_near(&Run::new("gibbs-mixed-osgfs"), TALL_COUNTS, 2500, 0.1);
 }
@@ -236,6 +231,7 @@ mod within_five_percent_of_numpyro {
     use super::*;
 
     #[test]
+    #[ignore = "takes a minute without optimisation"]
     fn nuts_for_numbers() {
         GAUSSIAN.is_within(&Run::new("nuts"), SMALL, 3000, 0.05);
     }
@@ -246,11 +242,13 @@ mod within_five_percent_of_numpyro {
     }
 
     #[test]
+    #[ignore = "takes a minute without optimisation"]
     fn nuts_for_two_values() {
         BERNOULLI.is_within(&Run::new("nuts"), SMALL, 3000, 0.05);
     }
 
     #[test]
+    #[ignore = "takes a minute without optimisation"]
     fn nuts_for_counts() {
         POISSON.is_within(&Run::new("nuts"), SMALL, 3000, 0.05);
     }
@@ -271,9 +269,6 @@ fn long_chains_agree_with_numpyro_to_five_percent() {
     for posterior in [POISSON, NEGATIVE_BINOMIAL] {
         posterior.is_within(&Run::new("gibbs-mixed-osgfs"), TALL_COUNTS, 60_000, 0.1);
         posterior.is_within(&Run::new("nuts"), TALL_COUNTS, 3000, 0.05);
-    }
-    for posterior in [GAUSSIAN, BERNOULLI, POISSON] {
-        posterior.is_within(&Run::new("nuts"), SMALL, 10_000, 0.05);
     }
 }
 

@@ -306,13 +306,15 @@ mod within_five_percent_of_numpyro {
     }
 
     #[test]
+    #[ignore = "takes half a minute without optimisation"]
     fn nuts() {
         is_within(&Run::new("nuts"), 2000, 0.05);
     }
 
     #[test]
+    #[ignore = "takes half a minute without optimisation"]
     fn gibbs_by_independence_proposals() {
-        of("independence", 3000);
+        of("independence", 8000);
     }
 
     #[test]
@@ -321,8 +323,9 @@ mod within_five_percent_of_numpyro {
     }
 
     #[test]
+    #[ignore = "takes half a minute without optimisation"]
     fn gibbs_by_hmc() {
-        of("hmc", 2500);
+        of("hmc", 8000);
     }
 }
 

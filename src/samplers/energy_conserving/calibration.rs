@@ -24,7 +24,7 @@ const POISSON_BATCH: usize = 30;
 /// Least λ: below it a few rows already change the sign.
 const LEAST_FACTORS: f64 = 10.0;
 /// Largest loss 1 − (2τ − 1) by negative signs, of which the costs (18) grow with the square of 1/(2τ − 1).
-const SIGN_LOSS: f64 = 0.01;
+pub const SIGN_LOSS: f64 = 0.01;
 /// Variance of the log of the ratio (5): blocks are accepted with probability 2Φ(−½ sqrt(0.1)) = 0.87.
 const BLOCK_VARIANCE: f64 = 0.1;
 /// Most blocks by default: 002's, a correlation of 0.99.

@@ -26,8 +26,8 @@
 //! **Expansion point.** The mode. If the mean of the second quarter of warm-up lies more than half a posterior standard
 //! deviation per dimension away from it, expansions and metric move there at half of warm-up: two passes over all rows
 //! (002 moves it, too, but for want of a mode). Where squared distances from the mode are more than 1.1 times those of
-//! N(û, H⁻¹), as with separated rows under a Laplace prior, differences are measured again at eight of these draws, and rows,
-//! factors and blocks are chosen anew if that asks for more. Warm-ups of less than 200 iterations keep all of it.
+//! N(û, H⁻¹), as with separated rows under a Laplace prior, or signs are lost, differences are measured again at eight of
+//! these draws, and rows, factors and blocks are chosen anew if that asks for more. Warm-ups of less than 200 iterations keep all of it.
 //!
 //! **Cost.** m rows per gradient, L + 1 of them per draw, and the rows of one block; besides that D² per gradient.
 //! **Not for** data whose one pass is cheap (then `nuts`), or posteriors far from normal: differences are then large.
@@ -49,7 +49,7 @@ use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value}
 use crate::models::{LinearRows, Model, Scratch};
 use crate::oracle::{Oracle, StepError};
 use crate::samplers::advise::Traits;
-use calibration::Spread;
+use calibration::{SIGN_LOSS, Spread};
 use estimate::{EstimatedPosterior, Estimator, Expansion, Subsample};
 
 mod calibration;
@@ -250,6 +250,8 @@ pub struct State {
     summed: u64,
     /// Sum of their squared distances from the mode, in units of its curvature.
     distances: f64,
+    /// How many of them had a negative sign.
+    negative: u64,
     /// [`FOUND_POINTS`] of them, evenly spaced (row-major).
     found: Vec<f64>,
     /// Working memory.
@@ -376,6 +378,7 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
             sum: vec![0.0; dim],
             summed: 0,
             distances: 0.0,
+            negative: 0,
             found: vec![0.0; FOUND_POINTS * dim],
             scratch,
             tree: Tree::new(dim, max_depth),
@@ -456,15 +459,9 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
         }
         oracle.datum_grads += rows;
         match at.phase {
-            Phase::Warmup { length } if state.frozen == 0 => adapt::<V>(
-                config,
-                length,
-                at.iter,
-                outcome.accept,
-                state,
-                oracle,
-                streams,
-            ),
+            Phase::Warmup { length } if state.frozen == 0 => {
+                adapt::<V>(config, length, at.iter, &outcome, state, oracle, streams)
+            }
             _ => Ok(()),
         }
     }
@@ -485,6 +482,7 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
         visitor.slice("sum_of_draws", &mut state.sum);
         visitor.counter("summed_draws", &mut state.summed);
         visitor.scalar("distances", &mut state.distances);
+        visitor.counter("negative_signs", &mut state.negative);
         visitor.slice("found_points", &mut state.found);
     }
 }
@@ -549,13 +547,13 @@ fn adapt<V: Variant>(
     config: &Config,
     length: Option<u64>,
     iter: u64,
-    accept: f64,
+    outcome: &Outcome,
     state: &mut State,
     oracle: &mut Oracle,
     streams: &mut Streams,
 ) -> Result<(), StepError> {
     if config.step_size.is_none() {
-        state.step_size = state.averaging.learn(accept);
+        state.step_size = state.averaging.learn(outcome.accept);
     }
     state.warmup_iter += 1;
     let half = length.unwrap_or(0) / 2;
@@ -577,6 +575,7 @@ fn adapt<V: Variant>(
     }
     state.distances += quadratic_form(&anchor.hessian, away);
     state.summed += 1;
+    state.negative += u64::from(outcome.sign < 0.0);
     if state.warmup_iter < half || state.summed < LEAST_DRAWS {
         return Ok(());
     }
@@ -590,7 +589,7 @@ fn adapt<V: Variant>(
     let moves = distance > MOVED * MOVED * dim as f64;
     // Around where the expansion is to stand.
     let spread = state.distances / count - if moves { distance } else { 0.0 };
-    let wider = spread > WIDER * dim as f64;
+    let wider = spread > WIDER * dim as f64 || state.negative as f64 > SIGN_LOSS * count;
     if !moves && !wider {
         return Ok(());
     }

@@ -665,6 +665,10 @@ fn samplers_are_compared_on_a_synthetic_set() {
     assert!(shift > 0.0 && shift < 0.5, "{shift}");
     assert!(sgld["sd_ratio"][1].as_f64().unwrap() > 1.0);
     assert!(sgld["rows_share"].as_f64().unwrap() < 1.0);
+    // Costs are multiples of one of them, the cheaper where hmc-ecs is not there.
+    assert_eq!(nuts["relative_to"], sgld["relative_to"]);
+    let cost = |row: &serde_json::Value| row["relative_cost"].as_f64().unwrap();
+    assert_eq!(cost(nuts).min(cost(sgld)), 1.0);
     // With 2,000 rows the posterior is normal but for a tenth of a standard deviation.
     let quadratic = [
         "--data",
@@ -682,7 +686,7 @@ fn samplers_are_compared_on_a_synthetic_set() {
     let table = ergodic(folder.path(), &[&["compare"][..], &args].concat());
     let table = String::from_utf8(table.stdout).unwrap();
     assert!(
-        table.contains("sgld ~") && table.contains("passes/ESS"),
+        table.contains("sgld ~") && table.contains("passes/ESS") && table.contains(" x "),
         "{table}"
     );
     assert_refused(
@@ -1755,5 +1759,112 @@ fn a_recipe_runs_with_another_sampler() {
     assert!(
         recipe.contains("id = \"sgld\"") && !recipe.contains("max_depth"),
         "{recipe}"
+    );
+}
+
+#[test]
+fn a_request_that_cannot_be_met_is_refused_before_any_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    // A place for the run that is a file.
+    fs::write(at("file"), "").unwrap();
+    for out in ["file", "file/below"] {
+        let output = short_fit(folder.path(), out, &["--draws", "20"]);
+        assert_refused(&output, &["output folder"]);
+        assert!(!stderr(&output).contains("mode:"), "{}", stderr(&output));
+    }
+    // A wrong request leaves no folder behind.
+    let output = ergodic(
+        folder.path(),
+        &[
+            "fit",
+            "--data",
+            "sample:churn",
+            "--formula",
+            "churned ~ nope",
+            "--out",
+            "new/run",
+        ],
+    );
+    assert_refused(&output, &["nope"]);
+    assert!(!at("new").exists());
+    // Formats of another kind of run.
+    let done = short_fit(folder.path(), "run", &["--draws", "20"]);
+    assert_eq!(done.status.code(), Some(0), "{}", stderr(&done));
+    for format in ["partition", "density"] {
+        for out in [&[][..], &["--out", "p.csv"]] {
+            let export = [&["export", "run", "--format", format][..], out].concat();
+            assert_refused(&ergodic(folder.path(), &export), &["only", "mixtures"]);
+        }
+    }
+    assert!(!at("p.csv").exists());
+    // A file that is not there, with or without a display.
+    assert_refused(
+        &ergodic(folder.path(), &["nofile.csv"]),
+        &["no such file", "nofile.csv"],
+    );
+}
+
+#[test]
+fn a_precision_that_was_not_reached_is_said_at_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let more = [
+        "--draws",
+        "100",
+        "--set",
+        "run.target_ess=1000000",
+        "--chains",
+        "4",
+    ];
+    let output = short_fit(folder.path(), "run", &more);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stderr(&output);
+    assert!(
+        text.contains("short of its target") && text.contains("add "),
+        "{text}"
+    );
+    let manifest = fs::read_to_string(folder.path().join("run/run.json")).unwrap();
+    assert!(manifest.contains("short of its target"), "{manifest}");
+    assert!(!manifest.contains("\"verdict\": \"good\""), "{manifest}");
+}
+
+#[test]
+fn a_resumed_run_remembers_who_chose_its_sampler() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = short_fit(folder.path(), "run", &["--draws", "20"]);
+    let line = |output: &Output| {
+        let text = stderr(output);
+        let line = text.lines().find(|line| line.starts_with("sampler: "));
+        line.unwrap().to_owned()
+    };
+    let again = ergodic(folder.path(), &["resume", "run", "--draws", "20"]);
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    assert_eq!(line(&again), line(&first));
+}
+
+#[test]
+fn samplers_are_ranked_for_a_sample_by_its_own_formula_and_a_dot_takes_all_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let rank = ["list", "samplers", "--data", "sample:churn"];
+    let output = ergodic(folder.path(), &rank);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let dot = ergodic(
+        folder.path(),
+        &[&rank[..], &["--formula", "churned ~ ."]].concat(),
+    );
+    assert_eq!(dot.stdout, output.stdout, "{}", stderr(&dot));
+    let show = [
+        "show",
+        "--data",
+        "sample:churn",
+        "--as",
+        "formula",
+        "--formula",
+        "churned ~ .",
+    ];
+    let shown = ergodic(folder.path(), &show);
+    assert_eq!(
+        String::from_utf8_lossy(&shown.stdout).trim(),
+        "churned ~ age + tenure_months + monthly_fee + support_calls + region + plan"
     );
 }

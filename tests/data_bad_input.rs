@@ -277,7 +277,7 @@ fn more_predictors_than_rows_is_a_warning() {
     let report = checks::check(&design);
     assert_eq!(
         report.warnings[0].message,
-        "There are 4 coefficients but only 3 rows, so the prior decides some of them"
+        "There are 4 coefficients but only 3 rows, which leave some of them undetermined"
     );
 }
 

@@ -80,7 +80,8 @@ type Built = (Arc<dyn models::Model>, Arc<Design>, Reporter);
 
 fn build_model(loaded: &Loaded, recipe: &Recipe) -> Result<Built, JobError> {
     let entry = models::find(&recipe.model.template)?;
-    let (design, reporter) = Design::build(&loaded.table, &job::model_frame(recipe)?)?;
+    let (design, reporter) =
+        Design::build(&loaded.table, &job::model_frame(recipe, &loaded.table)?)?;
     let design = Arc::new(design);
     let model = (entry.build)(Arc::clone(&design), &job::model_options(recipe)?)?;
     Ok((model, design, reporter))
@@ -103,7 +104,7 @@ fn remarks_at_mode(model: &dyn models::Model, design: &Design) -> Reporter {
 
 fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError> {
     let entry = models::find(&recipe.model.template)?;
-    let frame = job::model_frame(recipe)?;
+    let frame = job::model_frame(recipe, &loaded.table)?;
     let (model, design, reporter) = build_model(loaded, recipe)?;
     let mut warnings = reporter.warnings;
     warnings.extend(checks::check(&design).warnings);

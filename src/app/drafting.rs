@@ -7,8 +7,8 @@ use super::state::AppState;
 use super::tasks::Effects;
 use super::update::update;
 use crate::base::settings::Value;
-use crate::data::formula::Factor;
-use crate::data::roles::{Conversion, Role};
+use crate::data::formula::{Factor, Formula};
+use crate::data::roles::{Conversion, Role, expand_dot};
 use crate::data::table::Table;
 use crate::models;
 use crate::models::choice::choose;
@@ -100,7 +100,18 @@ pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: 
     let mut document = before.clone();
     let recipe = &mut document.recipe;
     match change {
-        DocumentChange::Formula(text) => document.set_formula(&text),
+        DocumentChange::Formula(text) => {
+            document.set_formula(&text);
+            // Roles and terms show what `.` stands for.
+            let expanded = text.parse::<Formula>().ok().zip(state.data.as_ref());
+            if let Some((mut formula, data)) = expanded {
+                let written = formula.clone();
+                expand_dot(&mut formula, &data.loaded.table);
+                if formula != written {
+                    document.set_formula(&formula.to_string());
+                }
+            }
+        }
         DocumentChange::Assign(column, role) => {
             let Some(data) = &state.data else { return };
             let mut roles = document.roles.clone();

@@ -26,6 +26,14 @@ const FIRST_TEMPLATE: &str = "logistic";
 
 pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
     state.problem = None;
+    if let Some(id) = path
+        .to_str()
+        .and_then(|path| path.strip_prefix(SAMPLE_PREFIX))
+    {
+        let origin = Origin::Sample(id.to_owned());
+        start_loading(state, origin, ImportOptions::default(), fx);
+        return;
+    }
     let extension = path
         .extension()
         .unwrap_or_default()

@@ -143,5 +143,6 @@ fn foreign_verdict(
         biased: None,
         bias: None,
         secs_to_target: None,
+        target: None,
     })
 }

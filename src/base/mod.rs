@@ -7,6 +7,7 @@ pub mod draws;
 pub mod fisher_step;
 pub mod grad_window;
 pub mod linalg;
+pub mod numerals;
 pub mod reporter;
 pub mod rng;
 pub mod settings;

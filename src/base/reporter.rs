@@ -56,6 +56,24 @@ impl Warning {
     }
 }
 
+impl std::fmt::Display for Warning {
+    /// The sentence and what to do: a remedy is written to stand alone, so that here its first letter becomes small.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)?;
+        let Some(remedy) = &self.remedy else {
+            return Ok(());
+        };
+        let mut chars = remedy.chars();
+        let first = chars.next().map(char::to_lowercase);
+        write!(
+            f,
+            "; {}{}",
+            first.into_iter().flatten().collect::<String>(),
+            chars.as_str()
+        )
+    }
+}
+
 /// Collects warnings while work goes on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reporter {

@@ -34,7 +34,7 @@ pub enum Command {
     Fit(Box<FitArgs>),
     /// Fit a mixed model by likelihood, without priors and chains: ML, REML, Laplace, quadrature
     Estimate(EstimateArgs),
-    /// List what there is: templates, samplers, optimisers, their settings, formats, data sets, experiments
+    /// List what there is: templates, samplers, optimisers, estimators, settings, formats, data sets, benches
     List(ListArgs),
     /// Summarise run folders, files of draws, or all runs of a project
     #[command(alias = "summarize")]
@@ -71,7 +71,7 @@ pub struct DemoArgs {
 }
 
 /// `fit`.
-#[derive(Clone, Debug, Parser)]
+#[derive(Clone, Debug, Default, Parser)]
 #[command(args_override_self = true)]
 pub struct FitArgs {
     /// Recipe to run
@@ -325,9 +325,9 @@ pub struct ListArgs {
     /// Template, sampler, optimiser or section, for settings
     pub id: Option<String>,
     /// For samplers: rank them for this data file, or sample:NAME
-    #[arg(long, value_name = "FILE", requires = "formula")]
+    #[arg(long, value_name = "FILE")]
     pub data: Option<String>,
-    /// Model formula for that
+    /// Model formula for that; bundled data sets have one
     #[arg(long, requires = "data")]
     pub formula: Option<String>,
     /// Model template for that

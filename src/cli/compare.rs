@@ -49,7 +49,8 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     )?;
     let num_obs = job.target.num_obs;
     if args.model.json {
-        let all: Vec<Json> = rows.iter().map(|row| to_json(row, num_obs)).collect();
+        let unit = comparison::unit_of_cost(&rows);
+        let all: Vec<Json> = rows.iter().map(|row| to_json(row, num_obs, unit)).collect();
         let text = serde_json::to_string_pretty(&all).map_err(Failure::run)?;
         output::result(&(text + "\n"));
     } else {
@@ -108,7 +109,7 @@ fn chosen(ids: &[String]) -> Result<Vec<&'static SamplerEntry>, Failure> {
         .collect()
 }
 
-fn to_json(row: &Row, num_obs: usize) -> Json {
+fn to_json(row: &Row, num_obs: usize, unit: Option<(&str, f64)>) -> Json {
     match &row.outcome {
         Err(reason) => json!({"sampler": row.sampler, "exact": row.exact, "not_run": reason}),
         Ok(m) => json!({
@@ -121,6 +122,8 @@ fn to_json(row: &Row, num_obs: usize) -> Json {
             "ess_bulk": m.ess,
             "inefficiency": m.inefficiency,
             "passes_per_ess": m.rows_per_ess / num_obs as f64,
+            "relative_cost": unit.map(|(_, cost)| m.rows_per_ess / cost),
+            "relative_to": unit.map(|(id, _)| id),
             "rows_share": m.rows_share,
             "accept": m.accept,
             "positive": m.positive,
@@ -128,15 +131,12 @@ fn to_json(row: &Row, num_obs: usize) -> Json {
     }
 }
 
-/// The table for people; costs are relative to the cheapest sampler that was measured.
+/// The table for people; costs are relative to those of one sampler ([`comparison::unit_of_cost`]).
 fn table(rows: &[Row], num_obs: usize) -> String {
-    let cheapest = rows
-        .iter()
-        .filter_map(|row| row.outcome.as_ref().ok())
-        .map(|measured| measured.rows_per_ess)
-        .fold(f64::INFINITY, f64::min);
+    let (unit, cost) = comparison::unit_of_cost(rows).unwrap_or(("none", f64::NAN));
+    let relative = format!("x {unit}");
     let mut text = format!(
-        "{:<18} {:>9} {:>10} {:>15} {:>7} {:>7} {:>7} {:>12} {:>9} {:>9} {:>7} {:>6}\n",
+        "{:<18} {:>9} {:>10} {:>15} {:>7} {:>7} {:>7} {:>12} {relative:>10} {:>9} {:>7} {:>6}\n",
         "sampler",
         "seconds",
         "mean shift",
@@ -145,7 +145,6 @@ fn table(rows: &[Row], num_obs: usize) -> String {
         "ESS",
         "IF",
         "passes/ESS",
-        "relative",
         "rows, %",
         "accept",
         "sign",
@@ -153,25 +152,27 @@ fn table(rows: &[Row], num_obs: usize) -> String {
     for row in rows {
         text.push_str(&match &row.outcome {
             Err(reason) => format!("{:<18} {reason}\n", row.sampler),
-            Ok(measured) => line(row, measured, num_obs, cheapest),
+            Ok(measured) => line(row, measured, num_obs, (cost, relative.len().max(10))),
         });
     }
-    text.push_str(
+    text.push_str(&format!(
         "mean shift: worst parameter, in posterior standard deviations from the reference; IF: draws per effective draw; passes: log \
-         densities and gradients of all rows; relative: to the cheapest\n",
-    );
+         densities and gradients of all rows; x {unit}: passes/ESS as a multiple of that sampler's\n",
+    ));
     text
 }
 
-fn line(row: &Row, m: &Measured, num_obs: usize, cheapest: f64) -> String {
+/// One row; `unit` is the cost that others are related to, and the width of that column.
+fn line(row: &Row, m: &Measured, num_obs: usize, unit: (f64, usize)) -> String {
     let share = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.3}"));
     let name = if row.exact {
         row.sampler.to_owned()
     } else {
         format!("{} ~", row.sampler)
     };
+    let (unit, width) = unit;
     format!(
-        "{name:<18} {:>9.2} {:>10.3} {:>15} {:>7.4} {:>7.0} {:>7.1} {:>12.4} {:>9.1} {:>9.3} {:>7} {:>6}\n",
+        "{name:<18} {:>9.2} {:>10.3} {:>15} {:>7.4} {:>7.0} {:>7.1} {:>12.4} {:>width$.1} {:>9.3} {:>7} {:>6}\n",
         m.seconds,
         m.mean_shift,
         format!("{:.3} to {:.3}", m.sd_ratio.0, m.sd_ratio.1),
@@ -179,7 +180,7 @@ fn line(row: &Row, m: &Measured, num_obs: usize, cheapest: f64) -> String {
         m.ess,
         m.inefficiency,
         m.rows_per_ess / num_obs as f64,
-        m.rows_per_ess / cheapest,
+        m.rows_per_ess / unit,
         100.0 * m.rows_share,
         share(m.accept),
         share(m.positive),

@@ -43,14 +43,8 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
     let em = ["em", "squarem"].contains(&options.method.as_str());
     // EM maximises the likelihood; asking for it asks for ML, unless REML is asked for too, which is refused below.
     options.reml = gaussian && !args.ml && (args.reml || !em);
-    if let Some(out) = &args.out
-        && out.exists()
-        && std::fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some())
-    {
-        return Err(Failure::request(format!(
-            "The folder is not empty; choose a new one: {}",
-            out.display()
-        )));
+    if let Some(out) = &args.out {
+        RunFolder::check(out).map_err(Failure::request)?;
     }
     let done = run(&recipe, &folder, &options)?;
     let beside = match &args.beside {
@@ -88,9 +82,7 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
     }
     for warning in &done.warnings {
         if warning.severity != Severity::Info {
-            let remedy = warning.remedy.as_deref();
-            let remedy = remedy.map_or(String::new(), |text| format!("; {text}"));
-            output::note(&format!("warning: {}{remedy}", warning.message));
+            output::note(&format!("warning: {warning}"));
         }
     }
     if let Some(out) = &args.out {

@@ -35,6 +35,7 @@ const RUNS_FOLDER: &str = "runs";
 
 /// Fits a model.
 pub fn fit(args: &FitArgs) -> Result<(), Failure> {
+    check_out(args.out.as_deref())?;
     let Request {
         mut recipe,
         folder,
@@ -64,6 +65,12 @@ pub fn fit(args: &FitArgs) -> Result<(), Failure> {
     run(&Arc::new(job), None, &out, args.json, args.check_bias)
 }
 
+/// Refuses a place for the run that cannot be written, before any work is done for it.
+pub(super) fn check_out(out: Option<&Path>) -> Result<(), Failure> {
+    let one_of_many = Path::new(RUNS_FOLDER).join(".new");
+    RunFolder::check(out.unwrap_or(&one_of_many)).map_err(Failure::request)
+}
+
 /// Fits the bundled data set of the tour.
 pub fn demo(args: &DemoArgs) -> Result<(), Failure> {
     #[cfg(feature = "gui")]
@@ -73,6 +80,7 @@ pub fn demo(args: &DemoArgs) -> Result<(), Failure> {
             Err(error) => output::note(&format!("{error}; continuing in the terminal")),
         }
     }
+    check_out(args.out.as_deref())?;
     let sample = crate::data::samples::find(DEMO_SAMPLE).ok_or_else(|| {
         Failure::run(format!("The data set `{DEMO_SAMPLE}` is not in this build"))
     })?;
@@ -127,7 +135,12 @@ pub fn resume(args: &ResumeArgs) -> Result<(), Failure> {
         .collect();
     recipe.run.draws = wanted.iter().copied().max().unwrap_or(add);
     recipe.run.draws_of_chains = Some(wanted);
-    let job = prepare(&recipe, folder.path(), None)?;
+    let mut job = prepare_quietly(&recipe, folder.path(), None)?;
+    if let Some(manifest) = &done.manifest {
+        // Who chose it is not told by the recipe.
+        job.sampler_reason.clone_from(&manifest.sampler_reason);
+    }
+    announce(&job);
     let continuation = folder.continuation(&job).map_err(Failure::request)?;
     run(
         &Arc::new(job),
@@ -326,14 +339,24 @@ fn formula_of(
 }
 
 fn prepare(recipe: &Recipe, folder: &Path, loaded: Option<Arc<Loaded>>) -> Result<Job, Failure> {
-    let job = Job::prepare(recipe, folder, loaded, &PrepareControl::default())
-        .map_err(|error: JobError| Failure::request(error))?;
+    let job = prepare_quietly(recipe, folder, loaded)?;
+    announce(&job);
+    Ok(job)
+}
+
+fn prepare_quietly(
+    recipe: &Recipe,
+    folder: &Path,
+    loaded: Option<Arc<Loaded>>,
+) -> Result<Job, Failure> {
+    Job::prepare(recipe, folder, loaded, &PrepareControl::default())
+        .map_err(|error: JobError| Failure::request(error))
+}
+
+/// Says what was remarked, how the mode was found, and which sampler runs and why.
+fn announce(job: &Job) {
     for warning in &job.warnings {
-        let remedy = warning
-            .remedy
-            .as_ref()
-            .map_or(String::new(), |remedy| format!(" ({remedy})"));
-        output::note(&format!("note: {}{remedy}", warning.message));
+        output::note(&format!("note: {warning}"));
     }
     if let Some(mode) = &job.mode {
         output::note(&format!("mode: {}", mode.sentence()));
@@ -345,7 +368,6 @@ fn prepare(recipe: &Recipe, folder: &Path, loaded: Option<Arc<Loaded>>) -> Resul
         |reason| reason.to_owned(),
     );
     output::note(&format!("sampler: {title}{reason}"));
-    Ok(job)
 }
 
 fn run_name(job: &Job) -> String {
@@ -395,11 +417,7 @@ fn run(
         }
     }
     for warning in &report.warnings {
-        output::note(&format!(
-            "warning: {}; {}",
-            warning.message,
-            warning.remedy.as_deref().unwrap_or_default()
-        ));
+        output::note(&format!("warning: {warning}"));
     }
     if let Some(bias) = &report.bias {
         output::note(&format!("bias check: {}", bias_check::sentence(bias)));

@@ -1,14 +1,12 @@
 //! `list`: what templates, samplers, settings, formats and data sets there are, from their registries.
 
-use std::path::Path;
-
 use serde_json::{Value as Json, json};
 
-use super::args::{ListArgs, Listing};
-use super::{Failure, output};
+use super::args::{FitArgs, ListArgs, Listing};
+use super::{Failure, fit, output};
 use crate::base::settings::{Default as FieldDefault, Field, Kind};
 use crate::engine::recipe_keys::RECIPE_KEYS;
-use crate::engine::{Job, PrepareControl, Recipe};
+use crate::engine::{Job, PrepareControl};
 use crate::{data, estimators, export, models, samplers};
 
 /// Prints a list.
@@ -42,6 +40,7 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
                 json["formula"] = json!(spec.formula);
                 json["approximation"] = json!(spec.bias);
                 json["family"] = json!(spec.family.title());
+                json["negative_control"] = json!(spec.negative_control);
                 json
             })
             .collect(),
@@ -92,20 +91,16 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
 
 /// Prints how samplers rank for data and a formula.
 fn rank(args: &ListArgs, data: &str) -> Result<(), Failure> {
-    let formula = args.formula.as_deref().unwrap_or_default();
-    let mut changes: Vec<String> = Vec::new();
-    changes.extend(
-        args.template
-            .iter()
-            .map(|id| format!("model.template={id}")),
-    );
-    let limit = args.max_seconds.iter();
-    changes.extend(limit.map(|seconds| format!("run.max_seconds={seconds}")));
-    changes.extend(args.set.iter().cloned());
-    let recipe = Recipe::new(data, "logistic", formula)
-        .changed(&changes)
-        .map_err(Failure::request)?;
-    let job = Job::prepare(&recipe, Path::new("."), None, &PrepareControl::default())
+    let request = fit::recipe_of(&FitArgs {
+        data: Some(data.to_owned()),
+        formula: args.formula.clone(),
+        template: args.template.clone(),
+        max_seconds: args.max_seconds,
+        set: args.set.clone(),
+        ..FitArgs::default()
+    })?;
+    let control = PrepareControl::default();
+    let job = Job::prepare(&request.recipe, &request.folder, request.loaded, &control)
         .map_err(Failure::request)?;
     let entries: Vec<Json> = job
         .advice()

@@ -3,6 +3,7 @@
 //! Results go to standard output, progress and errors to standard error. Exit codes: 0 done; 2 the request was wrong;
 //! 3 the run failed or its results could not be saved; 130 interrupted, with everything drawn so far saved.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -23,6 +24,8 @@ mod show;
 mod tune;
 
 use args::{Args, Command};
+
+use crate::engine::recipe::SAMPLE_PREFIX;
 
 /// Why a command ended without success: a sentence and the exit code.
 #[derive(Debug)]
@@ -67,7 +70,7 @@ impl Failure {
 pub fn main() -> ExitCode {
     let args = Args::parse();
     let outcome = match args.command {
-        None => open_window(args.file.as_deref()),
+        None => check_there(args.file.as_deref()).and_then(|()| open_window(args.file.as_deref())),
         Some(Command::Demo(demo)) => fit::demo(&demo),
         Some(Command::Fit(fit)) => fit::fit(&fit),
         Some(Command::Estimate(args)) => estimate::estimate(&args),
@@ -92,9 +95,21 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Refuses to open what is not there, whether or not there is a display.
+fn check_there(file: Option<&Path>) -> Result<(), Failure> {
+    let there = |path: &Path| path.exists() || path.to_string_lossy().starts_with(SAMPLE_PREFIX);
+    match file.filter(|path| !there(path)) {
+        None => Ok(()),
+        Some(path) => Err(Failure::request(format!(
+            "There is no such file, and no such command (`ergodic --help` lists them): {}",
+            path.display()
+        ))),
+    }
+}
+
 #[cfg(feature = "gui")]
-fn open_window(file: Option<&std::path::Path>) -> Result<(), Failure> {
-    crate::ui::run(file.map(std::path::Path::to_owned), false).map_err(|error| {
+fn open_window(file: Option<&Path>) -> Result<(), Failure> {
+    crate::ui::run(file.map(Path::to_owned), false).map_err(|error| {
         Failure::request(format!(
             "{error}; without a display, `ergodic fit --help` shows the command line"
         ))
@@ -102,7 +117,7 @@ fn open_window(file: Option<&std::path::Path>) -> Result<(), Failure> {
 }
 
 #[cfg(not(feature = "gui"))]
-fn open_window(_file: Option<&std::path::Path>) -> Result<(), Failure> {
+fn open_window(_file: Option<&Path>) -> Result<(), Failure> {
     Err(Failure::request(
         "This build has no window; `ergodic fit --help` shows the command line",
     ))

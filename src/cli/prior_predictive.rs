@@ -18,7 +18,7 @@ pub fn prior_predictive(args: &PriorPredictiveArgs) -> Result<(), Failure> {
     let recipe = &request.recipe;
     let entry = models::find(&recipe.model.template).map_err(Failure::request)?;
     let loaded = request.load()?;
-    let frame = job::model_frame(recipe).map_err(Failure::request)?;
+    let frame = job::model_frame(recipe, &loaded.table).map_err(Failure::request)?;
     let (design, _) = Design::build(&loaded.table, &frame).map_err(Failure::request)?;
     let design = Arc::new(design);
     let options = job::model_options(recipe).map_err(Failure::request)?;

@@ -213,6 +213,17 @@ pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     let format = export::find(&args.format).map_err(Failure::request)?;
     let folder = RunFolder::open(&args.folder).map_err(Failure::request)?;
     let mut results = folder.results().map_err(Failure::request)?;
+    format.check(&results).map_err(Failure::request)?;
+    if let (Some(clusters), Some(manifest)) = (&results.clusters, &results.manifest)
+        && clusters.units.len() == manifest.rows_used
+        && manifest.rows_used < manifest.rows_total
+    {
+        output::note(&format!(
+            "note: {} of {} rows lack a value that the model uses and are in no cluster",
+            manifest.rows_total - manifest.rows_used,
+            manifest.rows_total
+        ));
+    }
     correct(&folder, &mut results, args.zero_variance)?;
     match &args.out {
         Some(path) => export::write(format, &results, path).map_err(Failure::run),

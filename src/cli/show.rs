@@ -15,7 +15,7 @@ pub fn show(args: &ShowArgs) -> Result<(), Failure> {
     let recipe = &request.recipe;
     let entry = models::find(&recipe.model.template).map_err(Failure::request)?;
     let loaded = request.load()?;
-    let frame = job::model_frame(recipe).map_err(Failure::request)?;
+    let frame = job::model_frame(recipe, &loaded.table).map_err(Failure::request)?;
     let (design, _) = Design::build(&loaded.table, &frame).map_err(Failure::request)?;
     if args.notation == Notation::Formula {
         output::result(&format!("{}\n", frame.formula));

@@ -66,12 +66,12 @@ fn few_rows(design: &Design, reporter: &mut Reporter) {
     let (n, p) = (design.num_obs(), design.num_columns());
     if p > n {
         let message = format!(
-            "There are {p} coefficients but only {}, so the prior decides some of them",
+            "There are {p} coefficients but only {}, which leave some of them undetermined",
             plural(n, "row")
         );
         reporter.report(
             Warning::new(Severity::Watch, "more-predictors-than-rows", message)
-                .with_remedy("Leave predictors out, or choose a prior that you mean"),
+                .with_remedy("Leave predictors out; only a prior can decide about all of them"),
         );
     }
 }
@@ -113,8 +113,7 @@ fn within_groups(design: &Design, reporter: &mut Reporter) {
                 "the chance in each row"
             };
             let message = format!(
-                "Each group of `{name}` has one row, so effects of groups cannot be told from {lost}, and the prior \
-                 decides"
+                "Each group of `{name}` has one row, so effects of groups cannot be told from {lost}"
             );
             report(Severity::Watch, "one-row-groups", message, &leave_out);
         } else if !varies && intercept && levels < n {
@@ -127,7 +126,7 @@ fn within_groups(design: &Design, reporter: &mut Reporter) {
             } else {
                 (
                     Severity::Watch,
-                    "groups alone predict it and the prior decides how much they differ",
+                    "groups alone predict it and the data set no limit to how much they differ",
                 )
             };
             let message =
@@ -137,8 +136,8 @@ fn within_groups(design: &Design, reporter: &mut Reporter) {
         }
         if q > 1 && q * levels >= n {
             let message = format!(
-                "The groups of `{name}` have {} effects together ({q} each) but there are only {}, so the prior decides \
-                 many of them",
+                "The groups of `{name}` have {} effects together ({q} each) but there are only {}, which leave many \
+                 of them undetermined",
                 q * levels,
                 plural(n, "row")
             );
@@ -163,7 +162,7 @@ fn groups(design: &Design, reporter: &mut Reporter) {
             2..=FEW_GROUPS => (
                 Severity::Watch,
                 format!(
-                    "`{name}` has only {} groups, so the prior decides how much groups differ",
+                    "`{name}` has only {} groups, which say little about how much groups differ",
                     group.levels.len()
                 ),
             ),
@@ -292,7 +291,7 @@ fn collinear_columns(design: &Design, constant: &[bool], reporter: &mut Reporter
         );
         reporter.report(
             Warning::new(Severity::Watch, "collinear", message).with_remedy(
-                "Leave some of them out; otherwise the prior decides how they share their effects",
+                "Leave some of them out; the data do not say how they share their effects",
             ),
         );
     }
@@ -337,7 +336,7 @@ fn report_dependent(
     reporter.report(
         Warning::new(Severity::Watch, "collinear", message)
             .about(name.clone())
-            .with_remedy(format!("Leave `{name}` or one of the others out; otherwise the prior decides how they share the effect")),
+            .with_remedy(format!("Leave `{name}` or one of the others out; the data do not say how they share the effect")),
     );
 }
 

@@ -9,6 +9,7 @@
 //! y ~ log(x) + ns(z, 3)*f      functions of columns, see [`Factor`]
 //! y ~ x + (1 + x | g)          group terms; || for independent ones, (1 | g/h) for nested groups
 //! ~ x1 + x2                    columns without a response, for models that explain none
+//! y ~ .                        all columns that are not named and can explain something
 //! y ~ `odd name`               names with odd characters in backticks, a backtick in them doubled
 //! ```
 
@@ -340,6 +341,7 @@ mod tests {
             ),
             ("y | trials(0) ~ x", 12, "at least 1"),
             ("y ~ 0", 6, "nothing is left"),
+            ("y ~ . - x", 9, "nothing can be taken out of `.`"),
             ("y ~ x + y", 10, "also a predictor"),
             ("", 1, "expected the response"),
         ] {

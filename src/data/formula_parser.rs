@@ -285,7 +285,17 @@ impl Parser {
                 }
             }
         } else {
+            let taken_out = self.position();
             for term in self.product()? {
+                let dot =
+                    |term: &Term| matches!(term.as_slice(), [Factor::Column(name)] if name == ".");
+                if minus && formula.terms.iter().any(dot) {
+                    return Err(FormulaError {
+                        position: taken_out,
+                        message: "nothing can be taken out of `.`; write the columns out"
+                            .to_owned(),
+                    });
+                }
                 if minus {
                     formula.terms.retain(|other| !same_term(other, &term));
                 } else {

@@ -17,6 +17,8 @@ use super::table::{ColumnKind, Table};
 
 /// Text with more levels than this is not suggested as a predictor.
 const MOST_SUGGESTED: usize = 50;
+/// How a formula names all columns that it does not name otherwise.
+const ALL_OTHERS: &str = ".";
 
 /// What a column does in a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -326,26 +328,11 @@ impl Roles {
     /// categories explain it, identifiers and dates are ignored.
     pub fn suggest(table: &Table) -> Self {
         let mut roles = Self::default();
-        let levels: Vec<Option<usize>> = (0..table.columns().len())
-            .map(|col| {
-                table
-                    .few_levels(col, MOST_SUGGESTED)
-                    .map(|levels| levels.len())
-            })
-            .collect();
-        let response = levels.iter().rposition(|levels| *levels == Some(2));
+        let response = (0..table.columns().len()).rfind(|&col| num_levels(table, col) == Some(2));
         for (col, info) in table.columns().iter().enumerate() {
-            let num_values = table.num_rows() - info.num_missing;
-            let explains = match (info.kind, levels[col]) {
-                (ColumnKind::Number, levels) => levels.is_none_or(|levels| levels > 1),
-                (ColumnKind::Text, Some(levels)) => {
-                    levels > 1 && (levels < 20 || levels < num_values)
-                }
-                _ => false,
-            };
             if Some(col) == response {
                 roles.response = Some(info.name.clone());
-            } else if explains {
+            } else if explains(table, col) {
                 roles.predictors.push(Factor::Column(info.name.clone()));
             }
         }
@@ -379,6 +366,43 @@ impl ModelFrame {
             ..Self::new(roles.to_formula()?)
         })
     }
+}
+
+/// Distinct values of a column, unless they are many.
+fn num_levels(table: &Table, col: usize) -> Option<usize> {
+    let levels = table.few_levels(col, MOST_SUGGESTED);
+    levels.map(|levels| levels.len())
+}
+
+/// Whether a column can explain another: it varies, and is neither an identifier nor a date.
+fn explains(table: &Table, col: usize) -> bool {
+    let info = &table.columns()[col];
+    match (info.kind, num_levels(table, col)) {
+        (ColumnKind::Number, levels) => levels.is_none_or(|levels| levels > 1),
+        (ColumnKind::Text, Some(levels)) => {
+            levels > 1 && (levels < 20 || levels < table.num_rows() - info.num_missing)
+        }
+        _ => false,
+    }
+}
+
+/// Puts columns in the place of `.`, which stands, as in R, for those that the formula does not name; here for those of
+/// them that can explain something.
+pub fn expand_dot(formula: &mut Formula, table: &Table) {
+    let dot = |term: &Term| matches!(term.as_slice(), [Factor::Column(name)] if name == ALL_OTHERS);
+    let Some(at) = formula.terms.iter().position(dot) else {
+        return;
+    };
+    if table.column(ALL_OTHERS).is_some() {
+        return;
+    }
+    let columns: Vec<Term> = (0..table.columns().len())
+        .filter(|&col| explains(table, col))
+        .map(|col| &table.columns()[col].name)
+        .filter(|name| !formula.columns().contains(&name.as_str()))
+        .map(|name| vec![Factor::Column(name.clone())])
+        .collect();
+    formula.terms.splice(at..=at, columns);
 }
 
 #[cfg(test)]
@@ -565,6 +589,33 @@ mod tests {
                 }
             }
             formula
+        }
+    }
+
+    #[test]
+    fn a_dot_stands_for_the_columns_that_are_not_named() {
+        let table = super::super::samples::load("churn", &Default::default(), &Default::default())
+            .unwrap()
+            .table;
+        for (text, expected) in [
+            // The customer's number explains nothing.
+            (
+                "churned ~ .",
+                "churned ~ age + tenure_months + monthly_fee + support_calls + region + plan",
+            ),
+            (
+                "churned ~ log(age) + . + (1 | region) + offset(monthly_fee)",
+                "churned ~ log(age) + tenure_months + support_calls + plan + offset(monthly_fee) + (1 | region)",
+            ),
+            (
+                "~ .",
+                "~ age + tenure_months + monthly_fee + support_calls + region + plan + churned",
+            ),
+            ("churned ~ age", "churned ~ age"),
+        ] {
+            let mut formula: Formula = text.parse().unwrap();
+            expand_dot(&mut formula, &table);
+            assert_eq!(formula.to_string(), expected);
         }
     }
 

@@ -54,7 +54,7 @@ fn report_column(design: &Design, (j, sentence): &(usize, String), reporter: &mu
         Warning::new(Severity::Watch, "separation", sentence.clone())
             .about(design.terms[*j].clone())
             .with_remedy(format!(
-                "The likelihood has no finite maximum, so the prior alone bounds `b[{}]`; choose a prior that you mean, or leave the term out",
+                "The likelihood has no finite maximum, so only a prior bounds `b[{}]`; choose one that you mean, or leave the term out",
                 design.terms[*j]
             )),
     );
@@ -75,7 +75,7 @@ fn report_levels(design: &Design, first: usize, count: usize, reporter: &mut Rep
         Warning::new(Severity::Watch, "separation", message)
             .about(column.to_owned())
             .with_remedy(format!(
-                "The likelihood has no finite maximum, so the prior alone bounds these coefficients; leave `{column}` out, join rare \
+                "The likelihood has no finite maximum, so only a prior bounds these coefficients; leave `{column}` out, join rare \
                  levels, or read it as numbers if that is what it holds"
             )),
     );
@@ -196,7 +196,7 @@ pub(super) fn separated_together(design: &Design, skipped: &[bool], reporter: &m
             );
             reporter.report(
                 Warning::new(Severity::Watch, "separation", message)
-                    .with_remedy("The likelihood has no finite maximum, so the prior alone bounds these coefficients; choose a prior that you mean"),
+                    .with_remedy("The likelihood has no finite maximum, so only a prior bounds these coefficients; choose one that you mean"),
             );
             return;
         }

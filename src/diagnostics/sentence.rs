@@ -1,10 +1,10 @@
 //! Words and numbers of verdict sentences.
 
 use super::verdict::SENTENCE_LIMIT;
+use crate::base::numerals::{NARROW, thousands};
 
 /// Seconds up to 90, then minutes, then hours; rounded up, since a promise should hold.
 pub(super) fn duration(secs: f64) -> String {
-    const NARROW: char = '\u{202f}';
     if secs <= 20.0 {
         format!("{}{NARROW}s", secs.ceil().max(1.0))
     } else if secs <= 90.0 {
@@ -16,17 +16,9 @@ pub(super) fn duration(secs: f64) -> String {
     }
 }
 
-/// Whole number, rounded down, thousands apart by a narrow space.
+/// Whole number, rounded down, thousands apart.
 pub(super) fn count(x: f64) -> String {
-    let digits = format!("{:.0}", x.floor());
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
-            text.push('\u{202f}');
-        }
-        text.push(digit);
-    }
-    text
+    thousands(x.max(0.0) as u64)
 }
 
 /// Three decimals, rounded up past the limit so that 1.0101 does not read as 1.010.

@@ -73,48 +73,131 @@ pub struct VerdictInputs<'a> {
     pub bias: Option<&'a BiasReport>,
     /// Estimated seconds until the criteria hold, while running.
     pub secs_to_target: Option<f64>,
+    /// The precision that was to end the run, if something else has ended it.
+    pub target: Option<Precision>,
+}
+
+/// A precision that a run is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Precision {
+    /// Effective draws of every variable, in the bulk and in the tails, all chains together, where they are named.
+    pub ess: Option<f64>,
+    /// Largest R-hat.
+    pub rhat: f64,
+}
+
+/// In what a variable falls short of a precision, and its value.
+#[derive(Clone, Copy, Debug)]
+enum Lack {
+    Bulk(f64),
+    Tail(f64),
+    Rhat(f64),
+}
+
+impl Precision {
+    /// Whether all variables have it; those that are constant have nothing to reach.
+    pub fn is_met(self, rows: &[SummaryRow]) -> bool {
+        let mut moving = rows
+            .iter()
+            .filter(|row| row.missing != Some(Missing::Constant))
+            .peekable();
+        let known = |row: &SummaryRow| {
+            row.ess_bulk.is_some() && row.ess_tail.is_some() && row.rhat.is_some()
+        };
+        moving.peek().is_some()
+            && moving.all(|row| known(row) && self.lacks(row).all(|(growth, _)| growth <= 1.0))
+    }
+
+    /// What `rows` lack: a sentence with the worst variable and numbers, and what to do. `None` if nothing is missing.
+    pub fn shortfall(
+        self,
+        rows: &[SummaryRow],
+        draws_per_chain: usize,
+    ) -> Option<(String, String)> {
+        let (row, lack) = self.worst(rows)?;
+        let name = &row.variable;
+        let wanted = count(self.ess.unwrap_or_default());
+        let what = match lack {
+            Lack::Bulk(ess) => format!(
+                "`{name}` has {} effective draws of the {wanted} asked for",
+                count(ess)
+            ),
+            Lack::Tail(ess) => {
+                format!(
+                    "`{name}` has {} effective draws in its tails of the {wanted} asked for",
+                    count(ess)
+                )
+            }
+            Lack::Rhat(rhat) => {
+                format!(
+                    "R-hat of `{name}` is {}, at most {} was asked for",
+                    rhat_text(rhat),
+                    self.rhat
+                )
+            }
+        };
+        let remedy = match self.draws_needed(rows, draws_per_chain) {
+            Some(draws) => format!("add about {draws} draws per chain"),
+            None => "add draws".to_owned(),
+        };
+        Some((format!("The run ended short of its target: {what}"), remedy))
+    }
+
+    /// How many times as many draws `row` would need, for each thing that is asked of it, and its value now. Effective
+    /// draws grow in proportion to the draws, and R-hat² - 1 falls in inverse proportion once chains mix.
+    fn lacks(self, row: &SummaryRow) -> impl Iterator<Item = (f64, Lack)> {
+        let ess = self.ess.unwrap_or_default();
+        [
+            row.ess_bulk.map(|has| (ess / has, Lack::Bulk(has))),
+            row.ess_tail.map(|has| (ess / has, Lack::Tail(has))),
+            row.rhat.map(|has| {
+                let growth = (has * has - 1.0) / (self.rhat * self.rhat - 1.0);
+                (growth, Lack::Rhat(has))
+            }),
+        ]
+        .into_iter()
+        .flatten()
+    }
+
+    /// The variable that needs most draws, and in what.
+    fn worst(self, rows: &[SummaryRow]) -> Option<(&SummaryRow, Lack)> {
+        let lacks = rows
+            .iter()
+            .filter(|row| row.missing.is_none())
+            .flat_map(|row| {
+                self.lacks(row)
+                    .map(move |(growth, lack)| (growth, row, lack))
+            });
+        let (growth, row, lack) = lacks.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        (growth > 1.0).then_some((row, lack))
+    }
+
+    /// Draws per chain still needed, 0 if none are. `None` while that cannot be told: no row has a finite R-hat and
+    /// effective sample size, or a chain stands still.
+    pub fn draws_needed(self, rows: &[SummaryRow], draws_per_chain: usize) -> Option<usize> {
+        let known = rows.iter().filter(|row| row.missing.is_none());
+        let growth = known
+            .flat_map(|row| self.lacks(row))
+            .map(|(growth, _)| growth)
+            .reduce(f64::max)?;
+        let needed = (growth.max(1.0) - 1.0) * draws_per_chain as f64;
+        needed.is_finite().then(|| needed.ceil() as usize)
+    }
 }
 
 /// Judges a run: the verdict, and a sentence of at most [`SENTENCE_LIMIT`] characters without a final period.
 /// Names of variables stand between backticks. The first of these that applies decides: no working chain, too few
 /// draws, values that are not finite or chains that stand still, missing proof for an approximate sampler, R-hat,
-/// effective sample size, divergences, failed chains, doubtful bias, fewer than four chains.
+/// effective sample size, divergences, failed chains, doubtful bias, a target that was missed, fewer than four chains.
 pub fn judge(inputs: &VerdictInputs<'_>) -> (Verdict, String) {
     let failure = judge_failure(inputs);
     failure
         .or_else(|| judge_bias(inputs))
         .or_else(|| judge_mixing(inputs))
         .or_else(|| judge_cautions(inputs))
+        .or_else(|| judge_target(inputs))
+        .or_else(|| judge_chains(inputs))
         .unwrap_or_else(|| (Verdict::Good, praise(inputs)))
-}
-
-/// Draws per chain still needed until every variable has `ess` effective draws (all chains together, bulk and
-/// tail) and an R-hat of at most `rhat`; 0 if they have. `None` while that cannot be told: no row has a finite
-/// R-hat and effective sample size, or a chain stands still.
-///
-/// Effective draws grow in proportion to the draws, and R-hat² - 1 falls in inverse proportion once chains mix.
-/// Multiply by the seconds per draw for [`VerdictInputs::secs_to_target`].
-pub fn draws_to_target(
-    rows: &[SummaryRow],
-    draws_per_chain: usize,
-    ess: f64,
-    rhat: f64,
-) -> Option<usize> {
-    let mut growth: Option<f64> = None;
-    for row in rows.iter().filter(|row| row.missing.is_none()) {
-        for has in [row.ess_bulk, row.ess_tail].into_iter().flatten() {
-            growth = Some(growth.unwrap_or(1.0).max(ess / has));
-        }
-        if let Some(has) = row.rhat {
-            growth = Some(
-                growth
-                    .unwrap_or(1.0)
-                    .max((has * has - 1.0) / (rhat * rhat - 1.0)),
-            );
-        }
-    }
-    let needed = (growth? - 1.0) * draws_per_chain as f64;
-    needed.is_finite().then(|| needed.ceil() as usize)
 }
 
 fn judge_failure(inputs: &VerdictInputs<'_>) -> Option<(Verdict, String)> {
@@ -293,12 +376,18 @@ fn judge_mixing(inputs: &VerdictInputs<'_>) -> Option<(Verdict, String)> {
     let (row, ess) = largest(least_ess)
         .map(|(row, ess)| (row, -ess))
         .filter(|(_, ess)| *ess < wanted)?;
+    // The table has a column of each.
+    let kind = if row.ess_bulk.is_some_and(|bulk| bulk <= ess) {
+        "effective draws"
+    } else {
+        "effective tail draws"
+    };
     let before = if inputs.running {
         state
     } else {
         "Use with care: "
     };
-    let after = format!(" has {} effective draws of {}", count(ess), count(wanted));
+    let after = format!(" has {} {kind} of {}", count(ess), count(wanted));
     Some((
         Verdict::Watch,
         sentence(before, Some(&row.variable), &after, next.as_deref()),
@@ -360,18 +449,50 @@ fn judge_cautions(inputs: &VerdictInputs<'_>) -> Option<(Verdict, String)> {
             ),
         ));
     }
-    if working < ADVISED_CHAINS {
-        let text = if working == 1 {
-            "1 chain only".to_owned()
-        } else {
-            format!("only {working} chains agree")
-        };
-        return care(
-            &format!("{text}, {ADVISED_CHAINS} are advised"),
-            "run more chains",
-        );
-    }
     None
+}
+
+fn judge_target(inputs: &VerdictInputs<'_>) -> Option<(Verdict, String)> {
+    let target = inputs.target?;
+    let (row, lack) = target.worst(inputs.rows)?;
+    let wanted = count(target.ess.unwrap_or_default());
+    let (before, after) = match lack {
+        Lack::Bulk(ess) => (
+            "",
+            format!(" has {} of {wanted} effective draws", count(ess)),
+        ),
+        Lack::Tail(ess) => (
+            "",
+            format!(" has {} of {wanted} effective tail draws", count(ess)),
+        ),
+        Lack::Rhat(rhat) => (
+            "R-hat of ",
+            format!(" is {}, not {}", rhat_text(rhat), target.rhat),
+        ),
+    };
+    let next = match target.draws_needed(inputs.rows, inputs.draws_per_chain) {
+        Some(draws) => format!("add {} per chain", count(draws as f64)),
+        None => "add draws".to_owned(),
+    };
+    let before = format!("Target missed: {before}");
+    Some((
+        Verdict::Watch,
+        sentence(&before, Some(&row.variable), &after, Some(&next)),
+    ))
+}
+
+fn judge_chains(inputs: &VerdictInputs<'_>) -> Option<(Verdict, String)> {
+    let working = working(inputs);
+    let text = match working {
+        ADVISED_CHAINS.. => return None,
+        1 => "1 chain only".to_owned(),
+        _ => format!("only {working} chains agree"),
+    };
+    let before = format!("Use with care: {text}, {ADVISED_CHAINS} are advised");
+    Some((
+        Verdict::Watch,
+        sentence(&before, None, "", Some("run more chains")),
+    ))
 }
 
 fn praise(inputs: &VerdictInputs<'_>) -> String {

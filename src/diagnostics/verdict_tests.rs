@@ -33,6 +33,7 @@ fn inputs(rows: &[SummaryRow]) -> VerdictInputs<'_> {
         biased: None,
         bias: None,
         secs_to_target: None,
+        target: None,
     }
 }
 
@@ -104,7 +105,7 @@ fn few_effective_draws_in_bulk_or_tail() {
     assert_eq!(verdict, Verdict::Watch);
     assert_eq!(
         text,
-        "Use with care: `b[y]` has 399 effective draws of 400; add draws"
+        "Use with care: `b[y]` has 399 effective tail draws of 400; add draws"
     );
 }
 
@@ -250,21 +251,93 @@ fn failures_and_cautions_each_have_their_sentence() {
 
 #[test]
 fn draws_still_needed_follow_the_worst_variable() {
+    let wanted = Precision {
+        ess: Some(400.0),
+        rhat: 1.01,
+    };
     let mut rows = [row("b[x]", 1.005, 800.0), row("b[y]", 1.001, 100.0)];
-    assert_eq!(draws_to_target(&rows, 1000, 400.0, 1.01), Some(3000));
+    assert_eq!(wanted.draws_needed(&rows, 1000), Some(3000));
     rows[0].rhat = Some(1.1);
     let growth = (1.1_f64.powi(2) - 1.0) / (1.01_f64.powi(2) - 1.0) - 1.0;
     assert_eq!(
-        draws_to_target(&rows, 1000, 400.0, 1.01),
+        wanted.draws_needed(&rows, 1000),
         Some((1000.0 * growth).ceil() as usize)
     );
     assert_eq!(
-        draws_to_target(&[row("b[x]", 1.0, 401.0)], 1000, 400.0, 1.01),
+        wanted.draws_needed(&[row("b[x]", 1.0, 401.0)], 1000),
         Some(0)
     );
     rows[0].rhat = Some(f64::INFINITY);
-    assert_eq!(draws_to_target(&rows, 1000, 400.0, 1.01), None);
-    assert_eq!(draws_to_target(&[], 1000, 400.0, 1.01), None);
+    assert_eq!(wanted.draws_needed(&rows, 1000), None);
+    assert_eq!(wanted.draws_needed(&[], 1000), None);
+}
+
+#[test]
+fn a_target_that_was_missed_is_told_with_numbers() {
+    let rows = [row("b[x]", 1.002, 1250.0), row("b[y]", 1.004, 4000.0)];
+    let verdict = |ess: f64, rhat: f64, rows: &[SummaryRow]| {
+        let target = Some(Precision {
+            ess: Some(ess),
+            rhat,
+        });
+        judge(&VerdictInputs {
+            target,
+            ..inputs(rows)
+        })
+    };
+    assert_eq!(verdict(1000.0, 1.01, &rows).0, Verdict::Good);
+    let (word, text) = verdict(5000.0, 1.01, &rows);
+    assert_eq!(word, Verdict::Watch);
+    let narrow = '\u{202f}';
+    assert_eq!(
+        text,
+        format!(
+            "Target missed: `b[x]` has 1{narrow}250 of 5{narrow}000 effective draws; add 3{narrow}000 per chain"
+        )
+    );
+    let (_, text) = verdict(1000.0, 1.003, &rows);
+    assert!(
+        text.starts_with("Target missed: R-hat of `b[y]` is 1.004, not 1.003; add "),
+        "{text}"
+    );
+    let mut tails = rows.clone();
+    tails[1].ess_tail = Some(600.0);
+    let (_, text) = verdict(1000.0, 1.01, &tails);
+    assert!(
+        text.starts_with("Target missed: `b[y]` has 600 of 1\u{202f}000 effective tail draws"),
+        "{text}"
+    );
+    // What makes a run doubtful comes first.
+    let target = Some(Precision {
+        ess: Some(5000.0),
+        rhat: 1.01,
+    });
+    let (_, text) = judge(&VerdictInputs {
+        target,
+        divergences: 3,
+        ..inputs(&rows)
+    });
+    assert!(text.contains("3 divergences"), "{text}");
+}
+
+#[test]
+fn a_constant_variable_has_no_precision_to_reach() {
+    let wanted = Precision {
+        ess: Some(400.0),
+        rhat: 1.01,
+    };
+    let constant = SummaryRow {
+        rhat: None,
+        ess_bulk: None,
+        ess_tail: None,
+        missing: Some(Missing::Constant),
+        ..row("k", 0.0, 0.0)
+    };
+    let mut rows = [row("b[x]", 1.0, 900.0), constant];
+    assert!(wanted.is_met(&rows));
+    assert!(!wanted.is_met(&rows[1..]) && !wanted.is_met(&[]));
+    rows[1].missing = Some(Missing::NotFinite);
+    assert!(!wanted.is_met(&rows));
 }
 
 proptest! {

@@ -397,6 +397,7 @@ fn weights_that_cancel_are_refused_everywhere() {
             biased: None,
             bias: None,
             secs_to_target: None,
+            target: None,
         });
         assert_eq!(verdict, Verdict::Bad);
         assert!(sentence.contains("weights"), "{sentence}");

@@ -3,6 +3,8 @@
 //! Chains keep the clusters of at most [`MOST_UNITS`] units (a fixed random subset) in at most [`MOST_DRAWS`] draws. The point
 //! partition is made from these; units outside the subset join the cluster that predicts them best, size included.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::job::Job;
@@ -207,9 +209,13 @@ impl Clusters {
         let partition = spread(mixture, kept, &point.labels, point.clusters);
         let records = records(mixture, &partition, point.clusters);
         let pairs = Pairs::of(kept, &point.labels, draws);
+        let mut of_all = vec![None; partition.len()];
+        for (&unit, share) in kept.iter().zip(together(&point.labels, draws)) {
+            of_all[unit as usize] = share;
+        }
         Some(Self {
             units: mixture.unit_names[..mixture.num_units()].to_vec(),
-            together: pairs.together(&partition),
+            together: of_all,
             distance: point.distance,
             draws: draws.len(),
             profiles: records
@@ -242,7 +248,7 @@ impl Clusters {
         };
         Some(Self {
             units: units.to_vec(),
-            together: pairs.together(&point.labels),
+            together: together(&point.labels, draws),
             distance: point.distance,
             draws: draws.len(),
             profiles: (0..point.clusters as u32).map(profile).collect(),
@@ -355,23 +361,32 @@ impl Pairs {
             units: shown.iter().map(|&k| kept[k]).collect(),
         }
     }
+}
 
-    /// For each unit of a partition the mean share with the others of its cluster, where both were kept.
-    fn together(&self, partition: &[u32]) -> Vec<Option<f32>> {
-        let n = self.units.len();
-        let cluster = |k: usize| partition[self.units[k] as usize];
-        let mut together = vec![None; partition.len()];
-        for i in 0..n {
-            let others: Vec<f32> = (0..n)
-                .filter(|&j| j != i && cluster(j) == cluster(i))
-                .map(|j| self.shares[i * n + j])
-                .collect();
-            let total: f32 = others.iter().sum();
-            together[self.units[i] as usize] =
-                (!others.is_empty()).then(|| total / others.len() as f32);
-        }
-        together
+/// For each of `units`, whose labels in the point partition are `point`, the mean share of `draws` in which it was together
+/// with the others of its cluster; `None` for one that is alone there.
+fn together(point: &[u32], draws: &[&[u32]]) -> Vec<Option<f32>> {
+    let mut sizes: BTreeMap<u32, u32> = BTreeMap::new();
+    for &cluster in point {
+        *sizes.entry(cluster).or_default() += 1;
     }
+    let mut sums = vec![0.0; point.len()];
+    for draw in draws {
+        let mut met: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+        let units = || point.iter().copied().zip(draw.iter().copied());
+        for both in units() {
+            *met.entry(both).or_default() += 1;
+        }
+        for (sum, both) in sums.iter_mut().zip(units()) {
+            *sum += f64::from(met[&both] - 1);
+        }
+    }
+    let others = point.iter().map(|cluster| sizes[cluster] - 1);
+    let shares = sums.iter().zip(others).map(|(sum, others)| {
+        let pairs = f64::from(others) * draws.len() as f64;
+        (others > 0).then(|| (sum / pairs) as f32)
+    });
+    shares.collect()
 }
 
 fn scatter(mixture: &Mixture) -> Option<Scatter> {

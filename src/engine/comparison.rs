@@ -15,6 +15,8 @@ use crate::samplers::{ACCEPT, ROWS_SHARE, SIGN, SamplerEntry};
 
 /// The sampler that most models are compared with, and whose preparation finds the mode.
 const NUTS: &str = "nuts";
+/// The sampler that costs are related to where it is among those compared.
+const UNIT: &str = "hmc-ecs";
 /// Draws of the quadratic approximation: their Monte Carlo error is below a hundredth of a standard deviation.
 const QUADRATIC_DRAWS: usize = 20_000;
 
@@ -52,6 +54,17 @@ pub struct Row {
     pub exact: bool,
     /// What was measured, or why nothing was.
     pub outcome: Result<Measured, String>,
+}
+
+/// The sampler whose cost is the unit of the others, and its [`Measured::rows_per_ess`]: HMC-ECS, as in Table 1 of 002,
+/// where it was run, else the cheapest. `None` where nothing was measured.
+pub fn unit_of_cost(rows: &[Row]) -> Option<(&'static str, f64)> {
+    let costs = rows.iter().filter_map(|row| {
+        let measured = row.outcome.as_ref().ok()?;
+        (measured.rows_per_ess > 0.0).then_some((row.sampler, measured.rows_per_ess))
+    });
+    let of_paper = costs.clone().find(|(id, _)| *id == UNIT);
+    of_paper.or_else(|| costs.min_by(|a, b| a.1.total_cmp(&b.1)))
 }
 
 /// What bias is measured against.
@@ -228,4 +241,44 @@ fn mean(view: &RunView, column: usize, of: impl Fn(f64) -> f64) -> Option<f64> {
         }
     }
     (count > 0).then(|| sum / count as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_are_relative_to_hmc_ecs_or_the_cheapest() {
+        let row = |sampler, rows_per_ess: f64| Row {
+            sampler,
+            exact: true,
+            outcome: Ok(Measured {
+                seconds: 1.0,
+                mean_shift: 0.0,
+                sd_ratio: (1.0, 1.0),
+                rhat: 1.0,
+                ess: 100.0,
+                inefficiency: 1.0,
+                rows_per_ess,
+                rows_share: 1.0,
+                accept: None,
+                positive: None,
+            }),
+        };
+        let failed = |sampler| Row {
+            sampler,
+            exact: true,
+            outcome: Err("every chain failed".to_owned()),
+        };
+        let rows = [row("nuts", 90.0), row("hmc-ecs", 9.0), row("zig-zag", 3.0)];
+        assert_eq!(unit_of_cost(&rows), Some(("hmc-ecs", 9.0)));
+        let rows = [
+            row("nuts", f64::NAN),
+            failed("hmc-ecs"),
+            row("mala", 5.0),
+            row("zig-zag", 3.0),
+        ];
+        assert_eq!(unit_of_cost(&rows), Some(("zig-zag", 3.0)));
+        assert_eq!(unit_of_cost(&[failed("nuts")]), None);
+    }
 }

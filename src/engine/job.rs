@@ -12,6 +12,7 @@ use crate::base::settings::SettingError;
 use crate::data::design::{Design, ModelFrame};
 use crate::data::formula::Formula;
 use crate::data::load::{LoadControl, Loaded, load};
+use crate::data::roles::expand_dot;
 use crate::data::table::Table;
 use crate::data::{DataError, checks, samples};
 use crate::estimators::{ModeControl, ModeError, Plan, Search, find_mode_by};
@@ -40,10 +41,15 @@ pub enum JobError {
     NoMode(&'static str, ModeError),
     /// Prior and data together do not bound the parameters.
     #[error(
-        "There is no posterior: {0}, so the likelihood has no maximum, and a flat prior does not bound it; give its coefficient a \
-         prior, such as normal(0, 2.5), or leave it out"
+        "There is no posterior, because the likelihood has no maximum and a flat prior does not bound it; give `{term}` a prior, \
+         such as normal(0, 2.5), or leave it out. {evidence}"
     )]
-    Improper(String),
+    Improper {
+        /// The coefficient.
+        term: String,
+        /// How the data show it.
+        evidence: String,
+    },
     /// Somebody cancelled.
     #[error("Preparing the run was cancelled")]
     Cancelled,
@@ -52,20 +58,23 @@ pub enum JobError {
 /// How a flat prior is written.
 const FLAT: &str = "flat";
 
-/// A sentence about a predictor that tells the outcome without error where its coefficient has a flat prior.
-fn unbounded(warnings: &[Warning], model: &dyn Model) -> Option<String> {
+/// The refusal of a model in which a predictor tells the outcome without error and its coefficient has a flat prior.
+fn unbounded(warnings: &[Warning], model: &dyn Model) -> Option<JobError> {
     let flat = |name: &str| {
         let mut params = model.params().iter();
         params.any(|param| param.name == name && param.prior == FLAT)
     };
-    let separated = |warning: &&Warning| {
-        let term = warning.subject.as_ref().map(|term| format!("b[{term}]"));
-        warning.code == "separation" && term.is_some_and(|name| flat(&name))
-    };
-    warnings.iter().find(separated).map(|warning| {
-        // It goes on after a colon.
-        warning.message.replacen("All ", "all ", 1)
-    })
+    let separated = warnings
+        .iter()
+        .filter(|warning| warning.code == "separation");
+    let mut terms = separated.filter_map(|warning| {
+        let term = format!("b[{}]", warning.subject.as_ref()?);
+        flat(&term).then(|| JobError::Improper {
+            term,
+            evidence: warning.message.clone(),
+        })
+    });
+    terms.next()
 }
 
 fn remedy(error: &ModeError) -> &'static str {
@@ -192,7 +201,7 @@ impl Job {
         };
         control.enter("building the model")?;
         let table = Arc::new(loaded.table.clone());
-        let frame = model_frame(recipe)?;
+        let frame = model_frame(recipe, &table)?;
         let (design, reporter) = Design::build(&table, &frame)?;
         let mut warnings: Vec<Warning> = loaded.reporter.warnings.clone();
         warnings.extend(reporter.warnings);
@@ -200,8 +209,8 @@ impl Job {
         let design = Arc::new(design);
         let options = model_options(recipe)?;
         let model = (entry.build)(Arc::clone(&design), &options)?;
-        if let Some(sentence) = unbounded(&warnings, model.as_ref()) {
-            return Err(JobError::Improper(sentence));
+        if let Some(error) = unbounded(&warnings, model.as_ref()) {
+            return Err(error);
         }
 
         control.enter("finding the posterior's peak")?;
@@ -281,6 +290,7 @@ impl Job {
         recipe.run.warmup_of_chains = None;
         recipe.run.max_seconds = None;
         recipe.run.target_ess = None;
+        recipe.run.target_rhat = None;
         let (sampler, sampler_reason) = choose_sampler(&recipe, self.model.as_ref(), &self.target)?;
         if sampler.spec.needs_mode && self.anchor.is_none() {
             return Err(JobError::NoMode(
@@ -374,13 +384,14 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The data layer's view of a recipe's model section.
+/// The data layer's view of a recipe's model section for `table`.
 ///
 /// # Errors
 /// The formula is not understood.
-pub fn model_frame(recipe: &Recipe) -> Result<ModelFrame, JobError> {
+pub fn model_frame(recipe: &Recipe, table: &Table) -> Result<ModelFrame, JobError> {
     let model = &recipe.model;
-    let formula: Formula = parse_formula(&model.formula)?;
+    let mut formula: Formula = parse_formula(&model.formula)?;
+    expand_dot(&mut formula, table);
     Ok(ModelFrame {
         formula,
         response_use: models::find(&model.template)?.response_use(&model.settings),
@@ -458,7 +469,7 @@ fn choose_sampler(
         ))
     })?;
     suits(entry, model)?;
-    Ok((entry, "chosen by you".to_owned()))
+    Ok((entry, "as asked for".to_owned()))
 }
 
 fn suits(entry: &SamplerEntry, model: &dyn Model) -> Result<(), SettingError> {
@@ -479,7 +490,9 @@ fn complete(
     if loaded.table.is_text() {
         recipe.data.import = loaded.guesses.to_options(&recipe.data.import.column_types);
     }
-    recipe.model.formula = parse_formula(&recipe.model.formula)?.to_string();
+    let mut formula = parse_formula(&recipe.model.formula)?;
+    expand_dot(&mut formula, &loaded.table);
+    recipe.model.formula = formula.to_string();
     recipe.model.success = design.response.success().map(str::to_owned);
     recipe.model.reference = design.reference_levels.iter().cloned().collect();
     fill_sampler(&mut recipe, sampler, target)?;

@@ -136,7 +136,7 @@ pub fn fit(
             &read
         }
     };
-    let mut frame = job::model_frame(recipe)?;
+    let mut frame = job::model_frame(recipe, &loaded.table)?;
     frame.response_use = response_use;
     let (design, reporter) = Design::build(&loaded.table, &frame).map_err(JobError::from)?;
     let mut warnings: Vec<Warning> = loaded.reporter.warnings.clone();

@@ -13,10 +13,10 @@ use super::job::Job;
 use super::protocol::{ChainState, Control, RunState, RunView, StopReason};
 use super::publish::Published;
 use crate::base::draws::DrawList;
-use crate::base::reporter::Warning;
+use crate::base::reporter::{Severity, Warning};
 use crate::diagnostics::bias::BiasReport;
 use crate::diagnostics::running::Running;
-use crate::diagnostics::verdict::{ESS_PER_CHAIN, MIN_DRAWS, RHAT_LIMIT, VerdictInputs, judge};
+use crate::diagnostics::verdict::{ESS_PER_CHAIN, MIN_DRAWS, VerdictInputs, judge};
 use crate::diagnostics::{SummaryRow, Verdict, summarise, weights};
 use crate::samplers::DIVERGENT;
 
@@ -28,6 +28,9 @@ const FIRST: Duration = Duration::from_millis(250);
 const DUTY: u32 = 10;
 /// Draws without any change after which a chain counts as stuck.
 const STUCK_DRAWS: usize = 200;
+
+/// Code of the warning that a run ended before it had the precision that was asked for.
+pub const TARGET_MISSED: &str = "target-missed";
 
 /// What the diagnostics say about a run.
 #[derive(Clone, Debug)]
@@ -156,17 +159,10 @@ impl Monitor {
         if run.draws_of_chains.is_some() || report.draws_per_chain < MIN_DRAWS {
             return;
         }
-        let (ess, rhat) = match (run.target_ess, run.target_rhat) {
-            (None, None) => return,
-            (ess, rhat) => (ess.unwrap_or(0.0), rhat.unwrap_or(RHAT_LIMIT)),
-        };
-        let met = report.summary.iter().all(|row| {
-            let enough = |value: Option<f64>| value.is_some_and(|value| value >= ess);
-            enough(row.ess_bulk)
-                && enough(row.ess_tail)
-                && row.rhat.is_some_and(|value| value <= rhat)
-        });
-        if met {
+        if run
+            .precision()
+            .is_some_and(|precision| precision.is_met(&report.summary))
+        {
             let mut slot = self
                 .stop_reason
                 .lock()
@@ -207,6 +203,10 @@ pub fn report(
     } else {
         None
     };
+    let target = match view.state {
+        RunState::Finished(StopReason::Draws | StopReason::Time) => job.recipe.run.precision(),
+        _ => None,
+    };
     let (mut verdict, mut sentence) = judge(&VerdictInputs {
         rows: &summary,
         draws_per_chain,
@@ -218,8 +218,12 @@ pub fn report(
         biased: job.sampler.spec.bias.map(|_| job.sampler.spec.title),
         bias: bias.as_deref(),
         secs_to_target,
+        target,
     });
     let mut warnings = Vec::new();
+    if let Some((what, remedy)) = target.and_then(|it| it.shortfall(&summary, draws_per_chain)) {
+        warnings.push(Warning::new(Severity::Watch, TARGET_MISSED, what).with_remedy(remedy));
+    }
     let far = anchor_check::distance(job, &chains)
         .filter(|distance| anchor_check::is_far(*distance, job.model.dim()));
     if let Some(distance) = far {

@@ -236,7 +236,7 @@ impl Fitted {
         let mut rows = design.row.clone();
         rows.sort_unstable();
         Ok(Self {
-            coding: Coding::of(&table, &job::model_frame(recipe)?, design)?,
+            coding: Coding::of(&table, &job::model_frame(recipe, &table)?, design)?,
             rows,
             response: design.response.clone(),
             has_groups: !design.group_terms.is_empty(),
@@ -267,7 +267,7 @@ impl Fitted {
     ) -> Result<Self, PredictError> {
         let loaded = job::load_data(recipe, folder, &control.load)?;
         let table = Arc::new(loaded.table);
-        let (design, _) = Design::build(&table, &job::model_frame(recipe)?)?;
+        let (design, _) = Design::build(&table, &job::model_frame(recipe, &table)?)?;
         let design = Arc::new(design);
         let entry = models::find(&recipe.model.template).map_err(JobError::from)?;
         let options = job::model_options(recipe)?;

@@ -55,7 +55,7 @@ pub const RECIPE_KEYS: &[RecipeKey] = &[
     key("sampler.id", "auto, or a sampler of `ergodic list samplers`", "auto", "What draws", "nuts"),
     key("run.chains", "whole number from 1", "4", "Chains, each with a thread of its own", "4"),
     key("run.warmup", "whole number", "by the sampler", "Iterations before draws are kept", "50"),
-    key("run.draws", "whole number from 1", "1000", "Kept draws per chain; the most, where another rule stops the run", "70"),
+    key("run.draws", "whole number from 1", "1000; 10000 or more with a target", "Kept draws per chain; the most, where another rule stops the run", "70"),
     key("run.seed", "whole number from 0", "1", "Seed of all random numbers", "7"),
     key("run.max_seconds", "a number above 0", "none", "Stop after so many seconds", "9"),
     key("run.target_ess", "a number above 0", "none", "Stop once every variable has so many effective draws, in bulk and tails", "500"),

@@ -164,6 +164,25 @@ fn a_run_stops_by_time_and_by_precision() {
 }
 
 #[test]
+fn a_precision_that_was_not_reached_is_told() {
+    for by_time in [false, true] {
+        let mut run = start(job("nuts", if by_time { ENDLESS } else { 150 }, |recipe| {
+            recipe.run.chains = 4;
+            recipe.run.target_ess = Some(1e9);
+            recipe.run.max_seconds = by_time.then_some(1.0);
+        }));
+        run.join();
+        let report = run.report();
+        assert_eq!(report.warnings.len(), 1, "{}", report.sentence);
+        let warning = &report.warnings[0];
+        assert_eq!(warning.code, super::monitor::TARGET_MISSED);
+        assert!(warning.message.contains("asked for"), "{}", warning.message);
+        assert!(warning.remedy.as_ref().unwrap().starts_with("add "));
+        assert!(!report.sentence.starts_with("Good"), "{}", report.sentence);
+    }
+}
+
+#[test]
 fn an_early_stop_before_the_first_draw_is_no_accident() {
     let mut run = start(job("nuts", ENDLESS, |recipe| {
         recipe.run.warmup = Some(1_000_000);

@@ -226,6 +226,21 @@ impl RunFolder {
         })
     }
 
+    /// Whether [`Self::create`] can make `path`; nothing stays behind.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn check(path: &Path) -> Result<(), ExportError> {
+        let missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+        let missing: Vec<&Path> = path.ancestors().take_while(missing).collect();
+        let made = Self::create(path);
+        for folder in missing {
+            // One that another program has put something into since stays.
+            drop(std::fs::remove_dir(folder));
+        }
+        made.map(|_folder| ())
+    }
+
     /// The first unused folder `stem-1`, `stem-2`, … in `parent`.
     ///
     /// # Errors

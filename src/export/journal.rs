@@ -506,6 +506,7 @@ fn recovered(
         biased: manifest.approximation.as_ref().map(|_| title),
         bias: None,
         secs_to_target: None,
+        target: None,
     });
     results.manifest = Some(manifest);
     results

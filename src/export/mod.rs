@@ -53,8 +53,26 @@ pub struct Format {
     pub about: &'static str,
     /// Default file name.
     pub file_name: &'static str,
+    /// Refuses results without what it writes; the reason can follow "the run ".
+    pub holds: fn(&Results) -> Result<(), &'static str>,
     /// Writes it.
     pub write: fn(&Results, &mut dyn Write) -> std::io::Result<()>,
+}
+
+impl Format {
+    /// Refuses results that it cannot write because they are of another kind of run.
+    ///
+    /// # Errors
+    /// What they lack.
+    pub fn check(&self, results: &Results) -> Result<(), ExportError> {
+        (self.holds)(results)
+            .map_err(|why| ExportError(format!("{} cannot be written: the run {why}", self.title)))
+    }
+}
+
+/// What every run has.
+fn anything(_results: &Results) -> Result<(), &'static str> {
+    Ok(())
 }
 
 /// All formats, in the order in which lists show them.
@@ -64,6 +82,7 @@ pub static FORMATS: &[Format] = &[
         title: "Draws, CSV",
         about: "One row per draw with .chain, .iteration, .draw: R's posterior, pandas, spreadsheets",
         file_name: "draws.csv",
+        holds: anything,
         write: draws_csv::write,
     },
     Format {
@@ -71,6 +90,7 @@ pub static FORMATS: &[Format] = &[
         title: "Summary, CSV",
         about: "One row per variable: mean, Monte Carlo error, quantiles, effective sample sizes, R-hat",
         file_name: "summary.csv",
+        holds: anything,
         write: summary::write_csv,
     },
     Format {
@@ -78,6 +98,7 @@ pub static FORMATS: &[Format] = &[
         title: "Summary, JSON",
         about: "The same with the run's manifest",
         file_name: "summary.json",
+        holds: anything,
         write: summary::write_json,
     },
     Format {
@@ -85,13 +106,16 @@ pub static FORMATS: &[Format] = &[
         title: "Sampler information, CSV",
         about: "One row per draw: acceptance, step size, divergences and what else the sampler reports",
         file_name: "info.csv",
+        holds: anything,
         write: draws_csv::write_info,
     },
     Format {
         id: "partition",
         title: "Clusters, CSV",
-        about: "One row per unit of a mixture: its cluster in the point partition, and how often it was with the others there",
+        about: "One row per unit of a mixture: its cluster in the point partition, and how often it was with the others there \
+                (NA for one alone, or one of more than 2000)",
         file_name: partitions::POINT,
+        holds: |results| partitions::clusters(results).map(|_| ()),
         write: partitions::write_point,
     },
     Format {
@@ -99,6 +123,7 @@ pub static FORMATS: &[Format] = &[
         title: "Predictive density, CSV",
         about: "One row per point of each numeric column of a mixture: where a further unit would lie, with the 90 % band",
         file_name: partitions::DENSITY,
+        holds: |results| partitions::densities(results).map(|_| ()),
         write: partitions::write_density,
     },
 ];
@@ -124,8 +149,9 @@ pub fn find(id: &str) -> Result<&'static Format, ExportError> {
 /// there before stays.
 ///
 /// # Errors
-/// The path cannot be written.
+/// The path cannot be written, or the results are not those of the kind of run that the format is for.
 pub fn write(format: &Format, results: &Results, path: &Path) -> Result<(), ExportError> {
+    format.check(results)?;
     let what = format!("{} could not be written", format.title);
     write_file(&what, path, |out| (format.write)(results, out))
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::Results;
 use super::number::shortest;
 use crate::base::draws::LabelList;
+use crate::engine::clusters::predictive::Predictive;
 use crate::engine::clusters::{Clusters, label_list};
 
 /// The point partition per unit.
@@ -18,17 +19,37 @@ pub const DENSITY: &str = "density.csv";
 /// Profiles, common clusters, and what else panels show.
 pub const CLUSTERS: &str = "clusters.json";
 
-/// One row per unit: its name, its cluster from 1, the share of draws in which it was with the others of its cluster.
+/// The clusters; otherwise what the run lacks.
+pub(super) fn clusters(results: &Results) -> Result<&Clusters, &'static str> {
+    let clusters = results.clusters.as_deref();
+    clusters.ok_or("has no clusters, which only mixtures have")
+}
+
+/// The predictive densities; otherwise what the run lacks.
+pub(super) fn densities(results: &Results) -> Result<&[Predictive], &'static str> {
+    let densities = results.clusters.as_ref().map(|it| &it.densities[..]);
+    densities
+        .filter(|densities| !densities.is_empty())
+        .ok_or("has no predictive density, which only finished mixtures with numeric columns have")
+}
+
+/// One row per unit: its name, its cluster from 1, the share of draws in which it was with the others of its cluster. Rows of
+/// the data stand in their order, other units by name; the design's own order is random.
 pub fn write_point(results: &Results, out: &mut dyn Write) -> io::Result<()> {
-    let Some(clusters) = &results.clusters else {
-        return Err(io::Error::other(
-            "the run has no clusters, which only mixtures have",
-        ));
-    };
+    let clusters = clusters(results).map_err(io::Error::other)?;
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(["unit", "cluster", "together"])?;
-    let units = clusters.units.iter().zip(&clusters.partition);
-    for ((unit, cluster), together) in units.zip(&clusters.together) {
+    let mut order: Vec<usize> = (0..clusters.units.len()).collect();
+    order.sort_by_cached_key(|&k| {
+        let name = &clusters.units[k];
+        (name.parse::<u64>().unwrap_or(u64::MAX), name.clone())
+    });
+    for k in order {
+        let (unit, cluster, together) = (
+            &clusters.units[k],
+            clusters.partition[k],
+            clusters.together[k],
+        );
         let together = together.map_or("NA".to_owned(), |share| shortest(f64::from(share)));
         let cluster = (cluster + 1).to_string();
         writer.write_record([unit, &cluster, &together])?;
@@ -38,15 +59,7 @@ pub fn write_point(results: &Results, out: &mut dyn Write) -> io::Result<()> {
 
 /// One row per point of each numeric column: the predictive density there and its 90 % band, in the unit of the column.
 pub fn write_density(results: &Results, out: &mut dyn Write) -> io::Result<()> {
-    let densities = results
-        .clusters
-        .as_ref()
-        .map(|clusters| &clusters.densities);
-    let Some(densities) = densities.filter(|densities| !densities.is_empty()) else {
-        return Err(io::Error::other(
-            "the run has no predictive density, which only finished mixtures with numeric columns have",
-        ));
-    };
+    let densities = densities(results).map_err(io::Error::other)?;
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(["column", "x", "density", "q5", "q95"])?;
     for density in densities {
@@ -103,7 +116,6 @@ mod tests {
     use super::*;
     use crate::base::draws::DrawList;
     use crate::engine::clusters::Pairs;
-    use crate::engine::clusters::predictive::Predictive;
 
     fn results() -> Results {
         let mut list = label_list(2);
@@ -112,9 +124,9 @@ mod tests {
         let empty = || (Vec::new(), vec![DrawList::new(0); 2]);
         Results {
             clusters: Some(Arc::new(Clusters {
-                units: vec!["a, b".to_owned(), "c".to_owned()],
-                partition: vec![1, 0],
-                together: vec![Some(0.5), None],
+                units: ["c", "10", "a, b", "9"].map(str::to_owned).to_vec(),
+                partition: vec![0, 1, 1, 0],
+                together: vec![None, Some(0.25), Some(0.5), Some(1.0)],
                 distance: 0.25,
                 draws: 2,
                 profiles: Vec::new(),
@@ -153,7 +165,10 @@ mod tests {
         let mut bytes = Vec::new();
         write_point(&results, &mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
-        assert_eq!(text, "unit,cluster,together\n\"a, b\",2,0.5\nc,1,NA\n");
+        assert_eq!(
+            text,
+            "unit,cluster,together\n9,1,1\n10,2,0.25\n\"a, b\",2,0.5\nc,1,NA\n"
+        );
 
         let mut bytes = Vec::new();
         write_density(&results, &mut bytes).unwrap();

@@ -9,6 +9,7 @@
 
 use super::langevin::centred_batch;
 use super::{Family, REGISTRY, SamplerEntry, SamplerSpec, Target};
+use crate::base::numerals::thousands;
 use crate::models::Model;
 
 /// Effective draws of an ordinary run, all chains and warm-up: 4 × (1000 + 1000).
@@ -363,7 +364,7 @@ pub fn advise(facts: &Facts) -> Advice {
 /// Why the recommended sampler.
 fn reason(chosen: &Judged, others: &[Judged], facts: &Facts) -> String {
     let title = chosen.spec.title;
-    let rows = thousands(facts.target.num_obs);
+    let rows = thousands(facts.target.num_obs as u64);
     let time = chosen.time();
     if let Some(refusal) = &chosen.refusal {
         return format!("{title}, though no sampler suits: {refusal}");
@@ -406,19 +407,6 @@ fn reason(chosen: &Judged, others: &[Judged], facts: &Facts) -> String {
             "{title}: no exact sampler suits, and it takes {time}; check its bias after the run"
         ),
     }
-}
-
-/// 245057 as 245,057.
-fn thousands(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (k, digit) in digits.chars().enumerate() {
-        if k > 0 && (digits.len() - k).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Seconds in words, to one figure: an estimate deserves no more.
@@ -516,7 +504,7 @@ mod tests {
         let advice = advise(&facts(heavy));
         assert_eq!(advice.sampler, "nuts");
         assert!(
-            advice.reason.contains("50,000,000 rows"),
+            advice.reason.contains("50\u{202f}000\u{202f}000 rows"),
             "{}",
             advice.reason
         );
@@ -637,9 +625,6 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!(thousands(7), "7");
-        assert_eq!(thousands(245_057), "245,057");
-        assert_eq!(thousands(1_000_000), "1,000,000");
         assert_eq!(duration(0.2), "a second");
         assert_eq!(duration(170.0), "3 min");
         assert_eq!(duration(7300.0), "2 h");

@@ -61,6 +61,7 @@ impl Motion for Bounce {
         bias: None,
         default_warmup: 100,
         decides_warmup: false,
+        negative_control: false,
     };
     const REFRESHED: bool = true;
 

@@ -36,6 +36,7 @@ impl Sampler for Conjugate {
         // Every draw is independent of the last.
         default_warmup: 1,
         decides_warmup: false,
+        negative_control: false,
     };
 
     fn suits(model: &dyn Model) -> Result<(), String> {

@@ -108,6 +108,7 @@ impl Sampler for DpGibbs {
         bias: None,
         default_warmup: 500,
         decides_warmup: false,
+        negative_control: false,
     };
 
     fn suits(model: &dyn Model) -> Result<(), String> {

@@ -82,6 +82,7 @@ impl Sampler for DpSlice {
         bias: None,
         default_warmup: 1000,
         decides_warmup: false,
+        negative_control: false,
     };
 
     fn suits(model: &dyn Model) -> Result<(), String> {

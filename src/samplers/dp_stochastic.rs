@@ -161,6 +161,7 @@ impl Process for CoxIngersollRoss {
         ),
         default_warmup: 500,
         decides_warmup: false,
+        negative_control: false,
     };
 
     fn shape_of_sum(prior: f64, observations: f64) -> f64 {

@@ -326,6 +326,7 @@ impl Sampler for FisherScoring {
         ),
         default_warmup: 200,
         decides_warmup: false,
+        negative_control: false,
     };
 
     fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {

@@ -123,6 +123,7 @@ impl Sampler for Gibbs {
         bias: None,
         default_warmup: 1000,
         decides_warmup: false,
+        negative_control: false,
     };
 
     fn configure(settings: &Settings, _target: &Target) -> Result<Config, SettingError> {

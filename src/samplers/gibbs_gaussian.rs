@@ -88,6 +88,7 @@ impl Sampler for GibbsGaussian {
         ),
         default_warmup: 500,
         decides_warmup: false,
+        negative_control: false,
     };
 
     fn suits(model: &dyn Model) -> Result<(), String> {

@@ -97,6 +97,7 @@ impl Sampler for GibbsMixed {
         bias: None,
         default_warmup: 500,
         decides_warmup: false,
+        negative_control: false,
     };
 
     fn suits(model: &dyn Model) -> Result<(), String> {

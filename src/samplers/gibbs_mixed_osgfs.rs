@@ -137,6 +137,7 @@ impl Sampler for GibbsMixedOsgfs {
         ),
         default_warmup: 1000,
         decides_warmup: false,
+        negative_control: false,
     };
 
     fn suits(model: &dyn Model) -> Result<(), String> {

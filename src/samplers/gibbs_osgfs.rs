@@ -277,6 +277,7 @@ impl Sampler for GibbsOsgfs {
         ),
         default_warmup: 1000,
         decides_warmup: false,
+        negative_control: false,
     };
 
     fn suits(model: &dyn Model) -> Result<(), String> {

@@ -163,6 +163,7 @@ impl Sampler for Hmc {
         bias: None,
         default_warmup: 1000,
         decides_warmup: false,
+        negative_control: false,
     };
 
     fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {

@@ -77,6 +77,7 @@ impl Variant for Perturbed {
         ),
         default_warmup: 500,
         decides_warmup: false,
+        negative_control: false,
     };
     const SIGNED: bool = false;
 

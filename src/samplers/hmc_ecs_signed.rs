@@ -84,6 +84,7 @@ impl Variant for Signed {
         bias: None,
         default_warmup: 500,
         decides_warmup: false,
+        negative_control: false,
     };
     const SIGNED: bool = true;
 

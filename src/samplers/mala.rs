@@ -404,6 +404,7 @@ impl Variant for Adjusted {
         bias: None,
         default_warmup: 1000,
         decides_warmup: false,
+        negative_control: false,
     };
 
     fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
@@ -430,6 +431,7 @@ impl Variant for Unadjusted {
         ),
         default_warmup: 200,
         decides_warmup: false,
+        negative_control: false,
     };
 
     fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {

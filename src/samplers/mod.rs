@@ -288,6 +288,8 @@ pub struct SamplerSpec {
     pub default_warmup: u64,
     /// Whether it decides itself when the warm-up ends ([`Sampler::ready`]).
     pub decides_warmup: bool,
+    /// Whether it does not sample the posterior at all and is there to be seen failing.
+    pub negative_control: bool,
 }
 
 /// Reads or writes every number of a state, once, in a fixed order: saving, restoring and inspecting are one function.

@@ -76,6 +76,7 @@ impl Variant for Doubling {
         ),
         default_warmup: 500,
         decides_warmup: false,
+        negative_control: false,
     };
     const SIGNED: bool = false;
 

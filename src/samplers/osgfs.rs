@@ -200,6 +200,7 @@ impl Sampler for Osgfs {
         ),
         default_warmup: 2_000,
         decides_warmup: true,
+        negative_control: false,
     };
 
     fn configure(settings: &Settings, target: &Target) -> Result<OsgfsConfig, SettingError> {

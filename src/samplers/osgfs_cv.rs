@@ -102,6 +102,7 @@ impl Sampler for OsgfsCv {
         ),
         default_warmup: 500,
         decides_warmup: true,
+        negative_control: false,
     };
 
     fn configure(settings: &Settings, target: &Target) -> Result<OsgfsCvConfig, SettingError> {

@@ -114,6 +114,7 @@ impl Sampler for Psgld {
         ),
         default_warmup: 200,
         decides_warmup: false,
+        negative_control: false,
     };
 
     fn configure(settings: &Settings, target: &Target) -> Result<PsgldConfig, SettingError> {

@@ -149,6 +149,7 @@ impl Sampler for Metropolis {
         bias: None,
         default_warmup: 1000,
         decides_warmup: false,
+        negative_control: false,
     };
 
     fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {

@@ -107,6 +107,7 @@ impl Sampler for SagaLd {
         ),
         default_warmup: 200,
         decides_warmup: false,
+        negative_control: false,
     };
 
     fn suits(model: &dyn Model) -> Result<(), String> {

@@ -224,6 +224,7 @@ impl Variant for Plain {
         ),
         default_warmup: 200,
         decides_warmup: false,
+        negative_control: false,
     };
 
     fn drift(alpha: f64, _count: f64, estimate: f64) -> (f64, f64) {
@@ -265,6 +266,7 @@ impl Variant for Centred {
         ),
         default_warmup: 200,
         decides_warmup: false,
+        negative_control: false,
     };
 
     fn drift(alpha: f64, count: f64, estimate: f64) -> (f64, f64) {

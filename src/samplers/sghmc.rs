@@ -300,6 +300,7 @@ impl Variant for Plain {
         ),
         default_warmup: 200,
         decides_warmup: false,
+        negative_control: false,
     };
 }
 
@@ -324,6 +325,7 @@ impl Variant for Centred {
         ),
         default_warmup: 200,
         decides_warmup: false,
+        negative_control: false,
     };
 }
 

@@ -44,7 +44,7 @@ impl Sampler for SghmcNaive {
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sghmc-naive",
         family: Family::Momentum,
-        title: "Naive SGHMC (negative control)",
+        title: "Naive SGHMC",
         about: "Hamiltonian dynamics with noise and without friction: does NOT sample the posterior; for seeing how that looks",
         cite: "the method that Chen, Fox, Guestrin, \"Stochastic gradient Hamiltonian Monte Carlo\", ICML 2014, warn of",
         formula: "z' = z + ε r; r' = r + ε ĝ(z') + sqrt(2ε) n, mass matrix H",
@@ -58,6 +58,7 @@ impl Sampler for SghmcNaive {
         ),
         default_warmup: 200,
         decides_warmup: false,
+        negative_control: true,
     };
 
     fn configure(settings: &Settings, target: &Target) -> Result<SghmcNaiveConfig, SettingError> {

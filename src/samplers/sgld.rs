@@ -170,6 +170,7 @@ impl Variant for Plain {
         ),
         default_warmup: 200,
         decides_warmup: false,
+        negative_control: false,
     };
 }
 
@@ -205,6 +206,7 @@ impl Variant for Centred {
         ),
         default_warmup: 200,
         decides_warmup: false,
+        negative_control: false,
     };
 }
 

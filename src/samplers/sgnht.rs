@@ -241,6 +241,7 @@ impl Variant for Plain {
         ),
         default_warmup: 200,
         decides_warmup: false,
+        negative_control: false,
     };
 }
 
@@ -265,6 +266,7 @@ impl Variant for Centred {
         ),
         default_warmup: 200,
         decides_warmup: false,
+        negative_control: false,
     };
 }
 

@@ -117,6 +117,7 @@ impl Sampler for SgrldSimplex {
         ),
         default_warmup: 500,
         decides_warmup: false,
+        negative_control: false,
     };
     const ON_SIMPLEX: bool = true;
 

@@ -125,6 +125,7 @@ impl Sampler for Slice {
         bias: None,
         default_warmup: 500,
         decides_warmup: false,
+        negative_control: false,
     };
 
     fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {

@@ -94,6 +94,7 @@ impl Sampler for SvrgLd {
         ),
         default_warmup: 200,
         decides_warmup: false,
+        negative_control: false,
     };
 
     fn configure(settings: &Settings, target: &Target) -> Result<SvrgConfig, SettingError> {

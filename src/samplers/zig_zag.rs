@@ -66,6 +66,7 @@ impl Motion for Flip {
         bias: None,
         default_warmup: 100,
         decides_warmup: false,
+        negative_control: false,
     };
     const REFRESHED: bool = false;
 

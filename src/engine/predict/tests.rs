@@ -336,7 +336,7 @@ fn all_templates_predict_what_they_simulate() {
             let made = predict(&fitted, &[&draws], &[], None, PredictOptions::default()).unwrap();
             // The design's rows are shuffled; those of predictions are in the order of the file.
             let loaded = load_any(&source);
-            let frame = job::model_frame(&recipe).unwrap();
+            let frame = job::model_frame(&recipe, &loaded.table).unwrap();
             let (design, _) = Design::build(&loaded.table, &frame).unwrap();
             let rows: Vec<u32> = (0..4).collect();
             let (mut sums, mut squares) = ([0.0; 4], [0.0; 4]);

@@ -9,7 +9,7 @@ use super::page::{page_head, problem_banner};
 use crate::app::comparing::Comparison;
 use crate::app::{AppState, Command, Page};
 use crate::diagnostics::verdict::RHAT_LIMIT;
-use crate::engine::comparison::{Measured, Row};
+use crate::engine::comparison::{Measured, Row, unit_of_cost};
 use crate::samplers;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
@@ -74,7 +74,9 @@ impl Column {
             Self::Cost => {
                 "Passes over the data per effective draw, warm-up included: does not depend on the machine"
             }
-            Self::Relative => "The same as a multiple of the cheapest sampler's",
+            Self::Relative => {
+                "The same as a multiple of that of HMC-ECS, where that was run, else of the cheapest sampler's"
+            }
             Self::Seconds => "Time of the run, warm-up included",
         }
     }
@@ -101,7 +103,7 @@ impl Column {
         }
     }
 
-    fn text(self, m: &Measured, num_obs: Option<usize>, cheapest: f64) -> String {
+    fn text(self, m: &Measured, num_obs: Option<usize>, unit: f64) -> String {
         match self {
             Self::Shift => number::fixed(m.mean_shift, 3),
             Self::SdRatio => format!(
@@ -115,7 +117,7 @@ impl Column {
             Self::Cost => num_obs.map_or(number::NOT_AVAILABLE.to_owned(), |rows| {
                 number::significant(m.rows_per_ess / rows as f64, 3)
             }),
-            Self::Relative => format!("× {}", number::significant(m.rows_per_ess / cheapest, 3)),
+            Self::Relative => format!("× {}", number::significant(m.rows_per_ess / unit, 3)),
             Self::Seconds => number::duration(m.seconds),
         }
     }
@@ -288,11 +290,8 @@ fn table_ui(
     out: &mut Outbox,
 ) {
     let t = tokens();
-    let cheapest = rows
-        .iter()
-        .filter_map(|row| row.outcome.as_ref().ok())
-        .map(|measured| measured.rows_per_ess)
-        .fold(f64::INFINITY, f64::min);
+    let unit = unit_of_cost(rows);
+    let unit_cost = unit.map_or(f64::NAN, |(_, cost)| cost);
     let chosen = state
         .document
         .as_ref()
@@ -354,7 +353,7 @@ fn table_ui(
                                 } else {
                                     Tone::Secondary
                                 };
-                                number_cell(ui, &column.text(measured, num_obs, cheapest), tone);
+                                number_cell(ui, &column.text(measured, num_obs, unit_cost), tone);
                             });
                         }
                     }

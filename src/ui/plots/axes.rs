@@ -25,6 +25,11 @@ pub enum YAxis {
     Log,
 }
 
+/// Width of a title that leaves room for labels beside it in the narrowest pane.
+const WIDEST_TITLE: f32 = 160.0;
+/// Height that a title takes below the labels.
+const TITLE_LINE: f32 = 16.0;
+
 /// What the frame of a plot needs to know.
 #[derive(Clone, Debug)]
 pub struct Axes<'a> {
@@ -85,6 +90,13 @@ impl<'a> Axes<'a> {
         }
     }
 
+    /// Whether the title is so long that it would hide labels and needs a line of its own.
+    fn title_below(&self, ui: &Ui) -> bool {
+        let color = Palette::of(ui).text_secondary;
+        let title = paint::line(ui, self.x_title, Text::Caption, color, f32::INFINITY);
+        self.x_labels && title.size().x > WIDEST_TITLE
+    }
+
     /// Width of the data area in a frame as wide as the rest of `ui`.
     pub fn plot_width(&self, ui: &Ui) -> f32 {
         (ui.available_width() - self.margin.sum().x).max(1.0)
@@ -113,7 +125,10 @@ pub fn show<'a>(
     let t = tokens();
     let width = ui.available_width();
     let (outer, _) = ui.allocate_exact_size(vec2(width, height), Sense::hover());
-    let inner = outer - axes.margin;
+    let mut inner = outer - axes.margin;
+    if axes.title_below(ui) {
+        inner.max.y -= TITLE_LINE;
+    }
     let inner = Rect::from_min_max(inner.min, inner.max.max(inner.min + vec2(1.0, 1.0)));
 
     let y_target = (inner.height() / 18.0).clamp(2.0, 5.0) as usize;
@@ -239,7 +254,11 @@ fn paint_axes(
     let mut limit = outer.right();
     if !axes.x_title.is_empty() {
         let title = label(axes.x_title);
-        limit = paint::right_center(painter, frame.right(), text_y, title).left() - 6.0;
+        if axes.title_below(ui) {
+            paint::right_center(painter, frame.right(), text_y + TITLE_LINE, title);
+        } else {
+            limit = paint::right_center(painter, frame.right(), text_y, title).left() - 6.0;
+        }
     }
     let bounds = transform.bounds();
     let target = (frame.width() / 60.0).clamp(2.0, 6.0) as usize;

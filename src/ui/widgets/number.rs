@@ -4,8 +4,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Narrow no-break space: between thousands, and between a number and its unit.
-pub const NARROW: char = '\u{202f}';
+pub use crate::base::numerals::NARROW;
+
 /// The minus sign.
 pub const MINUS: char = '\u{2212}';
 /// What stands where a value is not defined; the reason goes into a tooltip.

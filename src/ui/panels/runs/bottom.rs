@@ -137,10 +137,10 @@ fn messages_ui(ui: &mut Ui, lines: &[Line<'_>], live: bool) -> bool {
             ui.spacing_mut().item_spacing.y = 0.0;
             for line in &lines[range] {
                 let able = live && line.warning.code == anchor_check::CODE;
-                let text = match &line.warning.remedy {
-                    _ if able => line.warning.message.clone(),
-                    Some(remedy) => format!("{}; {remedy}", line.warning.message),
-                    None => line.warning.message.clone(),
+                let text = if able {
+                    line.warning.message.clone()
+                } else {
+                    line.warning.to_string()
                 };
                 let shown = MessageRow {
                     kind: match line.warning.severity {

@@ -193,7 +193,7 @@ fn trace_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
     }
     let info = of.entry.info_names();
     let summary = format!(
-        "Trace of {}, {} chains, {} draws each",
+        "Trace of {}, {} chains, at least {} draws each",
         of.name,
         chains.len(),
         of.run.draws_per_chain()

@@ -152,10 +152,17 @@ fn caption(entry: &RunEntry) -> String {
     let chains = view.chains.len();
     let plural = if chains == 1 { "chain" } else { "chains" };
     let drawn = number::integer(view.draws_per_chain() as u64);
+    let most = view.usable().map(|chain| chain.draws.draws.len()).max();
+    let most = number::integer(most.unwrap_or(0) as u64);
+    let lengths = if most == drawn {
+        drawn.clone()
+    } else {
+        format!("{drawn} to {most}")
+    };
     match view.state {
         RunState::Finished(reason) => {
             parts.push(format!(
-                "Finished, {chains} {plural} of {drawn} draws in {}",
+                "Finished, {chains} {plural} of {lengths} draws in {}",
                 number::duration(view.elapsed_secs)
             ));
             parts.push(reason.sentence().to_owned());

@@ -5,7 +5,7 @@ use eframe::egui::{Align, Frame, Layout, Margin, Rect, Ui, pos2};
 use super::words;
 use crate::app::RunEntry;
 use crate::diagnostics::SummaryRow;
-use crate::diagnostics::verdict::{RHAT_LIMIT, draws_to_target};
+use crate::diagnostics::verdict::{Precision, RHAT_LIMIT};
 use crate::engine::Report;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{name, number, paint, value_row};
@@ -84,12 +84,11 @@ fn rows(
         _ => missing,
     };
     let wanted = entry.view().map_or(0.0, |view| words::ess_wanted(&view));
-    let needed = match draws_to_target(
-        std::slice::from_ref(row),
-        report.draws_per_chain,
-        wanted,
-        RHAT_LIMIT,
-    ) {
+    let precision = Precision {
+        ess: Some(wanted),
+        rhat: RHAT_LIMIT,
+    };
+    let needed = match precision.draws_needed(std::slice::from_ref(row), report.draws_per_chain) {
         Some(0) => "none".to_owned(),
         Some(draws) => format!("about {} per chain", number::integer(round(draws))),
         None => number::NOT_AVAILABLE.to_owned(),

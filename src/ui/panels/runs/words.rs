@@ -194,9 +194,9 @@ pub fn stop_rule(run: &crate::engine::recipe::RunSection) -> String {
     use crate::ui::widgets::number;
     let mut rules = Vec::new();
     if run.draws_of_chains.is_none() {
-        if run.target_ess.is_some() || run.target_rhat.is_some() {
-            let rhat = number::fixed(run.target_rhat.unwrap_or(RHAT_LIMIT), 2);
-            let ess = run.target_ess.map(number::ess);
+        if let Some(precision) = run.precision() {
+            let rhat = number::fixed(precision.rhat, 2);
+            let ess = precision.ess.map(number::ess);
             rules.push(match ess {
                 Some(ess) => format!("R-hat {rhat} and ESS {ess}"),
                 None => format!("R-hat {rhat}"),

@@ -19,6 +19,8 @@ struct Card<'a> {
     /// `Some(reason)` for approximate samplers, `None` for exact ones and for auto.
     bias: Option<&'a str>,
     exact: bool,
+    /// Whether it is there to be seen failing.
+    control: bool,
     reason: Option<String>,
     /// Why it cannot be chosen for this model, if it cannot.
     refusal: Option<String>,
@@ -60,6 +62,7 @@ pub fn cards_ui(
             about: "An exact sampler as long as it is affordable, then the one with the smallest bias",
             bias: None,
             exact: false,
+            control: false,
             reason: Some(auto_reason(state, recipe)),
             refusal: None,
             recommended: false,
@@ -81,6 +84,7 @@ pub fn cards_ui(
             about: spec.about,
             bias: spec.bias,
             exact: spec.bias.is_none(),
+            control: spec.negative_control,
             reason,
             refusal: state.check.as_ref().and_then(|check| {
                 let (_id, why) = check.unsuitable.iter().find(|(id, _why)| *id == spec.id)?;
@@ -284,20 +288,15 @@ fn card_ui(ui: &mut Ui, card: &Card<'_>, chosen: &str, out: &mut Outbox) {
             let line = vec2(ui.available_width(), t.size.chip);
             ui.allocate_ui_with_layout(line, Layout::left_to_right(Align::Center), |ui| {
                 ui.spacing_mut().item_spacing.x = t.space.x2;
-                // A title says so in brackets, where it would be cut first; a badge has room.
-                let (title, control) = match card.title.strip_suffix(" (negative control)") {
-                    Some(title) => (title, true),
-                    None => (card.title, false),
-                };
-                let badges = match (control, card.recommended) {
+                let badges = match (card.control, card.recommended) {
                     (true, _) => 150.0,
                     (false, true) => 190.0,
                     (false, false) => 110.0,
                 };
                 let room = (ui.available_width() - badges).max(80.0);
-                let galley = paint::line(ui, title, Text::Heading, colors.text_primary, room);
+                let galley = paint::line(ui, card.title, Text::Heading, colors.text_primary, room);
                 ui.add(eframe::egui::Label::new(galley).selectable(false));
-                if control {
+                if card.control {
                     badge_with(ui, VerdictKind::Bad, "Negative control");
                 } else if card.bias.is_some() {
                     badge_with(ui, VerdictKind::NotCertified, "Approximate");

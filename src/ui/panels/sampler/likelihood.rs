@@ -167,9 +167,7 @@ fn result_ui(ui: &mut Ui, done: &LikelihoodFit) {
         widgets::sentence(ui, &sentence, Text::Body);
     }
     for warning in &fit.warnings {
-        let remedy = warning.remedy.as_deref();
-        let remedy = remedy.map_or(String::new(), |text| format!("; {text}"));
-        widgets::sentence(ui, &format!("{}{remedy}", warning.message), Text::Body);
+        widgets::sentence(ui, &warning.to_string(), Text::Body);
     }
     fixed_ui(ui, done);
     variance_ui(ui, done);

@@ -5,7 +5,7 @@ use eframe::egui::{Align, Layout, Sense, Ui, vec2};
 use crate::app::Command;
 use crate::diagnostics::verdict::{ADVISED_CHAINS, ESS_PER_CHAIN, RHAT_LIMIT};
 use crate::engine::Recipe;
-use crate::engine::recipe::{MAX_CHAINS, RunSection};
+use crate::engine::recipe::{DEFAULT_DRAWS, MAX_CHAINS, PRECISION_DRAWS, RunSection};
 use crate::samplers;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
@@ -32,7 +32,7 @@ enum Stop {
 
 impl Stop {
     fn of(run: &RunSection) -> Self {
-        if run.target_ess.is_some() || run.target_rhat.is_some() {
+        if run.precision().is_some() {
             Self::Precision
         } else if run.max_seconds.is_some() {
             Self::Time
@@ -165,6 +165,10 @@ fn stop_ui(ui: &mut Ui, run: &mut RunSection) {
             .option(Stop::Precision, "Precision")
             .show(ui);
         if choice.changed() {
+            // The room that a precision was given is not wanted without it.
+            if run.precision().is_some() && run.draws == PRECISION_DRAWS {
+                run.draws = DEFAULT_DRAWS;
+            }
             run.max_seconds = None;
             run.target_ess = None;
             run.target_rhat = None;
@@ -174,18 +178,25 @@ fn stop_ui(ui: &mut Ui, run: &mut RunSection) {
                 Stop::Precision => {
                     run.target_ess = Some(ESS_PER_CHAIN * run.chains as f64);
                     run.target_rhat = Some(RHAT_LIMIT);
+                    run.leave_room();
                 }
             }
         }
     });
-    let most = if stop == Stop::Draws {
-        "Kept draws of each chain"
-    } else {
-        "Kept draws of each chain at most"
+    let (label, hint) = match stop {
+        Stop::Draws => ("Draws", "Kept draws of each chain"),
+        Stop::Time => (
+            "Draws at most",
+            "Kept draws of each chain, should there be time left",
+        ),
+        Stop::Precision => (
+            "Draws at most",
+            "Kept draws of each chain, should it not be precise enough before; the end says so",
+        ),
     };
-    row_ui(ui, "Draws", most, |ui| {
+    row_ui(ui, label, hint, |ui| {
         let mut value = run.draws as f64;
-        if field(ui, "Draws", &mut value, 1.0, MAX_DRAWS) {
+        if field(ui, label, &mut value, 1.0, MAX_DRAWS) {
             run.draws = value as u64;
         }
     });
@@ -211,6 +222,7 @@ fn stop_ui(ui: &mut Ui, run: &mut RunSection) {
                 let mut value = run.target_ess.unwrap_or(ESS_PER_CHAIN * run.chains as f64);
                 if field(ui, "Effective draws", &mut value, 1.0, MAX_DRAWS) {
                     run.target_ess = Some(value);
+                    run.leave_room();
                 }
             },
         );

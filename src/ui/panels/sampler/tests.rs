@@ -194,9 +194,13 @@ fn stop_rules_and_seed_change_the_run() {
     harness.run_steps(3);
     assert_eq!(run(&harness).target_ess, Some(400.0));
     assert_eq!(run(&harness).target_rhat, Some(1.01));
+    // As much room as the command line leaves, and in sight.
+    assert_eq!(run(&harness).draws, 10_000);
+    harness.get_by_label("Draws at most");
     harness.get_by_label("Time").click();
     harness.run_steps(3);
     assert_eq!(run(&harness).target_ess, None);
+    assert_eq!(run(&harness).draws, 1000);
     assert_eq!(run(&harness).max_seconds, Some(60.0));
     harness.get_by_role_and_label(Role::Button, "Run").click();
     harness.run_steps(2);
@@ -268,9 +272,7 @@ fn a_formula_with_groups_can_be_fitted_by_likelihood() {
 #[test]
 fn the_negative_control_has_a_badge_of_its_own() {
     let harness = page(Session::with_draft("churn"));
-    let controls = REGISTRY
-        .iter()
-        .filter(|entry| entry.spec.title.contains("negative control"));
+    let controls = REGISTRY.iter().filter(|entry| entry.spec.negative_control);
     let badges = harness.query_all_by_label("Negative control");
     assert_eq!(badges.count(), controls.count());
     harness.get_by_label("Negative control");

@@ -9,7 +9,8 @@
 //! 1. For each term and group: r_t[g] by a step of OSGFS on its conditional, whose prior N(0, Σ_t) is the
 //!    report's "strong prior": r' = r + D ĝ + N(0, 2D − (n²/|S|) D C D − D H D) with ĝ from |S| of the group's n rows,
 //!    H = n C + Σ_t⁻¹, and C the covariance of row gradients, averaged over warm-up. Groups of at most |S| rows use all
-//!    of them, with n C the curvature of the rows.
+//!    of them, with n C the curvature of the rows. The first half of warm-up, which is forgotten, uses a C under which no
+//!    predictor moves by much more than 1 a step: far from the mode C itself of counts would stop chains or let them run away.
 //! 2. β and the family's auxiliary coordinate by the same step on all rows, |S| times the number of groups of them.
 //! 3. Along directions that leave every predictor as it is, between coefficients and effects ([`super::mixed::shifts`])
 //!    and between nested groups ([`super::mixed::nesting`]): exactly, without rows.

@@ -9,7 +9,8 @@
 //! 1. For each term and group: r_t[g] by a step of OSGFS on its conditional, whose prior N(0, Σ_t) is the
 //!    report's "strong prior": r' = r + D ĝ + N(0, 2D − (n²/|S|) D C D − D H D) with ĝ from |S| of the group's n rows,
 //!    H = n C + Σ_t⁻¹, and C the covariance of row gradients, averaged over warm-up. Groups of at most |S| rows use all
-//!    of them, with n C the curvature of the rows.
+//!    of them, with n C the curvature of the rows. The first half of warm-up, which is forgotten, uses a C under which no
+//!    predictor moves by much more than 1 a step: far from the mode C itself of counts would stop chains or let them run away.
 //! 2. β and the family's auxiliary coordinate by the same step on all rows, |S| times the number of groups of them.
 //! 3. Along directions that leave every predictor as it is, between coefficients and effects ([`super::mixed::shifts`])
 //!    and between nested groups ([`super::mixed::nesting`]): exactly, without rows.
@@ -422,8 +423,9 @@ impl Unit {
         let (n, dim) = (self.num_rows, self.at.len());
         let all = self.batch == n;
         let learns = at.phase != Phase::Draw;
-        // Rows that are fitted badly have little curvature, and steps of Newton's size would run away: the first half
-        // of warm-up adds the squares of row gradients, and is forgotten.
+        // Where rows are fitted badly neither their curvature nor the spread of their gradients says how far to go: the one
+        // may vanish, so that steps run away, and the other of counts grows with the square of what is expected, so that
+        // chains stand still for ever. The first half of warm-up makes small steps instead, and is forgotten.
         let early = match at.phase {
             Phase::Warmup {
                 length: Some(length),
@@ -446,18 +448,22 @@ impl Unit {
         }
         check_gradient(&self.grad, at.iter)?;
         let exact = all && term.is_some();
-        if let (true, Some(term)) = (exact, term) {
+        if early {
+            let rows = Rows::Pick(&self.picks);
+            view.curvatures(head, effects, rows, &mut self.scratch, &mut self.curvatures);
+            self.bound_curvature(view, term);
+        } else if let (true, Some(term)) = (exact, term) {
             if learns || self.covariance.minibatches == 0 {
                 let rows = Rows::Pick(&self.picks);
                 view.curvatures(head, effects, rows, &mut self.scratch, &mut self.curvatures);
-                self.learn_curvature(term, early);
+                self.learn_curvature(term);
             }
         } else if learns || !self.knows_covariance() {
             self.covariance.learn(&mut self.scores);
         }
         let share = self.batch as f64 / n.max(1) as f64;
         self.report = [f64::NAN, f64::NAN, share];
-        if !exact && !self.knows_covariance() {
+        if !early && !exact && !self.knows_covariance() {
             return Ok(());
         }
         let noise = if all { 0.0 } else { factor };
@@ -516,27 +522,51 @@ impl Unit {
         self.covariance.minibatches as usize * self.batch >= ROWS_PER_PARAMETER * self.at.len()
     }
 
-    /// The running average of the curvature of all rows over n, `early` with the squares of row gradients.
-    fn learn_curvature(&mut self, term: &GroupTerm, early: bool) {
+    /// The running average of the curvature of all rows over n.
+    fn learn_curvature(&mut self, term: &GroupTerm) {
         let dim = self.at.len();
         self.hessian.fill(0.0);
         for (k, &row) in self.picks.iter().enumerate() {
-            let (z, score) = (
-                term.row(row as usize).0,
-                &self.scores[k * dim..(k + 1) * dim],
-            );
+            let z = term.row(row as usize).0;
             for i in 0..dim {
                 let line = &mut self.hessian[i * dim..(i + 1) * dim];
                 axpy(self.curvatures[k] * z[i], z, line);
-                if early {
-                    axpy(score[i], score, line);
-                }
             }
         }
         self.covariance.minibatches += 1;
         let share = 1.0 / self.covariance.minibatches as f64;
         for (old, new) in self.covariance.matrix.iter_mut().zip(&self.hessian) {
             *old += share * (new / self.num_rows.max(1) as f64 - *old);
+        }
+    }
+
+    /// What stands for C while rows may be fitted badly: (c_i + |s_i|) z_i z_i' averaged over the picked rows, with c_i the
+    /// curvature and s_i the slope of row i in its predictor, so that no step moves the predictors by much more than 1.
+    /// Half of it is new in each step, since it changes by orders of magnitude as the rows come to be fitted.
+    fn bound_curvature(&mut self, view: &dyn MixedEffects, term: Option<&GroupTerm>) {
+        let (dim, width) = (self.at.len(), 1 + view.num_auxiliaries());
+        self.hessian.fill(0.0);
+        let slopes = self.slopes.chunks_exact(width);
+        for ((&row, slopes), curvature) in self.picks.iter().zip(slopes).zip(&self.curvatures) {
+            let row = row as usize;
+            let z = term.map_or_else(|| view.covariates(row), |term| term.row(row).0);
+            let bound = curvature.abs() + slopes[0].abs();
+            for (i, z_i) in z.iter().enumerate() {
+                axpy(bound * z_i, z, &mut self.hessian[i * dim..][..z.len()]);
+            }
+            if term.is_none() && width == 2 {
+                self.hessian[dim * dim - 1] += slopes[1].abs();
+            }
+        }
+        self.covariance.minibatches += 1;
+        let share = if self.covariance.minibatches == 1 {
+            1.0
+        } else {
+            0.5
+        };
+        let rows = self.batch.max(1) as f64;
+        for (old, new) in self.covariance.matrix.iter_mut().zip(&self.hessian) {
+            *old += share * (new / rows - *old);
         }
     }
 }

@@ -221,6 +221,11 @@ fn fisher_scoring_within_gibbs_is_near_numpyro() {
 }
 
 #[test]
+fn fisher_scoring_within_gibbs_is_near_numpyro_for_poisson_counts() {
+    POISSON.is_near(&Run::new("gibbs-mixed-osgfs"), TALL_COUNTS, 2500, 0.1);
+}
+
+#[test]
 fn fisher_scoring_within_gibbs_is_near_numpyro_for_negative_binomial_counts() {
     NEGATIVE_BINOMIAL.is_near(&Run::new("gibbs-mixed-osgfs"), TALL_COUNTS, 2500, 0.1);
 }

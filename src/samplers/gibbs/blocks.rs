@@ -69,10 +69,16 @@ pub fn divide(chosen: &[Chosen], parts: &[Block]) -> Result<Vec<Division>, Setti
         })
     };
     for (block, name) in written(true) {
-        let part = parts.iter().position(|part| part.name == *name);
-        let owner = &mut owners[part.ok_or_else(|| unknown(name, parts))?];
-        if owner.replace(block).is_some() {
-            return Err(twice(name));
+        // Two terms of one grouping have one name.
+        let fits = parts.iter().zip(&mut owners);
+        let mut fits = fits.filter(|(part, _)| part.name == *name).peekable();
+        if fits.peek().is_none() {
+            return Err(unknown(name, parts));
+        }
+        for (_, owner) in fits {
+            if owner.replace(block).is_some() {
+                return Err(twice(name));
+            }
         }
     }
     let by_name = owners.clone();
@@ -224,6 +230,13 @@ mod tests {
         ] {
             assert_eq!(blocks(text).unwrap(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn terms_of_one_grouping_go_together() {
+        let parts = parts(&["b[x]", "r[g]", "r[g]"]);
+        let found = divide(&read("r[g]: hmc").unwrap(), &parts).unwrap();
+        assert_eq!(found, [(vec![1, 2], Some("hmc")), (vec![0], None)]);
     }
 
     #[test]

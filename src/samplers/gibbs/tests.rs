@@ -60,7 +60,7 @@ fn every_kernel_in_every_partition_leaves_a_correlated_gaussian_alone() {
     let model = correlated(&COVARIANCE, 3);
     let anchor = Arc::new(Anchor::at(model.as_ref(), &[0.0; 3]).unwrap());
     for kernel in KERNELS {
-        let apart = format!("theta[2]: {kernel}; *: {kernel}");
+        let apart = format!("u[2]: {kernel}; *: {kernel}");
         for blocks in ["single", "one", &apart] {
             for known in [true, false] {
                 let chains: Vec<Chain> = (1..=4)

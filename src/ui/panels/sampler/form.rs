@@ -158,7 +158,14 @@ pub fn setting_ui(
         ui.horizontal(|ui| {
             ui.add_space(LABEL + t.space.x3);
             ui.vertical(|ui| {
-                let text = format!("Default {}: {}", default_text(field), field.why);
+                let mut text = format!("Default {}: {}", default_text(field), field.why);
+                if let Kind::Text { words, example } = field.kind {
+                    // What may be typed cannot be seen otherwise.
+                    text.push_str(&format!(
+                        "; also {}, or such as `{example}`",
+                        words[1..].join(", ")
+                    ));
+                }
                 let width = ui.available_width();
                 let galley =
                     paint::paragraph(ui, &text, Text::Caption, colors.text_secondary, width);

@@ -95,6 +95,15 @@ impl Document {
         self.roles.response_use = response_use(&self.recipe.model);
     }
 
+    /// Keeps so many of the most frequent values of a predictor, or all.
+    pub fn set_top_levels(&mut self, column: &str, top: Option<usize>) {
+        let kept = &mut self.recipe.model.top_levels;
+        match top {
+            Some(top) => kept.insert(column.to_owned(), top),
+            None => kept.remove(column),
+        };
+    }
+
     /// Takes roles; the formula follows, and its group terms name what they must under this template.
     pub fn set_roles(&mut self, mut roles: Roles) {
         let formula = roles.to_formula().map(|mut formula| {

@@ -22,6 +22,7 @@ pub(super) enum DocumentChange {
     Levels(Vec<String>),
     Reference(String, String),
     Categorical(String, bool),
+    TopLevels(String, Option<usize>),
     Standardize(bool),
     Scale(crate::engine::recipe::Scale),
     Prior(String, Option<String>),
@@ -45,6 +46,7 @@ impl DocumentChange {
             Command::SetLevels(levels) => Self::Levels(levels),
             Command::SetReference(column, level) => Self::Reference(column, level),
             Command::SetCategorical(column, on) => Self::Categorical(column, on),
+            Command::SetTopLevels(column, top) => Self::TopLevels(column, top),
             Command::SetStandardize(on) => Self::Standardize(on),
             Command::SetScale(scale) => Self::Scale(scale),
             Command::SetPrior(key, text) => Self::Prior(key, text),
@@ -163,6 +165,7 @@ pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: 
                 recipe.model.categorical.remove(&column);
             }
         }
+        DocumentChange::TopLevels(column, top) => document.set_top_levels(&column, top),
         DocumentChange::Standardize(on) => recipe.model.standardize = on,
         DocumentChange::Scale(scale) => recipe.report.scale = scale,
         DocumentChange::Prior(key, Some(text)) => {
@@ -229,15 +232,19 @@ pub(super) fn convert(
             state.pending_role = Some((column.to_owned(), role));
             update(state, Command::SetImport(options), fx);
         }
-        Conversion::TreatAsCategorical => {
+        Conversion::TreatAsCategorical | Conversion::KeepTop(_) => {
             let Some(before) = state.document.clone() else {
                 return;
             };
             let mut document = before.clone();
-            document.recipe.model.categorical.insert(column.to_owned());
+            if let Conversion::KeepTop(top) = conversion {
+                document.set_top_levels(column, Some(*top));
+            } else {
+                document.recipe.model.categorical.insert(column.to_owned());
+            }
             let mut roles = document.roles.clone();
             roles.remove(column);
-            // Categories can be a predictor whatever the column's type, which is what the offer was about.
+            // Categories can be a predictor whatever the column holds, which is what the offer was about.
             roles.predictors.push(Factor::Column(column.to_owned()));
             document.set_roles(roles);
             state.history.note(before);

@@ -6,7 +6,9 @@ use crate::base::reporter::Warning;
 use crate::base::settings::Value;
 use crate::data::formula::{Factor, Formula, Function, Response, Trials, quote_term};
 use crate::data::load::Loaded;
-use crate::data::roles::{Role, check_role};
+use crate::data::rare::TOP;
+use crate::data::roles::{Role, check_role, keep_top};
+use crate::data::terms::MAX_LEVELS;
 use crate::models;
 use crate::models::choice::choose;
 
@@ -43,6 +45,7 @@ impl Remedy {
                 Command::SetFormula(text) => document.set_formula(&text),
                 Command::SetTemplate(id) => document.set_template(id),
                 Command::SetModelSetting(key, value) => document.set_model_setting(&key, value),
+                Command::SetTopLevels(column, top) => document.set_top_levels(&column, top),
                 _ => {}
             }
         }
@@ -82,6 +85,11 @@ pub(super) fn of_warning(warning: &Warning, document: &Document, loaded: &Loaded
         "more-effects-than-rows" => found.push(draft.intercept_only(subject)),
         "constant-in-groups" => found.push(draft.same_in_all_groups(warning)),
         "overdispersion" => found.push(draft.negative_binomial()),
+        "rare-levels" => {
+            found.push(draft.keep_top(subject));
+            found.push(draft.column_as_group(subject));
+        }
+        "merged-levels" => found.push(draft.keep_all(subject)),
         _ => {}
     }
     found.into_iter().flatten().collect()
@@ -344,6 +352,7 @@ impl Draft<'_> {
             };
             if check_role(table, column, Role::Predictor).is_err() {
                 found.push(self.column_as_group(column));
+                found.push(self.keep_top(column));
                 found.push(self.without_column(column));
             } else if table.few_levels(col, 1).is_some() {
                 found.push(self.without_column(column));
@@ -384,6 +393,35 @@ impl Draft<'_> {
             found.push(Some(Remedy::formula(label, &plain)));
         }
         found.into_iter().flatten().collect()
+    }
+
+    /// Rare values of a predictor merged; frequent ones must be so.
+    fn keep_top(&self, column: &str) -> Option<Remedy> {
+        let table = &self.loaded.table;
+        let labels = table.labels(table.index_of(column, "").ok()?);
+        let mut counts = vec![0_usize; labels.levels.len()];
+        for &code in &labels.codes {
+            if let Some(count) = counts.get_mut(code as usize) {
+                *count += 1;
+            }
+        }
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        let repeats = counts.len() > TOP + 1 && counts[TOP - 1] > 1;
+        let keeps = self.document.recipe.model.top_levels.get(column);
+        (repeats && keeps.is_none_or(|&top| top > TOP)).then(|| Remedy {
+            label: keep_top(TOP, column),
+            commands: vec![Command::SetTopLevels(column.to_owned(), Some(TOP))],
+        })
+    }
+
+    /// All values of a predictor again, where there are not too many.
+    fn keep_all(&self, column: &str) -> Option<Remedy> {
+        let table = &self.loaded.table;
+        let col = table.index_of(column, "").ok()?;
+        table.few_levels(col, MAX_LEVELS).map(|_levels| Remedy {
+            label: format!("Use all values of {column}"),
+            commands: vec![Command::SetTopLevels(column.to_owned(), None)],
+        })
     }
 
     /// A predictor of many texts as a group.
@@ -599,6 +637,78 @@ mod tests {
             &["Leave one out"],
             "dp-mixture: ~ x",
         );
+    }
+
+    /// 2,600 rows: 40 frequent values and `rare` that occur once, or in `rare` below as many rows as there are.
+    fn agents(rare: u32) -> String {
+        let mut text = String::from("y,agent\n");
+        for i in 0..2600_u32 {
+            let agent = match i % 2 {
+                1 if i / 2 < rare => format!("u{i}"),
+                _ => format!("a{}", (i / 2) % 40),
+            };
+            text.push_str(&format!("{},{agent}\n", (i * 7919) % 101));
+        }
+        text
+    }
+
+    #[test]
+    fn rare_values_of_a_predictor_can_be_merged_and_told_apart_again() {
+        // Too many for a predictor.
+        let mut session = draft(&agents(1300), "linear", None, "y ~ agent");
+        let check = session.state.check.clone().unwrap();
+        let labels: Vec<&str> = check.ways_out.iter().map(|it| it.label.as_str()).collect();
+        let [group, keep, leave] = [
+            "Use agent as a group",
+            "Keep the 20 most frequent values of agent",
+            "Leave agent out",
+        ];
+        assert_eq!(labels, [group, keep, leave]);
+        session.send(check.ways_out[1].commands[0].clone());
+        let check = session.state.check.clone().unwrap();
+        assert_eq!(check.error, None);
+        let merged = check
+            .warnings
+            .iter()
+            .position(|it| it.code == "merged-levels");
+        let merged = merged.unwrap();
+        assert_eq!(
+            check.warnings[merged].message,
+            "Of `agent` the 20 most frequent values are kept, and 1320 others, 74.6 % of rows, are one value `other`"
+        );
+        // All values would be too many.
+        assert!(check.remedies[merged].is_empty());
+        assert_eq!(check.params.len(), 22);
+        assert_eq!(check.params[20].name, "b[agent=other]");
+        session.send(Command::SetTopLevels("agent".to_owned(), None));
+        assert!(session.state.check.clone().unwrap().error.is_some());
+
+        // Not too many, but too many of few rows.
+        let mut session = draft(&agents(300), "linear", None, "y ~ agent");
+        helps(
+            &mut session,
+            "rare-levels",
+            &[keep, group],
+            "linear: y ~ agent",
+        );
+        helps(
+            &mut session,
+            "merged-levels",
+            &["Use all values of agent"],
+            "linear: y ~ agent",
+        );
+        let check = session.state.check.unwrap();
+        assert!(check.warnings.iter().any(|it| it.code == "rare-levels"));
+        assert_eq!(check.params.len(), 341);
+
+        // A role that is refused offers the same.
+        let mut session = draft(&agents(1300), "linear", None, "y ~ 1");
+        session.send(Command::AssignRole("agent".to_owned(), Role::Predictor));
+        let (words, command) = session.state.toast.clone().unwrap().act.unwrap();
+        assert_eq!(words, keep);
+        session.send(command);
+        assert_eq!(session.state.check.clone().unwrap().error, None);
+        assert_eq!(formula_of(&session), "linear: y ~ agent");
     }
 
     #[test]

@@ -236,8 +236,8 @@ pub struct CalibrateArgs {
     /// Data file for covariates and groups, or sample:NAME for a bundled one; small built-in data if absent
     #[arg(long, value_name = "FILE")]
     pub data: Option<String>,
-    /// Model formula, such as 'y ~ x1 + x2'
-    #[arg(long, requires = "data")]
+    /// Model formula, such as 'y ~ x1 + x2'; the built-in data have y (yes or no), numbers x1 and x2, categories c, counts k, groups g
+    #[arg(long)]
     pub formula: Option<String>,
     /// Sampler, or auto
     #[arg(long)]

@@ -1,6 +1,6 @@
 //! The only place that prints.
 
-use std::io::Write as _;
+use std::io::{self, Write};
 
 /// Prints a result to standard output. A closed pipe ends the program quietly, as other tools do.
 pub fn result(text: &str) {
@@ -10,6 +10,14 @@ pub fn result(text: &str) {
         .and_then(|()| out.flush())
         .is_err()
     {
+        std::process::exit(0);
+    }
+}
+
+/// Prints a long result to standard output, piece by piece; a closed pipe as in [`result`].
+pub fn stream(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    if write(&mut out).and_then(|()| out.flush()).is_err() {
         std::process::exit(0);
     }
 }

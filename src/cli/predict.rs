@@ -1,17 +1,19 @@
 //! `predict`: expected outcomes and outcomes of rows, from a finished run.
 
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::args::{EffectsUsed, PredictArgs};
 use super::estimate::{fixed, significant};
-use super::{Failure, fit, output};
+use super::{Failure, fit, output, progress};
 use crate::data::response::ResponseKind;
 use crate::engine::predict::{Fitted, PredictControl, PredictError, PredictOptions, Predictions};
 use crate::export::{RunFolder, predictions as files};
 
 /// How often the terminal looks for an interruption.
 const LOOK_TIME: Duration = Duration::from_millis(5);
+/// Time between lines of progress.
+const LINE_TIME: Duration = Duration::from_secs(5);
 /// Rows printed where all are in a file.
 const ROWS_PRINTED: usize = 10;
 
@@ -38,9 +40,7 @@ pub fn predict(args: &PredictArgs) -> Result<(), Failure> {
             output::result(&format!("and {more} more in {}\n", path.display()));
         }
     } else {
-        let mut bytes = Vec::new();
-        files::write_csv(&predictions, &mut bytes).map_err(Failure::run)?;
-        output::result(&String::from_utf8_lossy(&bytes));
+        output::stream(|out| files::write_csv(&predictions, out));
     }
     note(&predictions);
     Ok(())
@@ -91,9 +91,27 @@ fn run(args: &PredictArgs) -> Result<Predictions, Failure> {
     };
     let result = std::thread::scope(|scope| {
         let worker = scope.spawn(work);
+        let mut told = Instant::now();
+        let mut began = None;
         while !worker.is_finished() {
             if interrupted.load(Ordering::Relaxed) {
                 control.cancel();
+            }
+            let done = f64::from(control.progress());
+            if done > 0.0 && began.is_none() {
+                began = Some(Instant::now());
+            }
+            if told.elapsed() >= LINE_TIME {
+                told = Instant::now();
+                let left = began.map(|began| began.elapsed().as_secs_f64() * (1.0 / done - 1.0));
+                output::note(&match left {
+                    Some(left) => format!(
+                        "{:.0} % of rows predicted ({} left)",
+                        100.0 * done,
+                        progress::duration(left)
+                    ),
+                    None => "Reading data and draws".to_owned(),
+                });
             }
             std::thread::sleep(LOOK_TIME);
         }

@@ -8,9 +8,10 @@ use super::design::Design;
 use super::error::DataError;
 use super::formula::{Factor, Trials};
 use super::frame::{FrameReader, ModelFrame, Predictors, complete_rows};
+use super::rare::OTHER;
 use super::response::ResponseKind;
 use super::table::{Labels, Table};
-use super::terms::{MAX_LEVELS, Predictor, categorical};
+use super::terms::Predictor;
 use super::transform::Transform;
 
 /// Levels named in a refusal.
@@ -76,11 +77,9 @@ impl Coding {
             if !reader.is_categorical(name) || categories.contains_key(name) {
                 continue;
             }
-            let labels = table.labels(table.index_of(name, "The formula")?);
-            let reference = frame.references.get(name).map(String::as_str);
             if let Predictor::Categorical {
                 levels, reference, ..
-            } = categorical(name, &labels, &design.row, reference, MAX_LEVELS)?
+            } = reader.category(name, &design.row)?.0
             {
                 categories.insert(name.to_owned(), (levels, reference));
             }
@@ -212,7 +211,10 @@ impl Coding {
             }
             let predictor = match factor {
                 Factor::Column(name) => match self.categories.get(name) {
-                    Some(known) => category(reader.table, name, known, rows)?,
+                    Some(known) => {
+                        let merges = reader.frame.top_levels.contains_key(name);
+                        category(reader.table, name, known, merges, rows)?
+                    }
                     None => Predictor::Numeric(numbers(reader.table, name, rows)?),
                 },
                 Factor::Call(..) => Predictor::Function(self.call(reader.table, factor, rows)?),
@@ -331,18 +333,21 @@ fn numbers(table: &Table, name: &str, rows: &[u32]) -> Result<Vec<f64>, DataErro
     Ok(rows.iter().map(|&row| numbers[row as usize]).collect())
 }
 
-/// A categorical column at `rows` in the levels of the fit.
+/// A categorical column at `rows` in the levels of the fit; a level that the fit did not keep is a rare one where it `merges`.
 fn category(
     table: &Table,
     name: &str,
     (levels, reference): &(Vec<String>, usize),
+    merges: bool,
     rows: &[u32],
 ) -> Result<Predictor, DataError> {
     let labels = table.labels(table.index_of(name, "The formula")?);
+    let place = |label: &str| levels.iter().position(|level| level == label);
+    let rare = merges.then(|| place(OTHER)).flatten();
     let code_of: Vec<Option<usize>> = labels
         .levels
         .iter()
-        .map(|label| levels.iter().position(|level| level == label))
+        .map(|label| place(label).or(rare))
         .collect();
     let code = |&row: &u32| {
         let label = labels.codes[row as usize] as usize;
@@ -497,6 +502,30 @@ mod tests {
         assert!(new.observed.unwrap()[0].is_nan());
         // Without groups neither their column nor those that vary by them are looked at.
         assert!(coding.code(&one, None, false).unwrap().terms.is_empty());
+    }
+
+    #[test]
+    fn rare_and_unknown_levels_are_one_where_they_were_merged() {
+        let (table, mut frame, _, _) = fitted();
+        frame.top_levels.insert("f".to_owned(), 1);
+        frame.references.insert("f".to_owned(), "c".to_owned());
+        frame.formula = "y ~ f".parse().unwrap();
+        let (design, report) = Design::build(&table, &frame).unwrap();
+        // `a` and `b` have two rows each; `c` is one of the others and stays the reference.
+        assert_eq!(design.terms, ["Intercept", "f=a"]);
+        assert_eq!(
+            design.reference_levels,
+            [("f".to_owned(), OTHER.to_owned())]
+        );
+        assert!(report.warnings.iter().any(|it| it.code == "merged-levels"));
+        let coding = Coding::of(&table, &frame, &design).unwrap();
+        let new = self::table(&[
+            ("", 1.0, "new", "u"),
+            ("", 1.0, "a", "u"),
+            ("", 1.0, "b", "u"),
+        ]);
+        let new = coding.code(&new, None, true).unwrap();
+        assert_eq!(new.x.column(1).to_vec(), [0.0, 1.0, 0.0]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::base::rng::{Purpose, stream};
 
 use super::error::DataError;
 use super::frame::{FrameReader, complete_rows, report_dropped};
+use super::rare::MergedLevels;
 use super::response::{ResponseInfo, ResponseKind, ResponseUse};
 use super::table::Table;
 use super::terms::RawColumn;
@@ -108,6 +109,8 @@ pub struct Design {
     pub response: ResponseInfo,
     /// Reference level of each categorical predictor that has one.
     pub reference_levels: Vec<(String, String)>,
+    /// Columns whose rare levels were merged into one.
+    pub merged: Vec<MergedLevels>,
     /// Rows of the table.
     pub rows_total: usize,
     /// n.
@@ -147,7 +150,9 @@ impl Design {
         report_dropped(table.num_rows(), rows.len(), &dropped, &mut reporter);
 
         let mut transforms = Vec::new();
-        let predictors = source.predictors(&rows, &mut transforms)?;
+        let mut merged = Vec::new();
+        let predictors = source.predictors(&rows, &mut transforms, &mut merged)?;
+        source.report_levels(&predictors, &merged, rows.len(), &mut reporter);
         let (raw, plain) = if frame.response_use == ResponseUse::Absent {
             (Vec::new(), source.plain_columns(&predictors)?)
         } else {
@@ -188,6 +193,7 @@ impl Design {
                 row: order.iter().map(|&i| rows[i as usize]).collect(),
                 response,
                 reference_levels: source.reference_levels(&predictors),
+                merged,
                 rows_total: table.num_rows(),
                 rows_used: rows.len(),
                 dropped,
@@ -247,8 +253,8 @@ impl Design {
             .unwrap_or_else(|| numeric.collect())
     }
 
-    /// The same design with simulated responses, or without a response with simulated numbers, row-major, in the place of its
-    /// numeric columns. Units stay those of this design, so that priors that are set in them do too.
+    /// The same design with simulated responses, or without a response with simulated rows, row-major: numeric columns, then
+    /// positions of the levels of categorical ones. Units stay those of this design, so that priors that are set in them do too.
     #[must_use]
     pub fn with_simulated(&self, values: Vec<f64>) -> Self {
         let mut design = self.clone();
@@ -257,17 +263,22 @@ impl Design {
             design.y = values;
             return design;
         }
-        let mut numeric: Vec<&mut Vec<f64>> = design
-            .columns
-            .iter_mut()
-            .filter_map(|(_, column)| match column {
-                Predictor::Numeric(column) => Some(column),
-                _ => None,
-            })
-            .collect();
-        for (i, row) in values.chunks(numeric.len().max(1)).enumerate() {
-            for (column, value) in numeric.iter_mut().zip(row) {
+        let (mut numeric, mut codes) = (Vec::new(), Vec::new());
+        for (_, column) in &mut design.columns {
+            match column {
+                Predictor::Numeric(column) => numeric.push(column),
+                Predictor::Categorical { codes: column, .. } => codes.push(column),
+                Predictor::Function(_) => {}
+            }
+        }
+        let width = (numeric.len() + codes.len()).max(1);
+        for (i, row) in values.chunks_exact(width).enumerate() {
+            let (numbers, levels) = row.split_at(numeric.len());
+            for (column, value) in numeric.iter_mut().zip(numbers) {
                 column[i] = *value;
+            }
+            for (column, level) in codes.iter_mut().zip(levels) {
+                column[i] = *level as u32;
             }
         }
         design
@@ -311,6 +322,7 @@ impl Design {
             terms: self.terms.clone(),
             response: self.response.clone(),
             reference_levels: self.reference_levels.clone(),
+            merged: self.merged.clone(),
             dropped: self.dropped.clone(),
             transforms: self.transforms.clone(),
             ..*self

@@ -9,6 +9,7 @@ use crate::base::reporter::{Reporter, Severity, Warning};
 use super::design::{GroupDesign, GroupFactor};
 use super::error::DataError;
 use super::formula::{Factor, Formula, Response, Term, Trials, quote_term};
+use super::rare::{self, MergedLevels, OTHER};
 use super::response::{MAX_CATEGORIES, ResponseInfo, ResponseKind, ResponseUse, binary_levels};
 use super::role_checks::fits;
 use super::table::{ColumnKind, Labels, Table, plural};
@@ -18,6 +19,10 @@ use super::terms::{
 };
 use super::transform::Transform;
 
+/// A predictor with so many levels of fewer than [`FEW_ROWS`] rows each leaves much to the prior.
+const MANY_RARE: usize = 20;
+/// See [`MANY_RARE`].
+const FEW_ROWS: usize = 5;
 /// Values of a response that are counted before it is refused.
 const MOST_COUNTED: usize = 1000;
 
@@ -41,6 +46,9 @@ pub struct ModelFrame {
     /// Numeric columns to be treated as categorical.
     #[serde(default)]
     pub categorical: BTreeSet<String>,
+    /// Most frequent levels that are kept, per categorical predictor; the others become one. Absent: all.
+    #[serde(default)]
+    pub top_levels: BTreeMap<String, usize>,
     /// Whether priors hold for standardised predictors; kept for the model, the design is the same.
     pub standardize: bool,
     /// Seed of the one shuffle of rows.
@@ -57,6 +65,7 @@ impl ModelFrame {
             levels: Vec::new(),
             references: BTreeMap::new(),
             categorical: BTreeSet::new(),
+            top_levels: BTreeMap::new(),
             standardize: true,
             shuffle_seed: 0,
         }
@@ -189,22 +198,60 @@ impl FrameReader<'_> {
             .references
             .keys()
             .map(|name| (name, "A reference level"));
-        for (name, place) in names.chain(
-            self.frame
-                .categorical
-                .iter()
-                .map(|name| (name, "The list of categorical columns")),
-        ) {
+        let categorical = self.frame.categorical.iter();
+        let merged = self.frame.top_levels.keys();
+        for (name, place) in names
+            .chain(categorical.map(|name| (name, "The list of categorical columns")))
+            .chain(merged.map(|name| (name, "The number of levels to keep")))
+        {
             self.table.index_of(name, place)?;
         }
         Ok(())
     }
 
-    /// Each factor once, restricted to `rows`; what functions computed from the rows is added to `transforms`.
+    /// The column `name` as levels, rare ones among `rows` merged where the frame says so.
+    pub fn labels(
+        &self,
+        name: &str,
+        rows: &[u32],
+    ) -> Result<(Labels, Option<MergedLevels>), DataError> {
+        let labels = self.table.labels(self.col(name)?);
+        let top = self.frame.top_levels.get(name);
+        Ok(
+            match top.and_then(|&top| rare::merge(name, &labels, rows, top)) {
+                Some((labels, merged)) => (labels, Some(merged)),
+                None => (labels, None),
+            },
+        )
+    }
+
+    /// Levels, codes and reference level of the categorical predictor `name` at `rows`.
+    pub fn category(
+        &self,
+        name: &str,
+        rows: &[u32],
+    ) -> Result<(Predictor, Option<MergedLevels>), DataError> {
+        let most = if self.is_long() {
+            MAX_ITEMS
+        } else {
+            MAX_LEVELS
+        };
+        let (labels, merged) = self.labels(name, rows)?;
+        let mut reference = self.frame.references.get(name).map(String::as_str);
+        // A reference level that was merged is still the one that others are compared with.
+        if merged.is_some() && reference.is_some_and(|it| labels.levels.iter().all(|l| l != it)) {
+            reference = Some(OTHER);
+        }
+        Ok((categorical(name, &labels, rows, reference, most)?, merged))
+    }
+
+    /// Each factor once, restricted to `rows`; what functions computed from the rows is added to `transforms`, columns whose
+    /// levels were merged to `merged`.
     pub fn predictors(
         &self,
         rows: &[u32],
         transforms: &mut Vec<Transform>,
+        merged: &mut Vec<MergedLevels>,
     ) -> Result<Predictors, DataError> {
         let mut predictors = Predictors::new();
         for factor in self.factors() {
@@ -213,14 +260,9 @@ impl FrameReader<'_> {
             }
             let predictor = match factor {
                 Factor::Column(name) if self.is_categorical(name) => {
-                    let most = if self.is_long() {
-                        MAX_ITEMS
-                    } else {
-                        MAX_LEVELS
-                    };
-                    let labels = self.table.labels(self.col(name)?);
-                    let reference = self.frame.references.get(name).map(String::as_str);
-                    categorical(name, &labels, rows, reference, most)?
+                    let (predictor, rare) = self.category(name, rows)?;
+                    merged.extend(rare);
+                    predictor
                 }
                 Factor::Column(name) => {
                     Predictor::Numeric(self.numbers(self.col(name)?, rows, "predictor")?)
@@ -325,6 +367,67 @@ impl FrameReader<'_> {
             )));
         }
         Ok(columns)
+    }
+
+    /// Says what was merged, and which predictors have many levels of few rows.
+    pub fn report_levels(
+        &self,
+        predictors: &Predictors,
+        merged: &[MergedLevels],
+        num_rows: usize,
+        reporter: &mut Reporter,
+    ) {
+        for MergedLevels {
+            column,
+            kept,
+            merged,
+            rows,
+        } in merged
+        {
+            let percent = 100.0 * *rows as f64 / num_rows as f64;
+            let message = format!(
+                "Of `{column}` the {} most frequent values are kept, and {merged} others, {percent:.1} % of rows, are one value \
+                 `{OTHER}`",
+                kept.len()
+            );
+            reporter.report(
+                Warning::new(Severity::Info, "merged-levels", message)
+                    .about(column.clone())
+                    .with_remedy(format!(
+                        "Leave out `model.top_levels.{column}` to use all values"
+                    )),
+            );
+        }
+        if self.frame.response_use == ResponseUse::Absent {
+            return;
+        }
+        for (factor, predictor) in predictors {
+            let Predictor::Categorical { levels, codes, .. } = predictor else {
+                continue;
+            };
+            let mut counts = vec![0; levels.len()];
+            for &code in codes {
+                counts[code as usize] += 1;
+            }
+            let rare = counts.iter().filter(|&&count| count < FEW_ROWS).count();
+            if rare < MANY_RARE {
+                continue;
+            }
+            let name = factor.column();
+            let message = format!(
+                "`{name}` has {} values, of which {rare} have fewer than {FEW_ROWS} rows each, so the prior decides their \
+                 coefficients",
+                levels.len()
+            );
+            reporter.report(
+                Warning::new(Severity::Watch, "rare-levels", message)
+                    .about(name)
+                    .with_remedy(format!(
+                        "Merge rare values (`model.top_levels.{name} = {}`), or use `{name}` as a group",
+                        rare::TOP
+                    )),
+            );
+        }
     }
 
     pub fn reference_levels(&self, predictors: &Predictors) -> Vec<(String, String)> {

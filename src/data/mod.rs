@@ -29,6 +29,7 @@ pub mod load;
 mod parquet;
 mod parse;
 pub mod profile;
+pub mod rare;
 pub mod response;
 mod role_checks;
 pub mod roles;
@@ -42,7 +43,7 @@ pub mod spline;
 mod split;
 pub mod synthetic;
 pub mod table;
-mod terms;
+pub mod terms;
 pub mod transform;
 mod values;
 

@@ -1,6 +1,7 @@
 //! Whether a column can take a role, and what would help if it cannot.
 
 use super::formula::quote_name;
+use super::rare::TOP;
 use super::response::{MAX_CATEGORIES, ResponseUse};
 use super::roles::{Conversion, Refusal, Role};
 use super::sniff::ColumnKindOverride;
@@ -243,9 +244,10 @@ fn check_predictor(table: &Table, col: usize, named: &str) -> Result<(), Refusal
             }
             refuse(
                 format!(
-                    "Column {named} has more than the {MAX_LEVELS} different texts that a categorical predictor may have"
+                    "Column {named} has more than the {MAX_LEVELS} different texts that a categorical predictor may have; use it as a \
+                     group, or merge rare values into one"
                 ),
-                Conversion::UseAs(Role::Group),
+                Conversion::KeepTop(TOP),
             )
         }
     }

@@ -115,6 +115,8 @@ pub enum Conversion {
     Import(ColumnKindOverride),
     /// Treat the column as categorical in the model.
     TreatAsCategorical,
+    /// Keep its most frequent values, and merge the others.
+    KeepTop(usize),
     /// Give it this role instead.
     UseAs(Role),
 }
@@ -126,9 +128,15 @@ impl Conversion {
             Self::Import(ColumnKindOverride::Number) => format!("Read {column} as numbers"),
             Self::Import(ColumnKindOverride::Category) => format!("Read {column} as categories"),
             Self::TreatAsCategorical => format!("Treat {column} as categories"),
+            Self::KeepTop(top) => keep_top(*top, column),
             Self::UseAs(role) => format!("Use {column} as {}", role.label()),
         }
     }
+}
+
+/// The words of a button that merges rare values.
+pub fn keep_top(top: usize, column: &str) -> String {
+    format!("Keep the {top} most frequent values of {column}")
 }
 
 /// Why a column cannot take a role, and what would help.

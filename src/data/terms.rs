@@ -82,7 +82,8 @@ pub(crate) fn categorical(
     let kept: Vec<usize> = (0..seen.len()).filter(|&level| seen[level]).collect();
     if kept.len() > most {
         return Err(DataError::Role(format!(
-            "The predictor `{name}` has {} different values, more than the {most} a categorical predictor may have; use it as a group, or ignore it if it is an identifier",
+            "The predictor `{name}` has {} different values, more than the {most} a categorical predictor may have; use it as a group, \
+             keep the most frequent with `model.top_levels.{name}`, or ignore it if it is an identifier",
             kept.len()
         )));
     }

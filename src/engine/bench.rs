@@ -12,6 +12,7 @@ mod mixture;
 mod mixture_normal;
 mod scaling;
 mod simplex;
+mod split_merge;
 
 /// What a caller can choose.
 #[derive(Clone, Debug, Default)]
@@ -80,6 +81,13 @@ pub static REGISTRY: &[Bench] = &[
         title: "Two clusters of points in the plane",
         about: "Number of clusters found and time per draw for 100,000 points, far apart and overlapping",
         run: mixture_normal::run,
+    },
+    Bench {
+        id: "split-merge",
+        title: "Clusters found with and without split-merge moves",
+        about: "Sweeps and seconds until chains from one cluster and from many reach the common level, and whether they agree then; \
+                --data FILE clusters users by pages (columns user, page) or rows by all columns, otherwise points (Jain and Neal 2004)",
+        run: split_merge::run,
     },
     Bench {
         id: "hierarchical",

@@ -128,14 +128,19 @@ pub fn units(job: &Job) -> Option<String> {
     })
 }
 
-/// A job for `template` on small built-in data, with everything else as in `recipe`.
+/// A job for `template` on small built-in data, with everything else as in `recipe`; without a formula with the first of a
+/// handful that suits.
 ///
 /// # Errors
-/// No formula of a handful suits the template; the reason is that of the last.
+/// None of them does; the reason is that of the last.
 pub fn built_in_job(recipe: &Recipe, control: &PrepareControl) -> Result<Job, JobError> {
     let entry = models::find(&recipe.model.template)?;
+    let given = [recipe.model.formula.as_str()];
     let formulas: &[&str] = match entry.response_use(&recipe.model.settings) {
-        ResponseUse::Outcome if entry.group == GROUPS => &["y ~ x1 + (1 + x1 | g)"],
+        _ if !recipe.model.formula.is_empty() => &given,
+        ResponseUse::Outcome if entry.group == GROUPS => {
+            &["y ~ x1 + (1 + x1 | g)", "k | trials(5) ~ x1 + (1 | g)"]
+        }
         ResponseUse::Number if entry.group == GROUPS => &["x1 ~ x2 + (1 + x2 | g)"],
         ResponseUse::Count if entry.group == GROUPS => &["k ~ x1 + (1 | g)"],
         ResponseUse::Outcome => &["y ~ x1 + x2"],
@@ -168,7 +173,7 @@ pub fn built_in_job(recipe: &Recipe, control: &PrepareControl) -> Result<Job, Jo
     Err(refused)
 }
 
-/// A yes-no column, two numbers, categories, counts and groups.
+/// A yes-no column, two numbers, categories, counts below 5 and groups.
 fn built_in_data() -> String {
     let mut rng = stream(1, 0, Purpose::Data);
     let mut text = "y,x1,x2,c,k,g\n".to_owned();
@@ -198,7 +203,7 @@ pub fn calibrate(
     let id = &job.recipe.model.template;
     let mut u = vec![0.0; job.model.dim()];
     let mut rng = stream(job.recipe.run.seed, 0, Purpose::Predictive);
-    let mut values = vec![0.0; job.model.num_obs() * job.model.values_per_row()];
+    let mut values = vec![0.0; job.design.num_obs() * job.model.values_per_row()];
     job.model
         .draw_all(&mut rng, &mut u, &mut values)
         .map_err(|reason| {
@@ -357,7 +362,7 @@ fn simulate(
 fn simulated_model(job: &Job, rng: &mut ChainRng) -> Result<(Vec<f64>, Arc<dyn Model>), String> {
     let model = job.model.as_ref();
     let mut u = vec![0.0; model.dim()];
-    let mut values = vec![0.0; model.num_obs() * model.values_per_row()];
+    let mut values = vec![0.0; job.design.num_obs() * model.values_per_row()];
     model.draw_all(rng, &mut u, &mut values)?;
     let mut truth = vec![0.0; model.params().len()];
     model.constrain(&u, &mut truth);

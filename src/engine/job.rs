@@ -399,6 +399,7 @@ pub fn model_frame(recipe: &Recipe, table: &Table) -> Result<ModelFrame, JobErro
         levels: model.levels.clone(),
         references: model.reference.clone(),
         categorical: model.categorical.clone(),
+        top_levels: model.top_levels.clone(),
         standardize: model.standardize,
         shuffle_seed: recipe.run.seed,
     })

@@ -66,7 +66,7 @@ impl Default for PredictOptions {
 }
 
 /// The prediction of one row. Of successes among trials, expectations are shares and outcomes are counts.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RowPrediction {
     /// Row of the table, 0-based.
     pub row: u32,
@@ -319,22 +319,20 @@ impl Fitted {
         control
             .total
             .store(rows.row.len() as u64, Ordering::Relaxed);
-        let indices: Vec<usize> = (0..rows.row.len()).collect();
-        let tiles: Vec<Vec<RowPrediction>> = indices
-            .par_chunks(TILE)
-            .map(|tile| {
-                let mut work = Work::new(posterior.len());
+        let mut predicted = vec![RowPrediction::default(); rows.row.len()];
+        predicted.par_chunks_mut(TILE).enumerate().for_each_init(
+            || Work::new(posterior.len()),
+            |work, (t, tile)| {
                 if control.is_cancelled() {
-                    return Vec::new();
+                    return;
                 }
-                let predicted = tile
-                    .iter()
-                    .map(|&i| posterior.predict(&rows, i, self.seed, options.interval, &mut work))
-                    .collect();
+                for (k, row) in tile.iter_mut().enumerate() {
+                    let i = t * TILE + k;
+                    *row = posterior.predict(&rows, i, self.seed, options.interval, work);
+                }
                 control.done.fetch_add(tile.len() as u64, Ordering::Relaxed);
-                predicted
-            })
-            .collect();
+            },
+        );
         if control.is_cancelled() {
             return Err(PredictError::Cancelled);
         }
@@ -351,7 +349,7 @@ impl Fitted {
             dropped: rows.dropped.clone(),
             has_groups: self.has_groups,
             new_groups: rows.groups.iter().filter_map(named).collect(),
-            rows: tiles.concat(),
+            rows: predicted,
         })
     }
 

@@ -33,6 +33,8 @@ const KEPT: usize = 10_000;
 const CELLS: usize = 60;
 /// Cells of a picture of shares and chances.
 const SHARE_CELLS: usize = 20;
+/// Levels of a column of categories that are shown.
+const MOST_LEVELS: usize = 50;
 /// A chance closer than this to 0 or 1 is as good as certain.
 const CERTAIN: f64 = 0.01;
 /// An interval of outcomes so many times as wide as the data is absurd.
@@ -211,7 +213,15 @@ impl Outlook {
                 vec![(0..levels.len()).map(|k| share(k as f64)).collect()]
             }
             ResponseKind::Number { .. } | ResponseKind::Count { .. } => vec![kept(&design.y)],
-            ResponseKind::Absent => numeric(design).map(|(_, values)| kept(values)).collect(),
+            ResponseKind::Absent => (numeric(design).map(|(_, values)| kept(values)))
+                .chain(categorical(design).map(|(_, levels, codes)| {
+                    let mut shares = vec![0.0; levels.len()];
+                    for &code in codes {
+                        shares[code as usize] += 1.0 / codes.len() as f64;
+                    }
+                    shares
+                }))
+                .collect(),
         };
         Self {
             rows: Arc::new(design.head(ROWS)),
@@ -240,7 +250,7 @@ impl Outlook {
         cancel: &AtomicBool,
     ) -> Result<PriorPredictive, JobError> {
         let design = self.rows.as_ref();
-        let rows = model.num_obs();
+        let rows = design.num_obs();
         let draws = (COORDINATES / model.dim().max(1)).clamp(LEAST_DRAWS, DRAWS);
         let width = model.values_per_row();
         let mut rng = stream(seed, 0, Purpose::Predictive);
@@ -277,7 +287,14 @@ impl Outlook {
         let outcomes = match &design.response.kind {
             ResponseKind::Binary { success, .. } => vec![simulated.success(success)],
             ResponseKind::Successes => vec![simulated.success("success")],
-            ResponseKind::Categories { levels } => vec![simulated.categories(levels)],
+            ResponseKind::Categories { levels } => {
+                vec![categories(
+                    &design.response.name,
+                    levels,
+                    outcomes.chunks_exact(rows).map(<[f64]>::to_vec),
+                    &self.observed[0],
+                )]
+            }
             ResponseKind::Number { .. } => {
                 vec![simulated.numbers(false)]
             }
@@ -301,6 +318,19 @@ fn numeric(design: &Design) -> impl Iterator<Item = (&str, &[f64])> {
         .iter()
         .filter_map(|(name, column)| match column {
             Predictor::Numeric(values) => Some((name.as_str(), values.as_slice())),
+            _ => None,
+        })
+}
+
+/// Categorical columns with their levels, in the order in which such models simulate them after the numeric ones.
+fn categorical(design: &Design) -> impl Iterator<Item = (&str, &[String], &[u32])> {
+    design
+        .columns
+        .iter()
+        .filter_map(|(name, column)| match column {
+            Predictor::Categorical { levels, codes, .. } => {
+                Some((name.as_str(), levels.as_slice(), codes.as_slice()))
+            }
             _ => None,
         })
 }
@@ -415,50 +445,6 @@ impl Simulated<'_> {
         }
     }
 
-    fn categories(&self, levels: &[String]) -> Expected {
-        let share = |values: &[f64], k: usize| {
-            let mine = values.iter().filter(|&&y| y as usize == k).count();
-            mine as f64 / values.len().max(1) as f64
-        };
-        let mut plausibility = Plausibility::Plausible;
-        let levels: Vec<Category> = levels
-            .iter()
-            .enumerate()
-            .map(|(k, name)| {
-                let draws = self.outcomes.chunks_exact(self.rows);
-                let mut shares: Vec<f64> = draws.map(|y| share(y, k)).collect();
-                shares.sort_by(f64::total_cmp);
-                let data = self.observed[0][k];
-                if !within(data, &shares) {
-                    plausibility = Plausibility::UnlikeTheData;
-                }
-                Category {
-                    name: name.clone(),
-                    interval: [0.05, 0.5, 0.95].map(|p| quantile(&shares, p)),
-                    data,
-                }
-            })
-            .collect();
-        let widest = levels
-            .iter()
-            .max_by(|a, b| a.data.total_cmp(&b.data))
-            .map_or_else(String::new, |level| {
-                format!(
-                    "The prior expects between {} and {} of rows to be {}, the commonest in the data with {}",
-                    percent(level.interval[0]),
-                    percent(level.interval[2]),
-                    level.name,
-                    percent(level.data)
-                )
-            });
-        Expected {
-            name: self.design.response.name.clone(),
-            outcomes: Outcomes::Categories { levels },
-            plausibility,
-            sentence: widest,
-        }
-    }
-
     fn numbers(&self, counts: bool) -> Expected {
         numbers(
             &self.design.response.name,
@@ -469,16 +455,78 @@ impl Simulated<'_> {
     }
 
     fn columns(&self, width: usize) -> Vec<Expected> {
-        let columns = numeric(self.design).zip(self.observed).take(width);
-        columns
-            .enumerate()
-            .map(|(j, ((name, _), data))| {
-                let simulated = self.outcomes.iter().skip(j).step_by(width);
-                let simulated: Vec<f64> = simulated.copied().collect();
-                debug_assert_eq!(simulated.len(), self.draws * self.rows);
-                numbers(name, &simulated, data, false)
-            })
-            .collect()
+        let simulated = |j: usize| -> Vec<f64> {
+            let simulated = self.outcomes.iter().skip(j).step_by(width);
+            let simulated: Vec<f64> = simulated.copied().collect();
+            debug_assert_eq!(simulated.len(), self.draws * self.rows);
+            simulated
+        };
+        let numeric: Vec<&str> = numeric(self.design).map(|(name, _)| name).collect();
+        let first = numeric.len();
+        let numeric = (numeric.into_iter().enumerate())
+            .map(|(j, name)| numbers(name, &simulated(j), &self.observed[j], false));
+        let categorical = categorical(self.design).enumerate().map(|(k, column)| {
+            let (name, levels, _codes) = column;
+            let all = simulated(first + k);
+            let draws = all.chunks_exact(self.rows).map(<[f64]>::to_vec);
+            categories(name, levels, draws, &self.observed[first + k])
+        });
+        numeric.chain(categorical).take(width).collect()
+    }
+}
+
+/// Shares of the levels that are commonest in the data, in the order of levels: positions of `draws` against the shares `data`.
+fn categories(
+    name: &str,
+    levels: &[String],
+    draws: impl Iterator<Item = Vec<f64>>,
+    data: &[f64],
+) -> Expected {
+    let mut shown: Vec<usize> = (0..levels.len()).collect();
+    shown.sort_by(|&a, &b| data[b].total_cmp(&data[a]));
+    let commonest = shown[0];
+    shown.truncate(MOST_LEVELS);
+    shown.sort_unstable();
+    let mut shares: Vec<Vec<f64>> = vec![Vec::new(); shown.len()];
+    let mut totals = vec![0.0; levels.len()];
+    for draw in draws {
+        totals.fill(0.0);
+        for &position in &draw {
+            totals[position as usize] += 1.0 / draw.len() as f64;
+        }
+        for (shares, &level) in shares.iter_mut().zip(&shown) {
+            shares.push(totals[level]);
+        }
+    }
+    let mut plausibility = Plausibility::Plausible;
+    let mut sentence = String::new();
+    let mut found = Vec::new();
+    for (&level, shares) in shown.iter().zip(&mut shares) {
+        shares.sort_by(f64::total_cmp);
+        if !within(data[level], shares) {
+            plausibility = Plausibility::UnlikeTheData;
+        }
+        let category = Category {
+            name: levels[level].clone(),
+            interval: [0.05, 0.5, 0.95].map(|p| quantile(shares, p)),
+            data: data[level],
+        };
+        if level == commonest {
+            sentence = format!(
+                "The prior expects between {} and {} of rows to be {}, the commonest in the data with {}",
+                percent(category.interval[0]),
+                percent(category.interval[2]),
+                category.name,
+                percent(category.data)
+            );
+        }
+        found.push(category);
+    }
+    Expected {
+        name: name.to_owned(),
+        outcomes: Outcomes::Categories { levels: found },
+        plausibility,
+        sentence,
     }
 }
 

@@ -65,7 +65,7 @@ pub struct Recipe {
 }
 
 /// Keys of `[model]` that all templates share.
-const MODEL_KEYS: [&str; 7] = [
+const MODEL_KEYS: [&str; 8] = [
     "template",
     "formula",
     "success",
@@ -73,6 +73,7 @@ const MODEL_KEYS: [&str; 7] = [
     "standardize",
     "reference",
     "categorical",
+    "top_levels",
 ];
 
 fn format() -> u32 {
@@ -123,6 +124,9 @@ pub struct ModelSection {
     /// Numeric columns treated as categorical.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub categorical: BTreeSet<String>,
+    /// Most frequent levels kept per categorical predictor; the others become one level `other`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub top_levels: BTreeMap<String, usize>,
 }
 
 impl Default for ModelSection {
@@ -136,6 +140,7 @@ impl Default for ModelSection {
             settings: Settings::default(),
             reference: BTreeMap::new(),
             categorical: BTreeSet::new(),
+            top_levels: BTreeMap::new(),
         }
     }
 }
@@ -425,6 +430,11 @@ impl Recipe {
             return refuse(format!(
                 "Setting `run.chains` takes 1 to {MAX_CHAINS}, not {}",
                 run.chains
+            ));
+        }
+        if let Some((name, _)) = self.model.top_levels.iter().find(|(_, top)| **top == 0) {
+            return refuse(format!(
+                "Setting `model.top_levels.{name}` takes at least 1"
             ));
         }
         if run.draws == 0 {

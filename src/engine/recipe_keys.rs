@@ -48,6 +48,7 @@ pub const RECIPE_KEYS: &[RecipeKey] = &[
     key("model.standardize", "true | false", "true", "Whether priors hold per standard deviation of the predictors", "false"),
     key("model.reference.NAME", "a level", "the first", "The level that others of the column are compared with", "a"),
     key("model.categorical", "a list of columns", "none", "Columns of numbers that are categories", "[\"x\"]"),
+    key("model.top_levels.NAME", "whole number from 1", "all levels", "Most frequent values of a categorical predictor that are kept; all others are one value `other`", "20"),
     key("priors.NAME", "a distribution such as normal(0, 2.5)", "by the template", "Prior of a class such as b or intercept, or of one parameter such as b[age]", "normal(0, 1)"),
     key("mode.method", "auto, or an optimiser of `ergodic list optimisers`", "auto", "How the posterior's peak is found", "newton"),
     key("mode.start", "a list of numbers", "0 in internal coordinates", "Where the search starts, one number per reported variable", "[1.5]"),

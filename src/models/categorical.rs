@@ -139,7 +139,7 @@ fn concentration_of(text: &str) -> Result<f64, ModelError> {
 }
 
 /// The logarithm of a Gamma(`shape`, 1) variable: G(a) has the distribution of G(a + 1) U^(1/a).
-fn log_gamma_draw(shape: f64, rng: &mut ChainRng) -> f64 {
+pub(super) fn log_gamma_draw(shape: f64, rng: &mut ChainRng) -> f64 {
     let power: f64 = rng.sample(rand_distr::Exp1);
     Gamma::new(shape + 1.0, 1.0).map_or(f64::NAN, |gamma| gamma.sample(rng).ln()) - power / shape
 }

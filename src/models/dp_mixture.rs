@@ -121,7 +121,7 @@ impl Template for DpMixture {
 
     fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
         let priors = Priors::read(&context.options.priors)?;
-        let mixture = reading::mixture(context.design, context.options, &priors)?;
+        let (mixture, _units) = reading::mixture(context.design, context.options, &priors)?;
         Ok(described::describe(context, &mixture))
     }
 }
@@ -196,21 +196,18 @@ impl Priors {
 struct DpMixtureModel {
     params: Vec<ParamInfo>,
     mixture: Mixture,
-    /// Whether rows are units of numeric columns, all of which take part.
-    can_simulate: bool,
+    /// Unit of each row of the design.
+    unit_of_row: Vec<u32>,
 }
 
 impl DpMixtureModel {
     fn new(design: &Design, options: &ModelOptions) -> Result<Self, ModelError> {
         let priors = Priors::read(&options.priors)?;
-        let mixture = reading::mixture(design, options, &priors)?;
-        let params = params(&mixture, priors.alpha.1);
+        let (mixture, unit_of_row) = reading::mixture(design, options, &priors)?;
         Ok(Self {
-            can_simulate: design.group_terms.is_empty()
-                && mixture.counts.is_none()
-                && mixture.num_held_out() == 0,
-            params,
+            params: params(&mixture, priors.alpha.1),
             mixture,
+            unit_of_row,
         })
     }
 }
@@ -311,7 +308,9 @@ impl Model for DpMixtureModel {
     }
 
     fn values_per_row(&self) -> usize {
-        self.mixture.numeric.as_ref().map_or(1, Numeric::dim)
+        let numbers = self.mixture.numeric.as_ref().map_or(0, Numeric::dim);
+        let counts = self.mixture.counts.as_ref();
+        numbers + counts.map_or(0, |counts| counts.blocks.len())
     }
 
     fn draw_all(
@@ -320,10 +319,11 @@ impl Model for DpMixtureModel {
         u: &mut [f64],
         values: &mut [f64],
     ) -> Result<(), &'static str> {
-        if !self.can_simulate {
-            return Err(simulate::NUMBERS_ONLY);
+        if self.mixture.num_held_out() > 0 {
+            return Err(simulate::ALL_TAKE_PART);
         }
-        simulate::draw(&self.mixture, rng, u, values).ok_or(simulate::NUMBERS_ONLY)
+        simulate::draw(&self.mixture, &self.unit_of_row, rng, u, values)
+            .ok_or("its prior cannot be drawn from")
     }
 
     fn prior_density(&self, index: usize, value: f64) -> Option<f64> {

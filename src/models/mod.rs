@@ -228,7 +228,8 @@ pub trait Model: Send + Sync {
     fn draw_prior(&self, _rng: &mut ChainRng, _u: &mut [f64]) -> Result<(), &'static str> {
         Err("it does not say how to draw from its prior")
     }
-    /// Draws a position from the prior, and what [`Self::simulate`] gives for all rows at it (N×C).
+    /// Draws a position from the prior, and what [`Self::simulate`] gives for all rows of the design at it (N×C): numeric columns,
+    /// then positions of the levels of categorical ones.
     ///
     /// # Errors
     /// As for [`Self::draw_prior`].

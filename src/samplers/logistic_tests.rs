@@ -79,6 +79,7 @@ fn posterior_of(x: Array2<f64>, y: Vec<f64>, points: u32) -> Posterior {
             counts: Vec::new(),
         },
         reference_levels: Vec::new(),
+        merged: Vec::new(),
         rows_total: num_obs,
         rows_used: num_obs,
         dropped: Vec::new(),

@@ -51,7 +51,7 @@ const ENTRANTS: &[Entrant] = &[
     Entrant {
         name: "exact (independence)",
         id: "gibbs-groups",
-        setting: None,
+        setting: Some(("update", "independence")),
         draws: 1,
     },
     Entrant {

@@ -58,7 +58,7 @@ const STEPS: [[f64; 2]; 3] = [[0.1, 0.1], [0.03, 0.03], [0.01, 0.01]];
 const COMMON_STEPS: [[f64; 2]; 3] = [[1e-3, 5e-3], [1e-3, 5e-5], [3e-4, 5e-5]];
 
 /// Users are units.
-const FORMULA: &str = "~ page + (1 | user)";
+pub(super) const FORMULA: &str = "~ page + (1 | user)";
 
 /// A line of the table.
 #[derive(Clone, Copy)]
@@ -80,6 +80,8 @@ pub(super) struct Found {
     pub clusters: Vec<f64>,
     /// Labels of the last draw.
     pub labels: Vec<u32>,
+    /// Log density of each draw, and the seconds until then.
+    pub trace: Vec<[f64; 2]>,
     /// Seconds of all draws.
     pub secs: f64,
 }
@@ -300,6 +302,9 @@ pub(super) fn chain(
     )?;
     let mut info = vec![0.0; entry.spec.info.len()];
     let (mut held_out, mut clusters) = (Vec::new(), Vec::new());
+    let mut trace = Vec::with_capacity(draws as usize);
+    let mut params = model.params().iter();
+    let density = params.position(|param| param.name == "log_density");
     let begun = Instant::now();
     for iter in 0..draws {
         let at = Tick {
@@ -311,6 +316,8 @@ pub(super) fn chain(
                 .step(at, &mut oracle, &mut streams, &mut info)
                 .map_err(failed)?;
         }
+        let log_density = density.map_or(f64::NAN, |place| kernel.position()[place]);
+        trace.push([log_density, begun.elapsed().as_secs_f64()]);
         if iter < draws / 2 {
             continue;
         }
@@ -327,6 +334,7 @@ pub(super) fn chain(
         held_out: held_out.iter().map(|sum| (sum / count).ln()).collect(),
         clusters,
         labels: kernel.labels().to_vec(),
+        trace,
         secs: begun.elapsed().as_secs_f64(),
     })
 }

@@ -79,6 +79,7 @@ pub(in crate::models) fn design(shape: Shape, num_obs: usize) -> Design {
             counts: Vec::new(),
         },
         reference_levels: Vec::new(),
+        merged: Vec::new(),
         rows_total: num_obs,
         rows_used: num_obs,
         dropped: Vec::new(),

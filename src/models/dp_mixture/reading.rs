@@ -8,12 +8,12 @@ use super::numeric::Numeric;
 use super::{Design, MOST_FULL, ModelError, ModelOptions, Predictor, Priors};
 use crate::base::rng::{Purpose, stream};
 
-/// The mixture of a design, as the options say.
+/// The mixture of a design, as the options say, and the unit of each row.
 pub(super) fn mixture(
     design: &Design,
     options: &ModelOptions,
     priors: &Priors,
-) -> Result<Mixture, ModelError> {
+) -> Result<(Mixture, Vec<u32>), ModelError> {
     if design.columns.is_empty() {
         return Err(ModelError(
             "Template `dp-mixture` needs columns to cluster by; write `~ x1 + x2`, or `~ item + (1 | user)` for long data"
@@ -48,13 +48,8 @@ pub(super) fn mixture(
     }
     let numeric = numeric(design, options, priors, total - held_out)?;
     let counts = counts(design, priors, &units)?;
-    Ok(Mixture::new(
-        units.names,
-        held_out,
-        numeric,
-        counts,
-        priors.alpha.0,
-    ))
+    let mixture = Mixture::new(units.names, held_out, numeric, counts, priors.alpha.0);
+    Ok((mixture, units.of_row))
 }
 
 /// Units of the design, and the unit of each row.

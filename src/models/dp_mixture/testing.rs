@@ -12,7 +12,7 @@ pub fn model_of(mixture: Mixture) -> Arc<dyn Model> {
     Arc::new(DpMixtureModel {
         params: params(&mixture, "fixed"),
         mixture,
-        can_simulate: false,
+        unit_of_row: Vec::new(),
     })
 }
 

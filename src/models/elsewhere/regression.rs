@@ -7,6 +7,7 @@ use super::{
     numbers, quoted, stretched,
 };
 use crate::data::formula::quote_name;
+use crate::data::rare::OTHER;
 
 /// A positive parameter of a family besides the linear predictor.
 pub(in super::super) struct Auxiliary {
@@ -136,6 +137,13 @@ impl Glm<'_> {
             text.push_str(&format!(" {}", self.given));
         }
         text.push_str(self.context.weights());
+        for merged in &design.merged {
+            text.push_str(&format!(
+                " Of `{}` the {} most frequent values are kept; the others are one value `{OTHER}`.",
+                merged.column,
+                merged.kept.len()
+            ));
+        }
         if !design.reference_levels.is_empty() {
             let references: Vec<String> = (design.reference_levels.iter())
                 .map(|(column, level)| format!("`{column}` with `{level}`"))
@@ -452,6 +460,15 @@ impl Glm<'_> {
             design, formula, ..
         } = self.context;
         let mut before = self.r_response.clone();
+        for merged in &design.merged {
+            let name = quote_name(&merged.column);
+            let kept: Vec<String> = merged.kept.iter().map(|level| quoted(level)).collect();
+            before.push(format!(
+                "data${name} <- ifelse(data${name} %in% c({}), as.character(data${name}), {})",
+                kept.join(", "),
+                quoted(OTHER)
+            ));
+        }
         for (column, level) in &design.reference_levels {
             let name = quote_name(column);
             before.push(format!(

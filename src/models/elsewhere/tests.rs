@@ -39,6 +39,7 @@ fn described(
         success: None,
         levels: Vec::new(),
         references: Default::default(),
+        top_levels: Default::default(),
         categorical: Default::default(),
         standardize,
         shuffle_seed: 1,

@@ -268,26 +268,70 @@ fn no_group_stands_still_after_a_far_start() {
     }
 }
 
-/// The same with so many draws that Monte Carlo errors do not matter.
-#[test]
-#[ignore = "takes minutes without optimisation"]
-fn samplers_agree_with_numpyro_to_five_percent() {
+/// Means within `most` standard deviations of numpyro's and standard deviations within that share, with so many draws that Monte
+/// Carlo errors are small against that; prints the largest deviations.
+fn is_within(chosen: &Run, draws: usize, most: f64) {
     let (job, reference) = clinics();
-    let samplers = [
-        (Run::new("nuts"), 4000, [0.05, 0.05]),
-        (Run::new("gibbs-groups"), 8000, [0.05, 0.05]),
-        (Run::new("gibbs-osgfs"), 8000, [0.1, 0.1]),
-    ];
-    for (chosen, draws, [most_shift, most_ratio]) in samplers {
-        let draws = run(&chosen, (&job.model, job.anchor.as_ref()), 500, draws, 4);
-        for (param, chains) in job.model.params().iter().zip(draws) {
-            let expected = &reference[&param.name];
-            let all = chains.concat();
-            let shift = (mean(&all) - expected["mean"]) / expected["sd"];
-            let ratio = sd(&all) / expected["sd"];
-            let what = format!("{} {}", chosen.id(), param.name);
-            assert!(shift.abs() < most_shift, "{what}: {shift} sd");
-            assert!((ratio - 1.0).abs() < most_ratio, "{what}: sd ratio {ratio}");
+    let draws = run(chosen, (&job.model, job.anchor.as_ref()), 300, draws, 4);
+    let mut largest = [(0.0, ""), (0.0, "")];
+    for (param, chains) in job.model.params().iter().zip(draws) {
+        let expected = &reference[&param.name];
+        let all = chains.concat();
+        let shift: f64 = (mean(&all) - expected["mean"]) / expected["sd"];
+        let ratio = sd(&all) / expected["sd"] - 1.0;
+        for (largest, off) in largest.iter_mut().zip([shift, ratio]) {
+            if off.abs() > largest.0 {
+                *largest = (off.abs(), &param.name);
+            }
         }
     }
+    let id = chosen.id();
+    for (what, (off, name)) in ["mean", "sd"].into_iter().zip(largest) {
+        println!("{id}: {what} of {name} off by {off:.4}");
+        assert!(
+            off < most,
+            "{id} {:?}: {what} {name} {off}",
+            chosen.settings()
+        );
+    }
+}
+
+/// What is required of exact samplers.
+mod within_five_percent_of_numpyro {
+    use super::*;
+
+    fn of(update: &str, draws: usize) {
+        let word = Value::Text(update.to_owned());
+        is_within(&Run::new("gibbs-groups").set("update", word), draws, 0.05);
+    }
+
+    #[test]
+    #[ignore = "takes half a minute without optimisation"]
+    fn nuts() {
+        is_within(&Run::new("nuts"), 2000, 0.05);
+    }
+
+    #[test]
+    #[ignore = "takes half a minute without optimisation"]
+    fn gibbs_by_independence_proposals() {
+        of("independence", 8000);
+    }
+
+    #[test]
+    fn gibbs_by_nuts() {
+        of("nuts", 2500);
+    }
+
+    #[test]
+    #[ignore = "takes half a minute without optimisation"]
+    fn gibbs_by_hmc() {
+        of("hmc", 8000);
+    }
+}
+
+/// OSGFS within Gibbs has a bias of its own and is held to twice that.
+#[test]
+#[ignore = "takes minutes without optimisation"]
+fn fisher_scoring_within_gibbs_is_within_ten_percent_of_numpyro() {
+    is_within(&Run::new("gibbs-osgfs"), 8000, 0.1);
 }

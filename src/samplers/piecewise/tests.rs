@@ -341,6 +341,7 @@ fn weighted_logistic(prior: &str, standardize: bool) -> Arc<dyn Model> {
             counts: Vec::new(),
         },
         reference_levels: Vec::new(),
+        merged: Vec::new(),
         rows_total: n,
         rows_used: n,
         dropped: Vec::new(),

@@ -9,8 +9,10 @@ use eframe::egui::{
 use crate::app::{Command, DataState, Document, ModelCheck};
 use crate::data::formula::{Elementwise, Factor, Function, Trials, quote_term};
 use crate::data::profile::Profile;
+use crate::data::rare::OTHER;
 use crate::data::response::ResponseUse;
 use crate::data::roles::{Conversion, Refusal, Role, Roles};
+use crate::data::terms::MAX_LEVELS;
 use crate::data::{ColumnInfo, ColumnKind};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
@@ -20,6 +22,8 @@ use crate::ui::widgets::{Button, Chip, Field, TreeRow, hint, number, paint, sent
 
 /// Levels that a menu lists; a predictor may not have more anyway.
 const MAX_LISTED: usize = 200;
+/// Numbers of frequent values that can be kept.
+const TOPS: [usize; 5] = [5, 10, 20, 50, 100];
 
 /// What was found out about columns, so that open menus do not look through the table in every frame.
 #[derive(Default)]
@@ -349,6 +353,35 @@ fn shape_ui(ui: &mut Ui, cx: &mut Context<'_>, i: usize) {
     });
 }
 
+/// How many of a predictor's most frequent values are kept, where there are many.
+fn top_levels_ui(ui: &mut Ui, cx: &mut Context<'_>, name: &str) {
+    let all = cx.column(name).1.map_or(0, |profile| profile.num_distinct);
+    let now = cx.document.recipe.model.top_levels.get(name).copied();
+    let choices: Vec<usize> = TOPS.into_iter().filter(|top| top + 1 < all).collect();
+    if choices.is_empty() && now.is_none() {
+        return;
+    }
+    let word = |top: Option<usize>| match top {
+        Some(top) => format!("top {top}"),
+        None => format!("all {} values", number::integer(all as u64)),
+    };
+    let label = format!("Values of {name} that are kept");
+    let about = format!("The most frequent values are kept; all others become one value `{OTHER}`");
+    let chip = ui
+        .add(Chip::choice(&word(now)).named(&label))
+        .on_hover_text(&about);
+    menu::menu(&chip, menu::NORMAL, |ui| {
+        menu::note(ui, &about);
+        let choices = choices.iter().copied().map(Some);
+        // More values than a predictor may have can only be merged.
+        for top in choices.chain((all <= MAX_LEVELS).then_some(None)) {
+            if menu::item(ui, &word(top), "", top == now).clicked() && top != now {
+                cx.out.send(Command::SetTopLevels(name.to_owned(), top));
+            }
+        }
+    });
+}
+
 /// Below a column that is predictor `i`: its reference level, or whether a number is a category and how it enters.
 fn predictor_ui(ui: &mut Ui, cx: &mut Context<'_>, i: usize, name: &str) {
     let (info, profile) = cx.column(name);
@@ -378,6 +411,9 @@ fn predictor_ui(ui: &mut Ui, cx: &mut Context<'_>, i: usize, name: &str) {
                     }
                 }
             });
+        }
+        if reference.is_some() {
+            top_levels_ui(ui, cx, name);
         }
         if info.kind == ColumnKind::Number {
             let chip = ui

@@ -143,6 +143,7 @@ fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError>
             .map_err(|error| error.to_string()),
         ),
         params: model.params().to_vec(),
+        parts: models::parts(model.as_ref()),
         unsuitable: advise::refusals(model.as_ref()),
         warnings,
     })

@@ -1,5 +1,6 @@
 //! Correcting a run's estimates by zero-variance control variates, on a thread of its own.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -71,18 +72,49 @@ pub(super) fn source(entry: &RunEntry) -> Option<Source> {
     }
 }
 
+/// The draws of a run with the posterior that they are of, for work on another thread.
+pub(super) struct Drawn {
+    source: Source,
+    view: Arc<RunView>,
+    weights: Vec<Vec<f64>>,
+}
+
+impl Drawn {
+    /// Those of a run, if its posterior is known.
+    pub fn of(entry: &RunEntry) -> Option<Self> {
+        let view = entry.view()?;
+        Some(Self {
+            source: source(entry)?,
+            weights: view.weights(weight_column(&entry.info_names())),
+            view,
+        })
+    }
+
+    /// What `act` makes of the job, the draws of the chains that work, and their weights.
+    pub fn give<T, E: Display>(
+        self,
+        act: impl FnOnce(&Job, &[&DrawList], &[Vec<f64>]) -> Result<T, E>,
+    ) -> Result<T, String> {
+        let job = self.source.job()?;
+        let chains = self.view.usable();
+        let lists: Vec<&DrawList> = chains.map(|chain| &chain.draws.draws).collect();
+        act(&job, &lists, &self.weights).map_err(|error| error.to_string())
+    }
+}
+
 fn start(entry: &mut RunEntry, order: Order, fx: &mut dyn Effects) {
-    let (Some(source), Some(view)) = (source(entry), entry.view()) else {
+    let Some(drawn) = Drawn::of(entry) else {
         return;
     };
-    let weights = view.weights(weight_column(&entry.info_names()));
     let control = Arc::new(CorrectControl::default());
     entry.correction = Correction::Working(order, Arc::clone(&control));
     let run = entry.id;
     fx.spawn(
         "control-variates",
         Box::new(move || {
-            let result = work(source, &view, &weights, order, &control).map(Box::new);
+            let result = drawn.give(|job, draws, weights| {
+                zero_variance(job, draws, weights, order, &control).map(Box::new)
+            });
             Outcome::Corrected {
                 run,
                 control,
@@ -90,18 +122,6 @@ fn start(entry: &mut RunEntry, order: Order, fx: &mut dyn Effects) {
             }
         }),
     );
-}
-
-fn work(
-    source: Source,
-    view: &RunView,
-    weights: &[Vec<f64>],
-    order: Order,
-    control: &CorrectControl,
-) -> Result<Corrected, String> {
-    let job = source.job()?;
-    let lists: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
-    zero_variance(&job, &lists, weights, order, control).map_err(|error| error.to_string())
 }
 
 /// Takes a result, unless the work was cancelled or overtaken.

@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use super::correcting::{Source, source};
+use super::correcting::{Drawn, source};
 use super::entry::{Influence, RunEntry};
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
-use crate::base::draws::DrawList;
-use crate::engine::RunView;
 use crate::engine::sensitivity::{Sensitivity, sensitivity};
 use crate::engine::zero_variance::CorrectControl;
-use crate::samplers::weight_column;
 
 /// Why the influence of a run's prior cannot be looked at now, if so.
 pub fn refusal(entry: &RunEntry) -> Option<&'static str> {
@@ -35,16 +32,17 @@ pub(super) fn look(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
         state.say(why, true);
         return;
     }
-    let (Some(source), Some(view)) = (source(entry), entry.view()) else {
+    let Some(drawn) = Drawn::of(entry) else {
         return;
     };
-    let weights = view.weights(weight_column(&entry.info_names()));
     let control = Arc::new(CorrectControl::default());
     entry.influence = Influence::Working(Arc::clone(&control));
     fx.spawn(
         "power-scaling",
         Box::new(move || {
-            let result = work(source, &view, &weights, &control).map(Arc::new);
+            let result = drawn.give(|job, draws, weights| {
+                sensitivity(job, draws, weights, &control).map(Arc::new)
+            });
             Outcome::PowerScaled {
                 run: id,
                 control,
@@ -52,17 +50,6 @@ pub(super) fn look(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
             }
         }),
     );
-}
-
-fn work(
-    source: Source,
-    view: &RunView,
-    weights: &[Vec<f64>],
-    control: &CorrectControl,
-) -> Result<Sensitivity, String> {
-    let job = source.job()?;
-    let lists: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
-    sensitivity(&job, &lists, weights, control).map_err(|error| error.to_string())
 }
 
 /// Takes a result, unless the work was cancelled or overtaken.

@@ -77,6 +77,8 @@ pub struct ModelCheck {
     pub ways_out: Vec<Remedy>,
     /// The same model in other notations, or why it is not written down.
     pub elsewhere: Option<Result<Elsewhere, String>>,
+    /// Its coordinates by name, which settings of samplers may name.
+    pub parts: Vec<crate::models::Block>,
     /// Samplers that cannot sample this model, and why: identifier and what follows "Sampler `id` ".
     pub unsuitable: Vec<(&'static str, String)>,
 }

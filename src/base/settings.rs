@@ -25,6 +25,13 @@ pub enum Kind {
     },
     /// One of the listed words.
     Choice(&'static [&'static str]),
+    /// One of the words, or a text in a notation that the owner reads.
+    Text {
+        /// Words with a meaning of their own.
+        words: &'static [&'static str],
+        /// A text in the notation.
+        example: &'static str,
+    },
     /// Yes or no.
     Bool,
 }
@@ -220,6 +227,8 @@ impl Field {
             (Kind::Real { min, max }, Value::Real(v)) => (min..=max).contains(v),
             (Kind::Choice(words), Value::Text(v)) => words.contains(&v.as_str()),
             (Kind::Bool, Value::Bool(_)) => true,
+            // Its owner reads it.
+            (Kind::Text { .. }, Value::Text(_)) => true,
             _ => false,
         };
         if fits {
@@ -230,6 +239,9 @@ impl Field {
             Kind::Int { min, max } => format!("a whole number from {min} to {max}"),
             Kind::Real { min, max } => format!("a number from {min} to {max}"),
             Kind::Choice(words) => format!("one of {}", words.join(", ")),
+            Kind::Text { words, example } => {
+                format!("{}, or a text such as `{example}`", words.join(", "))
+            }
             Kind::Bool => "true or false".to_owned(),
         };
         Err(SettingError(format!(

@@ -199,6 +199,9 @@ fn describe(prefix: &str, field: &Field) -> Json {
         Kind::Int { min, max } => format!("whole number, {min} to {max}"),
         Kind::Real { min, max } => format!("number, {min} to {max}"),
         Kind::Choice(words) => words.join(" | "),
+        Kind::Text { words, example } => {
+            format!("{} | a text such as {example}", words.join(" | "))
+        }
         Kind::Bool => "true | false".to_owned(),
     };
     let default = match field.default {

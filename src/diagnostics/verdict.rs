@@ -137,7 +137,7 @@ impl Precision {
             }
         };
         let remedy = match self.draws_needed(rows, draws_per_chain) {
-            Some(draws) => format!("add about {draws} draws per chain"),
+            Some(draws) => format!("add about {} draws per chain", count(draws as f64)),
             None => "add draws".to_owned(),
         };
         Some((format!("The run ended short of its target: {what}"), remedy))
@@ -496,12 +496,16 @@ fn judge_chains(inputs: &VerdictInputs<'_>) -> Option<(Verdict, String)> {
 }
 
 fn praise(inputs: &VerdictInputs<'_>) -> String {
-    let least = inputs
-        .rows
-        .iter()
-        .flat_map(|row| [row.ess_bulk, row.ess_tail])
-        .flatten()
-        .fold(f64::INFINITY, f64::min);
+    let least = |of: fn(&SummaryRow) -> Option<f64>| {
+        let all = inputs.rows.iter().filter_map(of);
+        all.fold(f64::INFINITY, f64::min)
+    };
+    let (bulk, tail) = (least(|row| row.ess_bulk), least(|row| row.ess_tail));
+    let (least, kind) = if bulk <= tail {
+        (bulk, "effective draws")
+    } else {
+        (tail, "effective tail draws")
+    };
     let variables = match inputs.rows.len() {
         1 => "the variable".to_owned(),
         many => format!("all {} variables", count(many as f64)),
@@ -509,7 +513,7 @@ fn praise(inputs: &VerdictInputs<'_>) -> String {
     let before = format!("Good: {} chains agree on {variables}", working(inputs));
     let draws = least
         .is_finite()
-        .then(|| format!("at least {} effective draws", count(least)));
+        .then(|| format!("at least {} {kind}", count(least)));
     sentence(&before, None, "", draws.as_deref())
 }
 

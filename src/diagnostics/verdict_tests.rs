@@ -71,6 +71,14 @@ fn good_only_when_all_criteria_hold() {
         text,
         "Good: 4 chains agree on all 2 variables; at least 400 effective draws"
     );
+    let mut rows = rows;
+    rows[0].ess_tail = Some(401.0);
+    rows[1].ess_bulk = Some(900.0);
+    rows[1].ess_tail = Some(900.0);
+    assert_eq!(
+        judge(&inputs(&rows)).1,
+        "Good: 4 chains agree on all 2 variables; at least 401 effective tail draws"
+    );
 }
 
 #[test]

@@ -469,6 +469,7 @@ fn choose_sampler(
         ))
     })?;
     suits(entry, model)?;
+    (entry.check)(&recipe.sampler.settings, target, &models::parts(model))?;
     Ok((entry, "as asked for".to_owned()))
 }
 

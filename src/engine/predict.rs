@@ -19,6 +19,7 @@ use rayon::prelude::*;
 use super::job::{self, Job, JobError};
 use super::recipe::Recipe;
 use crate::base::draws::DrawList;
+use crate::base::numerals::thousands;
 use crate::base::rng::{ChainRng, Purpose, stream};
 use crate::data::coding::{Coding, NewRows};
 use crate::data::design::Design;
@@ -142,7 +143,11 @@ impl Predictions {
         }
         let (used, all) = self.draws;
         if used < all {
-            remarks.push(format!("From {used} of {all} draws, evenly spaced"));
+            remarks.push(format!(
+                "From {} of {} draws, evenly spaced",
+                thousands(used as u64),
+                thousands(all as u64)
+            ));
         }
         let with = self.options.with_groups;
         if self.has_groups && !with {

@@ -328,6 +328,10 @@ fn blocks_hold_every_coordinate_once() {
             next = block.coordinates.end;
         }
         assert_eq!(next, model.dim(), "{what}");
+        // The same by name.
+        let parts = crate::models::parts(model);
+        let covered: Vec<usize> = parts.iter().flat_map(|it| it.coordinates.clone()).collect();
+        assert_eq!(covered, (0..model.dim()).collect::<Vec<_>>(), "{what}");
     });
 }
 

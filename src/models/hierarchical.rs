@@ -755,7 +755,7 @@ impl<F: Family> Model for HierarchicalModel<F> {
     /// The population, and each group.
     fn blocks(&self) -> Vec<Block> {
         let population = Block {
-            name: "mu, Sigma".to_owned(),
+            name: "population".to_owned(),
             coordinates: 0..self.layout.factor().end,
         };
         let levels = &self.design.groups[self.design.group_terms[0].factor].levels;

@@ -125,6 +125,33 @@ pub struct Block {
     pub coordinates: Range<usize>,
 }
 
+/// The coordinates of `model` by the names that people know: a block ([`Model::blocks`]) with as many coordinates as there are
+/// parameters of its name, such as `b[age]` in `b`, is taken apart into these; others stay whole.
+pub fn parts(model: &dyn Model) -> Vec<Block> {
+    let mut parts = Vec::new();
+    for block in model.blocks() {
+        let class = format!("{}[", block.name);
+        let params = model.params().iter();
+        let own: Vec<&str> = params
+            .map(|param| param.name.as_str())
+            .filter(|name| name.starts_with(&class))
+            .collect();
+        if own.len() != block.coordinates.len() {
+            parts.push(block);
+            continue;
+        }
+        parts.extend(
+            own.into_iter()
+                .zip(block.coordinates)
+                .map(|(name, j)| Block {
+                    name: name.to_owned(),
+                    coordinates: j..j + 1,
+                }),
+        );
+    }
+    parts
+}
+
 /// Anchor data that a model keeps per row, so that a difference of gradients costs one pass.
 #[derive(Clone, Debug, Default)]
 pub struct AnchorRows {

@@ -1,6 +1,5 @@
 //! The anchor of control variates and preconditioners: a point near the mode with all that is known about it.
 
-use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use rand::RngExt as _;
@@ -103,23 +102,23 @@ impl Anchor {
     ///
     /// # Errors
     /// H_bb is not positive definite, for lack of precision.
-    pub fn block(&self, coordinates: Range<usize>) -> Result<Self, NotPositiveDefinite> {
+    pub fn block(&self, coordinates: &[usize]) -> Result<Self, NotPositiveDefinite> {
         let whole = self.u.len();
         let dim = coordinates.len();
         let cut = |matrix: &[f64]| -> Vec<f64> {
-            coordinates
-                .clone()
-                .flat_map(|i| &matrix[i * whole..][coordinates.clone()])
-                .copied()
-                .collect()
+            let row = |&i: &usize| coordinates.iter().map(move |&j| matrix[i * whole + j]);
+            coordinates.iter().flat_map(row).collect()
         };
+        let pick =
+            |vector: &[f64]| -> Vec<f64> { coordinates.iter().map(|&j| vector[j]).collect() };
+        let score_variance = pick(&self.score_variance);
         let hessian = cut(&self.hessian);
         let factor = Cholesky::of(&hessian, dim)?;
         let (curvatures, _directions) =
             symmetric_eigen(&hessian, dim).ok_or(NotPositiveDefinite)?;
         Ok(Self {
-            u: self.u[coordinates.clone()].to_vec(),
-            grad_log_lik: self.grad_log_lik[coordinates.clone()].to_vec(),
+            u: pick(&self.u),
+            grad_log_lik: pick(&self.grad_log_lik),
             covariance: factor.inverse(),
             factor,
             hessian,
@@ -127,11 +126,8 @@ impl Anchor {
             noise_ratio: self.noise_ratio,
             curvature_range: (curvatures[0], curvatures[dim - 1]),
             score_noise: cut(&self.score_noise),
-            rms_condition: rms_condition(
-                &cut(&self.hessian),
-                &self.score_variance[coordinates.clone()],
-            ),
-            score_variance: self.score_variance[coordinates.clone()].to_vec(),
+            rms_condition: rms_condition(&cut(&self.hessian), &score_variance),
+            score_variance,
             weighted_difference_rows: self.weighted_difference_rows,
             chances: OnceLock::new(),
             difference_noise: cut(&self.difference_noise),

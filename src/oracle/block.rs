@@ -3,7 +3,6 @@
 //! Up to a constant this is the log density of the conditional π(u_b | u_{−b}), and the gradient is that of the joint
 //! density, cut to the block. Passes are those of the whole model.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::{Anchor, Oracle, StepError};
@@ -11,7 +10,7 @@ use super::{Anchor, Oracle, StepError};
 /// A block with the point in which the other coordinates are frozen, and working memory.
 #[derive(Debug)]
 pub struct BlockView {
-    coordinates: Range<usize>,
+    coordinates: Vec<usize>,
     /// Length D; the block's own coordinates are overwritten.
     pub(super) u: Vec<f64>,
     /// Length D.
@@ -22,8 +21,15 @@ pub struct BlockView {
 
 impl BlockView {
     /// The block.
-    pub fn coordinates(&self) -> Range<usize> {
-        self.coordinates.clone()
+    pub fn coordinates(&self) -> &[usize] {
+        &self.coordinates
+    }
+
+    /// Puts the block where `u`, as long as the block, has it.
+    pub(super) fn place(&mut self, u: &[f64]) {
+        for (&j, &value) in self.coordinates.iter().zip(u) {
+            self.u[j] = value;
+        }
     }
 
     /// Freezes the other coordinates where `u` (D) has them.
@@ -38,9 +44,9 @@ impl Oracle {
     /// # Errors
     /// [`StepError::NotPositiveDefinite`] for the curvature of the block, which cannot happen where that of the whole is
     /// positive definite but for rounding.
-    pub fn block_view(&self, coordinates: Range<usize>, u: &[f64]) -> Result<BlockView, StepError> {
+    pub fn block_view(&self, coordinates: Vec<usize>, u: &[f64]) -> Result<BlockView, StepError> {
         let anchor = self.anchor.as_ref().map(|anchor| {
-            let block = anchor.block(coordinates.clone());
+            let block = anchor.block(&coordinates);
             block.map_err(|_not_positive| StepError::NotPositiveDefinite {
                 what: "the curvature of a block of parameters",
                 iter: 0,
@@ -59,7 +65,7 @@ impl Oracle {
     pub fn within<T>(&mut self, view: &mut BlockView, act: impl FnOnce(&mut Self) -> T) -> T {
         debug_assert!(self.view.is_none(), "views do not nest");
         let nothing = BlockView {
-            coordinates: 0..0,
+            coordinates: Vec::new(),
             u: Vec::new(),
             grad: Vec::new(),
             anchor: None,

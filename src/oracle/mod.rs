@@ -281,10 +281,11 @@ impl Oracle {
         let Some(mut view) = self.view.take() else {
             return self.exact_joint(u, grad);
         };
-        let block = view.coordinates();
-        view.u[block.clone()].copy_from_slice(u);
+        view.place(u);
         let result = self.exact_joint(&view.u, &mut view.grad);
-        grad.copy_from_slice(&view.grad[block]);
+        for (grad, &j) in grad.iter_mut().zip(view.coordinates()) {
+            *grad = view.grad[j];
+        }
         self.view = Some(view);
         result
     }

@@ -37,6 +37,15 @@ fn base_run(entry: &SamplerEntry) -> Run {
     }
 }
 
+/// A setting that names parameters of the model that the sampler is tried on: one of its inner ones apart, so that the others
+/// are not neighbours.
+fn named(entry: &SamplerEntry) -> Option<Value> {
+    let oracle = base_run(entry).suitable_oracle();
+    let parts = crate::models::parts(oracle.model());
+    let inner = &parts.get(1).filter(|_| parts.len() > 2)?.name;
+    Some(Value::Text(format!("{inner}: slice; *: mala")))
+}
+
 /// The default settings, and each word of each setting that is a choice.
 fn variants(entry: &SamplerEntry) -> Vec<(String, Run)> {
     let mut all = vec![(entry.spec.id.to_owned(), base_run(entry))];
@@ -45,6 +54,11 @@ fn variants(entry: &SamplerEntry) -> Vec<(String, Run)> {
             Kind::Choice(words) => words
                 .iter()
                 .map(|word| Value::Text((*word).to_owned()))
+                .collect(),
+            Kind::Text { words, .. } => words
+                .iter()
+                .map(|word| Value::Text((*word).to_owned()))
+                .chain(named(entry))
                 .collect(),
             Kind::Bool => vec![Value::Bool(false), Value::Bool(true)],
             Kind::Int { .. } | Kind::Real { .. } => continue,
@@ -270,7 +284,7 @@ fn wrong_values(field: &Field) -> Vec<Value> {
             Value::Real(f64::NAN),
             Value::Bool(true),
         ]),
-        Kind::Choice(_) => wrong.extend([Value::Int(1), Value::Bool(true)]),
+        Kind::Choice(_) | Kind::Text { .. } => wrong.extend([Value::Int(1), Value::Bool(true)]),
         Kind::Bool => wrong.push(Value::Int(1)),
     }
     wrong

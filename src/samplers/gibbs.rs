@@ -10,9 +10,9 @@
 //!
 //! | setting | meaning | default |
 //! |---|---|---|
-//! | `blocks` | model: as the model declares ([`crate::models::Model::blocks`]); single: one coordinate each; one: all together | model |
-//! | `kernel` | sampler of blocks of several coordinates | nuts |
-//! | `single_kernel` | sampler of blocks of one coordinate | slice |
+//! | `blocks` | model: as the model declares ([`crate::models::Model::blocks`]); single: one coordinate each; one: all together; or names of parameters with a sampler each ([`blocks`]) | model |
+//! | `kernel` | sampler of blocks of several coordinates for which `blocks` names none | nuts |
+//! | `single_kernel` | the same of one coordinate | slice |
 //!
 //! **Cost.** For each block one pass over N rows, because the others have moved, and those of its kernel. **Bias.** None.
 //! **Not for** blocks that depend strongly on each other, which then move slowly, nor where one kernel can move all
@@ -24,8 +24,12 @@ use super::{
 };
 use crate::base::rng::Streams;
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};
-use crate::models::Block;
+use crate::models::{Block, parts};
 use crate::oracle::{BlockView, Oracle, StepError};
+
+pub mod blocks;
+
+use blocks::{Chosen, Division};
 
 /// Samplers that blocks may use: exact ones whose defaults suit every target.
 const KERNELS: [&str; 5] = ["nuts", "hmc", "mala", "slice", "metropolis"];
@@ -39,15 +43,20 @@ const FIELDS: &[Field] = &[
     Field {
         key: "blocks",
         label: "Blocks",
-        help: "Which parameters are updated together: as the model declares (model), each alone (single), or all (one)",
-        kind: Kind::Choice(&BLOCKS),
+        help: "Which parameters are updated together: as the model declares (model), each alone (single), all (one), or as \
+               written: blocks between semicolons, names between commas, * for any characters, the sampler after a colon; \
+               what is not named is a last block",
+        kind: Kind::Text {
+            words: &BLOCKS,
+            example: "b[Intercept]: slice; b[*]: hmc",
+        },
         default: Some(Default::Text(BLOCKS[0])),
         why: "the model knows which parameters belong together",
     },
     Field {
         key: "kernel",
         label: "Sampler of blocks",
-        help: "Sampler, with its default settings, of each block of several parameters",
+        help: "Sampler, with its default settings, of each block of several parameters that names none",
         kind: Kind::Choice(&KERNELS),
         default: Some(Default::Text(KERNEL)),
         why: "adapts the length of its trajectories to conditionals that change shape",
@@ -55,7 +64,7 @@ const FIELDS: &[Field] = &[
     Field {
         key: "single_kernel",
         label: "Sampler of single parameters",
-        help: "Sampler, with its default settings, of each block of one parameter",
+        help: "Sampler, with its default settings, of each block of one parameter that names none",
         kind: Kind::Choice(&KERNELS),
         default: Some(Default::Text(SINGLE_KERNEL)),
         why: "one dimension needs no gradient, and slices no step size",
@@ -83,9 +92,18 @@ pub struct Gibbs;
 /// Settings of [`Gibbs`].
 #[derive(Clone, Debug)]
 pub struct Config {
-    blocks: &'static str,
+    blocks: Blocks,
     kernel: &'static str,
     single_kernel: &'static str,
+}
+
+/// Which parameters are updated together.
+#[derive(Clone, Debug)]
+enum Blocks {
+    /// One of [`BLOCKS`].
+    Word(&'static str),
+    /// As written, and what was read.
+    Chosen(String, Vec<Chosen>),
 }
 
 /// A block at work.
@@ -135,17 +153,41 @@ impl Sampler for Gibbs {
                 .find(|word| Some(*word) == given)
                 .unwrap_or(default)
         };
+        let blocks = match settings.text("blocks") {
+            // What is no word and has no colon is a word mistyped.
+            Some(text) if text.contains(':') => {
+                Blocks::Chosen(text.to_owned(), blocks::read(text)?)
+            }
+            Some(text) if !BLOCKS.contains(&text) => {
+                return Err(SettingError(format!(
+                    "Setting `blocks` takes {}, or blocks such as `b[Intercept]: slice; b[*]: hmc`, not `{text}`",
+                    BLOCKS.join(", ")
+                )));
+            }
+            _ => Blocks::Word(word("blocks", &BLOCKS, BLOCKS[0])),
+        };
         Ok(Config {
-            blocks: word("blocks", &BLOCKS, BLOCKS[0]),
+            blocks,
             kernel: word("kernel", &KERNELS, KERNEL),
             single_kernel: word("single_kernel", &KERNELS, SINGLE_KERNEL),
         })
     }
 
+    fn check(config: &Config, parts: &[Block]) -> Result<(), SettingError> {
+        match &config.blocks {
+            Blocks::Word(_) => Ok(()),
+            Blocks::Chosen(_, chosen) => blocks::divide(chosen, parts).map(|_| ()),
+        }
+    }
+
     fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
         let text = |word: &str| Value::Text(word.to_owned());
+        let blocks = match &config.blocks {
+            Blocks::Word(word) => text(word),
+            Blocks::Chosen(written, _) => text(written),
+        };
         vec![
-            ("blocks", text(config.blocks)),
+            ("blocks", blocks),
             ("kernel", text(config.kernel)),
             ("single_kernel", text(config.single_kernel)),
         ]
@@ -157,9 +199,15 @@ impl Sampler for Gibbs {
         oracle: &mut Oracle,
         streams: &mut Streams,
     ) -> Result<State, StepError> {
-        let parts = blocks(config.blocks, oracle)
+        let parts = divide(&config.blocks, oracle)
             .into_iter()
-            .map(|block| Part::new(config, &block, u0, oracle, streams))
+            .map(|(coordinates, kernel)| {
+                let kernel = kernel.unwrap_or(match coordinates.len() {
+                    1 => config.single_kernel,
+                    _ => config.kernel,
+                });
+                Part::new(kernel, coordinates, u0, oracle, streams)
+            })
             .collect::<Result<_, _>>()?;
         Ok(State {
             u: u0.to_vec(),
@@ -210,38 +258,35 @@ impl Sampler for Gibbs {
 }
 
 /// The blocks in force.
-fn blocks(word: &str, oracle: &Oracle) -> Vec<Block> {
+fn divide(blocks: &Blocks, oracle: &Oracle) -> Vec<Division> {
     let dim = oracle.dim();
-    match word {
-        "single" => (0..dim)
-            .map(|j| Block {
-                name: format!("u[{}]", j + 1),
-                coordinates: j..j + 1,
-            })
-            .collect(),
-        "one" => vec![Block {
-            name: "all".to_owned(),
-            coordinates: 0..dim,
-        }],
-        _ => oracle.model().blocks(),
+    match blocks {
+        Blocks::Word("single") => (0..dim).map(|j| (vec![j], None)).collect(),
+        Blocks::Word("one") => vec![((0..dim).collect(), None)],
+        Blocks::Word(_) => {
+            let blocks = oracle.model().blocks().into_iter();
+            blocks
+                .map(|block| (block.coordinates.collect(), None))
+                .collect()
+        }
+        Blocks::Chosen(written, chosen) => match blocks::divide(chosen, &parts(oracle.model())) {
+            Ok(blocks) => blocks,
+            Err(error) => unreachable!("`check` has let `{written}` pass, but {error}"),
+        },
     }
 }
 
 impl Part {
-    /// The kernel of `block` at its coordinates of `u0`.
+    /// The kernel `id` of the block `coordinates` at those of `u0`.
     fn new(
-        config: &Config,
-        block: &Block,
+        id: &'static str,
+        coordinates: Vec<usize>,
         u0: &[f64],
         oracle: &mut Oracle,
         streams: &mut Streams,
     ) -> Result<Self, StepError> {
-        let id = if block.coordinates.len() == 1 {
-            config.single_kernel
-        } else {
-            config.kernel
-        };
-        let mut view = oracle.block_view(block.coordinates.clone(), u0)?;
+        let start: Vec<f64> = coordinates.iter().map(|&j| u0[j]).collect();
+        let mut view = oracle.block_view(coordinates, u0)?;
         let entry = find(id).expect("KERNELS names registered samplers");
         let kernel = oracle.within(&mut view, |oracle| {
             let target = Target::new(oracle.model(), oracle.anchor().map(AsRef::as_ref));
@@ -249,8 +294,7 @@ impl Part {
                 dim: oracle.dim(),
                 ..target
             };
-            let start = &u0[block.coordinates.clone()];
-            (entry.build)(&Settings::default(), &target, start, oracle, streams)
+            (entry.build)(&Settings::default(), &target, &start, oracle, streams)
         });
         let kernel = kernel.map_err(|error| match error {
             KernelError::Start(error) => error,
@@ -294,7 +338,9 @@ impl Part {
             }
             Ok(())
         })?;
-        u[view.coordinates()].copy_from_slice(kernel.position());
+        for (&j, &value) in view.coordinates().iter().zip(kernel.position()) {
+            u[j] = value;
+        }
         Ok(())
     }
 }

@@ -29,16 +29,13 @@
 use rand::RngExt as _;
 
 use super::advise::Traits;
-use super::gibbs_osgfs::{BATCH_NORMAL, BATCH_SHARE, FIELDS};
+use super::gibbs_osgfs::{BATCH_NORMAL, BATCH_SHARE, BIAS, FIELDS, INFO};
 use super::mixed::nesting::{self, Nested};
 use super::mixed::shifts::{self, Shift};
 use super::mixed::{self, Spread, draw_scales};
 use super::osgfs::{Bound, ROWS_PER_PARAMETER, choose_k};
 use super::scoring::{ScoreCovariance, check_gradient};
-use super::{
-    Family, InfoColumn, NOISE_SHARE, Phase, ROWS_SHARE, Sampler, SamplerSpec, StateVisitor, Target,
-    Tick,
-};
+use super::{Family, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::fisher_step::FisherStep;
 use crate::base::linalg::{axpy, dot};
 use crate::base::rng::{ChainRng, Streams, substream};
@@ -116,26 +113,10 @@ impl Sampler for GibbsMixedOsgfs {
         formula: "r_g' = r_g + D ĝ(r_g) + N(0, 2D − (n²/|S|) D C D − D H D), H = n C + Σ⁻¹, for each group g; β likewise; \
                   sds and correlations along slices given r",
         fields: FIELDS,
-        info: &[
-            InfoColumn {
-                name: "k",
-                help: "Step constant k of a group's slowest direction, mean over groups; 2 would give independent draws",
-            },
-            InfoColumn {
-                name: NOISE_SHARE,
-                help: "Largest share of gradient noise in all noise of a step, mean over groups; it replaces injected noise",
-            },
-            InfoColumn {
-                name: ROWS_SHARE,
-                help: "Rows used per step as a share of a group's rows, mean over groups",
-            },
-        ],
+        info: INFO,
         needs_mode: false,
         minibatch: true,
-        bias: Some(
-            "The conditional of each group is taken to be normal, and the spread of its row gradients to equal its curvature: \
-             standard deviations are off where the model fits badly or groups are small",
-        ),
+        bias: Some(BIAS),
         default_warmup: 1000,
         decides_warmup: false,
         negative_control: false,

@@ -240,6 +240,26 @@ impl Memory {
 /// State of [`GibbsOsgfs`].
 pub struct State(GroupGibbs<FisherScoringStep>);
 
+/// What Fisher scoring in each group reports.
+pub(super) const INFO: &[InfoColumn] = &[
+    InfoColumn {
+        name: "k",
+        help: "Step constant k of a group's slowest direction, mean over groups; 2 would give independent draws",
+    },
+    InfoColumn {
+        name: NOISE_SHARE,
+        help: "Largest share of gradient noise in all noise of a step, mean over groups; it replaces injected noise",
+    },
+    InfoColumn {
+        name: ROWS_SHARE,
+        help: "Rows used per step as a share of a group's rows, mean over groups",
+    },
+];
+
+/// Why it is approximate.
+pub(super) const BIAS: &str = "The conditional of each group is taken to be normal, and the spread of its row gradients to equal its \
+     curvature: standard deviations are off where the model fits badly or groups are small";
+
 impl Sampler for GibbsOsgfs {
     type Config = Config;
     type State = State;
@@ -255,26 +275,10 @@ impl Sampler for GibbsOsgfs {
                   normal-inverse-Wishart given θ",
         family: Family::Groups,
         fields: FIELDS,
-        info: &[
-            InfoColumn {
-                name: "k",
-                help: "Step constant k of a group's slowest direction, mean over groups; 2 would give independent draws",
-            },
-            InfoColumn {
-                name: NOISE_SHARE,
-                help: "Largest share of gradient noise in all noise of a step, mean over groups; it replaces injected noise",
-            },
-            InfoColumn {
-                name: ROWS_SHARE,
-                help: "Rows used per step as a share of a group's rows, mean over groups",
-            },
-        ],
+        info: INFO,
         needs_mode: false,
         minibatch: true,
-        bias: Some(
-            "The conditional of each group is taken to be normal, and the spread of its row gradients to equal its curvature: \
-             standard deviations are off where the model fits badly or groups are small",
-        ),
+        bias: Some(BIAS),
         default_warmup: 1000,
         decides_warmup: false,
         negative_control: false,

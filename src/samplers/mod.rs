@@ -14,7 +14,7 @@
 
 use crate::base::rng::Streams;
 use crate::base::settings::{Field, SettingError, Settings, Value};
-use crate::models::Model;
+use crate::models::{Block, Model, parts};
 use crate::oracle::{Anchor, Oracle, StepError};
 
 pub mod adaptation;
@@ -325,6 +325,13 @@ pub trait Sampler: Send + Sync + 'static {
     }
     /// Reads settings (already checked against [`SamplerSpec::fields`]) and resolves defaults for this target.
     fn configure(settings: &Settings, target: &Target) -> Result<Self::Config, SettingError>;
+    /// Refuses settings that name what a model does not have; `parts` are its coordinates by name ([`crate::models::parts`]).
+    ///
+    /// # Errors
+    /// What is named in vain, and what there is.
+    fn check(_config: &Self::Config, _parts: &[Block]) -> Result<(), SettingError> {
+        Ok(())
+    }
     /// The settings in force, for the manifest: keys of [`SamplerSpec::fields`] with resolved values.
     fn resolved(config: &Self::Config) -> Vec<(&'static str, Value)>;
     /// Kernel steps per recorded iteration.
@@ -471,6 +478,8 @@ type Build = fn(
 
 type Resolve = fn(&Settings, &Target) -> Result<Vec<(&'static str, Value)>, SettingError>;
 
+type Check = fn(&Settings, &Target, &[Block]) -> Result<(), SettingError>;
+
 /// A registered sampler.
 pub struct SamplerEntry {
     /// Its description.
@@ -483,6 +492,8 @@ pub struct SamplerEntry {
     pub build: Build,
     /// The settings in force for a target, without starting anything.
     pub resolve: Resolve,
+    /// See [`Sampler::check`].
+    pub check: Check,
 }
 
 impl SamplerEntry {
@@ -494,6 +505,7 @@ impl SamplerEntry {
             advice: S::ADVICE,
             build: build::<S>,
             resolve: resolve::<S>,
+            check: check::<S>,
         }
     }
 }
@@ -526,6 +538,7 @@ fn build<S: Sampler>(
     suits::<S>(oracle.model())
         .map_err(|reason| SettingError(format!("{} {reason}", owner::<S>())))?;
     let config = S::configure(settings, target)?;
+    S::check(&config, &parts(oracle.model()))?;
     let state = S::init(&config, u0, oracle, streams)?;
     Ok(Box::new(Bound::<S> { config, state }))
 }
@@ -536,4 +549,13 @@ fn resolve<S: Sampler>(
 ) -> Result<Vec<(&'static str, Value)>, SettingError> {
     settings.check(&owner::<S>(), S::SPEC.fields)?;
     Ok(S::resolved(&S::configure(settings, target)?))
+}
+
+fn check<S: Sampler>(
+    settings: &Settings,
+    target: &Target,
+    parts: &[Block],
+) -> Result<(), SettingError> {
+    settings.check(&owner::<S>(), S::SPEC.fields)?;
+    S::check(&S::configure(settings, target)?, parts)
 }

@@ -20,7 +20,7 @@ fn a_view_is_the_conditional_density_and_its_curvature() {
     let mut oracle = exact_oracle(model, Some(Arc::clone(&anchor)));
     let (u, mut whole, mut part) = ([0.3, -0.2], [0.0; 2], [0.0]);
     let joint = oracle.exact(&u, &mut whole).unwrap();
-    let mut view = oracle.block_view(1..2, &[0.3, 9.0]).unwrap();
+    let mut view = oracle.block_view(vec![1], &[0.3, 9.0]).unwrap();
     oracle.within(&mut view, |oracle| {
         assert_eq!(oracle.dim(), 1);
         assert_eq!(oracle.exact(&u[1..], &mut part).unwrap(), joint);
@@ -45,7 +45,7 @@ fn a_view_is_the_conditional_density_and_its_curvature() {
 fn the_curvature_of_a_block_gives_the_conditional_covariance() {
     let model = correlated(&COVARIANCE, 3);
     let anchor = Anchor::at(model.as_ref(), &[0.0; 3]).unwrap();
-    let block = anchor.block(1..3).unwrap();
+    let block = anchor.block(&[1, 2]).unwrap();
     // Σ_bb − Σ_ba Σ_aa⁻¹ Σ_ab
     let expected = [2.0 - 0.36, 0.8 - 0.18, 0.8 - 0.18, 1.5 - 0.09];
     for (found, expected) in block.covariance.iter().zip(expected) {
@@ -60,7 +60,8 @@ fn every_kernel_in_every_partition_leaves_a_correlated_gaussian_alone() {
     let model = correlated(&COVARIANCE, 3);
     let anchor = Arc::new(Anchor::at(model.as_ref(), &[0.0; 3]).unwrap());
     for kernel in KERNELS {
-        for blocks in ["single", "one"] {
+        let apart = format!("u[2]: {kernel}; *: {kernel}");
+        for blocks in ["single", "one", &apart] {
             for known in [true, false] {
                 let chains: Vec<Chain> = (1..=4)
                     .map(|seed| {
@@ -133,4 +134,30 @@ fn blocks_follow_the_model_and_kernels_the_size_of_blocks() {
         let expected = exact.exact(u, &mut grad).unwrap();
         assert!((expected - log_density).abs() < 1e-9 * expected.abs());
     }
+}
+
+#[test]
+fn blocks_by_name_have_the_samplers_that_are_named() {
+    let (model, anchor) = anchored_logistic();
+    let names: Vec<String> = crate::models::parts(model.as_ref())
+        .into_iter()
+        .map(|part| part.name)
+        .collect();
+    let oracle = || exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor)));
+    // The same blocks and samplers by words and by names are the same chain.
+    let run = Run::new("gibbs").set("single_kernel", text("metropolis"));
+    let by_word = run
+        .clone()
+        .set("blocks", text("single"))
+        .go(oracle(), 20, 50);
+    let written = format!("{}: metropolis; {}: metropolis", names[0], names[1]);
+    let by_name = Run::new("gibbs").set("blocks", text(&written));
+    assert_eq!(by_name.go(oracle(), 20, 50).draws, by_word.draws);
+    // What is not named is a last block with the usual sampler.
+    let first = format!("{}: metropolis", names[0]);
+    let rest = run.set("blocks", text(&first)).go(oracle(), 20, 50);
+    assert_eq!(rest.draws, by_word.draws);
+    // A name that the model does not have is refused before anything starts.
+    let wrong = Run::new("gibbs").set("blocks", text("nope: hmc"));
+    assert!(wrong.try_start(oracle()).is_err());
 }

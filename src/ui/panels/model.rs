@@ -268,6 +268,7 @@ fn settings_ui(ui: &mut Ui, document: &Document, view: &mut FormView, out: &mut 
         section: "model",
         settings: &model.settings,
         send: Command::SetModelSetting,
+        refuse: &|_| None,
     };
     for field in entry.spec.fields {
         setting_ui(ui, &owner, field, view, out);

@@ -79,7 +79,7 @@ pub fn sampler_ui(ui: &mut Ui, state: &AppState, view: &mut SamplerView, out: &m
                         ui.add_space(t.space.x2);
                         match samplers::find(&recipe.sampler.id) {
                             Some(entry) => {
-                                form::form_ui(ui, entry, recipe, &mut view.form, out);
+                                form::form_ui(ui, entry, state, recipe, &mut view.form, out);
                                 ui.add_space(t.space.x2);
                                 trials::trials_ui(ui, state, entry, recipe, out);
                             }

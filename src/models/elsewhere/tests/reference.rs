@@ -24,6 +24,17 @@ struct Case {
     standardize: bool,
 }
 
+impl Case {
+    /// The model in other notations, and itself.
+    fn described(&self, data: &str) -> (Elsewhere, std::sync::Arc<dyn Model>) {
+        let Self {
+            template, formula, ..
+        } = self;
+        let (priors, settings) = (self.priors, &self.settings);
+        described(data, template, formula, priors, settings, self.standardize)
+    }
+}
+
 fn case(name: &'static str, template: &'static str, formula: &'static str) -> Case {
     Case {
         name,
@@ -182,15 +193,8 @@ fn programs_are_those_of_the_references() {
     let data = fs::read_to_string(folder().join("data.csv")).unwrap();
     let update = std::env::var_os("ERGODIC_UPDATE_STAN").is_some();
     for case in cases() {
-        let Case {
-            name,
-            template,
-            formula,
-            priors,
-            settings,
-            standardize,
-        } = &case;
-        let (all, _) = described(&data, template, formula, priors, settings, *standardize);
+        let name = &case.name;
+        let (all, _) = case.described(&data);
         for (ending, code) in [("stan", all.stan), ("R", all.brms)] {
             let path = folder().join(format!("{name}.{ending}"));
             let Ok(code) = code else {
@@ -215,15 +219,8 @@ fn stan_gives_the_programs_the_densities_of_the_models() {
     let densities = fs::read_to_string(folder().join("densities.csv")).unwrap();
     let mut compared = 0;
     for case in cases() {
-        let Case {
-            name,
-            template,
-            formula,
-            priors,
-            settings,
-            standardize,
-        } = &case;
-        let (_, model) = described(&data, template, formula, priors, settings, *standardize);
+        let name = &case.name;
+        let (_, model) = case.described(&data);
         if !model.has_density() {
             continue;
         }
@@ -231,7 +228,7 @@ fn stan_gives_the_programs_the_densities_of_the_models() {
         let mut first = None;
         for line in densities.lines() {
             let mut fields = line.split(',');
-            if fields.next() != Some(name) {
+            if fields.next() != Some(*name) {
                 continue;
             }
             let mut numbers = fields.map(|field| field.parse::<f64>().unwrap());

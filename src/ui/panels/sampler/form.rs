@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use eframe::egui::{Align, Layout, Sense, Ui, vec2};
 
-use crate::app::Command;
+use crate::app::{AppState, Command};
 use crate::base::settings::{Default as FieldDefault, Field as Setting, Kind, Settings, Value};
 use crate::engine::{Recipe, bias_check};
-use crate::samplers::SamplerEntry;
+use crate::samplers::{SamplerEntry, Target};
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Field, Segments, paint};
@@ -16,6 +16,8 @@ use crate::ui::widgets::{self, Field, Segments, paint};
 pub const LABEL: f32 = 190.0;
 /// Width of a field of a number.
 const FIELD: f32 = 150.0;
+/// Width of a field of a text.
+const TEXT_FIELD: f32 = 360.0;
 /// What leaves a setting to the sampler.
 const LEFT_TO_SAMPLER: &str = "auto";
 
@@ -35,12 +37,15 @@ pub struct Owner<'a> {
     pub settings: &'a Settings,
     /// Makes the command of a change.
     pub send: fn(String, Option<Value>) -> Command,
+    /// What is wrong with the text of a setting alone, if anything is.
+    pub refuse: &'a dyn Fn(&Settings) -> Option<String>,
 }
 
 /// Shows the form.
 pub fn form_ui(
     ui: &mut Ui,
     entry: &'static SamplerEntry,
+    state: &AppState,
     recipe: &Recipe,
     view: &mut FormView,
     out: &mut Outbox,
@@ -60,6 +65,12 @@ pub fn form_ui(
             section: "sampler",
             settings: &recipe.sampler.settings,
             send: Command::SetSetting,
+            refuse: &|settings| {
+                // What a text names is known once the model is.
+                let parts = &state.check.as_ref()?.parts;
+                let refused = (entry.check)(settings, &Target::default(), parts).err();
+                refused.filter(|_| !parts.is_empty()).map(|error| error.0)
+            },
         };
         for field in spec.fields {
             setting_ui(ui, &owner, field, view, out);
@@ -123,6 +134,7 @@ pub fn setting_ui(
             label.on_hover_ui(|ui| help_ui(ui, owner.section, field));
             let sent = match field.kind {
                 Kind::Int { .. } | Kind::Real { .. } => number_ui(ui, owner.id, field, set, view),
+                Kind::Text { .. } => text_ui(ui, owner, field, set, view),
                 Kind::Choice(words) => choice_ui(ui, field, words, set),
                 Kind::Bool => bool_ui(ui, field, set),
             };
@@ -146,7 +158,14 @@ pub fn setting_ui(
         ui.horizontal(|ui| {
             ui.add_space(LABEL + t.space.x3);
             ui.vertical(|ui| {
-                let text = format!("Default {}: {}", default_text(field), field.why);
+                let mut text = format!("Default {}: {}", default_text(field), field.why);
+                if let Kind::Text { words, example } = field.kind {
+                    // What may be typed cannot be seen otherwise.
+                    text.push_str(&format!(
+                        "; also {}, or such as `{example}`",
+                        words[1..].join(", ")
+                    ));
+                }
                 let width = ui.available_width();
                 let galley =
                     paint::paragraph(ui, &text, Text::Caption, colors.text_secondary, width);
@@ -166,6 +185,9 @@ fn help_ui(ui: &mut Ui, section: &str, field: &Setting) {
         Kind::Int { min, max } => format!("A whole number from {min} to {max}"),
         Kind::Real { min, max } => format!("A number from {min} to {max}"),
         Kind::Choice(words) => format!("One of {}", words.join(", ")),
+        Kind::Text { words, example } => {
+            format!("{}, or a text such as {example}", words.join(", "))
+        }
         Kind::Bool => "On or off".to_owned(),
     };
     ui.label(Text::Caption.rich(range, colors.text_secondary));
@@ -211,6 +233,53 @@ fn number_ui(
         return None;
     }
     let value = parse(field, &text).ok()?;
+    view.drafts.remove(&key);
+    (value.as_ref() != set).then_some(value)
+}
+
+/// A word or a text, or nothing for the default. The change to send, if any.
+fn text_ui(
+    ui: &mut Ui,
+    owner: &Owner<'_>,
+    field: &'static Setting,
+    set: Option<&Value>,
+    view: &mut FormView,
+) -> Option<Option<Value>> {
+    let key = (owner.id, field.key);
+    let current = set.map(Value::to_string).unwrap_or_default();
+    let mut text = view.drafts.get(&key).cloned().unwrap_or(current);
+    let value = Some(text.trim().to_owned())
+        .filter(|text| !text.is_empty())
+        .map(Value::Text);
+    let error = value.clone().and_then(|value| {
+        let mut settings = Settings::default();
+        settings.set(field.key, value);
+        (owner.refuse)(&settings)
+    });
+    let hint = default_text(field);
+    let response = ui
+        .scope(|ui| {
+            ui.set_width(TEXT_FIELD);
+            Field::new(field.label, &mut text)
+                .id_salt(field.key)
+                .label_hidden()
+                .mono()
+                .hint(&hint)
+                .error(error.as_deref())
+                .width(TEXT_FIELD)
+                .show(ui)
+        })
+        .inner;
+    if response.restored {
+        view.drafts.remove(&key);
+        return None;
+    }
+    if response.response.changed() {
+        view.drafts.insert(key, text);
+    }
+    if !response.committed || error.is_some() {
+        return None;
+    }
     view.drafts.remove(&key);
     (value.as_ref() != set).then_some(value)
 }

@@ -47,6 +47,7 @@ pub fn peak_ui(ui: &mut Ui, recipe: &Recipe, view: &mut FormView, out: &mut Outb
             section: "mode",
             settings: &recipe.mode.settings,
             send: Command::SetMethodSetting,
+            refuse: &|_| None,
         };
         for field in spec.fields {
             setting_ui(ui, &owner, field, view, out);

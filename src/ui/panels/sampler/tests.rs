@@ -277,3 +277,31 @@ fn the_negative_control_has_a_badge_of_its_own() {
     assert_eq!(badges.count(), controls.count());
     harness.get_by_label("Negative control");
 }
+
+#[test]
+fn blocks_are_typed_by_the_names_of_parameters() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::SetSampler("gibbs".to_owned()));
+    let mut harness = page(session);
+    let mut type_blocks = |text: &str| {
+        harness
+            .get_by_role_and_label(Role::TextInput, "Blocks")
+            .click();
+        harness.run_steps(2);
+        harness
+            .key_combination_modifiers(eframe::egui::Modifiers::COMMAND, &[eframe::egui::Key::A]);
+        harness.run_steps(2);
+        harness
+            .get_by_role_and_label(Role::TextInput, "Blocks")
+            .type_text(text);
+        harness.run_steps(2);
+        harness.key_press(eframe::egui::Key::Enter);
+        harness.run_steps(3);
+        let refused = harness.query_by_label_contains("which the model does not have");
+        (refused.is_some(), harness.state().sent.last().cloned())
+    };
+    assert_eq!(type_blocks("b[nope]: hmc"), (true, None));
+    let blocks = "b[Intercept]: slice; b[*]: hmc";
+    let sent = Command::SetSetting("blocks".to_owned(), Some(Value::Text(blocks.to_owned())));
+    assert_eq!(type_blocks(blocks), (false, Some(sent)));
+}

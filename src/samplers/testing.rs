@@ -177,11 +177,6 @@ pub fn anchored_gaussian(num_obs: usize, dim: usize, seed: u64) -> (Arc<dyn Mode
 
 /// A logistic regression with intercept and one centred predictor, priors normal(0, `prior_sd`).
 pub fn small_logistic(x: &[f64], y: &[f64], prior_sd: f64) -> Arc<dyn Model> {
-    small_logistic_under(x, y, &format!("normal(0, {prior_sd})"))
-}
-
-/// The same with any prior of both coefficients.
-pub fn small_logistic_under(x: &[f64], y: &[f64], prior: &str) -> Arc<dyn Model> {
     let flat = x.iter().flat_map(|&x| [1.0, x]).collect();
     let design = Design {
         x: Array2::from_shape_vec((x.len(), 2), flat).unwrap(),
@@ -214,11 +209,9 @@ pub fn small_logistic_under(x: &[f64], y: &[f64], prior: &str) -> Arc<dyn Model>
         standardize: true,
         fixed_units: None,
     };
+    let prior = format!("normal(0, {prior_sd})");
     let options = ModelOptions {
-        priors: vec![
-            ("intercept".into(), prior.to_owned()),
-            ("b".into(), prior.to_owned()),
-        ],
+        priors: vec![("intercept".into(), prior.clone()), ("b".into(), prior)],
         standardize: true,
         ..ModelOptions::default()
     };

@@ -58,6 +58,7 @@ impl Case {
                 counts: Vec::new(),
             },
             reference_levels: Vec::new(),
+            merged: Vec::new(),
             rows_total: n,
             rows_used: n,
             dropped: Vec::new(),

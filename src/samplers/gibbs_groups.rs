@@ -54,7 +54,8 @@ const JITTER: f64 = 0.2;
 /// Least weight of the newest curvature in the average over warm-up: what was before some tens of steps is forgotten.
 const LEAST_SHARE: f64 = 0.05;
 
-const UPDATES: [&str; 3] = ["nuts", "hmc", INDEPENDENCE];
+const UPDATES: [&str; 3] = [NUTS, "hmc", INDEPENDENCE];
+const NUTS: &str = "nuts";
 const INDEPENDENCE: &str = "independence";
 
 const FIELDS: &[Field] = &[
@@ -299,7 +300,7 @@ impl Trajectory {
                 iter: at.iter,
             });
         }
-        let report = if shared.update == UPDATES[1] {
+        let report = if shared.update == NUTS {
             let summary = self.tree.transition(
                 &mut self.place,
                 &self.metric,

@@ -1,12 +1,11 @@
-//! How many rows an estimate needs: measured around the mode before a chain starts, and once more in warm-up where the chain
-//! is elsewhere, so that nothing is left to the user.
+//! How many rows an estimate needs: measured at the mode before a chain starts, so that nothing is left to the user.
 
 use rand_distr::{Distribution as _, StandardNormal};
 use statrs::distribution::{ContinuousCDF as _, Normal};
 
 use super::estimate::{Estimator, Expansion, Subsample};
 use crate::base::linalg::axpy;
-use crate::base::rng::{ChainRng, Purpose, stream};
+use crate::base::rng::{Purpose, stream};
 use crate::models::{LinearRows, Model, Scratch};
 use crate::oracle::Anchor;
 
@@ -15,8 +14,6 @@ use crate::oracle::Anchor;
 const POINTS: usize = 32;
 /// Rows measured at each.
 const ROWS: usize = 1000;
-/// Most rows measured at each point of a chain.
-const MOST_FOUND_ROWS: usize = 100_000;
 /// Least rows of a difference estimate: its variance is estimated from them, and it should be nearly normal.
 const LEAST_ROWS: usize = 100;
 /// Rows per minibatch of the block-Poisson estimator (002, section 6.3).
@@ -24,7 +21,7 @@ const POISSON_BATCH: usize = 30;
 /// Least λ: below it a few rows already change the sign.
 const LEAST_FACTORS: f64 = 10.0;
 /// Largest loss 1 − (2τ − 1) by negative signs, of which the costs (18) grow with the square of 1/(2τ − 1).
-pub const SIGN_LOSS: f64 = 0.01;
+const SIGN_LOSS: f64 = 0.01;
 /// Variance of the log of the ratio (5): blocks are accepted with probability 2Φ(−½ sqrt(0.1)) = 0.87.
 const BLOCK_VARIANCE: f64 = 0.1;
 /// Most blocks by default: 002's, a correlation of 0.99.
@@ -40,89 +37,48 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Measured at [`POINTS`] draws of N(û, H⁻¹) with a fixed stream: the same for every chain of a job.
-    pub fn expected(
+    /// Measured over N(û, H⁻¹) with a fixed stream: the same for every chain of a job.
+    pub fn measure(
         expansion: &Expansion,
         anchor: &Anchor,
         model: &dyn Model,
         linear: &dyn LinearRows,
         scratch: &mut Scratch,
     ) -> Self {
+        let dim = model.dim();
         // Streams 0 and 1 belong to the anchor.
         let mut rng = stream(0, 2, Purpose::Data);
-        let draw = |_k, point: &mut [f64], rng: &mut ChainRng| {
-            for u in &mut *point {
-                *u = StandardNormal.sample(rng);
+        let estimator = Estimator::Difference {
+            rows: ROWS.min(model.num_obs()),
+        };
+        let mut point = vec![0.0; dim];
+        let (mut one_row, mut sums) = (0.0, Vec::with_capacity(POINTS));
+        for _ in 0..POINTS {
+            for u in &mut point {
+                *u = StandardNormal.sample(&mut rng);
             }
-            anchor.factor.solve_lower_transpose(point);
-            axpy(1.0, &anchor.u, point);
-        };
-        let rows = ROWS.min(model.num_obs());
-        Self::over(
-            POINTS, rows, draw, expansion, model, linear, scratch, &mut rng,
-        )
-    }
-
-    /// Measured at `points` (K×D, row-major), where a chain has been, on [`found_rows`] rows at each.
-    pub fn found(
-        points: &[f64],
-        expansion: &Expansion,
-        model: &dyn Model,
-        linear: &dyn LinearRows,
-        scratch: &mut Scratch,
-    ) -> Self {
-        let dim = model.dim();
-        let mut rng = stream(0, 3, Purpose::Data);
-        let take = |k, point: &mut [f64], _rng: &mut ChainRng| {
-            point.copy_from_slice(&points[k * dim..][..dim]);
-        };
-        let (count, rows) = (points.len() / dim, found_rows(model.num_obs()));
-        Self::over(
-            count, rows, take, expansion, model, linear, scratch, &mut rng,
-        )
-    }
-
-    /// Measured at `count` points, which `place` sets, on `rows` rows at each.
-    #[expect(clippy::too_many_arguments, reason = "what two callers share")]
-    fn over(
-        count: usize,
-        rows: usize,
-        place: impl Fn(usize, &mut [f64], &mut ChainRng),
-        expansion: &Expansion,
-        model: &dyn Model,
-        linear: &dyn LinearRows,
-        scratch: &mut Scratch,
-        rng: &mut ChainRng,
-    ) -> Self {
-        let estimator = Estimator::Difference { rows };
-        let mut point = vec![0.0; model.dim()];
-        let (mut one_row, mut sums) = (0.0, Vec::with_capacity(count));
-        for k in 0..count {
-            place(k, &mut point, rng);
-            let mut subsample =
-                Subsample::draw(estimator, 1, expansion, model, linear, scratch, rng);
-            let range = subsample.current();
-            subsample.evaluate(range.clone(), &point, linear, scratch);
-            let estimate = subsample.estimate(range, model.num_obs());
-            one_row += estimate.variance * rows as f64 / count as f64;
+            anchor.factor.solve_lower_transpose(&mut point);
+            axpy(1.0, &anchor.u, &mut point);
+            let mut rows =
+                Subsample::draw(estimator, 1, expansion, model, linear, scratch, &mut rng);
+            let range = rows.current();
+            let count = range.len() as f64;
+            rows.evaluate(range.clone(), &point, linear, scratch);
+            let estimate = rows.estimate(range, model.num_obs());
+            one_row += estimate.variance * count / POINTS as f64;
             sums.push(estimate.log + 0.5 * estimate.variance);
         }
-        let mean = sums.iter().sum::<f64>() / count as f64;
+        let mean = sums.iter().sum::<f64>() / POINTS as f64;
         let squares: f64 = sums.iter().map(|sum| (sum - mean).powi(2)).sum();
         Self {
             one_row,
-            total: [mean, squares / (count - 1) as f64],
+            total: [mean, squares / (POINTS - 1) as f64],
         }
     }
 
-    /// Rows that [`Self::expected`] evaluates, each at a point and at the mode.
+    /// Rows that [`Self::measure`] evaluates, each at a point and at the mode.
     pub fn cost(num_obs: usize) -> u64 {
         (2 * POINTS * ROWS.min(num_obs)) as u64
-    }
-
-    /// Rows that [`Self::found`] evaluates at `points` points, each also at the expansion point.
-    pub fn cost_found(points: usize, num_obs: usize) -> u64 {
-        (2 * points * found_rows(num_obs)) as u64
     }
 
     /// m and G of the difference estimator, where not given: Var ℓ̂ = `variance` on average over the posterior (002,
@@ -178,11 +134,6 @@ impl Spread {
         };
         (estimator, blocks)
     }
-}
-
-/// Rows measured at each point of a chain: as many as the table has, as a few rows may carry most of the differences.
-fn found_rows(num_obs: usize) -> usize {
-    num_obs.min(MOST_FOUND_ROWS)
 }
 
 /// Φ(−1/s).

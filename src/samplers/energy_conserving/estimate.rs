@@ -162,41 +162,12 @@ impl Estimator {
         }
     }
 
-    /// Rows of a subsample on average.
-    pub fn mean_rows(&self) -> f64 {
-        match *self {
-            Self::Difference { rows } => rows as f64,
-            Self::BlockPoisson { batch, factors, .. } => factors * batch as f64,
-        }
-    }
-
     /// Most rows of `blocks` blocks, and of one block.
     fn most_rows(&self, blocks: usize) -> [usize; 2] {
         match *self {
             Self::Difference { rows } => [rows, rows / blocks],
             Self::BlockPoisson { batch, factors, .. } => {
                 [factors, factors / blocks as f64].map(|mean| batch * most_batches(mean))
-            }
-        }
-    }
-
-    /// Visits every number.
-    fn visit(&mut self, visitor: &mut dyn StateVisitor) {
-        let count = |visitor: &mut dyn StateVisitor, name, value: &mut usize| {
-            let mut number = *value as u64;
-            visitor.counter(name, &mut number);
-            *value = number as usize;
-        };
-        match self {
-            Self::Difference { rows } => count(visitor, "rows", rows),
-            Self::BlockPoisson {
-                batch,
-                factors,
-                shift,
-            } => {
-                count(visitor, "batch", batch);
-                visitor.scalar("factors", factors);
-                visitor.scalar("shift", shift);
             }
         }
     }
@@ -281,24 +252,6 @@ pub struct Subsample {
 }
 
 impl Subsample {
-    /// Room for a subsample of `num_blocks` blocks, which are empty.
-    fn empty(estimator: Estimator, num_blocks: usize) -> Self {
-        let [all, one] = estimator.most_rows(num_blocks);
-        let size = all + one;
-        Self {
-            estimator,
-            blocks: vec![0; num_blocks],
-            picks: vec![0; size],
-            anchor: vec![[0.0; 4]; size],
-            fresh: 0,
-            terms: vec![[0.0; 3]; size],
-            differences: vec![0.0; size],
-            slopes: vec![0.0; size],
-            weights: vec![0.0; size],
-            visited: vec![0.0; size],
-        }
-    }
-
     /// A first subsample of `num_blocks` blocks.
     pub fn draw(
         estimator: Estimator,
@@ -309,18 +262,26 @@ impl Subsample {
         scratch: &mut Scratch,
         rng: &mut ChainRng,
     ) -> Self {
-        let mut new = Self::empty(estimator, num_blocks);
+        let [all, one] = estimator.most_rows(num_blocks);
+        let size = all + one;
+        let mut new = Self {
+            estimator,
+            blocks: vec![0; num_blocks],
+            picks: vec![0; size],
+            anchor: vec![[0.0; 4]; size],
+            fresh: 0,
+            terms: vec![[0.0; 3]; size],
+            differences: vec![0.0; size],
+            slopes: vec![0.0; size],
+            weights: vec![0.0; size],
+            visited: vec![0.0; size],
+        };
         for _ in 0..num_blocks {
             if new.propose(expansion, model, linear, scratch, rng) {
                 new.accept();
             }
         }
         new
-    }
-
-    /// See [`Estimator::mean_rows`].
-    pub fn mean_rows(&self) -> f64 {
-        self.estimator.mean_rows()
     }
 
     /// Rows in use.
@@ -454,14 +415,8 @@ impl Subsample {
         linear.add_weighted_covariates(Rows::Pick(&self.picks[..len]), weights, grad);
     }
 
-    /// Visits every number, those first that say how many there are: a chain may have changed them in warm-up.
+    /// Visits every number.
     pub fn visit(&mut self, visitor: &mut dyn StateVisitor) {
-        let (mut estimator, mut num_blocks) = (self.estimator, self.blocks.len() as u64);
-        visitor.counter("blocks", &mut num_blocks);
-        estimator.visit(visitor);
-        if estimator != self.estimator || num_blocks != self.blocks.len() as u64 {
-            *self = Self::empty(estimator, num_blocks as usize);
-        }
         for block in &mut self.blocks {
             visitor.counter("block_rows", block);
         }

@@ -25,9 +25,7 @@
 //!
 //! **Expansion point.** The mode. If the mean of the second quarter of warm-up lies more than half a posterior standard
 //! deviation per dimension away from it, expansions and metric move there at half of warm-up: two passes over all rows
-//! (002 moves it, too, but for want of a mode). Where squared distances from the mode are more than 1.1 times those of
-//! N(û, H⁻¹), as with separated rows under a Laplace prior, or signs are lost, differences are measured again at eight of
-//! these draws, and rows, factors and blocks are chosen anew if that asks for more. Warm-ups of less than 200 iterations keep all of it.
+//! (002 moves it, too, but for want of a mode). Warm-ups of less than 200 iterations keep it.
 //!
 //! **Cost.** m rows per gradient, L + 1 of them per draw, and the rows of one block; besides that D² per gradient.
 //! **Not for** data whose one pass is cheap (then `nuts`), or posteriors far from normal: differences are then large.
@@ -49,8 +47,8 @@ use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value}
 use crate::models::{LinearRows, Model, Scratch};
 use crate::oracle::{Oracle, StepError};
 use crate::samplers::advise::Traits;
-use calibration::{SIGN_LOSS, Spread};
-use estimate::{EstimatedPosterior, Estimator, Expansion, Subsample};
+use calibration::Spread;
+use estimate::{EstimatedPosterior, Expansion, Subsample};
 
 mod calibration;
 mod estimate;
@@ -60,12 +58,6 @@ const MOST_STEPS: f64 = 1000.0;
 /// The expansion moves if the mean of draws is farther away than this, in posterior standard deviations per dimension:
 /// well beyond the error of a mean over a quarter of warm-up.
 const MOVED: f64 = 0.5;
-
-/// Rows are measured anew if squared distances from the mode are so many times what N(û, H⁻¹) has, on average. Tails of a few
-/// coefficients among many show little in this mean and much in the differences of their rows.
-const WIDER: f64 = 1.1;
-/// Draws of warm-up at which they are.
-const FOUND_POINTS: usize = 8;
 
 /// The mean of fewer draws says too little about where the chain is: shorter warm-ups keep the expansion point.
 const LEAST_DRAWS: u64 = 50;
@@ -215,24 +207,6 @@ pub struct Config {
     step_size: Option<f64>,
 }
 
-impl Config {
-    /// The estimator for differences that spread so far, and its number of blocks.
-    fn estimator<V: Variant>(&self, spread: &Spread, num_obs: usize) -> (Estimator, usize) {
-        let Self {
-            variance,
-            batch,
-            factors,
-            blocks,
-            ..
-        } = *self;
-        if V::SIGNED {
-            spread.block_poisson(variance, batch, factors, blocks, num_obs)
-        } else {
-            spread.difference(variance, batch, blocks, num_obs)
-        }
-    }
-}
-
 /// Position, subsample, adaptation, working memory.
 pub struct State {
     place: Place,
@@ -248,12 +222,6 @@ pub struct State {
     /// Sum of draws of the second quarter of warm-up (D), and their number.
     sum: Vec<f64>,
     summed: u64,
-    /// Sum of their squared distances from the mode, in units of its curvature.
-    distances: f64,
-    /// How many of them had a negative sign.
-    negative: u64,
-    /// [`FOUND_POINTS`] of them, evenly spaced (row-major).
-    found: Vec<f64>,
     /// Working memory.
     scratch: Scratch,
     tree: Tree,
@@ -345,8 +313,13 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
         };
         let mut scratch = model.scratch();
         let expansion = Expansion::new(config.order, model, anchor);
-        let spread = Spread::expected(&expansion, anchor, model, linear, &mut scratch);
-        let (estimator, blocks) = config.estimator::<V>(&spread, num_obs);
+        let spread = Spread::measure(&expansion, anchor, model, linear, &mut scratch);
+        let (batch, blocks) = (config.batch, config.blocks);
+        let (estimator, blocks) = if V::SIGNED {
+            spread.block_poisson(config.variance, batch, config.factors, blocks, num_obs)
+        } else {
+            spread.difference(config.variance, batch, blocks, num_obs)
+        };
         let subsample = Subsample::draw(
             estimator,
             blocks,
@@ -377,9 +350,6 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
             frozen: 0,
             sum: vec![0.0; dim],
             summed: 0,
-            distances: 0.0,
-            negative: 0,
-            found: vec![0.0; FOUND_POINTS * dim],
             scratch,
             tree: Tree::new(dim, max_depth),
             factor: Cholesky::empty(dim),
@@ -460,7 +430,7 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
         oracle.datum_grads += rows;
         match at.phase {
             Phase::Warmup { length } if state.frozen == 0 => {
-                adapt::<V>(config, length, at.iter, &outcome, state, oracle, streams)
+                adapt(config, length, at.iter, outcome.accept, state, oracle)
             }
             _ => Ok(()),
         }
@@ -481,9 +451,6 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
         visitor.counter("frozen", &mut state.frozen);
         visitor.slice("sum_of_draws", &mut state.sum);
         visitor.counter("summed_draws", &mut state.summed);
-        visitor.scalar("distances", &mut state.distances);
-        visitor.counter("negative_signs", &mut state.negative);
-        visitor.slice("found_points", &mut state.found);
     }
 }
 
@@ -541,101 +508,68 @@ fn fixed_trajectory(
     })
 }
 
-/// After an iteration of warm-up: learns the step size, and looks at half of warm-up where the chain is. If it is away from
-/// the expansion point, that moves; if its distances from the mode are not those of N(û, H⁻¹), rows are measured anew.
-fn adapt<V: Variant>(
+/// After an iteration of warm-up: learns the step size, and moves the expansion point at half of warm-up if the chain is
+/// elsewhere.
+fn adapt(
     config: &Config,
     length: Option<u64>,
     iter: u64,
-    outcome: &Outcome,
+    accept: f64,
     state: &mut State,
     oracle: &mut Oracle,
-    streams: &mut Streams,
 ) -> Result<(), StepError> {
     if config.step_size.is_none() {
-        state.step_size = state.averaging.learn(outcome.accept);
+        state.step_size = state.averaging.learn(accept);
     }
     state.warmup_iter += 1;
     let half = length.unwrap_or(0) / 2;
     if state.warmup_iter > half || state.warmup_iter <= half / 2 {
         return Ok(());
     }
+    for (sum, u) in state.sum.iter_mut().zip(&state.place.u) {
+        *sum += u;
+    }
+    state.summed += 1;
+    if state.warmup_iter < half || state.summed < LEAST_DRAWS {
+        return Ok(());
+    }
     let dim = state.sum.len();
+    let mean = &mut state.sum;
+    for mean in mean.iter_mut() {
+        *mean /= state.summed as f64;
+    }
     let (model, linear) = linear_model(oracle)?;
     let Some(anchor) = oracle.anchor() else {
         return Ok(());
     };
     // `place.grad` is computed anew in each iteration; until then it is free.
-    let Place { u, grad: away, .. } = &mut state.place;
-    let slot = (state.summed as usize * FOUND_POINTS / (half - half / 2) as usize) * dim;
-    state.found[slot..slot + dim].copy_from_slice(u);
-    for (((sum, away), u), mode) in state.sum.iter_mut().zip(&mut *away).zip(u).zip(&anchor.u) {
-        *sum += *u;
-        *away = *u - mode;
+    let distance = &mut state.place.grad;
+    for ((distance, mean), centre) in distance.iter_mut().zip(&*mean).zip(&state.expansion.u) {
+        *distance = mean - centre;
     }
-    state.distances += quadratic_form(&anchor.hessian, away);
-    state.summed += 1;
-    state.negative += u64::from(outcome.sign < 0.0);
-    if state.warmup_iter < half || state.summed < LEAST_DRAWS {
+    if quadratic_form(&anchor.hessian, distance) <= MOVED * MOVED * dim as f64 {
         return Ok(());
     }
-    let count = state.summed as f64;
-    let mean = &mut state.sum;
-    for ((mean, away), centre) in mean.iter_mut().zip(&mut *away).zip(&state.expansion.u) {
-        *mean /= count;
-        *away = *mean - centre;
-    }
-    let distance = quadratic_form(&anchor.hessian, away);
-    let moves = distance > MOVED * MOVED * dim as f64;
-    // Around where the expansion is to stand.
-    let spread = state.distances / count - if moves { distance } else { 0.0 };
-    let wider = spread > WIDER * dim as f64 || state.negative as f64 > SIGN_LOSS * count;
-    if !moves && !wider {
-        return Ok(());
-    }
-    let mut rows_seen = 0;
-    if moves {
-        state.expansion.move_to(model, mean, &mut state.scratch);
-        state.hessian.copy_from_slice(&state.expansion.curvature);
-        model.add_neg_hessian_log_prior(&state.expansion.u, &mut state.hessian);
-        let factor = &mut state.factor;
-        factor
-            .factor(&state.hessian)
-            .and_then(|()| {
-                state
-                    .metric
-                    .replace_inverse(|inverse| factor.write_inverse(inverse))
-            })
-            .map_err(|_not_positive| indefinite(iter))?;
-        rows_seen += 2 * model.num_obs() as u64;
-    }
-    let (expansion, scratch) = (&state.expansion, &mut state.scratch);
-    let mut redrawn = false;
-    if wider {
-        let spread = Spread::found(&state.found, expansion, model, linear, scratch);
-        let (estimator, blocks) = config.estimator::<V>(&spread, model.num_obs());
-        rows_seen += Spread::cost_found(FOUND_POINTS, model.num_obs());
-        // A few draws may miss where differences are large, so that they can only ask for more rows.
-        if estimator.mean_rows() > state.subsample.mean_rows() {
-            let rng = &mut streams.batch;
-            state.subsample =
-                Subsample::draw(estimator, blocks, expansion, model, linear, scratch, rng);
-            rows_seen += state.subsample.len() as u64;
-            redrawn = true;
-        }
-    }
-    if moves && !redrawn {
-        let rows = state.subsample.current();
-        state.subsample.expand(rows, expansion, linear, scratch);
-    }
-    if !moves && !redrawn {
-        oracle.datum_grads += rows_seen;
-        return Ok(());
-    }
+    state.expansion.move_to(model, mean, &mut state.scratch);
+    state.hessian.copy_from_slice(&state.expansion.curvature);
+    model.add_neg_hessian_log_prior(&state.expansion.u, &mut state.hessian);
+    let rows = state.subsample.current();
+    state
+        .subsample
+        .expand(rows, &state.expansion, linear, &mut state.scratch);
+    let factor = &mut state.factor;
+    factor
+        .factor(&state.hessian)
+        .and_then(|()| {
+            state
+                .metric
+                .replace_inverse(|inverse| factor.write_inverse(inverse))
+        })
+        .map_err(|_not_positive| indefinite(iter))?;
     if config.step_size.is_none() {
         state.averaging.restart(state.step_size);
     }
-    oracle.datum_grads += rows_seen;
+    oracle.datum_grads += 2 * oracle.num_obs() as u64;
     Ok(())
 }
 

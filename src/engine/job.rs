@@ -469,7 +469,10 @@ fn choose_sampler(
         ))
     })?;
     suits(entry, model)?;
-    (entry.check)(&recipe.sampler.settings, target, &models::parts(model))?;
+    // Without a mode one that needs it is refused for that, whatever its settings.
+    if !entry.spec.needs_mode || target.noise_ratio.is_some() {
+        (entry.check)(&recipe.sampler.settings, target, &models::parts(model))?;
+    }
     Ok((entry, "as asked for".to_owned()))
 }
 

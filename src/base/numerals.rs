@@ -5,8 +5,12 @@ pub const NARROW: char = '\u{202f}';
 
 /// A whole number with its thousands apart: 245057 as 245 057.
 pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
+    group(&number.to_string())
+}
+
+/// Decimal digits with their thousands apart.
+pub fn group(digits: &str) -> String {
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3 * NARROW.len_utf8());
     for (k, digit) in digits.chars().enumerate() {
         if k > 0 && (digits.len() - k).is_multiple_of(3) {
             text.push(NARROW);

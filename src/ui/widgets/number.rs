@@ -4,7 +4,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use crate::base::numerals::NARROW;
+use crate::base::numerals::group;
+/// A count, such as `1 240`.
+pub use crate::base::numerals::{NARROW, thousands as integer};
 
 /// The minus sign.
 pub const MINUS: char = '\u{2212}';
@@ -13,11 +15,6 @@ pub const NOT_AVAILABLE: &str = "n/a";
 
 /// Limits between which a number is written without an exponent.
 const PLAIN: std::ops::Range<f64> = 1e-4..1e9;
-
-/// A count, such as `1 240`.
-pub fn integer(value: u64) -> String {
-    group(&value.to_string())
-}
 
 /// A mean or a quantile, down to the first digit that its Monte Carlo standard error `mcse` moves: the last
 /// digit shown counts at least `mcse`/2. Without a usable `mcse`, three significant digits.
@@ -344,20 +341,6 @@ fn round_to(value: f64, decimals: i32) -> f64 {
 fn scientific(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$e}");
     with_mark(&text.replace('-', &MINUS.to_string()))
-}
-
-fn group(digits: &str) -> String {
-    if digits.len() < 4 {
-        return digits.to_owned();
-    }
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3 * NARROW.len_utf8());
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(NARROW);
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]

@@ -16,6 +16,8 @@ use crate::ui::widgets::{self, Field, Segments, paint};
 pub const LABEL: f32 = 190.0;
 /// Width of a field of a number.
 const FIELD: f32 = 150.0;
+/// Least width of a field with what is wrong with it below.
+const ERROR: f32 = 260.0;
 /// Width of a field of a text.
 const TEXT_FIELD: f32 = 360.0;
 /// What leaves a setting to the sampler.
@@ -133,8 +135,9 @@ pub fn setting_ui(
             paint::left_center(ui.painter(), rect.left(), rect.center().y, galley);
             label.on_hover_ui(|ui| help_ui(ui, owner.section, field));
             let sent = match field.kind {
-                Kind::Int { .. } | Kind::Real { .. } => number_ui(ui, owner.id, field, set, view),
-                Kind::Text { .. } => text_ui(ui, owner, field, set, view),
+                Kind::Int { .. } | Kind::Real { .. } | Kind::Text { .. } => {
+                    typed_ui(ui, owner, field, set, view)
+                }
                 Kind::Choice(words) => choice_ui(ui, field, words, set),
                 Kind::Bool => bool_ui(ui, field, set),
             };
@@ -195,31 +198,46 @@ fn help_ui(ui: &mut Ui, section: &str, field: &Setting) {
     ui.label(Text::CodeSmall.rich(key, colors.text_secondary));
 }
 
-/// A number, or nothing for the default. The change to send, if any.
-fn number_ui(
+/// A number or a text, or nothing for the default. The change to send, if any.
+fn typed_ui(
     ui: &mut Ui,
-    sampler: &'static str,
+    owner: &Owner<'_>,
     field: &'static Setting,
     set: Option<&Value>,
     view: &mut FormView,
 ) -> Option<Option<Value>> {
-    let key = (sampler, field.key);
+    let is_text = matches!(field.kind, Kind::Text { .. });
+    let key = (owner.id, field.key);
     let current = set.map(Value::to_string).unwrap_or_default();
     let mut text = view.drafts.get(&key).cloned().unwrap_or(current);
-    let parsed = parse(field, &text);
-    let error = parsed.as_ref().err().map(String::as_str);
+    let read = |text: &str| {
+        if is_text {
+            read_text(owner, field, text)
+        } else {
+            read_number(field, text)
+        }
+    };
+    let error = read(&text).err();
     let hint = default_text(field);
+    let width = if is_text { TEXT_FIELD } else { FIELD };
     let response = ui
         .scope(|ui| {
-            ui.set_width(if error.is_some() { 260.0 } else { FIELD });
-            Field::new(field.label, &mut text)
+            ui.set_width(match &error {
+                Some(_) => width.max(ERROR),
+                None => width,
+            });
+            let input = Field::new(field.label, &mut text)
                 .id_salt(field.key)
                 .label_hidden()
-                .number()
                 .hint(&hint)
-                .error(error)
-                .width(FIELD)
-                .show(ui)
+                .error(error.as_deref())
+                .width(width);
+            if is_text {
+                input.mono()
+            } else {
+                input.number()
+            }
+            .show(ui)
         })
         .inner;
     if response.restored {
@@ -232,60 +250,25 @@ fn number_ui(
     if !response.committed {
         return None;
     }
-    let value = parse(field, &text).ok()?;
+    let value = read(&text).ok()?;
     view.drafts.remove(&key);
     (value.as_ref() != set).then_some(value)
 }
 
-/// A word or a text, or nothing for the default. The change to send, if any.
-fn text_ui(
-    ui: &mut Ui,
-    owner: &Owner<'_>,
-    field: &'static Setting,
-    set: Option<&Value>,
-    view: &mut FormView,
-) -> Option<Option<Value>> {
-    let key = (owner.id, field.key);
-    let current = set.map(Value::to_string).unwrap_or_default();
-    let mut text = view.drafts.get(&key).cloned().unwrap_or(current);
-    let value = Some(text.trim().to_owned())
-        .filter(|text| !text.is_empty())
-        .map(Value::Text);
-    let error = value.clone().and_then(|value| {
-        let mut settings = Settings::default();
-        settings.set(field.key, value);
-        (owner.refuse)(&settings)
-    });
-    let hint = default_text(field);
-    let response = ui
-        .scope(|ui| {
-            ui.set_width(TEXT_FIELD);
-            Field::new(field.label, &mut text)
-                .id_salt(field.key)
-                .label_hidden()
-                .mono()
-                .hint(&hint)
-                .error(error.as_deref())
-                .width(TEXT_FIELD)
-                .show(ui)
-        })
-        .inner;
-    if response.restored {
-        view.drafts.remove(&key);
-        return None;
+/// The text of a setting; `None` for the default.
+fn read_text(owner: &Owner<'_>, field: &Setting, text: &str) -> Result<Option<Value>, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
     }
-    if response.response.changed() {
-        view.drafts.insert(key, text);
-    }
-    if !response.committed || error.is_some() {
-        return None;
-    }
-    view.drafts.remove(&key);
-    (value.as_ref() != set).then_some(value)
+    let value = Value::Text(text.to_owned());
+    let mut settings = Settings::default();
+    settings.set(field.key, value.clone());
+    (owner.refuse)(&settings).map_or(Ok(Some(value)), Err)
 }
 
-/// The value that `text` says; `None` for the default.
-fn parse(field: &Setting, text: &str) -> Result<Option<Value>, String> {
+/// The number that `text` says; `None` for the default.
+fn read_number(field: &Setting, text: &str) -> Result<Option<Value>, String> {
     let text = text.trim();
     if text.is_empty() {
         return Ok(None);

@@ -1731,6 +1731,31 @@ fn separation_is_one_remark_or_a_refusal() {
 }
 
 /// Nobody reads the notes any longer: the fit goes on and is saved.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_that_cannot_be_written_is_an_error_and_a_closed_pipe_is_none() {
+    let list = |out: Stdio| {
+        Command::new(env!("CARGO_BIN_EXE_ergodic"))
+            .args(["list", "samplers"])
+            .stdout(out)
+            .stderr(Stdio::piped())
+            .output()
+            .unwrap()
+    };
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let done = list(full.into());
+    assert_eq!(done.status.code(), Some(3));
+    assert!(
+        stderr(&done).contains("could not be written"),
+        "{}",
+        stderr(&done)
+    );
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let done = list(writer.into());
+    assert_eq!((done.status.code(), stderr(&done).as_str()), (Some(0), ""));
+}
+
 #[test]
 fn a_closed_standard_error_ends_no_fit() {
     let folder = tempfile::tempdir().unwrap();

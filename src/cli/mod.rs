@@ -27,6 +27,9 @@ use args::{Args, Command};
 
 use crate::engine::recipe::SAMPLE_PREFIX;
 
+/// Exit code where the run failed or its results could not be saved.
+const FAILED: u8 = 3;
+
 /// Why a command ended without success: a sentence and the exit code.
 #[derive(Debug)]
 pub struct Failure {
@@ -52,7 +55,7 @@ impl Failure {
     /// The run failed.
     pub fn run(error: impl std::fmt::Display) -> Self {
         Self {
-            code: 3,
+            code: FAILED,
             message: error.to_string(),
         }
     }

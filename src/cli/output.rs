@@ -2,23 +2,26 @@
 
 use std::io::{self, Write};
 
-/// Prints a result to standard output. A closed pipe ends the program quietly, as other tools do.
+use super::FAILED;
+
+/// Prints a result to standard output, see [`stream`].
 pub fn result(text: &str) {
-    let mut out = std::io::stdout().lock();
-    if out
-        .write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .is_err()
-    {
-        std::process::exit(0);
-    }
+    stream(|out| out.write_all(text.as_bytes()));
 }
 
-/// Prints a long result to standard output, piece by piece; a closed pipe as in [`result`].
+/// Prints a long result to standard output, piece by piece. A closed pipe ends the program quietly, as other tools do; where
+/// the result cannot be written for another reason, such as a full disk, it ends as with results that could not be saved.
 pub fn stream(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
     let mut out = io::BufWriter::new(io::stdout().lock());
-    if write(&mut out).and_then(|()| out.flush()).is_err() {
-        std::process::exit(0);
+    match write(&mut out).and_then(|()| out.flush()) {
+        Ok(()) => {}
+        Err(problem) if problem.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(problem) => {
+            error(&format!(
+                "The result could not be written to standard output: {problem}"
+            ));
+            std::process::exit(i32::from(FAILED));
+        }
     }
 }
 

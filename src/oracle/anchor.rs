@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use rand::RngExt as _;
 
+use super::differences::difference_chances;
 use super::lipschitz::{AliasTable, weighted_difference_rows};
 use crate::base::linalg::{Cholesky, NotPositiveDefinite, axpy, symmetric_eigen};
 use crate::base::rng::{ChainRng, Purpose, stream};
@@ -55,6 +56,8 @@ pub struct Anchor {
     /// direction is than the stiffest one where each coordinate is scaled by the spread of its own gradients.
     pub rms_condition: f64,
     chances: OnceLock<Option<Arc<AliasTable>>>,
+    /// By order of the expansion.
+    difference_chances: [OnceLock<Option<Arc<AliasTable>>>; 3],
 }
 
 impl Anchor {
@@ -85,6 +88,7 @@ impl Anchor {
             score_variance,
             weighted_difference_rows: weighted_difference_rows(model, u, &factor, &rows),
             chances: OnceLock::new(),
+            difference_chances: Default::default(),
             curvature_range: (curvatures[0], curvatures[dim - 1]),
             difference_rows: largest_eigenvalue(&difference_noise, dim).map_or(0.0, |v| v.max(0.0)),
             difference_noise,
@@ -130,6 +134,7 @@ impl Anchor {
             score_variance,
             weighted_difference_rows: self.weighted_difference_rows,
             chances: OnceLock::new(),
+            difference_chances: Default::default(),
             difference_noise: cut(&self.difference_noise),
             difference_rows: self.difference_rows,
         })
@@ -139,6 +144,15 @@ impl Anchor {
     pub(super) fn chances(&self, model: &dyn Model) -> Option<Arc<AliasTable>> {
         self.chances
             .get_or_init(|| AliasTable::of_model(model, &self.factor))
+            .clone()
+    }
+
+    /// Chances of rows by their departures from expansions of `order` 0, 1 or 2, made at the first call and shared by all
+    /// chains; `None` where nothing speaks for unequal chances.
+    pub fn difference_chances(&self, model: &dyn Model, order: usize) -> Option<Arc<AliasTable>> {
+        let table = self.difference_chances.get(order)?;
+        table
+            .get_or_init(|| difference_chances(model, &self.u, &self.factor, order).map(Arc::new))
             .clone()
     }
 

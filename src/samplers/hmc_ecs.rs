@@ -19,8 +19,8 @@
 use super::SamplerSpec;
 use super::advise::Traits;
 use super::energy_conserving::{
-    BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, ORDER, STEP, TARGET_ACCEPT, VARIANCE,
-    Variant,
+    BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, ORDER, SCHEME, STEP, TARGET_ACCEPT,
+    VARIANCE, Variant,
 };
 use crate::base::settings::{Default, Field, Kind, Settings};
 
@@ -61,6 +61,7 @@ impl Variant for Perturbed {
                   min(1, exp(-ΔH)); log L̂ = Σ q + (N/m) Σ_S d - σ̂²/2",
         fields: &[
             ORDER,
+            SCHEME,
             VARIANCE,
             BATCH,
             BLOCKS,

@@ -18,7 +18,8 @@
 
 use super::advise::Traits;
 use super::energy_conserving::{
-    BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, STEP, TARGET_ACCEPT, VARIANCE, Variant,
+    BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, SCHEME, STEP, TARGET_ACCEPT, VARIANCE,
+    Variant,
 };
 use super::hmc_ecs::{TRAJECTORY, fixed_length};
 use super::{Family, InfoColumn, SIGN, SamplerSpec, WEIGHT};
@@ -54,6 +55,7 @@ impl Variant for Signed {
         formula: "as hmc-ecs on |L̂| with L̂ = exp(Σ q + a + λ) Π_b (d̂_b - a)/λ, b = 1 .. Poisson(λ); averages weighted by \
                   sign L̂",
         fields: &[
+            SCHEME,
             VARIANCE,
             BATCH,
             FACTORS,

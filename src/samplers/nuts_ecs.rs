@@ -10,8 +10,8 @@
 
 use super::advise::Traits;
 use super::energy_conserving::{
-    BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, ORDER, STEP, TARGET_ACCEPT, VARIANCE,
-    Variant,
+    BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, ORDER, SCHEME, STEP, TARGET_ACCEPT,
+    VARIANCE, Variant,
 };
 use super::{DIVERGENT, Family, InfoColumn, SamplerSpec, TREE_DEPTH};
 use crate::base::settings::{Default, Field, Kind, Settings};
@@ -44,6 +44,7 @@ impl Variant for Doubling {
                   (N/m) Σ_S d - σ̂²/2",
         fields: &[
             ORDER,
+            SCHEME,
             VARIANCE,
             BATCH,
             BLOCKS,

@@ -11,7 +11,7 @@ use crate::oracle::{Anchor, Scheme};
 use crate::samplers::Phase;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
 use crate::samplers::langevin::step_for_excess;
-use crate::samplers::testing::small_logistic;
+use crate::samplers::testing::{anchored_logistic, small_logistic};
 
 fn anchored(model: &Arc<GaussianRows>) -> Arc<Anchor> {
     Arc::new(Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap())
@@ -432,6 +432,14 @@ fn unequal_chances_give_longer_steps_or_are_refused() {
         SgldCv::configure(&given, &target).unwrap().step_size
     };
     assert!(step("lipschitz") > 1.2 * step("iid"));
+    let scheme = |target: &Target| {
+        let config = SgldCv::configure(&Settings::default(), target).unwrap();
+        config.minibatch.scheme
+    };
+    assert_eq!(scheme(&target), Scheme::Lipschitz);
+    let (model, anchor) = anchored_logistic();
+    let calm = Target::new(model.as_ref(), Some(&anchor));
+    assert_eq!(scheme(&calm), Scheme::Iid);
     let given = settings(&[("scheme", text("lipschitz"))]);
     let gaussian = Arc::new(GaussianRows::simulated(100, 2, 39));
     let target = Target::new(gaussian.as_ref(), Some(&anchored(&gaussian)));

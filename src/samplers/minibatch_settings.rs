@@ -1,9 +1,10 @@
 //! The settings `batch` and `scheme` that all minibatch samplers share.
 
 use super::Target;
-use crate::base::settings::{Default, Field, Kind, Settings, Value};
-use crate::oracle::Scheme;
+use super::langevin::{centred_batch, plain_batch};
+use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};
 use crate::oracle::minibatch::BLOCK_ROWS;
+use crate::oracle::{Estimator, Scheme};
 
 /// Rows per gradient.
 pub const BATCH: Field = Field {
@@ -43,18 +44,6 @@ pub const CENTRED_SCHEME: Field = Field {
 /// Gain in variance from which unequal chances are worth their cost: scores of rows one by one, and 20 bytes per row.
 const WORTH_CHANCES: f64 = 4.0;
 
-/// The scheme of gradients centred at the mode, see [`CENTRED_SCHEME`].
-pub fn centred_scheme(settings: &Settings, target: &Target) -> Scheme {
-    if let Some(word) = settings.text("scheme") {
-        return Scheme::from_word(word);
-    }
-    let known = target.weighted_difference_rows.zip(target.difference_rows);
-    match known {
-        Some((weighted, plain)) if WORTH_CHANCES * weighted < plain => Scheme::Lipschitz,
-        _ => Scheme::Iid,
-    }
-}
-
 /// Batch and scheme in force.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MinibatchSettings {
@@ -71,8 +60,47 @@ impl MinibatchSettings {
         Self::with_scheme(scheme, settings, target, default_batch)
     }
 
-    /// The same with a scheme that was chosen already.
-    pub fn with_scheme(
+    /// The same for gradients centred at the mode ([`CENTRED_SCHEME`]), whose default batch follows from κ.
+    ///
+    /// # Errors
+    /// Unequal chances of rows were asked for, and the model tells none.
+    pub fn read_centred(settings: &Settings, target: &Target) -> Result<Self, SettingError> {
+        let known = target.weighted_difference_rows.zip(target.difference_rows);
+        let scheme = match (settings.text("scheme"), known) {
+            (Some(word), _) => Scheme::from_word(word),
+            (None, Some((weighted, plain))) if WORTH_CHANCES * weighted < plain => {
+                Scheme::Lipschitz
+            }
+            (None, _) => Scheme::Iid,
+        };
+        if scheme == Scheme::Lipschitz && target.weighted_difference_rows.is_none() {
+            return Err(SettingError(
+                "Setting `scheme` takes lipschitz only for a likelihood with one linear predictor per row and bounded curvature, \
+                 as in logistic regression, whose mode was found"
+                    .to_owned(),
+            ));
+        }
+        let rows = target.centred_rows(scheme);
+        let batch = rows.map_or_else(|| plain_batch(target.num_obs), centred_batch);
+        Ok(Self::with_scheme(scheme, settings, target, batch))
+    }
+
+    /// [`Self::read_centred`] or, for plain estimates, [`Self::read`].
+    ///
+    /// # Errors
+    /// See [`Self::read_centred`].
+    pub fn read_for(
+        estimator: Estimator,
+        settings: &Settings,
+        target: &Target,
+    ) -> Result<Self, SettingError> {
+        match estimator {
+            Estimator::Plain => Ok(Self::read(settings, target, plain_batch(target.num_obs))),
+            Estimator::ControlVariate => Self::read_centred(settings, target),
+        }
+    }
+
+    fn with_scheme(
         scheme: Scheme,
         settings: &Settings,
         target: &Target,

@@ -34,13 +34,13 @@ use super::advise::{Standing, Traits};
 use super::langevin::{
     Config, DECAY_EXPONENT, DECAY_OFFSET, EXCESS_CENTRED, EXCESS_PLAIN, INFO, Langevin as Core,
     Noise, PRECONDITION, Rates, Rule, SCHEDULE, STEP, STEPS_PER_DRAW, TEMPERATURE, TIME_CENTRED,
-    TIME_PLAIN, centred_batch, plain_batch,
+    TIME_PLAIN,
 };
-use super::minibatch_settings::{BATCH, CENTRED_SCHEME, MinibatchSettings, SCHEME, centred_scheme};
+use super::minibatch_settings::{BATCH, CENTRED_SCHEME, MinibatchSettings, SCHEME};
 use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::rng::Streams;
 use crate::base::settings::{SettingError, Settings, Value};
-use crate::oracle::{Estimator, Oracle, Scheme, StepError};
+use crate::oracle::{Estimator, Oracle, StepError};
 
 /// The sampler `sgld`.
 pub type Sgld = Langevin<Plain>;
@@ -75,19 +75,7 @@ impl<V: Variant> Sampler for Langevin<V> {
 
     fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
         let centred = V::ESTIMATOR == Estimator::ControlVariate;
-        let n = target.num_obs;
-        let minibatch = if centred {
-            let scheme = centred_scheme(settings, target);
-            let rows = if scheme == Scheme::Lipschitz {
-                target.weighted_difference_rows
-            } else {
-                target.difference_rows
-            };
-            let batch = rows.map_or_else(|| plain_batch(n), centred_batch);
-            MinibatchSettings::with_scheme(scheme, settings, target, batch)
-        } else {
-            MinibatchSettings::read(settings, target, plain_batch(n))
-        };
+        let minibatch = MinibatchSettings::read_for(V::ESTIMATOR, settings, target)?;
         let (noise, excess, time) = if centred {
             (Noise::Mode, EXCESS_CENTRED, TIME_CENTRED)
         } else {

@@ -17,6 +17,8 @@ const NOISE_ROWS: usize = 20_000;
 const DIFFERENCE_ROWS: usize = 40_000;
 /// The same for one point, at least.
 const DIFFERENCE_ROWS_LEAST: usize = 50;
+/// Points times squared coordinates at most: a few seconds of work. Up to 400 coordinates all 2D points are within it.
+const POINTS_WORK: usize = 800 * 400 * 400;
 
 /// A point û, the gradient of the log likelihood there, and the curvature of the log posterior.
 #[derive(Clone, Debug)]
@@ -242,14 +244,14 @@ fn difference_noise(
     if num_obs < 2 {
         return noise;
     }
-    let points = 2 * dim;
-    let per_point = (DIFFERENCE_ROWS / points).max(DIFFERENCE_ROWS_LEAST);
+    let per_point = (DIFFERENCE_ROWS / (2 * dim)).max(DIFFERENCE_ROWS_LEAST);
     let mut rng = stream(0, 1, Purpose::Data);
     let mut scratch = model.scratch();
     let mut scores = Vec::new();
-    let weight = (num_obs as f64).powi(2) / points as f64;
-    for j in 0..points {
-        let point = typical_point(u, factor, j);
+    let points = typical_points(dim);
+    let weight = (num_obs as f64).powi(2) / points.len() as f64;
+    for k in points {
+        let point = typical_point(u, factor, k);
         let rows = spread_rows(num_obs, per_point, &mut rng);
         scores.clear();
         scores.resize(rows.len() * dim, 0.0);
@@ -258,6 +260,16 @@ fn difference_noise(
         add_whitened_covariance(factor, &mut scores, weight, &mut noise);
     }
     noise
+}
+
+/// Numbers of the 2D points of [`typical_point`] that an average takes: all of them or, with many coordinates, as many as
+/// [`POINTS_WORK`] allows, evenly spread. Noise from fewer points is overestimated in its largest direction, never under.
+pub(super) fn typical_points(dim: usize) -> impl ExactSizeIterator<Item = usize> {
+    let all = 2 * dim;
+    let count = (POINTS_WORK / (dim * dim).max(1))
+        .clamp(1, all.max(1))
+        .min(all);
+    (0..count).map(move |k| k * all / count)
 }
 
 /// Point `k` of the 2D points û ± sqrt(D) L⁻ᵀ e_j.

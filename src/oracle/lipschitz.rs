@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rand::RngExt as _;
 
-use super::anchor::{spread_rows, typical_point};
+use super::anchor::{spread_rows, typical_point, typical_points};
 use super::minibatch::below;
 use crate::base::linalg::{Cholesky, axpy, dot};
 use crate::base::rng::{ChainRng, Purpose, stream};
@@ -125,13 +125,14 @@ pub fn weighted_difference_noise(
     if !(mean > 0.0 && mean.is_finite()) {
         return None;
     }
-    let points = 2 * dim;
+    let points = typical_points(dim);
+    let num_points = points.len() as f64;
     let mut scratch = model.scratch();
     let mut scores = Vec::new();
     let mut noise = vec![0.0; dim * dim];
-    for point in 0..points {
+    for point in points {
         let u = typical_point(u, factor, point);
-        let rows = spread_rows(num_obs, (NOISE_ROWS / points).max(1), &mut rng);
+        let rows = spread_rows(num_obs, (NOISE_ROWS / (2 * dim)).max(1), &mut rng);
         let count = rows.len() as f64;
         scores.clear();
         scores.resize(rows.len() * dim, 0.0);
@@ -151,10 +152,10 @@ pub fn weighted_difference_noise(
             let constant = lipschitz(linear, factor, row as usize, &mut whitened);
             if constant > 0.0 {
                 let weight = num_obs as f64 * per_row * mean / constant;
-                add_square(weight / points as f64, score, &mut noise);
+                add_square(weight / num_points, score, &mut noise);
             }
         }
-        add_square(-1.0 / points as f64, &sum, &mut noise);
+        add_square(-1.0 / num_points, &sum, &mut noise);
     }
     Some(noise)
 }

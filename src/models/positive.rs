@@ -309,6 +309,7 @@ impl Positive {
         let prior_source = match spec.unit_words.as_str() {
             "" => source.to_owned(),
             _ if !options.standardize => format!("{source}, in units of the data"),
+            words if words.starts_with("per ") => format!("{source}, {words}"),
             words => format!("{source}, in {words}"),
         };
         let positive = Self {

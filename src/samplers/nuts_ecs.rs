@@ -73,7 +73,7 @@ impl Variant for Doubling {
         minibatch: true,
         bias: Some(
             "The posterior is perturbed by an error of order 1/(N m²) for m rows in the subsample: standard deviations of 40 \
-             coefficients from 600 rows came out 1 % small, from 2,000 rows 0.3 % or less, and means right",
+             coefficients from 600 rows came out 1 % small, from 2\u{202f}000 rows 0.3 % or less, and means right",
         ),
         default_warmup: 500,
         decides_warmup: false,

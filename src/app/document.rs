@@ -57,7 +57,8 @@ impl Document {
         }
     }
 
-    /// Takes a template. What it cannot have is taken out of the formula; priors belong to the parameters of the old one.
+    /// Takes a template. What it cannot have is taken out of the formula, and where everything varies by group the fixed
+    /// part has all that did; priors belong to the parameters of the old one.
     pub fn set_template(&mut self, id: String) {
         if self.recipe.model.template == id {
             return;
@@ -83,6 +84,16 @@ impl Document {
             ResponseUse::Outcome => {}
         }
         roles.response_use = response_use;
+        if self.all_vary()
+            && let Some(mut formula) = roles.to_formula()
+        {
+            formula.gather();
+            roles = Roles {
+                success: roles.success,
+                response_use,
+                ..Roles::from_formula(&formula)
+            };
+        }
         self.set_roles(roles);
     }
 
@@ -107,7 +118,7 @@ impl Document {
     /// Takes roles; the formula follows, and its group terms name what they must under this template.
     pub fn set_roles(&mut self, mut roles: Roles) {
         let formula = roles.to_formula().map(|mut formula| {
-            if models::find(&self.recipe.model.template).is_ok_and(|entry| entry.all_vary) {
+            if self.all_vary() {
                 formula.vary_all();
                 roles.groups.clone_from(&formula.groups);
             }
@@ -116,6 +127,11 @@ impl Document {
         self.recipe.model.formula = formula.unwrap_or_default();
         self.roles = roles;
         self.formula_error = None;
+    }
+
+    /// Whether all coefficients vary by group under the template.
+    fn all_vary(&self) -> bool {
+        models::find(&self.recipe.model.template).is_ok_and(|entry| entry.all_vary)
     }
 
     /// Whether there is a valid model to run.

@@ -148,13 +148,22 @@ impl Draft<'_> {
         if choice.template != self.template() {
             commands.push(Command::SetTemplate(choice.template.to_owned()));
         }
-        for (key, value) in choice.settings {
+        for &(key, value) in &choice.settings {
             let value = Value::Text(value.to_owned());
             commands.push(Command::SetModelSetting(key.to_owned(), Some(value)));
         }
         commands.push(Command::SetFormula(formula.to_string()));
+        // Under the same template it is the setting that changes.
+        let setting = choice
+            .settings
+            .first()
+            .filter(|_| choice.template == self.template());
+        let words = match setting {
+            Some((key, value)) => format!("{key} {value}"),
+            None => title.to_owned(),
+        };
         Some(Remedy {
-            label: label.replace("{}", title),
+            label: label.replace("{}", &words),
             commands,
         })
     }
@@ -360,6 +369,7 @@ impl Draft<'_> {
         }
         if !self.formula.groups.is_empty() {
             let mut varied = self.formula.clone();
+            varied.gather();
             varied.vary_all();
             found.push(Some(Remedy::formula(
                 "Let all coefficients vary by group".to_owned(),

@@ -117,6 +117,16 @@ impl Formula {
         }
     }
 
+    /// Takes what varies by groups into the fixed part, so that it is kept when the fixed part decides what varies.
+    pub fn gather(&mut self) {
+        for group in &self.groups {
+            self.intercept |= group.intercept;
+            for term in &group.terms {
+                insert_term(&mut self.terms, term.clone());
+            }
+        }
+    }
+
     /// Adds a term unless it is there in some order of its factors, and keeps the order by their number.
     pub fn add_term(&mut self, term: Term) {
         insert_term(&mut self.terms, term);
@@ -359,6 +369,14 @@ mod tests {
             formula.to_string(),
             "y ~ a + b + a:b + (1 + a + b + a:b | g)"
         );
+    }
+
+    #[test]
+    fn what_varies_by_groups_is_gathered_before_all_does() {
+        let mut formula: Formula = "y ~ b + (1 + a + b | g)".parse().unwrap();
+        formula.gather();
+        formula.vary_all();
+        assert_eq!(formula.to_string(), "y ~ b + a + (1 + b + a | g)");
     }
 
     #[test]

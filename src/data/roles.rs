@@ -238,11 +238,15 @@ impl Roles {
         roles
     }
 
-    /// Columns of the table without a role.
+    /// Columns of the table that the model does not use, also not in effects that vary by groups.
     pub fn ignored<'a>(&self, table: &'a Table) -> Vec<&'a str> {
+        let varies = |name: &str| {
+            let terms = self.groups.iter().flat_map(|group| &group.terms);
+            terms.flatten().any(|factor| factor.column() == name)
+        };
         table
             .names()
-            .filter(|name| self.of(name) == [Role::Ignore])
+            .filter(|name| self.of(name) == [Role::Ignore] && !varies(name))
             .collect()
     }
 

@@ -14,7 +14,7 @@ use crate::diagnostics::{SummaryRow, summarise};
 use crate::samplers::{ACCEPT, ROWS_SHARE, SIGN, SamplerEntry};
 
 /// The sampler that most models are compared with, and whose preparation finds the mode.
-const NUTS: &str = "nuts";
+pub const NUTS: &str = "nuts";
 /// The sampler that costs are related to where it is among those compared.
 const UNIT: &str = "hmc-ecs";
 /// Draws of the quadratic approximation: their Monte Carlo error is below a hundredth of a standard deviation.

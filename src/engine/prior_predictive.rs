@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::job::model_options;
 use super::{JobError, Recipe, RecipeError};
+use crate::base::numerals::thousands;
 use crate::base::rng::{Purpose, stream};
 use crate::data::design::{Design, Predictor};
 use crate::data::response::{ResponseKind, short};
@@ -621,6 +622,10 @@ fn large(value: f64) -> String {
     match value.abs() {
         size if size.is_infinite() => "more than a number can hold".to_owned(),
         size if size >= 1e6 || (size > 0.0 && size < 1e-3) => format!("{value:.1e}"),
+        size if size >= 1e3 => {
+            let sign = if value < 0.0 { "-" } else { "" };
+            format!("{sign}{}", thousands(size.round() as u64))
+        }
         _ => short(value),
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rand::RngExt as _;
 
-use super::anchor::{largest_eigenvalue, spread_rows, typical_point, typical_points};
+use super::anchor::{spread_rows, typical_point, typical_points};
 use super::minibatch::below;
 use crate::base::linalg::{Cholesky, axpy, dot};
 use crate::base::rng::{ChainRng, Purpose, stream};
@@ -104,14 +104,14 @@ fn lipschitz(linear: &dyn LinearRows, factor: &Cholesky, row: usize, whitened: &
     linear.curvature_bound(row) * dot(whitened, whitened)
 }
 
-/// What [`super::Anchor::difference_rows`] is with p_i ∝ L_i instead of 1/N: the largest eigenvalue of the noise
-/// Σ_i Δ_i Δ_i'/p_i − (Σ_i Δ_i)(Σ_i Δ_i)' of whitened score differences, averaged over the quadratic approximation.
-pub fn weighted_difference_rows(
+/// What [`super::Anchor::difference_noise`] is with p_i ∝ L_i instead of 1/N: Σ_i Δ_i Δ_i'/p_i − (Σ_i Δ_i)(Σ_i Δ_i)' of whitened
+/// score differences, averaged over the quadratic approximation; row-major D×D.
+pub fn weighted_difference_noise(
     model: &dyn Model,
     u: &[f64],
     factor: &Cholesky,
     anchor_rows: &AnchorRows,
-) -> Option<f64> {
+) -> Option<Vec<f64>> {
     let linear = model.linear_rows()?;
     let (dim, num_obs) = (u.len(), model.num_obs());
     let mut rng = stream(0, 2, Purpose::Data);
@@ -157,7 +157,7 @@ pub fn weighted_difference_rows(
         }
         add_square(-1.0 / num_points, &sum, &mut noise);
     }
-    largest_eigenvalue(&noise, dim).map(|value| value.max(0.0))
+    Some(noise)
 }
 
 /// ADDS `weight` x x' to `out`.

@@ -412,7 +412,7 @@ fn reason(chosen: &Judged, others: &[Judged], facts: &Facts) -> String {
 /// Seconds in words, to one figure: an estimate deserves no more.
 fn duration(secs: f64) -> String {
     match secs {
-        s if s < 1.0 => "a second".to_owned(),
+        s if s < 1.0 => "1 s".to_owned(),
         s if s < 100.0 => format!("{s:.0} s"),
         s if s < 6000.0 => format!("{:.0} min", s / 60.0),
         s if s < 360_000.0 => format!("{:.0} h", s / 3600.0),
@@ -625,7 +625,7 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!(duration(0.2), "a second");
+        assert_eq!(duration(0.2), "1 s");
         assert_eq!(duration(170.0), "3 min");
         assert_eq!(duration(7300.0), "2 h");
         assert_eq!(duration(864_000.0), "10 days");

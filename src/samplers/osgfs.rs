@@ -63,7 +63,7 @@ pub(super) const BATCH_FIELD: Field = Field {
         min: 2,
         max: 1_000_000_000,
     },
-    why: "10,000 from 100,000 rows on, as in the report; below that one in 25, at least 50",
+    why: "10\u{202f}000 from 100\u{202f}000 rows on, as in the report; below that one in 25, at least 50",
     ..BATCH
 };
 

@@ -53,7 +53,7 @@ pub const SPLIT_MERGE: Field = Field {
         max: 1000.0,
     },
     default: None,
-    why: "one, fewer beyond 100,000 units because a proposal looks at every unit of a cluster",
+    why: "one, fewer beyond 100\u{202f}000 units because a proposal looks at every unit of a cluster",
 };
 
 /// Settings of a start.

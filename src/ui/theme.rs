@@ -308,7 +308,8 @@ fn style(p: &Palette, dark: bool, shadow_alpha: f32) -> Style {
     spacing.indent = t.space.x4;
     spacing.icon_width = t.icon.small;
     spacing.icon_spacing = 6.0;
-    spacing.menu_margin = Margin::same(t.space.x1 as i8);
+    // Of tooltips; menus have less, because their rows have an inset of their own.
+    spacing.menu_margin = Margin::symmetric(t.space.x2 as i8, 6);
     spacing.window_margin = Margin::same(t.space.x4 as i8);
     spacing.tooltip_width = t.size.tooltip_max;
     spacing.slider_rail_height = 2.0;

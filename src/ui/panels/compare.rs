@@ -9,7 +9,7 @@ use super::page::{page_head, problem_banner};
 use crate::app::comparing::Comparison;
 use crate::app::{AppState, Command, Page};
 use crate::diagnostics::verdict::RHAT_LIMIT;
-use crate::engine::comparison::{Measured, Row, unit_of_cost};
+use crate::engine::comparison::{Measured, NUTS, Row, unit_of_cost};
 use crate::samplers;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
@@ -342,6 +342,7 @@ fn table_ui(
                 line.col(|ui| {
                     text_cell(ui, title, Tone::Primary);
                 });
+                let is_reference = is_reference(row, rows);
                 match &row.outcome {
                     Ok(measured) => {
                         for column in COLUMNS {
@@ -353,7 +354,15 @@ fn table_ui(
                                 } else {
                                     Tone::Secondary
                                 };
-                                number_cell(ui, &column.text(measured, num_obs, unit_cost), tone);
+                                // What is compared with itself has no shift.
+                                let text = if is_reference && column == Column::Shift {
+                                    "reference".to_owned()
+                                } else if is_reference && column == Column::SdRatio {
+                                    String::new()
+                                } else {
+                                    column.text(measured, num_obs, unit_cost)
+                                };
+                                number_cell(ui, &text, tone);
                             });
                         }
                     }
@@ -383,6 +392,13 @@ fn table_ui(
                 });
             });
         });
+}
+
+/// Whether a row is the run that all others are compared with.
+fn is_reference(row: &Row, rows: &[Row]) -> bool {
+    let same = |measured: &Measured| measured.mean_shift == 0.0 && measured.sd_ratio == (1.0, 1.0);
+    let has_nuts = rows.iter().any(|row| row.sampler == NUTS);
+    row.outcome.as_ref().is_ok_and(same) && (row.sampler == NUTS || !has_nuts)
 }
 
 /// A sentence over the cells of a row without numbers.

@@ -1,7 +1,7 @@
 //! Menus of the pages: rows with a tick, a fact and the reason where a row cannot be chosen.
 
 use eframe::egui::{
-    Popup, PopupCloseBehavior, Response, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2,
+    Frame, Popup, PopupCloseBehavior, Response, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2,
 };
 
 use crate::ui::icons;
@@ -39,6 +39,7 @@ fn show(
     Popup::menu(button)
         .close_behavior(behavior)
         .width(width)
+        .frame(Frame::popup(&button.ctx.global_style()).inner_margin(tokens().space.x1))
         .show(|ui| {
             ui.set_min_width(width);
             ui.set_max_width(width);

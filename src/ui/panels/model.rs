@@ -6,7 +6,7 @@ use eframe::egui::{
 
 use super::page::{page_head, problem_banner, remark, severity_icon};
 use crate::app::foreseeing::PriorPreview;
-use crate::app::{AppState, Command, Document, ModelCheck, Page, Remedy};
+use crate::app::{AppState, Command, Depth, Document, ModelCheck, Page, Remedy};
 use crate::base::reporter::Severity;
 use crate::models;
 use crate::ui::icons;
@@ -87,7 +87,7 @@ pub fn model_ui(ui: &mut Ui, state: &AppState, view: &mut ModelView, out: &mut O
         });
     Panel::right("model-remarks")
         .exact_size(REMARKS_WIDTH)
-        .frame(side(t.space.x4 as i8))
+        .frame(side(0))
         .show(ui, |ui| remarks_ui(ui, check, state.preview.as_ref(), out));
     CentralPanel::default()
         .frame(Frame::NONE.fill(p.bg_surface))
@@ -102,7 +102,10 @@ pub fn model_ui(ui: &mut Ui, state: &AppState, view: &mut ModelView, out: &mut O
                             center_ui(ui, state, document, check, view, out);
                             settings_ui(ui, document, &mut view.settings, out);
                         });
-                    priors::priors_ui(ui, document, check, &mut view.priors, out);
+                    priors::priors_ui(ui, state, document, check, &mut view.priors, out);
+                    if state.preferences.depth == Depth::Verdict {
+                        return;
+                    }
                     Frame::NONE
                         .inner_margin(Margin::same(t.space.x4 as i8))
                         .show(ui, |ui| {
@@ -245,6 +248,9 @@ fn template_ui(ui: &mut Ui, document: &Document, out: &mut Outbox) {
         let mut group = "";
         for entry in models::REGISTRY {
             if entry.group != group {
+                if !group.is_empty() {
+                    ui.add_space(tokens().space.x1);
+                }
                 menu::note(ui, entry.group);
                 group = entry.group;
             }
@@ -295,7 +301,10 @@ fn state_ui(
     };
     ui.horizontal_top(|ui| match &check.error {
         Some(error) => {
-            severity_icon(ui, Severity::Bad);
+            // A draft without an outcome is not wrong, only not complete.
+            let begun = !document.recipe.model.formula.is_empty();
+            let severity = if begun { Severity::Bad } else { Severity::Info };
+            severity_icon(ui, severity);
             sentence(ui, error, Text::Body);
         }
         None => {
@@ -339,8 +348,11 @@ fn remedies_ui(ui: &mut Ui, remedies: &[Remedy], out: &mut Outbox) {
         return;
     }
     ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.y = tokens().space.x2;
+        let width = ui.max_rect().width();
         for remedy in remedies {
-            if ui.add(Button::new(&remedy.label).small()).clicked() {
+            let button = Button::new(&remedy.label).small().max_width(width);
+            if ui.add(button).clicked() {
                 for command in &remedy.commands {
                     out.send(command.clone());
                 }
@@ -360,51 +372,64 @@ fn remarks_ui(
     ScrollArea::vertical()
         .auto_shrink([false, false])
         .show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = t.space.x3;
-            ui.add_space(t.space.x3);
-            let Some(check) = check else {
-                heading(ui, "Response");
-                hint(ui, "Its counts appear here once the model is checked");
-                return;
-            };
-            outlook::outlook_ui(ui, check, preview);
-            ui.separator();
-            heading(ui, "Response");
-            if check.response_levels.is_empty() {
-                hint(ui, "Its counts appear here once the model can be fitted");
-            } else {
-                response_ui(ui, check);
-            }
-            ui.separator();
-            heading(ui, "Remarks");
-            for (i, warning) in check.warnings.iter().enumerate() {
-                if i > 0 {
-                    ui.separator();
-                }
-                remark(ui, warning);
-                remedies_ui(ui, check.remedies.get(i).map_or(&[], Vec::as_slice), out);
-            }
-            if check.error.is_some() {
-                hint(ui, "The data are checked once the model is complete");
-            } else if check.warnings.is_empty() {
-                ui.horizontal_top(|ui| {
-                    let p = Palette::of(ui);
-                    let size = vec2(t.icon.medium, Text::Body.line());
-                    let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
-                    let (painter, center) = (ui.painter(), rect.center());
-                    icons::paint(
-                        painter,
-                        center,
-                        icons::CHECK_CIRCLE,
-                        t.icon.small,
-                        true,
-                        p.good,
-                    );
-                    let text = "No constant, separating or nearly redundant predictor was found";
-                    sentence(ui, text, Text::Body);
-                });
-            }
+            // The inset is inside, so that the scroll bar stands in it and not over the ends of lines.
+            let inset = Margin::symmetric(t.space.x4 as i8, 0);
+            Frame::NONE.inner_margin(inset).show(ui, |ui| {
+                remarks_inside(ui, check, preview, out);
+            });
         });
+}
+
+fn remarks_inside(
+    ui: &mut Ui,
+    check: Option<&ModelCheck>,
+    preview: Option<&PriorPreview>,
+    out: &mut Outbox,
+) {
+    let t = tokens();
+    ui.spacing_mut().item_spacing.y = t.space.x3;
+    ui.add_space(t.space.x3);
+    let Some(check) = check else {
+        heading(ui, "Response");
+        hint(ui, "It is described here once the model is checked");
+        return;
+    };
+    outlook::outlook_ui(ui, check, preview);
+    if !check.response_levels.is_empty() {
+        ui.separator();
+        heading(ui, "Response");
+        response_ui(ui, check);
+    }
+    ui.separator();
+    heading(ui, "Remarks");
+    for (i, warning) in check.warnings.iter().enumerate() {
+        if i > 0 {
+            ui.separator();
+        }
+        remark(ui, warning);
+        remedies_ui(ui, check.remedies.get(i).map_or(&[], Vec::as_slice), out);
+    }
+    if check.error.is_some() {
+        hint(ui, "The data are checked once the model is complete");
+    } else if check.warnings.is_empty() {
+        ui.horizontal_top(|ui| {
+            let p = Palette::of(ui);
+            let size = vec2(t.icon.medium, Text::Body.line());
+            let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+            let (painter, center) = (ui.painter(), rect.center());
+            icons::paint(
+                painter,
+                center,
+                icons::CHECK_CIRCLE,
+                t.icon.small,
+                true,
+                p.good,
+            );
+            let text = "No constant, separating or nearly redundant predictor was found";
+            sentence(ui, text, Text::Body);
+        });
+    }
+    ui.add_space(t.space.x4);
 }
 
 /// A bar per value of the response, success in the accent.
@@ -444,10 +469,7 @@ fn response_ui(ui: &mut Ui, check: &ModelCheck) {
         crate::ui::widgets::progress::bar(ui, bar, share as f32, color);
     }
     ui.with_layout(Layout::top_down(Align::Min), |ui| {
-        hint(
-            ui,
-            &format!("{} in the rows used", number::integer(total as u64)),
-        );
+        hint(ui, &format!("{} in all", number::integer(total as u64)));
     });
 }
 

@@ -181,6 +181,11 @@ pub fn problem_banner(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
                 icons::icon_ui(ui, icons::X_CIRCLE, t.icon.medium, true, p.bad);
                 ui.vertical(|ui| {
                     sentence(ui, &problem.message, Text::Body);
+                    let path = problem.path.as_ref().map(|path| path.display().to_string());
+                    if let Some(path) = path.filter(|path| !problem.message.contains(path.as_str()))
+                    {
+                        hint(ui, &format!("`{path}`"));
+                    }
                     problem_acts(ui, problem, out);
                 });
             });

@@ -2,7 +2,7 @@
 
 use eframe::egui::{Align, Frame, Layout, Margin, Panel, ScrollArea, Ui};
 
-use crate::app::{AppState, Command, Page};
+use crate::app::{AppState, Command, Depth, Page};
 use crate::engine::recipe::AUTO;
 use crate::samplers;
 use crate::ui::icons;
@@ -76,6 +76,10 @@ pub fn sampler_ui(ui: &mut Ui, state: &AppState, view: &mut SamplerView, out: &m
                         ui.set_max_width(t.size.reading_column);
                         ui.spacing_mut().item_spacing.y = t.space.x2;
                         run_control::run_control_ui(ui, recipe, out);
+                        // What a first run does not need shows from the standard view on.
+                        if state.preferences.depth == Depth::Verdict {
+                            return;
+                        }
                         ui.add_space(t.space.x2);
                         match samplers::find(&recipe.sampler.id) {
                             Some(entry) => {

@@ -17,7 +17,7 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, Field, heading, number, paint, sentence, sentence_line};
 
 /// Height of an example's card.
-const CARD_HEIGHT: f32 = 148.0;
+const CARD_HEIGHT: f32 = 124.0;
 /// Size of the picture in its corner.
 const PICTURE: eframe::egui::Vec2 = vec2(72.0, 28.0);
 
@@ -193,7 +193,12 @@ fn examples_ui(ui: &mut Ui, pictures: &[Example], out: &mut Outbox) {
     let t = tokens();
     let gap = t.space.x4;
     let samples = samples::all();
-    let columns = (((ui.available_width() + gap) / (240.0 + gap)) as usize).clamp(1, samples.len());
+    let most = (((ui.available_width() + gap) / (240.0 + gap)) as usize).clamp(1, samples.len());
+    // No card stands alone in the last row where fewer columns help against it.
+    let columns = (1..=most)
+        .rev()
+        .find(|&columns| columns <= 2 || samples.len() % columns != 1)
+        .unwrap_or(1);
     let width = (ui.available_width() - gap * (columns - 1) as f32) / columns as f32;
     for row in samples.chunks(columns) {
         ui.horizontal_top(|ui| {

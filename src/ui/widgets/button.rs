@@ -32,6 +32,7 @@ pub struct Button<'a> {
     small: bool,
     icon_only: bool,
     min_width: f32,
+    max_width: f32,
 }
 
 impl<'a> Button<'a> {
@@ -46,6 +47,7 @@ impl<'a> Button<'a> {
             small: false,
             icon_only: false,
             min_width: 0.0,
+            max_width: f32::INFINITY,
         }
     }
 
@@ -138,6 +140,14 @@ impl<'a> Button<'a> {
             ..self
         }
     }
+
+    /// At most this wide: a longer label is cut and becomes the tooltip too.
+    pub fn max_width(self, width: f32) -> Self {
+        Self {
+            max_width: width,
+            ..self
+        }
+    }
 }
 
 impl Widget for Button<'_> {
@@ -162,8 +172,16 @@ impl Widget for Button<'_> {
             Text::Button
         };
         // Colours depend on the state, which is known after allocation: lay out with a placeholder.
-        let text = (!self.icon_only)
-            .then(|| paint::line(ui, self.label, role, Color32::PLACEHOLDER, f32::INFINITY));
+        let text = (!self.icon_only).then(|| {
+            paint::line(
+                ui,
+                self.label,
+                role,
+                Color32::PLACEHOLDER,
+                self.max_width - 2.0 * pad,
+            )
+        });
+        let cut = text.as_ref().is_some_and(|galley| galley.elided);
         let key = self.key.map(|key| {
             paint::line(
                 ui,
@@ -290,7 +308,7 @@ impl Widget for Button<'_> {
             }
         }
         paint::focus_ring(ui, &response, rect, t.radius.button);
-        if self.icon_only {
+        if self.icon_only || cut {
             response.on_hover_text(self.label)
         } else {
             response

@@ -119,6 +119,7 @@ impl Widget for Chip<'_> {
         let (rest, edge) = match self.look {
             Look::Editable(_) => (p.bg_surface, p.border_strong),
             Look::Toggle(true) => (p.accent_soft, Color32::TRANSPARENT),
+            Look::Toggle(false) => (p.bg_strip, p.border_button),
             _ => (p.bg_strip, Color32::TRANSPARENT),
         };
         let fill = match self.look {

@@ -1,5 +1,6 @@
 //! Painting that the widgets share: text on one line, the focus ring, hair lines, swatches.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use eframe::egui::text::{LayoutJob, TextFormat, TextWrapping};
@@ -7,6 +8,7 @@ use eframe::egui::{
     Color32, Galley, Painter, Pos2, Rect, Response, Shape, Stroke, StrokeKind, Ui, pos2, vec2,
 };
 
+use super::number::MINUS;
 use crate::ui::theme::{Palette, Text, chain_dash, tokens};
 
 /// `text` on one line, cut with an ellipsis at `max_width`.
@@ -48,9 +50,11 @@ pub fn job(text: &str, role: Text, color: Color32) -> LayoutJob {
         if part.is_empty() {
             continue;
         }
+        let code = i % 2 == 1 || matches!(role, Text::Code | Text::CodeSmall);
         let font_id = if i % 2 == 1 { mono_font() } else { role.font() };
+        let part = if code { part.into() } else { typeset(part) };
         job.append(
-            part,
+            &part,
             0.0,
             TextFormat {
                 font_id,
@@ -62,6 +66,27 @@ pub fn job(text: &str, role: Text, color: Color32) -> LayoutJob {
         );
     }
     job
+}
+
+/// Prose of the engine as the screen writes it: the minus sign of numbers, and per cent without the space that would let
+/// the sign fall to the next line.
+fn typeset(text: &str) -> Cow<'_, str> {
+    if !text.contains(" %") && !text.contains('-') {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len() + 4);
+    let mut chars = text.chars().peekable();
+    let mut before = ' ';
+    while let Some(one) = chars.next() {
+        let next = chars.peek().copied().unwrap_or(' ');
+        match one {
+            ' ' if next == '%' && before.is_ascii_digit() => {}
+            '-' if next.is_ascii_digit() && matches!(before, ' ' | '(') => out.push(MINUS),
+            _ => out.push(one),
+        }
+        before = one;
+    }
+    out.into()
 }
 
 /// The plain words of a text with backticks, for screen readers.
@@ -154,4 +179,28 @@ pub fn swatch(painter: &Painter, rect: Rect, stroke: Stroke, dash: &[f32]) {
     painter
         .with_clip_rect(rect.expand2(vec2(0.5, 2.0)))
         .extend(shapes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prose_gets_the_signs_of_the_screen_and_code_stays() {
+        assert_eq!(
+            typeset("between -3 and 26 % (-0.5 to 1 %)"),
+            "between \u{2212}3 and 26% (\u{2212}0.5 to 1%)"
+        );
+        for same in [
+            "control-variate",
+            "2020-11-05",
+            "% of rows",
+            "1 - 1/G",
+            "a - b",
+        ] {
+            assert_eq!(typeset(same), same);
+        }
+        let job = job("`x -1` is -1", Text::Body, Color32::BLACK);
+        assert_eq!(job.text, "x -1 is \u{2212}1");
+    }
 }

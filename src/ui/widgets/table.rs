@@ -82,7 +82,7 @@ pub fn head_cell(ui: &mut Ui, word: &str, side: Side, sorted: Option<bool>) -> R
     } else {
         0.0
     };
-    let pad = t.space.x2;
+    let pad = t.space.x1;
     let galley = paint::line(
         ui,
         word,

@@ -14,6 +14,7 @@ use crate::ui::outbox::Outbox;
 use crate::ui::panels::page::plain_line;
 use crate::ui::panels::{columns, menu};
 use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::table::name_width;
 use crate::ui::widgets::{Chip, mini_histogram, number, paint, sentence_line};
 
 /// Height of the head: name, kind, picture, fact.
@@ -34,12 +35,16 @@ pub fn preview_ui(ui: &mut Ui, data: &DataState, out: &mut Outbox) {
     let foot = Text::Caption.line() + t.space.x2;
     let room = ui.available_rect_before_wrap();
     let frame = Rect::from_min_max(room.min, room.max - vec2(0.0, foot));
-    let num_columns = table.columns().len() as f32;
     let numbers = number_width(table);
-    let column = ((frame.width() - 2.0 - numbers) / num_columns)
-        .floor()
-        .clamp(*COLUMN_WIDTHS.start(), *COLUMN_WIDTHS.end());
-    let width = (numbers + num_columns * column + 2.0).min(frame.width());
+    // Icon, gap and insets stand beside the name.
+    let beside = t.icon.small + t.space.x1 + 2.0 * t.space.x2 + 2.0;
+    let wanted: Vec<f32> = table
+        .columns()
+        .iter()
+        .map(|info| name_width(ui, info.name.chars().count()) + beside)
+        .collect();
+    let columns = widths(&wanted, frame.width() - 2.0 - numbers);
+    let width = (numbers + columns.iter().sum::<f32>() + 2.0).min(frame.width());
     let frame = Rect::from_min_size(frame.min, vec2(width, frame.height()));
     ui.painter().rect_filled(frame, t.radius.card, p.bg_surface);
     let mut child = ui.new_child(
@@ -52,7 +57,7 @@ pub fn preview_ui(ui: &mut Ui, data: &DataState, out: &mut Outbox) {
         .id_salt(("preview", table.source()))
         .auto_shrink([false, false])
         .show(&mut child, |ui| {
-            table_ui(ui, data, column, &mut seen, out);
+            table_ui(ui, data, &columns, &mut seen, out);
         });
     ui.painter().rect_stroke(
         frame,
@@ -76,6 +81,25 @@ pub fn preview_ui(ui: &mut Ui, data: &DataState, out: &mut Outbox) {
     sentence_line(ui, &rows, Text::Caption, true);
 }
 
+/// Widths of columns whose whole names want `wanted` points. Where all names have room the rest goes to all alike, where not
+/// it goes to those that want it; where not even the least widths have room the table scrolls, and names are whole.
+fn widths(wanted: &[f32], room: f32) -> Vec<f32> {
+    let (least, most) = (*COLUMN_WIDTHS.start(), *COLUMN_WIDTHS.end());
+    let wanted: Vec<f32> = wanted.iter().map(|w| w.clamp(least, 1.5 * most)).collect();
+    let (sum, count) = (wanted.iter().sum::<f32>(), wanted.len().max(1) as f32);
+    let spare = room - count * least;
+    let width = |wanted: f32| {
+        if sum <= room {
+            (wanted + (room - sum) / count).min(wanted.max(most))
+        } else if spare > 0.0 {
+            least + (wanted - least) * spare / (sum - count * least)
+        } else {
+            wanted
+        }
+    };
+    wanted.iter().map(|&w| width(w).floor()).collect()
+}
+
 /// Width of the row numbers: a digit is about 6 points wide.
 fn number_width(table: &Table) -> f32 {
     let digits = table.num_rows().to_string().len() as f32;
@@ -85,7 +109,7 @@ fn number_width(table: &Table) -> f32 {
 fn table_ui(
     ui: &mut Ui,
     data: &DataState,
-    column: f32,
+    columns: &[f32],
     seen: &mut Option<(usize, usize)>,
     out: &mut Outbox,
 ) {
@@ -94,21 +118,19 @@ fn table_ui(
     let profiles = data.profiles.as_ref().map(|all| all.as_slice());
     ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
     let height = ui.available_height() - HEAD_HEIGHT;
-    TableBuilder::new(ui)
+    let mut builder = TableBuilder::new(ui)
         .id_salt(table.source())
         .striped(false)
         .auto_shrink([false, false])
         .min_scrolled_height(height)
         .max_scroll_height(height)
         .cell_layout(Layout::left_to_right(Align::Center))
-        .column(Column::exact(number_width(table)))
-        .columns(
-            Column::initial(column)
-                .at_least(MIN_WIDTH)
-                .resizable(true)
-                .clip(true),
-            table.columns().len(),
-        )
+        .column(Column::exact(number_width(table)));
+    for &width in columns {
+        let column = Column::initial(width).at_least(MIN_WIDTH);
+        builder = builder.column(column.resizable(true).clip(true));
+    }
+    builder
         .header(HEAD_HEIGHT, |mut row| {
             row.col(head_back);
             for (col, info) in table.columns().iter().enumerate() {
@@ -119,9 +141,14 @@ fn table_ui(
         .body(|body| {
             body.rows(t.size.row_table, table.num_rows(), |mut row| {
                 let at = row.index();
-                let (first, last) = seen.unwrap_or((at, at));
-                *seen = Some((first.min(at), last.max(at)));
-                row.col(|ui| number_ui(ui, at));
+                row.col(|ui| {
+                    // Rows of which less than half shows do not count.
+                    if ui.clip_rect().y_range().contains(ui.max_rect().center().y) {
+                        let (first, last) = seen.unwrap_or((at, at));
+                        *seen = Some((first.min(at), last.max(at)));
+                    }
+                    number_ui(ui, at);
+                });
                 for (col, info) in table.columns().iter().enumerate() {
                     let profile = profiles.and_then(|all| all.get(col));
                     row.col(|ui| cell_ui(ui, table, at, col, info, profile));
@@ -308,5 +335,21 @@ fn cell_ui(
         response.on_hover_text(full);
     } else if missing {
         response.on_hover_text("Missing: this row is left out of models that use the column");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::widths;
+
+    #[test]
+    fn names_are_whole_where_there_is_room_for_them() {
+        // Room for all: the rest is shared.
+        assert_eq!(widths(&[60.0, 134.0], 300.0), [135.0, 165.0]);
+        assert_eq!(widths(&[60.0, 134.0], 900.0), [176.0, 176.0]);
+        // Not for all: the long ones share what the short ones leave.
+        assert_eq!(widths(&[60.0, 144.0, 144.0], 352.0), [104.0, 124.0, 124.0]);
+        // The table scrolls: nothing is cut.
+        assert_eq!(widths(&[60.0, 144.0, 400.0], 200.0), [104.0, 144.0, 264.0]);
     }
 }

@@ -5,7 +5,7 @@ use eframe::egui::{Frame, Label, Margin, Role, Stroke, Ui, WidgetInfo};
 use crate::app::{Document, ModelCheck};
 use crate::ui::icons;
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::{Button, Segments, hint};
+use crate::ui::widgets::{Button, Segments, hint, paint};
 
 /// Which notation shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -36,7 +36,6 @@ pub fn elsewhere_ui(
     let Some(found) = check.and_then(|check| check.elsewhere.as_ref()) else {
         return;
     };
-    ui.add_space(t.space.x2);
     let title = "The same model elsewhere";
     let label = ui.label(Text::Label.rich(title, p.text_primary));
     label.widget_info(|| WidgetInfo::labeled(Role::Heading, true, title));
@@ -77,7 +76,14 @@ pub fn elsewhere_ui(
                     } else {
                         Text::CodeSmall
                     };
-                    ui.add(Label::new(role.rich(text.trim_end(), p.text_primary)).wrap());
+                    // The galley of a label can be selected; in words, names between backticks are set in mono.
+                    let (text, width) = (text.trim_end(), ui.available_width());
+                    if role == Text::Body {
+                        let galley = paint::paragraph(ui, text, role, p.text_primary, width);
+                        ui.add(Label::new(galley));
+                    } else {
+                        ui.add(Label::new(role.rich(text, p.text_primary)).wrap());
+                    }
                 });
         }
         Err(why) => {

@@ -18,7 +18,7 @@ const HEIGHT: f32 = 112.0;
 /// Height of a row of a category.
 const ROW: f32 = 22.0;
 /// Categories that are shown; the sentence is about the commonest.
-const MOST_ROWS: usize = 12;
+const MOST_ROWS: usize = 16;
 
 /// Shows the section: what the prior being typed expects, or those of the draft.
 pub fn outlook_ui(ui: &mut Ui, check: &ModelCheck, preview: Option<&PriorPreview>) {
@@ -203,6 +203,8 @@ fn levels_ui(ui: &mut Ui, levels: &[Category]) {
         p.text_secondary,
     ));
     let name_width = ui.available_width() * 0.3;
+    let gap = ui.spacing().item_spacing.y;
+    ui.spacing_mut().item_spacing.y = 0.0;
     for level in levels.iter().take(MOST_ROWS) {
         let size = vec2(ui.available_width(), ROW);
         let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
@@ -229,7 +231,30 @@ fn levels_ui(ui: &mut Ui, levels: &[Category]) {
         );
         painter.circle_filled(pos2(x(level.data), y), 3.5, p.accent);
     }
+    shares_axis(ui, name_width);
+    ui.spacing_mut().item_spacing.y = gap;
     if levels.len() > MOST_ROWS {
         hint(ui, &format!("and {} more", levels.len() - MOST_ROWS));
+    }
+}
+
+/// The axis below the intervals of shares.
+fn shares_axis(ui: &mut Ui, name_width: f32) {
+    let t = tokens();
+    let p = Palette::of(ui);
+    let height = Text::Caption.line() + t.space.x2;
+    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
+    let left = rect.left() + name_width + t.space.x2;
+    let right = rect.right() - t.space.x3;
+    let line = Rect::from_min_max(pos2(left, rect.top()), pos2(right, rect.top()));
+    ui.painter().hline(
+        line.x_range(),
+        line.bottom(),
+        Stroke::new(t.stroke.hair, p.axis),
+    );
+    for share in [0.0, 0.5, 1.0] {
+        let at = left + share * (right - left);
+        let label = number::percent(f64::from(share), 1);
+        axis_label(ui, line, at, &label, p.text_secondary);
     }
 }

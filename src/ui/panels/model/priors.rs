@@ -2,14 +2,16 @@
 
 use eframe::egui::{Align, Frame, Layout, Margin, Rect, Sense, Ui, UiBuilder, pos2, vec2};
 
-use crate::app::{Command, Document, ModelCheck};
+use crate::app::{AppState, Command, Depth, Document, ModelCheck};
 use crate::data::response::ResponseUse;
 use crate::engine::recipe::Scale;
 use crate::models::{self, ParamInfo, PriorSpec};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::{Button, Chip, Field, Segments, hint, paint, sentence_line, small_curve};
+use crate::ui::widgets::{
+    Button, Chip, Field, Segments, hint, paint, sentence_line, small_curve, table,
+};
 
 /// Width of a prior's picture.
 const CURVE_WIDTH: f32 = 88.0;
@@ -52,10 +54,12 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(rect: Rect) -> Self {
+    /// Names take `names` points where there is room for so much.
+    fn of(rect: Rect, names: f32) -> Self {
         let t = tokens();
         let name = rect.left() + t.space.x4;
-        let shape = name + (rect.width() * 0.25).clamp(120.0, 320.0);
+        let most = (rect.width() - CURVE_WIDTH - FIELD_WIDTH) * 0.5;
+        let shape = name + names.clamp(120.0, most.max(120.0));
         let prior = shape + CURVE_WIDTH + t.space.x4;
         Self {
             name,
@@ -70,19 +74,28 @@ impl Columns {
 /// Draws the strip with the scales, the classes and the table.
 pub fn priors_ui(
     ui: &mut Ui,
+    state: &AppState,
     document: &Document,
     check: Option<&ModelCheck>,
     view: &mut PriorsView,
     out: &mut Outbox,
 ) {
     strip_ui(ui, document, out);
-    classes_ui(ui, document, view, out);
+    classes_ui(ui, document, check, view, out);
+    if state.preferences.depth == Depth::Verdict {
+        return;
+    }
     let params = check.map_or(&[][..], |check| &check.params);
     if params.is_empty() {
         stray_priors_ui(ui, document, view, out);
         return;
     }
-    head_ui(ui);
+    let longest = params
+        .iter()
+        .filter(|param| models::effect_of(&param.name).is_none());
+    let longest = longest.map(|param| param.name.chars().count()).max();
+    let names = table::name_width(ui, longest.unwrap_or(0)) + tokens().space.x2;
+    head_ui(ui, names);
     let is_effect = |param: &ParamInfo| models::effect_of(&param.name).is_some();
     for (i, param) in params
         .iter()
@@ -93,7 +106,7 @@ pub fn priors_ui(
             .and_then(|check| check.prior_curves.get(i))
             .map(|curve| curve.iter().map(|&(x, y)| [x, y]).collect())
             .unwrap_or_default();
-        row_ui(ui, document, param, &curve, view, out);
+        row_ui(ui, document, param, names, &curve, view, out);
     }
     if let Some(effect) = params.iter().find(|param| is_effect(param)) {
         let count = params.iter().filter(|param| is_effect(param)).count();
@@ -178,15 +191,48 @@ fn strip_ui(ui: &mut Ui, document: &Document, out: &mut Outbox) {
     );
 }
 
+/// Whether a regression has parameters that the prior of a class is for; one that is set shows always.
+fn is_used(document: &Document, check: Option<&ModelCheck>, key: &str) -> bool {
+    let params = check.map_or(&[][..], |check| &check.params);
+    if params.is_empty() || !has_coefficients(document) || document.recipe.priors.contains_key(key)
+    {
+        return true;
+    }
+    matches!(key, "intercept" | "b")
+        || params
+            .iter()
+            .any(|param| param.name.split('[').next() == Some(key))
+}
+
+/// Whether a parameter has a prior of its own; what follows from others says so in words.
+fn is_settable(param: &ParamInfo) -> bool {
+    param.prior == "flat" || param.prior.contains('(')
+}
+
 /// Priors of classes: one for the intercept, one for all coefficients that have none of their own.
-fn classes_ui(ui: &mut Ui, document: &Document, view: &mut PriorsView, out: &mut Outbox) {
+fn classes_ui(
+    ui: &mut Ui,
+    document: &Document,
+    check: Option<&ModelCheck>,
+    view: &mut PriorsView,
+    out: &mut Outbox,
+) {
     let t = tokens();
     let p = Palette::of(ui);
     Frame::NONE
         .inner_margin(Margin::symmetric(t.space.x4 as i8, t.space.x2 as i8))
         .show(ui, |ui| {
             ui.horizontal_wrapped(|ui| {
+                ui.spacing_mut().item_spacing.y = t.space.x1;
                 for &(key, name) in spec(document).classes {
+                    if !is_used(document, check, key) {
+                        continue;
+                    }
+                    // A name stays on the line of its prior.
+                    let word = paint::line(ui, name, Text::Number, p.text_secondary, f32::INFINITY);
+                    if word.size().x + CURVE_WIDTH > ui.available_size_before_wrap().x {
+                        ui.end_row();
+                    }
                     ui.label(Text::Number.rich(name, p.text_secondary));
                     let set = document.recipe.priors.get(key);
                     let text = set.map_or("default", String::as_str);
@@ -206,13 +252,13 @@ fn classes_ui(ui: &mut Ui, document: &Document, view: &mut PriorsView, out: &mut
         });
 }
 
-fn head_ui(ui: &mut Ui) {
+fn head_ui(ui: &mut Ui, names: f32) {
     let t = tokens();
     let p = Palette::of(ui);
     let size = vec2(ui.available_width(), t.size.row_table);
     let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
     ui.painter().rect_filled(rect, 0.0, p.bg_strip);
-    let at = Columns::of(rect);
+    let at = Columns::of(rect, names);
     let heads = [
         ("parameter", at.name),
         ("shape", at.shape),
@@ -229,6 +275,7 @@ fn row_ui(
     ui: &mut Ui,
     document: &Document,
     param: &ParamInfo,
+    names: f32,
     curve: &[[f64; 2]],
     view: &mut PriorsView,
     out: &mut Outbox,
@@ -252,7 +299,7 @@ fn row_ui(
         ui.painter().rect_filled(rect, 0.0, p.selection_bg);
     }
     paint::hair_below(ui, rect);
-    let at = Columns::of(rect);
+    let at = Columns::of(rect, names);
     let line = Rect::from_min_max(rect.min, pos2(rect.right(), rect.top() + t.size.row_prior));
     let mut cell = |left: f32, right: f32, contents: &mut dyn FnMut(&mut Ui)| {
         let place =
@@ -298,6 +345,10 @@ fn row_ui(
     });
     let own = document.recipe.priors.contains_key(&param.name);
     cell(at.prior, at.because - t.space.x2, &mut |ui| {
+        if !own && !is_settable(param) {
+            ui.label(Text::Number.rich(&param.prior, p.text_secondary));
+            return;
+        }
         prior_ui(
             ui,
             spec(document),
@@ -310,7 +361,13 @@ fn row_ui(
         );
     });
     cell(at.because, at.end, &mut |ui| {
-        sentence_line(ui, &param.prior_source, Text::Number, true).on_hover_text(&param.meaning);
+        // Where one line is too short there are two, which the row has room for.
+        let (text, width) = (param.prior_source.as_str(), at.end - at.because);
+        let short = !paint::line(ui, text, Text::Number, p.text_secondary, width).elided;
+        let role = if short { Text::Number } else { Text::Caption };
+        let galley = paint::paragraph(ui, text, role, p.text_secondary, width);
+        ui.add(eframe::egui::Label::new(galley))
+            .on_hover_text(&param.meaning);
     });
 }
 
@@ -344,15 +401,21 @@ fn prior_ui(
         let given_up = field.response.lost_focus() && !field.committed;
         if given_up {
             out.send(Command::PreviewPrior(None));
-        } else if field.response.changed() && error_of(spec, &edit.text).is_none() {
+        } else if field.response.changed()
+            && !edit.text.trim().is_empty()
+            && error_of(spec, &edit.text).is_none()
+        {
             let prior = (key.to_owned(), edit.text.trim().to_owned());
             out.send(Command::PreviewPrior(Some(prior)));
         }
         if field.committed && error.is_none() {
-            out.send(Command::SetPrior(
-                key.to_owned(),
-                Some(edit.text.trim().to_owned()),
-            ));
+            let text = edit.text.trim();
+            let given = (!text.is_empty()).then(|| text.to_owned());
+            if given.is_some() || set {
+                out.send(Command::SetPrior(key.to_owned(), given));
+            } else {
+                out.send(Command::PreviewPrior(None));
+            }
             view.editing = None;
         } else if field.committed {
             // A prior that cannot be read stays open with its sentence until it is put right or given up by Esc.
@@ -388,13 +451,10 @@ fn prior_ui(
     }
 }
 
-/// Why a prior as typed cannot be used; nothing while it is empty.
+/// Why a prior as typed cannot be used; nothing while it is empty, which asks for the default.
 fn error_of(spec: &PriorSpec, text: &str) -> Option<String> {
     if text.trim().is_empty() {
-        return Some(format!(
-            "Write a prior such as {}, or press Esc",
-            spec.example
-        ));
+        return None;
     }
     (spec.check)(text.trim())
         .err()

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use eframe::egui::{
-    Align, Frame, Label, Layout, Margin, Response, ScrollArea, Sense, Stroke, Ui, WidgetInfo, vec2,
+    Align, Frame, Layout, Margin, Response, ScrollArea, Sense, Stroke, Ui, WidgetInfo, vec2,
 };
 
+use super::words;
 use crate::app::{Command, DataState, Document, ModelCheck};
 use crate::data::formula::{Elementwise, Factor, Function, Trials, quote_term};
 use crate::data::profile::Profile;
@@ -395,6 +396,7 @@ fn predictor_ui(ui: &mut Ui, cx: &mut Context<'_>, i: usize, name: &str) {
         found.map(|(_, level)| level.clone())
     });
     ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.y = tokens().space.x1;
         if let Some(reference) = &reference {
             let word = format!("against {reference}");
             let label = format!("Reference level of {name}");
@@ -430,11 +432,8 @@ fn predictor_ui(ui: &mut Ui, cx: &mut Context<'_>, i: usize, name: &str) {
                 shape_ui(ui, cx, i);
             }
         }
-        if reference.is_none() {
-            let fact = columns::fact(info, profile);
-            let p = Palette::of(ui);
-            // A range is one word: it goes to the next line as a whole.
-            ui.add(Label::new(Text::Caption.rich(fact, p.text_secondary)).extend());
+        if reference.is_none() && info.kind != ColumnKind::Number {
+            hint(ui, &columns::fact(info, profile));
         }
     });
 }
@@ -446,10 +445,12 @@ fn groups_ui(ui: &mut Ui, cx: &mut Context<'_>) {
         for name in &group.group {
             card_ui(ui, cx, name, |ui, cx| {
                 let levels = cx.column(name).1.map_or(0, |profile| profile.num_distinct);
-                let what = if group.terms.is_empty() {
-                    "own base rate"
-                } else {
-                    "own base rate and effects"
+                let own = if group.intercept { "own base rate" } else { "" };
+                let effects = words::effects(roles, group);
+                // "own base rate and effects of …", or "own effects of …" without a base rate.
+                let what = match own {
+                    "" => effects.trim_start_matches(" and its ").to_owned(),
+                    own => format!("{own}{}", effects.replace(" its own", "")),
                 };
                 hint(
                     ui,
@@ -463,6 +464,9 @@ fn groups_ui(ui: &mut Ui, cx: &mut Context<'_>) {
 /// Offsets and weights: rare, so their heads show with their menus and without an empty sentence.
 fn others_ui(ui: &mut Ui, cx: &mut Context<'_>) {
     let roles = &cx.document.roles;
+    if roles.response_use == ResponseUse::Absent {
+        return;
+    }
     head_ui(ui, "Weights", Some(Role::Weight), cx);
     if let Some(name) = &roles.weights {
         card_ui(ui, cx, name, |ui, _| {
@@ -478,7 +482,7 @@ fn others_ui(ui: &mut Ui, cx: &mut Context<'_>) {
             };
         });
     }
-    if roles.trials.is_none() {
+    if roles.trials.is_none() && roles.response_use == ResponseUse::Outcome {
         head_ui(ui, "Trials", Some(Role::Trials), cx);
     }
 }
@@ -661,6 +665,7 @@ fn card_ui(
                 role_menu(&change, cx, name);
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                     sentence_line(ui, &format!("`{name}`"), Text::Body, false);
+                    range_ui(ui, cx, name);
                 });
             });
         });
@@ -669,6 +674,27 @@ fn card_ui(
             ui.vertical(|ui| below(ui, cx));
         });
     });
+}
+
+/// The range of a numeric predictor at the right end of its line, where the name leaves room for all of it.
+fn range_ui(ui: &mut Ui, cx: &Context<'_>, name: &str) {
+    let (Some(info), profile) = cx.column(name) else {
+        return;
+    };
+    if info.kind != ColumnKind::Number || cx.document.roles.of(name) != [Role::Predictor] {
+        return;
+    }
+    let p = Palette::of(ui);
+    let fact = columns::fact(info, profile);
+    let galley = paint::line(ui, &fact, Text::Caption, p.text_secondary, f32::INFINITY);
+    let room = ui.available_rect_before_wrap();
+    if galley.size().x > room.width() - tokens().space.x1 {
+        return;
+    }
+    let right = room.right() - tokens().space.x1;
+    let at = paint::right_center(ui.painter(), right, room.center().y, galley);
+    let response = ui.interact(at, ui.scope_id().with(("range", name)), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(eframe::egui::Role::Label, true, &fact));
 }
 
 fn frame(ui: &mut Ui, contents: impl FnOnce(&mut Ui)) {

@@ -420,3 +420,58 @@ fn a_level_is_explained_against_its_reference() {
         "change in log odds of churned for plan plus instead of basic"
     );
 }
+
+/// What only varies by groups is part of the model: it is not listed as unused, and a template in which all varies keeps it.
+#[test]
+fn effects_of_groups_survive_a_change_of_template() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::SetFormula(
+        "churned ~ (1 + age + plan | region)".to_owned(),
+    ));
+    let document = session.state.document.clone().unwrap();
+    let table = &session.state.data.as_ref().unwrap().loaded.table;
+    let unused = document.roles.ignored(table);
+    assert!(
+        !unused.contains(&"age") && !unused.contains(&"plan"),
+        "{unused:?}"
+    );
+    session.send(Command::SetTemplate("hierarchical".to_owned()));
+    let document = session.state.document.clone().unwrap();
+    assert_eq!(
+        document.recipe.model.formula,
+        "churned ~ age + plan + (1 + age + plan | region)"
+    );
+    assert_eq!(session.state.check.clone().unwrap().error, None);
+    // A predictor that is removed does not come back.
+    session.send(Command::RemoveRole("age".to_owned()));
+    assert_eq!(
+        session.state.document.unwrap().recipe.model.formula,
+        "churned ~ plan + (1 + plan | region)"
+    );
+}
+
+/// What has no prior of its own offers no editor, and an empty field is no error.
+#[test]
+fn only_priors_that_can_be_set_can_be_edited() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::SetTemplate("linear".to_owned()));
+    session.send(Command::SetFormula("age ~ tenure_months".to_owned()));
+    let mut harness = page_harness(session, model_ui);
+    harness.run();
+    harness
+        .get_by_label("Prior of Residual standard deviation: default")
+        .click();
+    harness.run_steps(3);
+    assert!(harness.query_by_label_contains("Write a prior").is_none());
+    let mut mixture = Session::with_draft("churn");
+    mixture.send(Command::SetTemplate("dp-mixture".to_owned()));
+    mixture.send(Command::SetFormula("~ age + tenure_months".to_owned()));
+    let mut harness = page_harness(mixture, model_ui);
+    harness.run();
+    harness.get_by_label("Prior of alpha: gamma(2, 4)");
+    assert!(
+        harness
+            .query_by_label_contains("Prior of entropy")
+            .is_none()
+    );
+}

@@ -1,7 +1,7 @@
 //! The draft as sentences.
 
 use crate::app::{Document, ModelCheck};
-use crate::data::formula::{Elementwise, Factor, Function, Trials};
+use crate::data::formula::{Elementwise, Factor, Function, GroupTerm, Term, Trials};
 use crate::data::response::ResponseUse;
 use crate::data::roles::Roles;
 use crate::ui::widgets::number;
@@ -17,7 +17,7 @@ pub fn in_words(document: &Document, check: Option<&ModelCheck>) -> String {
                 .map(|factor| format!("`{}`", factor.label()))
                 .collect();
             return format!(
-                "No column explains another; the model is of {}.",
+                "Rows are alike or unlike in {}; no column explains another.",
                 list(&names)
             );
         }
@@ -60,7 +60,9 @@ pub fn in_words(document: &Document, check: Option<&ModelCheck>) -> String {
         }
     };
     let terms = terms(roles);
-    if terms.is_empty() {
+    if terms.is_empty() && !roles.groups.is_empty() {
+        text.push_str(" depends on the group.");
+    } else if terms.is_empty() {
         text.push_str(" is the same in all rows.");
     } else {
         text.push_str(&format!(" depends on {}.", list(&terms)));
@@ -75,11 +77,7 @@ pub fn in_words(document: &Document, check: Option<&ModelCheck>) -> String {
             } else {
                 "base rate"
             },
-            if group.terms.is_empty() {
-                ""
-            } else {
-                " and its own effects"
-            }
+            effects(roles, group)
         ));
     }
     for offset in &roles.offsets {
@@ -98,6 +96,28 @@ pub fn in_words(document: &Document, check: Option<&ModelCheck>) -> String {
         text.push_str(" There is no intercept.");
     }
     text
+}
+
+/// What beside its base rate is a group's own; named where it is not simply all that the model has.
+pub fn effects(roles: &Roles, group: &GroupTerm) -> String {
+    let fixed = roles.predictors.len() + roles.interactions.len();
+    if group.terms.is_empty() {
+        return String::new();
+    }
+    if group.terms.len() == fixed {
+        return " and its own effects".to_owned();
+    }
+    let name = |term: &Term| {
+        let names: Vec<String> = term.iter().map(Factor::label).collect();
+        format!("`{}`", names.join(" × "))
+    };
+    let names: Vec<String> = group.terms.iter().map(name).collect();
+    let word = if names.len() == 1 {
+        "effect"
+    } else {
+        "effects"
+    };
+    format!(" and its own {word} of {}", list(&names))
 }
 
 fn terms(roles: &Roles) -> Vec<String> {
@@ -172,6 +192,20 @@ mod tests {
             words("dead | trials(n) ~ 0 + dose + offset(log(time))"),
             "The chance of each of the `n` trials that `dead` counts depends on `dose`. \
              The logarithm of `time` is added as it is, with coefficient 1. There is no intercept."
+        );
+    }
+
+    #[test]
+    fn effects_of_groups_alone_are_named() {
+        assert_eq!(
+            words("ill ~ (1 + age + dose | clinic)"),
+            "The chance that `ill` holds depends on the group. Each `clinic` has its own base rate and its own effects of \
+             `age` and `dose`."
+        );
+        assert_eq!(
+            words("ill ~ age + dose + (1 + age | clinic)"),
+            "The chance that `ill` holds depends on `age` and `dose`. Each `clinic` has its own base rate and its own effect \
+             of `age`."
         );
     }
 

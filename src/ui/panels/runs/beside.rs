@@ -14,7 +14,7 @@ use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::legend::{Sign, legend_line};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
-use crate::ui::widgets::table::{Side, Tone, head_cell, name_cell, number_cell, table};
+use crate::ui::widgets::table::{Side, Tone, head_cell, name_cell, name_width, number_cell, table};
 use crate::ui::widgets::{self, Button, number};
 
 /// Posterior standard deviations between estimate and mean from which a difference stands out.
@@ -28,7 +28,8 @@ const HEADS: [(&str, f32); 6] = [
     ("q5 to q95", 132.0),
     ("difference", 84.0),
 ];
-const NAME_WIDTH: f32 = 180.0;
+/// Longer names are cut.
+const NAME_MOST: f32 = 280.0;
 
 /// What the pane keeps: the rows of a fit and a report.
 pub struct BesideView {
@@ -113,10 +114,14 @@ fn head_ui(ui: &mut Ui, id: u64, done: &LikelihoodFit, out: &mut Outbox) {
                 }
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                     let fit = &done.fit;
+                    let title = fit.method.spec().title;
+                    let how = if title == fit.criterion {
+                        title.to_owned()
+                    } else {
+                        format!("{title} ({})", fit.criterion)
+                    };
                     let text = format!(
-                        "{} ({}) and posterior; log likelihood {}, AIC {}; difference in posterior sd",
-                        fit.method.spec().title,
-                        fit.criterion,
+                        "{how} and posterior; log likelihood {}, AIC {}; difference in posterior sd",
                         number::fixed(fit.log_lik, 2),
                         number::fixed(fit.aic, 1)
                     );
@@ -126,8 +131,8 @@ fn head_ui(ui: &mut Ui, id: u64, done: &LikelihoodFit, out: &mut Outbox) {
         });
         let line = |color| Sign::Line(Stroke::new(t.stroke.interval_50, color), &[]);
         let entries = [
-            (line(p.accent), "likelihood, 90 %"),
-            (line(p.posterior), "posterior, 90 %"),
+            (line(p.accent), "likelihood, 90%"),
+            (line(p.posterior), "posterior, 90%"),
         ];
         legend_line(ui, &entries);
     });
@@ -136,11 +141,13 @@ fn head_ui(ui: &mut Ui, id: u64, done: &LikelihoodFit, out: &mut Outbox) {
 fn rows_ui(ui: &mut Ui, rows: &[BesideRow]) {
     let t = tokens();
     let numbers: f32 = HEADS.iter().map(|(_, width)| width).sum();
-    let plot = (ui.available_width() - NAME_WIDTH - numbers - 2.0 * t.space.x2).max(120.0);
+    let longest = rows.iter().map(|row| row.variable.chars().count());
+    let names = name_width(ui, longest.max().unwrap_or(0)).clamp(96.0, NAME_MOST);
+    let plot = (ui.available_width() - names - numbers - 2.0 * t.space.x2).max(120.0);
     eframe::egui::ScrollArea::horizontal().show(ui, |ui| {
         let mut columns = table(ui)
             .column(Column::exact(t.space.x2))
-            .column(Column::exact(NAME_WIDTH));
+            .column(Column::exact(names));
         for (_, width) in HEADS {
             columns = columns.column(Column::exact(width));
         }

@@ -62,7 +62,8 @@ fn table_ui(ui: &mut Ui, sensitivity: &Sensitivity) {
             );
             Grid::new("influence")
                 .num_columns(4)
-                .spacing([t.space.x4, t.space.x1])
+                .spacing([t.space.x4, 0.0])
+                .min_row_height(t.size.row_table)
                 .show(ui, |ui| {
                     for head in ["variable", "prior", "likelihood", ""] {
                         ui.label(Text::Caption.rich(head, p.text_secondary));
@@ -81,6 +82,15 @@ fn is_shown(row: &SensitivityRow) -> bool {
     effect_of(&row.variable).is_none() || row.diagnosis != Diagnosis::None
 }
 
+/// The diagnosis in as many words as a narrow pane holds.
+fn short_words(diagnosis: Diagnosis) -> &'static str {
+    match diagnosis {
+        Diagnosis::None => "",
+        Diagnosis::Conflict => "conflict?",
+        Diagnosis::StrongPrior => "strong prior?",
+    }
+}
+
 fn row_ui(ui: &mut Ui, row: &SensitivityRow) {
     let p = Palette::of(ui);
     ui.label(Text::CodeSmall.rich(&row.variable, p.text_primary));
@@ -90,14 +100,19 @@ fn row_ui(ui: &mut Ui, row: &SensitivityRow) {
         } else {
             p.text_secondary
         };
-        ui.label(Text::Number.rich(number::fixed(value, 3), color));
+        let text = if (0.0..0.0005).contains(&value) {
+            "< 0.001".to_owned()
+        } else {
+            number::fixed(value, 3)
+        };
+        ui.label(Text::Number.rich(text, color));
     }
     match row.diagnosis {
         Diagnosis::None => {
             ui.label("");
         }
         other => {
-            badge_with(ui, VerdictKind::Watch, other.words());
+            badge_with(ui, VerdictKind::Watch, short_words(other)).on_hover_text(other.words());
         }
     }
     ui.end_row();

@@ -421,7 +421,7 @@ fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
     }
     let Some(bias) = &of.report.bias else {
         let text = format!(
-            "{} is approximate: {reason}. Its bias was not checked",
+            "{} is approximate. {reason}. Its bias was not checked",
             spec.title
         );
         let able = of.entry.run().is_some() && !of.entry.is_active();

@@ -1,6 +1,8 @@
 //! Predicted against observed outcomes of a finished run.
 
-use eframe::egui::{Align, Frame, Layout, Margin, Rect, Sense, Shape, Stroke, Ui, pos2, vec2};
+use eframe::egui::{
+    Align, Color32, Frame, Layout, Margin, Rect, Sense, Shape, Stroke, Ui, pos2, vec2,
+};
 
 use crate::app::entry::{Predicted, Prediction};
 use crate::app::{Command, RunEntry};
@@ -62,16 +64,15 @@ pub(super) fn predictions_pane(
                 if clicked {
                     out.send(Command::PickExportPredictions(entry.id));
                 }
-                let sentence = done.and_then(|done| done.agreement.as_deref());
+                let remarks = done.map(|done| done.remarks.join("; ")).unwrap_or_default();
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                    if let Some(sentence) = sentence {
-                        widgets::sentence_line(ui, sentence, Text::Caption, false);
-                    }
+                    widgets::sentence_line(ui, &remarks, Text::Caption, true);
                 });
             });
         });
-        if let Some(done) = done.filter(|done| !done.remarks.is_empty()) {
-            widgets::sentence_line(ui, &done.remarks.join("; "), Text::Caption, true);
+        // The answer may take two lines in a narrow pane.
+        if let Some(sentence) = done.and_then(|done| done.agreement.as_deref()) {
+            widgets::sentence(ui, sentence, Text::Number);
         }
     });
     match (done, &entry.predicted) {
@@ -127,13 +128,18 @@ fn nothing_ui(ui: &mut Ui) {
     widgets::empty_state(ui, icons::CHART_SCATTER, text, None);
 }
 
+/// The bars behind the points: marks that are read one by one, so stronger than the fill of a band.
+fn band_color(p: &Palette) -> Color32 {
+    axes::faded(p.accent, 0.4)
+}
+
 /// Observed shares of groups of rows against predicted ones.
 fn shares_ui(ui: &mut Ui, id: u64, quantity: &str, bins: &[ShareBin]) {
     let t = tokens();
     let p = Palette::of(ui);
     let inset = Margin::symmetric(t.space.x3 as i8, 0);
     Frame::NONE.inner_margin(inset).show(ui, |ui| {
-        let line = Stroke::new(t.stroke.interval_50, p.band);
+        let line = Stroke::new(t.stroke.interval_50, band_color(p));
         let entries = [
             (
                 Sign::Area(p.posterior),
@@ -141,7 +147,7 @@ fn shares_ui(ui: &mut Ui, id: u64, quantity: &str, bins: &[ShareBin]) {
             ),
             (
                 Sign::Line(line, &[]),
-                "90 % of shares if predictions are right",
+                "90% of shares if predictions are right",
             ),
         ];
         legend_line(ui, &entries);
@@ -167,7 +173,7 @@ fn shares_ui(ui: &mut Ui, id: u64, quantity: &str, bins: &[ShareBin]) {
     let height = ui.available_height();
     let bins = bins.to_vec();
     let drawn = bins.clone();
-    let (dot, band, axis, hair) = (p.posterior, p.band, p.axis, t.stroke.hair);
+    let (dot, band, axis, hair) = (p.posterior, band_color(p), p.axis, t.stroke.hair);
     let thick = t.stroke.interval_50 * 2.0;
     let shown = axes::show(ui, p, &axes, height, move |plot| {
         plot.add(Marks::new(move |_ui, transform, shapes| {
@@ -203,7 +209,7 @@ fn shares_ui(ui: &mut Ui, id: u64, quantity: &str, bins: &[ShareBin]) {
         if let Some(bin) = nearest {
             let percent = |share: f64| number::fixed(100.0 * share, 1);
             shown.response.on_hover_text(format!(
-                "{} rows: predicted {} %, observed {} %; 90 % of shares from {} to {} % if predictions are right",
+                "{} rows: predicted {}%, observed {}%; 90% of shares from {}% to {}% if predictions are right",
                 number::integer(bin.rows as u64),
                 percent(bin.predicted),
                 percent(bin.observed),

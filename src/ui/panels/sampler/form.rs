@@ -297,7 +297,7 @@ fn choice_ui(
         _ => standard,
     };
     let mut segments = Segments::new(field.label, &mut chosen);
-    if field.default.is_none() {
+    if standard == LEFT_TO_SAMPLER {
         segments = segments.option(LEFT_TO_SAMPLER, LEFT_TO_SAMPLER);
     }
     for &word in words.iter().filter(|word| **word != LEFT_TO_SAMPLER) {

@@ -1,0 +1,94 @@
+use super::*;
+
+fn row(name: &str, rhat: f64, ess: f64) -> SummaryRow {
+    SummaryRow {
+        variable: name.to_owned(),
+        mean: Some(ess),
+        mcse_mean: Some(0.1),
+        sd: Some(1.0),
+        mad: Some(1.0),
+        q5: Some(-1.0),
+        q50: Some(0.0),
+        q95: Some(1.0),
+        ess_bulk: Some(ess),
+        ess_tail: Some(ess),
+        ess_bulk_per_s: None,
+        rhat: Some(rhat),
+        missing: None,
+    }
+}
+
+#[test]
+fn worst_comes_first_by_either_limit() {
+    let rows = [
+        row("fine", 1.001, 4000.0),
+        row("few", 1.002, 90.0),
+        row("apart", 1.2, 900.0),
+    ];
+    let mut order = [0, 1, 2];
+    let rows = &rows;
+    let by = |sort| move |a: &usize, b: &usize| compare((&rows[*a], None), (&rows[*b], None), sort);
+    order.sort_by(by(Sort::Worst));
+    assert_eq!(order, [2, 1, 0]);
+    order.sort_by(by(Sort::By(Column::EssBulk, true)));
+    assert_eq!(order, [1, 2, 0]);
+}
+
+#[test]
+fn narrow_tables_lose_the_interval_first_and_keep_mean_and_rhat() {
+    let columns = |depth, width, corrected| super::columns(depth, width, corrected, NAME_MIN);
+    let wide = columns(Depth::Standard, 560.0, false);
+    assert!(wide.contains(&Column::Interval) && wide.contains(&Column::Mcse));
+    assert!(!wide.contains(&Column::Q5));
+    assert!(columns(Depth::Standard, 700.0, false).contains(&Column::Q95));
+    let usual = columns(Depth::Standard, 364.0, false);
+    assert_eq!(
+        usual,
+        [Column::Mean, Column::Sd, Column::Rhat, Column::EssBulk]
+    );
+    assert_eq!(
+        columns(Depth::Standard, 200.0, false),
+        [Column::Mean, Column::Rhat]
+    );
+    assert_eq!(
+        columns(Depth::Standard, 200.0, true),
+        [Column::CorrectedMean, Column::CorrectedMcse, Column::Gain]
+    );
+    assert_eq!(columns(Depth::Everything, 200.0, false).len(), 12);
+    assert_eq!(columns(Depth::Everything, 200.0, true).len(), 16);
+}
+
+#[test]
+fn names_are_whole_before_the_last_columns_come() {
+    let short = columns(Depth::Standard, 560.0, false, NAME_MIN);
+    let long = columns(Depth::Standard, 560.0, false, 180.0);
+    assert!(long.len() < short.len(), "{long:?}");
+    assert!(long.contains(&Column::Sd) && long.contains(&Column::EssBulk));
+    let taken: f32 = long.iter().map(|column| column.width()).sum();
+    assert!(560.0 - ICON - EDGE - taken >= 180.0, "{long:?}");
+    assert_eq!(columns(Depth::Standard, 364.0, false, 180.0).len(), 4);
+}
+
+#[test]
+fn numbers_fit_their_columns() {
+    let mut many = row("b[Intercept]", 1.002, 110_668.4);
+    many.ess_bulk_per_s = Some(99_999.0);
+    many.mean = Some(-1.234_56);
+    many.mcse_mean = Some(0.000_51);
+    let mut harness = crate::ui::testing::harness([200.0, 80.0], (), move |ui, ()| {
+        let shown = super::columns(Depth::Everything, 800.0, false, NAME_MIN);
+        let bar = |column: &Column| *column == Column::Interval;
+        for column in shown.into_iter().filter(|column| !bar(column)) {
+            let text = column.text((&many, None));
+            let color = Palette::of(ui).text_primary;
+            let galley = paint::line(ui, &text, Text::NumberStrong, color, f32::INFINITY);
+            let room = column.width() - 2.0 * tokens().space.x1;
+            assert!(
+                galley.size().x <= room,
+                "{text} in {column:?}: {}",
+                galley.size().x
+            );
+        }
+    });
+    harness.run();
+}

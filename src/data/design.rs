@@ -650,7 +650,7 @@ mod tests {
         for (formula, sentence) in [
             (
                 "y ~ z",
-                "The formula names the column `z`, which the data do not have; did you mean",
+                "The formula names the column `z`, which the data do not have; it has `y`, `x`",
             ),
             (
                 "f ~ x",

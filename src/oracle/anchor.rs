@@ -263,7 +263,7 @@ fn difference_noise(
 }
 
 /// Numbers of the 2D points of [`typical_point`] that an average takes: all of them or, with many coordinates, as many as
-/// [`POINTS_WORK`] allows, evenly spread. Noise from fewer points is overestimated in its largest direction, never under.
+/// [`POINTS_WORK`] allows, evenly spread. The largest of many directions is then rather over- than underestimated.
 pub(super) fn typical_points(dim: usize) -> impl ExactSizeIterator<Item = usize> {
     let all = 2 * dim;
     let count = (POINTS_WORK / (dim * dim).max(1))

@@ -230,6 +230,12 @@ fn a_killed_run_loses_a_second_and_goes_on() {
         std::thread::sleep(Duration::from_millis(100));
     }
     let early = draws();
+    // Nobody else may take it for a run that was cut short.
+    assert_refused(
+        &ergodic(folder.path(), &["resume", "run", "--draws", "10"]),
+        &["still goes on"],
+    );
+    assert_refused(&short_fit(folder.path(), "run", &[]), &["still goes on"]);
     std::thread::sleep(Duration::from_millis(2500));
     // SIGKILL: nothing in the process can react to it.
     fit.process.kill().unwrap();
@@ -256,9 +262,10 @@ fn a_killed_run_loses_a_second_and_goes_on() {
     assert_eq!(more.status.code(), Some(0), "{}", stderr(&more));
     assert!(stderr(&more).contains("recovered"), "{}", stderr(&more));
     assert_eq!(draws(), kept + 20);
-    for gone in ["journal.dat", "journal.checkpoint"] {
+    for gone in ["journal.dat", "journal.checkpoint", "journal.lock"] {
         assert!(!folder.path().join("run").join(gone).exists(), "{gone}");
     }
+    assert!(!stderr(&more).contains("warming up"), "{}", stderr(&more));
     let again = ergodic(folder.path(), &["fit", "run/recipe.toml", "--out", "again"]);
     assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
     let read = |run: &str| fs::read(folder.path().join(run).join("draws.csv")).unwrap();
@@ -322,7 +329,13 @@ fn a_run_that_ended_before_its_first_draw_can_be_continued() {
             "2000",
         ],
     );
-    assert_eq!(stopped.status.code(), Some(0), "{}", stderr(&stopped));
+    // A run without a draw gives no answer: that is not a success.
+    let text = stderr(&stopped);
+    assert_eq!(stopped.status.code(), Some(3), "{text}");
+    assert!(
+        text.contains("before the first draw") && text.contains("ergodic resume a"),
+        "{text}"
+    );
     let draws = |run: &str| fs::read_to_string(folder.path().join(run).join("draws.csv")).unwrap();
     assert!(
         draws("a").lines().count() <= 1,
@@ -1639,11 +1652,6 @@ fn data_that_cannot_tell_groups_apart_are_remarked_on() {
         ),
         (
             "mixed",
-            "flat ~ x + (1 | g)",
-            "`flat` is the same in all rows of each `g`, so nothing is left for the residual",
-        ),
-        (
-            "mixed",
             "y ~ x + (1 + size | g)",
             "`size` is the same in all rows of each `g`, so its effect cannot vary by group",
         ),
@@ -1684,11 +1692,7 @@ fn data_that_cannot_tell_groups_apart_are_remarked_on() {
         ]);
         let done = ergodic(folder.path(), &args);
         let notes = stderr(&done);
-        // A residual that falls to 0 may end the run; the note has come before.
-        assert!(
-            matches!(done.status.code(), Some(0 | 3)),
-            "{formula}: {notes}"
-        );
+        assert_eq!(done.status.code(), Some(0), "{formula}: {notes}");
         let note = notes.lines().find(|line| line.contains(words));
         let note = note.unwrap_or_else(|| panic!("{formula}: {notes}"));
         assert!(
@@ -1696,6 +1700,27 @@ fn data_that_cannot_tell_groups_apart_are_remarked_on() {
             "what to do: {note}"
         );
     }
+}
+
+/// A density without bound is no posterior, whatever the priors.
+#[test]
+fn a_response_without_residual_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..24)
+        .map(|i| format!("{},g{}\n", 3 * (i % 6), i % 6))
+        .collect();
+    fs::write(folder.path().join("t.csv"), format!("flat,g\n{rows}")).unwrap();
+    let args = ["fit", "--data", "t.csv", "--template", "mixed", "--formula"];
+    assert_refused(
+        &ergodic(
+            folder.path(),
+            &[&args[..], &["flat ~ 1 + (1 | g)"]].concat(),
+        ),
+        &[
+            "no posterior",
+            "`flat` is the same in all rows of each `g`, so nothing is left for the residual",
+        ],
+    );
 }
 
 /// What separates the outcome has no posterior under a flat prior; many levels that do are one remark.
@@ -1892,4 +1917,221 @@ fn samplers_are_ranked_for_a_sample_by_its_own_formula_and_a_dot_takes_all_colum
         String::from_utf8_lossy(&shown.stdout).trim(),
         "churned ~ age + tenure_months + monthly_fee + support_calls + region + plan"
     );
+}
+
+/// A place for results that cannot be written is a mistake in the request, found before the work.
+#[test]
+fn places_that_cannot_be_written_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let fit = short_fit(folder.path(), "run", &["--draws", "20"]);
+    assert_eq!(fit.status.code(), Some(0), "{}", stderr(&fit));
+    let commands: [&[&str]; 3] = [
+        &["export", "run", "--format", "summary-csv"],
+        &["predict", "run"],
+        &["bench", "simplex", "--quick"],
+    ];
+    for command in commands {
+        for (out, words) in [
+            ("nowhere/x.csv", "no such file or folder: nowhere/x.csv"),
+            ("run", "it is a folder: run"),
+            ("run/recipe.toml/x.csv", "part of the path is a file"),
+        ] {
+            let args = [command, &["--out", out]].concat();
+            assert_refused(
+                &ergodic(folder.path(), &args),
+                &["cannot be written", words],
+            );
+        }
+    }
+    assert!(!folder.path().join("nowhere").exists());
+    assert_refused(
+        &short_fit(folder.path(), "run/recipe.toml", &[]),
+        &["a file of that name is there"],
+    );
+    // What stands at a good place stays until there is something to put there.
+    fs::write(folder.path().join("kept.csv"), "mine").unwrap();
+    let args = [
+        "export",
+        "run",
+        "--format",
+        "partition",
+        "--out",
+        "kept.csv",
+    ];
+    assert_refused(&ergodic(folder.path(), &args), &["no clusters"]);
+    assert_eq!(fs::read(folder.path().join("kept.csv")).unwrap(), b"mine");
+}
+
+#[test]
+fn numbers_of_the_wrong_kind_are_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let fit = |more: &[&str]| short_fit(folder.path(), "run", more);
+    assert_refused(&fit(&["--seed", "-1"]), &["'-1'", "--seed"]);
+    assert_refused(
+        &fit(&["--seed", "9223372036854775808"]),
+        &["0..=9223372036854775807"],
+    );
+    assert_refused(
+        &fit(&["--max-seconds", "-1"]),
+        &["`run.max_seconds`", "above 0"],
+    );
+    for (set, words) in [
+        (
+            "run.seed=-1",
+            "`-1`, expected a whole number from 0, in `run.seed`",
+        ),
+        (
+            "run.draws=many",
+            "\"many\", expected a whole number from 0, in `run.draws`",
+        ),
+        (
+            "run.max_seconds=soon",
+            "expected a number, in `run.max_seconds`",
+        ),
+        ("priors.b=3", "expected a text, in `priors.b`"),
+        (
+            "priors.b=student_t(0, 0, 1)",
+            "degrees of freedom and a scale above 0",
+        ),
+    ] {
+        assert_refused(&fit(&["--set", set]), &[words]);
+    }
+    assert!(!folder.path().join("run").exists());
+    // The largest seed is one.
+    let largest = fit(&["--seed", "9223372036854775807", "--draws", "5"]);
+    assert_eq!(largest.status.code(), Some(0), "{}", stderr(&largest));
+}
+
+#[test]
+fn a_run_folder_serves_as_its_recipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "y,x\n1,2\n0,3\n1,3\n0,4\n1,1\n0,2\n";
+    fs::write(folder.path().join("t.csv"), text).unwrap();
+    let args = [
+        "fit",
+        "--data",
+        "t.csv",
+        "--formula",
+        "y ~ x",
+        "--draws",
+        "20",
+        "--out",
+        "run",
+    ];
+    let fit = ergodic(folder.path(), &args);
+    assert_eq!(fit.status.code(), Some(0), "{}", stderr(&fit));
+    for command in ["show", "prior-predictive"] {
+        let of = |recipe: &str| ergodic(folder.path(), &[command, recipe]);
+        let (of_folder, of_file) = (of("run"), of("run/recipe.toml"));
+        assert_eq!(of_folder.status.code(), Some(0), "{}", stderr(&of_folder));
+        assert!(
+            !of_folder.stdout.is_empty() && of_folder.stdout == of_file.stdout,
+            "{command}"
+        );
+    }
+    assert_refused(
+        &ergodic(folder.path(), &["show", "."]),
+        &["this is a folder"],
+    );
+}
+
+/// Numbers whose squares are beyond the largest number.
+#[test]
+fn columns_too_wide_to_compute_with_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..8)
+        .map(|i| format!("{},{}e200,{i}\n", i % 2, i * i - 9))
+        .collect();
+    fs::write(folder.path().join("t.csv"), format!("y,wide,x\n{rows}")).unwrap();
+    for (formula, words) in [
+        (
+            "y ~ wide",
+            "The predictor `wide` has numbers from -9e200 to 4e201",
+        ),
+        (
+            "wide ~ x",
+            "The response `wide` has numbers from -9e200 to 4e201",
+        ),
+    ] {
+        let args = ["fit", "--data", "t.csv", "--formula", formula];
+        assert_refused(&ergodic(folder.path(), &args), &[words, "power of ten"]);
+    }
+}
+
+#[test]
+fn what_is_printed_of_many_groups_is_bounded_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..480)
+        .map(|i| format!("{},g{},{}\n", (i * 37) % 11, i % 160, i % 7))
+        .collect();
+    fs::write(folder.path().join("t.csv"), format!("count,g,x\n{rows}")).unwrap();
+    let args = [
+        "fit",
+        "--data",
+        "t.csv",
+        "--formula",
+        "count ~ 1 + (1 | g) + (1 | g)",
+        "--out",
+        "run",
+    ];
+    let family = [
+        "--set",
+        "model.family=gaussian",
+        "--chains",
+        "1",
+        "--draws",
+        "5",
+        "--warmup",
+        "5",
+    ];
+    let fit = ergodic(folder.path(), &[&args[..], &family].concat());
+    let notes = stderr(&fit);
+    assert_eq!(fit.status.code(), Some(0), "{notes}");
+    // The family is the one that was set, and each grouping is named once.
+    assert!(
+        notes.contains("template: mixed, because `count` holds"),
+        "{notes}"
+    );
+    assert!(notes.contains("effects vary by `g`; --template"), "{notes}");
+    let printed = String::from_utf8(fit.stdout).unwrap();
+    let effects = printed
+        .lines()
+        .filter(|line| line.starts_with("r[g,"))
+        .count();
+    assert_eq!(effects, 100);
+    assert!(
+        printed.contains("and 60 more effects of groups"),
+        "{printed}"
+    );
+    let summary = fs::read_to_string(folder.path().join("run/summary.csv")).unwrap();
+    assert_eq!(summary.matches("\"r[g,").count(), 160);
+    // The unit of a slope's spread reads as English.
+    let slopes = [
+        "show",
+        "--data",
+        "t.csv",
+        "--formula",
+        "count ~ x + (1 + x | g)",
+    ];
+    let words = String::from_utf8(ergodic(folder.path(), &slopes).stdout).unwrap();
+    assert!(
+        words.contains("for `sd[g,x]` (per standard deviation"),
+        "{words}"
+    );
+}
+
+#[test]
+fn lists_have_no_empty_descriptions() {
+    let folder = tempfile::tempdir().unwrap();
+    for what in ["templates", "samplers", "formats", "datasets", "settings"] {
+        let mut args = vec!["list", what];
+        args.extend((what == "settings").then_some("run"));
+        let list = ergodic(folder.path(), &args);
+        assert_eq!(list.status.code(), Some(0), "{}", stderr(&list));
+        let text = String::from_utf8(list.stdout).unwrap();
+        assert!(
+            !text.lines().any(|line| line.trim_end().ends_with(':')),
+            "{text}"
+        );
+    }
 }

@@ -34,7 +34,8 @@ pub(super) fn save_run(
         Box::new(move || {
             let results = Results::of(&job, &view, &report);
             // What it has still to write must not come after the results.
-            let kept = journal.is_some_and(|mut journal| journal.finish());
+            let mut journal = journal;
+            let kept = journal.as_mut().is_some_and(Journal::finish);
             let folder = match place {
                 Place::Folder(folder) => Ok(folder),
                 Place::Under(home) => folder_for(&job, &home),
@@ -50,6 +51,7 @@ pub(super) fn save_run(
                     saved.map(|()| folder)
                 })
                 .map_err(|error| error.to_string());
+            drop(journal);
             Outcome::RunSaved { run: id, result }
         }),
     );

@@ -8,6 +8,7 @@ pub mod fisher_step;
 pub mod grad_window;
 pub mod linalg;
 pub mod numerals;
+pub mod quadrature;
 pub mod reporter;
 pub mod rng;
 pub mod settings;

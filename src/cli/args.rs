@@ -7,6 +7,11 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::diagnostics::zero_variance::Order;
 
+/// Seeds as recipes take them.
+fn seeds() -> clap::builder::RangedU64ValueParser<u64> {
+    clap::value_parser!(u64).range(0..=i64::MAX as u64)
+}
+
 /// Fits Bayesian models and shows the chains while they run.
 ///
 /// Without a subcommand the window opens; FILE may be a data file, a project, a recipe, a run folder or a file of draws.
@@ -72,9 +77,9 @@ pub struct DemoArgs {
 
 /// `fit`.
 #[derive(Clone, Debug, Default, Parser)]
-#[command(args_override_self = true)]
+#[command(args_override_self = true, allow_negative_numbers = true)]
 pub struct FitArgs {
-    /// Recipe to run
+    /// Recipe to run, or a run folder whose recipe it is
     #[arg(value_name = "RECIPE.toml", conflicts_with_all = ["data", "formula", "response"])]
     pub recipe: Option<PathBuf>,
     /// Data file, or sample:NAME for a bundled one
@@ -114,7 +119,7 @@ pub struct FitArgs {
     #[arg(long)]
     pub draws: Option<u64>,
     /// Seed of all random numbers
-    #[arg(long)]
+    #[arg(long, value_parser = seeds())]
     pub seed: Option<u64>,
     /// Stop after this many seconds; with sampler auto, choose one that is done by then
     #[arg(long, value_name = "SECONDS")]
@@ -135,9 +140,9 @@ pub struct FitArgs {
 
 /// `estimate`.
 #[derive(Debug, Parser)]
-#[command(args_override_self = true)]
+#[command(args_override_self = true, allow_negative_numbers = true)]
 pub struct EstimateArgs {
-    /// Recipe whose data and formula to fit
+    /// Recipe, or run folder, whose data and formula to fit
     #[arg(value_name = "RECIPE.toml", conflicts_with_all = ["data", "formula", "beside"])]
     pub recipe: Option<PathBuf>,
     /// Run folder whose data and formula to fit, and whose posterior to show beside the estimates
@@ -204,7 +209,7 @@ impl From<&str> for Reference {
 
 /// `compare`.
 #[derive(Debug, Parser)]
-#[command(args_override_self = true)]
+#[command(args_override_self = true, allow_negative_numbers = true)]
 pub struct CompareArgs {
     /// Data, model, chains, seed and time limit; all else of a run is the default of each sampler
     #[command(flatten)]
@@ -220,7 +225,7 @@ pub struct CompareArgs {
 
 /// `tune`.
 #[derive(Debug, Parser)]
-#[command(args_override_self = true)]
+#[command(args_override_self = true, allow_negative_numbers = true)]
 pub struct TuneArgs {
     /// Data, model, sampler and seed; the length of the run and its folder are not used
     #[command(flatten)]
@@ -229,7 +234,7 @@ pub struct TuneArgs {
 
 /// `calibrate`.
 #[derive(Debug, Parser)]
-#[command(args_override_self = true)]
+#[command(args_override_self = true, allow_negative_numbers = true)]
 pub struct CalibrateArgs {
     /// Model template
     pub template: String,
@@ -249,7 +254,7 @@ pub struct CalibrateArgs {
     #[arg(long, default_value_t = 99, value_parser = clap::value_parser!(u32).range(1..=9999).map(|n| n as usize))]
     pub draws: usize,
     /// Seed of all random numbers
-    #[arg(long)]
+    #[arg(long, value_parser = seeds())]
     pub seed: Option<u64>,
     /// Change a recipe entry, such as priors.b='normal(0, 1)' or model.prior_variance=4
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -261,7 +266,7 @@ pub struct CalibrateArgs {
 
 /// `prior-predictive`.
 #[derive(Debug, Parser)]
-#[command(args_override_self = true)]
+#[command(args_override_self = true, allow_negative_numbers = true)]
 pub struct PriorPredictiveArgs {
     /// Data, model, priors and seed; sampler, run control and folder are not used
     #[command(flatten)]
@@ -285,7 +290,7 @@ pub enum Notation {
 
 /// `show`.
 #[derive(Debug, Parser)]
-#[command(args_override_self = true)]
+#[command(args_override_self = true, allow_negative_numbers = true)]
 pub struct ShowArgs {
     /// Data and model; sampler, run control and folder are not used
     #[command(flatten)]
@@ -390,7 +395,7 @@ pub enum EffectsUsed {
 
 /// `predict`.
 #[derive(Debug, Parser)]
-#[command(args_override_self = true)]
+#[command(args_override_self = true, allow_negative_numbers = true)]
 pub struct PredictArgs {
     /// Run folder
     pub run: PathBuf,
@@ -452,7 +457,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
     /// Seed of all random numbers
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = seeds())]
     pub seed: u64,
     /// A small version, in seconds
     #[arg(long)]

@@ -5,6 +5,7 @@ use serde_json::{Map, Value as Json, json};
 use super::args::BenchArgs;
 use super::{Failure, output};
 use crate::engine::bench::{self, BenchOptions, BenchTable, Cell};
+use crate::export::check_place;
 
 /// Runs an experiment, prints its table and saves it.
 pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
@@ -16,6 +17,9 @@ pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
             known.join(", ")
         )));
     };
+    if let Some(path) = &args.out {
+        check_place(path).map_err(Failure::request)?;
+    }
     output::note(&format!("{}: {}", entry.title, entry.about));
     let options = BenchOptions {
         seed: args.seed,

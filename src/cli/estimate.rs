@@ -97,10 +97,7 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
 
 fn recipe_of(args: &EstimateArgs) -> Result<(Recipe, PathBuf), Failure> {
     if let Some(path) = &args.recipe {
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new(".")).to_owned();
-        let recipe = Recipe::read(path, &args.set).map_err(Failure::request)?;
-        return Ok((recipe, folder));
+        return fit::read_recipe(path, &args.set);
     }
     if let Some(path) = &args.beside {
         let folder = RunFolder::open(path).map_err(Failure::request)?;

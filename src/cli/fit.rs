@@ -105,6 +105,12 @@ pub fn demo(args: &DemoArgs) -> Result<(), Failure> {
 /// Continues a run where it ended.
 pub fn resume(args: &ResumeArgs) -> Result<(), Failure> {
     let folder = RunFolder::open(&args.folder).map_err(Failure::request)?;
+    if folder.is_busy() {
+        return Err(Failure::request(format!(
+            "This run still goes on in another program; wait for its end or stop it there, then continue it: {}",
+            args.folder.display()
+        )));
+    }
     let mut recipe = folder.recipe().map_err(Failure::request)?;
     let done = folder.results().map_err(Failure::request)?;
     let cut_short = folder.is_unfinished();
@@ -208,15 +214,11 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<Request, Failure> {
     );
     changes.extend(args.set.iter().cloned());
     if let Some(path) = &args.recipe {
-        let folder = path
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty())
-            .unwrap_or(Path::new("."));
-        let recipe = Recipe::read(path, &changes).map_err(Failure::request)?;
+        let (recipe, folder) = read_recipe(path, &changes)?;
         check_formula(&recipe.model.formula)?;
         return Ok(Request {
             recipe,
-            folder: folder.to_owned(),
+            folder,
             loaded: None,
         });
     }
@@ -257,6 +259,16 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<Request, Failure> {
     })
 }
 
+/// The recipe at `path`, or that of the run folder `path`, with `changes`, and the folder that its own paths start from.
+pub(super) fn read_recipe(path: &Path, changes: &[String]) -> Result<(Recipe, PathBuf), Failure> {
+    let of_run = path.join("recipe.toml");
+    let path = if of_run.is_file() { &of_run } else { path };
+    let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let folder = parent.unwrap_or(Path::new(".")).to_owned();
+    let recipe = Recipe::read(path, changes).map_err(Failure::request)?;
+    Ok((recipe, folder))
+}
+
 /// Gives the recipe the template that its data set suggests or its response needs, and says so. Returns the data if they
 /// were read.
 fn choose_template(
@@ -295,7 +307,11 @@ fn choose_template(
     if let Some(choice) = choose(&loaded.table, &formula, &known.model.categorical) {
         choice.template.clone_into(&mut recipe.model.template);
         let mut with = String::new();
-        for (key, value) in choice.settings {
+        let is_set = |key: &str| {
+            let key = format!("model.{key}=");
+            changes.iter().any(|it| it.trim_start().starts_with(&key))
+        };
+        for (key, value) in choice.settings.into_iter().filter(|(key, _)| !is_set(key)) {
             with.push_str(&format!(" with {key} {value}"));
             recipe
                 .model
@@ -395,7 +411,8 @@ fn run(
 ) -> Result<(), Failure> {
     let interrupted = interrupt_flag();
     folder.begin(job).map_err(Failure::run)?;
-    let (mut run, kept) = watch(job, continuation, Some(folder), &interrupted)?;
+    let (mut run, journal) = watch(job, continuation, Some(folder), &interrupted)?;
+    let kept = journal.as_ref().is_some_and(|it| it.trouble().is_none());
     let view = run.view();
     let mut report = (*run.report()).clone();
     if check_bias && job.sampler.spec.bias.is_some() && !interrupted.load(Ordering::Relaxed) {
@@ -410,6 +427,7 @@ fn run(
     }
     let results = Results::of(job, &view, &report);
     let saved = save(folder, job, &results, run.join(), kept);
+    drop(journal);
     results::print(&results, json)?;
     for entry in &view.log {
         if entry.warning.severity == crate::base::reporter::Severity::Bad {
@@ -440,6 +458,12 @@ fn run(
         RunState::Finished(StopReason::Failed) => Err(Failure::run(
             "Every chain failed; the messages above say why",
         )),
+        RunState::Finished(StopReason::Time) if total_draws(&results) == 0 => {
+            Err(Failure::run(format!(
+                "The time was over before the first draw; `ergodic resume {}` goes on from there, or allow more seconds",
+                folder.path().display()
+            )))
+        }
         _ => Ok(()),
     }
 }
@@ -504,13 +528,13 @@ fn total_draws(results: &Results) -> usize {
 }
 
 /// Runs `job` to its end, showing progress; an interrupt stops it. With a folder, draws are kept there while the run goes
-/// on: the second value says whether all of them are.
+/// on: the second value is the journal, which should live until they are saved.
 pub(super) fn watch(
     job: &Arc<Job>,
     continuation: Option<Continuation>,
     folder: Option<&RunFolder>,
     interrupted: &AtomicBool,
-) -> Result<(crate::engine::Run, bool), Failure> {
+) -> Result<(crate::engine::Run, Option<Journal>), Failure> {
     let run = crate::engine::Run::start(Arc::clone(job), continuation, Arc::new(|| {}))
         .map_err(|error| Failure::run(format!("The chains could not be started ({error})")))?;
     let mut journal = folder.map(|folder| Journal::start(folder.path(), &run));
@@ -529,8 +553,10 @@ pub(super) fn watch(
         trouble = now;
     }
     progress.finish();
-    let kept = journal.as_mut().is_some_and(Journal::finish);
-    Ok((run, kept))
+    if let Some(journal) = &mut journal {
+        journal.finish();
+    }
+    Ok((run, journal))
 }
 
 #[cfg(feature = "gui")]

@@ -239,11 +239,11 @@ fn plain(entries: &[Json]) -> String {
             group = own;
         }
         let pad = " ".repeat(width - id.chars().count());
-        out.push_str(&format!(
-            "{id}{pad}  {}: {}\n",
-            text(entry, "title"),
-            text(entry, "about")
-        ));
+        let about = match text(entry, "about") {
+            about if about.is_empty() => String::new(),
+            about => format!(": {about}"),
+        };
+        out.push_str(&format!("{id}{pad}  {}{about}\n", text(entry, "title")));
         for key in [
             "takes",
             "default",

@@ -8,7 +8,7 @@ use super::estimate::{fixed, significant};
 use super::{Failure, fit, output, progress};
 use crate::data::response::ResponseKind;
 use crate::engine::predict::{Fitted, PredictControl, PredictError, PredictOptions, Predictions};
-use crate::export::{RunFolder, predictions as files};
+use crate::export::{RunFolder, check_place, predictions as files};
 
 /// How often the terminal looks for an interruption.
 const LOOK_TIME: Duration = Duration::from_millis(5);
@@ -19,6 +19,9 @@ const ROWS_PRINTED: usize = 10;
 
 /// Predicts and prints.
 pub fn predict(args: &PredictArgs) -> Result<(), Failure> {
+    if let Some(path) = &args.out {
+        check_place(path).map_err(Failure::request)?;
+    }
     let predictions = run(args)?;
     if let Some(path) = &args.out {
         files::save(&predictions, path).map_err(Failure::run)?;

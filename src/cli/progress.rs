@@ -71,10 +71,11 @@ impl Progress {
 }
 
 fn message(view: &RunView, report: &Report) -> String {
-    let warming = view
-        .chains
-        .iter()
-        .filter(|chain| matches!(chain.state, ChainState::Warmup | ChainState::Starting));
+    let warming = view.chains.iter().filter(|chain| {
+        let early = matches!(chain.state, ChainState::Warmup | ChainState::Starting);
+        // A continued chain has its warm-up behind it.
+        early && chain.warmup_end.is_none()
+    });
     let warming = warming.count();
     if warming > 0 {
         let least = view

@@ -211,10 +211,14 @@ fn read_draws(path: &Path) -> Result<draws_csv::ReadDraws, Failure> {
 /// Writes a run folder's results in another format.
 pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     let format = export::find(&args.format).map_err(Failure::request)?;
+    if let Some(path) = &args.out {
+        export::check_place(path).map_err(Failure::request)?;
+    }
     let folder = RunFolder::open(&args.folder).map_err(Failure::request)?;
     let mut results = folder.results().map_err(Failure::request)?;
     format.check(&results).map_err(Failure::request)?;
-    if let (Some(clusters), Some(manifest)) = (&results.clusters, &results.manifest)
+    if format.id == "partition"
+        && let (Some(clusters), Some(manifest)) = (&results.clusters, &results.manifest)
         && clusters.units.len() == manifest.rows_used
         && manifest.rows_used < manifest.rows_total
     {
@@ -243,7 +247,7 @@ pub fn print(results: &Results, json: bool) -> Result<(), Failure> {
         summary::write_json(results, &mut bytes).map_err(Failure::run)?;
         output::result(&String::from_utf8_lossy(&bytes));
     } else {
-        output::result(&summary_table(&results.summary));
+        output::result(&shown_summary(&results.summary));
         if let Some(corrected) = &results.corrected {
             output::result("\n");
             output::result(&corrected_table(&corrected.estimates));
@@ -354,6 +358,26 @@ fn gain(value: Option<f64>) -> String {
         Some(gain) if gain >= 100.0 => format!("{gain:.0}"),
         other => significant(other, 2),
     }
+}
+
+/// Effects of groups that are printed; files and `--json` have all.
+const EFFECTS_PRINTED: usize = 100;
+
+/// The summary as text, with the first effects of groups where there are many.
+fn shown_summary(rows: &[SummaryRow]) -> String {
+    let mut effects = 0;
+    let shown: Vec<SummaryRow> = (rows.iter())
+        .filter(|row| {
+            effects += usize::from(effect_of(&row.variable).is_some());
+            effect_of(&row.variable).is_none() || effects <= EFFECTS_PRINTED
+        })
+        .cloned()
+        .collect();
+    let more = match effects.saturating_sub(EFFECTS_PRINTED) {
+        0 => String::new(),
+        more => format!("and {more} more effects of groups; summary.csv and --json have all\n"),
+    };
+    summary_table(&shown) + &more
 }
 
 /// The summary as text: digits by Monte Carlo error, R-hat with three decimals.

@@ -11,6 +11,12 @@ use crate::models::elsewhere::Context;
 
 /// Prints the model of a recipe or of flags.
 pub fn show(args: &ShowArgs) -> Result<(), Failure> {
+    args.model.keeps_nothing("show")?;
+    if args.model.json {
+        return Err(Failure::request(
+            "`ergodic show` prints text as it is, so --json does nothing here; leave it out",
+        ));
+    }
     let request = fit::recipe_of(&args.model)?;
     let recipe = &request.recipe;
     let entry = models::find(&recipe.model.template).map_err(Failure::request)?;

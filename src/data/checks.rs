@@ -11,7 +11,7 @@ use crate::base::reporter::{Reporter, Severity, Warning};
 use super::design::Design;
 use super::response::ResponseKind;
 use super::separation::{separated_columns, separated_together};
-use super::table::plural;
+use super::table::{every, plural};
 
 /// A column is a combination of earlier ones if they leave less than this share of its variance.
 const EXACT: f64 = 1e-9;
@@ -227,8 +227,8 @@ fn constant_columns(design: &Design, reporter: &mut Reporter) -> Vec<bool> {
             let name = &design.terms[j];
             let value = design.raw_center[j] + design.raw_scale[j] * column[0];
             let message = format!(
-                "`{name}` is {value} in all {}, so it carries no information",
-                plural(design.num_obs(), "row")
+                "`{name}` is {value} in {}, so it carries no information",
+                every(design.num_obs(), "row")
             );
             reporter.report(
                 Warning::new(Severity::Bad, "constant-column", message)

@@ -178,7 +178,7 @@ impl Design {
         };
 
         let group_terms = source.group_terms(&groups, &predictors, &order)?;
-        let scaled = scale_columns(&raw, formula.intercept, &order);
+        let scaled = scale_columns(&raw, formula.intercept, &order)?;
         Ok((
             Self {
                 x: scaled.x,
@@ -346,7 +346,11 @@ struct ScaledColumns {
     terms: Vec<String>,
 }
 
-fn scale_columns(raw: &[RawColumn], intercept: bool, order: &[u32]) -> ScaledColumns {
+fn scale_columns(
+    raw: &[RawColumn],
+    intercept: bool,
+    order: &[u32],
+) -> Result<ScaledColumns, DataError> {
     let (n, first) = (order.len(), usize::from(intercept));
     let p = raw.len() + first;
     let mut x = Array2::<f64>::ones((n, p));
@@ -358,6 +362,8 @@ fn scale_columns(raw: &[RawColumn], intercept: bool, order: &[u32]) -> ScaledCol
     };
     for (j, column) in raw.iter().enumerate() {
         let (mean, sd) = mean_and_sd(&column.values);
+        let ends = extremes(&column.values);
+        DataError::check_width(sd, "predictor", &column.name, ends)?;
         let shift = if intercept { mean } else { 0.0 };
         let width = width_of((mean, sd));
         for (i, &from) in order.iter().enumerate() {
@@ -367,12 +373,20 @@ fn scale_columns(raw: &[RawColumn], intercept: bool, order: &[u32]) -> ScaledCol
         scale.push(width);
         terms.push(column.name.clone());
     }
-    ScaledColumns {
+    Ok(ScaledColumns {
         x,
         center,
         scale,
         terms,
-    }
+    })
+}
+
+/// The smallest and the largest value.
+fn extremes(values: &[f64]) -> [f64; 2] {
+    [
+        values.iter().copied().fold(f64::INFINITY, f64::min),
+        values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+    ]
 }
 
 /// What a column is divided by. A constant column cannot be scaled; it stays and the checks name it.

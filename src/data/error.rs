@@ -131,6 +131,24 @@ pub enum DataError {
     },
 }
 
+impl DataError {
+    /// Refuses a column whose numbers are so far apart that their `spread` is no number.
+    pub(crate) fn check_width(
+        spread: f64,
+        role: &str,
+        name: &str,
+        [least, largest]: [f64; 2],
+    ) -> Result<(), Self> {
+        if spread.is_finite() {
+            return Ok(());
+        }
+        Err(Self::Role(format!(
+            "The {role} `{name}` has numbers from {least:e} to {largest:e}, too far apart to compute with; divide the column \
+             by a power of ten, or look for a code of missing values among them"
+        )))
+    }
+}
+
 /// The names most like `wanted`, in words for an error: "did you mean `income`?" or the list of columns.
 pub(crate) fn name_hint<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.collect();
@@ -140,6 +158,8 @@ pub(crate) fn name_hint<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) 
         .min();
     if let Some((distance, name)) = near
         && distance <= 1 + wanted.chars().count() / 4
+        // Something must be left of it: all names of one letter are one letter apart.
+        && distance < wanted.chars().count()
     {
         return format!("did you mean `{name}`?");
     }
@@ -185,6 +205,8 @@ mod tests {
             "did you mean `income`?"
         );
         assert_eq!(name_hint("Age", names.into_iter()), "did you mean `age`?");
+        assert_eq!(name_hint("x", ["g", "y"].into_iter()), "it has `g`, `y`");
+        assert_eq!(name_hint("x", ["g", "X"].into_iter()), "did you mean `X`?");
         assert!(name_hint("zzzzzz", names.into_iter()).contains("`age`, `income`, `region`"));
     }
 }

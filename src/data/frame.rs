@@ -12,7 +12,7 @@ use super::formula::{Factor, Formula, Response, Term, Trials, quote_term};
 use super::rare::{self, MergedLevels, OTHER};
 use super::response::{MAX_CATEGORIES, ResponseInfo, ResponseKind, ResponseUse, binary_levels};
 use super::role_checks::fits;
-use super::table::{ColumnKind, Labels, Table, plural};
+use super::table::{ColumnKind, Labels, Table, every, plural};
 use super::terms::{
     MAX_ITEMS, MAX_LEVELS, Predictor, RawColumn, categorical, check_width, columns_of, contrasts,
     num_columns,
@@ -600,8 +600,8 @@ impl FrameReader<'_> {
         let largest = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if least == largest && (wanted == ResponseUse::Number || largest == 0.0) {
             return Err(DataError::Role(format!(
-                "The response `{name}` has the single value `{least}` in all {} used, so there is nothing to explain; choose another response",
-                plural(rows.len(), "row"),
+                "The response `{name}` has the single value `{least}` in {} used, so there is nothing to explain; choose another response",
+                every(rows.len(), "row"),
             )));
         }
         let total: f64 = y.iter().sum();
@@ -611,6 +611,7 @@ impl FrameReader<'_> {
             let n = y.len() as f64;
             let mean = total / n;
             let squares: f64 = y.iter().map(|value| (value - mean).powi(2)).sum();
+            DataError::check_width(squares, "response", name, [least, largest])?;
             ResponseKind::Number {
                 mean,
                 sd: (squares / (n - 1.0)).sqrt(),

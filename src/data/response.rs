@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::DataError;
-use super::table::{Labels, Table, plural};
+use super::table::{Labels, Table, every};
 
 /// How a template reads the response column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -174,9 +174,9 @@ pub(crate) fn binary_levels(
     // A level that only left-out rows have still tells what success means, but then there is one outcome only.
     match present.as_slice() {
         [only] => Err(DataError::Role(format!(
-            "The response `{name}` has the single value `{}` in all {} used, so there is nothing to explain; choose another response",
+            "The response `{name}` has the single value `{}` in {} used, so there is nothing to explain; choose another response",
             labels.levels[*only],
-            plural(used.len(), "row"),
+            every(used.len(), "row"),
         ))),
         [first, second] => {
             let pair = [

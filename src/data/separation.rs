@@ -9,7 +9,6 @@ use crate::base::reporter::{Reporter, Severity, Warning};
 
 use super::checks::quoted;
 use super::design::Design;
-use super::table::plural;
 
 /// Rows looked at first for separation: what does not separate these does not separate all.
 const FIRST_ROWS: usize = 5000;
@@ -103,11 +102,11 @@ fn separated_column(design: &Design, j: usize) -> Option<String> {
                 } else {
                     format!("where `{name}` is {}", round(is))
                 };
-                return Some(format!(
-                    "All {} {which} have {} = {outcome}",
-                    plural(all, "row"),
-                    design.response.name
-                ));
+                let response = &design.response.name;
+                return Some(match all {
+                    1 => format!("The only row {which} has {response} = {outcome}"),
+                    _ => format!("All {all} rows {which} have {response} = {outcome}"),
+                });
             }
         }
         return None;

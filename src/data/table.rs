@@ -498,3 +498,11 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 pub(crate) fn plural(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
+
+/// "all 3 rows", "the only row".
+pub(crate) fn every(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("the only {noun}"),
+        _ => format!("all {}", plural(count, noun)),
+    }
+}

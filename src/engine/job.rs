@@ -50,6 +50,9 @@ pub enum JobError {
         /// How the data show it.
         evidence: String,
     },
+    /// The likelihood grows without bound, whatever the priors.
+    #[error("There is no posterior to sample. {0}")]
+    Degenerate(Warning),
     /// Somebody cancelled.
     #[error("Preparing the run was cancelled")]
     Cancelled,
@@ -58,8 +61,14 @@ pub enum JobError {
 /// How a flat prior is written.
 const FLAT: &str = "flat";
 
-/// The refusal of a model in which a predictor tells the outcome without error and its coefficient has a flat prior.
+/// The refusal of a model in which a predictor tells the outcome without error and its coefficient has a flat prior, or in
+/// which effects of groups leave nothing for the residual.
 fn unbounded(warnings: &[Warning], model: &dyn Model) -> Option<JobError> {
+    let degenerate =
+        |it: &&Warning| it.code == "constant-response-in-groups" && it.severity == Severity::Bad;
+    if let Some(warning) = warnings.iter().find(degenerate) {
+        return Some(JobError::Degenerate(warning.clone()));
+    }
     let flat = |name: &str| {
         let mut params = model.params().iter();
         params.any(|param| param.name == name && param.prior == FLAT)

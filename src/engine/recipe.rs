@@ -360,7 +360,8 @@ impl Recipe {
         } else {
             table
                 .try_into()
-                .map_err(|error: toml::de::Error| RecipeError(sentence(error.message())))?
+                // In full, with the key: the text has no line to name.
+                .map_err(|error: toml::de::Error| RecipeError(sentence(&error.to_string())))?
         };
         if !draws_are_named {
             recipe.run.leave_room();
@@ -488,7 +489,18 @@ fn describe(text: &str, error: &toml::de::Error) -> RecipeError {
 }
 
 fn sentence(message: &str) -> String {
-    let message = message.lines().collect::<Vec<_>>().join(", ");
+    let message = message.trim_end().lines().collect::<Vec<_>>().join(", ");
+    // What the program calls its types says nothing to people.
+    let message = [
+        ("expected u64", "expected a whole number from 0"),
+        ("expected usize", "expected a whole number from 0"),
+        ("expected f64", "expected a number"),
+        ("expected a string", "expected a text"),
+    ]
+    .iter()
+    .fold(message, |text, (type_name, words)| {
+        text.replace(type_name, words)
+    });
     format!(
         "The recipe is not understood: {}",
         message.trim_end_matches('.')

@@ -201,6 +201,12 @@ impl RunFolder {
             .map_err(|error| ExportError::at("The output folder cannot be made", &error, path))?;
         let mut entries = std::fs::read_dir(path)
             .map_err(|error| ExportError::at("The output folder cannot be read", &error, path))?;
+        if journal::is_claimed(path) {
+            return Err(ExportError(format!(
+                "The output folder holds a run that still goes on; name another folder: {}",
+                path.display()
+            )));
+        }
         if path.join(journal::DRAWS).is_file() {
             return Err(ExportError(format!(
                 "The output folder holds a run that was cut short; `ergodic resume` continues it, or name another \
@@ -286,6 +292,11 @@ impl RunFolder {
     /// Whether the run in it has no results yet: it goes on, or was cut short.
     pub fn is_unfinished(&self) -> bool {
         self.path.join(journal::DRAWS).is_file()
+    }
+
+    /// Whether a program is writing the run now.
+    pub fn is_busy(&self) -> bool {
+        journal::is_claimed(&self.path)
     }
 
     /// Writes the recipe of a run that begins, so that the folder is a run folder at once.
@@ -489,8 +500,14 @@ impl RunFolder {
     /// Where `job`, made from this folder's recipe, goes on.
     ///
     /// # Errors
-    /// The checkpoint is missing, damaged, or of another job.
+    /// The run still goes on elsewhere, or its checkpoint is missing, damaged, or of another job.
     pub fn continuation(&self, job: &Job) -> Result<Continuation, ExportError> {
+        if self.is_busy() {
+            return Err(ExportError(format!(
+                "The run cannot be continued: it still goes on in another program; wait for its end or stop it there: {}",
+                self.path.display()
+            )));
+        }
         let name = if self.is_unfinished() {
             journal::MARKS
         } else {

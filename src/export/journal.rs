@@ -4,9 +4,10 @@
 //! three little-endian 64-bit numbers (bytes of JSON, bytes of numbers, checksum of both), JSON about the chains, and their
 //! new draws as little-endian numbers. A frame is good or it is not there: what a crash tore off does not count.
 //! `journal.checkpoint` is a checkpoint of the same moment, never ahead of the journal. Both vanish once the results are
-//! saved; while they are there they say more than the other files of the folder.
+//! saved; while they are there they say more than the other files of the folder. `journal.lock` is locked while a program
+//! writes, so that no other one takes the run for a run that was cut short.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -31,6 +32,8 @@ use crate::samplers::{self, DIVERGENT};
 pub const DRAWS: &str = "journal.dat";
 /// File name of where the chains stand.
 pub const MARKS: &str = "journal.checkpoint";
+/// File name of what is locked while a program writes the run.
+const LOCK: &str = "journal.lock";
 /// First line of the file: what it is and which version of the layout.
 const MAGIC: &str = "ergodic journal 1";
 /// Time between frames: what a crash may cost.
@@ -77,9 +80,44 @@ struct ChainFrame {
     labels: Vec<(u64, Vec<u32>)>,
 }
 
-/// Keeps the journal of a run on a thread of its own. Dropping it writes what is still missing.
+/// The right to write a run into a folder. The operating system takes it back from a program that crashed.
+#[derive(Debug)]
+struct Claim {
+    _locked: File,
+    path: PathBuf,
+}
+
+impl Claim {
+    /// `None` where another program has it, or where files cannot be locked.
+    fn take(folder: &Path) -> Option<Self> {
+        let path = folder.join(LOCK);
+        let file = File::create(&path).ok()?;
+        file.try_lock().ok()?;
+        Some(Self {
+            _locked: file,
+            path,
+        })
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // A file that stays behind unlocked says nothing.
+        drop(std::fs::remove_file(&self.path));
+    }
+}
+
+/// Whether a program is writing a run into `folder` now.
+pub fn is_claimed(folder: &Path) -> bool {
+    File::open(folder.join(LOCK))
+        .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+/// Keeps the journal of a run on a thread of its own. Dropping it writes what is still missing and gives the folder free, so
+/// it should live until the results are saved.
 #[derive(Debug)]
 pub struct Journal {
+    _claim: Option<Claim>,
     stop: Option<mpsc::SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
     trouble: Arc<Mutex<Option<String>>>,
@@ -88,6 +126,7 @@ pub struct Journal {
 impl Journal {
     /// Begins the journal of `run` in `folder`. Nothing here fails: what cannot be written is [`Self::trouble`].
     pub fn start(folder: &Path, run: &Run) -> Self {
+        let claim = Claim::take(folder);
         let (stop, stopped) = mpsc::sync_channel(1);
         let trouble = Arc::new(Mutex::new(None));
         let (folder, job, views) = (
@@ -104,6 +143,7 @@ impl Journal {
             *trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
         }
         Self {
+            _claim: claim,
             stop: Some(stop),
             thread: thread.ok(),
             trouble,

@@ -37,6 +37,7 @@ impl ExportError {
             ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
             ErrorKind::NotADirectory => "part of the path is a file".to_owned(),
             ErrorKind::IsADirectory => "it is a folder".to_owned(),
+            ErrorKind::AlreadyExists => "a file of that name is there".to_owned(),
             _ => error.to_string(),
         };
         Self(format!("{what}: {reason}: {}", path.display()))
@@ -156,16 +157,41 @@ pub fn write(format: &Format, results: &Results, path: &Path) -> Result<(), Expo
     write_file(&what, path, |out| (format.write)(results, out))
 }
 
+/// Whether a file can be written at `path`; nothing stays behind, and what stands there stays.
+///
+/// # Errors
+/// The folder is not there or cannot be written, or the path is a folder.
+pub fn check_place(path: &Path) -> Result<(), ExportError> {
+    let what = "The output file cannot be written";
+    if path.is_dir() {
+        return Err(ExportError::at(
+            what,
+            &std::io::ErrorKind::IsADirectory.into(),
+            path,
+        ));
+    }
+    if is_special(path) {
+        return Ok(());
+    }
+    let probe = temporary_for(path);
+    std::fs::File::create(&probe)
+        .and_then(|_file| std::fs::remove_file(&probe))
+        .map_err(|error| ExportError::at(what, &error, path))
+}
+
+/// Devices and pipes, which have no place for a temporary file beside them.
+fn is_special(path: &Path) -> bool {
+    path.symlink_metadata()
+        .is_ok_and(|about| !about.is_file() && !about.is_dir())
+}
+
 /// The same for anything that `act` writes; `what` begins the sentence if it fails.
 fn write_file(
     what: &str,
     path: &Path,
     act: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<(), ExportError> {
-    // Devices and pipes have no place for a temporary file beside them.
-    let special = path
-        .symlink_metadata()
-        .is_ok_and(|about| !about.is_file() && !about.is_dir());
+    let special = is_special(path);
     let target = if special {
         path.to_owned()
     } else {

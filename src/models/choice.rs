@@ -50,9 +50,11 @@ pub fn choose(table: &Table, formula: &Formula, categorical: &BTreeSet<String>) 
         Outcome::Number => format!("`{name}` holds numbers"),
         Outcome::Categories(levels) => format!("`{name}` has {levels} categories"),
     };
-    let groups: Vec<String> = (formula.groups.iter())
+    let mut groups: Vec<String> = (formula.groups.iter())
         .map(|group| format!("`{}`", group.group.join(":")))
         .collect();
+    let mut seen = BTreeSet::new();
+    groups.retain(|group| seen.insert(group.clone()));
     if groups.is_empty() {
         let template = match outcome {
             Outcome::Binary | Outcome::Successes => "logistic",

@@ -161,6 +161,10 @@ pub struct AnchorRows {
     pub per_row: Vec<f64>,
 }
 
+/// Most coordinates for which a dense matrix of curvature is made unless a model says otherwise: its eigenvalues, and the
+/// noise of row gradients in all directions, take seconds up to here and many minutes at three times as many.
+pub const MAX_DENSE_DIM: usize = 1000;
+
 /// A posterior: immutable, shared by all chains.
 ///
 /// The likelihood is never scaled here: only the oracle multiplies by N/B, and prior and likelihood are separate
@@ -188,7 +192,7 @@ pub trait Model: Send + Sync {
     /// Whether D×D matrices of curvature are cheap enough to be made. Without them no mode is searched for, and samplers
     /// start from [`Self::init`] and learn the scales themselves.
     fn has_dense_curvature(&self) -> bool {
-        true
+        self.dim() <= MAX_DENSE_DIM
     }
     /// A crude starting point for models whose mode is not known.
     fn init(&self, rng: &mut ChainRng, u: &mut [f64]);

@@ -136,7 +136,10 @@ impl Prior {
             _ => return Err(refuse("is not understood")),
         };
         if scale <= 0.0 {
-            return Err(refuse("needs a positive scale"));
+            return Err(refuse(match name {
+                "student_t" => "needs degrees of freedom and a scale above 0",
+                _ => "needs a scale above 0",
+            }));
         }
         Ok(prior)
     }

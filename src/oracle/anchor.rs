@@ -4,7 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use rand::RngExt as _;
 
-use super::lipschitz::{AliasTable, weighted_difference_rows};
+use super::differences::difference_chances;
+use super::lipschitz::{AliasTable, weighted_difference_noise};
+use super::minibatch::Scheme;
 use crate::base::linalg::{Cholesky, NotPositiveDefinite, axpy, symmetric_eigen};
 use crate::base::rng::{ChainRng, Purpose, stream};
 use crate::models::{AnchorRows, Model, Rows};
@@ -15,6 +17,8 @@ const NOISE_ROWS: usize = 20_000;
 const DIFFERENCE_ROWS: usize = 40_000;
 /// The same for one point, at least.
 const DIFFERENCE_ROWS_LEAST: usize = 50;
+/// Points times squared coordinates at most: a few seconds of work. Up to 400 coordinates all 2D points are within it.
+const POINTS_WORK: usize = 800 * 400 * 400;
 
 /// A point û, the gradient of the log likelihood there, and the curvature of the log posterior.
 #[derive(Clone, Debug)]
@@ -46,8 +50,10 @@ pub struct Anchor {
     /// Largest eigenvalue of [`Self::difference_noise`], in rows: with so many rows per minibatch the noise of
     /// control-variate gradients has variance 1 in whitened units. About D for well-behaved predictors.
     pub difference_rows: f64,
-    /// The same with rows chosen by the Lipschitz constants of their gradients ([`AliasTable`]); `None` for models that
-    /// do not tell them.
+    /// [`Self::difference_noise`] with rows chosen by the Lipschitz constants of their gradients ([`AliasTable`]); `None` for
+    /// models that do not tell them.
+    pub weighted_difference_noise: Option<Vec<f64>>,
+    /// Its largest eigenvalue.
     pub weighted_difference_rows: Option<f64>,
     /// Variance over rows of one row's score at û, per coordinate, length D.
     pub score_variance: Vec<f64>,
@@ -55,6 +61,8 @@ pub struct Anchor {
     /// direction is than the stiffest one where each coordinate is scaled by the spread of its own gradients.
     pub rms_condition: f64,
     chances: OnceLock<Option<Arc<AliasTable>>>,
+    /// By order of the expansion.
+    difference_chances: [OnceLock<Option<Arc<AliasTable>>>; 3],
 }
 
 impl Anchor {
@@ -73,6 +81,8 @@ impl Anchor {
         let factor = Cholesky::of(&hessian, dim)?;
         let rows = model.anchor_rows(u);
         let difference_noise = difference_noise(model, u, &factor, &rows);
+        let weighted_difference_noise = weighted_difference_noise(model, u, &factor, &rows);
+        let largest = |noise: &[f64]| largest_eigenvalue(noise, dim).map(|value| value.max(0.0));
         let (score_noise, score_variance) = score_noise(model, u, &factor);
         let (curvatures, _directions) =
             symmetric_eigen(&hessian, dim).ok_or(NotPositiveDefinite)?;
@@ -83,10 +93,12 @@ impl Anchor {
             score_noise,
             rms_condition: rms_condition(&hessian, &score_variance),
             score_variance,
-            weighted_difference_rows: weighted_difference_rows(model, u, &factor, &rows),
+            weighted_difference_rows: weighted_difference_noise.as_deref().and_then(largest),
+            weighted_difference_noise,
             chances: OnceLock::new(),
+            difference_chances: Default::default(),
             curvature_range: (curvatures[0], curvatures[dim - 1]),
-            difference_rows: largest_eigenvalue(&difference_noise, dim).map_or(0.0, |v| v.max(0.0)),
+            difference_rows: largest(&difference_noise).unwrap_or(0.0),
             difference_noise,
             rows,
             u: u.to_vec(),
@@ -129,16 +141,35 @@ impl Anchor {
             rms_condition: rms_condition(&cut(&self.hessian), &score_variance),
             score_variance,
             weighted_difference_rows: self.weighted_difference_rows,
+            weighted_difference_noise: self.weighted_difference_noise.as_deref().map(cut),
             chances: OnceLock::new(),
+            difference_chances: Default::default(),
             difference_noise: cut(&self.difference_noise),
             difference_rows: self.difference_rows,
         })
+    }
+
+    /// [`Self::difference_noise`] or, for minibatches with unequal chances of rows, [`Self::weighted_difference_noise`].
+    pub fn centred_noise(&self, scheme: Scheme) -> &[f64] {
+        match (scheme, &self.weighted_difference_noise) {
+            (Scheme::Lipschitz, Some(noise)) => noise,
+            _ => &self.difference_noise,
+        }
     }
 
     /// Chances of rows by the Lipschitz constants of their gradients, made at the first call and shared by all chains.
     pub(super) fn chances(&self, model: &dyn Model) -> Option<Arc<AliasTable>> {
         self.chances
             .get_or_init(|| AliasTable::of_model(model, &self.factor))
+            .clone()
+    }
+
+    /// Chances of rows by their departures from expansions of `order` 0, 1 or 2, made at the first call and shared by all
+    /// chains; `None` where nothing speaks for unequal chances.
+    pub fn difference_chances(&self, model: &dyn Model, order: usize) -> Option<Arc<AliasTable>> {
+        let table = self.difference_chances.get(order)?;
+        table
+            .get_or_init(|| difference_chances(model, &self.u, &self.factor, order).map(Arc::new))
             .clone()
     }
 
@@ -213,14 +244,14 @@ fn difference_noise(
     if num_obs < 2 {
         return noise;
     }
-    let points = 2 * dim;
-    let per_point = (DIFFERENCE_ROWS / points).max(DIFFERENCE_ROWS_LEAST);
+    let per_point = (DIFFERENCE_ROWS / (2 * dim)).max(DIFFERENCE_ROWS_LEAST);
     let mut rng = stream(0, 1, Purpose::Data);
     let mut scratch = model.scratch();
     let mut scores = Vec::new();
-    let weight = (num_obs as f64).powi(2) / points as f64;
-    for j in 0..points {
-        let point = typical_point(u, factor, j);
+    let points = typical_points(dim);
+    let weight = (num_obs as f64).powi(2) / points.len() as f64;
+    for k in points {
+        let point = typical_point(u, factor, k);
         let rows = spread_rows(num_obs, per_point, &mut rng);
         scores.clear();
         scores.resize(rows.len() * dim, 0.0);
@@ -229,6 +260,16 @@ fn difference_noise(
         add_whitened_covariance(factor, &mut scores, weight, &mut noise);
     }
     noise
+}
+
+/// Numbers of the 2D points of [`typical_point`] that an average takes: all of them or, with many coordinates, as many as
+/// [`POINTS_WORK`] allows, evenly spread. Noise from fewer points is overestimated in its largest direction, never under.
+pub(super) fn typical_points(dim: usize) -> impl ExactSizeIterator<Item = usize> {
+    let all = 2 * dim;
+    let count = (POINTS_WORK / (dim * dim).max(1))
+        .clamp(1, all.max(1))
+        .min(all);
+    (0..count).map(move |k| k * all / count)
 }
 
 /// Point `k` of the 2D points û ± sqrt(D) L⁻ᵀ e_j.

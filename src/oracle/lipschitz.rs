@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rand::RngExt as _;
 
-use super::anchor::{largest_eigenvalue, spread_rows, typical_point};
+use super::anchor::{spread_rows, typical_point, typical_points};
 use super::minibatch::below;
 use crate::base::linalg::{Cholesky, axpy, dot};
 use crate::base::rng::{ChainRng, Purpose, stream};
@@ -104,14 +104,14 @@ fn lipschitz(linear: &dyn LinearRows, factor: &Cholesky, row: usize, whitened: &
     linear.curvature_bound(row) * dot(whitened, whitened)
 }
 
-/// What [`super::Anchor::difference_rows`] is with p_i ∝ L_i instead of 1/N: the largest eigenvalue of the noise
-/// Σ_i Δ_i Δ_i'/p_i − (Σ_i Δ_i)(Σ_i Δ_i)' of whitened score differences, averaged over the quadratic approximation.
-pub fn weighted_difference_rows(
+/// What [`super::Anchor::difference_noise`] is with p_i ∝ L_i instead of 1/N: Σ_i Δ_i Δ_i'/p_i − (Σ_i Δ_i)(Σ_i Δ_i)' of whitened
+/// score differences, averaged over the quadratic approximation; row-major D×D.
+pub fn weighted_difference_noise(
     model: &dyn Model,
     u: &[f64],
     factor: &Cholesky,
     anchor_rows: &AnchorRows,
-) -> Option<f64> {
+) -> Option<Vec<f64>> {
     let linear = model.linear_rows()?;
     let (dim, num_obs) = (u.len(), model.num_obs());
     let mut rng = stream(0, 2, Purpose::Data);
@@ -125,13 +125,14 @@ pub fn weighted_difference_rows(
     if !(mean > 0.0 && mean.is_finite()) {
         return None;
     }
-    let points = 2 * dim;
+    let points = typical_points(dim);
+    let num_points = points.len() as f64;
     let mut scratch = model.scratch();
     let mut scores = Vec::new();
     let mut noise = vec![0.0; dim * dim];
-    for point in 0..points {
+    for point in points {
         let u = typical_point(u, factor, point);
-        let rows = spread_rows(num_obs, (NOISE_ROWS / points).max(1), &mut rng);
+        let rows = spread_rows(num_obs, (NOISE_ROWS / (2 * dim)).max(1), &mut rng);
         let count = rows.len() as f64;
         scores.clear();
         scores.resize(rows.len() * dim, 0.0);
@@ -151,12 +152,12 @@ pub fn weighted_difference_rows(
             let constant = lipschitz(linear, factor, row as usize, &mut whitened);
             if constant > 0.0 {
                 let weight = num_obs as f64 * per_row * mean / constant;
-                add_square(weight / points as f64, score, &mut noise);
+                add_square(weight / num_points, score, &mut noise);
             }
         }
-        add_square(-1.0 / points as f64, &sum, &mut noise);
+        add_square(-1.0 / num_points, &sum, &mut noise);
     }
-    largest_eigenvalue(&noise, dim).map(|value| value.max(0.0))
+    Some(noise)
 }
 
 /// ADDS `weight` x x' to `out`.

@@ -14,6 +14,7 @@ use crate::models::{Model, Rows, Scratch};
 
 pub mod anchor;
 mod block;
+mod differences;
 mod groups;
 pub mod lipschitz;
 pub mod minibatch;

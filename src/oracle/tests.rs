@@ -109,3 +109,18 @@ fn a_well_specified_gaussian_has_noise_ratio_one() {
         anchor.noise_ratio
     );
 }
+
+#[test]
+fn noise_is_averaged_over_all_points_until_they_would_take_minutes() {
+    let of = |dim| anchor::typical_points(dim).collect::<Vec<_>>();
+    for dim in [1, 3, 400] {
+        assert_eq!(of(dim), (0..2 * dim).collect::<Vec<_>>());
+    }
+    for dim in [401, 1000, 3000] {
+        let some = of(dim);
+        assert!(some.len() * dim * dim <= 800 * 400 * 400 && !some.is_empty());
+        assert!(some.is_sorted() && some[some.len() - 1] < 2 * dim);
+        // From the whole range, not its beginning.
+        assert!(some[some.len() - 1] > 2 * dim - 2 * (2 * dim / some.len()) - 1);
+    }
+}

@@ -17,7 +17,7 @@
 //! piecewise deterministic sampling algorithms", 2022). Coordinates then forget their value in a time of sqrt(D),
 //! and so has the default time per draw.
 //!
-//! **Cost.** A bounce or a refreshment D² operations, a proposal one row and D² operations. **Bias.** None. **Not for**
+//! **Cost.** A bounce or a refreshment D² operations, a proposal one row and D operations. **Bias.** None. **Not for**
 //! posteriors far from normal: exact still, but bounds grow with the distance from the mode.
 
 use rand_distr::{Distribution as _, StandardNormal};

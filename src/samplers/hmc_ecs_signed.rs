@@ -3,7 +3,7 @@
 //! The framework is [`super::energy_conserving`]; the estimate is the block-Poisson estimator (002 (15), X-23):
 //!
 //! ```text
-//! L̂ = exp(Σ q_i) e^{a+λ} Π_b (d̂_b − a)/λ,   b = 1 … Poisson(λ),   d̂_b = (N/m) Σ_{i∈b} d_i
+//! L̂ = exp(Σ q_i) e^{a+λ} Π_b (d̂_b − a)/λ,   b = 1 … Poisson(λ),   d̂_b = (1/m) Σ_{i∈b} d_i/p_i
 //! ```
 //!
 //! E L̂ = L for any a and λ (K-07), but L̂ may be negative: the chain samples |L̂| and each draw counts with the sign of its
@@ -13,12 +13,15 @@
 //! **Settings** besides those of the framework: `factors`, λ. a = E d − λ, with E d measured at the start, gives the least
 //! variance for a given λ; λ is the smallest that keeps the variance aimed at and the loss by signs below one per cent
 //! (18). A block holds λ/G of the factors. Expansions are of order two: lower ones leave a mean E d(u) that falls with the
-//! square of the distance from the mode, and with a constant a factors would turn negative where d has fallen by λ. **Cost.** m λ rows per gradient on average: several times `hmc-ecs`.
+//! square of the distance from the mode, and with a constant a factors would turn negative where d has fallen by λ.
+//!
+//! **Cost.** m λ rows per gradient on average: several times `hmc-ecs`.
 //! **Bias.** None in averages weighted by sign; the draws themselves, unweighted, come from the distribution of |L̂|.
 
 use super::advise::Traits;
 use super::energy_conserving::{
-    BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, STEP, TARGET_ACCEPT, VARIANCE, Variant,
+    BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, SCHEME, STEP, TARGET_ACCEPT, VARIANCE,
+    Variant,
 };
 use super::hmc_ecs::{TRAJECTORY, fixed_length};
 use super::{Family, InfoColumn, SIGN, SamplerSpec, WEIGHT};
@@ -54,6 +57,7 @@ impl Variant for Signed {
         formula: "as hmc-ecs on |L̂| with L̂ = exp(Σ q + a + λ) Π_b (d̂_b - a)/λ, b = 1 .. Poisson(λ); averages weighted by \
                   sign L̂",
         fields: &[
+            SCHEME,
             VARIANCE,
             BATCH,
             FACTORS,

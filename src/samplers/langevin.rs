@@ -31,7 +31,7 @@ use super::{InfoColumn, NOISE_SHARE, STEP_SIZE, StateVisitor, Target, Tick, WEIG
 use crate::base::linalg::axpy;
 use crate::base::rng::Streams;
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};
-use crate::oracle::{Oracle, Scheme, StepError};
+use crate::oracle::{Oracle, StepError};
 
 /// Predicted excess of variance at the default step, plain gradients.
 pub const EXCESS_PLAIN: f64 = 0.10;
@@ -238,15 +238,6 @@ pub fn capped_steps(steps: u64, minibatch: &MinibatchSettings) -> u64 {
     steps.min(STEPS_CAP).min(by_rows)
 }
 
-/// The refusal of a scheme that needs what the model does not tell.
-pub fn no_lipschitz() -> SettingError {
-    SettingError(
-        "Setting `scheme` takes lipschitz only for a likelihood with one linear predictor per row and bounded curvature, as in \
-         logistic regression, whose mode was found"
-            .to_owned(),
-    )
-}
-
 /// Which direction is slowest and which is stiffest, per unit of `step_size`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rates {
@@ -312,10 +303,6 @@ impl Config {
                 "Sampler `{id}` needs the posterior mode, and none was found; use `nuts`, or `sgld` with your own `step_size`"
             )));
         }
-        let weighted = minibatch.scheme == Scheme::Lipschitz;
-        if weighted && target.weighted_difference_rows.is_none() {
-            return Err(no_lipschitz());
-        }
         let preconditioned = rule.rates == Rates::Setting
             && match settings.text("precondition") {
                 Some(word) => word == "curvature",
@@ -355,10 +342,7 @@ impl Config {
         let factor = minibatch.noise_factor(n);
         let rows = match noise {
             Noise::Geometric { .. } => rows + 0.5,
-            _ => target
-                .weighted_difference_rows
-                .filter(|_| weighted)
-                .unwrap_or(rows),
+            _ => target.centred_rows(minibatch.scheme).unwrap_or(rows),
         };
         // In units of the tempered variance. Centred gradients get noisier in the same proportion as it grows.
         let plain = factor * rho / temperature;

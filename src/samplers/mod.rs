@@ -15,7 +15,7 @@
 use crate::base::rng::Streams;
 use crate::base::settings::{Field, SettingError, Settings, Value};
 use crate::models::{Block, Model, parts};
-use crate::oracle::{Anchor, Oracle, StepError};
+use crate::oracle::{Anchor, Oracle, Scheme, StepError};
 
 pub mod adaptation;
 pub mod advise;
@@ -140,6 +140,14 @@ pub struct Target {
 }
 
 impl Target {
+    /// κ of gradients centred at the mode whose minibatches are drawn by `scheme`.
+    pub fn centred_rows(&self, scheme: Scheme) -> Option<f64> {
+        match scheme {
+            Scheme::Lipschitz => self.weighted_difference_rows,
+            _ => self.difference_rows,
+        }
+    }
+
     /// What `model` and its `anchor` tell.
     pub fn new(model: &dyn Model, anchor: Option<&Anchor>) -> Self {
         Self {

@@ -309,7 +309,9 @@ pub fn largest_noise(
     let factor = minibatch.noise_factor(n);
     let noise = match estimator {
         Estimator::Plain => target.noise_ratio,
-        Estimator::ControlVariate => target.difference_rows.map(|rows| rows / n as f64),
+        Estimator::ControlVariate => {
+            (target.centred_rows(minibatch.scheme)).map(|rows| rows / n as f64)
+        }
     };
     noise.map(|noise| factor * noise).ok_or_else(|| {
         SettingError(format!(
@@ -345,8 +347,11 @@ fn directions(
 ) -> Option<(Vec<f64>, Vec<f64>)> {
     let factor = minibatch.noise_factor(num_obs);
     let (whitened, scale) = match estimator {
-        Estimator::Plain => (&anchor.score_noise, factor),
-        Estimator::ControlVariate => (&anchor.difference_noise, factor / num_obs as f64),
+        Estimator::Plain => (anchor.score_noise.as_slice(), factor),
+        Estimator::ControlVariate => {
+            let noise = anchor.centred_noise(minibatch.scheme);
+            (noise, factor / num_obs as f64)
+        }
     };
     let dim = anchor.u.len();
     let (values, mut vectors) = symmetric_eigen(whitened, dim)?;

@@ -10,8 +10,8 @@
 
 use super::advise::Traits;
 use super::energy_conserving::{
-    BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, ORDER, STEP, TARGET_ACCEPT, VARIANCE,
-    Variant,
+    BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, ORDER, SCHEME, STEP, TARGET_ACCEPT,
+    VARIANCE, Variant,
 };
 use super::{DIVERGENT, Family, InfoColumn, SamplerSpec, TREE_DEPTH};
 use crate::base::settings::{Default, Field, Kind, Settings};
@@ -41,9 +41,10 @@ impl Variant for Doubling {
         about: "NUTS on a subsample that is renewed block by block: no trajectory length to choose, the bias is tiny",
         cite: "Dang, Quiroz, Kohn, Tran and Villani 2019, JMLR 20, section 7; Hoffman and Gelman 2014, JMLR 15",
         formula: "one block of S anew, accepted with min(1, L̂'/L̂); a NUTS transition on log L̂ + log prior; log L̂ = Σ q + \
-                  (N/m) Σ_S d - σ̂²/2",
+                  Σ_S d/(m p) - σ̂²/2",
         fields: &[
             ORDER,
+            SCHEME,
             VARIANCE,
             BATCH,
             BLOCKS,

@@ -8,7 +8,7 @@
 //! * k is as large as it can be in every direction of the common eigenbasis of Σ and H: k_i = min(`k_max`, 4/(1 + v_i)),
 //!   v_i = (N/|S|) ρ_i the gradient noise there ([`super::fisher`]). In whitened coordinates the noise is κ/|S| times a
 //!   matrix measured at the mode from score differences ([`crate::oracle::Anchor::difference_noise`]), averaged over the
-//!   quadratic approximation of the posterior: nothing adapts.
+//!   quadratic approximation of the posterior: nothing adapts. Where few rows weigh a lot they are drawn more often (`scheme`).
 //!
 //! In Langevin time h = k/2. `k_max` = 2 gives independent draws from the normal approximation if gradients are exact, so
 //! the shape is that of a normal distribution; the smaller k, the more the gradient, and with it the true shape, has a say,
@@ -20,9 +20,9 @@
 
 use super::advise::Traits;
 use super::criterion::{self, CriterionSettings};
-use super::langevin::{STEPS_PER_DRAW, centred_batch};
-use super::minibatch_settings::{BATCH, MinibatchSettings};
-use super::osgfs::{SCHEME_FIELD, steps_for};
+use super::langevin::STEPS_PER_DRAW;
+use super::minibatch_settings::{BATCH, CENTRED_SCHEME, MinibatchSettings};
+use super::osgfs::steps_for;
 use super::scoring::{Scoring, check_gradient};
 use super::{Family, InfoColumn, NOISE_SHARE, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::fisher_step::k_limit;
@@ -30,6 +30,14 @@ use crate::base::linalg::Cholesky;
 use crate::base::rng::Streams;
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};
 use crate::oracle::{Estimator, Oracle, StepError};
+
+/// Schemes whose noise is that of independent rows, as of OSGFS.
+const CENTRED_INDEPENDENT: Field = Field {
+    help: "iid: independent rows with replacement, as the report assumes; blocks: random blocks of 8 rows; lipschitz: \
+           independent rows, the likelier the more their gradients can change, for data in which few rows weigh a lot",
+    kind: Kind::Choice(&["iid", "blocks", "lipschitz"]),
+    ..CENTRED_SCHEME
+};
 
 const K_MAX: Field = Field {
     key: "k_max",
@@ -75,7 +83,7 @@ impl Sampler for OsgfsCv {
                   k_i = min(k_max, 4/(1 + v_i))",
         fields: &[
             BATCH,
-            SCHEME_FIELD,
+            CENTRED_INDEPENDENT,
             K_MAX,
             criterion::WINDOW,
             criterion::WIDTH,
@@ -106,14 +114,17 @@ impl Sampler for OsgfsCv {
     };
 
     fn configure(settings: &Settings, target: &Target) -> Result<OsgfsCvConfig, SettingError> {
-        let Some(rows) = target.difference_rows else {
+        if target.difference_rows.is_none() {
             return Err(SettingError(
                 "Sampler `osgfs-cv` needs the posterior mode, and none was found; use `nuts` or `osgfs`"
                     .to_owned(),
             ));
-        };
+        }
         let n = target.num_obs;
-        let minibatch = MinibatchSettings::read(settings, target, centred_batch(rows));
+        let minibatch = MinibatchSettings::read_centred(settings, target)?;
+        let rows = target
+            .centred_rows(minibatch.scheme)
+            .unwrap_or(f64::INFINITY);
         let k_max = settings.real("k_max").unwrap_or(1.0);
         let k = k_limit(minibatch.noise_factor(n) * rows / n as f64).min(k_max);
         Ok(OsgfsCvConfig {
@@ -161,7 +172,11 @@ impl Sampler for OsgfsCv {
         let n = oracle.num_obs();
         let scale = config.minibatch.noise_factor(n) / n as f64;
         let mut scoring = Scoring::new(u0, config.criterion);
-        scoring.sigma = unwhiten(&anchor.factor, &anchor.difference_noise, scale);
+        scoring.sigma = unwhiten(
+            &anchor.factor,
+            anchor.centred_noise(config.minibatch.scheme),
+            scale,
+        );
         scoring
             .step
             .set_basis(&anchor.hessian, &scoring.sigma)

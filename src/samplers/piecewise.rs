@@ -9,7 +9,7 @@
 //! * The linear part has rates (a + b s)⁺ along a trajectory, whose arrival times are found in closed form: no row is
 //!   looked at and nothing is rejected.
 //! * A row's events are found by thinning: proposals come at the summed bounds of all rows, one row is drawn in
-//!   proportion to its bound, and it accepts with the ratio of its rate to its bound. A rate above its bound ends the
+//!   proportion to its bound, and it accepts with the ratio of its rate to its bound. A row above its bound ends the
 //!   chain with an error; it is never clipped.
 //!
 //! **Draws** are positions at equally spaced times of the trajectory. Waiting times are exponential and forget how long
@@ -17,9 +17,10 @@
 
 use std::marker::PhantomData;
 
+use rand::RngExt as _;
 use rand_distr::{Distribution as _, Exp1};
 
-use super::remainders::{self, AllRows, Pull, Remainders};
+use super::remainders::{self, AllRows, Heading, Remainders};
 use super::{InfoColumn, ROWS_SHARE, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::linalg::{axpy, dot, matvec};
 use crate::base::rng::{ChainRng, Streams};
@@ -163,6 +164,7 @@ pub struct State {
     u: Vec<f64>,
     path: Path,
     rows: Remainders,
+    heading: Heading,
     b: Vec<f64>,
 }
 
@@ -250,6 +252,11 @@ impl<M: Motion> Sampler for Piecewise<M> {
             u: u0.to_vec(),
             path,
             rows,
+            heading: Heading {
+                offset: vec![0.0; dim],
+                velocity: vec![0.0; dim],
+                time: 0.0,
+            },
             b: vec![0.0; dim],
         })
     }
@@ -302,9 +309,12 @@ fn travel<M: Motion>(
     let State {
         path,
         rows: remainders,
+        heading,
         b,
         ..
     } = state;
+    // Found at the first proposal after a change of velocity: many changes see none.
+    let mut headed = false;
     let matrix = &remainders.matrix;
     // Computed afresh for each draw: rounding does not pile up, and the drift needs no saving.
     matvec(matrix, &path.position, &mut path.drift);
@@ -332,15 +342,28 @@ fn travel<M: Motion>(
         };
         let time = left.min(event_in).min(proposal.time).min(refresh_in);
         path.advance(time);
+        heading.time += time;
         if time == left {
             return Ok(tally);
         }
         left -= time;
         if time == proposal.time {
             tally.proposals += 1;
-            let pull: Pull = remainders.look(rows, proposal, &path.position, streams, b);
-            let rate = M::row_rate(path, pull.strength, b);
-            if !pull.accepts(rate, M::reach(b) * scale, iter, &mut streams.noise)? {
+            if !headed {
+                heading.offset.copy_from_slice(&path.position);
+                rows.factor.solve_lower_transpose(&mut heading.offset);
+                heading.velocity.copy_from_slice(&path.velocity);
+                rows.factor.solve_lower_transpose(&mut heading.velocity);
+                heading.time = 0.0;
+                headed = true;
+            }
+            let pull = remainders.look(rows, proposal, heading, iter, &mut streams.batch)?;
+            let threshold = streams.noise.random::<f64>() * pull.bound;
+            let possible = threshold < pull.strength.abs();
+            if possible {
+                remainders.direction(rows, pull, b);
+            }
+            if !possible || M::row_rate(path, pull.strength, b) <= threshold * M::reach(b) * scale {
                 event_in -= time;
                 continue;
             }
@@ -353,6 +376,7 @@ fn travel<M: Motion>(
             matvec(matrix, &path.velocity, &mut path.turn);
         }
         tally.events += 1;
+        headed = false;
         speed = length(&path.velocity);
         (event_in, coordinate) = M::next_event(path, &mut streams.noise);
     }

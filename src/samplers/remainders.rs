@@ -24,14 +24,17 @@
 //! trajectory of speed |w| from a point at distance R₀, R = R₀ + s |w|, so that the total rate of proposals is
 //! T (R₀ + s |w|)^p, whose integral is inverted in closed form. In tall data the sum of the power 2 falls as N^{-1/2}.
 //!
-//! **Memory.** Three numbers and two alias tables per row (48 bytes); b_i is solved for when row i is proposed.
+//! **Cost of a proposal.** r_i needs z_i − ẑ_i = a_i'(u − û) alone, D operations. Since no factor asks for more than
+//! |r_i| times the largest rate per |r_i|, a proposal that fails on |r_i| against its bound fails whatever b_i is; b_i, D²
+//! operations, is solved for where it does not.
+//!
+//! **Memory.** Four numbers and two alias tables per row (56 bytes).
 
-use rand::RngExt as _;
 use rand_distr::weighted::WeightedAliasIndex;
 use rand_distr::{Distribution as _, Exp1};
 
 use crate::base::linalg::{Cholesky, axpy, dot};
-use crate::base::rng::{ChainRng, Streams};
+use crate::base::rng::ChainRng;
 use crate::models::prior::PriorRows;
 use crate::models::{LinearRows, Model};
 use crate::oracle::{Anchor, StepError};
@@ -44,7 +47,8 @@ pub struct AllRows<'a> {
     likelihood: &'a dyn LinearRows,
     prior: &'a PriorRows,
     num_obs: usize,
-    factor: &'a Cholesky,
+    /// L.
+    pub factor: &'a Cholesky,
 }
 
 impl<'a> AllRows<'a> {
@@ -105,6 +109,8 @@ struct Expansion {
     z: f64,
     slope: f64,
     second: f64,
+    /// |b_i|.
+    length: f64,
 }
 
 /// Rows to be drawn in proportion to their bounds, which have the same power of R.
@@ -152,44 +158,14 @@ pub struct Proposal {
     table: usize,
 }
 
-/// A row's part in the gradient of ψ, `strength` × b.
+/// The row of a proposal and its part r_i b_i in the gradient of ψ.
 #[derive(Clone, Copy, Debug)]
 pub struct Pull {
+    row: usize,
     /// r_i.
     pub strength: f64,
     /// Bound on |r_i| with which the row was proposed.
-    bound: f64,
-    /// Size of what rounding can add.
-    rounding: f64,
-}
-
-impl Pull {
-    /// Whether an event of rate `rate` occurs, given the `reach` by which bounds were multiplied.
-    ///
-    /// # Errors
-    /// The rate is above its bound, or not a number: the model says wrong things about its rows.
-    pub fn accepts(
-        &self,
-        rate: f64,
-        reach: f64,
-        iter: u64,
-        rng: &mut ChainRng,
-    ) -> Result<bool, StepError> {
-        let bound = self.bound * reach;
-        if !rate.is_finite() {
-            return Err(StepError::NonFinite {
-                what: "the gradient of a row",
-                iter,
-            });
-        }
-        if rate > bound * (1.0 + ROUNDING) + self.rounding * reach {
-            return Err(StepError::BoundExceeded {
-                what: "the switching rate of a row",
-                iter,
-            });
-        }
-        Ok(rng.random::<f64>() * bound < rate)
-    }
+    pub bound: f64,
 }
 
 /// See the module's header.
@@ -238,12 +214,17 @@ impl Remainders {
                 });
             }
             let second = if smooth && curvature { second } else { 0.0 };
-            expansions.push(Expansion { z, slope, second });
             axpy(-slope, &b, &mut gradient);
             for (line, &b_j) in matrix.chunks_exact_mut(dim).zip(&b) {
                 axpy(-second * b_j, &b, line);
             }
             let (length, reach) = (dot(&b, &b).sqrt(), reach(&b));
+            expansions.push(Expansion {
+                z,
+                slope,
+                second,
+                length,
+            });
             for (power, bounds) in bounds.iter_mut().enumerate() {
                 // A row belongs to the constant bound or to the two others.
                 if (power == 0) != smooth {
@@ -298,32 +279,73 @@ impl Remainders {
         }
     }
 
-    /// Draws the row of a proposal and looks at it at the position `v`; writes its b_i to `b`.
+    /// Draws the row of a proposal and looks at it where `heading` leads.
+    ///
+    /// # Errors
+    /// r_i is above its bound, or not a number: the model says wrong things about its rows.
     pub fn look(
         &self,
         rows: &AllRows<'_>,
         proposal: Proposal,
-        v: &[f64],
-        streams: &mut Streams,
-        b: &mut [f64],
-    ) -> Pull {
+        heading: &Heading,
+        iter: u64,
+        rng: &mut ChainRng,
+    ) -> Result<Pull, StepError> {
         let table = &self.tables[proposal.table];
         // A proposal of a table without rows is never the next.
-        let row = table
-            .rows
-            .as_ref()
-            .map_or(0, |rows| rows.sample(&mut streams.batch));
-        rows.whitened(row, b);
+        let row = table.rows.as_ref().map_or(0, |rows| rows.sample(rng));
         let (kind, index) = rows.at(row);
-        let Expansion { z, slope, second } = self.expansions[row];
-        let step = dot(b, v);
+        let Expansion {
+            z,
+            slope,
+            second,
+            length,
+        } = self.expansions[row];
+        let step = heading.change(kind.covariates(index));
         let [_, here, _] = kind.derivatives(index, z + step);
-        let length = dot(b, b).sqrt();
-        Pull {
-            strength: -(here - slope - second * step),
-            bound: bound(kind, index, second, table.power, length, proposal.radius),
-            rounding: ROUNDING * (here.abs() + slope.abs() + (second * step).abs()),
+        let strength = -(here - slope - second * step);
+        let bound = bound(kind, index, second, table.power, length, proposal.radius);
+        if !strength.is_finite() {
+            return Err(StepError::NonFinite {
+                what: "the gradient of a row",
+                iter,
+            });
         }
+        let rounding = ROUNDING * (here.abs() + slope.abs() + (second * step).abs());
+        if strength.abs() > bound * (1.0 + ROUNDING) + rounding {
+            return Err(StepError::BoundExceeded {
+                what: "the gradient of a row",
+                iter,
+            });
+        }
+        Ok(Pull {
+            row,
+            strength,
+            bound,
+        })
+    }
+
+    /// b ← b_i of the row that was looked at.
+    pub fn direction(&self, rows: &AllRows<'_>, pull: Pull, b: &mut [f64]) {
+        rows.whitened(pull.row, b);
+    }
+}
+
+/// A trajectory in the model's own coordinates, from which linear predictors follow.
+#[derive(Debug)]
+pub struct Heading {
+    /// u − û when the trajectory began, length D.
+    pub offset: Vec<f64>,
+    /// How it changes with time, length D.
+    pub velocity: Vec<f64>,
+    /// Time since.
+    pub time: f64,
+}
+
+impl Heading {
+    /// a'(u − û) now.
+    fn change(&self, a: &[f64]) -> f64 {
+        dot(a, &self.offset) + self.time * dot(a, &self.velocity)
     }
 }
 

@@ -31,8 +31,8 @@
 use std::marker::PhantomData;
 
 use super::advise::Traits;
-use super::langevin::{STEPS_PER_DRAW, capped_steps, centred_batch, plain_batch};
-use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
+use super::langevin::{STEPS_PER_DRAW, capped_steps};
+use super::minibatch_settings::{BATCH, CENTRED_SCHEME, MinibatchSettings, SCHEME};
 use super::momentum::{self, Dynamics, INTEGRATOR, Integrator, PhaseSpace, Plan, STEP};
 use super::sgld::{Centred, Plain};
 use super::{
@@ -82,15 +82,17 @@ pub(super) const INFO: [InfoColumn; 3] = [
     },
 ];
 
-const FIELDS: &[Field] = &[
-    STEP,
-    FRICTION,
-    INTEGRATOR,
-    CORRECTION,
-    BATCH,
-    SCHEME,
-    STEPS_PER_DRAW,
-];
+const fn fields(scheme: Field) -> [Field; 7] {
+    [
+        STEP,
+        FRICTION,
+        INTEGRATOR,
+        CORRECTION,
+        BATCH,
+        scheme,
+        STEPS_PER_DRAW,
+    ]
+}
 
 /// How gradient noise is estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,14 +144,6 @@ impl SghmcConfig {
     }
 }
 
-/// Default batch of an estimator.
-pub(super) fn default_batch(estimator: Estimator, target: &Target) -> usize {
-    match target.difference_rows {
-        Some(rows) if estimator == Estimator::ControlVariate => centred_batch(rows),
-        _ => plain_batch(target.num_obs),
-    }
-}
-
 impl<V: Variant> Sampler for Friction<V> {
     type Config = SghmcConfig;
     type State = PhaseSpace;
@@ -157,8 +151,7 @@ impl<V: Variant> Sampler for Friction<V> {
     const ADVICE: Traits = V::ADVICE;
 
     fn configure(settings: &Settings, target: &Target) -> Result<SghmcConfig, SettingError> {
-        let minibatch =
-            MinibatchSettings::read(settings, target, default_batch(V::ESTIMATOR, target));
+        let minibatch = MinibatchSettings::read_for(V::ESTIMATOR, settings, target)?;
         let noise = momentum::largest_noise(V::SPEC.id, V::ESTIMATOR, &minibatch, target)?;
         let correction = match settings.text("friction_correction") {
             Some("off") => Correction::Off,
@@ -290,7 +283,7 @@ impl Variant for Plain {
         cite: "Chen, Fox, Guestrin, \"Stochastic gradient Hamiltonian Monte Carlo\", ICML 2014, with symmetric splitting (Chen, \
                Ding, Carin 2015; Leimkuhler, Matthews 2013) and a Fisher-scoring estimate of gradient noise",
         formula: "dz = r dt, dr = ĝ dt − γ r dt + sqrt(2(γ − B̂)) dW, B̂ = ½ε v̂, mass matrix H",
-        fields: FIELDS,
+        fields: &const { fields(SCHEME) },
         info: &INFO,
         needs_mode: true,
         minibatch: true,
@@ -315,7 +308,7 @@ impl Variant for Centred {
         cite: "Chen, Fox, Guestrin, \"Stochastic gradient Hamiltonian Monte Carlo\", ICML 2014, with the control variates of \
                Baker, Fearnhead, Fox, Nemeth, Statistics and Computing 29 (2019)",
         formula: "as sghmc, with ĝ = ∇log π(û) + difference of gradients at θ and û",
-        fields: FIELDS,
+        fields: &const { fields(CENTRED_SCHEME) },
         info: &INFO,
         needs_mode: true,
         minibatch: true,

@@ -19,7 +19,7 @@ use super::advise::{Standing, Traits};
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::momentum::{self, CRITICAL, Dynamics, Integrator, PhaseSpace, Plan, STEP};
-use super::sghmc::{INFO, default_batch};
+use super::sghmc::INFO;
 use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::rng::Streams;
 use crate::base::settings::{SettingError, Settings, Value};
@@ -63,7 +63,7 @@ impl Sampler for SghmcNaive {
 
     fn configure(settings: &Settings, target: &Target) -> Result<SghmcNaiveConfig, SettingError> {
         let estimator = Estimator::Plain;
-        let minibatch = MinibatchSettings::read(settings, target, default_batch(estimator, target));
+        let minibatch = MinibatchSettings::read_for(estimator, settings, target)?;
         let plan = Plan {
             noise: momentum::largest_noise(Self::SPEC.id, estimator, &minibatch, target)?,
             corrected: true,

@@ -30,9 +30,9 @@ use std::marker::PhantomData;
 
 use super::advise::Traits;
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
-use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
+use super::minibatch_settings::{BATCH, CENTRED_SCHEME, MinibatchSettings, SCHEME};
 use super::momentum::{self, Dynamics, INTEGRATOR, Integrator, PhaseSpace, Plan, STEP, Thermostat};
-use super::sghmc::{INFO, default_batch};
+use super::sghmc::INFO;
 use super::sgld::{Centred, Plain};
 use super::{Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::rng::Streams;
@@ -65,15 +65,17 @@ const THERMOSTAT: Field = Field {
     why: "absorbs gradient noise that differs between directions",
 };
 
-const FIELDS: &[Field] = &[
-    STEP,
-    INJECTED,
-    INTEGRATOR,
-    THERMOSTAT,
-    BATCH,
-    SCHEME,
-    STEPS_PER_DRAW,
-];
+const fn fields(scheme: Field) -> [Field; 7] {
+    [
+        STEP,
+        INJECTED,
+        INTEGRATOR,
+        THERMOSTAT,
+        BATCH,
+        scheme,
+        STEPS_PER_DRAW,
+    ]
+}
 
 const COLUMNS: &[InfoColumn] = &[
     INFO[0],
@@ -121,8 +123,7 @@ impl<V: Variant> Sampler for NoseHoover<V> {
     const ADVICE: Traits = V::ADVICE;
 
     fn configure(settings: &Settings, target: &Target) -> Result<SgnhtConfig, SettingError> {
-        let minibatch =
-            MinibatchSettings::read(settings, target, default_batch(V::ESTIMATOR, target));
+        let minibatch = MinibatchSettings::read_for(V::ESTIMATOR, settings, target)?;
         let noise = momentum::largest_noise(V::SPEC.id, V::ESTIMATOR, &minibatch, target)?;
         let thermostat = match settings.text("thermostat") {
             Some("scalar") => Thermostat::Scalar,
@@ -231,7 +232,7 @@ impl Variant for Plain {
         cite: "Ding, Fang, Babbush, Chen, Skeel, Neven, \"Bayesian sampling using stochastic gradient thermostats\", NIPS 2014, with \
                a thermostat per parameter (Chen, Ding, Carin 2015) and splitting (Leimkuhler, Shang 2016)",
         formula: "dz = r dt, dr = ĝ dt − ξ r dt + sqrt(2A) dW, dξ = (r² − 1) dt, mass matrix H",
-        fields: FIELDS,
+        fields: &const { fields(SCHEME) },
         info: COLUMNS,
         needs_mode: true,
         minibatch: true,
@@ -256,7 +257,7 @@ impl Variant for Centred {
         cite: "Ding, Fang, Babbush, Chen, Skeel, Neven, \"Bayesian sampling using stochastic gradient thermostats\", NIPS 2014, with \
                the control variates of Baker, Fearnhead, Fox, Nemeth, Statistics and Computing 29 (2019)",
         formula: "as sgnht, with ĝ = ∇log π(û) + difference of gradients at θ and û",
-        fields: FIELDS,
+        fields: &const { fields(CENTRED_SCHEME) },
         info: COLUMNS,
         needs_mode: true,
         minibatch: true,

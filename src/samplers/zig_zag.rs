@@ -15,7 +15,7 @@
 //! largest bound, so that one outlying row does not set the pace. With `curvature` the linear part, all there is in a normal
 //! posterior, needs no rows, and the excess of sign changes that subsampling adds, which slows mixing, all but goes.
 //!
-//! **Cost.** An event of the linear part D exponentials; a proposal one row and D² operations. Proposals per unit of
+//! **Cost.** An event of the linear part D exponentials; a proposal one row and D operations. Proposals per unit of
 //! time: some D² with first-order bounds, D³ N^{-1/2} with those of second order, and never more because of N.
 //! **Bias.** None. **Not for** posteriors far from normal: exact still, but bounds grow with the distance from the mode.
 

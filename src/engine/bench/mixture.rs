@@ -72,14 +72,17 @@ struct Entrant {
     draws: u64,
 }
 
+/// Most partitions kept of a chain: enough for a point partition, little memory for 100,000 units.
+const PARTITIONS: u64 = 10;
+
 /// What one chain found.
 pub(super) struct Found {
     /// Mean predictive density of each unit held out, logarithms.
     held_out: Vec<f64>,
     /// Number of clusters of each draw of the second half.
     pub clusters: Vec<f64>,
-    /// Labels of the last draw.
-    pub labels: Vec<u32>,
+    /// Partitions of draws of the second half, evenly spaced up to the last.
+    pub partitions: Vec<Vec<u32>>,
     /// Log density of each draw, and the seconds until then.
     pub trace: Vec<[f64; 2]>,
     /// Seconds of all draws.
@@ -301,7 +304,8 @@ pub(super) fn chain(
         },
     )?;
     let mut info = vec![0.0; entry.spec.info.len()];
-    let (mut held_out, mut clusters) = (Vec::new(), Vec::new());
+    let (mut held_out, mut clusters, mut partitions) = (Vec::new(), Vec::new(), Vec::new());
+    let stride = draws.div_ceil(2 * PARTITIONS);
     let mut trace = Vec::with_capacity(draws as usize);
     let mut params = model.params().iter();
     let density = params.position(|param| param.name == "log_density");
@@ -322,6 +326,9 @@ pub(super) fn chain(
             continue;
         }
         clusters.push(kernel.position()[0]);
+        if (draws - 1 - iter).is_multiple_of(stride) {
+            partitions.push(kernel.labels().to_vec());
+        }
         if held_out.is_empty() {
             held_out = vec![0.0; kernel.held_out().len()];
         }
@@ -333,7 +340,7 @@ pub(super) fn chain(
     Ok(Found {
         held_out: held_out.iter().map(|sum| (sum / count).ln()).collect(),
         clusters,
-        labels: kernel.labels().to_vec(),
+        partitions,
         trace,
         secs: begun.elapsed().as_secs_f64(),
     })
@@ -392,7 +399,8 @@ mod tests {
                 draws,
             };
             let found = chain(id, &settings(&entrant), &model, (1, 0), draws).unwrap();
-            assert_eq!(found.labels.len(), model.num_obs());
+            assert!((1..=PARTITIONS).contains(&(found.partitions.len() as u64)));
+            assert_eq!(found.partitions[0].len(), model.num_obs());
             (-found.held_out.iter().sum::<f64>() / visits).exp()
         };
         let exact = perplexity("dp-gibbs", None, 30);

@@ -184,7 +184,10 @@ fn agreement(entrant: &Entrant) -> [f64; 3] {
     [
         rhat(densities.iter().map(Vec::as_slice).collect()),
         rhat(all().map(|found| found.clusters.as_slice()).collect()),
-        mean(pairs.map(|(a, b)| variation_of_information(&a.labels, &b.labels))),
+        mean(pairs.filter_map(|(a, b)| {
+            let (a, b) = (a.partitions.last()?, b.partitions.last()?);
+            Some(variation_of_information(a, b))
+        })),
     ]
 }
 

@@ -28,12 +28,19 @@ const BLOCK_VARIANCE: f64 = 0.1;
 const MOST_BLOCKS: usize = 100;
 
 /// How far the differences of rows spread over the posterior.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Spread {
-    /// Mean of N² Var(d_i): the variance of the estimate from one row.
-    pub one_row: f64,
-    /// Mean and variance of Σ d_i over the posterior.
-    pub total: [f64; 2],
+    /// Points at which they were measured.
+    points: Vec<Differences>,
+}
+
+/// What differences do at one point.
+#[derive(Clone, Copy, Debug)]
+struct Differences {
+    /// Variance of the estimate of their sum from one row.
+    one_row: f64,
+    /// Their sum.
+    total: f64,
 }
 
 impl Spread {
@@ -52,8 +59,7 @@ impl Spread {
             rows: ROWS.min(model.num_obs()),
         };
         let mut point = vec![0.0; dim];
-        let (mut one_row, mut sums) = (0.0, Vec::with_capacity(POINTS));
-        for _ in 0..POINTS {
+        let mut measure = |_| {
             for u in &mut point {
                 *u = StandardNormal.sample(&mut rng);
             }
@@ -65,15 +71,23 @@ impl Spread {
             let count = range.len() as f64;
             rows.evaluate(range.clone(), &point, linear, scratch);
             let estimate = rows.estimate(range, model.num_obs());
-            one_row += estimate.variance * count / POINTS as f64;
-            sums.push(estimate.log + 0.5 * estimate.variance);
-        }
-        let mean = sums.iter().sum::<f64>() / POINTS as f64;
-        let squares: f64 = sums.iter().map(|sum| (sum - mean).powi(2)).sum();
+            Differences {
+                one_row: estimate.variance * count,
+                total: estimate.log + 0.5 * estimate.variance,
+            }
+        };
         Self {
-            one_row,
-            total: [mean, squares / (POINTS - 1) as f64],
+            points: (0..POINTS).map(&mut measure).collect(),
         }
+    }
+
+    fn mean(&self, f: impl Fn(&Differences) -> f64) -> f64 {
+        self.points.iter().map(f).sum::<f64>() / self.points.len() as f64
+    }
+
+    /// Variance of the estimate from one row, averaged over the posterior.
+    pub fn one_row(&self) -> f64 {
+        self.mean(|at| at.one_row)
     }
 
     /// Rows that [`Self::measure`] evaluates, each at a point and at the mode.
@@ -92,10 +106,10 @@ impl Spread {
     ) -> (Estimator, usize) {
         let rows = rows.unwrap_or_else(|| {
             // A number too large for the type is cut to its largest value.
-            let wanted = (self.one_row / variance).ceil() as usize;
+            let wanted = (self.one_row() / variance).ceil() as usize;
             wanted.max(LEAST_ROWS).min(num_obs.max(1))
         });
-        let blocks = blocks.unwrap_or_else(|| blocks_for(self.one_row / rows as f64));
+        let blocks = blocks.unwrap_or_else(|| blocks_for(self.one_row() / rows as f64));
         let blocks = blocks.clamp(1, rows);
         let rows = rows.next_multiple_of(blocks);
         (Estimator::Difference { rows }, blocks)
@@ -103,9 +117,11 @@ impl Spread {
 
     /// λ, a and G of the block-Poisson estimator with `batch` rows per minibatch.
     ///
-    /// With d̂ ~ N(d, v) in a minibatch, a = E d − λ makes the factors Y = (d̂ − a)/λ normal around 1 with variance
-    /// s² = v/λ². Then Var log|L̂| = λ E log²|Y| ≈ v/λ, and a Poisson(λ Φ(−1/s)) number of them is negative, so that
-    /// 2τ − 1 = exp(−2 λ Φ(−1/s)). λ is the smallest with the first at most `variance` and the second at least 0.99.
+    /// At a point with the sum d, d̂ ~ N(d, v) in a minibatch; with a = E d − λ, the mean over the posterior, the factors
+    /// Y = (d̂ − a)/λ are normal around 1 + (d − E d)/λ with variance v/λ². Then Var log|L̂| = λ E log²|Y| ≈ (v + (d − E d)²)/λ,
+    /// and a Poisson number of them with mean λ P(Y < 0) is negative, so that the sign is exp(−2 λ P(Y < 0)) on average. λ is
+    /// the smallest with the first at most `variance` and the second at least 0.99, both averaged over the posterior: a few
+    /// points far out, where v is large, decide about signs.
     pub fn block_poisson(
         &self,
         variance: f64,
@@ -115,11 +131,18 @@ impl Spread {
         num_obs: usize,
     ) -> (Estimator, usize) {
         let batch = batch.unwrap_or(POISSON_BATCH.min(num_obs)).max(1);
-        let [mean, spread] = self.total;
-        let noise = self.one_row / batch as f64 + spread;
+        let mean = self.mean(|at| at.total);
+        let minibatch = |at: &Differences| at.one_row / batch as f64;
+        let noise = self.mean(|at| minibatch(at) + (at.total - mean).powi(2));
+        let sign_loss = |factors: f64| {
+            self.mean(|at| {
+                let away = (factors + at.total - mean) / minibatch(at).sqrt();
+                1.0 - (-2.0 * factors * Normal::standard().cdf(-away)).exp()
+            })
+        };
         let factors = factors.unwrap_or_else(|| {
             let mut factors = (noise / variance).max(LEAST_FACTORS);
-            while 2.0 * factors * share_negative(noise.sqrt() / factors) > SIGN_LOSS {
+            while sign_loss(factors) > SIGN_LOSS {
                 factors *= 1.1;
             }
             factors.ceil() as usize
@@ -136,11 +159,6 @@ impl Spread {
     }
 }
 
-/// Φ(−1/s).
-fn share_negative(s: f64) -> f64 {
-    Normal::standard().cdf(-1.0 / s)
-}
-
 /// G such that replacing one of G blocks changes the log likelihood with variance [`BLOCK_VARIANCE`] at most.
 fn blocks_for(variance: f64) -> usize {
     ((2.0 * variance / BLOCK_VARIANCE).ceil() as usize).clamp(1, MOST_BLOCKS)
@@ -152,10 +170,16 @@ mod tests {
 
     #[test]
     fn rows_blocks_and_factors_follow_the_rules() {
-        let spread = Spread {
-            one_row: 3000.0,
-            total: [2.0, 0.0],
+        let everywhere = |one_row| Spread {
+            points: vec![
+                Differences {
+                    one_row,
+                    total: 2.0
+                };
+                POINTS
+            ],
         };
+        let spread = everywhere(3000.0);
         let (estimator, blocks) = spread.difference(1.0, None, None, 1_000_000);
         assert_eq!(
             (estimator, blocks),
@@ -178,6 +202,14 @@ mod tests {
         let (estimator, _) = spread.block_poisson(50.0, None, None, None, 1_000_000);
         assert!(
             matches!(estimator, Estimator::BlockPoisson { factors, .. } if factors > 34.0 && factors < 42.0)
+        );
+        // One point of 32 where minibatches vary 25 times as much: the signs there may not be lost either.
+        let mut uneven = everywhere(3000.0);
+        uneven.points[0].one_row = 75_000.0;
+        let (estimator, _) = uneven.block_poisson(50.0, None, None, None, 1_000_000);
+        assert!(
+            matches!(estimator, Estimator::BlockPoisson { factors, .. } if factors > 100.0 && factors < 200.0),
+            "{estimator:?}"
         );
     }
 }

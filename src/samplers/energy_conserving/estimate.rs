@@ -4,8 +4,12 @@
 //! variate of order two is q_i = ℓ_i(ẑ_i) + ℓ_i'(ẑ_i)(z_i − ẑ_i) + ½ ℓ_i''(ẑ_i)(z_i − ẑ_i)²; orders one and zero drop
 //! its last terms (002 (11)). Its sum over all rows is A'(u − û) − ½ (u − û)'C(u − û) up to the constant Σ ℓ_i(ẑ_i), which
 //! is left out everywhere. A row's difference d_i = ℓ_i − q_i has the gradient (ℓ_i'(z_i) − q_i'(z_i)) a_i.
+//!
+//! Rows are drawn with probabilities p_i ([`Anchor::difference_chances`]). Wherever differences of drawn rows appear below
+//! they are those of their rows times 1/(N p_i), so that each has the mean Σ d_i/N.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, Poisson};
@@ -13,7 +17,7 @@ use rand_distr::{Distribution as _, Poisson};
 use crate::base::linalg::{axpy, dot, matvec};
 use crate::base::rng::{ChainRng, Streams};
 use crate::models::{LinearRows, Model, Rows, Scratch};
-use crate::oracle::{Anchor, StepError};
+use crate::oracle::{AliasTable, Anchor, StepError};
 use crate::samplers::StateVisitor;
 use crate::samplers::hamiltonian::{LogDensity, Place};
 
@@ -36,13 +40,16 @@ pub struct Expansion {
     /// C: −∂² of the log likelihood at û, row-major D×D.
     pub curvature: Vec<f64>,
     order: usize,
+    /// Chances of rows; `None` where all are the same.
+    chances: Option<Arc<AliasTable>>,
     delta: Vec<f64>,
     product: Vec<f64>,
 }
 
 impl Expansion {
-    /// The expansion of `order` 0, 1 or 2 at the anchor, which knows gradient and curvature already.
-    pub fn new(order: usize, model: &dyn Model, anchor: &Anchor) -> Self {
+    /// The expansion of `order` 0, 1 or 2 at the anchor, which knows gradient and curvature already; rows are drawn by their
+    /// departures from it if `weighted`, and with equal chances else.
+    pub fn new(order: usize, weighted: bool, model: &dyn Model, anchor: &Anchor) -> Self {
         let dim = anchor.u.len();
         let mut prior = vec![0.0; dim * dim];
         model.add_neg_hessian_log_prior(&anchor.u, &mut prior);
@@ -53,12 +60,13 @@ impl Expansion {
             grad: anchor.grad_log_lik.clone(),
             curvature,
             order,
+            chances: (weighted.then(|| anchor.difference_chances(model, order))).flatten(),
             delta: vec![0.0; dim],
             product: vec![0.0; dim],
         }
     }
 
-    /// Expands at `u` instead: one pass for A, one for C; does not allocate.
+    /// Expands at `u` instead: one pass for A, one for C; does not allocate. Chances of rows stay.
     pub fn move_to(&mut self, model: &dyn Model, u: &[f64], scratch: &mut Scratch) {
         self.u.copy_from_slice(u);
         self.grad.fill(0.0);
@@ -85,14 +93,22 @@ impl Expansion {
         sum
     }
 
-    /// ẑ, ℓ, and ℓ' and ℓ'' as far as the order goes, of the rows `picks`.
+    /// A row.
+    fn draw(&self, num_obs: u32, rng: &mut ChainRng) -> u32 {
+        match &self.chances {
+            Some(chances) => chances.draw(rng),
+            None => rng.random_range(0..num_obs),
+        }
+    }
+
+    /// ẑ, ℓ, ℓ' and ℓ'' as far as the order goes, and 1/(N p_i) of the rows `picks`.
     fn anchor_terms(
         &self,
         linear: &dyn LinearRows,
         picks: &[u32],
         scratch: &mut Scratch,
         terms: &mut [[f64; 3]],
-        out: &mut [[f64; 4]],
+        out: &mut [[f64; 5]],
     ) {
         linear.row_terms(&self.u, Rows::Pick(picks), scratch, terms);
         for ((out, [z, value, slope]), &row) in out.iter_mut().zip(terms).zip(picks) {
@@ -106,6 +122,7 @@ impl Expansion {
                 *value,
                 if self.order > 0 { *slope } else { 0.0 },
                 second,
+                (self.chances.as_ref()).map_or(1.0, |chances| chances.weight(row)),
             ];
         }
     }
@@ -239,7 +256,7 @@ pub struct Subsample {
     blocks: Vec<u64>,
     picks: Vec<u32>,
     /// [`Expansion::anchor_terms`] of each.
-    anchor: Vec<[f64; 4]>,
+    anchor: Vec<[f64; 5]>,
     /// Rows proposed, which stand after those in use.
     fresh: usize,
     /// Working memory, per row: z, ℓ, ℓ' at the present point; d; ∂d/∂z; weights.
@@ -268,7 +285,7 @@ impl Subsample {
             estimator,
             blocks: vec![0; num_blocks],
             picks: vec![0; size],
-            anchor: vec![[0.0; 4]; size],
+            anchor: vec![[0.0; 5]; size],
             fresh: 0,
             terms: vec![[0.0; 3]; size],
             differences: vec![0.0; size],
@@ -330,7 +347,7 @@ impl Subsample {
         }
         let num_obs = model.num_obs() as u32;
         for pick in &mut self.picks[range.clone()] {
-            *pick = rng.random_range(0..num_obs);
+            *pick = expansion.draw(num_obs, rng);
         }
         self.expand(range, expansion, linear, scratch);
         true
@@ -378,7 +395,7 @@ impl Subsample {
         );
     }
 
-    /// Differences and their slopes at `u` of the rows in `range`.
+    /// Weighed differences and their slopes at `u` of the rows in `range`.
     pub fn evaluate(
         &mut self,
         range: Range<usize>,
@@ -389,11 +406,11 @@ impl Subsample {
         let picks = Rows::Pick(&self.picks[range.clone()]);
         linear.row_terms(u, picks, scratch, &mut self.terms[range.clone()]);
         for k in range {
-            let ([z, value, slope], [z_0, value_0, first, second]) =
-                (self.terms[k], self.anchor[k]);
+            let [z, value, slope] = self.terms[k];
+            let [z_0, value_0, first, second, weight] = self.anchor[k];
             let step = z - z_0;
-            self.differences[k] = value - value_0 - (first + 0.5 * second * step) * step;
-            self.slopes[k] = slope - first - second * step;
+            self.differences[k] = weight * (value - value_0 - (first + 0.5 * second * step) * step);
+            self.slopes[k] = weight * (slope - first - second * step);
         }
     }
 

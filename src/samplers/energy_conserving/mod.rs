@@ -17,6 +17,7 @@
 //! | setting | meaning | default |
 //! |---|---|---|
 //! | `order` | order of the expansions q_i: 0, 1 or 2; the signed variant always has 2 | 2 |
+//! | `scheme` | rows are drawn by their `differences` over N(û, H⁻¹) ([`crate::oracle::Anchor::difference_chances`]), or `iid` with equal chances as in the source's examples | `differences` |
 //! | `variance` | variance of the estimated log likelihood aimed at, averaged over N(û, H⁻¹) | 1 |
 //! | `batch` | rows of S (per minibatch for the signed variant) | from `variance`, see [`calibration`] |
 //! | `blocks` | G | the fewest with which a block is accepted about 87 times in 100, 100 (002) at most |
@@ -24,8 +25,9 @@
 //! | `step_size` | fixes ε | adapted |
 //!
 //! **Expansion point.** The mode. If the mean of the second quarter of warm-up lies more than half a posterior standard
-//! deviation per dimension away from it, expansions and metric move there at half of warm-up: two passes over all rows
-//! (002 moves it, too, but for want of a mode). Warm-ups of less than 200 iterations keep it.
+//! deviation of some coefficient away from it, expansions and metric move there at half of warm-up: two passes over all rows
+//! (002 moves it, too, but for want of a mode). Coefficients of rare levels ask for it: their posteriors are skewed, and
+//! differences in the long tail are large. Warm-ups of less than 200 iterations keep the mode.
 //!
 //! **Cost.** m rows per gradient, L + 1 of them per draw, and the rows of one block; besides that D² per gradient.
 //! **Not for** data whose one pass is cheap (then `nuts`), or posteriors far from normal: differences are then large.
@@ -41,7 +43,7 @@ use super::{
     ACCEPT, ENERGY, InfoColumn, LOG_LIK_VARIANCE, N_LEAPFROG, Phase, ROWS_SHARE, STEP_SIZE,
     Sampler, SamplerSpec, StateVisitor, Target, Tick,
 };
-use crate::base::linalg::{Cholesky, quadratic_form};
+use crate::base::linalg::Cholesky;
 use crate::base::rng::{ChainRng, Streams};
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};
 use crate::models::{LinearRows, Model, Scratch};
@@ -55,7 +57,7 @@ mod estimate;
 
 /// Trajectories are cut here: so many steps mean that ε collapsed.
 const MOST_STEPS: f64 = 1000.0;
-/// The expansion moves if the mean of draws is farther away than this, in posterior standard deviations per dimension:
+/// The expansion moves if the mean of draws is farther away than this in some coordinate, in posterior standard deviations:
 /// well beyond the error of a mean over a quarter of warm-up.
 const MOVED: f64 = 0.5;
 
@@ -85,6 +87,16 @@ pub(super) const ORDER: Field = Field {
     kind: Kind::Int { min: 0, max: 2 },
     default: Some(Default::Int(HIGHEST_ORDER as i64)),
     why: "the least noise, and its cost does not grow with the number of rows",
+};
+/// How rows are chosen.
+pub(super) const SCHEME: Field = Field {
+    key: "scheme",
+    label: "Choice of rows",
+    help: "differences: the farther a row departs from its expansion over the posterior, the likelier it is drawn and the \
+           less it weighs; iid: all rows have equal chances",
+    kind: Kind::Choice(&["differences", "iid"]),
+    default: Some(Default::Text("differences")),
+    why: "the least variance; where few rows carry the differences, as those of rare levels, equal chances miss them",
 };
 /// Variance aimed at.
 pub(super) const VARIANCE: Field = Field {
@@ -197,6 +209,8 @@ pub struct EnergyConserving<V>(PhantomData<fn() -> V>);
 #[derive(Clone, Debug)]
 pub struct Config {
     order: usize,
+    /// Whether rows are drawn by their differences.
+    weighted: bool,
     variance: f64,
     batch: Option<usize>,
     /// λ.
@@ -267,6 +281,7 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
         let count = |key| settings.int(key).map(|count| count as usize);
         Ok(Config {
             order: count("order").unwrap_or(HIGHEST_ORDER),
+            weighted: settings.text("scheme") != Some("iid"),
             variance: settings.real("variance").unwrap_or(DEFAULT_VARIANCE),
             batch: count("batch"),
             factors: count("factors"),
@@ -280,7 +295,13 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
     fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
         let auto = || Value::Text("auto".to_owned());
         let count = |count: Option<usize>| count.map_or_else(auto, |v| Value::Int(v as i64));
+        let scheme = if config.weighted {
+            "differences"
+        } else {
+            "iid"
+        };
         let mut values = vec![
+            ("scheme", Value::Text(scheme.to_owned())),
             ("variance", Value::Real(config.variance)),
             ("batch", count(config.batch)),
             ("blocks", count(config.blocks)),
@@ -312,7 +333,7 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
             return Err(indefinite(0));
         };
         let mut scratch = model.scratch();
-        let expansion = Expansion::new(config.order, model, anchor);
+        let expansion = Expansion::new(config.order, config.weighted, model, anchor);
         let spread = Spread::measure(&expansion, anchor, model, linear, &mut scratch);
         let (batch, blocks) = (config.batch, config.blocks);
         let (estimator, blocks) = if V::SIGNED {
@@ -542,12 +563,8 @@ fn adapt(
     let Some(anchor) = oracle.anchor() else {
         return Ok(());
     };
-    // `place.grad` is computed anew in each iteration; until then it is free.
-    let distance = &mut state.place.grad;
-    for ((distance, mean), centre) in distance.iter_mut().zip(&*mean).zip(&state.expansion.u) {
-        *distance = mean - centre;
-    }
-    if quadratic_form(&anchor.hessian, distance) <= MOVED * MOVED * dim as f64 {
+    let away = |j: usize| (mean[j] - state.expansion.u[j]).abs();
+    if (0..dim).all(|j| away(j) <= MOVED * anchor.covariance[j * dim + j].sqrt()) {
         return Ok(());
     }
     state.expansion.move_to(model, mean, &mut state.scratch);

@@ -7,14 +7,16 @@ use statrs::function::factorial::ln_factorial;
 use super::estimate::{Estimate, Estimator};
 use super::*;
 use crate::base::allocations::count_during;
+use crate::base::linalg::quadratic_form;
 use crate::base::rng::{Purpose, stream};
+use crate::estimators::{ModeControl, find_mode};
 use crate::models::Rows;
 use crate::oracle::Anchor;
 use crate::samplers::conformance::Checkpoint;
 use crate::samplers::hamiltonian::LogDensity as _;
 use crate::samplers::testing::{
     Chain, Run, Session, anchored_logistic, assert_weighted_moments, exact_oracle, mean,
-    weighted_estimate,
+    small_logistic, weighted_estimate,
 };
 
 const ACCEPT_AT: usize = 0;
@@ -22,6 +24,7 @@ const ACCEPT_ROWS_AT: usize = 1;
 const STEP_AT: usize = 2;
 const LEAPFROG_AT: usize = 3;
 const VARIANCE_AT: usize = 4;
+const ROWS_AT: usize = 5;
 const SIGN_AT: usize = 7;
 
 const BLOCK_POISSON: Estimator = Estimator::BlockPoisson {
@@ -129,7 +132,7 @@ fn parts(order: usize, estimator: Estimator, blocks: usize, seed: u64) -> Parts 
     let (model, anchor) = target();
     let linear = model.linear_rows().unwrap();
     let mut scratch = model.scratch();
-    let expansion = Expansion::new(order, model.as_ref(), anchor);
+    let expansion = Expansion::new(order, false, model.as_ref(), anchor);
     let subsample = Subsample::draw(
         estimator,
         blocks,
@@ -229,14 +232,135 @@ fn higher_orders_leave_less_noise() {
     let (model, anchor) = target();
     let one_row = [0, 1, 2].map(|order| {
         let mut scratch = model.scratch();
-        let expansion = Expansion::new(order, model.as_ref(), anchor);
+        let expansion = Expansion::new(order, false, model.as_ref(), anchor);
         let linear = model.linear_rows().unwrap();
-        Spread::measure(&expansion, anchor, model.as_ref(), linear, &mut scratch).one_row
+        Spread::measure(&expansion, anchor, model.as_ref(), linear, &mut scratch).one_row()
     });
     assert!(
         one_row[0] > 10.0 * one_row[1] && one_row[1] > 3.0 * one_row[2],
         "{one_row:?}"
     );
+}
+
+/// 2,000 rows of which six have a level of their own: they alone tell of its coefficient, and not much.
+fn rare_level() -> (Arc<dyn Model>, Arc<Anchor>) {
+    let x: Vec<f64> = (0..2000).map(|i| f64::from(u8::from(i < 6))).collect();
+    let y: Vec<f64> = (0..2000)
+        .map(|i| f64::from(u8::from(i % 3 == 0 || i == 1)))
+        .collect();
+    let model = small_logistic(&x, &y, 2.5);
+    let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
+    (model, Arc::new(mode.anchor))
+}
+
+#[test]
+fn chances_of_rows_are_root_mean_squares_of_their_differences() {
+    let (model, anchor) = rare_level();
+    let linear = model.linear_rows().unwrap();
+    for order in 0..=2 {
+        let table = anchor.difference_chances(model.as_ref(), order).unwrap();
+        // E d² over z ~ N(ẑ, a'H⁻¹a) by the trapezoidal rule.
+        let root_mean_square = |row: usize| {
+            let a = linear.covariates(row);
+            let sd = quadratic_form(&anchor.covariance, a).sqrt();
+            let z = linear.predictor(row, &anchor.u);
+            let mut terms = linear.derivatives(row, z);
+            terms[order + 1..].fill(0.0);
+            let [value, first, second] = terms;
+            let nodes = (-800..=800).map(|k| f64::from(k) / 100.0);
+            let square = nodes.map(|x| {
+                let step = sd * x;
+                let d = linear.derivatives(row, z + step)[0]
+                    - value
+                    - (first + 0.5 * second * step) * step;
+                d * d * (-0.5 * x * x).exp() / (100.0 * (2.0 * std::f64::consts::PI).sqrt())
+            });
+            square.sum::<f64>().sqrt()
+        };
+        let masses: Vec<f64> = (0..2000).map(root_mean_square).collect();
+        let total: f64 = masses.iter().sum();
+        for row in [0, 1, 5, 6, 7, 1999] {
+            let expected = 0.99 * masses[row] / total + 0.01 / 2000.0;
+            let found = 1.0 / (2000.0 * table.weight(row as u32));
+            assert!(
+                (found / expected - 1.0).abs() < 0.01,
+                "order {order}, row {row}: {found} {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn unequal_chances_leave_sums_as_they_are_and_their_variance_small() {
+    let (model, anchor) = rare_level();
+    let linear = model.linear_rows().unwrap();
+    let mut scratch = model.scratch();
+    let u = [anchor.u[0] + 0.05, anchor.u[1] - 1.2];
+    for order in 0..=2 {
+        let table = anchor.difference_chances(model.as_ref(), order).unwrap();
+        // Mean and variance of N times a weighed difference over the choice of its row.
+        let mut moments = |weighted: bool| {
+            let expansion = Expansion::new(order, weighted, model.as_ref(), &anchor);
+            let mut rng = stream(1, 0, Purpose::Batch);
+            let estimator = Estimator::Difference { rows: 1 };
+            let mut rows = Subsample::draw(
+                estimator,
+                1,
+                &expansion,
+                model.as_ref(),
+                linear,
+                &mut scratch,
+                &mut rng,
+            );
+            let (mut mean, mut square) = (0.0, 0.0);
+            for row in 0..2000 {
+                rows.set_rows(&[row]);
+                rows.expand(0..1, &expansion, linear, &mut scratch);
+                rows.evaluate(0..1, &u, linear, &mut scratch);
+                let estimate = rows.estimate(0..1, 2000).log;
+                let chance = if weighted {
+                    1.0 / (2000.0 * table.weight(row))
+                } else {
+                    1.0 / 2000.0
+                };
+                mean += chance * estimate;
+                square += chance * estimate * estimate;
+            }
+            (mean, square - mean * mean)
+        };
+        let (plain, plain_variance) = moments(false);
+        let (weighted, variance) = moments(true);
+        assert!(
+            (weighted / plain - 1.0).abs() < 1e-9,
+            "order {order}: {weighted} {plain}"
+        );
+        // With order zero differences are signed and of all rows: unequal chances gain less.
+        let gain = [1.5, 10.0, 100.0][order];
+        assert!(
+            gain * variance < plain_variance,
+            "order {order}: {variance} {plain_variance}"
+        );
+    }
+}
+
+/// Few rows carry the differences: rows with equal chances would need hundreds of factors, and thousands of rows.
+#[test]
+fn rare_levels_need_few_rows_where_they_are_drawn_often() {
+    let (model, anchor) = rare_level();
+    let oracle = || exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor)));
+    let share = |id, scheme: &str| {
+        let run = Run::new(id)
+            .set("scheme", Value::Text(scheme.to_owned()))
+            .set("variance", Value::Real(1e-3));
+        mean(&run.go(oracle(), 20, 20).info(ROWS_AT))
+    };
+    for id in ["hmc-ecs", "nuts-ecs", "hmc-ecs-signed"] {
+        let (iid, differences) = (share(id, "iid"), share(id, "differences"));
+        assert!(4.0 * differences < iid, "{id}: {differences} {iid}");
+    }
+    let chain = Run::new("hmc-ecs-signed").go(oracle(), 300, 2000);
+    let signs = mean(&chain.info(SIGN_AT));
+    assert!(signs > 0.97, "{signs}");
 }
 
 #[test]
@@ -423,7 +547,10 @@ fn default_settings_find_the_moments_of_a_skewed_posterior() {
 fn signs_make_exact_what_noise_would_bias() {
     // So few rows that their noise matters: the perturbed posterior is off by many standard errors, and what the signed
     // sampler visits has negative signs, but its averages are right.
-    let few = |id| Run::new(id).set("batch", Value::Int(2));
+    let few = |id| {
+        let run = Run::new(id).set("batch", Value::Int(2));
+        run.set("scheme", Value::Text("iid".to_owned()))
+    };
     let perturbed = chains(&few("hmc-ecs").set("blocks", Value::Int(1)), 3000);
     let off = worst_unweighted(&perturbed);
     assert!(off > 12.0, "{off}");

@@ -11,7 +11,7 @@ use crate::oracle::{Anchor, Scheme};
 use crate::samplers::Phase;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
 use crate::samplers::langevin::step_for_excess;
-use crate::samplers::testing::small_logistic;
+use crate::samplers::testing::{anchored_logistic, small_logistic};
 
 fn anchored(model: &Arc<GaussianRows>) -> Arc<Anchor> {
     Arc::new(Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap())
@@ -422,6 +422,50 @@ fn heavy_rows_are_drawn_more_often_and_noise_falls() {
     );
 }
 
+/// The noise matrix that samplers with momentum and Fisher scoring correct for is that of their gradients, whatever the chances.
+#[test]
+fn noise_of_centred_gradients_is_known_for_each_scheme() {
+    let (model, anchor) = heavy_tailed();
+    let (batch, draws) = (20, 20_000);
+    for scheme in [Scheme::Iid, Scheme::Lipschitz] {
+        let mut oracle = Oracle::new(
+            Arc::clone(&model),
+            Some(Arc::clone(&anchor)),
+            false,
+            Arc::default(),
+        );
+        oracle.set_estimator(Estimator::ControlVariate, batch, scheme);
+        let mut streams = Streams::new(5, 0);
+        let (mut exact, mut grad) = ([0.0; 2], [0.0; 2]);
+        let mut covariance = [0.0; 4];
+        // The points û ± sqrt(D) L⁻ᵀ e_j over which the matrix is an average.
+        for (j, sign) in [(0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0)] {
+            let mut u = vec![0.0; 2];
+            u[j] = sign * f64::sqrt(2.0);
+            anchor.factor.solve_lower_transpose(&mut u);
+            axpy(1.0, &anchor.u, &mut u);
+            oracle.exact(&u, &mut exact).unwrap();
+            for _ in 0..draws {
+                oracle.grad(&u, &mut streams.batch, &mut grad);
+                let mut error = [grad[0] - exact[0], grad[1] - exact[1]];
+                anchor.factor.solve_lower(&mut error);
+                for (k, entry) in covariance.iter_mut().enumerate() {
+                    *entry += error[k / 2] * error[k % 2] / f64::from(4 * draws);
+                }
+            }
+        }
+        let expected = anchor.centred_noise(scheme);
+        let scale = expected[0].max(expected[3]) / batch as f64;
+        for (found, expected) in covariance.iter().zip(expected) {
+            let expected = expected / batch as f64;
+            assert!(
+                (found - expected).abs() < 0.05 * scale,
+                "{scheme:?}: {covariance:?} {expected}"
+            );
+        }
+    }
+}
+
 /// The default step reckons with the smaller noise, and models without Lipschitz constants refuse the word.
 #[test]
 fn unequal_chances_give_longer_steps_or_are_refused() {
@@ -432,6 +476,19 @@ fn unequal_chances_give_longer_steps_or_are_refused() {
         SgldCv::configure(&given, &target).unwrap().step_size
     };
     assert!(step("lipschitz") > 1.2 * step("iid"));
+    let scheme = |target: &Target| {
+        let config = SgldCv::configure(&Settings::default(), target).unwrap();
+        config.minibatch.scheme
+    };
+    assert_eq!(scheme(&target), Scheme::Lipschitz);
+    for id in ["osgfs-cv", "sghmc-cv", "sgnht-cv"] {
+        let entry = crate::samplers::find(id).unwrap();
+        let resolved = (entry.resolve)(&Settings::default(), &target).unwrap();
+        assert!(resolved.contains(&("scheme", text("lipschitz"))), "{id}");
+    }
+    let (model, anchor) = anchored_logistic();
+    let calm = Target::new(model.as_ref(), Some(&anchor));
+    assert_eq!(scheme(&calm), Scheme::Iid);
     let given = settings(&[("scheme", text("lipschitz"))]);
     let gaussian = Arc::new(GaussianRows::simulated(100, 2, 39));
     let target = Target::new(gaussian.as_ref(), Some(&anchored(&gaussian)));

@@ -8,7 +8,7 @@ use eframe::egui::{
     Color32, Galley, Painter, Pos2, Rect, Response, Shape, Stroke, StrokeKind, Ui, pos2, vec2,
 };
 
-use super::number::MINUS;
+use super::number::{MINUS, NARROW};
 use crate::ui::theme::{Palette, Text, chain_dash, tokens};
 
 /// `text` on one line, cut with an ellipsis at `max_width`.
@@ -27,7 +27,8 @@ pub fn line(ui: &Ui, text: &str, role: Text, color: Color32, max_width: f32) -> 
 
 /// `text` over as many lines as `max_width` needs; backticks as in [`line()`].
 pub fn paragraph(ui: &Ui, text: &str, role: Text, color: Color32, max_width: f32) -> Arc<Galley> {
-    let mut job = job(text, role, color);
+    // Lines are broken at every space but this one, also within numbers.
+    let mut job = job(&text.replace(NARROW, "\u{a0}"), role, color);
     job.wrap.max_width = max_width;
     ui.painter().layout_job(job)
 }

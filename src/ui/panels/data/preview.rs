@@ -22,7 +22,7 @@ const HEAD_HEIGHT: f32 = 116.0;
 /// Size of a column's picture.
 const PICTURE_HEIGHT: f32 = 34.0;
 /// Widths of a column at first: all fit if they can. Then the least it can be made.
-const COLUMN_WIDTHS: std::ops::RangeInclusive<f32> = 104.0..=176.0;
+const COLUMN_WIDTHS: std::ops::RangeInclusive<f32> = 96.0..=176.0;
 const MIN_WIDTH: f32 = 64.0;
 /// Characters of a cell that are laid out: more never fit.
 const MAX_CHARS: usize = 200;
@@ -41,7 +41,15 @@ pub fn preview_ui(ui: &mut Ui, data: &DataState, out: &mut Outbox) {
     let wanted: Vec<f32> = table
         .columns()
         .iter()
-        .map(|info| name_width(ui, info.name.chars().count()) + beside)
+        .enumerate()
+        .map(|(col, info)| {
+            let name = name_width(ui, info.name.chars().count()) + beside;
+            let profile = data.profiles.as_ref().and_then(|all| all.get(col));
+            let kind = columns::kind_word(info, profile);
+            let kind = paint::line(ui, &kind, Text::Number, p.text_primary, f32::INFINITY);
+            // The chip of the kind: its insets, its caret and the insets of the head.
+            name.max(kind.size().x + 4.0 * t.space.x2 + t.space.x1 + t.icon.small + 2.0)
+        })
         .collect();
     let columns = widths(&wanted, frame.width() - 2.0 - numbers);
     let width = (numbers + columns.iter().sum::<f32>() + 2.0).min(frame.width());
@@ -345,11 +353,11 @@ mod tests {
     #[test]
     fn names_are_whole_where_there_is_room_for_them() {
         // Room for all: the rest is shared.
-        assert_eq!(widths(&[60.0, 134.0], 300.0), [135.0, 165.0]);
+        assert_eq!(widths(&[60.0, 134.0], 300.0), [131.0, 169.0]);
         assert_eq!(widths(&[60.0, 134.0], 900.0), [176.0, 176.0]);
         // Not for all: the long ones share what the short ones leave.
-        assert_eq!(widths(&[60.0, 144.0, 144.0], 352.0), [104.0, 124.0, 124.0]);
+        assert_eq!(widths(&[60.0, 136.0, 136.0], 328.0), [96.0, 116.0, 116.0]);
         // The table scrolls: nothing is cut.
-        assert_eq!(widths(&[60.0, 144.0, 400.0], 200.0), [104.0, 144.0, 264.0]);
+        assert_eq!(widths(&[60.0, 144.0, 400.0], 200.0), [96.0, 144.0, 264.0]);
     }
 }

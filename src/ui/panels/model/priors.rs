@@ -1,6 +1,9 @@
 //! The table of priors: shape, text, where it comes from; and the scale that they and the report are on.
 
-use eframe::egui::{Align, Frame, Layout, Margin, Rect, Sense, Ui, UiBuilder, pos2, vec2};
+use eframe::egui::text::TextWrapping;
+use eframe::egui::{
+    Align, Frame, Layout, Margin, Rect, Role, Sense, Ui, UiBuilder, WidgetInfo, pos2, vec2,
+};
 
 use crate::app::{AppState, Command, Depth, Document, ModelCheck};
 use crate::data::response::ResponseUse;
@@ -233,7 +236,10 @@ fn classes_ui(
                     if word.size().x + CURVE_WIDTH > ui.available_size_before_wrap().x {
                         ui.end_row();
                     }
-                    ui.label(Text::Number.rich(name, p.text_secondary));
+                    let size = vec2(word.size().x, t.size.chip);
+                    let (place, label) = ui.allocate_exact_size(size, Sense::hover());
+                    label.widget_info(|| WidgetInfo::labeled(Role::Label, true, name));
+                    paint::left_center(ui.painter(), place.left(), place.center().y, word);
                     let set = document.recipe.priors.get(key);
                     let text = set.map_or("default", String::as_str);
                     prior_ui(
@@ -365,9 +371,21 @@ fn row_ui(
         let (text, width) = (param.prior_source.as_str(), at.end - at.because);
         let short = !paint::line(ui, text, Text::Number, p.text_secondary, width).elided;
         let role = if short { Text::Number } else { Text::Caption };
-        let galley = paint::paragraph(ui, text, role, p.text_secondary, width);
-        ui.add(eframe::egui::Label::new(galley))
-            .on_hover_text(&param.meaning);
+        let mut job = paint::job(text, role, p.text_secondary);
+        job.wrap = TextWrapping {
+            max_width: width,
+            max_rows: 2,
+            ..TextWrapping::default()
+        };
+        let galley = ui.painter().layout_job(job);
+        let about = match galley.elided {
+            true => format!("{}\n{}", paint::words(text), param.meaning),
+            false => param.meaning.clone(),
+        };
+        let (place, response) = ui.allocate_exact_size(vec2(width, line.height()), Sense::hover());
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, paint::words(text)));
+        paint::left_center(ui.painter(), place.left(), place.center().y, galley);
+        response.on_hover_text(about);
     });
 }
 

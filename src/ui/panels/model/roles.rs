@@ -246,6 +246,7 @@ fn predictors_ui(ui: &mut Ui, cx: &mut Context<'_>) {
     let roles = &cx.document.roles;
     if roles.predictors.is_empty() && roles.interactions.is_empty() {
         let text = match cx.document.roles.response_use {
+            _ if !roles.groups.is_empty() => "None beside the effects of groups",
             ResponseUse::Number => "None: the mean is the same in all rows",
             ResponseUse::Count => "None: the expected count is the same in all rows",
             ResponseUse::Absent => "Choose the columns that take part",

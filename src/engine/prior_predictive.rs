@@ -38,8 +38,10 @@ const SHARE_CELLS: usize = 20;
 const MOST_LEVELS: usize = 50;
 /// A chance closer than this to 0 or 1 is as good as certain.
 const CERTAIN: f64 = 0.01;
-/// An interval of outcomes so many times as wide as the data is absurd.
+/// Counts expected to be so many times as large as those of the data are absurd.
 const ABSURD: f64 = 100.0;
+/// So are numbers of which this share lies outside of the data: their spread is then fifty times that of the data.
+const NEARLY_ALL: f64 = 0.95;
 
 /// Heights over equal cells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -558,7 +560,7 @@ fn numbers(name: &str, simulated: &[f64], sorted: &[f64], counts: bool) -> Expec
     let wide = if counts {
         quantiles[4] > ABSURD * (most + 1.0)
     } else {
-        quantiles[4] - quantiles[0] > ABSURD * (most - least)
+        outside > NEARLY_ALL
     };
     let plausibility = if !within(quantile(sorted, 0.5), &outcomes) {
         Plausibility::UnlikeTheData

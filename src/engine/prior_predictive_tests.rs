@@ -123,6 +123,8 @@ fn outcomes_of_a_normal_mean_are_normal() {
 fn priors_that_miss_the_data_or_say_everything_are_found_out() {
     let off = first("linear", &["priors.intercept=normal(1000, 1)"]);
     assert_eq!(off.plausibility, Plausibility::UnlikeTheData);
+    let vague = first("linear", &["priors.intercept=normal(0, 1000)"]);
+    assert_eq!(vague.plausibility, Plausibility::VeryWide);
     // Counts beyond what a number holds are counted, not lost.
     let huge = first("poisson", &["priors.intercept=normal(0, 100)"]);
     assert_eq!(huge.plausibility, Plausibility::VeryWide);

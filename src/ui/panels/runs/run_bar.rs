@@ -276,19 +276,6 @@ fn buttons_ui(
         {
             out.send(Command::Stop(id));
         }
-        if !simple && entry.is_warming_up() {
-            let end = ui.add_enabled(
-                !stopping,
-                button("End warm-up", icons::CARET_DOUBLE_RIGHT, narrow),
-            );
-            if end
-                .on_hover_text("All chains stop adapting now, keep what they have learnt, and draw; the recipe records when")
-                .on_disabled_hover_text("The run is ending")
-                .clicked()
-            {
-                out.send(Command::Freeze(id));
-            }
-        }
         if !simple {
             let (label, icon, command) = if view.state == RunState::Paused {
                 ("Resume", icons::PLAY, Command::Resume(id))
@@ -302,6 +289,20 @@ fn buttons_ui(
                 .clicked()
             {
                 out.send(command);
+            }
+        }
+        // Outermost, so that no other button moves under the pointer when warm-up ends.
+        if !simple && entry.is_warming_up() {
+            let end = ui.add_enabled(
+                !stopping,
+                button("End warm-up", icons::CARET_DOUBLE_RIGHT, narrow),
+            );
+            if end
+                .on_hover_text("All chains stop adapting now, keep what they have learnt, and draw; the recipe records when")
+                .on_disabled_hover_text("The run is ending")
+                .clicked()
+            {
+                out.send(Command::Freeze(id));
             }
         }
     }

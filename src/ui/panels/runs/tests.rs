@@ -312,6 +312,9 @@ fn the_warm_up_is_ended_by_a_button() {
     }));
     session.send(Command::StartRun);
     let mut harness = page(session);
+    // It stands outermost: nothing moves under the pointer when it goes.
+    let place = |label| harness.get_by_label(label).rect();
+    assert!(place("End warm-up").right() <= place("Pause").left());
     harness.get_by_label("End warm-up").click();
     let begun = Instant::now();
     let ended = |harness: &Harness<'_, Shown<RunsView>>| {

@@ -244,8 +244,11 @@ fn paint_axes(
     painter.hline(frame.x_range(), bottom, axis);
     let label = |text: &str| paint::line(ui, text, Text::Caption, p.text_secondary, f32::INFINITY);
     for (value, text) in y_ticks(transform, axes.y_axis, y_target) {
-        let y = transform.position_from_point_y(value);
-        paint::right_center(painter, frame.left() - 7.0, y, label(&text));
+        let text = label(&text);
+        // The uppermost stays below the edge of the plot, over which a heading may stand.
+        let highest = frame.top() + 0.5 * text.size().y;
+        let y = transform.position_from_point_y(value).max(highest);
+        paint::right_center(painter, frame.left() - 7.0, y, text);
     }
     if !axes.x_labels {
         return;

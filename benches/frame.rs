@@ -9,7 +9,15 @@ use egui_kittest::Harness;
 use ergodic::app::Command;
 use ergodic::ui::App;
 
-const DRAWS: u64 = 100_000;
+mod support;
+
+/// Draws per chain.
+fn draws() -> u64 {
+    match support::is_test() {
+        true => 500,
+        false => 100_000,
+    }
+}
 
 fn main() {
     divan::main();
@@ -56,7 +64,7 @@ fn window() -> Harness<'static, Option<App>> {
         .recipe
         .run
         .clone();
-    run.draws = DRAWS;
+    run.draws = draws();
     app.send(Command::SetRun(run));
     app.send(Command::StartRun);
     step_until(&mut harness, |app| {

@@ -10,7 +10,15 @@ use ergodic::data::sniff::ImportOptions;
 use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
-const ROWS: usize = 1_000_000;
+mod support;
+
+/// Rows of the file.
+fn rows() -> usize {
+    match support::is_test() {
+        true => 1000,
+        false => 1_000_000,
+    }
+}
 
 fn main() {
     divan::main();
@@ -18,11 +26,12 @@ fn main() {
 
 /// One group column and nine of numbers, about 120 MB; made once per run.
 fn file() -> PathBuf {
-    let path = std::env::temp_dir().join("ergodic-bench-1e6x10.csv");
+    let rows = rows();
+    let path = std::env::temp_dir().join(format!("ergodic-bench-{rows}x10.csv"));
     if !path.exists() {
         let mut rng = stream(1, 0, Purpose::Data);
         let mut text = String::from("group,a,b,c,d,e,f,g,h,i\n");
-        for _ in 0..ROWS {
+        for _ in 0..rows {
             write!(text, "g{}", rng.random_range(0..50_u32)).expect("a string takes everything");
             for _ in 0..9 {
                 let value: f64 = rng.sample(StandardNormal);

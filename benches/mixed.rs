@@ -10,6 +10,8 @@ use ergodic::estimators::mixed::{
     Criterion, Family, Method, MixedControl, MixedData, RandomTerm, fit_gaussian, fit_generalised,
 };
 
+mod support;
+
 fn main() {
     divan::main();
 }
@@ -37,9 +39,10 @@ fn normal(counter: &mut u64) -> f64 {
 
 /// y = 1 + 0.5 x₁ + … + b_g (+ slope_g x₁) + e, five predictors; `crossed` adds 500 further groups.
 fn data(slopes: bool, crossed: bool, counts: bool) -> MixedData {
+    let is_test = support::is_test();
     let (n, groups) = (
-        size("ERGODIC_BENCH_ROWS", 1_000_000),
-        size("ERGODIC_BENCH_GROUPS", 10_000),
+        size("ERGODIC_BENCH_ROWS", if is_test { 5000 } else { 1_000_000 }),
+        size("ERGODIC_BENCH_GROUPS", if is_test { 50 } else { 10_000 }),
     );
     let mut counter = 1;
     let p = 6;

@@ -8,15 +8,22 @@ use std::sync::Arc;
 
 use ergodic::data::samples;
 use ergodic::engine::{Job, PrepareControl, Recipe, Run};
+use ergodic::models::DefaultPriors;
+
+mod support;
 
 #[expect(
     clippy::print_stdout,
     reason = "a benchmark reports on standard output"
 )]
 fn main() {
-    const ID: &str = "synthetic-100000x10";
-    let formula = samples::formula(ID).expect("the shape is sound");
-    let mut recipe = Recipe::new(&format!("{}{ID}", samples::PREFIX), "logistic", &formula);
+    let (id, rows) = match support::is_test() {
+        true => ("synthetic-2000x3", 2000.0),
+        false => ("synthetic-100000x10", 100_000.0),
+    };
+    let formula = samples::formula(id).expect("the shape is sound");
+    let mut recipe = Recipe::new(&format!("{}{id}", samples::PREFIX), "logistic", &formula);
+    recipe.set_default_priors(DefaultPriors::Papers);
     for sampler in ["nuts", "sgld-cv", "osgfs-cv"] {
         sampler.clone_into(&mut recipe.sampler.id);
         let job = Job::prepare(&recipe, Path::new(""), None, &PrepareControl::default())
@@ -39,7 +46,7 @@ fn main() {
             "{sampler}: {:.2} s with warm-up, min bulk ESS {least:.0}, {:.1} per second, R-hat {rhat:.4}, {:.1} passes over the data per effective draw",
             view.elapsed_secs,
             least / view.elapsed_secs,
-            grads as f64 / 100_000.0 / least,
+            grads as f64 / rows / least,
         );
         for row in &report.summary {
             println!(

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use ergodic::engine::recipe::Scale;
 use ergodic::engine::{Job, PrepareControl, Recipe, Run};
+use ergodic::models::DefaultPriors;
 use ergodic::samplers::REGISTRY;
 
 #[expect(
@@ -34,6 +35,7 @@ fn main() {
         let mut recipe = Recipe::new(&data, "logistic", "skin ~ B + G + R");
         entry.spec.id.clone_into(&mut recipe.sampler.id);
         recipe.report.scale = Scale::Standardised;
+        recipe.set_default_priors(DefaultPriors::Papers);
         let control = PrepareControl::default();
         let job =
             Job::prepare(&recipe, Path::new(""), None, &control).expect("the recipe is sound");

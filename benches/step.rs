@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use ergodic::base::rng::Streams;
-use ergodic::base::settings::{Settings, Value};
+use ergodic::base::settings::{Kind, Settings, Value};
 use ergodic::data::design::Design;
 use ergodic::data::response::{ResponseInfo, ResponseKind};
 use ergodic::estimators::{ModeControl, find_mode};
@@ -65,6 +65,7 @@ impl Case {
             groups: Vec::new(),
             group_terms: Vec::new(),
             columns: Vec::new(),
+            left_out: Vec::new(),
             transforms: Vec::new(),
             standardize: true,
             fixed_units: None,
@@ -130,6 +131,9 @@ fn large() -> Option<&'static Case> {
     .as_ref()
 }
 
+/// Choices of rows that are compared.
+const SCHEMES: [&str; 3] = ["iid", "blocks", "differences"];
+
 /// Sampler, rows per step, choice of rows.
 type Step = (&'static str, i64, &'static str);
 
@@ -142,10 +146,13 @@ fn steps() -> Vec<Step> {
         if !has("batch") || (entry.suits)(model).is_err() {
             continue;
         }
-        let schemes: &[&str] = if has("scheme") {
-            &["iid", "blocks"]
-        } else {
-            &["own"]
+        let scheme = entry.spec.fields.iter().find(|field| field.key == "scheme");
+        let schemes: Vec<&str> = match scheme.map(|field| field.kind) {
+            // Not every sampler has every scheme.
+            Some(Kind::Choice(words)) => (words.iter().copied())
+                .filter(|word| SCHEMES.contains(word))
+                .collect(),
+            _ => vec!["own"],
         };
         for batch in [100, 1000, 10_000] {
             all.extend(schemes.iter().map(|scheme| (entry.spec.id, batch, *scheme)));

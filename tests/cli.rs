@@ -617,17 +617,38 @@ fn a_disk_that_fills_up_while_draws_are_written_is_one_sentence() {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    assert_not_saved(
-        &output,
-        &["could not be written", "draws.csv", "same recipe"],
-    );
-    // The summary was printed all the same, and the recipe is there.
+    assert_not_saved(&output, &["could not be written", "draws.csv", "resume"]);
+    // The summary was printed all the same; no half file stays, and there is nowhere a rescue without draws.
     assert!(String::from_utf8_lossy(&output.stdout).contains("b[age]"));
-    let left: Vec<_> = fs::read_dir(folder.path().join("run"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name())
-        .collect();
-    assert_eq!(left, ["recipe.toml"]);
+    let names = |folder: &Path| -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.collect()
+    };
+    assert_eq!(names(folder.path()), ["run"]);
+    let left = names(&folder.path().join("run"));
+    assert!(left.iter().any(|name| name == "recipe.toml"), "{left:?}");
+    assert!(!left.iter().any(|name| name.ends_with(".part")), "{left:?}");
+    // With room the run goes on from what is there, to the same draws.
+    let more = ergodic(folder.path(), &["resume", "run"]);
+    assert_eq!(more.status.code(), Some(0), "{}", stderr(&more));
+    let whole = ergodic(
+        folder.path(),
+        &[
+            "fit",
+            "--data",
+            "sample:churn",
+            "--formula",
+            FORMULA,
+            "--out",
+            "whole",
+            "--draws",
+            "1000",
+        ],
+    );
+    assert_eq!(whole.status.code(), Some(0), "{}", stderr(&whole));
+    let read = |run: &str| fs::read(folder.path().join(run).join("draws.csv")).unwrap();
+    assert!(read("run") == read("whole"));
 }
 
 #[test]
@@ -918,7 +939,7 @@ fn approximate_samplers_are_not_certified_until_checked() {
         &[&args[..], &["--check-bias"]].concat(),
     );
     assert!(
-        stderr(&checked).contains("bias check: worst is"),
+        stderr(&checked).contains("bias check: means and sds were compared, the worst is"),
         "{}",
         stderr(&checked)
     );
@@ -1358,13 +1379,28 @@ fn priors_are_listed_and_shown_in_outcomes() {
     let text = String::from_utf8_lossy(&output.stdout);
     for words in [
         "b[Intercept]",
-        "normal(0, 10)",
+        "normal(0, 2.5)",
         "default, per standard deviation",
         "from 400 draws of the prior",
-        "Very wide: The prior expects between",
+        "Plausible: With all predictors but one at their average, the prior expects between",
     ] {
         assert!(text.contains(words), "`{words}` is not in: {text}");
     }
+    let papers = [&args[..], &["--set", "priors.default=papers"]].concat();
+    let output = ergodic(folder.path(), &papers);
+    let text = String::from_utf8_lossy(&output.stdout);
+    for words in [
+        "normal(0, 10)",
+        "the papers' default, per standard deviation",
+        "Very wide: With all predictors but one at their average, the prior expects between",
+    ] {
+        assert!(text.contains(words), "`{words}` is not in: {text}");
+    }
+    let unknown = [&args[..], &["--set", "priors.default=vague"]].concat();
+    assert_refused(
+        &ergodic(folder.path(), &unknown),
+        &["`priors.default` takes one of cautious, weakly-informative, papers, not `vague`"],
+    );
     let narrow = [
         "--set",
         "priors.b=normal(0, 0.3)",
@@ -1415,6 +1451,70 @@ fn the_influence_of_the_prior_is_summarised() {
     assert_refused(&ergodic(folder.path(), &files), &["needs one run folder"]);
 }
 
+/// Without a formula the outcome is guessed by name, then by place, as the window does, and all of it is said.
+#[test]
+fn a_first_model_is_guessed_and_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = String::from("id,log_radon,floor,county,Diet\n");
+    for i in 0..60 {
+        let radon = 0.5 + ((i * 37) % 11) as f64;
+        text.push_str(&format!(
+            "{i},{radon},{},c{},{}\n",
+            i * 7 % 3 % 2,
+            i % 10,
+            i * 7 % 4 + 1
+        ));
+    }
+    fs::write(folder.path().join("t.csv"), &text).unwrap();
+    let renamed = text.replacen("log_radon", "y", 1);
+    fs::write(folder.path().join("y.csv"), renamed).unwrap();
+    let shown = |data: &str| {
+        let output = ergodic(folder.path(), &["show", "--data", data, "--as", "equation"]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        stderr(&output)
+    };
+    let notes = shown("y.csv");
+    for part in [
+        "formula: y ~ floor + Diet, with `y` guessed from its name",
+        "template: linear, because `y` holds 11 different numbers",
+        "`county` has 10 groups and was left out; add (1 | county)",
+    ] {
+        assert!(notes.contains(part), "{part}: {notes}");
+    }
+    let notes = shown("t.csv");
+    assert!(notes.contains("guessed as the last column"), "{notes}");
+    // Numbers that are categories are asked about, with the setting.
+    let args = [
+        "fit",
+        "--data",
+        "y.csv",
+        "--formula",
+        "y ~ Diet",
+        "--out",
+        "run",
+    ];
+    let short = ["--chains", "1", "--draws", "20", "--warmup", "20"];
+    let fit = ergodic(folder.path(), &[&args[..], &short].concat());
+    let notes = stderr(&fit);
+    assert!(
+        notes.contains("`Diet` has 4 values, 1 to 4")
+            && notes.contains("model.categorical = [\"Diet\"]"),
+        "{notes}"
+    );
+}
+
+/// The coached failure ends badly and says what to look at.
+#[test]
+fn a_bad_run_is_shown_on_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = ergodic(folder.path(), &["demo", "--bad", "--out", "bad"]);
+    let notes = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{notes}");
+    assert!(notes.contains("This run was bad on purpose"), "{notes}");
+    let json = fs::read_to_string(folder.path().join("bad/run.json")).unwrap();
+    assert!(json.contains("\"verdict\": \"bad\""), "{json}");
+}
+
 /// Without `--template` the response decides, and a sentence says so; recipes always have the template.
 #[test]
 fn the_template_follows_from_the_response() {
@@ -1459,7 +1559,7 @@ fn the_template_follows_from_the_response() {
             "t.csv",
             "price ~ x",
             "normal(eta[i], sigma)",
-            "template: linear, because `price` holds numbers",
+            "template: linear, because `price` holds 11 different numbers",
         ),
         (
             "t.csv",
@@ -1625,6 +1725,254 @@ fn bad_input_is_one_sentence_for_each_template() {
         begun.elapsed()
     );
     assert!(!folder.path().join("out").exists());
+}
+
+/// Bytes that a terminal could obey.
+fn control_characters(text: &str) -> Vec<char> {
+    let harmless = |c: &char| matches!(c, '\n' | '\t');
+    let bidi = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let all = text.chars().filter(|&c| c.is_control() || bidi(c));
+    all.filter(|c| !harmless(c)).collect()
+}
+
+/// Names, levels and paths come from files of others, which could send escape sequences to a terminal.
+#[test]
+fn no_control_character_of_data_reaches_a_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let [data, new] = ["d\u{1b}]0;t\u{7}.csv", "n\u{1b}[2J.csv"];
+    let (number, group) = ("a\u{1b}[31m\u{202e}b", "g\u{7}\u{9b}2J");
+    let mut text = format!("y,yes,{number},{group}\n");
+    for i in 0..24 {
+        let level = ["u\u{1b}[2J", "v\u{8}", "w\u{2066}x"][i % 3];
+        let answer = ["ja\u{7}", "nein\u{1b}c"][i / 2 % 2];
+        text.push_str(&format!("{},{answer},{},{level}\n", i * i % 7, i * 5 % 11));
+    }
+    fs::write(folder.path().join(data), &text).unwrap();
+    fs::write(folder.path().join(new), &text).unwrap();
+    fs::write(
+        folder.path().join("draws.csv"),
+        "x\u{1b}[2J,y\n1,2\n3,4\n2,2\n5,1\n",
+    )
+    .unwrap();
+    let linear = format!("y ~ `{number}` + (1 | `{group}`)");
+    let logistic = format!("yes ~ `{number}` + `{group}`");
+    let check = |args: &[&str], code: i32| {
+        let output = ergodic(folder.path(), args);
+        assert_eq!(
+            output.status.code(),
+            Some(code),
+            "{args:?}: {}",
+            stderr(&output)
+        );
+        for stream in [&output.stdout, &output.stderr] {
+            let text = String::from_utf8(stream.clone()).unwrap();
+            assert!(control_characters(&text).is_empty(), "{args:?}: {text:?}");
+        }
+        String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(&output)
+    };
+    let model = ["--data", data, "--formula"];
+    let with = |command: &[&'static str], formula: &str, more: &[&str], code: i32| {
+        let args = [command, &model[..], &[formula], more].concat();
+        check(&args, code)
+    };
+    let short = "--chains 2 --warmup 40 --draws 40 --seed 1";
+    let short: Vec<&str> = short.split(' ').collect();
+    let fitted = with(
+        &["fit"],
+        &linear,
+        &[&short[..], &["--out", "run"]].concat(),
+        0,
+    );
+    assert!(fitted.contains("a\\u{1b}[31m\\u{202e}b"), "{fitted}");
+    with(
+        &["fit"],
+        &logistic,
+        &[&short[..], &["--out", "yes", "--json"]].concat(),
+        0,
+    );
+    for run in ["run", "yes"] {
+        let json = check(&["summarise", run, "--json"], 0);
+        let mut json = serde_json::Deserializer::from_str(&json).into_iter::<serde_json::Value>();
+        json.next().unwrap().unwrap();
+        check(&["summarise", run], 0);
+        check(&["predict", run], 0);
+        check(&["predict", run, "--data", new, "--out", "p\u{1b}.csv"], 0);
+        check(&["export", run, "--format", "no\u{1b}such"], 2);
+    }
+    check(&["summarise", "draws.csv"], 0);
+    for notation in ["words", "equation", "formula", "stan", "brms"] {
+        with(&["show"], &linear, &["--as", notation], 0);
+        with(&["show"], &logistic, &["--as", notation], 0);
+    }
+    with(&["prior-predictive"], &linear, &[], 0);
+    with(&["prior-predictive"], &logistic, &["--json"], 0);
+    with(&["estimate"], &linear, &["--out", "e\u{1b}"], 0);
+    with(&["list", "samplers"], &logistic, &[], 0);
+    // Errors that quote names, levels, paths, formulas and flags.
+    with(&["fit"], "y ~ nope", &[], 2);
+    with(&["fit"], &format!("y ~ `{number}` +"), &[], 2);
+    with(&["fit"], "y ~ sin\u{1b}(x)", &[], 2);
+    with(
+        &["fit"],
+        &logistic,
+        &["--set", "model.success=\u{1b}[2J"],
+        2,
+    );
+    with(&["fit"], &logistic, &["--sampler", "nuts\u{7}"], 2);
+    with(&["estimate"], &format!("`{group}` ~ (1 | yes)"), &[], 2);
+    check(&["fit", "no\u{1b}[2J.toml"], 2);
+    check(&["summarise", "no\u{1b}[2J"], 2);
+    check(&["list", "no\u{1b}[2J"], 2);
+    check(&["open\u{1b}[2J"], 2);
+    check(
+        &["fit", "--data", "no\u{1b}[2J.csv", "--formula", "y ~ x"],
+        2,
+    );
+}
+
+/// A refusal of something long is still a sentence.
+#[test]
+fn refusals_are_at_most_a_screen() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = "x".repeat(20_000);
+    fs::write(
+        folder.path().join("t.csv"),
+        format!("y,{long}\n1,2\n3,{long}\n"),
+    )
+    .unwrap();
+    for formula in [
+        format!("y ~ `{long} `"),
+        format!("y ~ {long}2"),
+        format!("y ~ {}a", "(".repeat(10_000)),
+        format!("y ~ {}", "log(".repeat(10_000)),
+        format!("y ~ a {long}"),
+        format!("{long}(y) ~ a"),
+    ] {
+        let output = ergodic(
+            folder.path(),
+            &[
+                "fit",
+                "--data",
+                "t.csv",
+                "--template",
+                "linear",
+                "--formula",
+                &formula,
+            ],
+        );
+        assert_refused(&output, &[]);
+        assert!(
+            stderr(&output).chars().count() < 24 * 80,
+            "{}",
+            stderr(&output)
+        );
+    }
+}
+
+/// Formulas as R users write them, in the notations of others: R gets columns that mean the same, Stan says what its data hold.
+#[test]
+fn responses_and_categories_as_r_writes_them_are_shown_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = String::from("y,hit,miss,k,x\n");
+    for i in 0..30 {
+        text.push_str(&format!(
+            "{},{},{},{},{}\n",
+            1 + i * 7 % 11,
+            i % 4,
+            1 + i % 5,
+            i % 3,
+            i * 13 % 17
+        ));
+    }
+    fs::write(folder.path().join("t.csv"), text).unwrap();
+    let show = |formula: &str, notation: &str| {
+        let args = [
+            "show",
+            "--data",
+            "t.csv",
+            "--formula",
+            formula,
+            "--as",
+            notation,
+        ];
+        ergodic(folder.path(), &args)
+    };
+    for (formula, notation, parts) in [
+        ("log(y) ~ x", "brms", &["log(y) ~ x", "gaussian()"][..]),
+        (
+            "log(y) ~ x",
+            "stan",
+            &["vector[N] y;  // log(y)", "standard deviation of y"],
+        ),
+        ("log(y) ~ x", "words", &["The mean of `log(y)`"]),
+        ("sqrt(y) ~ x", "formula", &["sqrt(y) ~ x"]),
+        (
+            "cbind(hit, miss) ~ x",
+            "brms",
+            &["hit | trials(hit + miss) ~ x", "binomial()"],
+        ),
+        (
+            "cbind(hit, miss) ~ x",
+            "stan",
+            &["int<lower=1> trials;", "successes: hit"],
+        ),
+        ("cbind(hit, miss) ~ x", "formula", &["cbind(hit, miss) ~ x"]),
+        (
+            "log(y) ~ as.factor(k)",
+            "brms",
+            &[
+                "data$k <- relevel(factor(data$k), ref = \"0\")",
+                "log(y) ~ k",
+            ],
+        ),
+        ("log(y) ~ factor(k)", "formula", &["log(y) ~ factor(k)"]),
+    ] {
+        let output = show(formula, notation);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        for part in parts {
+            assert!(
+                text.contains(part),
+                "{formula} as {notation}: {part} is not in: {text}"
+            );
+        }
+    }
+    let both = show("log(y) ~ k + factor(k)", "brms");
+    assert_refused(&both, &["`k` is used as numbers and as categories"]);
+    assert_refused(&show("y ~ I(x > 2", "words"), &["expected `)`"]);
+    let counts = [
+        "show",
+        "--data",
+        "t.csv",
+        "--template",
+        "poisson",
+        "--formula",
+        "log(y) ~ x",
+    ];
+    assert_refused(
+        &ergodic(folder.path(), &counts),
+        &[
+            "`log(y)` is a measured number",
+            "explains counts",
+            "`linear`",
+        ],
+    );
+}
+
+/// More rows per step than there are tell nothing more and cost memory.
+#[test]
+fn a_minibatch_of_more_rows_than_there_are_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let sampler = [
+        "--sampler",
+        "hmc-ecs-signed",
+        "--set",
+        "sampler.batch=1000000",
+    ];
+    assert_refused(
+        &short_fit(folder.path(), "out", &sampler),
+        &["`batch` is 1000000", "1000 rows"],
+    );
 }
 
 /// What a model can be fitted to although the data say little about it is a note before the run.
@@ -1820,7 +2168,7 @@ fn a_request_that_cannot_be_met_is_refused_before_any_work() {
     fs::write(at("file"), "").unwrap();
     for out in ["file", "file/below"] {
         let output = short_fit(folder.path(), out, &["--draws", "20"]);
-        assert_refused(&output, &["output folder"]);
+        assert_refused(&output, &["Cannot create the run folder"]);
         assert!(!stderr(&output).contains("mode:"), "{}", stderr(&output));
     }
     // A wrong request leaves no folder behind.
@@ -1934,7 +2282,10 @@ fn places_that_cannot_be_written_are_refused() {
         for (out, words) in [
             ("nowhere/x.csv", "no such file or folder: nowhere/x.csv"),
             ("run", "it is a folder: run"),
-            ("run/recipe.toml/x.csv", "part of the path is a file"),
+            (
+                "run/recipe.toml/x.csv",
+                "recipe.toml is a file, not a folder",
+            ),
         ] {
             let args = [command, &["--out", out]].concat();
             assert_refused(

@@ -113,7 +113,7 @@ fn files_without_data() {
     assert_eq!(refused("x.csv", b"\xEF\xBB\xBF"), empty);
     assert_eq!(
         refused("x.csv", b"a,b,c\n"),
-        "x.csv has a header line with 3 columns but no rows of data; if that line is data, set header to false"
+        "x.csv has a header line with 3 columns but no rows of data; if that line is data, choose Header: none (data.import.header = false)"
     );
 }
 
@@ -131,7 +131,7 @@ fn rows_of_the_wrong_length_are_named_by_line() {
     };
     assert_eq!(
         sentence("1,2,3,4,5"),
-        "Line 4182 has 5 values, the header has 3; look for a missing quote or delimiter in that line, or choose another delimiter than comma"
+        "Line 4182 has 5 values, the header has 3; look for a missing quote or delimiter there, choose another delimiter than comma, or let such lines be joined or skipped (data.import.ragged)"
     );
     assert!(sentence("1").starts_with("Line 4182 has 1 value, the header has 3"));
     assert!(
@@ -290,5 +290,93 @@ fn too_many_levels_are_refused_before_memory_is_used() {
     assert!(
         design_error(text.as_bytes(), "y ~ id")
             .starts_with("The predictor `id` has 1500 different values, more than the 1000")
+    );
+}
+
+#[test]
+fn lines_of_another_length_are_joined_or_left_out_on_request_and_counted() {
+    use ergodic::data::ragged::RaggedRows;
+    // Enough rows for several pieces, with lines of another length in all of them.
+    let mut text = String::from("id;word;note\n");
+    let mut odd = 0;
+    for i in 0..150_000 {
+        if i % 40_000 == 7 {
+            text.push_str(&format!("{i};w{};asked; then left; angry\n", i % 3));
+            odd += 1;
+        } else {
+            text.push_str(&format!("{i};w{};fine\n", i % 3));
+        }
+    }
+    let error = read("x.csv", text.as_bytes(), &ImportOptions::default()).unwrap_err();
+    let sentence = error.to_string();
+    assert!(
+        sentence
+            .starts_with("Line 9 has 5 values, the header has 3, and 3 other lines differ too; "),
+        "{sentence}"
+    );
+    let DataError::Ragged { lines, .. } = error else {
+        panic!("{sentence}");
+    };
+    assert_eq!(
+        (lines.num_longer, lines.num_shorter, lines.num_rows),
+        (odd, 0, 150_000 - odd)
+    );
+    let with = |rule: RaggedRows| {
+        let options = ImportOptions {
+            ragged: Some(rule),
+            ..ImportOptions::default()
+        };
+        let loaded = read("x.csv", text.as_bytes(), &options).unwrap();
+        // A recipe replays how the file was read.
+        assert_eq!(loaded.guesses.to_options(&options).ragged, Some(rule));
+        loaded
+    };
+    let remark = |loaded: &Loaded| loaded.reporter.warnings[0].message.clone();
+    let joined = with(RaggedRows::Join);
+    assert_eq!(joined.table.num_rows(), 150_000);
+    assert_eq!(joined.table.cell_text(7, 2), "asked; then left; angry");
+    assert_eq!(
+        joined.table.labels(2).levels,
+        ["asked; then left; angry", "fine"]
+    );
+    assert_eq!(
+        remark(&joined),
+        "In 4 lines with more values than the header the surplus was joined into the last column, the first is line 9"
+    );
+    let skipped = with(RaggedRows::Skip);
+    assert_eq!(skipped.table.num_rows(), 150_000 - odd);
+    assert_eq!(skipped.table.cell_text(7, 0), "8");
+    assert_eq!(
+        remark(&skipped),
+        "4 lines were left out for having another number of values than the header, the first is line 9"
+    );
+    // What is written again is what was read.
+    let mut out = Vec::new();
+    skipped.table.write_csv(&mut out).unwrap();
+    assert_eq!(
+        out.iter().filter(|&&byte| byte == b'\n').count(),
+        150_000 - odd + 1
+    );
+    // A line that is too short has nothing to join.
+    let options = ImportOptions {
+        ragged: Some(RaggedRows::Join),
+        ..ImportOptions::default()
+    };
+    let short = read("x.csv", b"a,b\n1,2\n3\n", &options)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        short.starts_with("Line 3 has 1 value, the header has 2; "),
+        "{short}"
+    );
+}
+
+#[test]
+fn draws_of_stan_are_named() {
+    let text = b"# stan_version_major = 2\n# method = sample (Default)\nlp__,accept_stat__,theta.1\n-3.1,0.9,1.2\n";
+    assert_eq!(
+        refused("output.csv", text),
+        "output.csv is a Stan CSV, so it holds draws and no data; write it as CSV with `as_draws_df` of the R package posterior \
+         and open that, or choose the file of the data"
     );
 }

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use ergodic::data::response::ResponseKind;
 use ergodic::data::samples::{Sample, all, load};
+use ergodic::data::terms::Predictor;
 use ergodic::data::{Design, Formula, ImportOptions, LoadControl, ModelFrame, checks};
 use faer::linalg::solvers::{DenseSolveCore as _, Solve as _};
 use faer::{Mat, Side};
@@ -25,6 +26,9 @@ fn generated(id: &str) -> Vec<u8> {
         "tall_logistic" => samples::tall_logistic().into_bytes(),
         "awkward" => samples::awkward(),
         "fish" => samples::fish().into_bytes(),
+        "schools" => samples::schools().into_bytes(),
+        "reaction" => samples::reaction().into_bytes(),
+        "clusters" => samples::clusters().into_bytes(),
         other => panic!("no generator for {other}"),
     }
 }
@@ -34,6 +38,9 @@ fn seed(id: &str) -> u64 {
         "churn" => samples::CHURN_SEED,
         "tall_logistic" => samples::TALL_SEED,
         "fish" => samples::FISH_SEED,
+        "schools" => samples::SCHOOLS_SEED,
+        "reaction" => samples::REACTION_SEED,
+        "clusters" => samples::CLUSTERS_SEED,
         _ => samples::AWKWARD_SEED,
     }
 }
@@ -64,6 +71,9 @@ fn files_are_what_the_generator_makes() {
         ("tall_logistic", "tall_logistic.csv.gz"),
         ("awkward", "awkward.csv"),
         ("fish", "fish.csv"),
+        ("schools", "schools.csv"),
+        ("reaction", "reaction.csv"),
+        ("clusters", "clusters.csv"),
     ] {
         let made = generated(id);
         let path = folder().join(file_name);
@@ -192,6 +202,14 @@ fn the_suggested_model_finds_the_truth() {
             }
             continue;
         }
+        if design.response.kind == ResponseKind::Absent {
+            kinds_of_flowers(&design, &sample.info.truth);
+            continue;
+        }
+        if !design.groups.is_empty() {
+            effects_of_groups(&design, &sample.info.truth);
+            continue;
+        }
         let (estimates, errors) = fit(&design);
         assert_eq!(sample.info.truth.len(), estimates.len(), "{}", sample.id);
         for ((term, estimate), error) in design.terms.iter().zip(&estimates).zip(&errors) {
@@ -206,6 +224,84 @@ fn the_suggested_model_finds_the_truth() {
         }
         let share = design.y.iter().sum::<f64>() / design.num_obs() as f64;
         assert!((0.1..0.5).contains(&share), "{}: {share}", sample.id);
+    }
+}
+
+/// The nearest true kind of each flower: their shares are the true ones.
+fn kinds_of_flowers(design: &Design, truth: &std::collections::BTreeMap<String, f64>) {
+    let mut counts = [0.0; samples::FLOWERS.len()];
+    let [
+        (_, Predictor::Numeric(lengths)),
+        (_, Predictor::Numeric(widths)),
+    ] = &design.columns[..]
+    else {
+        panic!("two numeric columns");
+    };
+    for i in 0..design.num_obs() {
+        let far = |(_, length, width): &(f64, f64, f64)| {
+            (lengths[i] - length).powi(2) + (widths[i] - width).powi(2)
+        };
+        let kinds = samples::FLOWERS.iter().map(far).enumerate();
+        let nearest = kinds.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap().0;
+        counts[nearest] += 1.0;
+    }
+    let n = design.num_obs() as f64;
+    for (k, (share, _, _)) in samples::FLOWERS.iter().enumerate() {
+        assert_eq!(truth[&format!("weight[{}]", k + 1)], *share);
+        let z = (counts[k] - n * share) / (n * share * (1.0 - share)).sqrt();
+        assert!(z.abs() < 3.5, "{k}: {} of {n}", counts[k]);
+    }
+}
+
+/// Intercept and slope of each group by least squares or logistic regression: their mean over groups is the true one within
+/// 3.5 standard errors, which their scatter gives.
+fn effects_of_groups(design: &Design, truth: &std::collections::BTreeMap<String, f64>) {
+    let group = &design.groups[0];
+    let raw = |i: usize| design.x[[i, 1]] * design.raw_scale[1] + design.raw_center[1];
+    let yes_no = matches!(design.response.kind, ResponseKind::Binary { .. });
+    let mut found = [Vec::new(), Vec::new()];
+    for level in 0..group.levels.len() {
+        let rows: Vec<usize> = (0..design.num_obs())
+            .filter(|&i| group.index[i] as usize == level)
+            .collect();
+        // Newton's method for two coefficients; one step of it is least squares.
+        let (mut a, mut b) = (0.0, 0.0);
+        for _ in 0..if yes_no { 30 } else { 1 } {
+            let (mut g, mut h) = ([0.0; 2], [0.0; 3]);
+            for &i in &rows {
+                let (x, eta) = (raw(i), a + b * raw(i));
+                let mean: f64 = if yes_no {
+                    1.0 / (1.0 + (-eta).exp())
+                } else {
+                    eta
+                };
+                let weight = if yes_no { mean * (1.0 - mean) } else { 1.0 };
+                let residual = design.y[i] - mean;
+                g = [g[0] + residual, g[1] + residual * x];
+                h = [h[0] + weight, h[1] + weight * x, h[2] + weight * x * x];
+            }
+            let det = h[0] * h[2] - h[1] * h[1];
+            a += (h[2] * g[0] - h[1] * g[1]) / det;
+            b += (h[0] * g[1] - h[1] * g[0]) / det;
+        }
+        found[0].push(a);
+        found[1].push(b);
+    }
+    let class = if yes_no { "mu" } else { "b" };
+    for (term, values) in ["Intercept", design.terms[1].as_str()].iter().zip(&found) {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let scatter = values
+            .iter()
+            .map(|value| (value - mean).powi(2))
+            .sum::<f64>();
+        let error = (scatter / (n - 1.0) / n).sqrt();
+        let expected = truth[&format!("{class}[{term}]")];
+        let z = (mean - expected) / error;
+        assert!(
+            z.abs() < 3.5,
+            "{term}: {mean}, truth {expected}, {z:.1} standard errors"
+        );
     }
 }
 
@@ -240,7 +336,7 @@ fn the_awkward_file_is_read_with_every_oddity_named() {
         ["encoding", "duplicate-name", "empty-name", "leading-zeros"]
     );
     let (again, _) = {
-        let options = guesses.to_options(&std::collections::BTreeMap::new());
+        let options = guesses.to_options(&ImportOptions::default());
         let loaded = load(awkward.id, &options, &LoadControl::default()).unwrap();
         (loaded.table, loaded.guesses)
     };

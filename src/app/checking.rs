@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use super::document::Document;
 use super::state::{AppState, ModelCheck};
 use super::tasks::{Effects, Outcome};
-use super::{foreseeing, remedies};
+use super::{foreseeing, outcome, remedies};
 use crate::base::reporter::Reporter;
 use crate::data::checks;
 use crate::data::design::Design;
@@ -51,10 +51,7 @@ pub(super) fn request_check(state: &mut AppState, fx: &mut dyn Effects) {
                     ..ModelCheck::default()
                 },
                 None if recipe.model.formula.is_empty() => ModelCheck {
-                    error: Some(
-                        "Choose what you want to explain: give a column the role response"
-                            .to_owned(),
-                    ),
+                    error: Some("Choose what you want to explain".to_owned()),
                     ..ModelCheck::default()
                 },
                 None => check_model(&loaded, &recipe).unwrap_or_else(|error| ModelCheck {
@@ -87,14 +84,17 @@ fn build_model(loaded: &Loaded, recipe: &Recipe) -> Result<Built, JobError> {
     Ok((model, design, reporter))
 }
 
-/// What a model of counts says of itself at its mode, where that is quickly found.
+/// What a model of counts or numbers says of itself at its mode, where that is quickly found.
 fn remarks_at_mode(model: &dyn models::Model, design: &Design) -> Reporter {
     let mut reporter = Reporter::default();
     let quick = design.num_obs() * model.dim().pow(2) <= MOST_WORK
         && model.has_density()
         && model.has_dense_curvature();
     if quick
-        && matches!(design.response.kind, ResponseKind::Count { .. })
+        && matches!(
+            design.response.kind,
+            ResponseKind::Count { .. } | ResponseKind::Number { .. }
+        )
         && let Ok(mode) = estimators::find_mode(model, &ModeControl::default())
     {
         model.remark(&mode.anchor.u, &mut reporter);
@@ -120,6 +120,7 @@ fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError>
         error: None,
         outlook: Some(outlook),
         expected: Some(expected.map_err(|error| error.to_string())),
+        chosen: outcome::because(&document, &loaded.table),
         response: design.response.sentence(),
         categories: matches!(design.response.kind, ResponseKind::Categories { .. }),
         response_levels: design.response.counts.clone(),
@@ -136,7 +137,7 @@ fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError>
         elsewhere: Some(
             (entry.elsewhere)(&Context {
                 design: &design,
-                formula: &frame.formula,
+                formula: &design.formula_of(&frame.formula),
                 options: &job::model_options(recipe)?,
                 params: model.params(),
             })

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::preferences::{Depth, Theme};
+use super::tasks::Pick;
 use crate::base::settings::Value;
 use crate::data::roles::{Conversion, Role};
 use crate::data::sniff::ImportOptions;
@@ -55,12 +56,22 @@ pub enum Command {
     Open(PathBuf),
     /// Open a bundled data set.
     OpenSample(String),
+    /// Run the bundled recipe that ends badly, to see what that looks like.
+    RunLesson,
     /// Ask for a file to open with the system's dialog.
     PickOpen,
+    /// Ask for a path in the window, for this purpose.
+    TypePath(Pick),
+    /// Use the path that was typed.
+    TypedPath(PathBuf),
+    /// Stop typing a path.
+    CancelTyping,
     /// Stop reading the file.
     CancelLoad,
     /// Read the file again with these options.
     SetImport(ImportOptions),
+    /// Read the file that was refused again with these options.
+    ReadAgain(ImportOptions),
     /// Use the table as it was read and go on to the model.
     AcceptImport,
     /// Close the data and the draft; runs stay.
@@ -72,6 +83,10 @@ pub enum Command {
     AssignRole(String, Role),
     /// Take a column out of the model.
     RemoveRole(String),
+    /// Explain no column: look for groups of rows that are alike.
+    ExplainNothing,
+    /// Let every column that can explain the outcome do so.
+    AddAllPredictors,
     /// Do what a refused role offered, then give the role.
     Convert(String, Conversion, Role),
     /// Choose the response value that counts as success.
@@ -111,8 +126,8 @@ pub enum Command {
     Advise,
     /// Stop doing that.
     CancelAdvice,
-    /// Run every sampler that suits the draft's model, one after the other, and compare bias and cost.
-    CompareSamplers,
+    /// Run these samplers on the draft's model, one after the other, and compare bias and cost.
+    CompareSamplers(Vec<&'static str>),
     /// Stop doing that; finished rows stay.
     CancelComparison,
     /// Try step sizes of the draft's sampler and set the best.
@@ -142,10 +157,16 @@ pub enum Command {
     Stop(u64),
     /// Make more draws per chain, without new warm-up.
     AddDraws(u64, u64),
+    /// Go on with a run that was read from its folder: with what was planned if it was cut short, else with as many draws.
+    ContinueRun(u64),
     /// Run again with the peak looked for from the mean of this run's draws.
     RefreshAnchor(u64),
+    /// Run a run's recipe again with these changes, written as for `--set`.
+    RunAgain(u64, Vec<String>),
     /// Run NUTS as a control of an approximate run.
     CheckBias(u64),
+    /// Check the bias of an approximate run, the first, against an exact run that is there, the second.
+    CheckBiasAgainst(u64, u64),
     /// Look at how much the prior of a run matters, by power scaling.
     CheckPrior(u64),
     /// Correct the estimates of a run by control variates of this order, or go back to the plain ones.
@@ -169,7 +190,9 @@ pub enum Command {
     /// Show a run.
     SelectRun(u64),
     /// Take a run out of the list; its folder stays.
-    ForgetRun(u64),
+    RemoveRun(u64),
+    /// Put it back.
+    BringBackRun(u64),
     /// Use a run's recipe as the draft.
     UseRecipeOf(u64),
     /// Show a variable.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::command::Page;
 use super::state::AppState;
@@ -41,6 +41,7 @@ pub struct CompareControl {
     rows: Mutex<Vec<Row>>,
     now: Mutex<Option<Now>>,
     count: std::sync::atomic::AtomicUsize,
+    begun: Mutex<Option<Instant>>,
 }
 
 /// The run that goes on.
@@ -97,7 +98,23 @@ impl CompareControl {
         }
     }
 
+    /// Seconds that the rest takes, if every run takes as long as those that ended did on average; `None` before the first
+    /// has ended.
+    pub fn secs_left(&self) -> Option<f64> {
+        let done = self.rows().len();
+        let count = self.count.load(Ordering::Relaxed);
+        let begun = (*self.begun.lock().unwrap_or_else(PoisonError::into_inner))?;
+        let (_, share) = self.progress();
+        let share = f64::from(share);
+        (done > 0 && done < count && share > 0.0)
+            .then(|| begun.elapsed().as_secs_f64() * (1.0 - share) / share)
+    }
+
     fn note(&self, title: &'static str, view: &RunView, wanted: u64) {
+        self.begun
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert_with(Instant::now);
         let made: usize = view
             .chains
             .iter()
@@ -111,12 +128,30 @@ impl CompareControl {
     }
 }
 
-/// Starts comparing all samplers that suit the draft's model.
-pub(super) fn compare(state: &mut AppState, fx: &mut dyn Effects) {
+/// Samplers that suit the draft's model, in the order of the list. Those that refuse it are on the sampler page with their
+/// reasons.
+pub fn suitable(state: &AppState) -> impl Iterator<Item = &'static SamplerEntry> + use<'_> {
+    let unsuitable = state
+        .check
+        .as_ref()
+        .map_or(&[][..], |check| &check.unsuitable);
+    let suits =
+        move |entry: &&SamplerEntry| unsuitable.iter().all(|(id, _why)| *id != entry.spec.id);
+    samplers::REGISTRY.iter().filter(suits)
+}
+
+/// The exact sampler that the others are compared with: the first of those in use that suits the draft's model.
+pub fn reference(state: &AppState) -> Option<&'static str> {
+    let mut ids = suitable(state).map(|entry| entry.spec.id);
+    ids.find(|id| bias_check::CONTROLS.contains(id))
+}
+
+/// Starts comparing those samplers among `ids` that suit the draft's model.
+pub(super) fn compare(state: &mut AppState, ids: &[&'static str], fx: &mut dyn Effects) {
     cancel(state);
     let (Some(data), Some(document)) = (&state.data, &state.document) else {
         state.say(
-            "There is no model to compare samplers on: open data and choose a response",
+            "There is no model to compare samplers on: open data and choose an outcome",
             true,
         );
         return;
@@ -131,13 +166,8 @@ pub(super) fn compare(state: &mut AppState, fx: &mut dyn Effects) {
     let draft = document.recipe.clone();
     let loaded = Arc::clone(&data.loaded);
     let control = Arc::new(CompareControl::default());
-    // Those that refuse this model are on the sampler page with their reasons.
-    let unsuitable: Vec<&str> = state.check.as_ref().map_or_else(Vec::new, |check| {
-        check.unsuitable.iter().map(|(id, _why)| *id).collect()
-    });
-    let entries: Vec<&'static SamplerEntry> = samplers::REGISTRY
-        .iter()
-        .filter(|entry| !unsuitable.contains(&entry.spec.id))
+    let entries: Vec<&'static SamplerEntry> = suitable(state)
+        .filter(|entry| ids.contains(&entry.spec.id))
         .collect();
     control.count.store(entries.len(), Ordering::Relaxed);
     state.comparison = Some(Comparison {

@@ -6,7 +6,7 @@ use crate::data::response::ResponseUse;
 use crate::data::roles::Roles;
 use crate::engine::Recipe;
 use crate::engine::recipe::ModelSection;
-use crate::models;
+use crate::models::{self, default_priors};
 
 /// The undoable part of the state.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,7 +65,9 @@ impl Document {
         }
         self.recipe.model.template = id;
         self.recipe.model.settings = Settings::default();
-        self.recipe.priors.clear();
+        self.recipe
+            .priors
+            .retain(|key, _| key == default_priors::KEY);
         let response_use = response_use(&self.recipe.model);
         let mut roles = self.roles.clone();
         match response_use {
@@ -184,6 +186,11 @@ impl History {
         };
         self.past.push(std::mem::replace(document, after));
         true
+    }
+
+    /// Changes that can be taken back.
+    pub fn steps(&self) -> usize {
+        self.past.len()
     }
 
     /// Whether there is something to take back.

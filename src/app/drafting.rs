@@ -3,21 +3,21 @@
 use super::checking::request_check;
 use super::command::Command;
 use super::document::Document;
+use super::outcome;
 use super::state::AppState;
 use super::tasks::Effects;
 use super::update::update;
-use crate::base::settings::Value;
 use crate::data::formula::{Factor, Formula};
-use crate::data::roles::{Conversion, Role, expand_dot};
+use crate::data::roles::{Conversion, Role, Roles, expand_dot};
 use crate::data::table::Table;
-use crate::models;
-use crate::models::choice::choose;
 
 /// A command that changes the document, and therefore can be taken back.
 pub(super) enum DocumentChange {
     Formula(String),
     Assign(String, Role),
     Remove(String),
+    NoOutcome,
+    AllPredictors,
     Success(String),
     Levels(Vec<String>),
     Reference(String, String),
@@ -42,6 +42,8 @@ impl DocumentChange {
             Command::SetFormula(text) => Self::Formula(text),
             Command::AssignRole(column, role) => Self::Assign(column, role),
             Command::RemoveRole(column) => Self::Remove(column),
+            Command::ExplainNothing => Self::NoOutcome,
+            Command::AddAllPredictors => Self::AllPredictors,
             Command::SetSuccess(level) => Self::Success(level),
             Command::SetLevels(levels) => Self::Levels(levels),
             Command::SetReference(column, level) => Self::Reference(column, level),
@@ -63,34 +65,15 @@ impl DocumentChange {
     }
 }
 
-/// The draft with the first template that can explain `column`, and that template's title.
-fn with_fitting_template(
-    document: &Document,
-    table: &Table,
-    column: &str,
-) -> Option<(Document, &'static str)> {
-    // The template of mixed models explains all of them by its setting `family`, which is the user's choice.
-    if document.recipe.model.template == "mixed" {
+/// Gives the draft `roles`; where its groups or trials are others, the template follows, and the sentence says so.
+fn give_roles(document: &mut Document, roles: Roles, table: &Table) -> Option<String> {
+    let same = document.roles.groups.is_empty() == roles.groups.is_empty()
+        && document.roles.trials == roles.trials;
+    if same || roles.response.is_none() {
+        document.set_roles(roles);
         return None;
     }
-    let mut wanted = document.roles.clone();
-    wanted.remove(column);
-    wanted.response = Some(column.to_owned());
-    let choice = choose(
-        table,
-        &wanted.to_formula()?,
-        &document.recipe.model.categorical,
-    )?;
-    let entry = models::find(choice.template).ok()?;
-    let mut fitting = document.clone();
-    fitting.set_template(entry.spec.id.to_owned());
-    for (key, value) in choice.settings {
-        fitting.set_model_setting(key, Some(Value::Text(value.to_owned())));
-    }
-    let mut roles = fitting.roles.clone();
-    roles.assign(table, column, Role::Response).ok()?;
-    fitting.set_roles(roles);
-    Some((fitting, entry.spec.title))
+    outcome::take(document, roles, table)
 }
 
 pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: &mut dyn Effects) {
@@ -111,43 +94,80 @@ pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: 
                     document.set_formula(&formula.to_string());
                 }
             }
+            // The first outcome decides the template, also where it is typed.
+            if before.recipe.model.formula.is_empty()
+                && before.recipe.model.template == outcome::FIRST_TEMPLATE
+                && document.formula_error.is_none()
+                && let Some(data) = &state.data
+            {
+                let typed = document.recipe.model.formula.clone();
+                document = before.clone();
+                outcome::take_formula(&mut document, &typed, &data.loaded.table);
+            }
         }
         DocumentChange::Assign(column, role) => {
             let Some(data) = &state.data else { return };
+            let table = &data.loaded.table;
             let mut roles = document.roles.clone();
-            match roles.assign(&data.loaded.table, &column, role) {
-                Ok(()) => document.set_roles(roles),
+            let taken = if role == Role::Response {
+                outcome::explain(&document, &data.suggestions, table, &column)
+            } else {
+                roles.assign(table, &column, role).map(|()| {
+                    let mut document = document.clone();
+                    let said = give_roles(&mut document, roles, table);
+                    (document, said)
+                })
+            };
+            match taken {
+                Ok((changed, said)) => {
+                    // A first outcome brings its template without a word: the page says why it was chosen.
+                    let first = role == Role::Response && before.recipe.model.formula.is_empty();
+                    document = changed;
+                    if let Some(said) = said.filter(|_| !first) {
+                        state.say(said, false);
+                    }
+                }
                 Err(refusal) => {
-                    let table = &data.loaded.table;
-                    let fitting = (role == Role::Response)
-                        .then(|| with_fitting_template(&document, table, &column))
-                        .flatten();
-                    let Some((fitting, title)) = fitting else {
-                        // To use a column as what it is already would be no help.
-                        let now = document.roles.of(&column);
-                        let help = refusal.conversion.filter(|conversion| {
-                            !matches!(conversion, Conversion::UseAs(role) if now.contains(role))
-                        });
-                        state.say(refusal.reason, true);
-                        if let Some(conversion) = help {
-                            let words = conversion.offer(&column);
-                            state.offer(words, Command::Convert(column, conversion, role));
-                        }
-                        return;
-                    };
-                    document = fitting;
-                    state.say(
-                        format!(
-                            "The template is now {title}, which explains columns such as `{column}`"
-                        ),
-                        false,
-                    );
+                    // To use a column as what it is already would be no help.
+                    let now = document.roles.of(&column);
+                    let help = refusal.conversion.filter(|conversion| {
+                        !matches!(conversion, Conversion::UseAs(role) if now.contains(role))
+                    });
+                    state.say(refusal.reason, true);
+                    if let Some(conversion) = help {
+                        let words = conversion.offer(&column);
+                        state.offer(words, Command::Convert(column, conversion, role));
+                    }
+                    return;
                 }
             }
         }
         DocumentChange::Remove(column) => {
             let mut roles = document.roles.clone();
             roles.remove(&column);
+            match &state.data {
+                Some(data) => {
+                    let said = give_roles(&mut document, roles, &data.loaded.table);
+                    if let Some(said) = said {
+                        state.say(said, false);
+                    }
+                }
+                None => document.set_roles(roles),
+            }
+        }
+        DocumentChange::NoOutcome => {
+            let Some(data) = &state.data else { return };
+            document = outcome::explain_nothing(&document, &data.suggestions);
+        }
+        DocumentChange::AllPredictors => {
+            let Some(data) = &state.data else { return };
+            let mut roles = document.roles.clone();
+            let outcome = roles.response.clone();
+            for name in data.suggestions.explaining(outcome.as_deref()) {
+                if roles.of(name) == [Role::Ignore] {
+                    roles.predictors.push(Factor::Column(name.to_owned()));
+                }
+            }
             document.set_roles(roles);
         }
         DocumentChange::Success(level) => {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::predicting::draws_of;
+use super::recalling::Recalled;
 use crate::diagnostics::zero_variance::Order;
 use crate::engine::likelihood::{LikelihoodControl, LikelihoodFit};
 use crate::engine::predict::picture::Picture;
@@ -13,9 +14,9 @@ use crate::engine::sensitivity::Sensitivity;
 use crate::engine::zero_variance::{CorrectControl, Corrected};
 use crate::engine::{ChainState, Job, PrepareControl, Recipe, Report, Run, RunState, RunView};
 use crate::estimators::Search;
-use crate::export::RunFolder;
 use crate::export::journal::Journal;
 use crate::export::manifest::Manifest;
+use crate::export::{self, RunFolder};
 use crate::samplers::{self, SamplerSpec};
 
 /// What state a run is in.
@@ -59,8 +60,10 @@ pub enum Saved {
 
 /// One entry of the run history.
 pub struct RunEntry {
-    /// Number, unique in this window.
+    /// Identifies it in this window.
     pub id: u64,
+    /// Its number in the project, which people see.
+    pub number: u64,
     /// The recipe it was started with, defaults not filled in; for read runs the folder's.
     pub recipe: Option<Recipe>,
     /// Its state.
@@ -69,6 +72,8 @@ pub struct RunEntry {
     pub saved: Saved,
     /// The control run of its bias check, while that goes on.
     pub control: Option<Box<Run>>,
+    /// Draws per chain of the last control run, of which the next makes twice as many.
+    pub control_draws: Option<u64>,
     /// Its estimates corrected by control variates.
     pub correction: Correction,
     /// Predictions of its rows.
@@ -79,6 +84,10 @@ pub struct RunEntry {
     pub influence: Influence,
     /// Where its files are, once there is a place for them.
     pub folder: Option<RunFolder>,
+    /// Its model, if it was read from a folder and its data are there.
+    pub recalled: Recalled,
+    /// A run that was read is being made ready to go on.
+    pub resuming: Option<Arc<PrepareControl>>,
     /// What keeps its draws there while it goes on.
     pub journal: Option<Journal>,
     /// What the journal's owner was told last.
@@ -211,18 +220,22 @@ impl RunEntry {
     }
 
     /// An entry with nothing but its state.
-    pub(super) fn new(id: u64, recipe: Option<Recipe>, phase: RunPhase) -> Self {
+    pub(super) fn new(id: u64, number: u64, recipe: Option<Recipe>, phase: RunPhase) -> Self {
         Self {
             id,
+            number,
             recipe,
             phase,
             saved: Saved::No,
             control: None,
+            control_draws: None,
             correction: Correction::No,
             predicted: Predicted::No,
             fitting: Fitting::No,
             influence: Influence::No,
             folder: None,
+            recalled: Recalled::No,
+            resuming: None,
             journal: None,
             journal_trouble: None,
         }
@@ -230,7 +243,7 @@ impl RunEntry {
 
     /// "Run 4".
     pub fn title(&self) -> String {
-        format!("Run {}", self.id)
+        format!("Run {}", self.number)
     }
 
     /// The engine's handle, for live runs.
@@ -294,9 +307,10 @@ impl RunEntry {
         }
     }
 
-    /// Changes whenever the view or the report changed.
+    /// Changes whenever the view, the report or what is known of the model changed.
     pub fn version(&self) -> u64 {
-        self.run().map_or(0, Run::version)
+        let recalled = u64::from(matches!(self.recalled, Recalled::Done(_)));
+        self.run().map_or(recalled, Run::version)
     }
 
     /// Names of the reported quantities.
@@ -305,6 +319,17 @@ impl RunEntry {
             RunPhase::Live(run) => run.job().variables(),
             RunPhase::Read(read) => read.variables.clone(),
             _ => Vec::new(),
+        }
+    }
+
+    /// Whether the run has what `format` writes.
+    pub fn has(&self, format: &export::Format) -> bool {
+        let report = self.report();
+        let clusters = report.as_ref().and_then(|report| report.clusters.as_ref());
+        match format.id {
+            "partition" => clusters.is_some(),
+            "density" => clusters.is_some_and(|clusters| !clusters.densities.is_empty()),
+            _ => true,
         }
     }
 

@@ -38,24 +38,39 @@ fn all() -> Arc<Vec<Example>> {
     Arc::new(made.collect())
 }
 
-/// The first predictor that is a number by the response of two values, or the counts of a response of many.
+/// The first predictor that is a number by the outcome of two values, the values of a numeric outcome, or the counts of one of
+/// many values.
 fn example(sample: &'static Sample) -> Option<Example> {
     let (options, control) = (ImportOptions::default(), LoadControl::default());
     let table = samples::load(sample.id, &options, &control).ok()?.table;
     let formula: Formula = sample.formula.parse().ok()?;
-    let response = formula.response.as_ref()?;
     let column = |name: &str| table.names().position(|column| column == name);
-    let y = column(&response.column)?;
     let predictors = formula.terms.iter().flatten().filter_map(Factor::as_column);
-    let numeric = predictors
-        .filter_map(|name| Some((name, table.numbers(column(name)?)?)))
-        .next();
-    let (words, bars) = match numeric {
-        Some((name, values)) => (
-            format!("{} by {name}", response.column),
-            histogram(&table, y, &values, sample.info.suggestion.success?)?,
+    let mut numeric = predictors.filter_map(|name| Some((name, table.numbers(column(name)?)?)));
+    let Some(response) = formula.response.as_ref() else {
+        let (name, values) = numeric.next()?;
+        return Some(Example {
+            id: sample.id,
+            words: format!("values of {name}"),
+            bars: histogram(&values, |_row| true)?,
+        });
+    };
+    let y = column(&response.column)?;
+    let success = sample.info.suggestion.success;
+    let (words, bars) = match (success, numeric.next(), table.numbers(y)) {
+        (Some(success), Some((name, values)), _) => {
+            let labels = table.labels(y);
+            let success = labels.levels.iter().position(|level| level == success)? as u32;
+            (
+                format!("{} by {name}", response.column),
+                histogram(&values, |row| labels.codes[row] == success)?,
+            )
+        }
+        (None, _, Some(values)) => (
+            format!("values of {}", response.column),
+            histogram(&values, |_row| true)?,
         ),
-        None => {
+        _ => {
             let weights = response.weights.as_deref();
             let weights = weights.and_then(|name| table.numbers(column(name)?));
             (
@@ -71,9 +86,8 @@ fn example(sample: &'static Sample) -> Option<Example> {
     })
 }
 
-fn histogram(table: &Table, y: usize, values: &[f64], success: &str) -> Option<Vec<[f64; 2]>> {
-    let labels = table.labels(y);
-    let success = labels.levels.iter().position(|level| level == success)? as u32;
+/// Rows per bin of `values`, those with a success first.
+fn histogram(values: &[f64], is_success: impl Fn(usize) -> bool) -> Option<Vec<[f64; 2]>> {
     let finite = || values.iter().copied().filter(|value| value.is_finite());
     let low = finite().fold(f64::INFINITY, f64::min);
     let high = finite().fold(f64::NEG_INFINITY, f64::max);
@@ -82,10 +96,10 @@ fn histogram(table: &Table, y: usize, values: &[f64], success: &str) -> Option<V
         return None;
     }
     let mut bars = vec![[0.0; 2]; BINS];
-    for (value, code) in values.iter().zip(&labels.codes) {
+    for (row, value) in values.iter().enumerate() {
         if value.is_finite() {
             let bin = (((value - low) / width) as usize).min(BINS - 1);
-            bars[bin][usize::from(*code != success)] += 1.0;
+            bars[bin][usize::from(!is_success(row))] += 1.0;
         }
     }
     Some(bars)
@@ -111,7 +125,9 @@ mod tests {
 
     #[test]
     fn every_example_has_a_picture_of_its_own_rows() {
-        for id in ["churn", "awkward", "fish"] {
+        for id in [
+            "churn", "awkward", "fish", "schools", "reaction", "clusters",
+        ] {
             let sample = samples::find(id).unwrap();
             let made = example(sample).unwrap();
             let total: f64 = made.bars.iter().flatten().sum();

@@ -83,7 +83,14 @@ mod tests {
             let check = session.state.check.clone().unwrap();
             check.expected.clone().unwrap().unwrap().outcomes.remove(0)
         };
+        assert_eq!(expected(&session).plausibility, Plausibility::Plausible);
+        let key = crate::models::default_priors::KEY.to_owned();
+        session.send(Command::SetPrior(key.clone(), Some("papers".to_owned())));
         assert_eq!(expected(&session).plausibility, Plausibility::VeryWide);
+        session.send(Command::SetPrior(
+            key,
+            Some("weakly-informative".to_owned()),
+        ));
         let type_prior = |session: &mut Session, key: &str, text: &str| {
             session.send(Command::PreviewPrior(Some((
                 key.to_owned(),
@@ -102,8 +109,9 @@ mod tests {
                 .as_ref()
                 .unwrap()
                 .recipe
-                .priors
-                .is_empty()
+                .own_priors()
+                .next()
+                .is_none()
         );
         type_prior(&mut session, "intercept", "normal(9,");
         assert!(session.state.preview.as_ref().unwrap().expected.is_none());

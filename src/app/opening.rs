@@ -7,22 +7,21 @@ use std::time::Instant;
 use super::checking::request_check;
 use super::command::{Command, Page};
 use super::document::Document;
+use super::outcome::{self, FIRST_TEMPLATE};
 use super::project::{self, Then};
 use super::reading::read;
-use super::state::{AppState, DataState, FileProblem, Loading};
+use super::state::{AppState, DataState, FileProblem, Loading, Opening};
 use super::tasks::{Effects, Origin, Outcome};
 use super::update::update;
+use crate::data::DataError;
 use crate::data::load::{LoadControl, Loaded, load};
 use crate::data::profile::profile;
-use crate::data::roles::Roles;
 use crate::data::samples;
 use crate::data::sniff::ImportOptions;
-use crate::engine::Recipe;
+use crate::data::suggest::Suggestions;
 use crate::engine::recipe::SAMPLE_PREFIX;
+use crate::engine::{Recipe, lesson};
 use crate::export::project::EXTENSION;
-
-/// Template of a new draft.
-const FIRST_TEMPLATE: &str = "logistic";
 
 pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
     state.problem = None;
@@ -40,8 +39,7 @@ pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
         .to_string_lossy()
         .to_lowercase();
     if path.is_dir() {
-        let path = path.to_owned();
-        fx.spawn("read-run", Box::new(move || read(&path)));
+        start_reading(state, path, fx);
     } else if extension == EXTENSION {
         project::ask(state, Then::Open(path.to_owned()), fx);
     } else if extension == "toml" {
@@ -56,12 +54,12 @@ pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
                 state.problem = Some(FileProblem {
                     message: error.to_string(),
                     path: Some(path.to_owned()),
+                    ragged: None,
                 });
             }
         }
     } else if has_draws_header(path) {
-        let path = path.to_owned();
-        fx.spawn("read-draws", Box::new(move || read(&path)));
+        start_reading(state, path, fx);
     } else {
         start_loading(
             state,
@@ -72,6 +70,26 @@ pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
     }
 }
 
+/// Reads the results of a folder or file.
+fn start_reading(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
+    state.next_serial += 1;
+    let generation = state.next_serial;
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    state.opening.push(Opening {
+        name: name.to_string_lossy().into_owned(),
+        generation,
+    });
+    let path = path.to_owned();
+    fx.spawn("read-run", Box::new(move || read(&path, generation)));
+}
+
+/// Notes that a reading has ended; whether somebody still waits for it.
+pub(super) fn ended(state: &mut AppState, generation: u64) -> bool {
+    let before = state.opening.len();
+    state.opening.retain(|it| it.generation != generation);
+    state.opening.len() < before
+}
+
 /// Whether a file begins like a table of draws.
 fn has_draws_header(path: &Path) -> bool {
     use std::io::Read as _;
@@ -80,6 +98,17 @@ fn has_draws_header(path: &Path) -> bool {
         .and_then(|mut file| file.read(&mut start))
         .unwrap_or(0);
     start[..read].starts_with(b".chain,") || start[..read].starts_with(b"\".chain\",")
+}
+
+/// Reads the file that was refused again with these options.
+pub(super) fn read_again(state: &mut AppState, options: ImportOptions, fx: &mut dyn Effects) {
+    let path = state
+        .problem
+        .as_ref()
+        .and_then(|problem| problem.path.clone());
+    if let Some(path) = path {
+        start_loading(state, Origin::File(path), options, fx);
+    }
 }
 
 pub(super) fn origin_of(data: &DataState) -> Origin {
@@ -96,6 +125,7 @@ pub(super) fn start_loading(
     fx: &mut dyn Effects,
 ) {
     state.problem = None;
+    state.run_when_read = false;
     if let Some(loading) = state.loading.take() {
         loading.control.cancel();
     }
@@ -116,6 +146,7 @@ pub(super) fn start_loading(
         name,
         control: Arc::clone(&control),
         generation,
+        options: options.clone(),
     });
     if let Some(data) = &mut state.data {
         data.options = options.clone();
@@ -140,7 +171,10 @@ pub(super) fn start_loading(
             Outcome::Loaded {
                 generation,
                 origin,
-                result: result.map(Arc::new),
+                result: result.map(|loaded| {
+                    let suggestions = Arc::new(Suggestions::of(&loaded.table));
+                    (Arc::new(loaded), suggestions)
+                }),
                 secs,
             }
         }),
@@ -151,7 +185,7 @@ pub(super) fn loaded(
     state: &mut AppState,
     generation: u64,
     origin: Origin,
-    result: Result<Arc<Loaded>, crate::data::DataError>,
+    result: Result<(Arc<Loaded>, Arc<Suggestions>), DataError>,
     secs: f64,
     fx: &mut dyn Effects,
 ) {
@@ -163,7 +197,8 @@ pub(super) fn loaded(
     {
         return;
     }
-    state.loading = None;
+    let given = state.loading.take().map(|loading| loading.options);
+    let given = given.unwrap_or_default();
     let path = match &origin {
         Origin::File(path) => Some(path.clone()),
         Origin::Sample(_) => None,
@@ -172,8 +207,8 @@ pub(super) fn loaded(
             (!data.source.starts_with(SAMPLE_PREFIX)).then(|| PathBuf::from(&data.source))
         }
     };
-    let loaded = match result {
-        Ok(loaded) => loaded,
+    let (loaded, suggestions) = match result {
+        Ok(read) => read,
         Err(error) => {
             let message = match &origin {
                 Origin::Project(_) => format!(
@@ -182,7 +217,16 @@ pub(super) fn loaded(
                 ),
                 _ => error.to_string(),
             };
-            state.problem = Some(FileProblem { message, path });
+            // Only a file by itself is read again at once: a recipe or a project says how theirs is.
+            let ragged = match (error, &origin) {
+                (DataError::Ragged { lines, .. }, Origin::File(_)) => Some((*lines, given)),
+                _ => None,
+            };
+            state.problem = Some(FileProblem {
+                message,
+                path,
+                ragged,
+            });
             return;
         }
     };
@@ -196,11 +240,10 @@ pub(super) fn loaded(
             .to_string(),
         (_, None) => String::new(),
     };
-    let options = match (&origin, &state.data) {
-        (Origin::Recipe(recipe, _), _) => recipe.data.import.clone(),
-        (Origin::Project(data), _) => data.import.clone(),
-        (_, Some(data)) if data.source == source => data.options.clone(),
-        _ => ImportOptions::default(),
+    let options = match &origin {
+        Origin::Recipe(recipe, _) => recipe.data.import.clone(),
+        Origin::Project(data) => data.import.clone(),
+        _ => given,
     };
     let same_source = state
         .data
@@ -223,6 +266,7 @@ pub(super) fn loaded(
         source: source.clone(),
         loaded: Arc::clone(&loaded),
         options: options.clone(),
+        suggestions,
         profiles: None,
         read_secs: secs,
     });
@@ -267,10 +311,26 @@ pub(super) fn loaded(
         }
     }
     request_check(state, fx);
+    if std::mem::take(&mut state.run_when_read) {
+        update(state, Command::StartRun, fx);
+    }
     if let Some((column, role)) = state.pending_role.take()
         && state.document.is_some()
     {
         update(state, Command::AssignRole(column, role), fx);
+    }
+}
+
+/// Reads the data of the lesson and runs its recipe.
+pub(super) fn run_lesson(state: &mut AppState, fx: &mut dyn Effects) {
+    match lesson::recipe() {
+        Ok(recipe) => {
+            let options = recipe.data.import.clone();
+            let origin = Origin::Recipe(Box::new(recipe), PathBuf::new());
+            start_loading(state, origin, options, fx);
+            state.run_when_read = true;
+        }
+        Err(error) => state.say(error.to_string(), true),
     }
 }
 
@@ -290,7 +350,17 @@ pub(super) fn accept_import(state: &mut AppState, fx: &mut dyn Effects) {
                     .clone_into(&mut document.recipe.model.template);
                 document.set_formula(sample.formula);
             }
-            None => document.set_roles(Roles::suggest(&data.loaded.table)),
+            // What is not plain from a name is asked.
+            None => {
+                let guess = data.suggestions.guess.as_ref().filter(|guess| guess.sure);
+                let guessed = guess.and_then(|guess| {
+                    let table = &data.loaded.table;
+                    outcome::explain(&document, &data.suggestions, table, &guess.column).ok()
+                });
+                if let Some((guessed, _)) = guessed {
+                    document = guessed;
+                }
+            }
         }
         state.document = Some(document);
     }

@@ -39,7 +39,7 @@ impl AppState {
         let mut project = Project::new();
         project.view = ProjectView {
             page: self.page.label().to_lowercase(),
-            run: self.selected_run,
+            run: self.selected().map(|entry| entry.number),
             variable: self.selected_variable,
             panes: self.panes.clone(),
         };
@@ -69,7 +69,7 @@ impl AppState {
             .iter()
             .filter_map(|entry| {
                 Some(ProjectRun {
-                    number: entry.id,
+                    number: entry.number,
                     path: std::path::absolute(entry.place()?).ok()?,
                     started: entry.recipe.clone(),
                 })
@@ -84,13 +84,19 @@ impl AppState {
             // Its runs are not all there yet.
             Some(_) if self.reading_project.is_some() => false,
             Some(open) => !self.to_project().says_the_same_as(&open.written),
-            None => self.document.is_some() && self.history.can_undo(),
+            None => (self.document.is_some() && self.history.can_undo()) || self.made_runs() > 0,
         }
     }
 
     /// Runs whose chains would be stopped by closing.
     pub fn active_runs(&self) -> usize {
         self.runs.iter().filter(|entry| entry.is_active()).count()
+    }
+
+    /// Runs that were made in this window and ended. In a project they are part of what is saved.
+    pub fn made_runs(&self) -> usize {
+        let made = |entry: &&RunEntry| entry.run().is_some() && !entry.is_active();
+        self.runs.iter().filter(made).count()
     }
 
     /// Name of the open project.
@@ -126,9 +132,21 @@ pub(super) fn proceed(state: &mut AppState, then: Then, fx: &mut dyn Effects) {
     state.asking = None;
     state.after_save = None;
     match then {
-        Then::Quit => state.closing = true,
+        Then::Quit => {
+            remember_runs(state);
+            state.closing = true;
+        }
         Then::Open(path) => open(state, &path, fx),
-        Then::New => clear(state),
+        Then::New => {
+            let runs = state.made_runs() > 0 && state.project.is_none();
+            clear(state);
+            if runs {
+                state.say(
+                    "The runs of before are in their folders; open them from Recent",
+                    false,
+                );
+            }
+        }
     }
 }
 
@@ -141,7 +159,7 @@ pub(super) fn save(state: &mut AppState, fx: &mut dyn Effects) {
 }
 
 /// A file name for a project without one.
-pub(super) fn proposed_name(state: &AppState) -> String {
+pub fn proposed_name(state: &AppState) -> String {
     let stem = state.project_name().or_else(|| {
         let name = state.data.as_ref()?.loaded.table.name();
         Some(name.split('.').next().unwrap_or(name).to_owned())
@@ -205,8 +223,26 @@ pub(super) fn saved(
     }
 }
 
+/// Run folders that a closed project leaves among the recent files: its last ones, so that other files stay there too.
+const RECENT_RUNS: usize = 4;
+
+/// Keeps folders of runs that no project file names at hand among the recent files.
+fn remember_runs(state: &mut AppState) {
+    if state.project.is_some() {
+        return;
+    }
+    let made = state.runs.iter().filter(|entry| entry.run().is_some());
+    let places: Vec<PathBuf> = made
+        .filter_map(|entry| std::path::absolute(entry.place()?).ok())
+        .collect();
+    for place in places.iter().rev().take(RECENT_RUNS).rev() {
+        state.preferences.remember(place);
+    }
+}
+
 /// Everything goes but preferences; running chains stop, their folders keep what they drew.
 pub(super) fn clear(state: &mut AppState) {
+    remember_runs(state);
     super::advising::cancel(state);
     super::comparing::cancel(state);
     super::trials::cancel(state);
@@ -220,9 +256,8 @@ pub(super) fn clear(state: &mut AppState) {
     super::trials::cancel(state);
     *state = AppState {
         preferences: std::mem::take(&mut state.preferences),
-        messages: std::mem::take(&mut state.messages),
         examples: state.examples.take(),
-        // Numbers go on, so that what is still on its way belongs to nothing.
+        // These go on, so that what is still on its way belongs to nothing.
         next_run: state.next_run,
         next_serial: state.next_serial,
         check_generation: state.check_generation + 1,
@@ -238,6 +273,7 @@ pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
             state.problem = Some(FileProblem {
                 message: error.to_string(),
                 path: Some(path.to_owned()),
+                ragged: None,
             });
             return;
         }
@@ -246,6 +282,8 @@ pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
     let path = std::path::absolute(path).unwrap_or_else(|_bad| path.to_owned());
     state.preferences.remember(&path);
     state.runs_home = path.parent().unwrap_or(Path::new("")).to_owned();
+    let numbers = project.runs.iter().map(|run| run.number);
+    state.last_number = numbers.max().unwrap_or(0);
     state.document = project.draft.clone().map(Document::of_recipe);
     state.panes.clone_from(&project.view.panes);
     state.expected_fingerprint = project
@@ -311,14 +349,14 @@ pub(super) fn runs_read(
     }
     state.reading_project = None;
     for (number, path, recipe, read) in runs {
-        state.next_run = state.next_run.max(number);
+        state.next_run += 1;
         // Runs that were started meanwhile stand after those of the project.
-        let at = state.runs.partition_point(|entry| entry.id < number);
+        let at = state.runs.partition_point(|entry| entry.number < number);
         state.runs.insert(
             at,
             RunEntry {
                 saved: Saved::At(path),
-                ..RunEntry::new(number, recipe, RunPhase::Read(read))
+                ..RunEntry::new(state.next_run, number, recipe, RunPhase::Read(read))
             },
         );
     }
@@ -327,9 +365,12 @@ pub(super) fn runs_read(
     }
     let view = state.project.as_ref().map(|open| open.written.view.clone());
     if let Some(view) = view {
-        state.selected_run = view
-            .run
-            .filter(|&id| state.run(id).is_some())
+        let shown = view.run.and_then(|number| {
+            let mut runs = state.runs.iter();
+            runs.find(|entry| entry.number == number)
+        });
+        state.selected_run = shown
+            .map(|entry| entry.id)
             .or(state.selected_run)
             .or(state.runs.last().map(|entry| entry.id));
         let count = state.selected().map_or(0, |entry| entry.variables().len());

@@ -6,8 +6,12 @@ use std::sync::Arc;
 use super::entry::ReadRun;
 use super::tasks::Outcome;
 use crate::base::draws::{ChainDraws, DrawList};
+use crate::base::reporter::{Severity, Warning};
+use crate::diagnostics::findings::{VerdictInputs, judge};
 use crate::diagnostics::running::Running;
-use crate::diagnostics::{Verdict, weights};
+use crate::diagnostics::verdict::Limits;
+use crate::diagnostics::weights;
+use crate::engine::clusters;
 use crate::engine::protocol::ChainView;
 use crate::engine::{ChainState, Recipe, Report, RunState, RunView, StopReason};
 use crate::export::{self, Results, RunFolder, draws_csv};
@@ -36,7 +40,7 @@ pub(super) fn read_place(path: &Path) -> Result<(Option<Recipe>, ReadRun), Strin
 }
 
 /// The same as what a task ends with.
-pub(super) fn read(path: &Path) -> Outcome {
+pub(super) fn read(path: &Path, generation: u64) -> Outcome {
     let (recipe, result) = match read_place(path) {
         Ok((recipe, run)) => (recipe, Ok(Box::new(run))),
         Err(message) => (None, Err(message)),
@@ -44,6 +48,7 @@ pub(super) fn read(path: &Path) -> Outcome {
     Outcome::RunRead {
         recipe: recipe.map(Box::new),
         path: path.to_owned(),
+        generation,
         result,
     }
 }
@@ -97,10 +102,24 @@ fn read_run(results: Results) -> ReadRun {
     let lists: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
     let weights = view.weights(weight_column(&results.info_names));
     running.update(&lists, &weights, std::time::Duration::MAX);
-    let (verdict, sentence) = manifest.as_ref().map_or_else(
-        || foreign_verdict(&results.summary, view.draws_per_chain(), view.chains.len()),
-        |manifest| (manifest.verdict, manifest.verdict_sentence.clone()),
+    // Draws of unknown origin are judged as if their sampler were exact.
+    let (verdict, sentence, mut warnings) = manifest.as_ref().map_or_else(
+        || {
+            let (draws, chains) = (view.draws_per_chain(), view.chains.len());
+            let judgement = judge(&VerdictInputs::of(&results.summary, draws, chains));
+            (judgement.verdict, judgement.sentence, judgement.findings)
+        },
+        |manifest| {
+            let sentence = manifest.verdict_sentence.clone();
+            (manifest.verdict, sentence, manifest.warnings.clone())
+        },
     );
+    let remarks = results.remarks.iter();
+    warnings.extend(remarks.map(|it| Warning::new(Severity::Bad, "damaged-files", it.clone())));
+    let limits = Limits {
+        chains: view.usable().count(),
+        decides: clusters::criterion(results.clusters.is_some()),
+    };
     let report = Report {
         summary: results.summary,
         running: Arc::new(running),
@@ -110,10 +129,8 @@ fn read_run(results: Results) -> ReadRun {
         draws_per_chain: view.draws_per_chain(),
         divergences: manifest.as_ref().map_or(0, |manifest| manifest.divergences),
         eta_secs: None,
-        warnings: manifest
-            .as_ref()
-            .map(|manifest| manifest.warnings.clone())
-            .unwrap_or_default(),
+        limits,
+        warnings,
         bias: None,
         clusters: results.clusters,
     };
@@ -124,25 +141,4 @@ fn read_run(results: Results) -> ReadRun {
         report: Arc::new(report),
         manifest,
     }
-}
-
-/// The verdict on draws of unknown origin: they are judged as if their sampler were exact.
-fn foreign_verdict(
-    rows: &[crate::diagnostics::SummaryRow],
-    draws_per_chain: usize,
-    chains: usize,
-) -> (Verdict, String) {
-    crate::diagnostics::verdict::judge(&crate::diagnostics::verdict::VerdictInputs {
-        rows,
-        draws_per_chain,
-        running: false,
-        chains,
-        failed: &[],
-        stuck: &[],
-        divergences: 0,
-        biased: None,
-        bias: None,
-        secs_to_target: None,
-        target: None,
-    })
 }

@@ -10,14 +10,16 @@ use super::document::Document;
 use super::entry::{RunEntry, RunPhase, Saved};
 use super::influence;
 use super::opening::start_loading;
+use super::resuming;
 use super::state::AppState;
 use super::tasks::{Effects, Origin, Outcome};
 use super::writing::begin_folder;
 use crate::base::draws::DrawList;
 use crate::data::load::Loaded;
-use crate::engine::{Job, JobError, PrepareControl, Recipe, Run, anchor_check, bias_check};
+use crate::diagnostics::verdict::MIN_DRAWS;
+use crate::engine::{Job, JobError, PrepareControl, Recipe, Report, Run, anchor_check, bias_check};
 use crate::export::journal::Journal;
-use crate::export::{ExportError, RunFolder};
+use crate::export::{Claim, ExportError, RunFolder};
 
 pub(super) fn with_run(state: &AppState, id: u64, act: impl FnOnce(&Run)) {
     if let Some(run) = state.run(id).and_then(RunEntry::run) {
@@ -28,7 +30,7 @@ pub(super) fn with_run(state: &AppState, id: u64, act: impl FnOnce(&Run)) {
 pub(super) fn start_run(state: &mut AppState, fx: &mut dyn Effects) {
     let (Some(data), Some(document)) = (&state.data, &state.document) else {
         state.say(
-            "There is nothing to run yet: open data and choose a response",
+            "There is nothing to run yet: open data and choose an outcome",
             true,
         );
         return;
@@ -37,7 +39,7 @@ pub(super) fn start_run(state: &mut AppState, fx: &mut dyn Effects) {
         let why = document
             .formula_error
             .clone()
-            .unwrap_or_else(|| "choose a response and predictors first".to_owned());
+            .unwrap_or_else(|| "choose an outcome and predictors first".to_owned());
         state.say(format!("The model is not complete: {why}"), true);
         return;
     }
@@ -56,6 +58,26 @@ pub(super) fn refresh_anchor(state: &mut AppState, id: u64, fx: &mut dyn Effects
         return;
     };
     recipe.mode.start = Some(start);
+    launch_of_open(state, recipe, fx);
+}
+
+/// Starts a run of the recipe of run `id` with `changes`. The sampler is the one that the run had, also where it was chosen.
+pub(super) fn run_again(state: &mut AppState, id: u64, changes: &[String], fx: &mut dyn Effects) {
+    let Some(entry) = state.run(id) else { return };
+    let Some(mut recipe) = entry.recipe.clone() else {
+        return;
+    };
+    if let Some(job) = entry.job() {
+        recipe.sampler = job.recipe.sampler.clone();
+    }
+    match recipe.changed(changes) {
+        Ok(recipe) => launch_of_open(state, recipe, fx),
+        Err(error) => state.say(error.to_string(), true),
+    }
+}
+
+/// Starts a run of the open data, if they are those of the recipe.
+fn launch_of_open(state: &mut AppState, recipe: Recipe, fx: &mut dyn Effects) {
     let data = state.data.as_ref();
     match data.filter(|data| data.source == recipe.data.source) {
         Some(data) => {
@@ -63,7 +85,7 @@ pub(super) fn refresh_anchor(state: &mut AppState, id: u64, fx: &mut dyn Effects
             launch(state, recipe, loaded, fx);
         }
         None => state.say(
-            "The run is of other data than the open ones; open them to refresh its anchor",
+            "The run is of other data than the open ones; open them to run it again",
             true,
         ),
     }
@@ -71,15 +93,8 @@ pub(super) fn refresh_anchor(state: &mut AppState, id: u64, fx: &mut dyn Effects
 
 fn launch(state: &mut AppState, recipe: Recipe, loaded: Arc<Loaded>, fx: &mut dyn Effects) {
     let control = Arc::new(PrepareControl::default());
-    state.next_run += 1;
-    let id = state.next_run;
     let phase = RunPhase::Preparing(Arc::clone(&control));
-    state
-        .runs
-        .push(RunEntry::new(id, Some(recipe.clone()), phase));
-    state.selected_run = Some(id);
-    state.selected_variable = 0;
-    state.page = Page::Runs;
+    let id = state.add_run(Some(recipe.clone()), phase).id;
     let home = state.runs_home.clone();
     fx.spawn(
         "prepare-run",
@@ -99,7 +114,7 @@ pub(super) fn prepared(
     state: &mut AppState,
     id: u64,
     result: Result<Box<Job>, JobError>,
-    folder: Option<Result<RunFolder, ExportError>>,
+    folder: Option<Result<(RunFolder, Claim), ExportError>>,
     fx: &mut dyn Effects,
 ) {
     let waker = fx.waker();
@@ -113,8 +128,8 @@ pub(super) fn prepared(
         Ok(run) => {
             let mut trouble = None;
             match folder {
-                Some(Ok(folder)) => {
-                    entry.journal = Some(Journal::start(folder.path(), &run));
+                Some(Ok((folder, claim))) => {
+                    entry.journal = Some(Journal::start(claim, &run));
                     entry.folder = Some(folder);
                 }
                 Some(Err(error)) => trouble = Some(error),
@@ -142,6 +157,9 @@ pub(super) fn stop(state: &mut AppState, id: u64) {
     if let Some(control) = &entry.control {
         control.stop();
     }
+    if let Some(control) = entry.resuming.take() {
+        control.cancel();
+    }
     match &entry.phase {
         RunPhase::Preparing(control) => control.cancel(),
         RunPhase::Live(run) => run.stop(),
@@ -155,10 +173,7 @@ pub(super) fn add_draws(state: &mut AppState, id: u64, draws: u64, fx: &mut dyn 
         return;
     };
     let RunPhase::Live(run) = &mut entry.phase else {
-        state.say(
-            "Open the run's recipe and data to add draws, or use `ergodic resume`",
-            true,
-        );
+        resuming::resume(state, id, Some(draws), fx);
         return;
     };
     if !run.is_finished() {
@@ -169,6 +184,15 @@ pub(super) fn add_draws(state: &mut AppState, id: u64, draws: u64, fx: &mut dyn 
         state.say("The run is being saved; add draws when it is", true);
         return;
     }
+    // The journal of the part that has just ended holds the right to the folder until the run is saved.
+    drop(entry.journal.take());
+    let claim = match entry.folder.as_ref().map(|it| Claim::take(it.path())) {
+        Some(Err(error)) => {
+            state.say(error.to_string(), true);
+            return;
+        }
+        claim => claim.and_then(Result::ok),
+    };
     correcting::forget(&mut entry.correction);
     influence::forget(&mut entry.influence);
     let mut job = (**run.job()).clone();
@@ -181,17 +205,104 @@ pub(super) fn add_draws(state: &mut AppState, id: u64, draws: u64, fx: &mut dyn 
     job.recipe.run.draws = wanted.iter().copied().max().unwrap_or(draws);
     job.recipe.run.draws_of_chains = Some(wanted);
     job.recipe.run.warmup_of_chains = run.view().warmup_of_chains();
+    let before = before_more(&run.report());
     let continuation = run.continuation();
-    match Run::start(Arc::new(job), Some(continuation), waker) {
+    match Run::start_after(Arc::new(job), Some(continuation), before, waker) {
         Ok(more) => {
-            entry.journal = entry
-                .folder
-                .as_ref()
-                .map(|folder| Journal::start(folder.path(), &more));
+            entry.journal = claim.map(|claim| Journal::start(claim, &more));
             entry.phase = RunPhase::Live(Box::new(more));
             entry.saved = Saved::No;
         }
         Err(error) => state.say(format!("The run could not be continued ({error})"), true),
+    }
+}
+
+/// What is known of a run that goes on, until its first new report.
+pub(super) fn before_more(report: &Report) -> Report {
+    Report {
+        eta_secs: None,
+        ..report.clone()
+    }
+}
+
+/// Runs that can be the control of run `entry`, so that none has to be made: ended runs of this window with the exact sampler
+/// of its model, and the same model, priors and data.
+pub fn controls_at_hand<'a>(
+    state: &'a AppState,
+    entry: &RunEntry,
+) -> impl Iterator<Item = &'a RunEntry> + use<'a> {
+    let job = entry.job().cloned();
+    let recipe = entry.recipe.clone();
+    let id = entry.id;
+    state.runs.iter().filter(move |other| {
+        let (Some(job), Some(theirs)) = (&job, other.job()) else {
+            return false;
+        };
+        other.id != id
+            && !other.is_active()
+            && theirs.sampler.spec.id == bias_check::control_of(job.model.as_ref())
+            && recipe.as_ref().is_some_and(|mine| !other.is_stale(mine))
+            && theirs.table.fingerprint() == job.table.fingerprint()
+            && theirs.variables() == job.variables()
+            && theirs.recipe.report == job.recipe.report
+            && other
+                .view()
+                .is_some_and(|view| view.draws_per_chain() >= MIN_DRAWS)
+    })
+}
+
+/// Checks the bias of run `id` against the draws of a run that is there.
+pub(super) fn check_bias_against(
+    state: &mut AppState,
+    id: u64,
+    control: u64,
+    fx: &mut dyn Effects,
+) {
+    let Some(entry) = state.run(id).filter(|entry| entry.control.is_none()) else {
+        return;
+    };
+    let Some(other) = controls_at_hand(state, entry).find(|other| other.id == control) else {
+        state.say(
+            "That run is of another model or other data; run a control instead",
+            true,
+        );
+        return;
+    };
+    if let (Some(run), Some(control)) = (entry.run(), other.run()) {
+        certify(id, run, control, fx);
+    }
+}
+
+/// Compares a run with its control, on another thread.
+pub(super) fn certify(id: u64, run: &Run, control: &Run, fx: &mut dyn Effects) {
+    let (job, view, report) = (Arc::clone(run.job()), run.view(), run.report());
+    let (of_control, made) = (Arc::clone(control.job()), control.view());
+    fx.spawn(
+        "certify",
+        Box::new(move || {
+            let report = bias_check::certify(&job, &view, &report, (&of_control, &made));
+            Outcome::Certified {
+                run: id,
+                job,
+                report: Box::new(report),
+            }
+        }),
+    );
+}
+
+/// Takes the report of a bias check, unless the run has gone on since.
+pub(super) fn certified(state: &mut AppState, id: u64, job: &Arc<Job>, report: Report) {
+    let Some(entry) = state.run_mut(id) else {
+        return;
+    };
+    if let RunPhase::Live(run) = &entry.phase
+        && Arc::ptr_eq(run.job(), job)
+    {
+        run.set_report(report);
+        // The verdict changed: what is on disk must say the same.
+        if let Saved::At(_) = entry.saved {
+            entry.saved = Saved::No;
+        }
     }
 }
 
@@ -210,13 +321,18 @@ pub(super) fn check_bias(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     if entry.control.is_some() {
         return;
     }
-    let started = bias_check::control_job(&job)
+    // Repeated with the same control the check would say the same.
+    let before = entry.control_draws.map(|draws| 2 * draws);
+    let started = bias_check::control_job(&job, before)
         .map_err(|error| error.to_string())
         .and_then(|control| {
             Run::start(Arc::new(control), None, waker).map_err(|error| error.to_string())
         });
     match started {
-        Ok(control) => entry.control = Some(Box::new(control)),
+        Ok(control) => {
+            entry.control_draws = Some(control.job().recipe.run.draws);
+            entry.control = Some(Box::new(control));
+        }
         Err(message) => state.say(message, true),
     }
 }

@@ -7,18 +7,21 @@ use super::calibrating::{Calibrated, CalibrationTask};
 use super::command::{Command, Page};
 use super::comparing::Comparison;
 use super::document::{Document, History};
-use super::entry::{Correction, Influence, RunEntry};
+use super::entry::{Correction, Influence, RunEntry, RunPhase};
 use super::examples::Example;
 use super::foreseeing::PriorPreview;
 use super::preferences::Preferences;
 use super::project::{OpenProject, Then};
 use super::remedies::Remedy;
+use super::tasks::Pick;
 use super::trials::{TrialsTask, Tuned};
 use crate::base::reporter::{Severity, Warning};
 use crate::data::load::{LoadControl, Loaded};
 use crate::data::profile::Profile;
+use crate::data::ragged::RaggedLines;
 use crate::data::roles::Role;
 use crate::data::sniff::ImportOptions;
+use crate::data::suggest::Suggestions;
 use crate::engine::likelihood::{LikelihoodControl, LikelihoodFit};
 use crate::engine::prior_predictive::{Outlook, PriorPredictive};
 use crate::engine::{PrepareControl, Recipe};
@@ -38,6 +41,8 @@ pub struct DataState {
     pub loaded: Arc<Loaded>,
     /// What the user changed about the reading.
     pub options: ImportOptions,
+    /// What its columns could be in a model.
+    pub suggestions: Arc<Suggestions>,
     /// Profiles of the columns, once they are known.
     pub profiles: Option<Arc<Vec<Profile>>>,
     /// Seconds that reading took.
@@ -49,6 +54,8 @@ pub struct DataState {
 pub struct ModelCheck {
     /// Why it cannot be fitted, if it cannot.
     pub error: Option<String>,
+    /// Why the template is the one for its outcome, as what follows "because".
+    pub chosen: Option<String>,
     /// The response with its success level and counts.
     pub response: String,
     /// Whether the response is any number of categories, none of which is a success.
@@ -112,6 +119,17 @@ pub struct Loading {
     pub control: Arc<LoadControl>,
     /// Counts loads, so that a result that was overtaken is dropped.
     pub generation: u64,
+    /// How it is being read.
+    pub options: ImportOptions,
+}
+
+/// A message of the window itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    /// What it says.
+    pub warning: Warning,
+    /// How often it was said.
+    pub count: usize,
 }
 
 /// A short message at the bottom of the window.
@@ -127,13 +145,44 @@ pub struct Toast {
     pub serial: u64,
 }
 
-/// A problem with a file, shown as a page.
+/// Results being read.
 #[derive(Clone, Debug, PartialEq)]
+pub struct Opening {
+    /// Name of the folder or file.
+    pub name: String,
+    /// Counts readings, so that one that nobody waits for is dropped.
+    pub generation: u64,
+}
+
+/// A path that is being typed, where the system has no file dialog or somebody would rather type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Typing {
+    /// What it is for.
+    pub purpose: Pick,
+    /// What stands there at first.
+    pub proposed: PathBuf,
+    /// Whether it was asked for because there is no file dialog.
+    pub no_dialog: bool,
+}
+
+/// A problem with a file, shown as a page.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FileProblem {
     /// What and where.
     pub message: String,
     /// The file.
     pub path: Option<PathBuf>,
+    /// The lines of another length that it was refused for, and how it was read.
+    pub ragged: Option<(RaggedLines, ImportOptions)>,
+}
+
+/// A run that was taken out of the list.
+pub(super) struct Removed {
+    pub entry: RunEntry,
+    /// Where it stood.
+    pub index: usize,
+    /// Changes of the draft that could be taken back then: it is brought back before any of those.
+    pub steps: usize,
 }
 
 /// The whole state.
@@ -145,6 +194,8 @@ pub struct AppState {
     pub data: Option<DataState>,
     /// A file being read.
     pub loading: Option<Loading>,
+    /// Run folders and files of draws being read.
+    pub opening: Vec<Opening>,
     /// What is wrong with the file that was opened last.
     pub problem: Option<FileProblem>,
     /// The draft.
@@ -187,8 +238,8 @@ pub struct AppState {
     pub panes: Option<PaneLayout>,
     /// Pictures of the bundled data sets, once they are drawn.
     pub examples: Option<Arc<Vec<Example>>>,
-    /// Messages of the window itself, oldest first.
-    pub messages: Vec<Warning>,
+    /// Messages of the window itself, the one said last at the end; one that is said again is counted.
+    pub messages: Vec<Message>,
     /// The present toast.
     pub toast: Option<Toast>,
     /// Remembered choices.
@@ -197,6 +248,8 @@ pub struct AppState {
     pub project: Option<OpenProject>,
     /// What waits for an answer about unsaved changes.
     pub asking: Option<Then>,
+    /// What a path is being typed for.
+    pub typing: Option<Typing>,
     /// The window is to close now.
     pub closing: bool,
     /// Where runs of bundled data go; the working folder if empty.
@@ -207,7 +260,14 @@ pub struct AppState {
     pub(super) reading_project: Option<u64>,
     /// A role to give once the column has been read with another type.
     pub(super) pending_role: Option<(String, Role)>,
+    /// Runs that were taken out of the list, the last one at the end, and where each stood.
+    pub(super) removed: Vec<Removed>,
+    /// Run the draft once its data have been read.
+    pub(super) run_when_read: bool,
+    /// Identifies runs in this window; never used twice.
     pub(super) next_run: u64,
+    /// Number of the last run of the project.
+    pub(super) last_number: u64,
     pub(super) next_serial: u64,
 }
 
@@ -226,16 +286,39 @@ impl AppState {
         self.runs.iter_mut().find(|entry| entry.id == id)
     }
 
+    /// Adds a run behind the others, under the next number, and shows it.
+    pub(super) fn add_run(&mut self, recipe: Option<Recipe>, phase: RunPhase) -> &mut RunEntry {
+        self.next_run += 1;
+        self.last_number += 1;
+        let entry = RunEntry::new(self.next_run, self.last_number, recipe, phase);
+        self.selected_run = Some(entry.id);
+        self.selected_variable = 0;
+        self.page = Page::Runs;
+        let index = self.runs.len();
+        self.runs.push(entry);
+        &mut self.runs[index]
+    }
+
+    /// Runs of the project that are still being read, or that were opened and are being read.
+    pub fn runs_being_opened(&self) -> usize {
+        let of_project = match (&self.reading_project, &self.project) {
+            (Some(_), Some(open)) => open.written.runs.len(),
+            _ => 0,
+        };
+        of_project + self.opening.len()
+    }
+
     /// Whether a run is being prepared or has working chains.
     pub fn is_busy(&self) -> bool {
         self.loading.is_some()
-            || self.reading_project.is_some()
+            || self.runs_being_opened() > 0
             || self
                 .comparison
                 .as_ref()
                 .is_some_and(|comparison| comparison.working)
             || self.runs.iter().any(|entry| {
                 entry.is_active()
+                    || entry.resuming.is_some()
                     || entry.control.is_some()
                     || matches!(entry.correction, Correction::Working(..))
                     || matches!(entry.influence, Influence::Working(_))
@@ -246,8 +329,7 @@ impl AppState {
     pub fn say(&mut self, text: impl Into<String>, is_error: bool) {
         let text = text.into();
         if is_error {
-            self.messages
-                .push(Warning::new(Severity::Bad, "error", text.clone()));
+            self.note(Warning::new(Severity::Bad, "error", text.clone()));
         }
         self.next_serial += 1;
         self.toast = Some(Toast {
@@ -255,6 +337,19 @@ impl AppState {
             is_error,
             act: None,
             serial: self.next_serial,
+        });
+    }
+
+    /// Adds a message; one that is there already is counted.
+    pub fn note(&mut self, warning: Warning) {
+        let known = self
+            .messages
+            .iter()
+            .position(|message| message.warning == warning);
+        let count = known.map_or(0, |index| self.messages.remove(index).count);
+        self.messages.push(Message {
+            warning,
+            count: count + 1,
         });
     }
 

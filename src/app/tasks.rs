@@ -15,6 +15,7 @@ use super::trials::TrialsTask;
 use crate::data::DataError;
 use crate::data::load::Loaded;
 use crate::data::profile::Profile;
+use crate::data::suggest::Suggestions;
 use crate::engine::calibration::Calibration;
 use crate::engine::likelihood::{LikelihoodControl, LikelihoodError, LikelihoodFit};
 use crate::engine::predict::PredictControl;
@@ -23,9 +24,11 @@ use crate::engine::recipe::DataSection;
 use crate::engine::sensitivity::Sensitivity;
 use crate::engine::tuning::Tuning;
 use crate::engine::zero_variance::{CorrectControl, Corrected};
-use crate::engine::{Job, JobError, PrepareControl, Recipe};
+use crate::engine::{Job, JobError, PrepareControl, Recipe, Report};
 use crate::export::project::Project;
-use crate::export::{ExportError, RunFolder};
+use crate::export::resume::{ResumeError, Resumed};
+use crate::export::{Claim, ExportError, RunFolder};
+use crate::models::Model;
 use crate::samplers::advise::Advice;
 
 /// Outcomes that may wait; each is small or behind a pointer.
@@ -39,8 +42,8 @@ pub enum Outcome {
         generation: u64,
         /// Where it came from.
         origin: Origin,
-        /// The table or what is wrong.
-        result: Result<Arc<Loaded>, DataError>,
+        /// The table with what its columns could be in a model, or what is wrong.
+        result: Result<(Arc<Loaded>, Arc<Suggestions>), DataError>,
         /// Seconds it took.
         secs: f64,
     },
@@ -112,8 +115,8 @@ pub enum Outcome {
         run: u64,
         /// The job or what is wrong.
         result: Result<Box<Job>, JobError>,
-        /// Where its files go, or why there is no place; `None` without a job.
-        folder: Option<Result<RunFolder, ExportError>>,
+        /// Where its files go and the right to write there, or why there is no place; `None` without a job.
+        folder: Option<Result<(RunFolder, Claim), ExportError>>,
     },
     /// A run folder or file of draws was read, or not.
     RunRead {
@@ -121,6 +124,8 @@ pub enum Outcome {
         recipe: Option<Box<Recipe>>,
         /// Where it is.
         path: PathBuf,
+        /// Which reading this was.
+        generation: u64,
         /// The results or what is wrong.
         result: Result<Box<ReadRun>, String>,
     },
@@ -130,6 +135,31 @@ pub enum Outcome {
         run: u64,
         /// The folder or what is wrong.
         result: Result<RunFolder, String>,
+    },
+    /// The model of a run that was read was made again, or could not be.
+    Recalled {
+        /// The run.
+        run: u64,
+        /// The model, if its data are there and the same.
+        model: Option<Arc<dyn Model>>,
+    },
+    /// A run that was read is ready to go on, or cannot.
+    Resumed {
+        /// The run.
+        run: u64,
+        /// Which request this was.
+        control: Arc<PrepareControl>,
+        /// The job and where it goes on, or what is wrong.
+        result: Result<Box<Resumed>, ResumeError>,
+    },
+    /// A run was compared with its control.
+    Certified {
+        /// The run.
+        run: u64,
+        /// Its job when that began.
+        job: Arc<Job>,
+        /// Its report with the comparison.
+        report: Box<Report>,
     },
     /// Estimates were corrected by control variates, or not.
     Corrected {

@@ -6,23 +6,30 @@ use super::command::{Command, Page};
 use super::comparing;
 use super::correcting::{correct, corrected};
 use super::drafting::{DocumentChange, change_document, convert, step};
-use super::entry::{RunEntry, RunPhase, Saved};
+use super::entry::{RunPhase, Saved};
 use super::examples;
 use super::foreseeing;
 use super::influence;
 use super::likelihood;
-use super::opening::{accept_import, loaded, open, origin_of, start_loading};
+use super::opening::{
+    self, accept_import, loaded, open, origin_of, read_again, run_lesson, start_loading,
+};
+use super::picking;
 use super::predicting;
 use super::project::{self, Then};
+use super::recalling;
+use super::removing;
+use super::resuming;
 use super::running::{
-    add_draws, check_bias, prepared, refresh_anchor, start_run, stop, use_recipe_of, with_run,
+    add_draws, certified, certify, check_bias, check_bias_against, prepared, refresh_anchor,
+    run_again, start_run, stop, use_recipe_of, with_run,
 };
 use super::state::{AppState, FileProblem};
 use super::tasks::{Effects, Origin, Outcome, Pick};
 use super::trials;
 use super::writing::{Place, export_run, save_recipe, save_run};
 use crate::data::sniff::ImportOptions;
-use crate::engine::{Run, bias_check};
+use crate::engine::Run;
 use crate::export;
 use crate::export::journal::Journal;
 
@@ -44,17 +51,23 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::OpenSample(id) => {
             start_loading(state, Origin::Sample(id), ImportOptions::default(), fx);
         }
+        Command::RunLesson => run_lesson(state, fx),
         Command::PickOpen => fx.pick(Pick::Open),
+        Command::TypePath(purpose) => picking::type_path(state, purpose, false),
+        Command::TypedPath(path) => picking::typed(state, path, fx),
+        Command::CancelTyping => picking::cancel(state),
         Command::CancelLoad => {
             if let Some(loading) = state.loading.take() {
                 loading.control.cancel();
             }
+            state.opening.clear();
         }
         Command::SetImport(options) => {
             if let Some(data) = &state.data {
                 start_loading(state, origin_of(data), options, fx);
             }
         }
+        Command::ReadAgain(options) => read_again(state, options, fx),
         Command::AcceptImport => accept_import(state, fx),
         Command::CloseData => {
             state.data = None;
@@ -70,12 +83,13 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::Convert(column, conversion, role) => {
             convert(state, &column, &conversion, role, fx);
         }
+        Command::Undo if removing::is_next_to_undo(state) => removing::undo(state),
         Command::Undo => step(state, true, fx),
         Command::Redo => step(state, false, fx),
         Command::PreviewPrior(prior) => foreseeing::preview(state, prior, fx),
         Command::Advise => advise(state, fx),
         Command::CancelAdvice => cancel(state),
-        Command::CompareSamplers => comparing::compare(state, fx),
+        Command::CompareSamplers(ids) => comparing::compare(state, &ids, fx),
         Command::CancelComparison => comparing::cancel(state),
         Command::RunTrials => trials::start(state, fx),
         Command::CancelTrials => trials::cancel(state),
@@ -89,8 +103,11 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::Freeze(id) => with_run(state, id, Run::freeze),
         Command::Stop(id) => stop(state, id),
         Command::AddDraws(id, draws) => add_draws(state, id, draws, fx),
+        Command::ContinueRun(id) => resuming::resume(state, id, None, fx),
         Command::RefreshAnchor(id) => refresh_anchor(state, id, fx),
+        Command::RunAgain(id, changes) => run_again(state, id, &changes, fx),
         Command::CheckBias(id) => check_bias(state, id, fx),
+        Command::CheckBiasAgainst(id, control) => check_bias_against(state, id, control, fx),
         Command::CheckPrior(id) => influence::look(state, id, fx),
         Command::Correct(id, order) => correct(state, id, order, fx),
         Command::Predict(id, with_groups) => predicting::predict(state, id, with_groups, fx),
@@ -100,7 +117,8 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
             }
         }
         Command::PickExportPredictions(id) => {
-            let name = format!("run-{id}-{}", export::predictions::FILE);
+            let number = state.run(id).map_or(id, |entry| entry.number);
+            let name = format!("run-{number}-{}", export::predictions::FILE);
             fx.pick(Pick::ExportPredictions(id, name));
         }
         Command::ExportPredictions(id, path) => predicting::export(state, id, path, fx),
@@ -119,18 +137,8 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
             let count = state.run(id).map_or(0, |entry| entry.variables().len());
             state.selected_variable = state.selected_variable.min(count.saturating_sub(1));
         }
-        Command::ForgetRun(id) => {
-            correct(state, id, None, fx);
-            if let Some(entry) = state.run_mut(id) {
-                predicting::cancel(entry);
-                predicting::cancel_fit(entry);
-                influence::forget(&mut entry.influence);
-            }
-            state.runs.retain(|entry| entry.id != id);
-            if state.selected_run == Some(id) {
-                state.selected_run = state.runs.last().map(|entry| entry.id);
-            }
-        }
+        Command::RemoveRun(id) => removing::remove(state, id, fx),
+        Command::BringBackRun(id) => removing::bring_back(state, id),
         Command::UseRecipeOf(id) => use_recipe_of(state, id, fx),
         Command::SelectVariable(index) => state.selected_variable = index,
         Command::KeepPanes(panes) => state.panes = panes,
@@ -212,25 +220,21 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
         Outcome::RunRead {
             recipe,
             path,
+            generation,
             result,
         } => match result {
+            // Nobody waits for it any more.
+            _ if !opening::ended(state, generation) => {}
             Ok(read) => {
-                state.next_run += 1;
-                let id = state.next_run;
                 let recipe = recipe.map(|recipe| *recipe);
-                state.runs.push(RunEntry {
-                    saved: Saved::At(path.clone()),
-                    ..RunEntry::new(id, recipe, RunPhase::Read(read))
-                });
+                state.add_run(recipe, RunPhase::Read(read)).saved = Saved::At(path.clone());
                 state.preferences.remember(&path);
-                state.selected_run = Some(id);
-                state.selected_variable = 0;
-                state.page = Page::Runs;
             }
             Err(message) => {
                 state.problem = Some(FileProblem {
                     message,
                     path: Some(path),
+                    ragged: None,
                 });
             }
         },
@@ -250,13 +254,25 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
                     Saved::Failed(message)
                 }
             };
-            if let Some(entry) = state.run_mut(run) {
+            // One that was taken out of the list meanwhile can be brought back.
+            let mut known = state
+                .runs
+                .iter_mut()
+                .chain(state.removed.iter_mut().map(|removed| &mut removed.entry));
+            if let Some(entry) = known.find(|entry| entry.id == run) {
                 entry.saved = saved;
                 if folder.is_some() {
                     entry.folder = folder;
                 }
             }
         }
+        Outcome::Recalled { run, model } => recalling::recalled(state, run, model),
+        Outcome::Resumed {
+            run,
+            control,
+            result,
+        } => resuming::resumed(state, run, &control, result, fx),
+        Outcome::Certified { run, job, report } => certified(state, run, &job, *report),
         Outcome::Corrected {
             run,
             control,
@@ -294,37 +310,24 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
             purpose,
             path: Some(path),
             ..
-        } => {
-            let command = match purpose {
-                Pick::Open => Command::Open(path),
-                Pick::SaveProject(_) => Command::SaveProjectAs(path),
-                Pick::SaveRecipe => Command::SaveRecipe(path),
-                Pick::ExportPredictions(id, _) => Command::ExportPredictions(id, path),
-                Pick::ExportFit(of) => Command::ExportFit(of, path),
-                Pick::Export(id, format, _) => Command::Export(id, format, path),
-            };
-            update(state, command, fx);
-        }
+        } => update(state, picking::command(&purpose, path), fx),
         Outcome::Picked {
+            purpose,
             path: None,
-            unavailable,
-            ..
-        } => {
-            state.after_save = None;
-            if unavailable {
-                state.say(
-                    "This system has no file dialog; type or drop the path instead",
-                    true,
-                );
-            }
-        }
+            unavailable: true,
+        } => picking::type_path(state, purpose, true),
+        Outcome::Picked { .. } => state.after_save = None,
     }
 }
 
 /// Looks at runs once per frame: saves those that ended, certifies those whose control ended.
 pub fn tick(state: &mut AppState, fx: &mut dyn Effects) {
+    if state.page == Page::Runs {
+        recalling::recall_shown(state, fx);
+    }
     let mut troubles = Vec::new();
-    for entry in &mut state.runs {
+    let removed = state.removed.iter_mut().map(|removed| &mut removed.entry);
+    for entry in state.runs.iter_mut().chain(removed) {
         let RunPhase::Live(run) = &mut entry.phase else {
             continue;
         };
@@ -341,14 +344,8 @@ pub fn tick(state: &mut AppState, fx: &mut dyn Effects) {
             && entry.saved != Saved::Writing
         {
             control.join();
-            let report =
-                bias_check::certify(run.job(), &run.view(), &run.report(), &control.view());
-            run.set_report(report);
+            certify(entry.id, run, control, fx);
             entry.control = None;
-            // The verdict changed: what is on disk must say the same.
-            if let Saved::At(_) = entry.saved {
-                entry.saved = Saved::No;
-            }
         }
         if entry.saved == Saved::No && entry.control.is_none() {
             entry.saved = Saved::Writing;

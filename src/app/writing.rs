@@ -6,10 +6,12 @@ use std::sync::Arc;
 use super::entry::{Influence, RunPhase};
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
+use crate::engine::checkpoint::ChainMark;
 use crate::engine::recipe::SAMPLE_PREFIX;
 use crate::engine::{Job, Run};
-use crate::export::journal::{self, Journal};
-use crate::export::{self, Results, RunFolder};
+use crate::export::journal::Journal;
+use crate::export::saving::Saved;
+use crate::export::{self, Claim, ExportError, Results, RunFolder, files};
 
 /// Where a run is saved.
 pub(super) enum Place {
@@ -33,44 +35,64 @@ pub(super) fn save_run(
         "save-run",
         Box::new(move || {
             let results = Results::of(&job, &view, &report);
-            // What it has still to write must not come after the results.
-            let mut journal = journal;
-            let kept = journal.as_mut().is_some_and(Journal::finish);
-            let folder = match place {
-                Place::Folder(folder) => Ok(folder),
-                Place::Under(home) => folder_for(&job, &home),
-            };
-            let result = folder
-                .and_then(|folder| {
-                    let mut saved = folder.save_all(&job, &results, &marks);
-                    if saved.is_err() && !kept {
-                        // Half a journal may take the room that the whole results need.
-                        drop(journal::remove(folder.path()));
-                        saved = folder.save_all(&job, &results, &marks);
-                    }
-                    saved.map(|()| folder)
-                })
-                .map_err(|error| error.to_string());
-            drop(journal);
-            Outcome::RunSaved { run: id, result }
+            let result = save(&job, &results, &marks, place, journal);
+            Outcome::RunSaved {
+                run: id,
+                result: result.map_err(|error| error.to_string()),
+            }
         }),
     );
 }
 
-/// A new folder for a run that begins.
-pub(super) fn begin_folder(job: &Job, home: &Path) -> Result<RunFolder, export::ExportError> {
-    let folder = folder_for(job, home)?;
-    folder.begin(job)?;
+fn save(
+    job: &Job,
+    results: &Results,
+    marks: &[Option<ChainMark>],
+    place: Place,
+    journal: Option<Journal>,
+) -> Result<RunFolder, ExportError> {
+    let quietly = &mut |_file: &str| {};
+    let (folder, claim) = match (place, journal) {
+        (Place::Folder(folder), Some(mut journal)) => {
+            let stem = format!("ergodic-{}", stem_of(job));
+            let saved =
+                folder.save_or_rescue(&mut journal, (job, results, marks), &stem, quietly)?;
+            return match saved {
+                Saved::Whole => Ok(folder),
+                Saved::InJournal => Err(ExportError(format!(
+                    "Another program has added draws to this run since, so that it was not saved again: {}",
+                    folder.path().display()
+                ))),
+            };
+        }
+        (Place::Folder(folder), None) => RunFolder::claim(folder.path())?,
+        (Place::Under(home), _) => folder_for(job, &home)?,
+    };
+    folder.save_all(&claim, job, results, marks, quietly)?;
     Ok(folder)
 }
 
+/// A new folder for a run that begins.
+pub(super) fn begin_folder(job: &Job, home: &Path) -> Result<(RunFolder, Claim), ExportError> {
+    let (folder, claim) = folder_for(job, home)?;
+    folder.begin(&claim, job)?;
+    Ok((folder, claim))
+}
+
 /// A new folder beside the data, or under `home` for bundled data.
-fn folder_for(job: &Job, home: &Path) -> Result<RunFolder, export::ExportError> {
+fn folder_for(job: &Job, home: &Path) -> Result<(RunFolder, Claim), ExportError> {
     let source = Path::new(job.table.source());
     let bundled = job.recipe.data.source.starts_with(SAMPLE_PREFIX);
     let parent = if bundled { None } else { source.parent() }
         .unwrap_or(home)
         .join("runs");
+    RunFolder::create_numbered(&parent, &stem_of(job))
+}
+
+/// What the name of its folder begins with: data and sampler.
+fn stem_of(job: &Job) -> String {
+    let source = Path::new(job.table.source());
+    let bundled = job.recipe.data.source.starts_with(SAMPLE_PREFIX);
     let stem = if bundled {
         job.recipe.data.source[SAMPLE_PREFIX.len()..].to_owned()
     } else {
@@ -80,7 +102,7 @@ fn folder_for(job: &Job, home: &Path) -> Result<RunFolder, export::ExportError> 
             .to_string_lossy()
             .into_owned()
     };
-    RunFolder::create_numbered(&parent, &format!("{stem}-{}", job.sampler.spec.id))
+    format!("{stem}-{}", job.sampler.spec.id)
 }
 
 pub(super) fn export_run(
@@ -116,6 +138,7 @@ pub(super) fn export_run(
             clusters: read.report.clusters.clone(),
             labels: Vec::new(),
             units_kept: Vec::new(),
+            remarks: Vec::new(),
         },
         RunPhase::Preparing(_) | RunPhase::Refused(_) => {
             state.say("This run has no draws to export", true);
@@ -147,7 +170,7 @@ pub(super) fn save_recipe(state: &mut AppState, path: &Path, fx: &mut dyn Effect
     fx.spawn(
         "save-recipe",
         Box::new(move || {
-            let written = std::fs::write(&path, recipe.to_toml())
+            let written = files::replace(&path, |out| out.write_all(recipe.to_toml().as_bytes()))
                 .map(|()| {
                     format!(
                         "Saved; the same run on the command line: ergodic fit {}",
@@ -155,8 +178,7 @@ pub(super) fn save_recipe(state: &mut AppState, path: &Path, fx: &mut dyn Effect
                     )
                 })
                 .map_err(|error| {
-                    export::ExportError::at("The recipe could not be saved", &error, &path)
-                        .to_string()
+                    ExportError::at("The recipe could not be saved", &error, &path).to_string()
                 });
             Outcome::Written(written)
         }),

@@ -5,8 +5,18 @@
 
 use std::sync::Arc;
 
-/// Draws in a full chunk.
+/// Draws in a full chunk of few columns; of many columns see [`chunk_draws`].
 pub const CHUNK_DRAWS: usize = 1024;
+/// Values in a full chunk, at most: a partial one is copied each time a view of it was published.
+const CHUNK_VALUES: usize = 128 * CHUNK_DRAWS;
+/// Draws in a full chunk at least, whatever the number of columns.
+const FEWEST_CHUNK_DRAWS: usize = 16;
+
+/// Draws in a full chunk of `width` columns: a power of two.
+pub fn chunk_draws(width: usize) -> usize {
+    let most = (CHUNK_VALUES / width.max(1)).clamp(FEWEST_CHUNK_DRAWS, CHUNK_DRAWS);
+    1 << most.ilog2()
+}
 
 /// A piece of one chain on its way to the collector; recycled, so that a steady run does not allocate.
 #[derive(Clone, Debug, Default)]
@@ -103,11 +113,13 @@ impl LabelList {
     }
 }
 
-/// Up to [`CHUNK_DRAWS`] draws of one chain, column by column, with the extremes of each column.
+/// Up to [`chunk_draws`] draws of one chain, column by column, with the extremes of each column.
 #[derive(Clone, Debug)]
 pub struct Chunk {
     width: usize,
     len: usize,
+    /// Draws when full.
+    capacity: usize,
     values: Vec<f64>,
     min: Vec<f64>,
     max: Vec<f64>,
@@ -120,7 +132,8 @@ impl Chunk {
         Self {
             width,
             len: 0,
-            values: vec![0.0; width * CHUNK_DRAWS],
+            capacity: chunk_draws(width),
+            values: vec![0.0; width * chunk_draws(width)],
             min: vec![f64::INFINITY; width],
             max: vec![f64::NEG_INFINITY; width],
             all_finite: vec![true; width],
@@ -139,13 +152,13 @@ impl Chunk {
 
     /// Whether no further draw fits.
     pub fn is_full(&self) -> bool {
-        self.len == CHUNK_DRAWS
+        self.len == self.capacity
     }
 
     /// Appends one draw of `width` values; the caller checks [`Self::is_full`].
     pub fn push(&mut self, row: &[f64]) {
         for (j, &value) in row.iter().enumerate() {
-            self.values[j * CHUNK_DRAWS + self.len] = value;
+            self.values[j * self.capacity + self.len] = value;
             // A NaN leaves the extremes alone; plots break their line there.
             if value < self.min[j] {
                 self.min[j] = value;
@@ -160,7 +173,8 @@ impl Chunk {
 
     /// The values of column `j`, oldest first.
     pub fn column(&self, j: usize) -> &[f64] {
-        &self.values[j * CHUNK_DRAWS..j * CHUNK_DRAWS + self.len]
+        let start = j * self.capacity;
+        &self.values[start..start + self.len]
     }
 
     /// Smallest and largest finite value of column `j`; infinite bounds in reverse order if there is none.
@@ -204,7 +218,12 @@ impl DrawList {
 
     /// Number of draws.
     pub fn len(&self) -> usize {
-        self.full.len() * CHUNK_DRAWS + self.tail.len()
+        self.full.len() * self.chunk_draws() + self.tail.len()
+    }
+
+    /// Draws in each full chunk.
+    pub fn chunk_draws(&self) -> usize {
+        chunk_draws(self.width)
     }
 
     /// Whether it holds no draw.
@@ -222,6 +241,25 @@ impl DrawList {
                 Arc::new(Chunk::new(self.width)),
             ));
         }
+    }
+
+    /// The first `count` draws, or all if there are fewer; full chunks are shared.
+    #[must_use]
+    pub fn first(&self, count: usize) -> Self {
+        if count >= self.len() {
+            return self.clone();
+        }
+        let full = count / self.chunk_draws();
+        let mut kept = Self {
+            width: self.width,
+            full: self.full[..full].to_vec(),
+            tail: Arc::new(Chunk::new(self.width)),
+        };
+        for i in full * self.chunk_draws()..count {
+            let row: Vec<f64> = (0..self.width).map(|j| self.value(i, j)).collect();
+            kept.push(&row);
+        }
+        kept
     }
 
     /// All chunks in order, the partial one last.
@@ -250,12 +288,9 @@ impl DrawList {
 
     /// The value of column `j` at draw `i`.
     pub fn value(&self, i: usize, j: usize) -> f64 {
-        let chunk = i / CHUNK_DRAWS;
-        if chunk < self.full.len() {
-            self.full[chunk].column(j)[i % CHUNK_DRAWS]
-        } else {
-            self.tail.column(j)[i % CHUNK_DRAWS]
-        }
+        let (chunk, place) = (i / self.chunk_draws(), i % self.chunk_draws());
+        let chunk = self.full.get(chunk).unwrap_or(&self.tail);
+        chunk.column(j)[place]
     }
 }
 
@@ -305,6 +340,52 @@ mod tests {
         );
         assert_eq!(list.value(CHUNK_DRAWS + 1, 1), -((CHUNK_DRAWS + 1) as f64));
         assert_eq!(list.chunks().count(), 3);
+    }
+
+    /// A view that is held costs a copy of the partial chunk, so that of many columns must be short.
+    #[test]
+    fn chunks_of_many_columns_are_short() {
+        assert_eq!(
+            [1, 128, 129, 4_100, 1_000_000].map(chunk_draws),
+            [1024, 1024, 512, 16, 16]
+        );
+        let mut list = DrawList::new(1_000);
+        assert_eq!(list.chunk_draws(), 128);
+        for i in 0..300 {
+            list.push(&vec![f64::from(i); 1_000]);
+        }
+        assert_eq!((list.len(), list.chunks().count()), (300, 3));
+        assert_eq!((list.value(128, 3), list.value(299, 999)), (128.0, 299.0));
+        assert_eq!(list.column(7), (0..300).map(f64::from).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_first_draws_of_a_list_are_a_list_that_goes_on() {
+        let mut list = DrawList::new(2);
+        for i in 0..2 * CHUNK_DRAWS + 3 {
+            list.push(&[i as f64, -(i as f64)]);
+        }
+        for count in [
+            0,
+            1,
+            CHUNK_DRAWS,
+            CHUNK_DRAWS + 7,
+            2 * CHUNK_DRAWS + 3,
+            9999,
+        ] {
+            let mut first = list.first(count);
+            let count = count.min(list.len());
+            assert_eq!(first.column(1), list.column(1)[..count]);
+            first.push(&[0.5, 0.5]);
+            assert_eq!(first.value(count, 0), 0.5);
+        }
+        assert_eq!(list.value(CHUNK_DRAWS + 7, 0), (CHUNK_DRAWS + 7) as f64);
+        // Many columns have short chunks.
+        let mut wide = DrawList::new(1_000);
+        for i in 0..300 {
+            wide.push(&vec![f64::from(i); 1_000]);
+        }
+        assert_eq!(wide.first(270).column(9), wide.column(9)[..270]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 #[cfg(test)]
 pub mod allocations;
+pub mod checksum;
 pub mod draws;
 pub mod fisher_step;
 pub mod grad_window;
@@ -12,5 +13,6 @@ pub mod quadrature;
 pub mod reporter;
 pub mod rng;
 pub mod settings;
+pub mod shown;
 pub mod special;
 pub mod wishart;

@@ -70,6 +70,9 @@ pub struct DemoArgs {
     /// Stay in the terminal even where there is a display
     #[arg(long)]
     pub terminal: bool,
+    /// Run, in the terminal, a recipe that ends badly on purpose, and say what to look at
+    #[arg(long)]
+    pub bad: bool,
     /// Folder for the run
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -85,7 +88,7 @@ pub struct FitArgs {
     /// Data file, or sample:NAME for a bundled one
     #[arg(long, value_name = "FILE")]
     pub data: Option<String>,
-    /// Model formula, such as 'y ~ x1 + x2'
+    /// Model formula, such as 'y ~ x1 + x2'; guessed from the columns and said if there is none
     #[arg(long, conflicts_with_all = ["response", "predictors", "group"])]
     pub formula: Option<String>,
     /// Response column, instead of a formula
@@ -133,6 +136,9 @@ pub struct FitArgs {
     /// Afterwards run NUTS (mixtures: dp-gibbs) as a control and report how far an approximate sampler is off
     #[arg(long)]
     pub check_bias: bool,
+    /// Draws per chain of that control run: more of them where the check could not tell
+    #[arg(long, value_name = "N", requires = "check_bias", value_parser = clap::value_parser!(u64).range(100..))]
+    pub control_draws: Option<u64>,
     /// Print summary.json instead of a table
     #[arg(long)]
     pub json: bool,
@@ -178,7 +184,8 @@ pub struct EstimateArgs {
     /// Change a recipe entry, such as model.success=yes
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// New folder for fit.json, effects.csv, fitted.csv, and predictions.csv with --predict
+    /// New folder for fit.json, effects.csv, fitted.csv, and predictions.csv with --predict; in effects.csv names that begin as a
+    /// formula of spreadsheets have an apostrophe before them
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Print fit.json instead of tables

@@ -30,7 +30,7 @@ pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
     if args.json {
         let text = serde_json::to_string_pretty(&json(entry.id, &options, &table))
             .map_err(Failure::run)?;
-        output::result(&(text + "\n"));
+        output::json(&(text + "\n"));
     } else {
         output::result(&plain(&table));
     }

@@ -73,7 +73,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
     };
     if args.json {
         let text = serde_json::to_string_pretty(&to_json(&calibration, &job));
-        output::result(&(text.map_err(Failure::run)? + "\n"));
+        output::json(&(text.map_err(Failure::run)? + "\n"));
     } else {
         output::result(&table(&calibration));
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use serde_json::{Value as Json, json};
 
 use super::args::{CompareArgs, Reference};
-use super::{Failure, fit, output};
+use super::{Failure, fit, output, results};
 use crate::engine::comparison::{self, Measured, Row, Yardstick};
 use crate::engine::recipe::Scale;
 use crate::engine::{Job, PrepareControl, Run};
@@ -52,7 +52,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
         let unit = comparison::unit_of_cost(&rows);
         let all: Vec<Json> = rows.iter().map(|row| to_json(row, num_obs, unit)).collect();
         let text = serde_json::to_string_pretty(&all).map_err(Failure::run)?;
-        output::result(&(text + "\n"));
+        output::json(&(text + "\n"));
     } else {
         output::result(&table(&rows, num_obs));
     }
@@ -84,7 +84,7 @@ fn subject(args: &CompareArgs) -> Result<(fit::Request, Yardstick), Failure> {
             if model.recipe.is_none() && model.data.is_none() {
                 model.recipe = Some(path.join("recipe.toml"));
             }
-            let results = folder.results().map_err(Failure::request)?;
+            let results = results::of_folder(&folder)?;
             Yardstick::Summary(results.summary)
         }
     };

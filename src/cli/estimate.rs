@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::args::EstimateArgs;
-use super::{Failure, fit, output};
+use super::{Failure, fit, output, results};
 use crate::base::reporter::Severity;
 use crate::engine::Recipe;
 use crate::engine::beside::{BesideRow, beside};
@@ -67,7 +67,7 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
             json["predictions"] = predicted.rows.iter().map(files::plug_in_json).collect();
         }
         let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;
-        output::result(&(text + "\n"));
+        output::json(&(text + "\n"));
     } else {
         output::result(&plain(&done, args.effects));
         if let Some(rows) = &beside {
@@ -297,9 +297,7 @@ fn beside_run(
     recipe: &Recipe,
     path: &Path,
 ) -> Result<Vec<BesideRow>, Failure> {
-    let results = RunFolder::open(path)
-        .and_then(|folder| folder.results())
-        .map_err(Failure::request)?;
+    let results = results::read(path)?;
     beside(done, recipe, &results.summary).map_err(Failure::request)
 }
 

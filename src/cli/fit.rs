@@ -1,26 +1,30 @@
-//! `fit`, `demo` and `resume`: prepare a job, run it, save its folder, print its summary.
+//! `fit` and `demo`: prepare a job, run it, save its folder, print its summary.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::args::{DemoArgs, FitArgs, ResumeArgs};
-use super::progress::{self, Progress};
+use super::args::{DemoArgs, FitArgs};
+use super::progress::{self, Progress, SavingProgress};
 use super::{Failure, output, results};
 use crate::base::draws::DrawList;
 use crate::base::settings::Value;
+use crate::base::shown::visible_line;
 use crate::data::formula::quote_name;
 use crate::data::load::{LoadControl, Loaded};
+use crate::data::suggest::Suggestions;
 use crate::data::{Formula, samples};
-use crate::engine::checkpoint::ChainMark;
 use crate::engine::recipe::SAMPLE_PREFIX;
 use crate::engine::run::Continuation;
+use crate::engine::stages;
 use crate::engine::{
     Job, JobError, PrepareControl, Recipe, RunState, StopReason, anchor_check, bias_check, job,
+    lesson,
 };
-use crate::export::journal::{self, Journal};
-use crate::export::{ExportError, Results, RunFolder};
+use crate::export::journal::Journal;
+use crate::export::saving::Saved;
+use crate::export::{Claim, Results, RunFolder};
 use crate::models;
 use crate::models::choice::choose;
 
@@ -35,16 +39,14 @@ const RUNS_FOLDER: &str = "runs";
 
 /// Fits a model.
 pub fn fit(args: &FitArgs) -> Result<(), Failure> {
-    check_out(args.out.as_deref())?;
+    let claimed = claim_out(args.out.as_deref())?;
     let Request {
         mut recipe,
         folder,
         loaded,
     } = recipe_of(args)?;
     if let Some(earlier) = &args.anchor_from {
-        let results = RunFolder::open(earlier)
-            .and_then(|folder| folder.results())
-            .map_err(Failure::request)?;
+        let results = results::read(earlier)?;
         let draws: Vec<&DrawList> = results.draws.iter().collect();
         recipe.mode.start = anchor_check::start(&draws);
     }
@@ -54,15 +56,33 @@ pub fn fit(args: &FitArgs) -> Result<(), Failure> {
         .and_then(Path::file_stem)
         .map(|stem| stem.to_string_lossy().into_owned());
     let job = prepare(&recipe, &folder, loaded)?;
-    let out = match &args.out {
-        Some(path) => RunFolder::create(path),
+    let out = match claimed {
+        Some(claimed) => claimed,
         None => RunFolder::create_numbered(
             Path::new(RUNS_FOLDER),
             &name.unwrap_or_else(|| run_name(&job)),
-        ),
+        )
+        .map_err(Failure::request)?,
+    };
+    let check = args.check_bias.then_some(Check {
+        draws: args.control_draws,
+    });
+    run(&Arc::new(job), None, out, args.json, check)
+}
+
+/// What is asked of a bias check.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Check {
+    /// Draws per chain of the control run, if they are not to be as many as is usual.
+    draws: Option<u64>,
+}
+
+/// Takes the place named for a run before any work is done for it; without a name, refuses early where none could be made.
+fn claim_out(out: Option<&Path>) -> Result<Option<(RunFolder, Claim)>, Failure> {
+    match out {
+        Some(path) => RunFolder::create(path).map(Some).map_err(Failure::request),
+        None => check_out(None).map(|()| None),
     }
-    .map_err(Failure::request)?;
-    run(&Arc::new(job), None, &out, args.json, args.check_bias)
 }
 
 /// Refuses a place for the run that cannot be written, before any work is done for it.
@@ -74,13 +94,16 @@ pub(super) fn check_out(out: Option<&Path>) -> Result<(), Failure> {
 /// Fits the bundled data set of the tour.
 pub fn demo(args: &DemoArgs) -> Result<(), Failure> {
     #[cfg(feature = "gui")]
-    if !args.terminal && args.out.is_none() && has_display() {
+    if !args.terminal && !args.bad && args.out.is_none() && has_display() {
         match crate::ui::run(None, true) {
             Ok(()) => return Ok(()),
             Err(error) => output::note(&format!("{error}; continuing in the terminal")),
         }
     }
-    check_out(args.out.as_deref())?;
+    if args.bad {
+        return bad_run(args.out.as_deref());
+    }
+    let claimed = claim_out(args.out.as_deref())?;
     let sample = crate::data::samples::find(DEMO_SAMPLE).ok_or_else(|| {
         Failure::run(format!("The data set `{DEMO_SAMPLE}` is not in this build"))
     })?;
@@ -94,67 +117,33 @@ pub fn demo(args: &DemoArgs) -> Result<(), Failure> {
         recipe.model.formula
     ));
     let job = prepare(&recipe, Path::new("."), None)?;
-    let out = match &args.out {
-        Some(path) => RunFolder::create(path),
-        None => RunFolder::create_numbered(Path::new(RUNS_FOLDER), "demo"),
-    }
-    .map_err(Failure::request)?;
-    run(&Arc::new(job), None, &out, false, false)
+    let out = match claimed {
+        Some(claimed) => claimed,
+        None => {
+            RunFolder::create_numbered(Path::new(RUNS_FOLDER), "demo").map_err(Failure::request)?
+        }
+    };
+    run(&Arc::new(job), None, out, false, None)
 }
 
-/// Continues a run where it ended.
-pub fn resume(args: &ResumeArgs) -> Result<(), Failure> {
-    let folder = RunFolder::open(&args.folder).map_err(Failure::request)?;
-    if folder.is_busy() {
-        return Err(Failure::request(format!(
-            "This run still goes on in another program; wait for its end or stop it there, then continue it: {}",
-            args.folder.display()
-        )));
-    }
-    let mut recipe = folder.recipe().map_err(Failure::request)?;
-    let done = folder.results().map_err(Failure::request)?;
-    let cut_short = folder.is_unfinished();
-    if cut_short {
-        output::note(&format!(
-            "The run was cut short; {} draws were recovered",
-            total_draws(&done)
-        ));
-        recipe
-            .run
-            .warmup_of_chains
-            .clone_from(&done.warmup_of_chains);
-    }
-    let add = args.draws.unwrap_or(recipe.run.draws);
-    let planned = |chain: usize| {
-        let of_chains = recipe.run.draws_of_chains.as_ref();
-        of_chains.map_or(recipe.run.draws, |draws| draws[chain])
+/// Runs the recipe that ends badly, and says what to look at.
+fn bad_run(out: Option<&Path>) -> Result<(), Failure> {
+    let claimed = claim_out(out)?;
+    let recipe = lesson::recipe().map_err(Failure::run)?;
+    let job = prepare(&recipe, Path::new("."), None)?;
+    let out = match claimed {
+        Some(claimed) => claimed,
+        None => {
+            RunFolder::create_numbered(Path::new(RUNS_FOLDER), "bad").map_err(Failure::request)?
+        }
     };
-    let wanted: Vec<u64> = done
-        .draws
-        .iter()
-        .enumerate()
-        .map(|(chain, draws)| match args.draws {
-            // What was planned is still to be done.
-            None if cut_short => planned(chain).max(draws.len() as u64),
-            _ => draws.len() as u64 + add,
-        })
-        .collect();
-    recipe.run.draws = wanted.iter().copied().max().unwrap_or(add);
-    recipe.run.draws_of_chains = Some(wanted);
-    let mut job = prepare_quietly(&recipe, folder.path(), None)?;
-    if let Some(manifest) = &done.manifest {
-        // Who chose it is not told by the recipe.
-        job.sampler_reason.clone_from(&manifest.sampler_reason);
+    let ended = run(&Arc::new(job), None, out, false, None);
+    output::note("This run was bad on purpose. What to look at:");
+    for point in lesson::POINTS {
+        output::note(&format!("  {point}"));
     }
-    announce(&job);
-    let continuation = folder.continuation(&job).map_err(Failure::request)?;
-    run(
-        &Arc::new(job),
-        Some(continuation),
-        &folder,
-        args.json,
-        false,
-    )
+    output::note(lesson::CAUSE);
+    ended
 }
 
 impl FitArgs {
@@ -238,17 +227,17 @@ pub(super) fn recipe_of(args: &FitArgs) -> Result<Request, Failure> {
         (None, None) => data
             .strip_prefix(SAMPLE_PREFIX)
             .and_then(samples::formula)
-            .ok_or_else(|| {
-                Failure::request(
-                    "There is no model: add --formula 'y ~ x' or --response y --predictors x",
-                )
-            })?,
+            .unwrap_or_default(),
     };
     let mut recipe = Recipe::new(data, named.unwrap_or(FIRST_TEMPLATE), &formula);
     let mut loaded = None;
+    let formula_is_set = |change: &String| change.starts_with("model.formula=");
+    if formula.is_empty() && !changes.iter().any(formula_is_set) {
+        loaded = Some(guess_formula(&mut recipe, &changes)?);
+    }
     let template_is_set = |change: &String| change.starts_with("model.template=");
     if named.is_none() && !changes.iter().any(template_is_set) {
-        loaded = choose_template(&mut recipe, &changes)?;
+        loaded = choose_template(&mut recipe, &changes, loaded)?;
     }
     let recipe = recipe.changed(&changes).map_err(Failure::request)?;
     check_formula(&recipe.model.formula)?;
@@ -274,6 +263,7 @@ pub(super) fn read_recipe(path: &Path, changes: &[String]) -> Result<(Recipe, Pa
 fn choose_template(
     recipe: &mut Recipe,
     changes: &[String],
+    loaded: Option<Arc<Loaded>>,
 ) -> Result<Option<Arc<Loaded>>, Failure> {
     let say = |template: &str, why: &str| {
         output::note(&format!(
@@ -289,7 +279,7 @@ fn choose_template(
     let known = recipe.changed(&early).map_err(Failure::request)?;
     check_formula(&known.model.formula)?;
     let Ok(formula) = known.model.formula.parse::<Formula>() else {
-        return Ok(None);
+        return Ok(loaded);
     };
     let column = |formula: &Formula| formula.response.as_ref().map(|it| it.column.clone());
     if let Some(sample) = recipe.sample().and_then(samples::find)
@@ -299,10 +289,12 @@ fn choose_template(
     {
         sample.template.clone_into(&mut recipe.model.template);
         say(sample.template, "the data set suggests it");
-        return Ok(None);
+        return Ok(loaded);
     }
-    let loaded = job::load_data(&known, Path::new("."), &LoadControl::default())
-        .map_err(Failure::request)?;
+    let loaded = match loaded {
+        Some(loaded) => loaded,
+        None => load(&known)?,
+    };
     // Where nothing fits, the first template says why.
     if let Some(choice) = choose(&loaded.table, &formula, &known.model.categorical) {
         choice.template.clone_into(&mut recipe.model.template);
@@ -320,7 +312,53 @@ fn choose_template(
         }
         say(&format!("{}{with}", choice.template), &choice.reason);
     }
-    Ok(Some(Arc::new(loaded)))
+    Ok(Some(loaded))
+}
+
+fn load(recipe: &Recipe) -> Result<Arc<Loaded>, Failure> {
+    job::load_data(recipe, Path::new("."), &LoadControl::default())
+        .map(Arc::new)
+        .map_err(Failure::request)
+}
+
+/// Gives the recipe the formula of a first model, guessed from the columns as the window guesses it, and says so. Returns the
+/// data.
+fn guess_formula(recipe: &mut Recipe, changes: &[String]) -> Result<Arc<Loaded>, Failure> {
+    let of_data = |change: &&String| change.trim_start().starts_with("data.");
+    let early: Vec<String> = changes.iter().filter(of_data).cloned().collect();
+    let known = recipe.changed(&early).map_err(Failure::request)?;
+    let loaded = load(&known)?;
+    let suggestions = Suggestions::of(&loaded.table);
+    let model = suggestions.guess.as_ref().and_then(|guess| {
+        let roles = suggestions.roles(Some(&guess.column));
+        Some((guess, roles.to_formula()?))
+    });
+    let Some((guess, formula)) = model else {
+        return Err(Failure::request(
+            "There is no model, and no column can be explained: add --formula 'y ~ x' or --response y --predictors x",
+        ));
+    };
+    recipe.model.formula = formula.to_string();
+    output::note(&format!(
+        "formula: {formula}, with `{}` guessed {}; --formula says another",
+        guess.column, guess.from
+    ));
+    for (group, levels) in suggestions.groups() {
+        if group != guess.column {
+            output::note(&format!(
+                "note: `{group}` has {levels} groups and was left out; add (1 | {}) to let them differ",
+                quote_name(group)
+            ));
+        }
+    }
+    let others = suggestions.explaining(Some(&guess.column)).len();
+    if formula.terms.is_empty() && others > 0 {
+        output::note(&format!(
+            "note: {others} columns could be predictors; --formula '{} ~ .' takes them all",
+            quote_name(&guess.column)
+        ));
+    }
+    Ok(loaded)
 }
 
 /// Refuses a formula that cannot be read, with the formula below the sentence and a mark where reading ended.
@@ -328,10 +366,33 @@ pub(super) fn check_formula(text: &str) -> Result<(), Failure> {
     match text.parse::<Formula>() {
         Ok(_) => Ok(()),
         Err(error) => {
-            let indent = " ".repeat(error.position - 1);
-            Err(Failure::request(format!("{error}\n  {text}\n  {indent}^")))
+            let detail = excerpt(text, error.position);
+            Err(Failure::request(error).with_detail(detail))
         }
     }
+}
+
+/// The part of a formula around the 1-based character `position`, and below it a mark.
+fn excerpt(text: &str, position: usize) -> String {
+    /// Characters that are shown of a formula, and of those before the mark.
+    const WINDOW: usize = 72;
+    const BEFORE: usize = 48;
+    let first = (position - 1).saturating_sub(BEFORE);
+    let window = |len: usize| -> String { text.chars().skip(first).take(len).collect() };
+    let before = window(position - 1 - first);
+    let ellipsis = if first > 0 { "…" } else { "" };
+    let more = if text.chars().nth(first + WINDOW).is_some() {
+        "…"
+    } else {
+        ""
+    };
+    let line = window(WINDOW);
+    let indent = ellipsis.chars().count() + visible_line(&before).chars().count();
+    format!(
+        "  {ellipsis}{}{more}\n  {}^",
+        visible_line(&line),
+        " ".repeat(indent)
+    )
 }
 
 /// The formula of columns by their roles; all terms vary by the group where the template is one for which they do.
@@ -360,7 +421,7 @@ fn prepare(recipe: &Recipe, folder: &Path, loaded: Option<Arc<Loaded>>) -> Resul
     Ok(job)
 }
 
-fn prepare_quietly(
+pub(super) fn prepare_quietly(
     recipe: &Recipe,
     folder: &Path,
     loaded: Option<Arc<Loaded>>,
@@ -370,7 +431,7 @@ fn prepare_quietly(
 }
 
 /// Says what was remarked, how the mode was found, and which sampler runs and why.
-fn announce(job: &Job) {
+pub(super) fn announce(job: &Job) {
     for warning in &job.warnings {
         output::note(&format!("note: {warning}"));
     }
@@ -401,41 +462,58 @@ fn run_name(job: &Job) -> String {
     format!("{name}-{}", job.sampler.spec.id)
 }
 
-/// Runs `job`, saves it in `folder` and prints its summary.
-fn run(
+/// Runs `job`, saves it in its folder and prints its summary.
+pub(super) fn run(
     job: &Arc<Job>,
     continuation: Option<Continuation>,
-    folder: &RunFolder,
+    (folder, claim): (RunFolder, Claim),
     json: bool,
-    check_bias: bool,
+    check: Option<Check>,
 ) -> Result<(), Failure> {
     let interrupted = interrupt_flag();
-    folder.begin(job).map_err(Failure::run)?;
-    let (mut run, journal) = watch(job, continuation, Some(folder), &interrupted)?;
-    let kept = journal.as_ref().is_some_and(|it| it.trouble().is_none());
+    folder.begin(&claim, job).map_err(Failure::run)?;
+    let (mut run, journal) = watch(job, continuation, Some(claim), &interrupted)?;
     let view = run.view();
     let mut report = (*run.report()).clone();
-    if check_bias && job.sampler.spec.bias.is_some() && !interrupted.load(Ordering::Relaxed) {
-        let control = Arc::new(bias_check::control_job(job).map_err(Failure::request)?);
+    if let Some(check) = check
+        && job.sampler.spec.bias.is_some()
+        && !interrupted.load(Ordering::Relaxed)
+    {
+        let control = bias_check::control_job(job, check.draws).map_err(Failure::request)?;
+        let control = Arc::new(control);
         output::note(&format!(
             "Running {} as a control, to check the bias",
             control.sampler.spec.title
         ));
         let (mut reference, _) = watch(&control, None, None, &interrupted)?;
         reference.join();
-        report = bias_check::certify(job, &view, &report, &reference.view());
+        report = bias_check::certify(job, &view, &report, (&control, &reference.view()));
     }
     let results = Results::of(job, &view, &report);
-    let saved = save(folder, job, &results, run.join(), kept);
-    drop(journal);
+    let stem = format!("ergodic-{}", run_name(job));
+    let saved = journal.map_or(Ok(Saved::Whole), |mut journal| {
+        let step = SavingProgress::new();
+        folder.save_or_rescue(
+            &mut journal,
+            (job, &results, run.join()),
+            &stem,
+            &mut |file| step.show(file),
+        )
+    });
     results::print(&results, json)?;
     for entry in &view.log {
         if entry.warning.severity == crate::base::reporter::Severity::Bad {
             output::note(&format!("warning: {}", entry.warning.message));
+        } else if entry.warning.code == stages::GOING_ON {
+            output::note(&format!("note: {}", entry.warning.message));
         }
     }
     for warning in &report.warnings {
-        output::note(&format!("warning: {warning}"));
+        let word = match warning.severity {
+            crate::base::reporter::Severity::Info => "note",
+            _ => "warning",
+        };
+        output::note(&format!("{word}: {warning}"));
     }
     if let Some(bias) = &report.bias {
         output::note(&format!("bias check: {}", bias_check::sentence(bias)));
@@ -446,7 +524,12 @@ fn run(
         total_draws(&results),
         progress::duration(view.elapsed_secs)
     ));
-    saved.map_err(Failure::run)?;
+    if saved.map_err(Failure::run)? == Saved::InJournal {
+        output::note(&format!(
+            "The folder holds more draws of this run than were made again so far; they stay, and `ergodic resume` goes on: {}",
+            folder.path().display()
+        ));
+    }
     output::note(&format!("Run folder: {}", folder.path().display()));
     if interrupted.load(Ordering::Relaxed) {
         return Err(Failure::interrupted(format!(
@@ -481,45 +564,7 @@ pub(super) fn interrupt_flag() -> Arc<AtomicBool> {
     interrupted
 }
 
-/// Saves a run where it belongs or, should that fail, among temporary files: hours of draws are not given up. `kept` says
-/// that the folder's journal has them all.
-fn save(
-    folder: &RunFolder,
-    job: &Job,
-    results: &Results,
-    marks: &[Option<ChainMark>],
-    kept: bool,
-) -> Result<(), ExportError> {
-    let save_in = |folder: &RunFolder| folder.save_all(job, results, marks);
-    let Err(mut trouble) = save_in(folder) else {
-        return Ok(());
-    };
-    if !kept {
-        // Half a journal may take the room that the whole results need.
-        drop(journal::remove(folder.path()));
-        match save_in(folder) {
-            Ok(()) => return Ok(()),
-            Err(again) => trouble = again,
-        }
-    }
-    let stem = format!("ergodic-{}", run_name(job));
-    let rescue = RunFolder::create_numbered(&std::env::temp_dir(), &stem)
-        .and_then(|rescue| save_in(&rescue).map(|()| rescue));
-    Err(ExportError(match rescue {
-        Ok(rescue) => format!(
-            "{trouble}; nothing is lost, the whole run is here instead: {}",
-            rescue.path().display()
-        ),
-        Err(_also_full) if kept && folder.is_unfinished() => format!(
-            "{trouble}; its draws are in the folder's journal, and `ergodic resume` goes on from there"
-        ),
-        Err(_also_full) => format!(
-            "{trouble}; its draws could not be kept elsewhere either, but the same recipe gives them again"
-        ),
-    }))
-}
-
-fn total_draws(results: &Results) -> usize {
+pub(super) fn total_draws(results: &Results) -> usize {
     results
         .draws
         .iter()
@@ -527,17 +572,17 @@ fn total_draws(results: &Results) -> usize {
         .sum()
 }
 
-/// Runs `job` to its end, showing progress; an interrupt stops it. With a folder, draws are kept there while the run goes
+/// Runs `job` to its end, showing progress; an interrupt stops it. With the right to a folder, draws are kept there while the run goes
 /// on: the second value is the journal, which should live until they are saved.
 pub(super) fn watch(
     job: &Arc<Job>,
     continuation: Option<Continuation>,
-    folder: Option<&RunFolder>,
+    claim: Option<Claim>,
     interrupted: &AtomicBool,
 ) -> Result<(crate::engine::Run, Option<Journal>), Failure> {
     let run = crate::engine::Run::start(Arc::clone(job), continuation, Arc::new(|| {}))
         .map_err(|error| Failure::run(format!("The chains could not be started ({error})")))?;
-    let mut journal = folder.map(|folder| Journal::start(folder.path(), &run));
+    let mut journal = claim.map(|claim| Journal::start(claim, &run));
     let mut trouble = None;
     let mut progress = Progress::new(job);
     while !run.is_finished() {

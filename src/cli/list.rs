@@ -82,7 +82,7 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
     };
     if args.json {
         let text = serde_json::to_string_pretty(&entries).map_err(Failure::run)?;
-        output::result(&(text + "\n"));
+        output::json(&(text + "\n"));
     } else {
         output::result(&plain(&entries));
     }
@@ -120,7 +120,7 @@ fn rank(args: &ListArgs, data: &str) -> Result<(), Failure> {
         .collect();
     if args.json {
         let text = serde_json::to_string_pretty(&entries).map_err(Failure::run)?;
-        output::result(&(text + "\n"));
+        output::json(&(text + "\n"));
         return Ok(());
     }
     let lengths = entries

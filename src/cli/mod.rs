@@ -20,11 +20,13 @@ mod predict;
 mod prior_predictive;
 mod progress;
 mod results;
+mod resume;
 mod show;
 mod tune;
 
 use args::{Args, Command};
 
+use crate::base::shown::is_hostile;
 use crate::engine::recipe::SAMPLE_PREFIX;
 
 /// Exit code where the run failed or its results could not be saved.
@@ -35,6 +37,8 @@ const FAILED: u8 = 3;
 pub struct Failure {
     code: u8,
     message: String,
+    /// Lines to print below it.
+    detail: Option<String>,
 }
 
 impl From<String> for Failure {
@@ -49,6 +53,7 @@ impl Failure {
         Self {
             code: 2,
             message: error.to_string(),
+            detail: None,
         }
     }
 
@@ -57,6 +62,7 @@ impl Failure {
         Self {
             code: FAILED,
             message: error.to_string(),
+            detail: None,
         }
     }
 
@@ -65,13 +71,34 @@ impl Failure {
         Self {
             code: 130,
             message: message.into(),
+            detail: None,
+        }
+    }
+
+    /// The same with lines below the sentence.
+    #[must_use]
+    pub fn with_detail(self, detail: String) -> Self {
+        Self {
+            detail: Some(detail),
+            ..self
         }
     }
 }
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            let plain = error.render().to_string();
+            // Help has colours of its own; what was typed has none.
+            if plain.contains(is_hostile) {
+                output::detail(plain.trim_end());
+                return ExitCode::from(2);
+            }
+            error.exit();
+        }
+    };
     let outcome = match args.command {
         None => check_there(args.file.as_deref()).and_then(|()| open_window(args.file.as_deref())),
         Some(Command::Demo(demo)) => fit::demo(&demo),
@@ -84,7 +111,7 @@ pub fn main() -> ExitCode {
         Some(Command::Calibrate(args)) => calibrate::calibrate(&args),
         Some(Command::Predict(args)) => predict::predict(&args),
         Some(Command::PriorPredictive(args)) => prior_predictive::prior_predictive(&args),
-        Some(Command::Resume(resume)) => fit::resume(&resume),
+        Some(Command::Resume(resume)) => resume::resume(&resume),
         Some(Command::Export(export)) => results::export(&export),
         Some(Command::Show(args)) => show::show(&args),
         Some(Command::Bench(args)) => bench::bench(&args),
@@ -93,6 +120,9 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             output::error(&failure.message);
+            if let Some(detail) = &failure.detail {
+                output::detail(detail);
+            }
             ExitCode::from(failure.code)
         }
     }

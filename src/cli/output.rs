@@ -1,12 +1,43 @@
 //! The only place that prints.
 
-use std::io::{self, Write};
+use std::borrow::Cow;
+use std::io::{self, IsTerminal as _, Write};
 
 use super::FAILED;
+use crate::base::shown::{cut, is_hostile, sentence, visible, visible_line};
 
-/// Prints a result to standard output, see [`stream`].
+/// Longest cell of a table: longer ones lose their middle.
+const LONGEST_CELL: usize = 120;
+
+/// Prints a result for people to standard output, see [`stream`]. Characters that a terminal would obey are written out,
+/// because names come from files of others.
 pub fn result(text: &str) {
-    stream(|out| out.write_all(text.as_bytes()));
+    stream(|out| out.write_all(visible(text).as_bytes()));
+}
+
+/// Prints JSON to standard output: the same characters, but those that a terminal would obey as the escapes of JSON, which mean
+/// the same.
+pub fn json(text: &str) {
+    let mut escaped = String::with_capacity(text.len());
+    let mut units = [0; 2];
+    for c in text.chars() {
+        if is_hostile(c) {
+            let units = c.encode_utf16(&mut units).iter();
+            escaped.extend(units.map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            escaped.push(c);
+        }
+    }
+    stream(|out| out.write_all(escaped.as_bytes()));
+}
+
+/// Prints a file to standard output, byte for byte unless a terminal shows it.
+pub fn data(bytes: &[u8]) {
+    if io::stdout().is_terminal() {
+        result(&String::from_utf8_lossy(bytes));
+    } else {
+        stream(|out| out.write_all(bytes));
+    }
 }
 
 /// Prints a long result to standard output, piece by piece. A closed pipe ends the program quietly, as other tools do; where
@@ -25,8 +56,17 @@ pub fn stream(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
     }
 }
 
-/// Prints a note to standard error, if anybody reads it.
+/// Prints a note to standard error, if anybody reads it, in at most a screen of characters that move no cursor.
 pub fn note(text: &str) {
+    lines(&sentence(text));
+}
+
+/// Prints lines below a note, such as the place of an error in a formula.
+pub fn detail(text: &str) {
+    lines(&visible(text));
+}
+
+fn lines(text: &str) {
     // A closed pipe does not end the work: what is computed is still saved.
     let _closed = writeln!(std::io::stderr().lock(), "{text}");
 }
@@ -38,6 +78,11 @@ pub fn error(text: &str) {
 
 /// A table with columns separated by two spaces: the first left, the others right aligned.
 pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    let header: Vec<Cow<'_, str>> = header.iter().map(|cell| shown(cell)).collect();
+    let rows: Vec<Vec<Cow<'_, str>>> = rows
+        .iter()
+        .map(|row| row.iter().map(|cell| shown(cell)).collect())
+        .collect();
     let width = |column: usize| {
         rows.iter()
             .map(|row| row[column].chars().count())
@@ -62,9 +107,17 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
         out.truncate(kept);
         out.push('\n');
     };
-    line(&mut header.iter().copied());
-    for row in rows {
-        line(&mut row.iter().map(String::as_str));
+    line(&mut header.iter().map(AsRef::as_ref));
+    for row in &rows {
+        line(&mut row.iter().map(AsRef::as_ref));
     }
     out
+}
+
+/// A cell on one line.
+fn shown(cell: &str) -> Cow<'_, str> {
+    match visible_line(cell) {
+        Cow::Borrowed(cell) => cut(cell, LONGEST_CELL),
+        Cow::Owned(cell) => Cow::Owned(cut(&cell, LONGEST_CELL).into_owned()),
+    }
 }

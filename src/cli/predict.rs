@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::args::{EffectsUsed, PredictArgs};
 use super::estimate::{fixed, significant};
-use super::{Failure, fit, output, progress};
+use super::{Failure, fit, output, progress, results};
 use crate::data::response::ResponseKind;
 use crate::engine::predict::{Fitted, PredictControl, PredictError, PredictOptions, Predictions};
 use crate::export::{RunFolder, check_place, predictions as files};
@@ -29,7 +29,7 @@ pub fn predict(args: &PredictArgs) -> Result<(), Failure> {
     if args.json {
         let json = files::to_json(&predictions);
         let text = serde_json::to_string_pretty(&json).map_err(Failure::run)?;
-        output::result(&(text + "\n"));
+        output::json(&(text + "\n"));
     } else if let Some(path) = &args.out {
         let rows: Vec<Vec<String>> = predictions
             .rows
@@ -78,7 +78,7 @@ fn run(args: &PredictArgs) -> Result<Predictions, Failure> {
     let interrupted = fit::interrupt_flag();
     let folder = RunFolder::open(&args.run).map_err(Failure::request)?;
     let recipe = folder.recipe().map_err(Failure::request)?;
-    let results = folder.results().map_err(Failure::request)?;
+    let results = results::of_folder(&folder)?;
     let options = PredictOptions {
         with_groups: args.effects == EffectsUsed::With,
         interval: args.interval,

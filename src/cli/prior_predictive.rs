@@ -37,7 +37,7 @@ pub fn prior_predictive(args: &PriorPredictiveArgs) -> Result<(), Failure> {
             "outcomes": found.outcomes,
         });
         let text = serde_json::to_string_pretty(&value).map_err(Failure::run)?;
-        output::result(&(text + "\n"));
+        output::json(&(text + "\n"));
         return Ok(());
     }
     output::result(&priors_table(model.params()));
@@ -78,8 +78,13 @@ fn priors_table(params: &[ParamInfo]) -> String {
 }
 
 fn text(found: &PriorPredictive) -> String {
+    let which = if found.one_by_one {
+        ", each with average predictors but one,"
+    } else {
+        ""
+    };
     let mut out = format!(
-        "\nOutcomes of {} rows from {} draws of the prior\n",
+        "\nOutcomes of {} rows{which} from {} draws of the prior\n",
         found.rows, found.draws
     );
     for expected in &found.outcomes {
@@ -89,6 +94,9 @@ fn text(found: &PriorPredictive) -> String {
             expected.plausibility.word(),
             expected.sentence
         ));
+        if let Some(together) = (expected.together.as_ref()).filter(|it| !it.sentence.is_empty()) {
+            out.push_str(&format!("{}\n", together.sentence));
+        }
     }
     out
 }
@@ -99,11 +107,11 @@ fn picture(expected: &Expected) -> String {
         Outcomes::Success {
             shares, chances, ..
         } => {
-            let mut out = format!("share of rows  0 {} 1\n", shares.line());
-            if let Some(chances) = chances {
-                out.push_str(&format!("single rows    0 {} 1\n", chances.line()));
-            }
-            out
+            format!(
+                "share of rows  0 {} 1\nsingle rows    0 {} 1\n",
+                shares.line(),
+                chances.line()
+            )
         }
         Outcomes::Numbers { cells, .. } => format!("{name}\n{}", lines(cells)),
         Outcomes::Categories { levels } => {

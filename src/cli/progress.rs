@@ -6,10 +6,13 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::output;
+use crate::base::shown::visible_line;
 use crate::engine::{ChainState, Job, Report, RunView};
 
 /// Time between plain lines.
 const LINE_TIME: Duration = Duration::from_secs(5);
+/// Writing of results that is done within this time needs no words.
+const SAVING_TIME: Duration = Duration::from_secs(1);
 
 /// Shows how far a run is.
 pub struct Progress {
@@ -46,8 +49,13 @@ impl Progress {
             .sum();
         match &self.bar {
             Some(bar) => {
+                // A run that goes on by itself makes more than it was asked for.
+                let wanted = bar.length().unwrap_or_default();
+                if draws as u64 > wanted {
+                    bar.set_length(2 * wanted);
+                }
                 bar.set_position(draws as u64);
-                bar.set_message(message(view, report));
+                bar.set_message(visible_line(&message(view, report)).into_owned());
             }
             None => {
                 if self
@@ -70,13 +78,40 @@ impl Progress {
     }
 }
 
+/// Says what is being written, once that takes long enough to wonder.
+pub struct SavingProgress {
+    begun: Instant,
+}
+
+impl SavingProgress {
+    /// Writing begins now.
+    pub fn new() -> Self {
+        Self {
+            begun: Instant::now(),
+        }
+    }
+
+    /// Writing of `file` begins.
+    pub fn show(&self, file: &str) {
+        if self.begun.elapsed() >= SAVING_TIME {
+            output::note(&format!("writing {file}"));
+        }
+    }
+}
+
 fn message(view: &RunView, report: &Report) -> String {
+    if view.is_finished() {
+        return "all draws are made; computing the last diagnostics".to_owned();
+    }
     let warming = view.chains.iter().filter(|chain| {
         let early = matches!(chain.state, ChainState::Warmup | ChainState::Starting);
         // A continued chain has its warm-up behind it.
         early && chain.warmup_end.is_none()
     });
     let warming = warming.count();
+    let eta = report
+        .eta_secs
+        .map_or(String::new(), |secs| format!(" ({} left)", duration(secs)));
     if warming > 0 {
         let least = view
             .chains
@@ -85,13 +120,10 @@ fn message(view: &RunView, report: &Report) -> String {
             .min()
             .unwrap_or(0);
         return format!(
-            "{warming} of {} chains warming up, iteration {least}",
+            "{warming} of {} chains warming up, iteration {least}{eta}",
             view.chains.len()
         );
     }
-    let eta = report
-        .eta_secs
-        .map_or(String::new(), |secs| format!(" ({} left)", duration(secs)));
     format!("{}{eta}", report.sentence)
 }
 

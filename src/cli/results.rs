@@ -6,8 +6,10 @@ use std::sync::Arc;
 use super::args::{ControlVariates, ExportArgs, SummariseArgs};
 use super::{Failure, output};
 use crate::base::draws::DrawList;
+use crate::data::bounded::Bounded;
 use crate::diagnostics::SummaryRow;
 use crate::diagnostics::power_scaling::{Diagnosis, SensitivityRow};
+use crate::diagnostics::sentence::rhat_text;
 use crate::diagnostics::zero_variance::ZeroVariance;
 use crate::engine::clusters::Clusters;
 use crate::engine::sensitivity::{Sensitivity, sensitivity};
@@ -28,7 +30,7 @@ pub fn summarise(args: &SummariseArgs) -> Result<(), Failure> {
         && folder.is_dir()
     {
         let folder = RunFolder::open(folder).map_err(Failure::request)?;
-        let mut results = folder.results().map_err(Failure::request)?;
+        let mut results = of_folder(&folder)?;
         correct(&folder, &mut results, args.zero_variance)?;
         power_scale(&folder, &mut results, args.sensitivity)?;
         results
@@ -89,7 +91,7 @@ fn summarise_project(file: &Path, args: &SummariseArgs) -> Result<(), Failure> {
                 .folder(index)
                 .map_err(Failure::request)
                 .and_then(|folder| {
-                    let mut results = folder.results().map_err(Failure::request)?;
+                    let mut results = of_folder(&folder)?;
                     correct(&folder, &mut results, args.zero_variance)?;
                     power_scale(&folder, &mut results, args.sensitivity)?;
                     Ok(results)
@@ -137,7 +139,7 @@ fn summarise_project(file: &Path, args: &SummariseArgs) -> Result<(), Failure> {
     }
     if args.json {
         let text = serde_json::to_string_pretty(&list).map_err(Failure::run)?;
-        output::result(&(text + "\n"));
+        output::json(&(text + "\n"));
     }
     match missing {
         Some(_) => Err(Failure::request(
@@ -185,11 +187,28 @@ fn power_scale(folder: &RunFolder, results: &mut Results, wanted: bool) -> Resul
     Ok(())
 }
 
+/// Bytes of draws that may come from what is no file.
+const UNASKED_BYTES: u64 = 256_000_000;
+
+/// The results of the run folder `path`; what there is to know about its files goes to standard error.
+pub(super) fn read(path: &Path) -> Result<Results, Failure> {
+    RunFolder::open(path)
+        .map_err(Failure::request)
+        .and_then(|folder| of_folder(&folder))
+}
+
+/// The same of an open folder.
+pub(super) fn of_folder(folder: &RunFolder) -> Result<Results, Failure> {
+    let results = folder.results().map_err(Failure::request)?;
+    for remark in &results.remarks {
+        output::note(&format!("note: {remark}"));
+    }
+    Ok(results)
+}
+
 fn read_draws(path: &Path) -> Result<draws_csv::ReadDraws, Failure> {
     if path.is_dir() {
-        let results = RunFolder::open(path)
-            .and_then(|folder| folder.results())
-            .map_err(Failure::request)?;
+        let results = read(path)?;
         let weights = results.weight_lists();
         return Ok(draws_csv::ReadDraws {
             names: results.variables,
@@ -204,6 +223,16 @@ fn read_draws(path: &Path) -> Result<draws_csv::ReadDraws, Failure> {
             path,
         ))
     })?;
+    // A file says how long it is; a device or a pipe may never end.
+    let most = file
+        .metadata()
+        .map_or(0, |about| about.len())
+        .max(UNASKED_BYTES);
+    let file = Bounded::new(
+        file,
+        most,
+        "and is no file of a known size; save the draws as a file first",
+    );
     draws_csv::read(std::io::BufReader::new(file))
         .map_err(|what| Failure::request(format!("{what}: {}", path.display())))
 }
@@ -215,7 +244,7 @@ pub fn export(args: &ExportArgs) -> Result<(), Failure> {
         export::check_place(path).map_err(Failure::request)?;
     }
     let folder = RunFolder::open(&args.folder).map_err(Failure::request)?;
-    let mut results = folder.results().map_err(Failure::request)?;
+    let mut results = of_folder(&folder)?;
     format.check(&results).map_err(Failure::request)?;
     if format.id == "partition"
         && let (Some(clusters), Some(manifest)) = (&results.clusters, &results.manifest)
@@ -234,7 +263,7 @@ pub fn export(args: &ExportArgs) -> Result<(), Failure> {
         None => {
             let mut bytes = Vec::new();
             (format.write)(&results, &mut bytes).map_err(Failure::run)?;
-            output::result(&String::from_utf8_lossy(&bytes));
+            output::data(&bytes);
             Ok(())
         }
     }
@@ -245,7 +274,7 @@ pub fn print(results: &Results, json: bool) -> Result<(), Failure> {
     if json {
         let mut bytes = Vec::new();
         summary::write_json(results, &mut bytes).map_err(Failure::run)?;
-        output::result(&String::from_utf8_lossy(&bytes));
+        output::json(&String::from_utf8_lossy(&bytes));
     } else {
         output::result(&shown_summary(&results.summary));
         if let Some(corrected) = &results.corrected {
@@ -409,9 +438,9 @@ pub fn summary_table(rows: &[SummaryRow]) -> String {
                 by_error(row.q5),
                 by_error(row.q50),
                 by_error(row.q95),
-                decimals(row.ess_bulk, 0),
-                decimals(row.ess_tail, 0),
-                row.rhat.map_or(missing, |rhat| format!("{rhat:.3}")),
+                decimals(row.ess_bulk.map(f64::floor), 0),
+                decimals(row.ess_tail.map(f64::floor), 0),
+                row.rhat.map_or(missing, rhat_text),
             ]
         })
         .collect();

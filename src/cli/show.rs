@@ -32,7 +32,7 @@ pub fn show(args: &ShowArgs) -> Result<(), Failure> {
     let model = (entry.build)(Arc::clone(&design), &options).map_err(Failure::request)?;
     let all = (entry.elsewhere)(&Context {
         design: &design,
-        formula: &frame.formula,
+        formula: &design.formula_of(&frame.formula),
         options: &options,
         params: model.params(),
     })

@@ -8,7 +8,10 @@ use faer::{Mat, Side};
 
 use crate::base::reporter::{Reporter, Severity, Warning};
 
+use super::codes;
 use super::design::Design;
+use super::exact_fit;
+use super::many_levels;
 use super::response::ResponseKind;
 use super::separation::{separated_columns, separated_together};
 use super::table::{every, plural};
@@ -26,6 +29,8 @@ const FEW_GROUPS: usize = 4;
 pub fn check(design: &Design) -> Reporter {
     let mut reporter = Reporter::default();
     few_rows(design, &mut reporter);
+    codes::check(design, &mut reporter);
+    many_levels::check(design, &mut reporter);
     // Without a response groups are units, which may be few and have one row each.
     if design.response.kind != ResponseKind::Absent {
         groups(design, &mut reporter);
@@ -33,6 +38,9 @@ pub fn check(design: &Design) -> Reporter {
     }
     let constant = constant_columns(design, &mut reporter);
     let dependent = collinear_columns(design, &constant, &mut reporter);
+    if let Some(remark) = exact_fit::remark(design) {
+        reporter.report(remark);
+    }
     let two_outcomes = matches!(design.response.kind, ResponseKind::Binary { .. });
     if two_outcomes && !separated_columns(design, &constant, &mut reporter) {
         let skipped: Vec<bool> = constant
@@ -469,29 +477,39 @@ mod tests {
             "y ~ a + b + sum + twice + near + one",
         );
         let codes: Vec<&str> = found.iter().map(|(code, _)| code.as_str()).collect();
-        assert_eq!(
-            codes,
-            [
-                "constant-column",
-                "collinear",
-                "collinear",
-                "nearly-collinear"
-            ]
-        );
-        assert_eq!(
-            found[0].1,
-            "`one` is 4.5 in all 200 rows, so it carries no information"
-        );
+        // The constant one has been left out of the design.
+        assert_eq!(codes, ["collinear", "collinear", "nearly-collinear"]);
         assert!(
-            found[1]
+            found[0]
                 .1
                 .starts_with("`sum` is a combination of `a` and `b`")
         );
-        assert!(found[2].1.starts_with("`twice` is `a` on another scale"));
+        assert!(found[1].1.starts_with("`twice` is `a` on another scale"));
         assert!(
-            found[3].1.contains("`b`") && found[3].1.contains("`near`"),
+            found[2].1.contains("`b`") && found[2].1.contains("`near`"),
             "{}",
-            found[3].1
+            found[2].1
+        );
+    }
+
+    #[test]
+    fn a_cell_without_rows_is_named() {
+        let word = |of: &dyn Fn(usize) -> &'static str| {
+            Values::Texts((0..60).map(|i| Some(of(i).to_owned())).collect())
+        };
+        let columns = vec![
+            (
+                "y",
+                numbers((0..60).map(|i| f64::from(i * 37 % 2)).collect()),
+            ),
+            ("f", word(&|i| ["f0", "f1"][usize::from(i % 3 == 0)])),
+            ("g", word(&|i| ["g0", "g1"][usize::from(i % 3 == 1)])),
+        ];
+        let found = report(columns, "y ~ f*g");
+        assert_eq!(found[0].0, "constant-column", "{found:?}");
+        assert_eq!(
+            found[0].1,
+            "`f=f1:g=g1` is 0 in all 60 rows, so it carries no information"
         );
     }
 

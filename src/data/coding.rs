@@ -22,7 +22,9 @@ const LEVELS_NAMED: usize = 6;
 pub struct Coding {
     frame: ModelFrame,
     /// Levels and position of the reference per categorical predictor.
-    categories: BTreeMap<String, (Vec<String>, usize)>,
+    categories: BTreeMap<Factor, (Vec<String>, usize)>,
+    /// Columns that are categories in whatever file they come: numbers that `factor(x)` names are numbers as well.
+    categorical: Vec<String>,
     transforms: Vec<Transform>,
     /// Columns and groups of each grouping.
     groups: Vec<(Vec<String>, Vec<String>)>,
@@ -71,17 +73,26 @@ impl Coding {
     /// # Errors
     /// As those of the design.
     pub fn of(table: &Table, frame: &ModelFrame, design: &Design) -> Result<Self, DataError> {
+        let frame = &ModelFrame {
+            formula: design.formula_of(&frame.formula),
+            ..frame.clone()
+        };
         let reader = FrameReader { table, frame };
         let mut categories = BTreeMap::new();
-        for name in reader.factors().filter_map(Factor::as_column) {
-            if !reader.is_categorical(name) || categories.contains_key(name) {
+        let mut categorical: Vec<String> = Vec::new();
+        for factor in reader.factors() {
+            if !reader.is_category(factor) || categories.contains_key(factor) {
                 continue;
+            }
+            let name = factor.column();
+            if reader.is_categorical(name) && !categorical.iter().any(|known| known == name) {
+                categorical.push(name.to_owned());
             }
             if let Predictor::Categorical {
                 levels, reference, ..
             } = reader.category(name, &design.row)?.0
             {
-                categories.insert(name.to_owned(), (levels, reference));
+                categories.insert(factor.clone(), (levels, reference));
             }
         }
         let mut groups: Vec<(Vec<String>, Vec<String>)> = Vec::new();
@@ -94,10 +105,11 @@ impl Coding {
         }
         // What is a number in another file stays the category that it was.
         let mut frame = frame.clone();
-        frame.categorical = categories.keys().cloned().collect();
+        frame.categorical = categorical.iter().cloned().collect();
         Ok(Self {
             frame,
             categories,
+            categorical,
             transforms: design.transforms.clone(),
             groups,
             response: design.response.kind.clone(),
@@ -107,7 +119,7 @@ impl Coding {
     /// Columns that were read as categories.
     pub fn categorical(&self) -> impl Iterator<Item = &str> {
         let groups = self.groups.iter().flat_map(|(columns, _)| columns);
-        self.categories.keys().chain(groups).map(String::as_str)
+        self.categorical.iter().chain(groups).map(String::as_str)
     }
 
     /// Codes the rows of `table`: those listed, ascending and without missing values, or all that have a value in every
@@ -175,8 +187,17 @@ impl Coding {
         let mut names: Vec<&str> = formula.terms.iter().flatten().map(Factor::column).collect();
         names.extend(formula.offsets.iter().map(Factor::column));
         let trials = formula.response.as_ref().and_then(|r| r.trials.as_ref());
-        if let Some(Trials::Column(name)) = trials {
+        if let Some(Trials::Column(name) | Trials::Failures(name)) = trials {
             names.push(name);
+        }
+        if let Some(Trials::Failures(_)) = trials {
+            // The number of trials is the sum of both.
+            names.extend(
+                formula
+                    .response
+                    .as_ref()
+                    .map(|response| response.column.as_str()),
+            );
         }
         if with_groups {
             for group in &formula.groups {
@@ -210,13 +231,15 @@ impl Coding {
                 continue;
             }
             let predictor = match factor {
-                Factor::Column(name) => match self.categories.get(name) {
-                    Some(known) => {
-                        let merges = reader.frame.top_levels.contains_key(name);
-                        category(reader.table, name, known, merges, rows)?
+                Factor::Column(name) | Factor::Category(name) => {
+                    match self.categories.get(factor) {
+                        Some(known) => {
+                            let merges = reader.frame.top_levels.contains_key(name);
+                            category(reader.table, name, known, merges, rows)?
+                        }
+                        None => Predictor::Numeric(numbers(reader.table, name, rows)?),
                     }
-                    None => Predictor::Numeric(numbers(reader.table, name, rows)?),
-                },
+                }
                 Factor::Call(..) => Predictor::Function(self.call(reader.table, factor, rows)?),
             };
             predictors.insert(factor.clone(), predictor);
@@ -259,7 +282,7 @@ impl Coding {
         let mut total: Option<Vec<f64>> = None;
         for offset in &self.frame.formula.offsets {
             let values = match offset {
-                Factor::Column(name) => numbers(reader.table, name, rows)?,
+                Factor::Column(name) | Factor::Category(name) => numbers(reader.table, name, rows)?,
                 Factor::Call(..) => self.call(reader.table, offset, rows)?.swap_remove(0),
             };
             match &mut total {
@@ -280,6 +303,15 @@ impl Coding {
             None => return Ok(None),
             Some(Trials::Constant(count)) => vec![*count as f64; rows.len()],
             Some(Trials::Column(name)) => numbers(reader.table, name, rows)?,
+            Some(Trials::Failures(name)) => {
+                let successes = response.map_or("", |response| response.column.as_str());
+                let mut sums = numbers(reader.table, successes, rows)?;
+                let failures = numbers(reader.table, name, rows)?;
+                sums.iter_mut()
+                    .zip(&failures)
+                    .for_each(|(sum, b)| *sum += b);
+                sums
+            }
         };
         let bad = |count: &f64| count.fract() != 0.0 || *count < 1.0;
         if let Some(i) = trials.iter().position(bad) {

@@ -7,14 +7,15 @@
 use ndarray::{Array2, s};
 use rand::seq::SliceRandom as _;
 
-use crate::base::reporter::Reporter;
+use crate::base::reporter::{Reporter, Severity, Warning};
 use crate::base::rng::{Purpose, stream};
 
 use super::error::DataError;
+use super::formula::{Factor, Formula, Term};
 use super::frame::{FrameReader, complete_rows, report_dropped};
 use super::rare::MergedLevels;
 use super::response::{ResponseInfo, ResponseKind, ResponseUse};
-use super::table::Table;
+use super::table::{Table, every};
 use super::terms::RawColumn;
 use super::transform::Transform;
 
@@ -123,6 +124,8 @@ pub struct Design {
     pub group_terms: Vec<GroupDesign>,
     /// The formula's columns as they are, where it has no response; `x` then holds the intercept only.
     pub columns: Vec<(String, Predictor)>,
+    /// Terms of the formula that were left out, because they are the same in all rows.
+    pub left_out: Vec<Term>,
     /// Functions of columns in the formula, each once, with what they computed from the rows used.
     pub transforms: Vec<Transform>,
     /// Whether priors hold for standardised predictors.
@@ -152,6 +155,12 @@ impl Design {
         let mut transforms = Vec::new();
         let mut merged = Vec::new();
         let predictors = source.predictors(&rows, &mut transforms, &mut merged)?;
+        if frame.response_use != ResponseUse::Absent {
+            let constant = source.constant_terms(&predictors);
+            if !constant.is_empty() {
+                return Self::without(table, frame, constant, rows.len());
+            }
+        }
         source.report_levels(&predictors, &merged, rows.len(), &mut reporter);
         let (raw, plain) = if frame.response_use == ResponseUse::Absent {
             (Vec::new(), source.plain_columns(&predictors)?)
@@ -209,12 +218,48 @@ impl Design {
                     .into_iter()
                     .map(|(name, column)| (name, column.in_order(&order)))
                     .collect(),
+                left_out: Vec::new(),
                 transforms,
                 standardize: frame.standardize,
                 fixed_units: None,
             },
             reporter,
         ))
+    }
+
+    /// The design without terms that are the same in all of `num_rows` rows used.
+    fn without(
+        table: &Table,
+        frame: &ModelFrame,
+        constant: Vec<(Term, f64)>,
+        num_rows: usize,
+    ) -> Result<(Self, Reporter), DataError> {
+        let (left_out, values): (Vec<Term>, Vec<f64>) = constant.into_iter().unzip();
+        let smaller = ModelFrame {
+            formula: frame.formula.without(&left_out),
+            ..frame.clone()
+        };
+        let (mut design, mut reporter) = Self::build(table, &smaller)?;
+        for (term, value) in left_out.iter().zip(values) {
+            let labels: Vec<String> = term.iter().map(Factor::label).collect();
+            let name = labels.join(":");
+            let message = format!(
+                "`{name}` is {value} in {}, so it carries no information and is left out of the model",
+                every(num_rows, "row")
+            );
+            reporter.report(
+                Warning::new(Severity::Info, "constant-column", message)
+                    .about(name)
+                    .with_remedy("Leave it out of the formula too"),
+            );
+        }
+        design.left_out.extend(left_out);
+        Ok((design, reporter))
+    }
+
+    /// The formula that this is the design of, of the one it was made by: without what was left out.
+    pub fn formula_of(&self, formula: &Formula) -> Formula {
+        formula.without(&self.left_out)
     }
 
     /// n, the number of rows used.
@@ -227,9 +272,13 @@ impl Design {
         self.x.ncols()
     }
 
-    /// Mean and standard deviation (divisor n) of the response less its offset: the units of numbers.
+    /// Mean and standard deviation (divisor n) of the response less its offset: the units of numbers. Of counts the logarithm of
+    /// the mean per exposure, and 1.
     pub fn response_units(&self) -> [f64; 2] {
         let own = || {
+            if matches!(self.response.kind, ResponseKind::Count { .. }) {
+                return [self.log_rate(), 1.0];
+            }
             let less = |(i, y): (usize, &f64)| y - self.offset.as_ref().map_or(0.0, |o| o[i]);
             let values: Vec<f64> = self.y.iter().enumerate().map(less).collect();
             let (mean, sd) = mean_and_sd(&values);
@@ -237,6 +286,22 @@ impl Design {
         };
         let fixed = self.fixed_units.as_ref().and_then(|units| units.first());
         fixed.copied().unwrap_or_else(own)
+    }
+
+    /// The logarithm of the sum of counts over that of exp(offset), rows times their weights. Half a count more makes it finite
+    /// where all counts are 0, and is of no consequence elsewhere.
+    fn log_rate(&self) -> f64 {
+        let offsets = self.offset.as_deref().unwrap_or_default();
+        let largest = offsets.iter().copied().reduce(f64::max).unwrap_or(0.0);
+        let (mut counts, mut exposure) = (0.5, 0.0);
+        for (i, y) in self.y.iter().enumerate() {
+            let weight = self.weights.as_ref().map_or(1.0, |weights| weights[i]);
+            let offset = offsets.get(i).copied().unwrap_or(0.0);
+            counts += weight * y;
+            exposure += weight * (offset - largest).exp();
+        }
+        let rate = f64::ln(counts / exposure) - largest;
+        if rate.is_finite() { rate } else { 0.0 }
     }
 
     /// The units of the response, or of the numeric columns where there is none.
@@ -324,6 +389,7 @@ impl Design {
             reference_levels: self.reference_levels.clone(),
             merged: self.merged.clone(),
             dropped: self.dropped.clone(),
+            left_out: self.left_out.clone(),
             transforms: self.transforms.clone(),
             ..*self
         }
@@ -690,5 +756,42 @@ mod tests {
         };
         assert_eq!(order(1), order(1));
         assert!((0..9).any(|seed| order(seed) != order(1)));
+    }
+
+    #[test]
+    fn constant_predictors_are_left_out_as_r_does() {
+        let mut columns = Vec::new();
+        for (name, values) in [
+            ("y", [0.0, 1.0, 0.0, 1.0]),
+            ("x", [1.0, 2.0, 4.0, 3.0]),
+            ("d", [7.0; 4]),
+            ("zero", [0.0; 4]),
+        ] {
+            columns.push((name.to_owned(), Values::Numbers(values.to_vec())));
+        }
+        let group = ["a", "a", "b", "b"].map(|level| Some(level.to_owned()));
+        columns.push(("g".to_owned(), Values::Texts(group.to_vec())));
+        let table = Table::from_columns("t", columns).unwrap();
+        let built = |formula: &str| {
+            let frame = ModelFrame::new(formula.parse().unwrap());
+            let (design, reporter) = Design::build(&table, &frame).unwrap();
+            let codes: Vec<String> = reporter.warnings.iter().map(|it| it.code.clone()).collect();
+            let formula = design.formula_of(&frame.formula).to_string();
+            (design.terms.join(" "), formula, codes.join(" "), reporter)
+        };
+        let (terms, formula, codes, reporter) = built("y ~ d + x + log(d):zero + (1 + d | g)");
+        assert_eq!(terms, "Intercept x");
+        assert_eq!(formula, "y ~ x + (1 | g)");
+        assert_eq!(codes, "constant-column constant-column");
+        assert_eq!(
+            reporter.warnings[0].message,
+            "`d` is 7 in all 4 rows, so it carries no information and is left out of the model"
+        );
+        assert_eq!(reporter.warnings[0].subject.as_deref(), Some("d"));
+        let (terms, formula, ..) = built("y ~ d");
+        assert_eq!((terms.as_str(), formula.as_str()), ("Intercept", "y ~ 1"));
+        // It takes the place of an intercept that is not there.
+        let (terms, _, codes, _) = built("y ~ 0 + d + x + zero");
+        assert_eq!((terms.as_str(), codes.as_str()), ("d x", "constant-column"));
     }
 }

@@ -78,11 +78,12 @@ pub(crate) fn is_gzip(bytes: &[u8]) -> bool {
 }
 
 /// Decompresses gzip; `cancelled` is asked now and then. With a `limit`, for a preview, it stops there, and bytes
-/// that end too early are no error.
+/// that end too early are no error. More than `most` bytes are refused.
 pub(crate) fn gunzip(
     bytes: &[u8],
     file: &str,
     limit: Option<usize>,
+    most: u64,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Vec<u8>, DataError> {
     const BLOCK: u64 = 1 << 20;
@@ -102,6 +103,14 @@ pub(crate) fn gunzip(
                 reason: error.to_string(),
             })?,
         };
+        if out.len() as u64 > most {
+            return Err(DataError::TooLarge(format!(
+                "{file} unpacks to more than {} MB, {} times its own size, and reading stopped there; if the file is right, allow \
+                 more with `data.import.max_gigabytes`",
+                most / 1_000_000,
+                most / (bytes.len() as u64).max(1)
+            )));
+        }
         if read == 0 || limit.is_some_and(|limit| out.len() >= limit) {
             return Ok(out);
         }
@@ -416,13 +425,16 @@ mod tests {
         let packed = encoder.finish().unwrap();
         assert!(is_gzip(&packed));
         assert_eq!(
-            gunzip(&packed, "x", None, &|| false).unwrap(),
+            gunzip(&packed, "x", None, u64::MAX, &|| false).unwrap(),
             b"a,b\n1,2\n"
         );
-        let error = gunzip(&packed[..packed.len() - 6], "x.gz", None, &|| false).unwrap_err();
+        let error = gunzip(&packed[..packed.len() - 6], "x.gz", None, u64::MAX, &|| {
+            false
+        })
+        .unwrap_err();
         assert!(error.to_string().starts_with("x.gz cannot be decompressed"));
         assert!(matches!(
-            gunzip(&packed, "x", None, &|| true),
+            gunzip(&packed, "x", None, u64::MAX, &|| true),
             Err(DataError::Cancelled)
         ));
     }

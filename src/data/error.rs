@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use super::formula::FormulaError;
+use super::ragged::RaggedLines;
+use crate::base::shown::shortened;
 
 /// Why a file, a formula or a role was refused. `Display` is the sentence, without a final period.
 #[derive(Debug, thiserror::Error)]
@@ -26,7 +28,7 @@ pub enum DataError {
     Empty(String),
     /// One line only.
     #[error(
-        "{file} has a header line with {columns} columns but no rows of data; if that line is data, set header to false"
+        "{file} has a header line with {columns} columns but no rows of data; if that line is data, choose Header: none (data.import.header = false)"
     )]
     HeaderOnly {
         /// File name.
@@ -56,8 +58,8 @@ pub enum DataError {
     },
     /// A line with another number of values than the header.
     #[error(
-        "Line {line} has {found} {}, the {} {expected}; look for a missing quote or delimiter in that line, or choose another delimiter than {delimiter}",
-        if *found == 1 { "value" } else { "values" }, if *header { "header has" } else { "first line has" }
+        "Line {line} has {found} {}, the {} {expected}{}; look for a missing quote or delimiter there, choose another delimiter than {delimiter}, or let such lines be joined or skipped (data.import.ragged)",
+        if *found == 1 { "value" } else { "values" }, if *header { "header has" } else { "first line has" }, lines.others()
     )]
     Ragged {
         /// 1-based line of the file.
@@ -70,7 +72,14 @@ pub enum DataError {
         header: bool,
         /// Delimiter in words.
         delimiter: String,
+        /// All such lines, and the place of the first.
+        lines: Box<RaggedLines>,
     },
+    /// Draws of Stan where a table of data is wanted.
+    #[error(
+        "{0} is a Stan CSV, so it holds draws and no data; write it as CSV with `as_draws_df` of the R package posterior and open that, or choose the file of the data"
+    )]
+    StanDraws(String),
     /// A quote that is never closed.
     #[error(
         "The quote opened in line {0} is never closed; add the closing quote or remove the opening one"
@@ -86,6 +95,9 @@ pub enum DataError {
         /// What was found.
         what: String,
     },
+    /// More than memory should be filled with unasked.
+    #[error("{0}")]
+    TooLarge(String),
     /// An import option that makes no sense.
     #[error("{0}")]
     Option(String),
@@ -106,7 +118,10 @@ pub enum DataError {
     #[error(transparent)]
     Formula(#[from] FormulaError),
     /// A column that the table does not have.
-    #[error("{place} names the column `{column}`, which the data do not have; {hint}")]
+    #[error(
+        "{place} names the column `{}`, which the data do not have; {hint}",
+        shortened(column)
+    )]
     UnknownColumn {
         /// "The formula", "The recipe".
         place: String,
@@ -149,24 +164,37 @@ impl DataError {
     }
 }
 
+/// Names of more letters are not compared: nobody mistypes them, and comparing takes time.
+const LONGEST_COMPARED: usize = 100;
+/// Names that one is compared with at most.
+const MOST_COMPARED: usize = 10_000;
+
+/// The name most like `wanted`, unless none is.
+pub(crate) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let letters = wanted.chars().count();
+    if letters > LONGEST_COMPARED {
+        return None;
+    }
+    let near = names
+        .filter(|name| name.len() <= 4 * LONGEST_COMPARED)
+        .take(MOST_COMPARED)
+        .map(|name| (distance(wanted, name), name))
+        .min();
+    // Something must be left of it: all names of one letter are one letter apart.
+    near.filter(|(distance, _)| *distance <= 1 + letters / 4 && *distance < letters)
+        .map(|(_, name)| name)
+}
+
 /// The names most like `wanted`, in words for an error: "did you mean `income`?" or the list of columns.
 pub(crate) fn name_hint<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.collect();
-    let near = names
-        .iter()
-        .map(|name| (distance(wanted, name), *name))
-        .min();
-    if let Some((distance, name)) = near
-        && distance <= 1 + wanted.chars().count() / 4
-        // Something must be left of it: all names of one letter are one letter apart.
-        && distance < wanted.chars().count()
-    {
+    if let Some(name) = nearest(wanted, names.iter().copied()) {
         return format!("did you mean `{name}`?");
     }
     let shown: Vec<String> = names
         .iter()
         .take(12)
-        .map(|name| format!("`{name}`"))
+        .map(|name| format!("`{}`", shortened(name)))
         .collect();
     let more = names.len().saturating_sub(shown.len());
     let rest = if more > 0 {

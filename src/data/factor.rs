@@ -4,6 +4,9 @@
 //! log(x) log2(x) log10(x) log1p(x) sqrt(x) exp(x) abs(x)     elementwise
 //! scale(x)                     mean 0 and sample standard deviation 1
 //! I(x^2)                       a power
+//! I(x > 2) I(x == 0)           1 where a column compares so with a number, otherwise 0; also >= < <= !=
+//! I(x / 10) I(x - 50)          a column and a number; also + and *
+//! factor(x)                    a column of numbers as categories; also as.factor(x), C(x)
 //! poly(x, 2)                   orthogonal polynomials; poly(x, 2, raw = TRUE) for powers
 //! ns(x, 3)                     natural cubic splines with 3 degrees of freedom, also ns(x, df = 3)
 //! bs(x, 6)                     cubic B-splines, also bs(x, df = 6, degree = 2)
@@ -13,6 +16,7 @@
 use std::fmt;
 
 use super::formula::quote_name;
+use crate::base::shown::shortened;
 
 /// Largest degree of a polynomial, a power or a spline; splines are evaluated without allocation up to it.
 pub(crate) const MAX_DEGREE: u32 = 15;
@@ -20,7 +24,7 @@ pub(crate) const MAX_DEGREE: u32 = 15;
 const MAX_COLUMNS: u32 = 1000;
 
 /// A function of one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Elementwise {
     /// Natural logarithm.
     Log,
@@ -39,7 +43,7 @@ pub enum Elementwise {
 }
 
 impl Elementwise {
-    const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 7] = [
         Self::Log,
         Self::Log2,
         Self::Log10,
@@ -49,7 +53,8 @@ impl Elementwise {
         Self::Abs,
     ];
 
-    fn name(self) -> &'static str {
+    /// As it is called in formulas.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Log => "log",
             Self::Log2 => "log2",
@@ -74,6 +79,37 @@ impl Elementwise {
         }
     }
 
+    /// The value at which this function is `y`, for functions that grow with their argument: of a response, where 0 is the
+    /// least value of a square root. NaN for those that no value is sure to have.
+    pub fn inverse(self, y: f64) -> f64 {
+        match self {
+            Self::Log => y.exp(),
+            Self::Log2 => y.exp2(),
+            Self::Log10 => 10_f64.powf(y),
+            Self::Log1p => y.exp_m1(),
+            Self::Sqrt => y.max(0.0).powi(2),
+            Self::Exp | Self::Abs => f64::NAN,
+        }
+    }
+
+    /// Its derivative at `x`.
+    pub fn slope_at(self, x: f64) -> f64 {
+        match self {
+            Self::Log => 1.0 / x,
+            Self::Log2 => 1.0 / (x * std::f64::consts::LN_2),
+            Self::Log10 => 1.0 / (x * std::f64::consts::LN_10),
+            Self::Log1p => 1.0 / (1.0 + x),
+            Self::Sqrt => 0.5 / x.sqrt(),
+            Self::Exp => x.exp(),
+            Self::Abs => x.signum(),
+        }
+    }
+
+    /// Whether it can stand around a response: every prediction has a value on the scale of the data.
+    pub(crate) fn is_invertible(self) -> bool {
+        !matches!(self, Self::Exp | Self::Abs)
+    }
+
     /// Where it has values, in words.
     pub(crate) fn domain(self) -> &'static str {
         match self {
@@ -86,8 +122,121 @@ impl Elementwise {
     }
 }
 
+/// A finite number in a formula.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Constant(u64);
+
+impl Constant {
+    /// That of `value`; -0 is 0.
+    pub fn new(value: f64) -> Self {
+        Self((value + 0.0).to_bits())
+    }
+
+    /// The number.
+    pub fn value(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+}
+
+impl fmt::Display for Constant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self.value();
+        // Beyond these R writes exponents too; written out they could be 300 digits.
+        if value == 0.0 || (1e-5..1e15).contains(&value.abs()) {
+            write!(f, "{value}")
+        } else {
+            write!(f, "{value:e}")
+        }
+    }
+}
+
+/// What stands between a column and a number in `I(…)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Operator {
+    /// `>`: 1 or 0, as all comparisons.
+    Above,
+    /// `>=`
+    AtLeast,
+    /// `<`
+    Below,
+    /// `<=`
+    AtMost,
+    /// `==`
+    Equal,
+    /// `!=`
+    Unequal,
+    /// `+`
+    Plus,
+    /// `-`
+    Minus,
+    /// `*`
+    Times,
+    /// `/`
+    Divide,
+}
+
+impl Operator {
+    /// All with their signs.
+    pub(super) const ALL: [(Self, &str); 10] = [
+        (Self::Above, ">"),
+        (Self::AtLeast, ">="),
+        (Self::Below, "<"),
+        (Self::AtMost, "<="),
+        (Self::Equal, "=="),
+        (Self::Unequal, "!="),
+        (Self::Plus, "+"),
+        (Self::Minus, "-"),
+        (Self::Times, "*"),
+        (Self::Divide, "/"),
+    ];
+
+    pub(super) fn from_symbol(symbol: &str) -> Option<Self> {
+        let found = Self::ALL.iter().find(|(_, sign)| *sign == symbol);
+        found.map(|(operator, _)| *operator)
+    }
+
+    fn symbol(self) -> &'static str {
+        let found = Self::ALL.iter().find(|(operator, _)| *operator == self);
+        found.map_or("", |(_, sign)| sign)
+    }
+
+    /// The operator with both sides exchanged; `None` where there is none.
+    pub(super) fn mirrored(self) -> Option<Self> {
+        match self {
+            Self::Above => Some(Self::Below),
+            Self::AtLeast => Some(Self::AtMost),
+            Self::Below => Some(Self::Above),
+            Self::AtMost => Some(Self::AtLeast),
+            Self::Equal | Self::Unequal | Self::Plus | Self::Times => Some(self),
+            Self::Minus | Self::Divide => None,
+        }
+    }
+
+    /// The value of `x` and `c` with this between them.
+    pub fn at(self, x: f64, c: f64) -> f64 {
+        let one_if = |holds: bool| f64::from(u8::from(holds));
+        match self {
+            Self::Above => one_if(x > c),
+            Self::AtLeast => one_if(x >= c),
+            Self::Below => one_if(x < c),
+            Self::AtMost => one_if(x <= c),
+            Self::Equal => one_if(x == c),
+            Self::Unequal => one_if(x != c),
+            Self::Plus => x + c,
+            Self::Minus => x - c,
+            Self::Times => x * c,
+            Self::Divide => x / c,
+        }
+    }
+}
+
+/// Whether `name` is the name of a function that makes categories of a column.
+pub(super) fn is_category_call(name: &str) -> bool {
+    matches!(name, "factor" | "as.factor" | "C")
+}
+
 /// A function in a formula with its arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Function {
     /// A function of each number alone.
     Elementwise(Elementwise),
@@ -95,6 +244,13 @@ pub enum Function {
     Scale,
     /// `I(x^d)`.
     Power(u32),
+    /// `I(x > 2)`.
+    Inside {
+        /// Between the column and the number.
+        operator: Operator,
+        /// The number.
+        value: Constant,
+    },
     /// Polynomials of degree 1 to `degree`.
     Poly {
         /// Number of columns.
@@ -149,12 +305,12 @@ impl Function {
 
     /// The functions there are, for errors.
     pub(super) const KNOWN: &str =
-        "log, log2, log10, log1p, sqrt, exp, abs, scale, I(x^2), poly, ns and bs";
+        "log, log2, log10, log1p, sqrt, exp, abs, scale, I(x^2), I(x > 2), poly, ns, bs and factor";
 
     /// How many columns it gives.
     pub fn num_columns(self) -> usize {
         match self {
-            Self::Elementwise(_) | Self::Scale | Self::Power(_) => 1,
+            Self::Elementwise(_) | Self::Scale | Self::Power(_) | Self::Inside { .. } => 1,
             Self::Poly { degree, .. } => degree as usize,
             Self::Natural { df } | Self::BSpline { df, .. } => df as usize,
         }
@@ -185,7 +341,14 @@ fn match_args<'a>(
                     };
                     return Err((
                         Some(arg.position),
-                        format!("`{what}` has no meaning here; `{function}()` takes {takes}"),
+                        format!(
+                            "`{}` has no meaning here; `{function}()` takes {takes}{}",
+                            shortened(what),
+                            match function {
+                                "log" => "; `log2()` and `log10()` have other bases",
+                                _ => "",
+                            }
+                        ),
                     ));
                 }
             }
@@ -202,7 +365,7 @@ pub(super) fn whole(what: &str, arg: &Argument, least: u32, most: u32) -> Result
             Some(arg.position),
             format!(
                 "{what} must be a whole number from {least} to {most}, found `{}`",
-                arg.value
+                shortened(&arg.value)
             ),
         )),
     }
@@ -234,7 +397,7 @@ fn poly(args: &[Argument]) -> Result<Function, CallError> {
             other => {
                 return Err((
                     Some(arg.position),
-                    format!("raw must be TRUE or FALSE, found `{other}`"),
+                    format!("raw must be TRUE or FALSE, found `{}`", shortened(other)),
                 ));
             }
         },
@@ -253,10 +416,12 @@ fn b_spline(args: &[Argument]) -> Result<Function, CallError> {
 const CUBIC: u32 = 3;
 
 /// One factor of a term.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Factor {
     /// A column as it is.
     Column(String),
+    /// `factor(x)`: a column as categories, also if it holds numbers.
+    Category(String),
     /// A function of a factor that is one column of numbers.
     Call(Function, Box<Self>),
 }
@@ -265,23 +430,24 @@ impl Factor {
     /// The column below all functions.
     pub fn column(&self) -> &str {
         match self {
-            Self::Column(name) => name,
+            Self::Column(name) | Self::Category(name) => name,
             Self::Call(_, inner) => inner.column(),
         }
     }
 
-    /// The column, if there is no function.
+    /// The column, if it stands alone.
     pub fn as_column(&self) -> Option<&str> {
         match self {
             Self::Column(name) => Some(name),
-            Self::Call(..) => None,
+            Self::Category(_) | Self::Call(..) => None,
         }
     }
 
-    /// As it is reported between the brackets of `b[…]`: a column's name as it is, a call as it is written.
+    /// As it is reported between the brackets of `b[…]`: a column's name as it is, also that of
+    /// categories, a call as it is written.
     pub fn label(&self) -> String {
         match self {
-            Self::Column(name) => name.clone(),
+            Self::Column(name) | Self::Category(name) => name.clone(),
             Self::Call(..) => self.to_string(),
         }
     }
@@ -297,12 +463,21 @@ impl fmt::Display for Factor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (function, of) = match self {
             Self::Column(name) => return f.write_str(&quote_name(name)),
+            Self::Category(name) => return write!(f, "factor({})", quote_name(name)),
             Self::Call(function, of) => (function, of),
         };
         match function {
             Function::Elementwise(function) => write!(f, "{}({of})", function.name()),
             Function::Scale => write!(f, "scale({of})"),
             Function::Power(power) => write!(f, "I({of}^{power})"),
+            // As R writes them: divisions without spaces.
+            Function::Inside {
+                operator: Operator::Divide,
+                value,
+            } => write!(f, "I({of}/{value})"),
+            Function::Inside { operator, value } => {
+                write!(f, "I({of} {} {value})", operator.symbol())
+            }
             Function::Poly { degree, raw: false } => write!(f, "poly({of}, {degree})"),
             Function::Poly { degree, raw: true } => write!(f, "poly({of}, {degree}, raw = TRUE)"),
             Function::Natural { df } => write!(f, "ns({of}, {df})"),

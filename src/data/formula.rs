@@ -3,22 +3,33 @@
 //! ```text
 //! y ~ x1 + x2 + x1:x2          main effects and an interaction; x1*x2 is short for x1 + x2 + x1:x2
 //! y ~ 0 + x                    no intercept (also y ~ x - 1)
-//! r | trials(n) ~ x            r successes in n trials (a column or a whole number)
+//! r | trials(n) ~ x            r successes in n trials (a column or a whole number); also r/n ~ x
+//! cbind(r, s) ~ x              r successes and s failures; cbind(r, n - r) is r of n trials
+//! log(y) ~ x                   a function of the response: log, log2, log10, log1p or sqrt
 //! y | weights(w) ~ x           each row counts w times
 //! y ~ x + offset(log(e))       a term whose coefficient is fixed at 1
 //! y ~ log(x) + ns(z, 3)*f      functions of columns, see [`Factor`]
+//! y ~ (a + b + c)^2            all of them and their interactions of two
+//! y ~ a/b                      a, and b within a: a + a:b
 //! y ~ x + (1 + x | g)          group terms; || for independent ones, (1 | g/h) for nested groups
 //! ~ x1 + x2                    columns without a response, for models that explain none
 //! y ~ .                        all columns that are not named and can explain something
 //! y ~ `odd name`               names with odd characters in backticks, a backtick in them doubled
 //! ```
+//!
+//! With a function of the response the model is one of its values: coefficients, residual scale and priors have the units of
+//! log(y), and predictions are taken back to the scale of y. The density of y itself has the factor |d log(y)/dy| = 1/y in every
+//! row, which no parameter changes: it is no part of the posterior density, but two models whose responses are different
+//! functions of y can be compared only after adding its logarithm.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-pub use super::factor::{Elementwise, Factor, Function};
+pub use super::factor::{Constant, Elementwise, Factor, Function, Operator};
+use super::term_set::TermSet;
 
 /// Factors multiplied together: one for a main effect, several for an interaction.
 pub type Term = Vec<Factor>;
@@ -28,6 +39,8 @@ pub type Term = Vec<Factor>;
 pub enum Trials {
     /// A column.
     Column(String),
+    /// What the response counts and what this column counts together: `cbind(successes, failures)`.
+    Failures(String),
     /// The same number for all rows, at least 1.
     Constant(u64),
 }
@@ -37,10 +50,41 @@ pub enum Trials {
 pub struct Response {
     /// Column.
     pub column: String,
+    /// The function of it that is explained; `None`: the column as it is.
+    pub function: Option<Elementwise>,
     /// Number of trials, if the column counts successes.
     pub trials: Option<Trials>,
     /// Column of row weights.
     pub weights: Option<String>,
+}
+
+impl Response {
+    /// A column as it is, without trials and weights.
+    pub fn of(column: &str) -> Self {
+        Self {
+            column: column.to_owned(),
+            function: None,
+            trials: None,
+            weights: None,
+        }
+    }
+
+    /// What is explained, for sentences: `y`, or `log(y)`.
+    pub fn label(&self) -> String {
+        match self.function {
+            Some(function) => format!("{}({})", function.name(), self.column),
+            None => self.column.clone(),
+        }
+    }
+
+    /// The columns whose values are the outcome.
+    pub(super) fn outcome_columns(&self) -> impl Iterator<Item = &str> {
+        let failures = match &self.trials {
+            Some(Trials::Failures(column)) => Some(column.as_str()),
+            _ => None,
+        };
+        std::iter::once(self.column.as_str()).chain(failures)
+    }
 }
 
 /// Effects that vary by group: `(1 + x | g)`.
@@ -83,12 +127,25 @@ pub struct FormulaError {
 }
 
 impl Formula {
+    /// The formula without some population-level terms. They no longer vary by group either, but where they are all that does.
+    #[must_use]
+    pub fn without(&self, terms: &[Term]) -> Self {
+        let same = |a: &Term, b: &Term| a.len() == b.len() && a.iter().all(|one| b.contains(one));
+        let is_left = |term: &Term| !terms.iter().any(|other| same(term, other));
+        let mut formula = self.clone();
+        formula.terms.retain(is_left);
+        for group in formula.groups.iter_mut().filter(|group| group.intercept) {
+            group.terms.retain(is_left);
+        }
+        formula
+    }
+
     /// All columns named, each once: response, trials, weights, terms, offsets, groups.
     pub fn columns(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         if let Some(response) = &self.response {
             names.push(&response.column);
-            if let Some(Trials::Column(name)) = &response.trials {
+            if let Some(Trials::Column(name) | Trials::Failures(name)) = &response.trials {
                 names.push(name);
             }
             names.extend(response.weights.as_deref());
@@ -99,13 +156,9 @@ impl Formula {
             names.extend(group.terms.iter().flatten().map(Factor::column));
             names.extend(group.group.iter().map(String::as_str));
         }
-        let mut unique: Vec<&str> = Vec::new();
-        for name in names {
-            if !unique.contains(&name) {
-                unique.push(name);
-            }
-        }
-        unique
+        let mut seen = HashSet::new();
+        names.retain(|name| seen.insert(*name));
+        names
     }
 
     /// Lets everything of the fixed part vary by each group, for models in which all coefficients do.
@@ -119,31 +172,27 @@ impl Formula {
 
     /// Takes what varies by groups into the fixed part, so that it is kept when the fixed part decides what varies.
     pub fn gather(&mut self) {
+        let mut terms = TermSet::from_iter(std::mem::take(&mut self.terms));
         for group in &self.groups {
             self.intercept |= group.intercept;
-            for term in &group.terms {
-                insert_term(&mut self.terms, term.clone());
-            }
+            group
+                .terms
+                .iter()
+                .for_each(|term| terms.insert(term.clone()));
         }
+        self.terms = terms.into_terms();
     }
 
     /// Adds a term unless it is there in some order of its factors, and keeps the order by their number.
     pub fn add_term(&mut self, term: Term) {
-        insert_term(&mut self.terms, term);
+        self.add_terms([term]);
     }
-}
 
-/// Adds `term` unless it is there in some order of its factors; keeps terms sorted by their number.
-pub(super) fn insert_term(terms: &mut Vec<Term>, term: Term) {
-    if !terms.iter().any(|other| same_term(other, &term)) {
-        let at = terms.partition_point(|other| other.len() <= term.len());
-        terms.insert(at, term);
+    /// The same for several.
+    pub fn add_terms(&mut self, more: impl IntoIterator<Item = Term>) {
+        let terms = std::mem::take(&mut self.terms).into_iter().chain(more);
+        self.terms = TermSet::from_iter(terms).into_terms();
     }
-}
-
-/// Whether two terms have the same factors.
-pub(crate) fn same_term(a: &[Factor], b: &[Factor]) -> bool {
-    a.len() == b.len() && a.iter().all(|factor| b.contains(factor))
 }
 
 /// A name as it is written in a formula: in backticks if it has odd characters.
@@ -197,12 +246,19 @@ impl fmt::Display for Formula {
 
 impl fmt::Display for Response {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&quote_name(&self.column))?;
+        let column = quote_name(&self.column);
+        match (&self.trials, self.function) {
+            (Some(Trials::Failures(failures)), _) => {
+                write!(f, "cbind({column}, {})", quote_name(failures))?;
+            }
+            (_, Some(function)) => write!(f, "{}({column})", function.name())?,
+            (_, None) => f.write_str(&column)?,
+        }
         let mut additions = Vec::new();
         match &self.trials {
             Some(Trials::Column(name)) => additions.push(format!("trials({})", quote_name(name))),
             Some(Trials::Constant(count)) => additions.push(format!("trials({count})")),
-            None => {}
+            Some(Trials::Failures(_)) | None => {}
         }
         if let Some(weights) = &self.weights {
             additions.push(format!("weights({})", quote_name(weights)));
@@ -305,6 +361,34 @@ mod tests {
             ("y ~ log + log(log)", "y ~ log + log(log)"),
             ("y ~ x + (log(x) || g)", "y ~ x + (1 + log(x) || g)"),
             ("~x+z", "~ x + z"),
+            ("y ~ (a + b + c)^2", "y ~ a + b + c + a:b + a:c + b:c"),
+            ("y ~ (a + b)^3 - a:b", "y ~ a + b"),
+            ("y ~ a/b + c %in% a", "y ~ a + a:b + c:a"),
+            ("y ~ (a + b)/c", "y ~ a + b + a:b:c"),
+            (
+                "y ~ factor(x) + as.factor(`a b`):z + C(g)",
+                "y ~ factor(x) + factor(g) + factor(`a b`):z",
+            ),
+            (
+                "y ~ I(x>2) + I( x == -1.5e-3 ) + I(2 <= x) + I(2*x) + I(x/10)",
+                "y ~ I(x > 2) + I(x == -0.0015) + I(x >= 2) + I(x * 2) + I(x/10)",
+            ),
+            (
+                "y ~ log(I(x + 1)) + I(I(x - 2) / 10)",
+                "y ~ log(I(x + 1)) + I(I(x - 2)/10)",
+            ),
+            ("log(y) ~ x", "log(y) ~ x"),
+            (
+                "sqrt( `a b` ) | weights(w) ~ .",
+                "sqrt(`a b`) | weights(w) ~ .",
+            ),
+            ("cbind(r, s) ~ x", "cbind(r, s) ~ x"),
+            (
+                "cbind(r, n - r) | weights(w) ~ x",
+                "r | trials(n) + weights(w) ~ x",
+            ),
+            ("cbind(r, 9-r) ~ x", "r | trials(9) ~ x"),
+            ("r/n ~ x", "r | trials(n) ~ x"),
             ("`a b` ~ `x``y` + .2z_", ""),
             ("`a b` ~ `x``y` + größe", "`a b` ~ `x``y` + größe"),
         ] {
@@ -324,7 +408,7 @@ mod tests {
             ("y ~", 4, "expected a column name, found the end"),
             ("y ~ x +", 8, "found the end"),
             ("y ~ x & z", 7, "`&` has no meaning"),
-            ("y ~ sin(x)", 5, "the function `sin()` is not known"),
+            ("y ~ sin(x)", 5, "the function `sin()` is not known here"),
             ("y ~ log(x", 10, "expected `,` or `)`"),
             ("y ~ log(x, 2)", 12, "`log()` takes only a column"),
             ("y ~ log(x:z)", 10, "expected `,` or `)`"),
@@ -334,14 +418,55 @@ mod tests {
             ("y ~ bs(x, 2)", 11, "df must be a whole number from 3"),
             ("y ~ bs(x, 4, 5)", 14, "`5` has no meaning here"),
             ("y ~ poly(x, 2, raw = 1)", 16, "raw must be TRUE or FALSE"),
-            ("y ~ I(x)", 8, "a power"),
+            ("y ~ I(x)", 8, "and a number"),
             ("y ~ I(x^0)", 9, "the power must be a whole number from 1"),
             ("y ~ log(ns(x, 3))", 9, "one column"),
             ("y ~ x + offset(ns(x, 2))", 16, "one column"),
             ("y ~ x + log(y)", 15, "also a predictor"),
-            ("log(y) ~ x", 1, "functions of the response"),
+            ("y ~ sni(x)", 5, "add a column"),
+            ("y ~ logg(x)", 5, "did you mean `log()`?"),
+            ("y ~ faktor(x)", 5, "did you mean `factor()`?"),
+            ("y ~ s(x)", 5, "smooth curves are `ns(x, 4)`"),
+            ("y ~ log(x, base = 2)", 12, "`log2()`"),
+            ("y ~ log(x + 1)", 11, "is `log1p(x)`"),
+            ("y ~ log(x / 2)", 11, "`log(I(x / 2))`"),
+            ("y ~ factor(x, levels = 3)", 13, "`model.reference.x`"),
+            ("y ~ log(factor(x))", 9, "gives categories"),
+            (
+                "y ~ I(x > z)",
+                11,
+                "a number; a calculation with two columns",
+            ),
+            ("y ~ I(x > 2 & z > 2)", 13, "one column with one number"),
+            ("y ~ I(x > 2 + 1)", 13, "one operator"),
+            ("y ~ I(x = 2)", 9, "`==`"),
+            ("y ~ I(1 / x)", 9, "a column must stand first"),
+            ("y ~ I(x / 0)", 9, "divided by 0"),
+            ("y ~ I(g == \"a\")", 12, "quotation marks"),
+            ("exp(y) ~ x", 1, "no way back"),
+            ("poly(y, 2) ~ x", 1, "no way back"),
+            ("factor(y) ~ x", 1, "`model.categorical`"),
+            ("scale(y) ~ x", 1, "leave it out"),
+            ("sin(y) ~ x", 1, "responses can be `log(y)`"),
+            ("logg(y) ~ x", 1, "did you mean `log()`?"),
+            ("log(y + 1) ~ x", 7, "is `log1p(y)`"),
+            ("log(sqrt(y)) ~ x", 5, "no other function"),
+            ("log(y) | trials(n) ~ x", 10, "not a number of successes"),
+            ("y + z ~ x", 3, "`+` has no meaning here"),
+            ("y > 2 ~ x", 3, "`>` has no meaning here"),
+            ("r/n | weights(n) ~ x", 5, "the number of trials already"),
+            ("cbind(r) ~ x", 8, "the successes and the failures"),
+            ("cbind(r, s, t) ~ x", 11, "the successes and the failures"),
+            ("cbind(r, n - s) ~ x", 14, "the failures here"),
+            (
+                "cbind(r, s) ~ x + s",
+                20,
+                "the response `s` is also a predictor",
+            ),
+            ("y ~ (x)^2", 8, "write `I(x^2)`"),
+            ("y ~ (a + b)^0", 13, "from 1 to 20"),
             ("y ~ `x", 5, "never closed"),
-            ("y ~ x^2", 6, "powers"),
+            ("y ~ x^2", 6, "write `I(x^2)`"),
             ("y ~ (1 | g", 11, "expected `)`"),
             ("y ~ 2", 5, "expected a column name, `0` or `1`, found `2`"),
             (

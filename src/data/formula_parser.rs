@@ -1,115 +1,66 @@
-//! The reader of formulas: text to tokens to terms, by recursive descent.
+//! The reader of formulas: tokens to terms, by recursive descent, in time that grows with the length of what is written.
 
-use super::factor::{Argument, Factor, Function, MAX_DEGREE};
-use super::formula::{
-    Formula, FormulaError, GroupTerm, Response, Term, Trials, insert_term, is_name_char, same_term,
-};
+use super::call_hints::{instead_of, unknown};
+use super::factor::{Argument, Constant, Factor, Function, MAX_DEGREE, Operator, is_category_call};
+use super::formula::{Formula, FormulaError, GroupTerm, Response, Term};
+use super::formula_tokens::{Placed, Token, tokenize};
+use super::term_set::TermSet;
+use crate::base::shown::shortened;
 
 /// Reads a formula.
 pub(super) fn parse(text: &str) -> Result<Formula, FormulaError> {
-    let tokens = tokenize(text)?;
-    Parser { tokens, next: 0 }.formula()
+    Parser::new(tokenize(text)?).formula()
 }
-
-#[derive(Clone, Debug, PartialEq)]
-enum Token {
-    Name { name: String, quoted: bool },
-    Number(String),
-    Symbol(&'static str),
-    End,
-}
-
-const SYMBOLS: [&str; 13] = [
-    "||", "|", "~", "+", "-", ":", "*", "(", ")", "/", "^", ",", "=",
-];
 
 /// Deepest nesting of functions.
 const MAX_DEPTH: usize = 4;
+/// Most columns in an interaction, and in the columns of a group.
+const MAX_FACTORS: usize = 20;
+/// Most group terms, and most offsets: each is looked for among the others.
+const MAX_PARTS: usize = 100;
+/// Most letters that all terms may have when products are multiplied out, each counted with [`TERM_COST`] letters more.
+/// Terms count as often as they are moved, so this bounds time as well as memory: 100 MB at most.
+const MAX_LETTERS: usize = 10_000_000;
+/// What a term costs besides its letters.
+const TERM_COST: usize = 10;
 
-/// Tokens with the 1-based character where each begins, `End` last.
-fn tokenize(text: &str) -> Result<Vec<(Token, usize)>, FormulaError> {
-    let mut tokens = Vec::new();
-    let mut rest = text;
-    loop {
-        rest = rest.trim_start();
-        let position = text[..text.len() - rest.len()].chars().count() + 1;
-        let Some(first) = rest.chars().next() else {
-            tokens.push((Token::End, position));
-            return Ok(tokens);
-        };
-        let error = |message: String| Err(FormulaError { position, message });
-        let (token, len) = if first == '`' {
-            let Some((name, len)) = backtick_name(rest) else {
-                return error("the backtick is never closed".to_owned());
-            };
-            if name.is_empty() {
-                return error("there is no name between the backticks".to_owned());
-            }
-            (Token::Name { name, quoted: true }, len)
-        } else if first.is_ascii_digit()
-            || (first == '.' && rest[1..].starts_with(|c: char| c.is_ascii_digit()))
-        {
-            let len = rest.find(|c: char| !is_name_char(c)).unwrap_or(rest.len());
-            (Token::Number(rest[..len].to_owned()), len)
-        } else if is_name_char(first) {
-            let len = rest.find(|c: char| !is_name_char(c)).unwrap_or(rest.len());
-            (
-                Token::Name {
-                    name: rest[..len].to_owned(),
-                    quoted: false,
-                },
-                len,
-            )
-        } else if let Some(symbol) = SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)) {
-            (Token::Symbol(symbol), symbol.len())
-        } else {
-            return error(format!(
-                "`{first}` has no meaning here; put column names with odd characters in backticks"
-            ));
-        };
-        tokens.push((token, position));
-        rest = &rest[len..];
-    }
-}
-
-/// The name after an opening backtick and the bytes it takes; a doubled backtick stands for one.
-fn backtick_name(text: &str) -> Option<(String, usize)> {
-    let mut name = String::new();
-    let mut chars = text.char_indices().skip(1).peekable();
-    while let Some((at, c)) = chars.next() {
-        if c != '`' {
-            name.push(c);
-        } else if chars.next_if(|(_, next)| *next == '`').is_some() {
-            name.push('`');
-        } else {
-            return Some((name, at + 1));
-        }
-    }
-    None
-}
-
-struct Parser {
-    tokens: Vec<(Token, usize)>,
-    next: usize,
+pub(super) struct Parser {
+    tokens: Vec<Placed>,
+    pub(super) next: usize,
+    /// Letters of all terms made so far.
+    letters: usize,
 }
 
 impl Parser {
-    fn peek(&self) -> &Token {
-        &self.tokens[self.next].0
+    fn new(tokens: Vec<Placed>) -> Self {
+        Self {
+            tokens,
+            next: 0,
+            letters: 0,
+        }
     }
 
-    fn position(&self) -> usize {
-        self.tokens[self.next].1
+    pub(super) fn peek(&self) -> &Token {
+        &self.tokens[self.next].token
     }
 
-    fn take(&mut self) -> Token {
+    /// The token `ahead` of the next one.
+    pub(super) fn peek_at(&self, ahead: usize) -> Option<&Token> {
+        self.tokens.get(self.next + ahead).map(|it| &it.token)
+    }
+
+    pub(super) fn position(&self) -> usize {
+        self.tokens[self.next].position
+    }
+
+    pub(super) fn take(&mut self) -> Token {
         let token = self.peek().clone();
         // `End` stays, so that reading past it is harmless.
         self.next = (self.next + 1).min(self.tokens.len() - 1);
         token
     }
 
-    fn take_if(&mut self, symbol: &'static str) -> bool {
+    pub(super) fn take_if(&mut self, symbol: &'static str) -> bool {
         let found = *self.peek() == Token::Symbol(symbol);
         if found {
             self.take();
@@ -117,24 +68,15 @@ impl Parser {
         found
     }
 
-    fn error<T>(&self, message: impl Into<String>) -> Result<T, FormulaError> {
-        Err(FormulaError {
-            position: self.position(),
-            message: message.into(),
-        })
+    pub(super) fn error<T>(&self, message: impl Into<String>) -> Result<T, FormulaError> {
+        at(self.position(), message)
     }
 
-    fn expected<T>(&self, what: &str) -> Result<T, FormulaError> {
-        let found = match self.peek() {
-            Token::Name { name, .. } => format!("`{name}`"),
-            Token::Number(number) => format!("`{number}`"),
-            Token::Symbol(symbol) => format!("`{symbol}`"),
-            Token::End => "the end".to_owned(),
-        };
-        self.error(format!("expected {what}, found {found}"))
+    pub(super) fn expected<T>(&self, what: &str) -> Result<T, FormulaError> {
+        self.error(format!("expected {what}, found {}", self.peek().shown()))
     }
 
-    fn expect(&mut self, symbol: &'static str) -> Result<(), FormulaError> {
+    pub(super) fn expect(&mut self, symbol: &'static str) -> Result<(), FormulaError> {
         if self.take_if(symbol) {
             Ok(())
         } else {
@@ -142,9 +84,10 @@ impl Parser {
         }
     }
 
-    fn name(&mut self, what: &str) -> Result<String, FormulaError> {
-        match self.peek().clone() {
+    pub(super) fn name(&mut self, what: &str) -> Result<String, FormulaError> {
+        match self.peek() {
             Token::Name { name, .. } => {
+                let name = name.clone();
                 self.take();
                 Ok(name)
             }
@@ -152,24 +95,42 @@ impl Parser {
         }
     }
 
-    /// Whether the next tokens are `word (`.
-    fn at_call(&self) -> Option<String> {
-        match (
-            self.peek(),
-            self.tokens.get(self.next + 1).map(|(token, _)| token),
-        ) {
+    /// The word, if the next tokens are `word (`.
+    pub(super) fn at_call(&self) -> Option<&str> {
+        match (self.peek(), self.peek_at(1)) {
             (
                 Token::Name {
                     name,
                     quoted: false,
                 },
                 Some(Token::Symbol("(")),
-            ) => Some(name.clone()),
+            ) => Some(name),
             _ => None,
         }
     }
 
-    fn formula(&mut self) -> Result<Formula, FormulaError> {
+    /// Puts `term` among `terms`, unless all terms together have become too many.
+    fn insert(&mut self, terms: &mut TermSet, term: Term) -> Result<(), FormulaError> {
+        self.letters += TERM_COST
+            + term
+                .iter()
+                .map(|factor| factor.column().len())
+                .sum::<usize>();
+        if self.letters > MAX_LETTERS {
+            return self.error(format!(
+                "multiplied out, the formula is longer than {MAX_LETTERS} letters; write out the interactions that you mean"
+            ));
+        }
+        if term.len() > MAX_FACTORS {
+            return self.error(format!(
+                "an interaction of more than {MAX_FACTORS} columns is too much for any data; write out those that you mean"
+            ));
+        }
+        terms.insert(term);
+        Ok(())
+    }
+
+    fn formula(mut self) -> Result<Formula, FormulaError> {
         let response = match self.peek() {
             Token::Symbol("~") => None,
             _ => Some(self.response()?),
@@ -182,9 +143,10 @@ impl Parser {
             offsets: Vec::new(),
             groups: Vec::new(),
         };
+        let mut terms = TermSet::default();
         let mut minus = self.take_if("-");
         loop {
-            self.item(&mut formula, minus)?;
+            self.item(&mut formula, &mut terms, minus)?;
             minus = match self.peek() {
                 Token::Symbol("+") => false,
                 Token::Symbol("-") => true,
@@ -193,13 +155,9 @@ impl Parser {
             };
             self.take();
         }
-        let mut factors = formula.terms.iter().flatten();
-        if let Some(Response { column, .. }) = &formula.response
-            && factors.any(|factor| factor.column() == column)
-        {
-            return self.error(format!(
-                "the response `{column}` is also a predictor; remove it on the right side"
-            ));
+        formula.terms = terms.into_terms();
+        if let Some(response) = &formula.response {
+            self.check_response(response, &formula)?;
         }
         if !formula.intercept && formula.terms.is_empty() && formula.groups.is_empty() {
             return self.error("nothing is left to estimate; add a predictor or the intercept `1`");
@@ -207,58 +165,28 @@ impl Parser {
         Ok(formula)
     }
 
-    fn response(&mut self) -> Result<Response, FormulaError> {
-        if let Some(function) = self.at_call() {
-            return self.error(format!(
-                "functions of the response such as `{function}()` are not supported; add a column with the values to the data"
-            ));
-        }
-        let column = self.name("the response, a column name")?;
-        let mut response = Response {
-            column,
-            trials: None,
-            weights: None,
-        };
-        if !self.take_if("|") {
-            return Ok(response);
-        }
-        loop {
-            match self.at_call().as_deref() {
-                Some("trials") if response.trials.is_none() => {
-                    self.next += 2;
-                    response.trials = Some(self.trials()?);
-                }
-                Some("weights") if response.weights.is_none() => {
-                    self.next += 2;
-                    response.weights = Some(self.name("a column name")?);
-                }
-                _ => return self.expected("`trials(…)` or `weights(…)`, each once"),
-            }
-            self.expect(")")?;
-            if !self.take_if("+") {
-                return Ok(response);
+    /// Refuses a response that explains itself.
+    fn check_response(&self, response: &Response, formula: &Formula) -> Result<(), FormulaError> {
+        for column in response.outcome_columns() {
+            let mut factors = formula.terms.iter().flatten();
+            if factors.any(|factor| factor.column() == column) {
+                return self.error(format!(
+                    "the response `{}` is also a predictor; remove it on the right side",
+                    shortened(column)
+                ));
             }
         }
-    }
-
-    fn trials(&mut self) -> Result<Trials, FormulaError> {
-        match self.peek().clone() {
-            Token::Number(number) => match number.parse() {
-                Ok(count) if count >= 1 => {
-                    self.take();
-                    Ok(Trials::Constant(count))
-                }
-                _ => self.expected("a column name or a whole number of at least 1"),
-            },
-            _ => Ok(Trials::Column(
-                self.name("a column name or a whole number of at least 1")?,
-            )),
-        }
+        Ok(())
     }
 
     /// One summand of the right side.
-    fn item(&mut self, formula: &mut Formula, minus: bool) -> Result<(), FormulaError> {
-        if let Token::Number(number) = self.peek().clone() {
+    fn item(
+        &mut self,
+        formula: &mut Formula,
+        terms: &mut TermSet,
+        minus: bool,
+    ) -> Result<(), FormulaError> {
+        if let Token::Number(number) = self.peek() {
             formula.intercept = match (number.as_str(), minus) {
                 ("0", false) | ("1", true) => false,
                 ("1", false) => true,
@@ -267,11 +195,18 @@ impl Parser {
             self.take();
             return Ok(());
         }
-        let is_offset = self.at_call().as_deref() == Some("offset");
-        let is_group = self.at_group();
+        let is_offset = self.at_call() == Some("offset");
+        let is_group = self.tokens[self.next].opens_group;
         if minus && (is_offset || is_group) {
             return self
                 .error("offsets and group terms cannot be subtracted; leave them out instead");
+        }
+        if (is_offset && formula.offsets.len() == MAX_PARTS)
+            || (is_group && formula.groups.len() >= MAX_PARTS)
+        {
+            return self.error(format!(
+                "there are more than {MAX_PARTS} group terms or offsets; leave some out"
+            ));
         }
         if is_offset {
             let offset = self.offset()?;
@@ -286,20 +221,18 @@ impl Parser {
             }
         } else {
             let taken_out = self.position();
-            for term in self.product()? {
-                let dot =
-                    |term: &Term| matches!(term.as_slice(), [Factor::Column(name)] if name == ".");
-                if minus && formula.terms.iter().any(dot) {
-                    return Err(FormulaError {
-                        position: taken_out,
-                        message: "nothing can be taken out of `.`; write the columns out"
-                            .to_owned(),
-                    });
-                }
+            let product = self.product()?;
+            if minus && terms.contains(&[Factor::Column(".".to_owned())]) {
+                return at(
+                    taken_out,
+                    "nothing can be taken out of `.`; write the columns out",
+                );
+            }
+            for term in product.into_terms() {
                 if minus {
-                    formula.terms.retain(|other| !same_term(other, &term));
+                    terms.remove(&term);
                 } else {
-                    formula.add_term(term);
+                    self.insert(terms, term)?;
                 }
             }
         }
@@ -313,41 +246,21 @@ impl Parser {
         Ok(offset)
     }
 
-    /// Whether the parenthesis that opens here holds a bar at its own depth.
-    fn at_group(&self) -> bool {
-        if *self.peek() != Token::Symbol("(") {
-            return false;
-        }
-        let mut depth = 0;
-        for (token, _) in &self.tokens[self.next..] {
-            match token {
-                Token::Symbol("(") => depth += 1,
-                Token::Symbol(")") => depth -= 1,
-                Token::Symbol("|" | "||") if depth == 1 => return true,
-                _ => {}
-            }
-            if depth == 0 {
-                break;
-            }
-        }
-        false
-    }
-
     /// `(1 + x | g)`; a nested group `g/h` gives one term per level.
     fn group(&mut self) -> Result<Vec<GroupTerm>, FormulaError> {
         self.expect("(")?;
         let mut intercept = true;
-        let mut terms = Vec::new();
+        let mut terms = TermSet::default();
         loop {
-            match self.peek().clone() {
+            match self.peek() {
                 Token::Number(number) if number == "0" || number == "1" => {
                     intercept = number == "1";
                     self.take();
                 }
                 Token::Number(_) => return self.expected("a column name, `0` or `1`"),
                 _ => {
-                    for term in self.product()? {
-                        insert_term(&mut terms, term);
+                    for term in self.product()?.into_terms() {
+                        self.insert(&mut terms, term)?;
                     }
                 }
             }
@@ -355,17 +268,16 @@ impl Parser {
                 break;
             }
         }
+        let terms = terms.into_terms();
         if !intercept && terms.is_empty() {
             return self.error("nothing varies by group here; add a column or `1`");
         }
-        let correlated = match self.take() {
+        let correlated = match self.peek() {
             Token::Symbol("|") => true,
             Token::Symbol("||") => false,
-            _ => {
-                self.next -= 1;
-                return self.expected("`|` and the grouping column");
-            }
+            _ => return self.expected("`|` and the grouping column"),
         };
+        self.take();
         let mut groups = vec![self.crossed_group()?];
         while self.take_if("/") {
             let mut inner = groups[groups.len() - 1].clone();
@@ -374,6 +286,7 @@ impl Parser {
                     inner.push(name);
                 }
             }
+            self.check_group(&inner)?;
             groups.push(inner);
         }
         self.expect(")")?;
@@ -393,52 +306,116 @@ impl Parser {
             if !group.contains(&name) {
                 group.push(name);
             }
+            self.check_group(&group)?;
         }
         Ok(group)
     }
 
-    /// `a*b`: both sides and their interaction.
-    fn product(&mut self) -> Result<Vec<Term>, FormulaError> {
+    fn check_group(&self, columns: &[String]) -> Result<(), FormulaError> {
+        if columns.len() > MAX_FACTORS {
+            return self.error(format!(
+                "a group of more than {MAX_FACTORS} columns is too much for any data; name fewer"
+            ));
+        }
+        Ok(())
+    }
+
+    /// `a*b`: both sides and their interaction. `a/b`: the left side, and the right one within all of it.
+    fn product(&mut self) -> Result<TermSet, FormulaError> {
         let mut terms = self.interaction()?;
-        while self.take_if("*") {
-            let right = self.interaction()?;
-            let crossed = cross(&terms, &right);
-            for term in right.into_iter().chain(crossed) {
-                insert_term(&mut terms, term);
+        loop {
+            let (right, crossed) = if self.take_if("*") {
+                let right = self.interaction()?;
+                let crossed = self.cross(&terms, &right)?;
+                (right, crossed)
+            } else if self.take_if("/") {
+                let right = self.interaction()?;
+                let mut all = Term::new();
+                for factor in terms.iter().flatten() {
+                    // One more than there may be is refused below.
+                    if !all.contains(factor) && all.len() <= MAX_FACTORS {
+                        all.push(factor.clone());
+                    }
+                }
+                let crossed = self.cross(&TermSet::from_iter([all]), &right)?;
+                (TermSet::default(), crossed)
+            } else {
+                return Ok(terms);
+            };
+            for term in right.into_terms().into_iter().chain(crossed.into_terms()) {
+                self.insert(&mut terms, term)?;
+            }
+        }
+    }
+
+    /// `a:b`, for which R also writes `a %in% b`.
+    fn interaction(&mut self) -> Result<TermSet, FormulaError> {
+        let mut terms = self.factor()?;
+        while self.take_if(":") || self.take_if("%in%") {
+            let right = self.factor()?;
+            terms = self.cross(&terms, &right)?;
+        }
+        Ok(terms)
+    }
+
+    /// All interactions of a left with a right term.
+    fn cross(&mut self, left: &TermSet, right: &TermSet) -> Result<TermSet, FormulaError> {
+        let mut terms = TermSet::default();
+        for a in left.iter() {
+            for b in right.iter() {
+                let mut term = a.clone();
+                term.extend(b.iter().filter(|factor| !a.contains(factor)).cloned());
+                self.insert(&mut terms, term)?;
             }
         }
         Ok(terms)
     }
 
-    fn interaction(&mut self) -> Result<Vec<Term>, FormulaError> {
-        let mut terms = self.factor()?;
-        while self.take_if(":") {
-            terms = cross(&terms, &self.factor()?);
-        }
-        Ok(terms)
-    }
-
-    fn factor(&mut self) -> Result<Vec<Term>, FormulaError> {
+    fn factor(&mut self) -> Result<TermSet, FormulaError> {
         if self.take_if("(") {
             let mut terms = self.product()?;
             while self.take_if("+") {
-                for term in self.product()? {
-                    insert_term(&mut terms, term);
+                for term in self.product()?.into_terms() {
+                    self.insert(&mut terms, term)?;
                 }
             }
             self.expect(")")?;
-            return Ok(terms);
+            return self.power(terms);
         }
         let factor = self.column_or_call(0)?;
-        if *self.peek() == Token::Symbol("^") {
-            return self.error("powers of terms are not supported; write `I(x^2)` for the power of a column, and interactions out");
+        let mut terms = TermSet::default();
+        self.insert(&mut terms, vec![factor])?;
+        self.power(terms)
+    }
+
+    /// `(a + b)^2`: the terms and their interactions of up to two columns.
+    fn power(&mut self, terms: TermSet) -> Result<TermSet, FormulaError> {
+        if *self.peek() != Token::Symbol("^") {
+            return Ok(terms);
         }
-        Ok(vec![vec![factor]])
+        if terms.len() == 1 {
+            return self.error(
+                "outside of `I()` a power means interactions, as in R, so `x^2` would just be `x`; write `I(x^2)` for the \
+                 square of a column",
+            );
+        }
+        self.take();
+        let power = self.argument("the power")?;
+        let power = super::factor::whole("the power", &power, 1, MAX_FACTORS as u32);
+        let power = power.or_else(|(place, message)| at(place.unwrap_or_default(), message))?;
+        let mut product = terms.clone();
+        for _ in 1..power {
+            for term in self.cross(&product, &terms)?.into_terms() {
+                self.insert(&mut product, term)?;
+            }
+        }
+        Ok(product)
     }
 
     /// A column, or a function of one, inside `depth` functions.
     fn column_or_call(&mut self, depth: usize) -> Result<Factor, FormulaError> {
-        let (Some(name), position) = (self.at_call(), self.position()) else {
+        let position = self.position();
+        let Some(name) = self.at_call() else {
             return Ok(Factor::Column(self.name("a column name")?));
         };
         if depth == MAX_DEPTH {
@@ -446,43 +423,127 @@ impl Parser {
                 "functions are nested too deeply; add a column with the values to the data",
             );
         }
-        let at = |position, message| FormulaError { position, message };
-        let known = name == "I" || Function::from_call(&name, &[]).is_some();
+        if is_category_call(name) {
+            return self.category();
+        }
+        let known = name == "I" || Function::from_call(name, &[]).is_some();
         if !known {
-            return Err(at(
-                position,
-                format!(
-                    "the function `{name}()` is not known here; there are {}, or add a column with its values to the data",
-                    Function::KNOWN
-                ),
-            ));
+            return at(position, unknown(name));
         }
+        let name = name.to_owned();
         self.next += 2;
-        let of = Box::new(self.single(&format!("`{name}()`"), depth + 1)?);
         if name == "I" {
-            if !self.take_if("^") {
-                return self
-                    .expected("`^` and a power; other calculations need a column in the data");
-            }
-            let power = self.argument("the power")?;
-            let power = super::factor::whole("the power", &power, 1, MAX_DEGREE);
-            let power = power
-                .map_err(|(at_argument, message)| at(at_argument.unwrap_or(position), message))?;
+            let inside = self.inside(depth + 1)?;
             self.expect(")")?;
-            return Ok(Factor::Call(Function::Power(power), of));
+            return Ok(inside);
         }
+        let of = Box::new(self.single(&format!("`{name}()`"), depth + 1)?);
         let mut args = Vec::new();
         while !self.take_if(")") {
             if !self.take_if(",") {
-                return self.expected("`,` or `)`");
+                return match instead_of(&name, self.peek(), self.peek_at(1)) {
+                    Some(hint) => self.error(hint),
+                    None => self.expected("`,` or `)`"),
+                };
             }
             args.push(self.argument("an argument such as `df = 3`")?);
         }
         match Function::from_call(&name, &args) {
             Some(Ok(function)) => Ok(Factor::Call(function, of)),
-            Some(Err((at_argument, message))) => Err(at(at_argument.unwrap_or(position), message)),
+            Some(Err((place, message))) => at(place.unwrap_or(position), message),
             None => self.expected("a function"),
         }
+    }
+
+    /// `factor(x)`, at its name.
+    fn category(&mut self) -> Result<Factor, FormulaError> {
+        let called = self.at_call().unwrap_or_default().to_owned();
+        self.next += 2;
+        let column = self.name("a column name")?;
+        if !self.take_if(")") {
+            return self.error(format!(
+                "expected `)`: `{called}()` takes only a column here; the level that others are compared with is the setting \
+                 `model.reference.{}`",
+                shortened(&column)
+            ));
+        }
+        Ok(Factor::Category(column))
+    }
+
+    /// What stands in `I(…)`: a power, or one column and one number with an operator between.
+    fn inside(&mut self, depth: usize) -> Result<Factor, FormulaError> {
+        const FORMS: &str = "`^`, `>`, `>=`, `<`, `<=`, `==`, `!=`, `+`, `-`, `*` or `/` and a number; other calculations need \
+                             a column in the data";
+        let number_first = match self.peek() {
+            Token::Number(_) => true,
+            Token::Symbol("-") => matches!(self.peek_at(1), Some(Token::Number(_))),
+            _ => false,
+        };
+        if number_first {
+            let value = self.constant()?;
+            let position = self.position();
+            let Token::Symbol(symbol) = *self.peek() else {
+                return self.expected("an operator such as `*` and a column");
+            };
+            self.take();
+            let of = Box::new(self.single("`I()`", depth)?);
+            return match Operator::from_symbol(symbol).and_then(Operator::mirrored) {
+                Some(operator) => Ok(Factor::Call(Function::Inside { operator, value }, of)),
+                None => at(
+                    position,
+                    "a column must stand first here, as in `I(x / 2)`; other calculations need a column in the data",
+                ),
+            };
+        }
+        let of = Box::new(self.single("`I()`", depth)?);
+        if self.take_if("^") {
+            let power = self.argument("the power")?;
+            let power = super::factor::whole("the power", &power, 1, MAX_DEGREE);
+            let power = power.or_else(|(place, message)| at(place.unwrap_or_default(), message))?;
+            return Ok(Factor::Call(Function::Power(power), of));
+        }
+        let position = self.position();
+        let operator = match self.peek() {
+            Token::Symbol("=") => {
+                return self.error("expected `==`, which compares, found `=`");
+            }
+            Token::Symbol(symbol) => Operator::from_symbol(symbol),
+            _ => None,
+        };
+        let Some(operator) = operator else {
+            return self.expected(FORMS);
+        };
+        self.take();
+        if !matches!(self.peek(), Token::Number(_) | Token::Symbol("-")) {
+            return self
+                .expected("a number; a calculation with two columns needs a column in the data");
+        }
+        let value = self.constant()?;
+        if operator == Operator::Divide && value.value() == 0.0 {
+            return at(position, "nothing can be divided by 0");
+        }
+        if *self.peek() != Token::Symbol(")") {
+            return self.error(format!(
+                "expected `)`, found {}: `I()` takes one column, one operator and one number; put another `I()` around it, as \
+                 in `I(I(x - 2) / 10)`, or add a column with the values to the data",
+                self.peek().shown()
+            ));
+        }
+        Ok(Factor::Call(Function::Inside { operator, value }, of))
+    }
+
+    /// A number with its sign.
+    fn constant(&mut self) -> Result<Constant, FormulaError> {
+        let negative = self.take_if("-");
+        let Token::Number(text) = self.peek() else {
+            return self.expected("a number");
+        };
+        let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
+        let Some(value) = value else {
+            return self.expected("a number");
+        };
+        self.take();
+        Ok(Constant::new(if negative { -value } else { value }))
     }
 
     /// A factor of one column, for `what`, which takes no other.
@@ -490,13 +551,21 @@ impl Parser {
         let position = self.position();
         let factor = self.column_or_call(depth)?;
         match &factor {
-            Factor::Call(function, _) if function.num_columns() > 1 => Err(FormulaError {
+            Factor::Call(function, _) if function.num_columns() > 1 => at(
                 position,
-                message: format!(
-                    "`{factor}` gives {} columns, but {what} takes one column of numbers",
+                format!(
+                    "`{}` gives {} columns, but {what} takes one column of numbers",
+                    shortened(&factor.to_string()),
                     function.num_columns()
                 ),
-            }),
+            ),
+            Factor::Category(_) => at(
+                position,
+                format!(
+                    "`{}` gives categories, but {what} takes one column of numbers",
+                    shortened(&factor.to_string())
+                ),
+            ),
             _ => Ok(factor),
         }
     }
@@ -518,8 +587,9 @@ impl Parser {
     }
 
     fn value(&mut self, what: &str) -> Result<String, FormulaError> {
-        match self.peek().clone() {
+        match self.peek() {
             Token::Name { name: text, .. } | Token::Number(text) => {
+                let text = text.clone();
                 self.take();
                 Ok(text)
             }
@@ -528,15 +598,128 @@ impl Parser {
     }
 }
 
-/// All interactions of a left with a right term.
-fn cross(left: &[Term], right: &[Term]) -> Vec<Term> {
-    let mut terms = Vec::new();
-    for a in left {
-        for b in right {
-            let mut term = a.clone();
-            term.extend(b.iter().filter(|factor| !a.contains(factor)).cloned());
-            insert_term(&mut terms, term);
+/// An error at a 1-based character of the formula.
+pub(super) fn at<T>(position: usize, message: impl Into<String>) -> Result<T, FormulaError> {
+    Err(FormulaError {
+        position,
+        message: message.into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::formula_tokens::{MAX_LEN, MAX_NESTING};
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Letters that were moved to read `text`, which must be a formula.
+    fn work(text: &str) -> usize {
+        let mut parser = Parser::new(tokenize(text).unwrap());
+        let mut formula = Formula {
+            response: None,
+            intercept: true,
+            terms: Vec::new(),
+            offsets: Vec::new(),
+            groups: Vec::new(),
+        };
+        let mut terms = TermSet::default();
+        while *parser.peek() != Token::End {
+            parser.item(&mut formula, &mut terms, false).unwrap();
+            parser.take_if("+");
+        }
+        parser.letters
+    }
+
+    fn many(piece: impl Fn(usize) -> String, count: usize, between: &str) -> String {
+        (0..count).map(piece).collect::<Vec<_>>().join(between)
+    }
+
+    #[test]
+    fn work_grows_with_the_length_of_a_formula() {
+        let families: [fn(usize) -> String; 6] = [
+            |n| many(|i| format!("x{i:06}"), n, " + "),
+            |n| many(|i| format!("x{i:06}:z"), n, " + "),
+            |n| many(|i| format!("x{i:06}*z"), n, " + "),
+            |n| many(|_| "same".to_owned(), n, " + "),
+            |n| format!("({})", many(|i| format!("log(x{i:06})"), n, " + ")),
+            |n| many(|i| format!("(x{i:06} + z):w"), n, " + "),
+        ];
+        for family in families {
+            let [once, twice] = [work(&family(400)), work(&family(800))];
+            assert!(twice <= 2 * once + 20, "{once} and {twice}: {}", family(2));
         }
     }
-    terms
+
+    #[test]
+    fn formulas_of_any_size_are_read_or_refused_shortly() {
+        const LONG: usize = 150_000;
+        let deep = |n: usize| format!("y ~ {}a{}", "(".repeat(n), ")".repeat(n));
+        deep(MAX_NESTING).parse::<Formula>().unwrap();
+        let letters = ('a'..='z').map(String::from).collect::<Vec<_>>();
+        for (text, part) in [
+            (deep(MAX_NESTING + 1), "nested more than"),
+            (deep(LONG), "nested more than"),
+            (format!("y ~ {}", "(".repeat(LONG)), "nested more than"),
+            (format!("y ~ {}", "log(".repeat(LONG)), "nested"),
+            (format!("y ~ {}", "`".repeat(LONG + 1)), "never closed"),
+            (format!("y ~ {}", " ".repeat(MAX_LEN)), "longer than"),
+            (format!("y ~ {}", letters.join("*")), "multiplied out"),
+            (format!("y ~ ({})^9", letters.join("+")), "multiplied out"),
+            (format!("y ~ {}", letters.join(":")), "more than 20 columns"),
+            (
+                format!("y ~ ({0}):({0})", many(|i| format!("x{i}"), 3000, " + ")),
+                "multiplied out",
+            ),
+            (
+                format!("y ~ {}", many(|i| format!("(1 | g{i})"), 9000, " + ")),
+                "more than 100 group terms",
+            ),
+            (
+                format!("y ~ (1 | {})", letters.join("/")),
+                "more than 20 columns",
+            ),
+            (format!("y ~ x + {}(x)", "f".repeat(LONG)), "…"),
+            (format!("y ~ x {}", "z".repeat(LONG)), "…"),
+            (
+                format!("`{}` ~ `{0}`", "z".repeat(LONG)),
+                "also a predictor",
+            ),
+            (
+                format!("y ~ I(x > {})", "9".repeat(LONG)),
+                "expected a number",
+            ),
+            (format!("y ~ poly(x, {})", "9".repeat(LONG)), "whole number"),
+        ] {
+            let error = text.parse::<Formula>().unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+            assert!(error.chars().count() < 500, "{error}");
+        }
+        let wide = format!("y ~ {}", many(|i| format!("column{i}"), LONG / 10, " + "));
+        let formula: Formula = wide.parse().unwrap();
+        assert_eq!(formula.columns().len(), 1 + LONG / 10);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_reader_panic(text in any::<String>(), tail in "\\PC{0,40}") {
+            for text in [text.clone(), format!("y ~ {text}"), format!("log({text}) ~ {tail}"), format!("y ~ I(x {tail}")] {
+                if let Ok(formula) = text.parse::<Formula>() {
+                    prop_assert_eq!(formula.to_string().parse::<Formula>(), Ok(formula));
+                }
+            }
+        }
+
+        #[test]
+        fn any_nesting_is_read_or_refused(
+            pieces in prop::collection::vec(prop_oneof![
+                Just("("), Just(")"), Just("a"), Just("+"), Just("*"), Just("/"), Just("log("), Just("I("), Just("|"), Just("^2"),
+                Just("factor("), Just("(1|"), Just(">2"), Just("cbind("), Just(",")
+            ], 0..300),
+        ) {
+            let text = format!("y ~ {}", pieces.concat());
+            if let Ok(formula) = text.parse::<Formula>() {
+                prop_assert_eq!(formula.to_string().parse::<Formula>(), Ok(formula));
+            }
+        }
+    }
 }

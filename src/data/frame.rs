@@ -8,11 +8,10 @@ use crate::base::reporter::{Reporter, Severity, Warning};
 
 use super::design::{GroupDesign, GroupFactor};
 use super::error::DataError;
-use super::formula::{Factor, Formula, Response, Term, Trials, quote_term};
+use super::formula::{Factor, Formula, Term, quote_term};
 use super::rare::{self, MergedLevels, OTHER};
-use super::response::{MAX_CATEGORIES, ResponseInfo, ResponseKind, ResponseUse, binary_levels};
-use super::role_checks::fits;
-use super::table::{ColumnKind, Labels, Table, every, plural};
+use super::response::ResponseUse;
+use super::table::{ColumnKind, Labels, Table, plural};
 use super::terms::{
     MAX_ITEMS, MAX_LEVELS, Predictor, RawColumn, categorical, check_width, columns_of, contrasts,
     num_columns,
@@ -23,8 +22,6 @@ use super::transform::Transform;
 const MANY_RARE: usize = 20;
 /// See [`MANY_RARE`].
 const FEW_ROWS: usize = 5;
-/// Values of a response that are counted before it is refused.
-const MOST_COUNTED: usize = 1000;
 
 /// What is to be modelled: the formula and how its columns are read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -158,7 +155,7 @@ pub(super) struct FrameReader<'a> {
 }
 
 impl FrameReader<'_> {
-    fn col(&self, name: &str) -> Result<usize, DataError> {
+    pub fn col(&self, name: &str) -> Result<usize, DataError> {
         self.table.index_of(name, "The formula")
     }
 
@@ -183,10 +180,31 @@ impl FrameReader<'_> {
                 .is_some_and(|column| column.kind != ColumnKind::Number)
     }
 
+    /// Whether `factor` has levels.
+    pub fn is_category(&self, factor: &Factor) -> bool {
+        match factor {
+            Factor::Column(name) => self.is_categorical(name),
+            Factor::Category(_) => true,
+            Factor::Call(..) => false,
+        }
+    }
+
     /// Refuses columns whose kind does not fit their part, before anything large is made.
     pub fn check_kinds(&self) -> Result<(), DataError> {
-        for name in self.factors().filter_map(Factor::as_column) {
+        for factor in self.factors() {
+            let name = factor.column();
             let info = &self.table.columns()[self.col(name)?];
+            if matches!(factor, Factor::Category(_))
+                && self.is_categorical(name)
+                && self.factors().any(|other| other.as_column() == Some(name))
+            {
+                return Err(DataError::Role(format!(
+                    "`{name}` is read as categories by itself, so `{factor}` would be the same once more; write one of them"
+                )));
+            }
+            if factor.as_column().is_none() {
+                continue;
+            }
             if info.kind == ColumnKind::Date && !self.frame.categorical.contains(name) {
                 return Err(DataError::Role(format!(
                     "The predictor `{name}` holds dates; add a column with a number such as days since a start, or treat it as categorical"
@@ -259,12 +277,12 @@ impl FrameReader<'_> {
                 continue;
             }
             let predictor = match factor {
-                Factor::Column(name) if self.is_categorical(name) => {
+                Factor::Column(name) | Factor::Category(name) if self.is_category(factor) => {
                     let (predictor, rare) = self.category(name, rows)?;
                     merged.extend(rare);
                     predictor
                 }
-                Factor::Column(name) => {
+                Factor::Column(name) | Factor::Category(name) => {
                     Predictor::Numeric(self.numbers(self.col(name)?, rows, "predictor")?)
                 }
                 Factor::Call(..) => Predictor::Function(self.call(factor, rows, transforms)?),
@@ -297,7 +315,7 @@ impl FrameReader<'_> {
         Ok(columns)
     }
 
-    fn numbers(&self, col: usize, rows: &[u32], part: &str) -> Result<Vec<f64>, DataError> {
+    pub fn numbers(&self, col: usize, rows: &[u32], part: &str) -> Result<Vec<f64>, DataError> {
         let numbers = self.table.numbers(col).ok_or_else(|| {
             DataError::Role(format!(
                 "The {part} `{}` holds text; give the column the type number on import, or choose another column",
@@ -305,6 +323,31 @@ impl FrameReader<'_> {
             ))
         })?;
         Ok(rows.iter().map(|&row| numbers[row as usize]).collect())
+    }
+
+    /// Population-level terms that say nothing beside the intercept, because their columns of numbers are the same in all rows
+    /// used; without an intercept those that are 0. With each the number.
+    pub fn constant_terms(&self, predictors: &Predictors) -> Vec<(Term, f64)> {
+        let formula = &self.frame.formula;
+        let constant = |term: &Term| {
+            let factors: Vec<&Predictor> = term.iter().map(|factor| &predictors[factor]).collect();
+            let is_category = |it: &&Predictor| matches!(it, Predictor::Categorical { .. });
+            if factors.iter().any(is_category) {
+                return None;
+            }
+            let columns = columns_of(term, &factors, &vec![true; factors.len()]);
+            let number = *columns.first()?.values.first()?;
+            let same = |column: &RawColumn| {
+                let first = column.values[0];
+                column.values.iter().all(|value| *value == first)
+                    && (formula.intercept || first == 0.0)
+            };
+            columns.iter().all(same).then_some(number)
+        };
+        let terms = formula.terms.iter();
+        terms
+            .filter_map(|term| Some((term.clone(), constant(term)?)))
+            .collect()
     }
 
     pub fn raw_columns(&self, predictors: &Predictors) -> Result<Vec<RawColumn>, DataError> {
@@ -346,11 +389,7 @@ impl FrameReader<'_> {
         intercept: bool,
         predictors: &Predictors,
     ) -> Result<Vec<RawColumn>, DataError> {
-        let coded = contrasts(terms, intercept, |factor| {
-            factor
-                .as_column()
-                .is_some_and(|name| self.is_categorical(name))
-        });
+        let coded = contrasts(terms, intercept, |factor| self.is_category(factor));
         let mut columns = Vec::new();
         for (term, contrasts) in terms.iter().zip(&coded) {
             let parts: Vec<&Predictor> = term.iter().map(|factor| &predictors[factor]).collect();
@@ -444,253 +483,6 @@ impl FrameReader<'_> {
         found
     }
 
-    /// y, trials, and what to say about them.
-    #[expect(
-        clippy::type_complexity,
-        reason = "the three parts of one answer, used once"
-    )]
-    pub fn response(
-        &self,
-        rows: &[u32],
-    ) -> Result<(Vec<f64>, Option<Vec<f64>>, ResponseInfo), DataError> {
-        let wanted = self.frame.response_use;
-        let response = match (&self.frame.formula.response, wanted) {
-            (None, ResponseUse::Absent) => {
-                let info = ResponseInfo {
-                    name: String::new(),
-                    kind: ResponseKind::Absent,
-                    counts: Vec::new(),
-                };
-                return Ok((Vec::new(), None, info));
-            }
-            (Some(response), ResponseUse::Absent) => {
-                return Err(DataError::Role(format!(
-                    "The formula has the response `{}` but this model explains none; write `~` and then the columns that take part",
-                    response.column
-                )));
-            }
-            (None, _) => {
-                return Err(DataError::Role(
-                    "The formula has no response; write the column to be explained before `~`"
-                        .to_owned(),
-                ));
-            }
-            (Some(response), _) => response,
-        };
-        let (name, col) = (&response.column, self.col(&response.column)?);
-        match wanted {
-            ResponseUse::Categories => {
-                let (y, info) = self.categories(response, col, rows)?;
-                return Ok((y, None, info));
-            }
-            ResponseUse::Number | ResponseUse::Count => {
-                let (y, info) = self.measured(response, col, rows)?;
-                return Ok((y, None, info));
-            }
-            ResponseUse::Outcome | ResponseUse::Absent => {}
-        }
-        let Some(trials) = &response.trials else {
-            if self.table.few_levels(col, MOST_COUNTED).is_none() {
-                return Err(DataError::Role(format!(
-                    "The response `{name}` has more than {MOST_COUNTED} different values but a yes-no model needs exactly two; choose a response with two values, or name the number of trials as `{name} | trials(n)` if it is a count"
-                )));
-            }
-            let labels = self.table.labels(col);
-            let (success, failure) = binary_levels(
-                self.table,
-                col,
-                &labels,
-                rows,
-                self.frame.success.as_deref(),
-            )?;
-            let y: Vec<f64> = rows
-                .iter()
-                .map(|&row| f64::from(u8::from(labels.codes[row as usize] as usize == success)))
-                .collect();
-            let successes = y.iter().filter(|&&value| value == 1.0).count();
-            let (success, failure) = (
-                labels.levels[success].clone(),
-                labels.levels[failure].clone(),
-            );
-            let counts = vec![
-                (failure.clone(), y.len() - successes),
-                (success.clone(), successes),
-            ];
-            let kind = ResponseKind::Binary { success, failure };
-            return Ok((
-                y,
-                None,
-                ResponseInfo {
-                    name: name.clone(),
-                    kind,
-                    counts,
-                },
-            ));
-        };
-        let y = self.numbers(col, rows, "response")?;
-        let trials = match trials {
-            Trials::Constant(count) => vec![*count as f64; rows.len()],
-            Trials::Column(column) => self.numbers(self.col(column)?, rows, "number of trials")?,
-        };
-        for ((&row, &successes), &count) in rows.iter().zip(&y).zip(&trials) {
-            if count.fract() != 0.0 || count < 1.0 {
-                let column = match &response.trials {
-                    Some(Trials::Column(column)) => format!(" `{column}`"),
-                    _ => String::new(),
-                };
-                return Err(DataError::Role(format!(
-                    "The number of trials{column} must be whole and at least 1, but it is {count} in {}; correct that row \
-                     or choose another column",
-                    self.table.place(row as usize)
-                )));
-            }
-            if successes.fract() != 0.0 || successes < 0.0 || successes > count {
-                return Err(DataError::Role(format!(
-                    "The response `{name}` must be a whole number from 0 to the {count} trials, but it is {successes} in {}; \
-                     correct that row or choose another column",
-                    self.table.place(row as usize)
-                )));
-            }
-        }
-        let (successes, total) = (y.iter().sum::<f64>(), trials.iter().sum::<f64>());
-        let counts = vec![
-            ("failures".to_owned(), (total - successes) as usize),
-            ("successes".to_owned(), successes as usize),
-        ];
-        if successes == 0.0 || successes == total {
-            return Err(DataError::Role(format!(
-                "The response `{name}` counts {successes} successes in {total} trials, so there is nothing to explain; choose another response"
-            )));
-        }
-        Ok((
-            y,
-            Some(trials),
-            ResponseInfo {
-                name: name.clone(),
-                kind: ResponseKind::Successes,
-                counts,
-            },
-        ))
-    }
-
-    /// Numbers or counts, and what to say about them.
-    fn measured(
-        &self,
-        response: &Response,
-        col: usize,
-        rows: &[u32],
-    ) -> Result<(Vec<f64>, ResponseInfo), DataError> {
-        let name = &response.column;
-        if response.trials.is_some() {
-            return Err(DataError::Role(format!(
-                "The response `{name}` is not a number of successes in this model, so it has no trials; leave `trials(…)` out"
-            )));
-        }
-        let y = self.numbers(col, rows, "response")?;
-        let wanted = self.frame.response_use;
-        if let Some(i) = y.iter().position(|&value| !fits(value, wanted)) {
-            return Err(DataError::Role(format!(
-                "The response `{name}` must be a whole number from 0, but it is {} in {}; choose template `linear` if it is no \
-                 count, or correct that row",
-                y[i],
-                self.table.place(rows[i] as usize)
-            )));
-        }
-        let least = y.iter().copied().fold(f64::INFINITY, f64::min);
-        let largest = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if least == largest && (wanted == ResponseUse::Number || largest == 0.0) {
-            return Err(DataError::Role(format!(
-                "The response `{name}` has the single value `{least}` in {} used, so there is nothing to explain; choose another response",
-                every(rows.len(), "row"),
-            )));
-        }
-        let total: f64 = y.iter().sum();
-        let kind = if wanted == ResponseUse::Count {
-            ResponseKind::Count { total, largest }
-        } else {
-            let n = y.len() as f64;
-            let mean = total / n;
-            let squares: f64 = y.iter().map(|value| (value - mean).powi(2)).sum();
-            DataError::check_width(squares, "response", name, [least, largest])?;
-            ResponseKind::Number {
-                mean,
-                sd: (squares / (n - 1.0)).sqrt(),
-                range: [least, largest],
-            }
-        };
-        let info = ResponseInfo {
-            name: name.clone(),
-            kind,
-            counts: Vec::new(),
-        };
-        Ok((y, info))
-    }
-
-    /// Codes of categories, and what to say about them.
-    fn categories(
-        &self,
-        response: &Response,
-        col: usize,
-        rows: &[u32],
-    ) -> Result<(Vec<f64>, ResponseInfo), DataError> {
-        let name = &response.column;
-        if response.trials.is_some() {
-            return Err(DataError::Role(format!(
-                "The response `{name}` is a category, which has no number of trials; write `{name} | weights(n)` if column n counts its rows"
-            )));
-        }
-        if self.table.few_levels(col, MAX_CATEGORIES).is_none() {
-            return Err(DataError::Role(format!(
-                "The response `{name}` has more than the {MAX_CATEGORIES} different values that categories may have; choose a response with fewer"
-            )));
-        }
-        let labels = self.table.labels(col);
-        let mut levels: Vec<String> = Vec::new();
-        let mut code_of = vec![f64::NAN; labels.levels.len()];
-        let mut used = vec![false; labels.levels.len()];
-        for &row in rows {
-            used[labels.codes[row as usize] as usize] = true;
-        }
-        for (level, _) in used.iter().enumerate().filter(|(_, used)| **used) {
-            code_of[level] = levels.len() as f64;
-            levels.push(labels.levels[level].clone());
-        }
-        for level in &self.frame.levels {
-            if !levels.contains(level) {
-                levels.push(level.clone());
-            }
-        }
-        if levels.len() < 2 || levels.len() > MAX_CATEGORIES {
-            return Err(DataError::Role(format!(
-                "The number of categories of the response `{name}` is {} but must be 2 to {MAX_CATEGORIES}; choose another response, or name categories without rows as `model.levels`",
-                levels.len(),
-            )));
-        }
-        let y: Vec<f64> = rows
-            .iter()
-            .map(|&row| code_of[labels.codes[row as usize] as usize])
-            .collect();
-        let weights = match &response.weights {
-            Some(weights) => self.weights(weights, rows)?,
-            None => vec![1.0; rows.len()],
-        };
-        let mut totals = vec![0.0; levels.len()];
-        for (&code, weight) in y.iter().zip(weights) {
-            totals[code as usize] += weight;
-        }
-        let counts = levels
-            .iter()
-            .cloned()
-            .zip(totals.iter().map(|total| total.round() as usize))
-            .collect();
-        let info = ResponseInfo {
-            name: name.clone(),
-            kind: ResponseKind::Categories { levels },
-            counts,
-        };
-        Ok((y, info))
-    }
-
     pub fn weights(&self, name: &str, rows: &[u32]) -> Result<Vec<f64>, DataError> {
         let weights = self.numbers(self.col(name)?, rows, "weight")?;
         if let Some(i) = weights.iter().position(|&weight| weight < 0.0) {
@@ -716,7 +508,9 @@ impl FrameReader<'_> {
         let mut total: Option<Vec<f64>> = None;
         for offset in &self.frame.formula.offsets {
             let values = match offset {
-                Factor::Column(name) => self.numbers(self.col(name)?, rows, "offset")?,
+                Factor::Column(name) | Factor::Category(name) => {
+                    self.numbers(self.col(name)?, rows, "offset")?
+                }
                 // The formula's reader takes only functions of one column here.
                 Factor::Call(..) => self.call(offset, rows, transforms)?.swap_remove(0),
             };

@@ -25,6 +25,14 @@ const READ_BLOCK: usize = 1 << 20;
 /// Bytes of a file that a preview reads.
 const PREVIEW_BYTES: usize = 1 << 20;
 
+/// Bytes that may come from a packed file or from what is no file, such as a pipe, whatever its size: a table takes up to seven
+/// times as much memory.
+const UNASKED_BYTES: u64 = 256_000_000;
+/// How many times its own size a packed file may unpack to beyond that. Tables of numbers shrink by 3 to 15.
+const UNPACKED_TIMES: u64 = 25;
+/// Bytes in a gigabyte, as disks count them.
+const GIGABYTE: u64 = 1_000_000_000;
+
 /// Progress of a load and the wish to cancel it, shared with another thread.
 #[derive(Debug, Default)]
 pub struct LoadControl {
@@ -115,7 +123,7 @@ pub fn load(
     control: &LoadControl,
 ) -> Result<Loaded, DataError> {
     options.check()?;
-    let bytes = read_file(path, None, control)?;
+    let bytes = read_file(path, None, options, control)?;
     let source = path.to_string_lossy();
     load_bytes(&file_name(path), &source, bytes, options, control)
 }
@@ -126,9 +134,9 @@ pub fn preview(path: &Path, options: &ImportOptions) -> Result<Loaded, DataError
     options.check()?;
     let control = LoadControl::default();
     let (name, source) = (file_name(path), path.to_string_lossy());
-    let bytes = read_file(path, Some(PREVIEW_BYTES), &control)?;
+    let bytes = read_file(path, Some(PREVIEW_BYTES), options, &control)?;
     if parquet::is_parquet(&bytes) {
-        let bytes = read_file(path, None, &control)?;
+        let bytes = read_file(path, None, options, &control)?;
         return parquet::read(&name, &source, &bytes, &control, Some(SAMPLE_RECORDS));
     }
     let extent = if bytes.len() < PREVIEW_BYTES {
@@ -164,6 +172,7 @@ fn file_name(path: &Path) -> String {
 fn read_file(
     path: &Path,
     limit: Option<usize>,
+    options: &ImportOptions,
     control: &LoadControl,
 ) -> Result<Vec<u8>, DataError> {
     let unreadable = |error: std::io::Error| match error.kind() {
@@ -181,9 +190,19 @@ fn read_file(
     }
     control.total_bytes.store(about.len(), Ordering::Relaxed);
     let limit = limit.unwrap_or(usize::MAX);
+    // A file says how long it is; a device or a pipe may never end.
+    let most = allowed(options).unwrap_or(UNASKED_BYTES).max(about.len());
     let mut bytes = Vec::with_capacity((about.len() as usize).min(limit));
     while bytes.len() < limit {
         control.check()?;
+        if bytes.len() as u64 > most {
+            return Err(DataError::TooLarge(format!(
+                "{} is no file of a known size, and reading stopped after {} MB; save the data as a file first, or allow more \
+                 with `data.import.max_gigabytes`",
+                path.display(),
+                most / 1_000_000
+            )));
+        }
         let block = READ_BLOCK.min(limit - bytes.len()) as u64;
         let read = file
             .by_ref()
@@ -196,6 +215,13 @@ fn read_file(
         control.read_bytes.fetch_add(read as u64, Ordering::Relaxed);
     }
     Ok(bytes)
+}
+
+/// Bytes that the user allows beyond what is usual.
+fn allowed(options: &ImportOptions) -> Option<u64> {
+    options
+        .max_gigabytes
+        .map(|most| u64::from(most).saturating_mul(GIGABYTE))
 }
 
 /// Reads delimited text, unpacking and decoding it first, and hashes the bytes of the file meanwhile.
@@ -211,7 +237,9 @@ fn read_text(
     let (mut extent, mut original) = (extent, None);
     let plain = if is_gzip(&bytes) {
         let limit = (extent != Extent::All).then_some(PREVIEW_BYTES);
-        let plain = gunzip(&bytes, name, limit, &|| control.is_cancelled())?;
+        let usual = UNASKED_BYTES.max(UNPACKED_TIMES * bytes.len() as u64);
+        let most = allowed(options).unwrap_or(usual);
+        let plain = gunzip(&bytes, name, limit, most, &|| control.is_cancelled())?;
         if limit.is_some_and(|limit| plain.len() >= limit) {
             extent = Extent::FirstRecordsOfCut;
         }
@@ -256,7 +284,6 @@ fn read_text(
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::BTreeMap;
     use std::io::Write as _;
 
     fn read(bytes: &[u8]) -> Loaded {
@@ -394,7 +421,7 @@ mod tests {
             );
             assert_eq!(table.place(row), format!("line {}", row + 2));
         }
-        let options = loaded.guesses.to_options(&BTreeMap::new());
+        let options = loaded.guesses.to_options(&ImportOptions::default());
         let again = load_bytes(
             "x",
             "x",
@@ -469,6 +496,53 @@ mod tests {
                 .table
                 .num_rows(),
             1
+        );
+    }
+
+    #[test]
+    fn what_unpacks_or_flows_without_end_is_stopped() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bomb.csv.gz");
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        let block = b"1,2\n".repeat(250_000);
+        (0..300).for_each(|_| packer.write_all(&block).unwrap());
+        std::fs::write(&path, packer.finish().unwrap()).unwrap();
+        let read = |path: &Path, options: &ImportOptions| {
+            load(path, options, &LoadControl::default())
+                .unwrap_err()
+                .to_string()
+        };
+        let error = read(&path, &ImportOptions::default());
+        assert!(
+            error.starts_with("bomb.csv.gz unpacks to more than 256 MB, ")
+                && error.contains("`data.import.max_gigabytes`"),
+            "{error}"
+        );
+        assert_eq!(
+            preview(&path, &ImportOptions::default())
+                .unwrap()
+                .table
+                .num_rows(),
+            SAMPLE_RECORDS
+        );
+        #[cfg(unix)]
+        {
+            let error = read(Path::new("/dev/zero"), &ImportOptions::default());
+            assert!(error.contains("reading stopped after 256 MB"), "{error}");
+        }
+        let wide = "a,".repeat(100_001);
+        let error = load_bytes(
+            "wide.csv",
+            "wide.csv",
+            wide.into_bytes(),
+            &ImportOptions::default(),
+            &LoadControl::default(),
+        )
+        .unwrap_err()
+        .to_string();
+        assert!(
+            error.starts_with("wide.csv has 100002 columns, more than the 100000"),
+            "{error}"
         );
     }
 

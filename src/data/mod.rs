@@ -16,21 +16,30 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod bounded;
+mod call_hints;
 pub mod checks;
+mod codes;
 pub mod coding;
 pub mod design;
 mod encoding;
 pub mod error;
+pub mod exact_fit;
 pub mod factor;
 pub mod formula;
 mod formula_parser;
+mod formula_response;
+mod formula_tokens;
 mod frame;
 pub mod load;
+mod many_levels;
 mod parquet;
 mod parse;
 pub mod profile;
+pub mod ragged;
 pub mod rare;
 pub mod response;
+mod response_columns;
 mod role_checks;
 pub mod roles;
 pub mod samples;
@@ -41,8 +50,10 @@ pub mod sniff;
 pub mod spanned;
 pub mod spline;
 mod split;
+pub mod suggest;
 pub mod synthetic;
 pub mod table;
+pub(crate) mod term_set;
 pub mod terms;
 pub mod transform;
 mod values;

@@ -13,6 +13,7 @@ use crate::base::reporter::{Reporter, Severity, Warning};
 
 use super::error::{DataError, name_hint};
 use super::load::LoadControl;
+use super::ragged::{self, Fitted, RaggedLines, fit};
 use super::scan::{ColumnScan, decide};
 use super::sniff::{
     ColumnKindOverride, Guess, Guesses, ImportOptions, SAMPLE_RECORDS, column_names,
@@ -34,6 +35,9 @@ pub(super) enum Extent {
     /// The first records of the beginning of a file, whose last record may be cut off.
     FirstRecordsOfCut,
 }
+
+/// Most columns of a table: each takes a kilobyte before it has a value.
+const MAX_COLUMNS: usize = 100_000;
 
 /// A text on its way to columns.
 pub(super) struct Parse<'a> {
@@ -84,6 +88,10 @@ impl FormatGuesses {
 struct PieceScan {
     starts: Vec<u64>,
     columns: Vec<ColumnScan>,
+    /// Lines of another length that are joined or left out, or for which the file is refused.
+    ragged: ragged::Tally,
+    /// Those for which it is refused.
+    refused: ragged::Tally,
 }
 
 impl Parse<'_> {
@@ -93,6 +101,9 @@ impl Parse<'_> {
 
     pub fn parse(&self, reporter: &mut Reporter) -> Result<Parsed, DataError> {
         let body = &self.bytes()[self.start..];
+        if is_stan_csv(body) {
+            return Err(DataError::StanDraws(self.name.to_owned()));
+        }
         let delimiter = self
             .options
             .delimiter
@@ -113,6 +124,13 @@ impl Parse<'_> {
             .header
             .map_or_else(|| guess_header(&records, decimal.value), Guess::given);
         let width = records[0].len();
+        if width > MAX_COLUMNS {
+            return Err(DataError::TooLarge(format!(
+                "{} has {width} columns, more than the {MAX_COLUMNS} that a table may have; if its rows are variables, exchange \
+                 rows and columns, otherwise leave columns out",
+                self.name
+            )));
+        }
         let names = column_names(header.value.then_some(&records[0]), width, reporter);
         if !header.value && !header.given {
             let message = format!(
@@ -152,7 +170,12 @@ impl Parse<'_> {
             starts: Arc::new(scan.starts),
             delimiter: format.delimiter as u8,
             width,
+            ragged: self.options.ragged,
         };
+        if let Some(((start, _), rule)) = scan.ragged.first.zip(self.options.ragged) {
+            let message = ragged::sentence(rule, &scan.ragged, line_at(self.bytes(), start));
+            reporter.report(Warning::new(Severity::Watch, "ragged-lines", message));
+        }
         let missing = missing_codes(&codes, &scan.columns);
         let kinds: Vec<(ColumnKind, String)> = names
             .iter()
@@ -232,6 +255,8 @@ impl Parse<'_> {
             .collect();
         let fresh = || PieceScan {
             starts: Vec::new(),
+            ragged: ragged::Tally::default(),
+            refused: ragged::Tally::default(),
             columns: forced
                 .iter()
                 .map(|forced| ColumnScan::new(codes, *forced))
@@ -251,6 +276,11 @@ impl Parse<'_> {
                 .zip(&scan.columns)
                 .for_each(|(column, later)| column.merge(later, rows));
             whole.starts.extend(scan.starts);
+            whole.ragged.merge(scan.ragged);
+            whole.refused.merge(scan.refused);
+        }
+        if let Some((start, found)) = whole.refused.first {
+            return Err(self.ragged(format, &whole, start, found));
         }
         if whole.starts.is_empty() {
             return Err(DataError::HeaderOnly {
@@ -296,34 +326,54 @@ impl Parse<'_> {
         mut scan: PieceScan,
     ) -> Result<PieceScan, DataError> {
         let width = format.width;
-        self.walk(range, format, |record, start| {
-            if record.len() != width {
-                return Err(DataError::Ragged {
-                    line: line_at(self.bytes(), start),
-                    found: record.len(),
-                    expected: width,
-                    header: format.header,
-                    delimiter: delimiter_words(format.delimiter),
-                });
+        self.walk(range, format, |found, record, start| {
+            if found != width {
+                scan.ragged.add(found, width, start);
             }
+            let record = match record {
+                Fitted::Record(record) => record,
+                Fitted::Skipped => return,
+                Fitted::Refused => {
+                    scan.refused.add(found, width, start);
+                    return;
+                }
+            };
             let row = scan.starts.len();
             scan.starts.push(start as u64);
-            for (column, cell) in scan.columns.iter_mut().zip(record) {
+            for (column, cell) in scan.columns.iter_mut().zip(record.iter()) {
                 column.push(cell, row, format.decimal, codes);
             }
-            Ok(())
         })?;
         self.control.add_rows(scan.starts.len() as u64);
         Ok(scan)
     }
 
-    /// Calls `each` with every record of a piece and the byte where it begins.
+    /// The refusal of a file for its lines of another length, the first of which begins at `start`.
+    fn ragged(&self, format: &Format, scan: &PieceScan, start: usize, found: usize) -> DataError {
+        let (width, delimiter) = (format.width, format.delimiter as u8);
+        DataError::Ragged {
+            line: line_at(self.bytes(), start),
+            found,
+            expected: width,
+            header: format.header,
+            delimiter: delimiter_words(format.delimiter),
+            lines: Box::new(RaggedLines {
+                num_longer: scan.ragged.longer,
+                num_shorter: scan.ragged.shorter,
+                num_rows: scan.starts.len(),
+                excerpt: ragged::excerpt(self.text, start, width, delimiter),
+            }),
+        }
+    }
+
+    /// Calls `each` with every record of a piece: how many values it has, what becomes of it, and the byte where it begins.
     fn walk(
         &self,
         range: &Range<usize>,
         format: &Format,
-        mut each: impl FnMut(&ByteRecord, usize) -> Result<(), DataError>,
+        mut each: impl FnMut(usize, Fitted<'_>, usize),
     ) -> Result<(), DataError> {
+        let (width, delimiter) = (format.width, format.delimiter as u8);
         let bytes = &self.bytes()[range.clone()];
         let mut reader = reader(bytes, format.delimiter as u8);
         let mut record = ByteRecord::new();
@@ -343,8 +393,9 @@ impl Parse<'_> {
             while matches!(bytes.get(start), Some(b'\n' | b'\r')) {
                 start += 1;
             }
-            if !is_blank(&record, format.width) {
-                each(&record, range.start + start)?;
+            if !is_blank(&record, width) {
+                let fitted = fit(&record, width, delimiter, self.options.ragged);
+                each(record.len(), fitted, range.start + start);
             }
         }
         self.control.add_split(range.len() as u64);
@@ -367,11 +418,13 @@ impl Parse<'_> {
             .par_iter()
             .map(|range| {
                 let mut parts = fresh();
-                self.walk(range, format, |record, _| {
+                self.walk(range, format, |_, record, _| {
+                    let Fitted::Record(record) = record else {
+                        return;
+                    };
                     for (col, cell) in record.iter().enumerate().filter(|(col, _)| is_text[*col]) {
                         parts[col].push(cell, missing);
                     }
-                    Ok(())
                 })?;
                 Ok(parts)
             })
@@ -385,6 +438,14 @@ impl Parse<'_> {
         }
         Ok(whole)
     }
+}
+
+/// Whether a text is the output of Stan: remarks about the run before a header that begins with `lp__`.
+fn is_stan_csv(text: &[u8]) -> bool {
+    let lines = || text.split(|&byte| byte == b'\n').take(SAMPLE_RECORDS);
+    let header = lines().find(|line| !line.starts_with(b"#") && !line.trim_ascii().is_empty());
+    header.is_some_and(|line| line.starts_with(b"lp__,"))
+        || lines().any(|line| line.starts_with(b"# stan_version"))
 }
 
 /// How the text is written.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::DataError;
+use super::formula::{Elementwise, quote_name};
 use super::table::{Labels, Table, every};
 
 /// How a template reads the response column.
@@ -50,6 +51,8 @@ pub enum ResponseKind {
         sd: f64,
         /// The smallest and the largest.
         range: [f64; 2],
+        /// The function of a column that they are, if the formula names one.
+        function: Option<Elementwise>,
     },
     /// Whole numbers, 0 among them.
     Count {
@@ -65,7 +68,7 @@ pub enum ResponseKind {
 /// The response as it is shown: name, success level, counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResponseInfo {
-    /// Column.
+    /// Column, or function of a column: `log(y)`.
     pub name: String,
     /// What its values are.
     pub kind: ResponseKind,
@@ -74,7 +77,35 @@ pub struct ResponseInfo {
     pub counts: Vec<(String, usize)>,
 }
 
+impl ResponseKind {
+    /// The function of a column that the model explains instead of the column itself.
+    pub fn function(&self) -> Option<Elementwise> {
+        match self {
+            Self::Number { function, .. } => *function,
+            _ => None,
+        }
+    }
+}
+
 impl ResponseInfo {
+    /// The column, without the function that the model explains.
+    pub fn column(&self) -> &str {
+        let inside = self.kind.function().and_then(|function| {
+            let open = self.name.strip_prefix(function.name())?;
+            open.strip_prefix('(')?.strip_suffix(')')
+        });
+        inside.unwrap_or(&self.name)
+    }
+
+    /// As a formula has it, with odd names in backticks.
+    pub fn written(&self) -> String {
+        let column = quote_name(self.column());
+        match self.kind.function() {
+            Some(function) => format!("{}({column})", function.name()),
+            None => column,
+        }
+    }
+
     /// The value that counts as success, for a response of two values.
     pub fn success(&self) -> Option<&str> {
         match &self.kind {
@@ -100,7 +131,9 @@ impl ResponseInfo {
                 };
                 format!("{} categories in {total} observations{never}", levels.len())
             }
-            ResponseKind::Number { mean, sd, range } => format!(
+            ResponseKind::Number {
+                mean, sd, range, ..
+            } => format!(
                 "mean {}, sd {}, from {} to {}",
                 short(*mean),
                 short(*sd),

@@ -31,8 +31,8 @@ pub fn check_role(table: &Table, column: &str, role: Role) -> Result<(), Refusal
     if role != Role::Ignore && info.num_missing == table.num_rows() {
         return refuse(
             format!(
-                "Column {named} has no values, so it cannot be a {}",
-                role.label()
+                "Column {named} has no values, so it cannot be {}",
+                role.with_article()
             ),
             None,
         );
@@ -81,7 +81,7 @@ fn role_plural(role: Role) -> &'static str {
     match role {
         Role::Offset => "offsets",
         Role::Weight => "weights",
-        Role::Response => "responses of this model",
+        Role::Response => "outcomes of this model",
         _ => "numbers of trials",
     }
 }
@@ -148,7 +148,7 @@ fn check_response(table: &Table, col: usize, named: &str) -> Result<(), Refusal>
         "choose a column with two"
     };
     Err(Refusal {
-        reason: format!("Column {named} has {values}, but a yes-no response has two; {help}"),
+        reason: format!("Column {named} has {values}, but a yes-no outcome has two; {help}"),
         conversion: Some(Conversion::UseAs(Role::Predictor)),
     })
 }
@@ -175,7 +175,7 @@ pub(super) fn check_number(
         .peekable();
     if present.peek().is_none() {
         return refuse(
-            format!("Column {named} has no values, so it cannot be a response"),
+            format!("Column {named} has no values, so it cannot be the outcome"),
             None,
         );
     }
@@ -184,7 +184,7 @@ pub(super) fn check_number(
         None => Ok(()),
         Some((row, value)) => refuse(
             format!(
-                "Column {named} is {value} in {}, but a response of counts must be whole numbers from 0",
+                "Column {named} is {value} in {}, but an outcome of counts must be whole numbers from 0",
                 table.place(row)
             ),
             Some(Conversion::UseAs(Role::Predictor)),
@@ -218,7 +218,7 @@ pub(super) fn check_categories(table: &Table, column: &str) -> Result<(), Refusa
             "Column {named} has more than the {MAX_CATEGORIES} values that categories may have; choose a column with fewer"
         )),
         Some(0) => refuse(format!(
-            "Column {named} has no values, so it cannot be a response"
+            "Column {named} has no values, so it cannot be the outcome"
         )),
         Some(_) => Ok(()),
     }

@@ -4,11 +4,13 @@
 //! [`Roles::to_formula`] are inverse to each other. A role that a column cannot take is refused with the reason
 //! and, where there is one, the conversion that would make it possible.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::design::ModelFrame;
 use super::error::DataError;
-use super::formula::{Factor, Formula, GroupTerm, Response, Term, Trials, quote_name};
+use super::formula::{Elementwise, Factor, Formula, GroupTerm, Response, Term, Trials, quote_name};
 use super::response::ResponseUse;
 pub use super::role_checks::check_role;
 use super::role_checks::{check_categories, check_number, is_number};
@@ -52,10 +54,19 @@ impl Role {
         Self::Ignore,
     ];
 
+    /// The word with its article: "an outcome", "a weight".
+    pub fn with_article(self) -> String {
+        let article = match self {
+            Self::Response | Self::Offset => "an",
+            _ => "a",
+        };
+        format!("{article} {}", self.label())
+    }
+
     /// One word for the window.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Response => "response",
+            Self::Response => "outcome",
             Self::Predictor => "predictor",
             Self::Group => "group",
             Self::Offset => "offset",
@@ -71,6 +82,8 @@ impl Role {
 pub struct Roles {
     /// The response, if one is chosen.
     pub response: Option<String>,
+    /// The function of it that is explained, if a formula names one.
+    pub response_function: Option<Elementwise>,
     /// How it is read.
     pub response_use: ResponseUse,
     /// Its success level, if the user chose one.
@@ -95,6 +108,7 @@ impl Default for Roles {
     fn default() -> Self {
         Self {
             response: None,
+            response_function: None,
             response_use: ResponseUse::Outcome,
             success: None,
             predictors: Vec::new(),
@@ -129,7 +143,7 @@ impl Conversion {
             Self::Import(ColumnKindOverride::Category) => format!("Read {column} as categories"),
             Self::TreatAsCategorical => format!("Treat {column} as categories"),
             Self::KeepTop(top) => keep_top(*top, column),
-            Self::UseAs(role) => format!("Use {column} as {}", role.label()),
+            Self::UseAs(role) => format!("Use {column} as {}", role.with_article()),
         }
     }
 }
@@ -159,6 +173,7 @@ impl Roles {
                 .response
                 .as_ref()
                 .map(|response| response.column.clone()),
+            response_function: (formula.response.as_ref()).and_then(|response| response.function),
             response_use: ResponseUse::Outcome,
             success: None,
             predictors: mains.into_iter().flatten().cloned().collect(),
@@ -182,6 +197,7 @@ impl Roles {
         let response = match &self.response {
             Some(column) => Some(Response {
                 column: column.clone(),
+                function: self.response_function,
                 trials: self.trials.clone(),
                 weights: self.weights.clone(),
             }),
@@ -196,9 +212,7 @@ impl Roles {
             groups: self.groups.clone(),
         };
         let mains = self.predictors.iter().map(|factor| vec![factor.clone()]);
-        mains
-            .chain(self.interactions.iter().cloned())
-            .for_each(|term| formula.add_term(term));
+        formula.add_terms(mains.chain(self.interactions.iter().cloned()));
         Some(formula)
     }
 
@@ -229,7 +243,7 @@ impl Roles {
         if self.weights.as_deref() == Some(column) {
             roles.push(Role::Weight);
         }
-        if self.trials == Some(Trials::Column(column.to_owned())) {
+        if self.has_trials_of(column) {
             roles.push(Role::Trials);
         }
         if roles.is_empty() {
@@ -238,16 +252,39 @@ impl Roles {
         roles
     }
 
+    /// What is explained, for sentences: `y`, or `log(y)`; empty while nothing is.
+    pub fn response_label(&self) -> String {
+        let column = self.response.clone().unwrap_or_default();
+        match self.response_function {
+            Some(function) => format!("{}({column})", function.name()),
+            None => column,
+        }
+    }
+
+    /// Whether the number of trials follows from `column`.
+    fn has_trials_of(&self, column: &str) -> bool {
+        matches!(&self.trials, Some(Trials::Column(name) | Trials::Failures(name)) if name == column)
+    }
+
     /// Columns of the table that the model does not use, also not in effects that vary by groups.
     pub fn ignored<'a>(&self, table: &'a Table) -> Vec<&'a str> {
-        let varies = |name: &str| {
-            let terms = self.groups.iter().flat_map(|group| &group.terms);
-            terms.flatten().any(|factor| factor.column() == name)
-        };
-        table
-            .names()
-            .filter(|name| self.of(name) == [Role::Ignore] && !varies(name))
-            .collect()
+        let factors = (self.predictors.iter())
+            .chain(self.interactions.iter().flatten())
+            .chain(self.offsets.iter())
+            .chain(self.groups.iter().flat_map(|group| &group.terms).flatten());
+        let mut used: BTreeSet<&str> = factors.map(Factor::column).collect();
+        used.extend(
+            self.groups
+                .iter()
+                .flat_map(|group| &group.group)
+                .map(String::as_str),
+        );
+        used.extend(self.response.as_deref());
+        used.extend(self.weights.as_deref());
+        if let Some(Trials::Column(name)) = &self.trials {
+            used.insert(name);
+        }
+        table.names().filter(|name| !used.contains(name)).collect()
     }
 
     /// Gives `column` the role, taking it out of every other one; a role that only one column can have is taken
@@ -259,6 +296,7 @@ impl Roles {
         match role {
             Role::Response => {
                 self.response = Some(name);
+                self.response_function = None;
                 self.success = None;
             }
             Role::Predictor => self.predictors.push(Factor::Column(name)),
@@ -287,7 +325,7 @@ impl Roles {
             }
             (Role::Response, ResponseUse::Absent) => Err(Refusal {
                 reason: format!(
-                    "Column {} cannot be a response, because this model explains none; use it as a predictor to take \
+                    "Column {} cannot be the outcome, because this model explains none; use it as a predictor to take \
                      part",
                     quote_name(column)
                 ),
@@ -308,6 +346,7 @@ impl Roles {
         let names = |term: &[Factor]| term.iter().any(|factor| factor.column() == column);
         if self.response.as_deref() == Some(column) {
             self.response = None;
+            self.response_function = None;
             self.success = None;
         }
         self.predictors.retain(|factor| factor.column() != column);
@@ -323,31 +362,16 @@ impl Roles {
         if self.weights.as_deref() == Some(column) {
             self.weights = None;
         }
-        if self.trials == Some(Trials::Column(column.to_owned())) {
+        if self.has_trials_of(column) {
             self.trials = None;
         }
-    }
-
-    /// Roles from the kinds of the columns: the last column with two values is the response, numbers and
-    /// categories explain it, identifiers and dates are ignored.
-    pub fn suggest(table: &Table) -> Self {
-        let mut roles = Self::default();
-        let response = (0..table.columns().len()).rfind(|&col| num_levels(table, col) == Some(2));
-        for (col, info) in table.columns().iter().enumerate() {
-            if Some(col) == response {
-                roles.response = Some(info.name.clone());
-            } else if explains(table, col) {
-                roles.predictors.push(Factor::Column(info.name.clone()));
-            }
-        }
-        roles
     }
 
     /// Checks every role against the table: unknown columns and columns that cannot take their roles.
     pub fn check(&self, table: &Table) -> Result<(), DataError> {
         let Some(formula) = self.to_formula() else {
             return Err(DataError::Role(
-                "No response is chosen; choose the column to be explained".to_owned(),
+                "No outcome is chosen; choose the column to be explained".to_owned(),
             ));
         };
         for name in formula.columns() {
@@ -400,10 +424,11 @@ pub fn expand_dot(formula: &mut Formula, table: &Table) {
     if table.column(ALL_OTHERS).is_some() {
         return;
     }
+    let named: BTreeSet<&str> = formula.columns().into_iter().collect();
     let columns: Vec<Term> = (0..table.columns().len())
         .filter(|&col| explains(table, col))
         .map(|col| &table.columns()[col].name)
-        .filter(|name| !formula.columns().contains(&name.as_str()))
+        .filter(|name| !named.contains(name.as_str()))
         .map(|name| vec![Factor::Column(name.clone())])
         .collect();
     formula.terms.splice(at..=at, columns);
@@ -412,7 +437,7 @@ pub fn expand_dot(formula: &mut Formula, table: &Table) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::formula::{Elementwise, Function};
+    use crate::data::formula::{Constant, Function, Operator};
     use crate::data::table::Values;
     use proptest::prelude::*;
 
@@ -510,15 +535,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn suggestions_take_the_last_column_with_two_values_as_response() {
-        let roles = Roles::suggest(&table());
-        assert_eq!(
-            roles.to_formula().unwrap().to_string(),
-            "yes ~ x + n + word + digits"
-        );
-    }
-
     fn name() -> impl Strategy<Value = String> {
         prop_oneof![4 => "[a-z][a-z0-9_.]{0,4}", 1 => "[ -~äß]{1,6}"]
     }
@@ -527,6 +543,19 @@ mod tests {
         prop::collection::btree_set(name(), 1..=most).prop_map(|names| names.into_iter().collect())
     }
 
+    const OPERATORS: [Operator; 10] = [
+        Operator::Above,
+        Operator::AtLeast,
+        Operator::Below,
+        Operator::AtMost,
+        Operator::Equal,
+        Operator::Unequal,
+        Operator::Plus,
+        Operator::Minus,
+        Operator::Times,
+        Operator::Divide,
+    ];
+
     fn single() -> impl Strategy<Value = Factor> {
         let function = prop_oneof![
             Just(Function::Elementwise(Elementwise::Log)),
@@ -534,6 +563,14 @@ mod tests {
             Just(Function::Scale),
             (1..=15_u32).prop_map(Function::Power),
             (Just(1), any::<bool>()).prop_map(|(degree, raw)| Function::Poly { degree, raw }),
+            (0_usize..10, prop_oneof![-99.0..99.0, any::<f64>()])
+                .prop_filter("a finite number", |(_, value): &(usize, f64)| value
+                    .is_finite()
+                    && *value != 0.0)
+                .prop_map(|(k, value)| Function::Inside {
+                    operator: OPERATORS[k],
+                    value: Constant::new(value),
+                }),
         ];
         (name(), prop::collection::vec(function, 0..3)).prop_map(|(name, functions)| {
             let wrap = |of, function| Factor::Call(function, Box::new(of));
@@ -553,6 +590,7 @@ mod tests {
         prop_oneof![
             single(),
             (function, single()).prop_map(|(function, of)| Factor::Call(function, Box::new(of))),
+            name().prop_map(Factor::Category),
         ]
     }
 
@@ -563,7 +601,10 @@ mod tests {
     prop_compose! {
         fn formula()(
             column in name(),
-            trials in prop::option::of(prop_oneof![name().prop_map(Trials::Column), (1_u64..99).prop_map(Trials::Constant)]),
+            trials in prop::option::of(prop_oneof![
+                name().prop_map(Trials::Column), name().prop_map(Trials::Failures), (1_u64..99).prop_map(Trials::Constant)
+            ]),
+            function in prop::option::of(prop_oneof![Just(Elementwise::Log), Just(Elementwise::Sqrt), Just(Elementwise::Log1p)]),
             weights in prop::option::of(name()),
             intercept: bool,
             first in factor(),
@@ -571,11 +612,20 @@ mod tests {
             offsets in prop::collection::vec(single(), 0..3),
             groups in prop::collection::vec((names(2), any::<bool>(), prop::collection::vec(term(2), 0..3)), 0..3),
         ) -> Formula {
+            let failures = match &trials {
+                Some(Trials::Failures(failures)) if *failures == column => "other".to_owned(),
+                Some(Trials::Failures(failures)) => failures.clone(),
+                _ => String::new(),
+            };
+            let trials = trials.map(|it| if failures.is_empty() { it } else { Trials::Failures(failures.clone()) });
+            let function = function.filter(|_| trials.is_none());
             let mut formula = Formula {
-                response: Some(Response { column: column.clone(), trials, weights }), intercept,
+                response: Some(Response { column: column.clone(), function, trials, weights }), intercept,
                 terms: Vec::new(), offsets: Vec::new(), groups: Vec::new(),
             };
-            for term in terms.into_iter().chain([vec![first]]).filter(|term| term.iter().all(|factor| factor.column() != column)) {
+            for term in terms.into_iter().chain([vec![first]])
+                .filter(|term| term.iter().all(|factor| factor.column() != column && factor.column() != failures))
+            {
                 formula.add_term(term);
             }
             formula.intercept |= formula.terms.is_empty();
@@ -634,7 +684,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_makes_the_reader_panic(text in "([a-z01 ~+:*()|/`,=^-]|log\\(|ns\\(x, |poly\\(|, df = |I\\(z\\^){0,40}") {
+        fn no_text_makes_the_reader_panic(text in "([a-z01 ~+:*()|/`,=^><-]|log\\(|ns\\(x, |poly\\(|, df = |I\\(z\\^|I\\(x > |factor\\(x|cbind\\(r, |\\)\\^2| %in% ){0,40}") {
             if let Ok(formula) = text.parse::<Formula>() {
                 prop_assert_eq!(formula.to_string().parse::<Formula>(), Ok(formula));
             }

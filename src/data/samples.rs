@@ -87,6 +87,8 @@ pub struct Suggestion {
     pub template: &'static str,
     /// Sampler id.
     pub sampler: &'static str,
+    /// About how many seconds a run with it takes.
+    pub seconds: u32,
 }
 
 /// How simulated data were made.
@@ -136,9 +138,12 @@ macro_rules! sample {
 static SAMPLES: LazyLock<Vec<Sample>> = LazyLock::new(|| {
     vec![
         sample!("churn", "churn.csv"),
+        sample!("schools", "schools.csv"),
+        sample!("reaction", "reaction.csv"),
+        sample!("clusters", "clusters.csv"),
+        sample!("fish", "fish.csv"),
         sample!("tall_logistic", "tall_logistic.csv.gz"),
         sample!("awkward", "awkward.csv"),
-        sample!("fish", "fish.csv"),
     ]
 });
 
@@ -207,7 +212,7 @@ mod tests {
         .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "There is no bundled data set `nope`; there are churn, tall_logistic, awkward, fish, synthetic-ROWSxCOLUMNS"
+            "There is no bundled data set `nope`; there are churn, schools, reaction, clusters, fish, tall_logistic, awkward, synthetic-ROWSxCOLUMNS"
         );
     }
 }

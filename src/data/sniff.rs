@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::reporter::{Reporter, Severity, Warning};
 
 use super::error::DataError;
+use super::ragged::RaggedRows;
 use super::split::reader;
 use super::values::{Codes, is_iso_date, parse_number};
 
@@ -43,6 +44,13 @@ pub struct ImportOptions {
     /// Cells that mean "no value", besides empty ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<Vec<String>>,
+    /// What becomes of lines with another number of values than the header; the file is refused without a choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ragged: Option<RaggedRows>,
+    /// Most gigabytes (10⁹ bytes) that a packed file may unpack to, or that may come from what is no file; `None`: as much as is
+    /// usual, see [`super::load`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_gigabytes: Option<u32>,
     /// Types of columns by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub column_types: BTreeMap<String, ColumnKindOverride>,
@@ -93,15 +101,17 @@ pub struct Guesses {
 }
 
 impl Guesses {
-    /// Options that read the file the same way without guessing.
-    pub fn to_options(&self, column_types: &BTreeMap<String, ColumnKindOverride>) -> ImportOptions {
+    /// Options that read the file the same way without guessing; what is no guess comes from the options `given`.
+    pub fn to_options(&self, given: &ImportOptions) -> ImportOptions {
         ImportOptions {
             delimiter: Some(self.delimiter.value),
             decimal: Some(self.decimal.value),
             encoding: Some(self.encoding.value.clone()),
             header: Some(self.header.value),
             missing: Some(self.missing.value.clone()),
-            column_types: column_types.clone(),
+            ragged: given.ragged,
+            max_gigabytes: given.max_gigabytes,
+            column_types: given.column_types.clone(),
         }
     }
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use csv::ByteRecord;
 
+use super::ragged::{Fitted, RaggedRows, fit};
+
 /// The decoded text of a file with the place of every data record.
 #[derive(Clone, Debug)]
 pub(crate) struct RecordText {
@@ -16,6 +18,8 @@ pub(crate) struct RecordText {
     pub delimiter: u8,
     /// Fields in every data record.
     pub width: usize,
+    /// What becomes of records with another number of fields.
+    pub ragged: Option<RaggedRows>,
 }
 
 /// A reader of `text` that takes every record as it comes, header and odd lengths included.
@@ -102,10 +106,13 @@ impl RecordText {
         let mut record = ByteRecord::new();
         let bytes = &self.text.as_bytes()[start as usize..];
         match reader(bytes, self.delimiter).read_byte_record(&mut record) {
-            Ok(true) => record
-                .get(col)
-                .map(|field| String::from_utf8_lossy(field).into_owned())
-                .unwrap_or_default(),
+            Ok(true) => match fit(&record, self.width, self.delimiter, self.ragged) {
+                Fitted::Record(record) => record
+                    .get(col)
+                    .map(|field| String::from_utf8_lossy(field).into_owned())
+                    .unwrap_or_default(),
+                Fitted::Skipped | Fitted::Refused => String::new(),
+            },
             _ => String::new(),
         }
     }
@@ -132,7 +139,10 @@ impl RecordText {
         let mut record = ByteRecord::new();
         let mut left = self.starts.len();
         while left > 0 && reader.read_byte_record(&mut record)? {
-            if !is_blank(&record, self.width) {
+            if is_blank(&record, self.width) {
+                continue;
+            }
+            if let Fitted::Record(record) = fit(&record, self.width, self.delimiter, self.ragged) {
                 each(&record)?;
                 left -= 1;
             }

@@ -5,8 +5,9 @@
 //! spans them. That is the rule of Wilkinson and Rogers as R applies it.
 
 use super::error::DataError;
-use super::formula::{Factor, Term, quote_term, same_term};
+use super::formula::{Factor, Term, quote_term};
 use super::table::Labels;
+use super::term_set::TermSet;
 
 /// Most levels that a categorical predictor may have; beyond it the design would be mostly zeros.
 pub const MAX_LEVELS: usize = 1000;
@@ -124,6 +125,7 @@ pub(crate) fn contrasts(
 ) -> Vec<Vec<bool>> {
     // The first categorical main effect takes the place of a missing intercept and spans the constant.
     let mut constant_spanned = intercept;
+    let all = TermSet::from_iter(terms.iter().cloned());
     terms
         .iter()
         .map(|term| {
@@ -138,7 +140,7 @@ pub(crate) fn contrasts(
                     if rest.is_empty() {
                         constant_spanned
                     } else {
-                        terms.iter().any(|other| same_term(other, &rest))
+                        all.contains(&rest)
                     }
                 })
                 .collect();

@@ -1,7 +1,7 @@
 //! Functions of columns fitted to the rows used: means, polynomial coefficients and knots, kept for new data.
 
 use super::error::DataError;
-use super::factor::{Elementwise, Factor, Function};
+use super::factor::{Elementwise, Factor, Function, Operator};
 use super::spline::Spline;
 
 /// A function of a column as a formula names it, with what was computed from the rows used.
@@ -18,6 +18,7 @@ pub struct Transform {
 enum Step {
     Elementwise(Elementwise),
     Power(i32),
+    Inside(Operator, f64),
     Scale { mean: f64, sd: f64 },
     Orthogonal(Orthogonal),
     Powers,
@@ -107,6 +108,7 @@ impl Step {
         match self {
             Self::Elementwise(function) => out[0] = function.at(x),
             Self::Power(power) => out[0] = x.powi(*power),
+            Self::Inside(operator, value) => out[0] = operator.at(x, *value),
             Self::Scale { mean, sd } => out[0] = (x - mean) / sd,
             Self::Orthogonal(polynomials) => polynomials.evaluate(x, out),
             Self::Powers => {
@@ -150,6 +152,7 @@ fn fit_step(function: Function, of: &Factor, values: &[f64]) -> Result<Step, Dat
     Ok(match function {
         Function::Elementwise(function) => Step::Elementwise(function),
         Function::Power(power) => Step::Power(power as i32),
+        Function::Inside { operator, value } => Step::Inside(operator, value.value()),
         Function::Scale => {
             let (mean, sd) = mean_and_sample_sd(values);
             if sd <= 1e-14 * mean.abs() || !sd.is_finite() {
@@ -253,7 +256,7 @@ fn outside(function: Function, of: &Factor, x: f64, place: &str) -> DataError {
 fn subject(of: &Factor) -> String {
     match of {
         Factor::Column(name) => format!("`{name}`"),
-        Factor::Call(..) => of.to_string(),
+        Factor::Category(_) | Factor::Call(..) => of.to_string(),
     }
 }
 

@@ -60,7 +60,7 @@ pub struct BiasRow {
     pub sd_ratio: Option<Interval>,
     /// Rank-normalised split R-hat of the reference: a reference that disagrees with itself proves nothing.
     pub reference_rhat: Option<f64>,
-    /// Good, watch or not certified; too early without enough draws.
+    /// Good, not certified where it is off, watch where that cannot be told; too early without enough draws.
     pub verdict: Verdict,
 }
 
@@ -69,10 +69,28 @@ pub struct BiasRow {
 pub struct BiasReport {
     /// One per quantity, in the order given.
     pub rows: Vec<BiasRow>,
-    /// The worst row's verdict.
+    /// The worst row's verdict; watch at best if the reference cannot be trusted.
     pub verdict: Verdict,
     /// The row that decided it: among those of the worst verdict, the one farthest out. `None` without rows.
     pub worst: Option<usize>,
+    /// What is wrong with the reference, in one sentence, if its own diagnostics say that something is.
+    pub doubt: Option<String>,
+}
+
+impl BiasReport {
+    /// The same comparison with a reference about which `doubt` was found: it can show bias, but not that there is none.
+    #[must_use]
+    pub fn doubted(self, doubt: Option<String>) -> Self {
+        let verdict = match &doubt {
+            Some(_) => worse(self.verdict, Verdict::Watch),
+            None => self.verdict,
+        };
+        Self {
+            verdict,
+            doubt,
+            ..self
+        }
+    }
 }
 
 /// Compares kept draws of an approximate sampler with those of a reference, column by column, in parallel.
@@ -118,6 +136,7 @@ pub fn compare(
         verdict: worst.map_or(Verdict::TooEarly, |i| rows[i].verdict),
         rows,
         worst,
+        doubt: None,
     }
 }
 
@@ -179,8 +198,9 @@ fn row(variable: String, exact: &mut Pooled, other: &mut Pooled) -> BiasRow {
         shift.within(-TOLERANCE, TOLERANCE),
         sd_ratio.within(1.0 - TOLERANCE, 1.0 + TOLERANCE),
     );
+    // A reference that disagrees with itself proves nothing good; what it shows to be wrong stays wrong.
     if reference_rhat.is_none_or(|rhat| rhat > RHAT_LIMIT) {
-        verdict = Verdict::Watch;
+        verdict = worse(verdict, Verdict::Watch);
     }
     BiasRow {
         variable,
@@ -293,10 +313,25 @@ mod tests {
     #[test]
     fn a_reference_that_disagrees_with_itself_proves_nothing() {
         let mut exact = chains(5, 1000, &[(0.0, 1.0)]);
-        exact[3] = chains(6, 1000, &[(9.0, 1.0)]).remove(0);
-        let report = report(&exact, &chains(7, 1000, &[(0.0, 1.0)]));
-        assert!(report.rows[0].reference_rhat.unwrap() > RHAT_LIMIT);
-        assert_eq!(report.verdict, Verdict::Watch);
+        exact[3] = chains(6, 1000, &[(0.5, 1.0)]).remove(0);
+        let near = report(&exact, &chains(7, 1000, &[(0.125, 1.0)]));
+        assert!(near.rows[0].reference_rhat.unwrap() > RHAT_LIMIT);
+        assert_eq!(near.verdict, Verdict::Watch);
+        // Nor does it excuse what is far off by any of its chains.
+        let far = report(&exact, &chains(7, 1000, &[(30.0, 1.0)]));
+        assert_eq!(far.verdict, Verdict::NotCertified);
+    }
+
+    #[test]
+    fn a_doubted_reference_certifies_nothing() {
+        let draws = |seed| chains(seed, 4000, &[(0.0, 1.0)]);
+        let same = report(&draws(1), &draws(2));
+        assert_eq!(same.clone().doubted(None).verdict, Verdict::Good);
+        let doubted = same.doubted(Some("200 transitions diverged".to_owned()));
+        assert_eq!(doubted.verdict, Verdict::Watch);
+        let off = report(&draws(1), &chains(2, 4000, &[(3.0, 1.0)]));
+        let doubted = off.doubted(Some("200 transitions diverged".to_owned()));
+        assert_eq!(doubted.verdict, Verdict::NotCertified);
     }
 
     #[test]

@@ -8,7 +8,8 @@
 //! | [`rhat`], [`ess`], [`mcse`], [`quantiles`] | one number for the chains of one parameter |
 //! | [`summary`] | the table: all parameters at once, in parallel |
 //! | [`running`] | how R-hat, ESS and MCSE developed over the draws |
-//! | [`verdict`] | one word and one sentence about a run |
+//! | [`verdict`] | what is asked of a variable and of a run, and the word for it |
+//! | [`findings`] | everything that is wrong with a run, each with what to do, and one sentence of them |
 //! | [`bias`] | how far an approximate sampler is from a reference |
 //! | [`psis`] | Pareto-smoothed importance weights |
 //! | [`power_scaling`] | how much a posterior depends on prior and likelihood |
@@ -26,6 +27,7 @@ pub mod autocorrelation;
 pub mod bias;
 pub mod density;
 pub mod ess;
+pub mod findings;
 mod fourier;
 mod geyer;
 pub mod kolmogorov;
@@ -40,7 +42,7 @@ pub mod quantiles;
 pub mod ranks;
 pub mod rhat;
 pub mod running;
-mod sentence;
+pub mod sentence;
 mod sorting;
 pub mod stein;
 pub mod summary;

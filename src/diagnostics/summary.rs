@@ -10,7 +10,7 @@ use super::ess::pooled_ess_tail;
 use super::mcse::pooled_mcse_mean;
 use super::pooled::{Pooled, Tables, View};
 use super::rhat::pooled_rhat;
-use crate::base::draws::{CHUNK_DRAWS, DrawList};
+use crate::base::draws::DrawList;
 
 /// One row of the summary; the fields are the columns of `summary.csv` and `summary.json`, in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -108,7 +108,7 @@ pub(super) fn append_column(
 ) {
     for chain in chains {
         let mut left = draws;
-        for chunk in chain.chunks().take(draws.div_ceil(CHUNK_DRAWS)) {
+        for chunk in chain.chunks().take(draws.div_ceil(chain.chunk_draws())) {
             let part = chunk.column(column);
             let take = left.min(part.len());
             values.extend_from_slice(&part[..take]);

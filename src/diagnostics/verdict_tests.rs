@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::diagnostics::bias::{BiasRow, Interval};
+use crate::diagnostics::verdict::SENTENCE_LIMIT;
 
 fn row(variable: &str, rhat: f64, ess: f64) -> SummaryRow {
     SummaryRow {
@@ -22,19 +23,18 @@ fn row(variable: &str, rhat: f64, ess: f64) -> SummaryRow {
 }
 
 fn inputs(rows: &[SummaryRow]) -> VerdictInputs<'_> {
-    VerdictInputs {
-        rows,
-        draws_per_chain: 1000,
-        running: false,
-        chains: 4,
-        failed: &[],
-        stuck: &[],
-        divergences: 0,
-        biased: None,
-        bias: None,
-        secs_to_target: None,
-        target: None,
-    }
+    VerdictInputs::of(rows, 1000, 4)
+}
+
+/// Word and sentence.
+fn said(inputs: &VerdictInputs<'_>) -> (Verdict, String) {
+    let judgement = judge(inputs);
+    (judgement.verdict, judgement.sentence)
+}
+
+fn codes(inputs: &VerdictInputs<'_>) -> Vec<String> {
+    let findings = judge(inputs).findings;
+    findings.into_iter().map(|finding| finding.code).collect()
 }
 
 fn bias(value: f64, half: f64, verdict: Verdict) -> BiasReport {
@@ -59,25 +59,26 @@ fn bias(value: f64, half: f64, verdict: Verdict) -> BiasReport {
         rows: vec![row],
         verdict,
         worst: Some(0),
+        doubt: None,
     }
 }
 
 #[test]
 fn good_only_when_all_criteria_hold() {
     let rows = [row("b[x]", 1.002, 1812.0), row("b[y]", 1.01, 400.0)];
-    let (verdict, text) = judge(&inputs(&rows));
+    let (verdict, text) = said(&inputs(&rows));
     assert_eq!(verdict, Verdict::Good);
     assert_eq!(
         text,
-        "Good: 4 chains agree on all 2 variables; at least 400 effective draws"
+        "Good: the chains agree on all 2 variables; effective sample size at least 400"
     );
     let mut rows = rows;
     rows[0].ess_tail = Some(401.0);
     rows[1].ess_bulk = Some(900.0);
     rows[1].ess_tail = Some(900.0);
     assert_eq!(
-        judge(&inputs(&rows)).1,
-        "Good: 4 chains agree on all 2 variables; at least 401 effective tail draws"
+        said(&inputs(&rows)).1,
+        "Good: the chains agree on all 2 variables; effective sample size at least 401"
     );
 }
 
@@ -90,26 +91,135 @@ fn a_running_run_says_how_long() {
     let mut inputs = inputs(&rows);
     inputs.running = true;
     inputs.secs_to_target = Some(48.0);
-    let (verdict, text) = judge(&inputs);
+    let (verdict, text) = said(&inputs);
     assert_eq!(verdict, Verdict::Watch);
     assert_eq!(
         text,
-        "Not usable yet: chains disagree on `sd[school,Intercept]`; about 50\u{202f}s more"
+        "Not usable yet: `sd[sch…,Int…]` has 140 effective draws of 400 and 1 more; about 50\u{202f}s more"
     );
     inputs.running = false;
-    let (verdict, text) = judge(&inputs);
-    assert_eq!(verdict, Verdict::Bad);
+    let (verdict, text) = said(&inputs);
+    assert_eq!(verdict, Verdict::Watch);
     assert_eq!(
         text,
-        "Not usable: chains disagree on `sd[school,Intercept]` (R-hat 1.017); add draws"
+        "Use with care: `sd[sch…,Int…]` has 140 effective draws of 400, chains disagree; add draws"
     );
+    assert_eq!(codes(&inputs), [FEW_EFFECTIVE, DISAGREE]);
+}
+
+/// Between the limit of a good run and that of a useless one a run is usable with care, and only if its effective draws are.
+#[test]
+fn there_is_a_middle_between_good_and_useless() {
+    use Verdict::{Bad, Good, Watch};
+    for (rhat, ess, verdict) in [
+        (1.01, 400.0, Good),
+        (1.0101, 400.0, Watch),
+        (1.05, 80.0, Watch),
+        (1.0501, 400.0, Bad),
+        (1.02, 79.9, Bad),
+        (1.0, 79.9, Bad),
+        (1.0, 399.9, Watch),
+        (3.3, 5.0, Bad),
+    ] {
+        let rows = [row("b[x]", 1.001, 900.0), row("b[y]", rhat, ess)];
+        assert_eq!(said(&inputs(&rows)).0, verdict, "R-hat {rhat}, ESS {ess}");
+        let limits = inputs(&rows).limits();
+        assert_eq!(limits.verdict(&rows[1]), verdict);
+        assert_eq!(limits.distance(&rows[1]) > 1.0, verdict != Good);
+    }
+}
+
+/// Divergences are named first, every cause is named, and each has its own next step.
+#[test]
+fn every_cause_is_named_with_its_next_step() {
+    let rows = [
+        row("b[x]", 1.32, 900.0),
+        row("b[y]", 1.2, 900.0),
+        row("b[z]", 1.0, 90.0),
+    ];
+    let all = VerdictInputs {
+        divergences: 765,
+        failed: &[2],
+        ..inputs(&rows)
+    };
+    let judgement = judge(&all);
+    assert_eq!(judgement.verdict, Verdict::Bad);
+    assert_eq!(
+        judgement.sentence,
+        "Not usable: 765 divergences, chains disagree and 3 more; raise the target acceptance"
+    );
+    let found: Vec<&str> = judgement
+        .findings
+        .iter()
+        .map(|it| it.code.as_str())
+        .collect();
+    assert_eq!(
+        found,
+        [
+            DIVERGENCES,
+            DISAGREE,
+            FEW_EFFECTIVE,
+            "failed-chains",
+            FEW_CHAINS
+        ]
+    );
+    for finding in &judgement.findings {
+        let remedy = finding.remedy.as_ref().unwrap();
+        let is_sentence = remedy.starts_with(char::is_uppercase) && !remedy.ends_with('.');
+        assert!(is_sentence, "{finding:?}");
+    }
+    let steps: std::collections::BTreeSet<_> =
+        judgement.findings.iter().map(|it| &it.remedy).collect();
+    assert!(steps.len() >= 4, "{steps:?}");
+    assert!(
+        judgement.findings[1]
+            .message
+            .contains("and one more variable"),
+        "{}",
+        judgement.findings[1].message
+    );
+}
+
+/// What has its own cause is not mended by more draws.
+#[test]
+fn an_exact_fit_is_told_instead_of_adding_draws() {
+    let rows = [row("sigma", 3.3, 5.0)];
+    let fit = Finding::new(
+        Verdict::Watch,
+        "the predictors fit `y` exactly",
+        Some("leave out what gives it away"),
+        None,
+    );
+    let judgement = judge(&VerdictInputs {
+        others: &[fit],
+        ..inputs(&rows)
+    });
+    assert_eq!(judgement.verdict, Verdict::Bad);
+    let text = judgement.sentence;
+    assert!(
+        text.starts_with("Not usable: the predictors fit `y` exactly") && !text.contains("add"),
+        "{text}"
+    );
+    assert!(judgement.findings.iter().all(|it| it.remedy.is_none()));
+}
+
+#[test]
+fn variables_that_do_not_count_do_not_decide() {
+    let rows = [row("b[x]", 1.001, 900.0), row("weight[3]", 1.3, 9.0)];
+    let run = VerdictInputs {
+        decides: |row| row.variable != "weight[3]",
+        ..inputs(&rows)
+    };
+    assert_eq!(said(&run).0, Verdict::Good);
+    assert_eq!(run.limits().distance(&rows[1]), 0.0);
+    assert_eq!(said(&inputs(&rows)).0, Verdict::Bad);
 }
 
 #[test]
 fn few_effective_draws_in_bulk_or_tail() {
     let mut rows = [row("b[x]", 1.002, 900.0), row("b[y]", 1.0, 900.0)];
     rows[1].ess_tail = Some(399.9);
-    let (verdict, text) = judge(&inputs(&rows));
+    let (verdict, text) = said(&inputs(&rows));
     assert_eq!(verdict, Verdict::Watch);
     assert_eq!(
         text,
@@ -124,7 +234,7 @@ fn nothing_is_said_before_a_hundred_draws() {
     inputs.draws_per_chain = 99;
     inputs.running = true;
     inputs.secs_to_target = Some(1000.0);
-    let (verdict, text) = judge(&inputs);
+    let (verdict, text) = said(&inputs);
     assert_eq!(verdict, Verdict::TooEarly);
     assert_eq!(
         text,
@@ -132,7 +242,7 @@ fn nothing_is_said_before_a_hundred_draws() {
     );
     inputs.failed = &[1, 2, 3, 4];
     assert_eq!(
-        judge(&inputs),
+        said(&inputs),
         (
             Verdict::Bad,
             "Not usable: all 4 chains failed; the log says why".to_owned()
@@ -145,7 +255,7 @@ fn an_approximate_sampler_is_not_certified_however_well_it_mixes() {
     let rows = [row("b[age]", 1.0, 4000.0)];
     let mut inputs = inputs(&rows);
     inputs.biased = Some("SGLD-CV");
-    let (verdict, text) = judge(&inputs);
+    let (verdict, text) = said(&inputs);
     assert_eq!(verdict, Verdict::NotCertified);
     assert_eq!(
         text,
@@ -154,46 +264,59 @@ fn an_approximate_sampler_is_not_certified_however_well_it_mixes() {
 
     let outside = bias(-0.41, 0.05, Verdict::NotCertified);
     inputs.bias = Some(&outside);
-    let (verdict, text) = judge(&inputs);
+    let (verdict, text) = said(&inputs);
     assert_eq!(verdict, Verdict::NotCertified);
     assert_eq!(
         text,
         "Not certified: `b[age]` is off by 0.41 ± 0.05 sd; take a smaller step"
     );
 
+    // What the check could not tell is no proof either.
     let crossing = bias(0.08, 0.06, Verdict::Watch);
     inputs.bias = Some(&crossing);
-    let (verdict, text) = judge(&inputs);
-    assert_eq!(verdict, Verdict::Watch);
+    let (verdict, text) = said(&inputs);
+    assert_eq!(verdict, Verdict::NotCertified);
     assert_eq!(
         text,
-        "Use with care: `b[age]` may be off by up to 0.14 sd; draw a longer reference"
+        "Not certified: `b[age]` may be off by up to 0.14 sd; repeat with a longer control run"
     );
 
     let inside = bias(0.01, 0.02, Verdict::Good);
     inputs.bias = Some(&inside);
-    assert_eq!(judge(&inputs).0, Verdict::Good);
+    let (verdict, text) = said(&inputs);
+    assert_eq!(verdict, Verdict::Good);
+    assert_eq!(
+        text,
+        "Good: means and sds agree with an exact control; effective sample size at least 4\u{202f}000"
+    );
+    let doubted = inside
+        .clone()
+        .doubted(Some("200 transitions diverged".to_owned()));
+    inputs.bias = Some(&doubted);
+    assert_eq!(said(&inputs).0, Verdict::NotCertified);
+    assert_eq!(codes(&inputs), [BIAS_UNCLEAR]);
+    inputs.bias = Some(&inside);
 
     // A passed bias check does not excuse chains that disagree.
     let rows = [row("b[age]", 1.2, 40.0)];
     inputs.rows = &rows;
-    assert_eq!(judge(&inputs).0, Verdict::Bad);
+    assert_eq!(said(&inputs).0, Verdict::Bad);
     inputs.bias = None;
-    assert_eq!(judge(&inputs).0, Verdict::NotCertified);
+    assert_eq!(said(&inputs).0, Verdict::NotCertified);
 }
 
 #[test]
 fn failures_and_cautions_each_have_their_sentence() {
     let rows = [row("b[x]", 1.0, 900.0)];
     let good = inputs(&rows);
-    for (inputs, verdict, words) in [
+    for (inputs, word, words) in [
         (
             VerdictInputs {
                 divergences: 12,
                 ..good
             },
             Verdict::Watch,
-            "12 divergences after warm-up",
+            "12 divergences; raise the target acceptance",
         ),
         (
             VerdictInputs {
@@ -201,7 +324,7 @@ fn failures_and_cautions_each_have_their_sentence() {
                 ..good
             },
             Verdict::Watch,
-            "1 of 4 chains failed, the other 3 agree",
+            "1 of 4 chains failed, only 3 chains, 4 are advised",
         ),
         (
             VerdictInputs {
@@ -222,13 +345,13 @@ fn failures_and_cautions_each_have_their_sentence() {
             "1 chain only",
         ),
     ] {
-        let (found, text) = judge(&inputs);
-        assert_eq!(found, verdict);
+        let (found, text) = said(&inputs);
+        assert_eq!(found, word);
         assert!(text.contains(words), "{text}");
     }
     let mut rows = [row("b[x]", 1.0, 900.0), row("b[y]", f64::INFINITY, 5.0)];
     assert_eq!(
-        judge(&VerdictInputs {
+        said(&VerdictInputs {
             running: true,
             ..inputs(&rows)
         })
@@ -240,7 +363,7 @@ fn failures_and_cautions_each_have_their_sentence() {
         missing: Some(Missing::NotFinite),
         ..row("b[y]", 0.0, 0.0)
     };
-    let (verdict, text) = judge(&inputs(&rows));
+    let (verdict, text) = said(&inputs(&rows));
     assert_eq!(verdict, Verdict::Bad);
     assert_eq!(
         text,
@@ -253,8 +376,8 @@ fn failures_and_cautions_each_have_their_sentence() {
         missing: Some(Missing::Constant),
         ..row("k", 0.0, 0.0)
     };
-    assert_eq!(judge(&inputs(&rows)).0, Verdict::Good);
-    assert_eq!(judge(&inputs(&rows[1..])).0, Verdict::Bad);
+    assert_eq!(said(&inputs(&rows)).0, Verdict::Good);
+    assert_eq!(said(&inputs(&rows[1..])).0, Verdict::Bad);
 }
 
 #[test]
@@ -277,7 +400,7 @@ fn draws_still_needed_follow_the_worst_variable() {
     );
     rows[0].rhat = Some(f64::INFINITY);
     assert_eq!(wanted.draws_needed(&rows, 1000), None);
-    assert_eq!(wanted.draws_needed(&[], 1000), None);
+    assert_eq!(wanted.draws_needed::<SummaryRow>(&[], 1000), None);
 }
 
 #[test]
@@ -288,7 +411,7 @@ fn a_target_that_was_missed_is_told_with_numbers() {
             ess: Some(ess),
             rhat,
         });
-        judge(&VerdictInputs {
+        said(&VerdictInputs {
             target,
             ..inputs(rows)
         })
@@ -320,7 +443,7 @@ fn a_target_that_was_missed_is_told_with_numbers() {
         ess: Some(5000.0),
         rhat: 1.01,
     });
-    let (_, text) = judge(&VerdictInputs {
+    let (_, text) = said(&VerdictInputs {
         target,
         divergences: 3,
         ..inputs(&rows)
@@ -343,7 +466,7 @@ fn a_constant_variable_has_no_precision_to_reach() {
     };
     let mut rows = [row("b[x]", 1.0, 900.0), constant];
     assert!(wanted.is_met(&rows));
-    assert!(!wanted.is_met(&rows[1..]) && !wanted.is_met(&[]));
+    assert!(!wanted.is_met(&rows[1..]) && !wanted.is_met::<SummaryRow>(&[]));
     rows[1].missing = Some(Missing::NotFinite);
     assert!(!wanted.is_met(&rows));
 }
@@ -361,7 +484,7 @@ proptest! {
         divergences in 0_u64..1_000_000,
     ) {
         let rows = [row(&name, rhat, ess)];
-        let (verdict, text) = judge(&VerdictInputs {
+        let (verdict, text) = said(&VerdictInputs {
             running,
             chains,
             divergences,

@@ -16,6 +16,7 @@
 //! | densities, ranks | every draw counts v times; negative parts of a curve or bar are cut off |
 
 use super::Missing;
+use super::ess::ess_mean;
 use super::moments::{mean_of, sum};
 
 /// How many standard errors the mean of signed weights must be away from zero.
@@ -24,7 +25,8 @@ const SIGNED_MARGIN: f64 = 3.0;
 /// Weights of the first `draws` draws of every chain over their mean, chain after chain; `None` for plain draws.
 ///
 /// Weights that are not finite, too few, or whose sum is not positive are [`Missing::Weights`]; signed weights must
-/// have a mean of at least three standard errors (as if independent), since a ratio over less has no usable error.
+/// have a mean of at least three standard errors, correlation along the chains included, since a ratio over less has no
+/// usable error.
 pub fn relative<W: AsRef<[f64]>>(weights: &[W], draws: usize) -> Option<Result<Vec<f64>, Missing>> {
     let mut all = Vec::with_capacity(weights.len() * draws);
     for chain in weights {
@@ -39,8 +41,12 @@ pub fn relative<W: AsRef<[f64]>>(weights: &[W], draws: usize) -> Option<Result<V
     }
     let mean = mean_of(&all);
     let margin = if all.iter().any(|&w| w < 0.0) {
-        let spread = sum(&all, |w| (w - mean) * (w - mean)).sqrt();
-        SIGNED_MARGIN * spread / all.len() as f64
+        let variance = sum(&all, |w| (w - mean) * (w - mean)) / all.len() as f64;
+        let chains: Vec<&[f64]> = all.chunks_exact(draws).collect();
+        // Signs change block by block, so that draws near each other have the same. Too few to tell count as independent.
+        let independent = all.len() as f64;
+        let effective = ess_mean(&chains).map_or(independent, |ess| ess.min(independent));
+        SIGNED_MARGIN * (variance / effective).sqrt()
     } else {
         0.0
     };

@@ -3,12 +3,13 @@ use rand_distr::StandardNormal;
 use statrs::function::erf::erfc;
 
 use super::super::density::{density, histogram};
+use super::super::findings::{VerdictInputs, judge};
 use super::super::mcse::{pooled_mcse_mean, pooled_mcse_sd};
 use super::super::pooled::{Pooled, View};
 use super::super::ranks::rank_counts;
 use super::super::rhat::pooled_rhat;
 use super::super::running::Running;
-use super::super::verdict::{Verdict, VerdictInputs, judge};
+use super::super::verdict::Verdict;
 use super::super::{SummaryRow, bias, summarise};
 use super::*;
 use crate::base::draws::DrawList;
@@ -352,10 +353,12 @@ fn densities_and_histograms_follow_the_weights() {
     let mut rng = stream(12, 0, Purpose::Diagnostics);
     for _ in 0..4000 {
         let z: f64 = rng.sample(StandardNormal);
-        x[0].push(z);
-        x[1].push(0.25 * z);
+        // Both signs in either chain: chains of one sign each would have mixed badly, and count as cancelled.
+        for chain in &mut x {
+            chain.extend([z, 0.25 * z]);
+        }
     }
-    let w = [vec![2.0; 4000], vec![-1.0; 4000]];
+    let w = vec![[2.0, -1.0].repeat(4000); 2];
     let curve = density(&slices(&x), &slices(&w), None).unwrap();
     let area: f64 = curve.y.iter().sum::<f64>() * (curve.x[1] - curve.x[0]);
     assert!(curve.clipped > 0.01 && (area - curve.clipped - 1.0).abs() < 0.01);
@@ -386,22 +389,28 @@ fn weights_that_cancel_are_refused_everywhere() {
             Err(Missing::Weights)
         );
         assert_eq!(influence(&x, &w), Err(Missing::Weights));
-        let (verdict, sentence) = judge(&VerdictInputs {
-            rows: &[row],
-            draws_per_chain: 500,
-            running: false,
-            chains: 2,
-            failed: &[],
-            stuck: &[],
-            divergences: 0,
-            biased: None,
-            bias: None,
-            secs_to_target: None,
-            target: None,
-        });
+        let said = judge(&VerdictInputs::of(&[row], 500, 2));
+        let (verdict, sentence) = (said.verdict, said.sentence);
         assert_eq!(verdict, Verdict::Bad);
         assert!(sentence.contains("weights"), "{sentence}");
     }
+}
+
+/// A sign that stays for two hundred draws is one of few: the mean is four standard errors of independent signs from zero,
+/// and less than one of its own.
+#[test]
+fn signs_that_stay_for_long_are_not_as_many_as_draws() {
+    let weights = |stay: usize| -> Vec<Vec<f64>> {
+        let sign = |chain: usize, draw: usize| {
+            let place = (draw / stay).wrapping_mul(7919) + 13 * chain;
+            if place % 20 < 9 { -1.0 } else { 1.0 }
+        };
+        (0..4)
+            .map(|chain| (0..2000).map(|draw| sign(chain, draw)).collect())
+            .collect()
+    };
+    assert!(relative(&weights(1), 2000).unwrap().is_ok());
+    assert_eq!(relative(&weights(200), 2000), Some(Err(Missing::Weights)));
 }
 
 proptest! {

@@ -2,9 +2,10 @@
 
 use super::job::Job;
 use crate::base::draws::DrawList;
-use crate::base::linalg::dot;
+use crate::base::linalg::{axpy, dot};
 use crate::base::reporter::{Severity, Warning};
 use crate::diagnostics::Verdict;
+use crate::diagnostics::findings::Finding;
 use crate::diagnostics::verdict::MIN_DRAWS;
 use crate::samplers::advise::Work;
 
@@ -15,23 +16,38 @@ pub const REMEDY: &str = "Refresh anchor";
 /// Posterior standard deviations that a mean may be from the anchor: with one parameter the variance of the gradient
 /// estimate, which grows with the squared distance, is then ten times what it is near the anchor.
 const LIMIT: f64 = 3.0;
+/// Draws of a chain that its mean is taken over: its error is then a fifteenth of a standard deviation at most.
+const MOST_DRAWS: usize = 250;
 
 /// Distance of the mean of the later half of a chain from the anchor in whitened units, the largest over chains. `None` for
-/// samplers without control variates, and while there are too few draws.
+/// samplers without control variates or that move the point they expand around, and while there are too few draws.
 pub fn distance(job: &Job, chains: &[&DrawList]) -> Option<f64> {
     let anchor = job.anchor.as_ref()?;
-    if !matches!(job.sampler.advice.work, Work::Centred { .. }) {
+    let advice = &job.sampler.advice;
+    if !matches!(advice.work, Work::Centred { .. }) || advice.recentres {
         return None;
     }
     let of_chain = |draws: &&DrawList| {
         if draws.len() < MIN_DRAWS {
             return None;
         }
-        let theta: Vec<f64> = means(draws, draws.len() / 2);
+        let first = draws.len() / 2;
+        let stride = (draws.len() - first).div_ceil(MOST_DRAWS);
         let mut u = vec![0.0; anchor.u.len()];
-        job.model.unconstrain(&theta, &mut u);
+        let mut theta = vec![0.0; draws.width()];
+        let mut one = vec![0.0; anchor.u.len()];
+        let mut count = 0.0;
+        for draw in (first..draws.len()).step_by(stride) {
+            for (j, value) in theta.iter_mut().enumerate() {
+                *value = draws.value(draw, j);
+            }
+            // The mean of u, which is not the point u of the mean.
+            job.model.unconstrain(&theta, &mut one);
+            axpy(1.0, &one, &mut u);
+            count += 1.0;
+        }
         for (u, anchor) in u.iter_mut().zip(&anchor.u) {
-            *u -= anchor;
+            *u = *u / count - anchor;
         }
         // H = L L', so L'(u − û) has unit variances near the mode.
         let mut whitened = vec![0.0; u.len()];
@@ -56,28 +72,35 @@ pub fn is_far(distance: f64, dim: usize) -> bool {
     distance > LIMIT.max((dim as f64).sqrt())
 }
 
-/// What to tell the user about a distance that is too far.
-pub fn warning(distance: f64) -> Warning {
+/// What to tell the user about a distance that is too far. Gradients that are noisy make an approximate sampler wrong in a
+/// way that nobody has `proved` harmless; an exact one they only make slow.
+pub fn finding(distance: f64, biased: bool, proved: bool) -> Finding {
+    let is_open = biased && !proved;
+    let (severity, effect) = match (biased, proved) {
+        (false, _) => (Severity::Info, "so draws cost more rows than they need"),
+        (true, true) => (
+            Severity::Info,
+            "which the bias check has found harmless so far",
+        ),
+        (true, false) => (Severity::Watch, "which may bias the draws"),
+    };
     let message = format!(
         "The draws are {distance:.1} posterior standard deviations from the anchor of the control variates, whose gradients \
-         are noisy so far away"
+         are noisy so far away, {effect}"
     );
-    Warning::new(Severity::Watch, CODE, message).with_remedy(format!(
-        "{REMEDY}: run again from a peak that is looked for from the mean of these draws"
-    ))
-}
-
-/// The verdict with that in mind; verdicts that say worse stay.
-pub fn judge(distance: f64, verdict: Verdict, sentence: String) -> (Verdict, String) {
-    match verdict {
-        Verdict::Bad | Verdict::TooEarly => (verdict, sentence),
-        _ => (
-            Verdict::NotCertified,
-            format!(
-                "Not certified: draws are {distance:.1} sd from the anchor; refresh the anchor"
-            ),
-        ),
-    }
+    let warning = Warning::new(severity, CODE, message).with_remedy(format!(
+        "{REMEDY}: run again from a mode that is looked for from the mean of these draws"
+    ));
+    let verdict = match is_open {
+        true => Verdict::NotCertified,
+        false => Verdict::Good,
+    };
+    Finding::new(
+        verdict,
+        &format!("draws are {distance:.1} sd from the anchor"),
+        Some("refresh the anchor"),
+        Some(warning),
+    )
 }
 
 /// Where to look for the peak instead: the mean of all draws, on the scale they are reported on.

@@ -6,7 +6,12 @@ use super::job::{Job, JobError};
 use super::monitor::{Report, report};
 use super::protocol::RunView;
 use crate::base::draws::DrawList;
+use crate::base::reporter::Severity;
+use crate::diagnostics::Verdict;
 use crate::diagnostics::bias::{BiasReport, compare};
+use crate::diagnostics::findings::FEW_CHAINS;
+use crate::diagnostics::running::Running;
+use crate::diagnostics::verdict::ADVISED_CHAINS;
 use crate::models::Model;
 use crate::samplers::{Family, SamplerSpec};
 
@@ -14,13 +19,20 @@ use crate::samplers::{Family, SamplerSpec};
 const CONTROL: &str = "nuts";
 /// … and the one for mixtures, which have no gradient.
 const CONTROL_OF_MIXTURES: &str = "dp-gibbs";
+/// Both.
+pub const CONTROLS: [&str; 2] = [CONTROL, CONTROL_OF_MIXTURES];
 
-/// The control run of `job`: the same model and seed, an exact sampler with its default settings.
+/// The control run of `job`: the same model, an exact sampler with its default settings and so many draws per chain, or as
+/// many as is usual. Its seed is the next one: chains that began where those of the run began would miss the same modes.
 ///
 /// # Errors
 /// See [`Job::with_sampler`].
-pub fn control_job(job: &Job) -> Result<Job, JobError> {
-    job.with_sampler(control_of(job.model.as_ref()))
+pub fn control_job(job: &Job, draws: Option<u64>) -> Result<Job, JobError> {
+    let mut control = job.with_sampler(control_of(job.model.as_ref()))?;
+    let run = &mut control.recipe.run;
+    run.seed = run.seed.wrapping_add(1);
+    run.draws = draws.unwrap_or(run.draws);
+    Ok(control)
 }
 
 /// Identifier of the exact sampler that others are measured against on `model`.
@@ -40,9 +52,17 @@ pub fn control_title(spec: &SamplerSpec) -> &'static str {
     }
 }
 
-/// The report of the approximate run once its control has ended.
-pub fn certify(job: &Job, view: &RunView, before: &Report, control: &RunView) -> Report {
+/// The report of the approximate run once its control `(job, draws)` has ended. The control's own diagnostics count: draws
+/// that are not good themselves prove nothing.
+pub fn certify(
+    job: &Job,
+    view: &RunView,
+    before: &Report,
+    (control_job, control): (&Job, &RunView),
+) -> Report {
     let names = job.variables();
+    let running = Arc::new(Running::new(0));
+    let own = report(control_job, control, &names, running, None);
     let lists = |view: &'_ RunView| -> Vec<DrawList> {
         view.usable()
             .map(|chain| chain.draws.draws.clone())
@@ -54,6 +74,7 @@ pub fn certify(job: &Job, view: &RunView, before: &Report, control: &RunView) ->
     // The control is an exact sampler with plain draws.
     let weights = view.weights(job.weight_column());
     let bias = compare(&names, (&reference, &[]), (&approximate, &weights));
+    let bias = bias.doubted(doubt(&own, control.chains.len(), view.chains.len()));
     report(
         job,
         view,
@@ -63,13 +84,37 @@ pub fn certify(job: &Job, view: &RunView, before: &Report, control: &RunView) ->
     )
 }
 
-/// The result in one sentence: the worst variable, how far it is off, and how sure that is.
+/// What is wrong with a control of so many chains, of a run of so many. Few chains are no fault where the run has as few.
+fn doubt(own: &Report, control: usize, run: usize) -> Option<String> {
+    if own.verdict == Verdict::Good {
+        return None;
+    }
+    let as_few = control >= run.min(ADVISED_CHAINS);
+    let counts = |code: &str| code != FEW_CHAINS || !as_few;
+    let mut findings = own.warnings.iter();
+    match findings.find(|it| it.severity != Severity::Info && counts(&it.code)) {
+        Some(finding) => Some(finding.message.clone()),
+        None if own.warnings.is_empty() => Some(own.sentence.clone()),
+        None => None,
+    }
+}
+
+/// The result in one sentence: the worst variable, how far it is off, and how sure that is. Means and standard deviations are
+/// compared; quantiles are not.
 pub fn sentence(bias: &BiasReport) -> String {
+    let what = compared(bias);
+    match &bias.doubt {
+        Some(doubt) => format!("{what}. But the control run proves nothing: {doubt}"),
+        None => what,
+    }
+}
+
+fn compared(bias: &BiasReport) -> String {
     match bias.worst.map(|worst| &bias.rows[worst]) {
         None => "nothing to compare".to_owned(),
         Some(row) => match (&row.shift, &row.sd_ratio) {
             (Some(shift), Some(ratio)) => format!(
-                "worst is {}: mean off by {:.2} ± {:.2} sd, sd ratio {:.2} ± {:.2}",
+                "means and sds were compared, the worst is {}: mean off by {:.2} ± {:.2} sd, sd ratio {:.2} ± {:.2}",
                 row.variable,
                 shift.value,
                 shift.half_width(),

@@ -22,7 +22,7 @@ use crate::data::load::{LoadControl, load_bytes};
 use crate::data::response::{ResponseKind, ResponseUse};
 use crate::data::sniff::ImportOptions;
 use crate::diagnostics::ess::ess_mean;
-use crate::diagnostics::uniformity::{RankTest, Uniformity};
+use crate::diagnostics::uniformity::{RankTest, Resolution, Uniformity};
 use crate::estimators::{ModeControl, Plan, find_mode_by};
 use crate::models::{self, EXAMPLES, GROUPS, Model};
 use crate::oracle::Oracle;
@@ -64,6 +64,8 @@ pub struct Calibration {
     pub ranks: Vec<Vec<u32>>,
     /// Tests, one per quantity; empty if no simulation worked.
     pub tests: Vec<Uniformity>,
+    /// The smallest errors of one quantity that these simulations would have shown; `None` if they are too few to show any.
+    pub resolution: Option<Resolution>,
     /// In what units priors held, where those are of the response.
     pub units: Option<String>,
     /// L.
@@ -88,21 +90,36 @@ impl Calibration {
         self.p_value().is_some_and(|p| p < LEVEL)
     }
 
-    /// One sentence: whether the ranks are uniform, and what that means.
+    /// One sentence: whether something is wrong, or else how large an error would have been found.
     pub fn sentence(&self) -> String {
         let count = self.ranks.first().map_or(0, Vec::len);
         match self.p_value() {
             None => "No simulation worked, so nothing can be said".to_owned(),
             Some(p) if p < LEVEL => format!(
-                "Not calibrated: ranks of {} are not uniform over {count} simulations (p = {p:.1e} after correction for {} quantities); model, \
+                "Not calibrated: ranks of {} are not uniform over {count} simulations ({} after correction for {} quantities); model, \
                  prior, simulation or sampler is wrong",
                 self.worst(),
+                p_text(p),
                 self.tests.len()
             ),
-            Some(p) => format!(
-                "No sign of miscalibration in {count} simulations: ranks are uniform (smallest p = {p:.2} after correction for {} quantities)",
-                self.tests.len()
-            ),
+            Some(p) => {
+                let quantities = match self.tests.len() {
+                    1 => "of one quantity".to_owned(),
+                    many => format!("of {many} quantities"),
+                };
+                let shown = self.resolution.map_or_else(
+                    || "so few simulations could not show any error, however large; make more".to_owned(),
+                    |Resolution { width, shift }| {
+                        format!(
+                            "a posterior {:.0} % too narrow, or off by {shift:.1} sd, would have shown; smaller errors need more simulations",
+                            100.0 * (1.0 - width)
+                        )
+                    },
+                );
+                format!(
+                    "No sign of miscalibration in {count} simulations {quantities} (smallest p = {p:.2} after correction): {shown}"
+                )
+            }
         }
     }
 
@@ -111,6 +128,15 @@ impl Calibration {
         tests
             .min_by(|(_, a), (_, b)| a.p_ecdf.total_cmp(&b.p_ecdf))
             .map_or("", |(name, _)| name)
+    }
+}
+
+/// A p-value; those that no experiment could tell apart are one.
+fn p_text(p: f64) -> String {
+    if p < 1e-16 {
+        "p < 1e-16".to_owned()
+    } else {
+        format!("p = {p:.1e}")
     }
 }
 
@@ -262,6 +288,7 @@ fn collect(
         ranks: vec![Vec::new(); variables.len()],
         variables,
         tests: Vec::new(),
+        resolution: None,
         units: units(job),
         draws: extent.draws,
         thin: 0.0,
@@ -290,12 +317,14 @@ fn collect(
     }
     if count > 0 {
         calibration.thin /= count as f64;
-        let test = RankTest::new(count, extent.draws, job.recipe.run.seed);
+        let test = RankTest::new(count, extent.draws);
         calibration.tests = calibration
             .ranks
-            .iter()
+            .par_iter()
             .map(|ranks| test.of(ranks))
             .collect();
+        let quantities = calibration.tests.len().max(1);
+        calibration.resolution = test.resolution(LEVEL / quantities as f64);
     }
     calibration
 }

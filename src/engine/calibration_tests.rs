@@ -14,6 +14,12 @@ const FEWER: Extent = Extent {
     draws: 9,
 };
 
+/// What is run before a release: errors of a tenth are found here, of a third above.
+const LONG: Extent = Extent {
+    simulations: 1000,
+    draws: 99,
+};
+
 fn recipe(template: &str) -> Recipe {
     let mut recipe = Recipe::new("built-in", template, "");
     recipe.run.seed = 11;
@@ -52,8 +58,17 @@ impl Case {
     }
 
     fn is_calibrated(&self) {
-        let found = run(&self.job()).unwrap();
-        assert!(found.failures.is_empty(), "{:?}", found.failures);
+        self.agrees(&run(&self.job()).unwrap());
+    }
+
+    fn is_calibrated_over(&self, extent: Extent) {
+        let control = CalibrationControl::default();
+        self.agrees(&calibrate(&self.job(), &Settings::default(), extent, &control).unwrap());
+    }
+
+    fn agrees(&self, found: &Calibration) {
+        let id = self.template;
+        assert!(found.failures.is_empty(), "{id}: {:?}", found.failures);
         assert!(found.ranks[0].len() >= FEWER.simulations);
         // Seeds are fixed, so that this holds always or never; chance alone fails one quantity in a thousand.
         for (name, test) in found.variables.iter().zip(&found.tests) {
@@ -82,6 +97,19 @@ macro_rules! cases {
             }
         )*
         const CASES: &[Case] = &[$(Case { template: $template, changes: &$changes }),*];
+
+        /// The same with enough simulations to see a factor of 1.1 in a standard deviation.
+        mod long {
+            use super::*;
+            $(
+                #[test]
+                #[ignore = "1,000 simulations of 99 independent draws: for a release build, before a release"]
+                fn $name() {
+                    let case = Case { template: $template, changes: &$changes };
+                    case.is_calibrated_over(LONG);
+                }
+            )*
+        }
     };
 }
 
@@ -278,4 +306,65 @@ fn ties_are_broken_evenly_and_cancelling_keeps_what_is_done() {
     let found = calibrate(&job, &Settings::default(), EXTENT, &control).unwrap();
     assert_eq!(found.p_value(), None);
     assert!(found.sentence().starts_with("No simulation worked"));
+}
+
+fn of_ranks(ranks: &[u32], quantities: usize, draws: usize) -> Calibration {
+    let test = RankTest::new(ranks.len(), draws);
+    Calibration {
+        variables: (0..quantities).map(|k| format!("b[{k}]")).collect(),
+        ranks: vec![ranks.to_vec(); quantities],
+        tests: vec![test.of(ranks); quantities],
+        resolution: test.resolution(LEVEL / quantities as f64),
+        units: None,
+        draws,
+        thin: 1.0,
+        short: 0,
+        failures: Vec::new(),
+    }
+}
+
+/// However many quantities there are, ranks that are all the same are not uniform.
+#[test]
+fn many_quantities_can_fail() {
+    for quantities in [1, 21, 400] {
+        let worst = of_ranks(&[0; 100], quantities, 99);
+        assert!(worst.has_failed(), "{quantities}: {}", worst.sentence());
+        assert!(
+            worst.sentence().starts_with("Not calibrated"),
+            "{}",
+            worst.sentence()
+        );
+    }
+}
+
+#[test]
+fn the_sentence_says_what_would_have_shown() {
+    let even: Vec<u32> = (0..100).collect();
+    let found = of_ranks(&even, 3, 99);
+    let text = found.sentence();
+    assert!(!found.has_failed() && !text.contains("uniform"), "{text}");
+    assert!(
+        text.contains("in 100 simulations of 3 quantities"),
+        "{text}"
+    );
+    assert!(text.contains(" % too narrow, or off by 0."), "{text}");
+    let few = of_ranks(&[2, 7], 3, 9).sentence();
+    assert!(few.contains("could not show any error"), "{few}");
+}
+
+/// A posterior a fifth too narrow: with this extent it is found, with that of the cases above it would rarely be.
+#[test]
+fn a_posterior_a_fifth_too_narrow_is_found_out() {
+    let mut wrong = job(&recipe("normal-mean")).unwrap();
+    // The variance of a row is 1, and the prior says little beside 40 rows: the posterior's is in proportion to theirs.
+    let settings = &mut wrong.recipe.model.settings;
+    settings.set("variance", Value::Real(0.64));
+    let found = calibrate(
+        &wrong,
+        &Settings::default(),
+        LONG,
+        &CalibrationControl::default(),
+    )
+    .unwrap();
+    assert!(found.has_failed(), "{}", found.sentence());
 }

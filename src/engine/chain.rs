@@ -46,6 +46,8 @@ pub(super) struct ChainTask {
     pub warmup_cut: Option<u64>,
     /// Draws to keep, those of a continued run included; raised to extend a run that has not ended.
     pub draws_wanted: Arc<AtomicU64>,
+    /// Whether the run may go on beyond these draws ([`super::stages`]).
+    pub staged: bool,
     pub start: Option<ChainMark>,
     pub parallel: bool,
     /// Opens when every chain has a thread.
@@ -173,6 +175,9 @@ impl Worker {
                 self.say(ChainState::Drawing);
             }
             if drawing && self.draws >= self.task.draws_wanted.load(Ordering::Relaxed) {
+                if self.goes_on() {
+                    continue;
+                }
                 break;
             }
             if self.task.control.is_paused() {
@@ -204,6 +209,18 @@ impl Worker {
         }
         self.flush();
         Ok(self.mark_now())
+    }
+
+    /// Waits at the end of a stage; whether there is another one.
+    fn goes_on(&mut self) -> bool {
+        if !self.task.staged {
+            return false;
+        }
+        self.flush();
+        drop(self.task.messages.send(Message::Reached));
+        let (draws, wanted) = (self.draws, &self.task.draws_wanted);
+        let control = &self.task.control;
+        control.wait_for_stage(|| draws < wanted.load(Ordering::Relaxed))
     }
 
     /// One recorded iteration.
@@ -327,8 +344,12 @@ impl Worker {
     }
 }
 
-/// The dispersed start of a chain: two posterior standard deviations around the mode, or the model's own start.
+/// The dispersed start of a chain: two posterior standard deviations around the mode or, without one, around the estimates
+/// of a likelihood fit, or the model's own start.
 pub(super) fn start_position(job: &Job, chain: usize) -> Vec<f64> {
+    if let (None, Some(outset)) = (&job.anchor, &job.outset) {
+        return outset.start(job.recipe.run.seed, chain);
+    }
     dispersed_start(
         job.model.as_ref(),
         job.anchor.as_deref(),

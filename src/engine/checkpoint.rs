@@ -1,18 +1,20 @@
-//! Where chains stand, on disk: a text header and one body of little-endian numbers.
+//! Where chains stand, as bytes for a file: a sealed line, a header of JSON and one body of little-endian numbers.
 //!
 //! Numbers are not JSON, because NaN and infinities do not survive there; the body is exact.
 
-use std::io::{self, Write as _};
-use std::path::Path;
+use std::io;
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::checksum::{seal, unseal};
 use crate::base::rng::{RngMark, Streams};
 use crate::oracle::Oracle;
 use crate::samplers::{Kernel, StateVisitor};
 
-/// First line of the file: what it is and which version of the layout.
-const MAGIC: &str = "ergodic checkpoint 1";
+/// Begins the first line of the file: what it is and which version of the layout.
+const MAGIC: &str = "ergodic checkpoint 2";
+/// The whole first line of the version before, which had no checksum.
+const MAGIC_UNSEALED: &str = "ergodic checkpoint 1\n";
 
 /// Where one chain stands: enough to continue it bit for bit.
 #[derive(Clone, Debug, PartialEq)]
@@ -231,8 +233,11 @@ struct ChainHeader {
     fields: Vec<(String, usize)>,
 }
 
-/// Writes `marks` (one per chain, `None` for failed ones) for the job with fingerprint `job`, by a temporary name.
-pub fn write(path: &Path, job: &str, marks: &[Option<ChainMark>]) -> io::Result<()> {
+/// The bytes of `marks` (one per chain, `None` for failed ones) of the job with fingerprint `job`.
+///
+/// # Errors
+/// The header cannot be written as JSON.
+pub fn encode(job: &str, marks: &[Option<ChainMark>]) -> io::Result<Vec<u8>> {
     let chain_header = |mark: &ChainMark| ChainHeader {
         iterations: mark.iterations,
         draws: mark.draws,
@@ -250,36 +255,30 @@ pub fn write(path: &Path, job: &str, marks: &[Option<ChainMark>]) -> io::Result<
             .map(|mark| mark.as_ref().map(chain_header))
             .collect(),
     };
-    let temporary = path.with_extension("tmp");
-    let mut file = io::BufWriter::new(std::fs::File::create(&temporary)?);
-    writeln!(file, "{MAGIC}")?;
-    writeln!(file, "{}", serde_json::to_string(&header)?)?;
+    let mut body = serde_json::to_vec(&header)?;
+    body.push(b'\n');
     for number in marks.iter().flatten().flat_map(|mark| &mark.numbers) {
-        file.write_all(&number.to_le_bytes())?;
+        body.extend_from_slice(&number.to_le_bytes());
     }
-    file.into_inner()
-        .map_err(io::IntoInnerError::into_error)?
-        .sync_all()?;
-    std::fs::rename(temporary, path)
+    Ok(seal(MAGIC, &body))
 }
 
-/// Reads what [`write`] wrote: the job's fingerprint and the marks.
-pub fn read(path: &Path) -> io::Result<(String, Vec<Option<ChainMark>>)> {
-    let damaged = || {
-        io::Error::new(
-            io::ErrorKind::InvalidData,
-            "the checkpoint is damaged or of another version",
-        )
+/// Where each chain stands; `None` for failed ones.
+pub type Marks = Vec<Option<ChainMark>>;
+
+/// What [`encode`] made, or the version before it: the job's fingerprint and the marks; `None` if it is damaged.
+pub fn decode(bytes: &[u8]) -> Option<(String, Marks)> {
+    let body = match bytes.strip_prefix(MAGIC_UNSEALED.as_bytes()) {
+        Some(body) => body,
+        None => {
+            let (body, rest) = unseal(MAGIC, bytes)?;
+            rest.is_empty().then_some(body)?
+        }
     };
-    let bytes = std::fs::read(path)?;
-    let mut lines = bytes.splitn(3, |&byte| byte == b'\n');
-    let (magic, header, body) = (lines.next(), lines.next(), lines.next());
-    if magic != Some(MAGIC.as_bytes()) {
-        return Err(damaged());
-    }
-    let header: Header =
-        serde_json::from_slice(header.ok_or_else(damaged)?).map_err(|_err| damaged())?;
-    let (numbers, rest) = body.ok_or_else(damaged)?.as_chunks::<8>();
+    let mut lines = body.splitn(2, |&byte| byte == b'\n');
+    let (header, body) = (lines.next()?, lines.next()?);
+    let header: Header = serde_json::from_slice(header).ok()?;
+    let (numbers, rest) = body.as_chunks::<8>();
     let mut numbers = numbers.iter().map(|bytes| f64::from_le_bytes(*bytes));
     let mut marks = Vec::with_capacity(header.chains.len());
     for chain in header.chains {
@@ -287,10 +286,11 @@ pub fn read(path: &Path) -> io::Result<(String, Vec<Option<ChainMark>>)> {
             marks.push(None);
             continue;
         };
-        let count: usize = chain.fields.iter().map(|(_, len)| len).sum();
+        let mut lengths = chain.fields.iter().map(|(_, len)| *len);
+        let count = lengths.try_fold(0_usize, usize::checked_add)?;
         let mine: Vec<f64> = numbers.by_ref().take(count).collect();
         if mine.len() != count {
-            return Err(damaged());
+            return None;
         }
         marks.push(Some(ChainMark {
             iterations: chain.iterations,
@@ -304,8 +304,5 @@ pub fn read(path: &Path) -> io::Result<(String, Vec<Option<ChainMark>>)> {
             numbers: mine,
         }));
     }
-    if numbers.next().is_some() || !rest.is_empty() {
-        return Err(damaged());
-    }
-    Ok((header.job, marks))
+    (numbers.next().is_none() && rest.is_empty()).then_some((header.job, marks))
 }

@@ -10,8 +10,12 @@ use serde::{Deserialize, Serialize};
 use super::job::Job;
 use super::protocol::RunView;
 use crate::base::draws::{ChainDraws, LabelList, Labels};
+use crate::base::reporter::{Severity, Warning};
 use crate::base::rng::{Purpose, stream};
+use crate::diagnostics::SummaryRow;
+use crate::diagnostics::findings::Finding;
 use crate::diagnostics::partition::{co_clustering, numbered, point_partition};
+use crate::diagnostics::verdict::{Limits, Verdict};
 use crate::models::{Mixture, Model};
 
 pub mod predictive;
@@ -28,6 +32,41 @@ const MOST_PAIRED: usize = 400;
 const MOST_POINTS: usize = 2000;
 /// Levels of a profile.
 const LEVELS: usize = 5;
+/// Mean share of all units below which a cluster does not decide about a run: it is not there in most draws, so that its
+/// weight is nearly always 0 and neither R-hat nor effective draws say much about it.
+const NEGLIGIBLE_SHARE: f64 = 0.01;
+
+/// Whether a variable of a run that draws partitions counts for the verdict.
+fn decides(row: &SummaryRow) -> bool {
+    !row.variable.starts_with("weight[") || row.mean.is_none_or(|mean| mean >= NEGLIGIBLE_SHARE)
+}
+
+/// The criterion of a run that draws partitions, or of another, all of whose variables count.
+pub fn criterion(is_mixture: bool) -> fn(&SummaryRow) -> bool {
+    match is_mixture {
+        true => decides,
+        false => |_row| true,
+    }
+}
+
+/// A remark on weights that would have decided if they counted.
+pub fn negligible(rows: &[SummaryRow], chains: usize) -> Option<Finding> {
+    let all = Limits::of(chains);
+    let mut left_out = rows
+        .iter()
+        .filter(|row| !decides(row) && all.verdict(row) != Verdict::Good);
+    let first = left_out.next()?;
+    let which = match left_out.count() {
+        0 => format!("`{}` does", first.variable),
+        more => format!("`{}` and {more} smaller do", first.variable),
+    };
+    let message = format!(
+        "{which} not count for the verdict: a cluster of less than 1 % of the units is missing from most draws, which chains \
+         cannot agree on"
+    );
+    let warning = Warning::new(Severity::Info, "negligible-clusters", message);
+    Some(Finding::new(Verdict::Good, "", None, Some(warning)))
+}
 
 /// Clusters of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,17 +1,21 @@
 //! The single writer of a run's draws: appends blocks, keeps the log, publishes views.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
 use super::checkpoint::ChainMark;
+use super::job::Job;
 use super::protocol::{
     ChainState, ChainView, Control, LogEntry, Message, RunState, RunView, StopReason,
 };
 use super::publish::Published;
-use crate::base::draws::{Block, ChainDraws};
+use super::stages;
+use crate::base::draws::{Block, ChainDraws, DrawList};
 use crate::base::reporter::{Severity, Warning};
+use crate::diagnostics::summarise;
 
 /// Shortest time between published views: 25 per second is as fast as a trace needs to move.
 const PUBLISH_TIME: Duration = Duration::from_millis(40);
@@ -47,6 +51,8 @@ pub(super) struct Collector {
     pub max_secs: Option<f64>,
     /// Why the run is being stopped, if somebody asked.
     pub stop_reason: Arc<std::sync::Mutex<Option<StopReason>>>,
+    /// The job and the draws that each chain is to keep, of a run that may go on ([`stages`]).
+    pub staged: Option<(Arc<Job>, Vec<Arc<AtomicU64>>)>,
 }
 
 struct Track {
@@ -130,6 +136,11 @@ impl Collector {
                 }
                 Ok(Message::State { chain, state }) => tracks[chain].enter(state, now),
                 Ok(Message::Warn { warning }) => add(&mut log, elapsed, warning),
+                Ok(Message::Reached) => {
+                    if let Some(warning) = self.end_of_stage(&tracks) {
+                        add(&mut log, elapsed, warning);
+                    }
+                }
                 Ok(Message::Ended { chain, state, mark }) => {
                     if let ChainState::Failed(why) = &state {
                         let warning = Warning::new(
@@ -143,6 +154,10 @@ impl Collector {
                     marks[chain] = mark.map(|mark| *mark);
                     tracks[chain].view.mark = marks[chain].clone().map(Arc::new);
                     ended += 1;
+                    // The others may be waiting for this one.
+                    if let Some(warning) = self.end_of_stage(&tracks) {
+                        add(&mut log, elapsed, warning);
+                    }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -167,6 +182,54 @@ impl Collector {
             }
         }
         Collected { marks }
+    }
+
+    /// Where every chain waits at the end of a stage: lets them go on, or end. Returns what there is to tell of it.
+    fn end_of_stage(&self, tracks: &[Track]) -> Option<Warning> {
+        let (job, wanted) = self.staged.as_ref()?;
+        let over =
+            |state: &ChainState| matches!(state, ChainState::Failed(_) | ChainState::Finished);
+        let working: Vec<usize> = (0..tracks.len())
+            .filter(|&chain| !over(&tracks[chain].view.state))
+            .collect();
+        let made = |chain: usize| tracks[chain].view.draws.draws.len() as u64;
+        let waits = |chain: usize| made(chain) >= wanted[chain].load(Ordering::Relaxed);
+        let is_decided = self.control.is_stopped() || self.control.is_past_stages();
+        if is_decided || working.is_empty() || !working.iter().all(|&chain| waits(chain)) {
+            return None;
+        }
+        let views = || working.iter().map(|&chain| &tracks[chain].view);
+        let lists: Vec<&DrawList> = views().map(|view| &view.draws.draws).collect();
+        let infos: Vec<&DrawList> = views().map(|view| &view.draws.info).collect();
+        let summary = summarise(&job.variables(), &lists, &[], 0.0);
+        let draws = working.iter().map(|&chain| made(chain)).max()?;
+        let grads = views().map(|view| view.datum_grads).sum();
+        match stages::next(
+            job,
+            &summary,
+            draws,
+            grads,
+            stages::divergences(job, &infos),
+        ) {
+            stages::Next::More(more, warning) => {
+                for wanted in wanted {
+                    wanted.store(more, Ordering::Relaxed);
+                }
+                self.control.next_stage();
+                Some(warning)
+            }
+            ending => {
+                if ending == stages::Next::Enough && draws > job.recipe.run.draws {
+                    let mut slot = self
+                        .stop_reason
+                        .lock()
+                        .unwrap_or_else(std::sync::PoisonError::into_inner);
+                    slot.get_or_insert(StopReason::Precision);
+                }
+                self.control.end_of_stages();
+                None
+            }
+        }
     }
 
     fn ask_to_stop(&self, reason: StopReason) {

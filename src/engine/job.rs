@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sha2::{Digest as _, Sha256};
 
 use super::chain::{self, Warmup};
+use super::outset::{self, Outset, OutsetError};
 use super::recipe::{AUTO, Recipe, RecipeError, Scale};
 use crate::base::reporter::{Reporter, Severity, Warning};
 use crate::base::settings::SettingError;
@@ -15,8 +16,9 @@ use crate::data::load::{LoadControl, Loaded, load};
 use crate::data::roles::expand_dot;
 use crate::data::table::Table;
 use crate::data::{DataError, checks, samples};
+use crate::estimators::mixed::MixedControl;
 use crate::estimators::{ModeControl, ModeError, Plan, Search, find_mode_by};
-use crate::models::{self, Model, ModelError, ModelOptions};
+use crate::models::{self, DefaultPriors, Model, ModelError, ModelOptions, default_priors};
 use crate::oracle::Anchor;
 use crate::samplers::advise::{self, Advice, Facts};
 use crate::samplers::{self, SamplerEntry, Target};
@@ -102,6 +104,8 @@ pub struct PrepareControl {
     pub load: LoadControl,
     /// Of finding the mode.
     pub mode: ModeControl,
+    /// Of the likelihood fit of a mixed model.
+    pub likelihood: MixedControl,
     stage: Mutex<&'static str>,
 }
 
@@ -109,9 +113,9 @@ impl PrepareControl {
     /// Ends the preparation soon.
     pub fn cancel(&self) {
         self.load.cancel();
-        self.mode
-            .cancel
-            .store(true, std::sync::atomic::Ordering::Relaxed);
+        for cancel in [&self.mode.cancel, &self.likelihood.cancel] {
+            cancel.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
     }
 
     /// What is being done, in words.
@@ -146,6 +150,8 @@ pub struct Job {
     pub anchor: Option<Arc<Anchor>>,
     /// How the mode was found.
     pub mode: Option<Arc<Search>>,
+    /// The likelihood fit of a mixed model, where one was worth its time.
+    pub outset: Option<Arc<Outset>>,
     /// What samplers resolve their defaults from.
     pub target: Target,
     /// Remarks on data, model and choice of sampler.
@@ -216,16 +222,44 @@ impl Job {
         warnings.extend(reporter.warnings);
         warnings.extend(checks::check(&design).warnings);
         let design = Arc::new(design);
-        let options = model_options(recipe)?;
-        let model = (entry.build)(Arc::clone(&design), &options)?;
+        let mut options = model_options(recipe)?;
+        let mut model = (entry.build)(Arc::clone(&design), &options)?;
         if let Some(error) = unbounded(&warnings, model.as_ref()) {
             return Err(error);
         }
 
-        control.enter("finding the posterior's peak")?;
+        control.enter("finding the posterior's mode")?;
+        let outset = if outset::is_wanted(recipe, &design) {
+            let found = Outset::find(recipe, &design, entry, &mut options, &control.likelihood);
+            found.map_err(|error| match error {
+                OutsetError::Cancelled => JobError::Cancelled,
+                OutsetError::Model(error) => error.into(),
+            })?
+        } else {
+            None
+        };
         let has_density = model.has_density();
         let mut plan = Plan::new(&recipe.mode.method, &recipe.mode.settings, model.as_ref())?;
-        plan.start = mode_start(recipe, model.as_ref())?;
+        if let Some(outset) = &outset {
+            let word = options.settings.text("parametrisation").unwrap_or_default();
+            let is_auto = word == AUTO;
+            if is_auto {
+                model = (entry.build)(Arc::clone(&design), &options)?;
+                warnings.extend(outset.remark());
+            }
+            if word == "centred" || is_auto && outset.knows_groups() {
+                // With effects as they are the density has no bound where their spread vanishes: the mode is near the
+                // estimates.
+                plan.start = Some(outset.position());
+            }
+        }
+        if let Some(start) = mode_start(recipe, model.as_ref())? {
+            plan.start = Some(start);
+        }
+        let around = match &outset {
+            Some(_) => "around the estimates of a likelihood fit",
+            None => "from random places",
+        };
         let found = if has_density {
             find_mode_by(model.as_ref(), &plan, &control.mode)
         } else {
@@ -243,6 +277,18 @@ impl Job {
         };
         let target = Target::new(model.as_ref(), anchor.as_deref().ok());
         let (sampler, sampler_reason) = choose_sampler(recipe, model.as_ref(), &target)?;
+        if recipe.sampler.id == AUTO && outset.is_none() {
+            // The run must be the one that its complete recipe makes, which names the sampler.
+            let mut named = recipe.clone();
+            sampler.spec.id.clone_into(&mut named.sampler.id);
+            if outset::is_wanted(&named, &design) {
+                let job = Self::prepare(&named, folder, Some(loaded), control)?;
+                return Ok(Self {
+                    sampler_reason,
+                    ..job
+                });
+            }
+        }
         let anchor = match anchor {
             Ok(anchor) => Some(anchor),
             Err(error) if sampler.spec.needs_mode => {
@@ -251,8 +297,8 @@ impl Job {
             Err(_error) if !has_density => None,
             Err(ModeError::TooMany(dim)) => {
                 let text = format!(
-                    "The model has {dim} coordinates and {} rows, too many for a matrix of curvature, so chains start from random \
-                     places and learn its scales while warming up",
+                    "The model has {dim} coordinates and {} rows, too many for a matrix of curvature, so chains start {around} \
+                     and learn its scales while warming up",
                     model.num_obs()
                 );
                 warnings.push(Warning::new(Severity::Info, "no-curvature", text));
@@ -260,7 +306,7 @@ impl Job {
             }
             Err(error) => {
                 let text = format!(
-                    "The posterior's peak was not found ({error}), so chains start from random places"
+                    "The posterior's mode was not found ({error}), so chains start {around}"
                 );
                 warnings.push(Warning::new(Severity::Watch, "no-mode", text));
                 None
@@ -277,6 +323,7 @@ impl Job {
             sampler,
             anchor,
             mode,
+            outset: outset.map(Arc::new),
             target,
             warnings,
             sampler_reason,
@@ -295,6 +342,7 @@ impl Job {
         };
         recipe.run.warmup = None;
         recipe.run.draws = super::recipe::DEFAULT_DRAWS;
+        recipe.run.until_precise = false;
         recipe.run.draws_of_chains = None;
         recipe.run.warmup_of_chains = None;
         recipe.run.max_seconds = None;
@@ -316,6 +364,7 @@ impl Job {
             sampler,
             anchor: self.anchor.clone(),
             mode: self.mode.clone(),
+            outset: self.outset.clone(),
             target: self.target,
             warnings: Vec::new(),
             sampler_reason,
@@ -324,8 +373,7 @@ impl Job {
 
     /// How all samplers rank for this posterior.
     pub fn advice(&self) -> Advice {
-        let limit = self.recipe.run.max_seconds;
-        advise::advise(&Facts::new(self.model.as_ref(), &self.target, limit))
+        advise::advise(&facts(self.model.as_ref(), &self.target, &self.recipe))
     }
 
     /// When warm-up ends.
@@ -378,6 +426,7 @@ impl Job {
     pub fn fingerprint(&self) -> String {
         let mut recipe = self.recipe.clone();
         recipe.run.draws = 1;
+        recipe.run.until_precise = false;
         recipe.run.draws_of_chains = None;
         recipe.run.warmup_of_chains = None;
         recipe.run.max_seconds = None;
@@ -385,6 +434,10 @@ impl Job {
         recipe.run.target_rhat = None;
         // The same data may be reached by another path.
         recipe.data.source.clear();
+        // What a recipe means that does not say, as those of runs did that are continued now.
+        if recipe.default_priors() == DefaultPriors::default() {
+            recipe.priors.remove(default_priors::KEY);
+        }
         hex(&Sha256::digest(recipe.to_toml()))
     }
 }
@@ -426,12 +479,12 @@ fn parse_formula(text: &str) -> Result<Formula, JobError> {
 pub fn model_options(recipe: &Recipe) -> Result<ModelOptions, JobError> {
     let entry = models::find(&recipe.model.template)?;
     Ok(ModelOptions {
+        well_known: Vec::new(),
         settings: entry.resolve(&recipe.model.settings)?,
-        priors: recipe
-            .priors
-            .iter()
+        priors: (recipe.own_priors())
             .map(|(key, text)| (key.clone(), text.clone()))
             .collect(),
+        defaults: recipe.default_priors(),
         standardize: recipe.model.standardize,
         report_standardized: recipe.report.scale == Scale::Standardised,
     })
@@ -454,6 +507,16 @@ fn mode_start(recipe: &Recipe, model: &dyn Model) -> Result<Option<Vec<f64>>, Re
     Ok(Some(u))
 }
 
+/// What the adviser is told, with the cores of this machine.
+fn facts(model: &dyn Model, target: &Target, recipe: &Recipe) -> Facts {
+    Facts {
+        cores: std::thread::available_parallelism()
+            .ok()
+            .map(std::num::NonZero::get),
+        ..Facts::new(model, target, recipe.run.max_seconds)
+    }
+}
+
 fn choose_sampler(
     recipe: &Recipe,
     model: &dyn Model,
@@ -461,7 +524,7 @@ fn choose_sampler(
 ) -> Result<(&'static SamplerEntry, String), JobError> {
     let id = recipe.sampler.id.as_str();
     if id == AUTO {
-        let advice = advise::advise(&Facts::new(model, target, recipe.run.max_seconds));
+        let advice = advise::advise(&facts(model, target, recipe));
         let entry = samplers::find(advice.sampler)
             .ok_or_else(|| RecipeError(format!("There is no sampler `{}`", advice.sampler)))?;
         suits(entry, model)?;
@@ -501,13 +564,14 @@ fn complete(
     let mut recipe = recipe.clone();
     recipe.data.fingerprint = Some(loaded.table.fingerprint().to_owned());
     if loaded.table.is_text() {
-        recipe.data.import = loaded.guesses.to_options(&recipe.data.import.column_types);
+        recipe.data.import = loaded.guesses.to_options(&recipe.data.import);
     }
     let mut formula = parse_formula(&recipe.model.formula)?;
     expand_dot(&mut formula, &loaded.table);
-    recipe.model.formula = formula.to_string();
+    recipe.model.formula = design.formula_of(&formula).to_string();
     recipe.model.success = design.response.success().map(str::to_owned);
     recipe.model.reference = design.reference_levels.iter().cloned().collect();
+    recipe.set_default_priors(recipe.default_priors());
     fill_sampler(&mut recipe, sampler, target)?;
     Ok(recipe)
 }

@@ -11,7 +11,7 @@ use crate::data::checks;
 use crate::data::coding::Coding;
 use crate::data::design::Design;
 use crate::data::load::{LoadControl, Loaded};
-use crate::data::response::ResponseUse;
+use crate::data::response::{ResponseInfo, ResponseUse};
 use crate::estimators::mixed::fit::METHODS;
 use crate::estimators::mixed::{
     Criterion, Family, Method, MixedControl, MixedData, MixedError, MixedFit, fit_gaussian,
@@ -107,8 +107,8 @@ pub struct LikelihoodFit {
     pub row: Vec<u32>,
     /// How rows were coded, to code new ones.
     pub coding: Coding,
-    /// Name of the response, and what was said about it.
-    pub response: (String, String),
+    /// The response.
+    pub response: ResponseInfo,
     /// Remarks on data and fit.
     pub warnings: Vec<Warning>,
     /// Seconds of the fit, without reading.
@@ -149,7 +149,8 @@ pub fn fit(
     );
     let coding = Coding::of(&loaded.table, &frame, &design).map_err(JobError::from)?;
     let row = design.row.clone();
-    let response = (design.response.name.clone(), design.response.sentence());
+    let response = design.response.clone();
+    warnings.extend(about_density(&design));
     let family = family(&options.family, design.trials.is_some());
     let data = MixedData::from(design);
     let start = Instant::now();
@@ -175,6 +176,35 @@ pub fn fit(
         warnings,
         seconds: start.elapsed().as_secs_f64(),
     })
+}
+
+/// What to add before likelihoods of different functions of one column are compared.
+fn about_density(design: &Design) -> Option<Warning> {
+    let response = &design.response;
+    let function = response.kind.function()?;
+    let slopes = design
+        .y
+        .iter()
+        .map(|&y| function.slope_at(function.inverse(y)).ln());
+    let sum: f64 = slopes.sum();
+    let column = response.column();
+    let add = if sum.is_finite() {
+        format!(
+            "add {sum:.3} to the log likelihood, the sum over rows of the logarithm of d{}/d{column}",
+            response.name
+        )
+    } else {
+        format!("a model of {column} has no such density here")
+    };
+    Some(Warning::new(
+        Severity::Info,
+        "density-of-function",
+        format!(
+            "Log likelihood, AIC and BIC are those of {}: to compare with models of {column} itself or of another function of it, \
+             {add}",
+            response.name
+        ),
+    ))
 }
 
 /// Why a likelihood fit could not be made.
@@ -207,7 +237,7 @@ fn response_use(family: &str) -> Result<ResponseUse, LikelihoodError> {
 }
 
 /// The family that is not Gaussian; yes-no responses and successes among trials are told apart by the data.
-fn family(id: &str, has_trials: bool) -> Option<Family> {
+pub(super) fn family(id: &str, has_trials: bool) -> Option<Family> {
     match id {
         "bernoulli" | "binomial" if has_trials => Some(Family::Binomial),
         "bernoulli" | "binomial" => Some(Family::Bernoulli),

@@ -21,8 +21,10 @@ pub mod clusters;
 pub mod collector;
 pub mod comparison;
 pub mod job;
+pub mod lesson;
 pub mod likelihood;
 pub mod monitor;
+pub mod outset;
 pub mod predict;
 pub mod prior_predictive;
 pub mod protocol;
@@ -31,8 +33,11 @@ pub mod recipe;
 pub mod recipe_keys;
 pub mod run;
 pub mod sensitivity;
+pub mod stages;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod textbook_tests;
 pub mod tuning;
 pub mod zero_variance;
 

@@ -7,16 +7,19 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::anchor_check;
-use super::clusters::Clusters;
+use super::chain::Warmup;
+use super::clusters::{self, Clusters};
 use super::collector::Waker;
 use super::job::Job;
 use super::protocol::{ChainState, Control, RunState, RunView, StopReason};
 use super::publish::Published;
 use crate::base::draws::DrawList;
-use crate::base::reporter::{Severity, Warning};
+use crate::base::reporter::Warning;
+use crate::data::exact_fit;
 use crate::diagnostics::bias::BiasReport;
+use crate::diagnostics::findings::{Finding, VerdictInputs, judge};
 use crate::diagnostics::running::Running;
-use crate::diagnostics::verdict::{ESS_PER_CHAIN, MIN_DRAWS, VerdictInputs, judge};
+use crate::diagnostics::verdict::{ESS_PER_CHAIN, Limits, MIN_DRAWS};
 use crate::diagnostics::{SummaryRow, Verdict, summarise, weights};
 use crate::samplers::DIVERGENT;
 
@@ -28,9 +31,6 @@ const FIRST: Duration = Duration::from_millis(250);
 const DUTY: u32 = 10;
 /// Draws without any change after which a chain counts as stuck.
 const STUCK_DRAWS: usize = 200;
-
-/// Code of the warning that a run ended before it had the precision that was asked for.
-pub const TARGET_MISSED: &str = "target-missed";
 
 /// What the diagnostics say about a run.
 #[derive(Clone, Debug)]
@@ -51,7 +51,9 @@ pub struct Report {
     pub divergences: u64,
     /// Estimated seconds until the run's stop rule is met; `None` if that cannot be said.
     pub eta_secs: Option<f64>,
-    /// What the diagnostics have to tell besides the run's own log.
+    /// What is asked of each variable, which is what the verdict is made of.
+    pub limits: Limits,
+    /// Everything that the verdict is made of, each with what to do, and what else the diagnostics have to tell.
     pub warnings: Vec<Warning>,
     /// The bias check, if it has run.
     pub bias: Option<Arc<BiasReport>>,
@@ -71,6 +73,7 @@ impl Report {
             draws_per_chain: 0,
             divergences: 0,
             eta_secs: None,
+            limits: Limits::of(1),
             warnings: Vec::new(),
             bias: None,
             clusters: None,
@@ -132,12 +135,19 @@ impl Monitor {
             .chains
             .iter()
             .enumerate()
-            .filter(|(_, chain)| matches!(chain.state, ChainState::Drawing | ChainState::Paused))
-            .map(|(index, chain)| {
+            .filter_map(|(index, chain)| {
+                let warmup = match (&chain.state, self.job.warmup()) {
+                    (ChainState::Drawing | ChainState::Paused, _) => 0,
+                    // The rate is that of the warm-up, whose iterations are about as long.
+                    (ChainState::Warmup, Warmup::Fixed(length)) if chain.rate > 0.0 => {
+                        length.saturating_sub(chain.iterations)
+                    }
+                    _ => return None,
+                };
                 let left = self.draws_wanted[index]
                     .load(Ordering::Relaxed)
                     .saturating_sub(chain.draws.draws.len() as u64);
-                (chain.rate > 0.0).then(|| left as f64 / chain.rate)
+                Some((chain.rate > 0.0).then(|| (warmup + left) as f64 / chain.rate))
             })
             .collect::<Option<Vec<f64>>>()?
             .into_iter()
@@ -159,9 +169,12 @@ impl Monitor {
         if run.draws_of_chains.is_some() || report.draws_per_chain < MIN_DRAWS {
             return;
         }
+        let deciding: Vec<&SummaryRow> = (report.summary.iter())
+            .filter(|row| (report.limits.decides)(row))
+            .collect();
         if run
             .precision()
-            .is_some_and(|precision| precision.is_met(&report.summary))
+            .is_some_and(|precision| precision.is_met(&deciding))
         {
             let mut slot = self
                 .stop_reason
@@ -207,7 +220,18 @@ pub fn report(
         RunState::Finished(StopReason::Draws | StopReason::Time) => job.recipe.run.precision(),
         _ => None,
     };
-    let (mut verdict, mut sentence) = judge(&VerdictInputs {
+    let is_mixture = job.model.partition().is_some();
+    let biased = job.sampler.spec.bias.is_some();
+    let mut others: Vec<Finding> = Vec::new();
+    others.extend(exact_fit(job));
+    let far = anchor_check::distance(job, &chains)
+        .filter(|distance| anchor_check::is_far(*distance, job.model.dim()));
+    let proved = (bias.as_deref()).is_some_and(|bias| bias.verdict == Verdict::Good);
+    others.extend(far.map(|distance| anchor_check::finding(distance, biased, proved)));
+    if is_mixture {
+        others.extend(clusters::negligible(&summary, chains.len()));
+    }
+    let inputs = VerdictInputs {
         rows: &summary,
         draws_per_chain,
         running: is_running,
@@ -215,34 +239,42 @@ pub fn report(
         failed: &failed,
         stuck: &stuck,
         divergences,
-        biased: job.sampler.spec.bias.map(|_| job.sampler.spec.title),
+        biased: biased.then_some(job.sampler.spec.title),
         bias: bias.as_deref(),
         secs_to_target,
         target,
-    });
-    let mut warnings = Vec::new();
-    if let Some((what, remedy)) = target.and_then(|it| it.shortfall(&summary, draws_per_chain)) {
-        warnings.push(Warning::new(Severity::Watch, TARGET_MISSED, what).with_remedy(remedy));
-    }
-    let far = anchor_check::distance(job, &chains)
-        .filter(|distance| anchor_check::is_far(*distance, job.model.dim()));
-    if let Some(distance) = far {
-        (verdict, sentence) = anchor_check::judge(distance, verdict, sentence);
-        warnings.push(anchor_check::warning(distance));
-    }
+        decides: clusters::criterion(is_mixture),
+        others: &others,
+    };
+    let limits = inputs.limits();
+    let judgement = judge(&inputs);
     Report {
         summary,
         running,
-        verdict,
-        sentence,
+        verdict: judgement.verdict,
+        sentence: judgement.sentence,
         weighted: weights::matter(&weights),
         draws_per_chain,
         divergences,
         eta_secs: None,
-        warnings,
+        limits,
+        warnings: judgement.findings,
         bias,
         clusters: Clusters::of(job, view).map(Arc::new),
     }
+}
+
+/// That the predictors fit the response exactly, which the run's log tells at length.
+fn exact_fit(job: &Job) -> Option<Finding> {
+    let mut remarks = job.warnings.iter();
+    let remark = remarks.find(|warning| warning.code == exact_fit::CODE)?;
+    let response = remark.subject.as_deref().unwrap_or("the response");
+    Some(Finding::new(
+        Verdict::Watch,
+        &format!("the predictors fit `{response}` exactly"),
+        Some("leave out what gives it away"),
+        None,
+    ))
 }
 
 /// Seconds of sampling of the slowest chain.

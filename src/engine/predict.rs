@@ -4,6 +4,10 @@
 //! E(y_i | s) follows from it, and an outcome y_si is drawn around it. Means, standard deviations and intervals are those over
 //! draws, each with its weight. Rows are taken one at a time, so memory grows with rows and with draws, not with their product.
 //!
+//! Where the model explains a function of a column, such as log(y), both are taken back to y draw by draw. The function grows, so
+//! quantiles stay quantiles; means do not stay means, and what is expected is the median outcome, whose draws are those of
+//! exp(η) for log(y), instead of a mean that would need the tails of the noise.
+//!
 //! With group effects, a group that the fit did not have gets effects from N(0, Σ_s), the same in all its rows; without them
 //! every row is one of an average group, r = 0.
 //!
@@ -23,6 +27,7 @@ use crate::base::numerals::thousands;
 use crate::base::rng::{ChainRng, Purpose, stream};
 use crate::data::coding::{Coding, NewRows};
 use crate::data::design::Design;
+use crate::data::formula::Elementwise;
 use crate::data::load::{LoadControl, load};
 use crate::data::response::{ResponseInfo, ResponseKind};
 use crate::data::sniff::ImportOptions;
@@ -70,7 +75,7 @@ impl Default for PredictOptions {
 pub struct RowPrediction {
     /// Row of the table, 0-based.
     pub row: u32,
-    /// Posterior mean of the expected outcome.
+    /// Posterior mean of the expected outcome; of the median outcome where the response is a function of a column.
     pub mean: f64,
     /// Its posterior standard deviation.
     pub sd: f64,
@@ -122,7 +127,7 @@ impl Predictions {
 
     /// What to know about these predictions: rows left out, draws used, groups that are new.
     pub fn remarks(&self) -> Vec<String> {
-        let mut remarks = Vec::new();
+        let mut remarks: Vec<String> = taken_back(&self.response).into_iter().collect();
         let left_out = self.rows_total - self.rows.len();
         if left_out > 0 {
             let missing: Vec<String> = self
@@ -406,7 +411,11 @@ impl Fitted {
                 );
             }
         };
-        Ok(Posterior::new(&points, weights))
+        Ok(Posterior::new(
+            &points,
+            weights,
+            self.response.kind.function(),
+        ))
     }
 }
 
@@ -420,6 +429,7 @@ pub(super) fn read_rows(
 ) -> Result<Table, PredictError> {
     let mut options = ImportOptions {
         missing: import.missing.clone(),
+        max_gigabytes: import.max_gigabytes,
         ..ImportOptions::default()
     };
     let read = load(path, &options, control)?.table;
@@ -451,14 +461,29 @@ pub(super) fn quantity(response: &ResponseInfo) -> String {
     match &response.kind {
         ResponseKind::Binary { success, .. } => format!("probability that {name} is {success}"),
         ResponseKind::Successes => format!("share of successes {name}"),
+        ResponseKind::Number {
+            function: Some(_), ..
+        } => format!("median of {}", response.column()),
         _ => format!("mean of {name}"),
     }
+}
+
+/// What to know about predictions of a response that is a function of a column.
+pub(super) fn taken_back(response: &ResponseInfo) -> Option<String> {
+    response.kind.function()?;
+    Some(format!(
+        "The model explains {}; predictions are taken back to {}, where they are medians instead of means",
+        response.name,
+        response.column()
+    ))
 }
 
 /// Draws by parameter, so that a row's predictors under all of them are sums of whole vectors.
 struct Posterior {
     /// One per draw (S).
     outcomes: Vec<Outcome>,
+    /// The function of the outcome that the model explains.
+    function: Option<Elementwise>,
     /// Relative weights (S), where they matter.
     weights: Option<Vec<f64>>,
     /// P × S.
@@ -497,7 +522,7 @@ impl Work {
 }
 
 impl Posterior {
-    fn new(points: &[Point], weights: Option<Vec<f64>>) -> Self {
+    fn new(points: &[Point], weights: Option<Vec<f64>>, function: Option<Elementwise>) -> Self {
         let first = &points[0];
         let by_draw = |len: usize, pick: &dyn Fn(&Point, usize) -> f64| -> Vec<Vec<f64>> {
             (0..len)
@@ -515,6 +540,7 @@ impl Posterior {
             });
         Self {
             outcomes: points.iter().map(|point| point.outcome).collect(),
+            function,
             weights,
             coefficients: by_draw(first.coefficients.len(), &|p, j| p.coefficients[j]),
             terms: terms.collect(),
@@ -576,6 +602,10 @@ impl Posterior {
         for ((eta, y), outcome) in eta.iter_mut().zip(&mut work.outcome).zip(&self.outcomes) {
             *y = outcome.draw(*eta, trials, &mut rng);
             *eta = outcome.mean(*eta);
+        }
+        if let Some(function) = self.function {
+            let values = eta.iter_mut().chain(&mut work.outcome);
+            values.for_each(|value| *value = function.inverse(*value));
         }
         let (mean, sd) = self.moments(eta);
         let expected = self.interval(

@@ -5,6 +5,19 @@
 //! the data, for comparison alone: nothing is fitted. Weights of rows play no part. Of long tables the first rows are used,
 //! which are a random choice, since designs are shuffled; standardisation and units are those of all rows. An [`Outlook`] is
 //! small, so that it can be kept while priors are edited.
+//!
+//! **What is judged.** A prior is very wide if most of what it expects is absurd ([`Expected::absurd`]): chances as good as
+//! certain, below 1 % or above 99 %; counts expected to be more than 100 times as large or as small as those of the data;
+//! numbers more than 4.6 standard deviations from their mean. On the scale of the linear predictor these are one limit, since
+//! logit 0.99 = 4.595 and log 100 = 4.605, so that a prior is judged alike under every link.
+//!
+//! **Which rows.** Priors of coefficients are independent, and what they expect of a row with P predictors has a standard
+//! deviation that grows with sqrt(P). With 50 predictors normal(0, 2.5) is sure of 80 % of rows, and so is normal(0, 0.35)
+//! of many more predictors: that says something about the number of predictors, not about the size of an effect that a prior
+//! allows, and it does no harm where there are many more rows than predictors. A prior of coefficients is therefore judged by
+//! rows that are average in all predictors but one, in which they keep their own value; every predictor has its turn. With one
+//! predictor these are the rows of the table. What the rows as they are would add up to is told beside it
+//! ([`Expected::together`]) and judges nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +31,10 @@ use crate::base::rng::{Purpose, stream};
 use crate::data::design::{Design, Predictor};
 use crate::data::response::{ResponseKind, short};
 use crate::diagnostics::uniformity::bars;
-use crate::models::{self, Model, Rows};
+use crate::models;
+use rows::{expected_of, num_predictors, one_by_one};
+
+mod rows;
 
 /// Draws of the prior: a share of them has a standard error of at most 2.5 percentage points.
 const DRAWS: usize = 400;
@@ -36,12 +52,17 @@ const CELLS: usize = 60;
 const SHARE_CELLS: usize = 20;
 /// Levels of a column of categories that are shown.
 const MOST_LEVELS: usize = 50;
-/// A chance closer than this to 0 or 1 is as good as certain.
+/// A chance closer than this to 0 or 1 is as good as certain, and therefore absurd beforehand.
 const CERTAIN: f64 = 0.01;
-/// Counts expected to be so many times as large as those of the data are absurd.
-const ABSURD: f64 = 100.0;
-/// So are numbers of which this share lies outside of the data: their spread is then fifty times that of the data.
-const NEARLY_ALL: f64 = 0.95;
+/// So are expected counts so many times as large or as small as those of the data …
+const MANIFOLD: f64 = 100.0;
+/// … and numbers farther from the mean of the data, in their standard deviations.
+const FAR: f64 = 4.6;
+/// Prior that expects more than this share to be absurd: most of it.
+const MOST: f64 = 0.5;
+/// Rows per predictor, of two outcomes those of the rarer one, from which the prior of all predictors together is of no
+/// consequence: so many are enough without any prior (Peduzzi et al. 1996).
+const ROWS_PER_PREDICTOR: f64 = 10.0;
 
 /// Heights over equal cells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -117,10 +138,8 @@ pub enum Outcomes {
         success: Category,
         /// Its shares over draws of the prior, from 0 to 1.
         shares: Cells,
-        /// Chances of single rows, from 0 to 1; `None` for successes among trials.
-        chances: Option<Cells>,
-        /// Share of the chances of single rows (of the shares, where there are none) that are below 1 % or above 99 %.
-        certain: f64,
+        /// Chances of single rows, or of a trial in them, from 0 to 1.
+        chances: Cells,
     },
     /// Numbers or counts.
     Numbers {
@@ -148,13 +167,22 @@ pub enum Outcomes {
 pub enum Plausibility {
     /// The data are among them.
     Plausible,
-    /// So are far too many others.
+    /// So are others, most of which are absurd.
     VeryWide,
     /// The data are not among them.
     UnlikeTheData,
 }
 
 impl Plausibility {
+    /// How a prior compares under which the data are expected or not, and of which a share is absurd.
+    fn of(expects_the_data: bool, absurd: f64) -> Self {
+        match expects_the_data {
+            false => Self::UnlikeTheData,
+            true if absurd > MOST => Self::VeryWide,
+            true => Self::Plausible,
+        }
+    }
+
     /// In words.
     pub fn word(self) -> &'static str {
         match self {
@@ -173,9 +201,24 @@ pub struct Expected {
     /// What is expected.
     #[serde(flatten)]
     pub outcomes: Outcomes,
+    /// The share of it that is absurd; `None` of categories, among which none is.
+    pub absurd: Option<f64>,
     /// How it compares with the data.
     pub plausibility: Plausibility,
     /// What it says, in one sentence.
+    pub sentence: String,
+    /// With more than one predictor: what they say all together.
+    pub together: Option<Together>,
+}
+
+/// What a prior expects of rows as they are, where it is judged by rows with average predictors but one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Together {
+    /// Number of predictors, dummies counted each.
+    pub predictors: usize,
+    /// The share that is absurd.
+    pub absurd: f64,
+    /// What that means, in a sentence; empty where it is not most.
     pub sentence: String,
 }
 
@@ -186,6 +229,8 @@ pub struct PriorPredictive {
     pub draws: usize,
     /// Rows that were given outcomes for each.
     pub rows: usize,
+    /// Whether each of these rows has average predictors but one.
+    pub one_by_one: bool,
     /// One per response or column.
     pub outcomes: Vec<Expected>,
 }
@@ -195,6 +240,10 @@ pub struct PriorPredictive {
 pub struct Outlook {
     /// The rows.
     rows: Arc<Design>,
+    /// With more than one predictor the same rows, each average in all but one of them.
+    one_by_one: Option<Arc<Design>>,
+    /// Rows in all.
+    num_obs: usize,
     /// Shares of successes or categories, or sorted numbers of each column.
     observed: Vec<Vec<f64>>,
 }
@@ -226,8 +275,11 @@ impl Outlook {
                 }))
                 .collect(),
         };
+        let rows = design.head(ROWS);
         Self {
-            rows: Arc::new(design.head(ROWS)),
+            one_by_one: (num_predictors(design) > 1).then(|| Arc::new(one_by_one(&rows, design))),
+            rows: Arc::new(rows),
+            num_obs: design.num_obs(),
             observed,
         }
     }
@@ -241,27 +293,66 @@ impl Outlook {
         recipe: &Recipe,
         cancel: &AtomicBool,
     ) -> Result<PriorPredictive, JobError> {
-        let entry = models::find(&recipe.model.template)?;
-        let model = (entry.build)(Arc::clone(&self.rows), &model_options(recipe)?)?;
-        self.simulate(model.as_ref(), recipe.run.seed, cancel)
+        let judged = self.one_by_one.as_ref().unwrap_or(&self.rows);
+        let mut found = self.simulate(judged, recipe, cancel)?;
+        if self.one_by_one.is_some() {
+            let all = self.simulate(&self.rows, recipe, cancel)?;
+            for (one, all) in found.outcomes.iter_mut().zip(all.outcomes) {
+                one.together = all.absurd.map(|absurd| self.together(absurd, one));
+            }
+        }
+        Ok(found)
     }
 
+    fn together(&self, absurd: f64, judged: &Expected) -> Together {
+        let predictors = num_predictors(&self.rows);
+        let mut sentence = String::new();
+        if absurd > MOST && judged.plausibility == Plausibility::Plausible {
+            let what = match &judged.outcomes {
+                Outcomes::Success { .. } => "chances are as good as certain",
+                Outcomes::Numbers { .. } | Outcomes::Categories { .. } => "outcomes are as extreme",
+            };
+            sentence = format!(
+                "Independent priors add up: with all {predictors} predictors at once {} of {what}",
+                percent(absurd)
+            );
+            let cases = match &judged.outcomes {
+                Outcomes::Success { success, .. } => success.data.min(1.0 - success.data),
+                Outcomes::Numbers { .. } | Outcomes::Categories { .. } => 1.0,
+            } * self.num_obs as f64;
+            let rows = thousands(self.num_obs as u64);
+            sentence.push_str(&if cases < ROWS_PER_PREDICTOR * predictors as f64 {
+                format!(
+                    "; with {rows} rows that matters, and a narrower prior of coefficients would say that together they explain less"
+                )
+            } else {
+                format!("; {rows} rows outweigh that")
+            });
+        }
+        Together {
+            predictors,
+            absurd,
+            sentence,
+        }
+    }
+
+    /// Outcomes of the rows of `design`, which are some of these.
     fn simulate(
         &self,
-        model: &dyn Model,
-        seed: u64,
+        design: &Arc<Design>,
+        recipe: &Recipe,
         cancel: &AtomicBool,
     ) -> Result<PriorPredictive, JobError> {
-        let design = self.rows.as_ref();
+        let entry = models::find(&recipe.model.template)?;
+        let model = (entry.build)(Arc::clone(design), &model_options(recipe)?)?;
         let rows = design.num_obs();
         let draws = (COORDINATES / model.dim().max(1)).clamp(LEAST_DRAWS, DRAWS);
         let width = model.values_per_row();
-        let mut rng = stream(seed, 0, Purpose::Predictive);
+        let mut rng = stream(recipe.run.seed, 0, Purpose::Predictive);
         let mut u = vec![0.0; model.dim()];
+        let mut theta = vec![0.0; model.params().len()];
         let mut outcomes = vec![0.0; draws * rows * width];
-        let binary = matches!(design.response.kind, ResponseKind::Binary { .. });
-        let mut log_chances = vec![0.0; if binary { draws * rows } else { 0 }];
-        let mut scratch = model.scratch();
+        let mut means = Vec::new();
         for d in 0..draws {
             if cancel.load(Ordering::Relaxed) {
                 return Err(JobError::Cancelled);
@@ -274,9 +365,10 @@ impl Outlook {
                         "The prior cannot be shown in outcomes, because {reason}"
                     ))
                 })?;
-            if binary {
-                let log = &mut log_chances[d * rows..][..rows];
-                model.pointwise(&u, Rows::All, &mut scratch, log);
+            if let Some(predicts) = model.predicts() {
+                model.constrain(&u, &mut theta);
+                let point = predicts.point(&theta);
+                means.extend(point.iter().flat_map(|point| expected_of(design, point)));
             }
         }
         let simulated = Simulated {
@@ -285,7 +377,8 @@ impl Outlook {
             rows,
             draws,
             outcomes: &outcomes,
-            log_chances: &log_chances,
+            means: &means,
+            one_by_one: self.one_by_one.is_some(),
         };
         let outcomes = match &design.response.kind {
             ResponseKind::Binary { success, .. } => vec![simulated.success(success)],
@@ -299,16 +392,17 @@ impl Outlook {
                 )]
             }
             ResponseKind::Number { .. } => {
-                vec![simulated.numbers(false)]
+                vec![simulated.numbers()]
             }
             ResponseKind::Count { .. } => {
-                vec![simulated.numbers(true)]
+                vec![simulated.counts()]
             }
             ResponseKind::Absent => simulated.columns(width),
         };
         Ok(PriorPredictive {
             draws,
             rows,
+            one_by_one: self.one_by_one.is_some(),
             outcomes,
         })
     }
@@ -351,7 +445,7 @@ fn kept(values: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// Outcomes by draw and row, and log p of the row's own response where that has two values.
+/// Outcomes by draw and row, and what they were expected to be where the model says.
 struct Simulated<'a> {
     design: &'a Design,
     /// See [`Outlook`].
@@ -359,7 +453,9 @@ struct Simulated<'a> {
     rows: usize,
     draws: usize,
     outcomes: &'a [f64],
-    log_chances: &'a [f64],
+    means: &'a [f64],
+    /// See [`PriorPredictive`].
+    one_by_one: bool,
 }
 
 impl Simulated<'_> {
@@ -376,60 +472,25 @@ impl Simulated<'_> {
             .collect();
         shares.sort_by(f64::total_cmp);
         let data = self.observed[0][0];
-        let chances: Vec<f64> = self
-            .log_chances
-            .iter()
-            .enumerate()
-            .filter_map(|(k, log)| {
-                let i = k % self.rows;
-                let weight = self
-                    .design
-                    .weights
-                    .as_ref()
-                    .map_or(1.0, |weights| weights[i]);
-                let log = log / weight;
-                let chance = if self.design.y[i] > 0.5 {
-                    log.exp()
-                } else {
-                    -log.exp_m1()
-                };
-                chance.is_finite().then_some(chance)
-            })
-            .collect();
-        let looked_at = if chances.is_empty() {
-            &shares
-        } else {
-            &chances
-        };
-        let extreme = |p: &&f64| **p < CERTAIN || **p > 1.0 - CERTAIN;
-        let certain =
-            looked_at.iter().filter(extreme).count() as f64 / looked_at.len().max(1) as f64;
+        let mut chances = self.means.to_vec();
+        chances.sort_by(f64::total_cmp);
+        let absurd = share(&chances, |p| *p < CERTAIN || *p > 1.0 - CERTAIN);
         let interval = [0.05, 0.5, 0.95].map(|p| quantile(&shares, p));
         let name = &self.design.response.name;
-        let plausibility = if !within(data, &shares) {
-            Plausibility::UnlikeTheData
-        } else if certain > 0.5 {
-            Plausibility::VeryWide
-        } else {
-            Plausibility::Plausible
-        };
         let unit = if self.design.trials.is_some() {
             "trials"
         } else {
             "rows"
         };
-        let mut sentence = format!(
-            "The prior expects between {} and {} of {unit} to have `{name}` = {level}, and the data have {}",
+        let sentence = format!(
+            "{}between {} and {} of {unit} to have `{name}` = {level}, and the data have {}; before any data, it is already \
+             sure (below 1 % or above 99 %) about {} of rows",
+            self.begins(),
             percent(interval[0]),
             percent(interval[2]),
-            percent(data)
+            percent(data),
+            percent(absurd)
         );
-        if !chances.is_empty() {
-            sentence.push_str(&format!(
-                "; for {} of single rows it is as good as certain beforehand (a chance below 1 % or above 99 %)",
-                percent(certain)
-            ));
-        }
         let cells = |values: &[f64]| Cells::of((0.0, 1.0), false, SHARE_CELLS, values, &[]);
         Expected {
             name: name.clone(),
@@ -440,21 +501,52 @@ impl Simulated<'_> {
                     data,
                 },
                 shares: cells(&shares),
-                chances: (!chances.is_empty()).then(|| cells(&chances)),
-                certain,
+                chances: cells(&chances),
             },
-            plausibility,
+            absurd: Some(absurd),
+            plausibility: Plausibility::of(within(data, &chances), absurd),
             sentence,
+            together: None,
         }
     }
 
-    fn numbers(&self, counts: bool) -> Expected {
+    /// How a sentence on what the prior expects begins.
+    fn begins(&self) -> &'static str {
+        if self.one_by_one {
+            "With all predictors but one at their average, the prior expects "
+        } else {
+            "The prior expects "
+        }
+    }
+
+    fn numbers(&self) -> Expected {
+        let [mean, sd] = self.design.response_units();
+        let less = |i: usize| self.design.offset.as_ref().map_or(0.0, |offset| offset[i]);
+        // What is no number is as far away.
+        let near = |(k, y): (usize, &f64)| (y - less(k % self.rows) - mean).abs() <= FAR * sd;
+        let near = self.outcomes.iter().enumerate().filter(|it| near(*it));
+        let absurd = 1.0 - near.count() as f64 / self.outcomes.len().max(1) as f64;
+        let name = &self.design.response.name;
+        let begins = self.begins();
         numbers(
-            &self.design.response.name,
+            name,
             self.outcomes,
             &self.observed[0],
-            counts,
+            false,
+            absurd,
+            begins,
         )
+    }
+
+    fn counts(&self) -> Expected {
+        let [log_rate, _unit] = self.design.response_units();
+        let usual = log_rate.exp();
+        let absurd = share(self.means, |mean| {
+            *mean > MANIFOLD * usual || *mean < usual / MANIFOLD
+        });
+        let name = &self.design.response.name;
+        let begins = self.begins();
+        numbers(name, self.outcomes, &self.observed[0], true, absurd, begins)
     }
 
     fn columns(&self, width: usize) -> Vec<Expected> {
@@ -467,7 +559,7 @@ impl Simulated<'_> {
         let numeric: Vec<&str> = numeric(self.design).map(|(name, _)| name).collect();
         let first = numeric.len();
         let numeric = (numeric.into_iter().enumerate())
-            .map(|(j, name)| numbers(name, &simulated(j), &self.observed[j], false));
+            .map(|(j, name)| column(name, &simulated(j), &self.observed[j]));
         let categorical = categorical(self.design).enumerate().map(|(k, column)| {
             let (name, levels, _codes) = column;
             let all = simulated(first + k);
@@ -528,9 +620,16 @@ fn categories(
     Expected {
         name: name.to_owned(),
         outcomes: Outcomes::Categories { levels: found },
+        absurd: None,
         plausibility,
         sentence,
+        together: None,
     }
+}
+
+/// The share of values of which something is so; 0 of none.
+fn share(values: &[f64], is: impl Fn(&f64) -> bool) -> f64 {
+    values.iter().filter(|value| is(value)).count() as f64 / values.len().max(1) as f64
 }
 
 /// Whether a number lies among the middle 99 % of sorted ones.
@@ -547,29 +646,36 @@ fn quantile(sorted: &[f64], p: f64) -> f64 {
         .unwrap_or(f64::NAN)
 }
 
-/// Numbers simulated against those of the data, which are `sorted`.
-fn numbers(name: &str, simulated: &[f64], sorted: &[f64], counts: bool) -> Expected {
+/// A numeric column of a model without a response.
+fn column(name: &str, simulated: &[f64], sorted: &[f64]) -> Expected {
+    let n = sorted.len() as f64;
+    let mean = sorted.iter().sum::<f64>() / n;
+    let sd = (sorted.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / n).sqrt();
+    let absurd = 1.0 - share(simulated, |y| (y - mean).abs() <= FAR * sd);
+    let begins = "The prior expects ";
+    numbers(name, simulated, sorted, false, absurd, begins)
+}
+
+/// Numbers simulated against those of the data, which are `sorted`; a share of them is `absurd`.
+fn numbers(
+    name: &str,
+    simulated: &[f64],
+    sorted: &[f64],
+    counts: bool,
+    absurd: f64,
+    begins: &str,
+) -> Expected {
     // A simulation without an answer was asked for more than a number can hold.
     let limitless = |&y: &f64| if y.is_nan() { f64::INFINITY } else { y };
     let mut outcomes: Vec<f64> = simulated.iter().map(limitless).collect();
     outcomes.sort_by(f64::total_cmp);
     let quantiles = [0.05, 0.25, 0.5, 0.75, 0.95].map(|p| quantile(&outcomes, p));
     let [least, most] = [quantile(sorted, 0.0), quantile(sorted, 1.0)];
-    let outside = outcomes.iter().filter(|&&y| y < least || y > most).count() as f64
-        / outcomes.len().max(1) as f64;
-    let wide = if counts {
-        quantiles[4] > ABSURD * (most + 1.0)
-    } else {
-        outside > NEARLY_ALL
-    };
-    let plausibility = if !within(quantile(sorted, 0.5), &outcomes) {
-        Plausibility::UnlikeTheData
-    } else if wide || quantiles.iter().any(|q| q.is_infinite()) {
-        Plausibility::VeryWide
-    } else {
-        Plausibility::Plausible
-    };
-    let logarithmic = counts && wide;
+    let outside = share(&outcomes, |&y| y < least || y > most);
+    let plausibility = Plausibility::of(within(quantile(sorted, 0.5), &outcomes), absurd);
+    // Beyond this the data would be a point at 0.
+    let wide = counts && quantiles[4] > MANIFOLD * (most + 1.0);
+    let logarithmic = wide;
     // Most of the prior and all of the data are in the picture.
     let finite = |y: &&f64| y.is_finite();
     let smallest = outcomes.iter().find(finite).copied().unwrap_or(least);
@@ -586,18 +692,21 @@ fn numbers(name: &str, simulated: &[f64], sorted: &[f64], counts: bool) -> Expec
     } else {
         ((from, if to > from { to } else { from + 1.0 }), CELLS)
     };
-    let what = if counts { "counts" } else { "outcomes" };
-    let out = if outside > 0.5 {
+    let far = if counts {
         format!(
-            "; {} of what the prior expects lies outside of the data",
-            percent(outside)
+            "{} of the means that it expects are over {MANIFOLD} times the mean of the data or under a hundredth of it",
+            percent(absurd)
         )
     } else {
-        String::new()
+        format!(
+            "{} of prior outcomes fall more than {FAR} standard deviations from the mean of `{name}`",
+            percent(absurd)
+        )
     };
+    let what = if counts { "counts" } else { "outcomes" };
     let sentence = format!(
-        "Half of the {what} that the prior expects of `{name}` lie between {} and {}, nine in ten between {} and {}; the data \
-         lie between {} and {}{out}",
+        "{begins}half of the {what} `{name}` to lie between {} and {}, nine in ten between {} and {}; the data lie between {} and \
+         {}; {far}",
         large(quantiles[1]),
         large(quantiles[3]),
         large(quantiles[0]),
@@ -614,8 +723,10 @@ fn numbers(name: &str, simulated: &[f64], sorted: &[f64], counts: bool) -> Expec
             outside,
             counts,
         },
+        absurd: Some(absurd),
         plausibility,
         sentence,
+        together: None,
     }
 }
 

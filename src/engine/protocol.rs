@@ -31,7 +31,7 @@ impl StopReason {
     /// A sentence without a period.
     pub fn sentence(self) -> &'static str {
         match self {
-            Self::Draws => "all draws were made",
+            Self::Draws => "complete",
             Self::Time => "the time limit was reached",
             Self::Precision => "R-hat and effective sample size reached their targets",
             Self::User => "stopped by the user; everything drawn so far is kept",
@@ -180,6 +180,8 @@ pub(super) enum Message {
     Mark { chain: usize, mark: Box<ChainMark> },
     /// Something to tell the user.
     Warn { warning: Warning },
+    /// A chain has sent all draws it is to keep, and waits whether the run goes on.
+    Reached,
     /// A chain ended and can be continued from here.
     Ended {
         chain: usize,
@@ -197,6 +199,8 @@ const STOP: u8 = 2;
 pub(super) struct Control {
     word: AtomicU8,
     frozen: AtomicBool,
+    /// Chains that wait at the end of a stage may end.
+    enough: AtomicBool,
     /// Ends exact passes early once a stop was asked for.
     pub interrupt: Arc<AtomicBool>,
     gate: Mutex<()>,
@@ -246,6 +250,41 @@ impl Control {
     /// Whether chains must wait.
     pub fn is_paused(&self) -> bool {
         self.word.load(Ordering::Relaxed) == PAUSE
+    }
+
+    /// Lets chains that wait at the end of a stage end.
+    pub fn end_of_stages(&self) {
+        let _guard = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        self.enough.store(true, Ordering::Release);
+        self.changed.notify_all();
+    }
+
+    /// Whether [`Self::end_of_stages`] was called.
+    pub fn is_past_stages(&self) -> bool {
+        self.enough.load(Ordering::Acquire)
+    }
+
+    /// Wakes chains that wait at the end of a stage, because more draws are wanted.
+    pub fn next_stage(&self) {
+        let _guard = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        self.changed.notify_all();
+    }
+
+    /// Sleeps until `wanted` says that more draws are wanted, which is true, or the run ends.
+    pub fn wait_for_stage(&self, wanted: impl Fn() -> bool) -> bool {
+        // Draws can also be asked for by somebody who wakes nobody.
+        const LONGEST: std::time::Duration = std::time::Duration::from_millis(50);
+        let mut guard = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if wanted() {
+                return true;
+            }
+            if self.enough.load(Ordering::Acquire) || self.is_stopped() {
+                return false;
+            }
+            let waited = self.changed.wait_timeout(guard, LONGEST);
+            guard = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
     }
 
     /// Sleeps while paused.

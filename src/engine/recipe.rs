@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::settings::{Settings, Value};
 use crate::data::sniff::ImportOptions;
 use crate::diagnostics::verdict::{Precision, RHAT_LIMIT};
-use crate::models;
+use crate::models::{self, DefaultPriors, default_priors};
 
 /// Version of the recipe's layout.
 pub const FORMAT: u32 = 1;
@@ -47,7 +47,8 @@ pub struct Recipe {
     pub data: DataSection,
     /// The model.
     pub model: ModelSection,
-    /// Priors by class or parameter in Stan's notation.
+    /// Priors by class or parameter in Stan's notation, and as `default` the name of those of all others
+    /// ([`Self::default_priors`]).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub priors: BTreeMap<String, String>,
     /// How the posterior's peak is found.
@@ -82,6 +83,14 @@ fn format() -> u32 {
 
 fn yes() -> bool {
     true
+}
+
+fn no() -> bool {
+    false
+}
+
+fn is_no(value: &bool) -> bool {
+    !value
 }
 
 /// `[data]`.
@@ -211,6 +220,9 @@ pub struct RunSection {
     /// Kept draws of each chain of a run that was stopped early: replays exactly, other stop rules are then ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draws_of_chains: Option<Vec<u64>>,
+    /// Whether a run that is not precise enough after `draws` goes on, where that is cheap ([`super::stages`]).
+    #[serde(default = "no", skip_serializing_if = "is_no")]
+    pub until_precise: bool,
     /// Seed of all random numbers, 0 to 2^63 − 1.
     pub seed: u64,
     /// Stop after this many seconds.
@@ -232,6 +244,7 @@ impl Default for RunSection {
             warmup_of_chains: None,
             draws: DEFAULT_DRAWS,
             draws_of_chains: None,
+            until_precise: true,
             seed: 1,
             max_seconds: None,
             target_ess: None,
@@ -296,7 +309,10 @@ impl Recipe {
                 formula: formula.to_owned(),
                 ..ModelSection::default()
             },
-            priors: BTreeMap::new(),
+            priors: BTreeMap::from([(
+                default_priors::KEY.to_owned(),
+                DefaultPriors::WeaklyInformative.id().to_owned(),
+            )]),
             mode: ModeSection::default(),
             sampler: SamplerSection::default(),
             run: RunSection::default(),
@@ -309,7 +325,7 @@ impl Recipe {
     /// # Errors
     /// The file cannot be read, is not TOML, or has a key or value that a recipe does not take.
     pub fn read(path: &Path, changes: &[String]) -> Result<Self, RecipeError> {
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = crate::data::bounded::read_text(path).map_err(|error| {
             let what = match error.kind() {
                 std::io::ErrorKind::NotFound => "There is no such recipe".to_owned(),
                 std::io::ErrorKind::IsADirectory => {
@@ -333,11 +349,18 @@ impl Recipe {
         let (sampler, others): (Vec<&String>, Vec<&String>) = changes
             .iter()
             .partition(|change| change.trim_start().starts_with(SAMPLER_ID));
-        let says = |key| {
+        let says = |key: &str| {
             changes
                 .iter()
                 .any(|change| change.trim_start().starts_with(key))
         };
+        // A run whose length somebody has named ends there, as those of earlier versions did.
+        let length = ["draws", "draws_of_chains", "target_ess", "target_rhat"];
+        let has = |key: &str| table.get("run").is_some_and(|run| run.get(key).is_some());
+        let says_length = length.iter().any(|key| says(&format!("run.{key}=")));
+        let says_rule = says("run.until_precise");
+        let has_rule = says_rule || has("until_precise");
+        let may_go_on = says_rule || !says_length && (has_rule || !length.into_iter().any(has));
         let before = sampler_id(&table);
         for change in sampler {
             apply(&mut table, change)?;
@@ -366,7 +389,11 @@ impl Recipe {
         if !draws_are_named {
             recipe.run.leave_room();
         }
+        let goes_on = &mut recipe.run.until_precise;
+        *goes_on = may_go_on && (*goes_on || !has_rule);
         recipe.check()?;
+        // Named, so that no later version can take them for others.
+        recipe.set_default_priors(recipe.default_priors());
         Ok(recipe)
     }
 
@@ -388,10 +415,33 @@ impl Recipe {
             .expect("a recipe holds only strings, numbers, lists and tables of them")
     }
 
+    /// The priors of parameters that have none of their own. A recipe that does not say is of a time when there was no choice, and
+    /// keeps the priors that it was run with.
+    pub fn default_priors(&self) -> DefaultPriors {
+        let named = self.priors.get(default_priors::KEY);
+        named
+            .and_then(|id| DefaultPriors::find(id).ok())
+            .unwrap_or_default()
+    }
+
+    /// Names the priors of parameters that have none of their own.
+    pub fn set_default_priors(&mut self, defaults: DefaultPriors) {
+        self.priors
+            .insert(default_priors::KEY.to_owned(), defaults.id().to_owned());
+    }
+
+    /// The priors that are set, by class or parameter.
+    pub fn own_priors(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.priors
+            .iter()
+            .filter(|(key, _)| *key != default_priors::KEY)
+    }
+
     /// Whether data source and reading, model and priors are those of `other`: a sampler changes no posterior.
     pub fn gives_the_same_results_as(&self, other: &Self) -> bool {
         self.model == other.model
-            && self.priors == other.priors
+            && self.default_priors() == other.default_priors()
+            && self.own_priors().eq(other.own_priors())
             && self.data.source == other.data.source
             && self.data.import == other.data.import
     }
@@ -426,6 +476,9 @@ impl Recipe {
                     [&MODEL_KEYS[..], &own[..]].concat().join(", ")
                 ));
             }
+        }
+        if let Some(id) = self.priors.get(default_priors::KEY) {
+            DefaultPriors::find(id).map_err(|error| RecipeError(error.0))?;
         }
         if run.chains == 0 || run.chains > MAX_CHAINS {
             return refuse(format!(
@@ -643,6 +696,45 @@ mod tests {
         assert_eq!(sgld.sampler.settings.int("batch"), Some(50));
         assert_eq!(sgld.sampler.settings.int("max_depth"), None);
         assert_eq!(sgld.run.warmup, None);
+    }
+
+    #[test]
+    fn a_run_goes_on_unless_its_length_is_named() {
+        let goes_on = |text: &str, changes: &[&str]| {
+            let changes: Vec<String> = changes.iter().map(|&it| it.to_owned()).collect();
+            Recipe::parse(text, &changes).unwrap().run.until_precise
+        };
+        assert!(goes_on(TEXT, &[]));
+        for length in [
+            "draws = 1000",
+            "target_ess = 500.0",
+            "draws_of_chains = [1, 1, 1, 1]",
+        ] {
+            let named = format!("{TEXT}[run]\n{length}\n");
+            assert!(!goes_on(&named, &[]), "{length}");
+            assert!(
+                goes_on(&format!("{named}until_precise = true\n"), &[]),
+                "{length}"
+            );
+        }
+        assert!(goes_on(&format!("{TEXT}[run]\nseed = 3\n"), &[]));
+        assert!(!goes_on(
+            &format!("{TEXT}[run]\nuntil_precise = false\n"),
+            &[]
+        ));
+        for change in [
+            "run.draws=1000",
+            "run.target_rhat=1.02",
+            "run.until_precise=false",
+        ] {
+            assert!(!goes_on(TEXT, &[change]), "{change}");
+        }
+        assert!(goes_on(TEXT, &["run.draws=2000", "run.until_precise=true"]));
+        // Writing and reading change nothing.
+        let drafted = Recipe::new("a.csv", "linear", "y ~ x");
+        assert!(goes_on(&drafted.to_toml(), &[]));
+        assert!(goes_on(&drafted.to_toml(), &["run.seed=3"]));
+        assert!(!goes_on(&drafted.to_toml(), &["run.draws=500"]));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::job::Job;
 use super::monitor::{Monitor, Report};
 use super::protocol::{ChainState, ChainView, Control, Message, RunState, RunView, StopReason};
 use super::publish::Published;
+use super::stages;
 use crate::base::draws::{Block, ChainDraws};
 use crate::base::rng::Streams;
 
@@ -40,6 +41,7 @@ pub struct Run {
     views: Arc<Published<RunView>>,
     reports: Arc<Published<Report>>,
     draws_wanted: Vec<Arc<AtomicU64>>,
+    begun_with: Vec<u64>,
     stop_reason: Arc<Mutex<Option<StopReason>>>,
     supervisor: Option<JoinHandle<Vec<Option<ChainMark>>>>,
     marks: Vec<Option<ChainMark>>,
@@ -54,6 +56,20 @@ impl Run {
     pub fn start(
         job: Arc<Job>,
         continuation: Option<Continuation>,
+        waker: Waker,
+    ) -> std::io::Result<Self> {
+        let report = Report::empty(job.model.params().len());
+        Self::start_after(job, continuation, report, waker)
+    }
+
+    /// The same where `report` is what was known before: it stands until there is a newer one.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub fn start_after(
+        job: Arc<Job>,
+        continuation: Option<Continuation>,
+        report: Report,
         waker: Waker,
     ) -> std::io::Result<Self> {
         let chains = job.recipe.run.chains;
@@ -89,8 +105,11 @@ impl Run {
                 mark => mark.clone(),
             })
             .collect();
+        // A continued run ends where its owner said.
+        let staged = !continued && stages::apply(&job);
         let views = Arc::new(Published::new(first_view(&draws, &start)));
-        let reports = Arc::new(Published::new(Report::empty(width)));
+        let begun_with = draws.iter().map(|chain| chain.draws.len() as u64).collect();
+        let reports = Arc::new(Published::new(report));
         let draws_wanted: Vec<Arc<AtomicU64>> = (0..chains)
             .map(|chain| Arc::new(AtomicU64::new(job.draws_wanted(chain))))
             .collect();
@@ -142,6 +161,7 @@ impl Run {
                     .as_ref()
                     .map(|ends| ends[chain]),
                 draws_wanted: Arc::clone(wanted),
+                staged,
                 start: mark.clone(),
                 parallel: chains < cores,
                 gate: Arc::clone(&gate),
@@ -166,6 +186,7 @@ impl Run {
                 .max_seconds
                 .filter(|_| job.recipe.run.draws_of_chains.is_none()),
             stop_reason: Arc::clone(&stop_reason),
+            staged: staged.then(|| (Arc::clone(&job), draws_wanted.clone())),
         };
         let (done_tx, done) = bounded::<()>(1);
         let monitor = Monitor {
@@ -200,6 +221,7 @@ impl Run {
             views,
             reports,
             draws_wanted,
+            begun_with,
             stop_reason,
             supervisor: Some(supervisor),
         })
@@ -267,6 +289,16 @@ impl Run {
     /// Draws that each chain is to keep; raised by [`Self::add_draws`].
     pub fn draws_wanted(&self, chain: usize) -> u64 {
         self.draws_wanted[chain].load(Ordering::Relaxed)
+    }
+
+    /// The same for all chains, to be looked at while the run goes on.
+    pub fn wanted(&self) -> &[Arc<AtomicU64>] {
+        &self.draws_wanted
+    }
+
+    /// Draws of each chain that earlier parts of the run had made.
+    pub fn begun_with(&self) -> &[u64] {
+        &self.begun_with
     }
 
     /// Raises the wanted number of draws of a run that goes on. A finished run is continued by a new one.

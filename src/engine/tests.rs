@@ -6,9 +6,14 @@ use std::time::{Duration, Instant};
 
 use super::protocol::{ChainState, RunState, StopReason};
 use super::run::Run;
-use super::{Job, PrepareControl, Recipe, RunView};
+use super::{Job, PrepareControl, Recipe, Report, RunView, bias_check};
+use crate::base::draws::DrawList;
+use crate::base::reporter::Severity;
 use crate::base::rng::ChainRng;
-use crate::models::{AnchorRows, Model, ParamInfo, Rows, Scratch};
+use crate::base::settings::Value;
+use crate::diagnostics::Verdict;
+use crate::diagnostics::findings::{BIAS_UNCLEAR, TARGET_MISSED};
+use crate::models::{AnchorRows, DefaultPriors, Model, ParamInfo, Rows, Scratch};
 
 /// Long enough for anything here on a busy machine; passing it means a hang.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -163,6 +168,61 @@ fn a_run_stops_by_time_and_by_precision() {
     }
 }
 
+/// A run that is not precise after its draws goes on by stages, the same on every machine; its folder replays it.
+#[test]
+fn a_run_goes_on_until_it_is_precise() {
+    use crate::export::{Results, RunFolder};
+    let unsure = || {
+        // Steps so short that 1,000 draws are worth few.
+        job("mala", 1000, |recipe| {
+            recipe.sampler.settings.set("step_size", Value::Real(0.1));
+            recipe.run.until_precise = true;
+        })
+    };
+    let mut run = start(unsure());
+    run.join();
+    let view = run.view();
+    let made = view.draws_per_chain();
+    assert!([2000, 4000, 8000, 16_000].contains(&made), "{made}");
+    let told: Vec<&str> = view
+        .log
+        .iter()
+        .filter(|entry| entry.warning.code == "going-on")
+        .map(|entry| entry.warning.message.as_str())
+        .collect();
+    assert_eq!(1000 << told.len(), made, "{told:?}");
+    assert!(
+        told[0].starts_with("After 1\u{202f}000 draws per chain"),
+        "{told:?}"
+    );
+    if made < 16_000 {
+        assert_eq!(view.state, RunState::Finished(StopReason::Precision));
+    }
+    let mut again = start(unsure());
+    again.join();
+    assert_eq!(draws(&view), draws(&again.view()));
+
+    let folder = tempfile::tempdir().unwrap();
+    let (place, claim) = RunFolder::create(&folder.path().join("run")).unwrap();
+    let job = Arc::clone(run.job());
+    let results = Results::of(&job, &view, &run.report());
+    place
+        .save_all(&claim, &job, &results, &[], &mut |_file| {})
+        .unwrap();
+    let recipe = place.recipe().unwrap();
+    assert_eq!(
+        (recipe.run.draws, recipe.run.until_precise),
+        (made as u64, false)
+    );
+
+    // Named draws are all there are.
+    let mut named = start(self::job("metropolis", 1000, |recipe| {
+        *recipe = recipe.changed(&["run.draws=1000".to_owned()]).unwrap();
+    }));
+    named.join();
+    assert_eq!(named.view().draws_per_chain(), 1000);
+}
+
 #[test]
 fn a_precision_that_was_not_reached_is_told() {
     for by_time in [false, true] {
@@ -173,11 +233,11 @@ fn a_precision_that_was_not_reached_is_told() {
         }));
         run.join();
         let report = run.report();
-        assert_eq!(report.warnings.len(), 1, "{}", report.sentence);
-        let warning = &report.warnings[0];
-        assert_eq!(warning.code, super::monitor::TARGET_MISSED);
+        let mut missed = report.warnings.iter().filter(|it| it.code == TARGET_MISSED);
+        let warning = missed.next().unwrap();
+        assert!(missed.next().is_none());
         assert!(warning.message.contains("asked for"), "{}", warning.message);
-        assert!(warning.remedy.as_ref().unwrap().starts_with("add "));
+        assert!(warning.remedy.as_ref().unwrap().starts_with("Add "));
         assert!(!report.sentence.starts_with("Good"), "{}", report.sentence);
     }
 }
@@ -262,11 +322,11 @@ fn a_frozen_run_is_saved_continued_and_replayed() {
     run.stop();
     run.join();
     let (job, view) = (Arc::clone(run.job()), run.view());
-    let place = RunFolder::create(&folder.path().join("run")).unwrap();
+    let (place, claim) = RunFolder::create(&folder.path().join("run")).unwrap();
+    let results = Results::of(&job, &view, &run.report());
     place
-        .save(&job, &Results::of(&job, &view, &run.report()))
+        .save_all(&claim, &job, &results, run.join(), &mut |_file| {})
         .unwrap();
-    place.save_checkpoint(&job, run.join()).unwrap();
     let recipe = place.recipe().unwrap();
     assert_eq!(recipe.run.warmup_of_chains, view.warmup_of_chains());
     let prepare = |recipe: &Recipe| {
@@ -285,8 +345,9 @@ fn a_frozen_run_is_saved_continued_and_replayed() {
     };
     longer.run.draws_of_chains = Some(wanted(&view));
     let job = prepare(&longer);
-    let continuation = place.continuation(&job).unwrap();
-    let mut more = Run::start(Arc::new(job), Some(continuation), Arc::new(|| {})).unwrap();
+    let standing = place.standing().unwrap().unwrap();
+    let continuation = place.continuation(&job, standing).unwrap().continuation;
+    let mut more = Run::start(Arc::new(job), continuation, Arc::new(|| {})).unwrap();
     more.join();
     assert_eq!(more.view().warmup_of_chains(), view.warmup_of_chains());
     let mut whole = start(prepare(&longer));
@@ -308,11 +369,11 @@ fn draws_that_left_the_anchor_are_told_and_the_anchor_is_refreshed() {
     let near = job("sgld-cv", 400, long);
     let mut run = start(near.clone());
     run.join();
-    assert!(
-        run.report().warnings.is_empty(),
-        "{:?}",
-        run.report().warnings
-    );
+    let told = |report: &Report| {
+        let mut warnings = report.warnings.iter();
+        warnings.find(|it| it.code == anchor_check::CODE).cloned()
+    };
+    assert_eq!(told(&run.report()), None);
     // The same with an anchor eight standard deviations away.
     let mut far = near.clone();
     let mode = near.anchor.as_ref().unwrap();
@@ -324,12 +385,24 @@ fn draws_that_left_the_anchor_are_told_and_the_anchor_is_refreshed() {
         .map(|(u, sd)| u + 4.0 * sd)
         .collect();
     far.anchor = Some(Arc::new(Anchor::at(far.model.as_ref(), &u).unwrap()));
+    // An exact sampler only wastes rows there, and one that moves its point of expansion is not there.
+    let mut exact = far.with_sampler("zig-zag").unwrap();
+    exact.recipe.run.draws = 400;
+    let mut run = start(exact);
+    run.join();
+    let report = run.report();
+    assert_eq!(told(&report).unwrap().severity, Severity::Info);
+    assert_ne!(report.verdict, Verdict::NotCertified, "{}", report.sentence);
+    let moving = far.with_sampler("hmc-ecs-signed").unwrap();
+    let view = run.view();
+    let lists: Vec<_> = view.usable().map(|chain| &chain.draws.draws).collect();
+    assert_eq!(anchor_check::distance(&moving, &lists), None);
     let mut run = start(far);
     run.join();
     let report = run.report();
-    assert_eq!(report.warnings.len(), 1, "{}", report.sentence);
-    assert_eq!(report.warnings[0].code, anchor_check::CODE);
-    assert!(report.warnings[0].remedy.is_some());
+    let warning = told(&report).unwrap();
+    assert_eq!(warning.severity, Severity::Watch);
+    assert!(warning.remedy.is_some());
     assert!(
         report.sentence.contains("refresh the anchor"),
         "{}",
@@ -355,6 +428,49 @@ fn draws_that_left_the_anchor_are_told_and_the_anchor_is_refreshed() {
     // NUTS has no anchor to leave.
     let nuts = job("nuts", 10, |_| {});
     assert_eq!(anchor_check::distance(&nuts, &lists), None);
+}
+
+/// Draws of NUTS stand for those of an approximate sampler without bias. What is wrong with its control is said of the control
+/// run alone too, and certifies nothing.
+#[test]
+fn a_control_with_faults_of_its_own_certifies_nothing() {
+    let mut exact = start(job("nuts", 4000, |recipe| {
+        recipe.run.chains = 4;
+        recipe.run.warmup = Some(300);
+    }));
+    exact.join();
+    let mut approximate = (**exact.job()).clone();
+    approximate.sampler = crate::samplers::find("sgld").unwrap();
+    let control = bias_check::control_job(exact.job(), Some(4000)).unwrap();
+    assert_eq!(control.recipe.run.seed, exact.job().recipe.run.seed + 1);
+    let mut control = start(control);
+    control.join();
+    let certified = |view: &RunView| {
+        let of_control = (control.job().as_ref(), view);
+        bias_check::certify(&approximate, &exact.view(), &exact.report(), of_control)
+    };
+    let good = certified(&control.view());
+    assert_eq!(good.verdict, Verdict::Good, "{}", good.sentence);
+    let mut failed = (*control.view()).clone();
+    failed.chains[1].state = ChainState::Failed("a reason".to_owned());
+    let mut diverged = (*control.view()).clone();
+    let columns = control.job().sampler.spec.info;
+    let name = crate::samplers::DIVERGENT;
+    let column = columns.iter().position(|it| it.name == name).unwrap();
+    let info = &mut diverged.chains[2].draws.info;
+    let mut changed = DrawList::new(info.width());
+    for draw in 0..info.len() {
+        let mut row: Vec<f64> = (0..info.width()).map(|j| info.value(draw, j)).collect();
+        row[column] = f64::from(u8::from(draw < 50));
+        changed.push(&row);
+    }
+    *info = changed;
+    for bad in [failed, diverged] {
+        let report = certified(&bad);
+        assert_eq!(report.verdict, Verdict::NotCertified, "{}", report.sentence);
+        assert!(report.bias.as_ref().unwrap().doubt.is_some());
+        assert_eq!(report.warnings[0].code, BIAS_UNCLEAR);
+    }
 }
 
 #[test]
@@ -548,13 +664,13 @@ fn partitions_are_kept_saved_and_continued() {
     let folder = tempfile::tempdir().unwrap();
     let mut part = start(mixture(40));
     part.join();
-    let place = RunFolder::create(&folder.path().join("run")).unwrap();
+    let (place, claim) = RunFolder::create(&folder.path().join("run")).unwrap();
     let job = Arc::clone(part.job());
-    place
-        .save(&job, &Results::of(&job, &part.view(), &part.report()))
-        .unwrap();
+    let results = Results::of(&job, &part.view(), &part.report());
     let marks = part.continuation().marks;
-    place.save_checkpoint(&job, &marks).unwrap();
+    place
+        .save_all(&claim, &job, &results, &marks, &mut |_file| {})
+        .unwrap();
     let back = place.results().unwrap();
     let clusters = back.clusters.unwrap();
     let made = part.report().clusters.clone().unwrap();
@@ -571,9 +687,45 @@ fn partitions_are_kept_saved_and_continued() {
     let mut recipe = place.recipe().unwrap();
     recipe.run.draws = 130;
     let job = Job::prepare(&recipe, place.path(), None, &PrepareControl::default()).unwrap();
-    let continuation = place.continuation(&job).unwrap();
-    let mut rest = Run::start(Arc::new(job), Some(continuation), Arc::new(|| {})).unwrap();
+    let standing = place.standing().unwrap().unwrap();
+    let continuation = place.continuation(&job, standing).unwrap().continuation;
+    let mut rest = Run::start(Arc::new(job), continuation, Arc::new(|| {})).unwrap();
     rest.join();
     assert!(partitions(&rest.view()) == expected);
     assert!(draws(&rest.view()) == draws(&whole.view()));
+}
+
+/// Written before recipes named the priors of parameters that have none of their own.
+#[test]
+fn recipes_of_before_keep_their_priors() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/earlier_recipe");
+    for template in ["linear", "logistic", "poisson"] {
+        let path = folder.join(format!("{template}.toml"));
+        let recipe = Recipe::read(&path, &[]).unwrap();
+        let job = Job::prepare(&recipe, &folder, None, &PrepareControl::default()).unwrap();
+        for param in job.model.params() {
+            let prior = match param.name.as_str() {
+                "sigma" => "half_student_t(3, 0, 2.5)",
+                _ => "normal(0, 10)",
+            };
+            assert_eq!(param.prior, prior, "{template} {}", param.name);
+        }
+        // What such a run writes names them, and is continued as what was written before.
+        assert_eq!(job.recipe.priors["default"], "papers");
+        let mut unnamed = job.clone();
+        unnamed.recipe.priors.clear();
+        assert_eq!(unnamed.fingerprint(), job.fingerprint());
+        assert!(unnamed.recipe.gives_the_same_results_as(&job.recipe));
+        let mut narrower = job.clone();
+        let defaults = DefaultPriors::WeaklyInformative;
+        narrower.recipe.set_default_priors(defaults);
+        assert_ne!(narrower.fingerprint(), job.fingerprint());
+        assert!(!narrower.recipe.gives_the_same_results_as(&job.recipe));
+    }
+    let new = Recipe::new("sample:churn", "logistic", "churned ~ age");
+    let again = Recipe::parse(&new.to_toml(), &[]).unwrap();
+    assert_eq!(again.default_priors(), DefaultPriors::WeaklyInformative);
+    let job = Job::prepare(&again, Path::new(""), None, &PrepareControl::default()).unwrap();
+    assert_eq!(job.model.params()[1].prior, "normal(0, 2.5)");
+    assert_eq!(job.recipe.priors["default"], "weakly-informative");
 }

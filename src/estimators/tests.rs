@@ -14,7 +14,7 @@ use crate::data::design::{Design, ModelFrame};
 use crate::data::load::LoadControl;
 use crate::data::samples;
 use crate::models::testing::GaussianRows;
-use crate::models::{self, Model, ModelOptions};
+use crate::models::{self, DefaultPriors, Model, ModelOptions};
 
 fn churn() -> Arc<dyn Model> {
     let loaded = samples::load("churn", &Default::default(), &LoadControl::default()).unwrap();
@@ -24,10 +24,12 @@ fn churn() -> Arc<dyn Model> {
     };
     let (design, _) = Design::build(&loaded.table, &frame).unwrap();
     let options = ModelOptions {
+        defaults: DefaultPriors::default(),
         settings: Settings::default(),
         priors: Default::default(),
         standardize: true,
         report_standardized: false,
+        ..ModelOptions::default()
     };
     (models::find("logistic").unwrap().build)(Arc::new(design), &options).unwrap()
 }

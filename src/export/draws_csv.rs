@@ -143,7 +143,7 @@ impl ReadDraws {
 /// # Errors
 /// A sentence naming line and column of what is wrong.
 pub fn read(input: impl Read) -> Result<ReadDraws, String> {
-    let (names, chains) = read_by_chain(input)?;
+    let (names, chains) = read_variables(input)?;
     if chains.is_empty() {
         return Err("The table has a header and no draws".to_owned());
     }
@@ -155,23 +155,37 @@ pub fn read(input: impl Read) -> Result<ReadDraws, String> {
 /// # Errors
 /// As [`read`].
 pub fn read_chains(input: impl Read, count: usize) -> Result<ReadDraws, String> {
-    let (names, chains) = read_info(input, count)?;
+    let (names, chains) = read_variables(input)?;
+    let chains = in_order(chains, names.len(), count);
     Ok(ReadDraws::new(names, chains))
 }
 
-/// The sampler's information columns of the `count` chains of a run: names and one list per chain.
+/// The sampler's information columns of the `count` chains of a run: names, if there are any, and one list per chain.
 ///
 /// # Errors
 /// As [`read`].
 pub fn read_info(input: impl Read, count: usize) -> Result<(Vec<String>, Vec<DrawList>), String> {
-    let (names, mut chains) = read_by_chain(input)?;
-    let width = names.len();
+    let (names, chains) = read_by_chain(input)?;
+    let chains = in_order(chains, names.len(), count);
+    Ok((names, chains))
+}
+
+/// The chains 1 to `count`; those without draws have an empty list.
+fn in_order(mut chains: BTreeMap<u64, DrawList>, width: usize, count: usize) -> Vec<DrawList> {
     let take = |chain| {
         chains
             .remove(&chain)
             .unwrap_or_else(|| DrawList::new(width))
     };
-    let chains = (1..=count as u64).map(take).collect();
+    (1..=count as u64).map(take).collect()
+}
+
+/// As [`read_by_chain`], of a table that has variables.
+fn read_variables(input: impl Read) -> Result<(Vec<String>, BTreeMap<u64, DrawList>), String> {
+    let (names, chains) = read_by_chain(input)?;
+    if names.is_empty() {
+        return Err("The draws have no variables".to_owned());
+    }
     Ok((names, chains))
 }
 
@@ -192,9 +206,6 @@ fn read_by_chain(input: impl Read) -> Result<(Vec<String>, BTreeMap<u64, DrawLis
         .iter()
         .map(|&column| header[column].to_owned())
         .collect();
-    if names.is_empty() {
-        return Err("The draws have no variables".to_owned());
-    }
     let mut chains: BTreeMap<u64, DrawList> = BTreeMap::new();
     let mut row = vec![0.0; names.len()];
     let mut record = csv::StringRecord::new();

@@ -1,189 +1,23 @@
 //! Run folders: one run each, complete enough to read, replay and continue.
 //!
-//! `recipe.toml` (complete, replays), `draws.csv`, `info.csv`, `summary.csv`, `summary.json`, `run.json` (manifest),
-//! `checkpoint.dat`; of mixtures also `partition.csv`, `partitions.csv` and `clusters.json`. While the run goes on, and after
-//! a crash, `journal.dat` has its draws.
+//! `recipe.toml` (complete, replays), `draws.csv`, `info.csv`, `summary.csv`, `summary.json`, `run.json` (manifest and
+//! checksums), `checkpoint.dat`; of mixtures also `partition.csv`, `partitions.csv` and `clusters.json`. While the run goes on,
+//! and after a crash, `journal.dat` has its draws. `docs/run-folder.md` says in which order they are written.
 
+use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 
-use super::draws_csv::{self, ReadDraws};
-use super::manifest::Manifest;
-use super::{ExportError, find, journal, partitions, write};
-use crate::base::draws::{ChainDraws, DrawList, LabelList};
-use crate::diagnostics::{SummaryRow, summarise, weights};
-use crate::engine::checkpoint::{self, ChainMark};
-use crate::engine::clusters::{self, Clusters};
+use super::claim::{self, Claim};
+use super::saved::{RECIPE, SAVING, SavedFiles};
+use super::{ExportError, Results, files, journal, saving};
+use crate::base::draws::ChainDraws;
+use crate::engine::checkpoint::{self, ChainMark, Marks};
 use crate::engine::recipe::SAMPLE_PREFIX;
 use crate::engine::run::Continuation;
-use crate::engine::sensitivity::Sensitivity;
-use crate::engine::zero_variance::Corrected;
-use crate::engine::{ChainState, Job, Recipe, Report, RunView};
-use crate::samplers::{WEIGHT, weight_column};
+use crate::engine::{ChainState, Job, Recipe, RunView};
 
-/// Results in memory, of a run or read from files.
-#[derive(Clone, Debug)]
-pub struct Results {
-    /// Reported quantities.
-    pub variables: Vec<String>,
-    /// Where the warm-up of each chain ended, if it was ended by hand.
-    pub warmup_of_chains: Option<Vec<u64>>,
-    /// Kept draws per chain.
-    pub draws: Vec<DrawList>,
-    /// Names of the sampler's information columns.
-    pub info_names: Vec<String>,
-    /// Their values per chain.
-    pub info: Vec<DrawList>,
-    /// One row per variable.
-    pub summary: Vec<SummaryRow>,
-    /// What was run, if known.
-    pub manifest: Option<Manifest>,
-    /// Estimates corrected by control variates, if somebody asked for them.
-    pub corrected: Option<Arc<Corrected>>,
-    /// How much prior and likelihood matter, if somebody asked.
-    pub sensitivity: Option<Arc<Sensitivity>>,
-    /// The clusters, for samplers of partitions.
-    pub clusters: Option<Arc<Clusters>>,
-    /// Drawn partitions per chain, for samplers of partitions; empty where they are not in memory.
-    pub labels: Vec<LabelList>,
-    /// Names of the units that these partition.
-    pub units_kept: Vec<String>,
-}
-
-impl Results {
-    /// The results of a run as it stands.
-    pub fn of(job: &Job, view: &RunView, report: &Report) -> Self {
-        Self {
-            variables: job.variables(),
-            warmup_of_chains: view.warmup_of_chains(),
-            draws: view
-                .chains
-                .iter()
-                .map(|chain| chain.draws.draws.clone())
-                .collect(),
-            info_names: job
-                .sampler
-                .spec
-                .info
-                .iter()
-                .map(|column| column.name.to_owned())
-                .collect(),
-            info: view
-                .chains
-                .iter()
-                .map(|chain| chain.draws.info.clone())
-                .collect(),
-            summary: report.summary.clone(),
-            manifest: Some(Manifest::of(job, view, report)),
-            corrected: None,
-            sensitivity: None,
-            clusters: report.clusters.clone(),
-            labels: view
-                .chains
-                .iter()
-                .map(|chain| chain.draws.labels.clone())
-                .collect(),
-            units_kept: clusters::names_kept(job.model.as_ref()),
-        }
-    }
-
-    /// Draws with the sampler's information columns, summarised; `seconds` of sampling are 0 if unknown.
-    pub fn new(
-        variables: Vec<String>,
-        draws: Vec<DrawList>,
-        (info_names, info): (Vec<String>, Vec<DrawList>),
-        seconds: f64,
-    ) -> Self {
-        let lists: Vec<&DrawList> = draws.iter().collect();
-        let weights = weights_of(&info_names, &info);
-        let summary = summarise(&variables, &lists, &weights, seconds);
-        Self {
-            variables,
-            draws,
-            info_names,
-            info,
-            summary,
-            manifest: None,
-            corrected: None,
-            sensitivity: None,
-            warmup_of_chains: None,
-            clusters: None,
-            labels: Vec::new(),
-            units_kept: Vec::new(),
-        }
-    }
-
-    /// Draws of unknown origin, summarised.
-    pub fn of_draws(read: ReadDraws) -> Self {
-        let info = info_of(&read);
-        Self::new(read.names, read.chains, info, 0.0)
-    }
-
-    /// Summarises again without the chains that failed, as the run itself did.
-    pub(super) fn leave_out_failed(&mut self, manifest: &Manifest, seconds: f64) {
-        let (lists, weights) = self.working(Some(manifest));
-        if lists.len() < self.draws.len() {
-            self.summary = summarise(&self.variables, &lists, &weights, seconds);
-        }
-    }
-
-    /// Kept draws of the chains that did not fail, and their weights: one vector per chain, or none.
-    pub fn usable(&self) -> (Vec<&DrawList>, Vec<Vec<f64>>) {
-        self.working(self.manifest.as_ref())
-    }
-
-    fn working(&self, manifest: Option<&Manifest>) -> (Vec<&DrawList>, Vec<Vec<f64>>) {
-        let working = |index: &usize| {
-            let chain = manifest.and_then(|manifest| manifest.chains.get(*index));
-            chain.is_none_or(|chain| chain.failure.is_none())
-        };
-        let usable: Vec<usize> = (0..self.draws.len()).filter(working).collect();
-        let lists = usable.iter().map(|&chain| &self.draws[chain]).collect();
-        let weights = self.weights();
-        let weights = usable
-            .iter()
-            .filter_map(|&chain| weights.get(chain).cloned())
-            .collect();
-        (lists, weights)
-    }
-
-    /// Weights of the kept draws, one vector per chain; empty where there are none.
-    pub fn weights(&self) -> Vec<Vec<f64>> {
-        weights_of(&self.info_names, &self.info)
-    }
-
-    /// The same as lists of one column, if there are weights that differ.
-    pub fn weight_lists(&self) -> Option<Vec<DrawList>> {
-        let list = |weights: &Vec<f64>| {
-            let mut list = DrawList::new(1);
-            for &weight in weights {
-                list.push(&[weight]);
-            }
-            list
-        };
-        let weights = self.weights();
-        weights::matter(&weights).then(|| weights.iter().map(list).collect())
-    }
-
-    /// Whether averages over the draws are weighted: there are weights, and they differ.
-    pub fn is_weighted(&self) -> bool {
-        weights::matter(&self.weights())
-    }
-}
-
-fn weights_of(info_names: &[String], info: &[DrawList]) -> Vec<Vec<f64>> {
-    weight_column(info_names).map_or_else(Vec::new, |column| {
-        info.iter().map(|chain| chain.column(column)).collect()
-    })
-}
-
-/// What a table of draws says besides the variables: its weights, if it has them.
-fn info_of(read: &ReadDraws) -> (Vec<String>, Vec<DrawList>) {
-    match &read.weights {
-        Some(weights) => (vec![WEIGHT.to_owned()], weights.clone()),
-        None => (Vec::new(), vec![DrawList::new(0); read.chains.len()]),
-    }
-}
+/// How often a folder is read again that changes while it is read.
+const READINGS: usize = 5;
 
 /// The place of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,45 +25,75 @@ pub struct RunFolder {
     path: PathBuf,
 }
 
+/// What a folder holds of its run.
+#[derive(Debug)]
+pub struct Standing {
+    /// Results without a summary.
+    results: Results,
+    /// Draws of each chain from its first on without a gap.
+    pub whole: Vec<u64>,
+    /// Draws of each chain up to the last that is there, gaps included.
+    pub reach: Vec<u64>,
+    /// Draws that each chain was to make, where the run was cut short and this is known.
+    pub plan: Option<Vec<u64>>,
+    /// Whether the run was cut short.
+    pub is_cut_short: bool,
+    /// Fingerprint of the job, if the journal knows it.
+    job: Option<String>,
+    /// Why the run cannot be continued although its draws are whole.
+    gap: Option<String>,
+}
+
+impl Standing {
+    /// The results; their summary is empty.
+    pub fn results(&self) -> &Results {
+        &self.results
+    }
+
+    /// The results with their summary.
+    fn into_results(self) -> Results {
+        let mut results = self.results;
+        let chains = results.manifest.iter().flat_map(|it| &it.chains);
+        let seconds = chains.map(|chain| chain.draw_secs).fold(0.0, f64::max);
+        if self.is_cut_short {
+            journal::judge_recovered(&mut results, seconds);
+        } else {
+            results.summarise(seconds);
+        }
+        results
+    }
+}
+
+/// How a run goes on.
+#[derive(Debug)]
+pub struct Onward {
+    /// Where; `None` if it begins again.
+    pub continuation: Option<Continuation>,
+    /// Why not from where it ended: one sentence each.
+    pub remarks: Vec<String>,
+}
+
 impl RunFolder {
-    /// A new folder; runs are immutable, so an existing one must be empty.
+    /// A new folder and the right to write into it; runs are immutable, so an existing one must be empty.
     ///
     /// # Errors
     /// The folder cannot be made or written, or holds something.
-    pub fn create(path: &Path) -> Result<Self, ExportError> {
-        std::fs::create_dir_all(path)
-            .map_err(|error| ExportError::at("The output folder cannot be made", &error, path))?;
-        let mut entries = std::fs::read_dir(path)
-            .map_err(|error| ExportError::at("The output folder cannot be read", &error, path))?;
-        if journal::is_claimed(path) {
-            return Err(ExportError(format!(
+    pub fn create(path: &Path) -> Result<(Self, Claim), ExportError> {
+        let made = make_folders(path)?;
+        // Nothing of a folder with other things in it is touched.
+        check_empty(path).inspect_err(|_refused| claim::remove_empty(&made))?;
+        let claim = Claim::take_unless_busy(path, made)?.ok_or_else(|| {
+            ExportError(format!(
                 "The output folder holds a run that still goes on; name another folder: {}",
                 path.display()
-            )));
-        }
-        if path.join(journal::DRAWS).is_file() {
-            return Err(ExportError(format!(
-                "The output folder holds a run that was cut short; `ergodic resume` continues it, or name another \
-                 folder: {}",
-                path.display()
-            )));
-        }
-        if entries.next().is_some() {
-            return Err(ExportError(format!(
-                "The output folder is not empty; runs are never overwritten, name another one: {}",
-                path.display()
-            )));
-        }
-        // Found out now, not after an hour of sampling.
-        let probe = path.join(".writable");
-        std::fs::write(&probe, b"")
-            .and_then(|()| std::fs::remove_file(&probe))
-            .map_err(|error| {
-                ExportError::at("The output folder cannot be written", &error, path)
-            })?;
-        Ok(Self {
+            ))
+        })?;
+        check_empty(path)?;
+        saving::tidy(&claim)?;
+        let folder = Self {
             path: path.to_owned(),
-        })
+        };
+        Ok((folder, claim))
     }
 
     /// Whether [`Self::create`] can make `path`; nothing stays behind.
@@ -237,29 +101,45 @@ impl RunFolder {
     /// # Errors
     /// As there.
     pub fn check(path: &Path) -> Result<(), ExportError> {
-        let missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
-        let missing: Vec<&Path> = path.ancestors().take_while(missing).collect();
-        let made = Self::create(path);
-        for folder in missing {
-            // One that another program has put something into since stays.
-            drop(std::fs::remove_dir(folder));
-        }
-        made.map(|_folder| ())
+        Self::create(path).map(|_claimed| ())
     }
 
     /// The first unused folder `stem-1`, `stem-2`, … in `parent`.
     ///
     /// # Errors
     /// As [`Self::create`].
-    pub fn create_numbered(parent: &Path, stem: &str) -> Result<Self, ExportError> {
+    pub fn create_numbered(parent: &Path, stem: &str) -> Result<(Self, Claim), ExportError> {
+        let mut made = make_folders(parent)?;
         let mut number = 1;
         loop {
             let path = parent.join(format!("{stem}-{number}"));
-            if !path.exists() {
-                return Self::create(&path);
+            match files::make_folder(&path) {
+                Ok(()) => {
+                    made.push(path.clone());
+                    let claim = Claim::take_unless_busy(&path, made)?;
+                    let claim = claim
+                        .ok_or_else(|| no_folder(&io::ErrorKind::ResourceBusy.into(), &path))?;
+                    return Ok((Self { path }, claim));
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => {
+                    claim::remove_empty(&made);
+                    return Err(no_folder(&error, &path));
+                }
             }
-            number += 1;
         }
+    }
+
+    /// A new folder among temporary files that nobody can guess and no other user can read.
+    ///
+    /// # Errors
+    /// As [`Self::create`].
+    pub(super) fn create_rescue(stem: &str) -> Result<(Self, Claim), ExportError> {
+        let path = std::env::temp_dir().join(format!("{stem}-{}", files::token()));
+        files::make_private_folder(&path).map_err(|error| no_folder(&error, &path))?;
+        let claim = Claim::take_unless_busy(&path, vec![path.clone()])?;
+        let claim = claim.ok_or_else(|| no_folder(&io::ErrorKind::ResourceBusy.into(), &path))?;
+        Ok((Self { path }, claim))
     }
 
     /// An existing folder.
@@ -273,15 +153,27 @@ impl RunFolder {
                 path.display()
             )));
         }
-        if !path.join("recipe.toml").is_file() {
+        let folder = Self {
+            path: path.to_owned(),
+        };
+        if !folder.path.join(RECIPE).is_file() && !folder.path.join(SAVING).is_file() {
             return Err(ExportError(format!(
                 "This folder holds no run (no recipe.toml): {}",
                 path.display()
             )));
         }
-        Ok(Self {
-            path: path.to_owned(),
-        })
+        Ok(folder)
+    }
+
+    /// An existing folder and the right to write into it, brought into order if its last writer was cut short.
+    ///
+    /// # Errors
+    /// It is not a run folder, or another program writes it.
+    pub fn claim(path: &Path) -> Result<(Self, Claim), ExportError> {
+        let folder = Self::open(path)?;
+        let claim = Claim::take(path)?;
+        saving::tidy(&claim)?;
+        Ok((folder, claim))
     }
 
     /// Its path.
@@ -289,111 +181,13 @@ impl RunFolder {
         &self.path
     }
 
-    /// Whether the run in it has no results yet: it goes on, or was cut short.
+    /// Whether the run in it goes on, or was cut short.
     pub fn is_unfinished(&self) -> bool {
-        self.path.join(journal::DRAWS).is_file()
-    }
-
-    /// Whether a program is writing the run now.
-    pub fn is_busy(&self) -> bool {
-        journal::is_claimed(&self.path)
-    }
-
-    /// Writes the recipe of a run that begins, so that the folder is a run folder at once.
-    ///
-    /// # Errors
-    /// The folder cannot be written.
-    pub fn begin(&self, job: &Job) -> Result<(), ExportError> {
-        if self.path.join("recipe.toml").is_file() {
-            return Ok(());
-        }
-        let mut recipe = job.recipe.clone();
-        recipe.data.source = self.source_of(job);
-        self.write_recipe(&recipe)
-    }
-
-    /// Writes everything, and where the chains stand; the journal has then done its work.
-    ///
-    /// # Errors
-    /// The disk is full, or the folder can no longer be written.
-    pub fn save_all(
-        &self,
-        job: &Job,
-        results: &Results,
-        marks: &[Option<ChainMark>],
-    ) -> Result<(), ExportError> {
-        self.save(job, results)?;
-        self.save_checkpoint(job, marks)?;
-        journal::remove(&self.path)
-    }
-
-    /// Writes everything but the checkpoint.
-    ///
-    /// # Errors
-    /// The disk is full, or the folder can no longer be written.
-    pub fn save(&self, job: &Job, results: &Results) -> Result<(), ExportError> {
-        let recipe = self.recipe_of(job, results);
-        self.write_recipe(&recipe)?;
-        for id in ["draws-csv", "info-csv", "summary-csv", "summary-json"] {
-            let format = find(id)?;
-            write(format, results, &self.path.join(format.file_name))?;
-        }
-        self.save_clusters(results)?;
-        let manifest = serde_json::to_string_pretty(&results.manifest)
-            .map_err(|error| ExportError(format!("The manifest cannot be written: {error}")))?;
-        self.write_text("run.json", &(manifest + "\n"))
-    }
-
-    /// Writes the clusters, where there are some.
-    fn save_clusters(&self, results: &Results) -> Result<(), ExportError> {
-        let Some(clusters) = &results.clusters else {
-            return Ok(());
-        };
-        write(
-            find("partition")?,
-            results,
-            &self.path.join(partitions::POINT),
-        )?;
-        if !clusters.densities.is_empty() {
-            write(
-                find("density")?,
-                results,
-                &self.path.join(partitions::DENSITY),
-            )?;
-        }
-        let mut draws = Vec::new();
-        let path = self.path.join(partitions::DRAWS);
-        partitions::write_draws(results, &mut draws).map_err(|error| {
-            ExportError::at("The partitions could not be written", &error, &path)
-        })?;
-        self.write_text(partitions::DRAWS, &String::from_utf8_lossy(&draws))?;
-        let text = serde_json::to_string(clusters.as_ref())
-            .map_err(|error| ExportError(format!("The clusters cannot be written: {error}")))?;
-        self.write_text(partitions::CLUSTERS, &(text + "\n"))
-    }
-
-    /// Writes where the chains stand, so that the run can be continued.
-    ///
-    /// # Errors
-    /// As [`Self::save`].
-    pub fn save_checkpoint(
-        &self,
-        job: &Job,
-        marks: &[Option<ChainMark>],
-    ) -> Result<(), ExportError> {
-        let path = self.path.join("checkpoint.dat");
-        checkpoint::write(&path, &job.fingerprint(), marks)
-            .map_err(|error| ExportError::at("The checkpoint could not be written", &error, &path))
-    }
-
-    fn write_recipe(&self, recipe: &Recipe) -> Result<(), ExportError> {
-        let mut text = String::from("# Replays this run: ergodic fit recipe.toml\n\n");
-        text.push_str(&recipe.to_toml());
-        self.write_text("recipe.toml", &text)
+        self.path.join(journal::DRAWS).is_file() && !self.path.join(SAVING).is_file()
     }
 
     /// The data source as the folder's recipe names it.
-    fn source_of(&self, job: &Job) -> String {
+    pub(super) fn source_of(&self, job: &Job) -> String {
         if job.recipe.data.source.starts_with(SAMPLE_PREFIX) {
             job.recipe.data.source.clone()
         } else {
@@ -401,16 +195,8 @@ impl RunFolder {
         }
     }
 
-    fn write_text(&self, name: &str, text: &str) -> Result<(), ExportError> {
-        let path = self.path.join(name);
-        let part = self.path.join(format!("{name}.part"));
-        std::fs::write(&part, text)
-            .and_then(|()| std::fs::rename(&part, &path))
-            .map_err(|error| ExportError::at("The run folder could not be written", &error, &path))
-    }
-
     /// The recipe that replays exactly what is in the folder.
-    fn recipe_of(&self, job: &Job, results: &Results) -> Recipe {
+    pub(super) fn recipe_of(&self, job: &Job, results: &Results) -> Recipe {
         let mut recipe = job.recipe.clone();
         recipe.data.source = self.source_of(job);
         let draws: Vec<u64> = results
@@ -438,6 +224,7 @@ impl RunFolder {
         recipe.run.max_seconds = None;
         recipe.run.target_ess = None;
         recipe.run.target_rhat = None;
+        recipe.run.until_precise = false;
         recipe
     }
 
@@ -446,8 +233,8 @@ impl RunFolder {
     /// # Errors
     /// It is damaged.
     pub fn recipe(&self) -> Result<Recipe, ExportError> {
-        Recipe::read(&self.path.join("recipe.toml"), &[])
-            .map_err(|error| ExportError(error.to_string()))
+        let path = SavedFiles::of(&self.path)?.path(RECIPE);
+        Recipe::read(&path, &[]).map_err(|error| ExportError(error.to_string()))
     }
 
     /// The results; of an unfinished run those that reached the disk.
@@ -455,124 +242,280 @@ impl RunFolder {
     /// # Errors
     /// A file is missing or damaged.
     pub fn results(&self) -> Result<Results, ExportError> {
-        if self.is_unfinished() {
-            return journal::read(&self.path);
-        }
-        let path = self.path.join("run.json");
-        let text = std::fs::read_to_string(&path)
-            .map_err(|error| ExportError::at("The run folder is incomplete", &error, &path))?;
-        let manifest: Manifest = serde_json::from_str(&text).map_err(|error| {
+        let standing = self.standing()?.ok_or_else(|| {
             ExportError(format!(
-                "The manifest is damaged ({error}): {}",
-                path.display()
+                "The run has no draws yet: it goes on, or it was cut short before its first, and then `ergodic resume` \
+                 begins it again: {}",
+                self.path.display()
             ))
         })?;
-        let path = self.path.join("draws.csv");
-        let file = std::fs::File::open(&path)
-            .map_err(|error| ExportError::at("The run folder is incomplete", &error, &path))?;
-        let draws = draws_csv::read_chains(std::io::BufReader::new(file), manifest.chains.len())
-            .map_err(|what| ExportError(format!("{what}: {}", path.display())))?;
-        let info = std::fs::File::open(self.path.join("info.csv"))
-            .ok()
-            .and_then(|file| {
-                let input = std::io::BufReader::new(file);
-                draws_csv::read_info(input, manifest.chains.len()).ok()
-            })
-            // Without the sampler's information the draws still know their weights.
-            .unwrap_or_else(|| info_of(&draws));
-        let seconds = manifest
-            .chains
-            .iter()
-            .map(|chain| chain.draw_secs)
-            .fold(0.0, f64::max);
-        let mut results = Results::new(draws.names, draws.chains, info, seconds);
-        results.leave_out_failed(&manifest, seconds);
-        let partitions = std::fs::File::open(self.path.join(partitions::DRAWS)).ok();
-        let labels = partitions.and_then(|file| {
-            partitions::read_draws(std::io::BufReader::new(file), manifest.chains.len())
-        });
-        results.clusters = partitions::read_clusters(&self.path);
-        results.labels = labels.unwrap_or_default();
-        results.manifest = Some(manifest);
-        Ok(results)
+        Ok(standing.into_results())
     }
 
-    /// Where `job`, made from this folder's recipe, goes on.
+    /// What there is of the run; `None` before its first draw was written.
     ///
     /// # Errors
-    /// The run still goes on elsewhere, or its checkpoint is missing, damaged, or of another job.
-    pub fn continuation(&self, job: &Job) -> Result<Continuation, ExportError> {
-        if self.is_busy() {
-            return Err(ExportError(format!(
-                "The run cannot be continued: it still goes on in another program; wait for its end or stop it there: {}",
-                self.path.display()
-            )));
+    /// A file is missing or damaged.
+    pub fn standing(&self) -> Result<Option<Standing>, ExportError> {
+        let mut reading = 1;
+        loop {
+            let before = self.look();
+            let read = self.read_standing();
+            // Between two of its files, the program that writes it may have saved the run.
+            if read.is_ok() || reading == READINGS || self.look() == before {
+                return read;
+            }
+            reading += 1;
         }
-        let name = if self.is_unfinished() {
-            journal::MARKS
-        } else {
-            "checkpoint.dat"
-        };
+    }
+
+    /// The same for a run that is to be continued: a journal whose beginning is damaged, so that nothing in it can be read, gets
+    /// another name. The sentences say so. `claim` is that of this folder.
+    ///
+    /// # Errors
+    /// As [`Self::standing`].
+    pub fn standing_to_continue(
+        &self,
+        claim: &Claim,
+    ) -> Result<(Option<Standing>, Vec<String>), ExportError> {
+        let path = claim.folder().join(journal::DRAWS);
+        match self.standing() {
+            Err(error) if self.is_unfinished() && journal::has_no_beginning(&path) => {
+                let failed = |error: &io::Error| {
+                    ExportError::at("The damaged journal could not be renamed", error, &path)
+                };
+                let aside = files::set_aside(&path).map_err(|error| failed(&error))?;
+                files::remove(&path).map_err(|error| failed(&error))?;
+                let remark = format!("{error}; it is kept as {}", aside.display());
+                Ok((self.standing()?, vec![remark]))
+            }
+            standing => Ok((standing?, Vec::new())),
+        }
+    }
+
+    /// What changes when results are saved.
+    fn look(&self) -> impl PartialEq {
+        [super::saved::MANIFEST, SAVING, journal::DRAWS].map(|name| {
+            let about = self.path.join(name).metadata().ok();
+            about.map(|about| (about.modified().ok(), about.len()))
+        })
+    }
+
+    fn read_standing(&self) -> Result<Option<Standing>, ExportError> {
+        if self.is_unfinished() {
+            // Read first, a checkpoint is never ahead of the journal of a run that goes on.
+            let reach = self.marks(journal::MARKS).ok().flatten();
+            let recovered = journal::read(&self.path)?;
+            let mut results = recovered.results;
+            let behind = |(whole, mark): (&u64, &Option<ChainMark>)| {
+                mark.as_ref().is_some_and(|mark| mark.draws > *whole)
+            };
+            if let Some((_, marks)) = reach
+                && results.remarks.is_empty()
+                && recovered.whole.iter().zip(&marks).any(behind)
+            {
+                results.remarks.push(format!(
+                    "The end of the unfinished run's journal is missing; `ergodic resume` makes those draws again: {}",
+                    self.path.join(journal::DRAWS).display()
+                ));
+            }
+            return Ok(Some(Standing {
+                results,
+                whole: recovered.whole,
+                reach: recovered.reach,
+                plan: recovered.plan,
+                is_cut_short: true,
+                job: recovered.job,
+                gap: recovered.gap,
+            }));
+        }
+        let saved = SavedFiles::of(&self.path)?.results()?;
+        Ok(saved.map(|saved| Standing {
+            whole: saved.results.lengths(),
+            reach: saved.results.lengths(),
+            results: saved.results,
+            plan: None,
+            is_cut_short: false,
+            job: None,
+            gap: saved.gap,
+        }))
+    }
+
+    /// Fingerprint and marks of a checkpoint; `None` if it is not there.
+    fn marks(&self, name: &str) -> Result<Option<(String, Marks)>, ExportError> {
         let path = self.path.join(name);
-        let (fingerprint, marks) = checkpoint::read(&path)
-            .map_err(|error| ExportError::at("The run cannot be continued", &error, &path))?;
-        if fingerprint != job.fingerprint() {
-            return Err(ExportError(format!(
-                "The run cannot be continued: its checkpoint belongs to other data, settings or another version: {}",
+        let bytes = SavedFiles::of(&self.path)?
+            .read(name)
+            .map_err(|error| ExportError::at("The checkpoint cannot be read", &error, &path))?;
+        let Some(bytes) = bytes else {
+            return Ok(None);
+        };
+        checkpoint::decode(&bytes).map(Some).ok_or_else(|| {
+            ExportError(format!(
+                "A checkpoint is damaged or of another version: {}",
                 path.display()
+            ))
+        })
+    }
+
+    /// How `job`, made from this folder's recipe, goes on from `standing`: from the newest checkpoint that the draws reach
+    /// without a gap, otherwise from its beginning, which gives the same draws again.
+    ///
+    /// # Errors
+    /// The folder is of another job, or what the sampler says besides its draws is damaged.
+    pub fn continuation(&self, job: &Job, standing: Standing) -> Result<Onward, ExportError> {
+        let refuse = |why: &str| {
+            ExportError(format!(
+                "The run cannot be continued: {why}: {}",
+                self.path.display()
+            ))
+        };
+        let other = "it is of other data, settings or another version";
+        if let Some(why) = &standing.gap {
+            return Err(refuse(&format!(
+                "{why}; `ergodic fit` of its recipe makes the run again"
             )));
         }
-        let results = self.results()?;
-        let chains = results
-            .manifest
-            .as_ref()
-            .map_or(&[][..], |manifest| &manifest.chains);
-        let num_info = job.sampler.spec.info.len();
-        let mut labels = results.labels.into_iter();
-        let draws = results
-            .draws
-            .into_iter()
-            .zip(results.info)
-            .zip(&marks)
-            .map(|((draws, info), mark)| {
-                let mut chain = ChainDraws::new(draws.width(), num_info);
-                // Draws beyond the mark, which a crash may leave, are made again.
-                let kept = mark
-                    .as_ref()
-                    .map_or(draws.len(), |mark| draws.len().min(mark.draws as usize));
-                chain.labels = labels.next().unwrap_or_default().first(kept as u64);
-                chain.draws = first(draws, kept);
-                if info.width() == num_info {
-                    chain.info = first(info, kept);
-                }
-                chain
-            })
-            .collect();
-        let longest = |pick: fn(&super::manifest::ChainManifest) -> f64| {
-            chains.iter().map(pick).fold(0.0, f64::max)
+        let fingerprint = job.fingerprint();
+        if standing.job.as_ref().is_some_and(|it| *it != fingerprint) {
+            return Err(refuse(other));
+        }
+        let mut remarks = Vec::new();
+        let mut newest: Option<Marks> = None;
+        let drawn = |marks: &[Option<ChainMark>]| -> u64 {
+            marks.iter().flatten().map(|mark| mark.draws).sum()
         };
-        Ok(Continuation {
-            marks,
-            draws,
-            earlier_secs: (
-                longest(|chain| chain.draw_secs),
-                longest(|chain| chain.warmup_secs),
-            ),
+        for name in [journal::MARKS, super::saved::MARKS] {
+            match self.marks(name) {
+                Ok(None) => {}
+                Ok(Some((of, marks))) => {
+                    if of != fingerprint || marks.len() != standing.whole.len() {
+                        return Err(refuse(other));
+                    }
+                    let reached = |(mark, whole): (&Option<ChainMark>, &u64)| {
+                        mark.as_ref().is_none_or(|mark| mark.draws <= *whole)
+                    };
+                    if !marks.iter().zip(&standing.whole).all(reached) {
+                        remarks.push(format!(
+                            "Draws before a checkpoint are missing; the run goes on from an earlier place and makes them \
+                             again: {}",
+                            self.path.join(name).display()
+                        ));
+                    } else if newest.as_ref().is_none_or(|it| drawn(it) < drawn(&marks)) {
+                        newest = Some(marks);
+                    }
+                }
+                Err(error) => remarks.push(error.0),
+            }
+        }
+        let Some(marks) = newest else {
+            remarks.push(
+                "No checkpoint says where the chains stood; the run begins again and makes the same draws".to_owned(),
+            );
+            return Ok(Onward {
+                continuation: None,
+                remarks,
+            });
+        };
+        let continuation = continue_from(marks, standing, job).map_err(|why| refuse(&why))?;
+        Ok(Onward {
+            continuation: Some(continuation),
+            remarks,
         })
     }
 }
 
-/// The first `count` rows of a list.
-fn first(list: DrawList, count: usize) -> DrawList {
-    if count >= list.len() {
-        return list;
+/// The draws up to each chain's mark; those beyond, which a crash may leave, are made again.
+fn continue_from(marks: Marks, standing: Standing, job: &Job) -> Result<Continuation, String> {
+    let num_info = job.sampler.spec.info.len();
+    let results = standing.results;
+    let mut labels = results.labels.into_iter();
+    let mut draws = Vec::with_capacity(marks.len());
+    let lists = results.draws.into_iter().zip(results.info);
+    for ((list, info), (mark, whole)) in lists.zip(marks.iter().zip(&standing.whole)) {
+        let kept = mark.as_ref().map_or(*whole, |mark| mark.draws);
+        let mut chain = ChainDraws::new(list.width(), num_info);
+        chain.labels = labels.next().unwrap_or_default().first(kept);
+        chain.draws = list.first(kept as usize);
+        chain.info = info.first(kept as usize);
+        if chain.info.width() != num_info || chain.info.len() != chain.draws.len() {
+            return Err("what the sampler said about its draws is missing".to_owned());
+        }
+        draws.push(chain);
     }
-    let mut kept = DrawList::new(list.width());
-    for i in 0..count {
-        let row: Vec<f64> = (0..list.width()).map(|j| list.value(i, j)).collect();
-        kept.push(&row);
+    let manifest = results.manifest;
+    let chains = manifest
+        .as_ref()
+        .map_or(&[][..], |manifest| &manifest.chains);
+    let longest = |pick: fn(&super::manifest::ChainManifest) -> f64| {
+        chains.iter().map(pick).fold(0.0, f64::max)
+    };
+    Ok(Continuation {
+        marks,
+        draws,
+        earlier_secs: (
+            longest(|chain| chain.draw_secs),
+            longest(|chain| chain.warmup_secs),
+        ),
+    })
+}
+
+fn no_folder(error: &io::Error, path: &Path) -> ExportError {
+    ExportError::at("Cannot create the run folder", error, path)
+}
+
+/// Makes `path` and what it is in; returns those that were not there, outermost first.
+fn make_folders(path: &Path) -> Result<Vec<PathBuf>, ExportError> {
+    let named = |path: &&Path| !path.as_os_str().is_empty();
+    let mut missing: Vec<&Path> = path
+        .ancestors()
+        .filter(named)
+        .take_while(|path| !path.exists())
+        .collect();
+    missing.reverse();
+    let mut made = Vec::new();
+    for folder in missing {
+        match files::make_folder(folder) {
+            Ok(()) => made.push(folder.to_owned()),
+            // Another program was faster.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
+            Err(error) => {
+                claim::remove_empty(&made);
+                return Err(no_folder(&error, path));
+            }
+        }
     }
-    kept
+    if !path.is_dir() {
+        return Err(no_folder(&io::ErrorKind::AlreadyExists.into(), path));
+    }
+    Ok(made)
+}
+
+/// Refuses a folder with anything in it but what a crash before the first file leaves.
+fn check_empty(path: &Path) -> Result<(), ExportError> {
+    let failed =
+        |error: &io::Error| ExportError::at("The output folder cannot be read", error, path);
+    let mut is_empty = true;
+    for entry in std::fs::read_dir(path).map_err(|error| failed(&error))? {
+        let name = entry.map_err(|error| failed(&error))?.file_name();
+        let name = name.to_string_lossy();
+        is_empty &= name == claim::LOCK || files::whole_of(&name) == Some(RECIPE);
+    }
+    if is_empty {
+        return Ok(());
+    }
+    let has = |name: &str| path.join(name).is_file();
+    let what = if Claim::is_taken(path) {
+        "holds a run that still goes on; name another folder"
+    } else if has(journal::DRAWS) || (has(RECIPE) && !has(super::saved::MANIFEST)) {
+        "holds a run that was cut short; `ergodic resume` continues it, or name another folder"
+    } else {
+        "is not empty; runs are never overwritten, name another one"
+    };
+    Err(ExportError(format!(
+        "The output folder {what}: {}",
+        path.display()
+    )))
 }
 
 /// Whether any chain has draws worth keeping.

@@ -1,41 +1,50 @@
 //! Draws on disk while a run goes on, so that a crash costs at most its last second.
 //!
-//! `journal.dat` has a line that names its layout, a line of JSON with the manifest as the run began, and then frames:
-//! three little-endian 64-bit numbers (bytes of JSON, bytes of numbers, checksum of both), JSON about the chains, and their
-//! new draws as little-endian numbers. A frame is good or it is not there: what a crash tore off does not count.
+//! `journal.dat` has a sealed line, a header of JSON, and then frames: three little-endian 64-bit numbers (bytes of JSON,
+//! bytes of numbers, checksum of both), JSON about the chains, and their new draws as little-endian numbers. A frame says which
+//! draws it has, so that frames can be found and put in their places behind damaged bytes. What a crash tore off at the end
+//! does not count. A journal of a run that was saved before has only what is new since; frames are only ever appended.
 //! `journal.checkpoint` is a checkpoint of the same moment, never ahead of the journal. Both vanish once the results are
-//! saved; while they are there they say more than the other files of the folder. `journal.lock` is locked while a program
-//! writes, so that no other one takes the run for a run that was cut short.
+//! saved. `docs/run-folder.md` has the order of everything.
 
-use std::fs::{File, TryLockError};
-use std::io::{self, Read as _, Seek as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::manifest::{ChainManifest, Manifest};
+use super::claim::Claim;
+use super::files::{self, OutFile};
+use super::manifest::Manifest;
+use super::saved::SavedFiles;
 use super::{ExportError, Results};
-use crate::base::draws::{DrawList, LabelList};
-use crate::diagnostics::verdict::{VerdictInputs, judge};
+use crate::base::checksum::{checksum, seal};
 use crate::engine::checkpoint;
-use crate::engine::clusters::{self, Clusters};
-use crate::engine::monitor::{Report, is_stuck};
+use crate::engine::clusters;
+use crate::engine::monitor::Report;
 use crate::engine::protocol::ChainView;
 use crate::engine::{ChainState, Job, Published, Run, RunState, RunView, StopReason};
-use crate::samplers::{self, DIVERGENT};
+
+mod recovery;
+#[cfg(test)]
+mod tests;
+
+pub use recovery::{Recovered, has_no_beginning, judge_recovered, read};
 
 /// File name of the draws.
 pub const DRAWS: &str = "journal.dat";
 /// File name of where the chains stand.
 pub const MARKS: &str = "journal.checkpoint";
-/// File name of what is locked while a program writes the run.
-const LOCK: &str = "journal.lock";
-/// First line of the file: what it is and which version of the layout.
-const MAGIC: &str = "ergodic journal 1";
+/// Begins the first line of the file: what it is and which version of the layout.
+const MAGIC: &str = "ergodic journal 2";
+/// The whole first line of the version before, whose header had no checksum.
+const MAGIC_UNSEALED: &str = "ergodic journal 1\n";
+/// Bytes of a frame before its JSON.
+const HEAD: usize = 24;
 /// Time between frames: what a crash may cost.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// Writing may take this share of the time.
@@ -53,15 +62,35 @@ struct Header {
     /// Names of the units whose clusters are kept.
     #[serde(default)]
     units_kept: Vec<String>,
+    /// Fingerprint of the job.
+    #[serde(default)]
+    job: Option<String>,
+    /// Draws of each chain that were saved before, if the journal continues saved results.
+    #[serde(default)]
+    base: Option<Vec<u64>>,
+    /// Draws that each chain is to make.
+    #[serde(default)]
+    wanted: Option<Vec<u64>>,
     manifest: Manifest,
+}
+
+impl Header {
+    /// Numbers of one draw.
+    fn width(&self) -> usize {
+        self.variables.len() + self.info_names.len()
+    }
 }
 
 /// A frame besides its draws.
 #[derive(Serialize, Deserialize)]
 struct Frame {
+    // Stays the first entry: by it frames are found behind damaged bytes.
     elapsed_secs: f64,
     frozen: bool,
     stop_reason: Option<StopReason>,
+    /// Draws that each chain is to make.
+    #[serde(default)]
+    wanted: Option<Vec<u64>>,
     chains: Vec<ChainFrame>,
 }
 
@@ -69,6 +98,9 @@ struct Frame {
 struct ChainFrame {
     /// New draws in this frame.
     draws: usize,
+    /// Number of the first of them, from 0.
+    #[serde(default)]
+    first: Option<u64>,
     iterations: u64,
     warmup_end: Option<u64>,
     datum_grads: u64,
@@ -80,90 +112,118 @@ struct ChainFrame {
     labels: Vec<(u64, Vec<u32>)>,
 }
 
-/// The right to write a run into a folder. The operating system takes it back from a program that crashed.
-#[derive(Debug)]
-struct Claim {
-    _locked: File,
-    path: PathBuf,
+fn frame_sum(text: &[u8], numbers: &[u8]) -> u64 {
+    checksum(&[text, numbers])
 }
 
-impl Claim {
-    /// `None` where another program has it, or where files cannot be locked.
-    fn take(folder: &Path) -> Option<Self> {
-        let path = folder.join(LOCK);
-        let file = File::create(&path).ok()?;
-        file.try_lock().ok()?;
-        Some(Self {
-            _locked: file,
-            path,
-        })
-    }
+/// What a journal and its owner both know.
+#[derive(Debug, Default)]
+struct Shared {
+    /// Why the newest draws are in memory only.
+    trouble: Option<String>,
+    /// Draws of each chain, the farthest, that the folder held when the journal was begun.
+    before: Vec<u64>,
+    /// Draws of each chain that are on disk.
+    written: Vec<u64>,
 }
 
-impl Drop for Claim {
-    fn drop(&mut self) {
-        // A file that stays behind unlocked says nothing.
-        drop(std::fs::remove_file(&self.path));
-    }
-}
-
-/// Whether a program is writing a run into `folder` now.
-pub fn is_claimed(folder: &Path) -> bool {
-    File::open(folder.join(LOCK))
-        .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+/// What is needed to write the journal of a run.
+struct Writing {
+    folder: PathBuf,
+    job: Arc<Job>,
+    views: Arc<Published<RunView>>,
+    wanted: Vec<Arc<AtomicU64>>,
+    /// Draws with which each chain began.
+    begun_with: Vec<u64>,
+    shared: Arc<Mutex<Shared>>,
 }
 
 /// Keeps the journal of a run on a thread of its own. Dropping it writes what is still missing and gives the folder free, so
 /// it should live until the results are saved.
-#[derive(Debug)]
 pub struct Journal {
-    _claim: Option<Claim>,
+    claim: Claim,
     stop: Option<mpsc::SyncSender<()>>,
-    thread: Option<JoinHandle<()>>,
-    trouble: Arc<Mutex<Option<String>>>,
+    thread: Option<JoinHandle<Option<Writer>>>,
+    writer: Option<Writer>,
+    writing: Arc<Writing>,
 }
 
 impl Journal {
-    /// Begins the journal of `run` in `folder`. Nothing here fails: what cannot be written is [`Self::trouble`].
-    pub fn start(folder: &Path, run: &Run) -> Self {
-        let claim = Claim::take(folder);
+    /// Begins the journal of `run` in the folder of `claim`; first of all the number of draws that are wanted is written
+    /// down. Nothing here fails: what cannot be written is [`Self::trouble`].
+    pub fn start(claim: Claim, run: &Run) -> Self {
         let (stop, stopped) = mpsc::sync_channel(1);
-        let trouble = Arc::new(Mutex::new(None));
-        let (folder, job, views) = (
-            folder.to_owned(),
-            Arc::clone(run.job()),
-            Arc::clone(run.views()),
-        );
-        let mine = Arc::clone(&trouble);
+        let writing = Arc::new(Writing {
+            folder: claim.folder().to_owned(),
+            job: Arc::clone(run.job()),
+            views: Arc::clone(run.views()),
+            wanted: run.wanted().to_vec(),
+            begun_with: run.begun_with().to_vec(),
+            shared: Arc::default(),
+        });
+        let mine = Arc::clone(&writing);
         let thread = std::thread::Builder::new()
             .name("journal".to_owned())
-            .spawn(move || keep(&folder, &job, &views, &stopped, &mine));
+            .spawn(move || mine.keep(&stopped));
         if let Err(error) = &thread {
             let text = format!("The draws cannot be kept on disk while the run goes on ({error})");
-            *trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+            writing.shared().trouble = Some(text);
         }
         Self {
-            _claim: claim,
+            claim,
             stop: Some(stop),
             thread: thread.ok(),
-            trouble,
+            writer: None,
+            writing,
         }
+    }
+
+    /// The right to write into the folder.
+    pub fn claim(&self) -> &Claim {
+        &self.claim
     }
 
     /// Why the newest draws are in memory only, if they are: one sentence.
     pub fn trouble(&self) -> Option<String> {
-        self.trouble
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.writing.shared().trouble.clone()
     }
 
-    /// Writes what is missing and ends. True if every draw is on disk.
+    /// Draws on disk, over all chains.
+    pub fn written(&self) -> u64 {
+        self.writing.shared().written.iter().sum()
+    }
+
+    /// Whether the folder held draws, when the journal was begun, that the run has not made again yet: then its results must
+    /// not take their place.
+    pub fn holds_more_than(&self, results: &Results) -> bool {
+        let mut before = self.writing.shared().before.clone();
+        if before.is_empty()
+            && let Ok(bytes) = files::read(&self.writing.folder.join(DRAWS))
+            && let Some(scan) = recovery::Scan::of(&bytes)
+        {
+            // The journal of an earlier part could not be gone on with.
+            before = scan.reach();
+        }
+        let mut chains = before.iter().zip(&results.draws);
+        chains.any(|(&before, draws)| before > draws.len() as u64)
+    }
+
+    /// Writes what is missing and ends. True if every draw is on disk. May be called again, after room was made.
     pub fn finish(&mut self) -> bool {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
-            // A panic there costs the journal, never the draws in memory.
-            drop(thread.join());
+            match thread.join() {
+                Ok(writer) => self.writer = writer,
+                // Costs the journal, never the draws in memory.
+                Err(_panic) => {
+                    self.writing.shared().trouble = Some(
+                        "The journal ended by an internal error; please report this".to_owned(),
+                    );
+                    return false;
+                }
+            }
+        } else if self.trouble().is_some() {
+            self.writing.write(&mut self.writer);
         }
         self.trouble().is_none()
     }
@@ -171,61 +231,112 @@ impl Journal {
 
 impl Drop for Journal {
     fn drop(&mut self) {
-        self.finish();
+        if self.thread.is_some() {
+            self.finish();
+        }
     }
 }
 
-fn keep(
-    folder: &Path,
-    job: &Job,
-    views: &Published<RunView>,
-    stopped: &mpsc::Receiver<()>,
-    trouble: &Mutex<Option<String>>,
-) {
-    let mut writer = None;
-    let mut wait = Duration::ZERO;
-    loop {
-        let last = stopped.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected);
-        let begun = Instant::now();
-        let view = views.load();
-        let written = write(folder, job, &view, &mut writer);
-        *trouble.lock().unwrap_or_else(PoisonError::into_inner) = written.err().map(|error| {
+impl Writing {
+    fn shared(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn keep(&self, stopped: &mpsc::Receiver<()>) -> Option<Writer> {
+        let mut writer = None;
+        let mut wait = Duration::ZERO;
+        loop {
+            let last = stopped.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected);
+            let begun = Instant::now();
+            let finished = self.write(&mut writer);
+            if last || finished {
+                return writer;
+            }
+            wait = INTERVAL.max(begun.elapsed() * DUTY);
+        }
+    }
+
+    /// Appends what is new; after a failure everything since the last good frame is tried again the next time. True if the run
+    /// has ended.
+    fn write(&self, writer: &mut Option<Writer>) -> bool {
+        let view = self.views.load();
+        let written = (|| {
+            let writer = match writer {
+                Some(writer) => writer,
+                None => writer.insert(Writer::begin(self, &view)?),
+            };
+            writer.append(self, &view)
+        })();
+        let mut shared = self.shared();
+        if let Some(writer) = writer {
+            shared.written.clone_from(&writer.written);
+        }
+        shared.trouble = written.err().map(|error| {
             ExportError::at(
                 "Draws stay in memory until the run ends, because they cannot be written yet",
                 &error,
-                folder,
+                &self.folder,
             )
-            .to_string()
+            .0
         });
-        if last || view.is_finished() {
-            return;
-        }
-        wait = INTERVAL.max(begun.elapsed() * DUTY);
+        view.is_finished()
+    }
+
+    fn wanted(&self) -> Vec<u64> {
+        let wanted = self.wanted.iter();
+        wanted.map(|it| it.load(Ordering::Relaxed)).collect()
     }
 }
 
-/// Appends what is new; after a failure everything since the last good frame is tried again the next time.
-fn write(folder: &Path, job: &Job, view: &RunView, writer: &mut Option<Writer>) -> io::Result<()> {
-    let writer = match writer {
-        Some(writer) => writer,
-        None => writer.insert(Writer::create(folder, job, view)?),
-    };
-    writer.append(view)
-}
-
+#[derive(Debug)]
 struct Writer {
-    file: File,
+    file: OutFile,
     /// Bytes of the file up to the end of the last good frame.
     good: u64,
-    marks: PathBuf,
-    fingerprint: String,
-    /// Draws of each chain that are in the file.
-    written: Vec<usize>,
+    /// Whether bytes of half a frame may follow.
+    is_torn: bool,
+    /// Draws of each chain that are in the folder.
+    written: Vec<u64>,
+    /// What the last frame was about.
+    shown: Option<(u64, Vec<u64>)>,
     numbers: Vec<u8>,
 }
 
 impl Writer {
-    fn create(folder: &Path, job: &Job, view: &RunView) -> io::Result<Self> {
+    /// Goes on with the journal of the folder, or begins one.
+    fn begin(writing: &Writing, view: &RunView) -> io::Result<Self> {
+        let folder = &writing.folder;
+        let marks = folder.join(MARKS);
+        if let Ok(bytes) = std::fs::read(&marks)
+            && checkpoint::decode(&bytes).is_none()
+        {
+            files::set_aside(&marks)?;
+        }
+        let path = folder.join(DRAWS);
+        if path.symlink_metadata().is_ok_and(|about| about.is_file()) {
+            let scan = recovery::Scan::of(&files::read(&path)?);
+            if scan.as_ref().is_none_or(|scan| scan.damaged > 0) {
+                files::set_aside(&path)?;
+            }
+            if let Some(scan) = scan {
+                writing.shared().before = scan.reach();
+                return Ok(Self::new(
+                    OutFile::reopen(&path, scan.end)?,
+                    scan.end,
+                    &scan.whole(),
+                    writing,
+                ));
+            }
+        }
+        let base = SavedFiles::of(folder)
+            .and_then(|saved| saved.manifest())
+            .map_err(io::Error::other)?
+            .map(|(manifest, _)| -> Vec<u64> {
+                let chains = manifest.chains.iter();
+                chains.map(|chain| chain.draws as u64).collect()
+            });
+        let nothing = vec![0; view.chains.len()];
+        let job = &writing.job;
         let header = Header {
             variables: job.variables(),
             info_names: job
@@ -237,63 +348,74 @@ impl Writer {
                 .collect(),
             num_obs: job.model.num_obs(),
             units_kept: clusters::names_kept(job.model.as_ref()),
+            job: Some(job.fingerprint()),
+            base: base.clone(),
+            wanted: Some(writing.wanted()),
             manifest: Manifest::of(job, view, &Report::empty(job.model.params().len())),
         };
         // By a temporary name: a journal without a whole header says nothing.
-        let temporary = folder.join(format!("{DRAWS}.part"));
-        let mut file = File::create(&temporary)?;
-        let text = format!("{MAGIC}\n{}\n", serde_json::to_string(&header)?);
-        let written = file
-            .write_all(text.as_bytes())
-            .and_then(|()| std::fs::rename(&temporary, folder.join(DRAWS)));
-        if let Err(error) = written {
-            // Best effort: the first failure is the one to tell.
-            drop(std::fs::remove_file(&temporary));
-            return Err(error);
-        }
-        Ok(Self {
-            file,
-            good: text.len() as u64,
-            marks: folder.join(MARKS),
-            fingerprint: job.fingerprint(),
-            written: vec![0; view.chains.len()],
-            numbers: Vec::new(),
-        })
+        let bytes = seal(MAGIC, &serde_json::to_vec(&header)?);
+        files::replace(&path, |out| out.write_all(&bytes))?;
+        let on_disk = base.unwrap_or(nothing);
+        writing.shared().before.clone_from(&on_disk);
+        let end = bytes.len() as u64;
+        Ok(Self::new(
+            OutFile::reopen(&path, end)?,
+            end,
+            &on_disk,
+            writing,
+        ))
     }
 
-    fn append(&mut self, view: &RunView) -> io::Result<()> {
+    fn new(file: OutFile, good: u64, on_disk: &[u64], writing: &Writing) -> Self {
+        // What is on disk already is not written again, except what a run that was begun again makes again.
+        let written = on_disk.iter().zip(&writing.begun_with);
+        Self {
+            file,
+            good,
+            is_torn: false,
+            written: written.map(|(&disk, &begun)| disk.min(begun)).collect(),
+            shown: None,
+            numbers: Vec::new(),
+        }
+    }
+
+    fn append(&mut self, writing: &Writing, view: &RunView) -> io::Result<()> {
+        let shown = Some((view.version, writing.wanted()));
+        if self.shown == shown && !self.is_torn {
+            return Ok(());
+        }
         loop {
-            if let Err(error) = self.frame(view) {
-                // Half a frame would hide those after it.
-                self.file.set_len(self.good)?;
-                self.file.seek(io::SeekFrom::Start(self.good))?;
-                return Err(error);
-            }
+            self.frame(writing, view)?;
             let behind =
-                |(chain, written): (&ChainView, &usize)| chain.draws.draws.len() > *written;
+                |(chain, written): (&ChainView, &u64)| chain.draws.draws.len() as u64 > *written;
             if !view.chains.iter().zip(&self.written).any(behind) {
                 break;
             }
         }
-        self.file.sync_data()?;
+        self.file.sync()?;
         let marks: Vec<_> = view
             .chains
             .iter()
             .map(|chain| chain.mark.as_deref().cloned())
             .collect();
-        checkpoint::write(&self.marks, &self.fingerprint, &marks)
+        let bytes = checkpoint::encode(&writing.job.fingerprint(), &marks)?;
+        files::replace(&writing.folder.join(MARKS), |out| out.write_all(&bytes))?;
+        self.shown = shown;
+        Ok(())
     }
 
     /// One frame with as many of the new draws as it may hold.
-    fn frame(&mut self, view: &RunView) -> io::Result<()> {
+    fn frame(&mut self, writing: &Writing, view: &RunView) -> io::Result<()> {
         self.numbers.clear();
         let mut chains = Vec::with_capacity(view.chains.len());
         for (chain, &written) in view.chains.iter().zip(&self.written) {
             let (draws, info) = (&chain.draws.draws, &chain.draws.info);
             let width = (draws.width() + info.width()).max(1);
             let most = (FRAME_NUMBERS / view.chains.len() / width).max(1);
-            let count = (draws.len() - written).min(most);
-            for i in written..written + count {
+            let from = (written as usize).min(draws.len());
+            let count = (draws.len() - from).min(most);
+            for i in from..from + count {
                 for list in [draws, info] {
                     for j in 0..list.width() {
                         self.numbers
@@ -301,7 +423,7 @@ impl Writer {
                     }
                 }
             }
-            let new = written as u64..(written + count) as u64;
+            let new = from as u64..(from + count) as u64;
             let labels = chain.draws.labels.iter();
             chains.push(ChainFrame {
                 labels: labels
@@ -309,6 +431,7 @@ impl Writer {
                     .map(|(number, labels)| (number, labels.to_vec()))
                     .collect(),
                 draws: count,
+                first: Some(new.start),
                 iterations: chain.iterations,
                 warmup_end: chain.warmup_end,
                 datum_grads: chain.datum_grads,
@@ -327,341 +450,27 @@ impl Writer {
                 RunState::Finished(reason) => Some(reason),
                 _ => None,
             },
+            wanted: Some(writing.wanted()),
             chains,
         };
         let text = serde_json::to_vec(&frame)?;
-        let sum = checksum([&text, &self.numbers]);
-        let mut bytes = Vec::with_capacity(24 + text.len() + self.numbers.len());
+        let sum = frame_sum(&text, &self.numbers);
+        let mut bytes = Vec::with_capacity(HEAD + text.len() + self.numbers.len());
         for number in [text.len() as u64, self.numbers.len() as u64, sum] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         bytes.extend_from_slice(&text);
         bytes.extend_from_slice(&self.numbers);
+        if self.is_torn {
+            self.file.cut(self.good)?;
+        }
+        self.is_torn = true;
         self.file.write_all(&bytes)?;
+        self.is_torn = false;
         self.good += bytes.len() as u64;
         for (written, chain) in self.written.iter_mut().zip(&frame.chains) {
-            *written += chain.draws;
+            *written += chain.draws as u64;
         }
         Ok(())
-    }
-}
-
-/// FNV-1a over eight bytes at a time: it has to tell a torn frame from a whole one, not to resist anybody.
-fn checksum(parts: [&[u8]; 2]) -> u64 {
-    let mut sum = 0xcbf2_9ce4_8422_2325_u64;
-    for part in parts {
-        for word in part.chunks(8) {
-            let mut bytes = [0; 8];
-            bytes[..word.len()].copy_from_slice(word);
-            sum = (sum ^ u64::from_le_bytes(bytes)).wrapping_mul(0x0000_0100_0000_01b3);
-            sum ^= sum >> 32;
-        }
-    }
-    sum
-}
-
-/// Removes the journal of `folder`: its results are saved.
-///
-/// # Errors
-/// A file is there and cannot be removed.
-pub fn remove(folder: &Path) -> Result<(), ExportError> {
-    for name in [MARKS, DRAWS] {
-        let path = folder.join(name);
-        if let Err(error) = std::fs::remove_file(&path)
-            && !matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            )
-        {
-            return Err(ExportError::at(
-                "The journal could not be removed",
-                &error,
-                &path,
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// The results of an unfinished run as far as they reached the journal of `folder`.
-///
-/// # Errors
-/// The journal cannot be read, or is of another version.
-pub fn read(folder: &Path) -> Result<Results, ExportError> {
-    let path = folder.join(DRAWS);
-    let mut bytes = Vec::new();
-    File::open(&path)
-        .and_then(|mut file| file.read_to_end(&mut bytes))
-        .map_err(|error| {
-            ExportError::at(
-                "The draws of the unfinished run cannot be read",
-                &error,
-                &path,
-            )
-        })?;
-    parse(&bytes).ok_or_else(|| {
-        ExportError(format!(
-            "The journal of the unfinished run is damaged or of another version; remove it to open what was saved \
-             before: {}",
-            path.display()
-        ))
-    })
-}
-
-fn parse(bytes: &[u8]) -> Option<Results> {
-    let mut lines = bytes.splitn(3, |&byte| byte == b'\n');
-    if lines.next()? != MAGIC.as_bytes() {
-        return None;
-    }
-    let header: Header = serde_json::from_slice(lines.next()?).ok()?;
-    let mut rest = lines.next()?;
-    let (width, num_info) = (header.variables.len(), header.info_names.len());
-    let count = header.manifest.chains.len();
-    let mut draws = vec![DrawList::new(width); count];
-    let mut info = vec![DrawList::new(num_info); count];
-    let mut labels = match header.units_kept[..] {
-        [] => Vec::new(),
-        _ => vec![clusters::label_list(count); count],
-    };
-    let mut last = None;
-    while let Some((mut frame, numbers, after)) = next_frame(rest) {
-        rest = after;
-        let mut values = numbers
-            .as_chunks::<8>()
-            .0
-            .iter()
-            .map(|bytes| f64::from_le_bytes(*bytes));
-        let total: usize = frame.chains.iter().map(|chain| chain.draws).sum();
-        if frame.chains.len() != count || values.len() != total * (width + num_info) {
-            return None;
-        }
-        let mut row = Vec::with_capacity(width + num_info);
-        for (chain, (draws, info)) in frame.chains.iter().zip(draws.iter_mut().zip(&mut info)) {
-            for _ in 0..chain.draws {
-                row.clear();
-                row.extend(values.by_ref().take(width + num_info));
-                draws.push(&row[..width]);
-                info.push(&row[width..]);
-            }
-        }
-        for (list, chain) in labels.iter_mut().zip(&mut frame.chains) {
-            for (number, labels) in chain.labels.drain(..) {
-                list.push(number, labels.into());
-            }
-        }
-        last = Some(frame);
-    }
-    Some(recovered(header, draws, info, labels, last.as_ref()))
-}
-
-/// The first whole frame of `bytes`, its numbers, and what follows.
-fn next_frame(bytes: &[u8]) -> Option<(Frame, &[u8], &[u8])> {
-    let (sizes, rest) = bytes.split_at_checked(24)?;
-    let number =
-        |at: usize| -> Option<u64> { Some(u64::from_le_bytes(sizes[at..at + 8].try_into().ok()?)) };
-    let (text, rest) = rest.split_at_checked(usize::try_from(number(0)?).ok()?)?;
-    let (numbers, rest) = rest.split_at_checked(usize::try_from(number(8)?).ok()?)?;
-    if checksum([text, numbers]) != number(16)? {
-        return None;
-    }
-    Some((serde_json::from_slice(text).ok()?, numbers, rest))
-}
-
-fn recovered(
-    header: Header,
-    draws: Vec<DrawList>,
-    info: Vec<DrawList>,
-    labels: Vec<LabelList>,
-    last: Option<&Frame>,
-) -> Results {
-    let mut manifest = header.manifest;
-    let about = last.map_or(&[][..], |frame| &frame.chains);
-    for (index, chain) in manifest.chains.iter_mut().enumerate() {
-        let about = about.get(index);
-        *chain = ChainManifest {
-            draws: draws[index].len(),
-            warmup: about
-                .and_then(|chain| chain.warmup_end)
-                .map_or(chain.warmup, |end| end as usize),
-            warmup_secs: about.map_or(0.0, |chain| chain.warmup_secs),
-            draw_secs: about.map_or(0.0, |chain| chain.draw_secs),
-            failure: about.and_then(|chain| chain.failure.clone()),
-        };
-    }
-    manifest.elapsed_secs = last.map_or(0.0, |frame| frame.elapsed_secs);
-    manifest.datum_grads = about.iter().map(|chain| chain.datum_grads).sum();
-    manifest.passes = manifest.datum_grads as f64 / header.num_obs.max(1) as f64;
-    manifest.stop_reason = last
-        .and_then(|frame| frame.stop_reason)
-        .or(Some(StopReason::CutShort));
-    let divergent = header.info_names.iter().position(|name| name == DIVERGENT);
-    let seconds = about
-        .iter()
-        .map(|chain| chain.draw_secs)
-        .fold(0.0, f64::max);
-    let warmup_of_chains = last.filter(|frame| frame.frozen).map(|frame| {
-        let ends = frame.chains.iter();
-        ends.map(|chain| chain.warmup_end.unwrap_or(chain.iterations))
-            .collect()
-    });
-    let mut results = Results {
-        warmup_of_chains,
-        ..Results::new(header.variables, draws, (header.info_names, info), seconds)
-    };
-    results.leave_out_failed(&manifest, seconds);
-    let working = |index: &usize| manifest.chains[*index].failure.is_none();
-    let (usable, failed): (Vec<usize>, Vec<usize>) = (0..manifest.chains.len()).partition(working);
-    manifest.divergences = divergent.map_or(0, |column| {
-        let flags = usable
-            .iter()
-            .flat_map(|&chain| results.info[chain].column(column));
-        flags.filter(|&flag| flag == 1.0).count() as u64
-    });
-    let stuck: Vec<usize> = usable
-        .iter()
-        .copied()
-        .filter(|&chain| is_stuck(&results.draws[chain]))
-        .collect();
-    let partitions: Vec<&[u32]> = (usable.iter().filter_map(|&chain| labels.get(chain)))
-        .flat_map(|list| list.iter().map(|(_, labels)| labels.as_ref()))
-        .collect();
-    results.clusters = Clusters::of_labels(&header.units_kept, &partitions).map(Arc::new);
-    results.labels = labels;
-    results.units_kept = header.units_kept;
-    let one_based = |chains: &[usize]| chains.iter().map(|chain| chain + 1).collect::<Vec<_>>();
-    let title = samplers::find(&manifest.sampler)
-        .map_or(manifest.sampler.as_str(), |entry| entry.spec.title);
-    (manifest.verdict, manifest.verdict_sentence) = judge(&VerdictInputs {
-        rows: &results.summary,
-        draws_per_chain: usable
-            .iter()
-            .map(|&chain| results.draws[chain].len())
-            .min()
-            .unwrap_or(0),
-        running: false,
-        chains: manifest.chains.len(),
-        failed: &one_based(&failed),
-        stuck: &one_based(&stuck),
-        divergences: manifest.divergences,
-        biased: manifest.approximation.as_ref().map(|_| title),
-        bias: None,
-        secs_to_target: None,
-        target: None,
-    });
-    results.manifest = Some(manifest);
-    results
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::recipe::Recipe;
-    use crate::engine::{PrepareControl, bias_check};
-
-    fn run() -> Run {
-        let mut recipe = Recipe::new("sample:churn", "logistic", "churned ~ age");
-        recipe.run.chains = 2;
-        recipe.run.warmup = Some(50);
-        recipe.run.draws = 120;
-        let job = Job::prepare(&recipe, Path::new("."), None, &PrepareControl::default()).unwrap();
-        let control = bias_check::control_job(&job).unwrap();
-        let mut job = job;
-        job.recipe.sampler = control.recipe.sampler.clone();
-        job.sampler = control.sampler;
-        let mut run = Run::start(Arc::new(job), None, Arc::new(|| {})).unwrap();
-        run.join();
-        run
-    }
-
-    #[test]
-    fn a_journal_gives_back_every_whole_frame_and_nothing_else() {
-        let run = run();
-        let folder = tempfile::tempdir().unwrap();
-        assert!(Journal::start(folder.path(), &run).finish());
-        let view = run.view();
-        let back = read(folder.path()).unwrap();
-        for (chain, (draws, info)) in back.draws.iter().zip(&back.info).enumerate() {
-            let kept = &view.chains[chain].draws;
-            assert_eq!(draws.len(), 120);
-            for j in 0..draws.width() {
-                assert_eq!(draws.column(j), kept.draws.column(j));
-            }
-            // Bits, because information may be NaN.
-            let bits = |list: &DrawList| {
-                list.column(0)
-                    .iter()
-                    .map(|v| v.to_bits())
-                    .collect::<Vec<_>>()
-            };
-            assert_eq!(bits(info), bits(&kept.info));
-        }
-        assert_eq!(back.summary, run.report().summary);
-        let manifest = back.manifest.unwrap();
-        assert_eq!(manifest.verdict, run.report().verdict);
-        assert_eq!(manifest.chains[1].warmup, 50);
-
-        // Torn anywhere, it is read up to the frame before.
-        let path = folder.path().join(DRAWS);
-        let bytes = std::fs::read(&path).unwrap();
-        for cut in [1, 9, 4000] {
-            std::fs::write(&path, &bytes[..bytes.len() - cut]).unwrap();
-            let back = read(folder.path()).unwrap();
-            assert!(back.draws.iter().all(DrawList::is_empty));
-            assert_eq!(
-                back.manifest.unwrap().stop_reason,
-                Some(StopReason::CutShort)
-            );
-        }
-        let mut flipped = bytes.clone();
-        let middle = bytes.len() - 100;
-        flipped[middle] ^= 1;
-        std::fs::write(&path, &flipped).unwrap();
-        assert!(read(folder.path()).unwrap().draws[0].is_empty());
-        std::fs::write(&path, "something else").unwrap();
-        assert!(read(folder.path()).unwrap_err().0.contains("damaged"));
-        remove(folder.path()).unwrap();
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn partitions_reach_the_journal_and_come_back() {
-        let mut recipe = Recipe::new("sample:churn", "dp-mixture", "~ age + plan");
-        recipe.run.chains = 2;
-        recipe.run.warmup = Some(2);
-        // More than a chain keeps, so that they are thinned.
-        recipe.run.draws = 110;
-        recipe.sampler.id = "dp-slice".to_owned();
-        let job = Job::prepare(&recipe, Path::new("."), None, &PrepareControl::default()).unwrap();
-        let mut run = Run::start(Arc::new(job), None, Arc::new(|| {})).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        // While it goes on, so that there is more than one frame where time allows.
-        let mut journal = Journal::start(folder.path(), &run);
-        run.join();
-        assert!(journal.finish());
-        let (view, back) = (run.view(), read(folder.path()).unwrap());
-        for (list, chain) in back.labels.iter().zip(&view.chains) {
-            assert_eq!(*list, chain.draws.labels);
-            assert_eq!(list.len(), 55);
-        }
-        assert_eq!(back.units_kept.len(), 1000);
-        let (mine, made) = (
-            back.clusters.unwrap(),
-            run.report().clusters.clone().unwrap(),
-        );
-        assert_eq!(
-            (&mine.partition, &mine.pairs),
-            (&made.partition, &made.pairs)
-        );
-        assert_eq!((&mine.units, &mine.together), (&made.units, &made.together));
-        assert_eq!(mine.profiles[0].size, made.profiles[0].size);
-        assert!(made.has_profiles() && !mine.has_profiles());
-    }
-
-    #[test]
-    fn a_place_that_cannot_be_written_is_trouble_and_nothing_else() {
-        let run = run();
-        let mut journal = Journal::start(Path::new("/dev/null/nowhere"), &run);
-        assert!(!journal.finish());
-        assert!(journal.trouble().unwrap().contains("stay in memory"));
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value as Json, json};
 
 use super::number::shortest;
+use super::spreadsheet::inert;
 use super::{ExportError, predictions, write_file};
 use crate::engine::beside::BesideRow;
 use crate::engine::likelihood::LikelihoodFit;
@@ -54,7 +55,7 @@ pub fn to_json(done: &LikelihoodFit) -> Json {
     json!({
         "formula": done.recipe.model.formula,
         "data": done.recipe.data.source,
-        "response": done.response.0,
+        "response": done.response.name,
         "family": fit.family,
         "method": fit.method.spec().id,
         "criterion": fit.criterion,
@@ -110,7 +111,7 @@ pub fn save_predictions(predicted: &PlugIn, folder: &Path) -> Result<(), ExportE
     })
 }
 
-/// Effects of all groups: `group,level,term,mode,sd`.
+/// Effects of all groups: `group,level,term,mode,sd`; names that begin as a formula of spreadsheets have `'` before them.
 pub fn effects_csv(done: &LikelihoodFit) -> String {
     let mut text = "group,level,term,mode,sd\n".to_owned();
     for e in &done.fit.effects {
@@ -118,9 +119,9 @@ pub fn effects_csv(done: &LikelihoodFit) -> String {
         for k in 0..e.mode.len() {
             text.push_str(&format!(
                 "{},{},{},{},{}\n",
-                quoted(&e.group),
-                quoted(&e.levels[k / q]),
-                quoted(&e.names[k % q]),
+                quoted(&inert(&e.group)),
+                quoted(&inert(&e.levels[k / q])),
+                quoted(&inert(&e.names[k % q])),
                 shortest(e.mode[k]),
                 shortest(e.sd[k])
             ));
@@ -130,12 +131,13 @@ pub fn effects_csv(done: &LikelihoodFit) -> String {
 }
 
 /// Expected responses per row of the data, 1-based, from fixed effects alone and with group effects: for binomial responses
-/// per trial.
+/// per trial; for functions of a column the medians of that column.
 pub fn fitted_csv(done: &LikelihoodFit) -> String {
+    let function = done.response.kind.function();
     let mean = |eta: f64| match done.fit.family {
         "bernoulli" | "binomial" => Family::Bernoulli.mean(eta),
         "poisson" | "negative_binomial" => Family::Poisson.mean(eta),
-        _ => eta,
+        _ => function.map_or(eta, |function| function.inverse(eta)),
     };
     let predictors = &done.fit.predictors;
     let mut rows: Vec<usize> = (0..done.row.len()).collect();

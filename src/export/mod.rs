@@ -4,9 +4,11 @@
 //! [`Format`] to [`FORMATS`].
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+pub mod claim;
 pub mod draws_csv;
+pub mod files;
 pub mod folder;
 pub mod journal;
 pub mod likelihood;
@@ -15,9 +17,17 @@ pub mod number;
 pub mod partitions;
 pub mod predictions;
 pub mod project;
+pub mod record;
+pub mod results;
+pub mod resume;
+mod saved;
+pub mod saving;
+mod spreadsheet;
 pub mod summary;
 
-pub use folder::{Results, RunFolder};
+pub use claim::Claim;
+pub use folder::RunFolder;
+pub use results::Results;
 
 /// Why something could not be written or read: one sentence, path last.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,7 +45,10 @@ impl ExportError {
                 "the disk is full; free some space and write again".to_owned()
             }
             ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
-            ErrorKind::NotADirectory => "part of the path is a file".to_owned(),
+            ErrorKind::NotADirectory => match path.ancestors().find(|part| part.is_file()) {
+                Some(file) => format!("{} is a file, not a folder", file.display()),
+                None => "part of the path is a file, not a folder".to_owned(),
+            },
             ErrorKind::IsADirectory => "it is a folder".to_owned(),
             ErrorKind::AlreadyExists => "a file of that name is there".to_owned(),
             _ => error.to_string(),
@@ -114,7 +127,7 @@ pub static FORMATS: &[Format] = &[
         id: "partition",
         title: "Clusters, CSV",
         about: "One row per unit of a mixture: its cluster in the point partition, and how often it was with the others there \
-                (NA for one alone, or one of more than 2000)",
+                (NA for one alone, or one of more than 2000); names that begin as a formula of spreadsheets have ' before them",
         file_name: partitions::POINT,
         holds: |results| partitions::clusters(results).map(|_| ()),
         write: partitions::write_point,
@@ -122,7 +135,8 @@ pub static FORMATS: &[Format] = &[
     Format {
         id: "density",
         title: "Predictive density, CSV",
-        about: "One row per point of each numeric column of a mixture: where a further unit would lie, with the 90 % band",
+        about: "One row per point of each numeric column of a mixture: where a further unit would lie, with the 90 % band; names \
+                that begin as a formula of spreadsheets have ' before them",
         file_name: partitions::DENSITY,
         holds: |results| partitions::densities(results).map(|_| ()),
         write: partitions::write_density,
@@ -173,9 +187,9 @@ pub fn check_place(path: &Path) -> Result<(), ExportError> {
     if is_special(path) {
         return Ok(());
     }
-    let probe = temporary_for(path);
-    std::fs::File::create(&probe)
-        .and_then(|_file| std::fs::remove_file(&probe))
+    let probe = files::part_of(path, &files::token());
+    files::write_new(&probe, |_out| Ok(()))
+        .and_then(|_written| files::remove(&probe))
         .map_err(|error| ExportError::at(what, &error, path))
 }
 
@@ -191,35 +205,14 @@ fn write_file(
     path: &Path,
     act: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<(), ExportError> {
-    let special = is_special(path);
-    let target = if special {
-        path.to_owned()
+    let written = if is_special(path) {
+        std::fs::File::create(path).and_then(|file| {
+            let mut out = std::io::BufWriter::new(file);
+            act(&mut out)?;
+            out.flush()
+        })
     } else {
-        temporary_for(path)
+        files::replace(path, act)
     };
-    let result = std::fs::File::create(&target).and_then(|file| {
-        let mut out = std::io::BufWriter::new(file);
-        act(&mut out)?;
-        let file = out
-            .into_inner()
-            .map_err(std::io::IntoInnerError::into_error)?;
-        if special {
-            return Ok(());
-        }
-        file.sync_all()?;
-        std::fs::rename(&target, path)
-    });
-    result.map_err(|error| {
-        if !special {
-            // Best effort: the sentence about the first failure matters more than a left-over file.
-            drop(std::fs::remove_file(&target));
-        }
-        ExportError::at(what, &error, path)
-    })
-}
-
-fn temporary_for(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    path.with_file_name(name)
+    written.map_err(|error| ExportError::at(what, &error, path))
 }

@@ -1,11 +1,11 @@
 //! Clusters on disk: the point partition per unit, the drawn partitions, and everything that panels show of them.
 
 use std::io::{self, Read, Write};
-use std::path::Path;
 use std::sync::Arc;
 
 use super::Results;
 use super::number::shortest;
+use super::spreadsheet::inert;
 use crate::base::draws::LabelList;
 use crate::engine::clusters::predictive::Predictive;
 use crate::engine::clusters::{Clusters, label_list};
@@ -52,7 +52,7 @@ pub fn write_point(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         );
         let together = together.map_or("NA".to_owned(), |share| shortest(f64::from(share)));
         let cluster = (cluster + 1).to_string();
-        writer.write_record([unit, &cluster, &together])?;
+        writer.write_record([&*inert(unit), &cluster, &together])?;
     }
     writer.flush()
 }
@@ -66,7 +66,8 @@ pub fn write_density(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         for (k, &x) in density.x.iter().enumerate() {
             let numbers = [x, density.mean[k], density.low[k], density.high[k]].map(shortest);
             let numbers = numbers.iter().map(String::as_str);
-            writer.write_record(std::iter::once(density.column.as_str()).chain(numbers))?;
+            let column = inert(&density.column);
+            writer.write_record(std::iter::once(column.as_ref()).chain(numbers))?;
         }
     }
     writer.flush()
@@ -76,7 +77,12 @@ pub fn write_density(results: &Results, out: &mut dyn Write) -> io::Result<()> {
 pub fn write_draws(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     let mut header = vec![".chain".to_owned(), ".draw".to_owned()];
-    header.extend(results.units_kept.iter().cloned());
+    header.extend(
+        results
+            .units_kept
+            .iter()
+            .map(|unit| inert(unit).into_owned()),
+    );
     writer.write_record(&header)?;
     for (chain, list) in results.labels.iter().enumerate() {
         for (number, labels) in list.iter() {
@@ -99,16 +105,15 @@ pub fn read_draws(input: impl Read, chains: usize) -> Option<Vec<LabelList>> {
         let labels: Option<Vec<u32>> = numbers
             .map(|label| label.and_then(|label| u32::try_from(label.checked_sub(1)?).ok()))
             .collect();
-        let list = lists.get_mut((chain as usize).checked_sub(1)?)?;
+        let list = lists.get_mut(usize::try_from(chain).ok()?.checked_sub(1)?)?;
         list.push(number.checked_sub(1)?, labels?.into());
     }
     Some(lists)
 }
 
-/// The clusters of a run folder, if it has any.
-pub fn read_clusters(folder: &Path) -> Option<Arc<Clusters>> {
-    let text = std::fs::read_to_string(folder.join(CLUSTERS)).ok()?;
-    serde_json::from_str(&text).ok().map(Arc::new)
+/// The clusters of a run folder.
+pub fn read_clusters(input: impl Read) -> Option<Arc<Clusters>> {
+    serde_json::from_reader(input).ok().map(Arc::new)
 }
 
 #[cfg(test)]
@@ -158,6 +163,14 @@ mod tests {
         write_draws(&results, &mut bytes).unwrap();
         let text = String::from_utf8(bytes.clone()).unwrap();
         assert_eq!(text, ".chain,.draw,\"a, b\",c,d\n1,1,1,1,2\n1,2,1,2,3\n");
+        assert_eq!(read_draws(bytes.as_slice(), 2).unwrap(), results.labels);
+        let formulas = Results {
+            units_kept: vec!["=1+1".to_owned(), "-2".to_owned(), "@x".to_owned()],
+            ..results.clone()
+        };
+        let mut bytes = Vec::new();
+        write_draws(&formulas, &mut bytes).unwrap();
+        assert!(bytes.starts_with(b".chain,.draw,'=1+1,-2,'@x\n"));
         assert_eq!(read_draws(bytes.as_slice(), 2).unwrap(), results.labels);
         assert_eq!(read_draws(b".chain,.draw,a\n3,1,1\n".as_slice(), 2), None);
         assert_eq!(read_draws(b".chain,.draw,a\n1,1,0\n".as_slice(), 2), None);

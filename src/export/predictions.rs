@@ -110,7 +110,7 @@ pub fn to_json(predictions: &Predictions) -> Json {
         .collect();
     json!({
         "quantity": predictions.quantity,
-        "response": predictions.response.name,
+        "response": predictions.response.column(),
         "group_effects": predictions.has_groups && predictions.options.with_groups,
         "interval": predictions.options.interval,
         "draws_used": predictions.draws.0,

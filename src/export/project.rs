@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::folder::relative_to;
-use super::{ExportError, RunFolder};
+use super::{ExportError, RunFolder, files};
 use crate::engine::Recipe;
 use crate::engine::recipe::{DataSection, SAMPLE_PREFIX};
 
@@ -108,7 +108,7 @@ impl Project {
     /// # Errors
     /// One sentence: it is not there, is no project, or is of another version.
     pub fn read(path: &Path) -> Result<Self, ExportError> {
-        let text = std::fs::read_to_string(path)
+        let text = crate::data::bounded::read_text(path)
             .map_err(|error| ExportError::at("The project cannot be read", &error, path))?;
         let refuse = |why: String| ExportError(format!("{why}: {}", path.display()));
         let project: Self = toml::from_str(&text).map_err(|error| {
@@ -152,15 +152,8 @@ impl Project {
         let text = format!(
             "# A project of Ergodic: data, draft and runs. Results are in the run folders.\n\n{text}"
         );
-        let mut part = absolute.clone().into_os_string();
-        part.push(".part");
-        std::fs::write(&part, text)
-            .and_then(|()| std::fs::rename(&part, &absolute))
-            .map_err(|error| {
-                // Best effort: the first failure is the one to tell.
-                drop(std::fs::remove_file(&part));
-                failed(&error)
-            })
+        files::replace(&absolute, |out| out.write_all(text.as_bytes()))
+            .map_err(|error| failed(&error))
     }
 
     /// Whether nothing but the view differs.

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::data::formula::Formula;
-use crate::data::table::{ColumnKind, Table};
+use crate::data::suggest::{OutcomeKind, outcome_of};
+use crate::data::table::{Labels, Table};
 
 /// A template that fits a formula, with the settings that make it fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,43 +13,49 @@ pub struct Choice {
     pub template: &'static str,
     /// Settings of the template besides defaults: key and value.
     pub settings: Vec<(&'static str, &'static str)>,
+    /// The family that template `mixed` has for such a response, if it has one.
+    pub family: Option<&'static str>,
     /// Why, as what can follow "because".
     pub reason: String,
-}
-
-/// What a response is.
-enum Outcome {
-    Binary,
-    Successes,
-    Count,
-    Number,
-    Categories(usize),
 }
 
 /// The template for `formula`; numeric columns among `categorical` are taken as categories. `None` where no template
 /// explains such a column, or the column cannot be explained at all: templates say why.
 ///
-/// Two values are an outcome, whole numbers that begin at 0 or 1 counts, other numbers are measured; effects that vary by
-/// group make it a mixed model.
+/// Two values are an outcome, whole numbers that begin at 0 or 1 counts, other numbers and ratings are measured; counts that
+/// scatter far more than a Poisson distribution are negative binomial, and effects that vary by group make it a mixed model.
 pub fn choose(table: &Table, formula: &Formula, categorical: &BTreeSet<String>) -> Option<Choice> {
     let Some(response) = &formula.response else {
         return Some(Choice {
             template: "dp-mixture",
             settings: Vec::new(),
+            family: None,
             reason: "the formula has no response".to_owned(),
         });
     };
     let name = &response.column;
-    let outcome = match response.trials {
-        Some(_) => Outcome::Successes,
-        None => outcome_of(table, name, categorical.contains(name))?,
-    };
-    let mut reason = match outcome {
-        Outcome::Binary => format!("`{name}` has two values"),
-        Outcome::Successes => format!("`{name}` counts successes among trials"),
-        Outcome::Count => format!("`{name}` holds whole numbers that begin at 0 or 1"),
-        Outcome::Number => format!("`{name}` holds numbers"),
-        Outcome::Categories(levels) => format!("`{name}` has {levels} categories"),
+    let (template, family, mut reason) = if response.trials.is_some() {
+        let reason = format!("`{name}` counts successes among trials");
+        ("logistic", Some("binomial"), reason)
+    } else if response.function.is_some() {
+        let reason = format!("`{}` is a number", response.label());
+        ("linear", Some("gaussian"), reason)
+    } else {
+        let col = (table.columns().iter()).position(|info| info.name == *name)?;
+        let mut kind = outcome_of(table, col, categorical.contains(name)).ok()?;
+        if let OutcomeKind::Count { dispersion } = &mut kind {
+            // Rates, and counts within groups, may scatter less than all counts together.
+            if formula.offsets.is_empty() {
+                *dispersion = dispersion.min(within_groups(table, col, formula));
+            } else {
+                *dispersion = 1.0;
+            }
+        }
+        if matches!(kind, OutcomeKind::Categories(_)) && !formula.terms.is_empty() {
+            return None;
+        }
+        let (template, family) = template_of(&kind);
+        (template, family, kind.reason(name))
     };
     let mut groups: Vec<String> = (formula.groups.iter())
         .map(|group| format!("`{}`", group.group.join(":")))
@@ -56,54 +63,71 @@ pub fn choose(table: &Table, formula: &Formula, categorical: &BTreeSet<String>) 
     let mut seen = BTreeSet::new();
     groups.retain(|group| seen.insert(group.clone()));
     if groups.is_empty() {
-        let template = match outcome {
-            Outcome::Binary | Outcome::Successes => "logistic",
-            Outcome::Count => "poisson",
-            Outcome::Number => "linear",
-            Outcome::Categories(_) if formula.terms.is_empty() => "categorical",
-            Outcome::Categories(_) => return None,
-        };
         return Some(Choice {
             template,
             settings: Vec::new(),
+            family,
             reason,
         });
     }
-    let family = match outcome {
-        Outcome::Binary => "bernoulli",
-        Outcome::Successes => "binomial",
-        Outcome::Count => "poisson",
-        Outcome::Number => "gaussian",
-        Outcome::Categories(_) => return None,
-    };
     reason.push_str(&format!(" and effects vary by {}", groups.join(", ")));
     Some(Choice {
         template: "mixed",
-        settings: vec![("family", family)],
+        settings: vec![("family", family?)],
+        family,
         reason,
     })
 }
 
-fn outcome_of(table: &Table, name: &str, categorical: bool) -> Option<Outcome> {
-    let col = (table.columns().iter()).position(|info| info.name == name)?;
-    let is_number = table.columns()[col].kind == ColumnKind::Number && !categorical;
-    let levels = table.few_levels(col, crate::data::response::MAX_CATEGORIES);
-    match levels.map(|levels| levels.len()) {
-        Some(0 | 1) => return None,
-        Some(2) => return Some(Outcome::Binary),
-        Some(count) if !is_number => return Some(Outcome::Categories(count)),
-        _ if !is_number => return None,
-        _ => {}
+/// The template that explains outcomes of this kind, and the family of mixed models that does, if there is one.
+pub fn template_of(kind: &OutcomeKind) -> (&'static str, Option<&'static str>) {
+    match kind {
+        OutcomeKind::TwoValues => ("logistic", Some("bernoulli")),
+        OutcomeKind::Count { .. } if kind.is_overdispersed() => {
+            ("negative-binomial", Some("negative_binomial"))
+        }
+        OutcomeKind::Count { .. } => ("poisson", Some("poisson")),
+        OutcomeKind::Number(_) | OutcomeKind::Rating(_) => ("linear", Some("gaussian")),
+        OutcomeKind::Categories(_) => ("categorical", None),
     }
-    let numbers = table.numbers(col)?;
-    let present = || numbers.iter().copied().filter(|value| !value.is_nan());
-    let least = present().fold(f64::INFINITY, f64::min);
-    let whole = present().all(|value| value.fract() == 0.0);
-    Some(if whole && (least == 0.0 || least == 1.0) {
-        Outcome::Count
+}
+
+/// Variance over mean of counts within the groups of the first single grouping column, pooled; infinite where there is none.
+fn within_groups(table: &Table, col: usize, formula: &Formula) -> f64 {
+    let single = formula
+        .groups
+        .iter()
+        .find_map(|group| match group.group.as_slice() {
+            [name] => table.columns().iter().position(|info| info.name == *name),
+            _ => None,
+        });
+    let (Some(by), Some(counts)) = (single, table.numbers(col)) else {
+        return f64::INFINITY;
+    };
+    let labels = table.labels(by);
+    // Rows, sum and sum of squares per group.
+    let mut sums = vec![[0.0; 3]; labels.levels.len()];
+    for (count, &code) in counts.iter().zip(&labels.codes) {
+        if code != Labels::MISSING && !count.is_nan() {
+            let [rows, sum, squares] = &mut sums[code as usize];
+            *rows += 1.0;
+            *sum += count;
+            *squares += count * count;
+        }
+    }
+    // Each group is weighted by its degrees of freedom; groups of zeros say nothing.
+    let (mut dispersion, mut freedom) = (0.0, 0.0);
+    for [rows, sum, squares] in sums {
+        if rows > 1.0 && sum > 0.0 {
+            dispersion += (squares - sum * sum / rows) / (sum / rows);
+            freedom += rows - 1.0;
+        }
+    }
+    if freedom > 0.0 {
+        dispersion / freedom
     } else {
-        Outcome::Number
-    })
+        f64::INFINITY
+    }
 }
 
 #[cfg(test)]
@@ -127,6 +151,8 @@ mod tests {
                 ("price".into(), numbers([99.0, 130.0, 120.0, 80.0])),
                 ("below".into(), numbers([-1.0, 0.0, 2.0, 1.0])),
                 ("grade".into(), numbers([1.0, 2.0, 3.0, 1.0])),
+                ("wild".into(), numbers([0.0, 3.0, 90.0, 60.0])),
+                ("steps".into(), numbers([50.0, 1.0, 9.0, 52.0])),
             ],
         )
         .unwrap();
@@ -146,10 +172,20 @@ mod tests {
             ("price ~ calls", Some("linear")),
             ("below ~ 1", Some("linear")),
             ("calls | trials(9) ~ 1", Some("logistic")),
+            ("cbind(calls, grade) ~ 1", Some("logistic")),
+            ("calls/grade ~ 1", Some("logistic")),
+            ("log(calls) ~ price", Some("linear")),
+            ("sqrt(grade) ~ (1 | plan)", Some("mixed gaussian")),
             ("plan ~ 1", Some("categorical")),
             ("plan ~ price", None),
             ("same ~ price", None),
             ("nothing ~ price", None),
+            ("wild ~ price", Some("negative-binomial")),
+            ("wild ~ price + (1 | plan)", Some("mixed negative_binomial")),
+            ("wild ~ price + offset(calls)", Some("poisson")),
+            // Within groups these counts are alike.
+            ("steps ~ price", Some("negative-binomial")),
+            ("steps ~ (1 | plan)", Some("mixed poisson")),
             ("~ price + calls", Some("dp-mixture")),
             ("ill ~ price + (1 | plan)", Some("mixed bernoulli")),
             ("calls | trials(9) ~ (1 | plan)", Some("mixed binomial")),

@@ -7,15 +7,12 @@
 
 use std::sync::Arc;
 
-use super::prior::{Prior, PriorRows, significant};
+use super::default_priors::DefaultPriors;
+use super::prior::{Prior, PriorRows, rounded, significant};
 use super::{ModelError, ModelOptions, ParamInfo};
 use crate::base::linalg::dot;
 use crate::base::rng::ChainRng;
 use crate::data::design::Design;
-
-/// Standard deviation of the default prior: the papers' N(0, 100 I) on links and, for the identity link, ten standard
-/// deviations of the response.
-const DEFAULT_SD: f64 = 10.0;
 
 /// Why a flat prior cannot be drawn from.
 pub(super) const FLAT: &str = "it has a flat prior, and a flat prior cannot be drawn from";
@@ -34,6 +31,8 @@ pub(super) struct ResponseScale {
     pub scale: f64,
     /// Whether the link is the identity, so that the linear predictor has the unit of the response.
     pub identity: bool,
+    /// Internal linear predictor of an average row as far as units alone decide it: the centre of the intercept's default prior.
+    pub expected: f64,
 }
 
 impl ResponseScale {
@@ -42,7 +41,18 @@ impl ResponseScale {
         centre: 0.0,
         scale: 1.0,
         identity: false,
+        expected: 0.0,
     };
+
+    /// That of counts: the logarithm of a mean, of which the unit of the exposure decides what is usual.
+    pub fn log_of(design: &Design) -> Self {
+        let [log_rate, _unit] = design.response_units();
+        Self {
+            // As exact as a prior of width 1 needs it.
+            expected: rounded(log_rate, -2),
+            ..Self::LINK
+        }
+    }
 
     /// Standardises the response less its offset: mean and standard deviation (divisor n).
     ///
@@ -69,6 +79,7 @@ impl ResponseScale {
             centre,
             scale,
             identity: true,
+            expected: 0.0,
         })
     }
 }
@@ -113,7 +124,10 @@ impl Coefficients {
             let name = format!("b[{}]", coefficients.design.terms[j]);
             let (prior, source) = match options.prior(&name).or_else(|| options.prior(class)) {
                 Some(text) => (Prior::parse(text)?, "set by you"),
-                None => (coefficients.default_prior(j), "default"),
+                None => {
+                    let defaults = options.defaults;
+                    (coefficients.default_prior(j, defaults), defaults.source())
+                }
             };
             coefficients.priors.push(prior);
             params.push(ParamInfo {
@@ -135,17 +149,23 @@ impl Coefficients {
         self.design.has_intercept && j == 0
     }
 
-    /// normal(0, 10) where priors hold for links or for standardised predictors and response; otherwise the same prior in
-    /// the units of the data, so that a default does no harm on any scale.
-    fn default_prior(&self, j: usize) -> Prior {
+    /// A normal prior per standard deviation of predictor and response; where priors hold per unit the same in the units of the
+    /// data, so that a default does no harm on any scale.
+    fn default_prior(&self, j: usize, defaults: DefaultPriors) -> Prior {
         let (design, response) = (&self.design, self.response);
-        if !(self.on_raw && response.identity) {
+        let in_units = response.identity || defaults.follows_units();
+        if !(self.on_raw && in_units) {
+            let centred = self.is_intercept(j) && in_units;
+            let of_class = match self.is_intercept(j) {
+                true => defaults.intercept_sd(),
+                false => defaults.sd(),
+            };
             return Prior::Normal {
-                mean: 0.0,
-                sd: DEFAULT_SD,
+                mean: if centred { response.expected } else { 0.0 },
+                sd: of_class,
             };
         }
-        let width = DEFAULT_SD * response.scale;
+        let width = defaults.sd() * response.scale;
         if !self.is_intercept(j) {
             return Prior::Normal {
                 mean: 0.0,
@@ -153,13 +173,14 @@ impl Coefficients {
             };
         }
         let squares: f64 = (1..self.len())
-            .map(|j| (design.raw_center[j] / design.raw_scale[j]).powi(2))
+            .map(|j| (defaults.sd() * design.raw_center[j] / design.raw_scale[j]).powi(2))
             .sum();
-        let sd = significant(width * (1.0 + squares).sqrt());
+        let own = defaults.intercept_sd().powi(2);
+        let sd = significant(response.scale * (own + squares).sqrt());
         // The mean to a hundredth of the width at least.
-        let unit = 10_f64.powi(sd.log10().floor() as i32 - 2);
+        let place = sd.log10().floor() as i32 - 2;
         Prior::Normal {
-            mean: (response.centre / unit).round() * unit,
+            mean: rounded(response.centre + response.expected, place),
             sd,
         }
     }

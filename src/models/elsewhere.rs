@@ -9,6 +9,7 @@
 use super::positive::PositivePrior;
 use super::prior::Prior;
 use super::{ModelOptions, ParamInfo};
+use crate::base::numerals::thousands;
 use crate::data::design::Design;
 use crate::data::formula::Formula;
 
@@ -52,7 +53,8 @@ impl Context<'_> {
 
     /// How many rows are used, as a sentence.
     pub fn rows(&self) -> String {
-        let (used, total) = (self.design.rows_used, self.design.rows_total);
+        let count = |rows: usize| thousands(rows as u64);
+        let [used, total] = [self.design.rows_used, self.design.rows_total].map(count);
         if used == total {
             format!("All {total} rows are used.")
         } else {
@@ -86,6 +88,14 @@ pub(super) fn listed<T: AsRef<str>>(names: &[T]) -> String {
         format!("{shown}, … ({} in all)", names.len())
     } else {
         shown
+    }
+}
+
+/// What a coefficient each is multiplied by: "`age`", or "each of `age`, `dose`".
+pub(super) fn each_of<T: AsRef<str>>(names: &[T]) -> String {
+    match names {
+        [one] => listed(std::slice::from_ref(one)),
+        all => format!("each of {}", listed(all)),
     }
 }
 

@@ -212,7 +212,7 @@ fn model<T: Template, E: Example>(
         ResponseKind::Number { .. } => {
             return Err(ModelError(format!(
                 "Template `{id}` takes no predictors; write `{} ~ 1`",
-                crate::data::formula::quote_name(&design.response.name)
+                design.response.written()
             )));
         }
         _ => {

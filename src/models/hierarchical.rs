@@ -4,12 +4,12 @@
 //!
 //! | parameter | space | default prior | scale of the prior |
 //! |---|---|---|---|
-//! | `mu[term]` | real | normal(0, Sigma/0.01) | per standard deviation of the predictor, intercept at average predictors |
+//! | `mu[term]` | real | normal(0, Sigma/0.16) | per standard deviation of the predictor, intercept at average predictors |
 //! | `Sigma[term,term]` | positive definite | inv_wishart(P + 2, 1): mean I | the same |
 //! | `theta[group,term]` | real | normal(mu, Sigma) | the same |
 //!
-//! λ = 0.01 says that the prior of μ counts as a hundredth of a group, whatever the spread of groups: ten of its standard
-//! deviations. ν = P + 2 is the least whole number with a mean. The inverse-Wishart keeps variances away from 0: where
+//! λ = 0.16 says that the prior of μ counts as 0.16 groups, whatever the spread of groups: 2.5 of its standard deviations, and
+//! ten for λ = 0.01 of `priors.default = "papers"`. ν = P + 2 is the least whole number with a mean. The inverse-Wishart keeps variances away from 0: where
 //! groups hardly differ, a smaller scale lets Σ be smaller. The source gives no values (004, section 3.2).
 //!
 //! The formula says twice what varies: `y ~ x1 + x2 + (1 + x1 + x2 | g)`. In brms and lme4 this is a fixed part and
@@ -129,7 +129,7 @@ fn build<F: Family>(
         _ => observations >= ROWS_FOR_CENTRED * (terms * groups) as f64,
     };
     let scaling = design.scaling();
-    let chosen = options::choose(&design, &options.priors)?;
+    let chosen = options::choose(&design, options)?;
     let (sampled, reported) = options::on_both_scales(&chosen, &scaling, options);
     let prior = PopulationPrior::new(sampled).ok_or_else(|| {
         ModelError(

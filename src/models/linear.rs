@@ -2,8 +2,8 @@
 //!
 //! | parameter | space | default prior | scale of the prior |
 //! |---|---|---|---|
-//! | `b[Intercept]` | real | normal(0, 10) | at centred predictors, in sd(y) from the mean of y |
-//! | `b[term]` | real | normal(0, 10) | per standard deviation of the predictor, in sd(y) |
+//! | `b[Intercept]` | real | normal(0, 2.5) | at centred predictors, in sd(y) from the mean of y |
+//! | `b[term]` | real | normal(0, 2.5) | per standard deviation of the predictor, in sd(y) |
 //! | `sigma` | positive | half_student_t(3, 0, 2.5) | in sd(y) |
 //!
 //! The response less its offset is standardised internally: mean and sd(y) (divisor n; without an intercept it is scaled only).
@@ -22,10 +22,13 @@ use super::elsewhere::{Context, Elsewhere, Glm, SIGMA, comment};
 use super::glm::{Curvature, Family, LANES, Lane, Terms};
 use super::outcome::Outcome;
 use super::positive::{PositivePrior, PositiveSpec};
-use super::regression::{Parts, Regression, Respond, priors_with, rows_with, value_or};
+use super::regression::{Fit, Parts, Regression, Respond, priors_with, rows_with, value_or};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Template};
+use crate::base::reporter::Reporter;
 use crate::data::design::Design;
 use crate::data::response::{ResponseKind, ResponseUse};
+
+mod residuals;
 
 /// Rows with response, weight and the logarithm of the normal density's constant, times the weight.
 #[derive(Clone, Copy, Debug)]
@@ -100,6 +103,10 @@ impl Respond for Normal {
         Outcome::Normal {
             sd: sigma.log.exp(),
         }
+    }
+
+    fn remark(fit: &Fit<'_>, reporter: &mut Reporter) {
+        residuals::remark(fit, reporter);
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! | parameter | space | default prior | scale of the prior |
 //! |---|---|---|---|
-//! | `b[Intercept]` | real | normal(0, 10) | at centred predictors |
-//! | `b[term]` | real | normal(0, 10) | per standard deviation of the predictor |
+//! | `b[Intercept]` | real | normal(0, 2.5) | at centred predictors |
+//! | `b[term]` | real | normal(0, 2.5) | per standard deviation of the predictor |
 //!
 //! Sampling happens on standardised predictors (u); reported coefficients are on the original scale unless asked
 //! otherwise. With `standardize = false` the priors hold for the reported, raw coefficients and the intercept at

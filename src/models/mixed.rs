@@ -2,8 +2,8 @@
 //!
 //! | parameter | space | default prior | scale of the prior |
 //! |---|---|---|---|
-//! | `b[Intercept]` | real | normal(0, 10) | at centred predictors; Gaussian: in sd(y) from the mean of y |
-//! | `b[term]` | real | normal(0, 10) | per standard deviation of the predictor; Gaussian: in sd(y) |
+//! | `b[Intercept]` | real | normal(0, 2.5), counts normal(log mean, 2.5) | at centred predictors; Gaussian: in sd(y) from the mean of y |
+//! | `b[term]` | real | normal(0, 2.5) | per standard deviation of the predictor; Gaussian: in sd(y) |
 //! | `sigma` | positive, Gaussian | half_student_t(3, 0, 2.5) | in sd(y) |
 //! | `shape` | positive, negative binomial | lognormal(2, 2) | none |
 //! | `sd[g,term]` | positive | half_student_t(3, 0, 2.5) | as `b[term]` |
@@ -17,9 +17,11 @@
 //! Columns of group terms are scaled but not centred (centring would change a model whose effects are independent). Row
 //! likelihoods are those of `linear`, `logistic`, `poisson` and `negative-binomial`.
 //!
-//! `model.parametrisation`: `non-centred` (default) samples z with r = D L z, which is independent of the scales beforehand and
-//! therefore mixes where groups have few rows; `centred` samples r itself, better where every group has many rows; `auto`
-//! centres terms with at least [`MANY_ROWS`] rows per group and effect. The posterior is the same.
+//! `model.parametrisation`: `non-centred` samples z with r = D L z, which is independent of the scales beforehand and
+//! therefore mixes where groups have few rows; `centred` samples r itself, apart from what coefficients can say for all
+//! groups ([`frame`]), better where the data know every group; `auto` (default) centres the groups that
+//! [`ModelOptions::well_known`] names and, where it is empty, terms with at least [`MANY_ROWS`] rows per group and effect.
+//! The posterior is the same.
 //!
 //! Gradient: one pass over rows adds residuals into Σ_t q_t numbers each, one pass over groups takes them to coordinates
 //! ([`terms`]). Curvature: central differences of the gradient, where N·D and D allow it; larger models start without
@@ -43,7 +45,6 @@ use super::negative_binomial::{self, NegativeBinomialCounts, shape};
 use super::outcome::Predicts;
 use super::poisson::{self, PoissonCounts, count_row};
 use super::positive::Positive;
-use super::prior::PriorRows;
 use super::regression::{Parts, Respond, rows_with, value_or};
 use super::{
     AnchorRows, Block, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Rows, Scratch,
@@ -53,9 +54,11 @@ use crate::base::linalg::axpy;
 use crate::base::rng::ChainRng;
 use crate::data::design::Design;
 use crate::data::response::ResponseUse;
+use frame::Frame;
 use options::{FIELDS, PRIORS};
 use parameters::{check_keys, effect_params, make_term};
 
+mod frame;
 mod options;
 mod parameters;
 mod predicts;
@@ -122,7 +125,7 @@ impl Template for Mixed {
                 let parts = Parts {
                     family: PoissonCounts,
                     data: rows_with(&design, |i| count_row(&design, i)),
-                    response: ResponseScale::LINK,
+                    response: ResponseScale::log_of(&design),
                     quantity: log_mean,
                     auxiliaries: Vec::new(),
                     design,
@@ -133,7 +136,7 @@ impl Template for Mixed {
                 let parts = Parts {
                     family: NegativeBinomialCounts,
                     data: rows_with(&design, |i| count_row(&design, i)),
-                    response: ResponseScale::LINK,
+                    response: ResponseScale::log_of(&design),
                     quantity: log_mean,
                     auxiliaries: vec![shape(&name)],
                     design,
@@ -185,6 +188,15 @@ struct MixedModel<F> {
     num_effects: usize,
     /// Variance of a row within all groups, besides σ²; `None` where shares of variance are not reported.
     residual_variance: Option<f64>,
+    /// From u to coordinates with coefficients and centred effects as they are.
+    frame: Frame,
+}
+
+thread_local! {
+    /// Coordinates with coefficients and effects as they are, for the prior, which has no memory of its own.
+    static PLAIN: std::cell::RefCell<Vec<f64>> = const { std::cell::RefCell::new(Vec::new()) };
+    /// Curvature in these coordinates.
+    static PLAIN_CURVATURE: std::cell::RefCell<Vec<f64>> = const { std::cell::RefCell::new(Vec::new()) };
 }
 
 impl<F: Respond> MixedModel<F> {
@@ -203,8 +215,8 @@ impl<F: Respond> MixedModel<F> {
         let first = params.len();
         let mut terms = Vec::new();
         let (mut place, mut start) = (first, 0);
-        for group in &design.group_terms {
-            let (mut term, infos) = make_term(&design, group, response, &quantity, options)?;
+        for (t, group) in design.group_terms.iter().enumerate() {
+            let (mut term, infos) = make_term(&design, group, t, response, &quantity, options)?;
             term.start = start;
             term.scales = place..place + term.width() + term.num_correlations();
             place = term.scales.end;
@@ -236,8 +248,12 @@ impl<F: Respond> MixedModel<F> {
             params.extend(effect_params(term, &quantity));
         }
         check_keys(&params, &terms, options)?;
+        let rows = GlmRows::new(parts.family, design.terms.len(), parts.data);
+        let columns = rows.num_columns();
+        let frame = Frame::new(&terms, coefficients.len(), &|row| &rows.row(row)[..columns]);
         Ok(Arc::new(Self {
-            rows: GlmRows::new(parts.family, design.terms.len(), parts.data),
+            rows,
+            frame,
             response,
             design,
             params,
@@ -286,6 +302,20 @@ impl<F: Respond> MixedModel<F> {
         scratch: &mut Scratch,
         grad: &mut [f64],
     ) -> f64 {
+        if !self.frame.is_identity() {
+            let dim = self.dim();
+            let (own, rest) = scratch.vector.split_at_mut(2 * self.num_effects);
+            let (at, rest) = rest.split_at_mut(dim);
+            at.copy_from_slice(u);
+            self.frame.to_plain(at);
+            let slopes = &mut rest[..dim];
+            slopes.fill(0.0);
+            let tile = &mut scratch.tile;
+            let value = self.add_gradient_with::<VALUE>(at, rows, factor, own, tile, slopes);
+            self.frame.pull_back(slopes);
+            axpy(1.0, slopes, grad);
+            return value;
+        }
         self.add_gradient_with::<VALUE>(
             u,
             rows,
@@ -296,7 +326,7 @@ impl<F: Respond> MixedModel<F> {
         )
     }
 
-    /// The same with the memory for effects and for a tile.
+    /// The same for u in plain coordinates, with the memory for effects and for a tile.
     fn add_gradient_with<const VALUE: bool>(
         &self,
         u: &[f64],
@@ -336,6 +366,77 @@ impl<F: Respond> MixedModel<F> {
             term.pull_back(u, by_effect, factor, grad);
         }
         value
+    }
+
+    /// Reported quantities at plain coordinates.
+    fn report(&self, u: &[f64], theta: &mut [f64]) {
+        let first = self.rows.dim();
+        self.coefficients.report(u, theta);
+        for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
+            let j = self.coefficients.len() + k;
+            theta[j] = auxiliary.report(u[j]);
+        }
+        let mut at = first;
+        for term in &self.terms {
+            for (j, sd) in term.sds.iter().enumerate() {
+                theta[at + j] = sd.report(u[term.scales.start + j]);
+            }
+            at += term.width();
+            let num = term.num_correlations();
+            term.write_correlations(u, &mut theta[at..at + num]);
+            at += num;
+        }
+        if let Some(rest) = self.residual_variance {
+            let variance = |j: usize| (2.0 * u[j]).exp();
+            let within = rest
+                + if F::AUX > 0 {
+                    variance(self.coefficients.len())
+                } else {
+                    0.0
+                };
+            let between = |term: &GroupTerm| variance(term.scales.start);
+            let total = within + self.terms.iter().map(between).sum::<f64>();
+            for (theta, term) in theta[self.shares()].iter_mut().zip(&self.terms) {
+                *theta = between(term) / total;
+            }
+        }
+        let effects = &mut theta[self.shares().end..];
+        for term in &self.terms {
+            term.write_effects(u, effects);
+            let q = term.width();
+            for group in effects[term.start..][..term.effects.len()].chunks_exact_mut(q) {
+                for (r, unit) in group.iter_mut().zip(&term.units) {
+                    *r *= unit;
+                }
+            }
+        }
+    }
+
+    /// Calls `with` for u with coefficients and effects as they are.
+    fn in_plain<R>(&self, u: &[f64], with: impl FnOnce(&[f64]) -> R) -> R {
+        if self.frame.is_identity() {
+            return with(u);
+        }
+        PLAIN.with_borrow_mut(|plain| {
+            plain.clear();
+            plain.extend_from_slice(u);
+            self.frame.to_plain(plain);
+            with(plain)
+        })
+    }
+
+    /// ADDS to `hessian` what `add` adds to one in plain coordinates.
+    fn add_in_plain(&self, hessian: &mut [f64], add: impl FnOnce(&mut [f64])) {
+        if self.frame.is_identity() {
+            return add(hessian);
+        }
+        PLAIN_CURVATURE.with_borrow_mut(|plain| {
+            plain.clear();
+            plain.resize(hessian.len(), 0.0);
+            add(plain);
+            self.frame.pull_back_matrix(plain, self.dim());
+            axpy(1.0, plain, hessian);
+        });
     }
 
     /// Coordinates of coefficients and scales, the first of u, from reported quantities.
@@ -396,46 +497,7 @@ impl<F: Respond> Model for MixedModel<F> {
     }
 
     fn constrain(&self, u: &[f64], theta: &mut [f64]) {
-        let first = self.rows.dim();
-        self.coefficients.report(u, theta);
-        for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
-            let j = self.coefficients.len() + k;
-            theta[j] = auxiliary.report(u[j]);
-        }
-        let mut at = first;
-        for term in &self.terms {
-            for (j, sd) in term.sds.iter().enumerate() {
-                theta[at + j] = sd.report(u[term.scales.start + j]);
-            }
-            at += term.width();
-            let num = term.num_correlations();
-            term.write_correlations(u, &mut theta[at..at + num]);
-            at += num;
-        }
-        if let Some(rest) = self.residual_variance {
-            let variance = |j: usize| (2.0 * u[j]).exp();
-            let within = rest
-                + if F::AUX > 0 {
-                    variance(self.coefficients.len())
-                } else {
-                    0.0
-                };
-            let between = |term: &GroupTerm| variance(term.scales.start);
-            let total = within + self.terms.iter().map(between).sum::<f64>();
-            for (theta, term) in theta[self.shares()].iter_mut().zip(&self.terms) {
-                *theta = between(term) / total;
-            }
-        }
-        let effects = &mut theta[self.shares().end..];
-        for term in &self.terms {
-            term.write_effects(u, effects);
-            let q = term.width();
-            for group in effects[term.start..][..term.effects.len()].chunks_exact_mut(q) {
-                for (r, unit) in group.iter_mut().zip(&term.units) {
-                    *r *= unit;
-                }
-            }
-        }
+        self.in_plain(u, |u| self.report(u, theta));
     }
 
     fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
@@ -450,6 +512,7 @@ impl<F: Respond> Model for MixedModel<F> {
             }
             term.read_effects(&effects, u);
         }
+        self.frame.to_own(u);
     }
 
     fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
@@ -474,26 +537,32 @@ impl<F: Respond> Model for MixedModel<F> {
         for term in &self.terms {
             term.draw_prior(rng, u).ok_or(FLAT)?;
         }
+        self.frame.to_own(u);
         Ok(())
     }
 
     fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
-        let mut value = self.coefficients.log_prior(u, grad);
-        for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
-            let j = self.coefficients.len() + k;
-            let [log_p, slope, _second] = auxiliary.log_prior(u[j]);
-            value += log_p;
-            grad[j] = slope;
-        }
-        for term in &self.terms {
-            value += term.log_prior(u, grad);
-        }
+        let value = self.in_plain(u, |u| {
+            let mut value = self.coefficients.log_prior(u, grad);
+            for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
+                let j = self.coefficients.len() + k;
+                let [log_p, slope, _second] = auxiliary.log_prior(u[j]);
+                value += log_p;
+                grad[j] = slope;
+            }
+            for term in &self.terms {
+                value += term.log_prior(u, grad);
+            }
+            value
+        });
+        self.frame.pull_back(grad);
         value
     }
 
     fn log_prior_density(&self, u: &[f64]) -> Option<f64> {
         let len = self.coefficients.len();
-        let mut value = self.coefficients.log_prior(u, &mut vec![0.0; len]);
+        let mut no_slopes = vec![0.0; len];
+        let mut value = self.in_plain(u, |u| self.coefficients.log_prior(u, &mut no_slopes));
         for (auxiliary, &a) in self.auxiliaries.iter().zip(&u[len..]) {
             value += auxiliary.log_prior(a)[0] - a;
         }
@@ -546,15 +615,18 @@ impl<F: Respond> Model for MixedModel<F> {
     }
 
     fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
-        let (effects, _) = self.effects(u, &mut scratch.vector);
-        self.rows.each_row(
-            self.of_rows(u),
-            rows,
-            &mut scratch.tile,
-            |i| self.shift(effects, i),
-            F::terms::<true>,
-            |k, _x, lane, row| out[k] = row.sum[lane] - row.factor[lane].ln(),
-        );
+        let Scratch { vector, tile, .. } = scratch;
+        self.in_plain(u, |u| {
+            let (effects, _) = self.effects(u, vector);
+            self.rows.each_row(
+                self.of_rows(u),
+                rows,
+                tile,
+                |i| self.shift(effects, i),
+                F::terms::<true>,
+                |k, _x, lane, row| out[k] = row.sum[lane] - row.factor[lane].ln(),
+            );
+        });
     }
 
     fn scores(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
@@ -569,6 +641,9 @@ impl<F: Respond> Model for MixedModel<F> {
     }
 
     fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
+        let mut plain = u.to_vec();
+        self.frame.to_plain(&mut plain);
+        let u = &plain[..];
         let outcome = self
             .rows
             .family()
@@ -637,33 +712,41 @@ impl<F: Respond> Model for MixedModel<F> {
         let (at, rest) = rest.split_at_mut(dim);
         let (above, below) = rest.split_at_mut(dim);
         at.copy_from_slice(u);
-        for j in 0..dim {
-            let step = STEP * u[j].abs().max(1.0);
-            above.fill(0.0);
-            at[j] = u[j] + step;
-            self.add_gradient_with::<false>(at, rows, 1.0, own, &mut scratch.tile, above);
-            below.fill(0.0);
-            at[j] = u[j] - step;
-            self.add_gradient_with::<false>(at, rows, 1.0, own, &mut scratch.tile, below);
-            at[j] = u[j];
-            for i in 0..dim {
-                let second = 0.25 * (below[i] - above[i]) / step;
-                hessian[i * dim + j] += second;
-                hessian[j * dim + i] += second;
+        self.frame.to_plain(at);
+        self.add_in_plain(hessian, |hessian| {
+            for j in 0..dim {
+                let centre = at[j];
+                let step = STEP * centre.abs().max(1.0);
+                above.fill(0.0);
+                at[j] = centre + step;
+                self.add_gradient_with::<false>(at, rows, 1.0, own, &mut scratch.tile, above);
+                below.fill(0.0);
+                at[j] = centre - step;
+                self.add_gradient_with::<false>(at, rows, 1.0, own, &mut scratch.tile, below);
+                at[j] = centre;
+                for i in 0..dim {
+                    let second = 0.25 * (below[i] - above[i]) / step;
+                    hessian[i * dim + j] += second;
+                    hessian[j * dim + i] += second;
+                }
             }
-        }
+        });
     }
 
     fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]) {
         let dim = self.dim();
-        self.coefficients.add_neg_hessian(u, dim, hessian);
-        for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
-            let j = self.coefficients.len() + k;
-            hessian[j * (dim + 1)] -= auxiliary.log_prior(u[j])[2];
-        }
-        for term in &self.terms {
-            term.add_neg_hessian_log_prior(u, dim, hessian);
-        }
+        self.add_in_plain(hessian, |hessian| {
+            self.in_plain(u, |u| {
+                self.coefficients.add_neg_hessian(u, dim, hessian);
+                for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
+                    let j = self.coefficients.len() + k;
+                    hessian[j * (dim + 1)] -= auxiliary.log_prior(u[j])[2];
+                }
+                for term in &self.terms {
+                    term.add_neg_hessian_log_prior(u, dim, hessian);
+                }
+            });
+        });
     }
 
     fn mixed_effects(&self) -> Option<&dyn MixedEffects> {
@@ -686,89 +769,6 @@ impl<F: Respond> Model for MixedModel<F> {
             add(&format!("r[{}]", term.group), term.effects.clone());
         }
         blocks
-    }
-}
-
-impl<F: Respond> MixedEffects for MixedModel<F> {
-    fn terms(&self) -> &[GroupTerm] {
-        &self.terms
-    }
-
-    fn num_coefficients(&self) -> usize {
-        self.coefficients.len()
-    }
-
-    fn num_auxiliaries(&self) -> usize {
-        self.auxiliaries.len()
-    }
-
-    fn num_effects(&self) -> usize {
-        self.num_effects
-    }
-
-    fn covariates(&self, row: usize) -> &[f64] {
-        &self.rows.row(row)[..self.rows.num_columns()]
-    }
-
-    fn coefficient_prior(&self) -> PriorRows {
-        self.coefficients.prior_rows()
-    }
-
-    fn auxiliary_prior(&self, a: f64) -> [f64; 3] {
-        self.auxiliaries
-            .first()
-            .map_or([0.0; 3], |auxiliary| auxiliary.log_prior(a))
-    }
-
-    fn normal_row(&self, row: usize) -> Option<[f64; 2]> {
-        let extra = &self.rows.row(row)[self.rows.num_columns()..];
-        F::NORMAL.then(|| [extra[0], extra[1]])
-    }
-
-    fn slopes(
-        &self,
-        head: &[f64],
-        effects: &[f64],
-        rows: Rows<'_>,
-        scratch: &mut Scratch,
-        out: &mut [f64],
-    ) {
-        let width = 1 + F::AUX;
-        self.rows.each_row(
-            head,
-            rows,
-            &mut scratch.tile,
-            |i| self.shift(effects, i),
-            F::terms::<false>,
-            |k, _x, lane, row| {
-                out[k * width] = row.residual[lane];
-                for m in 0..F::AUX {
-                    out[k * width + 1 + m] = row.aux[m][lane];
-                }
-            },
-        );
-    }
-
-    fn curvatures(
-        &self,
-        head: &[f64],
-        effects: &[f64],
-        rows: Rows<'_>,
-        scratch: &mut Scratch,
-        out: &mut [f64],
-    ) {
-        self.rows.each_row(
-            head,
-            rows,
-            &mut scratch.tile,
-            |i| self.shift(effects, i),
-            F::curvature,
-            |k, _x, lane, row| out[k] = row.zz[lane],
-        );
-    }
-
-    fn row_scratch(&self) -> Scratch {
-        self.rows.scratch()
     }
 }
 

@@ -24,6 +24,7 @@ pub mod choice;
 mod coefficients;
 #[cfg(test)]
 mod conformance;
+pub mod default_priors;
 pub mod dp_mixture;
 mod effects;
 pub mod elsewhere;
@@ -45,6 +46,7 @@ pub mod student;
 #[cfg(test)]
 pub mod testing;
 
+pub use default_priors::DefaultPriors;
 pub use dp_mixture::Mixture;
 pub use effects::{Effect, effect_of};
 pub use hierarchy::Hierarchy;
@@ -437,10 +439,15 @@ pub struct ModelOptions {
     pub settings: Settings,
     /// Priors by class or parameter, in Stan's notation: `b`, `intercept`, `b[age]`.
     pub priors: Vec<(String, String)>,
+    /// Priors of the others.
+    pub defaults: DefaultPriors,
     /// Whether priors hold for coefficients of standardised predictors (decided by the recipe, default true).
     pub standardize: bool,
     /// Whether reported coefficients are on the standardised scale instead of the original one.
     pub report_standardized: bool,
+    /// By group term and group, for models whose parametrisation is left to the program: whether the data tell the
+    /// group's effects much better than the spread of groups does. Empty where nobody knows.
+    pub well_known: Vec<Vec<bool>>,
 }
 
 impl ModelOptions {

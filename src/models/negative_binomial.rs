@@ -3,8 +3,8 @@
 //!
 //! | parameter | space | default prior | scale of the prior |
 //! |---|---|---|---|
-//! | `b[Intercept]` | real | normal(0, 10) | at centred predictors |
-//! | `b[term]` | real | normal(0, 10) | per standard deviation of the predictor |
+//! | `b[Intercept]` | real | normal(log mean, 2.5) | at centred predictors; the mean is that of counts per exposure |
+//! | `b[term]` | real | normal(0, 2.5) | per standard deviation of the predictor |
 //! | `shape` (φ) | positive | lognormal(2, 2) | none; 95 % of it between 0.15 and 400 |
 //!
 //! Why this prior of φ: where counts are not overdispersed the likelihood is flat for large φ, so a prior with a heavy tail
@@ -137,7 +137,7 @@ impl Template for NegativeBinomial {
         let parts = Parts {
             family: NegativeBinomialCounts,
             data: rows_with(&design, |i| count_row(&design, i)),
-            response: ResponseScale::LINK,
+            response: ResponseScale::log_of(&design),
             quantity: format!("log of the expected {}", design.response.name),
             auxiliaries: vec![shape(&design.response.name)],
             design,

@@ -2,8 +2,8 @@
 //!
 //! | parameter | space | default prior | scale of the prior |
 //! |---|---|---|---|
-//! | `b[Intercept]` | real | normal(0, 10) | at centred predictors |
-//! | `b[term]` | real | normal(0, 10) | per standard deviation of the predictor |
+//! | `b[Intercept]` | real | normal(log mean, 2.5) | at centred predictors; the mean is that of counts per exposure |
+//! | `b[term]` | real | normal(0, 2.5) | per standard deviation of the predictor |
 //!
 //! Score of a row: w (y − μ) x; curvature: w μ x x'. The log likelihood holds log y! too, so values per row are those of the
 //! distribution. A row of weight w counts as w rows.
@@ -146,7 +146,7 @@ impl Template for Poisson {
         let parts = Parts {
             family: PoissonCounts,
             data: rows_with(&design, |i| count_row(&design, i)),
-            response: ResponseScale::LINK,
+            response: ResponseScale::log_of(&design),
             quantity: format!("log of the expected {}", design.response.name),
             auxiliaries: Vec::new(),
             design,
@@ -170,7 +170,7 @@ pub(super) fn described<'a>(context: &Context<'a>) -> Glm<'a> {
             format!("{name}[i] ~ poisson(mu[i])"),
             "log(mu[i]) = eta[i]".to_owned(),
         ],
-        scale: ResponseScale::LINK,
+        scale: ResponseScale::log_of(context.design),
         stan_data: vec![format!("array[N] int<lower=0> y;  // {}", comment(name))],
         stan_density: "poisson_log",
         stan_arguments: vec!["eta[]".to_owned()],

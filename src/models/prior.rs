@@ -46,11 +46,22 @@ pub enum Prior {
     },
 }
 
+/// `x` to a multiple of the power of ten with the exponent `place`: the nearest decimal number, which is short in print.
+pub(super) fn rounded(x: f64, place: i32) -> f64 {
+    let unit = 10_f64.powi(place.abs());
+    let near = match place {
+        _ if !unit.is_finite() => x,
+        ..0 => (x * unit).round() / unit,
+        _ => (x / unit).round() * unit,
+    };
+    // Without the sign of a negative zero.
+    near + 0.0
+}
+
 /// `x` to three significant digits: what a default prior on the scale of the data is rounded to, for people.
 pub(super) fn significant(x: f64) -> f64 {
-    let unit = 10_f64.powi(x.abs().log10().floor() as i32 - 2);
-    if unit.is_normal() {
-        (x / unit).round() * unit
+    if x.is_normal() {
+        rounded(x, x.abs().log10().floor() as i32 - 2)
     } else {
         x
     }

@@ -58,7 +58,9 @@ pub(super) trait Respond: Family {
 /// A fit at the mode, for [`Respond::remark`].
 pub(super) struct Fit<'a> {
     pub design: &'a Design,
-    /// Linear predictors with their offsets, N.
+    /// Units of the linear predictor.
+    pub response: ResponseScale,
+    /// Linear predictors with their offsets, N; without them where the link is the identity.
     pub predictors: Vec<f64>,
 }
 
@@ -373,6 +375,7 @@ impl<F: Respond> Model for Regression<F> {
     fn remark(&self, u: &[f64], reporter: &mut Reporter) {
         let fit = Fit {
             design: &self.design,
+            response: self.response,
             predictors: (0..self.num_obs()).map(|i| self.predictor(i, u)).collect(),
         };
         F::remark(&fit, reporter);

@@ -2,8 +2,8 @@
 //!
 //! | parameter | space | default prior | scale of the prior |
 //! |---|---|---|---|
-//! | `b[Intercept]` | real | normal(0, 10) | at centred predictors, in sd(y) from the mean of y |
-//! | `b[term]` | real | normal(0, 10) | per standard deviation of the predictor, in sd(y) |
+//! | `b[Intercept]` | real | normal(0, 2.5) | at centred predictors, in sd(y) from the mean of y |
+//! | `b[term]` | real | normal(0, 2.5) | per standard deviation of the predictor, in sd(y) |
 //! | `sigma` | positive | half_student_t(3, 0, 2.5) | in sd(y) |
 //! | `nu` (ν) | above 1 | gamma(2, 0.1), cut off at 1 (Juárez and Steel 2010) | none |
 //!

@@ -60,6 +60,9 @@ pub struct Anchor {
     /// Largest over smallest eigenvalue of G^{1/2} H G^{1/2}, G = diag(score variance)^{-1/2}: how much slower the slowest
     /// direction is than the stiffest one where each coordinate is scaled by the spread of its own gradients.
     pub rms_condition: f64,
+    /// Largest over smallest eigenvalue of H with every coordinate in units of its posterior standard deviation: what a
+    /// metric of scales alone leaves.
+    pub scaled_condition: f64,
     chances: OnceLock<Option<Arc<AliasTable>>>,
     /// By order of the expansion.
     difference_chances: [OnceLock<Option<Arc<AliasTable>>>; 3],
@@ -86,8 +89,10 @@ impl Anchor {
         let (score_noise, score_variance) = score_noise(model, u, &factor);
         let (curvatures, _directions) =
             symmetric_eigen(&hessian, dim).ok_or(NotPositiveDefinite)?;
+        let covariance = factor.inverse();
         Ok(Self {
-            covariance: factor.inverse(),
+            scaled_condition: scaled_condition(&hessian, &covariance),
+            covariance,
             noise_ratio: largest_eigenvalue(&score_noise, dim)
                 .map_or(1.0, |value| value.max(f64::MIN_POSITIVE)),
             score_noise,
@@ -128,10 +133,12 @@ impl Anchor {
         let factor = Cholesky::of(&hessian, dim)?;
         let (curvatures, _directions) =
             symmetric_eigen(&hessian, dim).ok_or(NotPositiveDefinite)?;
+        let covariance = factor.inverse();
         Ok(Self {
             u: pick(&self.u),
             grad_log_lik: pick(&self.grad_log_lik),
-            covariance: factor.inverse(),
+            scaled_condition: scaled_condition(&hessian, &covariance),
+            covariance,
             factor,
             hessian,
             rows: AnchorRows::default(),
@@ -196,6 +203,13 @@ pub fn scaled_range(a: &[f64], scales: &[f64]) -> Option<(f64, f64)> {
     }
     let (values, _vectors) = symmetric_eigen(&scaled, dim)?;
     (values[0] > 0.0).then(|| (values[0], values[dim - 1]))
+}
+
+/// See [`Anchor::scaled_condition`].
+fn scaled_condition(hessian: &[f64], covariance: &[f64]) -> f64 {
+    let dim = covariance.len().isqrt();
+    let sds: Vec<f64> = (0..dim).map(|j| covariance[j * (dim + 1)].sqrt()).collect();
+    scaled_range(hessian, &sds).map_or(1.0, |(slowest, stiffest)| stiffest / slowest)
 }
 
 /// See [`Anchor::rms_condition`].

@@ -20,6 +20,16 @@ pub(super) const LEAPFROGS: f64 = 10.0;
 const COLUMN_NANOS: f64 = 0.8;
 /// The same per row, whatever the number of columns.
 const ROW_NANOS: f64 = 4.0;
+/// Cost of a step besides its rows, in nanoseconds: the same, and per coordinate.
+const PASS_NANOS: f64 = 1500.0;
+const COORDINATE_NANOS: f64 = 10.0;
+/// Cost of an entry of a dense metric, in nanoseconds.
+const METRIC_NANOS: f64 = 0.4;
+/// Largest D with a dense metric whatever the curvature: learning D(D+1)/2 covariances from 500 draws makes sense up to
+/// there.
+const DENSE_UP_TO: usize = 100;
+/// Cost of a multiplication and addition in small matrices, in nanoseconds.
+const OPERATION_NANOS: f64 = 0.7;
 /// Cores that an ordinary machine gives to a run.
 const CORES: f64 = 4.0;
 /// Longest time for an exact run, in seconds of that machine, before a stochastic-gradient sampler is recommended, where
@@ -43,6 +53,8 @@ pub enum Work {
         /// Power of D.
         by_dim: f64,
     },
+    /// Operations on effects of groups, whatever the number of rows: see [`super::MixedTarget::draw_work`].
+    Effects,
     /// So many steps with minibatches centred at the mode, whose size does not grow with the rows.
     Centred {
         /// Steps.
@@ -74,6 +86,8 @@ pub struct Traits {
     pub normal: bool,
     /// Whether it goes group by group, which mixes well where groups have many rows.
     pub grouped: bool,
+    /// Whether the point that it expands around follows the draws in warm-up.
+    pub recentres: bool,
 }
 
 impl Traits {
@@ -86,6 +100,7 @@ impl Traits {
         standing: Standing::Alternative,
         normal: false,
         grouped: false,
+        recentres: false,
     };
 
     /// The same with `passes` · D^`by_dim` passes for an effective draw.
@@ -106,6 +121,15 @@ impl Traits {
         }
     }
 
+    /// The same for a sampler whose draws cost operations on effects of groups.
+    #[must_use]
+    pub const fn by_effects(self) -> Self {
+        Self {
+            work: Work::Effects,
+            ..self
+        }
+    }
+
     /// The same with another standing.
     #[must_use]
     pub const fn standing(self, standing: Standing) -> Self {
@@ -121,6 +145,15 @@ impl Traits {
         }
     }
 
+    /// The same for a sampler whose point of expansion follows the draws in warm-up.
+    #[must_use]
+    pub const fn recentring(self) -> Self {
+        Self {
+            recentres: true,
+            ..self
+        }
+    }
+
     /// The same for a sampler that takes the posterior to be nearly normal.
     #[must_use]
     pub const fn normal(self) -> Self {
@@ -130,6 +163,9 @@ impl Traits {
         }
     }
 }
+
+/// How times are known before a run.
+const COUNTED: &str = "by a count of operations; the run itself tells more";
 
 /// Why conjugate draws are taken where there are such.
 pub const CONJUGATE: &str =
@@ -178,6 +214,8 @@ pub struct Facts {
     pub refusals: Vec<(&'static str, String)>,
     /// Seconds that the user has, if there is a limit.
     pub max_seconds: Option<f64>,
+    /// Cores of this machine, for the times that are told; the choice does not depend on them.
+    pub cores: Option<usize>,
 }
 
 impl Facts {
@@ -187,6 +225,7 @@ impl Facts {
             target: *target,
             refusals: refusals(model),
             max_seconds,
+            cores: None,
         }
     }
 }
@@ -199,15 +238,127 @@ pub fn refusals(model: &dyn Model) -> Vec<(&'static str, String)> {
         .collect()
 }
 
+/// How far a posterior is from the near-normal one that [`Work`] is told for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Wander {
+    /// Length of trajectories relative to those of a near-normal posterior: the least, the usual and the most seen.
+    lengths: [f64; 3],
+}
+
+impl Wander {
+    fn of(target: &Target) -> Self {
+        // Effects of groups and their standard deviations: trajectories of 20 to 500 steps where ten would do.
+        if target.mixed.is_some() {
+            return Self {
+                lengths: [2.0, 12.0, 50.0],
+            };
+        }
+        // Without a mode nothing is known of scales and correlations before the warm-up.
+        if target.noise_ratio.is_none() {
+            return Self {
+                lengths: [1.0, 1.0, 100.0],
+            };
+        }
+        let long = longer_trajectories(target);
+        Self {
+            lengths: [0.5 * long, long, 2.0 * long],
+        }
+    }
+
+    /// The same for `entry`: samplers that go step by step need the square of a trajectory's length.
+    fn factors(self, entry: &SamplerEntry) -> [f64; 3] {
+        match entry.advice.work {
+            Work::Passes { by_dim, .. } if entry.spec.family == Family::FullData => {
+                let power = if by_dim > 0.0 { 2 } else { 1 };
+                self.lengths.map(|length| length.powi(power))
+            }
+            _ => [0.5, 1.0, 2.0],
+        }
+    }
+}
+
+/// How much longer trajectories get that know the scales of single coordinates alone: by the square root of the condition
+/// number that is left, of which a near-normal posterior has about 9; 1 where the whole covariance is known.
+pub(super) fn longer_trajectories(target: &Target) -> f64 {
+    match target.scaled_condition {
+        Some(condition) if !dense_pays(target) => (condition.sqrt() / 3.0).max(1.0),
+        _ => 1.0,
+    }
+}
+
+/// Whether a dense metric is worth its D² operations per step: always where there are few coordinates; above, where the
+/// curvature at the mode tells that trajectories with scales alone would cost more.
+pub(super) fn dense_pays(target: &Target) -> bool {
+    let dim = target.dim as f64;
+    if target.dim <= DENSE_UP_TO {
+        return true;
+    }
+    let Some(condition) = target.scaled_condition else {
+        return false;
+    };
+    let gradient = target.num_obs as f64 * row_nanos(columns(target)) + PASS_NANOS;
+    let metric = 2.0 * dim * dim * METRIC_NANOS;
+    gradient + metric < gradient * (condition.sqrt() / 3.0)
+}
+
 /// Seconds that a NUTS run of ordinary length takes on an ordinary machine: an order of magnitude, for choosing.
 pub fn nuts_secs(num_obs: usize, dim: usize) -> f64 {
     DRAWS * LEAPFROGS * row_secs(num_obs as f64, dim)
 }
 
+/// The same on a machine with so many cores, of which each chain uses one.
+pub fn nuts_secs_on(num_obs: usize, dim: usize, cores: usize) -> f64 {
+    nuts_secs(num_obs, dim) * CORES / (cores as f64).clamp(1.0, CORES)
+}
+
+/// Seconds of an ordinary machine for a draw of `entry`, all its cores at work.
+pub fn draw_secs(entry: &SamplerEntry, target: &Target) -> f64 {
+    work_secs(entry, target)
+}
+
+/// The same for gradients of so many rows.
+pub fn pass_secs(rows: f64, target: &Target) -> f64 {
+    row_secs(rows, columns(target))
+}
+
+/// Coefficients and effects that a row depends on.
+fn columns(target: &Target) -> usize {
+    let of_groups = target.hierarchy.map(|hierarchy| hierarchy.terms);
+    let of_effects = || target.mixed.map(|mixed| mixed.columns);
+    of_groups.or_else(of_effects).unwrap_or(target.dim)
+}
+
+/// Seconds for an effective draw of a near-normal posterior.
+fn work_secs(entry: &SamplerEntry, target: &Target) -> f64 {
+    let (n, dim) = (target.num_obs as f64, target.dim);
+    let mut rest = 0.0;
+    let rows = match entry.advice.work {
+        Work::Passes { passes, by_dim } => {
+            let passes = passes * (dim.max(1) as f64).powf(by_dim);
+            if entry.spec.family == Family::FullData {
+                rest = passes * (PASS_NANOS + COORDINATE_NANOS * dim as f64);
+            }
+            passes * n
+        }
+        Work::Centred { steps } => {
+            let kappa = target.difference_rows.unwrap_or(n);
+            steps * (centred_batch(kappa) as f64).min(n)
+        }
+        Work::Effects => {
+            let operations = target.mixed.map_or(f64::INFINITY, |mixed| mixed.draw_work);
+            return operations * OPERATION_NANOS * 1e-9 / CORES;
+        }
+    };
+    row_secs(rows, columns(target)) + rest * 1e-9 / CORES
+}
+
 /// Seconds of an ordinary machine for one gradient of `rows` rows.
 fn row_secs(rows: f64, dim: usize) -> f64 {
-    let row = ROW_NANOS + COLUMN_NANOS * dim as f64;
-    rows * row * 1e-9 / CORES
+    rows * row_nanos(dim) * 1e-9 / CORES
+}
+
+fn row_nanos(columns: usize) -> f64 {
+    ROW_NANOS + COLUMN_NANOS * columns as f64
 }
 
 /// One registered sampler as the adviser sees it.
@@ -216,8 +367,10 @@ struct Judged {
     traits: Traits,
     /// Why it cannot be used.
     refusal: Option<String>,
-    /// Seconds of an ordinary run.
-    secs: f64,
+    /// Seconds of an ordinary run: the least, the usual, the most.
+    secs: [f64; 3],
+    /// Cores that these are meant for: those of an ordinary machine, and those that there are.
+    cores: f64,
     affordable: bool,
     /// What it is for with this posterior.
     standing: Standing,
@@ -240,13 +393,8 @@ impl Judged {
             _ => None,
         };
         let kappa = target.difference_rows.unwrap_or(n);
-        let rows = match traits.work {
-            Work::Passes { passes, by_dim } => passes * (dim.max(1) as f64).powf(by_dim) * n,
-            Work::Centred { steps } => steps * (centred_batch(kappa) as f64).min(n),
-        };
-        // A row touches the coefficients of its group only.
-        let columns = target.hierarchy.map_or(dim, |hierarchy| hierarchy.terms);
-        let secs = DRAWS * row_secs(rows, columns);
+        let near_normal = DRAWS * work_secs(entry, target);
+        let factors = Wander::of(target).factors(entry);
         let small_groups = target.hierarchy.is_some_and(|hierarchy| {
             n < ROWS_FOR_GROUPS * (hierarchy.groups * hierarchy.terms) as f64
         });
@@ -259,8 +407,10 @@ impl Judged {
             standing,
             traits,
             refusal,
-            secs,
-            affordable: secs <= facts.max_seconds.unwrap_or(PATIENCE_SECS),
+            secs: factors.map(|factor| factor * near_normal),
+            cores: facts.cores.map_or(CORES, |cores| cores as f64),
+            // The choice of a class of samplers rests on what is counted, not on how long trajectories may get.
+            affordable: near_normal <= facts.max_seconds.unwrap_or(PATIENCE_SECS),
             centred_works: !matches!(traits.work, Work::Centred { .. })
                 || kappa < CENTRED_SHARE * n,
             normal_enough: !traits.normal || n >= ROWS_FOR_NORMAL * dim as f64,
@@ -285,7 +435,7 @@ impl Judged {
     }
 
     /// The smaller the better for `auto`.
-    fn order_of_auto(&self) -> (u8, u8, bool) {
+    fn order_of_auto(&self) -> (u8, u8, bool, bool) {
         let standing = match self.standing {
             Standing::Auto | Standing::Tall => 0,
             Standing::Alternative => 1,
@@ -296,11 +446,25 @@ impl Judged {
             standing + 3 * u8::from(self.refusal.is_some()),
             self.tier(),
             self.standing == Standing::Tall,
+            // Of samplers that are as good the one made for the model: its draws are nearly independent.
+            self.traits.work != Work::Effects || !self.affordable,
         )
     }
 
     fn time(&self) -> String {
-        format!("about {} on four cores", duration(self.secs))
+        // A run has four chains: more cores help it little.
+        let cores = self.cores.clamp(1.0, CORES);
+        let [least, _usual, most] = self.secs.map(|secs| duration(secs * CORES / cores));
+        let cores = match cores {
+            1.0 => "one core".to_owned(),
+            CORES => "four cores".to_owned(),
+            cores => format!("{cores:.0} cores"),
+        };
+        if least == most {
+            format!("about {least} on {cores}")
+        } else {
+            format!("{} on {cores}", range(&least, &most))
+        }
     }
 
     /// Why, or why not, for one that is not recommended.
@@ -339,7 +503,7 @@ pub fn advise(facts: &Facts) -> Advice {
         .collect();
     judged.sort_by(|a, b| {
         let by_rank = a.tier().cmp(&b.tier());
-        by_rank.then(a.secs.total_cmp(&b.secs))
+        by_rank.then(a.secs[1].total_cmp(&b.secs[1]))
     });
     // The registry is not empty, and a stable minimum keeps the order of time within a tier.
     let best = (0..judged.len())
@@ -377,7 +541,7 @@ fn reason(chosen: &Judged, others: &[Judged], facts: &Facts) -> String {
     }
     if chosen.exact() && chosen.traits.grouped {
         return format!(
-            "{title}: it is exact, and groups of so many rows depend little on each other ({time})"
+            "{title}: it is exact, and groups of so many rows depend little on each other ({time}, {COUNTED})"
         );
     }
     if chosen.exact() && facts.target.difference_rows.is_none() {
@@ -386,7 +550,9 @@ fn reason(chosen: &Judged, others: &[Judged], facts: &Facts) -> String {
         );
     }
     if chosen.exact() && chosen.affordable {
-        return format!("{title}: it is exact, and with {rows} rows affordable ({time})");
+        return format!(
+            "{title}: it is exact, and with {rows} rows affordable ({time}, {COUNTED})"
+        );
     }
     if chosen.exact() {
         return format!(
@@ -401,11 +567,19 @@ fn reason(chosen: &Judged, others: &[Judged], facts: &Facts) -> String {
             "{title}: a step uses few of the {rows} rows, {time}, while {}, which is exact, would take {}; check its bias \
              after the run",
             exact.spec.title,
-            duration(exact.secs)
+            duration(exact.secs[1])
         ),
         None => format!(
             "{title}: no exact sampler suits, and it takes {time}; check its bias after the run"
         ),
+    }
+}
+
+/// A range of times in words; a unit that both have stands once.
+fn range(least: &str, most: &str) -> String {
+    match (least.split_once(' '), most.split_once(' ')) {
+        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number} to {most}"),
+        _ => format!("{least} to {most}"),
     }
 }
 
@@ -421,213 +595,4 @@ fn duration(secs: f64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::models::testing::GaussianRows;
-    use crate::samplers::testing::anchored_logistic;
-
-    fn target(num_obs: usize, dim: usize) -> Target {
-        Target {
-            num_obs,
-            dim,
-            noise_ratio: Some(1.0),
-            difference_rows: Some(dim as f64 + 2.0),
-            curvature_range: Some((1.0, 10.0)),
-            ..Target::default()
-        }
-    }
-
-    /// Of a regression with so many rows: what a logistic model refuses is refused.
-    fn facts(target: Target) -> Facts {
-        let (model, _anchor) = anchored_logistic();
-        Facts::new(model.as_ref(), &target, None)
-    }
-
-    fn all_targets() -> Vec<Target> {
-        let mut all = Vec::new();
-        for num_obs in [50, 5000, 100_000, 1_000_000, 50_000_000] {
-            for dim in [1, 10, 200] {
-                all.push(target(num_obs, dim));
-                all.push(Target {
-                    num_obs,
-                    dim,
-                    ..Target::default()
-                });
-                all.push(Target {
-                    difference_rows: Some(num_obs as f64),
-                    ..target(num_obs, dim)
-                });
-            }
-        }
-        all
-    }
-
-    #[test]
-    fn small_data_get_the_exact_sampler_and_tall_data_the_fast_one() {
-        assert_eq!(advise(&facts(target(5000, 10))).sampler, "nuts");
-        assert_eq!(advise(&facts(target(100_000, 3))).sampler, "nuts");
-        let tall = advise(&facts(target(5_000_000, 10)));
-        assert_eq!(tall.sampler, "zig-zag");
-        assert!(tall.reason.contains("exact"), "{}", tall.reason);
-        // Where nothing exact suits but what takes hours, the smallest bias.
-        let mut facts = facts(target(5_000_000, 10));
-        facts.refusals.push(("zig-zag", "needs bounds".to_owned()));
-        assert_eq!(advise(&facts).sampler, "sgld-cv");
-    }
-
-    #[test]
-    fn a_time_limit_decides_what_is_affordable() {
-        let mut facts = facts(target(245_057, 4));
-        assert_eq!(advise(&facts).sampler, "nuts");
-        facts.max_seconds = Some(5.0);
-        assert_eq!(advise(&facts).sampler, "zig-zag");
-        facts.max_seconds = Some(1e-3);
-        assert_eq!(advise(&facts).sampler, "sgld-cv");
-        facts.target = target(5_000_000, 10);
-        facts.max_seconds = Some(1e5);
-        assert_eq!(advise(&facts).sampler, "nuts");
-    }
-
-    #[test]
-    fn without_a_mode_or_with_heavy_rows_it_is_nuts_whatever_it_takes() {
-        let tall = target(50_000_000, 10);
-        let no_mode = Target {
-            num_obs: tall.num_obs,
-            dim: 10,
-            ..Target::default()
-        };
-        assert_eq!(advise(&facts(no_mode)).sampler, "nuts");
-        let heavy = Target {
-            difference_rows: Some(4e7),
-            ..tall
-        };
-        let advice = advise(&facts(heavy));
-        assert_eq!(advice.sampler, "nuts");
-        assert!(
-            advice.reason.contains("50\u{202f}000\u{202f}000 rows"),
-            "{}",
-            advice.reason
-        );
-    }
-
-    #[test]
-    fn every_registered_sampler_gets_one_place_and_one_sentence() {
-        for target in all_targets() {
-            let Facts {
-                refusals: refused, ..
-            } = facts(target);
-            let advice = advise(&facts(target));
-            let ranking: Vec<Candidate> = advice.ranking().collect();
-            assert_eq!(ranking.len(), REGISTRY.len());
-            for entry in REGISTRY {
-                let mine: Vec<&Candidate> = ranking
-                    .iter()
-                    .filter(|candidate| candidate.sampler == entry.spec.id)
-                    .collect();
-                assert_eq!(mine.len(), 1, "{}", entry.spec.id);
-                let reason = &mine[0].reason;
-                assert!(!reason.is_empty() && !reason.contains(". ") && !reason.ends_with('.'));
-                // A sampler that needs the mode is not offered without one.
-                let lacks = entry.spec.needs_mode && target.difference_rows.is_none();
-                let refused = refused.iter().any(|(id, _why)| *id == entry.spec.id);
-                assert_eq!(mine[0].fits, !lacks && !refused, "{}", entry.spec.id);
-            }
-            // Those that cannot be used come last.
-            let firsts = ranking.iter().take_while(|candidate| candidate.fits);
-            let fitting = ranking.iter().filter(|candidate| candidate.fits);
-            assert_eq!(firsts.count(), fitting.count());
-        }
-    }
-
-    #[test]
-    fn comparisons_are_never_recommended_while_there_is_another() {
-        for target in all_targets() {
-            for max_seconds in [None, Some(1e-3), Some(1e9)] {
-                let advice = advise(&Facts {
-                    max_seconds,
-                    ..facts(target)
-                });
-                let entry = super::super::find(advice.sampler).unwrap();
-                let standing = entry.advice.standing;
-                assert!(
-                    matches!(standing, Standing::Auto | Standing::Tall),
-                    "{}",
-                    advice.sampler
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn samplers_that_refuse_the_model_are_last_with_their_reason_and_auto_goes_on() {
-        let mut facts = facts(target(5000, 10));
-        facts.refusals = vec![("nuts", "needs rows".to_owned())];
-        let advice = advise(&facts);
-        assert_ne!(advice.sampler, "nuts");
-        let last = advice.alternatives.last().unwrap();
-        assert_eq!((last.sampler, last.fits), ("nuts", false));
-        assert_eq!(last.reason, "not for this model: it needs rows");
-        // Even where nothing suits there is an answer, and it says so.
-        facts.refusals = REGISTRY
-            .iter()
-            .map(|entry| (entry.spec.id, "needs rows".to_owned()))
-            .collect();
-        assert!(advise(&facts).reason.contains("no sampler suits"));
-    }
-
-    #[test]
-    fn refusals_come_from_the_samplers() {
-        let model = GaussianRows::simulated(100, 2, 1);
-        let facts = Facts::new(&model, &target(100, 2), None);
-        for entry in REGISTRY {
-            let refused = facts.refusals.iter().any(|(id, _why)| *id == entry.spec.id);
-            assert_eq!(refused, (entry.suits)(&model).is_err(), "{}", entry.spec.id);
-        }
-    }
-
-    #[test]
-    fn probabilities_of_categories_are_drawn_directly() {
-        let simplex = Some(crate::samplers::SimplexTarget {
-            count_noise: 1.0,
-            rate_noise: 1.0,
-        });
-        let advice = advise(&Facts {
-            target: Target {
-                simplex,
-                ..target(5_000_000, 10)
-            },
-            ..Facts::default()
-        });
-        assert_eq!(advice.sampler, "conjugate");
-        assert_eq!(advice.reason, CONJUGATE);
-        for other in &advice.alternatives {
-            assert!(crate::samplers::find(other.sampler).is_some());
-        }
-    }
-
-    #[test]
-    fn large_groups_are_sampled_by_groups_and_small_ones_jointly() {
-        let (model, _anchor) = crate::samplers::testing::anchored_groups();
-        let hierarchy = Some(crate::samplers::HierarchyTarget {
-            groups: 25,
-            terms: 4,
-        });
-        let advise_for = |num_obs| {
-            let target = Target {
-                hierarchy,
-                ..target(num_obs, 114)
-            };
-            advise(&Facts::new(model.as_ref(), &target, None)).sampler
-        };
-        assert_eq!(advise_for(500), "nuts");
-        assert_eq!(advise_for(245_057), "gibbs-groups");
-    }
-
-    #[test]
-    fn numbers_read_well() {
-        assert_eq!(duration(0.2), "1 s");
-        assert_eq!(duration(170.0), "3 min");
-        assert_eq!(duration(7300.0), "2 h");
-        assert_eq!(duration(864_000.0), "10 days");
-    }
-}
+mod tests;

@@ -85,8 +85,9 @@ struct Unit {
 
 /// State of [`GibbsMixedOsgfs`].
 pub struct State {
-    /// Position (D).
+    /// Position (D) in plain coordinates, and in the model's.
     u: Vec<f64>,
+    position: Vec<f64>,
     /// Effects of all terms.
     effects: Vec<f64>,
     /// By term.
@@ -169,8 +170,10 @@ impl Sampler for GibbsMixedOsgfs {
         let (view, num_obs) = (mixed::view(oracle, 0)?, oracle.num_obs());
         let mut effects = vec![0.0; view.num_effects()];
         let mut groups = Vec::new();
+        let mut u = u0.to_vec();
+        view.to_plain(&mut u);
         for term in view.terms() {
-            term.write_effects(u0, &mut effects);
+            term.write_effects(&u, &mut effects);
             let mut rows = vec![Vec::new(); term.levels.len()];
             for (row, &level) in term.index.iter().enumerate() {
                 rows[level as usize].push(row as u32);
@@ -189,7 +192,8 @@ impl Sampler for GibbsMixedOsgfs {
         let head_batch = (config.batch * largest.unwrap_or(1)).min(num_obs);
         let head = view.num_coefficients() + view.num_auxiliaries();
         Ok(State {
-            u: u0.to_vec(),
+            u,
+            position: u0.to_vec(),
             effects,
             groups,
             head: Unit::new(Vec::new(), num_obs, head_batch, head, view),
@@ -266,17 +270,20 @@ impl Sampler for GibbsMixedOsgfs {
                 iter: at.iter,
             });
         }
+        state.position.copy_from_slice(&state.u);
+        view.to_own(&mut state.position);
         oracle.datum_grads += state.head.batch as u64;
         state.report(info);
         Ok(())
     }
 
     fn position(state: &State) -> &[f64] {
-        &state.u
+        &state.position
     }
 
     fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
-        visitor.slice("position", &mut state.u);
+        visitor.slice("plain", &mut state.u);
+        visitor.slice("position", &mut state.position);
         visitor.slice("effects", &mut state.effects);
         for unit in state.groups.iter_mut().flatten() {
             unit.covariance.visit(visitor);

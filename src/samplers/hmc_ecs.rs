@@ -52,7 +52,7 @@ pub type HmcEcs = EnergyConserving<Perturbed>;
 pub struct Perturbed;
 
 impl Variant for Perturbed {
-    const ADVICE: Traits = Traits::ORDINARY.centred(10.0);
+    const ADVICE: Traits = Traits::ORDINARY.centred(10.0).recentring();
     const SPEC: SamplerSpec = SamplerSpec {
         id: "hmc-ecs",
         family: super::Family::SubsamplingHmc,

@@ -46,7 +46,7 @@ pub type HmcEcsSigned = EnergyConserving<Signed>;
 pub struct Signed;
 
 impl Variant for Signed {
-    const ADVICE: Traits = Traits::ORDINARY.centred(12.0);
+    const ADVICE: Traits = Traits::ORDINARY.centred(12.0).recentring();
     const SPEC: SamplerSpec = SamplerSpec {
         id: "hmc-ecs-signed",
         family: Family::SubsamplingHmc,

@@ -86,6 +86,7 @@ fn posterior_of(x: Array2<f64>, y: Vec<f64>, points: u32) -> Posterior {
         groups: Vec::new(),
         group_terms: Vec::new(),
         columns: Vec::new(),
+        left_out: Vec::new(),
         transforms: Vec::new(),
         standardize: true,
         fixed_units: None,

@@ -131,6 +131,8 @@ pub struct Target {
     pub weighted_difference_rows: Option<f64>,
     /// See [`crate::oracle::Anchor::rms_condition`]; present with `noise_ratio`.
     pub rms_condition: Option<f64>,
+    /// See [`crate::oracle::Anchor::scaled_condition`]; present with `noise_ratio`.
+    pub scaled_condition: Option<f64>,
     /// What samplers on the simplex need, for models of probabilities.
     pub simplex: Option<SimplexTarget>,
     /// What samplers that go group by group need, for hierarchical models.
@@ -158,6 +160,7 @@ impl Target {
             curvature_range: anchor.map(|anchor| anchor.curvature_range),
             weighted_difference_rows: anchor.and_then(|anchor| anchor.weighted_difference_rows),
             rms_condition: anchor.map(|anchor| anchor.rms_condition),
+            scaled_condition: anchor.map(|anchor| anchor.scaled_condition),
             simplex: model
                 .simplex()
                 .map(|view| SimplexTarget::new(view, model.num_obs())),

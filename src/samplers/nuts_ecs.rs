@@ -33,7 +33,7 @@ pub type NutsEcs = EnergyConserving<Doubling>;
 pub struct Doubling;
 
 impl Variant for Doubling {
-    const ADVICE: Traits = Traits::ORDINARY.centred(12.0);
+    const ADVICE: Traits = Traits::ORDINARY.centred(12.0).recentring();
     const SPEC: SamplerSpec = SamplerSpec {
         id: "nuts-ecs",
         family: Family::SubsamplingHmc,

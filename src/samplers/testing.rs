@@ -14,7 +14,7 @@ use crate::data::design::{Design, GroupDesign, GroupFactor};
 use crate::data::response::{ResponseInfo, ResponseKind};
 use crate::estimators::{ModeControl, find_mode};
 use crate::models::testing::GaussianRows;
-use crate::models::{AnchorRows, Model, ModelOptions, ParamInfo, Rows, Scratch};
+use crate::models::{AnchorRows, DefaultPriors, Model, ModelOptions, ParamInfo, Rows, Scratch};
 use crate::oracle::{Anchor, Oracle, StepError};
 
 /// Batches per chain for standard errors: few and long, so that slow mixing is seen.
@@ -205,6 +205,7 @@ pub fn small_logistic(x: &[f64], y: &[f64], prior_sd: f64) -> Arc<dyn Model> {
         groups: Vec::new(),
         group_terms: Vec::new(),
         columns: Vec::new(),
+        left_out: Vec::new(),
         transforms: Vec::new(),
         standardize: true,
         fixed_units: None,
@@ -323,6 +324,7 @@ impl<'a> Groups<'a> {
             rows_used: n,
             dropped: Vec::new(),
             columns: Vec::new(),
+            left_out: Vec::new(),
             transforms: Vec::new(),
             groups: vec![GroupFactor {
                 name: "g".to_owned(),
@@ -345,6 +347,7 @@ impl<'a> Groups<'a> {
         let word = Value::Text(self.parametrisation.to_owned());
         settings.set("parametrisation", word);
         let options = ModelOptions {
+            defaults: DefaultPriors::default(),
             settings,
             priors: vec![
                 ("mu".into(), self.mu.into()),
@@ -352,6 +355,7 @@ impl<'a> Groups<'a> {
             ],
             standardize: true,
             report_standardized: true,
+            ..ModelOptions::default()
         };
         (crate::models::find("hierarchical").unwrap().build)(Arc::new(design), &options).unwrap()
     }
@@ -403,6 +407,7 @@ pub fn anchored_categorical(counts: &[usize]) -> (Arc<dyn Model>, Arc<Anchor>) {
         groups: Vec::new(),
         group_terms: Vec::new(),
         columns: Vec::new(),
+        left_out: Vec::new(),
         transforms: Vec::new(),
         standardize: true,
         fixed_units: None,

@@ -3,14 +3,13 @@
 //! What happens in warm-up and when is described in [`super::adaptation`]; the pieces are in [`super::hamiltonian`].
 
 use super::adaptation::{DualAveraging, RunningCovariance, Windows};
+use super::advise::dense_pays;
 use super::hamiltonian::{Metric, MetricKind, Place, Point, first_step_size};
 use super::{StateVisitor, Target};
 use crate::base::rng::ChainRng;
 use crate::base::settings::{Default, Field, Kind, SettingError, Settings, Value};
 use crate::oracle::{Oracle, StepError};
 
-/// Largest D with a dense metric by default: learning D(D+1)/2 covariances from 500 draws makes sense up to there.
-const DENSE_UP_TO: usize = 100;
 /// Where the search for the first step size starts: the right order for a target scaled by its metric.
 const FIRST_TRIAL: f64 = 1.0;
 /// Stan's default target acceptance.
@@ -26,7 +25,8 @@ pub(super) const METRIC_FIELD: Field = Field {
     help: "Inverse mass matrix: scales only (diagonal), or scales and correlations (dense)",
     kind: Kind::Choice(&METRIC_WORDS),
     default: None,
-    why: "dense up to 100 dimensions, where it costs little and removes correlation; diagonal above",
+    why: "dense up to 100 dimensions, where it costs little and removes correlation; above where the curvature at the mode \
+          shows so much correlation that it pays",
 };
 
 /// The setting `start_metric`.
@@ -98,7 +98,7 @@ impl Plan {
             ));
         }
         let dense =
-            word("metric").map_or(target.dim <= DENSE_UP_TO, |word| word == METRIC_WORDS[1]);
+            word("metric").map_or_else(|| dense_pays(target), |word| word == METRIC_WORDS[1]);
         Ok(Self {
             metric: if dense {
                 MetricKind::Dense

@@ -7,9 +7,14 @@ use std::time::{Duration, Instant};
 use eframe::egui::{self, Ui};
 
 use crate::app::{AppState, Command, Effects, Outcome, Pick, Preferences, update};
+use crate::base::reporter::{Severity, Warning};
 
 mod dialogs;
+#[cfg(test)]
+mod first_model_tests;
 pub mod icons;
+mod landmarks;
+mod model_commands;
 pub mod outbox;
 pub mod palette;
 pub mod panels;
@@ -17,9 +22,11 @@ pub mod plots;
 mod project_menu;
 pub mod shell;
 mod shortcuts;
+mod system_fonts;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod theme;
+mod typed_path;
 pub mod widgets;
 
 use outbox::Outbox;
@@ -71,6 +78,7 @@ pub struct App {
     /// What panels keep for themselves.
     pub views: Views,
     fx: Fx,
+    fonts: system_fonts::SystemFonts,
     preferences_path: Option<PathBuf>,
     written: Preferences,
     title: String,
@@ -112,6 +120,7 @@ impl App {
             fx: Fx {
                 tasks: crate::app::tasks::Tasks::new(Arc::new(move || waker.request_repaint())),
             },
+            fonts: system_fonts::SystemFonts::install(ctx),
             preferences_path,
             written: preferences,
             title: String::new(),
@@ -148,6 +157,11 @@ impl App {
             }
         }
         update::tick(&mut self.state, &mut self.fx);
+        for advice in self.fonts.take_advice() {
+            self.state
+                .note(Warning::new(Severity::Info, "no-font", advice.to_owned()));
+            self.state.say(advice, false);
+        }
         if self.views.demo && self.state.loading.is_none() && self.state.data.is_some() {
             self.views.demo = false;
             self.send(Command::AcceptImport);
@@ -194,6 +208,12 @@ impl App {
 
     /// Draws the window and applies what was clicked.
     pub fn window_ui(&mut self, ui: &mut Ui) {
+        // Screen readers name the window after its root.
+        let title = &self.title;
+        ui.ctx()
+            .accesskit_node_builder(egui::accesskit_root_id(), |node| {
+                node.set_label(title.as_str());
+            });
         let mut out = Outbox::default();
         shortcuts::read(ui.ctx(), &self.state, &mut self.views, &mut out);
         shell::window_ui(ui, &self.state, &mut self.views, &mut out);

@@ -1,18 +1,25 @@
 //! The command palette: type a few letters of what you want.
 
-use eframe::egui::{self, Align2, Key, Modifiers, Ui, vec2};
+use eframe::egui::{
+    self, Align, Align2, Event, Key, Layout, Modifiers, Response, Role, Sense, Ui, UiBuilder,
+    WidgetInfo, vec2,
+};
 
+use super::model_commands::model_commands;
 use super::outbox::Outbox;
 use super::panels::Views;
 use super::shortcuts::{self, Act};
-use super::theme::{Palette as Colors, Text};
-use super::widgets::{Field, key_cap};
-use crate::app::{AppState, Command, Depth, Page, Theme};
-use crate::data::roles::Role;
+use super::theme::{Palette as Colors, Text, tokens};
+use super::widgets::{self, Field, key_cap, paint};
+use crate::app::{AppState, Command, Depth, Page, Pick, Theme, project};
+use crate::data::roles::Role as ColumnRole;
+use crate::data::samples;
 use crate::diagnostics::zero_variance::Order;
 use crate::engine::anchor_check;
+use crate::export::FORMATS;
 
 /// What a row of the palette does.
+#[derive(Clone)]
 enum Deed {
     Act(Act),
     Send(Command),
@@ -23,7 +30,10 @@ enum Deed {
 pub struct PaletteView {
     open: bool,
     query: String,
-    chosen: usize,
+    /// The row that Enter does; none until something is typed or an arrow is pressed.
+    chosen: Option<usize>,
+    /// Keys that were pressed in the frame that opened it, after the one that did: they are for its field.
+    typed: Vec<Event>,
 }
 
 impl PaletteView {
@@ -34,15 +44,71 @@ impl PaletteView {
             ..Self::default()
         };
     }
+
+    /// Opens it with what was typed after its key in the same frame.
+    pub fn open_with(&mut self, typed: Vec<Event>) {
+        *self = Self {
+            open: true,
+            typed,
+            ..Self::default()
+        };
+    }
+
+    /// Whether it is open, so that keys are for it.
+    pub fn is_open(&self) -> bool {
+        self.open
+    }
+}
+
+/// A row of the palette.
+struct Row {
+    words: String,
+    /// What it is found by besides its words.
+    also: String,
+    deed: Deed,
+}
+
+impl Row {
+    /// Whether all words of a query are in the row.
+    fn is_meant_by(&self, query: &str) -> bool {
+        let text = format!("{} {}", self.words, self.also).to_lowercase();
+        query.split_whitespace().all(|word| text.contains(word))
+    }
 }
 
 /// Everything the palette offers now.
+fn rows(state: &AppState) -> Vec<Row> {
+    let row = |(words, deed)| Row {
+        words,
+        also: String::new(),
+        deed,
+    };
+    let mut rows: Vec<Row> = deeds(state).into_iter().map(row).collect();
+    rows.extend(samples::all().iter().map(|sample| Row {
+        words: format!("Open example: {}", sample.title),
+        also: format!("{} {}", sample.id, sample.file_name),
+        deed: Deed::Send(Command::OpenSample(sample.id.to_owned())),
+    }));
+    rows
+}
+
+/// What the palette offers besides the examples.
 fn deeds(state: &AppState) -> Vec<(String, Deed)> {
     let mut rows: Vec<(String, Deed)> = vec![
         ("Open a file…".to_owned(), Deed::Act(Act::Open)),
+        (
+            "Open: type a path…".to_owned(),
+            Deed::Send(Command::TypePath(Pick::Open)),
+        ),
         ("Run the model".to_owned(), Deed::Act(Act::Run)),
         ("Save the project".to_owned(), Deed::Act(Act::Save)),
         ("Save the project as…".to_owned(), Deed::Act(Act::SaveAs)),
+        (
+            "Save the project: type a path…".to_owned(),
+            Deed::Send(Command::TypePath(Pick::SaveProject(
+                project::proposed_name(state),
+            ))),
+        ),
         ("New project".to_owned(), Deed::Send(Command::NewProject)),
         (
             "Save the draft as a recipe…".to_owned(),
@@ -60,11 +126,15 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
         ("Undo".to_owned(), Deed::Act(Act::Undo)),
         ("Redo".to_owned(), Deed::Act(Act::Redo)),
         (
-            "Compare samplers by running them".to_owned(),
-            Deed::Send(Command::CompareSamplers),
+            "Compare samplers by running them…".to_owned(),
+            Deed::Act(Act::GoTo(Page::Compare)),
         ),
         ("New seed".to_owned(), Deed::Send(Command::NewSeed)),
         ("Close the data".to_owned(), Deed::Send(Command::CloseData)),
+        (
+            "See what a bad run looks like".to_owned(),
+            Deed::Send(Command::RunLesson),
+        ),
         (
             "Theme: as the system".to_owned(),
             Deed::Send(Command::SetTheme(Theme::System)),
@@ -117,9 +187,14 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
             "Import: use the table".to_owned(),
             Deed::Send(Command::AcceptImport),
         ));
-        if state.document.is_some() {
+        if let Some(document) = &state.document {
+            let offered = model_commands(document).into_iter();
+            rows.extend(offered.map(|(text, command)| (text, Deed::Send(command))));
             for column in data.loaded.table.names() {
-                for role in [Role::Response, Role::Predictor] {
+                for role in ColumnRole::ALL {
+                    if role == ColumnRole::Ignore {
+                        continue;
+                    }
                     rows.push((
                         format!("Use {column} as {}", role.label()),
                         Deed::Send(Command::AssignRole(column.to_owned(), role)),
@@ -167,93 +242,311 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
             let text = words.to_owned();
             rows.push((text, Deed::Send(Command::Correct(id, order))));
         }
-        for format in crate::export::FORMATS {
+        for format in FORMATS.iter().filter(|format| entry.has(format)) {
             rows.push((
                 format!("Export {}…", format.title),
                 Deed::Send(Command::PickExport(id, format.id)),
             ));
+            let pick = Pick::Export(id, format.id, format.file_name.to_owned());
+            rows.push((
+                format!("Export {}: type a path…", format.title),
+                Deed::Send(Command::TypePath(pick)),
+            ));
         }
-    }
-    for sample in crate::data::samples::all() {
-        rows.push((
-            format!("Open example: {}", sample.title),
-            Deed::Send(Command::OpenSample(sample.id.to_owned())),
-        ));
     }
     rows
 }
 
+/// Whether an event is typing.
+pub fn is_typed(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Text(_) | Event::Key { .. } | Event::Paste(_) | Event::Ime(_)
+    )
+}
+
+/// Puts what was typed after the palette's key where this frame's keys are; those before it have been read.
+fn hand_over(ui: &Ui, view: &mut PaletteView) {
+    if view.typed.is_empty() {
+        return;
+    }
+    let typed = std::mem::take(&mut view.typed);
+    ui.input_mut(|input| {
+        input.events.retain(|event| !is_typed(event));
+        input.events.extend(typed);
+    });
+}
+
+/// Takes Enter and everything typed after it.
+fn take_enter(ui: &Ui) -> bool {
+    ui.input_mut(|input| {
+        let enter = |event: &Event| {
+            matches!(
+                event,
+                Event::Key {
+                    key: Key::Enter,
+                    pressed: true,
+                    ..
+                }
+            )
+        };
+        let Some(at) = input.events.iter().position(enter) else {
+            return false;
+        };
+        let later = input.events.split_off(at);
+        let kept = later.into_iter().filter(|event| !is_typed(event));
+        input.events.extend(kept);
+        true
+    })
+}
+
 /// Draws the palette if it is open.
 pub fn palette_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Outbox) {
-    if !views.palette.open {
+    let view = &mut views.palette;
+    if !view.open {
         return;
     }
+    hand_over(ui, view);
     if ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
-        views.palette.toggle();
+        view.toggle();
         return;
     }
-    let query = views.palette.query.to_lowercase();
-    let rows: Vec<(String, Deed)> = deeds(state)
-        .into_iter()
-        .filter(|(text, _)| {
-            query
-                .split_whitespace()
-                .all(|word| text.to_lowercase().contains(word))
-        })
-        .collect();
+    let enter = take_enter(ui);
     let down = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::ArrowDown));
     let up = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::ArrowUp));
-    let view = &mut views.palette;
-    view.chosen = (view.chosen + usize::from(down))
-        .saturating_sub(usize::from(up))
-        .min(rows.len().saturating_sub(1));
-    let mut done = ui
-        .input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter))
-        .then_some(view.chosen);
-    let colors = Colors::of(ui);
+    let all = rows(state);
+    let mut done = None;
     egui::Window::new("Command palette")
         .title_bar(false)
         .resizable(false)
         .anchor(Align2::CENTER_TOP, vec2(0.0, 48.0))
         .fixed_size(vec2(480.0, 360.0))
         .show(ui.ctx(), |ui| {
-            let field = Field::new("Command", &mut view.query)
+            let before = view.query.clone();
+            Field::new("Command", &mut view.query)
                 .label_hidden()
                 .hint("Type a command")
                 .width(456.0)
+                .focused()
                 .show(ui);
-            field.response.request_focus();
+            let query = view.query.trim().to_lowercase();
+            let shown: Vec<&Row> = all.iter().filter(|row| row.is_meant_by(&query)).collect();
+            if before != view.query {
+                view.chosen = (!query.is_empty()).then_some(0);
+            }
+            view.chosen = match view.chosen {
+                _ if shown.is_empty() => None,
+                None if down => Some(0),
+                Some(row) if down => Some((row + 1).min(shown.len() - 1)),
+                Some(row) if up => Some(row.saturating_sub(1)),
+                Some(row) => Some(row.min(shown.len() - 1)),
+                None => None,
+            };
+            if enter {
+                done = view.chosen.map(|row| shown[row].deed.clone());
+            }
+            if shown.is_empty() {
+                widgets::hint(ui, &format!("Nothing found for “{}”", view.query.trim()));
+            }
             egui::ScrollArea::vertical()
                 .max_height(320.0)
                 .auto_shrink([false, true])
                 .show(ui, |ui| {
-                    for (index, (text, deed)) in rows.iter().enumerate() {
-                        ui.horizontal(|ui| {
-                            let response = ui.selectable_label(
-                                index == view.chosen,
-                                Text::Body.rich(text, colors.text_primary),
-                            );
-                            if response.clicked() {
-                                done = Some(index);
-                            }
-                            if let Deed::Act(act) = deed
-                                && let Some(keys) = shortcuts::keys(*act)
-                            {
-                                ui.with_layout(
-                                    egui::Layout::right_to_left(egui::Align::Center),
-                                    |ui| key_cap(ui, &keys),
-                                );
-                            }
-                        });
+                    ui.spacing_mut().item_spacing.y = 0.0;
+                    for (index, row) in shown.iter().enumerate() {
+                        let chosen = view.chosen == Some(index);
+                        let response = row_ui(ui, row, chosen);
+                        if chosen && (up || down) {
+                            response.scroll_to_me(None);
+                        }
+                        if response.clicked() {
+                            done = Some(row.deed.clone());
+                        }
                     }
                 });
         });
-    if let Some(index) = done {
+    if let Some(deed) = done {
         views.palette = PaletteView::default();
-        match rows.into_iter().nth(index) {
-            Some((_, Deed::Act(act))) => shortcuts::perform(act, state, views, out),
-            Some((_, Deed::Send(command))) => out.send(command),
-            None => {}
+        match deed {
+            Deed::Act(act) => shortcuts::perform(act, state, views, out),
+            Deed::Send(command) => out.send(command),
         }
+    }
+}
+
+/// A row over the whole width: words, and the keys that do the same.
+fn row_ui(ui: &mut Ui, row: &Row, chosen: bool) -> Response {
+    let t = tokens();
+    let p = Colors::of(ui);
+    let size = vec2(ui.available_width(), t.size.row_tree);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    response.widget_info(|| WidgetInfo::selected(Role::MenuItem, true, chosen, &row.words));
+    let fill = match (chosen, response.hovered()) {
+        (true, _) => Some(p.selection_bg),
+        (false, true) => Some(p.bg_hover),
+        _ => None,
+    };
+    if let Some(fill) = fill {
+        ui.painter().rect_filled(rect, t.radius.control, fill);
+    }
+    let inner = rect.shrink2(vec2(t.space.x2, 0.0));
+    let mut right = inner.right();
+    if let Deed::Act(act) = row.deed
+        && let Some(keys) = shortcuts::keys(act)
+    {
+        let mut child = ui.new_child(
+            UiBuilder::new()
+                .max_rect(inner)
+                .layout(Layout::right_to_left(Align::Center)),
+        );
+        key_cap(&mut child, &keys);
+        right = child.min_rect().left() - t.space.x2;
+    }
+    let room = (right - inner.left()).max(0.0);
+    let galley = paint::line(ui, &row.words, Text::Body, p.text_primary, room);
+    paint::left_center(ui.painter(), inner.left(), rect.center().y, galley);
+    paint::focus_ring_inside(ui, &response, rect);
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use eframe::egui::{Event, Key, Modifiers};
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::Queryable as _;
+
+    use super::*;
+    use crate::app::testing::Session;
+    use crate::engine::RunState;
+    use crate::engine::recipe::RunSection;
+    use crate::ui::shell::window_ui;
+    use crate::ui::testing::{Shown, page_harness};
+
+    fn key(key: Key, modifiers: Modifiers) -> Event {
+        Event::Key {
+            key,
+            physical_key: None,
+            pressed: true,
+            repeat: false,
+            modifiers,
+        }
+    }
+
+    /// All events in one frame, as a slow frame gets them.
+    fn one_frame(harness: &mut Harness<'_, Shown<Views>>, events: Vec<Event>) {
+        harness.input_mut().events.extend(events);
+        harness.step();
+    }
+
+    fn typed(text: &str) -> impl Iterator<Item = Event> {
+        let text = text.to_owned();
+        (0..text.len()).flat_map(move |at| {
+            let letter = text[at..=at].to_owned();
+            let space = (letter == " ").then(|| key(Key::Space, Modifiers::NONE));
+            space.into_iter().chain([Event::Text(letter)])
+        })
+    }
+
+    fn window(session: Session) -> Harness<'static, Shown<Views>> {
+        page_harness(session, |ui, state, views: &mut Views, out| {
+            shortcuts::read(ui.ctx(), state, views, out);
+            window_ui(ui, state, views, out);
+        })
+    }
+
+    #[test]
+    fn keys_pressed_in_the_frame_that_opens_the_palette_are_for_its_field() {
+        let mut session = Session::with_draft("churn");
+        session.send(Command::SetRun(RunSection {
+            chains: 1,
+            draws: 1_000_000,
+            ..RunSection::default()
+        }));
+        session.send(Command::StartRun);
+        assert_eq!(session.state.page, Page::Runs);
+        let mut harness = window(session);
+        harness.run_steps(2);
+        let open = key(Key::P, Modifiers::COMMAND);
+        let mut events = vec![open];
+        events.extend(typed("show every"));
+        events.push(key(Key::Enter, Modifiers::NONE));
+        one_frame(&mut harness, events);
+        let shown = harness.state();
+        let sent: Vec<&Command> = shown
+            .sent
+            .iter()
+            .filter(|command| !matches!(command, Command::KeepPanes(_) | Command::Predict(..)))
+            .collect();
+        assert_eq!(sent, [&Command::SetDepth(Depth::Everything)]);
+        let run = shown.session.state.selected().unwrap();
+        assert_eq!(run.view().unwrap().state, RunState::Running);
+        assert!(!shown.view.palette.is_open());
+
+        // The same over two frames, and a space in the second.
+        let mut events = vec![key(Key::P, Modifiers::COMMAND)];
+        events.extend(typed("show"));
+        one_frame(&mut harness, events);
+        assert_eq!(harness.state().view.palette.query, "show");
+        let mut events: Vec<Event> = typed(" verd").collect();
+        events.push(key(Key::Enter, Modifiers::NONE));
+        one_frame(&mut harness, events);
+        let shown = harness.state();
+        assert_eq!(
+            shown.session.state.preferences.depth,
+            Depth::Verdict,
+            "{:?}",
+            shown.sent
+        );
+        let run = shown.session.state.selected().unwrap();
+        assert_eq!(run.view().unwrap().state, RunState::Running);
+        let id = run.id;
+        harness.state_mut().session.send(Command::Stop(id));
+        harness.state_mut().session.wait_for_runs();
+    }
+
+    #[test]
+    fn enter_on_an_empty_query_does_nothing_and_arrows_choose() {
+        let mut harness = window(Session::default());
+        harness.run_steps(2);
+        let enter = || key(Key::Enter, Modifiers::NONE);
+        one_frame(&mut harness, vec![key(Key::P, Modifiers::COMMAND), enter()]);
+        harness.step();
+        assert!(
+            harness
+                .state()
+                .sent
+                .iter()
+                .all(|it| *it == Command::DrawExamples)
+        );
+        assert!(harness.state().view.palette.is_open());
+        one_frame(&mut harness, vec![key(Key::ArrowDown, Modifiers::NONE)]);
+        one_frame(&mut harness, vec![enter()]);
+        assert!(harness.state().sent.contains(&Command::PickOpen));
+    }
+
+    #[test]
+    fn nothing_found_is_said_and_examples_are_found_by_file_and_title() {
+        let mut harness = window(Session::default());
+        harness.run_steps(2);
+        one_frame(&mut harness, vec![key(Key::P, Modifiers::COMMAND)]);
+        one_frame(&mut harness, typed("xyzzy").collect());
+        harness.run_steps(2);
+        harness.get_by_label("Nothing found for “xyzzy”");
+        let all = rows(&AppState::default());
+        let found = |query: &str| all.iter().filter(|row| row.is_meant_by(query)).count();
+        assert_eq!(found("churn.csv"), 1);
+        assert_eq!(found("example customers leave"), 1);
+        assert_eq!(shortcuts::keys(Act::PauseResume).as_deref(), Some("Space"));
+    }
+
+    #[test]
+    fn the_chosen_row_is_marked_over_the_whole_width() {
+        let mut harness = window(Session::default());
+        harness.run_steps(2);
+        one_frame(&mut harness, vec![key(Key::P, Modifiers::COMMAND)]);
+        one_frame(&mut harness, typed("theme").collect());
+        harness.run_steps(2);
+        let row = harness.get_by_label("Theme: light");
+        assert!(row.rect().width() > 440.0, "{:?}", row.rect());
     }
 }

@@ -9,9 +9,9 @@ use super::outbox::Outbox;
 use super::panels::menu;
 use super::shortcuts::{self, Act};
 use super::theme::{Text, tokens};
-use super::widgets::{Button, heading, sentence};
-use crate::app::project::Then;
-use crate::app::{AppState, Command};
+use super::widgets::{Button, dialog_frame, heading, sentence};
+use crate::app::project::{self, Then};
+use crate::app::{AppState, Command, Pick};
 
 /// Width of the menu and of the question.
 const MENU_WIDTH: f32 = 300.0;
@@ -48,11 +48,21 @@ pub fn project_menu_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
         let keys = |act| shortcuts::keys(act).unwrap_or_default();
         for (text, fact, command) in [
             ("Open…", keys(Act::Open), Command::PickOpen),
+            (
+                "Open: type a path…",
+                String::new(),
+                Command::TypePath(Pick::Open),
+            ),
             ("Save the project", keys(Act::Save), Command::SaveProject),
             (
                 "Save the project as…",
                 keys(Act::SaveAs),
                 Command::PickSaveProject,
+            ),
+            (
+                "Save as: type a path…",
+                String::new(),
+                Command::TypePath(Pick::SaveProject(project::proposed_name(state))),
             ),
             (
                 "Save the draft as a recipe…",
@@ -92,59 +102,97 @@ pub fn question_ui(ui: &Ui, state: &AppState, out: &mut Outbox) {
     let unsaved = state.has_unsaved_changes();
     let active = state.active_runs();
     let act = match then {
-        Then::Quit => "Close the window",
-        Then::Open(_) => "Open the other project",
-        Then::New => "Begin a new project",
+        Then::Quit => "close the window",
+        Then::Open(_) => "open the other project",
+        Then::New => "start a new project",
     };
-    let shown = Modal::new(Id::unique("unsaved")).show(ui.ctx(), |ui| {
-        ui.set_width(QUESTION_WIDTH);
-        ui.spacing_mut().item_spacing.y = t.space.x2;
-        let name = state.project_name();
-        heading(
-            ui,
-            &match (&name, unsaved) {
-                (Some(name), true) => format!("Save the changes to `{name}`?"),
-                (None, true) => "Save the draft and its runs as a project?".to_owned(),
-                _ => format!("{act} although chains are running?"),
-            },
-        );
-        if active > 0 {
-            let runs = if active == 1 {
-                "One run goes on"
-            } else {
-                "Runs go on"
-            };
-            let text = format!(
-                "{runs}; closing stops the chains, and what they drew stays in the run folder"
-            );
-            sentence(ui, &text, Text::Body);
-        } else {
-            sentence(
+    let stop = if active > 1 {
+        "Stop the runs"
+    } else {
+        "Stop the run"
+    };
+    let shown = Modal::new(Id::unique("unsaved"))
+        .frame(dialog_frame(ui))
+        .show(ui.ctx(), |ui| {
+            ui.set_width(QUESTION_WIDTH);
+            ui.spacing_mut().item_spacing.y = t.space.x2;
+            let name = state.project_name();
+            heading(
                 ui,
-                "Runs are in their folders whatever you choose",
-                Text::Body,
+                &match (&name, unsaved) {
+                    (Some(name), true) => format!("Save changes to `{name}`?"),
+                    (None, true) => "Save changes to this project?".to_owned(),
+                    _ => format!("{stop} and {act}?"),
+                },
             );
-        }
-        ui.add_space(t.space.x2);
-        ui.horizontal(|ui| {
-            ui.spacing_mut().item_spacing.x = t.space.x2;
-            if unsaved {
-                let save = ui.add(Button::new("Save").primary().icon(icons::FLOPPY_DISK));
-                if save.clicked() {
-                    out.send(Command::Answer { save: true });
+            let text = match (active, name.is_none() && state.made_runs() > 0) {
+                (0, true) => {
+                    "Finished runs stay in their folders; without saving, open them from Recent"
                 }
-                if ui.add(Button::new("Do not save").danger()).clicked() {
+                (0, false) => "Finished runs stay in their folders whatever you choose",
+                _ => "A run that goes on is stopped; draws so far are kept in its folder",
+            };
+            sentence(ui, text, Text::Body);
+            ui.add_space(t.space.x2);
+            ui.horizontal(|ui| {
+                ui.spacing_mut().item_spacing.x = t.space.x2;
+                if unsaved {
+                    let save = ui.add(Button::new("Save").primary().icon(icons::FLOPPY_DISK));
+                    if save.clicked() {
+                        out.send(Command::Answer { save: true });
+                    }
+                    if ui.add(Button::new("Do not save").danger()).clicked() {
+                        out.send(Command::Answer { save: false });
+                    }
+                } else if ui.add(Button::new(stop).danger()).clicked() {
                     out.send(Command::Answer { save: false });
                 }
-            } else if ui.add(Button::new(act).danger()).clicked() {
-                out.send(Command::Answer { save: false });
-            }
-            if ui.add(Button::new("Cancel")).clicked() {
-                out.send(Command::CancelQuestion);
-            }
+                if ui.add(Button::new("Cancel")).clicked() {
+                    out.send(Command::CancelQuestion);
+                }
+            });
         });
-    });
     if shown.should_close() {
         out.send(Command::CancelQuestion);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::Session;
+    use crate::engine::recipe::RunSection;
+    use crate::ui::testing::page_harness;
+    use egui_kittest::kittest::Queryable as _;
+
+    #[test]
+    fn the_question_says_in_plain_words_what_becomes_of_runs() {
+        let mut session = Session::with_draft("churn");
+        session.send(Command::SetRun(RunSection {
+            chains: 1,
+            draws: 1_000_000,
+            ..RunSection::default()
+        }));
+        session.state.history = Default::default();
+        session.send(Command::StartRun);
+        session.send(Command::NewProject);
+        let mut harness = page_harness(session, |ui, state, (): &mut (), out| {
+            question_ui(ui, state, out);
+        });
+        harness.run_steps(3);
+        harness.get_by_label("Stop the run and start a new project?");
+        harness.get_by_label("A run that goes on is stopped; draws so far are kept in its folder");
+        let session = &mut harness.state_mut().session;
+        let id = session.state.runs[0].id;
+        session.send(Command::Stop(id));
+        session.wait_for_runs();
+        harness.run_steps(3);
+        harness.get_by_label("Save changes to this project?");
+        harness.get_by_label(
+            "Finished runs stay in their folders; without saving, open them from Recent",
+        );
+        harness.get_by_label("Do not save").click();
+        harness.run_steps(3);
+        assert!(harness.state().session.state.runs.is_empty());
     }
 }

@@ -3,12 +3,15 @@
 use eframe::egui::{self, Align, Frame, Layout, Margin, Panel, Ui};
 
 use super::icons;
+use super::landmarks;
 use super::outbox::Outbox;
 use super::palette::palette_ui;
+use super::panels::page::reading_strip_ui;
 use super::panels::{Views, compare, data, model, runs, sampler, start};
 use super::project_menu::{project_menu_ui, question_ui};
 use super::shortcuts::{self, Act};
 use super::theme::{Palette, Text, tokens};
+use super::typed_path::typed_path_ui;
 use super::widgets::{Button, Segments};
 use crate::app::{AppState, Command, Depth, Page, Theme};
 
@@ -25,10 +28,18 @@ pub fn window_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Out
     Panel::top("top-bar")
         .exact_size(t.size.top_bar)
         .frame(bar)
-        .show(ui, |ui| top_bar_ui(ui, state, views, out));
+        .show(ui, |ui| {
+            landmarks::mark(ui, "Top bar");
+            top_bar_ui(ui, state, views, out);
+        });
     // Below every page, so that none has holes.
     ui.painter()
         .rect_filled(ui.available_rect_before_wrap(), 0.0, colors.bg_app);
+    // Start and data page have a place of their own for a file being read.
+    let has_place = matches!(state.page, Page::Start | Page::Data) && state.loading.is_some();
+    if !has_place {
+        reading_strip_ui(ui, state, out);
+    }
     match state.page {
         Page::Start => start::start_ui(ui, state, &mut views.start, out),
         Page::Data => data::data_ui(ui, state, &mut views.data, out),
@@ -39,6 +50,7 @@ pub fn window_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Out
     }
     palette_ui(ui, state, views, out);
     question_ui(ui, state, out);
+    typed_path_ui(ui, state, &mut views.typed_path, out);
     toast_ui(ui, state, out);
 }
 
@@ -49,7 +61,11 @@ fn top_bar_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Outbox
         ui.label(icons::icon_fill(icons::WAVEFORM, 20.0).color(colors.accent));
         project_menu_ui(ui, state, out);
         ui.add_space(8.0);
-        let mut page = state.page;
+        // The comparison of samplers is part of their step.
+        let mut page = match state.page {
+            Page::Compare => Page::Sampler,
+            page => page,
+        };
         let no_data = state.data.is_none().then_some("Open data first");
         let no_model = state
             .document

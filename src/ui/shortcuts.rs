@@ -1,10 +1,11 @@
 //! The keyboard: one table of shortcuts, which the palette and tooltips read too.
 
-use eframe::egui::{self, Key, KeyboardShortcut, Modifiers};
+use eframe::egui::{self, Event, Key, KeyboardShortcut, Modifiers};
 
 use super::outbox::Outbox;
+use super::palette::is_typed;
 use super::panels::Views;
-use super::theme;
+use super::{landmarks, theme};
 use crate::app::{AppState, Command, Depth, Page};
 
 /// What a shortcut does.
@@ -32,6 +33,14 @@ pub enum Act {
     Undo,
     /// Make it again.
     Redo,
+    /// Show or hide the panel at the left.
+    LeftPanel,
+    /// Show or hide the panel at the bottom.
+    BottomPanel,
+    /// Filter the variables of the table.
+    FilterVariables,
+    /// Give the focus to the next panel, or to the one before.
+    Panel(bool),
     /// Put all panels back to where they were at first.
     ResetLayout,
     /// Show a page.
@@ -86,14 +95,32 @@ pub const TABLE: &[(KeyboardShortcut, Act)] = &[
         KeyboardShortcut::new(CTRL, Key::Num4),
         Act::GoTo(Page::Runs),
     ),
+    (KeyboardShortcut::new(CTRL, Key::B), Act::LeftPanel),
+    (KeyboardShortcut::new(CTRL, Key::J), Act::BottomPanel),
+    (KeyboardShortcut::new(CTRL, Key::F), Act::FilterVariables),
+    (
+        KeyboardShortcut::new(Modifiers::SHIFT, Key::F6),
+        Act::Panel(false),
+    ),
+    (
+        KeyboardShortcut::new(Modifiers::NONE, Key::F6),
+        Act::Panel(true),
+    ),
     (KeyboardShortcut::new(CTRL, Key::Plus), Act::Zoom(1)),
     (KeyboardShortcut::new(CTRL, Key::Equals), Act::Zoom(1)),
     (KeyboardShortcut::new(CTRL, Key::Minus), Act::Zoom(-1)),
     (KeyboardShortcut::new(CTRL, Key::Num0), Act::Zoom(0)),
 ];
 
+/// The key that pauses and resumes where nothing has the focus: it is not in the table, because buttons and fields take it
+/// first.
+const PAUSE: Key = Key::Space;
+
 /// The keys of an act, as people write them.
 pub fn keys(act: Act) -> Option<String> {
+    if act == Act::PauseResume {
+        return Some(PAUSE.name().to_owned());
+    }
     let (shortcut, _) = TABLE.iter().find(|(_, known)| *known == act)?;
     let mut text = String::new();
     let modifiers = shortcut.modifiers;
@@ -110,21 +137,68 @@ pub fn keys(act: Act) -> Option<String> {
     Some(text)
 }
 
-/// Reads the keyboard and sends what was asked for.
+/// Reads the keyboard and sends what was asked for. While the palette or a question is open, keys are for it.
 pub fn read(ctx: &egui::Context, state: &AppState, views: &mut Views, out: &mut Outbox) {
+    let stops = landmarks::take(ctx);
+    let asked = state.asking.is_some() || state.typing.is_some();
+    if !asked && !views.palette.is_open() {
+        open_palette(ctx, views);
+    }
+    let free = !asked && !views.palette.is_open();
     for (shortcut, act) in TABLE {
-        if ctx.input_mut(|input| input.consume_shortcut(shortcut)) {
-            perform(*act, state, views, out);
+        let closes = *act == Act::Palette && !asked;
+        if !free && !closes && !matches!(act, Act::Zoom(_)) {
+            continue;
+        }
+        if !ctx.input_mut(|input| input.consume_shortcut(shortcut)) {
+            continue;
+        }
+        match act {
+            Act::Panel(forward) => landmarks::go(ctx, &stops, *forward),
+            _ => perform(*act, state, views, out),
         }
     }
     // Space pauses only where nothing else takes it.
-    let free = ctx.memory(|memory| memory.focused().is_none());
     if free
+        && ctx.memory(|memory| memory.focused().is_none())
         && state.page == Page::Runs
-        && ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Space))
+        && ctx.input_mut(|input| input.consume_key(Modifiers::NONE, PAUSE))
     {
         perform(Act::PauseResume, state, views, out);
     }
+}
+
+/// Opens the palette if its key was pressed. What was typed after that in the same frame, as slow frames bring it, is for
+/// the palette and for nothing else.
+fn open_palette(ctx: &egui::Context, views: &mut Views) {
+    let typed = ctx.input_mut(|input| {
+        let at = input.events.iter().position(opens_palette)?;
+        let later = input.events.split_off(at + 1);
+        input.events.pop();
+        let (typed, others): (Vec<Event>, Vec<Event>) = later.into_iter().partition(is_typed);
+        input.events.extend(others);
+        Some(typed)
+    });
+    if let Some(typed) = typed {
+        views.palette.open_with(typed);
+    }
+}
+
+fn opens_palette(event: &Event) -> bool {
+    let Event::Key {
+        key,
+        pressed: true,
+        modifiers,
+        ..
+    } = event
+    else {
+        return false;
+    };
+    TABLE.iter().any(|(shortcut, act)| {
+        *act == Act::Palette
+            && shortcut.logical_key == *key
+            && modifiers.matches_logically(shortcut.modifiers)
+    })
 }
 
 /// Does what `act` means for the present state.
@@ -159,6 +233,11 @@ pub fn perform(act: Act, state: &AppState, views: &mut Views, out: &mut Outbox) 
         Act::Save => out.send(Command::SaveProject),
         Act::SaveAs => out.send(Command::PickSaveProject),
         Act::SaveRecipe => out.send(Command::PickSaveRecipe),
+        Act::LeftPanel => views.runs.toggle_left(),
+        Act::BottomPanel => views.runs.toggle_bottom(),
+        Act::FilterVariables => views.runs.filter_variables(),
+        // Needs the keyboard's focus, which only the reader of the keyboard has.
+        Act::Panel(_) => {}
         Act::ResetLayout => views.runs.reset_layout(),
         Act::Undo => out.send(Command::Undo),
         Act::Redo => out.send(Command::Redo),

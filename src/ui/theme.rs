@@ -131,6 +131,20 @@ pub fn icon_font(size: f32, filled: bool) -> FontId {
     )
 }
 
+/// The families that text is set in.
+pub fn text_families() -> [FontFamily; 7] {
+    let named = |name: &str| FontFamily::Name(name.into());
+    [
+        FontFamily::Proportional,
+        FontFamily::Monospace,
+        named(UI_500),
+        named(UI_600),
+        named(NUM),
+        named(NUM_600),
+        named(MONO_500),
+    ]
+}
+
 /// Loads the fonts, makes the styles and follows the system's theme. Call it before the first frame.
 pub fn install(ctx: &Context) {
     ctx.set_fonts(fonts());

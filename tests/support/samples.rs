@@ -15,6 +15,9 @@ pub const CHURN_SEED: u64 = 2101;
 pub const TALL_SEED: u64 = 2102;
 pub const AWKWARD_SEED: u64 = 2103;
 pub const FISH_SEED: u64 = 2104;
+pub const SCHOOLS_SEED: u64 = 2105;
+pub const REACTION_SEED: u64 = 2106;
+pub const CLUSTERS_SEED: u64 = 2107;
 
 fn uniform(rng: &mut ChainRng, low: f64, high: f64) -> f64 {
     low + (high - low) * rng.random::<f64>()
@@ -137,6 +140,65 @@ pub fn tall_logistic() -> String {
             "{temperature},{pressure},{humidity},{vibration},{speed},{load},{night},{line},{defect}"
         )
         .unwrap();
+    }
+    text
+}
+
+/// Pupils of 12 schools, 1,200 rows: who passes? Base rate and effect of an hour differ between schools.
+pub fn schools() -> String {
+    let mut rng = stream(SCHOOLS_SEED, 0, Purpose::Data);
+    let mut text = String::from("school,hours,passed\n");
+    for school in 1..=12 {
+        let intercept = -1.2 + 0.8 * normal(&mut rng);
+        let slope = 0.15 + 0.05 * normal(&mut rng);
+        for _ in 0..100 {
+            let hours = rounded(uniform(&mut rng, 0.0, 12.0), 1);
+            let passed = if coin(&mut rng, intercept + slope * hours) {
+                "yes"
+            } else {
+                "no"
+            };
+            writeln!(text, "S{school:02},{hours:.1},{passed}").unwrap();
+        }
+    }
+    text
+}
+
+/// Reaction times of 18 drivers on ten days with little sleep, 180 rows, in milliseconds.
+pub fn reaction() -> String {
+    let mut rng = stream(REACTION_SEED, 0, Purpose::Data);
+    let mut text = String::from("driver,day,reaction\n");
+    for driver in 1..=18 {
+        let start = 250.0 + 25.0 * normal(&mut rng);
+        let slope = 10.0 + 6.0 * normal(&mut rng);
+        for day in 0..10 {
+            let time = start + slope * f64::from(day) + 25.0 * normal(&mut rng);
+            let time = rounded(time, 1);
+            writeln!(text, "D{driver:02},{day},{time:.1}").unwrap();
+        }
+    }
+    text
+}
+
+/// Share, mean length and mean width of each kind of flower.
+pub const FLOWERS: [(f64, f64, f64); 3] = [(0.5, 2.0, 1.0), (0.3, 6.0, 2.5), (0.2, 4.0, 5.0)];
+
+/// Petals of 300 flowers of three kinds, which the file does not name.
+pub fn clusters() -> String {
+    let mut rng = stream(CLUSTERS_SEED, 0, Purpose::Data);
+    let mut text = String::from("petal_length,petal_width\n");
+    for _ in 0..300 {
+        let mut left = rng.random::<f64>();
+        let (_, length, width) = FLOWERS
+            .into_iter()
+            .find(|(share, _, _)| {
+                left -= share;
+                left < 0.0
+            })
+            .unwrap_or(FLOWERS[2]);
+        let length = rounded(length + 0.5 * normal(&mut rng), 2);
+        let width = rounded(width + 0.5 * normal(&mut rng), 2);
+        writeln!(text, "{length:.2},{width:.2}").unwrap();
     }
     text
 }

@@ -12,6 +12,7 @@ use crate::data::synthetic::PREFIX;
 use crate::engine::comparison::{Measured, measure, quadratic_summary};
 use crate::engine::recipe::{SAMPLE_PREFIX, Scale};
 use crate::engine::{Job, JobError, PrepareControl, Recipe, RecipeError, Run};
+use crate::models::DefaultPriors;
 
 /// Columns of the tables, the intercept included.
 const COLUMNS: usize = 10;
@@ -43,6 +44,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         let name = format!("{PREFIX}{num_obs}x{COLUMNS}");
         let formula = samples::formula(&name).unwrap_or_default();
         let mut recipe = Recipe::new(&format!("{SAMPLE_PREFIX}{name}"), "logistic", &formula);
+        recipe.set_default_priors(DefaultPriors::Papers);
         recipe.run.seed = options.seed;
         recipe.report.scale = Scale::Standardised;
         let job = Job::prepare(&recipe, Path::new("."), None, &PrepareControl::default())?;

@@ -2,7 +2,8 @@
 //!
 //! Every kept draw gives one density: weights of its clusters and of new ones from Dirichlet(m_1, …, m_K, α), mean and variance
 //! of each cluster from their posterior, Σ_jj ~ Ψ_jj/χ²(d + m) and μ_j ~ N(m_j, Σ_jj/κ) ([`ColumnPosterior`]), new clusters
-//! integrated out. Their mean is the posterior predictive density, their quantiles at a point are its band. No label matters.
+//! integrated out. Where partitions of a random part of the units were kept, its clusters stand for all N units: they count
+//! N/m times, so that the band is that of all of them. Their mean is the posterior predictive density, their quantiles at a point are its band. No label matters.
 
 use rand_distr::{Distribution as _, Gamma, StandardNormal};
 use serde::{Deserialize, Serialize};
@@ -79,9 +80,10 @@ fn column(
     let x: Vec<f64> = (0..GRID).map(|k| from - room + k as f64 * step).collect();
     let scaled: Vec<f64> = x.iter().map(|x| (x - center) / scale).collect();
     let values: Vec<f64> = kept.iter().map(|&i| part.unit(i as usize)[j]).collect();
+    let each = n as f64 / kept.len().max(1) as f64;
     let mut rng = stream(0, j, Purpose::Predictive);
     let densities: Vec<Vec<f64>> = (draws.iter())
-        .map(|&(labels, alpha)| density(part, j, (labels, alpha), &values, &scaled, &mut rng))
+        .map(|&draw| density(part, j, draw, (&values, each), &scaled, &mut rng))
         .collect();
     let at = |k: usize| densities.iter().map(move |density| density[k] / scale);
     let (mut mean, mut low, mut high) = (Vec::new(), Vec::new(), Vec::new());
@@ -105,12 +107,12 @@ fn column(
     })
 }
 
-/// One drawn density of column `j` at `grid`, both on the scale of the units' values.
+/// One drawn density of column `j` at `grid`, both on the scale of the units' values, each of which stands for so many.
 fn density(
     part: &Numeric,
     j: usize,
     (labels, alpha): Draw<'_>,
-    values: &[f64],
+    (values, each): (&[f64], f64),
     grid: &[f64],
     rng: &mut ChainRng,
 ) -> Vec<f64> {
@@ -118,9 +120,9 @@ fn density(
     let mut sums = vec![[0.0; 3]; clusters];
     for (&label, &value) in labels.iter().zip(values) {
         let sum = &mut sums[label as usize];
-        sum[0] += 1.0;
-        sum[1] += value;
-        sum[2] += value * value;
+        sum[0] += each;
+        sum[1] += each * value;
+        sum[2] += each * value * value;
     }
     let gamma = |shape: f64, rng: &mut ChainRng| {
         Gamma::new(shape, 1.0).map_or(0.0, |gamma| gamma.sample(rng))
@@ -247,6 +249,28 @@ mod tests {
                 assert!(one.low[k] <= one.mean[k] + 1e-9 || exact < 0.01);
             }
         }
+    }
+
+    /// A part of the units stands for all of them: the band from 400 of 8,000 units is as wide as that from all.
+    #[test]
+    fn the_band_is_that_of_all_units_also_where_a_part_was_kept() {
+        const UNITS: usize = 8000;
+        let mut rng = stream(2, 0, Purpose::Data);
+        let rows: Vec<[f64; 1]> = (0..UNITS).map(|_| [rng.sample(StandardNormal)]).collect();
+        let slices: Vec<&[f64]> = rows.iter().map(<[f64; 1]>::as_slice).collect();
+        let part = Some(numeric(&slices, false));
+        let mixture = Mixture::new(names(UNITS), 0, part, None, AlphaPrior::Constant(1.0));
+        let width = |kept: usize| {
+            let labels = vec![0; kept];
+            let kept: Vec<u32> = (0..kept as u32).collect();
+            let draws = vec![(labels.as_slice(), 1.0); MOST_DRAWS];
+            let found = predictive(&mixture, &kept, &draws);
+            let band = found[0].high.iter().zip(&found[0].low);
+            band.map(|(high, low)| high - low).sum::<f64>()
+        };
+        let ratio = width(400) / width(UNITS);
+        // Bands of a hundred draws are known to a tenth; without the factor the ratio would be 4.5.
+        assert!((0.75..1.33).contains(&ratio), "{ratio}");
     }
 
     #[test]

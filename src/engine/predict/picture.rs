@@ -74,6 +74,19 @@ impl Picture {
     }
 }
 
+/// Whether `inside` of `count` groups in a 90 % band are as many as chance gives: not fewer than the number that is
+/// undershot with a probability of 5 % at most.
+fn is_calibrated(inside: usize, count: usize) -> bool {
+    let mut below = 0.0;
+    let mut term = 0.1_f64.powi(count as i32);
+    // P(X <= inside) of a binomial with success probability 0.9.
+    for k in 0..=inside.min(count) {
+        below += term;
+        term *= 9.0 * (count - k) as f64 / (k + 1) as f64;
+    }
+    below > 0.05
+}
+
 impl Predictions {
     /// How predictions agree with what was observed, in one sentence; `None` where nothing was.
     pub fn agreement(&self, picture: &Picture) -> Option<String> {
@@ -86,11 +99,15 @@ impl Predictions {
                     .iter()
                     .map(|bin| (bin.observed - bin.predicted).abs())
                     .fold(0.0, f64::max);
+                let (inside, count) = (inside.count(), bins.len());
+                // Nine in ten lie inside if the model is right: fewer than binomial chance allows are too few.
+                let head = if is_calibrated(inside, count) {
+                    "Well calibrated"
+                } else {
+                    "Not well calibrated"
+                };
                 Some(format!(
-                    "In {} of {} groups of rows the share observed is where 90 % of shares would be if the predictions are right; \
-                     the largest gap is {:.1} percentage points",
-                    inside.count(),
-                    bins.len(),
+                    "{head}: {inside} of {count} groups lie inside the 90 % band; largest gap {:.1} points",
                     100.0 * gap
                 ))
             }
@@ -106,5 +123,17 @@ impl Predictions {
             }
             Picture::Shares(_) => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_calibrated;
+
+    #[test]
+    fn fewer_groups_inside_than_chance_allows_are_too_few() {
+        // P(X <= 7) of a binomial(10, 0.9) is 0.070, P(X <= 6) is 0.013.
+        assert!(is_calibrated(10, 10) && is_calibrated(7, 10) && !is_calibrated(6, 10));
+        assert!(is_calibrated(0, 1) && !is_calibrated(0, 2));
     }
 }

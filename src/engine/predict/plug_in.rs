@@ -7,7 +7,8 @@ use crate::data::table::{Table, plural};
 use crate::engine::likelihood::LikelihoodFit;
 use crate::models::outcome::Outcome;
 
-/// The expected outcome of a row: of successes among trials their share.
+/// The expected outcome of a row: of successes among trials their share; the median where the response is a function of a
+/// column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlugInRow {
     /// Row of the table, 0-based.
@@ -53,13 +54,15 @@ pub fn predict(done: &LikelihoodFit, table: &Table) -> Result<PlugIn, PredictErr
         "poisson" | "negative_binomial" => Outcome::Poisson,
         _ => Outcome::Normal { sd: 0.0 },
     };
+    let function = done.response.kind.function();
+    let back = |value: f64| function.map_or(value, |function| function.inverse(value));
     let mut rows = Vec::with_capacity(new.row.len());
     for (i, &row) in new.row.iter().enumerate() {
         let mut eta = new.offset.as_ref().map_or(0.0, |offset| offset[i]);
         for (x, effect) in new.x.row(i).iter().zip(&fit.fixed) {
             eta += x * effect.estimate;
         }
-        let fixed = outcome.mean(eta);
+        let fixed = back(outcome.mean(eta));
         for ((factor, z), effects) in new.terms.iter().zip(&fit.effects) {
             let group = new.groups[*factor].index[i] as usize;
             if group < new.groups[*factor].num_known {
@@ -68,14 +71,14 @@ pub fn predict(done: &LikelihoodFit, table: &Table) -> Result<PlugIn, PredictErr
                 eta += z.row(i).iter().zip(modes).map(|(z, r)| z * r).sum::<f64>();
             }
         }
-        let with_groups = outcome.mean(eta);
+        let with_groups = back(outcome.mean(eta));
         rows.push(PlugInRow {
             row,
             fixed,
             with_groups,
         });
     }
-    let mut remarks = Vec::new();
+    let mut remarks: Vec<String> = super::taken_back(&done.response).into_iter().collect();
     if new.row.len() < new.rows_total {
         let missing: Vec<String> = new
             .dropped

@@ -99,6 +99,107 @@ fn a_known_normal_posterior_gives_the_closed_form() {
     }
 }
 
+/// What is predicted of y by a model of log(y) is what a model of a column of logarithms predicts, taken back: draws, quantiles,
+/// and what was observed as it is.
+#[test]
+fn a_function_of_the_response_is_taken_back() {
+    type Function = fn(f64) -> f64;
+    let back: [(&str, Function, Function); 5] = [
+        ("log", f64::ln, f64::exp),
+        ("log2", f64::log2, f64::exp2),
+        ("log10", f64::log10, |z| 10_f64.powf(z)),
+        ("log1p", f64::ln_1p, f64::exp_m1),
+        ("sqrt", f64::sqrt, |z| z.max(0.0).powi(2)),
+    ];
+    for (name, forth, back) in back {
+        let rows: String = (0..10)
+            .map(|i| {
+                let y = 0.5 + f64::from(i % 4) + 0.3 * f64::from(i);
+                format!("{i},{y},{}\n", forth(y))
+            })
+            .collect();
+        let (_folder, path) = file(&format!("x,y,z\n{rows}"));
+        let model = |formula: &str| fitted(&Recipe::new(path.to_str().unwrap(), "linear", formula));
+        // Of 21 draws 5 % and 95 % are draws themselves, so quantiles need no interpolation.
+        let draws: Vec<Vec<f64>> = (0..21)
+            .map(|i| {
+                vec![
+                    0.1 * f64::from(i % 7),
+                    0.02 * f64::from(i),
+                    0.1 + 0.01 * f64::from(i),
+                ]
+            })
+            .collect();
+        let draws = list(&draws);
+        let options = PredictOptions::default();
+        let of = |formula: &str| predict(&model(formula), &[&draws], &[], None, options).unwrap();
+        let (direct, taken) = (of("z ~ x"), of(&format!("{name}(y) ~ x")));
+        assert_eq!(taken.quantity, "median of y");
+        assert!(taken.remarks()[0].starts_with(&format!("The model explains {name}(y);")));
+        for (direct, taken) in direct.rows.iter().zip(&taken.rows) {
+            for (a, b) in direct
+                .expected
+                .iter()
+                .chain(&direct.outcome)
+                .zip(taken.expected.iter().chain(&taken.outcome))
+            {
+                assert!(
+                    (back(*a) - b).abs() < 1e-12 * (1.0 + b.abs()),
+                    "{name}: {a} {b}"
+                );
+            }
+            assert!((back(direct.observed) - taken.observed).abs() < 1e-12);
+            let x = f64::from(taken.row);
+            let medians = (0..21).map(|s| back(draws.value(s, 0) + draws.value(s, 1) * x));
+            assert!((medians.sum::<f64>() / 21.0 - taken.mean).abs() < 1e-12);
+        }
+        assert_eq!(direct.coverage(), taken.coverage());
+    }
+}
+
+/// All ways to write successes among trials are one model.
+#[test]
+fn successes_and_trials_may_be_written_as_r_does() {
+    let rows: String = (0..12)
+        .map(|i| format!("{i},{},{},{}\n", i % 5, 6 - i % 5 + i % 3, 6 + i % 3))
+        .collect();
+    let (_folder, path) = file(&format!("x,hit,miss,n\n{rows}"));
+    let of = |response: &str| {
+        let formula = format!("{response} ~ x");
+        let fitted = fitted(&Recipe::new(path.to_str().unwrap(), "logistic", &formula));
+        let draws = list(&[vec![-1.0, 0.1], vec![-0.5, 0.05], vec![0.2, -0.1]]);
+        predict(&fitted, &[&draws], &[], None, PredictOptions::default())
+            .unwrap()
+            .rows
+    };
+    let rows = of("hit | trials(n)");
+    for response in ["cbind(hit, miss)", "cbind(hit, n - hit)", "hit/n"] {
+        assert_eq!(of(response), rows, "{response}");
+    }
+}
+
+/// Numbers as categories keep their levels in new rows, and may be numbers beside that.
+#[test]
+fn categories_of_numbers_are_predicted_in_new_rows() {
+    let rows: String = (0..12).map(|i| format!("{},{}\n", i % 3, i)).collect();
+    let (_folder, path) = file(&format!("k,y\n{rows}"));
+    let recipe = Recipe::new(path.to_str().unwrap(), "linear", "y ~ factor(k) + I(k > 1)");
+    let fitted = fitted(&recipe);
+    let draws = list(&[vec![1.0, 10.0, 100.0, 1000.0, 1e-9]]);
+    let (_other, new) = file("k\n2\n0\n1\n");
+    let new = fitted.read(&new, &PredictControl::default()).unwrap();
+    let made = predict(
+        &fitted,
+        &[&draws],
+        &[],
+        Some(&new),
+        PredictOptions::default(),
+    )
+    .unwrap();
+    let means: Vec<f64> = made.rows.iter().map(|row| row.mean).collect();
+    assert_eq!(means, [1101.0, 1.0, 11.0]);
+}
+
 #[test]
 fn weights_count_also_where_they_are_negative() {
     let (_folder, fitted) = line();

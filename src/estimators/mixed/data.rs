@@ -55,7 +55,7 @@ pub struct MixedData {
     pub y: Vec<f64>,
     /// Name of the response.
     pub response: String,
-    /// n weights: precisions relative to σ⁻² for a Gaussian response, multiplicities of rows for others.
+    /// n weights: how often each row counts, whatever the response. (lme4 takes those of a Gaussian response as precisions.)
     pub weights: Option<Vec<f64>>,
     /// n known parts of the linear predictor.
     pub offset: Option<Vec<f64>>,

@@ -128,8 +128,8 @@ impl<'p, 'a> Em<'p, 'a> {
         let mut u = scaled.clone();
         profile.factor.solve(&mut u);
         let n = profile.cross.num_obs;
-        let deviance = profile.factor.log_det() + n * (std::f64::consts::TAU * variance).ln()
-            - profile.cross.sum_log_weights
+        let deviance = profile.factor.log_det()
+            + n * (std::f64::consts::TAU * variance).ln()
             + (square(beta) - dot(&scaled, &u)) / variance;
 
         profile.factor.selected_inverse(&mut profile.inverse);

@@ -26,12 +26,10 @@ const DEPENDENT: f64 = 1e-10;
 /// Crossproducts of a Gaussian model: everything its likelihood depends on.
 #[derive(Clone, Debug)]
 pub struct Crossproducts {
-    /// Rows of weight above 0.
+    /// n: rows, each counted as often as its weight says.
     pub num_obs: f64,
     /// p.
     pub num_columns: usize,
-    /// Σ log weight.
-    pub sum_log_weights: f64,
     /// Mean of the response that was taken off.
     pub shift: f64,
     /// Z'WZ in blocks.
@@ -59,13 +57,10 @@ impl Crossproducts {
         blocks.crossproduct(&data.terms, weight, &mut zz);
         let (mut zx, mut xx) = (vec![0.0; blocks.dim * width], vec![0.0; width * width]);
         let mut line = vec![0.0; width];
-        let (mut num_obs, mut sum_log_weights) = (0.0, 0.0);
+        let mut num_obs = 0.0;
         for row in 0..n {
             let w = weight(row);
-            if w > 0.0 {
-                num_obs += 1.0;
-                sum_log_weights += w.ln();
-            }
+            num_obs += w;
             line[..p].copy_from_slice(data.row(row));
             line[p] = data.y[row] - offset(row) - shift;
             for i in 0..width {
@@ -100,7 +95,6 @@ impl Crossproducts {
         Self {
             num_obs,
             num_columns: p,
-            sum_log_weights,
             shift,
             zz,
             zx: by_columns,
@@ -290,7 +284,7 @@ impl<'a> Profile<'a> {
             }
         }
         let degrees = self.degrees();
-        let mut deviance = self.factor.log_det() - self.cross.sum_log_weights
+        let mut deviance = self.factor.log_det()
             + degrees * (1.0 + (std::f64::consts::TAU * self.residual / degrees).ln());
         if self.criterion == Criterion::Reml {
             // Of the columns as they are: the criterion depends on their units.

@@ -8,7 +8,7 @@ use crate::base::rng::{Purpose, stream};
 use crate::base::settings::{Kind, Settings, Value};
 use crate::data::design::{Design, GroupDesign, GroupFactor, Predictor};
 use crate::data::response::{ResponseInfo, ResponseKind, ResponseUse};
-use crate::models::{EXAMPLES, ModelEntry, ModelOptions};
+use crate::models::{DefaultPriors, EXAMPLES, ModelEntry, ModelOptions};
 
 /// What a test design has besides covariates and a response.
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,6 +86,7 @@ pub(in crate::models) fn design(shape: Shape, num_obs: usize) -> Design {
         groups: Vec::new(),
         group_terms: Vec::new(),
         columns: Vec::new(),
+        left_out: Vec::new(),
         transforms: Vec::new(),
         standardize: true,
         fixed_units: None,
@@ -119,6 +120,7 @@ pub(in crate::models) fn measured_design(counts: bool, shape: Shape, num_obs: us
             mean: total / num_obs as f64,
             sd: 0.3,
             range: [0.0, largest],
+            function: None,
         }
     };
     design.y = y;
@@ -153,6 +155,12 @@ pub(in crate::models) fn all_options() -> Vec<ModelOptions> {
                 ..ModelOptions::default()
             });
         }
+        options.push(ModelOptions {
+            defaults: DefaultPriors::WeaklyInformative,
+            standardize,
+            report_standardized,
+            ..ModelOptions::default()
+        });
     }
     options
 }
@@ -210,6 +218,7 @@ pub(in crate::models) fn example_design(
             mean: 0.0,
             sd: 1.0,
             range: [-9.0, 9.0],
+            function: None,
         }
     };
     let shape = Shape {
@@ -297,6 +306,7 @@ fn mixed_cases() -> Vec<(String, Design, Vec<ModelOptions>)> {
                     settings.set("family", Value::Text(family.to_owned()));
                     settings.set("parametrisation", Value::Text(parametrisation.to_owned()));
                     options.push(ModelOptions {
+                        defaults: DefaultPriors::default(),
                         settings,
                         priors: priors
                             .iter()
@@ -305,6 +315,7 @@ fn mixed_cases() -> Vec<(String, Design, Vec<ModelOptions>)> {
                             .collect(),
                         standardize: k == 0,
                         report_standardized: k == 1,
+                        ..ModelOptions::default()
                     });
                 }
             }
@@ -408,10 +419,12 @@ pub(in crate::models) fn hierarchical_options() -> Vec<ModelOptions> {
         for (standardize, report_standardized) in [(true, false), (false, true)] {
             for priors in [Vec::new(), own.clone()] {
                 options.push(ModelOptions {
+                    defaults: DefaultPriors::default(),
                     settings: settings.clone(),
                     priors,
                     standardize,
                     report_standardized,
+                    ..ModelOptions::default()
                 });
             }
         }

@@ -3,10 +3,10 @@
 use super::super::coefficients::ResponseScale;
 use super::groups::Group;
 use super::{
-    Context, Elsewhere, FLAT, Program, brm_call, brms_name, comment, listed, moved, number,
-    numbers, quoted, stretched,
+    Context, Elsewhere, FLAT, Program, brm_call, brms_name, comment, each_of, listed, moved,
+    number, numbers, quoted, stretched,
 };
-use crate::data::formula::quote_name;
+use crate::data::formula::{Factor, Formula, Trials, quote_name};
 use crate::data::rare::OTHER;
 
 /// A positive parameter of a family besides the linear predictor.
@@ -66,7 +66,7 @@ impl Glm<'_> {
             words: self.words(),
             equation: self.equation(),
             stan: Ok(self.stan()),
-            brms: Ok(self.brms()),
+            brms: self.brms(),
         }
     }
 
@@ -115,15 +115,15 @@ impl Glm<'_> {
 
     fn words(&self) -> String {
         let design = self.context.design;
-        let slopes = listed(self.slopes());
+        let slopes = each_of(self.slopes());
         let mut text = match (design.has_intercept, self.slopes().is_empty()) {
             (true, true) => format!("{} is the same in all rows.", self.predicted),
             (true, false) => format!(
-                "{} is a sum: an intercept, and a coefficient times each of {slopes}.",
+                "{} is a sum: an intercept, and a coefficient times {slopes}.",
                 self.predicted
             ),
             (false, _) => format!(
-                "{} is a sum without intercept: a coefficient times each of {slopes}.",
+                "{} is a sum without intercept: a coefficient times {slopes}.",
                 self.predicted
             ),
         };
@@ -455,10 +455,11 @@ impl Glm<'_> {
         program.generated.splice(0..0, lines);
     }
 
-    fn brms(&self) -> String {
+    fn brms(&self) -> Result<String, String> {
         let Context {
             design, formula, ..
         } = self.context;
+        let formula = formula_of_brms(formula)?;
         let mut before = self.r_response.clone();
         for merged in &design.merged {
             let name = quote_name(&merged.column);
@@ -476,7 +477,7 @@ impl Glm<'_> {
                 quoted(level)
             ));
         }
-        let mut text = formula.to_string();
+        let mut text = formula;
         if ["ns(", "bs("].iter().any(|call| text.contains(call)) {
             before.push("library(splines)".to_owned());
         }
@@ -567,6 +568,53 @@ impl Glm<'_> {
             );
         }
         let family = format!("data = data, family = {}", self.brms_family);
-        brm_call(&before, &[text, family], &priors)
+        Ok(brm_call(&before, &[text, family], &priors))
     }
+}
+
+/// The formula for data whose categories are factors already: `factor(x)` is `x`, and `cbind(r, s)` is of `r + s` trials. The
+/// error says why there is none.
+fn formula_of_brms(formula: &Formula) -> Result<String, String> {
+    let mut formula = formula.clone();
+    let slopes = |formula: &Formula| {
+        let of_groups = formula.groups.iter().flat_map(|group| &group.terms);
+        let all = formula.terms.iter().chain(of_groups).flatten();
+        all.chain(&formula.offsets)
+            .cloned()
+            .collect::<Vec<Factor>>()
+    };
+    let factors = slopes(&formula);
+    for category in &factors {
+        let Factor::Category(name) = category else {
+            continue;
+        };
+        if factors
+            .iter()
+            .any(|other| other != category && other.column() == name)
+        {
+            return Err(format!(
+                "`{name}` is used as numbers and as categories; for R make two columns of it, one of them a factor"
+            ));
+        }
+    }
+    let of_groups = formula.groups.iter_mut().flat_map(|group| &mut group.terms);
+    for factor in formula.terms.iter_mut().chain(of_groups).flatten() {
+        if let Factor::Category(name) = factor {
+            *factor = Factor::Column(std::mem::take(name));
+        }
+    }
+    if let Some(response) = &mut formula.response
+        && let Some(Trials::Failures(failures)) = &response.trials
+    {
+        let column = quote_name(&response.column);
+        let trials = format!("trials({column} + {})", quote_name(failures));
+        response.trials = None;
+        let weights = response.weights.take();
+        let weights = weights.map_or(String::new(), |name| {
+            format!(" + weights({})", quote_name(&name))
+        });
+        formula.response = None;
+        return Ok(format!("{column} | {trials}{weights} {formula}"));
+    }
+    Ok(formula.to_string())
 }

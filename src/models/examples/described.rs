@@ -34,8 +34,10 @@ pub(super) fn columns(design: &Design) -> Vec<String> {
 
 /// A call of brms for one column explained by nothing but `formula`, with these priors.
 pub(super) fn brms(context: &Context<'_>, formula: &str, family: &str, priors: &[&str]) -> String {
-    let name = columns(context.design).concat();
-    let name = crate::data::formula::quote_name(&name);
+    let name = match context.design.response.kind {
+        ResponseKind::Absent => crate::data::formula::quote_name(&columns(context.design).concat()),
+        _ => context.design.response.written(),
+    };
     let weights = (context.formula.response.as_ref())
         .and_then(|response| response.weights.as_deref())
         .map_or(String::new(), |weights| {

@@ -4,13 +4,13 @@
 //! the lower factor by rows, with logarithms on the diagonal.
 
 use super::options;
-use crate::models::elsewhere::{Context, Elsewhere, Program, comment, listed, number, numbers};
+use crate::models::elsewhere::{Context, Elsewhere, Program, comment, each_of, number, numbers};
 use crate::models::{ModelError, logistic};
 
 pub(super) fn describe(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
     let design = context.design;
     options::check_design(design)?;
-    let chosen = options::choose(design, &context.options.priors)?;
+    let chosen = options::choose(design, context.options)?;
     let factor = &design.groups[design.group_terms[0].factor];
     Ok(Elsewhere {
         words: words(context, &factor.name, factor.levels.len()),
@@ -40,11 +40,8 @@ fn words(context: &Context<'_>, group: &str, groups: usize) -> String {
     let slopes = &design.terms[usize::from(design.has_intercept)..];
     let terms = match (design.has_intercept, slopes.is_empty()) {
         (true, true) => "an intercept".to_owned(),
-        (true, false) => format!(
-            "an intercept, and a coefficient times each of {}",
-            listed(slopes)
-        ),
-        (false, _) => format!("a coefficient times each of {}", listed(slopes)),
+        (true, false) => format!("an intercept, and a coefficient times {}", each_of(slopes)),
+        (false, _) => format!("a coefficient times {}", each_of(slopes)),
     };
     let offset = if design.offset.is_some() {
         " An offset with the coefficient 1 is added."

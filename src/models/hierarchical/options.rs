@@ -10,8 +10,6 @@ use super::coordinates::MAX_TERMS;
 
 const FORMS: &str = "normal(mean, Sigma/lambda) for mu, normal(mean) for the mu of one term, \
                      inv_wishart(nu, scale) for Sigma with one scale or one per term";
-/// λ: what the prior of μ counts for, in groups.
-const STRENGTH: f64 = 0.01;
 /// ν − P: the least whole number with which Σ has a mean.
 const DOF_BEYOND: f64 = 2.0;
 /// Φ = I.
@@ -24,7 +22,7 @@ pub(super) const PRIORS: PriorSpec = PriorSpec {
     ],
     check: |text| Given::parse(text).map(|_given| ()),
     forms: FORMS,
-    example: "normal(0, Sigma/0.01)",
+    example: "normal(0, Sigma/0.16)",
 };
 
 /// A prior as it is written.
@@ -90,18 +88,20 @@ pub(super) struct Chosen {
 }
 
 /// The prior of `design` from what the recipe says.
-pub(super) fn choose(design: &Design, given: &[(String, String)]) -> Result<Chosen, ModelError> {
+pub(super) fn choose(design: &Design, options: &ModelOptions) -> Result<Chosen, ModelError> {
     let p = design.terms.len();
-    let (default, set) = ("default", "set by you");
+    let given = &options.priors;
+    let set = "set by you";
     let mut chosen = Chosen {
         niw: NormalInverseWishart {
             mean: vec![0.0; p],
-            strength: STRENGTH,
+            // λ: what the prior of μ counts for, in groups; the sd of a coefficient where Σ = I.
+            strength: 1.0 / options.defaults.sd().powi(2),
             dof: p as f64 + DOF_BEYOND,
             scale: diagonal(&vec![SCALE; p]),
         },
-        mean_sources: vec![default; p],
-        covariance_source: default,
+        mean_sources: vec![options.defaults.source(); p],
+        covariance_source: "default",
     };
     // Means of single terms come after that of all.
     let single = |key: &str| key.starts_with("mu[");

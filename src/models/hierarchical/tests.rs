@@ -103,7 +103,7 @@ fn the_prior_is_the_textbook_one_with_the_volume_of_the_coordinates() {
             options.priors.push(("mu[age]".into(), "normal(-1)".into()));
         }
         let model = model(two_terms(40), &options);
-        let chosen = options::choose(&two_terms(40), &options.priors).unwrap();
+        let chosen = options::choose(&two_terms(40), &options).unwrap();
         let scaling = two_terms(40).scaling();
         let (_, reported) = options::on_both_scales(&chosen, &scaling, &options);
         let dim = model.dim();

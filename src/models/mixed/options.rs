@@ -39,12 +39,14 @@ pub(super) const FIELDS: &[Field] = &[
     Field {
         key: "parametrisation",
         label: "Parametrisation",
-        help: "What is sampled: effects in units of their standard deviation (non-centred) or as they are (centred); auto \
-                       centres terms with 100 rows and more per group and effect. The posterior is the same, its geometry \
-                       is not",
+        help: "What is sampled: effects in units of their standard deviation (non-centred) or as they are, apart from \
+                       what coefficients have in common with them (centred); auto centres the groups whose effects the \
+                       data tell much better than the spread of groups does. The posterior is the same, its geometry is \
+                       not",
         kind: Kind::Choice(&["non-centred", "centred", "auto"]),
-        default: Some(DefaultValue::Text("non-centred")),
-        why: "centred effects of small groups make a funnel that samplers do not reach into",
+        default: Some(DefaultValue::Text("auto")),
+        why: "centred effects of small groups make a funnel that samplers do not reach into, non-centred ones of large \
+              groups a ridge that they follow slowly",
     },
 ];
 

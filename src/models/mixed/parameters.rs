@@ -8,10 +8,11 @@ use crate::models::coefficients::ResponseScale;
 use crate::models::positive::{Positive, PositivePrior, PositiveSpec};
 use crate::models::{ModelError, ModelOptions, ParamInfo};
 
-/// A term with its priors, and its scales as they are reported; places in u follow.
+/// Group term number `place` with its priors, and its scales as they are reported; places in u follow.
 pub(super) fn make_term(
     design: &Design,
     group: &GroupDesign,
+    place: usize,
     response: ResponseScale,
     quantity: &str,
     options: &ModelOptions,
@@ -54,7 +55,7 @@ pub(super) fn make_term(
             unit_words,
             default: PositivePrior::HalfStudentT {
                 df: 3.0,
-                scale: 2.5,
+                scale: options.defaults.group_scale(),
             },
         };
         let (sd, info) = Positive::new(spec, options)?;
@@ -68,6 +69,7 @@ pub(super) fn make_term(
         Some(text) => (eta_of(text)?, "set by you"),
         None => (DEFAULT_ETA, "default"),
     };
+    let known = options.well_known.get(place).cloned();
     let (q, num_levels) = (group.names.len(), factor.levels.len());
     let rows_per_effect = design.num_obs() / (num_levels * q).max(1);
     let term = GroupTerm {
@@ -83,9 +85,9 @@ pub(super) fn make_term(
         },
         correlated: group.correlated,
         centred: match options.settings.text("parametrisation") {
-            Some("centred") => true,
-            Some("auto") => rows_per_effect >= MANY_ROWS,
-            _ => false,
+            Some("centred") => vec![true; num_levels],
+            Some("auto") => known.unwrap_or_else(|| vec![rows_per_effect >= MANY_ROWS; num_levels]),
+            _ => vec![false; num_levels],
         },
         eta,
         sds,

@@ -1,7 +1,8 @@
 //! One group term: effects of groups, their standard deviations and correlations.
 //!
 //! The effects of group g are r_g = D L z_g with D = diag(sd), L the Cholesky factor of the correlation matrix and
-//! z_g ~ N(0, I). Non-centred, the coordinates are z_g; centred, they are r_g ~ N(0, D L L' D).
+//! z_g ~ N(0, I). Non-centred, the coordinates are z_g; centred, they are r_g ~ N(0, D L L' D), turned as
+//! [`super::frame`] says; each group is one or the other.
 //!
 //! L is made of canonical partial correlations y_jk = tanh(c_jk), k < j (Lewandowski, Kurowicka and Joe 2009):
 //! L_jk = y_jk Π_{l<k} sqrt(1 − y_jl²), L_jj = Π_{l<j} sqrt(1 − y_jl²). Under LKJ(η) the y_jk are independent, symmetric
@@ -14,6 +15,7 @@ use rand::RngExt as _;
 use rand_distr::{Gamma, StandardNormal};
 use statrs::function::gamma::ln_gamma;
 
+use crate::base::linalg::axpy;
 use crate::base::rng::ChainRng;
 use crate::models::positive::Positive;
 
@@ -42,8 +44,8 @@ pub struct GroupTerm {
     pub units: Vec<f64>,
     /// Whether effects of a group are correlated.
     pub correlated: bool,
-    /// Whether coordinates are the effects themselves.
-    pub centred: bool,
+    /// By group: whether its coordinates are the effects themselves.
+    pub centred: Vec<bool>,
     /// Parameter η of the prior of correlations.
     pub eta: f64,
     /// Standard deviations (q).
@@ -66,6 +68,11 @@ impl GroupTerm {
     /// q.
     pub fn width(&self) -> usize {
         self.names.len()
+    }
+
+    /// Groups whose coordinates are the effects themselves.
+    pub fn num_centred(&self) -> usize {
+        self.centred.iter().filter(|&&centred| centred).count()
     }
 
     /// Number of correlations.
@@ -162,12 +169,13 @@ impl GroupTerm {
         let q = self.width();
         let out = &mut effects[self.start..][..self.effects.len()];
         let coordinates = &u[self.effects.clone()];
-        if self.centred {
-            out.copy_from_slice(coordinates);
-            return;
-        }
         let (sds, lower) = self.factor(&u[self.scales.clone()]);
-        for (r, z) in out.chunks_exact_mut(q).zip(coordinates.chunks_exact(q)) {
+        let groups = out.chunks_exact_mut(q).zip(coordinates.chunks_exact(q));
+        for ((r, z), centred) in groups.zip(&self.centred) {
+            if *centred {
+                r.copy_from_slice(z);
+                continue;
+            }
             for j in 0..q {
                 let sum: f64 = (0..=j).map(|k| lower[j][k] * z[k]).sum();
                 r[j] = sds[j] * sum;
@@ -179,15 +187,13 @@ impl GroupTerm {
     pub fn read_effects(&self, effects: &[f64], u: &mut [f64]) {
         let q = self.width();
         let given = &effects[self.start..][..self.effects.len()];
-        if self.centred {
-            u[self.effects.clone()].copy_from_slice(given);
-            return;
-        }
         let (sds, lower) = self.factor(&u[self.scales.clone()]);
-        for (z, r) in u[self.effects.clone()]
-            .chunks_exact_mut(q)
-            .zip(given.chunks_exact(q))
-        {
+        let coordinates = u[self.effects.clone()].chunks_exact_mut(q);
+        for ((z, r), centred) in coordinates.zip(given.chunks_exact(q)).zip(&self.centred) {
+            if *centred {
+                z.copy_from_slice(r);
+                continue;
+            }
             for j in 0..q {
                 let sum: f64 = (0..j).map(|k| lower[j][k] * z[k]).sum();
                 z[j] = (r[j] / sds[j] - sum) / lower[j][j];
@@ -210,9 +216,10 @@ impl GroupTerm {
         for z in &mut u[self.effects.clone()] {
             *z = rng.sample(StandardNormal);
         }
-        if self.centred {
+        if self.num_centred() > 0 {
             let (sds, lower) = self.factor(&u[self.scales.clone()]);
-            for group in u[self.effects.clone()].chunks_exact_mut(q) {
+            let groups = u[self.effects.clone()].chunks_exact_mut(q);
+            for (group, _) in groups.zip(&self.centred).filter(|(_, centred)| **centred) {
                 // From the last effect, which needs all others as they were drawn.
                 for j in (0..q).rev() {
                     let sum: f64 = (0..=j).map(|k| lower[j][k] * group[k]).sum();
@@ -227,21 +234,20 @@ impl GroupTerm {
     pub fn pull_back(&self, u: &[f64], by_effect: &[f64], factor: f64, grad: &mut [f64]) {
         let q = self.width();
         let slopes = &by_effect[self.start..][..self.effects.len()];
-        if self.centred {
-            for (grad, slope) in grad[self.effects.clone()].iter_mut().zip(slopes) {
-                *grad += factor * slope;
-            }
-            return;
-        }
         let scales = &u[self.scales.clone()];
         let (sds, lower) = self.factor(scales);
         let mut by_entry = [[0.0; MAX_EFFECTS]; MAX_EFFECTS];
         let mut by_scale = [0.0; MAX_EFFECTS + MAX_CORRELATIONS];
-        for ((out, slope), z) in grad[self.effects.clone()]
+        for (((out, slope), z), centred) in grad[self.effects.clone()]
             .chunks_exact_mut(q)
             .zip(slopes.chunks_exact(q))
             .zip(u[self.effects.clone()].chunks_exact(q))
+            .zip(&self.centred)
         {
+            if *centred {
+                axpy(factor, slope, out);
+                continue;
+            }
             for j in 0..q {
                 let scaled = factor * slope[j] * sds[j];
                 for k in 0..=j {
@@ -283,23 +289,21 @@ impl GroupTerm {
             value -= exponent * log_cosh(c);
             grad[at + q + m] = -exponent * c.tanh();
         }
-        if !self.centred {
-            for (grad, z) in grad[self.effects.clone()]
-                .iter_mut()
-                .zip(&u[self.effects.clone()])
-            {
-                value -= 0.5 * z * z;
-                *grad = -z;
-            }
-            return value;
-        }
         let scales = &u[self.scales.clone()];
         let (before, after) = grad.split_at_mut(self.effects.start);
         let by_scale = &mut before[self.scales.clone()];
-        for (slope, r) in after[..self.effects.len()]
+        for ((slope, r), centred) in after[..self.effects.len()]
             .chunks_exact_mut(q)
             .zip(u[self.effects.clone()].chunks_exact(q))
+            .zip(&self.centred)
         {
+            if !centred {
+                for (slope, z) in slope.iter_mut().zip(r) {
+                    value -= 0.5 * z * z;
+                    *slope = -z;
+                }
+                continue;
+            }
             slope.fill(0.0);
             value += self.log_density_of_group(scales, r, by_scale, slope);
         }
@@ -366,16 +370,16 @@ impl GroupTerm {
             let j = at + q + m;
             hessian[j * (dim + 1)] += 2.0 * self.exponent(k) / u[j].cosh().powi(2);
         }
-        if !self.centred {
-            for j in self.effects.clone() {
-                hessian[j * (dim + 1)] += 1.0;
-            }
-            return;
-        }
         const LOCAL: usize = MAX_EFFECTS + MAX_CORRELATIONS + MAX_EFFECTS;
         const STEP: f64 = 1e-5;
         let s = self.scales.len();
-        for first in self.effects.clone().step_by(q) {
+        for (first, centred) in self.effects.clone().step_by(q).zip(&self.centred) {
+            if !centred {
+                for j in first..first + q {
+                    hessian[j * (dim + 1)] += 1.0;
+                }
+                continue;
+            }
             let place = |a: usize| if a < s { at + a } else { first + a - s };
             let mut local = [0.0; LOCAL];
             for (a, value) in local.iter_mut().enumerate().take(s + q) {

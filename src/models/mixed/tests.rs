@@ -136,11 +136,24 @@ fn correlations_have_the_prior_that_is_shown() {
     }
 }
 
-/// Both parametrisations are one posterior: their log densities differ by the Jacobian of r = D L z only.
+/// All parametrisations are one posterior: their log densities differ by the Jacobian of r = D L z only, in the groups whose
+/// effects are sampled as they are.
 #[test]
 fn parametrisations_agree_up_to_their_jacobian() {
-    let free = crossed(&options(&[], &[]));
-    let centred = crossed(&options(&[("parametrisation", "centred")], &[]));
+    let centred = options(&[("parametrisation", "centred")], &[]);
+    agrees_with_non_centred(&centred, [4.0, 3.0]);
+    let some = ModelOptions {
+        well_known: vec![vec![true, false, true, true], vec![true, true, false]],
+        ..options(&[("parametrisation", "auto")], &[])
+    };
+    agrees_with_non_centred(&some, [3.0, 2.0]);
+}
+
+/// `groups` are sampled as they are: schools, years.
+#[track_caller]
+fn agrees_with_non_centred(options_of_other: &ModelOptions, groups: [f64; 2]) {
+    let free = crossed(&options(&[("parametrisation", "non-centred")], &[]));
+    let centred = crossed(options_of_other);
     let mut rng = stream(69, 0, Purpose::Data);
     let dim = free.dim();
     let first = free.blocks()[2].coordinates.start;
@@ -152,15 +165,25 @@ fn parametrisations_agree_up_to_their_jacobian() {
         free.constrain(&u, &mut theta);
         let mut v = vec![0.0; dim];
         centred.unconstrain(&theta, &mut v);
-        // log |∂r/∂z| is the sum of log sd and log L_jj over groups: schools 4 groups, years 3.
-        let log_sds: f64 = 4.0 * u[5..8].iter().sum::<f64>() + 3.0 * u[11..13].iter().sum::<f64>();
-        let log_factor: f64 = 4.0 * u[8..11].iter().map(|c| -c.cosh().ln()).sum::<f64>();
+        // log |∂r/∂z| is the sum of log sd and log L_jj over these groups.
+        let [schools, years] = groups;
+        let log_sds: f64 =
+            schools * u[5..8].iter().sum::<f64>() + years * u[11..13].iter().sum::<f64>();
+        let log_factor: f64 = schools * u[8..11].iter().map(|c| -c.cosh().ln()).sum::<f64>();
         let density = |model: &dyn Model, u: &[f64], grad: &mut [f64]| {
             model.log_prior(u, grad) + model.log_lik(u, Rows::All, &mut model.scratch(), grad)
         };
         let a = density(free.as_ref(), &u, &mut grad);
         let b = density(centred.as_ref(), &v, &mut grad);
         differences.push(a - (b + log_sds + log_factor));
+        let mut back = vec![0.0; theta.len()];
+        centred.constrain(&v, &mut back);
+        for (there, back) in theta.iter().zip(&back) {
+            assert!(
+                (there - back).abs() < 1e-9 * (1.0 + there.abs()),
+                "{there} {back}"
+            );
+        }
         assert!(first > 0);
     }
     for difference in &differences {

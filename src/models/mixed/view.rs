@@ -1,6 +1,7 @@
 //! The view of a mixed model by its parts: coefficients, scales, and effects of groups.
 
 use super::terms::GroupTerm;
+use super::{MixedModel, Respond};
 use crate::models::prior::PriorRows;
 use crate::models::{Rows, Scratch};
 
@@ -10,7 +11,8 @@ use crate::models::{Rows, Scratch};
 ///
 /// Samplers that update block by block need this structure ([`crate::models::Model::mixed_effects`]). All on the scale
 /// on which sampling happens. u holds β (P), a where there is one, per term the scales, then per term coordinates of
-/// effects; each [`GroupTerm`] says where its own are and translates coordinates to effects and back.
+/// effects; each [`GroupTerm`] says where its own are and translates coordinates to effects and back. All that is in plain
+/// coordinates, which [`Self::to_plain`] makes of the model's own.
 pub trait MixedEffects: Send + Sync {
     /// The group terms, possibly none.
     fn terms(&self) -> &[GroupTerm];
@@ -20,6 +22,10 @@ pub trait MixedEffects: Send + Sync {
     fn num_auxiliaries(&self) -> usize;
     /// Effects of all terms together.
     fn num_effects(&self) -> usize;
+    /// The model's coordinates become plain ones, in place.
+    fn to_plain(&self, u: &mut [f64]);
+    /// The inverse of [`Self::to_plain`].
+    fn to_own(&self, u: &mut [f64]);
     /// x_i (P).
     fn covariates(&self, row: usize) -> &[f64];
     /// The log prior of β as rows.
@@ -50,4 +56,95 @@ pub trait MixedEffects: Send + Sync {
     );
     /// Working memory for these passes.
     fn row_scratch(&self) -> Scratch;
+}
+
+impl<F: Respond> MixedEffects for MixedModel<F> {
+    fn terms(&self) -> &[GroupTerm] {
+        &self.terms
+    }
+
+    fn num_coefficients(&self) -> usize {
+        self.coefficients.len()
+    }
+
+    fn num_auxiliaries(&self) -> usize {
+        self.auxiliaries.len()
+    }
+
+    fn num_effects(&self) -> usize {
+        self.num_effects
+    }
+
+    fn to_plain(&self, u: &mut [f64]) {
+        self.frame.to_plain(u);
+    }
+
+    fn to_own(&self, u: &mut [f64]) {
+        self.frame.to_own(u);
+    }
+
+    fn covariates(&self, row: usize) -> &[f64] {
+        &self.rows.row(row)[..self.rows.num_columns()]
+    }
+
+    fn coefficient_prior(&self) -> PriorRows {
+        self.coefficients.prior_rows()
+    }
+
+    fn auxiliary_prior(&self, a: f64) -> [f64; 3] {
+        self.auxiliaries
+            .first()
+            .map_or([0.0; 3], |auxiliary| auxiliary.log_prior(a))
+    }
+
+    fn normal_row(&self, row: usize) -> Option<[f64; 2]> {
+        let extra = &self.rows.row(row)[self.rows.num_columns()..];
+        F::NORMAL.then(|| [extra[0], extra[1]])
+    }
+
+    fn slopes(
+        &self,
+        head: &[f64],
+        effects: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        out: &mut [f64],
+    ) {
+        let width = 1 + F::AUX;
+        self.rows.each_row(
+            head,
+            rows,
+            &mut scratch.tile,
+            |i| self.shift(effects, i),
+            F::terms::<false>,
+            |k, _x, lane, row| {
+                out[k * width] = row.residual[lane];
+                for m in 0..F::AUX {
+                    out[k * width + 1 + m] = row.aux[m][lane];
+                }
+            },
+        );
+    }
+
+    fn curvatures(
+        &self,
+        head: &[f64],
+        effects: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        out: &mut [f64],
+    ) {
+        self.rows.each_row(
+            head,
+            rows,
+            &mut scratch.tile,
+            |i| self.shift(effects, i),
+            F::curvature,
+            |k, _x, lane, row| out[k] = row.zz[lane],
+        );
+    }
+
+    fn row_scratch(&self) -> Scratch {
+        self.rows.scratch()
+    }
 }

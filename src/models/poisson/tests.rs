@@ -2,6 +2,8 @@
 
 use crate::base::rng::{Purpose, stream};
 use crate::data::response::ResponseUse;
+use crate::data::table::{Table, Values};
+use crate::models::DefaultPriors;
 use crate::models::Rows;
 use crate::models::conformance::{NUM_OBS, Shape, measured_design};
 use crate::models::testing::{built, table_of};
@@ -153,5 +155,50 @@ fn what_are_not_counts_is_refused_in_one_sentence() {
         ),
     ] {
         assert_eq!(refuse(formula), sentence);
+    }
+}
+
+/// The centre of the default prior moves with the unit of the exposure, so that the rates do not depend on it.
+#[test]
+fn default_priors_follow_the_unit_of_the_exposure() {
+    let prior_of = |unit: f64, defaults: DefaultPriors, standardize: bool| {
+        let values = |of: &dyn Fn(usize) -> f64| Values::Numbers((0..50).map(of).collect());
+        let columns = vec![
+            ("n".to_owned(), values(&|i| ((i * 7) % 5) as f64)),
+            ("x".to_owned(), values(&|i| 100.0 + (i % 9) as f64)),
+            ("time".to_owned(), values(&|i| unit * (1 + i % 4) as f64)),
+        ];
+        let options = ModelOptions {
+            defaults,
+            standardize,
+            ..options(&[])
+        };
+        let model = built::<Poisson>(
+            &Table::from_columns("t", columns).unwrap(),
+            "n ~ x + offset(log(time))",
+            ResponseUse::Count,
+            &options,
+        );
+        let params = model.unwrap().params().to_vec();
+        [0, 1].map(|j| params[j].prior.clone())
+    };
+    let weak = DefaultPriors::WeaklyInformative;
+    // 100 counts in 123 units of time; log(100.5/123) = -0.20, and log 1000 = 6.91.
+    let [intercept, slope] = prior_of(1.0, weak, true);
+    assert_eq!(
+        (intercept.as_str(), slope.as_str()),
+        ("normal(-0.2, 2.5)", "normal(0, 2.5)")
+    );
+    assert_eq!(prior_of(1000.0, weak, true)[0], "normal(-7.11, 2.5)");
+    // Per unit of x, whose standard deviation is 2.56 and mean 103.8.
+    let [intercept, slope] = prior_of(1.0, weak, false);
+    assert_eq!(
+        (intercept.as_str(), slope.as_str()),
+        ("normal(0, 101)", "normal(0, 0.976)")
+    );
+    let papers = DefaultPriors::Papers;
+    for standardize in [true, false] {
+        let priors = prior_of(1000.0, papers, standardize);
+        assert_eq!(priors, ["normal(0, 10)", "normal(0, 10)"]);
     }
 }

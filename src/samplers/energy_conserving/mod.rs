@@ -279,6 +279,13 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
             )));
         }
         let count = |key| settings.int(key).map(|count| count as usize);
+        // Rows are drawn with replacement, so more than all of them cost memory and time and tell nothing more.
+        if let Some(batch) = count("batch").filter(|&batch| batch > target.num_obs) {
+            return Err(SettingError(format!(
+                "Setting `batch` is {batch}, but there are {} rows; choose at most as many, or leave it out",
+                target.num_obs
+            )));
+        }
         Ok(Config {
             order: count("order").unwrap_or(HIGHEST_ORDER),
             weighted: settings.text("scheme") != Some("iid"),

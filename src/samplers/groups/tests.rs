@@ -8,7 +8,7 @@ use crate::base::rng::Streams;
 use crate::base::settings::Value;
 use crate::engine::job::{Job, PrepareControl};
 use crate::engine::recipe::{Recipe, Scale};
-use crate::models::Model;
+use crate::models::{DefaultPriors, Model};
 use crate::oracle::{Anchor, Oracle};
 use crate::samplers::mixed::testing::Moments;
 use crate::samplers::testing::{
@@ -189,6 +189,7 @@ fn clinics() -> (Job, BTreeMap<String, BTreeMap<String, f64>>) {
     let text = std::fs::read_to_string(folder.join("posterior.json")).unwrap();
     let formula = "cured ~ dose + age + (1 + dose + age | clinic)";
     let mut recipe = Recipe::new("clinics.csv", "hierarchical", formula);
+    recipe.set_default_priors(DefaultPriors::Papers);
     recipe.report.scale = Scale::Standardised;
     let job = Job::prepare(&recipe, &folder, None, &PrepareControl::default()).unwrap();
     (job, serde_json::from_str(&text).unwrap())

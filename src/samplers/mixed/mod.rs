@@ -14,6 +14,7 @@ use crate::models::mixed::{GroupTerm, Lower, MAX_CORRELATIONS, MAX_EFFECTS, Mixe
 use crate::models::prior::Prior;
 use crate::oracle::{Oracle, StepError};
 
+pub(super) mod marginal;
 pub(super) mod nesting;
 pub(super) mod shifts;
 pub(super) mod statistics;
@@ -27,6 +28,24 @@ mod tests;
 const WIDTH: f64 = 1.0;
 /// Coordinates of the scales of a term, at most.
 const MAX_SCALES: usize = MAX_EFFECTS + MAX_CORRELATIONS;
+
+/// The lower factor of a small q×q matrix, in place; whether it is positive definite.
+pub(super) fn factor_in_place(a: &mut [f64], q: usize) -> bool {
+    for i in 0..q {
+        for j in 0..=i {
+            let sum: f64 = (0..j).map(|k| a[i * q + k] * a[j * q + k]).sum();
+            let rest = a[i * q + j] - sum;
+            if i > j {
+                a[i * q + j] = rest / a[j * q + j];
+            } else if rest > 0.0 && rest.is_finite() {
+                a[i * q + i] = rest.sqrt();
+            } else {
+                return false;
+            }
+        }
+    }
+    true
+}
 
 /// Refuses models without the view.
 pub(super) fn suits(model: &dyn Model) -> Result<(), String> {
@@ -58,14 +77,21 @@ pub struct MixedTarget {
     pub groups: usize,
     /// Effects per group of the term that has most.
     pub effects: usize,
+    /// Coefficients and effects that a row depends on.
+    pub columns: usize,
+    /// Operations for a draw by Gibbs sampling, an order of magnitude.
+    pub draw_work: f64,
 }
 
 impl MixedTarget {
     /// Of a view; `None` without group terms.
     pub fn new(view: &dyn MixedEffects) -> Option<Self> {
+        let widths = view.terms().iter().map(GroupTerm::width);
         Some(Self {
             groups: view.terms().iter().map(|term| term.levels.len()).max()?,
-            effects: view.terms().iter().map(GroupTerm::width).max()?,
+            effects: widths.clone().max()?,
+            columns: view.num_coefficients() + widths.sum::<usize>(),
+            draw_work: marginal::draw_work(view),
         })
     }
 }

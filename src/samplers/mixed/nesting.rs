@@ -78,6 +78,11 @@ pub fn find(view: &dyn MixedEffects) -> Vec<Nested> {
 }
 
 impl Nested {
+    /// Whether both terms are among `block`.
+    pub fn is_within(&self, block: &[usize]) -> bool {
+        block.contains(&self.parent) && block.contains(&self.child)
+    }
+
     /// Draws c for every group of the parent.
     pub fn draw(
         &mut self,

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::base::linalg::{axpy, dot};
 use crate::models::mixed::MixedEffects;
 
 /// Cancellation in the residual sum of squares that still leaves it eight digits.
@@ -132,6 +133,50 @@ impl Statistics {
                 pair.each(self, |g, h, entry| {
                     zy[g] -= entry * effects[self.terms[pair.t].start + h];
                 });
+            }
+        }
+    }
+
+    /// Σ w z e per group of term `t`, with the residuals e = y − x'β − Σ z'r.
+    pub fn rest_of_effects(&self, t: usize, beta: &[f64], effects: &[f64], out: &mut [f64]) {
+        let p = beta.len();
+        let sums = &self.terms[t];
+        let q = sums.width;
+        let own = &effects[sums.start..][..sums.zy.len()];
+        for (k, out) in out.iter_mut().enumerate() {
+            let group = &own[k - k % q..][..q];
+            *out =
+                sums.zy[k] - dot(&sums.zx[k * p..][..p], beta) - dot(&sums.zz[k * q..][..q], group);
+        }
+        for (s, other) in self.terms.iter().enumerate().filter(|&(s, _)| s != t) {
+            self.each_product(t, s, |g, h, entry| {
+                out[g] -= entry * effects[other.start + h];
+            });
+        }
+    }
+
+    /// Σ w x e (P).
+    pub fn rest_of_coefficients(&self, beta: &[f64], effects: &[f64], out: &mut [f64]) {
+        let p = beta.len();
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = self.xy[i] - dot(&self.xx[i * p..][..p], beta);
+        }
+        for sums in &self.terms {
+            let own = &effects[sums.start..][..sums.zy.len()];
+            for (r, row) in own.iter().zip(sums.zx.chunks_exact(p.max(1))) {
+                axpy(-r, row, out);
+            }
+        }
+    }
+
+    /// Calls `visit(effect of s, effect of t, Σ w z z')` for all pairs of groups with a row in common, of two different
+    /// terms; effects are counted from the first of their term.
+    pub fn each_product(&self, s: usize, t: usize, mut visit: impl FnMut(usize, usize, f64)) {
+        for pair in &self.pairs {
+            if (pair.s, pair.t) == (s, t) {
+                pair.each(self, &mut visit);
+            } else if (pair.s, pair.t) == (t, s) {
+                pair.each(self, |g, h, entry| visit(h, g, entry));
             }
         }
     }

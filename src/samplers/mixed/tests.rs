@@ -3,10 +3,11 @@
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
 
+use super::marginal::{Block, CoefficientPrior, Division, divide};
 use super::statistics::Statistics;
 use super::testing::nested_mixed;
 use super::{Spread, nesting, normal_given, shifts};
-use crate::base::linalg::dot;
+use crate::base::linalg::{Cholesky, dot};
 use crate::base::rng::{ChainRng, Purpose, stream};
 use crate::models::mixed::MixedEffects;
 use crate::models::prior::Prior;
@@ -63,6 +64,108 @@ fn sums_over_rows_are_those_of_the_rows() {
         for (found, expected) in zy_found.iter().zip(&zy).chain(xy_found.iter().zip(&xy)) {
             assert!((found - expected).abs() < 1e-9, "{found} {expected}");
         }
+    }
+}
+
+/// The log density of scales and σ with coefficients and effects integrated out is that of rows with the covariance
+/// σ²W⁻¹ + X Λ⁻¹ X' + Z Σ Z', in blocks of one term and of all.
+#[test]
+fn the_marginal_density_of_scales_is_that_of_the_rows() {
+    let model = nested_mixed("gaussian", &[], true);
+    let (view, n) = (model.mixed_effects().unwrap(), model.num_obs());
+    let (p, terms) = (view.num_coefficients(), view.terms());
+    let statistics = Statistics::of(view, n).unwrap();
+    let mut rng = stream(8, 0, Purpose::Data);
+    let (mut u, effects) = random_state(view, model.dim(), &mut rng);
+    let mut lambda = vec![0.0; p * p];
+    lambda
+        .iter_mut()
+        .step_by(p + 1)
+        .for_each(|entry| *entry = 0.3);
+    let linear: Vec<f64> = (0..p).map(|j| 0.1 * (1.0 + j as f64)).collect();
+    let prior = CoefficientPrior {
+        precision: &lambda,
+        linear: &linear,
+    };
+    // Log density of y less the effects that stand still, and the priors of scales.
+    let by_rows = |u: &[f64], block: &[usize]| {
+        let mut covariance = vec![0.0; n * n];
+        let mut rest = vec![0.0; n];
+        let spreads: Vec<Spread> = terms
+            .iter()
+            .map(|term| Spread::at(term, &u[term.scales.clone()]))
+            .collect();
+        for i in 0..n {
+            let [y, weight] = view.normal_row(i).unwrap();
+            rest[i] = y;
+            for j in 0..p {
+                rest[i] -= view.covariates(i)[j] * linear[j] / 0.3;
+            }
+            covariance[i * n + i] += (2.0 * u[p]).exp() / weight;
+            for k in 0..n {
+                let (a, b) = (view.covariates(i), view.covariates(k));
+                covariance[i * n + k] += dot(a, b) / 0.3;
+            }
+            for (t, term) in terms.iter().enumerate() {
+                let (z, at) = term.row(i);
+                if !block.contains(&t) {
+                    rest[i] -= dot(z, &effects[at..at + z.len()]);
+                    continue;
+                }
+                let lower = &spreads[t].lower;
+                for k in 0..n {
+                    let (other, there) = term.row(k);
+                    if at == there {
+                        for c in 0..z.len() {
+                            let sum =
+                                |z: &[f64]| (c..z.len()).map(|j| z[j] * lower[j][c]).sum::<f64>();
+                            covariance[i * n + k] += sum(z) * sum(other);
+                        }
+                    }
+                }
+            }
+        }
+        let factor = Cholesky::of(&covariance, n).unwrap();
+        factor.solve_lower(&mut rest);
+        let priors = block
+            .iter()
+            .map(|&t| terms[t].log_prior_of_scales(&u[terms[t].scales.clone()]));
+        view.auxiliary_prior(u[p])[0] + priors.sum::<f64>()
+            - 0.5 * (dot(&rest, &rest) + factor.log_det())
+    };
+    assert_eq!(
+        divide(view),
+        Division {
+            blocks: vec![vec![1, 0]],
+            single: Vec::new()
+        }
+    );
+    for block in [vec![1, 0], vec![0, 1], vec![0], vec![1]] {
+        let mut marginal = Block::new(view, &statistics, &block).unwrap();
+        let squares = statistics.residual_sum(&u[..p], &effects).unwrap();
+        marginal.prepare(view, &statistics, squares, &u, &effects);
+        let here = marginal.log_density(view, &statistics, prior, &u, &effects);
+        let expected_here = by_rows(&u, &block);
+        let before = u.clone();
+        for trial in 0..5 {
+            u[p] = rng.random_range(-1.5..0.5);
+            for term in terms {
+                u[term.scales.clone()].fill_with(|| rng.random_range(-1.5..1.0));
+            }
+            // Terms outside of the block stand still.
+            for (t, term) in terms.iter().enumerate() {
+                if !block.contains(&t) {
+                    u[term.scales.clone()].copy_from_slice(&before[term.scales.clone()]);
+                }
+            }
+            let found = marginal.log_density(view, &statistics, prior, &u, &effects) - here;
+            let expected = by_rows(&u, &block) - expected_here;
+            assert!(
+                (found - expected).abs() < 1e-8 * (1.0 + expected.abs()),
+                "{block:?} {trial}: {found} {expected}"
+            );
+        }
+        u.copy_from_slice(&before);
     }
 }
 

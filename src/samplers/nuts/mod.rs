@@ -12,7 +12,7 @@
 //!
 //! | setting | meaning | default |
 //! |---|---|---|
-//! | `metric` | diagonal or dense M⁻¹ | dense up to 100 dimensions: its D² per step is small beside N·D |
+//! | `metric` | diagonal or dense M⁻¹ | dense up to 100 dimensions, above where correlation at the mode makes its D² per step pay |
 //! | `start_metric` | M⁻¹ at the start | curvature: H⁻¹ at the mode, if one was found; else identity as in Stan |
 //! | `target_accept` | mean acceptance that dual averaging aims at (Stan's `adapt_delta`) | 0.8 |
 //! | `max_depth` | doublings at most | 10 |

@@ -348,6 +348,7 @@ fn weighted_logistic(prior: &str, standardize: bool) -> Arc<dyn Model> {
         groups: Vec::new(),
         group_terms: Vec::new(),
         columns: Vec::new(),
+        left_out: Vec::new(),
         transforms: Vec::new(),
         standardize,
         fixed_units: None,

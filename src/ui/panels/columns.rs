@@ -78,6 +78,9 @@ pub fn range(profile: &Profile) -> String {
         (_, ProfileKind::Date) => {
             format!("{} dates", number::integer(profile.num_distinct as u64))
         }
+        (Some(numbers), _) if are_years(numbers.min, numbers.max) => {
+            format!("{:.0} to {:.0}", numbers.min, numbers.max)
+        }
         (Some(numbers), _) => format!("{} to {}", short(numbers.min), short(numbers.max)),
         (None, _) => profile
             .top
@@ -108,11 +111,32 @@ pub fn heights(profile: &Profile) -> Vec<f64> {
     }
 }
 
+/// Whether whole numbers from `low` to `high` read as years, which have no space between their digits.
+fn are_years(low: f64, high: f64) -> bool {
+    const YEARS: std::ops::RangeInclusive<f64> = 1500.0..=2200.0;
+    [low, high]
+        .iter()
+        .all(|end| end.fract() == 0.0 && YEARS.contains(end))
+}
+
 /// Whole numbers whole, others with three significant digits.
 fn short(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e9 {
         number::fixed(value, 0)
     } else {
         number::significant(value, 3)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::are_years;
+
+    #[test]
+    fn years_are_told_from_quantities() {
+        assert!(are_years(2000.0, 2020.0) && are_years(1871.0, 1970.0));
+        assert!(
+            !are_years(1200.0, 2020.0) && !are_years(1900.5, 2000.0) && !are_years(0.0, 2020.0)
+        );
     }
 }

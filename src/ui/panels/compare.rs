@@ -1,16 +1,17 @@
 //! Samplers side by side on the draft's model: bias against an exact run, and what an effective draw costs.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
-use eframe::egui::{CentralPanel, Frame, Margin, ScrollArea, Ui};
+use eframe::egui::{CentralPanel, Checkbox, Frame, Margin, ScrollArea, Ui};
 use egui_extras::Column as Col;
 
-use super::page::{page_head, problem_banner};
-use crate::app::comparing::Comparison;
+use super::page::{middle_column, page_head, problem_banner};
+use crate::app::comparing::{self, Comparison};
 use crate::app::{AppState, Command, Page};
 use crate::diagnostics::verdict::RHAT_LIMIT;
 use crate::engine::comparison::{Measured, NUTS, Row, unit_of_cost};
-use crate::samplers;
+use crate::samplers::{self, SamplerEntry, advise};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
@@ -19,7 +20,11 @@ use crate::ui::widgets::table::{
 };
 use crate::ui::widgets::{self, Button, number, progress};
 
-/// Shift of a mean, in posterior standard deviations, that a bias check lets pass.
+/// What other samplers take of the time of NUTS, at least and at most, as a rule.
+const LEAST: f64 = 0.2;
+const MOST: f64 = 3.0;
+/// Shift of a mean, in posterior standard deviations, and distance of a ratio of standard deviations from 1, that a bias check
+/// lets pass.
 const SHIFT_LIMIT: f64 = crate::diagnostics::bias::TOLERANCE;
 
 /// A column after icon and sampler.
@@ -126,6 +131,10 @@ impl Column {
         match self {
             // Not a number is past every limit.
             Self::Shift => m.mean_shift.is_nan() || m.mean_shift > SHIFT_LIMIT,
+            Self::SdRatio => {
+                let inside = 1.0 - SHIFT_LIMIT..=1.0 + SHIFT_LIMIT;
+                !inside.contains(&m.sd_ratio.0) || !inside.contains(&m.sd_ratio.1)
+            }
             Self::Rhat => m.rhat.is_nan() || m.rhat > RHAT_LIMIT,
             _ => false,
         }
@@ -135,6 +144,10 @@ impl Column {
 /// What the page keeps for itself.
 #[derive(Default)]
 pub struct CompareView {
+    /// Samplers that were left out of the next comparison, or taken in although they are there to be seen failing.
+    turned: BTreeSet<&'static str>,
+    /// Samplers are being chosen although there is a comparison.
+    choosing: bool,
     /// The column and whether the order is turned round; without one, the order of the list of samplers.
     sort: Option<(Column, bool)>,
 }
@@ -171,26 +184,134 @@ pub fn compare_ui(ui: &mut Ui, state: &AppState, view: &mut CompareView, out: &m
     let p = Palette::of(ui);
     problem_banner(ui, state, out);
     let comparison = state.comparison.as_ref();
-    head_ui(ui, state, comparison, out);
+    let comparison = comparison.filter(|it| it.working || !view.choosing);
+    head_ui(ui, state, comparison, view, out);
     CentralPanel::default()
         .frame(Frame::NONE.fill(p.bg_app))
         .show(ui, |ui| match comparison {
             None => {
-                let text = "Every sampler that suits the model is run with its default settings, and an exact one as the \
-                            reference: NUTS, or collapsed Gibbs for mixtures";
-                if widgets::empty_state(ui, icons::SCALES, text, Some("Compare samplers")) {
-                    out.send(Command::CompareSamplers);
-                }
+                ScrollArea::vertical()
+                    .auto_shrink([false, false])
+                    .show(ui, |ui| {
+                        ui.add_space(tokens().space.x6);
+                        middle_column(ui, tokens().size.reading_column, |ui| {
+                            choice_ui(ui, state, view, out);
+                        });
+                    });
             }
             Some(comparison) => body_ui(ui, state, comparison, view, out),
         });
 }
 
-fn head_ui(ui: &mut Ui, state: &AppState, comparison: Option<&Comparison>, out: &mut Outbox) {
+/// Which samplers are to be run, how many runs that are, and how long they take.
+fn choice_ui(ui: &mut Ui, state: &AppState, view: &mut CompareView, out: &mut Outbox) {
+    let t = tokens();
+    ui.spacing_mut().item_spacing.y = t.space.x2;
+    let able = state
+        .document
+        .as_ref()
+        .is_some_and(|document| document.is_runnable());
+    if !able {
+        let text = "Samplers are compared on a model: choose an outcome and predictors first";
+        widgets::sentence(ui, text, Text::Body);
+        return;
+    }
+    let reference = comparing::reference(state);
+    let all: Vec<&SamplerEntry> = comparing::suitable(state).collect();
+    let ids: Vec<&'static str> = all
+        .iter()
+        .map(|entry| &entry.spec)
+        .filter(|spec| {
+            reference == Some(spec.id) || spec.negative_control == view.turned.contains(spec.id)
+        })
+        .map(|spec| spec.id)
+        .collect();
+    widgets::heading(ui, "Choose samplers to run");
+    widgets::sentence(
+        ui,
+        "Each is run once with its default settings and the draft's chains and draws, one after the other, and compared with \
+         an exact one.",
+        Text::Body,
+    );
+    ui.add_space(t.space.x1);
+    for entry in &all {
+        let spec = &entry.spec;
+        let is_reference = reference == Some(spec.id);
+        let mut on = ids.contains(&spec.id);
+        let words = match (is_reference, spec.bias.is_some()) {
+            (true, _) => format!("{}, the reference", spec.title),
+            (false, true) => format!("{}, approximate", spec.title),
+            (false, false) => spec.title.to_owned(),
+        };
+        let box_ui = ui.add_enabled(!is_reference, Checkbox::new(&mut on, words));
+        let box_ui = box_ui
+            .on_hover_text(spec.about)
+            .on_disabled_hover_text("The others are compared with it");
+        if box_ui.changed() && !view.turned.remove(spec.id) {
+            view.turned.insert(spec.id);
+        }
+    }
+    ui.add_space(t.space.x2);
+    widgets::sentence(ui, &effort(state, ids.len()), Text::Body);
+    let words = match ids.len() {
+        1 => "Run 1 sampler".to_owned(),
+        count => format!("Run {count} samplers"),
+    };
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = t.space.x2;
+        let run = ui.add_enabled(
+            !ids.is_empty(),
+            Button::new(&words).icon_fill(icons::PLAY).primary(),
+        );
+        if run.clicked() {
+            view.choosing = false;
+            out.send(Command::CompareSamplers(ids));
+        }
+        if state.comparison.is_some()
+            && ui
+                .add(Button::new("Show the last comparison").quiet())
+                .clicked()
+        {
+            view.choosing = false;
+        }
+    });
+}
+
+/// How long so many runs take, from the size of the data and the cores of this machine.
+fn effort(state: &AppState, runs: usize) -> String {
+    let plural = if runs == 1 { "run" } else { "runs" };
+    let check = state.check.as_ref().filter(|check| check.error.is_none());
+    let Some(check) = check else {
+        return format!("{runs} {plural}.");
+    };
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let nuts = advise::nuts_secs_on(check.rows.0, check.params.len(), cores).max(1.0);
+    let all = nuts * runs as f64;
+    format!(
+        "{runs} {plural}, {} to {} in all: {} for a run of NUTS by the size of the data and the cores of this machine, and as \
+         a rule a fifth to three times of that for the others.",
+        number::about(all * LEAST),
+        number::about(all * MOST).trim_start_matches("about "),
+        number::about(nuts),
+    )
+}
+
+fn head_ui(
+    ui: &mut Ui,
+    state: &AppState,
+    comparison: Option<&Comparison>,
+    view: &mut CompareView,
+    out: &mut Outbox,
+) {
     let draft = state.document.as_ref().map(|document| &document.recipe);
     let facts = match comparison {
         None => "Bias and cost of every sampler that suits the draft's model".to_owned(),
-        Some(comparison) if comparison.working => comparison.control.progress().0,
+        Some(comparison) if comparison.working => {
+            let (doing, _) = comparison.control.progress();
+            let left = comparison.control.secs_left();
+            let left = left.map(|secs| format!(", {} left", number::about(secs)));
+            doing + &left.unwrap_or_default()
+        }
         Some(comparison) => {
             let done = comparison.control.rows().len();
             let end = if comparison.control.is_cancelled() {
@@ -221,7 +342,7 @@ fn head_ui(ui: &mut Ui, state: &AppState, comparison: Option<&Comparison>, out: 
         } else if comparison.is_some() {
             let again = Button::new("Compare again").icon(icons::ARROW_CLOCKWISE);
             if ui.add_enabled(draft.is_some(), again).clicked() {
-                out.send(Command::CompareSamplers);
+                view.choosing = true;
             }
         }
         let back = Button::new("Sampler page").icon(icons::ARROW_LEFT).quiet();
@@ -370,7 +491,8 @@ fn table_ui(
                         let text = format!("Not run: {reason}");
                         for index in 0..COLUMNS.len() {
                             line.col(|ui| {
-                                if index == 0 {
+                                // In the last cell: each paints its own ground over what stands there before.
+                                if index + 1 == COLUMNS.len() {
                                     reason_ui(ui, &text);
                                 }
                             });
@@ -401,7 +523,7 @@ fn is_reference(row: &Row, rows: &[Row]) -> bool {
     row.outcome.as_ref().is_ok_and(same) && (row.sampler == NUTS || !has_nuts)
 }
 
-/// A sentence over the cells of a row without numbers.
+/// A sentence over the cells of a row without numbers, from the last of them.
 fn reason_ui(ui: &mut Ui, text: &str) {
     let t = tokens();
     let p = Palette::of(ui);
@@ -414,7 +536,14 @@ fn reason_ui(ui: &mut Ui, text: &str) {
         p.text_secondary,
         width - t.space.x4,
     );
-    let (_, response) = ui.allocate_exact_size(rect.size(), eframe::egui::Sense::hover());
+    let left = rect.right() - width;
+    let whole = eframe::egui::Rect::from_x_y_ranges(left..=rect.right(), rect.y_range());
+    ui.allocate_exact_size(rect.size(), eframe::egui::Sense::hover());
+    let response = ui.interact(
+        whole,
+        ui.scope_id().with("reason"),
+        eframe::egui::Sense::hover(),
+    );
     response.widget_info(|| {
         eframe::egui::WidgetInfo::labeled(
             eframe::egui::Role::Cell,
@@ -423,7 +552,7 @@ fn reason_ui(ui: &mut Ui, text: &str) {
         )
     });
     let painter = ui.painter().with_clip_rect(eframe::egui::Rect::EVERYTHING);
-    widgets::paint::left_center(&painter, rect.left() + t.space.x2, rect.center().y, galley);
+    widgets::paint::left_center(&painter, left + t.space.x2, rect.center().y, galley);
     response.on_hover_text(widgets::paint::words(text));
 }
 
@@ -432,9 +561,13 @@ fn kind_of(row: &Row) -> VerdictKind {
     match &row.outcome {
         Err(_) => VerdictKind::Bad,
         Ok(measured) if Column::Rhat.is_past(measured) => VerdictKind::Watch,
-        Ok(measured) if Column::Shift.is_past(measured) && row.exact => VerdictKind::Watch,
-        Ok(measured) if Column::Shift.is_past(measured) => VerdictKind::NotCertified,
-        Ok(_) => VerdictKind::Good,
+        Ok(measured) => {
+            match Column::Shift.is_past(measured) || Column::SdRatio.is_past(measured) {
+                true if row.exact => VerdictKind::Watch,
+                true => VerdictKind::NotCertified,
+                false => VerdictKind::Good,
+            }
+        }
     }
 }
 
@@ -442,8 +575,9 @@ fn kind_of(row: &Row) -> VerdictKind {
 mod tests {
     use super::*;
     use crate::app::testing::Session;
-    use crate::ui::testing::page_harness;
-    use egui_kittest::kittest::Queryable as _;
+    use crate::ui::testing::{Shown, page_harness};
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
     fn row(sampler: &'static str, mean_shift: f64, rows_per_ess: f64) -> Row {
         Row {
@@ -492,6 +626,14 @@ mod tests {
         assert_eq!(order(&view), ["nuts", "hmc", "sgld", "slice"]);
         assert_eq!(kind_of(&rows[2]), VerdictKind::NotCertified);
         assert_eq!(kind_of(&rows[1]), VerdictKind::Good);
+        // Too narrow is as far off as shifted.
+        let mut narrow = rows[3].clone();
+        if let Ok(measured) = &mut narrow.outcome {
+            measured.mean_shift = 0.0;
+            measured.sd_ratio = (0.98, 1.24);
+            assert!(Column::SdRatio.is_past(measured));
+        }
+        assert_eq!(kind_of(&narrow), VerdictKind::NotCertified);
     }
 
     #[test]
@@ -504,7 +646,53 @@ mod tests {
             draws: 60,
             ..Default::default()
         }));
-        session.send(Command::CompareSamplers);
+        session.send(Command::GoTo(Page::Compare));
+        // Nothing runs before it was said what, how often and for how long.
+        let mut harness = page_harness(session, compare_ui);
+        harness.run_steps(3);
+        assert!(harness.state().session.state.comparison.is_none());
+        let all = comparing::suitable(&harness.state().session.state).count();
+        assert!(all > 4);
+        let chosen = |harness: &Harness<'_, Shown<CompareView>>| {
+            let run = harness.query_all_by_label_contains("Run ");
+            let words = run
+                .filter_map(|node| node.accesskit_node().label())
+                .collect::<Vec<_>>();
+            words.iter().find_map(|text| {
+                text.strip_prefix("Run ")?
+                    .split(' ')
+                    .next()?
+                    .parse::<usize>()
+                    .ok()
+            })
+        };
+        let before = chosen(&harness).unwrap();
+        harness.get_by_label_contains("by the size of the data and the cores of this machine");
+        let state = &harness.state().session.state;
+        let left_out = comparing::suitable(state).find(|entry| {
+            comparing::reference(state) != Some(entry.spec.id) && !entry.spec.negative_control
+        });
+        let spec = &left_out.unwrap().spec;
+        let words = match spec.bias {
+            Some(_) => format!("{}, approximate", spec.title),
+            None => spec.title.to_owned(),
+        };
+        harness.get_by_label(&words).click();
+        harness.run_steps(3);
+        assert_eq!(chosen(&harness), Some(before - 1));
+        let suitable = comparing::suitable(&harness.state().session.state);
+        let kept: Vec<&str> = suitable.map(|entry| entry.spec.id).take(3).collect();
+        let mut session = std::mem::take(&mut harness.state_mut().session);
+        session.send(Command::CompareSamplers(kept.clone()));
+        let comparison = session.state.comparison.as_ref().unwrap();
+        let run: Vec<&str> = comparison
+            .control
+            .rows()
+            .iter()
+            .map(|row| row.sampler)
+            .collect();
+        assert_eq!(run.len(), 3);
+        assert!(run.iter().all(|id| kept.contains(id)), "{run:?}");
         assert_eq!(session.state.page, Page::Compare);
         let comparison = session.state.comparison.clone().unwrap();
         assert_eq!(comparison.problem, None);

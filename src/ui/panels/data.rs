@@ -2,24 +2,22 @@
 
 use std::path::PathBuf;
 
-use eframe::egui::{CentralPanel, Frame, Margin, Panel, ScrollArea, Ui};
+use eframe::egui::{CentralPanel, Frame, Key, Margin, Panel, Ui};
 
-use super::page::{loading_ui, page_head, problem_banner, remark};
+use super::page::{loading_ui, page_head, problem_banner};
 use crate::app::{AppState, Command, DataState, Page};
-use crate::data::profile::ProfileKind;
 use crate::data::samples;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
-use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::{Button, empty_state, heading, hint, number, sentence};
+use crate::ui::theme::{Palette, tokens};
+use crate::ui::widgets::{Button, empty_state, number};
 
 mod preview;
 mod read_as;
+mod remarks;
 
 /// Width of the panel with the remarks.
 const REMARKS_WIDTH: f32 = 264.0;
-/// Bytes of the fingerprint shown, as hexadecimal digits.
-const FINGERPRINT_DIGITS: usize = 16;
 
 /// What the page keeps for itself.
 #[derive(Default)]
@@ -27,6 +25,10 @@ pub struct DataView {
     read_as: read_as::ReadAsView,
     /// Size of the file at this path, asked of the system once.
     size: Option<(Option<PathBuf>, String, Option<u64>)>,
+    /// A cell, row and column, that the preview is to bring into sight.
+    go_to: Option<(usize, usize)>,
+    /// The table whose Import button was given the keyboard.
+    focused: Option<String>,
 }
 
 /// Draws the page.
@@ -63,14 +65,16 @@ pub fn data_ui(ui: &mut Ui, state: &AppState, view: &mut DataView, out: &mut Out
                 .fill(p.bg_panel)
                 .inner_margin(Margin::same(t.space.x4 as i8)),
         )
-        .show(ui, |ui| remarks_ui(ui, data));
+        .show(ui, |ui| remarks::remarks_ui(ui, data, &mut view.go_to, out));
     CentralPanel::default()
         .frame(
             Frame::NONE
                 .fill(p.bg_app)
                 .inner_margin(Margin::same(t.space.x4 as i8)),
         )
-        .show(ui, |ui| preview::preview_ui(ui, data, out));
+        .show(ui, |ui| {
+            preview::preview_ui(ui, data, view.go_to.take(), out);
+        });
 }
 
 fn head_ui(ui: &mut Ui, state: &AppState, data: &DataState, view: &mut DataView, out: &mut Outbox) {
@@ -103,7 +107,15 @@ fn head_ui(ui: &mut Ui, state: &AppState, data: &DataState, view: &mut DataView,
             )
             .on_hover_text(why)
             .on_disabled_hover_text("Wait until the file is read, or cancel reading");
-        if accept.clicked() {
+        // Enter imports a table that has just been read, unless something else has the keyboard.
+        let is_new = view.focused.as_deref() != Some(table.fingerprint());
+        let is_free = ui.memory(|memory| memory.focused().is_none());
+        if state.document.is_none() && !wait && is_new && is_free {
+            accept.request_focus();
+            view.focused = Some(table.fingerprint().to_owned());
+        }
+        let enter = is_free && ui.input(|input| input.key_pressed(Key::Enter));
+        if accept.clicked() || (enter && !wait && state.document.is_none()) {
             out.send(if state.document.is_some() {
                 Command::GoTo(Page::Model)
             } else {
@@ -152,83 +164,6 @@ fn read_time(secs: f64) -> String {
     } else {
         number::duration(secs)
     }
-}
-
-fn remarks_ui(ui: &mut Ui, data: &DataState) {
-    let t = tokens();
-    Panel::bottom("fingerprint")
-        .show_separator_line(false)
-        .frame(Frame::NONE)
-        .show(ui, |ui| fingerprint_ui(ui, data));
-    ScrollArea::vertical()
-        .auto_shrink([false, false])
-        .show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = t.space.x3;
-            heading(ui, "Before you import");
-            let warnings = &data.loaded.reporter.warnings;
-            for (i, warning) in warnings.iter().enumerate() {
-                if i > 0 {
-                    ui.separator();
-                }
-                remark(ui, warning);
-            }
-            if warnings.is_empty() {
-                sentence(
-                    ui,
-                    "Nothing was renamed, converted or treated as missing",
-                    Text::Body,
-                );
-            }
-            identifiers_ui(ui, data);
-        });
-}
-
-/// Columns that differ in every row cannot explain anything: said before someone wonders where they are.
-fn identifiers_ui(ui: &mut Ui, data: &DataState) {
-    let Some(profiles) = &data.profiles else {
-        ui.separator();
-        hint(ui, "Columns are being looked at");
-        return;
-    };
-    let names: Vec<String> = profiles
-        .iter()
-        .filter(|profile| profile.kind == ProfileKind::Identifier)
-        .map(|profile| format!("`{}`", profile.name))
-        .collect();
-    if names.is_empty() {
-        return;
-    }
-    ui.separator();
-    let (verb, stay) = if names.len() == 1 {
-        ("differs", "It stays")
-    } else {
-        ("differ", "They stay")
-    };
-    sentence(
-        ui,
-        &format!("{} {verb} in every row", names.join(", ")),
-        Text::Body,
-    );
-    hint(
-        ui,
-        &format!("{stay} in the table and out of the first model"),
-    );
-}
-
-fn fingerprint_ui(ui: &mut Ui, data: &DataState) {
-    let p = Palette::of(ui);
-    let full = data.loaded.table.fingerprint();
-    hint(ui, "Fingerprint");
-    let digits: Vec<char> = full.chars().take(FINGERPRINT_DIGITS).collect();
-    let text: Vec<String> = digits.chunks(4).map(|four| four.iter().collect()).collect();
-    ui.horizontal(|ui| {
-        ui.label(Text::Code.rich(text.join(" "), p.text_primary))
-            .on_hover_text(format!("SHA-256 of the file: {full}"));
-        let copy = Button::icon_only(icons::COPY, "Copy the whole fingerprint").small();
-        if ui.add(copy).clicked() {
-            ui.ctx().copy_text(full.to_owned());
-        }
-    });
 }
 
 #[cfg(test)]
@@ -317,6 +252,69 @@ mod tests {
         harness.get_by_label("Open data").click();
         harness.run();
         assert_eq!(harness.state().sent, [Command::PickOpen]);
+    }
+
+    #[test]
+    fn enter_imports_because_the_button_has_the_keyboard() {
+        let mut harness = page_harness(Session::with_sample("churn"), data_ui);
+        harness.run();
+        harness.key_press(Key::Enter);
+        harness.run();
+        assert_eq!(harness.state().sent, [Command::AcceptImport]);
+    }
+
+    #[test]
+    fn remarks_have_buttons_that_do_what_they_say() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut text = "a,b\n".to_owned();
+        for i in 0..200 {
+            let b = if i == 150 {
+                "NA".to_owned()
+            } else {
+                i.to_string()
+            };
+            text.push_str(&format!("0{i},{b}\n"));
+        }
+        let session = Session::with_file(&folder, "s.csv", &text);
+        let mut harness = page_harness(session, data_ui);
+        harness.run();
+        harness.get_by_label("Go to row").click();
+        harness.run_steps(8);
+        harness.get_by_label("NA");
+        harness.get_by_label("Read as numbers").click();
+        harness.run();
+        let Some(Command::SetImport(options)) = harness.state().sent.last() else {
+            panic!("{:?}", harness.state().sent);
+        };
+        assert_eq!(options.column_types["a"], ColumnKindOverride::Number);
+        harness.get_by_label("Keep as text").click();
+        harness.run();
+        let Some(Command::SetImport(options)) = harness.state().sent.last() else {
+            panic!("{:?}", harness.state().sent);
+        };
+        assert_eq!(options.missing.as_deref(), Some(&[][..]));
+    }
+
+    #[test]
+    fn a_ragged_file_is_joined_or_skipped_from_where_it_was_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "a;b;note\n1;2;fine\n3;4;asked; then left; angry\n5;6;\n";
+        for (word, rows, last) in [("Join", 3, "asked; then left; angry"), ("Skip", 2, "")] {
+            let session = Session::with_file(&folder, "s.csv", text);
+            let mut harness = page_harness(session, data_ui);
+            harness.get_by_label_contains("Line 3 has 5 values, the header has 3");
+            harness.get_by_label(word).click();
+            harness.run();
+            assert!(matches!(harness.state().sent[..], [Command::ReadAgain(_)]));
+            let data = harness.state().session.state.data.as_ref().unwrap();
+            assert_eq!(data.loaded.table.num_rows(), rows);
+            assert_eq!(data.loaded.table.cell_text(1, 2), last);
+            // How it was read stays with the draft, and is said.
+            harness.get_by_label_contains("the first is line 3");
+            harness.state_mut().session.send(Command::AcceptImport);
+            let document = harness.state().session.state.document.as_ref().unwrap();
+            assert!(document.recipe.data.import.ragged.is_some());
+        }
     }
 
     #[test]

@@ -5,12 +5,14 @@ pub mod compare;
 pub mod data;
 pub mod menu;
 pub mod model;
-mod page;
+pub(in crate::ui) mod page;
+mod ragged;
 pub mod runs;
 pub mod sampler;
 pub mod start;
 
 use super::palette::PaletteView;
+use super::typed_path::TypedPathView;
 
 /// What panels keep for themselves: text being typed, sort orders, open sections. Never part of a result.
 #[derive(Default)]
@@ -29,6 +31,8 @@ pub struct Views {
     pub runs: runs::RunsView,
     /// Command palette.
     pub palette: PaletteView,
+    /// A path being typed.
+    pub typed_path: TypedPathView,
     /// Start a run as soon as the data are there.
     pub demo: bool,
 }

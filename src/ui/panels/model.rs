@@ -6,21 +6,28 @@ use eframe::egui::{
 
 use super::page::{page_head, problem_banner, remark, severity_icon};
 use crate::app::foreseeing::PriorPreview;
-use crate::app::{AppState, Command, Depth, Document, ModelCheck, Page, Remedy};
+use crate::app::{AppState, Command, DataState, Depth, Document, ModelCheck, Page, Remedy};
 use crate::base::reporter::Severity;
+use crate::data::response::ResponseUse;
 use crate::models;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::menu;
 use crate::ui::panels::sampler::form::{FormView, Owner, setting_ui};
 use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::button::link;
 use crate::ui::widgets::{
     Button, Chip, Field, empty_state, heading, hint, number, paint, sentence,
 };
 
+mod cards;
+mod drag;
 mod elsewhere;
+mod groups;
 mod outlook;
 mod priors;
+mod question;
+mod role_menus;
 mod roles;
 mod words;
 
@@ -37,8 +44,11 @@ pub struct ModelView {
     /// The draft's formula that `formula` was last set from.
     shown: String,
     priors: priors::PriorsView,
+    question: question::QuestionView,
     roles: roles::RolesView,
     settings: FormView,
+    /// Whether the sentence about the model names all predictors, however many.
+    all_words: bool,
 }
 
 /// Draws the page.
@@ -51,12 +61,9 @@ pub fn model_ui(ui: &mut Ui, state: &AppState, view: &mut ModelView, out: &mut O
             .frame(Frame::NONE.fill(p.bg_app))
             .show(ui, |ui| {
                 let (text, act) = if state.data.is_some() {
-                    (
-                        "Import the table, then say what explains what",
-                        "Go to the data",
-                    )
+                    ("Import the table, then choose an outcome", "Go to the data")
                 } else {
-                    ("Open a table, then say what explains what", "Open data")
+                    ("Open a table, then choose an outcome", "Open data")
                 };
                 if empty_state(ui, icons::FUNCTION, text, Some(act)) {
                     out.send(if state.data.is_some() {
@@ -83,12 +90,14 @@ pub fn model_ui(ui: &mut Ui, state: &AppState, view: &mut ModelView, out: &mut O
         .exact_size(ROLES_WIDTH)
         .frame(side(0))
         .show(ui, |ui| {
-            roles::roles_ui(ui, data, document, check, &mut view.roles, out);
+            let guessed = !state.history.can_undo();
+            roles::roles_ui(ui, data, document, check, &mut view.roles, (guessed, out));
         });
     Panel::right("model-remarks")
         .exact_size(REMARKS_WIDTH)
         .frame(side(0))
         .show(ui, |ui| remarks_ui(ui, check, state.preview.as_ref(), out));
+    let is_open = asks(document);
     CentralPanel::default()
         .frame(Frame::NONE.fill(p.bg_surface))
         .show(ui, |ui| {
@@ -99,9 +108,14 @@ pub fn model_ui(ui: &mut Ui, state: &AppState, view: &mut ModelView, out: &mut O
                     Frame::NONE
                         .inner_margin(Margin::same(t.space.x4 as i8))
                         .show(ui, |ui| {
-                            center_ui(ui, state, document, check, view, out);
-                            settings_ui(ui, document, &mut view.settings, out);
+                            center_ui(ui, state, data, document, check, view, out);
+                            if !is_open {
+                                settings_ui(ui, document, &mut view.settings, out);
+                            }
                         });
+                    if is_open {
+                        return;
+                    }
                     priors::priors_ui(ui, state, document, check, &mut view.priors, out);
                     if state.preferences.depth == Depth::Verdict {
                         return;
@@ -113,6 +127,14 @@ pub fn model_ui(ui: &mut Ui, state: &AppState, view: &mut ModelView, out: &mut O
                         });
                 });
         });
+}
+
+/// Whether it is still to be said what is explained.
+fn asks(document: &Document) -> bool {
+    let roles = &document.roles;
+    roles.response.is_none()
+        && roles.response_use != ResponseUse::Absent
+        && document.formula_error.is_none()
 }
 
 /// Why the draft cannot be run, if it cannot.
@@ -140,8 +162,13 @@ fn head_ui(
     let spec = models::find(template).map(|entry| &entry.spec);
     let (title, about) = spec.map_or((template.as_str(), ""), |spec| (spec.title, spec.about));
     let facts = match check {
+        _ if asks(document) => "The outcome decides the kind of model".to_owned(),
         Some(check) if check.error.is_none() => {
             let (used, total) = check.rows;
+            let about = match &check.chosen {
+                Some(reason) => format!("Chosen because {reason}"),
+                None => about.to_owned(),
+            };
             format!(
                 "{} of {} rows used · {about}",
                 number::integer(used as u64),
@@ -151,6 +178,7 @@ fn head_ui(
         Some(_) => format!("Not complete yet · {about}"),
         None => about.to_owned(),
     };
+    let title = if asks(document) { "Model" } else { title };
     page_head(ui, icons::FUNCTION, title, &facts, |ui| {
         let obstacle = obstacle(state, document, check);
         let why = obstacle.as_deref().unwrap_or_default();
@@ -196,6 +224,7 @@ fn head_ui(
 fn center_ui(
     ui: &mut Ui,
     state: &AppState,
+    data: &DataState,
     document: &Document,
     check: Option<&ModelCheck>,
     view: &mut ModelView,
@@ -204,16 +233,27 @@ fn center_ui(
     let t = tokens();
     let p = Palette::of(ui);
     ui.spacing_mut().item_spacing.y = t.space.x2;
-    ui.horizontal(|ui| {
-        let label = ui.label(Text::Label.rich("Model in words", p.text_primary));
-        label.widget_info(|| {
-            eframe::egui::WidgetInfo::labeled(eframe::egui::Role::Heading, true, "Model in words")
+    let is_open = asks(document);
+    if is_open {
+        question::question_ui(ui, data, &mut view.question, out);
+        ui.add_space(t.space.x2);
+        question::or_ui(ui, |ui| template_ui(ui, document, out));
+    } else {
+        ui.horizontal(|ui| {
+            let label = ui.label(Text::Label.rich("Model in words", p.text_primary));
+            label.widget_info(|| {
+                eframe::egui::WidgetInfo::labeled(
+                    eframe::egui::Role::Heading,
+                    true,
+                    "Model in words",
+                )
+            });
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                template_ui(ui, document, out);
+            });
         });
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            template_ui(ui, document, out);
-        });
-    });
-    sentence(ui, &words::in_words(document, check), Text::Body);
+        words_ui(ui, document, check, &mut view.all_words);
+    }
     let typed = (view.formula != view.shown)
         .then(|| view.formula.parse::<crate::data::Formula>().err())
         .flatten()
@@ -225,7 +265,7 @@ fn center_ui(
     };
     let field = Field::new("Formula", &mut view.formula)
         .label_hidden()
-        .hint("response ~ predictor + predictor")
+        .hint("outcome ~ predictor + predictor")
         .icon(icons::FUNCTION)
         .mono()
         .error(error)
@@ -234,7 +274,34 @@ fn center_ui(
     if field.committed {
         out.send(Command::SetFormula(view.formula.clone()));
     }
-    state_ui(ui, state, document, check, out);
+    if !is_open {
+        state_ui(ui, state, data, document, check, out);
+    }
+}
+
+/// The draft as sentences; of very many predictors only the first few, until all are asked for.
+fn words_ui(ui: &mut Ui, document: &Document, check: Option<&ModelCheck>, all: &mut bool) {
+    let roles = &document.roles;
+    let count = roles.predictors.len() + roles.interactions.len();
+    let most = if *all { usize::MAX } else { words::MOST_NAMED };
+    let text = words::in_words(document, check, most);
+    if count <= words::MOST_NAMED + 1 {
+        sentence(ui, &text, Text::Body);
+        return;
+    }
+    // However long, the formula stays in sight.
+    ScrollArea::vertical()
+        .id_salt("all words")
+        .max_height(8.0 * Text::Body.line())
+        .show(ui, |ui| sentence(ui, &text, Text::Body));
+    let word = if *all {
+        "Name only the first".to_owned()
+    } else {
+        format!("Name all {}", number::integer(count as u64))
+    };
+    if link(ui, &word).clicked() {
+        *all = !*all;
+    }
 }
 
 /// The chip that names the template, with the others in its menu.
@@ -285,6 +352,7 @@ fn settings_ui(ui: &mut Ui, document: &Document, view: &mut FormView, out: &mut 
 fn state_ui(
     ui: &mut Ui,
     state: &AppState,
+    data: &DataState,
     document: &Document,
     check: Option<&ModelCheck>,
     out: &mut Outbox,
@@ -295,6 +363,7 @@ fn state_ui(
         // The sentence stands below the field.
         return;
     }
+    few_rows_ui(ui, data, document);
     let Some(check) = check.filter(|_| !state.checking) else {
         hint(ui, "The model is being checked");
         return;
@@ -340,6 +409,26 @@ fn state_ui(
         }
     });
     remedies_ui(ui, &check.ways_out, out);
+}
+
+/// Says at once, without waiting for the check, that there are more coefficients than rows.
+fn few_rows_ui(ui: &mut Ui, data: &DataState, document: &Document) {
+    let roles = &document.roles;
+    let rows = data.loaded.table.num_rows();
+    // Categories have more than one each.
+    let count = roles.predictors.len() + roles.interactions.len() + usize::from(roles.intercept);
+    if roles.response.is_none() || count <= rows {
+        return;
+    }
+    ui.horizontal_top(|ui| {
+        severity_icon(ui, Severity::Watch);
+        let text = format!(
+            "{} coefficients but only {} rows, so the prior decides about many of them",
+            number::integer(count as u64),
+            number::integer(rows as u64)
+        );
+        sentence(ui, &text, Text::Body);
+    });
 }
 
 /// Buttons that do what a sentence above them advises.

@@ -8,6 +8,7 @@ use eframe::egui::{
     Align, Color32, Frame, Galley, Layout, Margin, Panel, Rect, Sense, Stroke, Ui, UiBuilder, vec2,
 };
 
+use super::ragged;
 use crate::app::state::{FileProblem, Loading};
 use crate::app::{AppState, Command};
 use crate::base::reporter::{Severity, Warning};
@@ -133,6 +134,52 @@ pub fn loading_ui(ui: &mut Ui, loading: &Loading, out: &mut Outbox) {
         });
 }
 
+/// The same in one strip over a page that shows other things: a file or results being read.
+pub fn reading_strip_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
+    let (text, share) = match (&state.loading, state.opening.last()) {
+        (Some(loading), _) => {
+            let rows = number::integer(loading.control.rows());
+            let share = loading.control.fraction();
+            let percent = number::percent(share, 1);
+            let text = format!(
+                "Reading `{}` · {rows} rows so far · {percent}",
+                loading.name
+            );
+            (text, Some(share))
+        }
+        (None, Some(opening)) => (format!("Opening the run `{}`", opening.name), None),
+        (None, None) => return,
+    };
+    let t = tokens();
+    let p = Palette::of(ui);
+    ui.ctx().request_repaint_after(PROGRESS_TIME);
+    Panel::top("reading")
+        .frame(
+            Frame::NONE
+                .fill(p.accent_soft)
+                .inner_margin(Margin::symmetric(t.space.x4 as i8, t.space.x1 as i8)),
+        )
+        .show(ui, |ui| {
+            ui.horizontal(|ui| {
+                let words = ui.available_width() - 90.0;
+                ui.vertical(|ui| {
+                    ui.set_width(words);
+                    sentence_line(ui, &text, Text::Body, false);
+                });
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    if ui.add(Button::new("Cancel").small()).clicked() {
+                        out.send(Command::CancelLoad);
+                    }
+                });
+            });
+            if let Some(share) = share {
+                let size = vec2(ui.available_width(), t.size.progress_line);
+                let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+                progress::bar(ui, rect, share as f32, p.accent);
+            }
+        });
+}
+
 /// What is wrong with a file and what can be done, as a block of a page.
 pub fn problem_ui(ui: &mut Ui, problem: &FileProblem, out: &mut Outbox) {
     let t = tokens();
@@ -156,8 +203,12 @@ pub fn problem_ui(ui: &mut Ui, problem: &FileProblem, out: &mut Outbox) {
                     if let Some(path) = &problem.path {
                         hint(ui, &format!("`{}`", path.display()));
                     }
+                    if let Some((lines, options)) = &problem.ragged {
+                        ragged::place_ui(ui, lines);
+                        ragged::remedies_ui(ui, lines, options, out);
+                    }
                     ui.add_space(t.space.x1);
-                    problem_acts(ui, problem, out);
+                    problem_acts(ui, problem, false, out);
                 });
             });
         });
@@ -186,14 +237,18 @@ pub fn problem_banner(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
                     {
                         hint(ui, &format!("`{path}`"));
                     }
-                    problem_acts(ui, problem, out);
+                    problem_acts(ui, problem, true, out);
                 });
             });
         });
 }
 
-fn problem_acts(ui: &mut Ui, problem: &FileProblem, out: &mut Outbox) {
+/// Buttons below a problem; with `remedies` also those that a page has room to explain.
+fn problem_acts(ui: &mut Ui, problem: &FileProblem, remedies: bool, out: &mut Outbox) {
     ui.horizontal(|ui| {
+        if let Some((lines, options)) = problem.ragged.as_ref().filter(|_| remedies) {
+            ragged::acts_ui(ui, lines, options, out);
+        }
         if ui
             .add(Button::new("Open another file").icon(icons::FOLDER_OPEN))
             .clicked()

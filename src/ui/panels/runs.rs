@@ -6,6 +6,7 @@ use super::page::problem_banner;
 use crate::app::entry::RunPhase;
 use crate::app::{AppState, Command, Depth, Page, RunEntry};
 use crate::ui::icons;
+use crate::ui::landmarks;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Button};
@@ -22,14 +23,19 @@ mod folding;
 mod influence;
 mod info;
 mod layout;
+mod lesson;
 mod panes;
 mod peak;
 mod predictions;
 mod run_bar;
 mod selected;
 mod status;
+#[cfg(test)]
+mod steady_tests;
 mod summary;
+mod summary_columns;
 mod table_keys;
+mod table_layout;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -56,6 +62,9 @@ pub struct RunsView {
     layout: u32,
     /// Height of the bottom panel, so that the chains beside it stand on one line with it.
     bottom_height: f32,
+    /// Somebody folded the panel at the left, or the one at the bottom.
+    left_folded: bool,
+    bottom_folded: bool,
 }
 
 impl RunsView {
@@ -63,7 +72,25 @@ impl RunsView {
     pub fn reset_layout(&mut self) {
         self.layout += 1;
         self.bottom_height = 0.0;
+        self.left_folded = false;
+        self.bottom_folded = false;
         self.dock.reset();
+    }
+
+    /// Folds the panel at the left, or unfolds it.
+    pub fn toggle_left(&mut self) {
+        self.left_folded = !self.left_folded;
+    }
+
+    /// Folds the panel at the bottom to its tabs, or unfolds it.
+    pub fn toggle_bottom(&mut self) {
+        self.bottom_folded = !self.bottom_folded;
+    }
+
+    /// Gives the focus to the filter of the table.
+    pub fn filter_variables(&mut self) {
+        self.dock.show_summary();
+        self.summary.look_for();
     }
 }
 
@@ -81,6 +108,7 @@ pub fn runs_ui(ui: &mut Ui, state: &AppState, view: &mut RunsView, out: &mut Out
     };
     run_bar::run_bar_ui(ui, state, entry, (&mut view.export, &mut view.held), out);
     status::status_ui(ui, entry);
+    lesson::lesson_ui(ui, state, entry, out);
     let size = |panel: &crate::ui::theme::tokens::PanelSize| {
         if wide {
             panel.default_wide
@@ -91,18 +119,24 @@ pub fn runs_ui(ui: &mut Ui, state: &AppState, view: &mut RunsView, out: &mut Out
     // A panel remembers its size by its name, and narrow and wide windows have sizes of their own.
     let salt = (if wide { "wide" } else { "narrow" }, view.layout);
     let tight = screen.x < TIGHT && state.preferences.depth != Depth::Verdict;
-    if screen.x < NARROW {
+    if screen.x < NARROW || view.left_folded {
         Panel::left("runs-rail")
             .exact_size(RAIL)
             .frame(Frame::NONE.fill(colors.bg_panel))
-            .show(ui, |ui| left_rail_ui(ui, state, out));
+            .show(ui, |ui| {
+                landmarks::mark(ui, "Data, model and runs");
+                left_rail_ui(ui, state, out);
+            });
     } else {
         Panel::left(("runs-tree", salt))
             .resizable(true)
             .default_size(size(&t.panel.left))
             .size_range(t.panel.left.min..=t.panel.left.max)
             .frame(Frame::NONE.fill(colors.bg_panel))
-            .show(ui, |ui| tree::tree_ui(ui, state, entry, out));
+            .show(ui, |ui| {
+                landmarks::mark(ui, "Data, model and runs");
+                tree::tree_ui(ui, state, entry, out);
+            });
     }
     if let RunPhase::Refused(reason) = &entry.phase {
         refused_ui(ui, entry, reason, out);
@@ -111,7 +145,7 @@ pub fn runs_ui(ui: &mut Ui, state: &AppState, view: &mut RunsView, out: &mut Out
     if view.bottom_height == 0.0 {
         view.bottom_height = size(&t.panel.bottom);
     }
-    let low = screen.y < LOW;
+    let low = screen.y < LOW || view.bottom_folded;
     let bottom_height = if low {
         t.size.tab_strip
     } else {
@@ -140,17 +174,19 @@ pub fn runs_ui(ui: &mut Ui, state: &AppState, view: &mut RunsView, out: &mut Out
         );
     }
     if state.preferences.depth != Depth::Verdict || bottom::has_warnings(state, entry) {
-        let panel = Panel::bottom(("runs-bottom", salt)).frame(Frame::NONE.fill(colors.bg_surface));
         let panel = if low {
-            panel.exact_size(t.size.tab_strip)
+            // Of its own name: the height of the whole panel is not forgotten.
+            Panel::bottom(("runs-bottom-strip", salt)).exact_size(t.size.tab_strip)
         } else {
-            panel
+            Panel::bottom(("runs-bottom", salt))
                 .resizable(true)
                 .default_size(size(&t.panel.bottom))
                 .size_range(t.panel.bottom.min..=t.panel.bottom.max)
         };
+        let panel = panel.frame(Frame::NONE.fill(colors.bg_surface));
         let shown = panel.show(ui, |ui| {
             ui.set_min_size(ui.available_size());
+            landmarks::mark(ui, "Messages");
             bottom::bottom_ui(ui, state, entry, &mut view.bottom, out);
         });
         if !low {
@@ -159,6 +195,7 @@ pub fn runs_ui(ui: &mut Ui, state: &AppState, view: &mut RunsView, out: &mut Out
     }
     Frame::NONE.fill(colors.plot_bg).show(ui, |ui| {
         ui.set_min_size(ui.available_size());
+        landmarks::mark(ui, "Plots");
         if entry.view().is_none() {
             widgets::empty_state(
                 ui,
@@ -198,6 +235,7 @@ fn right_panel_ui(
         .show(ui, |ui| {
             // A panel that is not filled would shrink to its contents.
             ui.set_min_size(ui.available_size());
+            landmarks::mark(ui, "Summary, variable and chains");
             right_ui(ui, state, entry, view, out, bottom_height);
         });
 }
@@ -269,6 +307,15 @@ fn right_ui(
 }
 
 fn no_run_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
+    let opening = match state.runs_being_opened() {
+        0 => None,
+        1 => Some("Opening 1 run…".to_owned()),
+        count => Some(format!("Opening {count} runs…")),
+    };
+    if let Some(words) = opening {
+        widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, &words, None);
+        return;
+    }
     let (sentence, act, command) = if state.document.is_some() {
         (
             "Runs appear here; start one with the model and sampler as they are",
@@ -324,10 +371,14 @@ fn refused_ui(ui: &mut Ui, entry: &RunEntry, reason: &str, out: &mut Outbox) {
                     out.send(Command::GoTo(Page::Sampler));
                 }
                 if ui
-                    .add(Button::new("Forget this run").icon(icons::TRASH).quiet())
+                    .add(
+                        Button::new("Remove from project")
+                            .icon(icons::TRASH)
+                            .quiet(),
+                    )
                     .clicked()
                 {
-                    out.send(Command::ForgetRun(entry.id));
+                    out.send(Command::RemoveRun(entry.id));
                 }
             });
         });

@@ -38,7 +38,7 @@ pub fn sampler_ui(ui: &mut Ui, state: &AppState, view: &mut SamplerView, out: &m
     ui.spacing_mut().item_spacing.y = 0.0;
     super::page::problem_banner(ui, state, out);
     let Some(document) = &state.document else {
-        let text = "Samplers are chosen for a model: open data and choose a response first";
+        let text = "Samplers are chosen for a model: open data and choose an outcome first";
         if widgets::empty_state(ui, icons::SLIDERS_HORIZONTAL, text, Some("Open data")) {
             out.send(Command::GoTo(if state.data.is_some() {
                 Page::Data
@@ -132,12 +132,7 @@ fn head_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
                     ui.spacing_mut().item_spacing.y = 0.0;
                     let lines = t.text.verdict.line + t.text.caption.line;
                     ui.add_space(((room.y - lines) / 2.0).max(0.0).floor());
-                    widgets::sentence_line(
-                        ui,
-                        "How the posterior is explored",
-                        Text::Verdict,
-                        false,
-                    );
+                    widgets::sentence_line(ui, "Choose a sampler", Text::Verdict, false);
                     widgets::sentence_line(ui, &reason(state), Text::Caption, true);
                 });
             });
@@ -151,7 +146,7 @@ fn refusal(state: &AppState) -> Option<String> {
         return Some(error.clone());
     }
     if !document.is_runnable() {
-        return Some("Choose a response and predictors on the model page first".to_owned());
+        return Some("Choose an outcome and predictors on the model page first".to_owned());
     }
     state.check.as_ref().and_then(|check| check.error.clone())
 }
@@ -186,13 +181,10 @@ fn auto_ui(ui: &mut Ui, state: &AppState) {
         .map(|entry| entry.spec.title);
     let text = match title {
         Some(title) => format!(
-            "With auto the sampler, now {title}, and all its settings are chosen when the run is prepared, once the \
-             posterior's peak and its curvature are known; the run's recipe records what was chosen. Choose {title} in the \
-             list to see and change its settings."
+            "{title} and its settings are chosen when the run starts; the run's recipe records them. Choose {title} in the \
+             list to see and change them."
         ),
-        None => "With auto the sampler and all its settings are chosen when the run is prepared; the run's recipe records \
-                 what was chosen."
-            .to_owned(),
+        None => "The sampler and its settings are chosen when the run starts; the run's recipe records them.".to_owned(),
     };
     widgets::hint(ui, &text);
 }

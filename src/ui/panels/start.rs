@@ -7,19 +7,23 @@ use eframe::egui::{
     StrokeKind, Ui, UiBuilder, WidgetInfo, pos2, vec2,
 };
 
-use super::page::{loading_ui, middle_column, plain_line, problem_ui};
+use super::page::{loading_ui, middle_column, problem_ui};
 use crate::app::examples::Example;
 use crate::app::{AppState, Command};
 use crate::data::samples::{self, Sample};
+use crate::models;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::{Button, Field, heading, number, paint, sentence, sentence_line};
+use crate::ui::widgets::button::link;
+use crate::ui::widgets::{Button, Field, heading, number, paint, sentence_line};
 
 /// Height of an example's card.
-const CARD_HEIGHT: f32 = 124.0;
-/// Size of the picture in its corner.
-const PICTURE: eframe::egui::Vec2 = vec2(72.0, 28.0);
+const CARD_HEIGHT: f32 = 136.0;
+/// Width of a card below which there is one less in a row.
+const CARD_WIDTH: f32 = 190.0;
+/// Height of the picture in it.
+const PICTURE: f32 = 36.0;
 
 /// What the page keeps for itself.
 #[derive(Default)]
@@ -68,7 +72,14 @@ fn column_ui(ui: &mut Ui, state: &AppState, view: &mut StartView, out: &mut Outb
     }
     drop_zone_ui(ui, view, out);
     ui.add_space(t.space.x4);
-    section(ui, "Examples");
+    ui.horizontal(|ui| {
+        section(ui, "Examples");
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if link(ui, "See what a bad run looks like").clicked() {
+                out.send(Command::RunLesson);
+            }
+        });
+    });
     examples_ui(
         ui,
         state.examples.as_deref().map_or(&[], Vec::as_slice),
@@ -175,7 +186,7 @@ fn path_ui(ui: &mut Ui, view: &mut StartView, out: &mut Outbox) {
 }
 
 /// A path as typed or pasted: without quotes and the sign of a file address, `~` as the home folder.
-fn clean_path(text: &str) -> Option<PathBuf> {
+pub fn clean_path(text: &str) -> Option<PathBuf> {
     let text = text.trim().trim_matches(['"', '\'']);
     let text = text.strip_prefix("file://").unwrap_or(text);
     if text.is_empty() {
@@ -193,7 +204,8 @@ fn examples_ui(ui: &mut Ui, pictures: &[Example], out: &mut Outbox) {
     let t = tokens();
     let gap = t.space.x4;
     let samples = samples::all();
-    let most = (((ui.available_width() + gap) / (240.0 + gap)) as usize).clamp(1, samples.len());
+    let most =
+        (((ui.available_width() + gap) / (CARD_WIDTH + gap)) as usize).clamp(1, samples.len());
     // No card stands alone in the last row where fewer columns help against it.
     let columns = (1..=most)
         .rev()
@@ -214,7 +226,7 @@ fn examples_ui(ui: &mut Ui, pictures: &[Example], out: &mut Outbox) {
     }
 }
 
-/// A card that opens one bundled data set: what it is, its size, and the model that comes with it.
+/// A card that opens one bundled data set: a picture, the question, the kind of model, rows and rough time.
 fn example_ui(
     ui: &mut Ui,
     sample: &Sample,
@@ -248,33 +260,22 @@ fn example_ui(
     );
     child.spacing_mut().item_spacing.y = t.space.x1;
     child.set_clip_rect(rect.intersect(ui.clip_rect()));
-    child.horizontal(|ui| {
-        ui.set_min_height(PICTURE.y);
-        ui.set_max_width(inner.width() - PICTURE.x - t.space.x2);
-        icons::icon_ui(ui, icons::TABLE, t.icon.medium, false, p.accent);
-        sentence_line(ui, &format!("`{}`", sample.id), Text::Button, false);
-    });
-    sentence(&mut child, sample.title, Text::Number);
+    child.add_space(PICTURE + t.space.x1);
+    sentence_line(&mut child, sample.title, Text::Button, false);
+    let template = sample.info.suggestion.template;
+    let model = models::find(template).map_or(template, |entry| entry.spec.title);
+    sentence_line(&mut child, model, Text::Caption, true);
     let y = inner.bottom() - Text::Caption.line() / 2.0;
     let rows = format!("{} rows", number::integer(sample.info.rows as u64));
-    let columns = format!("{} columns", sample.info.columns.len());
+    let time = number::about(f64::from(sample.info.suggestion.seconds));
     let left = paint::line(ui, &rows, Text::Caption, p.text_secondary, inner.width());
-    let right = paint::line(ui, &columns, Text::Caption, p.text_secondary, inner.width());
+    let right = paint::line(ui, &time, Text::Caption, p.text_secondary, inner.width());
     paint::left_center(ui.painter(), inner.left(), y, left);
     paint::right_center(ui.painter(), inner.right(), y, right);
     if let Some(picture) = picture {
-        let corner = pos2(inner.right() - PICTURE.x, inner.top());
-        picture_ui(ui, Rect::from_min_size(corner, PICTURE), picture);
+        let place = Rect::from_min_size(inner.min, vec2(inner.width(), PICTURE));
+        picture_ui(ui, place, picture);
     }
-    let formula = sample.formula;
-    let formula = plain_line(
-        ui,
-        formula,
-        Text::CodeSmall,
-        p.text_secondary,
-        inner.width(),
-    );
-    paint::left_center(ui.painter(), inner.left(), y - 20.0, formula);
     paint::focus_ring(ui, &response, rect, t.radius.card);
     response.on_hover_text(sample.info.description)
 }
@@ -397,6 +398,47 @@ mod tests {
         let harness = page_harness(session, start_ui);
         harness.get_by_label("Picture: churned by age");
         harness.get_by_label("Picture: counts of species");
+        harness.get_by_label("Picture: values of reaction");
+    }
+
+    #[test]
+    fn cards_name_the_kind_of_model_and_the_time_and_no_file() {
+        let harness = page_harness(Session::default(), start_ui);
+        for title in [
+            "Hierarchical logistic regression",
+            "Mixed model",
+            "Dirichlet-process mixture",
+        ] {
+            assert!(
+                harness.query_all_by_label_contains(title).next().is_some(),
+                "{title}"
+            );
+        }
+        assert!(harness.query_by_label("churn").is_none());
+    }
+
+    #[test]
+    fn a_bad_run_is_one_click_away_and_says_what_to_look_at() {
+        let mut harness = page_harness(Session::default(), start_ui);
+        harness
+            .get_by_label("See what a bad run looks like")
+            .click();
+        harness.run();
+        let session = &mut harness.state_mut().session;
+        assert_eq!(session.state.page, Page::Runs);
+        session.wait_for_runs();
+        let entry = &session.state.runs[0];
+        assert_eq!(
+            entry.report().unwrap().verdict,
+            crate::diagnostics::Verdict::Bad
+        );
+        let session = std::mem::take(session);
+        let mut harness = page_harness(session, crate::ui::panels::runs::runs_ui);
+        harness.run_steps(3);
+        harness.get_by_label_contains("This run is bad on purpose");
+        harness.get_by_label("Run it again with auto").click();
+        harness.run_steps(3);
+        assert!(harness.state().sent.contains(&Command::StartRun));
     }
 
     #[test]

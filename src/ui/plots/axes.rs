@@ -43,6 +43,8 @@ pub struct Axes<'a> {
     pub y: (f64, f64),
     /// Title of the x axis; without one the axis has no title.
     pub x_title: &'a str,
+    /// Title of the y axis, above its upper end; without one the axis has no title.
+    pub y_title: &'a str,
     /// Whether the x axis has labels.
     pub x_labels: bool,
     /// How the y axis is labelled.
@@ -53,6 +55,8 @@ pub struct Axes<'a> {
     pub link: Option<Id>,
     /// Space around the data.
     pub margin: Margin,
+    /// Whether the title of the x axis has a line of its own in any case.
+    pub title_line: bool,
     /// Distance between values of x that the keyboard's cursor stops at; 0 for a hundredth of what shows.
     pub step: f64,
 }
@@ -66,6 +70,7 @@ impl<'a> Axes<'a> {
             x: proper(x),
             y: proper(y),
             x_title: "",
+            y_title: "",
             x_labels: true,
             y_axis: YAxis::Linear,
             warmup: None,
@@ -76,8 +81,24 @@ impl<'a> Axes<'a> {
                 top: 8,
                 bottom: 28,
             },
+            title_line: false,
             step: 0.0,
         }
+    }
+
+    /// Makes room at the right or below so that the data area in the rest of `ui` is a square. Returns the height to show
+    /// the plot with.
+    pub fn square(&mut self, ui: &Ui) -> f32 {
+        let size = ui.available_size() - self.margin.sum() - vec2(0.0, self.titles(ui));
+        let side = size.min_elem().max(1.0);
+        self.margin.right = (f32::from(self.margin.right) + size.x - side).min(127.0) as i8;
+        ui.available_height() - (size.y - side)
+    }
+
+    /// Height that titles take beyond the margins.
+    fn titles(&self, ui: &Ui) -> f32 {
+        let lines = u8::from(self.title_below(ui)) + u8::from(!self.y_title.is_empty());
+        f32::from(lines) * TITLE_LINE
     }
 
     /// The range of x that shows: the asked one, or what the user zoomed to.
@@ -92,6 +113,9 @@ impl<'a> Axes<'a> {
 
     /// Whether the title is so long that it would hide labels and needs a line of its own.
     fn title_below(&self, ui: &Ui) -> bool {
+        if self.title_line {
+            return true;
+        }
         let color = Palette::of(ui).text_secondary;
         let title = paint::line(ui, self.x_title, Text::Caption, color, f32::INFINITY);
         self.x_labels && title.size().x > WIDEST_TITLE
@@ -128,6 +152,9 @@ pub fn show<'a>(
     let mut inner = outer - axes.margin;
     if axes.title_below(ui) {
         inner.max.y -= TITLE_LINE;
+    }
+    if !axes.y_title.is_empty() {
+        inner.min.y += TITLE_LINE;
     }
     let inner = Rect::from_min_max(inner.min, inner.max.max(inner.min + vec2(1.0, 1.0)));
 
@@ -243,6 +270,10 @@ fn paint_axes(
     let bottom = crisp(frame.bottom());
     painter.hline(frame.x_range(), bottom, axis);
     let label = |text: &str| paint::line(ui, text, Text::Caption, p.text_secondary, f32::INFINITY);
+    if !axes.y_title.is_empty() {
+        let y = outer.top() + 0.5 * TITLE_LINE + 2.0;
+        paint::left_center(painter, outer.left() + 8.0, y, label(axes.y_title));
+    }
     for (value, text) in y_ticks(transform, axes.y_axis, y_target) {
         let text = label(&text);
         // The uppermost stays below the edge of the plot, over which a heading may stand.
@@ -264,7 +295,7 @@ fn paint_axes(
         }
     }
     let bounds = transform.bounds();
-    let target = (frame.width() / 60.0).clamp(2.0, 6.0) as usize;
+    let target = x_target(frame.width());
     for (value, text) in linear_ticks(bounds.min()[0], bounds.max()[0], target) {
         let x = crisp(transform.position_from_point_x(value));
         painter.vline(x, bottom..=bottom + 4.0, axis);
@@ -280,6 +311,11 @@ fn paint_axes(
 /// Puts a one-point line on a pixel, so that it is not two grey ones.
 fn crisp(x: f32) -> f32 {
     x.floor() + 0.5
+}
+
+/// Most ticks of an axis so many points wide: a label and a gap have 50.
+pub fn x_target(width: f32) -> usize {
+    (width / 50.0).clamp(2.0, 6.0) as usize
 }
 
 fn y_ticks(transform: &PlotTransform, axis: YAxis, target: usize) -> Vec<(f64, String)> {

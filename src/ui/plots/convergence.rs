@@ -184,7 +184,13 @@ impl<'a> ConvergenceRow<'a> {
             }
             Wants::AtLeast => (2.2 * above(self.limit)).max(1.1 * above(current)),
         };
-        (self.floor, self.floor + top.max(1.1 * above(current)))
+        let top = top.max(1.1 * above(current));
+        // A measure may come out below what it tends to, as R-hat does: it is drawn inside all the same.
+        let room = match self.floor {
+            0.0 => 0.0,
+            floor => (0.06 * top).max(1.5 * (floor - current)),
+        };
+        (self.floor - room, self.floor + top)
     }
 }
 
@@ -363,11 +369,14 @@ mod tests {
             let row = ConvergenceRow::rhat(&points, &[], 1.01);
             let (low, high) = row.y_range();
             assert!(
-                low == 1.0 && high >= value && high > 1.01,
+                low < 1.0 && 1.0 - low < 0.1 * (high - low) && high >= value && high > 1.01,
                 "{value}: {low} to {high}"
             );
             assert_eq!(row.is_past(), value > 1.01);
         }
+        let points = [[300.0, 0.9994]];
+        let (low, high) = ConvergenceRow::rhat(&points, &[], 1.01).y_range();
+        assert!(low < 0.9993 && low > 0.99 && high > 1.01, "{low} to {high}");
         let points = [[300.0, 140.0]];
         let row = ConvergenceRow::ess("ESS, bulk", &points, &[], 400.0);
         assert!(row.is_past() && row.y_range().1 > 800.0);

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use egui_plot::PlotPoint;
 
-use crate::base::draws::{CHUNK_DRAWS, DrawList};
+use crate::base::draws::DrawList;
 
 /// Pieces of a line: points in order of x, broken where a draw was not finite.
 #[derive(Clone, Debug, Default)]
@@ -83,22 +83,18 @@ pub fn decimate(
         last: None,
     };
     let mut at = range.start;
-    for chunk in list.chunks().skip(range.start / CHUNK_DRAWS) {
-        let first = at - at % CHUNK_DRAWS;
-        let chunk_end = range.end.min(first + CHUNK_DRAWS);
+    let size = list.chunk_draws();
+    for chunk in list.chunks().skip(range.start / size) {
+        let first = at - at % size;
+        let chunk_end = range.end.min(first + size);
         let values = chunk.column(column);
         while at < chunk_end {
             // The first draw of the next pixel column is the smallest i with i·columns/num_draws above this one.
             let pixel = (at - range.start) * columns / num_draws;
             let column_end = range.start + ((pixel + 1) * num_draws).div_ceil(columns);
             let end = chunk_end.min(column_end);
-            if at == first && end == first + CHUNK_DRAWS && chunk.all_finite(column) {
-                line.add_chunk(
-                    at,
-                    chunk.extremes(column),
-                    values[0],
-                    values[CHUNK_DRAWS - 1],
-                );
+            if at == first && end == first + size && chunk.all_finite(column) {
+                line.add_chunk(at, chunk.extremes(column), values);
             } else {
                 for i in at..end {
                     line.add(i, values[i - first]);
@@ -145,13 +141,13 @@ impl Line<'_> {
         }
     }
 
-    /// Merges a full chunk that starts at draw `i`. Where in the chunk its extremes lie is not known and not
+    /// Merges the `values` of a full chunk that starts at draw `i`. Where in the chunk its extremes lie is not known and not
     /// visible, because the chunk lies inside one pixel column: they are placed in its middle.
-    fn add_chunk(&mut self, i: usize, (min, max): (f64, f64), first: f64, last: f64) {
-        let middle = i + CHUNK_DRAWS / 2;
+    fn add_chunk(&mut self, i: usize, (min, max): (f64, f64), values: &[f64]) {
+        let (middle, end) = (i + values.len() / 2, values.len() - 1);
         self.merge(
-            (i, first),
-            (i + CHUNK_DRAWS - 1, last),
+            (i, values[0]),
+            (i + end, values[end]),
             (middle, min),
             (middle, max),
         );

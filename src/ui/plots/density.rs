@@ -72,11 +72,7 @@ impl DensityData<'_> {
 }
 
 /// What is said of a prior whose curve would lie on the axis, from many words to few.
-const FLAT: [&str; 3] = [
-    "prior is flatter than this window",
-    "prior is flat here",
-    "flat prior",
-];
+const FLAT: [&str; 2] = ["prior is flatter than this window", "prior is flatter"];
 
 /// The first of `words` that fits into `room` points whole.
 fn widest(ui: &Ui, p: &Palette, words: &[&str], room: f32) -> Option<Arc<Galley>> {
@@ -273,7 +269,7 @@ mod tests {
             let p = Palette::of(ui);
             let fits = |room: f32| widest(ui, p, &FLAT, room).map(|note| note.job.text.clone());
             assert_eq!(fits(400.0).as_deref(), Some(FLAT[0]));
-            assert_eq!(fits(70.0).as_deref(), Some("flat prior"));
+            assert_eq!(fits(120.0).as_deref(), Some(FLAT[1]));
             assert_eq!(fits(20.0), None);
         });
         harness.run();

@@ -2,9 +2,10 @@
 
 use eframe::egui::{Color32, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 
-use super::axes::{linear_ticks, padded};
+use super::axes::{linear_ticks, padded, x_target};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
-use crate::ui::widgets::{number, paint};
+use crate::ui::widgets::table::name_chars;
+use crate::ui::widgets::{name, number, paint};
 
 /// One variable.
 #[derive(Clone, Debug)]
@@ -33,14 +34,21 @@ pub fn interval_ui(
 ) {
     let t = tokens();
     let row_height = t.size.row_tree;
-    let height = rows.len() as f32 * row_height + 44.0;
+    let width = ui.available_width();
+    // A long title takes more lines rather than lose its end.
+    let room = width - 2.0 * t.space.x4;
+    let title = paint::paragraph(ui, title, Text::Caption, p.text_secondary, room);
+    let foot = LABELS + title.size().y + t.space.x1;
+    let height = t.space.x1 + rows.len() as f32 * row_height + foot;
     let (outer, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
     let line = |ui: &Ui, text: &str, role: Text, color: Color32| {
         paint::line(ui, text, role, color, outer.width() / 3.0)
     };
-    let name_width = rows
+    let full: Vec<&str> = rows.iter().map(|row| row.name).collect();
+    let short = name::short_names(&full, name_chars(ui, outer.width() / 3.0));
+    let name_width = short
         .iter()
-        .map(|row| line(ui, row.name, Text::Code, p.text_primary).size().x)
+        .map(|name| line(ui, name, Text::Code, p.text_primary).size().x)
         .fold(0.0, f32::max);
     let value_width = rows
         .iter()
@@ -57,7 +65,7 @@ pub fn interval_ui(
         ),
         pos2(
             outer.right() - t.space.x4 - value_width - t.space.x4,
-            outer.bottom() - 40.0,
+            outer.bottom() - foot,
         ),
     );
     if frame.width() < 20.0 {
@@ -98,7 +106,7 @@ pub fn interval_ui(
         let color = row
             .verdict
             .map_or(p.posterior, |kind| p.verdict(kind).color);
-        let name = line(ui, row.name, Text::Code, p.text_primary);
+        let name = line(ui, &short[i], Text::Code, p.text_primary);
         paint::right_center(ui.painter(), frame.left() - t.space.x2, y, name);
         let painter = ui.painter().with_clip_rect(frame.expand2(vec2(4.0, 0.0)));
         if row.outer.0.is_finite() && row.outer.1.is_finite() {
@@ -134,8 +142,7 @@ pub fn interval_ui(
     let axis = Stroke::new(t.stroke.hair, p.axis);
     let bottom = frame.bottom().floor() + 0.5;
     ui.painter().hline(frame.x_range(), bottom, axis);
-    let target = (frame.width() / 60.0).clamp(2.0, 8.0) as usize;
-    for (value, text) in linear_ticks(low, high, target) {
+    for (value, text) in ticks(frame.width(), (low, high), band) {
         ui.painter().vline(x(value), bottom..=bottom + 4.0, axis);
         let galley = paint::line(ui, &text, Text::Caption, p.text_secondary, f32::INFINITY);
         paint::left_center(
@@ -145,14 +152,39 @@ pub fn interval_ui(
             galley,
         );
     }
-    let galley = paint::line(ui, title, Text::Caption, p.text_secondary, frame.width());
-    paint::left_center(
-        ui.painter(),
-        frame.center().x - galley.size().x / 2.0,
-        bottom + 29.0,
-        galley,
-    );
+    let least = outer.left() + t.space.x4;
+    let most = outer.right() - t.space.x4 - title.size().x;
+    let left = (frame.center().x - title.size().x / 2.0)
+        .min(most)
+        .max(least);
+    ui.painter()
+        .galley(pos2(left, bottom + LABELS), title, p.text_secondary);
 }
+
+/// Room for the labels of ticks below the axis.
+const LABELS: f32 = 22.0;
+
+/// Ticks of an axis `width` points wide: the ends of the tolerance first, then those that do not touch them.
+fn ticks(width: f32, (low, high): (f64, f64), band: Option<(f64, f64)>) -> Vec<(f64, String)> {
+    let target = x_target(width).max(3);
+    let near = (high - low) * f64::from(LABEL / width.max(1.0));
+    let mut ticks: Vec<(f64, String)> = Vec::new();
+    if let Some((from, to)) = band.filter(|(from, to)| to - from >= near) {
+        ticks.extend([from, to].map(|end| (end, number::significant(end, 1))));
+    }
+    for tick in linear_ticks(low, high, target) {
+        if ticks
+            .iter()
+            .all(|(value, _)| (value - tick.0).abs() >= near)
+        {
+            ticks.push(tick);
+        }
+    }
+    ticks
+}
+
+/// Width that the label of a tick takes with a gap.
+const LABEL: f32 = 30.0;
 
 fn range(rows: &[IntervalRow<'_>], band: Option<(f64, f64)>) -> (f64, f64) {
     let ends = rows
@@ -183,6 +215,23 @@ mod tests {
     use super::*;
     use crate::ui::testing::harness;
     use egui_kittest::kittest::Queryable as _;
+
+    #[test]
+    fn the_axis_numbers_its_tolerance_and_more() {
+        let values = |width, range, band| -> Vec<f64> {
+            ticks(width, range, band)
+                .into_iter()
+                .map(|(value, _)| value)
+                .collect()
+        };
+        assert_eq!(
+            values(300.0, (-0.6, 0.6), Some((-0.2, 0.2))),
+            [-0.2, 0.2, -0.5, 0.0, 0.5]
+        );
+        assert!(values(90.0, (-0.25, 0.25), Some((-0.2, 0.2))).len() >= 2);
+        // A tolerance too narrow to be numbered beside zero.
+        assert!(!values(90.0, (-40.0, 40.0), Some((-0.2, 0.2))).contains(&0.2));
+    }
 
     #[test]
     fn rows_read_with_value_and_verdict() {

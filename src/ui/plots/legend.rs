@@ -8,6 +8,9 @@ use crate::ui::widgets::paint;
 /// Width of a piece of line in a legend.
 const SWATCH: f32 = 18.0;
 
+/// Radius of a round mark, in legends and in plots of few.
+pub const DOT: f32 = 4.0;
+
 /// Which chains a group of plots shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChainFilter {
@@ -103,6 +106,8 @@ pub enum Sign<'a> {
     Line(Stroke, &'a [f32]),
     /// A filled area.
     Area(Color32),
+    /// A round mark.
+    Dot(Color32),
 }
 
 /// One entry of a legend: a sign and its words.
@@ -110,10 +115,10 @@ pub fn entry(ui: &mut Ui, sign: Sign<'_>, words: &str) -> Response {
     let t = tokens();
     let color = Palette::of(ui).text_secondary;
     let text = paint::line(ui, words, Text::Caption, color, f32::INFINITY);
-    let width = if matches!(sign, Sign::Area(_)) {
-        12.0
-    } else {
-        SWATCH
+    let width = match sign {
+        Sign::Line(..) => SWATCH,
+        Sign::Area(_) => 12.0,
+        Sign::Dot(_) => 2.0 * DOT,
     };
     let size = vec2(width + 5.0 + text.size().x, t.size.min_target);
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
@@ -127,6 +132,9 @@ pub fn entry(ui: &mut Ui, sign: Sign<'_>, words: &str) -> Response {
                 0.0,
                 fill,
             );
+        }
+        Sign::Dot(fill) => {
+            ui.painter().circle_filled(place.center(), DOT, fill);
         }
     }
     paint::left_center(ui.painter(), place.right() + 5.0, rect.center().y, text);

@@ -33,24 +33,28 @@ pub struct TraceChain<'a> {
     pub draws: &'a DrawList,
     /// Information columns of the kept draws.
     pub info: &'a DrawList,
+    /// Iteration at which its warm-up ends: where it ended once the chain draws, where it is to end before.
+    pub warmup_end: u64,
 }
 
 impl<'a> TraceChain<'a> {
-    /// The reported quantities.
-    pub fn of_draws(chain: &'a ChainDraws) -> Self {
+    /// The reported quantities of a chain whose warm-up ends at iteration `warmup_end`.
+    pub fn of_draws(chain: &'a ChainDraws, warmup_end: u64) -> Self {
         Self {
             warmup: &chain.warmup,
             draws: &chain.draws,
             info: &chain.info,
+            warmup_end,
         }
     }
 
     /// The sampler's information columns.
-    pub fn of_info(chain: &'a ChainDraws) -> Self {
+    pub fn of_info(chain: &'a ChainDraws, warmup_end: u64) -> Self {
         Self {
             warmup: &chain.warmup_info,
             draws: &chain.info,
             info: &chain.info,
+            warmup_end,
         }
     }
 }
@@ -104,22 +108,30 @@ impl TraceData<'_> {
         self.thin.max(1) as f64
     }
 
-    /// Iterations of the longest chain, and where the longest warm-up ends.
-    fn extent(&self) -> (f64, f64) {
-        let iterations = |draws: usize| draws as f64 * self.step();
-        let end = self
+    /// Iterations of the longest chain.
+    fn longest(&self) -> f64 {
+        let ends = self
             .chains
             .iter()
-            .map(|chain| chain.warmup.len() + chain.draws.len())
-            .max()
-            .unwrap_or(0);
-        let warmup = self
+            .map(|chain| chain.warmup.len() + chain.draws.len());
+        ends.max().unwrap_or(0) as f64 * self.step()
+    }
+
+    /// Where the warm-up of each chain that `filter` shows ends, with the chain; earliest first. Nothing for a run that
+    /// has no warm-up.
+    fn warmup_ends(&self, filter: &ChainFilter) -> Vec<(f64, usize)> {
+        let mut ends: Vec<(f64, usize)> = self
             .chains
             .iter()
-            .map(|chain| chain.warmup.len())
-            .max()
-            .unwrap_or(0);
-        (iterations(end), iterations(warmup))
+            .enumerate()
+            .filter(|(chain, _)| filter.shows(*chain))
+            .map(|(index, chain)| (chain.warmup_end as f64, index))
+            .collect();
+        ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+        if ends.iter().all(|(end, _)| *end <= 0.0) {
+            ends.clear();
+        }
+        ends
     }
 
     /// Where the slowest chain with draws is: Follow ends there, so that no chain runs out of the picture.
@@ -281,10 +293,9 @@ pub fn trace_ui(
     (link, height): (Option<Id>, f32),
 ) -> Shown {
     let t = tokens();
-    let (longest, warmup_end) = data.extent();
     let end = match span {
         TraceSpan::Follow => data.slowest_end(),
-        TraceSpan::Whole => longest,
+        TraceSpan::Whole => data.longest(),
     };
     let from = match span {
         TraceSpan::Follow => (end - FOLLOW_ITERATIONS as f64).max(0.0),
@@ -306,8 +317,16 @@ pub fn trace_ui(
     axes.x_title = "iteration";
     axes.step = data.thin.max(1) as f64;
     axes.link = link;
-    if warmup_end > from {
-        axes.warmup = Some((0.0, warmup_end));
+    // Only what no chain uses counts as warm-up of the picture: chains may end theirs at different iterations.
+    let ends = data.warmup_ends(filter);
+    let edges = ends
+        .first()
+        .map(|(end, _)| *end)
+        .zip(ends.last().map(|(end, _)| *end));
+    if let Some((first, last)) = edges
+        && last > from
+    {
+        axes.warmup = Some((0.0, first));
     }
     let pixels = (axes.plot_width(ui) * ui.ctx().pixels_per_point())
         .round()
@@ -355,8 +374,18 @@ pub fn trace_ui(
                         ));
                     }
                 }
-                if let Some((_, edge)) = warm {
-                    let edge = transform.position_from_point_x(edge);
+                if let Some((first, last)) = edges.filter(|_| warm.is_some()) {
+                    // Each chain has its own edge where they differ.
+                    for &(end, chain) in ends.iter().filter(|_| last > first) {
+                        let x = transform.position_from_point_x(end);
+                        if frame.x_range().contains(x) {
+                            let stroke = Stroke::new(t.stroke.threshold, colors[chain]);
+                            let line = vec![pos2(x, frame.top()), pos2(x, frame.bottom())];
+                            paint::dashed(line, stroke, &t.dash.warmup_edge, shapes);
+                        }
+                    }
+                    let edge = transform.position_from_point_x(first).min(frame.right());
+                    let begin = transform.position_from_point_x(last);
                     let word = |text: &str, align: Align2, x: f32, shapes: &mut Vec<Shape>| {
                         let galley =
                             paint::line(ui, text, Text::Caption, words_color, f32::INFINITY);
@@ -369,8 +398,13 @@ pub fn trace_ui(
                     if edge - left > 110.0 {
                         word("Warm-up, not used", Align2::LEFT_TOP, left + 8.0, shapes);
                     }
-                    if frame.right() - edge > 60.0 {
-                        word("Draws", Align2::LEFT_TOP, edge + 8.0, shapes);
+                    if frame.right() - begin > 60.0 {
+                        word(
+                            "Draws",
+                            Align2::LEFT_TOP,
+                            begin.max(frame.left()) + 8.0,
+                            shapes,
+                        );
                     }
                 }
             },
@@ -398,6 +432,11 @@ mod tests {
         chain
     }
 
+    /// A chain whose warm-up ended where its draws begin.
+    fn whole(chain: &ChainDraws) -> TraceChain<'_> {
+        TraceChain::of_draws(chain, chain.warmup.len() as u64)
+    }
+
     fn data<'a>(chains: &'a [TraceChain<'a>], version: u64) -> TraceData<'a> {
         TraceData {
             run: 1,
@@ -413,7 +452,7 @@ mod tests {
     #[test]
     fn lines_are_rebuilt_only_when_something_changed() {
         let a = chain(100, 3000, 0.0);
-        let chains = [TraceChain::of_draws(&a)];
+        let chains = [whole(&a)];
         let mut cache = TraceCache::default();
         assert!(cache.update(&data(&chains, 1), 600, (0.0, 3100.0)));
         assert!(!cache.update(&data(&chains, 1), 600, (0.0, 3100.0)));
@@ -425,7 +464,7 @@ mod tests {
     #[test]
     fn divergences_stand_at_their_iterations() {
         let a = chain(100, 3000, 0.0);
-        let chains = [TraceChain::of_draws(&a)];
+        let chains = [whole(&a)];
         let mut cache = TraceCache::default();
         cache.update(&data(&chains, 1), 600, (0.0, 3100.0));
         assert_eq!(cache.chains[0].divergent, [130.0, 2100.0]);
@@ -434,7 +473,7 @@ mod tests {
     #[test]
     fn a_wild_start_does_not_squeeze_the_draws() {
         let a = chain(100, 3000, 0.0);
-        let chains = [TraceChain::of_draws(&a)];
+        let chains = [whole(&a)];
         let mut cache = TraceCache::default();
         cache.update(&data(&chains, 1), 600, (0.0, 3100.0));
         let (low, high) = cache.y_range(&ChainFilter::default());
@@ -450,7 +489,7 @@ mod tests {
         for _ in 0..3000 {
             a.draws.push(&[0.349]);
         }
-        let chains = [TraceChain::of_draws(&a)];
+        let chains = [whole(&a)];
         let shown = |from: f64| {
             let mut cache = TraceCache::default();
             cache.update(&data(&chains, 1), 600, (from, 3100.0));
@@ -465,7 +504,7 @@ mod tests {
     #[test]
     fn the_read_out_knows_warm_up_and_short_chains() {
         let (a, b) = (chain(10, 100, 0.0), chain(10, 5, 10.0));
-        let chains = [&a, &b].map(TraceChain::of_draws);
+        let chains = [&a, &b].map(whole);
         let data = data(&chains, 1);
         assert_eq!(data.values_at(0.4), [(0, 50.0), (1, 60.0)]);
         assert_eq!(data.values_at(10.0), [(0, 0.0), (1, 10.0)]);
@@ -477,7 +516,7 @@ mod tests {
     fn a_settled_trace_is_named_and_asks_for_no_repaint() {
         let (a, b) = (chain(100, 3000, 0.0), chain(100, 2500, 0.5));
         let mut harness = harness([700.0, 300.0], TraceCache::default(), move |ui, cache| {
-            let chains = [&a, &b].map(TraceChain::of_draws);
+            let chains = [&a, &b].map(whole);
             let p = Palette::of(ui);
             trace_ui(
                 ui,
@@ -495,10 +534,32 @@ mod tests {
     }
 
     #[test]
+    fn warm_up_ends_where_it_ends_for_each_chain_and_not_at_the_newest_draw() {
+        // At iteration 93 of a warm-up of 1,000 nothing is used yet.
+        let (a, b) = (chain(93, 0, 0.0), chain(90, 0, 0.0));
+        let chains = [&a, &b].map(|chain| TraceChain::of_draws(chain, 1000));
+        let all = ChainFilter::default();
+        assert_eq!(
+            data(&chains, 1).warmup_ends(&all),
+            [(1000.0, 0), (1000.0, 1)]
+        );
+        assert_eq!(data(&chains, 1).longest(), 93.0);
+        // Ended by hand, chains draw from different iterations: what is shaded ends with the first of them.
+        let (a, b) = (chain(300, 500, 0.0), chain(260, 500, 0.0));
+        let chains = [&a, &b].map(whole);
+        assert_eq!(data(&chains, 1).warmup_ends(&all), [(260.0, 1), (300.0, 0)]);
+        let mut one = ChainFilter::default();
+        one.click(0);
+        assert_eq!(data(&chains, 1).warmup_ends(&one), [(300.0, 0)]);
+        let none = [TraceChain::of_draws(&a, 0)];
+        assert!(data(&none, 1).warmup_ends(&all).is_empty());
+    }
+
+    #[test]
     fn an_empty_run_draws_axes_and_nothing_else() {
         let a = ChainDraws::new(1, 0);
         let mut harness = harness([700.0, 300.0], TraceCache::default(), move |ui, cache| {
-            let chains = [TraceChain::of_draws(&a)];
+            let chains = [whole(&a)];
             let p = Palette::of(ui);
             trace_ui(
                 ui,

@@ -52,29 +52,33 @@ impl ChainRow<'_> {
         let swatch = Rect::from_min_max(pos2(x, rect.top()), pos2(x + 22.0, rect.bottom()));
         paint::chain_swatch(ui, swatch, self.chain);
         x = swatch.right() + t.space.x2;
-        let label = paint::line(
-            ui,
-            &(self.chain + 1).to_string(),
-            Text::Number,
-            p.text_primary,
-            f32::INFINITY,
-        );
+        // Before a chain draws it has no number of draws to mark: its own number is marked then.
+        let marked = |here: bool| match self.trouble {
+            Some((kind, _)) if here => (Text::NumberStrong, p.verdict(kind).color),
+            _ => (Text::Number, p.text_primary),
+        };
+        let (role, color) = marked(self.draws == 0);
+        let number = (self.chain + 1).to_string();
+        let label = paint::line(ui, &number, role, color, f32::INFINITY);
         x = paint::left_center(ui.painter(), x, y, label)
             .right()
             .max(x + 14.0)
             + t.space.x1;
         let mut right = rect.right() - t.space.x3;
-        let (draws_role, draws_color) = match self.trouble {
-            Some((kind, _)) => (Text::NumberStrong, p.verdict(kind).color),
-            None => (Text::Number, p.text_primary),
+        let (draws_role, draws_color) = match self.draws {
+            0 => (Text::Number, p.text_secondary),
+            _ => marked(true),
         };
         // What is read out is whole; what is seen must fit, because a part of a number is another number.
         let (few, slow) = (
             number::short(self.draws as f64),
             number::short_rate(self.rate),
         );
+        let soon = self
+            .left_secs
+            .map_or_else(|| "–".to_owned(), number::short_duration);
         for (text, width, role, color) in [
-            (&left, CHAIN_COLUMNS[2], Text::Number, p.text_secondary),
+            (&soon, CHAIN_COLUMNS[2], Text::Number, p.text_secondary),
             (&slow, CHAIN_COLUMNS[1], Text::Number, p.text_secondary),
             (&few, CHAIN_COLUMNS[0], draws_role, draws_color),
         ] {
@@ -82,7 +86,7 @@ impl ChainRow<'_> {
                 ui.painter(),
                 right,
                 y,
-                paint::line(ui, text, role, color, width),
+                paint::line(ui, text, role, color, f32::INFINITY),
             );
             right -= width;
         }
@@ -137,5 +141,35 @@ mod tests {
             row.show(ui);
         });
         harness.get_by_label("Chain 3: 548 draws, 19.2/s, – left, behind the others");
+    }
+
+    #[test]
+    fn draws_rate_and_time_left_never_touch() {
+        let harness = harness([364.0, 60.0], (), |ui, ()| {
+            let wide = |text: &str| {
+                let color = Palette::of(ui).text_primary;
+                let galley = paint::line(ui, text, Text::NumberStrong, color, f32::INFINITY);
+                galley.size().x
+            };
+            let gap = 4.0;
+            let secs = [
+                0.4, 9.9, 89.0, 3000.0, 22_260.0, 35_900.0, 170_000.0, 9e5, 9e8,
+            ];
+            for secs in secs {
+                let text = number::short_duration(secs);
+                assert!(wide(&text) + gap <= CHAIN_COLUMNS[2], "{text}");
+            }
+            for rate in [
+                0.0, 1e-4, 0.004, 0.09, 0.4, 3.333, 55.5, 9_999.0, 87_654.0, 3.3e6,
+            ] {
+                let text = number::short_rate(rate);
+                assert!(wide(&text) + gap <= CHAIN_COLUMNS[1], "{text}");
+            }
+            for draws in [0.0, 99_999.0, 123_456.0, 9.9e8] {
+                let text = number::short(draws);
+                assert!(wide(&text) + gap <= CHAIN_COLUMNS[0], "{text}");
+            }
+        });
+        drop(harness);
     }
 }

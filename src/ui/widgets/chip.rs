@@ -181,11 +181,16 @@ mod tests {
             {
                 *on = !*on;
             }
-            *facts += i32::from(ui.add(Chip::fact("on standardised predictors")).clicked());
+            *facts += i32::from(
+                ui.add(Chip::fact("Priors per standard deviation"))
+                    .clicked(),
+            );
         });
         harness.get_by_label("Worst first").click();
         harness.run();
-        harness.get_by_label("on standardised predictors").click();
+        harness
+            .get_by_label("Priors per standard deviation")
+            .click();
         harness.run();
         assert_eq!(*harness.state(), (true, 0));
     }

@@ -34,6 +34,7 @@ pub struct Field<'a> {
     error: Option<&'a str>,
     mono: bool,
     number: bool,
+    focused: bool,
     width: Option<f32>,
 }
 
@@ -51,6 +52,7 @@ impl<'a> Field<'a> {
             error: None,
             mono: false,
             number: false,
+            focused: false,
             width: None,
         }
     }
@@ -107,6 +109,14 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// It has the focus, at once: keys of this frame are for it.
+    pub fn focused(self) -> Self {
+        Self {
+            focused: true,
+            ..self
+        }
+    }
+
     /// Width of the frame; the available width otherwise.
     pub fn width(self, width: f32) -> Self {
         Self {
@@ -135,6 +145,9 @@ impl<'a> Field<'a> {
         let p = Palette::of(ui);
         let width = self.width.unwrap_or_else(|| ui.available_width());
         let id = ui.make_persistent_id(("field", self.id_salt.unwrap_or(self.label)));
+        if self.focused && !ui.memory(|memory| memory.has_focus(id)) {
+            ui.memory_mut(|memory| memory.request_focus(id));
+        }
         let focused = ui.memory(|memory| memory.has_focus(id));
         let shown = self.text.clone();
         let edge = match (self.error, focused) {

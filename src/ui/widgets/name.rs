@@ -1,29 +1,96 @@
 //! Variable names that fit a column.
 
-/// `names` shortened to at most about `max_chars` characters each: terms inside brackets keep three letters and
-/// an ellipsis, the end of the name stays. A name whose short form another name also has keeps its full form.
+use std::collections::BTreeMap;
+
+/// `names` in forms of at most `max_chars` characters, no two alike: terms inside brackets keep three letters and an
+/// ellipsis, the end of the name stays; what would then coincide is cut where the names are the same and shows where
+/// they differ. Names can be told apart this way from about 8 characters on.
 pub fn short_names(names: &[&str], max_chars: usize) -> Vec<String> {
-    let short: Vec<String> = names.iter().map(|name| shorten(name, max_chars)).collect();
-    let mut sorted: Vec<&str> = short.iter().map(String::as_str).collect();
-    sorted.sort_unstable();
-    let shared = |text: &str| {
-        let at = sorted.partition_point(|other| *other < text);
-        sorted.get(at + 1) == Some(&text)
+    let cut = |name: &&str| {
+        let short = shorten(name, max_chars);
+        if short.chars().count() <= max_chars {
+            short
+        } else {
+            fit(name, max_chars)
+        }
     };
-    names
-        .iter()
-        .zip(&short)
-        .map(|(full, short)| {
-            if shared(short) {
-                (*full).to_owned()
-            } else {
-                short.clone()
-            }
-        })
+    let mut short: Vec<String> = names.iter().map(cut).collect();
+    for group in alike(&short, 0..names.len()) {
+        let chars = group.iter().map(|&at| names[at].chars().collect());
+        let chars: Vec<Vec<char>> = chars.collect();
+        for (&at, form) in group.iter().zip(told_apart(&chars, max_chars)) {
+            short[at] = form;
+        }
+    }
+    // A form may be that of a name of another group: the full name is no one else's.
+    for group in alike(&short, 0..names.len()) {
+        for at in group.into_iter().skip(1) {
+            names[at].clone_into(&mut short[at]);
+        }
+    }
+    short
+}
+
+/// Groups of two or more among `which` that have the same form, in order.
+fn alike(forms: &[String], which: impl Iterator<Item = usize>) -> Vec<Vec<usize>> {
+    let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for at in which {
+        groups.entry(&forms[at]).or_default().push(at);
+    }
+    groups
+        .into_values()
+        .filter(|group| group.len() > 1)
         .collect()
 }
 
-/// One name shortened as [`short_names`] does; alone it cannot coincide with another.
+/// Forms of names that agree in much: a beginning, an ellipsis, and what follows the part that all have in common.
+fn told_apart(names: &[Vec<char>], max_chars: usize) -> Vec<String> {
+    let first = &names[0];
+    let agrees = |at: usize| names.iter().all(|name| name.get(at) == first.get(at));
+    let shared = (0..first.len()).take_while(|&at| agrees(at)).count();
+    let forms: Vec<String> = names
+        .iter()
+        .map(|name| from(name, shared, max_chars))
+        .collect();
+    let mut told = forms.clone();
+    for group in alike(&forms, 0..names.len()) {
+        // Fewer names agree in more, unless they are the same name.
+        if group.len() < names.len() {
+            let fewer: Vec<Vec<char>> = group.iter().map(|&at| names[at].clone()).collect();
+            for (&at, form) in group.iter().zip(told_apart(&fewer, max_chars)) {
+                told[at] = form;
+            }
+        }
+    }
+    told
+}
+
+/// `name` in at most `max_chars` characters, with what stands from `shared` on as far as there is room for it.
+fn from(name: &[char], shared: usize, max_chars: usize) -> String {
+    let text = |chars: &[char]| chars.iter().collect::<String>();
+    let rest = name.len() - shared;
+    if name.len() <= max_chars || max_chars < 6 {
+        return fit(&text(name), max_chars);
+    }
+    // The end stays too where something must be cut after the difference.
+    const END: usize = 2;
+    if rest + 3 <= max_chars {
+        let head = (max_chars - 1 - rest).min(shared);
+        return format!("{}…{}", text(&name[..head]), text(&name[shared..]));
+    }
+    let head = shared.min(max_chars / 3);
+    let marks = if shared > head { 2 } else { 1 };
+    let window = max_chars - head - marks - END;
+    let mark = if shared > head { "…" } else { "" };
+    format!(
+        "{}{mark}{}…{}",
+        text(&name[..head]),
+        text(&name[shared..shared + window]),
+        text(&name[name.len() - END..])
+    )
+}
+
+/// One name with its terms shortened; alone it cannot coincide with another.
 pub fn shorten(name: &str, max_chars: usize) -> String {
     if name.chars().count() <= max_chars {
         return name.to_owned();
@@ -114,13 +181,58 @@ mod tests {
     }
 
     #[test]
-    fn names_that_would_coincide_stay_whole() {
+    fn no_two_short_names_are_alike() {
+        let long = "b[the very long name of a column of a survey";
+        let columns = ["one]", "two]", "three, which goes on for a while]"];
+        let columns = columns.map(|end| format!("{long} {end}"));
+        let covariances = [
+            "Sigma[Intercept,female]",
+            "Sigma[Intercept,female_black]",
+            "Sigma[Intercept,female:black]",
+            "Sigma[Intercept,Intercept]",
+            "Sigma[Interest,Intercept]",
+            "Sigma[Intercept,tenure]",
+            "b[age]",
+        ];
+        let groups = [
+            "r[county,*,Intercept]",
+            "r[county,*,floor]",
+            "r[county,*,Interior]",
+        ];
+        for width in [8, 10, 12, 16, 20] {
+            let names: Vec<&str> = columns.iter().map(String::as_str).collect();
+            for names in [&names[..], &covariances[..], &groups[..]] {
+                let short = short_names(names, width);
+                let mut unique = short.clone();
+                unique.sort();
+                unique.dedup();
+                assert_eq!(unique.len(), names.len(), "{width}: {short:?}");
+                for form in &short {
+                    assert!(form.chars().count() <= width, "{width}: {form}");
+                }
+            }
+        }
+        let names: Vec<&str> = columns.iter().map(String::as_str).collect();
+        assert_eq!(
+            short_names(&names[..2], 14),
+            ["b[the ver…one]", "b[the ver…two]"]
+        );
+    }
+
+    #[test]
+    fn names_that_differ_in_what_is_cut_are_cut_elsewhere() {
         let names = [
             "Sigma[Intercept,Intercept]",
             "Sigma[Interest,Intercept]",
             "Sigma[Intercept,tenure]",
         ];
         let short = short_names(&names, 16);
-        assert_eq!(short, [names[0], names[1], "Sigma[Int…,ten…]"]);
+        assert_eq!(short[2], "Sigma[Int…,ten…]");
+        assert!(
+            short[0].contains("cept,") && short[1].contains("est,"),
+            "{short:?}"
+        );
+        // Two of the same name cannot be told apart, and nothing hangs.
+        assert_eq!(short_names(&["a[b]", "a[b]"], 3), ["a…]", "a[b]"]);
     }
 }

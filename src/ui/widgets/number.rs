@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::base::numerals::group;
 /// A count, such as `1 240`.
 pub use crate::base::numerals::{NARROW, thousands as integer};
+use crate::diagnostics::sentence::rhat_rounded;
 
 /// The minus sign.
 pub const MINUS: char = '\u{2212}';
@@ -49,19 +50,20 @@ pub fn sd(value: f64) -> String {
     significant(value, 2)
 }
 
-/// R-hat: three decimals.
+/// R-hat: three decimals, rounded up as in every sentence.
 pub fn rhat(value: f64) -> String {
     if value.is_finite() {
-        fixed(value, 3)
+        let (value, decimals) = rhat_rounded(value);
+        fixed(value, i32::from(decimals))
     } else {
         NOT_AVAILABLE.to_owned()
     }
 }
 
-/// An effective sample size: whole.
+/// An effective sample size: whole, rounded down as in every sentence.
 pub fn ess(value: f64) -> String {
     if value.is_finite() {
-        fixed(value, 0)
+        fixed(value.floor(), 0)
     } else {
         NOT_AVAILABLE.to_owned()
     }
@@ -73,7 +75,8 @@ pub fn short(value: f64) -> String {
         v if v >= 999.5e6 => (1e9, "G"),
         v if v >= 999.5e3 => (1e6, "M"),
         v if v >= 99_999.5 => (1e3, "k"),
-        _ => return ess(value),
+        v if v.is_finite() => return fixed(value, 0),
+        _ => return NOT_AVAILABLE.to_owned(),
     };
     if value.is_finite() {
         format!("{}{sign}", significant(value / unit, 3))
@@ -236,6 +239,22 @@ pub fn duration(secs: f64) -> String {
     )
 }
 
+/// A length of time where there is little room: as [`duration`] below an hour, then `6.2 h`, `36 h`, `3 d`, `1.2k d`.
+pub fn short_duration(secs: f64) -> String {
+    const HOUR: f64 = 3600.0;
+    if !secs.is_finite() || secs < HOUR - 30.0 {
+        return duration(secs);
+    }
+    let (hours, days) = (secs / HOUR, secs / (24.0 * HOUR));
+    match days {
+        _ if hours < 9.95 => format!("{}{NARROW}h", fixed(hours, 1)),
+        _ if hours < 47.5 => format!("{}{NARROW}h", fixed(hours, 0)),
+        _ if days < 999.5 => format!("{}{NARROW}d", fixed(days, 0)),
+        _ if days < 9_950.0 => format!("{}k{NARROW}d", fixed(days / 1e3, 1)),
+        _ => format!("> 10k{NARROW}d"),
+    }
+}
+
 /// A predicted length of time, rounded to what a prediction can mean: `about 50 s`.
 pub fn about(secs: f64) -> String {
     if !secs.is_finite() || secs < 0.0 {
@@ -264,13 +283,17 @@ pub fn time_range(from_secs: f64, to_secs: f64) -> String {
     }
 }
 
-/// A rate: `610/s`, `24.1/s`, `0.52/s`, `12/min` when slower than one in two seconds.
+/// A rate: `610/s`, `24.1/s`, `0.52/s`, `12/min` when slower than one in two seconds, `5.0/h` when slower than one in two
+/// minutes.
 pub fn rate(per_sec: f64) -> String {
     if !per_sec.is_finite() || per_sec < 0.0 {
         return NOT_AVAILABLE.to_owned();
     }
     if per_sec == 0.0 {
         return "0/s".to_owned();
+    }
+    if per_sec < 0.5 / 60.0 {
+        return format!("{}/h", significant(3600.0 * per_sec, 2));
     }
     if per_sec < 0.5 {
         return format!(
@@ -447,7 +470,7 @@ mod tests {
     #[test]
     fn rhat_ess_and_per_cent() {
         assert_eq!(rhat(1.0), "1.000");
-        assert_eq!(rhat(1.0174), "1.017");
+        assert_eq!(rhat(1.0174), "1.018");
         assert_eq!(rhat(f64::NAN), "n/a");
         assert_eq!(plain(&ess(1240.4)), "1 240");
         assert_eq!(percent(0.2174, 9_812), "22%");

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use eframe::egui::text::{LayoutJob, TextFormat, TextWrapping};
 use eframe::egui::{
-    Color32, Galley, Painter, Pos2, Rect, Response, Shape, Stroke, StrokeKind, Ui, pos2, vec2,
+    Color32, Galley, LayerId, Order, Painter, Pos2, Rect, Response, Shape, Stroke, StrokeKind, Ui,
+    pos2, vec2,
 };
 
 use super::number::{MINUS, NARROW};
@@ -135,6 +136,19 @@ pub fn focus_ring_inside(ui: &Ui, response: &Response, rect: Rect) {
         ui.painter()
             .rect_stroke(rect, 0.0, stroke, StrokeKind::Inside);
     }
+}
+
+/// The same over everything that is painted there later.
+pub fn focus_ring_above(ui: &Ui, response: &Response, rect: Rect) {
+    if !response.has_focus() {
+        return;
+    }
+    let t = tokens();
+    let p = Palette::of(ui);
+    let layer = LayerId::new(Order::Foreground, response.id);
+    let painter = ui.ctx().layer_painter(layer).with_clip_rect(ui.clip_rect());
+    let stroke = Stroke::new(t.stroke.focus, p.focus_ring);
+    painter.rect_stroke(rect, 0.0, stroke, StrokeKind::Inside);
 }
 
 /// A separator of one point at the lower edge of `rect`.

@@ -117,6 +117,11 @@ pub fn value_row(ui: &mut Ui, label: &str, value: &str) -> Response {
     response
 }
 
+/// The frame of a dialog: its contents are inset like those of a card of a page.
+pub fn dialog_frame(ui: &Ui) -> Frame {
+    Frame::window(ui.style())
+}
+
 /// A surface with a hair line around it, for things that stand alone on a page.
 pub fn card<R>(ui: &mut Ui, contents: impl FnOnce(&mut Ui) -> R) -> InnerResponse<R> {
     let t = tokens();
@@ -179,6 +184,16 @@ mod tests {
     use super::*;
     use crate::ui::testing::harness;
     use egui_kittest::kittest::Queryable as _;
+
+    #[test]
+    fn dialogs_are_inset_like_cards_of_a_page() {
+        let inset = tokens().space.x4 as i8;
+        let mut harness = harness([100.0, 100.0], Margin::ZERO, |ui, margin| {
+            *margin = dialog_frame(ui).inner_margin;
+        });
+        harness.run();
+        assert_eq!(*harness.state(), Margin::same(inset));
+    }
 
     #[test]
     fn the_act_of_a_section_is_named_and_clicks() {

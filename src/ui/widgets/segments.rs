@@ -11,6 +11,7 @@ struct Segment<'a, T> {
     value: T,
     word: &'a str,
     refusal: Option<&'a str>,
+    hint: Option<&'a str>,
 }
 
 /// A segmented control over `value`. One Tab stop; arrow keys move the choice.
@@ -46,7 +47,17 @@ impl<'a, T: Copy + PartialEq> Segments<'a, T> {
             value,
             word,
             refusal,
+            hint: None,
         });
+        self
+    }
+
+    /// Adds a word with what the pointer is told about it, such as the code that recipes have for it.
+    pub fn option_with(mut self, value: T, word: &'a str, hint: &'a str) -> Self {
+        self = self.option(value, word);
+        if let Some(option) = self.options.last_mut() {
+            option.hint = Some(hint);
+        }
         self
     }
 
@@ -128,7 +139,7 @@ impl<'a, T: Copy + PartialEq> Segments<'a, T> {
                 part,
                 paint::line(ui, option.word, role, color, f32::INFINITY),
             );
-            if let Some(refusal) = option.refusal {
+            if let Some(refusal) = option.refusal.or(option.hint) {
                 answer = answer.on_hover_text(refusal);
             }
             paint::focus_ring(ui, &answer, part, t.radius.control);

@@ -5,8 +5,8 @@ use eframe::egui::{
     vec2,
 };
 
-use super::number;
-use crate::ui::theme::{Palette, tokens};
+use super::{number, paint};
+use crate::ui::theme::{Palette, Text, tokens};
 
 /// Bars of `heights` (any unit, not negative), as wide as `size`. `name` says what they are of.
 /// Bars from `pale_from` on are drawn paler: a second part, such as the other level of a response.
@@ -53,27 +53,42 @@ pub fn mini_histogram(
     response
 }
 
-/// The shape of a density: line, soft fill and base line. `points` are x and density, in order of x.
-pub fn small_curve(ui: &mut Ui, size: Vec2, points: &[[f64; 2]], name: &str) -> Response {
+/// The shape of a density: line, soft fill and base line, with the ends of its axis below. `points` are x and density, in
+/// order of x; `axis` is what the width stands for, at least their range.
+pub fn small_curve(
+    ui: &mut Ui,
+    size: Vec2,
+    points: &[[f64; 2]],
+    axis: (f64, f64),
+    name: &str,
+) -> Response {
     let p = Palette::of(ui);
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, name));
+    let (from, to) = axis;
+    let ends = [from, to].map(|end| number::significant(end, 2));
+    response.widget_info(|| {
+        let [from, to] = &ends;
+        WidgetInfo::labeled(Role::Image, true, format!("{name}, {from} to {to}"))
+    });
     let finite: Vec<[f64; 2]> = points
         .iter()
         .copied()
         .filter(|[x, y]| x.is_finite() && y.is_finite())
         .collect();
-    let (Some(first), Some(last)) = (finite.first(), finite.last()) else {
-        return response;
-    };
     let highest = finite.iter().map(|point| point[1]).fold(0.0, f64::max);
-    if last[0] <= first[0] || highest <= 0.0 {
+    if finite.is_empty() || to <= from || highest <= 0.0 {
         return response;
     }
-    let inner = rect.shrink2(vec2(1.0, 2.0));
+    let foot = Text::CodeSmall.font().size;
+    let inner = Rect::from_min_max(rect.min + vec2(1.0, 2.0), rect.max - vec2(1.0, foot));
+    let [left, right] =
+        ends.map(|end| paint::line(ui, &end, Text::Caption, p.text_secondary, rect.width()));
+    let y = rect.bottom() - 0.5 * foot + 1.0;
+    paint::left_center(ui.painter(), inner.left(), y, left);
+    paint::right_center(ui.painter(), inner.right(), y, right);
     let at = |[x, y]: [f64; 2]| {
         pos2(
-            inner.left() + ((x - first[0]) / (last[0] - first[0])) as f32 * inner.width(),
+            inner.left() + ((x - from) / (to - from)) as f32 * inner.width(),
             inner.bottom() - (y / highest) as f32 * inner.height(),
         )
     };
@@ -164,15 +179,17 @@ mod tests {
                 ui,
                 vec2(96.0, 28.0),
                 &[[0.0, 0.1], [1.0, 0.5], [2.0, f64::INFINITY]],
+                (0.0, 2.0),
                 "normal(0, 1)",
             );
-            small_curve(ui, vec2(96.0, 28.0), &[], "flat");
+            small_curve(ui, vec2(96.0, 28.0), &[], (0.0, 1.0), "flat");
             interval_bar(ui, vec2(66.0, 24.0), -0.52, -0.31, -0.1);
             interval_bar(ui, vec2(66.0, 24.0), 0.0, 0.0, 0.0);
             interval_bar(ui, vec2(66.0, 24.0), f64::NAN, 0.0, 0.0);
         });
         harness.get_by_label("age, 18 to 92");
-        harness.get_by_label("flat");
+        harness.get_by_label("normal(0, 1), 0 to 2.0");
+        harness.get_by_label("flat, 0 to 1.0");
         harness.get_by_label("median −0.31, 90% interval −0.52 to −0.10");
         harness.get_by_label("n/a");
     }

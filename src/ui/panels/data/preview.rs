@@ -27,8 +27,8 @@ const MIN_WIDTH: f32 = 64.0;
 /// Characters of a cell that are laid out: more never fit.
 const MAX_CHARS: usize = 200;
 
-/// Draws the table over all its rows.
-pub fn preview_ui(ui: &mut Ui, data: &DataState, out: &mut Outbox) {
+/// Draws the table over all its rows, with the cell of `go_to` (row and column) in sight.
+pub fn preview_ui(ui: &mut Ui, data: &DataState, go_to: Option<(usize, usize)>, out: &mut Outbox) {
     let t = tokens();
     let p = Palette::of(ui);
     let table = &data.loaded.table;
@@ -38,7 +38,7 @@ pub fn preview_ui(ui: &mut Ui, data: &DataState, out: &mut Outbox) {
     let numbers = number_width(table);
     // Icon, gap and insets stand beside the name.
     let beside = t.icon.small + t.space.x1 + 2.0 * t.space.x2 + 2.0;
-    let wanted: Vec<f32> = table
+    let wanted: Vec<Wanted> = table
         .columns()
         .iter()
         .enumerate()
@@ -48,10 +48,15 @@ pub fn preview_ui(ui: &mut Ui, data: &DataState, out: &mut Outbox) {
             let kind = columns::kind_word(info, profile);
             let kind = paint::line(ui, &kind, Text::Number, p.text_primary, f32::INFINITY);
             // The chip of the kind: its insets, its caret and the insets of the head.
-            name.max(kind.size().x + 4.0 * t.space.x2 + t.space.x1 + t.icon.small + 2.0)
+            let chip = kind.size().x.ceil() + 4.0 * t.space.x2 + t.space.x1 + t.icon.small + 2.0;
+            Wanted {
+                least: chip.max(MIN_WIDTH),
+                whole: name.max(chip),
+            }
         })
         .collect();
     let columns = widths(&wanted, frame.width() - 2.0 - numbers);
+    let least: Vec<f32> = wanted.iter().map(|wanted| wanted.least).collect();
     let width = (numbers + columns.iter().sum::<f32>() + 2.0).min(frame.width());
     let frame = Rect::from_min_size(frame.min, vec2(width, frame.height()));
     ui.painter().rect_filled(frame, t.radius.card, p.bg_surface);
@@ -65,7 +70,13 @@ pub fn preview_ui(ui: &mut Ui, data: &DataState, out: &mut Outbox) {
         .id_salt(("preview", table.source()))
         .auto_shrink([false, false])
         .show(&mut child, |ui| {
-            table_ui(ui, data, &columns, &mut seen, out);
+            if let Some((_, col)) = go_to {
+                let left = ui.min_rect().left() + numbers + columns[..col].iter().sum::<f32>();
+                let x = left..=left + columns[col];
+                ui.scroll_to_rect(Rect::from_x_y_ranges(x, ui.min_rect().y_range()), None);
+            }
+            let row = go_to.map(|(row, _)| row);
+            table_ui(ui, data, (&columns, &least), row, &mut seen, out);
         });
     ui.painter().rect_stroke(
         frame,
@@ -89,23 +100,33 @@ pub fn preview_ui(ui: &mut Ui, data: &DataState, out: &mut Outbox) {
     sentence_line(ui, &rows, Text::Caption, true);
 }
 
-/// Widths of columns whose whole names want `wanted` points. Where all names have room the rest goes to all alike, where not
-/// it goes to those that want it; where not even the least widths have room the table scrolls, and names are whole.
-fn widths(wanted: &[f32], room: f32) -> Vec<f32> {
-    let (least, most) = (*COLUMN_WIDTHS.start(), *COLUMN_WIDTHS.end());
-    let wanted: Vec<f32> = wanted.iter().map(|w| w.clamp(least, 1.5 * most)).collect();
-    let (sum, count) = (wanted.iter().sum::<f32>(), wanted.len().max(1) as f32);
-    let spare = room - count * least;
-    let width = |wanted: f32| {
+/// Widths that a column asks for.
+struct Wanted {
+    /// The chip of its kind, which is never cut.
+    least: f32,
+    /// Its whole name.
+    whole: f32,
+}
+
+/// Widths of columns. Where all names have room the rest goes to all alike, where not it goes to those that want it; where
+/// not even the least widths have room the table scrolls, and names are whole.
+fn widths(wanted: &[Wanted], room: f32) -> Vec<f32> {
+    let (low, most) = (*COLUMN_WIDTHS.start(), *COLUMN_WIDTHS.end());
+    let least = |w: &Wanted| w.least.max(low);
+    let whole = |w: &Wanted| w.whole.min(1.5 * most).max(least(w));
+    let sum: f32 = wanted.iter().map(whole).sum();
+    let least_sum: f32 = wanted.iter().map(least).sum();
+    let count = wanted.len().max(1) as f32;
+    let width = |w: &Wanted| {
         if sum <= room {
-            (wanted + (room - sum) / count).min(wanted.max(most))
-        } else if spare > 0.0 {
-            least + (wanted - least) * spare / (sum - count * least)
+            (whole(w) + (room - sum) / count).min(whole(w).max(most))
+        } else if room > least_sum {
+            least(w) + (whole(w) - least(w)) * (room - least_sum) / (sum - least_sum)
         } else {
-            wanted
+            whole(w)
         }
     };
-    wanted.iter().map(|&w| width(w).floor()).collect()
+    wanted.iter().map(|w| width(w).floor()).collect()
 }
 
 /// Width of the row numbers: a digit is about 6 points wide.
@@ -117,7 +138,8 @@ fn number_width(table: &Table) -> f32 {
 fn table_ui(
     ui: &mut Ui,
     data: &DataState,
-    columns: &[f32],
+    (columns, least): (&[f32], &[f32]),
+    row: Option<usize>,
     seen: &mut Option<(usize, usize)>,
     out: &mut Outbox,
 ) {
@@ -134,8 +156,11 @@ fn table_ui(
         .max_scroll_height(height)
         .cell_layout(Layout::left_to_right(Align::Center))
         .column(Column::exact(number_width(table)));
-    for &width in columns {
-        let column = Column::initial(width).at_least(MIN_WIDTH);
+    if let Some(row) = row {
+        builder = builder.scroll_to_row(row, Some(Align::Center));
+    }
+    for (&width, &least) in columns.iter().zip(least) {
+        let column = Column::initial(width).at_least(least.min(width));
         builder = builder.column(column.resizable(true).clip(true));
     }
     builder
@@ -204,9 +229,9 @@ fn head_ui(
     if heights.is_empty() {
         let (rect, _) = ui.allocate_exact_size(vec2(width, PICTURE_HEIGHT), Sense::hover());
         let text = if profile.is_some() {
-            "no picture"
+            "no chart"
         } else {
-            "looking"
+            "Profiling…"
         };
         let text = paint::line(ui, text, Text::Caption, p.text_disabled, width);
         paint::left_center(ui.painter(), rect.left(), rect.center().y, text);
@@ -348,10 +373,14 @@ fn cell_ui(
 
 #[cfg(test)]
 mod tests {
-    use super::widths;
+    use super::{Wanted, widths};
 
     #[test]
     fn names_are_whole_where_there_is_room_for_them() {
+        let widths = |names: &[f32], room: f32| {
+            let wanted = |&whole: &f32| Wanted { least: 60.0, whole };
+            widths(&names.iter().map(wanted).collect::<Vec<_>>(), room)
+        };
         // Room for all: the rest is shared.
         assert_eq!(widths(&[60.0, 134.0], 300.0), [131.0, 169.0]);
         assert_eq!(widths(&[60.0, 134.0], 900.0), [176.0, 176.0]);
@@ -359,5 +388,20 @@ mod tests {
         assert_eq!(widths(&[60.0, 136.0, 136.0], 328.0), [96.0, 116.0, 116.0]);
         // The table scrolls: nothing is cut.
         assert_eq!(widths(&[60.0, 144.0, 400.0], 200.0), [96.0, 144.0, 264.0]);
+    }
+
+    #[test]
+    fn chips_are_whole_where_names_are_cut() {
+        let wanted = |least, whole| Wanted { least, whole };
+        let columns = [
+            wanted(120.0, 130.0),
+            wanted(70.0, 300.0),
+            wanted(130.0, 130.0),
+        ];
+        for room in [360.0, 400.0, 900.0, 100.0] {
+            for (width, column) in widths(&columns, room).iter().zip(&columns) {
+                assert!(*width >= column.least, "{room}: {width}");
+            }
+        }
     }
 }

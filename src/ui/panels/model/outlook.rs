@@ -56,11 +56,19 @@ fn expected_ui(ui: &mut Ui, expected: &PriorPredictive) {
         badge_with(ui, kind, word);
         sentence(ui, &one.sentence, Text::Body);
         picture_ui(ui, one);
+        if let Some(together) = (one.together.as_ref()).filter(|it| !it.sentence.is_empty()) {
+            sentence(ui, &together.sentence, Text::Body);
+        }
     }
+    let which = if expected.one_by_one {
+        ", each with average predictors but one,"
+    } else {
+        ""
+    };
     hint(
         ui,
         &format!(
-            "Outcomes of {} rows from {} draws of the priors; the data are shown for comparison only",
+            "Outcomes of {} rows{which} from {} draws of the priors; the data are shown for comparison only",
             number::integer(expected.rows as u64),
             number::integer(expected.draws as u64)
         ),
@@ -75,11 +83,9 @@ fn picture_ui(ui: &mut Ui, expected: &Expected) {
             chances,
             ..
         } => {
-            let caption = format!("Share of rows with {}", success.name);
+            let caption = format!("Share of rows where {} = {}", expected.name, success.name);
             cells_ui(ui, shares, Some(success.data), &caption);
-            if let Some(chances) = chances {
-                cells_ui(ui, chances, None, "Chance of a single row");
-            }
+            cells_ui(ui, chances, None, "Chance of a single row");
         }
         Outcomes::Numbers { cells, .. } => cells_ui(ui, cells, None, &expected.name),
         Outcomes::Categories { levels } => levels_ui(ui, levels),

@@ -8,13 +8,11 @@ use eframe::egui::{
 use crate::app::{AppState, Command, Depth, Document, ModelCheck};
 use crate::data::response::ResponseUse;
 use crate::engine::recipe::Scale;
-use crate::models::{self, ParamInfo, PriorSpec};
+use crate::models::{self, DefaultPriors, ParamInfo, PriorSpec, default_priors};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::{
-    Button, Chip, Field, Segments, hint, paint, sentence_line, small_curve, table,
-};
+use crate::ui::widgets::{Button, Chip, Field, Segments, hint, name, paint, small_curve, table};
 
 /// Width of a prior's picture.
 const CURVE_WIDTH: f32 = 88.0;
@@ -100,16 +98,24 @@ pub fn priors_ui(
     let names = table::name_width(ui, longest.unwrap_or(0)) + tokens().space.x2;
     head_ui(ui, names);
     let is_effect = |param: &ParamInfo| models::effect_of(&param.name).is_some();
-    for (i, param) in params
-        .iter()
-        .enumerate()
-        .filter(|(_, param)| !is_effect(param))
-    {
-        let curve: Vec<[f64; 2]> = check
-            .and_then(|check| check.prior_curves.get(i))
-            .map(|curve| curve.iter().map(|&(x, y)| [x, y]).collect())
-            .unwrap_or_default();
-        row_ui(ui, document, param, names, &curve, view, out);
+    let shown = || {
+        let params = params.iter().enumerate();
+        params.filter(|(_, param)| !is_effect(param))
+    };
+    let curves: Vec<Vec<[f64; 2]>> = shown()
+        .map(|(i, _)| {
+            let curve = check.and_then(|check| check.prior_curves.get(i));
+            let points = curve.map(|curve| curve.iter().map(|&(x, y)| [x, y]).collect());
+            points.unwrap_or_default()
+        })
+        .collect();
+    let full: Vec<&str> = shown().map(|(_, param)| param.name.as_str()).collect();
+    let axes = axes_of(&full, &curves);
+    let at = Columns::of(ui.available_rect_before_wrap(), names);
+    let short = name::short_names(&full, table::name_chars(ui, at.shape - at.name));
+    for (row, (_, param)) in shown().enumerate() {
+        let shape = (curves[row].as_slice(), axes[row]);
+        row_ui(ui, document, (param, &short[row]), names, shape, view, out);
     }
     if let Some(effect) = params.iter().find(|param| is_effect(param)) {
         let count = params.iter().filter(|param| is_effect(param)).count();
@@ -145,6 +151,33 @@ pub fn priors_ui(
         });
 }
 
+/// What the width of each picture stands for. Parameters of one class, such as coefficients, have one axis in common, so
+/// that a wide prior looks wider than a narrow one, unless the narrow one would be no more than a line.
+fn axes_of(names: &[&str], curves: &[Vec<[f64; 2]>]) -> Vec<(f64, f64)> {
+    const THINNEST: f64 = 1.0 / 30.0;
+    let class = |name: &str| name.split('[').next().map(str::to_owned);
+    let range = |curve: &[[f64; 2]]| Some((curve.first()?[0], curve.last()?[0]));
+    let common = |of: &str| {
+        let alike = names
+            .iter()
+            .zip(curves)
+            .filter(|(name, _)| class(name) == class(of));
+        let ranges: Vec<(f64, f64)> = alike.filter_map(|(_, curve)| range(curve)).collect();
+        let ends = ranges
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |all, one| {
+                (all.0.min(one.0), all.1.max(one.1))
+            });
+        let is_wide = |one: &(f64, f64)| one.1 - one.0 >= THINNEST * (ends.1 - ends.0);
+        (!ranges.is_empty() && ranges.iter().all(is_wide)).then_some(ends)
+    };
+    names
+        .iter()
+        .zip(curves)
+        .map(|(name, curve)| common(name).or_else(|| range(curve)).unwrap_or((0.0, 1.0)))
+        .collect()
+}
+
 fn strip_ui(ui: &mut Ui, document: &Document, out: &mut Outbox) {
     let t = tokens();
     let p = Palette::of(ui);
@@ -170,7 +203,7 @@ fn strip_ui(ui: &mut Ui, document: &Document, out: &mut Outbox) {
             }
             ui.add_space(t.space.x2);
             let on = document.recipe.model.standardize;
-            let chip = ui.add(Chip::toggle("on standardised predictors", on)).on_hover_text(
+            let chip = ui.add(Chip::toggle("Priors per standard deviation", on)).on_hover_text(
                 "On: priors hold for effects per standard deviation of a predictor, so one prior \
                  fits all columns. Off: they hold per unit of each column",
             );
@@ -212,6 +245,26 @@ fn is_settable(param: &ParamInfo) -> bool {
     param.prior == "flat" || param.prior.contains('(')
 }
 
+/// How wide the priors are of coefficients that have none of their own.
+fn defaults_ui(ui: &mut Ui, document: &Document, out: &mut Outbox) {
+    let classes = spec(document).classes;
+    if !(classes.iter()).any(|(key, _)| matches!(*key, "b" | "mu")) {
+        return;
+    }
+    let mut defaults = document.recipe.default_priors();
+    let mut segments = Segments::new("Priors where none is set", &mut defaults);
+    for each in DefaultPriors::ALL {
+        segments = segments.option(each, each.title());
+    }
+    let changed = segments.show(ui);
+    let about = DefaultPriors::ALL.map(|each| format!("{}: {}", each.title(), each.about()));
+    if changed.on_hover_text(about.join("\n")).changed() {
+        let chosen = Some(defaults.id().to_owned());
+        out.send(Command::SetPrior(default_priors::KEY.to_owned(), chosen));
+    }
+    ui.end_row();
+}
+
 /// Priors of classes: one for the intercept, one for all coefficients that have none of their own.
 fn classes_ui(
     ui: &mut Ui,
@@ -227,6 +280,7 @@ fn classes_ui(
         .show(ui, |ui| {
             ui.horizontal_wrapped(|ui| {
                 ui.spacing_mut().item_spacing.y = t.space.x1;
+                defaults_ui(ui, document, out);
                 for &(key, name) in spec(document).classes {
                     if !is_used(document, check, key) {
                         continue;
@@ -280,9 +334,9 @@ fn head_ui(ui: &mut Ui, names: f32) {
 fn row_ui(
     ui: &mut Ui,
     document: &Document,
-    param: &ParamInfo,
+    (param, short): (&ParamInfo, &str),
     names: f32,
-    curve: &[[f64; 2]],
+    (curve, axis): (&[[f64; 2]], (f64, f64)),
     view: &mut PriorsView,
     out: &mut Outbox,
 ) {
@@ -319,8 +373,11 @@ fn row_ui(
         );
     };
     cell(at.name, at.shape - t.space.x2, &mut |ui| {
-        sentence_line(ui, &format!("`{}`", param.name), Text::Body, false)
-            .on_hover_text(format!("{}: {}", param.name, param.meaning));
+        let (place, response) = ui.allocate_exact_size(ui.available_size(), Sense::hover());
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &param.name));
+        let galley = paint::line(ui, short, Text::Code, p.text_primary, place.width());
+        paint::left_center(ui.painter(), place.left(), place.center().y, galley);
+        response.on_hover_text(format!("{}: {}", param.name, param.meaning));
     });
     cell(at.shape, at.prior, &mut |ui| {
         let name = format!("Density of the prior of {}", param.name);
@@ -339,14 +396,9 @@ fn row_ui(
             ui.label(Text::Caption.rich(word, p.text_secondary))
                 .on_hover_text(why);
         } else {
-            let [from, to] = [curve[0][0], curve[curve.len() - 1][0]];
-            let range = format!(
-                "{} to {}",
-                crate::ui::widgets::number::significant(from, 2),
-                crate::ui::widgets::number::significant(to, 2)
-            );
-            small_curve(ui, vec2(CURVE_WIDTH, t.size.row_prior - 8.0), curve, &name)
-                .on_hover_text(range);
+            let size = vec2(CURVE_WIDTH, t.size.row_prior - 2.0);
+            small_curve(ui, size, curve, axis, &name)
+                .on_hover_text("The prior on the scale that is reported; parameters of one kind have the same axis where they can");
         }
     });
     let own = document.recipe.priors.contains_key(&param.name);
@@ -503,10 +555,10 @@ fn stray_priors_ui(ui: &mut Ui, document: &Document, view: &mut PriorsView, out:
                 ui,
                 "Parameters and their priors appear here once the model is complete",
             );
-            let others =
-                document.recipe.priors.iter().filter(|(key, _)| {
-                    !spec(document).classes.iter().any(|(class, _)| class == key)
-                });
+            let others = document
+                .recipe
+                .own_priors()
+                .filter(|(key, _)| !spec(document).classes.iter().any(|(class, _)| class == key));
             for (key, text) in others {
                 ui.horizontal(|ui| {
                     ui.label(Text::Code.rich(key, p.text_primary));
@@ -514,4 +566,20 @@ fn stray_priors_ui(ui: &mut Ui, document: &Document, view: &mut PriorsView, out:
                 });
             }
         });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::axes_of;
+
+    #[test]
+    fn priors_of_one_kind_are_drawn_on_one_axis_where_they_can_be_told_apart() {
+        let curve = |half: f64| vec![[-half, 0.0], [0.0, 1.0], [half, 0.0]];
+        let names = ["b[x]", "b[z]", "sigma"];
+        let near = axes_of(&names, &[curve(3.0), curve(30.0), curve(2.0)]);
+        assert_eq!(near, [(-30.0, 30.0), (-30.0, 30.0), (-2.0, 2.0)]);
+        // One of them would be a line: each has its own, which the numbers at its ends tell.
+        let far = axes_of(&names, &[curve(0.3), curve(30.0), Vec::new()]);
+        assert_eq!(far, [(-0.3, 0.3), (-30.0, 30.0), (0.0, 1.0)]);
+    }
 }

@@ -298,11 +298,11 @@ fn what_the_priors_expect_is_shown_in_outcomes() {
         }
     };
     let churn = [
-        "Very wide",
-        "The prior expects between",
-        "What the prior expects: Share of rows with yes",
+        "Plausible",
+        "With all predictors but one at their average, the prior expects between",
+        "What the prior expects: Share of rows where churned = yes",
         "What the prior expects: Chance of a single row",
-        "Outcomes of 200 rows from 400 draws",
+        "Outcomes of 200 rows, each with average predictors but one, from 400 draws",
     ];
     shown(Session::with_draft("churn"), &churn);
     let mut numbers = Session::with_draft("churn");
@@ -312,7 +312,7 @@ fn what_the_priors_expect_is_shown_in_outcomes() {
         numbers,
         &[
             "Plausible",
-            "Half of the outcomes",
+            "The prior expects half of the outcomes",
             "What the prior expects: age",
         ],
     );
@@ -326,9 +326,38 @@ fn what_the_priors_expect_is_shown_in_outcomes() {
 }
 
 #[test]
+fn the_papers_priors_are_one_click_away_and_judged() {
+    let mut harness = page_harness(Session::with_draft("churn"), model_ui);
+    harness.get_by_label("Default priors");
+    harness.get_by_label("Papers' priors").click();
+    harness.run();
+    let sent = harness.state().sent.clone();
+    let papers = Command::SetPrior("default".to_owned(), Some("papers".to_owned()));
+    assert_eq!(sent, std::slice::from_ref(&papers));
+    let mut session = Session::with_draft("churn");
+    let because = |session: &Session| {
+        let params = &session.state.check.as_ref().unwrap().params;
+        (params[1].prior.clone(), params[1].prior_source.clone())
+    };
+    assert_eq!(because(&session).0, "normal(0, 2.5)");
+    session.send(papers);
+    assert_eq!(
+        because(&session),
+        (
+            "normal(0, 10)".to_owned(),
+            "the papers' default, per standard deviation".to_owned()
+        )
+    );
+    let harness = page_harness(session, model_ui);
+    harness.get_by_label("Very wide");
+}
+
+#[test]
 fn scales_are_switched() {
     let mut harness = page_harness(Session::with_draft("churn"), model_ui);
-    harness.get_by_label("on standardised predictors").click();
+    harness
+        .get_by_label("Priors per standard deviation")
+        .click();
     harness.run();
     harness.get_by_label("per sd").click();
     harness.run();

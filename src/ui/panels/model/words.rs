@@ -6,8 +6,11 @@ use crate::data::response::ResponseUse;
 use crate::data::roles::Roles;
 use crate::ui::widgets::number;
 
-/// One to three sentences that say what the model says.
-pub fn in_words(document: &Document, check: Option<&ModelCheck>) -> String {
+/// Most predictors that the sentence names before somebody asks for all.
+pub const MOST_NAMED: usize = 8;
+
+/// One to three sentences that say what the model says. They name at most `most` predictors.
+pub fn in_words(document: &Document, check: Option<&ModelCheck>, most: usize) -> String {
     let roles = &document.roles;
     let Some(response) = &roles.response else {
         if roles.response_use == ResponseUse::Absent && !roles.predictors.is_empty() {
@@ -16,14 +19,15 @@ pub fn in_words(document: &Document, check: Option<&ModelCheck>) -> String {
                 .iter()
                 .map(|factor| format!("`{}`", factor.label()))
                 .collect();
-            return format!(
-                "Rows are alike or unlike in {}; no column explains another.",
-                list(&names)
-            );
+            return format!("Groups rows with similar {}.", list(&first(names, most)));
         }
         return "Nothing is explained yet. Choose an outcome at the left, or type a formula."
             .to_owned();
     };
+    // `log(y)` where the formula says so.
+    let response = &roles
+        .response_function
+        .map_or(response.clone(), |_| roles.response_label());
     if roles.response_use == ResponseUse::Categories {
         let mut text = format!(
             "Each value of `{response}` has its own probability, the same in all rows; together they make 1."
@@ -44,6 +48,11 @@ pub fn in_words(document: &Document, check: Option<&ModelCheck>) -> String {
         Some(Trials::Column(trials)) => {
             format!("The chance of each of the `{trials}` trials that `{response}` counts")
         }
+        Some(Trials::Failures(failures)) => {
+            format!(
+                "The chance of each of the `{response}` + `{failures}` trials that `{response}` counts"
+            )
+        }
         Some(Trials::Constant(trials)) => {
             format!("The chance of each of the {trials} trials that `{response}` counts")
         }
@@ -59,7 +68,7 @@ pub fn in_words(document: &Document, check: Option<&ModelCheck>) -> String {
             }
         }
     };
-    let terms = terms(roles);
+    let terms = first(terms(roles), most);
     if terms.is_empty() && !roles.groups.is_empty() {
         text.push_str(" depends on the group.");
     } else if terms.is_empty() {
@@ -87,7 +96,7 @@ pub fn in_words(document: &Document, check: Option<&ModelCheck>) -> String {
             }
             _ => format!("`{}`", offset.label()),
         };
-        text.push_str(&format!(" {what} is added as it is, with coefficient 1."));
+        text.push_str(&format!(" {what} is added with coefficient 1."));
     }
     if let Some(weights) = &roles.weights {
         text.push_str(&format!(" Each row counts `{weights}` times."));
@@ -136,6 +145,16 @@ fn terms(roles: &Roles) -> Vec<String> {
     terms
 }
 
+/// The first `most` words and how many more there are; a single one more is named as well.
+fn first(mut words: Vec<String>, most: usize) -> Vec<String> {
+    let more = words.len().saturating_sub(most);
+    if more > 1 {
+        words.truncate(most);
+        words.push(format!("{} more", number::integer(more as u64)));
+    }
+    words
+}
+
 /// "a", "a and b", "a, b and c".
 pub fn list(words: &[String]) -> String {
     match words {
@@ -175,7 +194,20 @@ mod tests {
     fn words(formula: &str) -> String {
         let mut document = Document::new("data.csv", "logistic");
         document.set_formula(formula);
-        in_words(&document, None)
+        in_words(&document, None, MOST_NAMED)
+    }
+
+    #[test]
+    fn many_predictors_are_counted() {
+        let names: Vec<String> = (1..=2000).map(|j| format!("x{j}")).collect();
+        let text = words(&format!("ill ~ {}", names.join(" + ")));
+        assert!(
+            text.ends_with("`x7`, `x8` and 1\u{202f}992 more.")
+                || text.ends_with("`x7`, `x8` and 1\u{2009}992 more."),
+            "{text}"
+        );
+        let nine = format!("ill ~ {}", names[..9].join(" + "));
+        assert!(words(&nine).ends_with("`x8` and `x9`."), "{}", words(&nine));
     }
 
     #[test]
@@ -191,7 +223,7 @@ mod tests {
         assert_eq!(
             words("dead | trials(n) ~ 0 + dose + offset(log(time))"),
             "The chance of each of the `n` trials that `dead` counts depends on `dose`. \
-             The logarithm of `time` is added as it is, with coefficient 1. There is no intercept."
+             The logarithm of `time` is added with coefficient 1. There is no intercept."
         );
     }
 
@@ -235,7 +267,7 @@ mod tests {
         ] {
             let mut document = Document::new("data.csv", template);
             document.set_formula(formula);
-            assert_eq!(in_words(&document, None), expected);
+            assert_eq!(in_words(&document, None, MOST_NAMED), expected);
         }
     }
 
@@ -244,7 +276,7 @@ mod tests {
         let mut document = Document::new("data.csv", "categorical");
         document.set_formula("species | weights(count) ~ 1");
         assert_eq!(
-            in_words(&document, None),
+            in_words(&document, None, MOST_NAMED),
             "Each value of `species` has its own probability, the same in all rows; together they make 1. \
              Each row counts `count` times."
         );

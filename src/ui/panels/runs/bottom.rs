@@ -4,9 +4,11 @@ use eframe::egui::{Frame, Margin, Rect, ScrollArea, Ui, vec2};
 
 use super::words;
 use crate::app::entry::Saved;
+use crate::app::fixes::quick_fix;
+use crate::app::remedies::Remedy;
 use crate::app::{AppState, Command, RunEntry};
 use crate::base::reporter::{Severity, Warning};
-use crate::engine::anchor_check;
+use crate::diagnostics::Verdict;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
@@ -29,10 +31,10 @@ pub struct BottomView {
 /// Whether something is worth showing even to those who want only the verdict.
 pub fn has_warnings(state: &AppState, entry: &RunEntry) -> bool {
     let bad = |warning: &Warning| warning.severity != Severity::Info;
-    state.messages.iter().any(bad)
-        || entry
-            .report()
-            .is_some_and(|report| report.warnings.iter().any(bad))
+    // While draws come, the verdict says that they are not there yet; that is no news.
+    let report = entry.report().filter(|_| !entry.is_active());
+    state.messages.iter().any(|it| bad(&it.warning))
+        || report.is_some_and(|report| report.warnings.iter().any(bad))
         || entry
             .view()
             .is_some_and(|view| view.log.iter().any(|line| bad(&line.warning)))
@@ -43,6 +45,7 @@ struct Line<'a> {
     time: String,
     warning: &'a Warning,
     count: usize,
+    fix: Option<Remedy>,
 }
 
 /// Shows the panel.
@@ -62,10 +65,11 @@ pub fn bottom_ui(
         .messages
         .iter()
         .rev()
-        .map(|warning| Line {
+        .map(|message| Line {
             time: String::new(),
-            warning,
-            count: 1,
+            warning: &message.warning,
+            count: message.count,
+            fix: None,
         })
         .collect();
     let report = entry.report();
@@ -74,6 +78,7 @@ pub fn bottom_ui(
             time: String::new(),
             warning,
             count: 1,
+            fix: quick_fix(entry, report, warning),
         }));
     }
     if let Some(run) = &run {
@@ -81,6 +86,7 @@ pub fn bottom_ui(
             time: clock(entry.at_secs),
             warning: &entry.warning,
             count: entry.count as usize,
+            fix: None,
         }));
     }
     let area = ui.available_rect_before_wrap();
@@ -108,27 +114,30 @@ pub fn bottom_ui(
     }
     match view.page {
         Page::Messages => {
-            if messages_ui(ui, &lines, entry.run().is_some()) {
-                out.send(Command::RefreshAnchor(entry.id));
+            let verdict = (report.as_ref()).map_or(Verdict::TooEarly, |report| report.verdict);
+            for command in messages_ui(ui, &lines, verdict) {
+                out.send(command);
             }
         }
         Page::CommandLine => command_line_ui(ui, state, entry, view, out),
     }
 }
 
-/// Shows the lines; true if the anchor is to be refreshed, which needs a run that was made here.
-fn messages_ui(ui: &mut Ui, lines: &[Line<'_>], live: bool) -> bool {
-    let mut refresh = false;
+/// Shows the lines beside a verdict; what the quick fixes that were clicked do.
+fn messages_ui(ui: &mut Ui, lines: &[Line<'_>], verdict: Verdict) -> Vec<Command> {
+    let mut clicked = Vec::new();
     if lines.is_empty() {
         Frame::NONE
             .inner_margin(Margin::symmetric(12, 8))
             .show(ui, |ui| {
-                widgets::hint(
-                    ui,
-                    "No messages: nothing about this run needs your attention",
-                );
+                let text = match verdict {
+                    Verdict::Good => "No messages: nothing about this run needs your attention",
+                    Verdict::TooEarly => "No messages yet",
+                    _ => "No messages",
+                };
+                widgets::hint(ui, text);
             });
-        return refresh;
+        return clicked;
     }
     ScrollArea::vertical()
         .auto_shrink([false, false])
@@ -136,11 +145,9 @@ fn messages_ui(ui: &mut Ui, lines: &[Line<'_>], live: bool) -> bool {
         .show_rows(ui, tokens().size.row_table, lines.len(), |ui, range| {
             ui.spacing_mut().item_spacing.y = 0.0;
             for line in &lines[range] {
-                let able = live && line.warning.code == anchor_check::CODE;
-                let text = if able {
-                    line.warning.message.clone()
-                } else {
-                    line.warning.to_string()
+                let text = match line.fix {
+                    Some(_) => line.warning.message.clone(),
+                    None => line.warning.to_string(),
                 };
                 let shown = MessageRow {
                     kind: match line.warning.severity {
@@ -151,14 +158,16 @@ fn messages_ui(ui: &mut Ui, lines: &[Line<'_>], live: bool) -> bool {
                     time: &line.time,
                     text: &text,
                     count: line.count,
-                    remedy: able.then_some(anchor_check::REMEDY),
+                    remedy: line.fix.as_ref().map(|fix| fix.label.as_str()),
                     resolved: false,
                 }
                 .show(ui);
-                refresh |= shown.remedy;
+                if let Some(fix) = line.fix.as_ref().filter(|_| shown.remedy) {
+                    clicked.extend(fix.commands.iter().cloned());
+                }
             }
         });
-    refresh
+    clicked
 }
 
 /// Time since the start of the run: 0:07, 12:40, 1:02:03.
@@ -242,6 +251,28 @@ fn command_line_ui(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Nothing needs attention only where nothing is wrong.
+    #[test]
+    fn an_empty_list_says_nothing_that_the_badge_denies() {
+        use egui_kittest::kittest::Queryable as _;
+        for verdict in [
+            Verdict::Good,
+            Verdict::Watch,
+            Verdict::Bad,
+            Verdict::TooEarly,
+            Verdict::NotCertified,
+        ] {
+            let mut harness = crate::ui::testing::harness([600.0, 80.0], (), move |ui, ()| {
+                messages_ui(ui, &[], verdict);
+            });
+            harness.run();
+            let calm = harness
+                .query_by_label_contains("nothing about this run")
+                .is_some();
+            assert_eq!(calm, verdict == Verdict::Good, "{verdict:?}");
+        }
+    }
 
     #[test]
     fn times_are_those_of_a_clock() {

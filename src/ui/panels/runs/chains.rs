@@ -77,7 +77,7 @@ pub fn chains_ui(ui: &mut Ui, entry: &RunEntry, view: &RunView) {
                 };
                 let response = ChainRow {
                     chain: index,
-                    done: if finished && trouble.is_none() {
+                    done: if finished && trouble.is_none() && !words::ended_in_warmup(view) {
                         1.0
                     } else {
                         (made as f32 / left.max(1) as f32).min(1.0)

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use eframe::egui::{
-    Color32, ColorImage, Frame, Margin, Pos2, Rect, Role, ScrollArea, Sense, Shape, Stroke,
+    Color32, ColorImage, Frame, Margin, Mesh, Pos2, Rect, Role, ScrollArea, Sense, Shape, Stroke,
     TextureHandle, TextureOptions, Ui, UiBuilder, WidgetInfo, pos2, vec2,
 };
 
@@ -285,7 +285,8 @@ fn profiles_ui(ui: &mut Ui, clusters: &Clusters) {
         });
 }
 
-/// Shares of common clusters as a picture, units in the order of the point partition; darker is more often.
+/// Shares of common clusters as a picture over all of `place`, units in the order of the point partition, with a scale that
+/// says which colour means how often.
 fn pairs_ui(ui: &mut Ui, place: Rect, clusters: &Arc<Clusters>, view: &mut ClustersView) {
     let t = tokens();
     let colors = Palette::of(ui);
@@ -303,35 +304,27 @@ fn pairs_ui(ui: &mut Ui, place: Rect, clusters: &Arc<Clusters>, view: &mut Clust
         return;
     };
     let caption = 20.0;
-    let side = (place.width() - t.space.x4).min(place.height() - caption - t.space.x2);
-    if side < 20.0 {
+    let size = place.size() - vec2(t.space.x4, caption + t.space.x2);
+    if size.min_elem() < 20.0 {
         return;
     }
-    let square = Rect::from_min_size(place.min, vec2(side, side));
+    let matrix = Rect::from_min_size(place.min, size);
     let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
     ui.painter()
-        .image(texture.id(), square, whole, Color32::WHITE);
+        .image(texture.id(), matrix, whole, Color32::WHITE);
     ui.painter().rect_stroke(
-        square,
+        matrix,
         0.0,
         Stroke::new(t.stroke.hair, colors.axis),
         eframe::egui::StrokeKind::Inside,
     );
-    let galley = paint::line(
+    scale_ui(
         ui,
-        "units by cluster; darker: more often together",
-        Text::Caption,
-        colors.text_secondary,
-        place.width(),
-    );
-    paint::left_center(
-        ui.painter(),
-        square.left(),
-        square.bottom() + 0.5 * caption,
-        galley,
+        pos2(matrix.left(), matrix.bottom() + 0.5 * caption),
+        matrix.width(),
     );
     let response = ui.interact(
-        square,
+        matrix,
         ui.make_persistent_id("common clusters"),
         Sense::hover(),
     );
@@ -340,8 +333,9 @@ fn pairs_ui(ui: &mut Ui, place: Rect, clusters: &Arc<Clusters>, view: &mut Clust
     let words = format!("How often {n} units were together, by cluster");
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, words.clone()));
     if let Some(at) = response.hover_pos() {
-        let cell = |from: f32, to: f32| (((to - from) / side * n as f32) as usize).min(n - 1);
-        let (i, j) = (cell(square.top(), at.y), cell(square.left(), at.x));
+        let cell = |share: f32| ((share * n as f32) as usize).min(n - 1);
+        let from = at - matrix.min;
+        let (i, j) = (cell(from.y / size.y), cell(from.x / size.x));
         let name = |k: usize| &clusters.units[pairs.units[k] as usize];
         let share = number::fixed(100.0 * f64::from(pairs.shares[i * n + j]), 0);
         response.on_hover_text(format!(
@@ -352,12 +346,62 @@ fn pairs_ui(ui: &mut Ui, place: Rect, clusters: &Arc<Clusters>, view: &mut Clust
     }
 }
 
+/// Which colour of the matrix means how often: true in every theme, because it shows the colours themselves.
+fn scale_ui(ui: &Ui, from: Pos2, room: f32) {
+    let colors = Palette::of(ui);
+    let gap = tokens().space.x2;
+    let word = |text: &str, x: f32, room: f32| {
+        let galley = paint::line(
+            ui,
+            text,
+            Text::Caption,
+            colors.text_secondary,
+            room.max(0.0),
+        );
+        paint::left_center(ui.painter(), x, from.y, galley).right()
+    };
+    let x = word("in one cluster: never", from.x, room) + gap;
+    let bar = Rect::from_min_max(pos2(x, from.y - 5.0), pos2(x + SCALE, from.y + 5.0));
+    if bar.right() > from.x + room {
+        return;
+    }
+    let mut mesh = Mesh::default();
+    for (corner, share) in [
+        (bar.left_top(), 0.0),
+        (bar.right_top(), 1.0),
+        (bar.right_bottom(), 1.0),
+        (bar.left_bottom(), 0.0),
+    ] {
+        mesh.colored_vertex(corner, shade(colors, share));
+    }
+    mesh.add_triangle(0, 1, 2);
+    mesh.add_triangle(0, 2, 3);
+    ui.painter().add(Shape::mesh(mesh));
+    let stroke = Stroke::new(tokens().stroke.hair, colors.axis);
+    ui.painter()
+        .rect_stroke(bar, 0.0, stroke, eframe::egui::StrokeKind::Outside);
+    let x = word(
+        "always",
+        bar.right() + gap,
+        from.x + room - bar.right() - gap,
+    ) + 2.0 * gap;
+    word("units in the order of clusters", x, from.x + room - x);
+}
+
+/// Length of the scale of colours.
+const SCALE: f32 = 48.0;
+
+/// The colour of two units that were together in this share of draws.
+fn shade(colors: &Palette, share: f32) -> Color32 {
+    colors.plot_bg.lerp_to_gamma(colors.posterior, share)
+}
+
 fn picture(pairs: &Pairs, colors: &Palette) -> ColorImage {
     let n = pairs.units.len();
     let pixels = pairs
         .shares
         .iter()
-        .map(|&share| colors.plot_bg.lerp_to_gamma(colors.posterior, share))
+        .map(|&share| shade(colors, share))
         .collect();
     ColorImage::new([n, n], pixels)
 }
@@ -375,9 +419,9 @@ fn scatter_ui(ui: &mut Ui, id: u64, scatter: &Scatter, partition: &[u32]) {
     };
     let [x_name, y_name] = &scatter.columns;
     let summary = format!("{y_name} against {x_name}, coloured by cluster");
-    let title = format!("{x_name}; upwards {y_name}");
     let axes = Axes {
-        x_title: &title,
+        x_title: x_name,
+        y_title: y_name,
         ..Axes::new(
             ui.make_persistent_id(("clusters", id)),
             &summary,
@@ -403,4 +447,36 @@ fn scatter_ui(ui: &mut Ui, id: u64, scatter: &Scatter, partition: &[u32]) {
             }
         }));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::testing::harness;
+
+    #[test]
+    fn the_scale_of_a_matrix_shows_the_colours_of_the_theme() {
+        for colors in [Palette::light(), Palette::dark(), Palette::high_contrast()] {
+            assert_eq!(shade(colors, 0.0), colors.plot_bg);
+            assert_eq!(shade(colors, 1.0), colors.posterior);
+        }
+        let mut harness = harness([500.0, 60.0], None, |ui, ends| {
+            let colors = Palette::of(ui);
+            *ends = Some([colors.plot_bg, colors.posterior]);
+            scale_ui(ui, pos2(10.0, 30.0), 480.0);
+        });
+        harness.run();
+        let ends = harness.state().unwrap();
+        let painted = harness
+            .output()
+            .shapes
+            .iter()
+            .any(|clipped| match &clipped.shape {
+                Shape::Mesh(mesh) => ends
+                    .iter()
+                    .all(|end| mesh.vertices.iter().any(|vertex| vertex.color == *end)),
+                _ => false,
+            });
+        assert!(painted, "the scale holds both ends");
+    }
 }

@@ -161,10 +161,10 @@ pub fn densities(entry: &RunEntry, view: &RunView, variable: usize) -> Densities
             points(&[chain], weights, Some(range)).unwrap_or_default()
         })
         .collect();
-    let prior = entry.job().and_then(|job| {
+    let prior = entry.model().and_then(|model| {
         pooled
             .iter()
-            .map(|&[x, _]| Some([x, job.model.prior_density(variable, x)?]))
+            .map(|&[x, _]| Some([x, model.prior_density(variable, x)?]))
             .collect()
     });
     Densities {

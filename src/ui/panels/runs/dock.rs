@@ -85,11 +85,19 @@ impl Pane {
             Self::Info => "Sampler",
             Self::Groups => "Groups",
             Self::Prior => "Prior",
-            Self::Peak => "Peak",
+            Self::Peak => "Mode",
             Self::Clusters => "Clusters",
             Self::Predictions => "Predictions",
             Self::Beside => "Likelihood",
             Self::Summary => "Summary",
+        }
+    }
+
+    /// Its name in projects, which stays what it is.
+    pub(super) fn key(self) -> String {
+        match self {
+            Self::Peak => "peak".to_owned(),
+            other => other.label().to_lowercase(),
         }
     }
 
@@ -130,6 +138,10 @@ pub struct DockView {
     agreed: Option<PaneLayout>,
     /// The arrangement is to be forgotten.
     forget: bool,
+    /// Panes in front.
+    fronts: Vec<Pane>,
+    /// Whether there was no room for the panel at the right.
+    was_narrow: bool,
 }
 
 impl DockView {
@@ -237,6 +249,13 @@ pub fn dock_ui(
                 .unwrap_or_else(|| layout(false))
         })
     };
+    // What was in front stays in front when the window becomes narrow or wide.
+    if view.was_narrow != narrow {
+        view.was_narrow = narrow;
+        for pane in view.fronts.iter().copied() {
+            tree.make_active(|_, tile| matches!(tile, Tile::Pane(it) if *it == pane));
+        }
+    }
     // Tabs that say nothing about this model stay away.
     let clusters = report.clusters.is_some()
         || entry
@@ -287,6 +306,7 @@ pub fn dock_ui(
         view.shown_bias = None;
     }
     tree.ui(&mut panes, ui);
+    view.fronts = fronts(tree);
     if panes.edited && !narrow {
         let now = layout_of(tree);
         if now != view.agreed {
@@ -298,6 +318,13 @@ pub fn dock_ui(
     if !panes.predicting && matches!(entry.predicted, Predicted::Working(..)) {
         panes.out.send(Command::CancelPredict(entry.id));
     }
+}
+
+/// The panes that are shown.
+fn fronts(tree: &Tree<Pane>) -> Vec<Pane> {
+    let active = tree.active_tiles();
+    let pane = |id: TileId| tree.tiles.get_pane(&id).copied();
+    active.into_iter().filter_map(pane).collect()
 }
 
 struct Panes<'a> {
@@ -411,7 +438,8 @@ impl Behavior<Pane> for Panes<'_> {
         }
         let shown = ui.add(look);
         // The dock finds a dragged tab by this id; the tab's own response keeps keyboard and screen reader.
-        let dragged = ui.interact(shown.rect, id, Sense::click_and_drag());
+        // It is no stop of its own for the keyboard.
+        let dragged = ui.interact(shown.rect, id, Sense::CLICK | Sense::DRAG);
         dragged.union(shown)
     }
 
@@ -425,6 +453,16 @@ impl Behavior<Pane> for Panes<'_> {
     ) {
         let strip = ui.max_rect();
         paint::hair_below(ui, strip);
+        // The arrows of the library, which come after this, look like quiet buttons.
+        let widgets = &mut ui.visuals_mut().widgets;
+        for look in [
+            &mut widgets.inactive,
+            &mut widgets.hovered,
+            &mut widgets.active,
+        ] {
+            look.bg_stroke = Stroke::NONE;
+        }
+        widgets.inactive.weak_bg_fill = Color32::TRANSPARENT;
         if let Some(pane) = tabs.active.and_then(|tile| tiles.get_pane(&tile)).copied() {
             self.trailing_ui(ui, pane);
         }

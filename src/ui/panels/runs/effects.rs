@@ -1,6 +1,6 @@
 //! The pane that compares groups: one effect of each, sorted.
 
-use eframe::egui::{Frame, Margin, ScrollArea, Ui};
+use eframe::egui::{Frame, Margin, Ui};
 
 use super::curves::{Key, Memo};
 use super::panes::Variable;
@@ -155,7 +155,7 @@ pub(super) fn effects_pane(
     };
     let made = memo.get(ui, key, || effects(of.run, &names, factor, term));
     let selected = made.variables.iter().position(|&v| names[v] == of.name);
-    let title = format!("{term} by group, sorted by mean; 50% and 90% intervals");
+    let title = format!("{term} by group: mean, 50% and 90% intervals");
     let data = CaterpillarData {
         rows: &made.rows,
         reference: made.reference,
@@ -163,11 +163,7 @@ pub(super) fn effects_pane(
         title: &title,
     };
     let height = ui.available_height();
-    let shown = ScrollArea::vertical()
-        .id_salt("effects")
-        .auto_shrink([false, false])
-        .show(ui, |ui| caterpillar_ui(ui, Palette::of(ui), data, height))
-        .inner;
+    let shown = caterpillar_ui(ui, Palette::of(ui), data, height);
     if let Some(row) = shown.clicked {
         out.send(Command::SelectVariable(made.variables[row]));
     }

@@ -40,7 +40,8 @@ struct Entry {
 
 /// The formats of results, and what else there is of a run by now.
 fn formats(entry: &RunEntry) -> Vec<Entry> {
-    let results = FORMATS.iter().map(|format| Entry {
+    let offered = FORMATS.iter().filter(|format| entry.has(format));
+    let results = offered.map(|format| Entry {
         what: What::Results(format.id),
         title: format.title,
         about: format.about,
@@ -86,7 +87,7 @@ pub fn export_ui(ui: &mut Ui, entry: &RunEntry, view: &mut ExportView, out: &mut
     let format = &formats[view.format];
     if view.proposed != Some((entry.id, view.format)) {
         view.proposed = Some((entry.id, view.format));
-        view.path = format!("run-{}-{}", entry.id, format.file_name);
+        view.path = format!("run-{}-{}", entry.number, format.file_name);
     }
     ui.add_space(t.space.x2);
     widgets::hint(ui, format.about);

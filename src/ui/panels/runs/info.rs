@@ -8,6 +8,7 @@ use eframe::egui::{
 
 use super::curves::{self, InfoLine, Key, Memo};
 use super::panes::Variable;
+use super::words;
 use crate::engine::protocol::ChainView;
 use crate::samplers::DIVERGENT;
 use crate::ui::icons;
@@ -60,8 +61,9 @@ pub(super) fn info_ui(
     let height = (TRACE_SHARE * ui.available_height()).floor();
     if height >= TRACE_LEAST {
         let name = &names[view.selected];
-        let chains: Vec<TraceChain<'_>> = (of.run.chains.iter())
-            .map(|chain| TraceChain::of_info(&chain.draws))
+        let ends = words::warmup_ends(of.entry, of.run);
+        let chains: Vec<TraceChain<'_>> = (of.run.chains.iter().zip(ends))
+            .map(|(chain, end)| TraceChain::of_info(&chain.draws, end))
             .collect();
         let summary = format!("Trace of what the sampler reports as {name}");
         let data = TraceData {

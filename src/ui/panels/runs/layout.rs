@@ -16,7 +16,7 @@ pub(super) fn layout_of(tree: &Tree<Pane>) -> Option<PaneLayout> {
 
 fn part(tree: &Tree<Pane>, id: TileId) -> Option<PaneLayout> {
     let container = match tree.tiles.get(id)? {
-        Tile::Pane(pane) => return Some(PaneLayout::Pane(pane.label().to_lowercase())),
+        Tile::Pane(pane) => return Some(PaneLayout::Pane(pane.key())),
         Tile::Container(container) => container,
     };
     let children: Vec<TileId> = container.children().copied().collect();
@@ -86,9 +86,7 @@ fn tile(
 ) -> Option<TileId> {
     match layout {
         PaneLayout::Pane(name) => {
-            let at = left
-                .iter()
-                .position(|pane| pane.label().to_lowercase() == *name)?;
+            let at = left.iter().position(|pane| pane.key() == *name)?;
             Some(tiles.insert_pane(left.remove(at)))
         }
         PaneLayout::Tabs { front, parts } => {

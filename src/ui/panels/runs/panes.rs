@@ -126,9 +126,9 @@ impl Variable<'_> {
         let enough = self.run.draws_per_chain() >= least;
         if !enough {
             let text = if self.run.is_finished() {
-                "There are too few draws for this picture"
+                "There are too few draws for this plot"
             } else {
-                "This picture appears with the first draws after the warm-up"
+                "The plot appears after the warm-up"
             };
             widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, text, None);
         }
@@ -137,8 +137,8 @@ impl Variable<'_> {
 
     fn meaning(&self) -> String {
         self.entry
-            .job()
-            .and_then(|job| job.model.params().get(self.index))
+            .model()
+            .and_then(|model| model.params().get(self.index))
             .map(|param| param.meaning.clone())
             .filter(|meaning| !meaning.is_empty() && meaning != self.name)
             .unwrap_or_default()
@@ -179,8 +179,9 @@ fn paint_name(ui: &Ui, rect: Rect, of: &Variable<'_>, read_out: Option<&str>) {
 
 fn trace_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
     let line = name_line(ui);
-    let chains: Vec<TraceChain<'_>> = (of.run.chains.iter())
-        .map(|chain| TraceChain::of_draws(&chain.draws))
+    let ends = words::warmup_ends(of.entry, of.run);
+    let chains: Vec<TraceChain<'_>> = (of.run.chains.iter().zip(ends))
+        .map(|(chain, end)| TraceChain::of_draws(&chain.draws, end))
         .collect();
     if of.key.version == 0 {
         widgets::empty_state(
@@ -255,7 +256,7 @@ fn rank_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
 }
 
 fn no_curve_ui(ui: &mut Ui, name: &str, why: &str) {
-    let text = format!("There is no picture of `{name}`: {why}");
+    let text = format!("There is no plot of `{name}`: {why}");
     widgets::empty_state(ui, icons::CHART_LINE, &text, None);
 }
 
@@ -370,7 +371,7 @@ fn convergence_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
     let made = views.convergence.get(ui, key, || {
         curves::convergence(of.run, of.report, of.index, warmup, criterion)
     });
-    let ess = words::ess_wanted(of.run);
+    let ess = of.report.limits.ess();
     let mut rows = vec![
         ConvergenceRow::rhat(&made.rhat.selected, &made.rhat.others, RHAT_LIMIT),
         ConvergenceRow::ess("ESS, bulk", &made.ess.selected, &made.ess.others, ess),
@@ -475,7 +476,7 @@ fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
             rows.sort_by(|a, b| b.center.abs().total_cmp(&a.center.abs()));
             let tolerance = crate::diagnostics::bias::TOLERANCE;
             let title = format!(
-                "shift from the control run, in posterior sd; band: tolerance {}",
+                "shift from the control run, in posterior sd; band: tolerance ±{}",
                 number::fixed(tolerance, 1)
             );
             interval_ui(

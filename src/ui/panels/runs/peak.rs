@@ -19,7 +19,7 @@ const GAP: f64 = 0.5 * GOOD_ENOUGH * GOOD_ENOUGH;
 /// Shows the pane.
 pub fn peak_pane(ui: &mut Ui, entry: &RunEntry) {
     let Some(search) = entry.mode() else {
-        let text = "The posterior's peak was not found, or nothing was recorded about it";
+        let text = "The posterior's mode was not found, or nothing was recorded about it";
         widgets::empty_state(ui, icons::CHART_LINE_UP, text, None);
         return;
     };
@@ -53,7 +53,7 @@ pub fn peak_pane(ui: &mut Ui, entry: &RunEntry) {
             last.map(|point| point.gradient_norm),
         ),
         row(
-            "Below the peak, in nats",
+            "Below the mode, in nats",
             want(GAP),
             GAP,
             &gap[..],

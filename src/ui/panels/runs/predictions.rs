@@ -1,7 +1,7 @@
 //! Predicted against observed outcomes of a finished run.
 
 use eframe::egui::{
-    Align, Color32, Frame, Layout, Margin, Rect, Sense, Shape, Stroke, Ui, pos2, vec2,
+    Align, Color32, Frame, Layout, Margin, Rect, Sense, Shape, Stroke, Ui, UiBuilder, pos2, vec2,
 };
 
 use crate::app::entry::{Predicted, Prediction};
@@ -11,7 +11,7 @@ use crate::models::effect_of;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes, padded};
-use crate::ui::plots::legend::{Sign, legend_line};
+use crate::ui::plots::legend::{DOT, Sign, entry as legend_entry, legend_line};
 use crate::ui::plots::marks::Marks;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Button, Segments, number, progress};
@@ -70,8 +70,12 @@ pub(super) fn predictions_pane(
                 });
             });
         });
-        // The answer may take two lines in a narrow pane.
-        if let Some(sentence) = done.and_then(|done| done.agreement.as_deref()) {
+        // The answer may take two lines in a narrow pane; beside a square it has a place of its own.
+        let square = done.is_some_and(|done| matches!(done.picture, Picture::Shares(_)));
+        if let Some(sentence) = done
+            .and_then(|done| done.agreement.as_deref())
+            .filter(|_| !square)
+        {
             widgets::sentence(ui, sentence, Text::Number);
         }
     });
@@ -102,7 +106,10 @@ fn picture_ui(ui: &mut Ui, id: u64, done: &Prediction) {
     match &done.picture {
         Picture::Shares(bins) if bins.is_empty() => nothing_ui(ui),
         Picture::Points(points) if points.is_empty() => nothing_ui(ui),
-        Picture::Shares(bins) => shares_ui(ui, id, &predictions.quantity, bins),
+        Picture::Shares(bins) => {
+            let sentence = done.agreement.as_deref().unwrap_or_default();
+            shares_ui(ui, id, &predictions.quantity, sentence, bins);
+        }
         Picture::Points(points) => {
             let observed = predictions.coverage().1;
             let which = if points.len() < observed {
@@ -114,10 +121,7 @@ fn picture_ui(ui: &mut Ui, id: u64, done: &Prediction) {
             } else {
                 String::new()
             };
-            let title = format!(
-                "predicted {}; upwards observed{which}",
-                predictions.quantity
-            );
+            let title = format!("predicted {}{which}", predictions.quantity);
             points_ui(ui, id, &title, points);
         }
     }
@@ -133,36 +137,70 @@ fn band_color(p: &Palette) -> Color32 {
     axes::faded(p.accent, 0.4)
 }
 
-/// Observed shares of groups of rows against predicted ones.
-fn shares_ui(ui: &mut Ui, id: u64, quantity: &str, bins: &[ShareBin]) {
+/// Observed shares of groups of rows against predicted ones: a square with equal axes, its sentence and legend beside it
+/// where there is room, else above.
+fn shares_ui(ui: &mut Ui, id: u64, quantity: &str, sentence: &str, bins: &[ShareBin]) {
     let t = tokens();
     let p = Palette::of(ui);
+    let line = Stroke::new(t.stroke.interval_50, band_color(p));
+    let entries = [
+        (Sign::Dot(p.posterior), "observed share of a group of rows"),
+        (Sign::Line(line, &[]), "90% band if the model is right"),
+    ];
+    let area = ui.available_rect_before_wrap();
+    // The axes take more beside the square than above and below it.
+    let side = (area.height() + SQUARE_EXTRA).min(area.width());
+    let left = Rect::from_min_size(area.min, vec2(side, area.height()));
+    let words = Rect::from_min_max(left.right_top() + vec2(t.space.x3, t.space.x2), area.max);
+    if words.width() >= WORDS_LEAST {
+        ui.scope_builder(UiBuilder::new().max_rect(words), |ui| {
+            ui.spacing_mut().item_spacing.y = t.space.x2;
+            ui.set_width(words.width() - t.space.x3);
+            widgets::sentence(ui, sentence, Text::Body);
+            for (sign, words) in entries {
+                legend_entry(ui, sign, words);
+            }
+        });
+        ui.scope_builder(UiBuilder::new().max_rect(left), |ui| {
+            square_ui(ui, id, quantity, bins);
+        });
+        ui.advance_cursor_after_rect(area);
+        return;
+    }
     let inset = Margin::symmetric(t.space.x3 as i8, 0);
     Frame::NONE.inner_margin(inset).show(ui, |ui| {
-        let line = Stroke::new(t.stroke.interval_50, band_color(p));
-        let entries = [
-            (
-                Sign::Area(p.posterior),
-                "observed share of the rows in a group",
-            ),
-            (
-                Sign::Line(line, &[]),
-                "90% of shares if predictions are right",
-            ),
-        ];
-        legend_line(ui, &entries);
+        widgets::sentence(ui, sentence, Text::Number);
     });
+    legend_line(ui, &entries);
+    let rest = ui.available_rect_before_wrap();
+    let side = (rest.height() + SQUARE_EXTRA).min(rest.width());
+    let place = Rect::from_min_size(rest.min, vec2(side, rest.height()));
+    ui.scope_builder(UiBuilder::new().max_rect(place), |ui| {
+        square_ui(ui, id, quantity, bins);
+    });
+}
+
+/// What axes and titles take of the width of a square picture beyond what they take of its height.
+const SQUARE_EXTRA: f32 = 8.0;
+/// Least width for words beside a square.
+const WORDS_LEAST: f32 = 180.0;
+
+/// The square of [`shares_ui`].
+fn square_ui(ui: &mut Ui, id: u64, quantity: &str, bins: &[ShareBin]) {
+    let t = tokens();
+    let p = Palette::of(ui);
     let values = bins
         .iter()
         .flat_map(|bin| [bin.predicted, bin.observed, bin.range[0], bin.range[1]]);
     let (low, high) = range(values);
-    let title = format!("predicted {quantity}; upwards observed share");
+    let title = format!("predicted {quantity}");
     let summary = format!(
         "Observed shares against the predicted {quantity} in {} groups of rows",
         bins.len()
     );
-    let axes = Axes {
+    let mut axes = Axes {
         x_title: &title,
+        y_title: "observed share",
         ..Axes::new(
             ui.make_persistent_id(("predictions", id)),
             &summary,
@@ -170,7 +208,9 @@ fn shares_ui(ui: &mut Ui, id: u64, quantity: &str, bins: &[ShareBin]) {
             (low, high),
         )
     };
-    let height = ui.available_height();
+    // A title of its own line leaves all ticks to the axis; both axes have one length.
+    axes.title_line = true;
+    let height = axes.square(ui);
     let bins = bins.to_vec();
     let drawn = bins.clone();
     let (dot, band, axis, hair) = (p.posterior, band_color(p), p.axis, t.stroke.hair);
@@ -193,11 +233,8 @@ fn shares_ui(ui: &mut Ui, id: u64, quantity: &str, bins: &[ShareBin]) {
             let ends = [at(low, low), at(high, high)];
             shapes.push(Shape::line_segment(ends, Stroke::new(hair, axis)));
             for bin in &drawn {
-                shapes.push(Shape::circle_filled(
-                    at(bin.predicted, bin.observed),
-                    4.0,
-                    dot,
-                ));
+                let place = at(bin.predicted, bin.observed);
+                shapes.push(Shape::circle_filled(place, DOT, dot));
             }
         }));
     });
@@ -209,7 +246,7 @@ fn shares_ui(ui: &mut Ui, id: u64, quantity: &str, bins: &[ShareBin]) {
         if let Some(bin) = nearest {
             let percent = |share: f64| number::fixed(100.0 * share, 1);
             shown.response.on_hover_text(format!(
-                "{} rows: predicted {}%, observed {}%; 90% of shares from {}% to {}% if predictions are right",
+                "{} rows: predicted {}%, observed {}%; 90% band {}% to {}% if the model is right",
                 number::integer(bin.rows as u64),
                 percent(bin.predicted),
                 percent(bin.observed),
@@ -232,6 +269,7 @@ fn points_ui(ui: &mut Ui, id: u64, title: &str, points: &[[f64; 2]]) {
     );
     let axes = Axes {
         x_title: title,
+        y_title: "observed",
         ..Axes::new(ui.make_persistent_id(("predictions", id)), &summary, x, y)
     };
     let height = ui.available_height();

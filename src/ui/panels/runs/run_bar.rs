@@ -1,16 +1,20 @@
 //! The bar over a run: verdict, sentence, controls, and the progress line below it.
 
-use eframe::egui::{self, Align, Frame, Layout, Margin, Panel, Popup, Ui, vec2};
+use eframe::egui::{self, Align, Frame, Layout, Margin, Panel, Popup, Response, Ui, vec2};
 
 use super::export_menu::{ExportView, export_ui};
 use super::words;
 use crate::app::entry::RunPhase;
+use crate::app::resuming;
+use crate::app::running::controls_at_hand;
 use crate::app::{AppState, Command, Depth, RunEntry};
-use crate::engine::RunState;
+use crate::engine::{RunState, StopReason};
 use crate::ui::icons;
+use crate::ui::landmarks;
 use crate::ui::outbox::Outbox;
+use crate::ui::panels::menu;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
-use crate::ui::widgets::{self, Button, Progress, number};
+use crate::ui::widgets::{self, Button, Progress, number, paint};
 
 /// Draws that the menu offers to add.
 const MORE: [u64; 3] = [500, 1000, 5000];
@@ -37,6 +41,7 @@ pub fn run_bar_ui(
                 .inner_margin(Margin::symmetric(12, 0)),
         )
         .show(ui, |ui| {
+            landmarks::mark(ui, "Run");
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 ui.spacing_mut().item_spacing.x = t.space.x2;
                 buttons_ui(ui, state, entry, export, out, narrow);
@@ -124,7 +129,24 @@ fn words_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, held: &mut Held) {
         ui.ctx()
             .request_repaint_after(std::time::Duration::from_secs_f64(secs));
     }
-    widgets::badge(ui, kind);
+    let stale = words::stale_reason(state, entry);
+    let sentence = match stale {
+        Some(reason) => {
+            let was = format!(
+                "It was {}. {}",
+                Palette::of(ui).verdict(kind).word,
+                sentence
+            );
+            let tip = format!("{reason}. {}", paint::words(&was));
+            widgets::badge_with(ui, VerdictKind::TooEarly, "Stale").on_hover_text(tip);
+            let reason = reason.strip_prefix("Stale: ").unwrap_or(reason);
+            format!("These results are out of date: {reason}")
+        }
+        None => {
+            widgets::badge(ui, kind);
+            sentence
+        }
+    };
     let caption = caption(entry);
     let quiet = state.preferences.depth == Depth::Verdict || caption.is_empty();
     ui.add_space(t.space.x1);
@@ -149,6 +171,12 @@ fn caption(entry: &RunEntry) -> String {
         };
     };
     let mut parts = Vec::new();
+    if let Some(control) = &entry.resuming {
+        parts.push(match control.stage() {
+            "" => "Making the run ready to go on".to_owned(),
+            stage => format!("Making the run ready to go on: {stage}"),
+        });
+    }
     let chains = view.chains.len();
     let plural = if chains == 1 { "chain" } else { "chains" };
     let drawn = number::integer(view.draws_per_chain() as u64);
@@ -160,10 +188,20 @@ fn caption(entry: &RunEntry) -> String {
         format!("{drawn} to {most}")
     };
     match view.state {
+        RunState::Finished(reason) if words::ended_in_warmup(&view) => {
+            parts.push(format!(
+                "Stopped during warm-up: no draws, {chains} {plural}, {}",
+                number::duration(words::took(&view))
+            ));
+            // The sentence of a stop by hand speaks of draws that are kept.
+            if reason != StopReason::User {
+                parts.push(reason.sentence().to_owned());
+            }
+        }
         RunState::Finished(reason) => {
             parts.push(format!(
                 "Finished, {chains} {plural} of {lengths} draws in {}",
-                number::duration(view.elapsed_secs)
+                number::duration(words::took(&view))
             ));
             parts.push(reason.sentence().to_owned());
         }
@@ -176,9 +214,12 @@ fn caption(entry: &RunEntry) -> String {
             };
             let wanted = number::integer(words::draws_wanted(entry, &view));
             if view.draws_per_chain() == 0 {
-                parts.push(format!(
-                    "Warming up, then {wanted} draws, {chains} {plural}"
-                ));
+                let word = if view.state == RunState::Paused {
+                    "Paused during warm-up"
+                } else {
+                    "Warming up"
+                };
+                parts.push(format!("{word}, then {wanted} draws, {chains} {plural}"));
             } else {
                 parts.push(format!("{word} {drawn} of {wanted}, {chains} {plural}"));
             }
@@ -192,8 +233,11 @@ fn caption(entry: &RunEntry) -> String {
         }
     }
     if let Some(done) = words::control_progress(entry) {
+        let left = words::control_left(entry).map_or_else(String::new, |secs| {
+            format!(", {} left", number::about(secs))
+        });
         parts.push(format!(
-            "bias check: {} as control, {:.0}%",
+            "bias check: {} as control, {:.0}%{left}",
             words::control(entry),
             100.0 * f64::from(done)
         ));
@@ -246,11 +290,10 @@ fn buttons_ui(
             .show(|ui| export_ui(ui, entry, export, out));
     }
     if !simple {
-        let live = entry.run().is_some();
-        let more = ui.add_enabled(live, button("Add draws", icons::PLUS, narrow).caret());
-        let more = more.on_disabled_hover_text(
-            "This run was read from a file: use its recipe to run it again, or `ergodic resume` to go on",
-        );
+        let refusal = resuming::refusal(entry);
+        let more = button("Add draws", icons::PLUS, narrow).caret();
+        let more = ui.add_enabled(refusal.is_none(), more);
+        let more = more.on_disabled_hover_text(refusal.unwrap_or_default());
         Popup::menu(&more).show(|ui| {
             ui.set_min_width(150.0);
             for draws in MORE {
@@ -262,7 +305,8 @@ fn buttons_ui(
             }
         });
     }
-    bias_button_ui(ui, entry, active, out, narrow);
+    continue_button_ui(ui, entry, out);
+    bias_button_ui(ui, (state, entry), active, out, narrow);
     if active {
         let stopping = view.state == RunState::Stopping;
         let stop = ui.add_enabled(
@@ -308,7 +352,13 @@ fn buttons_ui(
     }
 }
 
-fn bias_button_ui(ui: &mut Ui, entry: &RunEntry, active: bool, out: &mut Outbox, narrow: bool) {
+fn bias_button_ui(
+    ui: &mut Ui,
+    (state, entry): (&AppState, &RunEntry),
+    active: bool,
+    out: &mut Outbox,
+    narrow: bool,
+) {
     if entry.sampler().is_none_or(|spec| spec.bias.is_none()) {
         return;
     }
@@ -348,6 +398,16 @@ fn bias_button_ui(ui: &mut Ui, entry: &RunEntry, active: bool, out: &mut Outbox,
     if able && !checked {
         check = check.primary();
     }
+    let at_hand: Vec<&RunEntry> = if able {
+        controls_at_hand(state, entry).collect()
+    } else {
+        Vec::new()
+    };
+    if !at_hand.is_empty() {
+        let check = ui.add(check.caret());
+        control_menu_ui(&check, entry, &at_hand, out);
+        return;
+    }
     if ui
         .add_enabled(able, check)
         .on_hover_text(format!(
@@ -359,6 +419,50 @@ fn bias_button_ui(ui: &mut Ui, entry: &RunEntry, active: bool, out: &mut Outbox,
     {
         out.send(Command::CheckBias(entry.id));
     }
+}
+
+/// Lets a reopened run go on, or gives that up while its data are read.
+fn continue_button_ui(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
+    if entry.resuming.is_some() {
+        if ui.add(Button::new("Cancel").icon(icons::X)).clicked() {
+            out.send(Command::Stop(entry.id));
+        }
+        return;
+    }
+    if entry.run().is_some() || resuming::refusal(entry).is_some() {
+        return;
+    }
+    let cut_short = entry
+        .view()
+        .is_some_and(|view| view.state == RunState::Finished(StopReason::CutShort));
+    let tip = if cut_short {
+        "Makes the draws that were planned, from where the run was cut short"
+    } else {
+        "Makes as many draws again, without new warm-up"
+    };
+    let go_on = Button::new("Continue").icon_fill(icons::PLAY);
+    if ui.add(go_on).on_hover_text(tip).clicked() {
+        out.send(Command::ContinueRun(entry.id));
+    }
+}
+
+/// Which run is the control: one that is there, or a new one.
+fn control_menu_ui(button: &Response, entry: &RunEntry, at_hand: &[&RunEntry], out: &mut Outbox) {
+    menu::menu(button, menu::NORMAL, |ui| {
+        for other in at_hand.iter().rev() {
+            let text = format!("Compare with {}", other.title());
+            let title = words::control(entry);
+            let row = menu::item(ui, &text, title, false);
+            let tip = "It is exact, and of the same model, priors and data: nothing has to be run";
+            if row.on_hover_text(tip).clicked() {
+                out.send(Command::CheckBiasAgainst(entry.id, other.id));
+            }
+        }
+        let text = format!("Run {} as a new control", words::control(entry));
+        if menu::item(ui, &text, "", false).clicked() {
+            out.send(Command::CheckBias(entry.id));
+        }
+    });
 }
 
 fn button(label: &str, icon: char, narrow: bool) -> Button<'_> {

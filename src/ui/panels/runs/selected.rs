@@ -1,8 +1,7 @@
 //! The card of the selected variable: the same five rows for every sampler.
 
-use eframe::egui::{Align, Frame, Layout, Margin, Rect, Ui, pos2};
+use eframe::egui::{Align, Frame, Layout, Margin, Rect, Role, Sense, Ui, WidgetInfo, pos2};
 
-use super::words;
 use crate::app::RunEntry;
 use crate::diagnostics::SummaryRow;
 use crate::diagnostics::verdict::{Precision, RHAT_LIMIT};
@@ -11,7 +10,7 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{name, number, paint, value_row};
 
 /// Height of the card.
-pub const HEIGHT: f32 = 140.0;
+pub const HEIGHT: f32 = 156.0;
 
 /// Shows the card.
 pub fn selected_ui(ui: &mut Ui, entry: &RunEntry, report: &Report, index: usize) {
@@ -43,11 +42,29 @@ pub fn selected_ui(ui: &mut Ui, entry: &RunEntry, report: &Report, index: usize)
                 head.response.rect.center().y,
                 galley,
             );
-            for (label, value, why) in rows(entry, report, row, index) {
+            let rows = rows(entry, report, row, index);
+            let (_, _, source) = &rows[4];
+            let unit = unit(source).to_owned();
+            for (label, value, why) in rows {
                 let response = value_row(ui, label, &value);
                 if !why.is_empty() {
                     response.on_hover_text(why);
                 }
+            }
+            // The coefficient above is on another scale than its prior, perhaps.
+            let size = eframe::egui::vec2(ui.available_width(), Text::Caption.line());
+            let (place, response) = ui.allocate_exact_size(size, Sense::hover());
+            if !unit.is_empty() {
+                response
+                    .widget_info(|| WidgetInfo::labeled(Role::Label, true, paint::words(&unit)));
+                let galley = paint::line(
+                    ui,
+                    &unit,
+                    Text::Caption,
+                    colors.text_secondary,
+                    place.width(),
+                );
+                paint::right_center(ui.painter(), place.right(), place.center().y, galley);
             }
             ui.add_space(t.space.x1);
         });
@@ -83,7 +100,7 @@ fn rows(
         (Some(ess), None) => number::ess(ess),
         _ => missing,
     };
-    let wanted = entry.view().map_or(0.0, |view| words::ess_wanted(&view));
+    let wanted = report.limits.ess();
     let precision = Precision {
         ess: Some(wanted),
         rhat: RHAT_LIMIT,
@@ -124,6 +141,11 @@ fn rows(
     ]
 }
 
+/// Where and in which unit a prior holds, of the words about where it comes from: "default, per standard deviation".
+fn unit(source: &str) -> &str {
+    source.split_once(", ").map_or("", |(_, unit)| unit)
+}
+
 /// Two significant digits, upwards: a prediction deserves no more.
 fn round(draws: usize) -> u64 {
     let draws = draws as u64;
@@ -152,6 +174,13 @@ fn prior(entry: &RunEntry, index: usize) -> (String, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_unit_of_a_prior_is_what_follows_its_origin() {
+        let source = "default, at average predictors, in sd of `y`";
+        assert_eq!(unit(source), "at average predictors, in sd of `y`");
+        assert_eq!((unit("set by you"), unit("")), ("", ""));
+    }
 
     #[test]
     fn predictions_have_two_digits_and_never_promise_too_little() {

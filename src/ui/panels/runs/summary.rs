@@ -4,17 +4,20 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use eframe::egui::{Frame, Margin, Rect, ScrollArea, Ui, vec2};
+use eframe::egui::scroll_area::ScrollBarVisibility;
+use eframe::egui::{Frame, Margin, Rect, ScrollArea, Stroke, Ui, UiBuilder, vec2};
 use egui_extras::Column as Col;
 
 use super::folding::{Item, MANY, items};
-use super::table_keys::{Moved, group_cell, keys_id, keys_ui};
+use super::summary_columns::{Column, EDGE, ICON, Line, NAME_MIN, NAME_MOST, columns};
+use super::table_keys::{Group, Moved, keys_id, keys_ui};
+use super::table_layout::{Wish, edge_ui, widths};
 use super::words;
 use crate::app::correcting;
 use crate::app::entry::Correction;
 use crate::app::{AppState, Command, Depth, RunEntry};
-use crate::diagnostics::SummaryRow;
-use crate::diagnostics::zero_variance::{Order, ZeroVarianceRow};
+use crate::diagnostics::verdict::{Limits, RHAT_LIMIT};
+use crate::diagnostics::zero_variance::Order;
 use crate::engine::Report;
 use crate::models::effect_of;
 use crate::ui::icons;
@@ -27,213 +30,6 @@ use crate::ui::widgets::{self, Chip, Field, Segments, Tab, name, number, paint};
 
 /// The order changes at most this often while draws come.
 const SETTLE: Duration = Duration::from_secs(2);
-
-/// A column after icon and variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Column {
-    Mean,
-    Mcse,
-    CorrectedMean,
-    CorrectedMcse,
-    Gain,
-    Sd,
-    CorrectedSd,
-    Mad,
-    Interval,
-    Q5,
-    Q50,
-    Q95,
-    Rhat,
-    EssBulk,
-    EssTail,
-    EssPerSecond,
-}
-
-/// A variable's row of the summary and its corrected estimates, if they were asked for.
-type Line<'a> = (&'a SummaryRow, Option<&'a ZeroVarianceRow>);
-
-/// Relative error below which digits of a corrected mean are not shown.
-const CORRECTED_DIGITS: f64 = 1e-5;
-
-/// Gain beyond which nothing but rounding is left.
-const GAIN_LIMIT: f64 = 1e6;
-
-impl Column {
-    fn head(self) -> &'static str {
-        match self {
-            Self::Mean => "mean",
-            Self::Mcse => "MCSE",
-            Self::CorrectedMean => "mean, zv",
-            Self::CorrectedMcse => "MCSE, zv",
-            Self::Gain => "gain",
-            Self::Sd => "sd",
-            Self::CorrectedSd => "sd, zv",
-            Self::Mad => "MAD",
-            Self::Interval => "90%, 0",
-            Self::Q5 => "5%",
-            Self::Q50 => "median",
-            Self::Q95 => "95%",
-            Self::Rhat => "R-hat",
-            Self::EssBulk => "ESS",
-            Self::EssTail => "ESS tail",
-            Self::EssPerSecond => "ESS/s",
-        }
-    }
-
-    fn help(self) -> &'static str {
-        match self {
-            Self::Mean => "Posterior mean, to the first digit that its Monte Carlo error moves",
-            Self::Mcse => "Monte Carlo standard error of the mean",
-            Self::CorrectedMean => "Posterior mean corrected by zero-variance control variates",
-            Self::CorrectedMcse => "Monte Carlo standard error of the corrected mean",
-            Self::Gain => {
-                "Variance reduction: how many times as many draws the corrected mean is worth"
-            }
-            Self::Sd => "Posterior standard deviation",
-            Self::CorrectedSd => {
-                "Posterior standard deviation corrected by zero-variance control variates"
-            }
-            Self::Mad => {
-                "Median absolute deviation × 1.4826: the sd of a normal distribution, safe from outliers"
-            }
-            Self::Interval => {
-                "90% interval and median against a tick at zero, scaled for each row: sign and width, not comparison across rows"
-            }
-            Self::Q5 => "5% quantile: lower end of the 90% interval",
-            Self::Q50 => "Posterior median",
-            Self::Q95 => "95% quantile: upper end of the 90% interval",
-            Self::Rhat => "How much chains disagree; want at most 1.01 (Vehtari et al. 2021)",
-            Self::EssBulk => {
-                "Independent draws that would tell as much about the bulk; want 100 per chain"
-            }
-            Self::EssTail => "The same for the 5% and 95% quantiles; want 100 per chain",
-            Self::EssPerSecond => "Bulk effective draws per second of sampling",
-        }
-    }
-
-    fn width(self) -> f32 {
-        match self {
-            Self::Mean | Self::EssTail | Self::Q5 | Self::Q50 | Self::Q95 => 64.0,
-            Self::CorrectedMean => 92.0,
-            Self::Gain => 76.0,
-            Self::Interval => 66.0,
-            Self::CorrectedMcse | Self::Mcse => 64.0,
-            Self::Sd | Self::Mad | Self::CorrectedSd => 56.0,
-            Self::Rhat => 52.0,
-            // Room for `99 999`, bold when past its limit, and a gap to its neighbour.
-            Self::EssBulk | Self::EssPerSecond => 54.0,
-        }
-    }
-
-    fn value(self, (row, corrected): Line<'_>) -> Option<f64> {
-        match self {
-            Self::Mean => row.mean,
-            Self::Mcse => row.mcse_mean,
-            Self::CorrectedMean => corrected?.mean,
-            Self::CorrectedMcse => corrected?.mcse_mean,
-            Self::Gain => corrected?.gain,
-            Self::CorrectedSd => corrected?.sd,
-            Self::Sd => row.sd,
-            Self::Mad => row.mad,
-            Self::Q5 => row.q5,
-            Self::Q50 | Self::Interval => row.q50,
-            Self::Q95 => row.q95,
-            Self::Rhat => row.rhat,
-            Self::EssBulk => row.ess_bulk,
-            Self::EssTail => row.ess_tail,
-            Self::EssPerSecond => row.ess_bulk_per_s,
-        }
-    }
-
-    fn text(self, line: Line<'_>) -> String {
-        let Some(value) = self.value(line) else {
-            return line
-                .0
-                .missing
-                .map_or(number::NOT_AVAILABLE.to_owned(), |why| why.to_string());
-        };
-        let (row, corrected) = line;
-        match self {
-            Self::Mean | Self::Interval | Self::Q5 | Self::Q50 | Self::Q95 => {
-                number::estimate(value, row.mcse_mean.unwrap_or(f64::NAN))
-            }
-            Self::CorrectedMean => {
-                let error = corrected.and_then(|row| row.mcse_mean).unwrap_or(f64::NAN);
-                // More digits than the column holds would push its sign out of sight; files have them all.
-                number::estimate(value, error.max(CORRECTED_DIGITS * value.abs()))
-            }
-            Self::Gain if value > GAIN_LIMIT => "> 10⁶".to_owned(),
-            Self::Gain => format!("× {}", number::significant(value, 2)),
-            Self::Mcse | Self::Sd | Self::Mad | Self::CorrectedMcse | Self::CorrectedSd => {
-                number::sd(value)
-            }
-            Self::Rhat => number::rhat(value),
-            Self::EssBulk | Self::EssTail | Self::EssPerSecond => number::short(value),
-        }
-    }
-}
-
-/// Columns for a depth and width, in the order of the table; what is dropped first stands last in `wishes`. Names want
-/// `names` points: the first wishes come before whole names, the others after.
-fn columns(depth: Depth, width: f32, corrected: bool, names: f32) -> Vec<Column> {
-    use Column::{
-        CorrectedMcse, CorrectedMean, CorrectedSd, EssBulk, EssPerSecond, EssTail, Gain, Interval,
-        Mad, Mcse, Mean, Q5, Q50, Q95, Rhat, Sd,
-    };
-    const ORDER: [Column; 16] = [
-        Mean,
-        Mcse,
-        CorrectedMean,
-        CorrectedMcse,
-        Gain,
-        Sd,
-        CorrectedSd,
-        Mad,
-        Interval,
-        Q5,
-        Q50,
-        Q95,
-        Rhat,
-        EssBulk,
-        EssTail,
-        EssPerSecond,
-    ];
-    let (kept, wishes): (&[Column], &[Column]) = match depth {
-        Depth::Standard if corrected => (&[CorrectedMean, CorrectedMcse, Gain], &[Rhat, Sd, Mean]),
-        Depth::Verdict => (&[Mean, Q5, Q95], &[]),
-        Depth::Standard => (&[Mean, Rhat], &[EssBulk, Sd, Mcse, Interval, Q5, Q95]),
-        Depth::Everything => (&ORDER, &[]),
-    };
-    let mut room = width - ICON - NAME_MIN - EDGE - kept.iter().map(|c| c.width()).sum::<f32>();
-    let mut chosen = kept.to_vec();
-    let names = (names.min(NAME_MOST) - NAME_MIN).max(0.0);
-    for (index, wish) in wishes.iter().enumerate() {
-        room -= wish.width();
-        if room < if index < WISHES_FIRST { 0.0 } else { names } {
-            break;
-        }
-        chosen.push(*wish);
-    }
-    // One end of an interval alone says nothing.
-    if chosen.contains(&Q5) != chosen.contains(&Q95) {
-        chosen.retain(|column| !matches!(column, Q5 | Q95));
-    }
-    ORDER
-        .into_iter()
-        .filter(|column| chosen.contains(column))
-        .filter(|column| {
-            corrected || !matches!(column, CorrectedMean | CorrectedMcse | Gain | CorrectedSd)
-        })
-        .collect()
-}
-
-const ICON: f32 = 30.0;
-const NAME_MIN: f32 = 96.0;
-/// Longer names are cut: a column that says something new is worth more than their middle.
-const NAME_MOST: f32 = 200.0;
-/// Optional columns that come before whole names.
-const WISHES_FIRST: usize = 2;
-const EDGE: f32 = 8.0;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Sort {
@@ -261,6 +57,19 @@ pub struct SummaryView {
     made: Option<Made>,
     /// A row that keys have moved to and that must come into sight.
     scroll_to: Option<usize>,
+    /// The filter is to have the focus.
+    looked_for: bool,
+    /// Where the scrolled columns are to be, because those that stay were scrolled.
+    forced: Option<f32>,
+    /// Width of the names, once somebody dragged it.
+    names: Option<f32>,
+}
+
+impl SummaryView {
+    /// Gives the focus to the filter.
+    pub fn look_for(&mut self) {
+        self.looked_for = true;
+    }
 }
 
 /// What the present order was made from.
@@ -273,25 +82,7 @@ struct Made {
     at: Instant,
 }
 
-/// How far past its limits a row is; larger is worse.
-fn badness(row: &SummaryRow) -> f64 {
-    if row.missing.is_some() && row.rhat.is_none() {
-        // Nothing is known: after what is known to be bad, before what is fine.
-        return 1.0;
-    }
-    let rhat = row.rhat.map_or(0.0, |rhat| {
-        (rhat - 1.0) / (crate::diagnostics::verdict::RHAT_LIMIT - 1.0)
-    });
-    let least = row
-        .ess_bulk
-        .into_iter()
-        .chain(row.ess_tail)
-        .reduce(f64::min);
-    let ess = least.map_or(0.0, |ess| 400.0 / ess.max(1.0));
-    rhat.max(ess)
-}
-
-fn compare(a: Line<'_>, b: Line<'_>, sort: Sort) -> Ordering {
+fn compare(a: Line<'_>, b: Line<'_>, sort: Sort, limits: &Limits) -> Ordering {
     let numbers = |a: Option<f64>, b: Option<f64>, up: bool| match (a, b) {
         (Some(a), Some(b)) if up => a.total_cmp(&b),
         (Some(a), Some(b)) => b.total_cmp(&a),
@@ -299,7 +90,7 @@ fn compare(a: Line<'_>, b: Line<'_>, sort: Sort) -> Ordering {
         (a, b) => b.is_some().cmp(&a.is_some()),
     };
     match sort {
-        Sort::Worst => badness(b.0).total_cmp(&badness(a.0)),
+        Sort::Worst => limits.distance(b.0).total_cmp(&limits.distance(a.0)),
         Sort::Model => Ordering::Equal,
         Sort::Name(true) => a.0.variable.cmp(&b.0.variable),
         Sort::Name(false) => b.0.variable.cmp(&a.0.variable),
@@ -333,11 +124,16 @@ impl SummaryView {
                 wanted.is_empty() || rows[index].variable.to_lowercase().contains(&wanted)
             })
             .collect();
-        // What groups have in common comes before what each has of its own.
-        let sort = self.sort;
+        // What groups have in common comes before what each has of its own, unless that is what is wrong with the run.
+        let (sort, limits) = (self.sort, &report.limits);
         order.sort_by(|&a, &b| {
-            let own = |index: usize| effect_of(&rows[index].variable).is_some();
-            let by_sort = || compare(line(entry, report, a), line(entry, report, b), sort);
+            let own = |index: usize| {
+                let row = &rows[index];
+                let decides = sort == Sort::Worst && limits.distance(row) > 1.0;
+                effect_of(&row.variable).is_some() && !decides
+            };
+            let of = |index| line(entry, report, index);
+            let by_sort = || compare(of(a), of(b), sort, limits);
             own(a).cmp(&own(b)).then_with(by_sort)
         });
         self.count = order.len();
@@ -377,16 +173,23 @@ fn line<'a>(entry: &'a RunEntry, report: &'a Report, index: usize) -> Line<'a> {
     )
 }
 
+/// Room from which the choice of control variates has its name before it.
+const CONTROL_VARIATES: f32 = 96.0;
+
 /// Chooses plain or corrected estimates; while gradients are being computed, says how far they are.
 fn correction_ui(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
     let refusal = correcting::refusal(entry);
     let mut order = entry.correction.order();
     let before = order;
+    // From right to left.
     let shown = Segments::new("Control variates", &mut order)
-        .option(None, "Plain")
+        .option(None, "None")
         .option_unless(Some(Order::Linear), "Linear", refusal)
         .option_unless(Some(Order::Quadratic), "Quadratic", refusal)
         .show(ui);
+    if ui.available_width() > CONTROL_VARIATES {
+        ui.label(Text::Caption.rich("Control variates", Palette::of(ui).text_secondary));
+    }
     match &entry.correction {
         Correction::Working(_, control) => {
             let done = format!("{:.0}%", 100.0 * control.progress());
@@ -443,7 +246,7 @@ pub fn summary_body_ui(
     let t = tokens();
     let colors = Palette::of(ui);
     if report.summary.is_empty() {
-        let text = "The table appears with the first draws after the warm-up";
+        let text = "The table appears after the warm-up";
         widgets::empty_state(ui, icons::TABLE, text, None);
         return;
     }
@@ -455,7 +258,10 @@ pub fn summary_body_ui(
                 ui.horizontal(|ui| {
                     ui.spacing_mut().item_spacing.x = t.space.x2;
                     let width = (ui.available_width() - 101.0).max(80.0);
-                    Field::new("Filter variables", &mut view.filter)
+                    let looked_for = std::mem::take(&mut view.looked_for);
+                    let field = Field::new("Filter variables", &mut view.filter);
+                    let field = if looked_for { field.focused() } else { field };
+                    field
                         .label_hidden()
                         .icon(icons::FUNNEL)
                         .hint("Filter variables")
@@ -488,25 +294,32 @@ pub fn summary_body_ui(
         .summary
         .iter()
         .map(|row| row.variable.chars().count());
-    let names = name_width(ui, longest.max().unwrap_or(0));
-    let shown = columns(state.preferences.depth, width, corrected, names);
-    let numbers = ICON + EDGE + shown.iter().map(|column| column.width()).sum::<f32>();
-    // A table that must be scrolled sideways need not cut names.
-    let needed = match numbers + NAME_MIN {
-        least if least > width => numbers + names.clamp(NAME_MIN, NAME_MOST),
-        _ => width,
+    let depth = state.preferences.depth;
+    // A tail that decides must be seen.
+    let limits = &report.limits;
+    let short_tail = report.summary.iter().any(|row| {
+        let tail = row.ess_tail.filter(|tail| *tail < limits.ess());
+        tail.is_some_and(|tail| row.ess_bulk.is_none_or(|bulk| tail < bulk))
+            && (limits.decides)(row)
+    });
+    let asked = (corrected, short_tail);
+    let (shown, names) = match view.names {
+        // What somebody widened keeps its width; columns give way to it.
+        Some(names) => {
+            let room = width - (names - NAME_MIN);
+            (columns(depth, room, asked, NAME_MIN), names)
+        }
+        None => {
+            let names = name_width(ui, longest.max().unwrap_or(0));
+            let shown = columns(depth, width, asked, names);
+            (shown, names.clamp(NAME_MIN, NAME_MOST))
+        }
     };
     let foot = 32.0;
     let height = (ui.available_height() - foot).max(60.0);
     ui.allocate_ui(vec2(width, height), |ui| {
         ui.set_min_size(vec2(width, height));
-        ScrollArea::horizontal()
-            .id_salt("summary-wide")
-            .auto_shrink([false, false])
-            .show(ui, |ui| {
-                ui.set_width(needed);
-                rows_ui(ui, state, (entry, report), &shown, view, out, height);
-            });
+        rows_ui(ui, state, (entry, report), (&shown, names), view, out);
     });
     ui.horizontal(|ui| {
         ui.set_height(foot);
@@ -529,70 +342,219 @@ pub fn summary_body_ui(
     });
 }
 
+/// What the rows of the table show.
+struct Rows<'a> {
+    entry: &'a RunEntry,
+    report: &'a Report,
+    order: &'a [Item],
+    /// The row of the selected variable.
+    at: Option<usize>,
+    /// Whether the numbers are of something else than the draft.
+    is_stale: bool,
+}
+
+/// Columns that are shown together; with names where those are among them.
+struct Part<'a> {
+    salt: &'static str,
+    names: Option<f32>,
+    columns: &'a [(Column, f32)],
+}
+
+/// What was clicked, a variable or a group to fold or unfold, and by how much the names were widened.
+#[derive(Default)]
+struct Touched {
+    clicked: Option<usize>,
+    toggled: Option<String>,
+    widened: Option<f32>,
+}
+
 fn rows_ui(
     ui: &mut Ui,
     state: &AppState,
     (entry, report): (&RunEntry, &Report),
-    shown: &[Column],
+    (shown, names): (&[Column], f32),
     view: &mut SummaryView,
     out: &mut Outbox,
-    height: f32,
 ) {
-    let t = tokens();
-    let ess = entry
-        .view()
-        .map_or(crate::diagnostics::verdict::ESS_PER_CHAIN, |run| {
-            words::ess_wanted(&run)
-        });
-    let name_width =
-        ui.available_width() - ICON - EDGE - shown.iter().map(|column| column.width()).sum::<f32>();
-    let full: Vec<&str> = report
-        .summary
+    let area = ui.available_rect_before_wrap();
+    let wishes: Vec<Wish> = shown
         .iter()
-        .map(|row| row.variable.as_str())
+        .map(|column| Wish {
+            least: column.width(),
+            is_interval: *column == Column::Interval,
+            stays: column.stays(shown),
+        })
         .collect();
-    let short = name::short_names(&full, name_chars(ui, name_width));
+    let room = area.width() - ICON - EDGE;
+    let widths = widths(&wishes, names, NAME_MIN, room);
+    let both = || shown.iter().copied().zip(widths.columns.iter().copied());
+    let full = |index: usize| report.summary[index].variable.as_str();
     let order = view.order.clone();
-    let view_sort = view.sort;
     let selected = state.selected_variable;
-    let at = order
-        .iter()
-        .position(|item| item.holds(selected, |index| full[index]));
+    let at = order.iter().position(|item| item.holds(selected, full));
     let keys = keys_ui(ui, &order, at);
+    let rows = Rows {
+        entry,
+        report,
+        order: &order,
+        at,
+        is_stale: words::stale_reason(state, entry).is_some(),
+    };
+    let mut touched = Touched::default();
+    if widths.is_split {
+        let (stay, scrolled): (Vec<_>, Vec<_>) =
+            both().partition(|(column, _)| column.stays(shown));
+        let fixed = ICON + widths.name + stay.iter().map(|(_, width)| width).sum::<f32>();
+        let left = Rect::from_min_size(area.min, vec2(fixed, area.height()));
+        let right = Rect::from_min_max(left.right_top(), area.max);
+        let total = EDGE + scrolled.iter().map(|(_, width)| width).sum::<f32>();
+        let part = Part {
+            salt: "scrolled",
+            names: None,
+            columns: &scrolled,
+        };
+        let forced = view.forced.take();
+        let offset = ui
+            .scope_builder(UiBuilder::new().max_rect(right), |ui| {
+                ScrollArea::horizontal()
+                    .id_salt("summary-wide")
+                    .auto_shrink([false, false])
+                    .show(ui, |ui| {
+                        ui.set_width(total);
+                        part_ui(ui, &rows, &part, forced, view, &mut touched)
+                    })
+                    .inner
+            })
+            .inner;
+        let part = Part {
+            salt: "stays",
+            names: Some(widths.name),
+            columns: &stay,
+        };
+        let here = ui
+            .scope_builder(UiBuilder::new().max_rect(left), |ui| {
+                part_ui(ui, &rows, &part, Some(offset), view, &mut touched)
+            })
+            .inner;
+        // Scrolled over the part that stays, the other follows.
+        if here != offset {
+            view.forced = Some(here);
+            ui.ctx().request_repaint();
+        }
+        let edge = Stroke::new(tokens().stroke.hair, Palette::of(ui).border_subtle);
+        ui.painter().vline(left.right(), area.y_range(), edge);
+    } else {
+        let columns: Vec<(Column, f32)> = both().collect();
+        let part = Part {
+            salt: "all",
+            names: Some(widths.name),
+            columns: &columns,
+        };
+        part_ui(ui, &rows, &part, None, view, &mut touched);
+    }
+    view.scroll_to = None;
+    if let Some(by) = touched.widened {
+        let stay: f32 = wishes.iter().filter(|w| w.stays).map(|w| w.least).sum();
+        let most = (room - stay).max(NAME_MIN);
+        view.names = Some((widths.name + by).clamp(NAME_MIN, most));
+    }
+    match keys {
+        Some(Moved::To(row)) => {
+            view.scroll_to = Some(row);
+            touched.clicked = Some(order[row].variable());
+        }
+        Some(Moved::Fold(name)) => touched.toggled = Some(name),
+        None => {}
+    }
+    if let Some(name) = touched.toggled {
+        if !view.open.remove(&name) {
+            view.open.insert(name);
+        }
+        view.made = None;
+        ui.ctx().request_repaint();
+    }
+    if let Some(index) = touched.clicked {
+        ui.memory_mut(|memory| memory.request_focus(keys_id()));
+        out.send(Command::SelectVariable(index));
+    }
+}
+
+/// Shows one part of the table, scrolled to `offset` if there is one. Returns where it is scrolled to.
+fn part_ui(
+    ui: &mut Ui,
+    rows: &Rows<'_>,
+    part: &Part<'_>,
+    offset: Option<f32>,
+    view: &mut SummaryView,
+    touched: &mut Touched,
+) -> f32 {
+    let t = tokens();
+    let Rows {
+        entry,
+        report,
+        order,
+        ..
+    } = rows;
+    let full: Vec<&str> = match part.names {
+        Some(_) => report
+            .summary
+            .iter()
+            .map(|row| row.variable.as_str())
+            .collect(),
+        None => Vec::new(),
+    };
+    let short = part.names.map_or_else(Vec::new, |width| {
+        name::short_names(&full, name_chars(ui, width))
+    });
+    let view_sort = view.sort;
+    let height = ui.available_height() - t.size.row_table;
     let mut builder = table(ui)
-        .max_scroll_height(height - t.size.row_table)
+        .id_salt(part.salt)
+        .max_scroll_height(height)
         .min_scrolled_height(0.0)
-        .auto_shrink([false, false])
-        .column(Col::exact(ICON))
-        .column(Col::exact(name_width.max(NAME_MIN)));
-    for column in shown {
-        builder = builder.column(Col::exact(column.width()));
+        .auto_shrink([false, false]);
+    if let Some(width) = part.names {
+        builder = builder.column(Col::exact(ICON)).column(Col::exact(width));
     }
-    if let Some(row) = view.scroll_to.take() {
-        builder = builder.scroll_to_row(row, None);
+    for (_, width) in part.columns {
+        builder = builder.column(Col::exact(*width));
     }
-    let mut clicked = None;
-    let mut toggled = None;
-    builder
-        .column(Col::exact(EDGE))
+    // What stays beside a part that scrolls follows it.
+    if part.salt == "stays" {
+        builder = builder.scroll_bar_visibility(ScrollBarVisibility::AlwaysHidden);
+    } else {
+        builder = builder.column(Col::exact(EDGE));
+        if let Some(row) = view.scroll_to {
+            builder = builder.scroll_to_row(row, None);
+        }
+    }
+    if let Some(offset) = offset {
+        builder = builder.vertical_scroll_offset(offset);
+    }
+    let has_edge = part.salt != "stays";
+    let shown = builder
         .header(t.size.row_table, |mut head| {
-            head.col(|ui| {
-                head_cell(ui, "", Side::Left, None);
-            });
-            head.col(|ui| {
-                let sorted = match view.sort {
-                    Sort::Name(up) => Some(up),
-                    _ => None,
-                };
-                if head_cell(ui, "variable", Side::Left, sorted).clicked() {
-                    view.sort = match view.sort {
-                        Sort::Name(true) => Sort::Name(false),
-                        Sort::Name(false) => Sort::Worst,
-                        _ => Sort::Name(true),
+            if part.names.is_some() {
+                head.col(|ui| {
+                    head_cell(ui, "", Side::Left, None);
+                });
+                head.col(|ui| {
+                    let sorted = match view.sort {
+                        Sort::Name(up) => Some(up),
+                        _ => None,
                     };
-                }
-            });
-            for &column in shown {
+                    let place = ui.max_rect();
+                    if head_cell(ui, "variable", Side::Left, sorted).clicked() {
+                        view.sort = match view.sort {
+                            Sort::Name(true) => Sort::Name(false),
+                            Sort::Name(false) => Sort::Worst,
+                            _ => Sort::Name(true),
+                        };
+                    }
+                    touched.widened = edge_ui(ui, place);
+                });
+            }
+            for &(column, _) in part.columns {
                 head.col(|ui| {
                     let sorted = match view.sort {
                         Sort::By(by, up) if by == column => Some(up),
@@ -604,9 +566,11 @@ fn rows_ui(
                     }
                 });
             }
-            head.col(|ui| {
-                head_cell(ui, "", Side::Left, None);
-            });
+            if has_edge {
+                head.col(|ui| {
+                    head_cell(ui, "", Side::Left, None);
+                });
+            }
         })
         .body(|body| {
             body.rows(t.size.row_table, order.len(), |mut line| {
@@ -615,62 +579,72 @@ fn rows_ui(
                 let Some(row) = report.summary.get(index) else {
                     return;
                 };
-                line.set_selected(at == Some(line.index()));
-                let kind = words::row_kind(entry, report, row, index, ess);
-                line.col(|ui| {
-                    verdict_cell(ui, kind);
-                });
-                line.col(|ui| match item {
-                    Item::Variable { inside, .. } => {
-                        if *inside {
-                            ui.add_space(t.space.x4);
-                        }
-                        name_cell(ui, &short[index], &row.variable);
-                    }
+                line.set_selected(rows.at == Some(line.index()));
+                let kind = words::row_kind(entry, report, row, index);
+                let group = match item {
                     Item::Group {
                         name, count, open, ..
-                    } => {
-                        group_cell(ui, name, *count, *open, view_sort == Sort::Worst);
-                    }
-                });
-                let values = self::line(entry, report, index);
-                for &column in shown {
-                    line.col(|ui| value_ui(ui, values, column, kind, ess));
+                    } => Some(Group {
+                        name,
+                        count: *count,
+                        open: *open,
+                        is_worst: view_sort == Sort::Worst,
+                    }),
+                    Item::Variable { .. } => None,
+                };
+                // Words about a group stand where the numbers are that only one variable can have.
+                let own = |column: Column| group.is_some() && !column.is_of_groups();
+                let of_words = part.columns.iter().take_while(|(column, _)| own(*column));
+                let of_words = of_words.count().min(2);
+                if part.names.is_some() {
+                    line.col(|ui| {
+                        verdict_cell(ui, kind);
+                    });
+                    line.col(|ui| match (&group, item) {
+                        (Some(group), _) => {
+                            let room = part.columns[..of_words].iter().map(|(_, width)| width);
+                            group.name_ui(ui, room.sum());
+                        }
+                        (None, Item::Variable { inside: true, .. }) => {
+                            ui.add_space(t.space.x4);
+                            name_cell(ui, &short[index], &row.variable);
+                        }
+                        (None, _) => {
+                            name_cell(ui, &short[index], &row.variable);
+                        }
+                    });
                 }
-                line.col(|_ui| {});
+                let values = self::line(entry, report, index);
+                for (at, &(column, _)) in part.columns.iter().enumerate() {
+                    line.col(|ui| match &group {
+                        Some(group) if part.names.is_some() && at + 1 == of_words => {
+                            group.words_ui(ui);
+                        }
+                        _ if own(column) => {}
+                        _ => value_ui(ui, values, column, kind, rows),
+                    });
+                }
+                if has_edge {
+                    line.col(|_ui| {});
+                }
                 if line.response().clicked() {
                     match item {
-                        Item::Variable { .. } => clicked = Some(index),
-                        Item::Group { name, .. } => toggled = Some(name.clone()),
+                        Item::Variable { .. } => touched.clicked = Some(index),
+                        Item::Group { name, .. } => touched.toggled = Some(name.clone()),
                     }
                 }
             });
         });
-    match keys {
-        Some(Moved::To(row)) => {
-            view.scroll_to = Some(row);
-            clicked = Some(order[row].variable());
-        }
-        Some(Moved::Fold(name)) => toggled = Some(name),
-        None => {}
-    }
-    if let Some(name) = toggled {
-        if !view.open.remove(&name) {
-            view.open.insert(name);
-        }
-        view.made = None;
-        ui.ctx().request_repaint();
-    }
-    if let Some(index) = clicked {
-        ui.memory_mut(|memory| memory.request_focus(keys_id()));
-        out.send(Command::SelectVariable(index));
-    }
+    shown.state.clamped_offset().y
 }
 
-fn value_ui(ui: &mut Ui, line: Line<'_>, column: Column, kind: VerdictKind, ess: f64) {
+fn value_ui(ui: &mut Ui, line: Line<'_>, column: Column, kind: VerdictKind, rows: &Rows<'_>) {
     let row = line.0;
+    let limits = &rows.report.limits;
+    let ess = limits.ess();
     let past = match column {
-        Column::Rhat => words::rhat_is_past(row),
+        _ if !(limits.decides)(row) => false,
+        Column::Rhat => row.rhat.is_some_and(|rhat| rhat > RHAT_LIMIT),
         Column::EssBulk => row.ess_bulk.is_some_and(|value| value < ess),
         Column::EssTail => row.ess_tail.is_some_and(|value| value < ess),
         _ => false,
@@ -688,7 +662,9 @@ fn value_ui(ui: &mut Ui, line: Line<'_>, column: Column, kind: VerdictKind, ess:
         response.on_hover_text(text);
         return;
     }
-    let tone = if past {
+    let tone = if rows.is_stale {
+        Tone::Secondary
+    } else if past {
         Tone::Past(if kind == VerdictKind::Bad {
             VerdictKind::Bad
         } else {

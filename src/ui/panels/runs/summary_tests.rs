@@ -1,4 +1,5 @@
 use super::*;
+use crate::diagnostics::SummaryRow;
 
 fn row(name: &str, rhat: f64, ess: f64) -> SummaryRow {
     SummaryRow {
@@ -27,16 +28,47 @@ fn worst_comes_first_by_either_limit() {
     ];
     let mut order = [0, 1, 2];
     let rows = &rows;
-    let by = |sort| move |a: &usize, b: &usize| compare((&rows[*a], None), (&rows[*b], None), sort);
+    let by = |sort| {
+        move |a: &usize, b: &usize| {
+            compare((&rows[*a], None), (&rows[*b], None), sort, &Limits::of(4))
+        }
+    };
     order.sort_by(by(Sort::Worst));
     assert_eq!(order, [2, 1, 0]);
     order.sort_by(by(Sort::By(Column::EssBulk, true)));
     assert_eq!(order, [1, 2, 0]);
 }
 
+/// The variable that the verdict names is the one that the table begins with, and its figures are the same.
+#[test]
+fn the_first_row_is_the_one_that_the_verdict_names() {
+    use crate::diagnostics::findings::{VerdictInputs, judge};
+    let mut tail = row("tail", 1.006, 1200.0);
+    tail.ess_tail = Some(150.9);
+    for (other, shown) in [
+        (row("apart", 1.0148, 900.0), "tail"),
+        (row("apart", 1.0351, 900.0), "apart"),
+    ] {
+        let mut rows = [row("fine", 1.001, 4000.0), other, tail.clone()];
+        let text = judge(&VerdictInputs::of(&rows, 1000, 4)).sentence;
+        rows.sort_by(|a, b| compare((a, None), (b, None), Sort::Worst, &Limits::of(4)));
+        assert_eq!(rows[0].variable, shown);
+        let column = match shown {
+            "tail" => Column::EssTail,
+            _ => Column::Rhat,
+        };
+        let first = text.split('`').nth(1).unwrap();
+        assert_eq!(first, shown, "{text}");
+        assert!(text.contains(&column.text((&rows[0], None))), "{text}");
+    }
+    let shown = super::columns(Depth::Standard, 364.0, (false, true), NAME_MIN);
+    assert!(shown.contains(&Column::EssTail), "{shown:?}");
+}
+
 #[test]
 fn narrow_tables_lose_the_interval_first_and_keep_mean_and_rhat() {
-    let columns = |depth, width, corrected| super::columns(depth, width, corrected, NAME_MIN);
+    let columns =
+        |depth, width, corrected| super::columns(depth, width, (corrected, false), NAME_MIN);
     let wide = columns(Depth::Standard, 560.0, false);
     assert!(wide.contains(&Column::Interval) && wide.contains(&Column::Mcse));
     assert!(!wide.contains(&Column::Q5));
@@ -52,7 +84,7 @@ fn narrow_tables_lose_the_interval_first_and_keep_mean_and_rhat() {
     );
     assert_eq!(
         columns(Depth::Standard, 200.0, true),
-        [Column::CorrectedMean, Column::CorrectedMcse, Column::Gain]
+        [Column::CorrectedMean, Column::Gain, Column::Rhat]
     );
     assert_eq!(columns(Depth::Everything, 200.0, false).len(), 12);
     assert_eq!(columns(Depth::Everything, 200.0, true).len(), 16);
@@ -60,13 +92,16 @@ fn narrow_tables_lose_the_interval_first_and_keep_mean_and_rhat() {
 
 #[test]
 fn names_are_whole_before_the_last_columns_come() {
-    let short = columns(Depth::Standard, 560.0, false, NAME_MIN);
-    let long = columns(Depth::Standard, 560.0, false, 180.0);
+    let short = columns(Depth::Standard, 560.0, (false, false), NAME_MIN);
+    let long = columns(Depth::Standard, 560.0, (false, false), 180.0);
     assert!(long.len() < short.len(), "{long:?}");
     assert!(long.contains(&Column::Sd) && long.contains(&Column::EssBulk));
     let taken: f32 = long.iter().map(|column| column.width()).sum();
     assert!(560.0 - ICON - EDGE - taken >= 180.0, "{long:?}");
-    assert_eq!(columns(Depth::Standard, 364.0, false, 180.0).len(), 4);
+    assert_eq!(
+        columns(Depth::Standard, 364.0, (false, false), 180.0).len(),
+        4
+    );
 }
 
 #[test]
@@ -76,7 +111,7 @@ fn numbers_fit_their_columns() {
     many.mean = Some(-1.234_56);
     many.mcse_mean = Some(0.000_51);
     let mut harness = crate::ui::testing::harness([200.0, 80.0], (), move |ui, ()| {
-        let shown = super::columns(Depth::Everything, 800.0, false, NAME_MIN);
+        let shown = super::columns(Depth::Everything, 800.0, (false, false), NAME_MIN);
         let bar = |column: &Column| *column == Column::Interval;
         for column in shown.into_iter().filter(|column| !bar(column)) {
             let text = column.text((&many, None));

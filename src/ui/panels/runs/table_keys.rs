@@ -1,11 +1,16 @@
 //! The summary table as one stop of the keyboard, and the heads of its groups.
 
-use eframe::egui::{EventFilter, Id, Key, Modifiers, Role as AccessRole, Sense, Ui, WidgetInfo};
+use std::sync::Arc;
+
+use eframe::egui::{
+    EventFilter, Galley, Id, Key, Modifiers, Role as AccessRole, Sense, Ui, WidgetInfo,
+};
 
 use super::folding::Item;
 use crate::ui::icons;
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::{number, paint};
+use crate::ui::widgets::table::name_chars;
+use crate::ui::widgets::{name, number, paint};
 
 /// Rows that Page Up and Page Down move.
 const PAGE: usize = 10;
@@ -33,7 +38,7 @@ pub fn keys_ui(ui: &mut Ui, order: &[Item], at: Option<usize>) -> Option<Moved> 
     if !response.has_focus() || order.is_empty() {
         return None;
     }
-    paint::focus_ring_inside(ui, &response, rect);
+    paint::focus_ring_above(ui, &response, rect);
     let filter = EventFilter {
         vertical_arrows: true,
         horizontal_arrows: true,
@@ -88,34 +93,72 @@ pub fn keys_ui(ui: &mut Ui, order: &[Item], at: Option<usize>) -> Option<Moved> 
     }
 }
 
-/// The name of a group: caret, pattern, and which of how many the numbers are of.
-pub fn group_cell(ui: &mut Ui, name: &str, count: usize, open: bool, worst: bool) {
-    let t = tokens();
-    let p = Palette::of(ui);
-    let rect = ui.max_rect();
-    let which = if worst { "worst" } else { "first" };
-    let words = format!("{name} · {which} of {}", number::integer(count as u64));
-    let (_, response) = ui.allocate_exact_size(rect.size(), Sense::hover());
-    response.widget_info(|| {
-        let state = if open { "unfolded" } else { "folded" };
-        WidgetInfo::labeled(AccessRole::Cell, true, format!("{words}, {state}"))
-    });
-    let icon = if open {
-        icons::CARET_DOWN
-    } else {
-        icons::CARET_RIGHT
-    };
-    let center = eframe::egui::pos2(rect.left() + t.icon.tiny, rect.center().y);
-    icons::paint(
-        ui.painter(),
-        center,
-        icon,
-        t.icon.tiny,
-        false,
-        p.text_secondary,
-    );
-    let left = rect.left() + 2.0 * t.icon.tiny;
-    let galley = paint::line(ui, &words, Text::Code, p.text_primary, rect.right() - left);
-    paint::left_center(ui.painter(), left, rect.center().y, galley);
-    response.on_hover_text("Click to unfold or fold");
+/// The row of a vector: its pattern, and which of how many variables its numbers are of.
+pub struct Group<'a> {
+    /// Its pattern.
+    pub name: &'a str,
+    /// Its members.
+    pub count: usize,
+    /// Whether they follow.
+    pub open: bool,
+    /// Whether the worst member comes first.
+    pub is_worst: bool,
+}
+
+impl Group<'_> {
+    fn which(&self) -> String {
+        let which = if self.is_worst { "worst" } else { "first" };
+        format!("{which} of {}", number::integer(self.count as u64))
+    }
+
+    /// Caret and pattern; the words of the row take what they need beyond the `beside` points that they have.
+    pub fn name_ui(&self, ui: &mut Ui, beside: f32) {
+        let t = tokens();
+        let p = Palette::of(ui);
+        let rect = ui.max_rect();
+        let (_, response) = ui.allocate_exact_size(rect.size(), Sense::hover());
+        response.widget_info(|| {
+            let state = if self.open { "unfolded" } else { "folded" };
+            let words = format!("{} · {}, {state}", self.name, self.which());
+            WidgetInfo::labeled(AccessRole::Cell, true, words)
+        });
+        let icon = if self.open {
+            icons::CARET_DOWN
+        } else {
+            icons::CARET_RIGHT
+        };
+        let (x, y) = (rect.left() + t.icon.tiny, rect.center().y);
+        let center = eframe::egui::pos2(x, y);
+        icons::paint(
+            ui.painter(),
+            center,
+            icon,
+            t.icon.tiny,
+            false,
+            p.text_secondary,
+        );
+        let left = rect.left() + 2.0 * t.icon.tiny;
+        let words = self.words(ui).size().x + t.space.x2;
+        let room = rect.right() - left - (words - beside).max(0.0);
+        let name = name::fit(
+            &name::shorten(self.name, name_chars(ui, room)),
+            name_chars(ui, room),
+        );
+        let galley = paint::line(ui, &name, Text::Code, p.text_primary, f32::INFINITY);
+        paint::left_center(ui.painter(), left, y, galley);
+        response.on_hover_text(format!("{}: click to unfold or fold", self.name));
+    }
+
+    /// "worst of 85", to the right end of its cell and as far to the left as it needs.
+    pub fn words_ui(&self, ui: &mut Ui) {
+        let rect = ui.max_rect();
+        ui.allocate_exact_size(rect.size(), Sense::hover());
+        let (right, y) = (rect.right() - tokens().space.x1, rect.center().y);
+        paint::right_center(ui.painter(), right, y, self.words(ui));
+    }
+
+    fn words(&self, ui: &Ui) -> Arc<Galley> {
+        let color = Palette::of(ui).text_secondary;
+        paint::line(ui, &self.which(), Text::Caption, color, f32::INFINITY)
+    }
 }

@@ -1,6 +1,8 @@
 //! The left panel: data, model and runs.
 
-use eframe::egui::{Role as AccessRole, ScrollArea, Ui, WidgetInfo, vec2};
+use std::sync::Arc;
+
+use eframe::egui::{Galley, Role as AccessRole, ScrollArea, Ui, WidgetInfo, vec2};
 
 use super::words;
 use crate::app::entry::RunPhase;
@@ -8,7 +10,7 @@ use crate::app::{AppState, Command, Page, RunEntry};
 use crate::data::formula::Formula;
 use crate::data::roles::{Role, Roles};
 use crate::data::table::{ColumnKind, Table};
-use crate::engine::Recipe;
+use crate::engine::{Recipe, RunState};
 use crate::models;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
@@ -24,12 +26,33 @@ pub fn tree_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox
     ScrollArea::vertical()
         .auto_shrink([false, false])
         .show(ui, |ui| {
+            // The list of runs stays where it is whichever run is shown: under the longest description.
+            let mine = height(ui, state, entry);
+            let longest = state.runs.iter().map(|entry| height(ui, state, entry));
+            let room = longest.fold(mine, f32::max) - mine;
             data_ui(ui, state, entry, out);
             line(ui);
             model_ui(ui, entry, out);
+            ui.add_space(room);
             line(ui);
             runs_ui(ui, state, out);
         });
+}
+
+/// Height of what stands above the list of runs for `entry`.
+fn height(ui: &Ui, state: &AppState, entry: &RunEntry) -> f32 {
+    let t = tokens();
+    // Of the data: the table, its columns and the row of those that are hidden.
+    let columns = table_of(state, entry).map_or(0, |table| table.columns().len());
+    let of_data = 1 + columns.min(COLUMNS) + usize::from(columns > COLUMNS);
+    let (of_model, formula) = match recipe_of(entry) {
+        Some(recipe) => {
+            let galley = formula_galley(ui, &recipe.model.formula);
+            (3, galley.size().y + t.space.x1)
+        }
+        None => (1, 0.0),
+    };
+    (of_data + of_model) as f32 * t.size.row_tree + formula
 }
 
 fn line(ui: &mut Ui) {
@@ -45,18 +68,24 @@ fn recipe_of(entry: &RunEntry) -> Option<&Recipe> {
     entry.job().map(|job| &job.recipe).or(entry.recipe.as_ref())
 }
 
-fn data_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox) {
-    if section_head(ui, "Data", Some((icons::PLUS, "Open data"))) {
-        out.send(Command::PickOpen);
-    }
+/// The table that a run is of, if it is in memory.
+fn table_of<'a>(state: &'a AppState, entry: &'a RunEntry) -> Option<&'a Table> {
     let mine = recipe_of(entry).map(|recipe| recipe.data.source.as_str());
     let open = state
         .data
         .as_ref()
         .filter(|data| mine.is_none_or(|source| data.source == source))
         .map(|data| &data.loaded.table);
-    let Some(table) = entry.job().map(|job| job.table.as_ref()).or(open) else {
-        let name = mine.unwrap_or("Draws from a file");
+    entry.job().map(|job| job.table.as_ref()).or(open)
+}
+
+fn data_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox) {
+    if section_head(ui, "Data", Some((icons::PLUS, "Open data"))) {
+        out.send(Command::PickOpen);
+    }
+    let Some(table) = table_of(state, entry) else {
+        let source = recipe_of(entry).map(|recipe| recipe.data.source.as_str());
+        let name = source.unwrap_or("Draws from a file");
         TreeRow::new(name)
             .icon(icons::TABLE)
             .fact("not open")
@@ -146,11 +175,9 @@ fn model_ui(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
         out.send(Command::GoTo(Page::Model));
     }
     formula_ui(ui, &recipe.model.formula);
-    let set = recipe.priors.len();
-    let fact = if set == 0 {
-        "default".to_owned()
-    } else {
-        format!("{set} set")
+    let fact = match recipe.own_priors().count() {
+        0 => recipe.default_priors().source().to_owned(),
+        set => format!("{set} set"),
     };
     if TreeRow::new("Priors")
         .icon(icons::SLIDERS_HORIZONTAL)
@@ -176,11 +203,16 @@ fn model_ui(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
     }
 }
 
-fn formula_ui(ui: &mut Ui, formula: &str) {
+/// How far in a formula stands.
+fn formula_left() -> f32 {
     let t = tokens();
+    t.space.x3 + t.icon.small + 6.0
+}
+
+/// A formula on at most four lines.
+fn formula_galley(ui: &Ui, formula: &str) -> Arc<Galley> {
     let colors = Palette::of(ui);
-    let left = t.space.x3 + t.icon.small + 6.0;
-    let width = (ui.available_width() - left - t.space.x2).max(20.0);
+    let width = (ui.available_width() - formula_left() - tokens().space.x2).max(20.0);
     let mut job = eframe::egui::text::LayoutJob::simple(
         formula.to_owned(),
         Text::CodeSmall.font(),
@@ -188,7 +220,14 @@ fn formula_ui(ui: &mut Ui, formula: &str) {
         width,
     );
     job.wrap.max_rows = 4;
-    let galley = ui.painter().layout_job(job);
+    ui.painter().layout_job(job)
+}
+
+fn formula_ui(ui: &mut Ui, formula: &str) {
+    let t = tokens();
+    let colors = Palette::of(ui);
+    let left = formula_left();
+    let galley = formula_galley(ui, formula);
     let cut = galley.elided;
     let (rect, response) = ui.allocate_exact_size(
         vec2(ui.available_width(), galley.size().y + t.space.x1),
@@ -229,6 +268,10 @@ fn run_row_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox)
     let took;
     if stale.is_some() {
         row = row.fact("stale");
+    } else if view.as_ref().is_some_and(|it| it.state == RunState::Paused) {
+        row = row.fact("paused");
+    } else if view.as_ref().is_some_and(|it| words::ended_in_warmup(it)) {
+        row = row.fact("no draws");
     } else if entry.is_active() {
         let done = view
             .as_ref()
@@ -237,8 +280,9 @@ fn run_row_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox)
     } else if let RunPhase::Refused(_) = entry.phase {
         row = row.fact("refused");
     } else if let Some(view) = &view {
-        took = number::duration(view.elapsed_secs);
-        if view.elapsed_secs > 0.0 {
+        let secs = words::took(view);
+        took = number::duration(secs);
+        if secs > 0.0 {
             row = row.fact(&took);
         }
     }
@@ -265,7 +309,7 @@ fn run_row_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox)
         ui.set_min_width(170.0);
         let known = entry.recipe.is_some();
         if ui
-            .add_enabled(known, Button::new("Use this recipe").quiet())
+            .add_enabled(known, Button::new("Use these settings").quiet())
             .on_disabled_hover_text("Draws from a file have no recipe")
             .clicked()
         {
@@ -274,12 +318,12 @@ fn run_row_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox)
         }
         let idle = !entry.is_active();
         if ui
-            .add_enabled(idle, Button::new("Forget this run").quiet())
-            .on_hover_text("Takes it out of the list; its folder stays")
+            .add_enabled(idle, Button::new("Remove from project").quiet())
+            .on_hover_text("Its folder stays, and Ctrl Z brings it back")
             .on_disabled_hover_text("Stop the run first")
             .clicked()
         {
-            out.send(Command::ForgetRun(entry.id));
+            out.send(Command::RemoveRun(entry.id));
             ui.close();
         }
     });

@@ -2,10 +2,10 @@
 
 use crate::app::entry::{RunPhase, Saved};
 use crate::app::{AppState, RunEntry};
-use crate::diagnostics::verdict::{ESS_PER_CHAIN, MIN_DRAWS, RHAT_LIMIT};
+use crate::diagnostics::verdict::MIN_DRAWS;
 use crate::diagnostics::{Missing, SummaryRow, Verdict};
 use crate::engine::chain::Warmup;
-use crate::engine::{Report, RunView, bias_check};
+use crate::engine::{Report, RunState, RunView, StopReason, bias_check};
 use crate::ui::theme::VerdictKind;
 use crate::ui::widgets::Progress;
 
@@ -29,24 +29,8 @@ pub fn run_kind(entry: &RunEntry) -> VerdictKind {
     }
 }
 
-/// Effective sample size that every variable of a run should have.
-pub fn ess_wanted(view: &RunView) -> f64 {
-    ESS_PER_CHAIN * view.usable().count().max(1) as f64
-}
-
-/// Whether R-hat is past its limit.
-pub fn rhat_is_past(row: &SummaryRow) -> bool {
-    row.rhat.is_some_and(|rhat| rhat > RHAT_LIMIT)
-}
-
-/// The verdict on one row of the summary.
-pub fn row_kind(
-    entry: &RunEntry,
-    report: &Report,
-    row: &SummaryRow,
-    index: usize,
-    ess: f64,
-) -> VerdictKind {
+/// The verdict on one row of the summary, by the criterion of the run's own verdict.
+pub fn row_kind(entry: &RunEntry, report: &Report, row: &SummaryRow, index: usize) -> VerdictKind {
     if matches!(row.missing, Some(Missing::NotFinite | Missing::Weights))
         || row.rhat.is_some_and(f64::is_infinite)
     {
@@ -55,22 +39,55 @@ pub fn row_kind(
     if report.draws_per_chain < MIN_DRAWS {
         return VerdictKind::TooEarly;
     }
-    let short = |value: Option<f64>| value.is_some_and(|value| value < ess);
-    if rhat_is_past(row) || short(row.ess_bulk) || short(row.ess_tail) {
-        return VerdictKind::Watch;
+    match report.limits.verdict(row) {
+        Verdict::Good => {}
+        // While draws come, what is not there yet is not bad.
+        _ if entry.is_active() => return VerdictKind::Watch,
+        verdict => return kind_of(verdict),
     }
     let biased = entry.sampler().is_some_and(|spec| spec.bias.is_some());
     if !biased {
         return VerdictKind::Good;
     }
-    report
+    let checked = report
         .bias
         .as_ref()
         .and_then(|bias| bias.rows.get(index))
-        .map_or(VerdictKind::MixingOnly, |row| kind_of(row.verdict))
+        .map(|row| row.verdict);
+    match checked {
+        None => VerdictKind::MixingOnly,
+        Some(Verdict::Good) => VerdictKind::Good,
+        Some(Verdict::TooEarly) => VerdictKind::TooEarly,
+        // What the check could not tell is not certified either.
+        Some(_) => VerdictKind::NotCertified,
+    }
 }
 
-/// Iterations of warm-up per chain: those made once all chains draw, those planned before.
+/// Iteration at which the warm-up of each chain ends: where it ended if the chain draws, where it is to end before.
+pub fn warmup_ends(entry: &RunEntry, view: &RunView) -> Vec<u64> {
+    let planned = planned_warmup(entry);
+    view.chains
+        .iter()
+        .map(|chain| {
+            let made = chain.draws.warmup.len() as u64;
+            if chain.draws.draws.is_empty() {
+                planned.max(made)
+            } else {
+                made
+            }
+        })
+        .collect()
+}
+
+/// Iterations of warm-up that a run is to make per chain.
+fn planned_warmup(entry: &RunEntry) -> u64 {
+    entry.job().map_or(0, |job| match job.warmup() {
+        Warmup::Fixed(length) => length,
+        Warmup::UntilReady { max } => max,
+    })
+}
+
+/// Iterations of warm-up per chain: those made once all chains draw, those planned before, also where the run ended before.
 pub fn warmup_iterations(entry: &RunEntry, view: &RunView) -> u64 {
     let made = view
         .chains
@@ -82,14 +99,10 @@ pub fn warmup_iterations(entry: &RunEntry, view: &RunView) -> u64 {
         .chains
         .iter()
         .any(|chain| !chain.draws.draws.is_empty());
-    let planned = entry.job().map_or(0, |job| match job.warmup() {
-        Warmup::Fixed(length) => length,
-        Warmup::UntilReady { max } => max,
-    });
-    if drawing || view.is_finished() {
+    if drawing || (view.is_finished() && !ended_in_warmup(view)) {
         made
     } else {
-        planned.max(made)
+        planned_warmup(entry).max(made)
     }
 }
 
@@ -107,10 +120,14 @@ pub fn draws_wanted(entry: &RunEntry, view: &RunView) -> u64 {
 /// How far a run is.
 pub fn progress(entry: &RunEntry, view: &RunView) -> Progress {
     if view.is_finished() {
-        let warmup = warmup_iterations(entry, view) as f32;
-        let all = warmup + draws_wanted(entry, view) as f32;
-        let warmup = if all > 0.0 { warmup / all } else { 0.0 };
-        return Progress { warmup, done: 1.0 };
+        // What has ended is one line: how long its warm-up was is no news. What ended before its first draw shows how far it
+        // came.
+        if !ended_in_warmup(view) {
+            return Progress {
+                warmup: 0.0,
+                done: 1.0,
+            };
+        }
     }
     let warmup = warmup_iterations(entry, view) as f32;
     let all = (warmup + draws_wanted(entry, view) as f32).max(1.0);
@@ -123,6 +140,35 @@ pub fn progress(entry: &RunEntry, view: &RunView) -> Progress {
         warmup: warmup / all,
         done: (iterations as f32 / chains as f32 / all).min(1.0),
     }
+}
+
+/// Seconds that all parts of a run took together: the clock of one that was continued counts its last part alone.
+pub fn took(view: &RunView) -> f64 {
+    let chains = view.chains.iter();
+    let parts = chains.map(|chain| chain.warmup_secs + chain.draw_secs);
+    parts.fold(view.elapsed_secs, f64::max)
+}
+
+/// Whether no chain has made a draw yet.
+pub fn is_before_draws(view: &RunView) -> bool {
+    let mut chains = view.chains.iter();
+    chains.all(|chain| chain.draws.draws.is_empty())
+}
+
+/// Whether the run ended during its warm-up, because somebody or the time limit stopped it.
+pub fn ended_in_warmup(view: &RunView) -> bool {
+    let stopped = matches!(
+        view.state,
+        RunState::Finished(StopReason::User | StopReason::Time | StopReason::CutShort)
+    );
+    stopped && is_before_draws(view)
+}
+
+/// Seconds that the control run of a bias check still takes, if it goes on as before.
+pub fn control_left(entry: &RunEntry) -> Option<f64> {
+    let done = f64::from(control_progress(entry)?);
+    let elapsed = entry.control.as_ref()?.view().elapsed_secs;
+    (done > 0.02).then(|| elapsed * (1.0 - done) / done)
 }
 
 /// The exact sampler that a bias check runs.
@@ -207,7 +253,13 @@ pub fn stop_rule(run: &crate::engine::recipe::RunSection) -> String {
         }
     }
     if rules.is_empty() {
-        "stops at the last draw".to_owned()
+        let draws = number::integer(run.draws);
+        let more = if crate::engine::stages::are_allowed(run) {
+            ", later if it is not precise then"
+        } else {
+            ""
+        };
+        format!("stops after {draws} draws{more}")
     } else {
         format!("stops at {}", rules.join(" or after "))
     }

@@ -59,7 +59,7 @@ pub fn cards_ui(
         let auto = Card {
             id: AUTO,
             title: "Choose for me",
-            about: "An exact sampler as long as it is affordable, then the one with the smallest bias",
+            about: "An exact sampler if there is time, otherwise the least biased one",
             bias: None,
             exact: false,
             control: false,
@@ -180,12 +180,22 @@ fn compare_ui(ui: &mut Ui, state: &AppState, known: bool, out: &mut Outbox) {
             };
             widgets::hint(ui, &format!("Comparing samplers: {stage}"));
         });
-    } else if !known {
-        let button = Button::new("Rank for these data").icon(icons::SCALES);
+    } else {
+        // It stays where it is once the rank is known, so that nothing else comes to stand under the pointer.
+        let words = if known {
+            "Ranked for these data"
+        } else {
+            "Rank for these data"
+        };
+        let button = Button::new(words).icon(icons::SCALES);
         if ui
-            .add_enabled(able, button)
-            .on_hover_text("Finds the posterior's peak and its curvature, and says of each sampler why or why not")
-            .on_disabled_hover_text("Choose a response and predictors first")
+            .add_enabled(able && !known, button)
+            .on_hover_text("Finds the posterior's mode and its curvature, and says of each sampler why or why not")
+            .on_disabled_hover_text(if known {
+                "Each sampler below says why or why not"
+            } else {
+                "Choose an outcome and predictors first"
+            })
             .clicked()
         {
             out.send(Command::Advise);
@@ -193,17 +203,17 @@ fn compare_ui(ui: &mut Ui, state: &AppState, known: bool, out: &mut Outbox) {
     }
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = t.space.x2;
-        let button = Button::new("Run and compare").icon(icons::SCALES);
+        let words = if state.comparison.is_some() {
+            "Show the comparison"
+        } else {
+            "Run and compare…"
+        };
+        let button = Button::new(words).icon(icons::CHART_BAR_HORIZONTAL);
         if ui
             .add_enabled(able, button)
-            .on_hover_text("Runs every sampler that suits the model, one after the other, beside an exact one: bias and cost")
-            .on_disabled_hover_text("Choose a response and predictors first")
+            .on_hover_text("Choose samplers, run them one after the other beside an exact one, and see bias and cost")
+            .on_disabled_hover_text("Choose an outcome and predictors first")
             .clicked()
-        {
-            out.send(Command::CompareSamplers);
-        }
-        if state.comparison.is_some()
-            && ui.add(Button::new("Show the comparison").quiet()).clicked()
         {
             out.send(Command::GoTo(Page::Compare));
         }
@@ -239,17 +249,15 @@ pub(super) fn auto_reason(state: &AppState, recipe: &Recipe) -> String {
         return advise::CONJUGATE.to_owned();
     }
     if check.is_some_and(|check| check.unsuitable.iter().any(|(id, _why)| *id == "nuts")) {
-        return "decided when the run is prepared, among the samplers made for this model"
-            .to_owned();
+        return "one of the samplers made for this model. Confirmed when the run starts".to_owned();
     }
     let size = check.map(|check| (check.rows.0, check.params.len()));
     match size {
         Some((rows, params)) => format!(
-            "decided when the run is prepared, from the posterior's curvature: NUTS, which is exact, if it is affordable; \
-             here it would take {}",
+            "NUTS, exact, {}. Confirmed when the run starts",
             number::about(advise::nuts_secs(rows, params).max(1.0))
         ),
-        None => "decided when the run is prepared".to_owned(),
+        None => "decided when the run starts".to_owned(),
     }
 }
 
@@ -304,7 +312,7 @@ fn card_ui(ui: &mut Ui, card: &Card<'_>, chosen: &str, out: &mut Outbox) {
                     badge_with(ui, VerdictKind::Good, "Exact");
                 }
                 if card.recommended {
-                    ui.add(Chip::fact("auto takes it"));
+                    ui.add(Chip::fact("chosen automatically"));
                 }
             });
             let ink = if enabled {

@@ -98,7 +98,7 @@ pub fn form_ui(
         if spec.needs_mode {
             widgets::hint(
                 ui,
-                "It starts from the posterior's peak, which is found when the run is prepared.",
+                "It starts from the posterior's mode, which is found when the run is prepared.",
             );
         }
     });
@@ -109,7 +109,7 @@ fn default_text(field: &Setting) -> String {
         None => LEFT_TO_SAMPLER.to_owned(),
         Some(FieldDefault::Int(value)) => value.to_string(),
         Some(FieldDefault::Real(value)) => value.to_string(),
-        Some(FieldDefault::Text(value)) => value.to_owned(),
+        Some(FieldDefault::Text(value)) => plain(value).to_owned(),
         Some(FieldDefault::Bool(value)) => if value { "on" } else { "off" }.to_owned(),
     }
 }
@@ -278,6 +278,22 @@ fn read_number(field: &Setting, text: &str) -> Result<Option<Value>, String> {
     Ok(Some(value))
 }
 
+/// A choice in plain words; recipes and the command line have the code, which the pointer is told.
+fn plain(code: &str) -> &str {
+    match code {
+        "iid" => "random rows",
+        "lipschitz" => "important rows",
+        "blocks" => "blocks of rows",
+        "sgd" => "gradient steps",
+        "non-centred" => "non-centred",
+        "euler" => "Euler",
+        "aboba" => "ABOBA",
+        "baoab" => "BAOAB",
+        "per-parameter" => "per parameter",
+        other => other,
+    }
+}
+
 fn choice_ui(
     ui: &mut Ui,
     field: &Setting,
@@ -301,7 +317,7 @@ fn choice_ui(
         segments = segments.option(LEFT_TO_SAMPLER, LEFT_TO_SAMPLER);
     }
     for &word in words.iter().filter(|word| **word != LEFT_TO_SAMPLER) {
-        segments = segments.option(word, word);
+        segments = segments.option_with(word, plain(word), word);
     }
     if !segments.show(ui).changed() {
         return None;

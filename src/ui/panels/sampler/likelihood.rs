@@ -31,10 +31,10 @@ const GENERAL: [(&str, &str, bool); 3] = [
 ];
 /// Words and families.
 const FAMILIES: [(&str, &str); 4] = [
-    ("Numbers", "gaussian"),
-    ("Yes or no", "bernoulli"),
-    ("Counts", "poisson"),
-    ("Overdispersed counts", "negative_binomial"),
+    ("Normal", "gaussian"),
+    ("Yes/no", "bernoulli"),
+    ("Poisson", "poisson"),
+    ("Negative binomial", "negative_binomial"),
 ];
 
 /// What the section keeps.

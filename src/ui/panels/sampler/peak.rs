@@ -15,7 +15,7 @@ use crate::ui::widgets::{self, Segments, paint};
 pub fn peak_ui(ui: &mut Ui, recipe: &Recipe, view: &mut FormView, out: &mut Outbox) {
     let t = tokens();
     let colors = Palette::of(ui);
-    widgets::heading(ui, "The posterior's peak");
+    widgets::heading(ui, "The posterior's mode");
     widgets::card(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.spacing_mut().item_spacing.y = t.space.x3;
@@ -36,7 +36,7 @@ pub fn peak_ui(ui: &mut Ui, recipe: &Recipe, view: &mut FormView, out: &mut Outb
         });
         let Some(entry) = entry else {
             let text = "Newton on all rows, after a start from a subset of tall data; L-BFGS where the curvature does not \
-                        allow Newton. Control variates, preconditioners and starting points need the peak";
+                        allow Newton. Control variates, preconditioners and starting points need the mode";
             widgets::hint(ui, text);
             return;
         };

@@ -6,6 +6,7 @@ use crate::app::Command;
 use crate::diagnostics::verdict::{ADVISED_CHAINS, ESS_PER_CHAIN, RHAT_LIMIT};
 use crate::engine::Recipe;
 use crate::engine::recipe::{DEFAULT_DRAWS, MAX_CHAINS, PRECISION_DRAWS, RunSection};
+use crate::engine::stages::MOST_DRAWS;
 use crate::samplers;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
@@ -172,6 +173,7 @@ fn stop_ui(ui: &mut Ui, run: &mut RunSection) {
             run.max_seconds = None;
             run.target_ess = None;
             run.target_rhat = None;
+            run.until_precise = stop == Stop::Draws;
             match stop {
                 Stop::Draws => {}
                 Stop::Time => run.max_seconds = Some(FIRST_LIMIT),
@@ -200,6 +202,27 @@ fn stop_ui(ui: &mut Ui, run: &mut RunSection) {
             run.draws = value as u64;
         }
     });
+    if stop == Stop::Draws {
+        let hint = if run.draws < DEFAULT_DRAWS {
+            format!(
+                "Runs of fewer than {} draws end there",
+                number::integer(DEFAULT_DRAWS)
+            )
+        } else {
+            format!(
+                "Where draws are cheap: until every R-hat is at most {RHAT_LIMIT} and every effective sample size at least \
+                 {}, or {} draws per chain are made",
+                number::integer((ESS_PER_CHAIN * run.chains as f64) as u64),
+                number::integer(MOST_DRAWS)
+            )
+        };
+        row_ui(ui, "If not precise then", &hint, |ui| {
+            Segments::new("If not precise then", &mut run.until_precise)
+                .option(true, "Go on")
+                .option(false, "Stop")
+                .show(ui);
+        });
+    }
     if let Some(seconds) = run.max_seconds {
         row_ui(
             ui,

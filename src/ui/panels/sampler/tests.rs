@@ -123,7 +123,7 @@ fn samplers_are_compared_before_any_run() {
     assert_eq!(advised.advice.alternatives.len() + 1, REGISTRY.len());
     assert!(state.advising.is_none());
     assert!(harness.query_by_label(button).is_none());
-    harness.get_by_label("auto takes it");
+    harness.get_by_label("chosen automatically");
     // Another model is another posterior; a click on a sampler is not.
     let session = &mut harness.state_mut().session;
     session.send(Command::SetSampler("metropolis".to_owned()));

@@ -35,7 +35,7 @@ pub fn trials_ui(
         widgets::hint(
             ui,
             "Runs step sizes side by side, drops the worse half by the Stein discrepancy of their draws, and sets the \
-             best. The default comes from the curvature at the peak and needs no tuning",
+             best. The default comes from the curvature at the mode and needs no tuning",
         );
         if let Some(task) = &state.trials {
             let (stage, done) = task.progress();

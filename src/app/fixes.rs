@@ -1,0 +1,173 @@
+//! Quick fixes of what is wrong with a run: each does what the message beside it advises.
+
+use super::command::Command;
+use super::entry::RunEntry;
+use super::remedies::Remedy;
+use crate::base::numerals::thousands;
+use crate::base::reporter::Warning;
+use crate::diagnostics::SummaryRow;
+use crate::diagnostics::findings::{
+    BIAS_UNCLEAR, BIAS_UNKNOWN, BIASED, DISAGREE, DIVERGENCES, FEW_CHAINS, FEW_EFFECTIVE, STUCK,
+    TARGET_MISSED,
+};
+use crate::diagnostics::verdict::{ADVISED_CHAINS, Precision, RHAT_LIMIT};
+use crate::engine::{Job, Report, anchor_check};
+
+/// Most draws per chain that a click adds; whoever needs more needs another sampler.
+const MOST_ADDED: usize = 100_000;
+/// Draws are added in whole hundreds.
+const HUNDRED: usize = 100;
+/// Target acceptance from which a higher one no longer helps, as steps get too small to be told apart.
+const HIGHEST_ACCEPT: f64 = 0.99;
+
+/// What a click does about `warning` of a run, if anything.
+pub fn quick_fix(entry: &RunEntry, report: &Report, warning: &Warning) -> Option<Remedy> {
+    let id = entry.id;
+    let job = entry.job()?;
+    let one = |label: String, command: Command| {
+        Some(Remedy {
+            label,
+            commands: vec![command],
+        })
+    };
+    let again = |label: String, change: String| one(label, Command::RunAgain(id, vec![change]));
+    if warning.code == anchor_check::CODE {
+        return one(anchor_check::REMEDY.to_owned(), Command::RefreshAnchor(id));
+    }
+    // All others concern draws that are complete.
+    if entry.is_active() || entry.control.is_some() {
+        return None;
+    }
+    match warning.code.as_str() {
+        DISAGREE | FEW_EFFECTIVE | TARGET_MISSED if warning.remedy.is_some() => {
+            let draws = missing_draws(job, report, warning.code == TARGET_MISSED)?;
+            let label = format!("Add {} draws per chain", thousands(draws));
+            one(label, Command::AddDraws(id, draws))
+        }
+        BIAS_UNKNOWN => one("Run the bias check".to_owned(), Command::CheckBias(id)),
+        BIAS_UNCLEAR => one(
+            "Check again with a longer control run".to_owned(),
+            Command::CheckBias(id),
+        ),
+        DIVERGENCES => {
+            let accept = job.recipe.sampler.settings.real("target_accept")?;
+            // A quarter of the rejections: 0.8 becomes 0.95.
+            let higher = (1.0 - 0.25 * (1.0 - accept)).min(HIGHEST_ACCEPT);
+            (higher > accept).then_some(())?;
+            let higher = (1000.0 * higher).round() / 1000.0;
+            again(
+                format!("Run again with target acceptance {higher}"),
+                format!("sampler.target_accept={higher}"),
+            )
+        }
+        BIASED => {
+            let step = job.recipe.sampler.settings.real("step_size")?;
+            again(
+                "Run again with half the step".to_owned(),
+                format!("sampler.step_size={}", 0.5 * step),
+            )
+        }
+        STUCK => again(
+            "Run again with another seed".to_owned(),
+            format!("run.seed={}", job.recipe.run.seed.wrapping_add(1)),
+        ),
+        FEW_CHAINS => again(
+            format!("Run again with {ADVISED_CHAINS} chains"),
+            format!("run.chains={ADVISED_CHAINS}"),
+        ),
+        _ => None,
+    }
+}
+
+/// Draws per chain until the limits, or the target of the run, are met.
+fn missing_draws(job: &Job, report: &Report, of_target: bool) -> Option<u64> {
+    let precision = match of_target {
+        true => job.recipe.run.precision()?,
+        false => Precision {
+            ess: Some(report.limits.ess()),
+            rhat: RHAT_LIMIT,
+        },
+    };
+    let deciding: Vec<&SummaryRow> = (report.summary.iter())
+        .filter(|row| (report.limits.decides)(row))
+        .collect();
+    let draws = precision.draws_needed(&deciding, report.draws_per_chain)?;
+    let draws = draws.div_ceil(HUNDRED) * HUNDRED;
+    (1..=MOST_ADDED).contains(&draws).then_some(draws as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::Session;
+    use crate::base::settings::Value;
+    use crate::diagnostics::Verdict;
+
+    fn session() -> Session {
+        let mut session = Session::with_draft("churn");
+        session.send(Command::SetFormula("churned ~ age".to_owned()));
+        session
+    }
+
+    fn run(session: &mut Session) {
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+    }
+
+    /// Every warning beside a verdict that is not good, with the click that mends it.
+    fn fixes(session: &Session) -> Vec<(String, Remedy)> {
+        let entry = session.state.selected().unwrap();
+        let report = entry.report().unwrap();
+        assert_ne!(report.verdict, Verdict::Good);
+        let fix = |warning: &Warning| {
+            let fix = quick_fix(entry, &report, warning)?;
+            Some((warning.code.clone(), fix))
+        };
+        report.warnings.iter().filter_map(fix).collect()
+    }
+
+    #[test]
+    fn a_short_run_of_two_chains_is_mended_by_clicks() {
+        let mut session = session();
+        session.send(Command::SetSampler("metropolis".to_owned()));
+        let mut control = session.state.document.as_ref().unwrap().recipe.run.clone();
+        (control.chains, control.draws) = (2, 200);
+        session.send(Command::SetRun(control));
+        run(&mut session);
+        let found = fixes(&session);
+        let codes: Vec<&str> = found.iter().map(|(code, _)| code.as_str()).collect();
+        assert!(codes.contains(&FEW_EFFECTIVE), "{codes:?}");
+        let of = |wanted: &str| {
+            let mut found = found.iter();
+            found.find(|(code, _)| code == wanted).unwrap().1.clone()
+        };
+        let chains = of(FEW_CHAINS);
+        assert_eq!(chains.label, "Run again with 4 chains");
+        let Command::AddDraws(_, draws) = of(FEW_EFFECTIVE).commands[0] else {
+            panic!("{found:?}");
+        };
+        assert!(draws >= 100 && draws.is_multiple_of(100));
+        session.send(chains.commands[0].clone());
+        session.wait_for_runs();
+        let job = session.state.selected().unwrap().job().unwrap();
+        assert_eq!(job.recipe.run.chains, 4);
+        assert_eq!(job.sampler.spec.id, "metropolis");
+    }
+
+    #[test]
+    fn an_approximate_run_offers_its_bias_check() {
+        let mut session = session();
+        session.send(Command::SetSampler("sgld-cv".to_owned()));
+        session.send(Command::SetSetting(
+            "batch".to_owned(),
+            Some(Value::Int(100)),
+        ));
+        run(&mut session);
+        let id = session.state.selected_run.unwrap();
+        let found = fixes(&session);
+        let check = (found.iter())
+            .find(|(code, _)| code == BIAS_UNKNOWN)
+            .unwrap();
+        assert_eq!(check.1.commands, [Command::CheckBias(id)]);
+    }
+}

@@ -1,0 +1,115 @@
+//! Paths for opening, saving and exporting: from the system's dialog, or typed in the window.
+
+use std::path::{Path, PathBuf};
+
+use super::command::Command;
+use super::state::{AppState, Typing};
+use super::tasks::{Effects, Pick};
+use super::update::update;
+
+/// What a path for `purpose` is used for.
+pub(super) fn command(purpose: &Pick, path: PathBuf) -> Command {
+    match purpose {
+        Pick::Open => Command::Open(path),
+        Pick::SaveProject(_) => Command::SaveProjectAs(path),
+        Pick::SaveRecipe => Command::SaveRecipe(path),
+        Pick::ExportPredictions(id, _) => Command::ExportPredictions(*id, path),
+        Pick::ExportFit(of) => Command::ExportFit(*of, path),
+        Pick::Export(id, format, _) => Command::Export(*id, format, path),
+    }
+}
+
+/// Asks for a path in the window.
+pub(super) fn type_path(state: &mut AppState, purpose: Pick, no_dialog: bool) {
+    let proposed = folder(state).join(match &purpose {
+        Pick::Open => "",
+        Pick::SaveProject(name) | Pick::ExportPredictions(_, name) | Pick::Export(_, _, name) => {
+            name
+        }
+        Pick::SaveRecipe => "recipe.toml",
+        Pick::ExportFit(_) => "likelihood-fit",
+    });
+    state.typing = Some(Typing {
+        purpose,
+        proposed,
+        no_dialog,
+    });
+}
+
+/// Where files are looked for and written at first: beside the project, else beside the data, else where the program was
+/// started.
+fn folder(state: &AppState) -> PathBuf {
+    let project = state.project.as_ref().map(|open| open.path.as_path());
+    let data = state.data.as_ref().and_then(|data| data.path.as_deref());
+    let beside = project.or(data).and_then(Path::parent);
+    std::path::absolute(beside.unwrap_or(Path::new(".")))
+        .unwrap_or_else(|_no_place| PathBuf::from("/"))
+}
+
+/// Uses the path that was typed.
+pub(super) fn typed(state: &mut AppState, path: PathBuf, fx: &mut dyn Effects) {
+    if let Some(typing) = state.typing.take() {
+        update(state, command(&typing.purpose, path), fx);
+    }
+}
+
+/// Nothing is opened or saved.
+pub(super) fn cancel(state: &mut AppState) {
+    state.typing = None;
+    state.after_save = None;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tasks::Outcome;
+    use super::super::update::finish;
+    use super::*;
+    use crate::app::testing::Session;
+
+    #[test]
+    fn without_a_dialog_a_path_is_asked_for_in_the_window() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut session = Session::with_file(&folder, "t.csv", "y,x\n0,1\n1,2\n0,3\n1,4\n");
+        session.send(Command::AcceptImport);
+        session.send(Command::SaveProject);
+        let purpose = session.fx.picks.pop().unwrap();
+        let failed = Outcome::Picked {
+            purpose: purpose.clone(),
+            path: None,
+            unavailable: true,
+        };
+        finish(&mut session.state, failed, &mut session.fx);
+        let typing = session.state.typing.clone().unwrap();
+        assert!(typing.no_dialog);
+        assert_eq!(typing.purpose, purpose);
+        assert_eq!(typing.proposed, folder.path().join("t.ergodic"));
+        session.send(Command::TypedPath(typing.proposed.clone()));
+        assert!(typing.proposed.is_file());
+        assert_eq!(session.state.typing, None);
+        assert!(session.state.project.is_some());
+    }
+
+    #[test]
+    fn a_cancelled_dialog_asks_for_nothing_and_forgets_what_waited_for_it() {
+        let mut session = Session::with_draft("churn");
+        session.send(Command::SetFormula("churned ~ age".to_owned()));
+        session.send(Command::NewProject);
+        session.send(Command::Answer { save: true });
+        let purpose = session.fx.picks.pop().unwrap();
+        let cancelled = Outcome::Picked {
+            purpose: purpose.clone(),
+            path: None,
+            unavailable: false,
+        };
+        finish(&mut session.state, cancelled, &mut session.fx);
+        assert_eq!(session.state.typing, None);
+        // The same with the typed path: nothing happens later because of an old answer.
+        session.send(Command::NewProject);
+        session.send(Command::Answer { save: true });
+        session.send(Command::TypePath(purpose));
+        session.send(Command::CancelTyping);
+        let path = session.folder.path().join("later.ergodic");
+        session.send(Command::SaveProjectAs(path));
+        assert!(session.state.document.is_some());
+    }
+}

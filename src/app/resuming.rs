@@ -1,0 +1,207 @@
+//! Going on with runs that were read from their folders, as `ergodic resume` does.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::correcting;
+use super::entry::{RunEntry, RunPhase, Saved};
+use super::influence;
+use super::running::before_more;
+use super::state::AppState;
+use super::tasks::{Effects, Outcome};
+use crate::base::reporter::{Severity, Warning};
+use crate::engine::{JobError, PrepareControl, Report, Run};
+use crate::export::journal::Journal;
+use crate::export::resume::{self, ResumeError, Resumed};
+
+/// The folder that a reopened run can go on in.
+fn folder_of(entry: &RunEntry) -> Option<PathBuf> {
+    match (&entry.phase, &entry.recipe, &entry.saved) {
+        (RunPhase::Read(_), Some(_), Saved::At(folder)) => Some(folder.clone()),
+        _ => None,
+    }
+}
+
+/// Why a run that was read cannot go on, if it cannot.
+pub fn refusal(entry: &RunEntry) -> Option<&'static str> {
+    if folder_of(entry).is_none() && entry.run().is_none() {
+        return Some("Draws from a file have no chains that could go on");
+    }
+    entry
+        .resuming
+        .is_some()
+        .then_some("The run is being made ready to go on")
+}
+
+/// Makes a run that was read ready to go on, in the background: with `more` draws per chain, or with what was planned.
+pub(super) fn resume(state: &mut AppState, id: u64, more: Option<u64>, fx: &mut dyn Effects) {
+    let open = state.data.as_ref().map(|data| Arc::clone(&data.loaded));
+    let Some(entry) = state.run_mut(id) else {
+        return;
+    };
+    if entry.run().is_some() || entry.resuming.is_some() {
+        return;
+    }
+    let Some(folder) = folder_of(entry) else {
+        state.say("Draws from a file have no chains that could go on", true);
+        return;
+    };
+    let control = Arc::new(PrepareControl::default());
+    entry.resuming = Some(Arc::clone(&control));
+    let fingerprint = entry.data_fingerprint();
+    let open = open.filter(|open| Some(open.table.fingerprint()) == fingerprint);
+    fx.spawn(
+        "resume-run",
+        Box::new(move || Outcome::Resumed {
+            run: id,
+            result: resume::resume(&folder, more, open, &control).map(Box::new),
+            control,
+        }),
+    );
+}
+
+/// Starts the chains of a run that is ready to go on.
+pub(super) fn resumed(
+    state: &mut AppState,
+    id: u64,
+    control: &Arc<PrepareControl>,
+    result: Result<Box<Resumed>, ResumeError>,
+    fx: &mut dyn Effects,
+) {
+    let waker = fx.waker();
+    // One that was removed meanwhile, or whose request was cancelled, stays as it is: its folder was only read.
+    let Some(entry) = state.run_mut(id) else {
+        return;
+    };
+    if !(entry.resuming.as_ref()).is_some_and(|mine| Arc::ptr_eq(mine, control)) {
+        return;
+    }
+    entry.resuming = None;
+    let title = entry.title();
+    let Resumed {
+        job,
+        continuation,
+        folder,
+        claim,
+        remarks,
+    } = match result {
+        Ok(resumed) => *resumed,
+        Err(ResumeError::Job(JobError::Cancelled)) => return,
+        Err(error) => {
+            state.say(format!("{title} cannot go on. {error}"), true);
+            return;
+        }
+    };
+    let before = match (entry.report(), &continuation) {
+        (Some(report), Some(_)) => before_more(&report),
+        _ => Report::empty(job.model.params().len()),
+    };
+    match Run::start_after(Arc::new(job), continuation, before, waker) {
+        Ok(run) => {
+            correcting::forget(&mut entry.correction);
+            influence::forget(&mut entry.influence);
+            entry.journal = Some(Journal::start(claim, &run));
+            entry.folder = Some(folder);
+            entry.phase = RunPhase::Live(Box::new(run));
+            entry.saved = Saved::No;
+        }
+        Err(error) => state.say(format!("{title} could not be continued ({error})"), true),
+    }
+    for remark in remarks {
+        state.note(Warning::new(Severity::Info, "resumed", remark));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::app::Command;
+    use crate::app::testing::Session;
+    use crate::engine::recipe::RunSection;
+    use crate::export::RunFolder;
+
+    fn table() -> String {
+        let mut text = String::from("y,x\n");
+        for i in 0..60 {
+            text.push_str(&format!("{},{}\n", (i * 7 % 5) % 2, f64::from(i) / 7.0));
+        }
+        text
+    }
+
+    fn run_of(folder: &tempfile::TempDir, draws: u64) -> Session {
+        let mut session = Session::with_file(folder, "t.csv", &table());
+        session.send(Command::AcceptImport);
+        session.send(Command::SetFormula("y ~ x".to_owned()));
+        session.send(Command::SetRun(RunSection {
+            chains: 2,
+            warmup: Some(60),
+            draws,
+            ..RunSection::default()
+        }));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        session
+    }
+
+    #[test]
+    fn a_reopened_run_goes_on_as_one_longer_run() {
+        let (short, long) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let first = run_of(&short, 50);
+        let place = first.state.runs[0].place().unwrap().to_owned();
+        drop(first);
+        let mut session = Session::default();
+        session.send(Command::Open(place.clone()));
+        let id = session.state.runs[0].id;
+        let before = session.state.runs[0].report().unwrap();
+        session.send(Command::AddDraws(id, 30));
+        let entry = &session.state.runs[0];
+        assert!(entry.run().is_some(), "{:?}", session.state.messages);
+        // What was known stays until there is more.
+        assert_eq!(entry.report().unwrap().summary.len(), before.summary.len());
+        session.wait_for_runs();
+        assert_eq!(session.state.runs[0].place(), Some(place.as_path()));
+        let whole = run_of(&long, 80);
+        let read = |path: &std::path::Path| std::fs::read(path.join("draws.csv")).unwrap();
+        assert_eq!(read(&place), read(whole.state.runs[0].place().unwrap()));
+        // And once more, with as many as it has.
+        let mut again = Session::default();
+        again.send(Command::Open(place.clone()));
+        again.send(Command::ContinueRun(again.state.runs[0].id));
+        again.wait_for_runs();
+        let results = RunFolder::open(&place).unwrap().results().unwrap();
+        assert!(results.draws.iter().all(|chain| chain.len() == 160));
+    }
+
+    #[test]
+    fn a_run_whose_data_are_gone_or_others_stays_and_says_why() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = run_of(&folder, 50).state.runs[0]
+            .place()
+            .unwrap()
+            .to_owned();
+        let data = folder.path().join("t.csv");
+        for change in [Some(table() + "1,2\n"), None] {
+            match &change {
+                Some(text) => std::fs::write(&data, text).unwrap(),
+                None => std::fs::remove_file(&data).unwrap(),
+            }
+            let mut session = Session::default();
+            session.send(Command::Open(place.clone()));
+            let id = session.state.runs[0].id;
+            session.send(Command::ContinueRun(id));
+            let toast = session.state.toast.clone().unwrap();
+            assert!(
+                toast.is_error && toast.text.starts_with("Run 1 cannot go on."),
+                "{toast:?}"
+            );
+            let reason = if change.is_some() {
+                "fingerprint"
+            } else {
+                "t.csv"
+            };
+            assert!(toast.text.contains(reason), "{}", toast.text);
+            let entry = &session.state.runs[0];
+            assert!(entry.resuming.is_none() && entry.report().is_some());
+            assert!(!session.state.is_busy());
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! `resume`: continues a run where it ended, wherever that was.
+
+use std::sync::Arc;
+
+use super::args::ResumeArgs;
+use super::fit::{announce, run};
+use super::{Failure, output};
+use crate::engine::PrepareControl;
+use crate::export::resume;
+
+/// Continues a run where it ended.
+pub fn resume(args: &ResumeArgs) -> Result<(), Failure> {
+    let control = PrepareControl::default();
+    let resumed =
+        resume::resume(&args.folder, args.draws, None, &control).map_err(Failure::request)?;
+    for remark in &resumed.remarks {
+        output::note(&format!("note: {remark}"));
+    }
+    announce(&resumed.job);
+    run(
+        &Arc::new(resumed.job),
+        resumed.continuation,
+        (resumed.folder, resumed.claim),
+        args.json,
+        None,
+    )
+}

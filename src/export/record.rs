@@ -1,0 +1,102 @@
+//! `run.json`: the manifest, and what the other files of the folder must be, by size and SHA-256; sealed by its own checksum.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use super::files::hex;
+use super::manifest::Manifest;
+
+/// Key of the other files.
+const FILES: &str = "files";
+/// How the line with the text's own checksum begins.
+const CHECKSUM: &str = "  \"checksum\": \"";
+
+/// What a file was when it was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileRecord {
+    /// Size.
+    pub bytes: u64,
+    /// Hexadecimal digits, as of `sha256sum`.
+    pub sha256: String,
+}
+
+/// Files of a run folder by name.
+pub type Records = BTreeMap<String, FileRecord>;
+
+/// The text of `run.json`.
+///
+/// # Errors
+/// Something is not JSON.
+pub fn encode(manifest: &Manifest, records: &Records) -> Result<String, serde_json::Error> {
+    let mut value = serde_json::to_value(manifest)?;
+    value[FILES] = serde_json::to_value(records)?;
+    seal(&value)
+}
+
+/// What [`encode`] made, or a version before it that knew no records.
+///
+/// # Errors
+/// What is wrong, to stand in parentheses.
+pub fn decode(text: &str) -> Result<(Manifest, Records), String> {
+    let mut value = unseal(text)?;
+    let records = value.as_object_mut().and_then(|it| it.remove(FILES));
+    let records = records.map_or_else(|| Ok(Records::new()), serde_json::from_value);
+    let manifest = serde_json::from_value(value).map_err(|error| error.to_string())?;
+    Ok((manifest, records.map_err(|error| error.to_string())?))
+}
+
+/// An object as JSON with a first entry that is the SHA-256 of the text without that line.
+pub fn seal(value: &Value) -> Result<String, serde_json::Error> {
+    let text = serde_json::to_string_pretty(value)? + "\n";
+    let sum = hex(&Sha256::digest(&text));
+    Ok(text.replacen("{\n", &format!("{{\n{CHECKSUM}{sum}\",\n"), 1))
+}
+
+/// What [`seal`] made; or an object without a checksum, as versions before it wrote.
+pub fn unseal(text: &str) -> Result<Value, String> {
+    let sealed = text.strip_prefix("{\n").and_then(|rest| {
+        let (line, rest) = rest.split_once('\n')?;
+        Some((line.strip_prefix(CHECKSUM)?, rest))
+    });
+    if let Some((sum, rest)) = sealed
+        && hex(&Sha256::digest(format!("{{\n{rest}"))) + "\"," != sum
+    {
+        return Err("its checksum differs".to_owned());
+    }
+    let mut value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let object = value.as_object_mut().ok_or("it is no object")?;
+    if sealed.is_some() {
+        object.remove("checksum");
+    } else if object.contains_key(FILES) {
+        return Err("its checksum is missing".to_owned());
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flipped_bit_of_a_sealed_text_is_noticed() {
+        let value = serde_json::json!({"a": [1, 2.5], "files": {"x": "é"}});
+        let text = seal(&value).unwrap();
+        assert_eq!(unseal(&text).unwrap(), value);
+        for at in 0..text.len() {
+            for bit in 0..8 {
+                let mut damaged = text.clone().into_bytes();
+                damaged[at] ^= 1 << bit;
+                let read = String::from_utf8(damaged).map_err(|error| error.to_string());
+                let read = read.and_then(|text| unseal(&text));
+                assert!(read.is_err(), "byte {at}, bit {bit}: {read:?}");
+            }
+        }
+        assert_eq!(
+            unseal("{\"seed\": 1}").unwrap(),
+            serde_json::json!({"seed": 1})
+        );
+    }
+}

@@ -1,0 +1,189 @@
+//! Results in memory: draws, the sampler's information, the summary and the manifest of a run, or draws of other origin.
+
+use std::sync::Arc;
+
+use super::draws_csv::ReadDraws;
+use super::manifest::Manifest;
+use crate::base::draws::{DrawList, LabelList};
+use crate::diagnostics::{SummaryRow, summarise, weights};
+use crate::engine::clusters::{self, Clusters};
+use crate::engine::sensitivity::Sensitivity;
+use crate::engine::zero_variance::Corrected;
+use crate::engine::{Job, Report, RunView};
+use crate::samplers::{WEIGHT, weight_column};
+
+/// Results in memory, of a run or read from files.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// Reported quantities.
+    pub variables: Vec<String>,
+    /// Where the warm-up of each chain ended, if it was ended by hand.
+    pub warmup_of_chains: Option<Vec<u64>>,
+    /// Kept draws per chain.
+    pub draws: Vec<DrawList>,
+    /// Names of the sampler's information columns.
+    pub info_names: Vec<String>,
+    /// Their values per chain.
+    pub info: Vec<DrawList>,
+    /// One row per variable.
+    pub summary: Vec<SummaryRow>,
+    /// What was run, if known.
+    pub manifest: Option<Manifest>,
+    /// Estimates corrected by control variates, if somebody asked for them.
+    pub corrected: Option<Arc<Corrected>>,
+    /// How much prior and likelihood matter, if somebody asked.
+    pub sensitivity: Option<Arc<Sensitivity>>,
+    /// The clusters, for samplers of partitions.
+    pub clusters: Option<Arc<Clusters>>,
+    /// Drawn partitions per chain, for samplers of partitions; empty where they are not in memory.
+    pub labels: Vec<LabelList>,
+    /// Names of the units that these partition.
+    pub units_kept: Vec<String>,
+    /// What to know about the files that they were read from: one sentence each.
+    pub remarks: Vec<String>,
+}
+
+impl Results {
+    /// The results of a run as it stands.
+    pub fn of(job: &Job, view: &RunView, report: &Report) -> Self {
+        Self {
+            variables: job.variables(),
+            warmup_of_chains: view.warmup_of_chains(),
+            draws: view
+                .chains
+                .iter()
+                .map(|chain| chain.draws.draws.clone())
+                .collect(),
+            info_names: job
+                .sampler
+                .spec
+                .info
+                .iter()
+                .map(|column| column.name.to_owned())
+                .collect(),
+            info: view
+                .chains
+                .iter()
+                .map(|chain| chain.draws.info.clone())
+                .collect(),
+            summary: report.summary.clone(),
+            manifest: Some(Manifest::of(job, view, report)),
+            corrected: None,
+            sensitivity: None,
+            clusters: report.clusters.clone(),
+            labels: view
+                .chains
+                .iter()
+                .map(|chain| chain.draws.labels.clone())
+                .collect(),
+            units_kept: clusters::names_kept(job.model.as_ref()),
+            remarks: Vec::new(),
+        }
+    }
+
+    /// Draws with the sampler's information columns, summarised; `seconds` of sampling are 0 if unknown.
+    pub fn new(
+        variables: Vec<String>,
+        draws: Vec<DrawList>,
+        info: (Vec<String>, Vec<DrawList>),
+        seconds: f64,
+    ) -> Self {
+        let mut results = Self::without_summary(variables, draws, info);
+        results.summarise(seconds);
+        results
+    }
+
+    /// The same with an empty summary, which takes long for many draws.
+    pub(super) fn without_summary(
+        variables: Vec<String>,
+        draws: Vec<DrawList>,
+        (info_names, info): (Vec<String>, Vec<DrawList>),
+    ) -> Self {
+        Self {
+            variables,
+            draws,
+            info_names,
+            info,
+            summary: Vec::new(),
+            manifest: None,
+            corrected: None,
+            sensitivity: None,
+            warmup_of_chains: None,
+            clusters: None,
+            labels: Vec::new(),
+            units_kept: Vec::new(),
+            remarks: Vec::new(),
+        }
+    }
+
+    /// Draws of unknown origin, summarised.
+    pub fn of_draws(read: ReadDraws) -> Self {
+        let info = info_of(&read);
+        Self::new(read.names, read.chains, info, 0.0)
+    }
+
+    /// Summarises the chains that did not fail, as the run itself did.
+    pub(super) fn summarise(&mut self, seconds: f64) {
+        let (lists, weights) = self.usable();
+        self.summary = summarise(&self.variables, &lists, &weights, seconds);
+    }
+
+    /// Kept draws of each chain.
+    pub(super) fn lengths(&self) -> Vec<u64> {
+        self.draws.iter().map(|list| list.len() as u64).collect()
+    }
+
+    /// Kept draws of the chains that did not fail, and their weights: one vector per chain, or none.
+    pub fn usable(&self) -> (Vec<&DrawList>, Vec<Vec<f64>>) {
+        let working = |index: &usize| {
+            let manifest = self.manifest.as_ref();
+            let chain = manifest.and_then(|manifest| manifest.chains.get(*index));
+            chain.is_none_or(|chain| chain.failure.is_none())
+        };
+        let usable: Vec<usize> = (0..self.draws.len()).filter(working).collect();
+        let lists = usable.iter().map(|&chain| &self.draws[chain]).collect();
+        let weights = self.weights();
+        let weights = usable
+            .iter()
+            .filter_map(|&chain| weights.get(chain).cloned())
+            .collect();
+        (lists, weights)
+    }
+
+    /// Weights of the kept draws, one vector per chain; empty where there are none.
+    pub fn weights(&self) -> Vec<Vec<f64>> {
+        weights_of(&self.info_names, &self.info)
+    }
+
+    /// The same as lists of one column, if there are weights that differ.
+    pub fn weight_lists(&self) -> Option<Vec<DrawList>> {
+        let list = |weights: &Vec<f64>| {
+            let mut list = DrawList::new(1);
+            for &weight in weights {
+                list.push(&[weight]);
+            }
+            list
+        };
+        let weights = self.weights();
+        weights::matter(&weights).then(|| weights.iter().map(list).collect())
+    }
+
+    /// Whether averages over the draws are weighted: there are weights, and they differ.
+    pub fn is_weighted(&self) -> bool {
+        weights::matter(&self.weights())
+    }
+}
+
+fn weights_of(info_names: &[String], info: &[DrawList]) -> Vec<Vec<f64>> {
+    weight_column(info_names).map_or_else(Vec::new, |column| {
+        info.iter().map(|chain| chain.column(column)).collect()
+    })
+}
+
+/// What a table of draws says besides the variables: its weights, if it has them.
+pub(super) fn info_of(read: &ReadDraws) -> (Vec<String>, Vec<DrawList>) {
+    match &read.weights {
+        Some(weights) => (vec![WEIGHT.to_owned()], weights.clone()),
+        None => (Vec::new(), vec![DrawList::new(0); read.chains.len()]),
+    }
+}

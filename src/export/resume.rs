@@ -1,0 +1,123 @@
+//! Runs that go on where they ended: what `ergodic resume` and the window do alike.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::folder::Standing;
+use super::{Claim, ExportError, Results, RunFolder};
+use crate::data::load::Loaded;
+use crate::engine::run::Continuation;
+use crate::engine::{Job, JobError, PrepareControl, Recipe};
+
+/// A run of a folder, ready to go on.
+pub struct Resumed {
+    /// What it is made of, with the draws that each chain is to have.
+    pub job: Job,
+    /// Where it goes on; `None` if it begins again.
+    pub continuation: Option<Continuation>,
+    /// Its folder.
+    pub folder: RunFolder,
+    /// The right to write there.
+    pub claim: Claim,
+    /// What there is to say about it: one sentence each.
+    pub remarks: Vec<String>,
+}
+
+/// Why a run cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ResumeError {
+    /// Its folder.
+    #[error(transparent)]
+    Folder(#[from] ExportError),
+    /// Its data or its recipe.
+    #[error(transparent)]
+    Job(#[from] JobError),
+}
+
+/// Makes the run in the folder at `path` ready to go on: with `more` draws per chain, or with what was planned if it was cut
+/// short, or with as many again. `loaded` are its data if they are in memory; otherwise they are read, and they must be the
+/// same as those it was run with.
+///
+/// # Errors
+/// The folder holds no run, is damaged or is being written; the data are gone or others; the recipe cannot be prepared.
+pub fn resume(
+    path: &Path,
+    more: Option<u64>,
+    loaded: Option<Arc<Loaded>>,
+    control: &PrepareControl,
+) -> Result<Resumed, ResumeError> {
+    let (folder, claim) = RunFolder::claim(path)?;
+    let mut recipe = folder.recipe()?;
+    let (standing, mut remarks) = folder.standing_to_continue(&claim)?;
+    let Some(standing) = standing else {
+        remarks.push("The run was cut short before its first draw; it begins again".to_owned());
+        if let Some(draws) = more {
+            recipe.run.draws = draws;
+            recipe.run.draws_of_chains = None;
+        }
+        return Ok(Resumed {
+            job: Job::prepare(&recipe, folder.path(), loaded, control)?,
+            continuation: None,
+            folder,
+            claim,
+            remarks,
+        });
+    };
+    remarks.extend(standing.results().remarks.iter().cloned());
+    if standing.is_cut_short {
+        remarks.push(format!(
+            "The run was cut short; {} draws were recovered",
+            total_draws(standing.results())
+        ));
+        let ends = &standing.results().warmup_of_chains;
+        recipe.run.warmup_of_chains.clone_from(ends);
+    }
+    plan(&mut recipe, &standing, more);
+    let mut job = Job::prepare(&recipe, folder.path(), loaded, control)?;
+    if let Some(manifest) = &standing.results().manifest {
+        // Who chose it is not told by the recipe.
+        job.sampler_reason.clone_from(&manifest.sampler_reason);
+    }
+    let onward = folder.continuation(&job, standing)?;
+    remarks.extend(onward.remarks);
+    Ok(Resumed {
+        job,
+        continuation: onward.continuation,
+        folder,
+        claim,
+        remarks,
+    })
+}
+
+fn total_draws(results: &Results) -> usize {
+    results
+        .draws
+        .iter()
+        .map(crate::base::draws::DrawList::len)
+        .sum()
+}
+
+/// Says in the recipe how many draws each chain is to have: `more` than now, or what was planned when the run was cut short.
+fn plan(recipe: &mut Recipe, standing: &Standing, more: Option<u64>) {
+    let of_recipe = |chain: usize| {
+        let of_chains = recipe.run.draws_of_chains.as_ref();
+        let of_chain = of_chains.and_then(|draws| draws.get(chain).copied());
+        of_chain.unwrap_or(recipe.run.draws)
+    };
+    let planned = |chain: usize| {
+        let plan = standing.plan.as_ref();
+        let of_chain = plan.and_then(|draws| draws.get(chain).copied());
+        of_chain.unwrap_or_else(|| of_recipe(chain))
+    };
+    let add = more.unwrap_or(recipe.run.draws);
+    let chains = standing.reach.iter().enumerate();
+    let wanted: Vec<u64> = chains
+        .map(|(chain, &reach)| match more {
+            // What was planned is still to be done.
+            None if standing.is_cut_short => planned(chain).max(reach),
+            _ => reach.saturating_add(add),
+        })
+        .collect();
+    recipe.run.draws = wanted.iter().copied().max().unwrap_or(add);
+    recipe.run.draws_of_chains = Some(wanted);
+}

@@ -1,0 +1,265 @@
+//! The choice of `auto`, the rank of the others, and what is told of them.
+
+use super::*;
+use crate::models::testing::GaussianRows;
+use crate::samplers::testing::anchored_logistic;
+
+fn target(num_obs: usize, dim: usize) -> Target {
+    Target {
+        num_obs,
+        dim,
+        noise_ratio: Some(1.0),
+        difference_rows: Some(dim as f64 + 2.0),
+        curvature_range: Some((1.0, 10.0)),
+        ..Target::default()
+    }
+}
+
+/// Of a regression with so many rows: what a logistic model refuses is refused.
+fn facts(target: Target) -> Facts {
+    let (model, _anchor) = anchored_logistic();
+    Facts::new(model.as_ref(), &target, None)
+}
+
+fn all_targets() -> Vec<Target> {
+    let mut all = Vec::new();
+    for num_obs in [50, 5000, 100_000, 1_000_000, 50_000_000] {
+        for dim in [1, 10, 200] {
+            all.push(target(num_obs, dim));
+            all.push(Target {
+                num_obs,
+                dim,
+                ..Target::default()
+            });
+            all.push(Target {
+                difference_rows: Some(num_obs as f64),
+                ..target(num_obs, dim)
+            });
+        }
+    }
+    all
+}
+
+#[test]
+fn small_data_get_the_exact_sampler_and_tall_data_the_fast_one() {
+    assert_eq!(advise(&facts(target(5000, 10))).sampler, "nuts");
+    assert_eq!(advise(&facts(target(100_000, 3))).sampler, "nuts");
+    let tall = advise(&facts(target(5_000_000, 10)));
+    assert_eq!(tall.sampler, "zig-zag");
+    assert!(tall.reason.contains("exact"), "{}", tall.reason);
+    // Where nothing exact suits but what takes hours, the smallest bias.
+    let mut facts = facts(target(5_000_000, 10));
+    facts.refusals.push(("zig-zag", "needs bounds".to_owned()));
+    assert_eq!(advise(&facts).sampler, "sgld-cv");
+}
+
+#[test]
+fn a_time_limit_decides_what_is_affordable() {
+    let mut facts = facts(target(245_057, 4));
+    assert_eq!(advise(&facts).sampler, "nuts");
+    facts.max_seconds = Some(5.0);
+    assert_eq!(advise(&facts).sampler, "zig-zag");
+    facts.max_seconds = Some(1e-3);
+    assert_eq!(advise(&facts).sampler, "sgld-cv");
+    facts.target = target(5_000_000, 10);
+    facts.max_seconds = Some(1e5);
+    assert_eq!(advise(&facts).sampler, "nuts");
+}
+
+#[test]
+fn without_a_mode_or_with_heavy_rows_it_is_nuts_whatever_it_takes() {
+    let tall = target(50_000_000, 10);
+    let no_mode = Target {
+        num_obs: tall.num_obs,
+        dim: 10,
+        ..Target::default()
+    };
+    assert_eq!(advise(&facts(no_mode)).sampler, "nuts");
+    let heavy = Target {
+        difference_rows: Some(4e7),
+        ..tall
+    };
+    let advice = advise(&facts(heavy));
+    assert_eq!(advice.sampler, "nuts");
+    assert!(
+        advice.reason.contains("50\u{202f}000\u{202f}000 rows"),
+        "{}",
+        advice.reason
+    );
+}
+
+#[test]
+fn every_registered_sampler_gets_one_place_and_one_sentence() {
+    for target in all_targets() {
+        let Facts {
+            refusals: refused, ..
+        } = facts(target);
+        let advice = advise(&facts(target));
+        let ranking: Vec<Candidate> = advice.ranking().collect();
+        assert_eq!(ranking.len(), REGISTRY.len());
+        for entry in REGISTRY {
+            let mine: Vec<&Candidate> = ranking
+                .iter()
+                .filter(|candidate| candidate.sampler == entry.spec.id)
+                .collect();
+            assert_eq!(mine.len(), 1, "{}", entry.spec.id);
+            let reason = &mine[0].reason;
+            assert!(!reason.is_empty() && !reason.contains(". ") && !reason.ends_with('.'));
+            // A sampler that needs the mode is not offered without one.
+            let lacks = entry.spec.needs_mode && target.difference_rows.is_none();
+            let refused = refused.iter().any(|(id, _why)| *id == entry.spec.id);
+            assert_eq!(mine[0].fits, !lacks && !refused, "{}", entry.spec.id);
+        }
+        // Those that cannot be used come last.
+        let firsts = ranking.iter().take_while(|candidate| candidate.fits);
+        let fitting = ranking.iter().filter(|candidate| candidate.fits);
+        assert_eq!(firsts.count(), fitting.count());
+    }
+}
+
+#[test]
+fn comparisons_are_never_recommended_while_there_is_another() {
+    for target in all_targets() {
+        for max_seconds in [None, Some(1e-3), Some(1e9)] {
+            let advice = advise(&Facts {
+                max_seconds,
+                ..facts(target)
+            });
+            let entry = crate::samplers::find(advice.sampler).unwrap();
+            let standing = entry.advice.standing;
+            assert!(
+                matches!(standing, Standing::Auto | Standing::Tall),
+                "{}",
+                advice.sampler
+            );
+        }
+    }
+}
+
+#[test]
+fn samplers_that_refuse_the_model_are_last_with_their_reason_and_auto_goes_on() {
+    let mut facts = facts(target(5000, 10));
+    facts.refusals = vec![("nuts", "needs rows".to_owned())];
+    let advice = advise(&facts);
+    assert_ne!(advice.sampler, "nuts");
+    let last = advice.alternatives.last().unwrap();
+    assert_eq!((last.sampler, last.fits), ("nuts", false));
+    assert_eq!(last.reason, "not for this model: it needs rows");
+    // Even where nothing suits there is an answer, and it says so.
+    facts.refusals = REGISTRY
+        .iter()
+        .map(|entry| (entry.spec.id, "needs rows".to_owned()))
+        .collect();
+    assert!(advise(&facts).reason.contains("no sampler suits"));
+}
+
+#[test]
+fn refusals_come_from_the_samplers() {
+    let model = GaussianRows::simulated(100, 2, 1);
+    let facts = Facts::new(&model, &target(100, 2), None);
+    for entry in REGISTRY {
+        let refused = facts.refusals.iter().any(|(id, _why)| *id == entry.spec.id);
+        assert_eq!(refused, (entry.suits)(&model).is_err(), "{}", entry.spec.id);
+    }
+}
+
+#[test]
+fn probabilities_of_categories_are_drawn_directly() {
+    let simplex = Some(crate::samplers::SimplexTarget {
+        count_noise: 1.0,
+        rate_noise: 1.0,
+    });
+    let advice = advise(&Facts {
+        target: Target {
+            simplex,
+            ..target(5_000_000, 10)
+        },
+        ..Facts::default()
+    });
+    assert_eq!(advice.sampler, "conjugate");
+    assert_eq!(advice.reason, CONJUGATE);
+    for other in &advice.alternatives {
+        assert!(crate::samplers::find(other.sampler).is_some());
+    }
+}
+
+#[test]
+fn large_groups_are_sampled_by_groups_and_small_ones_jointly() {
+    let (model, _anchor) = crate::samplers::testing::anchored_groups();
+    let hierarchy = Some(crate::samplers::HierarchyTarget {
+        groups: 25,
+        terms: 4,
+    });
+    let advise_for = |num_obs| {
+        let target = Target {
+            hierarchy,
+            ..target(num_obs, 114)
+        };
+        advise(&Facts::new(model.as_ref(), &target, None)).sampler
+    };
+    assert_eq!(advise_for(500), "nuts");
+    assert_eq!(advise_for(245_057), "gibbs-groups");
+}
+
+/// Effects of groups make trajectories long, so the time is a range that reaches far, and samplers that go step by step
+/// are no longer told to be quick; the choice is the same.
+#[test]
+fn times_of_mixed_models_allow_for_long_trajectories() {
+    let plain = target(236, 60);
+    let mixed = Target {
+        mixed: Some(crate::samplers::MixedTarget {
+            groups: 59,
+            effects: 1,
+            columns: 7,
+            draw_work: 1e5,
+        }),
+        ..plain
+    };
+    let (plain, mixed) = (advise(&facts(plain)), advise(&facts(mixed)));
+    assert_eq!((plain.sampler, mixed.sampler), ("nuts", "nuts"));
+    assert!(
+        plain.reason.contains("(about 1 s on four cores"),
+        "{}",
+        plain.reason
+    );
+    assert!(mixed.reason.contains("(1 to "), "{}", mixed.reason);
+    let of = |advice: &Advice, id: &str| {
+        let mut all = advice.alternatives.iter();
+        all.find(|other| other.sampler == id)
+            .unwrap()
+            .reason
+            .clone()
+    };
+    for id in ["mala", "metropolis"] {
+        assert!(!of(&plain, id).contains(" min"), "{}", of(&plain, id));
+        assert!(of(&mixed, id).contains(" min"), "{}", of(&mixed, id));
+    }
+    let two = advise(&Facts {
+        cores: Some(2),
+        ..facts(target(50_000, 20))
+    });
+    assert!(two.reason.contains(" on 2 cores"), "{}", two.reason);
+}
+
+/// More than 100 coordinates get a dense metric where they are so correlated that it pays.
+#[test]
+fn a_dense_metric_is_taken_where_it_pays() {
+    let with = |dim, scaled_condition| Target {
+        scaled_condition,
+        ..target(1000, dim)
+    };
+    assert!(dense_pays(&with(100, None)) && dense_pays(&with(100, Some(1.0))));
+    assert!(dense_pays(&with(101, Some(100.0))));
+    assert!(!dense_pays(&with(101, Some(2.0))) && !dense_pays(&with(101, None)));
+    assert!(!dense_pays(&with(900, Some(20.0))));
+}
+
+#[test]
+fn numbers_read_well() {
+    assert_eq!(duration(0.2), "1 s");
+    assert_eq!(duration(170.0), "3 min");
+    assert_eq!(duration(7300.0), "2 h");
+    assert_eq!(duration(864_000.0), "10 days");
+    assert_eq!(range("2 s", "40 s"), "2 to 40 s");
+    assert_eq!(range("40 s", "3 min"), "40 s to 3 min");
+}

@@ -1,0 +1,53 @@
+//! What the palette offers about the terms of the model.
+
+use crate::app::{Command, Document};
+use crate::data::roles::Roles;
+
+/// Most predictors whose interactions and effects by group are offered: their number grows with the square.
+const MOST_PAIRED: usize = 12;
+
+/// What changes the terms of the model.
+pub fn model_commands(document: &Document) -> Vec<(String, Command)> {
+    let roles = &document.roles;
+    let mut rows = vec![
+        (
+            "Explain nothing: find groups of rows".to_owned(),
+            Command::ExplainNothing,
+        ),
+        (
+            "Add all columns as predictors".to_owned(),
+            Command::AddAllPredictors,
+        ),
+    ];
+    if roles.predictors.len() > MOST_PAIRED || roles.response.is_none() {
+        return rows;
+    }
+    let mut offer = |text: String, changed: &Roles| {
+        if let Some(formula) = changed.to_formula() {
+            rows.push((text, Command::SetFormula(formula.to_string())));
+        }
+    };
+    for (i, first) in roles.predictors.iter().enumerate() {
+        for second in &roles.predictors[i + 1..] {
+            let mut changed = roles.clone();
+            changed
+                .interactions
+                .push(vec![first.clone(), second.clone()]);
+            let names = (first.label(), second.label());
+            offer(
+                format!("Add the interaction of {} and {}", names.0, names.1),
+                &changed,
+            );
+        }
+        for (at, group) in roles.groups.iter().enumerate() {
+            let term = vec![first.clone()];
+            if !group.terms.contains(&term) {
+                let mut changed = roles.clone();
+                changed.groups[at].terms.push(term);
+                let (name, by) = (first.label(), group.group.join(" and "));
+                offer(format!("Let the effect of {name} differ by {by}"), &changed);
+            }
+        }
+    }
+    rows
+}

@@ -1,0 +1,249 @@
+//! What stays as it is while the window, the run or the choice of a run changes.
+
+use eframe::egui::{Event, Modifiers, vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+
+use super::*;
+use crate::app::state::Opening;
+use crate::app::testing::Session;
+use crate::engine::RunState;
+use crate::engine::recipe::RunSection;
+use crate::ui::testing::{Shown, page_harness};
+
+type Page<'a> = Harness<'a, Shown<RunsView>>;
+
+fn page(session: Session) -> Page<'static> {
+    let mut harness = page_harness(session, runs_ui);
+    harness.run_steps(3);
+    harness
+}
+
+fn draft(formula: &str, sampler: &str, run: RunSection) -> Session {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::SetFormula(formula.to_owned()));
+    session.send(Command::SetSampler(sampler.to_owned()));
+    session.send(Command::SetRun(run));
+    session
+}
+
+fn short() -> RunSection {
+    RunSection {
+        chains: 2,
+        warmup: Some(60),
+        draws: 120,
+        ..RunSection::default()
+    }
+}
+
+/// A run that warms up for ever.
+fn warming() -> Session {
+    let run = RunSection {
+        chains: 1,
+        warmup: Some(5_000_000),
+        draws: 1000,
+        ..RunSection::default()
+    };
+    let mut session = draft("churned ~ age", "metropolis", run);
+    session.send(Command::StartRun);
+    session
+}
+
+fn wait(session: &mut Session, until: impl Fn(&RunState) -> bool) {
+    let begun = std::time::Instant::now();
+    while !until(&session.state.selected().unwrap().view().unwrap().state) {
+        assert!(begun.elapsed().as_secs() < 60, "the run does not get there");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        session.tick();
+    }
+}
+
+fn has(harness: &Page<'_>, words: &str) -> bool {
+    harness.query_all_by_label_contains(words).next().is_some()
+}
+
+#[test]
+fn adding_draws_keeps_report_and_verdict_until_there_are_newer_ones_and_counts_all() {
+    let mut session = draft("churned ~ age", "nuts", short());
+    session.send(Command::StartRun);
+    session.wait_for_runs();
+    let id = session.state.runs[0].id;
+    let before = session.state.runs[0].report().unwrap();
+    let first = words::took(&session.state.runs[0].view().unwrap());
+    session.send(Command::AddDraws(id, 200_000));
+    let after = session.state.runs[0].report().unwrap();
+    assert_eq!(after.summary.len(), before.summary.len());
+    assert!(!after.summary.is_empty());
+    assert!(after.draws_per_chain >= before.draws_per_chain);
+    assert_ne!(after.sentence, "Starting");
+    let mut harness = page(session);
+    assert!(!has(&harness, "appears with the first draws"));
+    let session = &mut harness.state_mut().session;
+    session.send(Command::Stop(id));
+    session.wait_for_runs();
+    let view = session.state.runs[0].view().unwrap();
+    assert!(view.draws_per_chain() > 120);
+    assert!(words::took(&view) > first);
+    assert!(words::took(&view) > view.elapsed_secs);
+}
+
+#[test]
+fn pauses_and_stops_during_the_warmup_are_told() {
+    let mut session = warming();
+    let id = session.state.runs[0].id;
+    session.send(Command::Pause(id));
+    wait(&mut session, |state| *state == RunState::Paused);
+    let mut harness = page(session);
+    assert!(has(&harness, "Paused during warm-up, then"));
+    harness.get_by_label_contains("paused");
+    let session = &mut harness.state_mut().session;
+    session.send(Command::Resume(id));
+    session.send(Command::Stop(id));
+    session.wait_for_runs();
+    let entry = &session.state.runs[0];
+    let view = entry.view().unwrap();
+    assert!(words::ended_in_warmup(&view));
+    assert!(words::progress(entry, &view).done < 0.9);
+    harness.run_steps(3);
+    assert!(has(&harness, "Stopped during warm-up: no draws"));
+    assert!(!has(&harness, "4 chains of 0 draws"));
+}
+
+#[test]
+fn height_of_the_bottom_and_tab_in_front_survive_a_small_window() {
+    let mut session = draft("churned ~ age", "nuts", short());
+    session.send(Command::StartRun);
+    session.wait_for_runs();
+    let mut harness = page(session);
+    // Somebody looks at another tab than the first.
+    let tab = |harness: &Page<'_>, name: &str| {
+        let mut tabs = harness.get_all_by_role_and_label(eframe::egui::Role::Tab, name);
+        let tab = tabs.next().unwrap();
+        tab.accesskit_node().toggled() == Some(eframe::egui::accesskit::Toggled::True)
+    };
+    assert!(tab(&harness, "Rank"));
+    let before = harness.state().view.bottom_height;
+    assert!(before > 100.0);
+    harness.set_size(vec2(960.0, 560.0));
+    harness.run_steps(6);
+    assert!(tab(&harness, "Rank"));
+    harness.set_size(vec2(1280.0, 760.0));
+    harness.run_steps(6);
+    assert!(tab(&harness, "Rank"));
+    assert_eq!(harness.state().view.bottom_height, before);
+}
+
+#[test]
+fn the_list_of_runs_stays_where_it_is_whichever_run_is_shown() {
+    let mut session = draft("churned ~ age", "nuts", short());
+    session.send(Command::StartRun);
+    session.wait_for_runs();
+    let long =
+        "churned ~ age + monthly_fee + region + calls + age:monthly_fee + region:monthly_fee";
+    session.send(Command::SetFormula(long.to_owned()));
+    session.send(Command::StartRun);
+    session.wait_for_runs();
+    let ids: Vec<u64> = session.state.runs.iter().map(|run| run.id).collect();
+    let mut harness = page(session);
+    let at = |harness: &Page<'_>| harness.get_by_label_contains("Run 1").rect();
+    let shown = at(&harness);
+    harness.state_mut().session.send(Command::SelectRun(ids[0]));
+    harness.run_steps(3);
+    assert_eq!(at(&harness), shown);
+}
+
+#[test]
+fn an_exact_run_of_the_same_model_serves_as_the_control_of_a_bias_check() {
+    let mut session = draft("churned ~ age", "nuts", short());
+    session.send(Command::StartRun);
+    session.wait_for_runs();
+    session.send(Command::SetSampler("sgld".to_owned()));
+    session.send(Command::StartRun);
+    session.wait_for_runs();
+    session.send(Command::SetFormula("churned ~ monthly_fee".to_owned()));
+    session.send(Command::SetSampler("nuts".to_owned()));
+    session.send(Command::StartRun);
+    session.wait_for_runs();
+    let ids: Vec<u64> = session.state.runs.iter().map(|run| run.id).collect();
+    session.send(Command::SelectRun(ids[1]));
+    let mut harness = page(session);
+    harness.get_by_label("Check bias").click();
+    harness.run_steps(3);
+    assert!(!has(&harness, "Compare with Run 3"));
+    harness.get_by_label("Compare with Run 1").click();
+    harness.run_steps(3);
+    let session = &mut harness.state_mut().session;
+    let report = session.state.run(ids[1]).unwrap().report().unwrap();
+    assert!(report.bias.is_some());
+    // What is on disk says the same.
+    session.wait_for_runs();
+    let folder = session.state.run(ids[1]).unwrap().place().unwrap();
+    let manifest = std::fs::read_to_string(folder.join("run.json")).unwrap();
+    assert!(!manifest.contains("\"bias_check\": null"), "{manifest}");
+}
+
+#[test]
+fn runs_that_are_being_opened_are_announced_and_can_be_given_up() {
+    let mut session = Session::default();
+    session.state.page = crate::app::Page::Runs;
+    for generation in [7, 8] {
+        session.state.opening.push(Opening {
+            name: "churn-nuts-1".to_owned(),
+            generation,
+        });
+    }
+    let mut harness = page(session);
+    harness.get_by_label("Opening 2 runs…");
+    assert!(!has(&harness, "Runs appear here"));
+    harness.state_mut().session.send(Command::CancelLoad);
+    harness.run_steps(3);
+    assert!(!has(&harness, "Opening"));
+}
+
+#[test]
+fn f6_goes_round_the_parts_of_the_page_and_panels_fold() {
+    let mut session = draft("churned ~ age", "nuts", short());
+    session.send(Command::StartRun);
+    session.wait_for_runs();
+    let mut harness = page_harness(
+        session,
+        |ui, state, views: &mut crate::ui::panels::Views, out| {
+            crate::ui::shortcuts::read(ui.ctx(), state, views, out);
+            crate::ui::shell::window_ui(ui, state, views, out);
+        },
+    );
+    harness.run_steps(3);
+    let mut seen = Vec::new();
+    for _ in 0..8 {
+        harness.event(Event::Key {
+            key: eframe::egui::Key::F6,
+            physical_key: None,
+            pressed: true,
+            repeat: false,
+            modifiers: Modifiers::NONE,
+        });
+        harness.run_steps(3);
+        let parts = harness.get_all_by_role(eframe::egui::Role::Region);
+        let here = parts
+            .filter(|part| part.accesskit_node().is_focused())
+            .find_map(|part| part.accesskit_node().label());
+        seen.extend(here);
+    }
+    let all = [
+        "Top bar",
+        "Run",
+        "Data, model and runs",
+        "Summary, variable and chains",
+        "Messages",
+        "Plots",
+    ];
+    assert_eq!(seen[..6], all, "{seen:?}");
+    assert_eq!(seen[6], "Top bar");
+    let folded =
+        |views: &crate::ui::panels::Views| (views.runs.left_folded, views.runs.bottom_folded);
+    for key in [eframe::egui::Key::B, eframe::egui::Key::J] {
+        harness.key_press_modifiers(Modifiers::COMMAND, key);
+        harness.run_steps(2);
+    }
+    assert_eq!(folded(&harness.state().view), (true, true));
+}

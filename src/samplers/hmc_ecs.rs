@@ -4,12 +4,12 @@
 //! the likelihood (002 (8)-(12)):
 //!
 //! ```text
-//! log L̂ = Σ q_i + (N/m) Σ_{i∈S} d_i − ½ σ̂²,   σ̂² = (N/m)² Σ_{i∈S} (d_i − d̄)²
+//! log L̂ = Σ q_i + (N/m) Σ_{i∈S} d_i − ½ σ̂²,   σ̂² = N²/(m(m−1)) Σ_{i∈S} (d_i − d̄)²
 //! ```
 //!
 //! where the d_i of drawn rows are divided by N p_i.
 //!
-//! Its gradient is exact: A − C(u − û) + Σ_{i∈S} [N/m − (N/m)² (d_i − d̄)] ∇d_i, of which 002 prints (14), the part without
+//! Its gradient is exact: A − C(u − û) + Σ_{i∈S} [N/m − N²/(m(m−1)) (d_i − d̄)] ∇d_i, of which 002 prints (14), the part without
 //! ∇σ̂².
 //!
 //! **Bias.** exp(−σ̂²/2) corrects the likelihood for normal estimates with known variance; what is left perturbs the

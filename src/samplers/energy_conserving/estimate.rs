@@ -138,7 +138,8 @@ impl Expansion {
 /// How differences of the subsample's rows make an estimate of the likelihood.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Estimator {
-    /// exp(d̂ − σ̂²/2) with d̂ = (N/m) Σ d_i and σ̂² = (N/m)² Σ (d_i − d̄)² (002 (8), (10), (12)); m rows.
+    /// exp(d̂ − σ̂²/2) with d̂ = (N/m) Σ d_i and σ̂² = N²/(m(m − 1)) Σ (d_i − d̄)² (002 (8), (10), (12)); m rows. 002 divides
+    /// by m², whose mean is too small by σ²/m and leaves the log likelihood half of that too large.
     Difference {
         /// m.
         rows: usize,
@@ -153,6 +154,12 @@ pub enum Estimator {
         /// a, from which estimates are counted.
         shift: f64,
     },
+}
+
+/// What squared departures of `count` differences are multiplied by to estimate the variance of `scale` times their sum without
+/// bias. One difference has no departure.
+fn variance_scale(scale: f64, count: usize) -> f64 {
+    scale * scale * count as f64 / count.saturating_sub(1).max(1) as f64
 }
 
 /// An estimate of the log likelihood's part that the expansion leaves.
@@ -197,7 +204,7 @@ impl Estimator {
                 let sum: f64 = d.iter().sum();
                 let mean = sum / d.len() as f64;
                 let squares: f64 = d.iter().map(|d| (d - mean) * (d - mean)).sum();
-                let variance = scale * scale * squares;
+                let variance = variance_scale(scale, d.len()) * squares;
                 Estimate {
                     log: scale * sum - 0.5 * variance,
                     variance,
@@ -233,9 +240,10 @@ impl Estimator {
         match *self {
             Self::Difference { .. } => {
                 let scale = num_obs / d.len() as f64;
+                let slope = variance_scale(scale, d.len());
                 let mean = d.iter().sum::<f64>() / d.len() as f64;
                 for (out, d) in out.iter_mut().zip(d) {
-                    *out = scale - scale * scale * (d - mean);
+                    *out = scale - slope * (d - mean);
                 }
             }
             Self::BlockPoisson { batch, shift, .. } => {

@@ -286,6 +286,13 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
                 target.num_obs
             )));
         }
+        if !V::SIGNED && count("batch") == Some(1) && target.num_obs > 1 {
+            return Err(SettingError(
+                "Setting `batch` is 1, but the variance of the estimate cannot be told from one row; choose at least 2, or \
+                 leave it out"
+                    .to_owned(),
+            ));
+        }
         Ok(Config {
             order: count("order").unwrap_or(HIGHEST_ORDER),
             weighted: settings.text("scheme") != Some("iid"),

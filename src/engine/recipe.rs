@@ -346,18 +346,16 @@ impl Recipe {
     /// As [`Self::read`].
     pub fn parse(text: &str, changes: &[String]) -> Result<Self, RecipeError> {
         let mut table: toml::Table = text.parse().map_err(|error| describe(text, &error))?;
+        let key_of = |change: &String| Some(split_key(split_at_equals(change)?.0)?.join("."));
         let (sampler, others): (Vec<&String>, Vec<&String>) = changes
             .iter()
-            .partition(|change| change.trim_start().starts_with(SAMPLER_ID));
-        let says = |key: &str| {
-            changes
-                .iter()
-                .any(|change| change.trim_start().starts_with(key))
-        };
+            .partition(|change| key_of(change).as_deref() == Some(SAMPLER_ID));
+        let named: Vec<String> = changes.iter().filter_map(key_of).collect();
+        let says = |key: &str| named.iter().any(|it| it == key);
         // A run whose length somebody has named ends there, as those of earlier versions did.
         let length = ["draws", "draws_of_chains", "target_ess", "target_rhat"];
         let has = |key: &str| table.get("run").is_some_and(|run| run.get(key).is_some());
-        let says_length = length.iter().any(|key| says(&format!("run.{key}=")));
+        let says_length = length.iter().any(|key| says(&format!("run.{key}")));
         let says_rule = says("run.until_precise");
         let has_rule = says_rule || has("until_precise");
         let may_go_on = says_rule || !says_length && (has_rule || !length.into_iter().any(has));
@@ -372,8 +370,8 @@ impl Recipe {
             apply(&mut table, change)?;
         }
         // Parsed again from text when nothing was changed, so that errors know their line.
-        let draws_are_named = match says("run.target_") {
-            true => says("run.draws"),
+        let draws_are_named = match says("run.target_ess") || says("run.target_rhat") {
+            true => says("run.draws") || says("run.draws_of_chains"),
             false => table
                 .get("run")
                 .is_some_and(|run| run.get("draws").is_some()),
@@ -560,8 +558,8 @@ fn sentence(message: &str) -> String {
     )
 }
 
-/// How a change of the sampler begins.
-const SAMPLER_ID: &str = "sampler.id=";
+/// The key of the sampler.
+const SAMPLER_ID: &str = "sampler.id";
 
 fn sampler_id(table: &toml::Table) -> Option<String> {
     let id = table.get("sampler")?.get("id")?;
@@ -724,6 +722,7 @@ mod tests {
         ));
         for change in [
             "run.draws=1000",
+            "run.draws = 1000",
             "run.target_rhat=1.02",
             "run.until_precise=false",
         ] {

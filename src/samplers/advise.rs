@@ -567,7 +567,7 @@ fn reason(chosen: &Judged, others: &[Judged], facts: &Facts) -> String {
             "{title}: a step uses few of the {rows} rows, {time}, while {}, which is exact, would take {}; check its bias \
              after the run",
             exact.spec.title,
-            duration(exact.secs[1])
+            exact.time()
         ),
         None => format!(
             "{title}: no exact sampler suits, and it takes {time}; check its bias after the run"

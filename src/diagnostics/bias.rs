@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::Missing;
-use super::mcse::{pooled_mcse_mean, pooled_mcse_sd};
+use super::mcse::{pooled_mcse_mean, pooled_mcse_quantile, pooled_mcse_sd};
 use super::pooled::{Pooled, Tables};
 use super::rhat::pooled_rhat;
 use super::summary::{append_column, shortest};
@@ -16,6 +16,12 @@ use crate::base::draws::DrawList;
 
 /// Largest shift of a mean that is tolerated, in posterior sd; and the same for the sd, as a share of it.
 pub const TOLERANCE: f64 = 0.1;
+
+/// Probabilities of the quantiles that are compared, the ends of the interval that tables show.
+pub const TAILS: [f64; 2] = [0.05, 0.95];
+/// Largest shift of them that is tolerated, in posterior sd: that of a normal posterior whose mean and sd are both as far off
+/// as they may be.
+pub const TAIL_TOLERANCE: f64 = TOLERANCE * (1.0 + 1.645);
 
 /// Half width of a 95 % interval in standard errors.
 const NORMAL_95: f64 = 1.959_963_984_540_054;
@@ -32,6 +38,12 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// How far it is wholly outside of `centre` ± `tolerance`, in tolerances from the centre; `None` if some of it is inside.
+    pub fn beyond(&self, centre: f64, tolerance: f64) -> Option<f64> {
+        let nearest = (self.low - centre).max(centre - self.high);
+        (nearest > tolerance).then_some(nearest / tolerance)
+    }
+
     /// Good if it lies inside `low..=high`, not certified if outside, watch if it crosses an end.
     fn within(&self, low: f64, high: f64) -> Verdict {
         if self.low >= low && self.high <= high {
@@ -58,10 +70,21 @@ pub struct BiasRow {
     pub shift: Option<Interval>,
     /// sd / reference sd.
     pub sd_ratio: Option<Interval>,
+    /// (quantile - reference quantile) / reference sd at both [`TAILS`]. They can show bias, but are not asked to show that
+    /// there is none: their errors are two to four times that of a mean, and up to 16 times as many draws would be needed.
+    pub tails: Option<[Interval; 2]>,
     /// Rank-normalised split R-hat of the reference: a reference that disagrees with itself proves nothing.
     pub reference_rhat: Option<f64>,
     /// Good, not certified where it is off, watch where that cannot be told; too early without enough draws.
     pub verdict: Verdict,
+}
+
+impl BiasRow {
+    /// The quantiles that are surely off: probability, shift, and how far beyond in tolerances.
+    pub fn tails_off(&self) -> impl Iterator<Item = (f64, Interval, f64)> + '_ {
+        let tails = TAILS.into_iter().zip(self.tails.iter().flatten());
+        tails.filter_map(|(prob, tail)| Some((prob, *tail, tail.beyond(0.0, TAIL_TOLERANCE)?)))
+    }
 }
 
 /// The comparison of a run with its reference.
@@ -98,7 +121,7 @@ impl BiasReport {
 /// Both come with the weights of their draws, one vector per chain, or none. Every list has one column per name. The
 /// intervals hold the Monte Carlo errors of both runs, of means and of
 /// standard deviations (independent runs, first order). A mean is good within [`TOLERANCE`] posterior sd of the
-/// reference, a standard deviation within the same share of it.
+/// reference, a standard deviation within the same share of it. A quantile that is surely off is not good either.
 pub fn compare(
     names: &[String],
     (reference, reference_weights): (&[&DrawList], &[Vec<f64>]),
@@ -146,10 +169,20 @@ struct Estimates {
     mcse_mean: f64,
     sd: f64,
     mcse_sd: f64,
+    /// Quantiles at [`TAILS`], each with its error.
+    tails: [(f64, f64); 2],
 }
 
 fn estimates(pooled: &mut Pooled) -> Option<Estimates> {
+    let mut tails = [(0.0, 0.0); 2];
+    for (tail, prob) in tails.iter_mut().zip(TAILS) {
+        *tail = (
+            pooled.quantile(prob).ok()?,
+            pooled_mcse_quantile(pooled, prob).ok()?,
+        );
+    }
     Some(Estimates {
+        tails,
         mean: pooled.mean().ok()?,
         mcse_mean: pooled_mcse_mean(pooled).ok()?,
         sd: pooled.sd().ok()?,
@@ -173,19 +206,25 @@ fn row(variable: String, exact: &mut Pooled, other: &mut Pooled) -> BiasRow {
             variable,
             shift: None,
             sd_ratio: None,
+            tails: None,
             reference_rhat,
             verdict,
         };
     };
-    let value = (o.mean - e.mean) / e.sd;
-    let error = (o.mcse_mean / e.sd)
-        .hypot(e.mcse_mean / e.sd)
-        .hypot(value * e.mcse_sd / e.sd);
-    let shift = Interval {
-        value,
-        low: value - NORMAL_95 * error,
-        high: value + NORMAL_95 * error,
+    // Of two estimates with their errors, in sd of the reference, whose own error counts as well.
+    let between = |(o, o_error): (f64, f64), (r, r_error): (f64, f64)| {
+        let value = (o - r) / e.sd;
+        let error = (o_error / e.sd)
+            .hypot(r_error / e.sd)
+            .hypot(value * e.mcse_sd / e.sd);
+        Interval {
+            value,
+            low: value - NORMAL_95 * error,
+            high: value + NORMAL_95 * error,
+        }
     };
+    let shift = between((o.mean, o.mcse_mean), (e.mean, e.mcse_mean));
+    let tails = [0, 1].map(|k| between(o.tails[k], e.tails[k]));
     // On the log scale, where the error of a ratio is symmetric.
     let value = o.sd / e.sd;
     let factor = (NORMAL_95 * (o.mcse_sd / o.sd).hypot(e.mcse_sd / e.sd)).exp();
@@ -194,30 +233,37 @@ fn row(variable: String, exact: &mut Pooled, other: &mut Pooled) -> BiasRow {
         low: value / factor,
         high: value * factor,
     };
-    let mut verdict = worse(
-        shift.within(-TOLERANCE, TOLERANCE),
-        sd_ratio.within(1.0 - TOLERANCE, 1.0 + TOLERANCE),
-    );
-    // A reference that disagrees with itself proves nothing good; what it shows to be wrong stays wrong.
-    if reference_rhat.is_none_or(|rhat| rhat > RHAT_LIMIT) {
-        verdict = worse(verdict, Verdict::Watch);
-    }
-    BiasRow {
+    let mut row = BiasRow {
         variable,
         shift: Some(shift),
         sd_ratio: Some(sd_ratio),
+        tails: Some(tails),
         reference_rhat,
-        verdict,
+        verdict: worse(
+            shift.within(-TOLERANCE, TOLERANCE),
+            sd_ratio.within(1.0 - TOLERANCE, 1.0 + TOLERANCE),
+        ),
+    };
+    if row.tails_off().next().is_some() {
+        row.verdict = Verdict::NotCertified;
     }
+    // A reference that disagrees with itself proves nothing good; what it shows to be wrong stays wrong.
+    if reference_rhat.is_none_or(|rhat| rhat > RHAT_LIMIT) {
+        row.verdict = worse(row.verdict, Verdict::Watch);
+    }
+    row
 }
 
-/// Farthest point of the intervals outside or inside the band, in tolerances.
+/// Farthest point of the intervals outside or inside the band, in tolerances. Of quantiles only those count that are surely off.
 fn excess(row: &BiasRow) -> f64 {
-    let shift = row.shift.map_or(0.0, |s| s.value.abs() + s.half_width());
-    let ratio = row
-        .sd_ratio
-        .map_or(0.0, |r| (r.value - 1.0).abs() + r.half_width());
-    shift.max(ratio)
+    let farthest = |interval: &Interval, centre: f64, tolerance: f64| {
+        ((interval.value - centre).abs() + interval.half_width()) / tolerance
+    };
+    let shift = row.shift.map_or(0.0, |it| farthest(&it, 0.0, TOLERANCE));
+    let ratio = row.sd_ratio.map_or(0.0, |it| farthest(&it, 1.0, TOLERANCE));
+    row.tails_off()
+        .map(|(_, tail, _)| farthest(&tail, 0.0, TAIL_TOLERANCE))
+        .fold(shift.max(ratio), f64::max)
 }
 
 fn worse(a: Verdict, b: Verdict) -> Verdict {
@@ -299,6 +345,19 @@ mod tests {
             assert!(
                 (row.shift.unwrap().half_width() - 1.96 * (2.0_f64 / 16000.0).sqrt()).abs() < 0.005
             );
+            for (tail, z) in row.tails.unwrap().iter().zip([-1.645, 1.645]) {
+                let truth = shift + z * (ratio - 1.0);
+                assert!(
+                    (tail.value - truth).abs() < 1.6 * tail.half_width(),
+                    "{row:?}"
+                );
+                // sqrt(p (1 - p)) / density, of which there are two.
+                let error =
+                    0.05_f64.sqrt() * 0.95_f64.sqrt() / 0.103_136 * (1.0 + ratio * ratio).sqrt();
+                let expected = 1.96 * error / 16000.0_f64.sqrt();
+                // Known from some fifty draws to either side.
+                assert!((tail.half_width() / expected - 1.0).abs() < 0.4, "{row:?}");
+            }
         }
         assert_eq!(report.verdict, Verdict::NotCertified);
         assert_eq!(report.worst, Some(1));
@@ -332,6 +391,36 @@ mod tests {
         let off = report(&draws(1), &chains(2, 4000, &[(3.0, 1.0)]));
         let doubted = off.doubted(Some("200 transitions diverged".to_owned()));
         assert_eq!(doubted.verdict, Verdict::NotCertified);
+    }
+
+    /// A posterior that is cut off, with the same mean and sd: only its quantiles tell.
+    #[test]
+    fn a_tail_that_is_missing_is_seen() {
+        // Two values with a little noise have quantiles at ± 1 sd, those of a normal are at ± 1.645.
+        let two = |seed| {
+            let mut lists = chains(seed, 4000, &[(0.0, 1.0)]);
+            for list in &mut lists {
+                let mut cut = DrawList::new(1);
+                for i in 0..list.len() {
+                    cut.push(&[list.value(i, 0).signum() + 1e-3 * list.value(i, 0)]);
+                }
+                *list = cut;
+            }
+            lists
+        };
+        let found = report(&chains(10, 4000, &[(0.0, 1.0)]), &two(11));
+        let row = &found.rows[0];
+        let inside = |it: Option<Interval>, centre| it.unwrap().beyond(centre, TOLERANCE).is_none();
+        assert!(
+            inside(row.shift, 0.0) && inside(row.sd_ratio, 1.0),
+            "{row:?}"
+        );
+        for (tail, expected) in row.tails.unwrap().iter().zip([0.645, -0.645]) {
+            assert!((tail.value - expected).abs() < 0.1, "{row:?}");
+        }
+        assert_eq!(found.verdict, Verdict::NotCertified);
+        let same = report(&two(12), &two(13));
+        assert_eq!(same.verdict, Verdict::Good, "{:?}", same.rows);
     }
 
     #[test]

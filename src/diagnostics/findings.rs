@@ -4,7 +4,7 @@
 //! may be missing, which more draws do not mend.
 
 use super::Missing;
-use super::bias::{BiasReport, BiasRow, TOLERANCE};
+use super::bias::{BiasReport, BiasRow, Interval, TOLERANCE};
 use super::sentence::{Phrase, count, duration, list, rhat_text};
 use super::summary::SummaryRow;
 use super::verdict::{ADVISED_CHAINS, Limits, MIN_DRAWS, Measure, Precision, RHAT_LIMIT, Verdict};
@@ -306,7 +306,7 @@ fn failures(inputs: &VerdictInputs<'_>) -> Vec<Finding> {
                 Verdict::Bad,
                 "not-finite",
                 Phrase::about("", name, " is not finite in some draws"),
-                format!("`{name}`{more} is infinite or not a number in some draws"),
+                format!("Some draws of `{name}`{more} are infinite or not a number"),
             )
             .next(
                 "check the priors",
@@ -348,8 +348,8 @@ fn failures(inputs: &VerdictInputs<'_>) -> Vec<Finding> {
             Finding::of(
                 Verdict::Bad,
                 "nothing-moves",
-                Phrase::plain("no variable has moved"),
-                "No variable has moved from its first value",
+                Phrase::plain("no parameter has moved"),
+                "No parameter has moved from its first value",
             )
             .next(
                 "run again with another sampler",
@@ -419,8 +419,6 @@ fn shortcoming(
     more: usize,
 ) -> Finding {
     let name = &row.variable;
-    let more = others(more);
-    let wanted = count(limits.ess());
     let (code, phrase, message) = match measure {
         Measure::Rhat(rhat) => {
             let (words, what) = match limits.chains {
@@ -436,22 +434,32 @@ fn shortcoming(
                 1 => "the chain drifts",
                 _ => "chains disagree",
             };
-            let message = format!("{what} `{name}`{more}: R-hat {rhat}, want at most {RHAT_LIMIT}");
+            let message = format!(
+                "{what} `{name}`{}: R-hat {rhat}, want at most {RHAT_LIMIT}",
+                others(more)
+            );
             let phrase = Phrase::about(words, name, "").or(detail, brief);
             (DISAGREE, phrase, message)
         }
         Measure::Bulk(ess) | Measure::Tail(ess) => {
             // The table has a column of each.
-            let kind = match measure {
-                Measure::Tail(_) => "effective tail draws",
-                _ => "effective draws",
+            let (words, where_) = match measure {
+                Measure::Tail(_) => ("tail ESS of ", " in the tails"),
+                _ => ("ESS of ", ""),
             };
-            let has = count(ess);
+            let (has, wanted) = (count(ess), count(limits.ess()));
+            let too = match more {
+                0 => String::new(),
+                1 => "; that of one more parameter is too small as well".to_owned(),
+                more => format!("; those of {more} more parameters are too small as well"),
+            };
             (
                 FEW_EFFECTIVE,
-                Phrase::about("", name, format!(" has {has} {kind} of {wanted}"))
-                    .or("", "few effective draws"),
-                format!("`{name}`{more} has too few {kind}: {has}, want {wanted}"),
+                Phrase::about(words, name, format!(" is {has} of {wanted}"))
+                    .or("", "ESS is too small"),
+                format!(
+                    "The effective sample size of `{name}`{where_} is {has}, want at least {wanted}{too}"
+                ),
             )
         }
     };
@@ -545,25 +553,37 @@ fn bias(inputs: &VerdictInputs<'_>, fine: bool) -> Option<Finding> {
 /// That the check has found a variable outside of the tolerance.
 fn off(row: &BiasRow) -> Finding {
     let name = &row.variable;
-    let outside = |value: f64| value.abs() > TOLERANCE;
-    let after = match (row.shift, row.sd_ratio) {
-        (Some(shift), _) if outside(shift.value) => format!(
-            " is off by {:.2} ± {:.2} sd",
-            shift.value.abs(),
-            shift.half_width()
-        ),
-        (_, Some(ratio)) if ratio.value > 1.0 => format!(
-            " is {:.2} ± {:.2} times too wide",
-            ratio.value,
-            ratio.half_width()
-        ),
-        (_, Some(ratio)) => format!(
-            " has {:.2} ± {:.2} of its width",
-            ratio.value,
-            ratio.half_width()
-        ),
-        _ => " is constant in one of the runs".to_owned(),
-    };
+    let number =
+        |interval: &Interval| format!("{:.2} ± {:.2}", interval.value.abs(), interval.half_width());
+    let shift = row.shift.iter().filter_map(|it| {
+        Some((
+            it.beyond(0.0, TOLERANCE)?,
+            format!(" is off by {} sd", number(it)),
+        ))
+    });
+    let ratio = row.sd_ratio.iter().filter_map(|it| {
+        let words = match it.value > 1.0 {
+            true => format!(" is {} times too wide", number(it)),
+            false => format!(" has {} of its width", number(it)),
+        };
+        Some((it.beyond(1.0, TOLERANCE)?, words))
+    });
+    let tails = row.tails_off().map(|(prob, it, beyond)| {
+        let words = format!(
+            " has its {:.0} % quantile off by {} sd",
+            100.0 * prob,
+            number(&it)
+        );
+        (beyond, words)
+    });
+    let farthest = shift
+        .chain(ratio)
+        .chain(tails)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let after = farthest.map_or_else(
+        || " is constant in one of the runs".to_owned(),
+        |(_, words)| words,
+    );
     let message = format!("`{name}`{after}, by comparison with the control run");
     let phrase = Phrase::about("", name, after);
     Finding::of(Verdict::NotCertified, BIASED, phrase, message).next(
@@ -605,16 +625,13 @@ fn target(inputs: &VerdictInputs<'_>) -> Option<Finding> {
     let rows = deciding(inputs);
     let (row, lack) = target.worst(&rows)?;
     let (message, remedy) = target.shortfall(&rows, inputs.draws_per_chain)?;
-    let wanted = count(target.ess.unwrap_or_default());
+    let of_wanted = |ess| {
+        let wanted = count(target.ess.unwrap_or_default());
+        format!(" is {} of {wanted}", count(ess))
+    };
     let (before, after) = match lack {
-        Measure::Bulk(ess) => (
-            "",
-            format!(" has {} of {wanted} effective draws", count(ess)),
-        ),
-        Measure::Tail(ess) => (
-            "",
-            format!(" has {} of {wanted} effective tail draws", count(ess)),
-        ),
+        Measure::Bulk(ess) => ("ESS of ", of_wanted(ess)),
+        Measure::Tail(ess) => ("tail ESS of ", of_wanted(ess)),
         Measure::Rhat(rhat) => (
             "R-hat of ",
             format!(" is {}, not {}", rhat_text(rhat), target.rhat),
@@ -652,15 +669,13 @@ fn few_chains(inputs: &VerdictInputs<'_>, agree: bool) -> Option<Finding> {
 }
 
 fn praise(inputs: &VerdictInputs<'_>) -> String {
-    let least = deciding(inputs)
-        .into_iter()
-        .flat_map(|row| [row.ess_bulk, row.ess_tail])
-        .flatten()
-        .fold(f64::INFINITY, f64::min);
-    let agree = match inputs.rows.len() {
+    let rows = deciding(inputs);
+    let sizes = rows.iter().flat_map(|row| [row.ess_bulk, row.ess_tail]);
+    let least = sizes.flatten().fold(f64::INFINITY, f64::min);
+    let agree = match rows.len() {
         _ if inputs.biased.is_some() => "means and sds agree with an exact control".to_owned(),
-        1 => "the chains agree on the variable".to_owned(),
-        many => format!("the chains agree on all {} variables", count(many as f64)),
+        1 => "the chains agree on the parameter".to_owned(),
+        many => format!("the chains agree on all {} parameters", count(many as f64)),
     };
     let ess = least
         .is_finite()
@@ -668,12 +683,12 @@ fn praise(inputs: &VerdictInputs<'_>) -> String {
     list("Good: ", &[&Phrase::plain(agree)], ess.as_deref())
 }
 
-/// " and 3 more variables".
+/// " and 3 more parameters".
 fn others(count: usize) -> String {
     match count {
         0 => String::new(),
-        1 => " and one more variable".to_owned(),
-        more => format!(" and {more} more variables"),
+        1 => " and one more parameter".to_owned(),
+        more => format!(" and {more} more parameters"),
     }
 }
 

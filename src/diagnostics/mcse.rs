@@ -5,6 +5,9 @@ use statrs::function::beta::inv_beta_reg;
 use super::pooled::{Pooled, View};
 use super::{Estimate, Missing};
 
+/// One standard deviation to either side on the normal scale, with the digits posterior uses.
+const ONE_SD: [f64; 2] = [0.158_655_3, 0.841_344_7];
+
 /// Of the mean: sd / sqrt(ess_mean). In the unit of the draws.
 pub fn mcse_mean(chains: &[&[f64]]) -> Estimate {
     pooled_mcse_mean(&mut Pooled::of(chains))
@@ -21,8 +24,7 @@ pub fn mcse_quantile(chains: &[&[f64]], prob: f64) -> Estimate {
     let mut pooled = Pooled::of(chains);
     let ess = pooled.ess(View::Below(prob))?;
     let draws = pooled.num_draws();
-    // One standard deviation to either side on the normal scale, with the digits posterior uses.
-    let [low, high] = [0.158_655_3, 0.841_344_7].map(|p| {
+    let [low, high] = ONE_SD.map(|p| {
         let place = inv_beta_reg(ess * prob + 1.0, ess * (1.0 - prob) + 1.0, p) * draws as f64;
         place.clamp(0.0, draws as f64)
     });
@@ -30,6 +32,14 @@ pub fn mcse_quantile(chains: &[&[f64]], prob: f64) -> Estimate {
     let low = (low.floor() as usize).max(1);
     let high = (high.ceil() as usize).clamp(1, draws);
     Ok((sorted[high - 1] - sorted[low - 1]) / 2.0)
+}
+
+/// The same of weighted draws, too: half the distance between the quantiles at these places, which are not rounded to order
+/// statistics.
+pub(super) fn pooled_mcse_quantile(pooled: &mut Pooled, prob: f64) -> Estimate {
+    let ess = pooled.ess(View::Below(prob))?;
+    let [low, high] = ONE_SD.map(|p| inv_beta_reg(ess * prob + 1.0, ess * (1.0 - prob) + 1.0, p));
+    Ok((pooled.quantile(high)? - pooled.quantile(low)?) / 2.0)
 }
 
 pub(super) fn pooled_mcse_mean(pooled: &mut Pooled) -> Estimate {

@@ -177,25 +177,23 @@ impl Precision {
         Some((format!("The run ended short of its target: {what}"), remedy))
     }
 
-    /// What the worst of `rows` lacks, with its numbers; `None` if nothing is missing.
+    /// What the worst of `rows` lacks, with its numbers, as the rest of a sentence; `None` if nothing is missing.
     pub fn lack_in_words<R: Borrow<SummaryRow>>(self, rows: &[R]) -> Option<String> {
         let (row, lack) = self.worst(rows)?;
         let name = &row.variable;
-        let wanted = count(self.ess.unwrap_or_default());
-        Some(match lack {
-            Measure::Bulk(ess) => format!(
-                "`{name}` has {} effective draws of the {wanted} asked for",
+        let size = |where_: &str, ess: f64| {
+            let wanted = count(self.ess.unwrap_or_default());
+            format!(
+                "the effective sample size of `{name}`{where_} is {}, not {wanted}",
                 count(ess)
-            ),
-            Measure::Tail(ess) => {
-                format!(
-                    "`{name}` has {} effective draws in its tails of the {wanted} asked for",
-                    count(ess)
-                )
-            }
+            )
+        };
+        Some(match lack {
+            Measure::Bulk(ess) => size("", ess),
+            Measure::Tail(ess) => size(" in the tails", ess),
             Measure::Rhat(rhat) => {
                 format!(
-                    "R-hat of `{name}` is {}, at most {} was asked for",
+                    "R-hat of `{name}` is {}, not {} or less",
                     rhat_text(rhat),
                     self.rhat
                 )

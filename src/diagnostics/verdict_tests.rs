@@ -52,6 +52,7 @@ fn bias(value: f64, half: f64, verdict: Verdict) -> BiasReport {
         variable: "b[age]".to_owned(),
         shift,
         sd_ratio,
+        tails: None,
         reference_rhat: Some(1.0),
         verdict,
     };
@@ -70,7 +71,7 @@ fn good_only_when_all_criteria_hold() {
     assert_eq!(verdict, Verdict::Good);
     assert_eq!(
         text,
-        "Good: the chains agree on all 2 variables; effective sample size at least 400"
+        "Good: the chains agree on all 2 parameters; effective sample size at least 400"
     );
     let mut rows = rows;
     rows[0].ess_tail = Some(401.0);
@@ -78,7 +79,7 @@ fn good_only_when_all_criteria_hold() {
     rows[1].ess_tail = Some(900.0);
     assert_eq!(
         said(&inputs(&rows)).1,
-        "Good: the chains agree on all 2 variables; effective sample size at least 401"
+        "Good: the chains agree on all 2 parameters; effective sample size at least 401"
     );
 }
 
@@ -95,14 +96,14 @@ fn a_running_run_says_how_long() {
     assert_eq!(verdict, Verdict::Watch);
     assert_eq!(
         text,
-        "Not usable yet: `sd[sch…,Int…]` has 140 effective draws of 400 and 1 more; about 50\u{202f}s more"
+        "Not usable yet: ESS of `sd[sch…,Int…]` is 140 of 400, chains disagree; about 50\u{202f}s more"
     );
     inputs.running = false;
     let (verdict, text) = said(&inputs);
     assert_eq!(verdict, Verdict::Watch);
     assert_eq!(
         text,
-        "Use with care: `sd[sch…,Int…]` has 140 effective draws of 400, chains disagree; add draws"
+        "Use with care: ESS of `sd[school,Intercept]` is 140 of 400, chains disagree; add draws"
     );
     assert_eq!(codes(&inputs), [FEW_EFFECTIVE, DISAGREE]);
 }
@@ -174,7 +175,7 @@ fn every_cause_is_named_with_its_next_step() {
     assert!(
         judgement.findings[1]
             .message
-            .contains("and one more variable"),
+            .contains("and one more parameter"),
         "{}",
         judgement.findings[1].message
     );
@@ -223,7 +224,7 @@ fn few_effective_draws_in_bulk_or_tail() {
     assert_eq!(verdict, Verdict::Watch);
     assert_eq!(
         text,
-        "Use with care: `b[y]` has 399 effective tail draws of 400; add draws"
+        "Use with care: tail ESS of `b[y]` is 399 of 400; add draws"
     );
 }
 
@@ -423,7 +424,7 @@ fn a_target_that_was_missed_is_told_with_numbers() {
     assert_eq!(
         text,
         format!(
-            "Target missed: `b[x]` has 1{narrow}250 of 5{narrow}000 effective draws; add 3{narrow}000 per chain"
+            "Target missed: ESS of `b[x]` is 1{narrow}250 of 5{narrow}000; add 3{narrow}000 per chain"
         )
     );
     let (_, text) = verdict(1000.0, 1.003, &rows);
@@ -435,7 +436,7 @@ fn a_target_that_was_missed_is_told_with_numbers() {
     tails[1].ess_tail = Some(600.0);
     let (_, text) = verdict(1000.0, 1.01, &tails);
     assert!(
-        text.starts_with("Target missed: `b[y]` has 600 of 1\u{202f}000 effective tail draws"),
+        text.starts_with("Target missed: tail ESS of `b[y]` is 600 of 1\u{202f}000"),
         "{text}"
     );
     // What makes a run doubtful comes first.

@@ -99,8 +99,7 @@ fn doubt(own: &Report, control: usize, run: usize) -> Option<String> {
     }
 }
 
-/// The result in one sentence: the worst variable, how far it is off, and how sure that is. Means and standard deviations are
-/// compared; quantiles are not.
+/// The result in one sentence: the worst variable, how far it is off, and how sure that is.
 pub fn sentence(bias: &BiasReport) -> String {
     let what = compared(bias);
     match &bias.doubt {
@@ -110,18 +109,33 @@ pub fn sentence(bias: &BiasReport) -> String {
 }
 
 fn compared(bias: &BiasReport) -> String {
-    match bias.worst.map(|worst| &bias.rows[worst]) {
-        None => "nothing to compare".to_owned(),
-        Some(row) => match (&row.shift, &row.sd_ratio) {
-            (Some(shift), Some(ratio)) => format!(
-                "means and sds were compared, the worst is {}: mean off by {:.2} ± {:.2} sd, sd ratio {:.2} ± {:.2}",
-                row.variable,
-                shift.value,
-                shift.half_width(),
-                ratio.value,
-                ratio.half_width()
-            ),
-            _ => format!("{} cannot be compared yet: too few draws", row.variable),
-        },
+    let Some(row) = bias.worst.map(|worst| &bias.rows[worst]) else {
+        return "nothing to compare".to_owned();
+    };
+    let name = &row.variable;
+    let (Some(shift), Some(ratio)) = (&row.shift, &row.sd_ratio) else {
+        return match row.verdict {
+            Verdict::TooEarly => format!("{name} cannot be compared yet: too few draws"),
+            Verdict::NotCertified => {
+                format!("{name} is constant in one of the runs, or in both with other values")
+            }
+            _ => "nothing varies in either run, and both agree".to_owned(),
+        };
+    };
+    let mut text = format!(
+        "means and sds were compared, the worst is {name}: mean off by {:.2} ± {:.2} sd, sd ratio {:.2} ± {:.2}",
+        shift.value,
+        shift.half_width(),
+        ratio.value,
+        ratio.half_width()
+    );
+    for (prob, tail, _) in row.tails_off() {
+        text.push_str(&format!(
+            ", {:.0} % quantile off by {:.2} ± {:.2} sd",
+            100.0 * prob,
+            tail.value,
+            tail.half_width()
+        ));
     }
+    text
 }

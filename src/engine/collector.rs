@@ -8,11 +8,12 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
 use super::checkpoint::ChainMark;
 use super::job::Job;
+use super::monitor::divergences;
 use super::protocol::{
     ChainState, ChainView, Control, LogEntry, Message, RunState, RunView, StopReason,
 };
 use super::publish::Published;
-use super::stages;
+use super::stages::{self, Stage};
 use crate::base::draws::{Block, ChainDraws, DrawList};
 use crate::base::reporter::{Severity, Warning};
 use crate::diagnostics::summarise;
@@ -200,20 +201,22 @@ impl Collector {
         }
         let views = || working.iter().map(|&chain| &tracks[chain].view);
         let lists: Vec<&DrawList> = views().map(|view| &view.draws.draws).collect();
-        let infos: Vec<&DrawList> = views().map(|view| &view.draws.info).collect();
-        let summary = summarise(&job.variables(), &lists, &[], 0.0);
+        let weights: Vec<Vec<f64>> = job.weight_column().map_or_else(Vec::new, |column| {
+            views().map(|view| view.draws.info.column(column)).collect()
+        });
+        let summary = summarise(&job.variables(), &lists, &weights, 0.0);
         let draws = working.iter().map(|&chain| made(chain)).max()?;
-        let grads = views().map(|view| view.datum_grads).sum();
-        match stages::next(
-            job,
-            &summary,
+        let stage = Stage {
+            chains: working.len(),
             draws,
-            grads,
-            stages::divergences(job, &infos),
-        ) {
+            datum_grads: views().map(|view| view.datum_grads).sum(),
+            divergences: divergences(job, views()),
+        };
+        match stages::next(job, &summary, &stage) {
             stages::Next::More(more, warning) => {
                 for wanted in wanted {
-                    wanted.store(more, Ordering::Relaxed);
+                    // Somebody may have asked for still more meanwhile.
+                    wanted.fetch_max(more, Ordering::Relaxed);
                 }
                 self.control.next_stage();
                 Some(warning)

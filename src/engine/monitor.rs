@@ -11,7 +11,7 @@ use super::chain::Warmup;
 use super::clusters::{self, Clusters};
 use super::collector::Waker;
 use super::job::Job;
-use super::protocol::{ChainState, Control, RunState, RunView, StopReason};
+use super::protocol::{ChainState, ChainView, Control, RunState, RunView, StopReason};
 use super::publish::Published;
 use crate::base::draws::DrawList;
 use crate::base::reporter::Warning;
@@ -199,7 +199,7 @@ pub fn report(
     let weights = view.weights(job.weight_column());
     let summary = summarise(names, &chains, &weights, seconds);
     let draws_per_chain = view.draws_per_chain();
-    let divergences = divergences(job, view);
+    let divergences = divergences(job, view.usable());
     let numbered = |wanted: fn(&ChainState, bool) -> bool| -> Vec<usize> {
         view.chains
             .iter()
@@ -284,31 +284,15 @@ fn sampling_secs(view: &RunView) -> f64 {
         .fold(0.0, f64::max)
 }
 
-fn divergences(job: &Job, view: &RunView) -> u64 {
-    let Some(column) = job
-        .sampler
-        .spec
-        .info
-        .iter()
-        .position(|column| column.name == DIVERGENT)
-    else {
+/// Divergent transitions after warm-up of chains that work.
+pub(super) fn divergences<'a>(job: &Job, chains: impl Iterator<Item = &'a ChainView>) -> u64 {
+    let mut columns = job.sampler.spec.info.iter();
+    let Some(column) = columns.position(|column| column.name == DIVERGENT) else {
         return 0;
     };
-    let count = |chain: &super::protocol::ChainView| -> usize {
-        chain
-            .draws
-            .info
-            .chunks()
-            .map(|chunk| {
-                chunk
-                    .column(column)
-                    .iter()
-                    .filter(|&&flag| flag == 1.0)
-                    .count()
-            })
-            .sum()
-    };
-    view.usable().map(count).sum::<usize>() as u64
+    let flags = chains.flat_map(|chain| chain.draws.info.chunks());
+    let flags = flags.flat_map(|chunk| chunk.column(column));
+    flags.filter(|&&flag| flag == 1.0).count() as u64
 }
 
 /// Whether a chain has not moved for a long time.

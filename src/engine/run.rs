@@ -42,6 +42,8 @@ pub struct Run {
     reports: Arc<Published<Report>>,
     draws_wanted: Vec<Arc<AtomicU64>>,
     begun_with: Vec<u64>,
+    /// Whether it may go on beyond the draws that its recipe names ([`stages`]).
+    staged: bool,
     stop_reason: Arc<Mutex<Option<StopReason>>>,
     supervisor: Option<JoinHandle<Vec<Option<ChainMark>>>>,
     marks: Vec<Option<ChainMark>>,
@@ -222,6 +224,7 @@ impl Run {
             reports,
             draws_wanted,
             begun_with,
+            staged,
             stop_reason,
             supervisor: Some(supervisor),
         })
@@ -294,6 +297,17 @@ impl Run {
     /// The same for all chains, to be looked at while the run goes on.
     pub fn wanted(&self) -> &[Arc<AtomicU64>] {
         &self.draws_wanted
+    }
+
+    /// Whether the run may go on by itself once its chains have the draws that they are to keep now.
+    pub fn may_go_on(&self) -> bool {
+        let wanted = self
+            .draws_wanted
+            .iter()
+            .map(|it| it.load(Ordering::Relaxed));
+        self.staged
+            && !self.control.is_past_stages()
+            && wanted.max().is_some_and(|draws| draws < stages::MOST_DRAWS)
     }
 
     /// Draws of each chain that earlier parts of the run had made.

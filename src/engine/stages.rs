@@ -7,13 +7,12 @@
 use super::clusters;
 use super::job::Job;
 use super::recipe::{DEFAULT_DRAWS, RunSection};
-use crate::base::draws::DrawList;
 use crate::base::numerals::thousands;
 use crate::base::reporter::{Severity, Warning};
 use crate::diagnostics::SummaryRow;
 use crate::diagnostics::verdict::{ESS_PER_CHAIN, Precision, RHAT_LIMIT};
+use crate::samplers::Family;
 use crate::samplers::advise::{draw_secs, pass_secs};
-use crate::samplers::{DIVERGENT, Family};
 
 /// Code of the remark that a run goes on.
 pub const GOING_ON: &str = "going-on";
@@ -55,20 +54,35 @@ pub fn apply(job: &Job) -> bool {
     are_allowed(&job.recipe.run) && spec.bias.is_none() && !spec.negative_control
 }
 
-/// What a run does that has made `draws` per chain with these diagnostics, after `datum_grads` gradients of rows in all.
-pub(super) fn next(
-    job: &Job,
-    summary: &[SummaryRow],
-    draws: u64,
-    datum_grads: u64,
-    divergences: u64,
-) -> Next {
-    let chains = job.recipe.run.chains;
-    let precision = precision(chains);
+/// How far a run has come at the end of a stage.
+pub(super) struct Stage {
+    /// Chains that work.
+    pub chains: usize,
+    /// Their kept draws, each.
+    pub draws: u64,
+    /// Gradients of single rows so far, in all.
+    pub datum_grads: u64,
+    /// Divergent transitions among the draws.
+    pub divergences: u64,
+}
+
+/// What a run does at the end of a stage with these diagnostics.
+pub(super) fn next(job: &Job, summary: &[SummaryRow], stage: &Stage) -> Next {
+    let &Stage {
+        draws,
+        datum_grads,
+        divergences,
+        ..
+    } = stage;
+    let precision = precision(stage.chains);
     let decides = clusters::criterion(job.model.partition().is_some());
     let deciding: Vec<&SummaryRow> = summary.iter().filter(|row| decides(row)).collect();
-    let Some(lack) = precision.lack_in_words(&deciding) else {
+    if precision.is_met(&deciding) {
         return Next::Enough;
+    }
+    // Draws that stand still, are not finite or whose weights cancel have no precision that could be told.
+    let Some(lack) = precision.lack_in_words(&deciding) else {
+        return Next::Stop;
     };
     let more = (2 * draws).min(MOST_DRAWS);
     // More draws do not mend divergences.
@@ -94,19 +108,4 @@ fn secs(job: &Job, draws: u64, more: u64, datum_grads: u64) -> f64 {
     }
     let chains = job.recipe.run.chains as f64;
     draw_secs(job.sampler, &job.target) * chains * all
-}
-
-/// Divergent transitions in the information columns of `chains`.
-pub(super) fn divergences(job: &Job, chains: &[&DrawList]) -> u64 {
-    let columns = job.sampler.spec.info;
-    let Some(column) = columns.iter().position(|it| it.name == DIVERGENT) else {
-        return 0;
-    };
-    let of_chunk = |list: &&DrawList| {
-        let flags = list.chunks().map(|chunk| chunk.column(column));
-        flags
-            .map(|flags| flags.iter().filter(|&&flag| flag == 1.0).count())
-            .sum::<usize>()
-    };
-    chains.iter().map(of_chunk).sum::<usize>() as u64
 }

@@ -236,7 +236,8 @@ fn a_precision_that_was_not_reached_is_told() {
         let mut missed = report.warnings.iter().filter(|it| it.code == TARGET_MISSED);
         let warning = missed.next().unwrap();
         assert!(missed.next().is_none());
-        assert!(warning.message.contains("asked for"), "{}", warning.message);
+        let wanted = "not 1\u{202f}000\u{202f}000\u{202f}000";
+        assert!(warning.message.contains(wanted), "{}", warning.message);
         assert!(warning.remedy.as_ref().unwrap().starts_with("Add "));
         assert!(!report.sentence.starts_with("Good"), "{}", report.sentence);
     }

@@ -12,6 +12,7 @@ use super::info::{InfoView, info_ui};
 use super::predictions::{PredictionsView, predictions_pane};
 use super::words;
 use crate::app::{AppState, Command, RunEntry};
+use crate::diagnostics::bias::BiasRow;
 use crate::diagnostics::verdict::RHAT_LIMIT;
 use crate::engine::{Report, RunView};
 use crate::samplers::{CRITERION, DIVERGENT};
@@ -460,16 +461,7 @@ fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
                         inner: None,
                         outer: (shift.low, shift.high),
                         verdict: Some(words::kind_of(row.verdict)),
-                        value: row.sd_ratio.filter(|_| roomy).map_or_else(
-                            || shift_text(shift.value),
-                            |ratio| {
-                                format!(
-                                    "{}, width × {}",
-                                    shift_text(shift.value),
-                                    number::fixed(ratio.value, 2)
-                                )
-                            },
-                        ),
+                        value: bias_text(row, shift.value, roomy),
                     })
                 })
                 .collect();
@@ -487,4 +479,20 @@ fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
                 &title,
             );
         });
+}
+
+/// The numbers of a row of the bias check; where there is room, also how wide it is and which quantiles are off.
+fn bias_text(row: &BiasRow, shift: f64, roomy: bool) -> String {
+    let mut text = shift_text(shift);
+    if !roomy {
+        return text;
+    }
+    if let Some(ratio) = row.sd_ratio {
+        text.push_str(&format!(", width × {}", number::fixed(ratio.value, 2)));
+    }
+    for (prob, tail, _) in row.tails_off() {
+        let at = shift_text(tail.value);
+        text.push_str(&format!(", {:.0}% quantile {at}", 100.0 * prob));
+    }
+    text
 }

@@ -212,7 +212,8 @@ fn caption(entry: &RunEntry) -> String {
             } else {
                 "Draw"
             };
-            let wanted = number::integer(words::draws_wanted(entry, &view));
+            let draws = words::draws_wanted(entry, &view);
+            let wanted = number::integer(draws);
             if view.draws_per_chain() == 0 {
                 let word = if view.state == RunState::Paused {
                     "Paused during warm-up"
@@ -227,8 +228,8 @@ fn caption(entry: &RunEntry) -> String {
             if let Some(eta) = eta.filter(|_| view.state == RunState::Running) {
                 parts.push(format!("{} left", number::about(eta)));
             }
-            if let Some(job) = entry.job() {
-                parts.push(words::stop_rule(&job.recipe.run));
+            if let Some(run) = entry.run() {
+                parts.push(words::stop_rule(run, draws));
             }
         }
     }
@@ -411,7 +412,7 @@ fn bias_button_ui(
     if ui
         .add_enabled(able, check)
         .on_hover_text(format!(
-            "Runs {}, which is exact, on the same model and compares means and standard deviations",
+            "Runs {}, which is exact, on the same model and compares means, standard deviations and quantiles",
             words::control(entry)
         ))
         .on_disabled_hover_text(why)

@@ -5,9 +5,9 @@ use crate::app::{AppState, RunEntry};
 use crate::diagnostics::verdict::MIN_DRAWS;
 use crate::diagnostics::{Missing, SummaryRow, Verdict};
 use crate::engine::chain::Warmup;
-use crate::engine::{Report, RunState, RunView, StopReason, bias_check};
+use crate::engine::{Report, Run, RunState, RunView, StopReason, bias_check};
 use crate::ui::theme::VerdictKind;
-use crate::ui::widgets::Progress;
+use crate::ui::widgets::{Progress, number};
 
 /// How a verdict is shown.
 pub fn kind_of(verdict: Verdict) -> VerdictKind {
@@ -235,12 +235,12 @@ pub fn command_line(entry: &RunEntry) -> (String, bool) {
     }
 }
 
-/// A stop rule in words.
-pub fn stop_rule(run: &crate::engine::recipe::RunSection) -> String {
-    use crate::ui::widgets::number;
+/// When a run that goes on will end, in words; each of its chains is to keep `draws`.
+pub fn stop_rule(run: &Run, draws: u64) -> String {
+    let section = &run.job().recipe.run;
     let mut rules = Vec::new();
-    if run.draws_of_chains.is_none() {
-        if let Some(precision) = run.precision() {
+    if section.draws_of_chains.is_none() {
+        if let Some(precision) = section.precision() {
             let rhat = number::fixed(precision.rhat, 2);
             let ess = precision.ess.map(number::ess);
             rules.push(match ess {
@@ -248,19 +248,54 @@ pub fn stop_rule(run: &crate::engine::recipe::RunSection) -> String {
                 None => format!("R-hat {rhat}"),
             });
         }
-        if let Some(seconds) = run.max_seconds {
+        if let Some(seconds) = section.max_seconds {
             rules.push(number::duration(seconds));
         }
     }
-    if rules.is_empty() {
-        let draws = number::integer(run.draws);
-        let more = if crate::engine::stages::are_allowed(run) {
-            ", later if it is not precise then"
-        } else {
-            ""
+    if !rules.is_empty() {
+        return format!("stops at {}", rules.join(" or after "));
+    }
+    let draws = number::integer(draws);
+    match run.may_go_on() {
+        true => format!("stops after {draws} draws, or later if they are not precise enough"),
+        false => format!("stops after {draws} draws"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::Command;
+    use crate::app::testing::Session;
+    use crate::engine::recipe::RunSection;
+
+    /// What stands there is about the draws that are wanted now, by whomever.
+    #[test]
+    fn the_stop_rule_follows_the_draws_that_are_wanted() {
+        let said = |sampler: &str, added: u64| {
+            let mut session = Session::with_draft("churn");
+            session.send(Command::SetSampler(sampler.to_owned()));
+            session.send(Command::SetRun(RunSection {
+                chains: 1,
+                // It never comes to its first draw.
+                warmup: Some(1_000_000),
+                draws: 1000,
+                ..RunSection::default()
+            }));
+            session.send(Command::StartRun);
+            if added > 0 {
+                session.send(Command::AddDraws(1, added));
+            }
+            let entry = session.state.selected().unwrap();
+            let view = entry.view().unwrap();
+            stop_rule(entry.run().unwrap(), draws_wanted(entry, &view)).replace('\u{202f}', " ")
         };
-        format!("stops after {draws} draws{more}")
-    } else {
-        format!("stops at {}", rules.join(" or after "))
+        let later = ", or later if they are not precise enough";
+        let expected = |draws: &str, more: &str| format!("stops after {draws} draws{more}");
+        assert_eq!(said("nuts", 0), expected("1 000", later));
+        assert_eq!(said("nuts", 1000), expected("2 000", later));
+        assert_eq!(said("nuts", 100_000), expected("101 000", ""));
+        // Draws of an approximate sampler are not made precise by more of them.
+        assert_eq!(said("sgld", 0), expected("1 000", ""));
     }
 }

@@ -2103,7 +2103,6 @@ fn separation_is_one_remark_or_a_refusal() {
     );
 }
 
-/// Nobody reads the notes any longer: the fit goes on and is saved.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_result_that_cannot_be_written_is_an_error_and_a_closed_pipe_is_none() {
@@ -2129,6 +2128,67 @@ fn a_result_that_cannot_be_written_is_an_error_and_a_closed_pipe_is_none() {
     assert_eq!((done.status.code(), stderr(&done).as_str()), (Some(0), ""));
 }
 
+/// Nobody reads the table, or it cannot be written: what is to be saved is saved, and where it is not, that is said.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_saved_does_not_depend_on_who_reads_the_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |command: &str, out: Stdio| {
+        let script = command.replace("ergodic", env!("CARGO_BIN_EXE_ergodic"));
+        Command::new("bash")
+            .args(["-c", &script])
+            .current_dir(folder.path())
+            .env("TMPDIR", folder.path())
+            .stdin(Stdio::null())
+            .stdout(out)
+            .stderr(Stdio::piped())
+            .output()
+            .unwrap()
+    };
+    let closed = || {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        Stdio::from(writer)
+    };
+    let full = || Stdio::from(fs::File::options().write(true).open("/dev/full").unwrap());
+    let names = |folder: &Path| -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.collect()
+    };
+    let fit =
+        "exec ergodic fit --data sample:churn --formula 'churned ~ age' --draws 200 --chains 2";
+    for (name, out, code) in [("unread", closed(), 0), ("full", full(), 3)] {
+        let done = run(&format!("{fit} --out {name}"), out);
+        assert_eq!(done.status.code(), Some(code), "{}", stderr(&done));
+        assert!(stderr(&done).contains("Run folder: "), "{}", stderr(&done));
+        let left = names(&folder.path().join(name));
+        assert!(left.iter().any(|it| it == "draws.csv"), "{left:?}");
+        assert!(!left.iter().any(|it| it == "journal.lock"), "{left:?}");
+    }
+    let done = run(
+        &format!("trap '' XFSZ; ulimit -f 2; {fit} --out unsaved"),
+        closed(),
+    );
+    assert_not_saved(&done, &["draws.csv", "could not be written"]);
+    let data = mixed_set("slopes");
+    let estimate =
+        format!("exec ergodic estimate --data '{data}' --formula 'y ~ day + (day | subject)'");
+    let done = run(&format!("{estimate} --out estimated"), closed());
+    assert_eq!(done.status.code(), Some(0), "{}", stderr(&done));
+    assert_eq!(names(&folder.path().join("estimated")).len(), 3);
+    // Half a fit would keep the folder from being used again.
+    let done = run(
+        &format!("trap '' XFSZ; ulimit -f 1; {estimate} --out half"),
+        Stdio::null(),
+    );
+    assert_not_saved(&done, &["could not be saved", "half"]);
+    assert_eq!(names(&folder.path().join("half")), [""; 0]);
+    let done = run(&format!("{estimate} --out half"), Stdio::null());
+    assert_eq!(done.status.code(), Some(0), "{}", stderr(&done));
+}
+
+/// Nobody reads the notes any longer: the fit goes on and is saved.
 #[test]
 fn a_closed_standard_error_ends_no_fit() {
     let folder = tempfile::tempdir().unwrap();

@@ -117,6 +117,7 @@ pub fn main() -> ExitCode {
         Some(Command::Bench(args)) => bench::bench(&args),
     };
     match outcome {
+        Ok(()) if output::is_incomplete() => ExitCode::from(FAILED),
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             output::error(&failure.message);

@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::FAILED;
 use crate::base::shown::{cut, is_hostile, sentence, visible, visible_line};
 
 /// Longest cell of a table: longer ones lose their middle.
 const LONGEST_CELL: usize = 120;
+/// Whether a result could not be printed, although somebody would have read it.
+static IS_INCOMPLETE: AtomicBool = AtomicBool::new(false);
 
 /// Prints a result for people to standard output, see [`stream`]. Characters that a terminal would obey are written out,
 /// because names come from files of others.
@@ -40,20 +42,30 @@ pub fn data(bytes: &[u8]) {
     }
 }
 
-/// Prints a long result to standard output, piece by piece. A closed pipe ends the program quietly, as other tools do; where
-/// the result cannot be written for another reason, such as a full disk, it ends as with results that could not be saved.
+/// Prints a long result to standard output, piece by piece. Nobody reads the rest of it if the pipe is closed. Where it cannot
+/// be written for another reason, such as a full disk, an error says so, and [`is_incomplete`] does from then on. Either way the
+/// command goes on: what it has still to save or to say does not depend on who reads this.
 pub fn stream(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
     let mut out = io::BufWriter::new(io::stdout().lock());
-    match write(&mut out).and_then(|()| out.flush()) {
-        Ok(()) => {}
-        Err(problem) if problem.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
-        Err(problem) => {
-            error(&format!(
-                "The result could not be written to standard output: {problem}"
-            ));
-            std::process::exit(i32::from(FAILED));
+    let written = write(&mut out).and_then(|()| out.flush());
+    // What is left in the buffer would be tried once more.
+    drop(out.into_parts());
+    match written {
+        Err(problem) if problem.kind() != io::ErrorKind::BrokenPipe => {
+            // One sentence is enough for a result of several parts.
+            if !IS_INCOMPLETE.swap(true, Ordering::Relaxed) {
+                error(&format!(
+                    "The result could not be written to standard output: {problem}"
+                ));
+            }
         }
+        _ => {}
     }
+}
+
+/// Whether a result could not be printed, although somebody would have read it.
+pub fn is_incomplete() -> bool {
+    IS_INCOMPLETE.load(Ordering::Relaxed)
 }
 
 /// Prints a note to standard error, if anybody reads it, in at most a screen of characters that move no cursor.

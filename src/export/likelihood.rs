@@ -1,12 +1,12 @@
 //! Likelihood fits as files: `fit.json` with everything, and tables of effects and of fitted values as CSV.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value as Json, json};
 
 use super::number::shortest;
 use super::spreadsheet::inert;
-use super::{ExportError, predictions, write_file};
+use super::{ExportError, files, predictions, write_file};
 use crate::engine::beside::BesideRow;
 use crate::engine::likelihood::LikelihoodFit;
 use crate::engine::predict::plug_in::{PlugIn, PlugInRow};
@@ -162,17 +162,13 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// Writes `fit.json`, `effects.csv`, `fitted.csv` and the recipe into a new or empty folder.
+/// Writes `fit.json`, `effects.csv` and `fitted.csv` into a new or empty folder: all of them, or none.
 ///
 /// # Errors
 /// The folder is not empty, or cannot be written.
 pub fn save(done: &LikelihoodFit, folder: &Path) -> Result<(), ExportError> {
-    let trouble = |error: std::io::Error| {
-        ExportError(format!(
-            "The fit cannot be saved ({error}): {}",
-            folder.display()
-        ))
-    };
+    let what = "The fit could not be saved";
+    let trouble = |error: std::io::Error| ExportError::at(what, &error, folder);
     std::fs::create_dir_all(folder).map_err(trouble)?;
     if std::fs::read_dir(folder).map_err(trouble)?.next().is_some() {
         return Err(ExportError(format!(
@@ -182,12 +178,20 @@ pub fn save(done: &LikelihoodFit, folder: &Path) -> Result<(), ExportError> {
     }
     let json = serde_json::to_string_pretty(&to_json(done))
         .map_err(|error| ExportError(format!("The fit cannot be written as JSON: {error}")))?;
+    let mut written: Vec<PathBuf> = Vec::new();
     for (name, text) in [
         ("fit.json", json + "\n"),
         ("effects.csv", effects_csv(done)),
         ("fitted.csv", fitted_csv(done)),
     ] {
-        std::fs::write(folder.join(name), text).map_err(trouble)?;
+        let path = folder.join(name);
+        let saved = files::write_new(&path, |out| out.write_all(text.as_bytes()));
+        if let Err(error) = saved {
+            // Best effort, so that the same folder can be tried again.
+            written.iter().for_each(|path| drop(files::remove(path)));
+            return Err(ExportError::at(what, &error, &path));
+        }
+        written.push(path);
     }
-    Ok(())
+    files::sync_folder(folder).map_err(trouble)
 }

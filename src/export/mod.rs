@@ -4,7 +4,7 @@
 //! [`Format`] to [`FORMATS`].
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub mod claim;
 pub mod draws_csv;
@@ -167,8 +167,9 @@ pub fn find(id: &str) -> Result<&'static Format, ExportError> {
 /// The path cannot be written, or the results are not those of the kind of run that the format is for.
 pub fn write(format: &Format, results: &Results, path: &Path) -> Result<(), ExportError> {
     format.check(results)?;
-    let what = format!("{} could not be written", format.title);
-    write_file(&what, path, |out| (format.write)(results, out))
+    write_file("The export could not be written", path, |out| {
+        (format.write)(results, out)
+    })
 }
 
 /// Whether a file can be written at `path`; nothing stays behind, and what stands there stays.
@@ -187,7 +188,7 @@ pub fn check_place(path: &Path) -> Result<(), ExportError> {
     if is_special(path) {
         return Ok(());
     }
-    let probe = files::part_of(path, &files::token());
+    let probe = files::part_of(&target_of(path), &files::token());
     files::write_new(&probe, |_out| Ok(()))
         .and_then(|_written| files::remove(&probe))
         .map_err(|error| ExportError::at(what, &error, path))
@@ -195,8 +196,15 @@ pub fn check_place(path: &Path) -> Result<(), ExportError> {
 
 /// Devices and pipes, which have no place for a temporary file beside them.
 fn is_special(path: &Path) -> bool {
-    path.symlink_metadata()
+    path.metadata()
         .is_ok_and(|about| !about.is_file() && !about.is_dir())
+}
+
+/// The file that `path`, named by the user, leads to: that one is replaced, and links to it stay. In run folders no link is
+/// followed.
+fn target_of(path: &Path) -> PathBuf {
+    path.canonicalize()
+        .unwrap_or_else(|_missing| path.to_owned())
 }
 
 /// The same for anything that `act` writes; `what` begins the sentence if it fails.
@@ -212,7 +220,34 @@ fn write_file(
             out.flush()
         })
     } else {
-        files::replace(path, act)
+        files::replace(&target_of(path), act)
     };
     written.map_err(|error| ExportError::at(what, &error, path))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_that_the_user_names_stays_and_what_it_leads_to_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link] = ["file", "link"].map(|name| folder.path().join(name));
+        std::fs::write(&file, "before").unwrap();
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        let failed = write_file("It could not be written", &link, |out| {
+            out.write_all(b"half")?;
+            Err(std::io::ErrorKind::StorageFull.into())
+        });
+        assert!(failed.unwrap_err().0.contains("the disk is full"));
+        assert_eq!(std::fs::read(&file).unwrap(), b"before");
+        check_place(&link).unwrap();
+        write_file("It could not be written", &link, |out| {
+            out.write_all(b"after")
+        })
+        .unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), b"after");
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
 }

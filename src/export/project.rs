@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::folder::relative_to;
-use super::{ExportError, RunFolder, files};
+use super::{ExportError, RunFolder, write_file};
 use crate::engine::Recipe;
 use crate::engine::recipe::{DataSection, SAMPLE_PREFIX};
 
@@ -138,22 +138,17 @@ impl Project {
     /// # Errors
     /// The place cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), ExportError> {
-        let failed =
-            |error: &std::io::Error| ExportError::at("The project could not be saved", error, path);
+        let what = "The project could not be saved";
+        let failed = |error: &std::io::Error| ExportError::at(what, error, path);
         let absolute = std::path::absolute(path).map_err(|error| failed(&error))?;
         let folder = absolute.parent().unwrap_or(Path::new("/"));
         let relative = self.with_paths(|path| PathBuf::from(relative_to(folder, path)));
-        let text = toml::to_string(&relative).map_err(|error| {
-            ExportError(format!(
-                "The project could not be saved ({error}): {}",
-                path.display()
-            ))
-        })?;
+        let text = toml::to_string(&relative)
+            .map_err(|error| ExportError(format!("{what} ({error}): {}", path.display())))?;
         let text = format!(
             "# A project of Ergodic: data, draft and runs. Results are in the run folders.\n\n{text}"
         );
-        files::replace(&absolute, |out| out.write_all(text.as_bytes()))
-            .map_err(|error| failed(&error))
+        write_file(what, &absolute, |out| out.write_all(text.as_bytes()))
     }
 
     /// Whether nothing but the view differs.
@@ -161,7 +156,7 @@ impl Project {
         self.data == other.data && self.draft == other.draft && self.runs == other.runs
     }
 
-    /// Why run `index` is of something else than the draft, if it is; `found` is its folder's data fingerprint.
+    /// Whether run `index` was started from something else than the present draft.
     pub fn is_stale(&self, index: usize) -> bool {
         let started = self.runs.get(index).and_then(|run| run.started.as_ref());
         match (started, &self.draft) {

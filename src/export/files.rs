@@ -128,6 +128,11 @@ pub fn whole_of(name: &str) -> Option<&str> {
     (token.len() == TOKEN_DIGITS && digits).then_some(whole)
 }
 
+/// Whether `name` is that of a file in a folder, and no path to another one.
+pub fn is_plain(name: &str) -> bool {
+    Path::new(name).file_name().is_some_and(|it| it == name)
+}
+
 /// Writes a new file at `path`, where nothing may be, synced; if that fails nothing stays behind. Returns its bytes and their
 /// SHA-256 in hexadecimal digits.
 pub fn write_new(
@@ -235,10 +240,21 @@ pub fn make_private_folder(path: &Path) -> io::Result<()> {
 /// Waits until the disk knows the names in `folder`.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     fault::before(fault::Operation::Sync, folder)?;
-    if cfg!(unix) {
-        File::open(folder)?.sync_all()?;
+    if !cfg!(unix) {
+        return Ok(());
     }
-    Ok(())
+    match File::open(folder)?.sync_all() {
+        // File systems that cannot do that for folders; none of their other operations is in doubt.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported
+            ) =>
+        {
+            Ok(())
+        }
+        synced => synced,
+    }
 }
 
 fn sync_parent(path: &Path) -> io::Result<()> {
@@ -441,6 +457,34 @@ mod fault {
                 std::process::abort();
             }
             Err(error(kind))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn folders_of_file_systems_that_cannot_sync_them_are_no_trouble() {
+        assert!(File::open("/proc").unwrap().sync_all().is_err());
+        sync_folder(Path::new("/proc")).unwrap();
+        assert!(sync_folder(Path::new("/nonexistent")).is_err());
+    }
+
+    #[test]
+    fn a_temporary_name_says_of_which_file_it_is() {
+        let part = part_of(Path::new("a/draws.csv"), &token());
+        assert_eq!(part.parent(), Some(Path::new("a")));
+        let name = part.file_name().unwrap().to_str().unwrap();
+        assert_eq!(whole_of(name), Some("draws.csv"));
+        for other in [
+            "draws.csv",
+            "draws.csv.part",
+            "draws.csv.0123456789abcdeg.part",
+        ] {
+            assert_eq!(whole_of(other), None);
         }
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::files::hex;
+use super::files::{self, hex};
 use super::manifest::Manifest;
 
 /// Key of the other files.
@@ -44,8 +44,12 @@ pub fn decode(text: &str) -> Result<(Manifest, Records), String> {
     let mut value = unseal(text)?;
     let records = value.as_object_mut().and_then(|it| it.remove(FILES));
     let records = records.map_or_else(|| Ok(Records::new()), serde_json::from_value);
+    let records: Records = records.map_err(|error| error.to_string())?;
+    if let Some(name) = records.keys().find(|name| !files::is_plain(name)) {
+        return Err(format!("it lists `{name}`, which is no file of the folder"));
+    }
     let manifest = serde_json::from_value(value).map_err(|error| error.to_string())?;
-    Ok((manifest, records.map_err(|error| error.to_string())?))
+    Ok((manifest, records))
 }
 
 /// An object as JSON with a first entry that is the SHA-256 of the text without that line.
@@ -79,6 +83,15 @@ pub fn unseal(text: &str) -> Result<Value, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_manifest_that_lists_files_elsewhere_is_refused() {
+        for name in ["/dev/zero", "../draws.csv", "a/b", "..", ""] {
+            let text = seal(&serde_json::json!({"files": {name: {"bytes": 1, "sha256": ""}}}));
+            let refused = decode(&text.unwrap()).unwrap_err();
+            assert!(refused.contains("no file of the folder"), "{refused}");
+        }
+    }
 
     #[test]
     fn every_flipped_bit_of_a_sealed_text_is_noticed() {

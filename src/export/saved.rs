@@ -57,10 +57,17 @@ impl Pending {
             let names = value["files"].as_array()?.iter();
             let names: Option<Vec<String>> =
                 names.map(|it| it.as_str().map(str::to_owned)).collect();
-            Some(Self {
+            let pending = Self {
                 token: value["token"].as_str()?.to_owned(),
                 names: names?,
-            })
+            };
+            // Names are only those of files of this folder, whoever wrote the list.
+            let is_own = |name: &String| {
+                let part = pending.part(Path::new(""), name);
+                files::is_plain(name)
+                    && part.to_str().and_then(files::whole_of) == Some(name.as_str())
+            };
+            pending.names.iter().all(is_own).then_some(pending)
         };
         parsed().map(Some).ok_or_else(|| {
             ExportError(format!(

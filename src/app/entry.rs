@@ -336,14 +336,7 @@ impl RunEntry {
     /// Names of the sampler's information columns.
     pub fn info_names(&self) -> Vec<String> {
         match &self.phase {
-            RunPhase::Live(run) => run
-                .job()
-                .sampler
-                .spec
-                .info
-                .iter()
-                .map(|column| column.name.to_owned())
-                .collect(),
+            RunPhase::Live(run) => run.job().info_names(),
             RunPhase::Read(read) => read.info_names.clone(),
             _ => Vec::new(),
         }

@@ -402,6 +402,12 @@ impl Job {
             .collect()
     }
 
+    /// Names of the sampler's information columns.
+    pub fn info_names(&self) -> Vec<String> {
+        let columns = self.sampler.spec.info.iter();
+        columns.map(|column| column.name.to_owned()).collect()
+    }
+
     /// The information column with the weights of draws, for samplers that weigh them.
     pub fn weight_column(&self) -> Option<usize> {
         let names: Vec<&str> = self

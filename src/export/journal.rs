@@ -293,10 +293,12 @@ struct Writer {
     file: OutFile,
     /// Bytes of the file up to the end of the last good frame.
     good: u64,
-    /// Whether bytes of half a frame may follow.
+    /// Whether bytes of half a frame, or of frames that the disk may have lost, may follow.
     is_torn: bool,
     /// Draws of each chain that are in the folder.
     written: Vec<u64>,
+    /// Bytes and draws that the disk is known to have.
+    synced: (u64, Vec<u64>),
     /// What the last frame was about.
     shown: Option<(u64, Vec<u64>)>,
     numbers: Vec<u8>,
@@ -339,13 +341,7 @@ impl Writer {
         let job = &writing.job;
         let header = Header {
             variables: job.variables(),
-            info_names: job
-                .sampler
-                .spec
-                .info
-                .iter()
-                .map(|column| column.name.to_owned())
-                .collect(),
+            info_names: job.info_names(),
             num_obs: job.model.num_obs(),
             units_kept: clusters::names_kept(job.model.as_ref()),
             job: Some(job.fingerprint()),
@@ -370,11 +366,13 @@ impl Writer {
     fn new(file: OutFile, good: u64, on_disk: &[u64], writing: &Writing) -> Self {
         // What is on disk already is not written again, except what a run that was begun again makes again.
         let written = on_disk.iter().zip(&writing.begun_with);
+        let written: Vec<u64> = written.map(|(&disk, &begun)| disk.min(begun)).collect();
         Self {
             file,
             good,
             is_torn: false,
-            written: written.map(|(&disk, &begun)| disk.min(begun)).collect(),
+            synced: (good, written.clone()),
+            written,
             shown: None,
             numbers: Vec::new(),
         }
@@ -393,7 +391,13 @@ impl Writer {
                 break;
             }
         }
-        self.file.sync()?;
+        if let Err(error) = self.file.sync() {
+            // What was written since the last time may be gone although it can be read: it is written again.
+            (self.good, self.written) = self.synced.clone();
+            self.is_torn = true;
+            return Err(error);
+        }
+        self.synced = (self.good, self.written.clone());
         let marks: Vec<_> = view
             .chains
             .iter()

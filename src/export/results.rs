@@ -54,13 +54,7 @@ impl Results {
                 .iter()
                 .map(|chain| chain.draws.draws.clone())
                 .collect(),
-            info_names: job
-                .sampler
-                .spec
-                .info
-                .iter()
-                .map(|column| column.name.to_owned())
-                .collect(),
+            info_names: job.info_names(),
             info: view
                 .chains
                 .iter()
@@ -131,6 +125,11 @@ impl Results {
     /// Kept draws of each chain.
     pub(super) fn lengths(&self) -> Vec<u64> {
         self.draws.iter().map(|list| list.len() as u64).collect()
+    }
+
+    /// Kept draws of all chains.
+    pub fn total_draws(&self) -> usize {
+        self.draws.iter().map(DrawList::len).sum()
     }
 
     /// Kept draws of the chains that did not fail, and their weights: one vector per chain, or none.

@@ -121,9 +121,15 @@ impl Scan {
             return None;
         }
         let frame: Frame = serde_json::from_slice(text).ok()?;
-        let draws: usize = frame.chains.iter().map(|chain| chain.draws).sum();
+        let draws = (frame.chains.iter()).try_fold(0_usize, |sum, it| sum.checked_add(it.draws))?;
+        let numbered = |chain: &super::ChainFrame| {
+            chain
+                .first
+                .is_none_or(|first| first.checked_add(chain.draws as u64).is_some())
+        };
         let fits = frame.chains.len() == self.header.manifest.chains.len()
-            && numbers.len() == 8 * draws * self.header.width();
+            && frame.chains.iter().all(numbered)
+            && draws.checked_mul(8 * self.header.width()) == Some(numbers.len());
         fits.then_some((frame, numbers_at..end))
     }
 
@@ -283,9 +289,13 @@ pub fn read(folder: &Path) -> Result<Recovered, ExportError> {
             let saved = SavedFiles::of(folder)?.results()?;
             let fits = |saved: &SavedRun| {
                 let chains = saved.manifest.chains.iter();
-                chains
+                let is_as_long = chains
                     .map(|chain| chain.draws as u64)
-                    .eq(base.iter().copied())
+                    .eq(base.iter().copied());
+                // Information that is damaged has no names.
+                let of_same = saved.results.variables == scan.header.variables
+                    && (saved.gap.is_some() || saved.results.info_names == scan.header.info_names);
+                is_as_long && of_same
             };
             Some(saved.filter(fits).ok_or_else(|| {
                 ExportError(format!(

@@ -194,12 +194,7 @@ fn a_beginning_with_any_flipped_bit_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     in_frames(folder.path(), &run, &[40]);
     let bytes = std::fs::read(folder.path().join(DRAWS)).unwrap();
-    let end = bytes
-        .windows(16)
-        .position(|window| window.starts_with(b"{\"elapsed_secs\":"))
-        .unwrap()
-        - HEAD;
-    for at in 0..end {
+    for at in 0..first_frame(&bytes) {
         let mut damaged = bytes.clone();
         damaged[at] ^= 1 << (at % 8);
         assert!(recovery::Scan::of(&damaged).is_none(), "byte {at}");
@@ -239,16 +234,162 @@ fn the_journal_of_a_continued_run_has_only_what_is_new_and_its_plan() {
     assert_eq!(bits(&back.results.draws), bits(&drawn(&second)));
     // Without any frame it still knows what was planned, and the results are those that were saved.
     let bytes = std::fs::read(path.join(DRAWS)).unwrap();
-    let header = bytes
-        .windows(16)
-        .position(|window| window.starts_with(b"{\"elapsed_secs\":"))
-        .unwrap()
-        - HEAD;
-    std::fs::write(path.join(DRAWS), &bytes[..header]).unwrap();
+    std::fs::write(path.join(DRAWS), &bytes[..first_frame(&bytes)]).unwrap();
     let back = read(&path).unwrap();
     assert_eq!((back.plan, back.whole), (Some(vec![150; 2]), vec![100; 2]));
     assert_eq!(place.results().unwrap().draws[0].len(), 100);
     drop(journal);
+}
+
+#[test]
+fn a_journal_is_not_joined_to_the_results_of_another_run() {
+    let scratch = tempfile::tempdir().unwrap();
+    let saved = |name: &str, formula: &str| {
+        let mut recipe = recipe(60);
+        recipe.model.formula = formula.to_owned();
+        let job = Job::prepare(&recipe, Path::new("."), None, &PrepareControl::default()).unwrap();
+        let mut run = ended(job);
+        let (place, claim) = RunFolder::create(&scratch.path().join(name)).unwrap();
+        place.begin(&claim, run.job()).unwrap();
+        let results = Results::of(run.job(), &run.view(), &run.report());
+        let job = Arc::clone(run.job());
+        place
+            .save_all(&claim, &job, &results, run.join(), &mut |_file| {})
+            .unwrap();
+        (place, claim, run)
+    };
+    let (place, claim, mut first) = saved("a", "churned ~ age");
+    let mut more = (**first.job()).clone();
+    more.recipe.run.draws = 90;
+    let mut second =
+        Run::start(Arc::new(more), Some(first.continuation()), Arc::new(|| {})).unwrap();
+    second.join();
+    let mut journal = Journal::start(claim, &second);
+    assert!(journal.finish());
+    assert_eq!(read(place.path()).unwrap().whole, [90, 90]);
+    // As many draws, as many columns, all whole.
+    let (other, ..) = saved("b", "churned ~ monthly_fee");
+    for name in ["run.json", "draws.csv", "info.csv"] {
+        std::fs::copy(other.path().join(name), place.path().join(name)).unwrap();
+    }
+    let refused = read(place.path()).map(|_| ()).unwrap_err();
+    assert!(refused.0.contains("no longer there"), "{refused}");
+}
+
+/// A frame with `text` as its JSON.
+fn framed(text: &str, numbers: &[u8]) -> Vec<u8> {
+    let sum = frame_sum(text.as_bytes(), numbers);
+    let head = [text.len() as u64, numbers.len() as u64, sum];
+    let head = head.iter().flat_map(|number| number.to_le_bytes());
+    head.chain(text.bytes())
+        .chain(numbers.iter().copied())
+        .collect()
+}
+
+/// The JSON and the numbers of the frame that begins at byte `at`, and where it ends.
+fn frame_of(bytes: &[u8], at: usize) -> (String, &[u8], usize) {
+    let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
+    let numbers_at = at + HEAD + number(at);
+    let end = numbers_at + number(at + 8);
+    let text = String::from_utf8(bytes[at + HEAD..numbers_at].to_vec()).unwrap();
+    (text, &bytes[numbers_at..end], end)
+}
+
+/// Where the first frame begins.
+fn first_frame(bytes: &[u8]) -> usize {
+    let text = bytes
+        .windows(16)
+        .position(|window| window.starts_with(b"{\"elapsed_secs\":"));
+    text.unwrap() - HEAD
+}
+
+#[test]
+fn what_the_version_before_wrote_is_read_and_gone_on_with() {
+    let run = run();
+    let folder = tempfile::tempdir().unwrap();
+    in_frames(folder.path(), &run, &[40, 80]);
+    let (path, marks) = (folder.path().join(DRAWS), folder.path().join(MARKS));
+    let bytes = std::fs::read(&path).unwrap();
+    let without = |text: &[u8], keys: &[&str]| {
+        let mut value: serde_json::Value = serde_json::from_slice(text).unwrap();
+        for key in keys {
+            assert!(value.as_object_mut().unwrap().remove(*key).is_some());
+        }
+        value
+    };
+    let mut at = first_frame(&bytes);
+    let header = bytes[..at].split(|&byte| byte == b'\n').nth(1).unwrap();
+    let header = without(header, &["job", "base", "wanted"]);
+    let mut old = format!("{MAGIC_UNSEALED}{header}\n").into_bytes();
+    while at < bytes.len() {
+        let (text, numbers, end) = frame_of(&bytes, at);
+        let mut frame = without(text.as_bytes(), &["wanted"]);
+        for chain in frame["chains"].as_array_mut().unwrap() {
+            assert!(chain.as_object_mut().unwrap().remove("first").is_some());
+        }
+        // The order of its entries, of which the first is known.
+        let elapsed = frame
+            .as_object_mut()
+            .unwrap()
+            .remove("elapsed_secs")
+            .unwrap();
+        let rest = frame.to_string();
+        old.extend(framed(
+            &format!("{{\"elapsed_secs\":{elapsed},{}", &rest[1..]),
+            numbers,
+        ));
+        at = end;
+    }
+    std::fs::write(&path, &old).unwrap();
+    let sealed = std::fs::read(&marks).unwrap();
+    let body = sealed.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    std::fs::write(
+        &marks,
+        [&b"ergodic checkpoint 1\n"[..], &sealed[body..]].concat(),
+    )
+    .unwrap();
+    let decode = || checkpoint::decode(&std::fs::read(&marks).unwrap());
+    assert!(decode().is_some());
+    // Numbers may be NaN.
+    let shown = |marks| format!("{marks:?}");
+    assert_eq!(shown(decode()), shown(checkpoint::decode(&sealed)));
+    let back = read(folder.path()).unwrap();
+    assert_eq!(
+        (back.whole, back.plan, back.job),
+        (vec![80, 80], None, None)
+    );
+    let first: Vec<DrawList> = drawn(&run).iter().map(|list| list.first(80)).collect();
+    assert_eq!(bits(&back.results.draws), bits(&first));
+    in_frames(folder.path(), &run, &[120]);
+    assert!(std::fs::read(&path).unwrap().starts_with(&old));
+    let back = read(folder.path()).unwrap();
+    assert_eq!(
+        (back.whole, back.plan),
+        (vec![120, 120], Some(vec![120, 120]))
+    );
+    assert_eq!(bits(&back.results.draws), bits(&drawn(&run)));
+}
+
+#[test]
+fn a_frame_that_counts_beyond_all_numbers_is_none() {
+    let run = run();
+    let folder = tempfile::tempdir().unwrap();
+    in_frames(folder.path(), &run, &[40]);
+    let path = folder.path().join(DRAWS);
+    let bytes = std::fs::read(&path).unwrap();
+    let at = first_frame(&bytes);
+    let (text, numbers, _end) = frame_of(&bytes, at);
+    for (mine, theirs) in [
+        ("\"first\":0", format!("\"first\":{}", u64::MAX)),
+        ("\"draws\":40", format!("\"draws\":{}", u64::MAX / 2 + 1)),
+    ] {
+        assert!(text.contains(mine), "{text}");
+        let forged = framed(&text.replace(mine, &theirs), numbers);
+        std::fs::write(&path, [&bytes[..at], &forged].concat()).unwrap();
+        let back = read(folder.path()).unwrap();
+        assert_eq!(back.reach, [0, 0], "{theirs}");
+        assert!(!back.results.remarks.is_empty());
+    }
 }
 
 fn results_of_nothing() -> Results {

@@ -186,12 +186,12 @@ pub(super) fn add_draws(state: &mut AppState, id: u64, draws: u64, fx: &mut dyn 
     }
     // The journal of the part that has just ended holds the right to the folder until the run is saved.
     drop(entry.journal.take());
-    let claim = match entry.folder.as_ref().map(|it| Claim::take(it.path())) {
+    let claim = match entry.folder.as_ref().map(|it| RunFolder::claim(it.path())) {
         Some(Err(error)) => {
             state.say(error.to_string(), true);
             return;
         }
-        claim => claim.and_then(Result::ok),
+        claimed => claimed.and_then(Result::ok).map(|(_folder, claim)| claim),
     };
     correcting::forget(&mut entry.correction);
     influence::forget(&mut entry.influence);

@@ -10,7 +10,6 @@ use crate::engine::checkpoint::ChainMark;
 use crate::engine::recipe::SAMPLE_PREFIX;
 use crate::engine::{Job, Run};
 use crate::export::journal::Journal;
-use crate::export::saving::Saved;
 use crate::export::{self, Claim, ExportError, Results, RunFolder, files};
 
 /// Where a run is saved.
@@ -54,15 +53,10 @@ fn save(
     let quietly = &mut |_file: &str| {};
     let (folder, claim) = match (place, journal) {
         (Place::Folder(folder), Some(mut journal)) => {
-            let stem = format!("ergodic-{}", stem_of(job));
-            let saved =
-                folder.save_or_rescue(&mut journal, (job, results, marks), &stem, quietly)?;
-            return match saved {
-                Saved::Whole => Ok(folder),
-                Saved::InJournal => Err(ExportError(format!(
-                    "Another program has added draws to this run since, so that it was not saved again: {}",
-                    folder.path().display()
-                ))),
+            let saved = folder.save_or_rescue(&mut journal, (job, results, marks), quietly)?;
+            return match saved.remark(&folder) {
+                None => Ok(folder),
+                Some(remark) => Err(ExportError(remark)),
             };
         }
         (Place::Folder(folder), None) => RunFolder::claim(folder.path())?,
@@ -86,23 +80,7 @@ fn folder_for(job: &Job, home: &Path) -> Result<(RunFolder, Claim), ExportError>
     let parent = if bundled { None } else { source.parent() }
         .unwrap_or(home)
         .join("runs");
-    RunFolder::create_numbered(&parent, &stem_of(job))
-}
-
-/// What the name of its folder begins with: data and sampler.
-fn stem_of(job: &Job) -> String {
-    let source = Path::new(job.table.source());
-    let bundled = job.recipe.data.source.starts_with(SAMPLE_PREFIX);
-    let stem = if bundled {
-        job.recipe.data.source[SAMPLE_PREFIX.len()..].to_owned()
-    } else {
-        source
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned()
-    };
-    format!("{stem}-{}", job.sampler.spec.id)
+    RunFolder::create_numbered(&parent, &RunFolder::stem_of(job))
 }
 
 pub(super) fn export_run(

@@ -60,7 +60,7 @@ pub fn fit(args: &FitArgs) -> Result<(), Failure> {
         Some(claimed) => claimed,
         None => RunFolder::create_numbered(
             Path::new(RUNS_FOLDER),
-            &name.unwrap_or_else(|| run_name(&job)),
+            &name.unwrap_or_else(|| RunFolder::stem_of(&job)),
         )
         .map_err(Failure::request)?,
     };
@@ -81,14 +81,10 @@ pub(super) struct Check {
 fn claim_out(out: Option<&Path>) -> Result<Option<(RunFolder, Claim)>, Failure> {
     match out {
         Some(path) => RunFolder::create(path).map(Some).map_err(Failure::request),
-        None => check_out(None).map(|()| None),
+        None => RunFolder::check_numbered(Path::new(RUNS_FOLDER))
+            .map(|()| None)
+            .map_err(Failure::request),
     }
-}
-
-/// Refuses a place for the run that cannot be written, before any work is done for it.
-pub(super) fn check_out(out: Option<&Path>) -> Result<(), Failure> {
-    let one_of_many = Path::new(RUNS_FOLDER).join(".new");
-    RunFolder::check(out.unwrap_or(&one_of_many)).map_err(Failure::request)
 }
 
 /// Fits the bundled data set of the tour.
@@ -447,21 +443,6 @@ pub(super) fn announce(job: &Job) {
     output::note(&format!("sampler: {title}{reason}"));
 }
 
-fn run_name(job: &Job) -> String {
-    let name = job.recipe.sample().map_or_else(
-        || {
-            Path::new(&job.recipe.data.source)
-                .file_stem()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned()
-        },
-        str::to_owned,
-    );
-    let name = name.split('.').next().unwrap_or("run").to_owned();
-    format!("{name}-{}", job.sampler.spec.id)
-}
-
 /// Runs `job`, saves it in its folder and prints its summary.
 pub(super) fn run(
     job: &Arc<Job>,
@@ -471,15 +452,19 @@ pub(super) fn run(
     check: Option<Check>,
 ) -> Result<(), Failure> {
     let interrupted = interrupt_flag();
+    // Before the run, whose draws would otherwise wait for results that never come.
+    let control = check
+        .filter(|_| job.sampler.spec.bias.is_some())
+        .map(|check| bias_check::control_job(job, check.draws))
+        .transpose()
+        .map_err(Failure::request)?;
     folder.begin(&claim, job).map_err(Failure::run)?;
     let (mut run, journal) = watch(job, continuation, Some(claim), &interrupted)?;
     let view = run.view();
     let mut report = (*run.report()).clone();
-    if let Some(check) = check
-        && job.sampler.spec.bias.is_some()
+    if let Some(control) = control
         && !interrupted.load(Ordering::Relaxed)
     {
-        let control = bias_check::control_job(job, check.draws).map_err(Failure::request)?;
         let control = Arc::new(control);
         output::note(&format!(
             "Running {} as a control, to check the bias",
@@ -490,15 +475,11 @@ pub(super) fn run(
         report = bias_check::certify(job, &view, &report, (&control, &reference.view()));
     }
     let results = Results::of(job, &view, &report);
-    let stem = format!("ergodic-{}", run_name(job));
     let saved = journal.map_or(Ok(Saved::Whole), |mut journal| {
         let step = SavingProgress::new();
-        folder.save_or_rescue(
-            &mut journal,
-            (job, &results, run.join()),
-            &stem,
-            &mut |file| step.show(file),
-        )
+        folder.save_or_rescue(&mut journal, (job, &results, run.join()), &mut |file| {
+            step.show(file)
+        })
     });
     results::print(&results, json)?;
     for entry in &view.log {
@@ -521,14 +502,11 @@ pub(super) fn run(
     output::note(&report.sentence);
     output::note(&format!(
         "{} draws in {}",
-        total_draws(&results),
+        results.total_draws(),
         progress::duration(view.elapsed_secs)
     ));
-    if saved.map_err(Failure::run)? == Saved::InJournal {
-        output::note(&format!(
-            "The folder holds more draws of this run than were made again so far; they stay, and `ergodic resume` goes on: {}",
-            folder.path().display()
-        ));
+    if let Some(remark) = saved.map_err(Failure::run)?.remark(&folder) {
+        output::note(&remark);
     }
     output::note(&format!("Run folder: {}", folder.path().display()));
     if interrupted.load(Ordering::Relaxed) {
@@ -541,7 +519,7 @@ pub(super) fn run(
         RunState::Finished(StopReason::Failed) => Err(Failure::run(
             "Every chain failed; the messages above say why",
         )),
-        RunState::Finished(StopReason::Time) if total_draws(&results) == 0 => {
+        RunState::Finished(StopReason::Time) if results.total_draws() == 0 => {
             Err(Failure::run(format!(
                 "The time was over before the first draw; `ergodic resume {}` goes on from there, or allow more seconds",
                 folder.path().display()
@@ -562,14 +540,6 @@ pub(super) fn interrupt_flag() -> Arc<AtomicBool> {
         }
     }));
     interrupted
-}
-
-pub(super) fn total_draws(results: &Results) -> usize {
-    results
-        .draws
-        .iter()
-        .map(crate::base::draws::DrawList::len)
-        .sum()
 }
 
 /// Runs `job` to its end, showing progress; an interrupt stops it. With the right to a folder, draws are kept there while the run goes

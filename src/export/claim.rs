@@ -22,11 +22,11 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Claims an existing folder.
+    /// Claims an existing folder, as its last writer left it.
     ///
     /// # Errors
     /// Another program has it, or its lock cannot be made.
-    pub fn take(folder: &Path) -> Result<Self, ExportError> {
+    pub(super) fn take(folder: &Path) -> Result<Self, ExportError> {
         Self::take_unless_busy(folder, Vec::new())?.ok_or_else(|| {
             ExportError(format!(
                 "This run still goes on in another program; wait for its end or stop it there, then continue it: {}",

@@ -16,8 +16,13 @@ use crate::engine::recipe::SAMPLE_PREFIX;
 use crate::engine::run::Continuation;
 use crate::engine::{ChainState, Job, Recipe, RunView};
 
+#[cfg(test)]
+mod tests;
+
 /// How often a folder is read again that changes while it is read.
 const READINGS: usize = 5;
+/// Bytes of a data file's name in the name of a folder: file systems allow 255 in all.
+const STEM_BYTES: usize = 100;
 
 /// The place of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +109,32 @@ impl RunFolder {
         Self::create(path).map(|_claimed| ())
     }
 
+    /// What the name of a run's folder begins with: data and sampler.
+    pub fn stem_of(job: &Job) -> String {
+        let data = job.recipe.sample().map_or_else(
+            || {
+                let stem = Path::new(job.table.source()).file_stem();
+                stem.unwrap_or_default().to_string_lossy().into_owned()
+            },
+            str::to_owned,
+        );
+        let data = data.split('.').find(|part| !part.is_empty());
+        let data = data.unwrap_or("run");
+        let end = data.floor_char_boundary(STEM_BYTES);
+        format!("{}-{}", &data[..end], job.sampler.spec.id)
+    }
+
+    /// Whether [`Self::create_numbered`] can make a folder in `parent`; nothing stays behind.
+    ///
+    /// # Errors
+    /// As [`Self::create`].
+    pub fn check_numbered(parent: &Path) -> Result<(), ExportError> {
+        // Under a name, and in a folder, that no other program makes and removes at the same moment.
+        let is_there = |folder: &&Path| folder.as_os_str().is_empty() || folder.exists();
+        let there = parent.ancestors().find(is_there).unwrap_or(parent);
+        Self::check(&there.join(format!(".{}", files::token())))
+    }
+
     /// The first unused folder `stem-1`, `stem-2`, … in `parent`.
     ///
     /// # Errors
@@ -134,8 +165,9 @@ impl RunFolder {
     ///
     /// # Errors
     /// As [`Self::create`].
-    pub(super) fn create_rescue(stem: &str) -> Result<(Self, Claim), ExportError> {
-        let path = std::env::temp_dir().join(format!("{stem}-{}", files::token()));
+    pub(super) fn create_rescue(job: &Job) -> Result<(Self, Claim), ExportError> {
+        let name = format!("ergodic-{}-{}", Self::stem_of(job), files::token());
+        let path = std::env::temp_dir().join(name);
         files::make_private_folder(&path).map_err(|error| no_folder(&error, &path))?;
         let claim = Claim::take_unless_busy(&path, vec![path.clone()])?;
         let claim = claim.ok_or_else(|| no_folder(&io::ErrorKind::ResourceBusy.into(), &path))?;
@@ -261,8 +293,10 @@ impl RunFolder {
         loop {
             let before = self.look();
             let read = self.read_standing();
+            let is_plain =
+                matches!(&read, Ok(it) if it.iter().all(|it| it.results.remarks.is_empty()));
             // Between two of its files, the program that writes it may have saved the run.
-            if read.is_ok() || reading == READINGS || self.look() == before {
+            if is_plain || reading == READINGS || self.look() == before {
                 return read;
             }
             reading += 1;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::folder::Standing;
-use super::{Claim, ExportError, Results, RunFolder};
+use super::{Claim, ExportError, RunFolder};
 use crate::data::load::Loaded;
 use crate::engine::run::Continuation;
 use crate::engine::{Job, JobError, PrepareControl, Recipe};
@@ -67,7 +67,7 @@ pub fn resume(
     if standing.is_cut_short {
         remarks.push(format!(
             "The run was cut short; {} draws were recovered",
-            total_draws(standing.results())
+            standing.results().total_draws()
         ));
         let ends = &standing.results().warmup_of_chains;
         recipe.run.warmup_of_chains.clone_from(ends);
@@ -87,14 +87,6 @@ pub fn resume(
         claim,
         remarks,
     })
-}
-
-fn total_draws(results: &Results) -> usize {
-    results
-        .draws
-        .iter()
-        .map(crate::base::draws::DrawList::len)
-        .sum()
 }
 
 /// Says in the recipe how many draws each chain is to have: `more` than now, or what was planned when the run was cut short.

@@ -39,6 +39,18 @@ pub enum Saved {
     InJournal,
 }
 
+impl Saved {
+    /// What there is to say about results of the run in `folder` that are not saved there.
+    pub fn remark(&self, folder: &RunFolder) -> Option<String> {
+        (*self == Self::InJournal).then(|| {
+            format!(
+                "The folder holds more draws of this run than it has here; they stay, and `ergodic resume` goes on from there: {}",
+                folder.path().display()
+            )
+        })
+    }
+}
+
 /// New files of a folder under temporary names.
 struct Stage<'a> {
     folder: &'a Path,
@@ -61,17 +73,16 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Writes the file that is to be called `name`; `what` begins the sentence if that fails.
+    /// Writes the file that is to be called `name`.
     fn put(
         &mut self,
         name: &str,
-        what: &str,
         act: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), ExportError> {
         let part = self.pending.part(self.folder, name);
         let (bytes, sha256) = files::write_new(&part, act).map_err(|error| {
             ExportError::at(
-                &format!("{what} could not be written"),
+                &format!("{name} could not be written"),
                 &error,
                 &self.folder.join(name),
             )
@@ -94,8 +105,9 @@ impl<'a> Stage<'a> {
         let listed = files::sync_folder(self.folder)
             .and_then(|()| files::replace(&path, |out| out.write_all(text.as_bytes())));
         if let Err(error) = listed {
-            // The list may be there all the same: only once it is gone do the files not count.
-            self.counts = files::remove(&path).is_err() || path.symlink_metadata().is_ok();
+            // The list may be there all the same: only once the disk knows that it is gone do the files not count.
+            let gone = files::remove(&path).and_then(|()| files::sync_folder(self.folder));
+            self.counts = gone.is_err();
             return Err(failed(&error));
         }
         self.counts = true;
@@ -189,25 +201,23 @@ impl RunFolder {
             let format = find(id)?;
             format.check(results)?;
             progress(format.file_name);
-            stage.put(format.file_name, format.title, |out| {
-                (format.write)(results, out)
-            })?;
+            stage.put(format.file_name, |out| (format.write)(results, out))?;
         }
         put_clusters(&mut stage, results, progress)?;
         let text = recipe_text(&self.recipe_of(job, results));
-        stage.put(RECIPE, "The recipe", |out| out.write_all(text.as_bytes()))?;
-        let text = match &results.manifest {
-            Some(manifest) => record::encode(manifest, &stage.records),
-            None => Ok("null\n".to_owned()),
+        stage.put(RECIPE, |out| out.write_all(text.as_bytes()))?;
+        let Some(manifest) = &results.manifest else {
+            return Err(ExportError(format!(
+                "Draws of other origin cannot be saved as a run: {}",
+                self.path().display()
+            )));
         };
-        let text =
-            text.map_err(|error| ExportError(format!("The manifest cannot be written: {error}")))?;
+        let text = record::encode(manifest, &stage.records)
+            .map_err(|error| ExportError(format!("The manifest cannot be written: {error}")))?;
         let bytes = checkpoint::encode(&job.fingerprint(), marks)
             .map_err(|error| ExportError(format!("The checkpoint cannot be written: {error}")))?;
-        stage.put(MARKS, "The checkpoint", |out| out.write_all(&bytes))?;
-        stage.put(MANIFEST, "The manifest", |out| {
-            out.write_all(text.as_bytes())
-        })?;
+        stage.put(MARKS, |out| out.write_all(&bytes))?;
+        stage.put(MANIFEST, |out| out.write_all(text.as_bytes()))?;
         stage.commit()
     }
 
@@ -245,7 +255,7 @@ impl RunFolder {
     }
 
     /// Saves a run that ended where it belongs or, should that fail, in a new folder among temporary files. Nothing that the
-    /// folder holds is given up for that. `stem` begins the name of that folder.
+    /// folder holds is given up for that.
     ///
     /// # Errors
     /// The results are not where they belong; the sentence says where they are, or from where they can be made again.
@@ -253,7 +263,6 @@ impl RunFolder {
         &self,
         journal: &mut journal::Journal,
         (job, results, marks): (&Job, &Results, &[Option<ChainMark>]),
-        stem: &str,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Saved, ExportError> {
         journal.finish();
@@ -268,12 +277,11 @@ impl RunFolder {
         }
         // What the attempt took is free again: perhaps the journal has room now.
         let kept = journal.finish();
-        let rescue = Self::create_rescue(stem).and_then(|(rescue, claim)| {
+        let rescue = Self::create_rescue(job).and_then(|(rescue, claim)| {
             rescue
                 .save_all(&claim, job, results, marks, progress)
                 .map(|()| rescue)
         });
-        let all: usize = results.draws.iter().map(|draws| draws.len()).sum();
         Err(ExportError(match rescue {
             Ok(rescue) => format!(
                 "{trouble}; nothing is lost, the whole run is here instead: {}",
@@ -283,9 +291,10 @@ impl RunFolder {
                 "{trouble}; its draws are in the folder's journal, and `ergodic resume` goes on from there"
             ),
             Err(_also_full) => format!(
-                "{trouble}; {} of its {all} draws are in the folder, and `ergodic resume` makes the same draws again from \
+                "{trouble}; {} of its {} draws are in the folder, and `ergodic resume` makes the same draws again from \
                  the last that it can go on from",
-                journal.written()
+                journal.written(),
+                results.total_draws()
             ),
         }))
     }
@@ -313,19 +322,15 @@ fn put_clusters(
     };
     progress(partitions::DRAWS);
     let point = find("partition")?;
-    stage.put(partitions::POINT, point.title, |out| {
-        (point.write)(results, out)
-    })?;
+    stage.put(partitions::POINT, |out| (point.write)(results, out))?;
     if !clusters.densities.is_empty() {
         let density = find("density")?;
-        stage.put(partitions::DENSITY, density.title, |out| {
-            (density.write)(results, out)
-        })?;
+        stage.put(partitions::DENSITY, |out| (density.write)(results, out))?;
     }
-    stage.put(partitions::DRAWS, "The partitions", |out| {
+    stage.put(partitions::DRAWS, |out| {
         partitions::write_draws(results, out)
     })?;
-    stage.put(partitions::CLUSTERS, "The clusters", |out| {
+    stage.put(partitions::CLUSTERS, |out| {
         serde_json::to_writer(&mut *out, clusters.as_ref())?;
         out.write_all(b"\n")
     })

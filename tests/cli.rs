@@ -1225,7 +1225,7 @@ fn mixed_models_are_estimated_by_likelihood() {
         (
             "y ~ x + (1 | g)",
             &["--method", "laplace"],
-            "the likelihood of a Gaussian response is exact",
+            "the likelihood of a Gaussian outcome is exact",
         ),
         (
             "y ~ x + (1 | g)",
@@ -2461,7 +2461,7 @@ fn columns_too_wide_to_compute_with_are_refused() {
         ),
         (
             "wide ~ x",
-            "The response `wide` has numbers from -9e200 to 4e201",
+            "The outcome `wide` has numbers from -9e200 to 4e201",
         ),
     ] {
         let args = ["fit", "--data", "t.csv", "--formula", formula];

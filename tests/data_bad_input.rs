@@ -243,11 +243,11 @@ fn text_in_a_column_of_numbers_is_named_and_can_be_set_aside() {
 fn responses_that_are_not_yes_or_no() {
     assert_eq!(
         design_error(b"y,x\n1,1\n1,2\n1,3\n", "y ~ x"),
-        "The response `y` has the single value `1` in all 3 rows used, so there is nothing to explain; choose another response"
+        "The outcome `y` has the single value `1` in all 3 rows used, so there is nothing to explain; choose another outcome"
     );
     assert_eq!(
         design_error(b"y,x\na,1\nb,2\nc,3\n", "y ~ x"),
-        "The response `y` has 3 different values (`a`, `b`, `c`) but a yes-no model needs exactly two; choose a response with two values, or name the number of trials as `y | trials(n)` if it is a count"
+        "The outcome `y` has 3 different values (`a`, `b`, `c`) but a yes-no model needs exactly two; choose an outcome with two values, or name the number of trials as `y | trials(n)` if it is a count"
     );
 }
 

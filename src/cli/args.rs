@@ -91,7 +91,7 @@ pub struct FitArgs {
     /// Model formula, such as 'y ~ x1 + x2'; guessed from the columns and said if there is none
     #[arg(long, conflicts_with_all = ["response", "predictors", "group"])]
     pub formula: Option<String>,
-    /// Response column, instead of a formula
+    /// Outcome column, instead of a formula
     #[arg(long, requires = "predictors")]
     pub response: Option<String>,
     /// Predictor columns, comma separated
@@ -100,7 +100,7 @@ pub struct FitArgs {
     /// Grouping column for a random intercept
     #[arg(long, requires = "response")]
     pub group: Option<String>,
-    /// Model template; chosen by what the response holds if absent
+    /// Model template; chosen by what the outcome holds if absent
     #[arg(long)]
     pub template: Option<String>,
     /// Sampler, or auto
@@ -166,10 +166,10 @@ pub struct EstimateArgs {
     /// gaussian, bernoulli, binomial, poisson or negative_binomial; the recipe's, or gaussian, if absent
     #[arg(long)]
     pub family: Option<String>,
-    /// profile, em or squarem for gaussian responses, laplace, aghq or mcem for others; auto: profile or laplace
+    /// profile, em or squarem for gaussian outcomes, laplace, aghq or mcem for others; auto: profile or laplace
     #[arg(long, default_value = "auto")]
     pub method: String,
-    /// Restricted maximum likelihood: the default for gaussian responses, except by em and squarem
+    /// Restricted maximum likelihood: the default for gaussian outcomes, except by em and squarem
     #[arg(long, conflicts_with = "ml")]
     pub reml: bool,
     /// Maximum likelihood, to compare models with different predictors

@@ -37,7 +37,7 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
     let gaussian = options.family == "gaussian";
     if args.reml && !gaussian {
         return Err(Failure::request(
-            "REML is for Gaussian responses; leave --reml out",
+            "REML is for Gaussian outcomes; leave --reml out",
         ));
     }
     let em = ["em", "squarem"].contains(&options.method.as_str());

@@ -78,7 +78,7 @@ pub(super) fn unknown_of_response(name: &str, works: &str) -> String {
         (None, Some(near)) => format!("did you mean `{near}()`? {works}"),
         (None, None) => format!("{works}, or add a column with the values to the data"),
     };
-    format!("the function `{shown}()` of a response is not known here; {hint}")
+    format!("the function `{shown}()` of an outcome is not known here; {hint}")
 }
 
 /// What to write instead of more than a column in a call of `function`, before the tokens `next` and `after`.

@@ -658,18 +658,18 @@ mod tests {
             matches!(&design.columns[..], [(_, Predictor::Categorical { levels, .. })] if levels.len() == 5)
         );
         for (formula, response_use, sentence) in [
-            ("f ~ x", ResponseUse::Number, "The response `f` holds text"),
+            ("f ~ x", ResponseUse::Number, "The outcome `f` holds text"),
             (
                 "x | trials(3) ~ f",
                 ResponseUse::Count,
-                "The response `x` is not a number of successes",
+                "The outcome `x` is not a number of successes",
             ),
             (
                 "x ~ f",
                 ResponseUse::Absent,
-                "The formula has the response `x` but this model explains none",
+                "The formula has the outcome `x` but this model explains none",
             ),
-            ("~ x", ResponseUse::Number, "The formula has no response"),
+            ("~ x", ResponseUse::Number, "The formula has no outcome"),
             (
                 "~ x + x:f",
                 ResponseUse::Absent,
@@ -687,7 +687,7 @@ mod tests {
         };
         assert_eq!(
             Design::build(&table, &frame).unwrap_err().to_string(),
-            "The response `c` must be a whole number from 0, but it is -2 in row 2; choose template `linear` if it is no count, \
+            "The outcome `c` must be a whole number from 0, but it is -2 in row 2; choose template `linear` if it is no count, \
              or correct that row"
         );
     }
@@ -720,11 +720,11 @@ mod tests {
             ),
             (
                 "f ~ x",
-                "The response `f` has 3 different values (`a`, `b`, `c`) but a yes-no model needs exactly two",
+                "The outcome `f` has 3 different values (`a`, `b`, `c`) but a yes-no model needs exactly two",
             ),
             (
                 "day ~ x",
-                "The response `day` has the single value `d` in all 4 rows used",
+                "The outcome `day` has the single value `d` in all 4 rows used",
             ),
             (
                 "y ~ empty",
@@ -733,7 +733,7 @@ mod tests {
             ("y | weights(f) ~ x", "The weight `f` holds text"),
             (
                 "k | trials(3) ~ x",
-                "The response `k` must be a whole number from 0 to the 3 trials, but it is 4 in row 5",
+                "The outcome `k` must be a whole number from 0 to the 3 trials, but it is 4 in row 5",
             ),
             (
                 "y ~ x + offset(log(k))",

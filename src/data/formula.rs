@@ -447,7 +447,7 @@ mod tests {
             ("poly(y, 2) ~ x", 1, "no way back"),
             ("factor(y) ~ x", 1, "`model.categorical`"),
             ("scale(y) ~ x", 1, "leave it out"),
-            ("sin(y) ~ x", 1, "responses can be `log(y)`"),
+            ("sin(y) ~ x", 1, "outcomes can be `log(y)`"),
             ("logg(y) ~ x", 1, "did you mean `log()`?"),
             ("log(y + 1) ~ x", 7, "is `log1p(y)`"),
             ("log(sqrt(y)) ~ x", 5, "no other function"),
@@ -461,7 +461,7 @@ mod tests {
             (
                 "cbind(r, s) ~ x + s",
                 20,
-                "the response `s` is also a predictor",
+                "the outcome `s` is also a predictor",
             ),
             ("y ~ (x)^2", 8, "write `I(x^2)`"),
             ("y ~ (a + b)^0", 13, "from 1 to 20"),
@@ -478,7 +478,7 @@ mod tests {
             ("y ~ 0", 6, "nothing is left"),
             ("y ~ . - x", 9, "nothing can be taken out of `.`"),
             ("y ~ x + y", 10, "also a predictor"),
-            ("", 1, "expected the response"),
+            ("", 1, "expected the outcome"),
         ] {
             let error = text.parse::<Formula>().unwrap_err();
             assert_eq!(error.position, position, "{text}: {error}");

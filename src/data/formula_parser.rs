@@ -171,7 +171,7 @@ impl Parser {
             let mut factors = formula.terms.iter().flatten();
             if factors.any(|factor| factor.column() == column) {
                 return self.error(format!(
-                    "the response `{}` is also a predictor; remove it on the right side",
+                    "the outcome `{}` is also a predictor; remove it on the right side",
                     shortened(column)
                 ));
             }

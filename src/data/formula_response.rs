@@ -14,7 +14,7 @@ impl Parser {
             Some("cbind") => self.successes_and_failures()?,
             Some(_) => self.function_of_response()?,
             None => {
-                let column = self.name("the response, a column name")?;
+                let column = self.name("the outcome, a column name")?;
                 divided = self.take_if("/");
                 let trials = divided.then(|| self.trials()).transpose()?;
                 Response {
@@ -31,7 +31,7 @@ impl Parser {
                 sign @ ("+" | "-" | "*" | "/" | "^" | ">" | "<" | ">=" | "<=" | "==" | "!="),
             ) => {
                 return self.error(format!(
-                    "`{sign}` has no meaning here: a response is a column, a function of one such as `log(y)`, `r/n` or \
+                    "`{sign}` has no meaning here: an outcome is a column, a function of one such as `log(y)`, `r/n` or \
                      `cbind(r, s)`; add a column with the result of the calculation to the data"
                 ));
             }
@@ -137,7 +137,7 @@ impl Parser {
                 return at(
                     position,
                     format!(
-                        "predictions of `{name}()` of a response have no way back to the scale of the data; {WORKS}, or add a \
+                        "predictions of `{name}()` of an outcome have no way back to the scale of the data; {WORKS}, or add a \
                          column with the values to the data"
                     ),
                 );
@@ -152,7 +152,7 @@ impl Parser {
         self.next += 2;
         if self.at_call().is_some() {
             return self.error(format!(
-                "`{name}()` of a response takes a column here, no other function; add a column with the values to the data"
+                "`{name}()` of an outcome takes a column here, no other function; add a column with the values to the data"
             ));
         }
         let column = self.name("a column name")?;
@@ -162,7 +162,7 @@ impl Parser {
                     self.error("`log()` takes one column here; log(y + 1) is `log1p(y)`")
                 }
                 _ => self.error(format!(
-                    "expected `)`, found {}: `{name}()` of a response takes one column and nothing else; add a column with the \
+                    "expected `)`, found {}: `{name}()` of an outcome takes one column and nothing else; add a column with the \
                      values to the data",
                     self.peek().shown()
                 )),
@@ -192,24 +192,24 @@ impl Parser {
 }
 
 /// Functions that may stand around a response.
-const WORKS: &str = "responses can be `log(y)`, `log2(y)`, `log10(y)`, `log1p(y)` and `sqrt(y)`, `r/n` and `cbind(r, s)`";
+const WORKS: &str = "outcomes can be `log(y)`, `log2(y)`, `log10(y)`, `log1p(y)` and `sqrt(y)`, `r/n` and `cbind(r, s)`";
 
 /// The sentence for functions whose purpose is served otherwise.
 fn refused(name: &str) -> Option<String> {
     let what = match name {
         _ if is_category_call(name) || name == "ordered" => {
-            "a response is read as the template needs it, so the name of the column is enough; `model.categorical` lists \
+            "an outcome is read as the template needs it, so the name of the column is enough; `model.categorical` lists \
              columns of numbers that are categories"
         }
         "scale" => {
-            "leave it out: priors are in standard deviations of the response by themselves, and results in its own units"
+            "leave it out: priors are in standard deviations of the outcome by themselves, and results in its own units"
         }
         "I" => {
-            "a response is a column, `r/n` or `cbind(r, s)`; add a column with the result of the calculation to the data"
+            "an outcome is a column, `r/n` or `cbind(r, s)`; add a column with the result of the calculation to the data"
         }
-        "trials" | "weights" => "it follows the response, as in `r | trials(n) ~ x`",
+        "trials" | "weights" => "it follows the outcome, as in `r | trials(n) ~ x`",
         "Surv" => "there are no models of survival times yet",
         _ => return None,
     };
-    Some(format!("`{name}()` cannot stand around a response: {what}"))
+    Some(format!("`{name}()` cannot stand around an outcome: {what}"))
 }

@@ -364,7 +364,7 @@ impl FrameReader<'_> {
         for term in &self.frame.formula.terms {
             let [factor] = term.as_slice() else {
                 return Err(DataError::Role(format!(
-                    "The term {} is an interaction, which means nothing in a model without a response; name the columns alone",
+                    "The term {} is an interaction, which means nothing in a model without an outcome; name the columns alone",
                     quote_term(term)
                 )));
             };

@@ -143,7 +143,7 @@ impl ResponseInfo {
             ResponseKind::Count { total, largest } => {
                 format!("counts from 0 to {largest}, {total} in all")
             }
-            ResponseKind::Absent => "no response".to_owned(),
+            ResponseKind::Absent => "no outcome".to_owned(),
         }
     }
 }
@@ -207,7 +207,7 @@ pub(crate) fn binary_levels(
     // A level that only left-out rows have still tells what success means, but then there is one outcome only.
     match present.as_slice() {
         [only] => Err(DataError::Role(format!(
-            "The response `{name}` has the single value `{}` in {} used, so there is nothing to explain; choose another response",
+            "The outcome `{name}` has the single value `{}` in {} used, so there is nothing to explain; choose another outcome",
             labels.levels[*only],
             every(used.len(), "row"),
         ))),
@@ -220,7 +220,7 @@ pub(crate) fn binary_levels(
                 None => default_success(&pair),
                 Some(wanted) => pair.iter().position(|level| level == wanted).ok_or_else(|| {
                     DataError::Role(format!(
-                        "The success level `{wanted}` is not a value of the response `{name}`, which has {}; choose one of these",
+                        "The success level `{wanted}` is not a value of the outcome `{name}`, which has {}; choose one of these",
                         words(&present)
                     ))
                 })?,
@@ -228,7 +228,7 @@ pub(crate) fn binary_levels(
             Ok((present[success], present[1 - success]))
         }
         _ => Err(DataError::Role(format!(
-            "The response `{name}` has {} different values ({}) but a yes-no model needs exactly two; choose a response with two values, or name the number of trials as `{name} | trials(n)` if it is a count",
+            "The outcome `{name}` has {} different values ({}) but a yes-no model needs exactly two; choose an outcome with two values, or name the number of trials as `{name} | trials(n)` if it is a count",
             present.len(),
             words(&present)
         ))),

@@ -32,13 +32,13 @@ impl FrameReader<'_> {
             }
             (Some(response), ResponseUse::Absent) => {
                 return Err(DataError::Role(format!(
-                    "The formula has the response `{}` but this model explains none; write `~` and then the columns that take part",
+                    "The formula has the outcome `{}` but this model explains none; write `~` and then the columns that take part",
                     response.label()
                 )));
             }
             (None, _) => {
                 return Err(DataError::Role(
-                    "The formula has no response; write the column to be explained before `~`"
+                    "The formula has no outcome; write the column to be explained before `~`"
                         .to_owned(),
                 ));
             }
@@ -49,7 +49,7 @@ impl FrameReader<'_> {
             && wanted != ResponseUse::Number
         {
             return Err(DataError::Role(format!(
-                "The response `{}` is a measured number, but this model explains {}; choose a template for numbers, such as \
+                "The outcome `{}` is a measured number, but this model explains {}; choose a template for numbers, such as \
                  `linear`, or write `{name}` without `{}()`",
                 response.label(),
                 match wanted {
@@ -74,7 +74,7 @@ impl FrameReader<'_> {
         let Some(trials) = &response.trials else {
             if self.table.few_levels(col, MOST_COUNTED).is_none() {
                 return Err(DataError::Role(format!(
-                    "The response `{name}` has more than {MOST_COUNTED} different values but a yes-no model needs exactly two; choose a response with two values, or name the number of trials as `{name} | trials(n)` if it is a count"
+                    "The outcome `{name}` has more than {MOST_COUNTED} different values but a yes-no model needs exactly two; choose an outcome with two values, or name the number of trials as `{name} | trials(n)` if it is a count"
                 )));
             }
             let labels = self.table.labels(col);
@@ -109,7 +109,7 @@ impl FrameReader<'_> {
                 },
             ));
         };
-        let y = self.numbers(col, rows, "response")?;
+        let y = self.numbers(col, rows, "outcome")?;
         let trials = self.trials(response, trials, &y, rows)?;
         for ((&row, &successes), &count) in rows.iter().zip(&y).zip(&trials) {
             if successes.fract() != 0.0 || successes < 0.0 || successes > count {
@@ -119,7 +119,7 @@ impl FrameReader<'_> {
                     "; correct that row or choose another column"
                 };
                 return Err(DataError::Role(format!(
-                    "The response `{name}` must be a whole number from 0 to the {count} trials, but it is {successes} in {}{share}",
+                    "The outcome `{name}` must be a whole number from 0 to the {count} trials, but it is {successes} in {}{share}",
                     self.table.place(row as usize)
                 )));
             }
@@ -131,7 +131,7 @@ impl FrameReader<'_> {
         ];
         if successes == 0.0 || successes == total {
             return Err(DataError::Role(format!(
-                "The response `{name}` counts {successes} successes in {total} trials, so there is nothing to explain; choose another response"
+                "The outcome `{name}` counts {successes} successes in {total} trials, so there is nothing to explain; choose another outcome"
             )));
         }
         Ok((
@@ -209,12 +209,12 @@ impl FrameReader<'_> {
         let name = &response.column;
         if response.trials.is_some() {
             return Err(DataError::Role(format!(
-                "The response `{name}` is not a number of successes in this model, so it has no trials; write `{name}` alone, or \
+                "The outcome `{name}` is not a number of successes in this model, so it has no trials; write `{name}` alone, or \
                  choose a template for successes, such as `logistic`"
             )));
         }
         let label = response.label();
-        let mut y = self.numbers(col, rows, "response")?;
+        let mut y = self.numbers(col, rows, "outcome")?;
         if let Some(function) = response.function {
             for (y, &row) in y.iter_mut().zip(rows) {
                 let value = function.at(*y);
@@ -231,7 +231,7 @@ impl FrameReader<'_> {
         let wanted = self.frame.response_use;
         if let Some(i) = y.iter().position(|&value| !fits(value, wanted)) {
             return Err(DataError::Role(format!(
-                "The response `{name}` must be a whole number from 0, but it is {} in {}; choose template `linear` if it is no \
+                "The outcome `{name}` must be a whole number from 0, but it is {} in {}; choose template `linear` if it is no \
                  count, or correct that row",
                 y[i],
                 self.table.place(rows[i] as usize)
@@ -241,7 +241,7 @@ impl FrameReader<'_> {
         let largest = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if least == largest && (wanted == ResponseUse::Number || largest == 0.0) {
             return Err(DataError::Role(format!(
-                "The response `{label}` has the single value `{least}` in {} used, so there is nothing to explain; choose another response",
+                "The outcome `{label}` has the single value `{least}` in {} used, so there is nothing to explain; choose another outcome",
                 every(rows.len(), "row"),
             )));
         }
@@ -252,7 +252,7 @@ impl FrameReader<'_> {
             let n = y.len() as f64;
             let mean = total / n;
             let squares: f64 = y.iter().map(|value| (value - mean).powi(2)).sum();
-            DataError::check_width(squares, "response", &label, [least, largest])?;
+            DataError::check_width(squares, "outcome", &label, [least, largest])?;
             ResponseKind::Number {
                 mean,
                 sd: (squares / (n - 1.0)).sqrt(),
@@ -278,12 +278,12 @@ impl FrameReader<'_> {
         let name = &response.column;
         if response.trials.is_some() {
             return Err(DataError::Role(format!(
-                "The response `{name}` is a category, which has no number of trials; write `{name} | weights(n)` if column n counts its rows"
+                "The outcome `{name}` is a category, which has no number of trials; write `{name} | weights(n)` if column n counts its rows"
             )));
         }
         if self.table.few_levels(col, MAX_CATEGORIES).is_none() {
             return Err(DataError::Role(format!(
-                "The response `{name}` has more than the {MAX_CATEGORIES} different values that categories may have; choose a response with fewer"
+                "The outcome `{name}` has more than the {MAX_CATEGORIES} different values that categories may have; choose an outcome with fewer"
             )));
         }
         let labels = self.table.labels(col);
@@ -304,7 +304,7 @@ impl FrameReader<'_> {
         }
         if levels.len() < 2 || levels.len() > MAX_CATEGORIES {
             return Err(DataError::Role(format!(
-                "The number of categories of the response `{name}` is {} but must be 2 to {MAX_CATEGORIES}; choose another response, or name categories without rows as `model.levels`",
+                "The number of categories of the outcome `{name}` is {} but must be 2 to {MAX_CATEGORIES}; choose another outcome, or name categories without rows as `model.levels`",
                 levels.len(),
             )));
         }

@@ -239,7 +239,7 @@ pub fn calibrate(
         })?;
     if job.design.weights.is_some() {
         return Err(RecipeError(
-            "The formula has weights of rows, and a response with a weight cannot be simulated; leave out weights()"
+            "The formula has weights of rows, and an outcome with a weight cannot be simulated; leave out weights()"
                 .to_owned(),
         )
         .into());

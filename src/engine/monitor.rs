@@ -268,7 +268,7 @@ pub fn report(
 fn exact_fit(job: &Job) -> Option<Finding> {
     let mut remarks = job.warnings.iter();
     let remark = remarks.find(|warning| warning.code == exact_fit::CODE)?;
-    let response = remark.subject.as_deref().unwrap_or("the response");
+    let response = remark.subject.as_deref().unwrap_or("the outcome");
     Some(Finding::new(
         Verdict::Watch,
         &format!("the predictors fit `{response}` exactly"),

@@ -186,7 +186,7 @@ fn scales(job: &Job) -> String {
     if matches!(job.design.response.kind, ResponseKind::Number { .. }) {
         let unit = |standardised: bool| {
             if standardised {
-                "standard deviations of the response"
+                "standard deviations of the outcome"
             } else {
                 "its own unit"
             }
@@ -198,7 +198,7 @@ fn scales(job: &Job) -> String {
             original
         };
         return format!(
-            "priors hold for {priors}, response in {}; coefficients are reported for {reported}, response in {}",
+            "priors hold for {priors}, outcome in {}; coefficients are reported for {reported}, outcome in {}",
             unit(job.recipe.model.standardize),
             unit(reported_standardised)
         );

@@ -70,7 +70,7 @@ fn describe(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
     let design = context.design;
     let ResponseKind::Categories { levels } = &design.response.kind else {
         return Err(ModelError(
-            "Template `categorical` needs a response of categories".to_owned(),
+            "Template `categorical` needs an outcome of categories".to_owned(),
         ));
     };
     let (concentration, _) = choose_concentration(levels, &context.options.priors)?;
@@ -163,7 +163,7 @@ impl CategoricalModel {
     fn new(design: &Design, options: &ModelOptions) -> Result<Self, ModelError> {
         let ResponseKind::Categories { levels } = &design.response.kind else {
             return Err(ModelError(
-                "Template `categorical` needs a response of categories".to_owned(),
+                "Template `categorical` needs an outcome of categories".to_owned(),
             ));
         };
         let name = &design.response.name;

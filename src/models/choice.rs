@@ -30,7 +30,7 @@ pub fn choose(table: &Table, formula: &Formula, categorical: &BTreeSet<String>) 
             template: "dp-mixture",
             settings: Vec::new(),
             family: None,
-            reason: "the formula has no response".to_owned(),
+            reason: "the formula has no outcome".to_owned(),
         });
     };
     let name = &response.column;

@@ -68,8 +68,8 @@ impl ResponseScale {
                 ""
             };
             return Err(ModelError(format!(
-                "The response `{}`{less} is {mean} in all {} rows used, so there is nothing to explain; choose another \
-                 response",
+                "The outcome `{}`{less} is {mean} in all {} rows used, so there is nothing to explain; choose another \
+                 outcome",
                 design.response.name,
                 design.y.len()
             )));

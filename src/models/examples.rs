@@ -217,7 +217,7 @@ fn model<T: Template, E: Example>(
         }
         _ => {
             return Err(ModelError(format!(
-                "Template `{id}` needs a numeric response"
+                "Template `{id}` needs a numeric outcome"
             )));
         }
     };

@@ -117,7 +117,7 @@ pub(super) fn check_numbers(design: &Design, template: &str) -> Result<(), Model
         Ok(())
     } else {
         Err(ModelError(format!(
-            "Template `{template}` needs a response of numbers"
+            "Template `{template}` needs an outcome of numbers"
         )))
     }
 }

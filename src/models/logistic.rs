@@ -184,7 +184,7 @@ impl Template for Logistic {
             ResponseKind::Binary { .. } | ResponseKind::Successes
         ) {
             return Err(ModelError(
-                "Template `logistic` needs a response of two values or a count of successes"
+                "Template `logistic` needs an outcome of two values or a count of successes"
                     .to_owned(),
             ));
         }

@@ -108,7 +108,7 @@ impl Template for Mixed {
                         ("no number of trials", "bernoulli")
                     };
                     return Err(ModelError(format!(
-                        "The response `{name}` has {has}; set model.family = \"{other}\""
+                        "The outcome `{name}` has {has}; set model.family = \"{other}\""
                     )));
                 }
                 let parts = Parts {

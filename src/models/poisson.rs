@@ -116,7 +116,7 @@ pub(super) fn check_counts(design: &Design, template: &str) -> Result<(), ModelE
         Ok(())
     } else {
         Err(ModelError(format!(
-            "Template `{template}` needs a response of counts"
+            "Template `{template}` needs an outcome of counts"
         )))
     }
 }

@@ -110,7 +110,7 @@ impl Sampler for GibbsMixed {
         let normal = model.mixed_effects().and_then(|view| view.normal_row(0));
         if normal.is_none() {
             return Err(
-                "needs a normal response, family gaussian; others take `nuts` or `gibbs-mixed-osgfs`".to_owned(),
+                "needs a normal outcome, family gaussian; others take `nuts` or `gibbs-mixed-osgfs`".to_owned(),
             );
         }
         Ok(())

@@ -150,7 +150,7 @@ impl MixedData {
             let offset = |row: usize| self.offset.as_ref().map_or(0.0, |o| o[row]);
             if constant_within(term, |row| self.y[row] - offset(row)) {
                 return Err(MixedError::Data(format!(
-                    "The response `{}` is constant within every group of `{}`, so there is no residual variance; use one row per \
+                    "The outcome `{}` is constant within every group of `{}`, so there is no residual variance; use one row per \
                      group and a model without group terms",
                     self.response, term.group
                 )));

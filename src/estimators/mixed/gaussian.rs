@@ -38,7 +38,7 @@ pub fn fit_gaussian(
         }
         (Method::Laplace | Method::Aghq | Method::Mcem, _) => {
             return Err(MixedError::Data(format!(
-                "{title} is for yes-no responses and counts; the likelihood of a Gaussian response is exact: use the method \
+                "{title} is for yes-no outcomes and counts; the likelihood of a Gaussian outcome is exact: use the method \
                  `profile`"
             )));
         }

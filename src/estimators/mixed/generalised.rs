@@ -103,7 +103,7 @@ pub fn fit_generalised(
         }
         Method::Profile | Method::Em | Method::Squarem => {
             return Err(MixedError::Data(format!(
-                "{} is for Gaussian responses; use the method `laplace`, or `aghq` for one varying effect",
+                "{} is for Gaussian outcomes; use the method `laplace`, or `aghq` for one varying effect",
                 method.spec().title
             )));
         }
@@ -416,7 +416,7 @@ fn covariance(
         .map(|factor| factor.inverse())
         .map_err(|_indefinite| {
             MixedError::failed(
-                "The fixed effects are not determined by the data: predictors may separate the responses, or be combinations \
+                "The fixed effects are not determined by the data: predictors may separate the outcomes, or be combinations \
                  of each other",
             )
         })
@@ -459,7 +459,7 @@ fn report(
                 Severity::Bad,
                 "separation",
                 format!(
-                    "The coefficient of `{}` runs away: it seems to separate the responses",
+                    "The coefficient of `{}` runs away: it seems to separate the outcomes",
                     data.columns[j]
                 ),
             )

@@ -481,7 +481,7 @@ impl<'a> Chain<'a> {
         if dim > 0 {
             let factor = Cholesky::of(&self.information, dim).map_err(|_not_positive| {
                 MixedError::failed(
-                    "The fixed effects are not determined by the data: predictors may separate the responses, or be \
+                    "The fixed effects are not determined by the data: predictors may separate the outcomes, or be \
                      combinations of each other",
                 )
             })?;

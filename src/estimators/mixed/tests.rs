@@ -293,7 +293,7 @@ fn what_cannot_be_fitted_is_refused_in_one_sentence() {
     for row in 0..constant.num_obs() {
         constant.y[row] = f64::from(constant.terms[0].index[row]);
     }
-    assert!(ml(&constant).starts_with("The response `y` is constant within every group of `g`"));
+    assert!(ml(&constant).starts_with("The outcome `y` is constant within every group of `g`"));
 
     let mut dependent = good();
     for row in 0..dependent.num_obs() {

@@ -293,7 +293,7 @@ fn what_cannot_be_clustered_is_refused_in_words() {
             "~ x + offset(y)",
             "Template `dp-mixture` has no linear predictor",
         ),
-        ("x ~ y", "The formula has the response `x`"),
+        ("x ~ y", "The formula has the outcome `x`"),
     ] {
         let error = build(formula, &[], ("", "")).map(|_| ()).unwrap_err();
         assert!(error.starts_with(sentence), "{formula}: {error}");

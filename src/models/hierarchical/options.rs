@@ -288,7 +288,7 @@ pub(super) fn check_design(design: &Design) -> Result<(), ModelError> {
         design.response.kind,
         ResponseKind::Binary { .. } | ResponseKind::Successes
     ) {
-        return refuse("needs a response of two values or a count of successes".to_owned());
+        return refuse("needs an outcome of two values or a count of successes".to_owned());
     }
     let [group] = design.group_terms.as_slice() else {
         return match design.group_terms.len() {

@@ -99,13 +99,13 @@ fn what_cannot_be_fitted_is_refused_in_one_sentence() {
     };
     assert_eq!(
         refuse("c ~ x", &[]),
-        "The response `c` has the single value `4` in all 3 rows used, so there is nothing to explain; choose another \
-         response"
+        "The outcome `c` has the single value `4` in all 3 rows used, so there is nothing to explain; choose another \
+         outcome"
     );
     assert_eq!(
         refuse("x ~ offset(x)", &[]),
-        "The response `x` less its offset is 0 in all 3 rows used, so there is nothing to explain; choose another \
-         response"
+        "The outcome `x` less its offset is 0 in all 3 rows used, so there is nothing to explain; choose another \
+         outcome"
     );
     let message = refuse("x ~ 1", &[("sigma", "normal(1, 2)")]);
     assert!(

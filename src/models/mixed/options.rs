@@ -24,7 +24,7 @@ pub(super) const FIELDS: &[Field] = &[
     Field {
         key: "family",
         label: "Family",
-        help: "Distribution of the response: gaussian for numbers, bernoulli for two values, binomial for successes among \
+        help: "Distribution of the outcome: gaussian for numbers, bernoulli for two values, binomial for successes among \
                        trials, poisson and negative_binomial for counts",
         kind: Kind::Choice(&[
             "gaussian",

@@ -264,11 +264,11 @@ fn what_does_not_fit_is_refused_in_one_sentence() {
             "bernoulli",
             &[]
         ),
-        "The response `k` has successes among trials; set model.family = \"binomial\""
+        "The outcome `k` has successes among trials; set model.family = \"binomial\""
     );
     assert_eq!(
         refuse("k ~ 1 + (1 | g)", ResponseUse::Outcome, "binomial", &[]),
-        "The response `k` has no number of trials; set model.family = \"bernoulli\""
+        "The outcome `k` has no number of trials; set model.family = \"bernoulli\""
     );
     assert_eq!(
         refuse(

@@ -141,16 +141,16 @@ fn what_are_not_counts_is_refused_in_one_sentence() {
     for (formula, sentence) in [
         (
             "zero ~ 1",
-            "The response `zero` has the single value `0` in all 3 rows used, so there is nothing to explain; choose another response",
+            "The outcome `zero` has the single value `0` in all 3 rows used, so there is nothing to explain; choose another outcome",
         ),
         (
             "negative ~ 1",
-            "The response `negative` must be a whole number from 0, but it is -2 in row 2; choose template `linear` if it is no \
+            "The outcome `negative` must be a whole number from 0, but it is -2 in row 2; choose template `linear` if it is no \
              count, or correct that row",
         ),
         (
             "half ~ 1",
-            "The response `half` must be a whole number from 0, but it is 0.5 in row 3; choose template `linear` if it is no \
+            "The outcome `half` must be a whole number from 0, but it is 0.5 in row 3; choose template `linear` if it is no \
              count, or correct that row",
         ),
     ] {

@@ -479,14 +479,14 @@ fn remarks_inside(
     ui.spacing_mut().item_spacing.y = t.space.x3;
     ui.add_space(t.space.x3);
     let Some(check) = check else {
-        heading(ui, "Response");
+        heading(ui, "Outcome");
         hint(ui, "It is described here once the model is checked");
         return;
     };
     outlook::outlook_ui(ui, check, preview);
     if !check.response_levels.is_empty() {
         ui.separator();
-        heading(ui, "Response");
+        heading(ui, "Outcome");
         response_ui(ui, check);
     }
     ui.separator();

@@ -380,7 +380,7 @@ mod tests {
         let mut harness = harness([300.0, 100.0], 0, |ui, count| {
             let button = ui.add_enabled(false, Button::new("Import").primary());
             if button
-                .on_disabled_hover_text("Choose a response first")
+                .on_disabled_hover_text("Choose an outcome first")
                 .clicked()
             {
                 *count += 1;
@@ -391,7 +391,7 @@ mod tests {
         assert_eq!(*harness.state(), 0);
         harness.get_by_label("Import").hover();
         harness.run_steps(60);
-        assert!(harness.query_by_label("Choose a response first").is_some());
+        assert!(harness.query_by_label("Choose an outcome first").is_some());
     }
 
     #[test]

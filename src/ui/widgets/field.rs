@@ -269,7 +269,7 @@ mod tests {
 
     fn field(ui: &mut Ui, state: &mut State) {
         let error = (!state.text.contains('~'))
-            .then_some("The formula has no ~: write response ~ predictors");
+            .then_some("The formula has no ~: write outcome ~ predictors");
         let answer = Field::new("Formula", &mut state.text)
             .mono()
             .error(error)
@@ -320,7 +320,7 @@ mod tests {
         let mut state = start();
         state.text = "y x".to_owned();
         let harness = harness([300.0, 120.0], state, field);
-        harness.get_by_label("The formula has no ~: write response ~ predictors");
+        harness.get_by_label("The formula has no ~: write outcome ~ predictors");
     }
 
     #[test]

@@ -101,7 +101,7 @@ fn options_ui(
     let mut family = view.family.or(of_draft).unwrap_or(0);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = t.space.x3;
-        let mut segments = Segments::new("Response", &mut family);
+        let mut segments = Segments::new("Outcome", &mut family);
         for (k, (word, _)) in FAMILIES.iter().enumerate() {
             segments = segments.option(k, word);
         }

@@ -73,6 +73,8 @@ pub struct Table {
     fingerprint: String,
     frame: DataFrame,
     columns: Vec<ColumnInfo>,
+    /// Where the column of a name stands: wide formulas ask for thousands.
+    places: HashMap<String, usize>,
     text: Option<RecordText>,
     num_rows: usize,
 }
@@ -147,11 +149,13 @@ impl Table {
                 "The columns of {name} do not fit together: {error}"
             ))
         })?;
+        let names = infos.iter().map(|info| info.name.clone());
         Ok(Self {
             name: name.to_owned(),
             source: source.to_owned(),
             fingerprint,
             frame,
+            places: names.zip(0..).collect(),
             columns: infos,
             text,
             num_rows,
@@ -188,22 +192,24 @@ impl Table {
         self.columns.iter().map(|column| column.name.as_str())
     }
 
+    /// Position of the column of this name.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.places.get(name).copied()
+    }
+
     /// The column of this name.
     pub fn column(&self, name: &str) -> Option<&ColumnInfo> {
-        self.columns.iter().find(|column| column.name == name)
+        self.position(name).map(|at| &self.columns[at])
     }
 
     /// Position of the column of this name; the error names it and the nearest name. `place` begins the
     /// sentence: "The formula".
     pub fn index_of(&self, name: &str, place: &str) -> Result<usize, DataError> {
-        self.columns
-            .iter()
-            .position(|column| column.name == name)
-            .ok_or_else(|| DataError::UnknownColumn {
-                place: place.to_owned(),
-                column: name.to_owned(),
-                hint: name_hint(name, self.names()),
-            })
+        self.position(name).ok_or_else(|| DataError::UnknownColumn {
+            place: place.to_owned(),
+            column: name.to_owned(),
+            hint: name_hint(name, self.names()),
+        })
     }
 
     /// The typed frame: `Float64` and `String` columns, null where missing.

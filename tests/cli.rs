@@ -1603,6 +1603,15 @@ fn the_template_follows_from_the_response() {
         assert!(found.contains("normal(eta[i], sigma)"), "{found}");
         assert!(!notes.contains("template: "), "{notes}");
     }
+    // What no template explains is refused with what it is.
+    let args = ["show", "--data", "t.csv", "--formula", "plan ~ x"];
+    assert_refused(
+        &ergodic(folder.path(), &args),
+        &[
+            "Column plan has 3 categories, because no value is a number",
+            "write `plan ~ 1`",
+        ],
+    );
     // A setting of the template that is chosen can be set.
     let (found, _) = show(
         "t.csv",
@@ -1702,7 +1711,7 @@ fn bad_input_is_one_sentence_for_each_template() {
         &fit("t.csv", "logistic", "died | trials(1) ~ x", &[]),
         &[
             "`died`",
-            "to the 1 trials",
+            "to 1, the number of trials",
             "2 in line 4",
             "correct that row",
         ],

@@ -106,7 +106,7 @@ pub(super) fn explain_nothing(document: &Document, suggestions: &Suggestions) ->
 /// these. Says which template is new and why, if one is.
 pub(super) fn take(document: &mut Document, mut roles: Roles, table: &Table) -> Option<String> {
     let categorical = document.recipe.model.categorical.clone();
-    let choose = |formula: &Formula| choose(table, formula, &categorical);
+    let choose = |formula: &Formula| choose(table, formula, &categorical).ok();
     // A formula of the roles alone, whatever the template can have.
     roles.response_use = ResponseUse::Outcome;
     let wanted = roles.to_formula();
@@ -164,7 +164,7 @@ pub(super) fn take(document: &mut Document, mut roles: Roles, table: &Table) -> 
 /// Gives a draft without outcome the formula that was typed, and the template for it.
 pub(super) fn take_formula(document: &mut Document, text: &str, table: &Table) {
     let chosen = (text.parse::<Formula>().ok())
-        .and_then(|formula| choose(table, &formula, &document.recipe.model.categorical));
+        .and_then(|formula| choose(table, &formula, &document.recipe.model.categorical).ok());
     if let Some(choice) = chosen {
         document.set_template(choice.template.to_owned());
         for (key, value) in choice.settings {
@@ -211,6 +211,6 @@ fn kept(document: &Document, choice: &Choice, with_groups: bool) -> Kept {
 pub(super) fn because(document: &Document, table: &Table) -> Option<String> {
     let model = &document.recipe.model;
     let formula = model.formula.parse::<Formula>().ok()?;
-    let choice = choose(table, &formula, &model.categorical)?;
+    let choice = choose(table, &formula, &model.categorical).ok()?;
     (formula.response.is_some() && choice.template == model.template).then_some(choice.reason)
 }

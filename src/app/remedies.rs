@@ -153,7 +153,7 @@ impl Draft<'_> {
     /// The template that the response of `formula` needs, with that formula.
     fn chosen(&self, label: &str, formula: &Formula) -> Option<Remedy> {
         let table = &self.loaded.table;
-        let choice = choose(table, formula, &self.document.recipe.model.categorical)?;
+        let choice = choose(table, formula, &self.document.recipe.model.categorical).ok()?;
         let title = models::find(choice.template).ok()?.spec.title;
         let mut commands = Vec::new();
         if choice.template != self.template() {

@@ -291,23 +291,22 @@ fn choose_template(
         Some(loaded) => loaded,
         None => load(&known)?,
     };
-    // Where nothing fits, the first template says why.
-    if let Some(choice) = choose(&loaded.table, &formula, &known.model.categorical) {
-        choice.template.clone_into(&mut recipe.model.template);
-        let mut with = String::new();
-        let is_set = |key: &str| {
-            let key = format!("model.{key}=");
-            changes.iter().any(|it| it.trim_start().starts_with(&key))
-        };
-        for (key, value) in choice.settings.into_iter().filter(|(key, _)| !is_set(key)) {
-            with.push_str(&format!(" with {key} {value}"));
-            recipe
-                .model
-                .settings
-                .set(key, Value::Text(value.to_owned()));
-        }
-        say(&format!("{}{with}", choice.template), &choice.reason);
+    let choice = choose(&loaded.table, &formula, &known.model.categorical);
+    let choice = choice.map_err(Failure::request)?;
+    choice.template.clone_into(&mut recipe.model.template);
+    let mut with = String::new();
+    let is_set = |key: &str| {
+        let key = format!("model.{key}=");
+        changes.iter().any(|it| it.trim_start().starts_with(&key))
+    };
+    for (key, value) in choice.settings.into_iter().filter(|(key, _)| !is_set(key)) {
+        with.push_str(&format!(" with {key} {value}"));
+        recipe
+            .model
+            .settings
+            .set(key, Value::Text(value.to_owned()));
     }
+    say(&format!("{}{with}", choice.template), &choice.reason);
     Ok(Some(loaded))
 }
 

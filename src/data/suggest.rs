@@ -353,8 +353,9 @@ pub fn outcome_of(table: &Table, col: usize, categorical: bool) -> Result<Outcom
                 Ok(OutcomeKind::Categories(count))
             }
             Some(count) => Err(format!(
-                "Column {name} has {count} different texts in {}, which are too many for categories; choose another outcome",
-                plural(present, "row")
+                "Column {name} has {count} different texts in {}, which are too many for categories: {}; choose another outcome",
+                plural(present, "row"),
+                info.reason
             )),
             None => Err(format!(
                 "Column {name} has more than the {MAX_CATEGORIES} values that categories may have; choose another outcome"

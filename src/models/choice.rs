@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::data::formula::Formula;
+use crate::data::formula::{Formula, quote_name};
 use crate::data::suggest::{OutcomeKind, outcome_of};
-use crate::data::table::{Labels, Table};
+use crate::data::table::{ColumnKind, Labels, Table};
 
 /// A template that fits a formula, with the settings that make it fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,14 +19,20 @@ pub struct Choice {
     pub reason: String,
 }
 
-/// The template for `formula`; numeric columns among `categorical` are taken as categories. `None` where no template
-/// explains such a column, or the column cannot be explained at all: templates say why.
+/// The template for `formula`; numeric columns among `categorical` are taken as categories.
 ///
 /// Two values are an outcome, whole numbers that begin at 0 or 1 counts, other numbers and ratings are measured; counts that
 /// scatter far more than a Poisson distribution are negative binomial, and effects that vary by group make it a mixed model.
-pub fn choose(table: &Table, formula: &Formula, categorical: &BTreeSet<String>) -> Option<Choice> {
+///
+/// # Errors
+/// The sentence why there is none: no such column, one that cannot be explained, or categories with predictors or groups.
+pub fn choose(
+    table: &Table,
+    formula: &Formula,
+    categorical: &BTreeSet<String>,
+) -> Result<Choice, String> {
     let Some(response) = &formula.response else {
-        return Some(Choice {
+        return Ok(Choice {
             template: "dp-mixture",
             settings: Vec::new(),
             family: None,
@@ -41,8 +47,9 @@ pub fn choose(table: &Table, formula: &Formula, categorical: &BTreeSet<String>) 
         let reason = format!("`{}` is a number", response.label());
         ("linear", Some("gaussian"), reason)
     } else {
-        let col = (table.columns().iter()).position(|info| info.name == *name)?;
-        let mut kind = outcome_of(table, col, categorical.contains(name)).ok()?;
+        let col = table.index_of(name, "The formula");
+        let col = col.map_err(|error| error.to_string())?;
+        let mut kind = outcome_of(table, col, categorical.contains(name))?;
         if let OutcomeKind::Count { dispersion } = &mut kind {
             // Rates, and counts within groups, may scatter less than all counts together.
             if formula.offsets.is_empty() {
@@ -51,8 +58,19 @@ pub fn choose(table: &Table, formula: &Formula, categorical: &BTreeSet<String>) 
                 *dispersion = 1.0;
             }
         }
-        if matches!(kind, OutcomeKind::Categories(_)) && !formula.terms.is_empty() {
-            return None;
+        if let OutcomeKind::Categories(levels) = kind
+            && !(formula.terms.is_empty() && formula.groups.is_empty())
+        {
+            let info = &table.columns()[col];
+            let why = match info.kind {
+                ColumnKind::Text => format!(", because {},", info.reason),
+                _ => String::new(),
+            };
+            return Err(format!(
+                "Column {0} has {levels} categories{why} and no template explains more than two by other columns; write `{0} ~ 1` \
+                 for their shares, or choose an outcome of numbers or of two values",
+                quote_name(name)
+            ));
         }
         let (template, family) = template_of(&kind);
         (template, family, kind.reason(name))
@@ -63,7 +81,7 @@ pub fn choose(table: &Table, formula: &Formula, categorical: &BTreeSet<String>) 
     let mut seen = BTreeSet::new();
     groups.retain(|group| seen.insert(group.clone()));
     if groups.is_empty() {
-        return Some(Choice {
+        return Ok(Choice {
             template,
             settings: Vec::new(),
             family,
@@ -71,9 +89,12 @@ pub fn choose(table: &Table, formula: &Formula, categorical: &BTreeSet<String>) 
         });
     }
     reason.push_str(&format!(" and effects vary by {}", groups.join(", ")));
-    Some(Choice {
+    Ok(Choice {
         template: "mixed",
-        settings: vec![("family", family?)],
+        settings: family
+            .map(|family| ("family", family))
+            .into_iter()
+            .collect(),
         family,
         reason,
     })
@@ -98,7 +119,7 @@ fn within_groups(table: &Table, col: usize, formula: &Formula) -> f64 {
         .groups
         .iter()
         .find_map(|group| match group.group.as_slice() {
-            [name] => table.columns().iter().position(|info| info.name == *name),
+            [name] => table.position(name),
             _ => None,
         });
     let (Some(by), Some(counts)) = (single, table.numbers(col)) else {
@@ -158,7 +179,7 @@ mod tests {
         .unwrap();
         let chosen = |formula: &str, categorical: &[&str]| {
             let categorical = categorical.iter().map(|name| (*name).to_owned()).collect();
-            let choice = choose(&table, &formula.parse().unwrap(), &categorical)?;
+            let choice = choose(&table, &formula.parse().unwrap(), &categorical).ok()?;
             let family = choice.settings.first().map_or("", |(_, family)| *family);
             Some(
                 format!("{} {family}", choice.template)

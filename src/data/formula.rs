@@ -45,6 +45,16 @@ pub enum Trials {
     Constant(u64),
 }
 
+impl Trials {
+    /// The column that the number of trials is read from, if there is one.
+    pub fn column(&self) -> Option<&str> {
+        match self {
+            Self::Column(name) | Self::Failures(name) => Some(name),
+            Self::Constant(_) => None,
+        }
+    }
+}
+
 /// The left side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
@@ -145,9 +155,7 @@ impl Formula {
         let mut names: Vec<&str> = Vec::new();
         if let Some(response) = &self.response {
             names.push(&response.column);
-            if let Some(Trials::Column(name) | Trials::Failures(name)) = &response.trials {
-                names.push(name);
-            }
+            names.extend(response.trials.as_ref().and_then(Trials::column));
             names.extend(response.weights.as_deref());
         }
         names.extend(self.terms.iter().flatten().map(Factor::column));
@@ -213,6 +221,11 @@ pub fn quote_name(name: &str) -> String {
 /// A term as it is written in a formula.
 pub fn quote_term(term: &[Factor]) -> String {
     joined(term.iter().map(Factor::to_string))
+}
+
+/// A term as it is reported: `age:plan`.
+pub fn term_label(term: &[Factor]) -> String {
+    joined(term.iter().map(Factor::label))
 }
 
 fn joined(parts: impl Iterator<Item = String>) -> String {
@@ -435,8 +448,15 @@ mod tests {
             (
                 "y ~ I(x > z)",
                 11,
-                "a number; a calculation with two columns",
+                "expected a number, found `z`; other calculations",
             ),
+            ("y ~ I(x * z)", 11, "their interaction, `x:z`"),
+            ("y ~ relevel(g, ref = 'b')", 5, "`model.reference.NAME`"),
+            ("y ~ 'b'", 5, "quotation marks"),
+            ("y ~ \"b", 5, "never closed"),
+            ("y == \"b\" ~ x", 3, "`model.success`"),
+            ("y ~ x | g", 7, "`y ~ x + (1 | g)`"),
+            ("lm(y ~ x)", 1, "write the formula alone"),
             ("y ~ I(x > 2 & z > 2)", 13, "one column with one number"),
             ("y ~ I(x > 2 + 1)", 13, "one operator"),
             ("y ~ I(x = 2)", 9, "`==`"),

@@ -73,7 +73,19 @@ impl Parser {
     }
 
     pub(super) fn expected<T>(&self, what: &str) -> Result<T, FormulaError> {
-        self.error(format!("expected {what}, found {}", self.peek().shown()))
+        self.expected_or(what, "")
+    }
+
+    /// The error that `what` does not stand here, with a clause on what to do instead.
+    fn expected_or<T>(&self, what: &str, instead: &str) -> Result<T, FormulaError> {
+        if let Token::Text(_) = self.peek() {
+            return self.error(
+                "text in quotation marks has no meaning here; a column of categories has a coefficient for each of its values by \
+                 itself, so write the name of the column",
+            );
+        }
+        let found = self.peek().shown();
+        self.error(format!("expected {what}, found {found}{instead}"))
     }
 
     pub(super) fn expect(&mut self, symbol: &'static str) -> Result<(), FormulaError> {
@@ -151,6 +163,11 @@ impl Parser {
                 Token::Symbol("+") => false,
                 Token::Symbol("-") => true,
                 Token::End => break,
+                Token::Symbol("|" | "||") => {
+                    return self.error(
+                        "effects that vary by group stand in parentheses, as in `y ~ x + (1 | g)`",
+                    );
+                }
                 _ => return self.expected("`+` or the end of the formula"),
             };
             self.take();
@@ -472,8 +489,9 @@ impl Parser {
 
     /// What stands in `I(…)`: a power, or one column and one number with an operator between.
     fn inside(&mut self, depth: usize) -> Result<Factor, FormulaError> {
-        const FORMS: &str = "`^`, `>`, `>=`, `<`, `<=`, `==`, `!=`, `+`, `-`, `*` or `/` and a number; other calculations need \
-                             a column in the data";
+        const FORMS: &str =
+            "`^`, `>`, `>=`, `<`, `<=`, `==`, `!=`, `+`, `-`, `*` or `/` and a number";
+        const COLUMN: &str = "; other calculations need a column in the data";
         let number_first = match self.peek() {
             Token::Number(_) => true,
             Token::Symbol("-") => matches!(self.peek_at(1), Some(Token::Number(_))),
@@ -511,12 +529,15 @@ impl Parser {
             _ => None,
         };
         let Some(operator) = operator else {
-            return self.expected(FORMS);
+            return self.expected_or(FORMS, COLUMN);
         };
         self.take();
         if !matches!(self.peek(), Token::Number(_) | Token::Symbol("-")) {
-            return self
-                .expected("a number; a calculation with two columns needs a column in the data");
+            let instead = match operator {
+                Operator::Times => "; the product of two columns is their interaction, `x:z`",
+                _ => COLUMN,
+            };
+            return self.expected_or("a number", instead);
         }
         let value = self.constant()?;
         if operator == Operator::Divide && value.value() == 0.0 {
@@ -656,6 +677,8 @@ mod tests {
         let deep = |n: usize| format!("y ~ {}a{}", "(".repeat(n), ")".repeat(n));
         deep(MAX_NESTING).parse::<Formula>().unwrap();
         let letters = ('a'..='z').map(String::from).collect::<Vec<_>>();
+        // Names so long that few terms reach the bound on letters.
+        let long = |n: usize| many(|i| format!("{}{i}", "x".repeat(2000)), n, "+");
         for (text, part) in [
             (deep(MAX_NESTING + 1), "nested more than"),
             (deep(LONG), "nested more than"),
@@ -664,12 +687,9 @@ mod tests {
             (format!("y ~ {}", "`".repeat(LONG + 1)), "never closed"),
             (format!("y ~ {}", " ".repeat(MAX_LEN)), "longer than"),
             (format!("y ~ {}", letters.join("*")), "multiplied out"),
-            (format!("y ~ ({})^9", letters.join("+")), "multiplied out"),
+            (format!("y ~ ({})^9", long(26)), "multiplied out"),
             (format!("y ~ {}", letters.join(":")), "more than 20 columns"),
-            (
-                format!("y ~ ({0}):({0})", many(|i| format!("x{i}"), 3000, " + ")),
-                "multiplied out",
-            ),
+            (format!("y ~ ({0}):({0})", long(100)), "multiplied out"),
             (
                 format!("y ~ {}", many(|i| format!("(1 | g{i})"), 9000, " + ")),
                 "more than 100 group terms",

@@ -30,9 +30,15 @@ impl Parser {
             Token::Symbol(
                 sign @ ("+" | "-" | "*" | "/" | "^" | ">" | "<" | ">=" | "<=" | "==" | "!="),
             ) => {
+                let instead = match *sign {
+                    "==" | "!=" => {
+                        "which of two values is a success is the setting `model.success`, and other conditions need a column in the data"
+                    }
+                    _ => "add a column with the result of the calculation to the data",
+                };
                 return self.error(format!(
                     "`{sign}` has no meaning here: an outcome is a column, a function of one such as `log(y)`, `r/n` or \
-                     `cbind(r, s)`; add a column with the result of the calculation to the data"
+                     `cbind(r, s)`; {instead}"
                 ));
             }
             Token::Symbol("|") => self.take(),
@@ -209,7 +215,10 @@ fn refused(name: &str) -> Option<String> {
         }
         "trials" | "weights" => "it follows the outcome, as in `r | trials(n) ~ x`",
         "Surv" => "there are no models of survival times yet",
+        "lm" | "glm" | "lmer" | "glmer" | "gam" | "brm" | "stan_glm" => {
+            "write the formula alone, as in `y ~ x`"
+        }
         _ => return None,
     };
-    Some(format!("`{name}()` cannot stand around an outcome: {what}"))
+    Some(format!("`{name}()` cannot stand around an outcome; {what}"))
 }

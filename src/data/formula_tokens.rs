@@ -11,8 +11,13 @@ pub(super) const MAX_NESTING: usize = 100;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
-    Name { name: String, quoted: bool },
+    Name {
+        name: String,
+        quoted: bool,
+    },
     Number(String),
+    /// What stands between quotation marks. It has no meaning anywhere, but a function around it may say what has.
+    Text(String),
     Symbol(&'static str),
     End,
 }
@@ -22,6 +27,7 @@ impl Token {
     pub fn shown(&self) -> String {
         match self {
             Self::Name { name: text, .. } | Self::Number(text) => format!("`{}`", shortened(text)),
+            Self::Text(text) => format!("`\"{}\"`", shortened(text)),
             Self::Symbol(symbol) => format!("`{symbol}`"),
             Self::End => "the end".to_owned(),
         }
@@ -76,6 +82,12 @@ pub(super) fn tokenize(text: &str) -> Result<Vec<Placed>, FormulaError> {
                 return error("there is no name between the backticks".to_owned());
             }
             (Token::Name { name, quoted: true }, len)
+        } else if let '"' | '\'' = first {
+            let Some(inside) = rest[1..].find(first) else {
+                return error("the quotation mark is never closed".to_owned());
+            };
+            let text = rest[1..=inside].to_owned();
+            (Token::Text(text), inside + 2)
         } else if first.is_ascii_digit()
             || (first == '.' && rest[1..].starts_with(|c: char| c.is_ascii_digit()))
         {
@@ -127,9 +139,6 @@ fn placed(token: Token, position: usize) -> Placed {
 
 fn no_meaning(first: char) -> String {
     match first {
-        '"' | '\'' => "text in quotation marks has no meaning here; a column of categories has a coefficient for each of its \
-             values by itself, so write the name of the column"
-            .to_owned(),
         '&' | '!' => format!(
             "`{first}` has no meaning here; a condition compares one column with one number, such as `I(x > 2)`"
         ),

@@ -10,6 +10,7 @@ use super::formula::{Factor, Trials};
 use super::frame::{FrameReader, ModelFrame, Predictors, complete_rows};
 use super::rare::OTHER;
 use super::response::ResponseKind;
+use super::response_columns::num_trials;
 use super::table::{Labels, Table};
 use super::terms::Predictor;
 use super::transform::Transform;
@@ -187,9 +188,7 @@ impl Coding {
         let mut names: Vec<&str> = formula.terms.iter().flatten().map(Factor::column).collect();
         names.extend(formula.offsets.iter().map(Factor::column));
         let trials = formula.response.as_ref().and_then(|r| r.trials.as_ref());
-        if let Some(Trials::Column(name) | Trials::Failures(name)) = trials {
-            names.push(name);
-        }
+        names.extend(trials.and_then(Trials::column));
         if let Some(Trials::Failures(_)) = trials {
             // The number of trials is the sum of both.
             names.extend(
@@ -298,30 +297,14 @@ impl Coding {
         reader: &FrameReader<'_>,
         rows: &[u32],
     ) -> Result<Option<Vec<f64>>, DataError> {
-        let response = self.frame.formula.response.as_ref();
-        let trials = match response.and_then(|response| response.trials.as_ref()) {
-            None => return Ok(None),
-            Some(Trials::Constant(count)) => vec![*count as f64; rows.len()],
-            Some(Trials::Column(name)) => numbers(reader.table, name, rows)?,
-            Some(Trials::Failures(name)) => {
-                let successes = response.map_or("", |response| response.column.as_str());
-                let mut sums = numbers(reader.table, successes, rows)?;
-                let failures = numbers(reader.table, name, rows)?;
-                sums.iter_mut()
-                    .zip(&failures)
-                    .for_each(|(sum, b)| *sum += b);
-                sums
-            }
+        let Some(response) = &self.frame.formula.response else {
+            return Ok(None);
         };
-        let bad = |count: &f64| count.fract() != 0.0 || *count < 1.0;
-        if let Some(i) = trials.iter().position(bad) {
-            return Err(DataError::Role(format!(
-                "The number of trials must be whole and at least 1, but it is {} in {}",
-                trials[i],
-                reader.table.place(rows[i] as usize)
-            )));
-        }
-        Ok(Some(trials))
+        let read = |name: &str, _part: &str| numbers(reader.table, name, rows);
+        let trials = response.trials.as_ref();
+        trials
+            .map(|trials| num_trials(reader.table, response, trials, rows, read))
+            .transpose()
     }
 
     /// Responses of `rows`, where the table has them.
@@ -550,6 +533,20 @@ mod tests {
             [("f".to_owned(), OTHER.to_owned())]
         );
         assert!(report.warnings.iter().any(|it| it.code == "merged-levels"));
+        // Of numbers there are no levels to keep.
+        frame.formula = "y ~ x + f".parse().unwrap();
+        frame.references.insert("x".to_owned(), "3".to_owned());
+        let (_, report) = Design::build(&table, &frame).unwrap();
+        let unused = report
+            .warnings
+            .iter()
+            .find(|it| it.code == "unused-setting");
+        assert_eq!(
+            unused.unwrap().message,
+            "`model.reference.x` does nothing, because `x` is taken as a number"
+        );
+        frame.references.remove("x");
+        frame.formula = "y ~ f".parse().unwrap();
         let coding = Coding::of(&table, &frame, &design).unwrap();
         let new = self::table(&[
             ("", 1.0, "new", "u"),
@@ -580,5 +577,30 @@ mod tests {
         let refused = |groups| coding.code(&other, None, groups).unwrap_err().to_string();
         assert!(refused(true).contains("names the column `g`"));
         assert!(refused(false).contains("`x` of other holds text"));
+    }
+
+    /// Trials are the sum of both columns in new rows too, where both are counts.
+    #[test]
+    fn successes_and_failures_of_new_rows_are_counts() {
+        let of = |r: [f64; 3], s: [f64; 3]| {
+            let columns = [("r", r), ("s", s), ("x", [1.0, 2.0, 4.0])];
+            let columns =
+                columns.map(|(name, values)| (name.to_owned(), Values::Numbers(values.into())));
+            Table::from_columns("t", columns.into()).unwrap()
+        };
+        let table = of([1.0, 2.0, 0.0], [3.0, 0.0, 5.0]);
+        let frame = ModelFrame::new("cbind(r, s) ~ x".parse().unwrap());
+        let (design, _) = Design::build(&table, &frame).unwrap();
+        let coding = Coding::of(&table, &frame, &design).unwrap();
+        let new = coding.code(&table, None, true).unwrap();
+        assert_eq!(new.trials.unwrap(), [4.0, 2.0, 5.0]);
+        for (r, s, said) in [
+            ([1.0, -1.0, 0.0], [3.0, 3.0, 5.0], "`r` is -1 in row 2"),
+            ([1.0, 1.0, 0.0], [0.5, 3.0, 5.0], "`s` is 0.5 in row 1"),
+            ([1.0, 1.0, 0.0], [3.0, 3.0, 0.0], "both 0 in row 3"),
+        ] {
+            let error = coding.code(&of(r, s), None, true).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
     }
 }

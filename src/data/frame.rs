@@ -408,6 +408,37 @@ impl FrameReader<'_> {
         Ok(columns)
     }
 
+    /// Says which settings of levels are of predictors that are numbers.
+    fn report_unused(&self, predictors: &Predictors, reporter: &mut Reporter) {
+        let of_references = self.frame.references.keys().map(|name| ("reference", name));
+        let of_levels = self.frame.top_levels.keys();
+        for (key, name) in of_references.chain(of_levels.map(|name| ("top_levels", name))) {
+            let has_levels = |(_, predictor): (&Factor, &Predictor)| {
+                matches!(predictor, Predictor::Categorical { .. })
+            };
+            let mut of_column = predictors.iter().filter(|(it, _)| it.column() == name);
+            let groups = &self.frame.formula.groups;
+            let Some(first) = of_column.next() else {
+                continue;
+            };
+            if has_levels(first)
+                || of_column.any(has_levels)
+                || groups.iter().any(|group| group.group.contains(name))
+            {
+                continue;
+            }
+            let message =
+                format!("`model.{key}.{name}` does nothing, because `{name}` is taken as a number");
+            reporter.report(
+                Warning::new(Severity::Info, "unused-setting", message)
+                    .about(name.clone())
+                    .with_remedy(format!(
+                        "List `{name}` in `model.categorical`, or leave the setting out"
+                    )),
+            );
+        }
+    }
+
     /// Says what was merged, and which predictors have many levels of few rows.
     pub fn report_levels(
         &self,
@@ -437,6 +468,7 @@ impl FrameReader<'_> {
                     )),
             );
         }
+        self.report_unused(predictors, reporter);
         if self.frame.response_use == ResponseUse::Absent {
             return;
         }

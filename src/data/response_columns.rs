@@ -5,7 +5,7 @@ use super::formula::{Response, Trials};
 use super::frame::FrameReader;
 use super::response::{MAX_CATEGORIES, ResponseInfo, ResponseKind, ResponseUse, binary_levels};
 use super::role_checks::fits;
-use super::table::every;
+use super::table::{Table, every};
 
 /// Values of a response that are counted before it is refused.
 const MOST_COUNTED: usize = 1000;
@@ -110,7 +110,8 @@ impl FrameReader<'_> {
             ));
         };
         let y = self.numbers(col, rows, "outcome")?;
-        let trials = self.trials(response, trials, &y, rows)?;
+        let read = |name: &str, part: &str| self.numbers(self.col(name)?, rows, part);
+        let trials = num_trials(self.table, response, trials, rows, read)?;
         for ((&row, &successes), &count) in rows.iter().zip(&y).zip(&trials) {
             if successes.fract() != 0.0 || successes < 0.0 || successes > count {
                 let share = if successes > 0.0 && successes < 1.0 {
@@ -119,7 +120,7 @@ impl FrameReader<'_> {
                     "; correct that row or choose another column"
                 };
                 return Err(DataError::Role(format!(
-                    "The outcome `{name}` must be a whole number from 0 to the {count} trials, but it is {successes} in {}{share}",
+                    "The outcome `{name}` must be a whole number from 0 to {count}, the number of trials, but it is {successes} in {}{share}",
                     self.table.place(row as usize)
                 )));
             }
@@ -143,60 +144,6 @@ impl FrameReader<'_> {
                 counts,
             },
         ))
-    }
-
-    /// Numbers of trials, whole and at least 1; `successes` are those of the rows.
-    fn trials(
-        &self,
-        response: &Response,
-        trials: &Trials,
-        successes: &[f64],
-        rows: &[u32],
-    ) -> Result<Vec<f64>, DataError> {
-        let (column, trials) = match trials {
-            Trials::Constant(count) => return Ok(vec![*count as f64; rows.len()]),
-            Trials::Column(column) => {
-                let trials = self.numbers(self.col(column)?, rows, "number of trials")?;
-                (column, trials)
-            }
-            Trials::Failures(column) => {
-                let failures = self.numbers(self.col(column)?, rows, "number of failures")?;
-                let bad = |count: &f64| count.fract() != 0.0 || *count < 0.0;
-                for (name, counts) in [(&response.column, successes), (column, &failures)] {
-                    if let Some(i) = counts.iter().position(bad) {
-                        return Err(DataError::Role(format!(
-                            "Successes and failures must be whole numbers from 0, but `{name}` is {} in {}; correct that row or \
-                             choose another column",
-                            counts[i],
-                            self.table.place(rows[i] as usize)
-                        )));
-                    }
-                }
-                let sums: Vec<f64> = successes
-                    .iter()
-                    .zip(&failures)
-                    .map(|(a, b)| a + b)
-                    .collect();
-                if let Some(i) = sums.iter().position(|&sum| sum == 0.0) {
-                    return Err(DataError::Role(format!(
-                        "`{}` and `{column}` are both 0 in {}, so that row has no trials; leave such rows out",
-                        response.column,
-                        self.table.place(rows[i] as usize)
-                    )));
-                }
-                return Ok(sums);
-            }
-        };
-        let bad = |count: &f64| count.fract() != 0.0 || *count < 1.0;
-        match trials.iter().position(bad) {
-            None => Ok(trials),
-            Some(i) => Err(DataError::Role(format!(
-                "The number of trials `{column}` must be whole and at least 1, but it is {} in {}; correct that row or choose \
-                 another column",
-                trials[i],
-                self.table.place(rows[i] as usize)
-            ))),
-        }
     }
 
     /// Numbers or counts, and what to say about them.
@@ -331,5 +278,60 @@ impl FrameReader<'_> {
             counts,
         };
         Ok((y, info))
+    }
+}
+
+/// Numbers of trials of `rows`, whole and at least 1; `read` reads a column of numbers that has a part in it.
+pub(super) fn num_trials(
+    table: &Table,
+    response: &Response,
+    trials: &Trials,
+    rows: &[u32],
+    read: impl Fn(&str, &str) -> Result<Vec<f64>, DataError>,
+) -> Result<Vec<f64>, DataError> {
+    let place = |i: usize| table.place(rows[i] as usize);
+    match trials {
+        Trials::Constant(count) => Ok(vec![*count as f64; rows.len()]),
+        Trials::Column(column) => {
+            let trials = read(column, "number of trials")?;
+            let bad = |count: &f64| count.fract() != 0.0 || *count < 1.0;
+            match trials.iter().position(bad) {
+                None => Ok(trials),
+                Some(i) => Err(DataError::Role(format!(
+                    "The number of trials `{column}` must be whole and at least 1, but it is {} in {}; correct that row or \
+                     choose another column",
+                    trials[i],
+                    place(i)
+                ))),
+            }
+        }
+        Trials::Failures(column) => {
+            let successes = read(&response.column, "number of successes")?;
+            let failures = read(column, "number of failures")?;
+            let bad = |count: &f64| count.fract() != 0.0 || *count < 0.0;
+            for (name, counts) in [(&response.column, &successes), (column, &failures)] {
+                if let Some(i) = counts.iter().position(bad) {
+                    return Err(DataError::Role(format!(
+                        "Successes and failures must be whole numbers from 0, but `{name}` is {} in {}; correct that row or \
+                         choose another column",
+                        counts[i],
+                        place(i)
+                    )));
+                }
+            }
+            let sums: Vec<f64> = successes
+                .iter()
+                .zip(&failures)
+                .map(|(a, b)| a + b)
+                .collect();
+            match sums.iter().position(|&sum| sum == 0.0) {
+                None => Ok(sums),
+                Some(i) => Err(DataError::Role(format!(
+                    "`{}` and `{column}` are both 0 in {}, so that row has no trials; leave such rows out",
+                    response.column,
+                    place(i)
+                ))),
+            }
+        }
     }
 }

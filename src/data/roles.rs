@@ -263,7 +263,7 @@ impl Roles {
 
     /// Whether the number of trials follows from `column`.
     fn has_trials_of(&self, column: &str) -> bool {
-        matches!(&self.trials, Some(Trials::Column(name) | Trials::Failures(name)) if name == column)
+        self.trials.as_ref().and_then(Trials::column) == Some(column)
     }
 
     /// Columns of the table that the model does not use, also not in effects that vary by groups.
@@ -281,9 +281,7 @@ impl Roles {
         );
         used.extend(self.response.as_deref());
         used.extend(self.weights.as_deref());
-        if let Some(Trials::Column(name)) = &self.trials {
-            used.insert(name);
-        }
+        used.extend(self.trials.as_ref().and_then(Trials::column));
         table.names().filter(|name| !used.contains(name)).collect()
     }
 
@@ -481,6 +479,11 @@ mod tests {
         );
         assert_eq!(roles.of("word"), [Role::Group]);
         assert_eq!(roles.ignored(&table), ["digits"]);
+        let counts: Formula = "cbind(yes, n) ~ log(x)".parse().unwrap();
+        assert_eq!(
+            Roles::from_formula(&counts).ignored(&table),
+            ["word", "digits"]
+        );
         roles.assign(&table, "n", Role::Ignore).unwrap();
         roles.check(&table).unwrap();
         // A count becomes a response once its trials are named.

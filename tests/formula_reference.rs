@@ -222,7 +222,7 @@ fn refusals_name_the_function_the_column_and_the_row() {
         ),
         (
             "y ~ x + log(q)",
-            "The formula names the column `q`, which the data do not have",
+            "The formula names the column `q`, which the table does not have",
         ),
         ("y ~ x + offset(log(k))", "log(k) needs values above 0"),
     ] {

@@ -11,7 +11,7 @@ use crate::base::reporter::{Reporter, Severity, Warning};
 use crate::base::rng::{Purpose, stream};
 
 use super::error::DataError;
-use super::formula::{Factor, Formula, Term};
+use super::formula::{Formula, Term, term_label};
 use super::frame::{FrameReader, complete_rows, report_dropped};
 use super::rare::MergedLevels;
 use super::response::{ResponseInfo, ResponseKind, ResponseUse};
@@ -241,8 +241,7 @@ impl Design {
         };
         let (mut design, mut reporter) = Self::build(table, &smaller)?;
         for (term, value) in left_out.iter().zip(values) {
-            let labels: Vec<String> = term.iter().map(Factor::label).collect();
-            let name = labels.join(":");
+            let name = term_label(term);
             let message = format!(
                 "`{name}` is {value} in {}, so it carries no information and is left out of the model",
                 every(num_rows, "row")
@@ -716,7 +715,7 @@ mod tests {
         for (formula, sentence) in [
             (
                 "y ~ z",
-                "The formula names the column `z`, which the data do not have; it has `y`, `x`",
+                "The formula names the column `z`, which the table does not have; it has `y`, `x`",
             ),
             (
                 "f ~ x",
@@ -733,7 +732,7 @@ mod tests {
             ("y | weights(f) ~ x", "The weight `f` holds text"),
             (
                 "k | trials(3) ~ x",
-                "The outcome `k` must be a whole number from 0 to the 3 trials, but it is 4 in row 5",
+                "The outcome `k` must be a whole number from 0 to 3, the number of trials, but it is 4 in row 5",
             ),
             (
                 "y ~ x + offset(log(k))",

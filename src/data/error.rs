@@ -119,7 +119,7 @@ pub enum DataError {
     Formula(#[from] FormulaError),
     /// A column that the table does not have.
     #[error(
-        "{place} names the column `{}`, which the data do not have; {hint}",
+        "{place} names the column `{}`, which the table does not have; {hint}",
         shortened(column)
     )]
     UnknownColumn {

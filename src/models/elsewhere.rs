@@ -11,7 +11,7 @@ use super::prior::Prior;
 use super::{ModelOptions, ParamInfo};
 use crate::base::numerals::thousands;
 use crate::data::design::Design;
-use crate::data::formula::Formula;
+use crate::data::formula::{Formula, term_label};
 
 mod groups;
 mod regression;
@@ -51,15 +51,25 @@ impl Context<'_> {
         found.map_or(FLAT, |param| param.prior.as_str())
     }
 
-    /// How many rows are used, as a sentence.
+    /// How many rows are used, and what of the formula is not, in sentences.
     pub fn rows(&self) -> String {
         let count = |rows: usize| thousands(rows as u64);
         let [used, total] = [self.design.rows_used, self.design.rows_total].map(count);
-        if used == total {
+        let mut text = if used == total {
             format!("All {total} rows are used.")
         } else {
             format!("Of {total} rows, the {used} without missing values are used.")
+        };
+        let constant = self.design.left_out.iter().map(|term| term_label(term));
+        let constant: Vec<String> = constant.collect();
+        if !constant.is_empty() {
+            let are = if constant.len() == 1 { "is" } else { "are" };
+            let listed = listed(&constant);
+            text.push_str(&format!(
+                " {listed} {are} the same in all of them and left out of the model."
+            ));
         }
+        text
     }
 
     /// The sentence on weights, if there are any, with a space before it.

@@ -212,6 +212,10 @@ fn raw_priors_flat_priors_trials_weights_and_offsets_are_said() {
 
 #[test]
 fn an_intercept_alone_and_no_intercept_are_programs_too() {
+    let same = "y,x,c\n1.5,1,4\n2,3,4\n4,5,4\n3,2,4\n";
+    let (all, _) = described(same, "linear", "y ~ x + c", &[], &[], true);
+    let said = "All 4 rows are used. `c` is the same in all of them and left out of the model.";
+    assert!(all.words.ends_with(said), "{}", all.words);
     let alone = describe("logistic", "y ~ 1", &[], true).stan.unwrap();
     has(
         &alone,

@@ -259,11 +259,11 @@ fn rows_that_are_all_missing_and_columns_that_are_not_there() {
     );
     assert_eq!(
         design_error(b"y,age\n1,1\n0,2\n", "y ~ aeg"),
-        "The formula names the column `aeg`, which the data do not have; it has `y`, `age`"
+        "The formula names the column `aeg`, which the table does not have; it has `y`, `age`"
     );
     assert_eq!(
         design_error(b"y,income\n1,1\n0,2\n", "y ~ incme"),
-        "The formula names the column `incme`, which the data do not have; did you mean `income`?"
+        "The formula names the column `incme`, which the table does not have; did you mean `income`?"
     );
     assert_eq!(
         design_error(b"y,x\n1,1\n0,2\n", "y ~ x +"),
@@ -341,14 +341,14 @@ fn lines_of_another_length_are_joined_or_left_out_on_request_and_counted() {
     );
     assert_eq!(
         remark(&joined),
-        "In 4 lines with more values than the header the surplus was joined into the last column, the first is line 9"
+        "In 4 lines with more values than the header the surplus was joined into the last column; the first is line 9"
     );
     let skipped = with(RaggedRows::Skip);
     assert_eq!(skipped.table.num_rows(), 150_000 - odd);
     assert_eq!(skipped.table.cell_text(7, 0), "8");
     assert_eq!(
         remark(&skipped),
-        "4 lines were left out for having another number of values than the header, the first is line 9"
+        "4 lines were left out for having another number of values than the header; the first is line 9"
     );
     // What is written again is what was read.
     let mut out = Vec::new();

@@ -112,7 +112,7 @@ pub struct RaggedLines {
 }
 
 impl RaggedLines {
-    /// ", as have 2 other lines": nothing if there is one such line.
+    /// ", and 2 other lines differ too": nothing if there is one such line.
     pub(super) fn others(&self) -> String {
         match self.num_longer + self.num_shorter {
             0 | 1 => String::new(),
@@ -134,16 +134,18 @@ const LINE_MOST: usize = 400;
 /// The lines around the one that begins at byte `start`, which has more than `width` values or fewer.
 pub(crate) fn excerpt(text: &str, start: usize, width: usize, delimiter: u8) -> Vec<Excerpt> {
     let first = line_at(text.as_bytes(), start);
-    let head: Vec<&str> = text[..start].lines().collect();
-    let kept = &head[head.len().saturating_sub(BEFORE)..];
-    let from = first - kept.len() as u64;
-    let lines = kept
-        .iter()
-        .copied()
-        .chain(text[start..].lines().take(1 + AFTER));
+    // Old files end lines with a carriage return alone.
+    let end = if text.contains('\n') { '\n' } else { '\r' };
+    let before = text[..start].split_terminator(end).rev();
+    let mut before: Vec<&str> = before.take(BEFORE).collect();
+    before.reverse();
+    let from = first - before.len() as u64;
+    let after = text[start..].split_terminator(end).take(1 + AFTER);
+    let lines = before.into_iter().chain(after);
     (from..)
         .zip(lines)
         .map(|(line, text)| {
+            let text = text.trim_end_matches('\r');
             let end = (0..=LINE_MOST.min(text.len()))
                 .rev()
                 .find(|&end| text.is_char_boundary(end))
@@ -180,11 +182,11 @@ fn surplus(line: &str, width: usize, delimiter: u8) -> usize {
 pub(crate) fn sentence(rule: RaggedRows, tally: &Tally, line: u64) -> String {
     match rule {
         RaggedRows::Skip => format!(
-            "{} left out for having another number of values than the header, the first is line {line}",
+            "{} left out for having another number of values than the header; the first is line {line}",
             were(tally.count())
         ),
         RaggedRows::Join => format!(
-            "In {} with more values than the header the surplus was joined into the last column, the first is line {line}",
+            "In {} with more values than the header the surplus was joined into the last column; the first is line {line}",
             plural(tally.longer, "line")
         ),
     }
@@ -209,10 +211,12 @@ mod tests {
 
     #[test]
     fn the_excerpt_has_the_line_and_its_neighbours() {
-        let text = "a,b\n1,2\n3,4\n5,6,7\n8,9\n0,0\n";
-        let shown = excerpt(text, text.find("5,6").unwrap(), 2, b',');
-        let lines: Vec<(u64, &str)> = shown.iter().map(|e| (e.line, e.text.as_str())).collect();
-        assert_eq!(lines, [(2, "1,2"), (3, "3,4"), (4, "5,6,7"), (5, "8,9")]);
-        assert_eq!(shown[2].surplus, Some(2));
+        for end in ["\n", "\r\n", "\r"] {
+            let text = "a,b\n1,2\n3,4\n5,6,7\n8,9\n0,0\n".replace('\n', end);
+            let shown = excerpt(&text, text.find("5,6").unwrap(), 2, b',');
+            let lines: Vec<(u64, &str)> = shown.iter().map(|e| (e.line, e.text.as_str())).collect();
+            assert_eq!(lines, [(2, "1,2"), (3, "3,4"), (4, "5,6,7"), (5, "8,9")]);
+            assert_eq!(shown[2].surplus, Some(2));
+        }
     }
 }

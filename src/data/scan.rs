@@ -50,6 +50,7 @@ pub(crate) struct ColumnScan {
     dates: usize,
     grouped: usize,
     commas: usize,
+    signed: usize,
 }
 
 impl ColumnScan {
@@ -69,6 +70,7 @@ impl ColumnScan {
             dates: 0,
             grouped: 0,
             commas: 0,
+            signed: 0,
         }
     }
 
@@ -126,8 +128,13 @@ impl ColumnScan {
             }
             self.text.add(row);
             self.dates += usize::from(is_iso_date(cell));
-            self.grouped += usize::from(is_grouped_number(cell));
-            self.commas += usize::from(cell.contains(&b',') && parse_number(cell, b',').is_some());
+            if is_grouped_number(cell) {
+                self.grouped += 1;
+            } else if cell.contains(&b',') && parse_number(cell, b',').is_some() {
+                self.commas += 1;
+            } else if is_signed_number(cell, mark) {
+                self.signed += 1;
+            }
         }
         f64::NAN
     }
@@ -141,6 +148,7 @@ impl ColumnScan {
         self.dates += later.dates;
         self.grouped += later.grouped;
         self.commas += later.commas;
+        self.signed += later.signed;
         for (tally, later) in self.codes.iter_mut().zip(&later.codes) {
             tally.merge(*later, rows);
         }
@@ -168,7 +176,7 @@ impl ColumnScan {
 
     /// What would make the column numeric, if most of it is numbers or looks like numbers.
     fn nearly_numeric(&self) -> Option<&'static str> {
-        let alike = self.grouped + self.commas;
+        let alike = self.grouped + self.commas + self.signed;
         if self.num_numbers <= self.text.count
             && (alike == 0 || self.num_numbers + alike < self.num_values())
         {
@@ -178,6 +186,8 @@ impl ColumnScan {
             "If the comma is the decimal mark, set the decimal mark to comma"
         } else if self.grouped > 0 {
             "Remove the thousands separators from the file"
+        } else if self.signed > 0 {
+            "Remove signs such as `%` and `$` from the file"
         } else {
             "Set the type of the column to number to treat them as missing"
         })
@@ -200,6 +210,22 @@ fn is_grouped_number(cell: &[u8]) -> bool {
         .next()
         .is_some_and(|group| group.len() == 3 && group.iter().all(u8::is_ascii_digit));
     first && second && groups.all(|group| !group.is_empty() && group.iter().all(u8::is_ascii_digit))
+}
+
+/// A number with a percent sign or a currency beside it.
+fn is_signed_number(cell: &[u8], mark: u8) -> bool {
+    const SIGNS: [&str; 5] = ["%", "$", "€", "£", "¥"];
+    let Ok(text) = std::str::from_utf8(cell) else {
+        return false;
+    };
+    let text = text.strip_prefix('-').unwrap_or(text);
+    let bare = SIGNS
+        .iter()
+        .find_map(|sign| text.strip_prefix(sign).or_else(|| text.strip_suffix(sign)));
+    bare.is_some_and(|bare| {
+        let bare = bare.trim().as_bytes();
+        parse_number(bare, mark).is_some() || is_grouped_number(bare)
+    })
 }
 
 /// Decides what a column holds and says why; `line` turns a row into its line for sentences. Conversions that
@@ -410,6 +436,34 @@ mod tests {
                 "In `x` 1 value is too large for a number (first in line 5) and treated as missing",
             ]
         );
+    }
+
+    #[test]
+    fn numbers_in_other_clothes_are_told_with_what_to_take_off() {
+        let remedy = |cells: &[&str]| {
+            let (kind, reporter, _) = scan(cells, None);
+            assert_eq!(kind, ColumnKind::Text);
+            let [warning] = &reporter.warnings[..] else {
+                assert!(reporter.warnings.is_empty(), "{:?}", reporter.warnings);
+                return String::new();
+            };
+            assert_eq!(warning.code, "not-numeric");
+            warning.remedy.clone().unwrap_or_default()
+        };
+        assert!(remedy(&["1,234", "12,000"]).contains("thousands separators"));
+        assert!(remedy(&["1,5", "12,25"]).contains("decimal mark"));
+        for cells in [
+            ["12%", "7.5 %"],
+            ["$1,234", "-$3"],
+            ["£5", "12"],
+            ["3 €", "4 €"],
+        ] {
+            assert!(remedy(&cells).contains("`%` and `$`"), "{cells:?}");
+        }
+        assert_eq!(remedy(&["%", "$"]), "");
+        assert_eq!(remedy(&["12%", "often"]), "");
+        // Half of these are no numbers at all.
+        assert_eq!(remedy(&["1,234", "often"]), "");
     }
 
     #[test]

@@ -504,9 +504,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bomb.csv.gz");
         let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        let block = b"1,2\n".repeat(250_000);
-        (0..300).for_each(|_| packer.write_all(&block).unwrap());
-        std::fs::write(&path, packer.finish().unwrap()).unwrap();
+        packer.write_all(&b"1,2\n".repeat(250_000)).unwrap();
+        // Packed files one after the other are a packed file.
+        std::fs::write(&path, packer.finish().unwrap().repeat(300)).unwrap();
         let read = |path: &Path, options: &ImportOptions| {
             load(path, options, &LoadControl::default())
                 .unwrap_err()

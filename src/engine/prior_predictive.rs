@@ -674,8 +674,7 @@ fn numbers(
     let outside = share(&outcomes, |&y| y < least || y > most);
     let plausibility = Plausibility::of(within(quantile(sorted, 0.5), &outcomes), absurd);
     // Beyond this the data would be a point at 0.
-    let wide = counts && quantiles[4] > MANIFOLD * (most + 1.0);
-    let logarithmic = wide;
+    let logarithmic = counts && quantiles[4] > MANIFOLD * (most + 1.0);
     // Most of the prior and all of the data are in the picture.
     let finite = |y: &&f64| y.is_finite();
     let smallest = outcomes.iter().find(finite).copied().unwrap_or(least);

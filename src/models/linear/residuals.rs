@@ -67,14 +67,15 @@ fn outliers(fit: &Fit<'_>, residuals: &[(usize, f64)], reporter: &mut Reporter) 
         return false;
     };
     let name = &fit.design.response.name;
-    let (lie, lies) = match far.len() {
+    let (lie, distance) = match far.len() {
         1 => ("lies", format!("{:.0}", nearest / sd)),
-        _ => ("lie", format!("{:.0} and more", nearest / sd)),
+        _ => ("lie", format!("{:.0} or more", nearest / sd)),
     };
     let message = format!(
-        "{} of {n} {lie} {lies} residual standard deviations from the fit of `{name}`, and such rows decide it; with normal noise \
-         one in a hundred data sets has a row beyond {limit:.1}",
-        plural(far.len(), "row"),
+        "{} of {} {lie} {distance} residual standard deviations from the fit of `{name}`, and such rows decide the fit; with \
+         normal noise one data set in a hundred has a row beyond {limit:.1}",
+        far.len(),
+        plural(n, "row"),
     );
     reporter.report(
         Warning::new(Severity::Watch, "outliers", message)
@@ -202,7 +203,7 @@ mod tests {
         };
         assert_eq!(warning.code, "outliers");
         assert!(
-            warning.message.starts_with("4 rows of 200 lie "),
+            warning.message.starts_with("4 of 200 rows lie "),
             "{}",
             warning.message
         );

@@ -248,9 +248,9 @@ pub(super) fn convert(
             let Some(data) = &state.data else { return };
             let mut options = data.options.clone();
             options.column_types.insert(column.to_owned(), *kind);
+            update(state, Command::SetImport(options), fx);
             // The role is given once the column has been read with its new type.
             state.pending_role = Some((column.to_owned(), role));
-            update(state, Command::SetImport(options), fx);
         }
         Conversion::TreatAsCategorical | Conversion::KeepTop(_) => {
             let Some(before) = state.document.clone() else {

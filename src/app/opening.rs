@@ -118,6 +118,22 @@ pub(super) fn origin_of(data: &DataState) -> Origin {
     }
 }
 
+/// Ends the reading of a file that is no longer wanted.
+pub(super) fn give_up(state: &mut AppState) {
+    state.pending_role = None;
+    if let Some(loading) = state.loading.take() {
+        loading.control.cancel();
+        keep_options(state, loading);
+    }
+}
+
+/// The open data stay as they were read.
+fn keep_options(state: &mut AppState, loading: Loading) {
+    if let Some((before, data)) = loading.before.zip(state.data.as_mut()) {
+        data.options = before;
+    }
+}
+
 pub(super) fn start_loading(
     state: &mut AppState,
     origin: Origin,
@@ -126,9 +142,7 @@ pub(super) fn start_loading(
 ) {
     state.problem = None;
     state.run_when_read = false;
-    if let Some(loading) = state.loading.take() {
-        loading.control.cancel();
-    }
+    give_up(state);
     state.next_serial += 1;
     let generation = state.next_serial;
     let control = Arc::new(LoadControl::default());
@@ -142,15 +156,16 @@ pub(super) fn start_loading(
         Origin::Recipe(recipe, _) => recipe.data.source.clone(),
         Origin::Project(data) => data.source.clone(),
     };
+    // What is read again shows at once how; another file leaves what is known of this one alone.
+    let again = state.data.as_mut().filter(|data| origin_of(data) == origin);
+    let before = again.map(|data| std::mem::replace(&mut data.options, options.clone()));
     state.loading = Some(Loading {
         name,
         control: Arc::clone(&control),
         generation,
         options: options.clone(),
+        before,
     });
-    if let Some(data) = &mut state.data {
-        data.options = options.clone();
-    }
     fx.spawn(
         "load-data",
         Box::new(move || {
@@ -190,15 +205,11 @@ pub(super) fn loaded(
     fx: &mut dyn Effects,
 ) {
     // A newer load, or a cancellation, has overtaken this one.
-    if state
-        .loading
-        .as_ref()
-        .is_none_or(|loading| loading.generation != generation)
-    {
+    let is_this = |loading: &mut Loading| loading.generation == generation;
+    let Some(loading) = state.loading.take_if(is_this) else {
         return;
-    }
-    let given = state.loading.take().map(|loading| loading.options);
-    let given = given.unwrap_or_default();
+    };
+    let given = loading.options.clone();
     let path = match &origin {
         Origin::File(path) => Some(path.clone()),
         Origin::Sample(_) => None,
@@ -227,6 +238,8 @@ pub(super) fn loaded(
                 path,
                 ragged,
             });
+            state.pending_role = None;
+            keep_options(state, loading);
             return;
         }
     };
@@ -366,4 +379,48 @@ pub(super) fn accept_import(state: &mut AppState, fx: &mut dyn Effects) {
     }
     state.page = Page::Model;
     request_check(state, fx);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::Session;
+    use crate::data::roles::{Conversion, Role};
+    use crate::data::sniff::ColumnKindOverride;
+
+    #[test]
+    fn open_data_keep_the_options_they_were_read_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut session = Session::with_file(&folder, "a.csv", "x,y\n1,2\n9,3\n");
+        session.send(Command::SetImport(ImportOptions {
+            missing: Some(vec!["9".to_owned()]),
+            ..ImportOptions::default()
+        }));
+        let options = |session: &Session| session.state.data.as_ref().unwrap().options.clone();
+        let as_read = options(&session);
+        assert_eq!(as_read.missing.as_deref(), Some(&["9".to_owned()][..]));
+
+        // Another file, given up.
+        let other = folder.path().join("b.csv");
+        std::fs::write(&other, "u,v\n1,2\n").unwrap();
+        session.begin(Command::Open(other));
+        assert_eq!(options(&session), as_read);
+        session.send(Command::CancelLoad);
+        assert_eq!(options(&session), as_read);
+
+        // The same file in another way, given up and refused.
+        let column = "y".to_owned();
+        let kind = Conversion::Import(ColumnKindOverride::Category);
+        session.begin(Command::Convert(column, kind, Role::Predictor));
+        assert_ne!(options(&session), as_read);
+        session.send(Command::CancelLoad);
+        assert_eq!(options(&session), as_read);
+        assert_eq!(session.state.pending_role, None);
+        session.send(Command::SetImport(ImportOptions {
+            encoding: Some("klingon".to_owned()),
+            ..as_read.clone()
+        }));
+        assert!(session.state.problem.is_some());
+        assert_eq!(options(&session), as_read);
+    }
 }

@@ -250,9 +250,7 @@ pub(super) fn clear(state: &mut AppState) {
         super::predicting::cancel(entry);
         super::predicting::cancel_fit(entry);
     }
-    if let Some(loading) = state.loading.take() {
-        loading.control.cancel();
-    }
+    super::opening::give_up(state);
     super::trials::cancel(state);
     *state = AppState {
         preferences: std::mem::take(&mut state.preferences),

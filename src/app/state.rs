@@ -121,6 +121,8 @@ pub struct Loading {
     pub generation: u64,
     /// How it is being read.
     pub options: ImportOptions,
+    /// If the open data are being read again: how they were.
+    pub before: Option<ImportOptions>,
 }
 
 /// A message of the window itself.

@@ -18,13 +18,32 @@ pub(crate) struct Synchronous {
 }
 
 impl Effects for Synchronous {
-    fn spawn(&mut self, _name: &str, work: Box<dyn FnOnce() -> Outcome + Send>) {
+    fn spawn(&mut self, _name: &str, work: Work) {
         self.outcomes.push_back(work());
     }
 
     fn pick(&mut self, purpose: Pick) {
         self.picks.push(purpose);
     }
+
+    fn waker(&self) -> Arc<dyn Fn() + Send + Sync> {
+        Arc::new(|| {})
+    }
+}
+
+/// Work that was asked for and waits to be done.
+pub(crate) type Work = Box<dyn FnOnce() -> Outcome + Send>;
+
+/// Keeps work instead of doing it.
+#[derive(Default)]
+struct Held(Vec<Work>);
+
+impl Effects for Held {
+    fn spawn(&mut self, _name: &str, work: Work) {
+        self.0.push(work);
+    }
+
+    fn pick(&mut self, _purpose: Pick) {}
 
     fn waker(&self) -> Arc<dyn Fn() + Send + Sync> {
         Arc::new(|| {})
@@ -60,6 +79,23 @@ impl Session {
     /// Applies a command and everything that follows from it, except what runs of chains do.
     pub fn send(&mut self, command: Command) {
         update(&mut self.state, command, &mut self.fx);
+        self.finish();
+    }
+
+    /// Applies a command and leaves its work to be done.
+    pub fn begin(&mut self, command: Command) -> Vec<Work> {
+        let mut held = Held::default();
+        update(&mut self.state, command, &mut held);
+        held.0
+    }
+
+    /// Applies what work ended with and everything that follows from it.
+    pub fn end(&mut self, outcome: Outcome) {
+        self.fx.outcomes.push_back(outcome);
+        self.finish();
+    }
+
+    fn finish(&mut self) {
         while let Some(outcome) = self.fx.outcomes.pop_front() {
             finish(&mut self.state, outcome, &mut self.fx);
         }
@@ -68,9 +104,7 @@ impl Session {
     /// Looks at the runs, as every frame does, and applies what follows.
     pub fn tick(&mut self) {
         super::update::tick(&mut self.state, &mut self.fx);
-        while let Some(outcome) = self.fx.outcomes.pop_front() {
-            finish(&mut self.state, outcome, &mut self.fx);
-        }
+        self.finish();
     }
 
     /// Waits until no run goes on and all are saved.

@@ -57,9 +57,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::TypedPath(path) => picking::typed(state, path, fx),
         Command::CancelTyping => picking::cancel(state),
         Command::CancelLoad => {
-            if let Some(loading) = state.loading.take() {
-                loading.control.cancel();
-            }
+            opening::give_up(state);
             state.opening.clear();
         }
         Command::SetImport(options) => {

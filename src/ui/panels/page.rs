@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use eframe::egui::text::{LayoutJob, TextWrapping};
 use eframe::egui::{
-    Align, Color32, Frame, Galley, Layout, Margin, Panel, Rect, Sense, Stroke, Ui, UiBuilder, vec2,
+    Align, Color32, Frame, Galley, Layout, Margin, Panel, Rect, Role, Sense, Stroke, Ui, UiBuilder,
+    WidgetInfo, vec2,
 };
 
 use super::ragged;
@@ -16,7 +17,9 @@ use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::badge::paint_verdict;
-use crate::ui::widgets::{Button, heading, hint, number, progress, sentence, sentence_line};
+use crate::ui::widgets::{
+    Button, heading, hint, number, progress, sentence, sentence_line, surface,
+};
 
 /// A file that is being read shows its progress this often.
 pub(super) const PROGRESS_TIME: Duration = Duration::from_millis(100);
@@ -84,15 +87,11 @@ pub fn middle_column(ui: &mut Ui, width: f32, contents: impl FnOnce(&mut Ui)) {
 /// Progress of a file being read, with the button that stops it.
 pub fn loading_ui(ui: &mut Ui, loading: &Loading, out: &mut Outbox) {
     let t = tokens();
-    let p = Palette::of(ui);
     let share = loading.control.fraction();
     let rows = loading.control.rows();
     let (read, total) = loading.control.bytes();
     ui.ctx().request_repaint_after(PROGRESS_TIME);
-    Frame::NONE
-        .fill(p.bg_surface)
-        .stroke(Stroke::new(t.stroke.hair, p.border_subtle))
-        .corner_radius(t.radius.card)
+    surface(ui)
         .inner_margin(Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8))
         .show(ui, |ui| {
             ui.horizontal(|ui| {
@@ -119,19 +118,35 @@ pub fn loading_ui(ui: &mut Ui, loading: &Loading, out: &mut Outbox) {
                     }
                 });
             });
-            let (rect, response) =
-                ui.allocate_exact_size(vec2(ui.available_width(), 4.0), Sense::hover());
-            response.widget_info(|| {
-                let mut info = eframe::egui::WidgetInfo::labeled(
-                    eframe::egui::Role::ProgressIndicator,
-                    true,
-                    "Share of the file read",
-                );
-                info.value = Some(share);
-                info
-            });
-            progress::bar(ui, rect, share as f32, p.accent);
+            share_read_ui(ui, 4.0, share);
         });
+}
+
+/// The bar of a file being read, of which a share has been.
+fn share_read_ui(ui: &mut Ui, height: f32, share: f64) {
+    let size = vec2(ui.available_width(), height);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    response.widget_info(|| {
+        let name = "Share of the file read";
+        let mut info = WidgetInfo::labeled(Role::ProgressIndicator, true, name);
+        info.value = Some(share);
+        info
+    });
+    progress::bar(ui, rect, share as f32, Palette::of(ui).accent);
+}
+
+/// A strip over a page that shows other things, in a soft colour.
+pub(super) fn strip(
+    ui: &mut Ui,
+    id: &'static str,
+    fill: Color32,
+    inset: f32,
+    contents: impl FnOnce(&mut Ui),
+) {
+    let inset = Margin::symmetric(tokens().space.x4 as i8, inset as i8);
+    Panel::top(id)
+        .frame(Frame::NONE.fill(fill).inner_margin(inset))
+        .show(ui, contents);
 }
 
 /// The same in one strip over a page that shows other things: a file or results being read.
@@ -153,31 +168,23 @@ pub fn reading_strip_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
     let t = tokens();
     let p = Palette::of(ui);
     ui.ctx().request_repaint_after(PROGRESS_TIME);
-    Panel::top("reading")
-        .frame(
-            Frame::NONE
-                .fill(p.accent_soft)
-                .inner_margin(Margin::symmetric(t.space.x4 as i8, t.space.x1 as i8)),
-        )
-        .show(ui, |ui| {
-            ui.horizontal(|ui| {
-                let words = ui.available_width() - 90.0;
-                ui.vertical(|ui| {
-                    ui.set_width(words);
-                    sentence_line(ui, &text, Text::Body, false);
-                });
-                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    if ui.add(Button::new("Cancel").small()).clicked() {
-                        out.send(Command::CancelLoad);
-                    }
-                });
+    strip(ui, "reading", p.accent_soft, t.space.x1, |ui| {
+        ui.horizontal(|ui| {
+            let words = ui.available_width() - 90.0;
+            ui.vertical(|ui| {
+                ui.set_width(words);
+                sentence_line(ui, &text, Text::Body, false);
             });
-            if let Some(share) = share {
-                let size = vec2(ui.available_width(), t.size.progress_line);
-                let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
-                progress::bar(ui, rect, share as f32, p.accent);
-            }
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                if ui.add(Button::new("Cancel").small()).clicked() {
+                    out.send(Command::CancelLoad);
+                }
+            });
         });
+        if let Some(share) = share {
+            share_read_ui(ui, t.size.progress_line, share);
+        }
+    });
 }
 
 /// What is wrong with a file and what can be done, as a block of a page.
@@ -221,26 +228,19 @@ pub fn problem_banner(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
     };
     let t = tokens();
     let p = Palette::of(ui);
-    Panel::top("problem")
-        .frame(
-            Frame::NONE
-                .fill(p.bad_soft)
-                .inner_margin(Margin::symmetric(t.space.x4 as i8, t.space.x2 as i8)),
-        )
-        .show(ui, |ui| {
-            ui.horizontal_top(|ui| {
-                icons::icon_ui(ui, icons::X_CIRCLE, t.icon.medium, true, p.bad);
-                ui.vertical(|ui| {
-                    sentence(ui, &problem.message, Text::Body);
-                    let path = problem.path.as_ref().map(|path| path.display().to_string());
-                    if let Some(path) = path.filter(|path| !problem.message.contains(path.as_str()))
-                    {
-                        hint(ui, &format!("`{path}`"));
-                    }
-                    problem_acts(ui, problem, true, out);
-                });
+    strip(ui, "problem", p.bad_soft, t.space.x2, |ui| {
+        ui.horizontal_top(|ui| {
+            icons::icon_ui(ui, icons::X_CIRCLE, t.icon.medium, true, p.bad);
+            ui.vertical(|ui| {
+                sentence(ui, &problem.message, Text::Body);
+                let path = problem.path.as_ref().map(|path| path.display().to_string());
+                if let Some(path) = path.filter(|path| !problem.message.contains(path.as_str())) {
+                    hint(ui, &format!("`{path}`"));
+                }
+                problem_acts(ui, problem, true, out);
             });
         });
+    });
 }
 
 /// Buttons below a problem; with `remedies` also those that a page has room to explain.

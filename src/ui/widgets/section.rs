@@ -117,6 +117,15 @@ pub fn value_row(ui: &mut Ui, label: &str, value: &str) -> Response {
     response
 }
 
+/// A card that its rows fill from side to side.
+pub fn list_card(ui: &mut Ui, contents: impl FnOnce(&mut Ui)) {
+    surface(ui).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        ui.set_width(ui.available_width());
+        contents(ui);
+    });
+}
+
 /// The frame of a dialog: its contents are inset like those of a card of a page.
 pub fn dialog_frame(ui: &Ui) -> Frame {
     Frame::window(ui.style())
@@ -124,14 +133,18 @@ pub fn dialog_frame(ui: &Ui) -> Frame {
 
 /// A surface with a hair line around it, for things that stand alone on a page.
 pub fn card<R>(ui: &mut Ui, contents: impl FnOnce(&mut Ui) -> R) -> InnerResponse<R> {
+    let inset = Margin::same(tokens().space.x3 as i8);
+    surface(ui).inner_margin(inset).show(ui, contents)
+}
+
+/// The frame of a card.
+pub fn surface(ui: &Ui) -> Frame {
     let t = tokens();
     let p = Palette::of(ui);
-    Frame::new()
+    Frame::NONE
         .fill(p.bg_surface)
         .stroke(Stroke::new(t.stroke.hair, p.border_subtle))
         .corner_radius(t.radius.card)
-        .inner_margin(Margin::same(t.space.x3 as i8))
-        .show(ui, contents)
 }
 
 /// What an empty pane shows: an icon, one sentence that says what will appear, and the act that makes it appear.

@@ -1,11 +1,12 @@
 //! What to look at in the run that is bad on purpose.
 
-use eframe::egui::{Align, Frame, Layout, Margin, Panel, Ui};
+use eframe::egui::{Align, Layout, Ui};
 
 use crate::app::{AppState, Command, RunEntry};
 use crate::engine::lesson;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
+use crate::ui::panels::page::strip;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, sentence};
 
@@ -16,38 +17,32 @@ pub fn lesson_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outb
     }
     let t = tokens();
     let p = Palette::of(ui);
-    Panel::top("lesson")
-        .frame(
-            Frame::NONE
-                .fill(p.accent_soft)
-                .inner_margin(Margin::symmetric(t.space.x4 as i8, t.space.x2 as i8)),
-        )
-        .show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = t.space.x1;
-            ui.horizontal(|ui| {
-                icons::icon_ui(ui, icons::INFO, t.icon.medium, false, p.accent);
-                sentence(
-                    ui,
-                    "This run is bad on purpose. What to look at:",
-                    Text::Button,
-                );
-                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    let mine = (state.document.as_ref())
-                        .is_some_and(|document| lesson::is_lesson(&document.recipe));
-                    let again = Button::new("Run it again with auto").small();
-                    let again = ui.add_enabled(mine, again);
-                    if again
-                        .on_disabled_hover_text("The draft is another model now")
-                        .clicked()
-                    {
-                        out.send(Command::SetSampler("auto".to_owned()));
-                        out.send(Command::StartRun);
-                    }
-                });
+    strip(ui, "lesson", p.accent_soft, t.space.x2, |ui| {
+        ui.spacing_mut().item_spacing.y = t.space.x1;
+        ui.horizontal(|ui| {
+            icons::icon_ui(ui, icons::INFO, t.icon.medium, false, p.accent);
+            sentence(
+                ui,
+                "This run is bad on purpose. What to look at:",
+                Text::Button,
+            );
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                let mine = (state.document.as_ref())
+                    .is_some_and(|document| lesson::is_lesson(&document.recipe));
+                let again = Button::new("Run it again with auto").small();
+                let again = ui.add_enabled(mine, again);
+                if again
+                    .on_disabled_hover_text("The draft is another model now")
+                    .clicked()
+                {
+                    out.send(Command::SetSampler("auto".to_owned()));
+                    out.send(Command::StartRun);
+                }
             });
-            for point in lesson::POINTS {
-                sentence(ui, point, Text::Body);
-            }
-            sentence(ui, lesson::CAUSE, Text::Body);
         });
+        for point in lesson::POINTS {
+            sentence(ui, point, Text::Body);
+        }
+        sentence(ui, lesson::CAUSE, Text::Body);
+    });
 }

@@ -12,6 +12,7 @@ use crate::engine::recipe::RunSection;
 use crate::ui::testing::{Shown, page_harness};
 
 type Page<'a> = Harness<'a, Shown<RunsView>>;
+type Window<'a> = Harness<'a, Shown<crate::ui::panels::Views>>;
 
 fn page(session: Session) -> Page<'static> {
     let mut harness = page_harness(session, runs_ui);
@@ -198,6 +199,64 @@ fn runs_that_are_being_opened_are_announced_and_can_be_given_up() {
     harness.state_mut().session.send(Command::CancelLoad);
     harness.run_steps(3);
     assert!(!has(&harness, "Opening"));
+}
+
+/// A file is read over the page that shows other things: how far it is, and a button that stops it.
+#[test]
+fn a_file_being_read_tells_how_far_it_is_and_can_be_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("visits.csv");
+    std::fs::write(&path, format!("a,b\n{}", "1,2\n".repeat(1500))).unwrap();
+    let mut session = draft("churned ~ age", "nuts", short());
+    session.send(Command::GoTo(crate::app::Page::Runs));
+    let mut harness = page_harness(
+        session,
+        |ui, state, views: &mut crate::ui::panels::Views, out| {
+            crate::ui::shell::window_ui(ui, state, views, out);
+        },
+    );
+    let open = |harness: &mut Window<'_>| {
+        let command = Command::Open(path.clone());
+        let mut work = harness.state_mut().session.begin(command);
+        assert_eq!(work.len(), 1);
+        harness.run_steps(3);
+        work.remove(0)
+    };
+    let share = |harness: &Window<'_>| {
+        let bar = harness.get_by_label("Share of the file read");
+        bar.accesskit_node().numeric_value().unwrap()
+    };
+    let work = open(&mut harness);
+    harness.get_by_label_contains("Reading visits.csv · 0 rows so far");
+    assert_eq!(share(&harness), 0.0);
+    let outcome = work();
+    harness.run_steps(3);
+    harness.get_by_label_contains("1\u{202f}500 rows so far");
+    assert!(share(&harness) > 0.5);
+    harness.state_mut().session.end(outcome);
+    harness.run_steps(3);
+    assert!(harness.query_by_label_contains("Reading").is_none());
+    let read = |harness: &Window<'_>| {
+        let data = harness.state().session.state.data.as_ref();
+        data.map(|data| data.loaded.table.name().to_owned())
+    };
+    assert_eq!(read(&harness).as_deref(), Some("visits.csv"));
+
+    std::fs::write(&path, "c,d\n1,2\n3,4\n").unwrap();
+    let print = |harness: &Window<'_>| {
+        let data = harness.state().session.state.data.as_ref().unwrap();
+        data.loaded.table.fingerprint().to_owned()
+    };
+    let before = print(&harness);
+    let work = open(&mut harness);
+    harness.get_by_label("Cancel").click();
+    harness.run_steps(3);
+    assert!(harness.query_by_label_contains("Reading").is_none());
+    harness.state_mut().session.end(work());
+    harness.run_steps(3);
+    let state = &harness.state().session.state;
+    assert!(state.problem.is_none(), "{:?}", state.problem);
+    assert_eq!(print(&harness), before);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! A file with lines of another length than its header: the place in the file, and what can be done about it.
 
-use eframe::egui::{Align, Frame, Layout, Margin, Rect, Sense, Stroke, Ui, pos2, vec2};
+use eframe::egui::{
+    Align, Frame, Layout, Margin, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2,
+};
 
 use super::menu;
 use super::page::plain_line;
@@ -9,7 +11,7 @@ use crate::data::ragged::{RaggedLines, RaggedRows};
 use crate::data::sniff::ImportOptions;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::{Button, number, paint, sentence, sentence_line};
+use crate::ui::widgets::{Button, list_card, number, paint, sentence, sentence_line};
 
 /// Delimiters that can be chosen instead.
 const DELIMITERS: [(char, &str); 4] = [
@@ -29,7 +31,7 @@ pub fn place_ui(ui: &mut Ui, lines: &RaggedLines) {
             let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
             response.widget_info(|| {
                 let words = format!("Line {}: {}", excerpt.line, excerpt.text);
-                eframe::egui::WidgetInfo::labeled(eframe::egui::Role::Label, true, words)
+                WidgetInfo::labeled(Role::Label, true, words)
             });
             if excerpt.surplus.is_some() {
                 ui.painter().rect_filled(rect, 0.0, p.bg_active);
@@ -154,21 +156,17 @@ fn change_ui(ui: &mut Ui, options: &ImportOptions, out: &mut Outbox) {
 fn card(ui: &mut Ui, title: &str, contents: impl FnOnce(&mut Ui)) {
     let t = tokens();
     let p = Palette::of(ui);
-    Frame::NONE
-        .fill(p.bg_surface)
-        .stroke(Stroke::new(t.stroke.hair, p.border_subtle))
-        .corner_radius(t.radius.card)
-        .show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = 0.0;
-            let size = vec2(ui.available_width(), t.size.tab_strip);
-            let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
-            ui.painter()
-                .rect_filled(rect.shrink(1.0), t.radius.card, p.bg_strip);
-            let galley = plain_line(ui, title, Text::Label, p.text_primary, rect.width());
-            let x = rect.left() + t.space.x3;
-            paint::left_center(ui.painter(), x, rect.center().y, galley);
-            contents(ui);
-        });
+    list_card(ui, |ui| {
+        let size = vec2(ui.available_width(), t.size.tab_strip);
+        let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+        response.widget_info(|| WidgetInfo::labeled(Role::Heading, true, title));
+        ui.painter()
+            .rect_filled(rect.shrink(1.0), t.radius.card, p.bg_strip);
+        let galley = plain_line(ui, title, Text::Label, p.text_primary, rect.width());
+        let x = rect.left() + t.space.x3;
+        paint::left_center(ui.painter(), x, rect.center().y, galley);
+        contents(ui);
+    });
 }
 
 /// Title and sentence at the left, a control at the right.

@@ -16,7 +16,7 @@ use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::button::link;
-use crate::ui::widgets::{Button, Field, heading, number, paint, sentence_line};
+use crate::ui::widgets::{Button, Field, heading, list_card, number, paint, sentence_line};
 
 /// Height of an example's card.
 const CARD_HEIGHT: f32 = 136.0;
@@ -310,21 +310,13 @@ fn picture_ui(ui: &mut Ui, place: Rect, picture: &Example) {
 }
 
 fn recent_ui(ui: &mut Ui, recent: &[PathBuf], out: &mut Outbox) {
-    let t = tokens();
-    let p = Palette::of(ui);
-    Frame::NONE
-        .fill(p.bg_surface)
-        .stroke(Stroke::new(t.stroke.hair, p.border_subtle))
-        .corner_radius(t.radius.card)
-        .show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = 0.0;
-            ui.set_width(ui.available_width());
-            for (i, path) in recent.iter().enumerate() {
-                if recent_row(ui, path, i + 1 == recent.len()).clicked() {
-                    out.send(Command::Open(path.clone()));
-                }
+    list_card(ui, |ui| {
+        for (i, path) in recent.iter().enumerate() {
+            if recent_row(ui, path, i + 1 == recent.len()).clicked() {
+                out.send(Command::Open(path.clone()));
             }
-        });
+        }
+    });
 }
 
 fn recent_row(ui: &mut Ui, path: &Path, last: bool) -> eframe::egui::Response {

@@ -1,7 +1,7 @@
 //! The first question about a table: what is to be explained? Every column with what it would be, the likeliest first.
 
 use eframe::egui::{
-    Align, Frame, Layout, Margin, Response, Role, ScrollArea, Sense, Stroke, Ui, WidgetInfo, vec2,
+    Align, Frame, Layout, Margin, Response, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2,
 };
 
 use crate::app::{Command, DataState};
@@ -13,7 +13,7 @@ use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::columns;
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::{Field, heading, hint, number, paint};
+use crate::ui::widgets::{Field, heading, hint, list_card, number, paint};
 
 /// Columns from which a field finds one by its name.
 const MANY: usize = 12;
@@ -58,7 +58,7 @@ pub fn question_ui(ui: &mut Ui, data: &DataState, view: &mut QuestionView, out: 
         let aside = matches!(offer.part, Part::Aside(..));
         (!is_guess, offer.outcome.is_err(), aside)
     });
-    list(ui, |ui| {
+    list_card(ui, |ui| {
         ScrollArea::vertical()
             .id_salt("outcomes")
             .max_height(ROW * MOST_SHOWN as f32)
@@ -86,7 +86,7 @@ pub fn question_ui(ui: &mut Ui, data: &DataState, view: &mut QuestionView, out: 
                 .show(ui, |ui| hint(ui, "No column has these letters in its name"));
         }
     });
-    list(ui, |ui| {
+    list_card(ui, |ui| {
         let title = models::find("dp-mixture").map_or("", |entry| entry.spec.title);
         let row = row_ui(
             ui,
@@ -100,20 +100,6 @@ pub fn question_ui(ui: &mut Ui, data: &DataState, view: &mut QuestionView, out: 
             out.send(Command::ExplainNothing);
         }
     });
-}
-
-fn list(ui: &mut Ui, contents: impl FnOnce(&mut Ui)) {
-    let t = tokens();
-    let p = Palette::of(ui);
-    Frame::NONE
-        .fill(p.bg_surface)
-        .stroke(Stroke::new(t.stroke.hair, p.border_subtle))
-        .corner_radius(t.radius.card)
-        .show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = 0.0;
-            ui.set_width(ui.available_width());
-            contents(ui);
-        });
 }
 
 /// A column as an answer.

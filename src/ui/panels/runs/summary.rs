@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use eframe::egui::scroll_area::ScrollBarVisibility;
-use eframe::egui::{Frame, Margin, Rect, ScrollArea, Stroke, Ui, UiBuilder, vec2};
+use eframe::egui::{Frame, Id, Margin, Rect, ScrollArea, Stroke, Ui, UiBuilder, vec2};
 use egui_extras::Column as Col;
 
 use super::folding::{Item, MANY, items};
@@ -360,9 +360,10 @@ struct Part<'a> {
     columns: &'a [(Column, f32)],
 }
 
-/// What was clicked, a variable or a group to fold or unfold, and by how much the names were widened.
+/// What was clicked, a variable or a group to fold or unfold, by how much the names were widened, and the name of the chosen row.
 #[derive(Default)]
 struct Touched {
+    at: Option<Id>,
     clicked: Option<usize>,
     toggled: Option<String>,
     widened: Option<f32>,
@@ -453,6 +454,12 @@ fn rows_ui(
         part_ui(ui, &rows, &part, None, view, &mut touched);
     }
     view.scroll_to = None;
+    // Screen readers read the row that keys moved to, although the table as a whole has the focus.
+    if let Some(name) = touched.at {
+        ui.ctx().accesskit_node_builder(keys_id(), |node| {
+            node.set_active_descendant(name.accesskit_id());
+        });
+    }
     if let Some(by) = touched.widened {
         let stay: f32 = wishes.iter().filter(|w| w.stays).map(|w| w.least).sum();
         let most = (room - stay).max(NAME_MIN);
@@ -579,7 +586,8 @@ fn part_ui(
                 let Some(row) = report.summary.get(index) else {
                     return;
                 };
-                line.set_selected(rows.at == Some(line.index()));
+                let chosen = rows.at == Some(line.index());
+                line.set_selected(chosen);
                 let kind = words::row_kind(entry, report, row, index);
                 let group = match item {
                     Item::Group {
@@ -603,14 +611,15 @@ fn part_ui(
                     line.col(|ui| match (&group, item) {
                         (Some(group), _) => {
                             let room = part.columns[..of_words].iter().map(|(_, width)| width);
-                            group.name_ui(ui, room.sum());
-                        }
-                        (None, Item::Variable { inside: true, .. }) => {
-                            ui.add_space(t.space.x4);
-                            name_cell(ui, &short[index], &row.variable);
+                            let head = group.name_ui(ui, room.sum());
+                            touched.at = touched.at.or(chosen.then_some(head.id));
                         }
                         (None, _) => {
-                            name_cell(ui, &short[index], &row.variable);
+                            if matches!(item, Item::Variable { inside: true, .. }) {
+                                ui.add_space(t.space.x4);
+                            }
+                            let name = name_cell(ui, &short[index], &row.variable);
+                            touched.at = touched.at.or(chosen.then_some(name.id));
                         }
                     });
                 }

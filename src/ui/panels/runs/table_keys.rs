@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use eframe::egui::{
-    EventFilter, Galley, Id, Key, Modifiers, Role as AccessRole, Sense, Ui, WidgetInfo,
+    EventFilter, Galley, Id, Key, Modifiers, Response, Role as AccessRole, Sense, Ui, WidgetInfo,
 };
 
 use super::folding::Item;
@@ -112,7 +112,7 @@ impl Group<'_> {
     }
 
     /// Caret and pattern; the words of the row take what they need beyond the `beside` points that they have.
-    pub fn name_ui(&self, ui: &mut Ui, beside: f32) {
+    pub fn name_ui(&self, ui: &mut Ui, beside: f32) -> Response {
         let t = tokens();
         let p = Palette::of(ui);
         let rect = ui.max_rect();
@@ -146,7 +146,7 @@ impl Group<'_> {
         );
         let galley = paint::line(ui, &name, Text::Code, p.text_primary, f32::INFINITY);
         paint::left_center(ui.painter(), left, y, galley);
-        response.on_hover_text(format!("{}: click to unfold or fold", self.name));
+        response.on_hover_text(format!("{}: click to unfold or fold", self.name))
     }
 
     /// "worst of 85", to the right end of its cell and as far to the left as it needs.

@@ -632,6 +632,11 @@ fn arrows_move_through_the_table() {
         harness.key_press(key);
         harness.run_steps(3);
         assert_eq!(selected(&harness), order[expected], "{key:?}");
+        let read = harness
+            .get_all_by_role(Role::Cell)
+            .find(|cell| cell.accesskit_node().is_focused());
+        let read = read.and_then(|cell| cell.accesskit_node().label());
+        assert_eq!(read.as_ref(), Some(&order[expected]), "{key:?}");
     }
 }
 

@@ -285,7 +285,11 @@ fn plain(code: &str) -> &str {
         "lipschitz" => "important rows",
         "blocks" => "blocks of rows",
         "sgd" => "gradient steps",
-        "non-centred" => "non-centred",
+        "gaussian" => "Normal",
+        "bernoulli" => "Yes/no",
+        "binomial" => "Successes",
+        "poisson" => "Poisson",
+        "negative_binomial" => "Negative binomial",
         "euler" => "Euler",
         "aboba" => "ABOBA",
         "baoab" => "BAOAB",
@@ -343,4 +347,25 @@ fn bool_ui(ui: &mut Ui, field: &Setting, set: Option<&Value>) -> Option<Option<V
         return None;
     }
     Some(chosen.filter(|_| chosen != standard).map(Value::Bool))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_have_names_for_people() {
+        let fields = crate::models::find("mixed").unwrap().spec.fields;
+        let family = fields.iter().find(|field| field.key == "family").unwrap();
+        let Kind::Choice(families) = family.kind else {
+            panic!("{family:?}");
+        };
+        for code in families {
+            let name = plain(code);
+            assert!(
+                name != *code && name.starts_with(char::is_uppercase),
+                "{code}: {name}"
+            );
+        }
+    }
 }

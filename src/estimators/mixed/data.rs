@@ -71,6 +71,17 @@ impl MixedData {
         self.y.len()
     }
 
+    /// How often a row counts.
+    #[inline]
+    pub fn weight(&self, row: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[row])
+    }
+
+    /// n, each row counted as often as its weight says.
+    pub fn total_weight(&self) -> f64 {
+        (0..self.num_obs()).map(|row| self.weight(row)).sum()
+    }
+
     /// p.
     pub fn num_columns(&self) -> usize {
         self.columns.len()

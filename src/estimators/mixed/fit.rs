@@ -300,7 +300,7 @@ pub(super) fn components(
     sigma: f64,
     level_variance: Option<f64>,
 ) -> Vec<VarianceComponent> {
-    let n = data.num_obs() as f64;
+    let n = data.total_weight();
     // Mean over rows of z'Σz per term (Johnson 2014).
     let explained: Vec<f64> = data
         .terms
@@ -312,7 +312,10 @@ pub(super) fn components(
             let sum: f64 = term
                 .z
                 .chunks_exact(q)
-                .map(|z| crate::base::linalg::quadratic_form(&covariance, z))
+                .enumerate()
+                .map(|(row, z)| {
+                    data.weight(row) * crate::base::linalg::quadratic_form(&covariance, z)
+                })
                 .sum();
             sigma * sigma * sum / n
         })

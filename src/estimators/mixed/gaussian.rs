@@ -45,9 +45,14 @@ pub fn fit_gaussian(
     };
     let mut profile = Profile::new(data, criterion, control)?;
     if criterion == Criterion::Reml && profile.degrees() < 1.0 {
-        return Err(MixedError::data(
-            "There are not more rows than fixed effects; take predictors out of the formula",
-        ));
+        let rows = match &data.weights {
+            Some(_) => format!("The weights add up to {:.3} rows,", data.total_weight()),
+            None => format!("There are {} rows,", data.num_obs()),
+        };
+        return Err(MixedError::Data(format!(
+            "{rows} not more than the {} fixed effects; take predictors out of the formula, or use ML",
+            data.num_columns()
+        )));
     }
     let mut warnings = Vec::new();
     let (theta, iterations, course) = match by_em {

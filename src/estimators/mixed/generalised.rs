@@ -497,7 +497,7 @@ fn report(
         log_lik: -0.5 * deviance,
         num_params,
         aic: deviance + 2.0 * num_params as f64,
-        bic: deviance + num_params as f64 * (data.num_obs() as f64).ln(),
+        bic: deviance + num_params as f64 * data.total_weight().ln(),
         theta: parameters[..free].to_vec(),
         iterations,
         evaluations: control

@@ -327,7 +327,7 @@ impl<'a> Chain<'a> {
         (
             self.data.y[row],
             self.data.trials.as_ref().map_or(1.0, |t| t[row]),
-            self.data.weights.as_ref().map_or(1.0, |w| w[row]),
+            self.data.weight(row),
         )
     }
 

@@ -45,7 +45,7 @@ impl Crossproducts {
     pub fn new(data: &MixedData, blocks: &Blocks) -> Self {
         let (n, p) = (data.num_obs(), data.num_columns());
         let width = p + 1;
-        let weight = |row: usize| data.weights.as_ref().map_or(1.0, |w| w[row]);
+        let weight = |row: usize| data.weight(row);
         let offset = |row: usize| data.offset.as_ref().map_or(0.0, |o| o[row]);
         // The mean goes into the intercept: less is lost when squares are subtracted.
         let shift = if data.scaling.has_intercept {
@@ -57,10 +57,8 @@ impl Crossproducts {
         blocks.crossproduct(&data.terms, weight, &mut zz);
         let (mut zx, mut xx) = (vec![0.0; blocks.dim * width], vec![0.0; width * width]);
         let mut line = vec![0.0; width];
-        let mut num_obs = 0.0;
         for row in 0..n {
             let w = weight(row);
-            num_obs += w;
             line[..p].copy_from_slice(data.row(row));
             line[p] = data.y[row] - offset(row) - shift;
             for i in 0..width {
@@ -93,7 +91,7 @@ impl Crossproducts {
             }
         }
         Self {
-            num_obs,
+            num_obs: data.total_weight(),
             num_columns: p,
             shift,
             zz,

@@ -126,19 +126,17 @@ fn with_precisions(mut data: MixedData) -> (MixedData, f64, f64) {
     (data, mean.sqrt(), 0.5 * (n * mean.ln() - logs))
 }
 
-/// A row of weight 3 is three rows.
-#[test]
-fn weights_of_a_gaussian_response_are_counts() {
-    let mut once = numbers("unbalanced", "y ~ x + f + (1 | g)");
-    let (n, p) = (once.num_obs(), once.num_columns());
+/// `data` with weights 1, 2, 3 and the same with rows repeated as often.
+fn weighted_and_repeated(mut data: MixedData) -> [MixedData; 2] {
+    let (n, p) = (data.num_obs(), data.num_columns());
     let weights: Vec<f64> = (0..n).map(|row| 1.0 + (row % 3) as f64).collect();
     let repeated: Vec<usize> = (0..n)
         .flat_map(|row| std::iter::repeat_n(row, weights[row] as usize))
         .collect();
-    let mut many = once.clone();
-    many.y = repeated.iter().map(|&row| once.y[row]).collect();
+    let mut many = data.clone();
+    many.y = repeated.iter().map(|&row| data.y[row]).collect();
     many.x = (repeated.iter())
-        .flat_map(|&row| once.x[row * p..(row + 1) * p].iter().copied())
+        .flat_map(|&row| data.x[row * p..(row + 1) * p].iter().copied())
         .collect();
     for term in &mut many.terms {
         let own = term.clone();
@@ -147,23 +145,62 @@ fn weights_of_a_gaussian_response_are_counts() {
             .flat_map(|&row| own.row(row).iter().copied())
             .collect();
     }
-    once.weights = Some(weights);
-    for criterion in [Criterion::Ml, Criterion::Reml] {
-        for method in [Method::Profile, Method::Em] {
-            if method == Method::Em && criterion == Criterion::Reml {
-                continue;
-            }
-            let fit = |data| fit_gaussian(data, method, criterion, &MixedControl::default());
-            let (a, b) = (fit(&once).unwrap(), fit(&many).unwrap());
-            close("log likelihood", a.log_lik, b.log_lik, 1e-9);
-            close("sigma", a.sigma.unwrap(), b.sigma.unwrap(), 1e-6);
-            close("sd", a.components[0].sd[0], b.components[0].sd[0], 1e-5);
-            for (a, b) in a.fixed.iter().zip(&b.fixed) {
-                close(&a.name, a.estimate, b.estimate, 1e-6);
-                close(&a.name, a.se, b.se, 1e-6);
-            }
+    data.weights = Some(weights);
+    [data, many]
+}
+
+#[track_caller]
+fn are_the_same_fit(a: &MixedFit, b: &MixedFit) {
+    close("log likelihood", a.log_lik, b.log_lik, 1e-9);
+    close("bic", a.bic, b.bic, 1e-9);
+    assert_eq!(a.sigma.is_some(), b.sigma.is_some());
+    if let (Some(a), Some(b)) = (a.sigma, b.sigma) {
+        close("sigma", a, b, 1e-6);
+    }
+    for (a, b) in a.components.iter().zip(&b.components) {
+        for (a, b) in a.sd.iter().zip(&b.sd) {
+            close("sd", *a, *b, 1e-5);
+        }
+        assert_eq!(a.icc.is_some(), b.icc.is_some());
+        if let (Some(a), Some(b)) = (a.icc, b.icc) {
+            close("share of the variance", a, b, 1e-5);
         }
     }
+    for (a, b) in a.fixed.iter().zip(&b.fixed) {
+        close(&a.name, a.estimate, b.estimate, 1e-6);
+        close(&a.name, a.se, b.se, 1e-6);
+    }
+}
+
+/// A row of weight 3 is three rows.
+#[test]
+fn weights_are_counts() {
+    let control = MixedControl::default();
+    for (set, formula) in [
+        ("unbalanced", "y ~ x + f + (1 | g)"),
+        ("slopes", "y ~ day + (day | subject)"),
+    ] {
+        let [once, many] = weighted_and_repeated(numbers(set, formula));
+        for (method, criterion) in [
+            (Method::Profile, Criterion::Ml),
+            (Method::Profile, Criterion::Reml),
+            (Method::Em, Criterion::Ml),
+        ] {
+            let fit = |data| fit_gaussian(data, method, criterion, &control).unwrap();
+            are_the_same_fit(&fit(&once), &fit(&many));
+        }
+    }
+    let [mut once, many] =
+        weighted_and_repeated(general("counts", "y ~ x + (1 | g)", Family::Poisson));
+    let fit = |data| fit_generalised(data, Family::Poisson, Method::Laplace, 1, &control).unwrap();
+    are_the_same_fit(&fit(&once), &fit(&many));
+    // Weights that add up to less than the fixed effects leave nothing for the variances.
+    once.weights = Some(vec![0.01; once.num_obs()]);
+    let refused = fit_gaussian(&once, Method::Profile, Criterion::Reml, &control).unwrap_err();
+    assert!(
+        refused.to_string().starts_with("The weights add up to "),
+        "{refused}"
+    );
 }
 
 #[test]

@@ -27,7 +27,7 @@ use super::advise::{Standing, Traits};
 use super::mixed::marginal::{self, Block, CoefficientPrior};
 use super::mixed::nesting::{self, Nested};
 use super::mixed::statistics::Statistics;
-use super::mixed::{self, Spread, draw_scales, factor_in_place, normal_given, slice_each};
+use super::mixed::{self, Spread, draw_scales, normal_given, slice_each};
 use super::{Family, InfoColumn, LOG_DENSITY, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::base::linalg::{Cholesky, axpy, dot};
 use crate::base::rng::{ChainRng, Streams};
@@ -50,28 +50,22 @@ pub struct State {
     statistics: Statistics,
     prior: PriorRows,
     nested: Vec<Nested>,
-    /// Terms drawn with everything else integrated out, and terms too large for that.
+    /// Terms drawn with everything else integrated out, and each that is too large for that.
     blocks: Vec<Block>,
-    single: Vec<usize>,
+    single: Vec<Block>,
     work: Work,
 }
 
 /// Working memory.
 struct Work {
-    /// Precision and linear part of β (P×P, P), of the prior alone in the second pair.
+    /// Precision of β in a model without terms (P×P).
     precision: Vec<f64>,
-    linear: Vec<f64>,
+    factor: Cholesky,
+    /// Precision and linear part of the prior of β (P×P, P).
     prior_precision: Vec<f64>,
     prior_linear: Vec<f64>,
-    factor: Cholesky,
-    /// By effect of the widest term: Σ w z ỹ, then that less the coefficients' part; L⁻¹ of it.
+    /// By effect of the largest term: Σ w z ỹ.
     response: Vec<f64>,
-    /// L of each group (q×q).
-    lower: Vec<f64>,
-    /// L⁻¹ Σ w z x' (q×P).
-    across: Vec<f64>,
-    /// Σ w x ỹ (P).
-    xy: Vec<f64>,
     /// Products of entries of M, at most 36, for scales in units of which effects stand still.
     linear_in_scale: Vec<f64>,
     square_in_scale: Vec<f64>,
@@ -159,7 +153,11 @@ impl Sampler for GibbsMixed {
             blocks: blocks
                 .filter_map(|block| Block::new(view, &statistics, block))
                 .collect(),
-            single: division.single,
+            single: division
+                .single
+                .iter()
+                .filter_map(|&t| Block::new(view, &statistics, &[t]))
+                .collect(),
             work: Work::new(view, u0.len()),
             statistics,
         };
@@ -180,15 +178,13 @@ impl Sampler for GibbsMixed {
         let terms = view.terms();
         state.mix_priors(view, rng);
         if terms.is_empty() {
-            state.draw_location(view, None, at.iter, rng)?;
+            state.draw_coefficients(view, at.iter, rng)?;
         }
         let mut rows = 0;
         for b in 0..state.blocks.len() {
             rows += state.draw_block(view, b, oracle.num_obs(), at.iter, rng)?;
         }
-        for k in 0..state.single.len() {
-            state.draw_location(view, Some(state.single[k]), at.iter, rng)?;
-        }
+        state.draw_effects_of_single(view, at.iter, rng)?;
         state.work.spreads.clear();
         for term in terms {
             let spread = Spread::at(term, &state.u[term.scales.clone()]);
@@ -198,7 +194,7 @@ impl Sampler for GibbsMixed {
             nested.draw(terms, &state.work.spreads, &mut state.effects, rng);
         }
         for k in 0..state.single.len() {
-            let t = state.single[k];
+            let t = state.single[k].lead();
             let scales = &mut state.u[terms[t].scales.clone()];
             draw_scales(&terms[t], &state.effects, scales, rng)?;
             state.draw_scales_with_effects(view, t, rng)?;
@@ -244,18 +240,23 @@ impl Work {
         let entries = MAX_EFFECTS * (MAX_EFFECTS + 1) / 2;
         Self {
             precision: vec![0.0; p * p],
-            linear: vec![0.0; p],
             prior_precision: vec![0.0; p * p],
             prior_linear: vec![0.0; p],
             factor: Cholesky::empty(p),
             response: vec![0.0; effects],
-            lower: vec![0.0; largest(|term| term.effects.len() * term.width())],
-            across: vec![0.0; effects * p],
-            xy: vec![0.0; p],
             linear_in_scale: vec![0.0; entries],
             square_in_scale: vec![0.0; entries * entries],
             spreads: Vec::with_capacity(view.terms().len()),
             grad: vec![0.0; dim],
+        }
+    }
+}
+
+impl Work {
+    fn coefficient_prior(&self) -> CoefficientPrior<'_> {
+        CoefficientPrior {
+            precision: &self.prior_precision,
+            linear: &self.prior_linear,
         }
     }
 }
@@ -295,6 +296,28 @@ impl State {
         }
     }
 
+    /// Draws β and the effects of each term that is too large for a block.
+    fn draw_effects_of_single(
+        &mut self,
+        view: &dyn MixedEffects,
+        iter: u64,
+        rng: &mut ChainRng,
+    ) -> Result<(), StepError> {
+        let Self {
+            u,
+            effects,
+            statistics,
+            single,
+            work,
+            ..
+        } = self;
+        let prior = work.coefficient_prior();
+        for block in single {
+            block.draw_effects(view, statistics, prior, u, effects, iter, rng)?;
+        }
+        Ok(())
+    }
+
     /// Draws scales, σ, β and effects of block `b`; the rows that had to be asked.
     fn draw_block(
         &mut self,
@@ -313,35 +336,29 @@ impl State {
             work,
             ..
         } = self;
-        let prior = CoefficientPrior {
-            precision: &work.prior_precision,
-            linear: &work.prior_linear,
-        };
+        let prior = work.coefficient_prior();
         blocks[b].draw(view, statistics, prior, squares, u, effects, iter, rng)?;
         Ok(rows)
     }
 
-    /// Draws β and the effects of term `t` from their joint normal; β alone without a term.
-    fn draw_location(
+    /// Draws the coefficients of a model without terms.
+    fn draw_coefficients(
         &mut self,
         view: &dyn MixedEffects,
-        t: Option<usize>,
         iter: u64,
         rng: &mut ChainRng,
     ) -> Result<(), StepError> {
         let p = view.num_coefficients();
+        if p == 0 {
+            return Ok(());
+        }
         let precision = self.precision_of_rows(p);
         let Self {
             u,
-            effects,
             statistics,
             work,
             ..
         } = self;
-        let term = t.map(|t| &view.terms()[t]);
-        let num = term.map_or(0, |term| term.effects.len());
-        let response = &mut work.response[..num];
-        statistics.response_without(t, effects, response, &mut work.xy);
         for (out, (prior, xx)) in work
             .precision
             .iter_mut()
@@ -349,89 +366,23 @@ impl State {
         {
             *out = prior + precision * xx;
         }
-        for (out, (prior, xy)) in work
-            .linear
+        let beta = &mut u[..p];
+        for (out, (prior, xy)) in beta
             .iter_mut()
-            .zip(work.prior_linear.iter().zip(&work.xy))
+            .zip(work.prior_linear.iter().zip(&statistics.xy))
         {
             *out = prior + precision * xy;
         }
-        let not_positive = || StepError::NotPositiveDefinite {
-            what: "the precision of coefficients or of effects",
-            iter,
-        };
-        if let (Some(t), Some(term)) = (t, term) {
-            let q = term.width();
-            let sums = &statistics.terms[t];
-            let prior = Spread::at(term, &u[term.scales.clone()]).precision;
-            for (g, response) in response.chunks_exact_mut(q).enumerate() {
-                let lower = &mut work.lower[g * q * q..][..q * q];
-                for i in 0..q {
-                    for j in 0..q {
-                        lower[i * q + j] = prior[i][j] + precision * sums.zz[(g * q + i) * q + j];
-                    }
-                }
-                if !factor_in_place(lower, q) {
-                    return Err(not_positive());
-                }
-                let across = &mut work.across[g * q * p..][..q * p];
-                for i in 0..q {
-                    // Forward substitution in all columns at once.
-                    let (done, rest) = across.split_at_mut(i * p);
-                    let row = &mut rest[..p];
-                    for (out, zx) in row.iter_mut().zip(&sums.zx[(g * q + i) * p..]) {
-                        *out = precision * zx;
-                    }
-                    let mut own = precision * response[i];
-                    for k in 0..i {
-                        axpy(-lower[i * q + k], &done[k * p..(k + 1) * p], row);
-                        own -= lower[i * q + k] * response[k];
-                    }
-                    let diagonal = 1.0 / lower[i * q + i];
-                    row.iter_mut().for_each(|out| *out *= diagonal);
-                    response[i] = own * diagonal;
-                    axpy(-response[i], row, &mut work.linear);
-                    for (i, line) in work.precision.chunks_exact_mut(p.max(1)).enumerate() {
-                        axpy(-row[i], row, line);
-                    }
-                }
-            }
+        let factor = &mut work.factor;
+        factor
+            .factor(&work.precision)
+            .map_err(|_refused| marginal::not_positive(iter))?;
+        factor.solve_lower(beta);
+        for value in beta.iter_mut() {
+            let normal: f64 = StandardNormal.sample(rng);
+            *value += normal;
         }
-        if p > 0 {
-            work.factor
-                .factor(&work.precision)
-                .map_err(|_refused| not_positive())?;
-            let beta = &mut u[..p];
-            beta.copy_from_slice(&work.linear);
-            work.factor.solve_lower(beta);
-            for value in beta.iter_mut() {
-                let normal: f64 = StandardNormal.sample(rng);
-                *value += normal;
-            }
-            work.factor.solve_lower_transpose(beta);
-        }
-        if let Some(term) = term {
-            let q = term.width();
-            let own = &mut effects[term.start..][..num];
-            for (g, (r, response)) in own
-                .chunks_exact_mut(q)
-                .zip(response.chunks_exact(q))
-                .enumerate()
-            {
-                let lower = &work.lower[g * q * q..][..q * q];
-                for i in 0..q {
-                    let normal: f64 = StandardNormal.sample(rng);
-                    let across = &work.across[(g * q + i) * p..][..p];
-                    r[i] = response[i] - dot(across, &u[..p]) + normal;
-                }
-                for i in (0..q).rev() {
-                    r[i] /= lower[i * q + i];
-                    for k in 0..i {
-                        r[k] -= lower[i * q + k] * r[i];
-                    }
-                }
-            }
-        }
+        factor.solve_lower_transpose(beta);
         Ok(())
     }
 
@@ -454,7 +405,7 @@ impl State {
         let term = &view.terms()[t];
         let q = term.width();
         let response = &mut work.response[..term.effects.len()];
-        statistics.response_without(Some(t), effects, response, &mut work.xy);
+        statistics.response_without(t, effects, response);
         let spread = Spread::at(term, &u[term.scales.clone()]);
         let entries = q * (q + 1) / 2;
         let linear = &mut work.linear_in_scale[..entries];

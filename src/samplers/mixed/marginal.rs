@@ -14,7 +14,7 @@
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::statistics::Statistics;
-use super::{Spread, WIDTH, factor_in_place, scatter};
+use super::{Spread, WIDTH, scatter};
 use crate::base::linalg::{Cholesky, axpy, dot};
 use crate::base::rng::ChainRng;
 use crate::models::mixed::{GroupTerm, Lower, MixedEffects};
@@ -26,6 +26,14 @@ use crate::samplers::slice::slice_along;
 const MOST_WORK: f64 = 2e5;
 /// Evaluations along a slice.
 const EVALUATIONS: f64 = 7.0;
+
+/// Scales so small or so large that a precision has no factor.
+pub fn not_positive(iter: u64) -> StepError {
+    StepError::NotPositiveDefinite {
+        what: "the precision of coefficients or of effects",
+        iter,
+    }
+}
 
 /// Terms that are drawn together with the coefficients.
 pub struct Block {
@@ -247,17 +255,46 @@ impl Block {
             here = value;
         }
         // The factors are those of the last trial.
-        if !self
-            .log_density(view, statistics, prior, u, effects)
-            .is_finite()
-        {
-            return Err(StepError::NotPositiveDefinite {
-                what: "the precision of coefficients or of effects",
-                iter,
-            });
+        self.draw_at_scales(view, statistics, prior, u, effects, iter, rng)
+    }
+
+    /// Draws β and the block's effects given the scales.
+    pub fn draw_effects(
+        &mut self,
+        view: &dyn MixedEffects,
+        statistics: &Statistics,
+        prior: CoefficientPrior<'_>,
+        u: &mut [f64],
+        effects: &mut [f64],
+        iter: u64,
+        rng: &mut ChainRng,
+    ) -> Result<(), StepError> {
+        // At given scales the sum of squares is a constant.
+        self.prepare(view, statistics, 0.0, u, effects);
+        self.draw_at_scales(view, statistics, prior, u, effects, iter, rng)
+    }
+
+    fn draw_at_scales(
+        &mut self,
+        view: &dyn MixedEffects,
+        statistics: &Statistics,
+        prior: CoefficientPrior<'_>,
+        u: &mut [f64],
+        effects: &mut [f64],
+        iter: u64,
+        rng: &mut ChainRng,
+    ) -> Result<(), StepError> {
+        let value = self.log_density(view, statistics, prior, u, effects);
+        if !value.is_finite() {
+            return Err(not_positive(iter));
         }
-        self.draw_location(terms, u, effects, rng);
+        self.draw_location(view.terms(), u, effects, rng);
         Ok(())
+    }
+
+    /// The term whose effects are eliminated group by group.
+    pub fn lead(&self) -> usize {
+        self.lead
     }
 
     /// Takes in the state that [`Self::log_density`] is relative to.
@@ -483,4 +520,22 @@ impl Block {
             }
         }
     }
+}
+
+/// The lower factor of a small q×q matrix, in place; whether it is positive definite.
+fn factor_in_place(a: &mut [f64], q: usize) -> bool {
+    for i in 0..q {
+        for j in 0..=i {
+            let sum: f64 = (0..j).map(|k| a[i * q + k] * a[j * q + k]).sum();
+            let rest = a[i * q + j] - sum;
+            if i > j {
+                a[i * q + j] = rest / a[j * q + j];
+            } else if rest > 0.0 && rest.is_finite() {
+                a[i * q + i] = rest.sqrt();
+            } else {
+                return false;
+            }
+        }
+    }
+    true
 }

@@ -29,24 +29,6 @@ const WIDTH: f64 = 1.0;
 /// Coordinates of the scales of a term, at most.
 const MAX_SCALES: usize = MAX_EFFECTS + MAX_CORRELATIONS;
 
-/// The lower factor of a small q×q matrix, in place; whether it is positive definite.
-pub(super) fn factor_in_place(a: &mut [f64], q: usize) -> bool {
-    for i in 0..q {
-        for j in 0..=i {
-            let sum: f64 = (0..j).map(|k| a[i * q + k] * a[j * q + k]).sum();
-            let rest = a[i * q + j] - sum;
-            if i > j {
-                a[i * q + j] = rest / a[j * q + j];
-            } else if rest > 0.0 && rest.is_finite() {
-                a[i * q + i] = rest.sqrt();
-            } else {
-                return false;
-            }
-        }
-    }
-    true
-}
-
 /// Refuses models without the view.
 pub(super) fn suits(model: &dyn Model) -> Result<(), String> {
     match model.mixed_effects() {

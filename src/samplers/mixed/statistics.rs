@@ -13,9 +13,9 @@ pub struct Statistics {
     /// Σ w.
     pub weight: f64,
     yy: f64,
-    /// Σ w x x' (P×P).
+    /// Σ w x x' (P×P), Σ w x y (P).
     pub xx: Vec<f64>,
-    xy: Vec<f64>,
+    pub xy: Vec<f64>,
     /// By term.
     pub terms: Vec<TermStatistics>,
     pairs: Vec<Pair>,
@@ -99,41 +99,18 @@ impl Statistics {
         Some(out)
     }
 
-    /// Σ w z ỹ per group of term `t` and Σ w x ỹ, with ỹ the response less the effects of all other terms.
-    pub fn response_without(
-        &self,
-        t: Option<usize>,
-        effects: &[f64],
-        zy: &mut [f64],
-        xy: &mut [f64],
-    ) {
-        let p = xy.len();
-        xy.copy_from_slice(&self.xy);
-        for (s, sums) in self.terms.iter().enumerate() {
-            if Some(s) == t {
-                continue;
-            }
-            let own = &effects[sums.start..][..sums.zy.len()];
-            for (r, row) in own.iter().zip(sums.zx.chunks_exact(p.max(1))) {
-                for (out, value) in xy.iter_mut().zip(row) {
-                    *out -= r * value;
-                }
-            }
-        }
-        let Some(t) = t else {
-            return;
-        };
+    /// Σ w z ỹ per group of term `t`, with ỹ the response less the effects of all other terms.
+    pub fn response_without(&self, t: usize, effects: &[f64], zy: &mut [f64]) {
         zy.copy_from_slice(&self.terms[t].zy);
-        for pair in &self.pairs {
-            if pair.t == t {
-                pair.each(self, |g, h, entry| {
-                    zy[h] -= entry * effects[self.terms[pair.s].start + g];
-                });
-            } else if pair.s == t {
-                pair.each(self, |g, h, entry| {
-                    zy[g] -= entry * effects[self.terms[pair.t].start + h];
-                });
-            }
+        self.subtract_others(t, effects, zy);
+    }
+
+    /// SUBTRACTS Σ w z z'r of all other terms per group of term `t`.
+    fn subtract_others(&self, t: usize, effects: &[f64], out: &mut [f64]) {
+        for (s, other) in self.terms.iter().enumerate().filter(|&(s, _)| s != t) {
+            self.each_product(t, s, |g, h, entry| {
+                out[g] -= entry * effects[other.start + h];
+            });
         }
     }
 
@@ -148,11 +125,7 @@ impl Statistics {
             *out =
                 sums.zy[k] - dot(&sums.zx[k * p..][..p], beta) - dot(&sums.zz[k * q..][..q], group);
         }
-        for (s, other) in self.terms.iter().enumerate().filter(|&(s, _)| s != t) {
-            self.each_product(t, s, |g, h, entry| {
-                out[g] -= entry * effects[other.start + h];
-            });
-        }
+        self.subtract_others(t, effects, out);
     }
 
     /// Σ w x e (P).

@@ -271,7 +271,7 @@ pub(super) fn cases(entry: &ModelEntry) -> Vec<(String, Design, Vec<ModelOptions
         .collect()
 }
 
-/// Every family with group terms of every kind, in both parametrisations.
+/// Every family with group terms of every kind: no group, all and some of them sampled as they are.
 fn mixed_cases() -> Vec<(String, Design, Vec<ModelOptions>)> {
     let families = [
         ("gaussian", ResponseUse::Number, false),
@@ -301,7 +301,7 @@ fn mixed_cases() -> Vec<(String, Design, Vec<ModelOptions>)> {
             add_group_terms(&mut design, crossed);
             let mut options = Vec::new();
             for (k, priors) in priors.iter().enumerate() {
-                for parametrisation in ["non-centred", "centred"] {
+                for parametrisation in ["non-centred", "centred", "auto"] {
                     let mut settings = Settings::default();
                     settings.set("family", Value::Text(family.to_owned()));
                     settings.set("parametrisation", Value::Text(parametrisation.to_owned()));
@@ -315,7 +315,11 @@ fn mixed_cases() -> Vec<(String, Design, Vec<ModelOptions>)> {
                             .collect(),
                         standardize: k == 0,
                         report_standardized: k == 1,
-                        ..ModelOptions::default()
+                        well_known: design
+                            .groups
+                            .iter()
+                            .map(|group| (0..group.levels.len()).map(|g| g % 3 != 1).collect())
+                            .collect(),
                     });
                 }
             }

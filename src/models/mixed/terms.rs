@@ -415,7 +415,8 @@ impl GroupTerm {
         }
     }
 
-    /// Coordinates of correlations in u from the correlations; nothing where they are not those of any distribution.
+    /// Coordinates of correlations in u from the correlations; not finite where they are not those of a distribution that
+    /// varies in all directions.
     pub fn read_correlations(&self, correlations: &[f64], u: &mut [f64]) {
         let mut lower = [[0.0; MAX_EFFECTS]; MAX_EFFECTS];
         lower[0][0] = 1.0;

@@ -196,11 +196,14 @@ fn agrees_with_non_centred(options_of_other: &ModelOptions, groups: [f64; 2]) {
 
 #[test]
 fn curvature_of_the_prior_agrees_with_finite_differences() {
-    for parametrisation in ["non-centred", "centred"] {
-        let model = crossed(&options(
-            &[("parametrisation", parametrisation)],
-            &[("b", "normal(0.3, 2)"), ("cor", "lkj(2)")],
-        ));
+    for parametrisation in ["non-centred", "centred", "auto"] {
+        let model = crossed(&ModelOptions {
+            well_known: vec![vec![true, false, true, true], vec![true, true, false]],
+            ..options(
+                &[("parametrisation", parametrisation)],
+                &[("b", "normal(0.3, 2)"), ("cor", "lkj(2)")],
+            )
+        });
         let dim = model.dim();
         let mut rng = stream(70, 0, Purpose::Data);
         let mut u: Vec<f64> = (0..dim).map(|_| rng.random_range(-0.7..0.7)).collect();

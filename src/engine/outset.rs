@@ -29,8 +29,9 @@ const DISPERSION: f64 = 2.0;
 const LOG_DISPERSION: f64 = 0.5;
 /// Smallest standard deviation to start from, in units of the response or of the link: an estimate may be zero.
 const SMALLEST_SD: f64 = 0.1;
-/// Largest correlation to start from: an estimate may be one.
-const LARGEST_CORRELATION: f64 = 0.9;
+/// What is left of correlations where chains start: estimates may be on the edge of what correlations can be together, and
+/// no single one need be near one for that. Less of all of them is inside.
+const SHARE_OF_CORRELATIONS: f64 = 0.9;
 
 /// The estimates of a likelihood fit, and what follows from them.
 pub struct Outset {
@@ -153,12 +154,12 @@ impl Outset {
                 values.insert(format!("sd[{group},{name}]"), spread(component.sd[j]));
                 for (k, other) in component.names.iter().enumerate().take(j) {
                     let correlation = component.correlation[j * q + k];
-                    let correlation = if correlation.is_finite() {
-                        correlation
+                    // None is told where a standard deviation is zero.
+                    let inside = if correlation.is_finite() {
+                        SHARE_OF_CORRELATIONS * correlation
                     } else {
                         0.0
                     };
-                    let inside = correlation.clamp(-LARGEST_CORRELATION, LARGEST_CORRELATION);
                     values.insert(format!("cor[{group},{other},{name}]"), inside);
                 }
             }
@@ -246,4 +247,58 @@ pub(super) enum OutsetError {
     /// The model.
     #[error(transparent)]
     Model(#[from] ModelError),
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::engine::{Job, PrepareControl};
+    use crate::models::Rows;
+
+    /// Intercepts and slopes of five groups whose correlations 0.5, 0.5 and −0.5 leave one of them no variation of its own.
+    #[test]
+    fn chains_start_inside_where_the_estimates_are_on_the_edge() {
+        let mut text = "y,x,w,g\n".to_owned();
+        for g in 0..5_i32 {
+            let [a, b] = [
+                [2.0, 0.5],
+                [-1.0, 1.5],
+                [0.5, -2.0],
+                [-1.8, -0.9],
+                [0.3, 0.9],
+            ][g as usize];
+            let (on_x, on_w) = (0.5 * a + 0.87 * b, 0.5 * a - 0.87 * b);
+            for k in 0..16 {
+                let sign = |bit: i32| f64::from(1 - 2 * (k >> bit & 1));
+                // The rest is orthogonal to both predictors.
+                let y = 5.0 + a + on_x * sign(0) + on_w * sign(1) + 0.7 * sign(2) * sign(3);
+                text.push_str(&format!("{y},{},{},g{g}\n", sign(0), sign(1)));
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("edge.csv"), text).unwrap();
+        let mut recipe = Recipe::new("edge.csv", "mixed", "y ~ x + w + (x + w | g)");
+        recipe.sampler.id = "nuts".to_owned();
+        let control = PrepareControl::default();
+        let job = Job::prepare(&recipe, Path::new(folder.path()), None, &control).unwrap();
+        let outset = job.outset.as_ref().unwrap();
+        assert!(outset.fit.is_singular());
+        let largest = outset.fit.components[0].correlation.iter();
+        assert!(
+            largest
+                .filter(|c| c.abs() < 1.0 - 1e-9)
+                .all(|c| c.abs() < 0.9)
+        );
+        let model = job.model.as_ref();
+        for u in [outset.position(), outset.start(1, 0), outset.start(1, 3)] {
+            let mut grad = vec![0.0; model.dim()];
+            let prior = model.log_prior(&u, &mut grad);
+            let rows = model.log_lik(&u, Rows::All, &mut model.scratch(), &mut grad);
+            assert!(prior.is_finite() && rows.is_finite(), "{u:?}");
+            // On the edge a partial correlation has a coordinate of 18, where rounding ends, or more.
+            assert!(u.iter().all(|u| u.abs() < 15.0), "{u:?}");
+        }
+    }
 }

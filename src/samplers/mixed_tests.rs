@@ -81,6 +81,9 @@ const TALL_COUNTS: &str = "mixed_counts";
 /// 6 groups of 3 classes of 5 rows.
 const NESTED: &str = "mixed_nested";
 
+/// Of a reference: model, variable, mean, its error, sd.
+type Row = (String, String, f64, f64, f64);
+
 /// A file of tests/reference.
 fn file(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference");
@@ -111,15 +114,15 @@ impl Posterior {
 
     /// Place among the model's quantities, name, mean, its error, and sd, of every row of the reference.
     fn expected(self, model: &dyn Model, set: &str) -> Vec<(usize, String, [f64; 3])> {
-        let rows = rows_of(&file(&format!("{set}.csv")));
-        let own = rows.into_iter().filter(|row| row[0] == self.name);
-        let found: Vec<_> = own
-            .map(|row| {
-                // Names with commas are quoted.
-                let name = row[1].clone();
+        let text = file(&format!("{set}.csv"));
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let rows = reader.deserialize::<Row>().map(Result::unwrap);
+        let found: Vec<_> = rows
+            .filter(|row| row.0 == self.name)
+            .map(|(_, name, mean, error, sd)| {
                 let j = model.params().iter().position(|param| param.name == name);
                 let j = j.unwrap_or_else(|| panic!("{} has no {name}", self.name));
-                (j, name, [2, 3, 4].map(|k| row[k].parse().unwrap()))
+                (j, name, [mean, error, sd])
             })
             .collect();
         assert!(found.len() > 4);
@@ -174,25 +177,6 @@ impl Posterior {
             );
         }
     }
-}
-
-/// Rows of a reference: model, variable, mean, its error, sd.
-fn rows_of(text: &str) -> Vec<Vec<String>> {
-    text.lines()
-        .skip(1)
-        .map(|line| {
-            let mut cells = Vec::new();
-            for (k, piece) in line.split('"').enumerate() {
-                if k % 2 == 1 {
-                    cells.push(piece.to_owned());
-                } else {
-                    let plain = piece.split(',').filter(|cell| !cell.is_empty());
-                    cells.extend(plain.map(str::to_owned));
-                }
-            }
-            cells
-        })
-        .collect()
 }
 
 #[test]

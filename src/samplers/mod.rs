@@ -84,7 +84,7 @@ mod simplex;
 mod slice;
 mod svrg;
 #[cfg(test)]
-mod testing;
+pub mod testing;
 mod tuning;
 mod zig_zag;
 

@@ -236,22 +236,13 @@ def grouseticks():
     return poisson(y, Design(len(y), columns), terms, 10000)
 
 
-def arabidopsis():
-    d = table("arabidopsis")
-    columns = {"nutrient": numbers(d["nutrient"]), **dummies("amd", d["amd"]), "rack": numbers(d["rack"]),
-               **dummies("status", d["status"])}
-    terms = [(name, d[name]) for name in ("reg", "popu", "gen")]
-    y = numbers(d["total.fruits"])
-    return poisson(y, Design(len(y), columns), terms, 10000)
-
-
 def sites():
     d = table("sites")
     y = numbers(d["obs"])
     return poisson(y, Design(len(y), {}), [("site", d["site"])], 5000, centred=("site",))
 
 
-SETS = [pastes, dyestuff2, chickweight, grouseticks, arabidopsis, sites]
+SETS = [pastes, dyestuff2, chickweight, grouseticks, sites]
 path = os.path.join(FOLDER, "posteriors.csv")
 wanted = sys.argv[2:] or [make.__name__ for make in SETS]
 kept = []

@@ -84,7 +84,7 @@ mod simplex;
 mod slice;
 mod svrg;
 #[cfg(test)]
-pub mod testing;
+pub(crate) mod testing;
 mod tuning;
 mod zig_zag;
 

@@ -248,6 +248,8 @@ fn a_file_being_read_tells_how_far_it_is_and_can_be_given_up() {
         data.loaded.table.fingerprint().to_owned()
     };
     let before = print(&harness);
+    let session = &mut harness.state_mut().session;
+    session.send(Command::GoTo(crate::app::Page::Runs));
     let work = open(&mut harness);
     harness.get_by_label("Cancel").click();
     harness.run_steps(3);

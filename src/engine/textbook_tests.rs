@@ -118,7 +118,7 @@ fn chickweight() {
 
 /// Counts with an effect for each row, in broods, in places.
 #[test]
-#[ignore = "takes a minute without optimisation"]
+#[ignore = "takes minutes of processor time without optimisation"]
 fn grouseticks() {
     let formula = "TICKS ~ YEAR + cHEIGHT + (1 | BROOD) + (1 | INDEX) + (1 | LOCATION)";
     let changes = ["model.family=poisson", "model.categorical=[\"YEAR\"]"];
@@ -143,7 +143,7 @@ fn arabidopsis() {
 
 /// 200 groups whose effects the data know well.
 #[test]
-#[ignore = "takes a minute without optimisation"]
+#[ignore = "takes a minute and a half of processor time without optimisation"]
 fn sites() {
     let formula = "obs ~ 1 + (1 | site)";
     let run = run(job("sites", "mixed", formula, &["model.family=poisson"]));
@@ -153,13 +153,13 @@ fn sites() {
 
 /// More coefficients than a dense metric had by default.
 #[test]
-#[ignore = "takes a minute without optimisation"]
+#[ignore = "takes four minutes of processor time without optimisation"]
 fn a_factor_of_100_levels() {
     assert!(ends_well(&run(job("levels", "linear", "y ~ g", &[]))) > 1000.0);
 }
 
 #[test]
-#[ignore = "takes a minute without optimisation"]
+#[ignore = "takes 20 seconds of processor time without optimisation"]
 fn faithful() {
     let formula = "~ eruptions + waiting";
     ends_well(&run(job("faithful", "dp-mixture", formula, &[])));
@@ -171,7 +171,6 @@ fn galaxies() {
 }
 
 #[test]
-#[ignore = "takes a minute without optimisation"]
 fn iris() {
     let formula = "~ Sepal.Length + Sepal.Width + Petal.Length + Petal.Width";
     ends_well(&run(job("iris", "dp-mixture", formula, &[])));

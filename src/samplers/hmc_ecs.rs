@@ -16,6 +16,8 @@
 //! posterior by O(1/(N m²)) where the expansion point is the mode (002 (13), T-12), whatever the step size. Measured against
 //! NUTS with 40 normal predictors and equal chances of rows: from 600 rows (m = 100, variance of log L̂ 0.7) standard deviations were 0.8 % small on
 //! average, 0.15 % with m = 600; from 2,000 rows (variance 0.2) 0.2 %; means agreed within Monte Carlo error, 0.016 sd.
+//! What is left is the skewness of the estimates: NUTS draws of such a posterior (600 rows, m = 100, variance 1.1), reweighed by
+//! E L̂/L over subsamples, have standard deviations 0.7 % smaller, whether σ̂² has the divisor m(m−1) or, as in 002, m².
 //! With 100,000 rows and 10 coefficients m = 100 gives a variance of 0.00004 (information column `log_lik_variance`).
 
 use super::SamplerSpec;

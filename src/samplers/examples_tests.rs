@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::testing::{Run, assert_moments, exact_oracle, grid_moments};
+use super::testing::{Chain, Run, assert_moments, exact_oracle, grid_moments};
 use crate::base::settings::{Settings, Value};
 use crate::data::design::Design;
 use crate::estimators::{ModeControl, find_mode};
@@ -39,17 +39,19 @@ fn model(id: &str, settings: &[(&str, f64)], columns: &[&[f64]]) -> Arc<dyn Mode
     (entry.build)(Arc::new(design), &options).unwrap()
 }
 
-/// Draws of u by four chains of NUTS.
-fn chains(model: &Arc<dyn Model>, coordinate: usize) -> Vec<Vec<f64>> {
+/// Draws of each coordinate of u by four chains of NUTS.
+fn chains(model: &Arc<dyn Model>) -> Vec<Vec<Vec<f64>>> {
     // Two arms of equal height have a saddle between them, where the search may end without a peak.
     let mode = find_mode(model.as_ref(), &ModeControl::default()).ok();
     let anchor = mode.map(|mode| Arc::new(mode.anchor));
-    (1..=4)
+    let chains: Vec<Chain> = (1..=4)
         .map(|seed| {
             let oracle = exact_oracle(Arc::clone(model), anchor.clone());
-            let chain = Run::new("nuts").seed(seed).go(oracle, 500, 2000);
-            chain.coordinate(coordinate)
+            Run::new("nuts").seed(seed).go(oracle, 500, 4000)
         })
+        .collect();
+    (0..model.dim())
+        .map(|j| chains.iter().map(|chain| chain.coordinate(j)).collect())
         .collect()
 }
 
@@ -63,7 +65,7 @@ fn the_normal_mean_has_its_posterior() {
     let model = model("normal-mean", &[], &[&X]);
     let precision = 12.0 + 0.1;
     let mean = X.iter().sum::<f64>() / precision;
-    assert_moments("theta", &chains(&model, 0), mean, 1.0 / precision);
+    assert_moments("theta", &chains(&model)[0], mean, 1.0 / precision);
 }
 
 #[test]
@@ -76,10 +78,11 @@ fn the_normal_gamma_posterior_has_its_marginals() {
     let rate = 1.0 + 0.5 * squares + n * mean * mean / (2.0 * (n + 1.0));
     // μ: a Student t with 2·shape degrees of freedom and squared scale rate/(shape (n + 1)).
     let variance = rate / ((shape - 1.0) * (n + 1.0));
-    assert_moments("mu", &chains(&model, 0), mean * n / (n + 1.0), variance);
-    let precision: Vec<Vec<f64>> = chains(&model, 1)
-        .into_iter()
-        .map(|chain| chain.into_iter().map(f64::exp).collect())
+    let draws = chains(&model);
+    assert_moments("mu", &draws[0], mean * n / (n + 1.0), variance);
+    let precision: Vec<Vec<f64>> = draws[1]
+        .iter()
+        .map(|chain| chain.iter().map(|tau| tau.exp()).collect())
         .collect();
     assert_moments("tau", &precision, shape / rate, shape / (rate * rate));
 }
@@ -110,7 +113,8 @@ fn curved_heavy_and_mixed_posteriors_agree_with_grids() {
     ] {
         let [mean, second_mean, variance, second_variance, _] =
             grid_moments(model.as_ref(), centre, half_width);
-        assert_moments("first", &chains(&model, 0), mean, variance);
-        assert_moments("second", &chains(&model, 1), second_mean, second_variance);
+        let draws = chains(&model);
+        assert_moments("first", &draws[0], mean, variance);
+        assert_moments("second", &draws[1], second_mean, second_variance);
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::testing::{
-    Chain, Density, Run, Session, anchored_gaussian, assert_moments, correlated, estimate,
-    exact_oracle, grid_moments, small_logistic,
+    Chain, Density, Run, Session, anchored_gaussian, assert_moments, assert_moments_known_to,
+    correlated, estimate, exact_oracle, grid_moments, small_logistic,
 };
 use super::{StateVisitor, find};
 use crate::base::settings::Value;
@@ -76,8 +76,13 @@ fn a_banana_has_the_right_shape() {
     let anchor = anchored_at(&model, &[0.0, -0.5]);
     for anchor in [None, Some(&anchor)] {
         run_all(&model, anchor, |id, chains| {
-            assert_moments(&format!("{id} 1"), &series(chains, |u| u[0]), 0.0, 1.0);
-            assert_moments(&format!("{id} 2"), &series(chains, |u| u[1]), 0.0, 0.75);
+            // Far along the bend chains turn slowly; the bounded number below is known better.
+            let known = |k, variance| {
+                let what = format!("{id} {}", k + 1);
+                assert_moments_known_to(0.6, &what, &series(chains, |u| u[k]), 0.0, variance);
+            };
+            known(0, 1.0);
+            known(1, 0.75);
             let bend = series(chains, |u| u[1] * (-0.5 * u[0] * u[0]).exp());
             let (found, mcse) = estimate(&bend);
             let expected = -0.25 / 2.0_f64.sqrt();
@@ -118,8 +123,13 @@ fn a_kink_in_the_density_leaves_no_trace() {
         -u[0].abs() - off * off / 8.0
     });
     run_all(&model, None, |id, chains| {
-        assert_moments(&format!("{id} 1"), &series(chains, |u| u[0]), 0.0, 2.0);
-        assert_moments(&format!("{id} 2"), &series(chains, |u| u[1]), 0.0, 2.25);
+        // Squares of Laplace draws have heavy tails.
+        let known = |k, variance| {
+            let what = format!("{id} {}", k + 1);
+            assert_moments_known_to(0.35, &what, &series(chains, |u| u[k]), 0.0, variance);
+        };
+        known(0, 2.0);
+        known(1, 2.25);
         // The half of the mass nearest to the kink: |u₁| < log 2.
         let near = series(chains, |u| f64::from(u8::from(u[0].abs() < 2.0_f64.ln())));
         let (found, mcse) = estimate(&near);
@@ -163,7 +173,8 @@ fn correlated_scales_are_found_with_and_without_a_mode() {
         run_all(&model, anchor, |id, chains| {
             for j in 0..3 {
                 let what = format!("{id} {j} {}", anchor.is_some());
-                assert_moments(&what, &series(chains, |u| u[j]), 0.0, sds[j] * sds[j]);
+                let variance = sds[j] * sds[j];
+                assert_moments_known_to(0.15, &what, &series(chains, |u| u[j]), 0.0, variance);
             }
             let (found, mcse) = estimate(&series(chains, |u| u[0] * u[2]));
             assert!((found - 0.6).abs() < 4.0 * mcse, "{id}: {found} {mcse}");

@@ -90,7 +90,7 @@ fn without_information_draws_are_those_of_the_prior() {
             ..Groups::of(&[3, 0])
         }
         .model();
-        let draws = run(&chosen, (&model, None), 300, 2500, 4);
+        let draws = run(&chosen, (&model, None), 300, 6000, 4);
         for (k, chains) in draws.iter().enumerate() {
             let (mean, variance) = covariance(k);
             let what = format!(

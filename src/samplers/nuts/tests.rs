@@ -50,7 +50,7 @@ fn a_correlated_gaussian_has_the_right_moments_under_both_metrics() {
                 Run::new("nuts").set("metric", text(metric)).seed(seed).go(
                     exact_oracle(Arc::clone(&model), None),
                     1000,
-                    2000,
+                    3000,
                 )
             })
             .collect();
@@ -271,7 +271,7 @@ fn a_region_without_density_is_never_entered() {
             let config = Nuts::configure(&settings, &target).unwrap();
             let mut state = Nuts::init(&config, &[0.5], &mut oracle, &mut streams).unwrap();
             let mut info = [0.0; 7];
-            (0..20_000)
+            (0..32_000)
                 .map(|iter| {
                     let at = Tick {
                         iter,

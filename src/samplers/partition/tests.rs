@@ -197,7 +197,7 @@ fn draws_of_data_and_partition_by_turns_keep_the_prior() {
         let mut items: Vec<Vec<u32>> = vec![vec![0, 1]; UNITS];
         let mut carry: Option<Carry> = None;
         let mut found: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-        for iter in 0..16_000 {
+        for iter in 0..24_000 {
             let slices: Vec<&[u32]> = items.iter().map(Vec::as_slice).collect();
             let part = counts(&[LEVELS as usize], 0.5, &slices);
             let mixture = Mixture::new(names(UNITS), 0, None, Some(part), UNKNOWN);

@@ -8,7 +8,9 @@ use rand_distr::StandardNormal;
 
 use super::super::autoregressive::Moments;
 use super::super::bouncy_particle::BouncyParticle;
-use super::super::testing::{Run, assert_moments, exact_oracle, mean, small_logistic};
+use super::super::testing::{
+    Run, assert_moments, assert_moments_known_to, exact_oracle, mean, small_logistic,
+};
 use super::super::zig_zag::ZigZag;
 use super::*;
 use crate::base::linalg::Cholesky;
@@ -264,7 +266,7 @@ fn a_correlated_normal_posterior_is_found_wherever_the_anchor_is() {
         for control in CONTROLS {
             for shift in [0.0, 0.3] {
                 let anchor: Vec<f64> = true_mean.iter().map(|mean| mean + shift).collect();
-                let series = chains(&run_of(id, control), || make().oracle(&anchor), 1500);
+                let series = chains(&run_of(id, control), || make().oracle(&anchor), 2500);
                 for j in 0..dim {
                     let what = format!("{id}, {control}, {shift}, {j}");
                     let variance = covariance[j * dim + j];
@@ -314,7 +316,8 @@ fn check_against_grid(what: &str, model: &Arc<dyn Model>, anchor: &Arc<Anchor>) 
             let series = chains(&run_of(id, control), oracle, 2000);
             for j in 0..2 {
                 let what = format!("{what}: {id}, {control}, {j}");
-                assert_moments(&what, &series[j], truth[j].0, truth[j].1);
+                // Student-t priors leave heavy tails.
+                assert_moments_known_to(0.2, &what, &series[j], truth[j].0, truth[j].1);
             }
         }
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::*;
 use crate::models::testing::GaussianRows;
 use crate::samplers::testing::{
-    Run, anchored_categorical, assert_moments, assert_weighted_moments, estimate, exact_oracle,
-    target_of,
+    Run, anchored_categorical, assert_moments, assert_moments_known_to, assert_weighted_moments,
+    estimate, exact_oracle, target_of,
 };
 use crate::samplers::{REGISTRY, find};
 
@@ -51,6 +51,15 @@ fn estimate_variance(count: usize, batch: f64) -> f64 {
     n * n / batch * p * (1.0 - p)
 }
 
+/// Squares of Gamma numbers of small shape have heavy tails: what their variance is known to from 40,000 draws.
+fn known_to(count: usize) -> f64 {
+    match count {
+        0 => 0.65,
+        1..10 => 0.25,
+        _ => 0.1,
+    }
+}
+
 /// K-02: stationary mean a and variance a + tanh(h/2) Var[â], and exactly Gamma where a category was never seen.
 #[test]
 fn plain_weights_have_the_closed_form_moments() {
@@ -65,7 +74,13 @@ fn plain_weights_have_the_closed_form_moments() {
             };
             let variance = a + ((1.0 - f64::exp(-h)) / (1.0 + f64::exp(-h))) * noise;
             let what = format!("h {h}, {batch} rows, count {count}");
-            assert_moments(&what, std::slice::from_ref(series), a, variance);
+            assert_moments_known_to(
+                known_to(count),
+                &what,
+                std::slice::from_ref(series),
+                a,
+                variance,
+            );
         }
     }
     // The number of the running experiment: category 1 of N = 1000, 10 rows, h = 1.
@@ -91,7 +106,13 @@ fn centred_weights_have_the_closed_form_moments() {
             }
             let variance = a * top / (1.0 - decay);
             let what = format!("h {h}, {batch} rows, count {count}");
-            assert_moments(&what, std::slice::from_ref(series), a, variance);
+            assert_moments_known_to(
+                known_to(count),
+                &what,
+                std::slice::from_ref(series),
+                a,
+                variance,
+            );
             // The predicted inflation is right to first order, where it is small.
             let predicted = Centred::excess(h, estimate_variance(count, batch as f64) / (a * a));
             if predicted < 0.05 {
@@ -236,7 +257,7 @@ fn exact_samplers_agree_on_frequent_categories() {
             .map(|seed| {
                 let oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor)));
                 let run = Run::new(entry.spec.id).seed(seed);
-                let chain = run.go(oracle, entry.spec.default_warmup, 2500);
+                let chain = run.go(oracle, entry.spec.default_warmup, 3500);
                 let u = chain.coordinate(0);
                 let p = u.iter().map(|u| 1.0 / (1.0 + (-u).exp())).collect();
                 (p, chain.weights())

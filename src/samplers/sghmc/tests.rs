@@ -6,7 +6,7 @@ use super::*;
 use crate::models::testing::GaussianRows;
 use crate::oracle::Anchor;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
-use crate::samplers::testing::assert_moments;
+use crate::samplers::testing::assert_moments_known_to;
 
 /// Defaults on a normal posterior: the right variance, since the noise is constant and measured there, and draws correlated by
 /// 3 e⁻².
@@ -26,7 +26,9 @@ fn defaults_give_the_right_variance_and_useful_draws() {
     for (name, draws) in [("plain", draws), ("centred", draws_centred)] {
         for j in 0..2 {
             let (mean, variance) = (model.posterior_mean()[j], model.posterior_variance()[j]);
-            assert_moments(name, std::slice::from_ref(&draws[j]), mean, variance);
+            // A draw of the plain sampler takes many steps.
+            let series = std::slice::from_ref(&draws[j]);
+            assert_moments_known_to(0.15, name, series, mean, variance);
             let correlation = Moments::of(&draws[j]).correlation;
             assert!((0.3..0.5).contains(&correlation), "{name}: {correlation}");
         }

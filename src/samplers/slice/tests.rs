@@ -50,7 +50,7 @@ fn a_region_without_density_is_never_entered() {
                 .try_start(exact_oracle(Arc::clone(&model), None))
                 .ok()?;
             let mut draws = Vec::new();
-            for iter in 0..6000 {
+            for iter in 0..9000 {
                 session.advance(1000).unwrap();
                 if iter >= 1000 {
                     draws.push(session.kernel.position()[0]);

@@ -8,6 +8,7 @@ pub mod draws;
 pub mod fisher_step;
 pub mod grad_window;
 pub mod linalg;
+pub mod names;
 pub mod numerals;
 pub mod quadrature;
 pub mod reporter;

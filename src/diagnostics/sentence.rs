@@ -1,6 +1,7 @@
 //! Words and numbers of verdict sentences, and of the tables beside them.
 
 use super::verdict::SENTENCE_LIMIT;
+use crate::base::names::shorten_term;
 use crate::base::numerals::{NARROW, thousands};
 
 /// Seconds up to 90, then minutes, then hours; rounded up, since a promise should hold.
@@ -179,14 +180,7 @@ fn shorten_terms(name: &str) -> String {
     let terms: Vec<String> = terms
         .trim_end_matches(']')
         .split(',')
-        .map(|term| {
-            let chars: Vec<char> = term.chars().collect();
-            if chars.len() > 4 {
-                chars[..3].iter().chain(&['…']).collect()
-            } else {
-                term.to_owned()
-            }
-        })
+        .map(|term| shorten_term(term, 3))
         .collect();
     format!("{head}[{}]", terms.join(","))
 }
@@ -214,6 +208,7 @@ mod tests {
     #[test]
     fn long_names_lose_their_middle_last() {
         assert_eq!(shorten_terms("Sigma[Intercept,age]"), "Sigma[Int…,age]");
+        assert_eq!(shorten_terms("b[region=west]"), "b[reg…=west]");
         assert_eq!(cut_middle("abcdefgh", 5), "ab…gh");
         assert_eq!(duration(3.2), "4\u{202f}s");
         assert_eq!(duration(91.0), "2\u{202f}min");

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::base::names::shorten_term;
+
 /// `names` in forms of at most `max_chars` characters, no two alike: terms inside brackets keep three letters and an
 /// ellipsis, the end of the name stays; what would then coincide is cut where the names are the same and shows where
 /// they differ. Names can be told apart this way from about 8 characters on.
@@ -140,16 +142,6 @@ pub fn fit(name: &str, max_chars: usize) -> String {
         .chain(std::iter::once(&'…'))
         .chain(tail)
         .collect()
-}
-
-/// Shortens `Intercept` to `Int…` and `region=north` to `reg…=north`: the level distinguishes.
-fn shorten_term(term: &str, letters: usize) -> String {
-    let (word, level) = term.split_at(term.find('=').unwrap_or(term.len()));
-    if word.chars().count() <= letters + 1 {
-        return term.to_owned();
-    }
-    let kept: String = word.chars().take(letters).collect();
-    format!("{kept}…{level}")
 }
 
 #[cfg(test)]

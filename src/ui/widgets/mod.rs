@@ -18,7 +18,6 @@ pub mod slider;
 pub mod spark;
 pub mod tab;
 pub mod table;
-pub mod toast;
 pub mod tree_row;
 
 pub use badge::{badge, badge_with, verdict_icon};
@@ -31,12 +30,11 @@ pub use message_row::MessageRow;
 pub use number_field::NumberField;
 pub use progress::{Progress, progress_line};
 pub use section::{
-    card, dialog_frame, empty_state, heading, hint, list_card, section_head, sentence,
+    card, column_name, dialog_frame, empty_state, heading, hint, list_card, section_head, sentence,
     sentence_line, surface, value_row,
 };
 pub use segments::Segments;
 pub use slider::Slider;
 pub use spark::{interval_bar, mini_histogram, small_curve};
 pub use tab::Tab;
-pub use toast::{Toast, Toasts};
 pub use tree_row::TreeRow;

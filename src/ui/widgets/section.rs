@@ -6,7 +6,8 @@ use eframe::egui::{
 };
 
 use super::button::Button;
-use super::paint;
+use super::table::name_room;
+use super::{name, paint};
 use crate::ui::icons;
 use crate::ui::theme::{Palette, Text, tokens};
 
@@ -95,6 +96,23 @@ pub fn sentence_line(ui: &mut Ui, text: &str, role: Text, secondary: bool) -> Re
         response.on_hover_text(paint::words(text))
     } else {
         response
+    }
+}
+
+/// A name of a column on one line. One that is too long loses its middle, because names differ in their ends.
+pub fn column_name(ui: &mut Ui, full: &str, role: Text) -> Response {
+    let p = Palette::of(ui);
+    let room = ui.available_width();
+    let shown = name::fit(full, name_room(ui, room));
+    let galley = paint::line(ui, &format!("`{shown}`"), role, p.text_primary, room);
+    let (rect, response) =
+        ui.allocate_exact_size(vec2(galley.size().x, role.line()), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, full));
+    paint::left_center(ui.painter(), rect.left(), rect.center().y, galley);
+    if shown == full {
+        response
+    } else {
+        response.on_hover_text(full)
     }
 }
 

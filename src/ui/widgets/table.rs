@@ -142,10 +142,15 @@ pub fn name_cell(ui: &mut Ui, short: &str, full: &str) -> Response {
 
 /// Characters of a name that fit a column `width` points wide.
 pub fn name_chars(ui: &Ui, width: f32) -> usize {
+    name_room(ui, width - 2.0 * tokens().space.x1)
+}
+
+/// Characters of a name that fit `width` points.
+pub fn name_room(ui: &Ui, width: f32) -> usize {
     let one = ui
         .fonts_mut(|fonts| fonts.glyph_width(&Text::Code.font(), 'm'))
         .max(1.0);
-    ((width - 2.0 * tokens().space.x1) / one + 0.01).max(0.0) as usize
+    (width / one + 0.01).max(0.0) as usize
 }
 
 /// Points that a column needs for names of `chars` characters.

@@ -3,8 +3,8 @@
 use eframe::egui::{Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::badge::paint_verdict;
-use super::paint;
-use super::progress;
+use super::table::name_room;
+use super::{name, paint, progress};
 use crate::ui::icons;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 
@@ -179,8 +179,14 @@ impl<'a> TreeRow<'a> {
         if self.icon.is_some() || self.verdict.is_some() {
             x += t.icon.small + 6.0;
         }
-        let name = paint::line(ui, self.name, role, p.text_primary, (right - x).max(0.0));
-        let cut = name.elided;
+        let room = (right - x).max(0.0);
+        // Names of columns differ in their ends.
+        let shown = match self.mono {
+            true => name::fit(self.name, name_room(ui, room)),
+            false => self.name.to_owned(),
+        };
+        let name = paint::line(ui, &shown, role, p.text_primary, room);
+        let cut = name.elided || shown != self.name;
         x = paint::left_center(ui.painter(), x, y, name).right() + 6.0;
         if !self.detail.is_empty() && right > x {
             let detail = paint::line(ui, self.detail, Text::Caption, p.text_secondary, right - x);

@@ -1,7 +1,7 @@
 //! The table as it is in the file, with a head that says what each column holds.
 
 use eframe::egui::{
-    Align, Layout, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, UiBuilder, vec2,
+    Align, Id, Layout, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, UiBuilder, vec2,
 };
 use egui_extras::{Column, TableBuilder};
 
@@ -15,7 +15,7 @@ use crate::ui::panels::page::plain_line;
 use crate::ui::panels::{columns, menu};
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::table::name_width;
-use crate::ui::widgets::{Chip, mini_histogram, number, paint, sentence_line};
+use crate::ui::widgets::{Chip, column_name, mini_histogram, number, paint, sentence_line};
 
 /// Height of the head: name, kind, picture, fact.
 const HEAD_HEIGHT: f32 = 116.0;
@@ -76,7 +76,9 @@ pub fn preview_ui(ui: &mut Ui, data: &DataState, go_to: Option<(usize, usize)>, 
                 ui.scroll_to_rect(Rect::from_x_y_ranges(x, ui.min_rect().y_range()), None);
             }
             let row = go_to.map(|(row, _)| row);
-            table_ui(ui, data, (&columns, &least), row, &mut seen, out);
+            // What was made for another window, or before the columns were known, would cut chips and waste room.
+            let made_for = (data.profiles.is_some(), room.width() as u32);
+            table_ui(ui, data, (&columns, &least, made_for), row, &mut seen, out);
         });
     ui.painter().rect_stroke(
         frame,
@@ -138,7 +140,7 @@ fn number_width(table: &Table) -> f32 {
 fn table_ui(
     ui: &mut Ui,
     data: &DataState,
-    (columns, least): (&[f32], &[f32]),
+    (columns, least, made_for): (&[f32], &[f32], (bool, u32)),
     row: Option<usize>,
     seen: &mut Option<(usize, usize)>,
     out: &mut Outbox,
@@ -148,6 +150,12 @@ fn table_ui(
     let profiles = data.profiles.as_ref().map(|all| all.as_slice());
     ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
     let height = ui.available_height() - HEAD_HEIGHT;
+    let key = Id::unique(("widths of the preview", table.source()));
+    let before = ui.data_mut(|data| {
+        let before = data.get_temp::<(bool, u32)>(key);
+        data.insert_temp(key, made_for);
+        before
+    });
     let mut builder = TableBuilder::new(ui)
         .id_salt(table.source())
         .striped(false)
@@ -156,6 +164,9 @@ fn table_ui(
         .max_scroll_height(height)
         .cell_layout(Layout::left_to_right(Align::Center))
         .column(Column::exact(number_width(table)));
+    if before != Some(made_for) {
+        builder.reset();
+    }
     if let Some(row) = row {
         builder = builder.scroll_to_row(row, Some(Align::Center));
     }
@@ -221,7 +232,7 @@ fn head_ui(
         ui.set_height(16.0);
         let icon = columns::icon(info, profile);
         icons::icon_ui(ui, icon, t.icon.small, false, p.text_secondary);
-        sentence_line(ui, &format!("`{}`", info.name), Text::Label, false);
+        column_name(ui, &info.name, Text::Label);
     });
     kind_ui(ui, data, info, profile, out);
     let width = ui.available_width();

@@ -14,7 +14,7 @@ use crate::data::terms::MAX_LEVELS;
 use crate::ui::icons;
 use crate::ui::panels::{columns, menu};
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::{Button, Chip, hint, number, paint, sentence_line};
+use crate::ui::widgets::{Button, Chip, column_name, hint, number, paint, sentence_line};
 
 /// Numbers of frequent values that can be kept.
 const TOPS: [usize; 5] = [5, 10, 20, 50, 100];
@@ -203,7 +203,7 @@ fn inside_ui(
             let change = ui.add(Button::icon_only(icons::DOTS_THREE, &label).small());
             role_menu(&change, cx, name);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                sentence_line(ui, &format!("`{name}`"), Text::Body, false);
+                column_name(ui, name, Text::Body);
                 range_ui(ui, cx, name);
             });
         });

@@ -177,6 +177,8 @@ pub fn set(ctx: &Context, choice: ThemeChoice) {
         ThemeChoice::Light => ThemePreference::Light,
         ThemeChoice::Dark | ThemeChoice::HighContrast => ThemePreference::Dark,
     });
+    // A frame that has begun keeps its style and takes the new colours: it is not to be the last one.
+    ctx.request_repaint();
 }
 
 /// The theme that was chosen.
@@ -433,6 +435,8 @@ mod tests {
             (ThemeChoice::HighContrast, Palette::high_contrast()),
         ] {
             *harness.state_mut() = choice;
+            harness.step();
+            assert!(harness.ctx.has_requested_repaint(), "{choice:?}");
             harness.run();
             assert!(
                 std::ptr::eq(Palette::of(&harness.ctx), palette),

@@ -12,7 +12,7 @@ use super::project_menu::{project_menu_ui, question_ui};
 use super::shortcuts::{self, Act};
 use super::theme::{Palette, Text, tokens};
 use super::typed_path::typed_path_ui;
-use super::widgets::{Button, Segments};
+use super::widgets::{Button, Segments, paint};
 use crate::app::{AppState, Command, Depth, Page, Theme};
 
 /// Width below which steps show no words for depth and search.
@@ -40,6 +40,10 @@ pub fn window_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Out
     if !has_place {
         reading_strip_ui(ui, state, out);
     }
+    // The page of runs says there what belongs to the run shown.
+    if state.page != Page::Runs {
+        status_ui(ui);
+    }
     match state.page {
         Page::Start => start::start_ui(ui, state, &mut views.start, out),
         Page::Data => data::data_ui(ui, state, &mut views.data, out),
@@ -52,6 +56,26 @@ pub fn window_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Out
     question_ui(ui, state, out);
     typed_path_ui(ui, state, &mut views.typed_path, out);
     toast_ui(ui, state, out);
+}
+
+/// The line at the bottom of pages that are not about one run.
+fn status_ui(ui: &mut Ui) {
+    let colors = Palette::of(ui);
+    let frame = Frame::NONE
+        .fill(colors.bg_panel)
+        .inner_margin(Margin::symmetric(12, 0));
+    Panel::bottom("status")
+        .exact_size(tokens().size.status_bar)
+        .frame(frame)
+        .show(ui, |ui| {
+            ui.horizontal_centered(|ui| {
+                let words = |text: &str| Text::Caption.rich(text, colors.text_secondary);
+                ui.label(words("Nothing leaves this computer"));
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    ui.label(words(concat!("Ergodic ", env!("CARGO_PKG_VERSION"))));
+                });
+            });
+        });
 }
 
 fn top_bar_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Outbox) {
@@ -166,10 +190,8 @@ fn toast_ui(ui: &Ui, state: &AppState, out: &mut Outbox) {
                             (icons::CHECK_CIRCLE, colors.good)
                         };
                         ui.label(icons::icon_fill(icon, 16.0).color(color));
-                        ui.add(
-                            egui::Label::new(Text::Body.rich(&toast.text, colors.text_primary))
-                                .wrap(),
-                        );
+                        let text = paint::job(&toast.text, Text::Body, colors.text_primary);
+                        ui.add(egui::Label::new(text).wrap());
                         if ui
                             .add(Button::icon_only(icons::X, "Dismiss").quiet().small())
                             .clicked()
@@ -201,6 +223,19 @@ mod tests {
     use crate::data::roles::{Conversion, Role};
     use crate::data::sniff::ColumnKindOverride;
     use crate::ui::testing::page_harness;
+
+    #[test]
+    fn every_page_has_one_status_line() {
+        let mut session = Session::with_draft("churn");
+        for page in [Page::Start, Page::Data, Page::Model, Page::Sampler] {
+            session.send(Command::GoTo(page));
+            let mut harness = page_harness(session, window_ui);
+            harness.run_steps(3);
+            let line = harness.get_by_label("Nothing leaves this computer");
+            assert!(line.rect().bottom() <= 760.0 && line.rect().top() > 730.0);
+            session = std::mem::take(&mut harness.state_mut().session);
+        }
+    }
 
     #[test]
     fn no_page_without_data_has_holes() {

@@ -142,7 +142,7 @@ pub(super) fn proceed(state: &mut AppState, then: Then, fx: &mut dyn Effects) {
             clear(state);
             if runs {
                 state.say(
-                    "The runs of before are in their folders; open them from Recent",
+                    "The earlier runs are in their folders; open them from Recent",
                     false,
                 );
             }

@@ -130,7 +130,7 @@ pub fn question_ui(ui: &Ui, state: &AppState, out: &mut Outbox) {
                     "Finished runs stay in their folders; without saving, open them from Recent"
                 }
                 (0, false) => "Finished runs stay in their folders whatever you choose",
-                _ => "A run that goes on is stopped; draws so far are kept in its folder",
+                _ => "Running chains stop; their draws so far are kept in the run folder",
             };
             sentence(ui, text, Text::Body);
             ui.add_space(t.space.x2);
@@ -138,6 +138,12 @@ pub fn question_ui(ui: &Ui, state: &AppState, out: &mut Outbox) {
                 ui.spacing_mut().item_spacing.x = t.space.x2;
                 if unsaved {
                     let save = ui.add(Button::new("Save").primary().icon(icons::FLOPPY_DISK));
+                    // Enter saves, unless another button of the question was gone to.
+                    let focused = ui.memory(|memory| memory.focused());
+                    let focused = focused.and_then(|id| ui.ctx().read_response(id));
+                    if focused.is_none_or(|response| response.layer_id != ui.layer_id()) {
+                        save.request_focus();
+                    }
                     if save.clicked() {
                         out.send(Command::Answer { save: true });
                     }
@@ -166,6 +172,20 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     #[test]
+    fn enter_answers_with_the_main_button() {
+        let mut session = Session::with_draft("churn");
+        session.send(Command::SetFormula("churned ~ age".to_owned()));
+        session.send(Command::NewProject);
+        let mut harness = page_harness(session, |ui, state, (): &mut (), out| {
+            question_ui(ui, state, out);
+        });
+        harness.run_steps(3);
+        harness.key_press(eframe::egui::Key::Enter);
+        harness.run_steps(3);
+        assert_eq!(harness.state().sent, [Command::Answer { save: true }]);
+    }
+
+    #[test]
     fn the_question_says_in_plain_words_what_becomes_of_runs() {
         let mut session = Session::with_draft("churn");
         session.send(Command::SetRun(RunSection {
@@ -181,7 +201,7 @@ mod tests {
         });
         harness.run_steps(3);
         harness.get_by_label("Stop the run and start a new project?");
-        harness.get_by_label("A run that goes on is stopped; draws so far are kept in its folder");
+        harness.get_by_label("Running chains stop; their draws so far are kept in the run folder");
         let session = &mut harness.state_mut().session;
         let id = session.state.runs[0].id;
         session.send(Command::Stop(id));

@@ -109,7 +109,8 @@ fn head_ui(ui: &mut Ui, state: &AppState, data: &DataState, view: &mut DataView,
             .on_disabled_hover_text("Wait until the file is read, or cancel reading");
         // Enter imports a table that has just been read, unless something else has the keyboard.
         let is_new = view.focused.as_deref() != Some(table.fingerprint());
-        let is_free = ui.memory(|memory| memory.focused().is_none());
+        let is_asked = state.asking.is_some() || state.typing.is_some();
+        let is_free = !is_asked && ui.memory(|memory| memory.focused().is_none());
         if state.document.is_none() && !wait && is_new && is_free {
             accept.request_focus();
             view.focused = Some(table.fingerprint().to_owned());
@@ -261,6 +262,17 @@ mod tests {
         harness.key_press(Key::Enter);
         harness.run();
         assert_eq!(harness.state().sent, [Command::AcceptImport]);
+    }
+
+    #[test]
+    fn enter_is_not_for_the_table_while_a_question_is_asked() {
+        let mut session = Session::with_sample("churn");
+        session.state.asking = Some(crate::app::project::Then::New);
+        let mut harness = page_harness(session, data_ui);
+        harness.run();
+        harness.key_press(Key::Enter);
+        harness.run();
+        assert_eq!(harness.state().sent, []);
     }
 
     #[test]

@@ -184,6 +184,47 @@ fn an_exact_run_of_the_same_model_serves_as_the_control_of_a_bias_check() {
 }
 
 #[test]
+fn a_bias_check_says_how_much_time_is_left() {
+    let mut session = draft("churned ~ age", "sgld", short());
+    session.send(Command::StartRun);
+    session.wait_for_runs();
+    let id = session.state.runs[0].id;
+    // A control of twice as many draws, which does not end before it is looked at.
+    session.state.runs[0].control_draws = Some(50_000);
+    session.send(Command::CheckBias(id));
+    assert_eq!(words::control_left(&session.state.runs[0]), None);
+    let begun = std::time::Instant::now();
+    let entry = &session.state.runs[0];
+    while words::control_left(entry).is_none() {
+        assert!(begun.elapsed().as_secs() < 100, "the control does not move");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let control = entry.control.as_ref().unwrap();
+    control.pause();
+    while control.view().state != RunState::Paused {
+        assert!(
+            begun.elapsed().as_secs() < 100,
+            "the control does not pause"
+        );
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    // What is left takes as long as what was made, in proportion; the clock goes on.
+    let done = f64::from(words::control_progress(entry).unwrap());
+    let secs = || control.view().elapsed_secs * (1.0 - done) / done;
+    let (least, left, most) = (secs(), words::control_left(entry).unwrap(), secs());
+    assert!(least > 0.0 && (least..=most).contains(&left), "{left}");
+    let expected = format!("bias check: NUTS as control, {:.0}%, about ", 100.0 * done);
+    let mut harness = page(session);
+    let caption = harness.get_by_label_contains(&expected);
+    let caption = caption.accesskit_node().label().unwrap();
+    let after = caption.split_once(&expected).unwrap().1;
+    assert!(after.ends_with(" left"), "{caption}");
+    let session = &mut harness.state_mut().session;
+    session.send(Command::Stop(id));
+    session.wait_for_runs();
+}
+
+#[test]
 fn runs_that_are_being_opened_are_announced_and_can_be_given_up() {
     let mut session = Session::default();
     session.state.page = crate::app::Page::Runs;

@@ -53,6 +53,20 @@ impl<'a> Tab<'a> {
     }
 }
 
+/// Space at both ends of a tab, and between its parts.
+const PAD: f32 = 10.0;
+const GAP: f32 = 6.0;
+
+impl Tab<'_> {
+    /// Width of a tab that says `word`, with an icon before it or not.
+    pub fn width(ui: &Ui, word: &str, icon: bool) -> f32 {
+        let color = Palette::of(ui).text_primary;
+        let word = paint::line(ui, word, Text::Label, color, f32::INFINITY);
+        let icon = if icon { tokens().icon.small + GAP } else { 0.0 };
+        (2.0 * PAD + icon + word.size().x).ceil()
+    }
+}
+
 impl Widget for Tab<'_> {
     fn ui(self, ui: &mut Ui) -> Response {
         let t = tokens();
@@ -67,13 +81,9 @@ impl Widget for Tab<'_> {
             let text = super::number::integer(count as u64);
             paint::line(ui, &text, Text::Number, p.text_secondary, f32::INFINITY)
         });
-        let (pad, gap) = (10.0, 6.0);
-        let icon = self.icon.map_or(0.0, |_| t.icon.small + gap);
-        let tail = count.as_ref().map_or(0.0, |galley| gap + galley.size().x);
-        let size = vec2(
-            (2.0 * pad + icon + word.size().x + tail).ceil(),
-            t.size.tab_strip,
-        );
+        let tail = count.as_ref().map_or(0.0, |galley| GAP + galley.size().x);
+        let width = Self::width(ui, self.word, self.icon.is_some()) + tail.ceil();
+        let size = vec2(width, t.size.tab_strip);
         let (rect, response) = ui.allocate_exact_size(size, Sense::click());
         response.widget_info(|| {
             WidgetInfo::selected(Role::Tab, ui.is_enabled(), self.selected, self.word)
@@ -85,7 +95,7 @@ impl Widget for Tab<'_> {
             ui.painter().rect_filled(rect, 0.0, p.bg_hover);
         }
         let y = rect.center().y;
-        let mut x = rect.left() + pad;
+        let mut x = rect.left() + PAD;
         if let Some(icon) = self.icon {
             icons::paint(
                 ui.painter(),
@@ -95,12 +105,12 @@ impl Widget for Tab<'_> {
                 false,
                 color,
             );
-            x += t.icon.small + gap;
+            x += t.icon.small + GAP;
         }
         x += word.size().x;
         paint::right_center(ui.painter(), x, y, word);
         if let Some(count) = count {
-            paint::left_center(ui.painter(), x + gap, y, count);
+            paint::left_center(ui.painter(), x + GAP, y, count);
         }
         paint::focus_ring_inside(ui, &response, rect);
         response

@@ -361,7 +361,8 @@ impl Panes<'_> {
         );
     }
 
-    fn trailing_ui(&mut self, ui: &mut Ui, pane: Pane) {
+    /// What stands at the right end of a strip whose tabs take `tabs` points.
+    fn trailing_ui(&mut self, ui: &mut Ui, pane: Pane, tabs: f32) {
         let t = tokens();
         let chains = self.run.chains.len();
         ui.add_space(t.space.x3);
@@ -372,9 +373,9 @@ impl Panes<'_> {
                     .option(TraceSpan::Whole, "Whole run")
                     .show(ui);
                 ui.add_space(t.space.x2);
-                legend_ui(ui, chains, self.views);
+                legend_ui(ui, chains, tabs, self.views);
             }
-            Pane::Rank | Pane::Autocorrelation => legend_ui(ui, chains, self.views),
+            Pane::Rank | Pane::Autocorrelation => legend_ui(ui, chains, tabs, self.views),
             Pane::Convergence if ui.available_width() > 420.0 => {
                 let colors = Palette::of(ui);
                 ui.spacing_mut().item_spacing.x = t.space.x3;
@@ -398,10 +399,11 @@ impl Panes<'_> {
     }
 }
 
-/// The legend of chains from left to right, whatever the direction around it; left out where the tabs need the room.
-fn legend_ui(ui: &mut Ui, chains: usize, views: &mut PaneViews) {
+/// The legend of chains from left to right, whatever the direction around it; left out where the tabs need the room, as the
+/// list of chains shows the same signs.
+fn legend_ui(ui: &mut Ui, chains: usize, tabs: f32, views: &mut PaneViews) {
     let width = 36.0 + 40.0 * chains as f32;
-    if ui.available_width() < width + 250.0 {
+    if ui.available_width() < width + tabs {
         return;
     }
     ui.allocate_ui_with_layout(
@@ -464,7 +466,12 @@ impl Behavior<Pane> for Panes<'_> {
         }
         widgets.inactive.weak_bg_fill = Color32::TRANSPARENT;
         if let Some(pane) = tabs.active.and_then(|tile| tiles.get_pane(&tile)).copied() {
-            self.trailing_ui(ui, pane);
+            let shown = tabs.children.iter().filter(|tile| tiles.is_visible(**tile));
+            let width: f32 = shown
+                .filter_map(|tile| tiles.get_pane(tile))
+                .map(|it| Tab::width(ui, it.label(), *it == pane))
+                .sum();
+            self.trailing_ui(ui, pane, width);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use eframe::egui::scroll_area::ScrollBarVisibility;
@@ -63,6 +64,15 @@ pub struct SummaryView {
     forced: Option<f32>,
     /// Width of the names, once somebody dragged it.
     names: Option<f32>,
+    short: Option<ShortNames>,
+}
+
+/// The names of a run in a form that fits. Each depends on all others, so they are not made in every frame.
+struct ShortNames {
+    run: u64,
+    rows: usize,
+    chars: usize,
+    names: Arc<Vec<String>>,
 }
 
 impl SummaryView {
@@ -99,6 +109,26 @@ fn compare(a: Line<'_>, b: Line<'_>, sort: Sort, limits: &Limits) -> Ordering {
 }
 
 impl SummaryView {
+    /// The names of the run's variables in at most `chars` characters each.
+    fn short_names(&mut self, entry: &RunEntry, report: &Report, chars: usize) -> Arc<Vec<String>> {
+        let (run, rows) = (entry.id, report.summary.len());
+        let known = self.short.as_ref();
+        if let Some(known) = known.filter(|it| (it.run, it.rows, it.chars) == (run, rows, chars)) {
+            return Arc::clone(&known.names);
+        }
+        let full: Vec<&str> = (report.summary.iter())
+            .map(|row| row.variable.as_str())
+            .collect();
+        let names = Arc::new(name::short_names(&full, chars));
+        self.short = Some(ShortNames {
+            run,
+            rows,
+            chars,
+            names: Arc::clone(&names),
+        });
+        names
+    }
+
     /// Makes the order anew when something was asked for, or when draws came and nobody is pointing at a row.
     fn arrange(&mut self, ui: &Ui, entry: &RunEntry, report: &Report, pointed: bool) {
         let rows = &report.summary;
@@ -173,8 +203,8 @@ fn line<'a>(entry: &'a RunEntry, report: &'a Report, index: usize) -> Line<'a> {
     )
 }
 
-/// Room from which the choice of control variates has its name before it.
-const CONTROL_VARIATES: f32 = 96.0;
+/// Room from which the choice of estimates has its name before it.
+const ESTIMATES: f32 = 60.0;
 
 /// Chooses plain or corrected estimates; while gradients are being computed, says how far they are.
 fn correction_ui(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
@@ -182,13 +212,14 @@ fn correction_ui(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
     let mut order = entry.correction.order();
     let before = order;
     // From right to left.
-    let shown = Segments::new("Control variates", &mut order)
-        .option(None, "None")
+    let shown = Segments::new("Estimates by control variates", &mut order)
+        .option(None, "Plain")
         .option_unless(Some(Order::Linear), "Linear", refusal)
         .option_unless(Some(Order::Quadratic), "Quadratic", refusal)
         .show(ui);
-    if ui.available_width() > CONTROL_VARIATES {
-        ui.label(Text::Caption.rich("Control variates", Palette::of(ui).text_secondary));
+    if ui.available_width() > ESTIMATES {
+        ui.label(Text::Caption.rich("Estimates", Palette::of(ui).text_secondary))
+            .on_hover_text("Plain, or corrected by linear or quadratic control variates");
     }
     match &entry.correction {
         Correction::Working(_, control) => {
@@ -279,11 +310,12 @@ pub fn summary_body_ui(
             });
     }
     view.arrange(ui, entry, report, pointed);
-    let mut count = format!(
-        "{} of {} variables",
-        number::integer(view.count as u64),
-        number::integer(report.summary.len() as u64)
-    );
+    let all = report.summary.len();
+    let noun = if all == 1 { "variable" } else { "variables" };
+    let mut count = format!("{} {noun}", number::integer(all as u64));
+    if view.count < all {
+        count = format!("{} of {count}", number::integer(view.count as u64));
+    }
     if report.weighted {
         count.push_str(", weighted");
     }
@@ -502,16 +534,8 @@ fn part_ui(
         order,
         ..
     } = rows;
-    let full: Vec<&str> = match part.names {
-        Some(_) => report
-            .summary
-            .iter()
-            .map(|row| row.variable.as_str())
-            .collect(),
-        None => Vec::new(),
-    };
-    let short = part.names.map_or_else(Vec::new, |width| {
-        name::short_names(&full, name_chars(ui, width))
+    let short = part.names.map_or_else(Arc::default, |width| {
+        view.short_names(entry, report, name_chars(ui, width))
     });
     let view_sort = view.sort;
     let height = ui.available_height() - t.size.row_table;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use eframe::egui::{
-    EventFilter, Galley, Id, Key, Modifiers, Response, Role as AccessRole, Sense, Ui, WidgetInfo,
+    EventFilter, Galley, Id, Key, Modifiers, Rect, Response, Role as AccessRole, Sense,
+    Ui, WidgetInfo,
 };
 
 use super::folding::Item;
@@ -154,7 +155,11 @@ impl Group<'_> {
         let rect = ui.max_rect();
         ui.allocate_exact_size(rect.size(), Sense::hover());
         let (right, y) = (rect.right() - tokens().space.x1, rect.center().y);
-        paint::right_center(ui.painter(), right, y, self.words(ui));
+        let words = self.words(ui);
+        // The cell clips what the words need beyond it; the cell before it is theirs as well.
+        let left = rect.left().min(right - words.size().x);
+        let clip = Rect::from_x_y_ranges(left..=rect.right(), ui.clip_rect().y_range());
+        paint::right_center(&ui.painter().with_clip_rect(clip), right, y, words);
     }
 
     fn words(&self, ui: &Ui) -> Arc<Galley> {

@@ -435,7 +435,7 @@ fn estimates_are_corrected_by_control_variates_and_exported() {
         "{text}"
     );
     harness
-        .get_by_role_and_label(Role::RadioButton, "None")
+        .get_by_role_and_label(Role::RadioButton, "Plain")
         .click();
     harness.run_steps(3);
     let entry = harness.state().session.state.selected().unwrap();
@@ -512,7 +512,7 @@ fn weighted_draws_are_shown_weighted() {
             .click();
         harness.run_steps(3);
     }
-    harness.get_by_label("1 of 1 variables, weighted");
+    harness.get_by_label("1 variable, weighted");
     // Without a recipe there are no gradients.
     let quadratic = harness.get_by_role_and_label(Role::RadioButton, "Quadratic");
     quadratic.click();

@@ -83,7 +83,7 @@ pub fn question_ui(ui: &mut Ui, data: &DataState, view: &mut QuestionView, out: 
         if rows.is_empty() {
             Frame::NONE
                 .inner_margin(Margin::symmetric(t.space.x3 as i8, t.space.x2 as i8))
-                .show(ui, |ui| hint(ui, "No column has these letters in its name"));
+                .show(ui, |ui| hint(ui, "No column name contains these letters"));
         }
     });
     list_card(ui, |ui| {
@@ -190,12 +190,12 @@ fn row_ui(ui: &mut Ui, icon: char, name: &str, what: &str, model: &str, able: bo
     let left = x + t.icon.small + t.space.x2;
     // Three columns, so that kinds stand below each other.
     let width = rect.right() - t.space.x3 - left;
-    let name = paint::line(ui, name, Text::Body, color, 0.36 * width);
+    let name = paint::line(ui, name, Text::Body, color, 0.28 * width);
     paint::left_center(ui.painter(), left, y, name);
-    let middle = left + 0.4 * width;
-    let kind = paint::line(ui, what, Text::Number, secondary, 0.34 * width);
+    let middle = left + 0.3 * width;
+    let kind = paint::line(ui, what, Text::Number, secondary, 0.46 * width);
     paint::left_center(ui.painter(), middle, y, kind);
-    let model = paint::line(ui, model, Text::Caption, secondary, 0.24 * width);
+    let model = paint::line(ui, model, Text::Caption, secondary, 0.23 * width);
     paint::right_center(ui.painter(), rect.right() - t.space.x3, y, model);
     paint::focus_ring_inside(ui, &response, rect);
     response

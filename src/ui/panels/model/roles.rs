@@ -31,8 +31,9 @@ const MOST_SHOWN: usize = 40;
 /// What was found out about columns, so that open menus do not look through the table in every frame.
 #[derive(Default)]
 pub struct RolesView {
-    /// Table and model that refusals are about: formula, template, settings, all that decides who may have which role.
-    about: (String, ModelSection),
+    /// Table, model and roles that refusals are about: all that decides who may have which role. Without an outcome roles
+    /// are not in the model's formula.
+    about: (String, ModelSection, Roles),
     refusals: HashMap<(String, u8), Option<Refusal>>,
     levels: HashMap<String, Vec<String>>,
     unused: Vec<String>,
@@ -45,8 +46,8 @@ pub struct RolesView {
 impl RolesView {
     fn refresh(&mut self, data: &DataState, document: &Document) {
         let fingerprint = data.loaded.table.fingerprint();
-        let model = &document.recipe.model;
-        if self.about.0 == fingerprint && self.about.1 == *model {
+        let (model, roles) = (&document.recipe.model, &document.roles);
+        if self.about.0 == fingerprint && self.about.1 == *model && self.about.2 == *roles {
             return;
         }
         let kept = if self.about.0 == fingerprint {
@@ -56,8 +57,8 @@ impl RolesView {
         };
         let table = &data.loaded.table;
         *self = Self {
-            about: (fingerprint.to_owned(), model.clone()),
-            unused: (document.roles.ignored(table).into_iter())
+            about: (fingerprint.to_owned(), model.clone(), roles.clone()),
+            unused: (roles.ignored(table).into_iter())
                 .map(str::to_owned)
                 .collect(),
             declined: kept,
@@ -164,7 +165,7 @@ fn outcome_ui(ui: &mut Ui, cx: &mut Context<'_>) {
     head_ui(ui, "Outcome", Some(Role::Response), cx);
     let roles = &cx.document.roles;
     if roles.response_use == ResponseUse::Absent {
-        note_ui(ui, "Nothing: rows that are alike are looked for");
+        note_ui(ui, "Nothing: the model looks for rows that are alike");
         return;
     }
     let Some(response) = roles.response.clone() else {
@@ -214,7 +215,10 @@ fn guess_ui(ui: &mut Ui, cx: &mut Context<'_>, response: &str) {
 /// The chip that names the success level, with the counts of all levels in its menu.
 fn success_ui(ui: &mut Ui, cx: &mut Context<'_>) {
     let Some(check) = cx.check.filter(|check| !check.response.is_empty()) else {
-        hint(ui, "its levels are not known yet");
+        // A model of numbers has no levels to wait for.
+        if cx.document.roles.response_use != ResponseUse::Number {
+            hint(ui, "its levels are not known yet");
+        }
         return;
     };
     if check.categories {

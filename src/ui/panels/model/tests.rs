@@ -58,6 +58,46 @@ fn a_formula_that_cannot_be_read_has_its_sentence_and_blocks_the_run() {
 }
 
 #[test]
+fn a_group_chosen_before_the_outcome_is_no_longer_among_the_columns_not_used() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::RemoveRole("churned".to_owned()));
+    session.send(Command::RemoveRole("region".to_owned()));
+    let mut harness = page_harness(session, model_ui);
+    harness.run();
+    let listed = |harness: &egui_kittest::Harness<'_, _>| {
+        let rows = harness.get_all_by_role(eframe::egui::Role::TreeItem);
+        rows.filter_map(|row| row.accesskit_node().label())
+            .any(|label| label.starts_with("region"))
+    };
+    assert!(listed(&harness));
+    let assign = Command::AssignRole("region".to_owned(), Role::Group);
+    harness.state_mut().session.send(assign);
+    harness.run();
+    harness.get_by_label("Remove region");
+    assert!(!listed(&harness));
+}
+
+#[test]
+fn only_a_setting_that_is_not_the_default_offers_the_way_back() {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::SetTemplate("mixed".to_owned()));
+    let family = |word: &str| {
+        let value = crate::base::settings::Value::Text(word.to_owned());
+        Command::SetModelSetting("family".to_owned(), Some(value))
+    };
+    session.send(family("gaussian"));
+    let mut harness = page_harness(session, model_ui);
+    harness.run();
+    let resets = |harness: &egui_kittest::Harness<'_, _>| {
+        harness.query_all_by_label_contains("Reset to").count()
+    };
+    assert_eq!(resets(&harness), 0);
+    harness.state_mut().session.send(family("bernoulli"));
+    harness.run();
+    harness.get_by_label("Reset to Normal");
+}
+
+#[test]
 fn a_valid_model_leads_on_to_the_sampler() {
     let mut harness = page_harness(Session::with_draft("churn"), model_ui);
     harness.get_by_label_contains("The chance that churned is yes depends on");

@@ -104,6 +104,17 @@ pub fn form_ui(
     });
 }
 
+/// Whether a value is what the setting has anyway.
+fn is_default(field: &Setting, value: &Value) -> bool {
+    match (field.default, value) {
+        (Some(FieldDefault::Int(standard)), Value::Int(value)) => *value == standard,
+        (Some(FieldDefault::Real(standard)), Value::Real(value)) => *value == standard,
+        (Some(FieldDefault::Text(standard)), Value::Text(value)) => value == standard,
+        (Some(FieldDefault::Bool(standard)), Value::Bool(value)) => *value == standard,
+        _ => false,
+    }
+}
+
 fn default_text(field: &Setting) -> String {
     match field.default {
         None => LEFT_TO_SAMPLER.to_owned(),
@@ -144,7 +155,7 @@ pub fn setting_ui(
             if let Some(value) = sent {
                 out.send((owner.send)(field.key.to_owned(), value));
             }
-            if set.is_some() {
+            if set.is_some_and(|set| !is_default(field, set)) {
                 ui.allocate_ui_with_layout(
                     vec2(120.0, height),
                     Layout::left_to_right(Align::Center),
@@ -294,6 +305,7 @@ fn plain(code: &str) -> &str {
         "aboba" => "ABOBA",
         "baoab" => "BAOAB",
         "per-parameter" => "per parameter",
+        "noncentred" => "non-centred",
         other => other,
     }
 }

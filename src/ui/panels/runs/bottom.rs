@@ -115,7 +115,8 @@ pub fn bottom_ui(
     match view.page {
         Page::Messages => {
             let verdict = (report.as_ref()).map_or(Verdict::TooEarly, |report| report.verdict);
-            for command in messages_ui(ui, &lines, verdict) {
+            let is_stale = words::stale_reason(state, entry).is_some();
+            for command in messages_ui(ui, &lines, verdict, is_stale) {
                 out.send(command);
             }
         }
@@ -124,14 +125,16 @@ pub fn bottom_ui(
 }
 
 /// Shows the lines beside a verdict; what the quick fixes that were clicked do.
-fn messages_ui(ui: &mut Ui, lines: &[Line<'_>], verdict: Verdict) -> Vec<Command> {
+fn messages_ui(ui: &mut Ui, lines: &[Line<'_>], verdict: Verdict, is_stale: bool) -> Vec<Command> {
     let mut clicked = Vec::new();
     if lines.is_empty() {
         Frame::NONE
             .inner_margin(Margin::symmetric(12, 8))
             .show(ui, |ui| {
                 let text = match verdict {
-                    Verdict::Good => "No messages: nothing about this run needs your attention",
+                    Verdict::Good if !is_stale => {
+                        "No messages: nothing about this run needs your attention"
+                    }
                     Verdict::TooEarly => "No messages yet",
                     _ => "No messages",
                 };
@@ -256,21 +259,23 @@ mod tests {
     #[test]
     fn an_empty_list_says_nothing_that_the_badge_denies() {
         use egui_kittest::kittest::Queryable as _;
-        for verdict in [
-            Verdict::Good,
-            Verdict::Watch,
-            Verdict::Bad,
-            Verdict::TooEarly,
-            Verdict::NotCertified,
+        for (verdict, is_stale) in [
+            (Verdict::Good, false),
+            (Verdict::Good, true),
+            (Verdict::Watch, false),
+            (Verdict::Bad, false),
+            (Verdict::TooEarly, false),
+            (Verdict::NotCertified, false),
         ] {
             let mut harness = crate::ui::testing::harness([600.0, 80.0], (), move |ui, ()| {
-                messages_ui(ui, &[], verdict);
+                messages_ui(ui, &[], verdict, is_stale);
             });
             harness.run();
             let calm = harness
                 .query_by_label_contains("nothing about this run")
                 .is_some();
-            assert_eq!(calm, verdict == Verdict::Good, "{verdict:?}");
+            let expected = verdict == Verdict::Good && !is_stale;
+            assert_eq!(calm, expected, "{verdict:?}, stale {is_stale}");
         }
     }
 

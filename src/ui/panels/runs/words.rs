@@ -209,7 +209,7 @@ pub fn stale_reason(state: &AppState, entry: &RunEntry) -> Option<&'static str> 
         return None;
     }
     Some(if mine.data.source != draft.data.source {
-        "Stale: it is of other data than the open ones"
+        "Stale: other data are open now"
     } else if mine.data.import != draft.data.import {
         "Stale: the data were read differently"
     } else if mine.model != draft.model {

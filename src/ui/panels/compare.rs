@@ -11,7 +11,7 @@ use crate::app::comparing::{self, Comparison};
 use crate::app::{AppState, Command, Page};
 use crate::diagnostics::verdict::RHAT_LIMIT;
 use crate::engine::comparison::{Measured, NUTS, Row, unit_of_cost};
-use crate::samplers::{self, SamplerEntry, advise};
+use crate::samplers::{self, SamplerEntry, SamplerSpec, advise};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
@@ -234,23 +234,18 @@ fn choice_ui(ui: &mut Ui, state: &AppState, view: &mut CompareView, out: &mut Ou
         Text::Body,
     );
     ui.add_space(t.space.x1);
-    for entry in &all {
-        let spec = &entry.spec;
-        let is_reference = reference == Some(spec.id);
-        let mut on = ids.contains(&spec.id);
-        let words = match (is_reference, spec.bias.is_some()) {
-            (true, _) => format!("{}, the reference", spec.title),
-            (false, true) => format!("{}, approximate", spec.title),
-            (false, false) => spec.title.to_owned(),
-        };
-        let box_ui = ui.add_enabled(!is_reference, Checkbox::new(&mut on, words));
-        let box_ui = box_ui
-            .on_hover_text(spec.about)
-            .on_disabled_hover_text("The others are compared with it");
-        if box_ui.changed() && !view.turned.remove(spec.id) {
-            view.turned.insert(spec.id);
+    // In two columns, so that the button below them is in sight.
+    ui.columns(2, |columns| {
+        for (ui, half) in columns
+            .iter_mut()
+            .zip(all.chunks(all.len().div_ceil(2).max(1)))
+        {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            for entry in half {
+                box_ui(ui, &entry.spec, reference, &ids, view);
+            }
         }
-    }
+    });
     ui.add_space(t.space.x2);
     widgets::sentence(ui, &effort(state, ids.len()), Text::Body);
     let words = match ids.len() {
@@ -275,6 +270,30 @@ fn choice_ui(ui: &mut Ui, state: &AppState, view: &mut CompareView, out: &mut Ou
             view.choosing = false;
         }
     });
+}
+
+/// The box of one sampler.
+fn box_ui(
+    ui: &mut Ui,
+    spec: &SamplerSpec,
+    reference: Option<&str>,
+    ids: &[&str],
+    view: &mut CompareView,
+) {
+    let is_reference = reference == Some(spec.id);
+    let mut on = ids.contains(&spec.id);
+    let words = match (is_reference, spec.bias.is_some()) {
+        (true, _) => format!("{}, the reference", spec.title),
+        (false, true) => format!("{}, approximate", spec.title),
+        (false, false) => spec.title.to_owned(),
+    };
+    let answer = ui
+        .add_enabled(!is_reference, Checkbox::new(&mut on, words))
+        .on_hover_text(spec.about)
+        .on_disabled_hover_text("The others are compared with it");
+    if answer.changed() && !view.turned.remove(spec.id) {
+        view.turned.insert(spec.id);
+    }
 }
 
 /// How long so many runs take, from the size of the data and the cores of this machine.

@@ -289,7 +289,9 @@ fn paint_axes(
     if !axes.x_title.is_empty() {
         let title = label(axes.x_title);
         if axes.title_below(ui) {
-            paint::right_center(painter, frame.right(), text_y + TITLE_LINE, title);
+            // One that is longer than the plot is wide keeps its beginning.
+            let right = frame.right().max(outer.left() + 8.0 + title.size().x);
+            paint::right_center(painter, right, text_y + TITLE_LINE, title);
         } else {
             limit = paint::right_center(painter, frame.right(), text_y, title).left() - 6.0;
         }

@@ -72,9 +72,7 @@ fn seen(first: usize, last: usize, count: usize) -> String {
     let [from, to, all] = [first + 1, last, count].map(|n| number::integer(n as u64));
     match last.saturating_sub(first) {
         shown if shown >= count => format!("{}, sorted by mean", plural(count, "group")),
-        _ => {
-            format!("Showing {from} to {to} of {all} groups, sorted by mean; scroll for the others")
-        }
+        _ => format!("{from} to {to} of {all} groups, sorted by mean"),
     }
 }
 
@@ -294,10 +292,7 @@ mod tests {
         harness.run();
         let rows = harness.get_all_by_label_contains("school ").count();
         assert!((10..=14).contains(&rows), "{rows} rows are drawn");
-        assert_eq!(
-            seen(0, 12, 85),
-            "Showing 1 to 12 of 85 groups, sorted by mean; scroll for the others"
-        );
+        assert_eq!(seen(0, 12, 85), "1 to 12 of 85 groups, sorted by mean");
         assert_eq!(seen(0, 3, 3), "3 groups, sorted by mean");
     }
 

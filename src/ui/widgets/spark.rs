@@ -80,10 +80,10 @@ pub fn small_curve(
         return response;
     }
     let foot = Text::CodeSmall.font().size;
-    let inner = Rect::from_min_max(rect.min + vec2(1.0, 2.0), rect.max - vec2(1.0, foot));
+    let inner = Rect::from_min_max(rect.min + vec2(1.0, 2.0), rect.max - vec2(1.0, foot + 2.0));
     let [left, right] =
         ends.map(|end| paint::line(ui, &end, Text::Caption, p.text_secondary, rect.width()));
-    let y = rect.bottom() - 0.5 * foot + 1.0;
+    let y = rect.bottom() - 0.5 * foot - 1.0;
     paint::left_center(ui.painter(), inner.left(), y, left);
     paint::right_center(ui.painter(), inner.right(), y, right);
     let at = |[x, y]: [f64; 2]| {

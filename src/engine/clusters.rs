@@ -108,8 +108,11 @@ impl Profile {
     /// brackets, everywhere.
     pub fn sentence(&self) -> String {
         let numbers = self.numbers.iter().map(|number| {
-            let digits = (1.0 - number.sd.max(1e-300).log10().floor()).clamp(0.0, 9.0) as usize;
             let (mean, sd) = (number.mean, number.sd);
+            if sd == 0.0 {
+                return format!("{} {mean}", number.column);
+            }
+            let digits = (1.0 - sd.max(1e-300).log10().floor()).clamp(0.0, 9.0) as usize;
             format!("{} {mean:.digits$} ± {sd:.digits$}", number.column)
         });
         let levels = self.levels.iter().map(|level| {
@@ -487,5 +490,20 @@ mod tests {
         assert_eq!(found.pairs.units, [3, 4, 17, 19]);
         assert_eq!(found.scatter.unwrap().points[3], [-0.97, -1.0]);
         assert_eq!(labels_of(&[7, 7, 5, 9, 5], &[1, 2, 4]).as_ref(), [0, 1, 1]);
+    }
+
+    #[test]
+    fn what_does_not_vary_in_a_cluster_has_no_spread() {
+        let number = |column: &str, mean, sd| NumberProfile {
+            column: column.to_owned(),
+            mean,
+            sd,
+        };
+        let profile = Profile {
+            size: 2,
+            numbers: vec![number("length", 3.4, 0.0), number("width", 1.25, 0.5)],
+            levels: Vec::new(),
+        };
+        assert_eq!(profile.sentence(), "length 3.4, width 1.25 ± 0.50");
     }
 }

@@ -143,7 +143,12 @@ fn rows(
 
 /// Where and in which unit a prior holds, of the words about where it comes from: "default, per standard deviation".
 fn unit(source: &str) -> &str {
-    source.split_once(", ").map_or("", |(_, unit)| unit)
+    // A comma inside parentheses belongs to a distribution: "implied: beta(0.1, 1.5)".
+    let parts = source.split_once(", ");
+    parts.map_or(
+        "",
+        |(origin, unit)| if origin.contains('(') { "" } else { unit },
+    )
 }
 
 /// Two significant digits, upwards: a prediction deserves no more.
@@ -180,6 +185,7 @@ mod tests {
         let source = "default, at average predictors, in sd of `y`";
         assert_eq!(unit(source), "at average predictors, in sd of `y`");
         assert_eq!((unit("set by you"), unit("")), ("", ""));
+        assert_eq!(unit("implied: beta(0.1, 1.5)"), "");
     }
 
     #[test]

@@ -170,15 +170,13 @@ pub fn reading_strip_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
     ui.ctx().request_repaint_after(PROGRESS_TIME);
     strip(ui, "reading", p.accent_soft, t.space.x1, |ui| {
         ui.horizontal(|ui| {
-            let words = ui.available_width() - 90.0;
-            ui.vertical(|ui| {
-                ui.set_width(words);
-                sentence_line(ui, &text, Text::Body, false);
-            });
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 if ui.add(Button::new("Cancel").small()).clicked() {
                     out.send(Command::CancelLoad);
                 }
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                    sentence_line(ui, &text, Text::Body, false);
+                });
             });
         });
         if let Some(share) = share {

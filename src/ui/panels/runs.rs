@@ -285,7 +285,7 @@ fn right_ui(
         widgets::empty_state(
             ui,
             icons::TABLE,
-            "The summary appears here with the first draws",
+            "The summary appears after the warm-up",
             None,
         );
         return;

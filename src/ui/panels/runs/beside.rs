@@ -82,7 +82,7 @@ pub(super) fn beside_pane(
                 .request_repaint_after(super::super::page::PROGRESS_TIME);
         }
         Fitting::No => {
-            let text = "The largest likelihood without priors and chains, as lme4 fits mixed models, beside this posterior";
+            let text = "A fit by maximum likelihood, without priors and chains, as lme4 makes it, to set beside this posterior";
             let act = Some("Fit by likelihood");
             if widgets::empty_state(ui, icons::CHART_LINE_UP, text, act) {
                 out.send(Command::EstimateRun(entry.id));

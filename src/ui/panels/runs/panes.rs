@@ -406,7 +406,7 @@ fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
     };
     let Some(reason) = spec.bias else {
         let text = format!(
-            "{} is exact: its draws follow the posterior, so there is no bias to check",
+            "This sampler, {}, is exact: its draws follow the posterior, so there is no bias to check",
             spec.title
         );
         widgets::empty_state(ui, icons::SEAL_CHECK, &text, None);

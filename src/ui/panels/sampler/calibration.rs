@@ -20,7 +20,7 @@ pub fn calibration_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut 
         widgets::hint(
             ui,
             &format!(
-                "Draws parameters from the prior, simulates the outcome from them and fits it, {} times. If model and \
+                "Draws parameters from the prior, simulates outcomes from them and fits them, {} times. If model and \
                  sampler are right, true values rank evenly among posterior draws",
                 EXTENT.simulations
             ),

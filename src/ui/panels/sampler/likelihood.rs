@@ -64,7 +64,7 @@ pub fn likelihood_ui(
         ui.spacing_mut().item_spacing.y = t.space.x3;
         widgets::hint(
             ui,
-            "Largest likelihood without priors and chains, as lme4 fits mixed models: a quick check of a posterior, or all that \
+            "Maximum likelihood, without priors and chains, as lme4 fits mixed models: a quick check of a posterior, or all that \
              large data allow",
         );
         options_ui(ui, recipe, view, out, state);

@@ -28,7 +28,7 @@ pub fn peak_ui(ui: &mut Ui, recipe: &Recipe, view: &mut FormView, out: &mut Outb
             let mut chosen = entry.map_or(AUTO, |entry| entry.spec.id);
             let mut segments = Segments::new("Found by", &mut chosen).option(AUTO, AUTO);
             for entry in estimators::REGISTRY {
-                segments = segments.option(entry.spec.id, entry.spec.id);
+                segments = segments.option_with(entry.spec.id, entry.spec.title, entry.spec.id);
             }
             if segments.show(ui).changed() {
                 out.send(Command::SetMethod(chosen.to_owned()));

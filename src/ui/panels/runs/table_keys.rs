@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use eframe::egui::{
-    EventFilter, Galley, Id, Key, Modifiers, Rect, Response, Role as AccessRole, Sense,
-    Ui, WidgetInfo,
+    EventFilter, Galley, Id, Key, Modifiers, Rect, Response, Role as AccessRole, Sense, Ui,
+    WidgetInfo,
 };
 
 use super::folding::Item;

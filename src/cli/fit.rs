@@ -477,7 +477,7 @@ pub(super) fn run(
     let saved = journal.map_or(Ok(Saved::Whole), |mut journal| {
         let step = SavingProgress::new();
         folder.save_or_rescue(&mut journal, (job, &results, run.join()), &mut |file| {
-            step.show(file)
+            step.show(file);
         })
     });
     results::print(&results, json)?;

@@ -50,16 +50,14 @@ pub fn stream(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
     let written = write(&mut out).and_then(|()| out.flush());
     // What is left in the buffer would be tried once more.
     drop(out.into_parts());
-    match written {
-        Err(problem) if problem.kind() != io::ErrorKind::BrokenPipe => {
-            // One sentence is enough for a result of several parts.
-            if !IS_INCOMPLETE.swap(true, Ordering::Relaxed) {
-                error(&format!(
-                    "The result could not be written to standard output: {problem}"
-                ));
-            }
-        }
-        _ => {}
+    // One sentence is enough for a result of several parts.
+    if let Err(problem) = written
+        && problem.kind() != io::ErrorKind::BrokenPipe
+        && !IS_INCOMPLETE.swap(true, Ordering::Relaxed)
+    {
+        error(&format!(
+            "The result could not be written to standard output: {problem}"
+        ));
     }
 }
 

@@ -270,8 +270,8 @@ mod tests {
                 [0.3, 0.9],
             ][g as usize];
             let (on_x, on_w) = (0.5 * a + 0.87 * b, 0.5 * a - 0.87 * b);
-            for k in 0..16 {
-                let sign = |bit: i32| f64::from(1 - 2 * (k >> bit & 1));
+            for k in 0..16_i32 {
+                let sign = |bit: i32| f64::from(1 - 2 * ((k >> bit) & 1));
                 // The rest is orthogonal to both predictors.
                 let y = 5.0 + a + on_x * sign(0) + on_w * sign(1) + 0.7 * sign(2) * sign(3);
                 text.push_str(&format!("{y},{},{},g{g}\n", sign(0), sign(1)));

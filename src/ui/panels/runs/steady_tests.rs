@@ -190,7 +190,7 @@ fn a_bias_check_says_how_much_time_is_left() {
     session.wait_for_runs();
     let id = session.state.runs[0].id;
     // A control of twice as many draws, which does not end before it is looked at.
-    session.state.runs[0].control_draws = Some(50_000);
+    session.state.runs[0].control_draws = Some(5_000);
     session.send(Command::CheckBias(id));
     assert_eq!(words::control_left(&session.state.runs[0]), None);
     let begun = std::time::Instant::now();
@@ -220,6 +220,8 @@ fn a_bias_check_says_how_much_time_is_left() {
     let after = caption.split_once(&expected).unwrap().1;
     assert!(after.ends_with(" left"), "{caption}");
     let session = &mut harness.state_mut().session;
+    let control = session.state.runs[0].control.as_ref();
+    control.unwrap().resume();
     session.send(Command::Stop(id));
     session.wait_for_runs();
 }

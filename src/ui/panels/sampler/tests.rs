@@ -93,7 +93,10 @@ fn samplers_stand_in_families_and_a_filter_finds_them() {
 fn every_method_for_the_peak_can_be_chosen_and_shows_its_settings() {
     let mut harness = page(Session::with_draft("churn"));
     for entry in crate::estimators::REGISTRY {
-        harness.get_by_label(entry.spec.id).click_accesskit();
+        let name = entry.spec.title;
+        harness
+            .get_by_role_and_label(Role::RadioButton, name)
+            .click_accesskit();
         harness.run_steps(3);
         assert_eq!(
             harness.state().sent.last(),

@@ -5,6 +5,10 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+#[cfg(unix)]
+use std::sync::Arc;
+#[cfg(unix)]
+use std::sync::atomic::AtomicBool;
 
 use clap::Parser as _;
 
@@ -85,8 +89,22 @@ impl Failure {
     }
 }
 
+/// A write beyond the largest file that the shell allows (`ulimit -f`) is then an error like that of a full disk; otherwise it would
+/// end the program and take along what is not on disk yet.
+#[cfg(unix)]
+fn survive_limits_of_files() {
+    let told = Arc::new(AtomicBool::new(false));
+    // Without a handler everything else still works.
+    drop(signal_hook::flag::register(
+        signal_hook::consts::SIGXFSZ,
+        told,
+    ));
+}
+
 /// Runs the program.
 pub fn main() -> ExitCode {
+    #[cfg(unix)]
+    survive_limits_of_files();
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {

@@ -727,7 +727,7 @@ pub fn weighted_estimate(chains: &[Vec<f64>], weights: &[Vec<f64>]) -> (f64, f64
 }
 
 /// What four standard errors of a variance may be at most, as a share of it: a larger one would hide what is looked for.
-const KNOWN_TO: f64 = 0.1;
+pub const KNOWN_TO: f64 = 0.1;
 
 /// Fails unless mean and variance of `chains` agree with the given ones within four standard errors, which are small.
 pub fn assert_moments(what: &str, chains: &[Vec<f64>], true_mean: f64, true_variance: f64) {
@@ -743,21 +743,11 @@ pub fn assert_moments_known_to(
     true_variance: f64,
 ) {
     let ones: Vec<Vec<f64>> = chains.iter().map(|chain| vec![1.0; chain.len()]).collect();
-    assert_both(share, what, (chains, &ones), true_mean, true_variance);
+    assert_weighted_moments(share, what, (chains, &ones), true_mean, true_variance);
 }
 
 /// The same of weighted draws.
 pub fn assert_weighted_moments(
-    what: &str,
-    chains: &[Vec<f64>],
-    weights: &[Vec<f64>],
-    true_mean: f64,
-    true_variance: f64,
-) {
-    assert_both(KNOWN_TO, what, (chains, weights), true_mean, true_variance);
-}
-
-fn assert_both(
     share: f64,
     what: &str,
     (chains, weights): (&[Vec<f64>], &[Vec<f64>]),
@@ -779,11 +769,8 @@ fn assert_both(
         "{what}: variance {found} against {true_variance}, mcse {mcse}"
     );
     // A standard error so large that it hides everything would make the above worthless.
-    let known_to = 4.0 * mcse / true_variance;
-    assert!(
-        known_to < share,
-        "{what}: the variance is known to {known_to:.3} of it, more than {share}"
-    );
+    let known = 4.0 * mcse / true_variance;
+    assert!(known < share, "{what}: known to {known:.3}, not {share}");
 }
 
 /// Fails unless mean and standard deviation of `chains` agree with those of another program within four standard errors of

@@ -559,8 +559,11 @@ fn signs_make_exact_what_noise_would_bias() {
     let off = worst_unweighted(&perturbed);
     assert!(off > 12.0, "{off}");
     let signed = chains(&few("hmc-ecs-signed").set("factors", Value::Int(1)), 40_000);
-    let variance = mean(&signed[0].info(VARIANCE_AT));
-    assert!(variance > 0.5, "{variance}");
+    // An estimate is off by about half a unit of the log likelihood.
+    let variances: Vec<f64> = (signed.iter())
+        .map(|chain| mean(&chain.info(VARIANCE_AT)))
+        .collect();
+    assert!(mean(&variances) > 0.2, "{variances:?}");
     let signs: Vec<f64> = signed
         .iter()
         .flat_map(|chain| chain.info(SIGN_AT))

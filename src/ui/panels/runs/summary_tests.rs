@@ -50,16 +50,20 @@ fn the_first_row_is_the_one_that_the_verdict_names() {
         (row("apart", 1.0351, 900.0), "apart"),
     ] {
         let mut rows = [row("fine", 1.001, 4000.0), other, tail.clone()];
-        let text = judge(&VerdictInputs::of(&rows, 1000, 4)).sentence;
+        let judgement = judge(&VerdictInputs::of(&rows, 1000, 4));
         rows.sort_by(|a, b| compare((a, None), (b, None), Sort::Worst, &Limits::of(4)));
         assert_eq!(rows[0].variable, shown);
         let column = match shown {
             "tail" => Column::EssTail,
             _ => Column::Rhat,
         };
-        let first = text.split('`').nth(1).unwrap();
-        assert_eq!(first, shown, "{text}");
-        assert!(text.contains(&column.text((&rows[0], None))), "{text}");
+        let (text, message) = (&judgement.sentence, &judgement.findings[0].message);
+        assert_eq!(text.split('`').nth(1), Some(shown), "{text}");
+        assert_eq!(message.split('`').nth(1), Some(shown), "{message}");
+        assert!(
+            message.contains(&column.text((&rows[0], None))),
+            "{message}"
+        );
     }
     let shown = super::columns(Depth::Standard, 364.0, (false, true), NAME_MIN);
     assert!(shown.contains(&Column::EssTail), "{shown:?}");

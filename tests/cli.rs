@@ -378,7 +378,7 @@ fn requests_that_cannot_be_met_are_refused_in_one_sentence() {
     write("nul.csv", b"y,x\n0,1\n1,\0\n");
     assert_refused(&fit("nul.csv", "y ~ x", &[]), &["nul.csv"]);
     write("one.csv", b"y,x\n0,1\n0,2\n0,3\n");
-    assert_refused(&fit("one.csv", "y ~ x", &[]), &["`y`"]);
+    assert_refused(&fit("one.csv", "y ~ x", &[]), &["Column y", "single value"]);
     write("three.csv", b"y,x\na,1\nb,2\nc,3\n");
     assert_refused(&fit("three.csv", "y ~ x", &[]), &["`y`", "3"]);
     write("missing.csv", b"y,x\n0,\n1,\n0,\n");

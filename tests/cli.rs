@@ -380,7 +380,10 @@ fn requests_that_cannot_be_met_are_refused_in_one_sentence() {
     write("one.csv", b"y,x\n0,1\n0,2\n0,3\n");
     assert_refused(&fit("one.csv", "y ~ x", &[]), &["Column y", "single value"]);
     write("three.csv", b"y,x\na,1\nb,2\nc,3\n");
-    assert_refused(&fit("three.csv", "y ~ x", &[]), &["`y`", "3"]);
+    assert_refused(
+        &fit("three.csv", "y ~ x", &[]),
+        &["Column y", "3 categories"],
+    );
     write("missing.csv", b"y,x\n0,\n1,\n0,\n");
     assert_refused(&fit("missing.csv", "y ~ x", &[]), &["`x`"]);
     write("ok.csv", b"y,x\n0,1\n1,2\n0,3\n1,2.5\n");

@@ -344,6 +344,7 @@ mod fault {
     pub enum Operation {
         Create,
         Open,
+        #[cfg(debug_assertions)]
         Write,
         Cut,
         Sync,

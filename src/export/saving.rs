@@ -102,7 +102,12 @@ impl<'a> Stage<'a> {
             .pending
             .text()
             .map_err(|error| ExportError(format!("{what}: {error}")))?;
-        let listed = files::sync_folder(self.folder)
+        // Somebody may have removed the folder meanwhile and made it again.
+        let part = |name: &String| self.pending.part(self.folder, name);
+        let all_there = (self.pending.names.iter())
+            .try_for_each(|name| part(name).symlink_metadata().map(drop));
+        let listed = all_there
+            .and_then(|()| files::sync_folder(self.folder))
             .and_then(|()| files::replace(&path, |out| out.write_all(text.as_bytes())));
         if let Err(error) = listed {
             // The list may be there all the same: only once the disk knows that it is gone do the files not count.

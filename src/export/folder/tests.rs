@@ -67,7 +67,7 @@ fn a_list_of_new_files_reaches_nothing_outside_of_the_folder() {
     let token = "0123456789abcdef";
     for (names, token) in [
         (&["../victim"][..], token),
-        (&["draws.csv", "/tmp/victim"][..], token),
+        (&["draws.csv", "/victim"][..], token),
         (&["draws.csv"][..], "x/../../victim"),
     ] {
         let folder = tempfile::tempdir().unwrap();
@@ -85,6 +85,38 @@ fn a_list_of_new_files_reaches_nothing_outside_of_the_folder() {
         assert_eq!(victim, b"precious", "{names:?} {token}");
         assert!(part.exists());
     }
+}
+
+#[test]
+fn new_files_that_vanish_before_they_count_are_an_error() {
+    let scratch = tempfile::tempdir().unwrap();
+    let job = Arc::new(job("sample:churn", Path::new(".")));
+    let mut run = Run::start(Arc::clone(&job), None, Arc::new(|| {})).unwrap();
+    let marks = run.join().to_vec();
+    let results = Results::of(&job, &run.view(), &run.report());
+    let (folder, claim) = RunFolder::create(&scratch.path().join("run")).unwrap();
+    folder.begin(&claim, &job).unwrap();
+    let draws_part = || {
+        let entries = std::fs::read_dir(folder.path()).unwrap();
+        let mut paths = entries.map(|entry| entry.unwrap().path());
+        paths.find(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            files::whole_of(name) == Some("draws.csv")
+        })
+    };
+    let vanish = &mut |file: &str| {
+        if file == "summary.json" {
+            std::fs::remove_file(draws_part().unwrap()).unwrap();
+        }
+    };
+    let lost = folder.save_all(&claim, &job, &results, &marks, vanish);
+    assert!(lost.unwrap_err().0.contains("could not be written"));
+    assert!(folder.standing().unwrap().is_none());
+    let quietly = &mut |_file: &str| {};
+    folder
+        .save_all(&claim, &job, &results, &marks, quietly)
+        .unwrap();
+    assert!(folder.standing().unwrap().is_some());
 }
 
 /// Between two files of one reading the run may be saved anew: then the second is not as the first one says, and not damaged.

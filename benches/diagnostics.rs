@@ -1,8 +1,8 @@
 //! Time of the summary of 4 chains × 10,000 draws × 100 parameters, draws of an AR(1) process with coefficient 0.9.
 
-use ergodic::base::draws::DrawList;
-use ergodic::base::rng::{Purpose, stream};
-use ergodic::diagnostics::{density, rhat, summarise};
+use ergodic_base::draws::DrawList;
+use ergodic_base::rng::{Purpose, stream};
+use ergodic_diagnostics::{density, rhat, summarise};
 use rand::RngExt as _;
 use rand_distr::StandardNormal;
 

@@ -54,7 +54,7 @@ fn window() -> Harness<'static, Option<App>> {
     app.send(Command::SetSampler("sgld-cv".to_owned()));
     app.send(Command::SetSetting(
         "steps_per_draw".to_owned(),
-        Some(ergodic::base::settings::Value::Int(1)),
+        Some(ergodic_base::settings::Value::Int(1)),
     ));
     let mut run = app
         .state

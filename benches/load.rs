@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use ergodic::base::rng::{Purpose, stream};
-use ergodic::data::load::{LoadControl, load};
-use ergodic::data::profile::profile;
-use ergodic::data::sniff::ImportOptions;
+use ergodic_base::rng::{Purpose, stream};
+use ergodic_data::load::{LoadControl, load};
+use ergodic_data::profile::profile;
+use ergodic_data::sniff::ImportOptions;
 use rand::RngExt as _;
 use rand_distr::StandardNormal;
 

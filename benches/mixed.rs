@@ -5,8 +5,8 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 use divan::Bencher;
-use ergodic::data::design::Scaling;
-use ergodic::estimators::mixed::{
+use ergodic_core::design::matrix::Scaling;
+use ergodic_core::estimators::mixed::{
     Criterion, Family, Method, MixedControl, MixedData, RandomTerm, fit_gaussian, fit_generalised,
 };
 

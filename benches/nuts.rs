@@ -6,9 +6,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ergodic::data::samples;
-use ergodic::engine::{Job, PrepareControl, Recipe, Run};
-use ergodic::models::DefaultPriors;
+use ergodic_analysis::{Job, PrepareControl, Recipe, Run};
+use ergodic_core::models::DefaultPriors;
+use ergodic_data::samples;
 
 mod support;
 

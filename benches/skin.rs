@@ -7,10 +7,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ergodic::engine::recipe::Scale;
-use ergodic::engine::{Job, PrepareControl, Recipe, Run};
-use ergodic::models::DefaultPriors;
-use ergodic::samplers::REGISTRY;
+use ergodic_analysis::recipe::Scale;
+use ergodic_analysis::{Job, PrepareControl, Recipe, Run};
+use ergodic_core::models::DefaultPriors;
+use ergodic_core::samplers::REGISTRY;
 
 #[expect(
     clippy::print_stdout,

@@ -7,17 +7,17 @@ use std::sync::{Arc, OnceLock};
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use ergodic::base::rng::Streams;
-use ergodic::base::settings::{Kind, Settings, Value};
-use ergodic::data::design::Design;
-use ergodic::data::response::{ResponseInfo, ResponseKind};
-use ergodic::estimators::{ModeControl, find_mode};
-use ergodic::models::{Model, ModelOptions, find};
-use ergodic::oracle::{Anchor, Oracle};
-use ergodic::samplers::{self, Kernel, Phase, Target, Tick};
+use ergodic_base::rng::Streams;
+use ergodic_base::settings::{Kind, Settings, Value};
+use ergodic_core::design::matrix::Design;
+use ergodic_core::design::response::{ResponseInfo, ResponseKind};
+use ergodic_core::estimators::{ModeControl, find_mode};
+use ergodic_core::models::{Model, ModelOptions, find};
+use ergodic_core::oracle::{Anchor, Oracle};
+use ergodic_core::samplers::{self, Kernel, Phase, Target, Tick};
 use ndarray::Array2;
 
-use ergodic::data::synthetic::{self, Synthetic};
+use ergodic_data::synthetic::{self, Synthetic};
 
 fn main() {
     divan::main();

@@ -962,7 +962,7 @@ fn lists_come_from_the_registries() {
             assert!(String::from_utf8_lossy(&plain.stdout).contains(id), "{id}");
         }
     }
-    for entry in ergodic::samplers::REGISTRY {
+    for entry in ergodic_core::samplers::REGISTRY {
         let json = ergodic(
             folder.path(),
             &["list", "settings", entry.spec.id, "--json"],
@@ -1061,7 +1061,7 @@ fn samplers_are_ranked_for_data_and_a_time_limit() {
         serde_json::from_slice(&output.stdout).unwrap()
     };
     let all = rank(&[]);
-    assert_eq!(all.len(), ergodic::samplers::REGISTRY.len());
+    assert_eq!(all.len(), ergodic_core::samplers::REGISTRY.len());
     assert_eq!(all[0]["id"], "nuts");
     assert!(
         all.iter()

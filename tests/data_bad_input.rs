@@ -4,12 +4,10 @@
 
 use std::path::PathBuf;
 
-use ergodic::base::reporter::Reporter;
-use ergodic::data::load::preview;
-use ergodic::data::{
-    ColumnKindOverride, DataError, Design, ImportOptions, LoadControl, Loaded, ModelFrame, Table,
-    checks, load,
-};
+use ergodic_base::reporter::Reporter;
+use ergodic_core::design::{Design, ModelFrame, checks};
+use ergodic_data::load::{self, preview};
+use ergodic_data::{ColumnKindOverride, DataError, ImportOptions, LoadControl, Loaded, Table};
 use tempfile::TempDir;
 
 struct Folder(TempDir);
@@ -295,7 +293,7 @@ fn too_many_levels_are_refused_before_memory_is_used() {
 
 #[test]
 fn lines_of_another_length_are_joined_or_left_out_on_request_and_counted() {
-    use ergodic::data::ragged::RaggedRows;
+    use ergodic_data::ragged::RaggedRows;
     // Enough rows for several pieces, with lines of another length in all of them.
     let mut text = String::from("id;word;note\n");
     let mut odd = 0;

@@ -8,10 +8,12 @@ mod samples;
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 
-use ergodic::data::response::ResponseKind;
-use ergodic::data::samples::{Sample, all, load};
-use ergodic::data::terms::Predictor;
-use ergodic::data::{Design, Formula, ImportOptions, LoadControl, ModelFrame, checks};
+use ergodic_core::design::response::ResponseKind;
+use ergodic_core::design::terms::Predictor;
+use ergodic_core::design::{Design, ModelFrame, checks};
+use ergodic_core::formula::Formula;
+use ergodic_data::samples::{Sample, all, load};
+use ergodic_data::{ImportOptions, LoadControl};
 use faer::linalg::solvers::{DenseSolveCore as _, Solve as _};
 use faer::{Mat, Side};
 use sha2::{Digest as _, Sha256};
@@ -183,7 +185,7 @@ fn the_suggested_model_finds_the_truth() {
         let formula: Formula = suggestion.formula.parse().unwrap();
         let frame = ModelFrame {
             success: suggestion.success.map(str::to_owned),
-            response_use: ergodic::models::find(suggestion.template)
+            response_use: ergodic_core::models::find(suggestion.template)
                 .unwrap()
                 .response_use(&Default::default()),
             ..ModelFrame::new(formula)

@@ -8,12 +8,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use ergodic::base::draws::DrawList;
-use ergodic::diagnostics::ess::{ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail};
-use ergodic::diagnostics::mcse::{mcse_mean, mcse_quantile, mcse_sd};
-use ergodic::diagnostics::quantiles::{mad, mean, median, quantile, sd};
-use ergodic::diagnostics::rhat::{rhat, rhat_basic};
-use ergodic::diagnostics::{Estimate, SummaryRow, summarise};
+use ergodic_base::draws::DrawList;
+use ergodic_diagnostics::ess::{ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail};
+use ergodic_diagnostics::mcse::{mcse_mean, mcse_quantile, mcse_sd};
+use ergodic_diagnostics::quantiles::{mad, mean, median, quantile, sd};
+use ergodic_diagnostics::rhat::{rhat, rhat_basic};
+use ergodic_diagnostics::{Estimate, SummaryRow, summarise};
 
 const TOLERANCE: f64 = 1e-8;
 

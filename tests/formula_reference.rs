@@ -8,9 +8,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use ergodic::data::formula::Factor;
-use ergodic::data::response::ResponseUse;
-use ergodic::data::{Design, ImportOptions, LoadControl, ModelFrame, Table, load};
+use ergodic_core::design::response::ResponseUse;
+use ergodic_core::design::{Design, ModelFrame};
+use ergodic_core::formula::Factor;
+use ergodic_data::{ImportOptions, LoadControl, Table, load};
 
 /// Of a column's largest absolute value. R solves for orthogonal polynomials by Householder's reflections of a
 /// Vandermonde matrix, which costs digits in higher degrees.
@@ -160,8 +161,8 @@ fn an_additive_spline_model_has_81_columns() {
             _ => (format!("x{j}"), values.collect::<Vec<f64>>()),
         }
     });
-    let columns =
-        columns.map(|(name, values)| (name, ergodic::data::table::Values::Numbers(values)));
+    let columns = columns
+        .map(|(name, values)| (name, ergodic_core::design::columns::Values::Numbers(values)));
     let table = Table::from_columns("t", columns.collect()).unwrap();
     let terms: Vec<String> = (1..9).map(|j| format!("bs(x{j}, df = 10)")).collect();
     let formula = format!("y ~ {}", terms.join(" + ")).parse().unwrap();
@@ -172,7 +173,7 @@ fn an_additive_spline_model_has_81_columns() {
     assert_eq!(
         design.transforms[3].factor,
         Factor::Call(
-            ergodic::data::formula::Function::BSpline { df: 10, degree: 3 },
+            ergodic_core::formula::Function::BSpline { df: 10, degree: 3 },
             Box::new(Factor::Column("x4".to_owned())),
         )
     );

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::state::{Advised, AppState};
 use super::tasks::{Effects, Outcome};
-use crate::engine::{Job, JobError, PrepareControl, Recipe};
-use crate::samplers::advise::Advice;
+use ergodic_analysis::{Job, JobError, PrepareControl, Recipe};
+use ergodic_core::samplers::advise::Advice;
 
 pub(super) fn advise(state: &mut AppState, fx: &mut dyn Effects) {
     cancel(state);

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
-use crate::engine::calibration::{Calibration, CalibrationControl, Extent, calibrate};
-use crate::engine::{Job, JobError, PrepareControl, Recipe};
+use ergodic_analysis::calibration::{Calibration, CalibrationControl, Extent, calibrate};
+use ergodic_analysis::{Job, JobError, PrepareControl, Recipe};
 
 /// What the window simulates: enough to see what is clearly wrong; the command line takes other numbers.
 pub const EXTENT: Extent = Extent {

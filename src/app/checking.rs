@@ -7,17 +7,17 @@ use super::document::Document;
 use super::state::{AppState, ModelCheck};
 use super::tasks::{Effects, Outcome};
 use super::{foreseeing, outcome, remedies};
-use crate::base::reporter::Reporter;
-use crate::data::checks;
-use crate::data::design::Design;
-use crate::data::load::Loaded;
-use crate::data::response::ResponseKind;
-use crate::engine::prior_predictive::Outlook;
-use crate::engine::{JobError, Recipe, job};
-use crate::estimators::{self, ModeControl};
-use crate::models;
-use crate::models::elsewhere::Context;
-use crate::samplers::advise;
+use ergodic_analysis::prior_predictive::Outlook;
+use ergodic_analysis::{JobError, Recipe, job};
+use ergodic_base::reporter::Reporter;
+use ergodic_core::design::checks;
+use ergodic_core::design::matrix::Design;
+use ergodic_core::design::response::ResponseKind;
+use ergodic_core::estimators::{self, ModeControl};
+use ergodic_core::models;
+use ergodic_core::models::elsewhere::Context;
+use ergodic_core::samplers::advise;
+use ergodic_data::load::Loaded;
 
 /// Rows times squared coordinates up to which a mode is found while the draft is checked: about a tenth of a second.
 const MOST_WORK: usize = 20_000_000;
@@ -237,7 +237,7 @@ mod tests {
         ));
         if standardised {
             session.send(Command::SetScale(
-                crate::engine::recipe::Scale::Standardised,
+                ergodic_analysis::recipe::Scale::Standardised,
             ));
         }
         let check = session.state.check.unwrap();

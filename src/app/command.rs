@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use super::preferences::{Depth, Theme};
 use super::tasks::Pick;
-use crate::base::settings::Value;
-use crate::data::roles::{Conversion, Role};
-use crate::data::sniff::ImportOptions;
-use crate::diagnostics::zero_variance::Order;
-use crate::engine::likelihood::LikelihoodOptions;
-use crate::engine::recipe::{RunSection, Scale};
 use crate::export::project::PaneLayout;
+use ergodic_analysis::likelihood::LikelihoodOptions;
+use ergodic_analysis::recipe::Scale;
+use ergodic_base::settings::Value;
+use ergodic_core::engine::run_section::RunSection;
+use ergodic_data::roles::{Conversion, Role};
+use ergodic_data::sniff::ImportOptions;
+use ergodic_diagnostics::zero_variance::Order;
 
 /// The pages of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -110,7 +111,7 @@ pub enum Command {
     /// Choose the template.
     SetTemplate(String),
     /// Set a setting of the template, or leave it to its default.
-    SetModelSetting(String, Option<crate::base::settings::Value>),
+    SetModelSetting(String, Option<ergodic_base::settings::Value>),
 
     /// Choose the sampler, or `auto`.
     SetSampler(String),

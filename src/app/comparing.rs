@@ -5,13 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use ergodic_core::engine::Sampling as _;
 use super::command::Page;
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
-use crate::engine::comparison::{self, Row, Yardstick};
-use crate::engine::recipe::Scale;
-use crate::engine::{Job, PrepareControl, Recipe, Run, RunView, bias_check};
-use crate::samplers::{self, SamplerEntry};
+use ergodic_analysis::comparison::{self, Row, Yardstick};
+use ergodic_analysis::recipe::Scale;
+use ergodic_analysis::{Job, PrepareControl, Recipe, Run, bias_check};
+use ergodic_core::engine::RunView;
+use ergodic_core::samplers::{self, SamplerEntry};
 
 /// How often the runs are looked at.
 const LOOK_TIME: Duration = Duration::from_millis(20);
@@ -190,7 +192,7 @@ pub(super) fn compare(state: &mut AppState, ids: &[&'static str], fx: &mut dyn E
 
 fn work(
     mut recipe: Recipe,
-    loaded: &Arc<crate::data::load::Loaded>,
+    loaded: &Arc<ergodic_data::load::Loaded>,
     entries: &[&'static SamplerEntry],
     control: &CompareControl,
     waker: &Arc<dyn Fn() + Send + Sync>,

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use super::entry::{Correction, RunEntry, RunPhase, Saved};
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
-use crate::base::draws::DrawList;
-use crate::diagnostics::zero_variance::Order;
-use crate::engine::zero_variance::{CorrectControl, Corrected, zero_variance};
-use crate::engine::{Job, PrepareControl, Recipe, RunView};
-use crate::samplers::weight_column;
+use ergodic_analysis::zero_variance::{CorrectControl, Corrected, zero_variance};
+use ergodic_analysis::{Job, PrepareControl, Recipe};
+use ergodic_base::draws::DrawList;
+use ergodic_core::engine::RunView;
+use ergodic_core::samplers::weight_column;
+use ergodic_diagnostics::zero_variance::Order;
 
 /// Where the posterior of a run comes from.
 pub(super) enum Source {

@@ -1,12 +1,12 @@
 //! The draft: the recipe being written, and the roles of columns as the other view of its formula. Undoable.
 
-use crate::base::settings::{Settings, Value};
-use crate::data::formula::Formula;
-use crate::data::response::ResponseUse;
-use crate::data::roles::Roles;
-use crate::engine::Recipe;
-use crate::engine::recipe::ModelSection;
-use crate::models::{self, default_priors};
+use ergodic_analysis::Recipe;
+use ergodic_analysis::recipe::ModelSection;
+use ergodic_base::settings::{Settings, Value};
+use ergodic_core::design::response::ResponseUse;
+use ergodic_core::formula::Formula;
+use ergodic_core::models::{self, default_priors};
+use ergodic_data::roles::Roles;
 
 /// The undoable part of the state.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,9 +7,9 @@ use super::outcome;
 use super::state::AppState;
 use super::tasks::Effects;
 use super::update::update;
-use crate::data::formula::{Factor, Formula};
-use crate::data::roles::{Conversion, Role, Roles, expand_dot};
-use crate::data::table::Table;
+use ergodic_core::formula::{Factor, Formula};
+use ergodic_data::roles::{Conversion, Role, Roles, expand_dot};
+use ergodic_data::table::Table;
 
 /// A command that changes the document, and therefore can be taken back.
 pub(super) enum DocumentChange {
@@ -24,15 +24,15 @@ pub(super) enum DocumentChange {
     Categorical(String, bool),
     TopLevels(String, Option<usize>),
     Standardize(bool),
-    Scale(crate::engine::recipe::Scale),
+    Scale(ergodic_analysis::recipe::Scale),
     Prior(String, Option<String>),
     Template(String),
-    ModelSetting(String, Option<crate::base::settings::Value>),
+    ModelSetting(String, Option<ergodic_base::settings::Value>),
     Sampler(String),
-    Setting(String, Option<crate::base::settings::Value>),
+    Setting(String, Option<ergodic_base::settings::Value>),
     Method(String),
-    MethodSetting(String, Option<crate::base::settings::Value>),
-    Run(crate::engine::recipe::RunSection),
+    MethodSetting(String, Option<ergodic_base::settings::Value>),
+    Run(ergodic_core::engine::run_section::RunSection),
     NewSeed,
 }
 

@@ -3,21 +3,23 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ergodic_core::engine::Sampling as _;
 use super::predicting::draws_of;
 use super::recalling::Recalled;
-use crate::diagnostics::zero_variance::Order;
-use crate::engine::likelihood::{LikelihoodControl, LikelihoodFit};
-use crate::engine::predict::picture::Picture;
-use crate::engine::predict::{PredictControl, Predictions};
-use crate::engine::protocol::ChainView;
-use crate::engine::sensitivity::Sensitivity;
-use crate::engine::zero_variance::{CorrectControl, Corrected};
-use crate::engine::{ChainState, Job, PrepareControl, Recipe, Report, Run, RunState, RunView};
-use crate::estimators::Search;
 use crate::export::journal::Journal;
 use crate::export::manifest::Manifest;
 use crate::export::{self, RunFolder};
-use crate::samplers::{self, SamplerSpec};
+use ergodic_analysis::likelihood::{LikelihoodControl, LikelihoodFit};
+use ergodic_analysis::predict::picture::Picture;
+use ergodic_analysis::predict::{PredictControl, Predictions};
+use ergodic_analysis::sensitivity::Sensitivity;
+use ergodic_analysis::zero_variance::{CorrectControl, Corrected};
+use ergodic_analysis::{Job, PrepareControl, Recipe, Run};
+use ergodic_core::engine::protocol::ChainView;
+use ergodic_core::engine::{ChainState, Report, RunState, RunView};
+use ergodic_core::estimators::Search;
+use ergodic_core::samplers::{self, SamplerSpec};
+use ergodic_diagnostics::zero_variance::Order;
 
 /// What state a run is in.
 pub enum RunPhase {

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use ergodic_core::design::Columns as _;
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
-use crate::data::formula::{Factor, Formula};
-use crate::data::load::LoadControl;
-use crate::data::samples::{self, Sample};
-use crate::data::sniff::ImportOptions;
-use crate::data::table::Table;
+use ergodic_core::formula::{Factor, Formula};
+use ergodic_data::load::LoadControl;
+use ergodic_data::samples::{self, Sample};
+use ergodic_data::sniff::ImportOptions;
+use ergodic_data::table::Table;
 
 /// Bars of a histogram.
 const BINS: usize = 24;

@@ -3,15 +3,16 @@
 use super::command::Command;
 use super::entry::RunEntry;
 use super::remedies::Remedy;
-use crate::base::numerals::thousands;
-use crate::base::reporter::Warning;
-use crate::diagnostics::SummaryRow;
-use crate::diagnostics::findings::{
+use ergodic_analysis::Job;
+use ergodic_base::numerals::thousands;
+use ergodic_base::reporter::Warning;
+use ergodic_core::engine::{Report, anchor_check};
+use ergodic_diagnostics::SummaryRow;
+use ergodic_diagnostics::findings::{
     BIAS_UNCLEAR, BIAS_UNKNOWN, BIASED, DISAGREE, DIVERGENCES, FEW_CHAINS, FEW_EFFECTIVE, STUCK,
     TARGET_MISSED,
 };
-use crate::diagnostics::verdict::{ADVISED_CHAINS, Precision, RHAT_LIMIT};
-use crate::engine::{Job, Report, anchor_check};
+use ergodic_diagnostics::verdict::{ADVISED_CHAINS, Precision, RHAT_LIMIT};
 
 /// Most draws per chain that a click adds; whoever needs more needs another sampler.
 const MOST_ADDED: usize = 100_000;
@@ -100,8 +101,8 @@ fn missing_draws(job: &Job, report: &Report, of_target: bool) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::app::testing::Session;
-    use crate::base::settings::Value;
-    use crate::diagnostics::Verdict;
+    use ergodic_base::settings::Value;
+    use ergodic_diagnostics::Verdict;
 
     fn session() -> Session {
         let mut session = Session::with_draft("churn");

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
-use crate::engine::JobError;
-use crate::engine::prior_predictive::PriorPredictive;
+use ergodic_analysis::JobError;
+use ergodic_analysis::prior_predictive::PriorPredictive;
 
 /// A prior being typed.
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ pub(super) fn previewed(
 mod tests {
     use crate::app::Command;
     use crate::app::testing::Session;
-    use crate::engine::prior_predictive::Plausibility;
+    use ergodic_analysis::prior_predictive::Plausibility;
 
     #[test]
     fn a_prior_being_typed_is_looked_at_and_given_up_again() {
@@ -84,7 +84,7 @@ mod tests {
             check.expected.clone().unwrap().unwrap().outcomes.remove(0)
         };
         assert_eq!(expected(&session).plausibility, Plausibility::Plausible);
-        let key = crate::models::default_priors::KEY.to_owned();
+        let key = ergodic_core::models::default_priors::KEY.to_owned();
         session.send(Command::SetPrior(key.clone(), Some("papers".to_owned())));
         assert_eq!(expected(&session).plausibility, Plausibility::VeryWide);
         session.send(Command::SetPrior(

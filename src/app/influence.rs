@@ -6,8 +6,8 @@ use super::correcting::{Drawn, source};
 use super::entry::{Influence, RunEntry};
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
-use crate::engine::sensitivity::{Sensitivity, sensitivity};
-use crate::engine::zero_variance::CorrectControl;
+use ergodic_analysis::sensitivity::{Sensitivity, sensitivity};
+use ergodic_analysis::zero_variance::CorrectControl;
 
 /// Why the influence of a run's prior cannot be looked at now, if so.
 pub fn refusal(entry: &RunEntry) -> Option<&'static str> {

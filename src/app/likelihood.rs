@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
-use crate::engine::Recipe;
-use crate::engine::likelihood::{
+use ergodic_analysis::Recipe;
+use ergodic_analysis::likelihood::{
     LikelihoodControl, LikelihoodError, LikelihoodFit, LikelihoodOptions, fit,
 };
 

@@ -13,15 +13,14 @@ use super::reading::read;
 use super::state::{AppState, DataState, FileProblem, Loading, Opening};
 use super::tasks::{Effects, Origin, Outcome};
 use super::update::update;
-use crate::data::DataError;
-use crate::data::load::{LoadControl, Loaded, load};
-use crate::data::profile::profile;
-use crate::data::samples;
-use crate::data::sniff::ImportOptions;
-use crate::data::suggest::Suggestions;
-use crate::engine::recipe::SAMPLE_PREFIX;
-use crate::engine::{Recipe, lesson};
 use crate::export::project::EXTENSION;
+use ergodic_analysis::recipe::SAMPLE_PREFIX;
+use ergodic_analysis::{Recipe, lesson};
+use ergodic_data::load::{LoadControl, Loaded, load};
+use ergodic_data::profile::profile;
+use ergodic_data::sniff::ImportOptions;
+use ergodic_data::suggest::Suggestions;
+use ergodic_data::{DataError, samples};
 
 pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
     state.problem = None;
@@ -385,8 +384,8 @@ pub(super) fn accept_import(state: &mut AppState, fx: &mut dyn Effects) {
 mod tests {
     use super::*;
     use crate::app::testing::Session;
-    use crate::data::roles::{Conversion, Role};
-    use crate::data::sniff::ColumnKindOverride;
+    use ergodic_data::roles::{Conversion, Role};
+    use ergodic_data::sniff::ColumnKindOverride;
 
     #[test]
     fn open_data_keep_the_options_they_were_read_with() {

@@ -1,15 +1,17 @@
 //! The outcome decides the template: what a draft becomes when its outcome or its groups change.
 
+use ergodic_core::design::Columns as _;
 use super::document::Document;
-use crate::base::settings::Value;
-use crate::data::formula::Formula;
-use crate::data::response::ResponseUse;
-use crate::data::roles::{Conversion, Refusal, Roles};
-use crate::data::sniff::ColumnKindOverride;
-use crate::data::suggest::{Suggestions, outcome_of};
-use crate::data::table::{ColumnKind, Table};
-use crate::models;
-use crate::models::choice::{Choice, choose};
+use ergodic_analysis::choice::{Choice, choose};
+use ergodic_base::settings::Value;
+use ergodic_core::design::columns::ColumnKind;
+use ergodic_core::design::response::ResponseUse;
+use ergodic_core::formula::Formula;
+use ergodic_core::models;
+use ergodic_data::roles::{Conversion, Refusal, Roles};
+use ergodic_data::sniff::ColumnKindOverride;
+use ergodic_data::suggest::{Suggestions, outcome_of};
+use ergodic_data::table::Table;
 
 /// Template of a draft without outcome.
 pub(super) const FIRST_TEMPLATE: &str = "logistic";
@@ -190,7 +192,7 @@ fn kept(document: &Document, choice: &Choice, with_groups: bool) -> Kept {
     else {
         return Kept::No;
     };
-    let mut settings = crate::base::settings::Settings::default();
+    let mut settings = ergodic_base::settings::Settings::default();
     for &(key, value) in &choice.settings {
         settings.set(key, Value::Text(value.to_owned()));
     }

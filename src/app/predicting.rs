@@ -7,12 +7,12 @@ use super::correcting::{Source, source};
 use super::entry::{Fitting, Predicted, Prediction, RunEntry};
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
-use crate::base::draws::DrawList;
-use crate::engine::likelihood::{LikelihoodControl, LikelihoodFit, LikelihoodOptions, fit};
-use crate::engine::predict::picture::Picture;
-use crate::engine::predict::{Fitted, PredictControl, PredictOptions};
 use crate::export::{likelihood as fit_files, predictions as files};
-use crate::samplers::weight_column;
+use ergodic_analysis::likelihood::{LikelihoodControl, LikelihoodFit, LikelihoodOptions, fit};
+use ergodic_analysis::predict::picture::Picture;
+use ergodic_analysis::predict::{Fitted, PredictControl, PredictOptions};
+use ergodic_base::draws::DrawList;
+use ergodic_core::samplers::weight_column;
 
 /// Draws of all chains: predictions of fewer are old.
 pub(super) fn draws_of(entry: &RunEntry) -> usize {
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
     use crate::app::testing::Session;
     use crate::app::{Command, Page};
-    use crate::engine::recipe::RunSection;
+    use ergodic_core::engine::run_section::RunSection;
 
     #[test]
     fn nothing_is_predicted_for_a_run_that_is_not_shown() {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use ergodic_core::design::Columns as _;
 use super::command::{Command, Page};
 use super::document::Document;
 use super::entry::{RunEntry, RunPhase, Saved};
@@ -10,8 +11,8 @@ use super::reading;
 use super::state::{AppState, FileProblem};
 use super::tasks::{Effects, Origin, Outcome, Pick};
 use super::update::update;
-use crate::engine::recipe::DataSection;
 use crate::export::project::{EXTENSION, Project, ProjectRun, ProjectView};
+use ergodic_analysis::recipe::DataSection;
 
 /// The project that is open.
 #[derive(Clone, Debug, PartialEq)]
@@ -400,7 +401,7 @@ pub(super) fn answer(state: &mut AppState, keep: bool, fx: &mut dyn Effects) {
 mod tests {
     use super::*;
     use crate::app::testing::Session;
-    use crate::engine::recipe::RunSection;
+    use ergodic_core::engine::run_section::RunSection;
 
     /// A session with a finished, saved run of a table in its folder.
     fn with_run() -> Session {

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use super::entry::ReadRun;
 use super::tasks::Outcome;
-use crate::base::draws::{ChainDraws, DrawList};
-use crate::base::reporter::{Severity, Warning};
-use crate::diagnostics::findings::{VerdictInputs, judge};
-use crate::diagnostics::running::Running;
-use crate::diagnostics::verdict::Limits;
-use crate::diagnostics::weights;
-use crate::engine::clusters;
-use crate::engine::protocol::ChainView;
-use crate::engine::{ChainState, Recipe, Report, RunState, RunView, StopReason};
 use crate::export::{self, Results, RunFolder, draws_csv};
-use crate::samplers::weight_column;
+use ergodic_analysis::Recipe;
+use ergodic_base::draws::{ChainDraws, DrawList};
+use ergodic_base::reporter::{Severity, Warning};
+use ergodic_core::engine::protocol::ChainView;
+use ergodic_core::engine::{ChainState, Report, RunState, RunView, StopReason, clusters};
+use ergodic_core::samplers::weight_column;
+use ergodic_diagnostics::findings::{VerdictInputs, judge};
+use ergodic_diagnostics::running::Running;
+use ergodic_diagnostics::verdict::Limits;
+use ergodic_diagnostics::weights;
 
 /// The recipe, if there is one, and the results of a run folder or file of draws.
 ///

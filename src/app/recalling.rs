@@ -8,10 +8,10 @@ use super::correcting::{Source, source};
 use super::entry::{RunEntry, RunPhase};
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
-use crate::data::design::Design;
-use crate::data::load::{LoadControl, Loaded};
-use crate::engine::{Recipe, job};
-use crate::models::{self, Model};
+use ergodic_analysis::{Recipe, job};
+use ergodic_core::design::matrix::Design;
+use ergodic_core::models::{self, Model};
+use ergodic_data::load::{LoadControl, Loaded};
 
 /// Whether the model of a reopened run is known again.
 #[derive(Clone, Default)]
@@ -97,7 +97,7 @@ impl RunEntry {
 mod tests {
     use crate::app::Command;
     use crate::app::testing::Session;
-    use crate::engine::recipe::RunSection;
+    use ergodic_core::engine::run_section::RunSection;
 
     #[test]
     fn a_reopened_run_knows_its_parameters_again_as_long_as_its_data_are_there() {

@@ -1,16 +1,17 @@
 //! Buttons that act on what the check of a model says: each does what the sentence beside it advises.
 
+use ergodic_core::design::Columns as _;
 use super::command::Command;
 use super::document::Document;
-use crate::base::reporter::Warning;
-use crate::base::settings::Value;
-use crate::data::formula::{Factor, Formula, Function, Response, Trials, quote_term};
-use crate::data::load::Loaded;
-use crate::data::rare::TOP;
-use crate::data::roles::{Role, check_role, keep_top};
-use crate::data::terms::MAX_LEVELS;
-use crate::models;
-use crate::models::choice::choose;
+use ergodic_analysis::choice::choose;
+use ergodic_base::reporter::Warning;
+use ergodic_base::settings::Value;
+use ergodic_core::design::rare::TOP;
+use ergodic_core::design::terms::MAX_LEVELS;
+use ergodic_core::formula::{Factor, Formula, Function, Response, Trials, quote_term};
+use ergodic_core::models;
+use ergodic_data::load::Loaded;
+use ergodic_data::roles::{Role, check_role, keep_top};
 
 /// Most remedies of a refusal that are shown.
 const MOST_SHOWN: usize = 3;
@@ -254,7 +255,7 @@ impl Draft<'_> {
     /// The grouping column as a predictor.
     fn group_as_predictor(&self, name: &str) -> Option<Remedy> {
         let mut formula = self.formula.clone();
-        let single = |group: &crate::data::formula::GroupTerm| group.group == [name];
+        let single = |group: &ergodic_core::formula::GroupTerm| group.group == [name];
         if !formula.groups.iter().any(single) || self.loaded.table.column(name).is_none() {
             return None;
         }
@@ -397,7 +398,7 @@ impl Draft<'_> {
             if let Some(response) = &mut formula.response {
                 response.trials = None;
             }
-            let log = Function::Elementwise(crate::data::formula::Elementwise::Log);
+            let log = Function::Elementwise(ergodic_core::formula::Elementwise::Log);
             let exposure = Factor::Call(log, Box::new(Factor::Column(trials.clone())));
             formula.offsets.push(exposure);
             found.push(self.chosen(
@@ -490,7 +491,7 @@ impl Draft<'_> {
         let mut formula = self.formula.clone();
         let names = |term: &Vec<Factor>| term.iter().any(|factor| factor.column() == column);
         formula.terms.retain(|term| !names(term));
-        formula.groups.push(crate::data::formula::GroupTerm {
+        formula.groups.push(ergodic_core::formula::GroupTerm {
             intercept: true,
             terms: Vec::new(),
             correlated: true,

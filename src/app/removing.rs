@@ -1,11 +1,9 @@
 //! Taking runs out of the list, and bringing them back.
 
 use super::command::{Command, Page};
-use super::correcting;
-use super::influence;
-use super::predicting;
 use super::state::{AppState, Removed};
 use super::tasks::Effects;
+use super::{correcting, influence, predicting};
 
 /// Removed runs that can be brought back; their draws stay in memory.
 const MAX_REMOVED: usize = 10;
@@ -77,7 +75,7 @@ pub(super) fn undo(state: &mut AppState) {
 mod tests {
     use crate::app::testing::Session;
     use crate::app::{Command, RunEntry};
-    use crate::engine::recipe::RunSection;
+    use ergodic_core::engine::run_section::RunSection;
 
     fn numbers(session: &Session) -> Vec<u64> {
         session.state.runs.iter().map(|run| run.number).collect()

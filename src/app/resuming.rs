@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::correcting;
 use super::entry::{RunEntry, RunPhase, Saved};
-use super::influence;
 use super::running::before_more;
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
-use crate::base::reporter::{Severity, Warning};
-use crate::engine::{JobError, PrepareControl, Report, Run};
+use super::{correcting, influence};
 use crate::export::journal::Journal;
 use crate::export::resume::{self, ResumeError, Resumed};
+use ergodic_analysis::{JobError, PrepareControl, Run};
+use ergodic_base::reporter::{Severity, Warning};
+use ergodic_core::engine::Report;
 
 /// The folder that a reopened run can go on in.
 fn folder_of(entry: &RunEntry) -> Option<PathBuf> {
@@ -116,8 +116,8 @@ pub(super) fn resumed(
 mod tests {
     use crate::app::Command;
     use crate::app::testing::Session;
-    use crate::engine::recipe::RunSection;
     use crate::export::RunFolder;
+    use ergodic_core::engine::run_section::RunSection;
 
     fn table() -> String {
         let mut text = String::from("y,x\n");

@@ -3,23 +3,23 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ergodic_core::engine::Sampling as _;
 use super::checking::request_check;
 use super::command::Page;
-use super::correcting;
 use super::document::Document;
 use super::entry::{RunEntry, RunPhase, Saved};
-use super::influence;
 use super::opening::start_loading;
-use super::resuming;
 use super::state::AppState;
 use super::tasks::{Effects, Origin, Outcome};
 use super::writing::begin_folder;
-use crate::base::draws::DrawList;
-use crate::data::load::Loaded;
-use crate::diagnostics::verdict::MIN_DRAWS;
-use crate::engine::{Job, JobError, PrepareControl, Recipe, Report, Run, anchor_check, bias_check};
+use super::{correcting, influence, resuming};
 use crate::export::journal::Journal;
 use crate::export::{Claim, ExportError, RunFolder};
+use ergodic_analysis::{Job, JobError, PrepareControl, Recipe, Run, bias_check};
+use ergodic_base::draws::DrawList;
+use ergodic_core::engine::{Report, anchor_check};
+use ergodic_data::load::Loaded;
+use ergodic_diagnostics::verdict::MIN_DRAWS;
 
 pub(super) fn with_run(state: &AppState, id: u64, act: impl FnOnce(&Run)) {
     if let Some(run) = state.run(id).and_then(RunEntry::run) {

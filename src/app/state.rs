@@ -15,20 +15,20 @@ use super::project::{OpenProject, Then};
 use super::remedies::Remedy;
 use super::tasks::Pick;
 use super::trials::{TrialsTask, Tuned};
-use crate::base::reporter::{Severity, Warning};
-use crate::data::load::{LoadControl, Loaded};
-use crate::data::profile::Profile;
-use crate::data::ragged::RaggedLines;
-use crate::data::roles::Role;
-use crate::data::sniff::ImportOptions;
-use crate::data::suggest::Suggestions;
-use crate::engine::likelihood::{LikelihoodControl, LikelihoodFit};
-use crate::engine::prior_predictive::{Outlook, PriorPredictive};
-use crate::engine::{PrepareControl, Recipe};
 use crate::export::project::PaneLayout;
-use crate::models::ParamInfo;
-use crate::models::elsewhere::Elsewhere;
-use crate::samplers::advise::Advice;
+use ergodic_analysis::likelihood::{LikelihoodControl, LikelihoodFit};
+use ergodic_analysis::prior_predictive::{Outlook, PriorPredictive};
+use ergodic_analysis::{PrepareControl, Recipe};
+use ergodic_base::reporter::{Severity, Warning};
+use ergodic_core::models::ParamInfo;
+use ergodic_core::models::elsewhere::Elsewhere;
+use ergodic_core::samplers::advise::Advice;
+use ergodic_data::load::{LoadControl, Loaded};
+use ergodic_data::profile::Profile;
+use ergodic_data::ragged::RaggedLines;
+use ergodic_data::roles::Role;
+use ergodic_data::sniff::ImportOptions;
+use ergodic_data::suggest::Suggestions;
 
 /// An open table.
 #[derive(Clone)]
@@ -85,7 +85,7 @@ pub struct ModelCheck {
     /// The same model in other notations, or why it is not written down.
     pub elsewhere: Option<Result<Elsewhere, String>>,
     /// Its coordinates by name, which settings of samplers may name.
-    pub parts: Vec<crate::models::Block>,
+    pub parts: Vec<ergodic_core::models::Block>,
     /// Samplers that cannot sample this model, and why: identifier and what follows "Sampler `id` ".
     pub unsuitable: Vec<(&'static str, String)>,
 }

@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering;
 use super::drafting::{DocumentChange, change_document};
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
-use crate::base::settings::Value;
-use crate::engine::tuning::{KEY, Tuning, TuningControl, tune};
-use crate::engine::{Job, JobError, PrepareControl, Recipe};
+use ergodic_analysis::tuning::{KEY, Tuning, TuningControl, tune};
+use ergodic_analysis::{Job, JobError, PrepareControl, Recipe};
+use ergodic_base::settings::Value;
 
 /// Progress and cancellation of a tuning: first the job is prepared, then trials are run.
 #[derive(Debug, Default)]

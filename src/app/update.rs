@@ -1,37 +1,29 @@
 //! The only place where commands and outcomes change the state.
 
 use super::advising::{advise, advised, cancel};
-use super::calibrating;
 use super::command::{Command, Page};
-use super::comparing;
 use super::correcting::{correct, corrected};
 use super::drafting::{DocumentChange, change_document, convert, step};
 use super::entry::{RunPhase, Saved};
-use super::examples;
-use super::foreseeing;
-use super::influence;
-use super::likelihood;
 use super::opening::{
     self, accept_import, loaded, open, origin_of, read_again, run_lesson, start_loading,
 };
-use super::picking;
-use super::predicting;
 use super::project::{self, Then};
-use super::recalling;
-use super::removing;
-use super::resuming;
 use super::running::{
     add_draws, certified, certify, check_bias, check_bias_against, prepared, refresh_anchor,
     run_again, start_run, stop, use_recipe_of, with_run,
 };
 use super::state::{AppState, FileProblem};
 use super::tasks::{Effects, Origin, Outcome, Pick};
-use super::trials;
 use super::writing::{Place, export_run, save_recipe, save_run};
-use crate::data::sniff::ImportOptions;
-use crate::engine::Run;
+use super::{
+    calibrating, comparing, examples, foreseeing, influence, likelihood, picking, predicting,
+    recalling, removing, resuming, trials,
+};
 use crate::export;
 use crate::export::journal::Journal;
+use ergodic_analysis::Run;
+use ergodic_data::sniff::ImportOptions;
 
 /// Applies a command.
 pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::entry::{Influence, RunPhase};
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
-use crate::engine::checkpoint::ChainMark;
-use crate::engine::recipe::SAMPLE_PREFIX;
-use crate::engine::{Job, Run};
 use crate::export::journal::Journal;
 use crate::export::{self, Claim, ExportError, Results, RunFolder, files};
+use ergodic_analysis::recipe::SAMPLE_PREFIX;
+use ergodic_analysis::{Job, Run};
+use ergodic_core::engine::checkpoint::ChainMark;
 
 /// Where a run is saved.
 pub(super) enum Place {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::TypedValueParser as _;
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::diagnostics::zero_variance::Order;
+use ergodic_diagnostics::zero_variance::Order;
 
 /// Seeds as recipes take them.
 fn seeds() -> clap::builder::RangedU64ValueParser<u64> {
@@ -176,7 +176,7 @@ pub struct EstimateArgs {
     #[arg(long)]
     pub ml: bool,
     /// Nodes of aghq
-    #[arg(long, default_value_t = crate::engine::likelihood::NODES)]
+    #[arg(long, default_value_t = ergodic_analysis::likelihood::NODES)]
     pub nodes: usize,
     /// Group effects to print per group term, the clearest first
     #[arg(long, default_value_t = 10, value_name = "N")]
@@ -413,10 +413,10 @@ pub struct PredictArgs {
     #[arg(long, value_enum, default_value_t = EffectsUsed::With)]
     pub effects: EffectsUsed,
     /// Probability in intervals
-    #[arg(long, default_value_t = crate::engine::predict::INTERVAL, value_name = "PROBABILITY")]
+    #[arg(long, default_value_t = ergodic_analysis::predict::INTERVAL, value_name = "PROBABILITY")]
     pub interval: f64,
     /// Most draws used, evenly spaced
-    #[arg(long, default_value_t = crate::engine::predict::DRAWS, value_name = "N")]
+    #[arg(long, default_value_t = ergodic_analysis::predict::DRAWS, value_name = "N")]
     pub draws: usize,
     /// File for the predictions as CSV; standard output if absent
     #[arg(long, value_name = "PATH")]

@@ -4,13 +4,13 @@ use serde_json::{Map, Value as Json, json};
 
 use super::args::BenchArgs;
 use super::{Failure, output};
-use crate::engine::bench::{self, BenchOptions, BenchTable, Cell};
 use crate::export::check_place;
+use ergodic_experiments::{self, BenchOptions, BenchTable, Cell};
 
 /// Runs an experiment, prints its table and saves it.
 pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
-    let Some(entry) = bench::find(&args.id) else {
-        let known: Vec<&str> = bench::REGISTRY.iter().map(|entry| entry.id).collect();
+    let Some(entry) = ergodic_experiments::find(&args.id) else {
+        let known: Vec<&str> = ergodic_experiments::REGISTRY.iter().map(|entry| entry.id).collect();
         return Err(Failure::request(format!(
             "There is no experiment `{}`; there are {}",
             args.id,

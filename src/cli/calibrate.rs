@@ -8,12 +8,12 @@ use serde_json::json;
 
 use super::args::CalibrateArgs;
 use super::{Failure, fit, output, progress};
-use crate::data::samples;
-use crate::engine::calibration::{
+use ergodic_analysis::calibration::{
     Calibration, CalibrationControl, Extent, built_in_job, calibrate as run, units,
 };
-use crate::engine::recipe::SAMPLE_PREFIX;
-use crate::engine::{Job, PrepareControl, Recipe};
+use ergodic_analysis::recipe::SAMPLE_PREFIX;
+use ergodic_analysis::{Job, PrepareControl, Recipe};
+use ergodic_data::samples;
 
 /// Time between lines of progress.
 const LINE_TIME: Duration = Duration::from_secs(5);

@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use super::args::EstimateArgs;
 use super::{Failure, fit, output, results};
-use crate::base::reporter::Severity;
-use crate::engine::Recipe;
-use crate::engine::beside::{BesideRow, beside};
-use crate::engine::likelihood::{
+use crate::export::{RunFolder, likelihood as files};
+use ergodic_analysis::Recipe;
+use ergodic_analysis::beside::{BesideRow, beside};
+use ergodic_analysis::likelihood::{
     self, LikelihoodControl, LikelihoodError, LikelihoodFit, LikelihoodOptions,
 };
-use crate::engine::predict::PredictControl;
-use crate::engine::predict::plug_in::{self, PlugIn};
-use crate::estimators::mixed::MixedError;
-use crate::estimators::mixed::fit::{GroupEffects, MixedFit, VarianceComponent};
-use crate::export::{RunFolder, likelihood as files};
+use ergodic_analysis::predict::PredictControl;
+use ergodic_analysis::predict::plug_in::{self, PlugIn};
+use ergodic_base::reporter::Severity;
+use ergodic_core::estimators::mixed::MixedError;
+use ergodic_core::estimators::mixed::fit::{GroupEffects, MixedFit, VarianceComponent};
 
 /// How often the terminal looks for an interruption.
 const LOOK_TIME: Duration = Duration::from_millis(5);

@@ -8,25 +8,22 @@ use std::time::Duration;
 use super::args::{DemoArgs, FitArgs};
 use super::progress::{self, Progress, SavingProgress};
 use super::{Failure, output, results};
-use crate::base::draws::DrawList;
-use crate::base::settings::Value;
-use crate::base::shown::visible_line;
-use crate::data::formula::quote_name;
-use crate::data::load::{LoadControl, Loaded};
-use crate::data::suggest::Suggestions;
-use crate::data::{Formula, samples};
-use crate::engine::recipe::SAMPLE_PREFIX;
-use crate::engine::run::Continuation;
-use crate::engine::stages;
-use crate::engine::{
-    Job, JobError, PrepareControl, Recipe, RunState, StopReason, anchor_check, bias_check, job,
-    lesson,
-};
 use crate::export::journal::Journal;
 use crate::export::saving::Saved;
 use crate::export::{Claim, Results, RunFolder};
-use crate::models;
-use crate::models::choice::choose;
+use ergodic_analysis::choice::choose;
+use ergodic_analysis::recipe::SAMPLE_PREFIX;
+use ergodic_analysis::{Job, JobError, PrepareControl, Recipe, bias_check, job, lesson};
+use ergodic_base::draws::DrawList;
+use ergodic_base::settings::Value;
+use ergodic_base::shown::visible_line;
+use ergodic_core::engine::run::Continuation;
+use ergodic_core::engine::{RunState, StopReason, anchor_check, stages};
+use ergodic_core::formula::{Formula, quote_name};
+use ergodic_core::models;
+use ergodic_data::load::{LoadControl, Loaded};
+use ergodic_data::samples;
+use ergodic_data::suggest::Suggestions;
 
 /// How often the terminal looks at the run.
 pub(super) const LOOK_TIME: Duration = Duration::from_millis(50);
@@ -100,7 +97,7 @@ pub fn demo(args: &DemoArgs) -> Result<(), Failure> {
         return bad_run(args.out.as_deref());
     }
     let claimed = claim_out(args.out.as_deref())?;
-    let sample = crate::data::samples::find(DEMO_SAMPLE).ok_or_else(|| {
+    let sample = ergodic_data::samples::find(DEMO_SAMPLE).ok_or_else(|| {
         Failure::run(format!("The data set `{DEMO_SAMPLE}` is not in this build"))
     })?;
     let recipe = Recipe::new(
@@ -482,7 +479,7 @@ pub(super) fn run(
     });
     results::print(&results, json)?;
     for entry in &view.log {
-        if entry.warning.severity == crate::base::reporter::Severity::Bad {
+        if entry.warning.severity == ergodic_base::reporter::Severity::Bad {
             output::note(&format!("warning: {}", entry.warning.message));
         } else if entry.warning.code == stages::GOING_ON {
             output::note(&format!("note: {}", entry.warning.message));
@@ -490,7 +487,7 @@ pub(super) fn run(
     }
     for warning in &report.warnings {
         let word = match warning.severity {
-            crate::base::reporter::Severity::Info => "note",
+            ergodic_base::reporter::Severity::Info => "note",
             _ => "warning",
         };
         output::note(&format!("{word}: {warning}"));
@@ -548,8 +545,8 @@ pub(super) fn watch(
     continuation: Option<Continuation>,
     claim: Option<Claim>,
     interrupted: &AtomicBool,
-) -> Result<(crate::engine::Run, Option<Journal>), Failure> {
-    let run = crate::engine::Run::start(Arc::clone(job), continuation, Arc::new(|| {}))
+) -> Result<(ergodic_analysis::Run, Option<Journal>), Failure> {
+    let run = ergodic_analysis::Run::start(Arc::clone(job), continuation, Arc::new(|| {}))
         .map_err(|error| Failure::run(format!("The chains could not be started ({error})")))?;
     let mut journal = claim.map(|claim| Journal::start(claim, &run));
     let mut trouble = None;

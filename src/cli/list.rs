@@ -4,10 +4,11 @@ use serde_json::{Value as Json, json};
 
 use super::args::{FitArgs, ListArgs, Listing};
 use super::{Failure, fit, output};
-use crate::base::settings::{Default as FieldDefault, Field, Kind};
-use crate::engine::recipe_keys::RECIPE_KEYS;
-use crate::engine::{Job, PrepareControl};
-use crate::{data, estimators, export, models, samplers};
+use crate::export;
+use ergodic_analysis::recipe_keys::RECIPE_KEYS;
+use ergodic_analysis::{Job, PrepareControl};
+use ergodic_base::settings::{Default as FieldDefault, Field, Kind};
+use ergodic_core::{estimators, models, samplers};
 
 /// Prints a list.
 pub fn list(args: &ListArgs) -> Result<(), Failure> {
@@ -66,7 +67,7 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
             .iter()
             .map(|format| named(format.id, format.title, format.about))
             .collect(),
-        Listing::Datasets => data::samples::all()
+        Listing::Datasets => ergodic_data::samples::all()
             .iter()
             .map(|sample| {
                 let mut json = named(sample.id, sample.title, sample.formula);
@@ -74,7 +75,7 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
                 json
             })
             .collect(),
-        Listing::Benches => crate::engine::bench::REGISTRY
+        Listing::Benches => ergodic_experiments::REGISTRY
             .iter()
             .map(|bench| named(bench.id, bench.title, bench.about))
             .collect(),

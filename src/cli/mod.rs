@@ -30,8 +30,8 @@ mod tune;
 
 use args::{Args, Command};
 
-use crate::base::shown::is_hostile;
-use crate::engine::recipe::SAMPLE_PREFIX;
+use ergodic_analysis::recipe::SAMPLE_PREFIX;
+use ergodic_base::shown::is_hostile;
 
 /// Exit code where the run failed or its results could not be saved.
 const FAILED: u8 = 3;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::base::shown::{cut, is_hostile, sentence, visible, visible_line};
+use ergodic_base::shown::{cut, is_hostile, sentence, visible, visible_line};
 
 /// Longest cell of a table: longer ones lose their middle.
 const LONGEST_CELL: usize = 120;

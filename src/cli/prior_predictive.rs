@@ -7,10 +7,10 @@ use serde_json::json;
 
 use super::args::PriorPredictiveArgs;
 use super::{Failure, fit, output};
-use crate::data::design::Design;
-use crate::engine::job;
-use crate::engine::prior_predictive::{Cells, Expected, Outcomes, Outlook, PriorPredictive};
-use crate::models::{self, ParamInfo};
+use ergodic_analysis::job;
+use ergodic_analysis::prior_predictive::{Cells, Expected, Outcomes, Outlook, PriorPredictive};
+use ergodic_core::design::matrix::Design;
+use ergodic_core::models::{self, ParamInfo};
 
 /// Prints the priors of a recipe or of flags, and what they expect.
 pub fn prior_predictive(args: &PriorPredictiveArgs) -> Result<(), Failure> {

@@ -5,9 +5,11 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use ergodic_core::engine::Sampling as _;
 use super::output;
-use crate::base::shown::visible_line;
-use crate::engine::{ChainState, Job, Report, RunView};
+use ergodic_analysis::Job;
+use ergodic_base::shown::visible_line;
+use ergodic_core::engine::{ChainState, Report, RunView};
 
 /// Time between plain lines.
 const LINE_TIME: Duration = Duration::from_secs(5);

@@ -5,19 +5,19 @@ use std::sync::Arc;
 
 use super::args::{ControlVariates, ExportArgs, SummariseArgs};
 use super::{Failure, output};
-use crate::base::draws::DrawList;
-use crate::data::bounded::Bounded;
-use crate::diagnostics::SummaryRow;
-use crate::diagnostics::power_scaling::{Diagnosis, SensitivityRow};
-use crate::diagnostics::sentence::rhat_text;
-use crate::diagnostics::zero_variance::ZeroVariance;
-use crate::engine::clusters::Clusters;
-use crate::engine::sensitivity::{Sensitivity, sensitivity};
-use crate::engine::zero_variance::{CorrectControl, zero_variance};
-use crate::engine::{Job, PrepareControl};
 use crate::export::project::{EXTENSION, Project};
 use crate::export::{self, Results, RunFolder, draws_csv, summary};
-use crate::models::effect_of;
+use ergodic_analysis::sensitivity::{Sensitivity, sensitivity};
+use ergodic_analysis::zero_variance::{CorrectControl, zero_variance};
+use ergodic_analysis::{Job, PrepareControl};
+use ergodic_base::draws::DrawList;
+use ergodic_core::engine::clusters::Clusters;
+use ergodic_core::models::effect_of;
+use ergodic_data::bounded::Bounded;
+use ergodic_diagnostics::SummaryRow;
+use ergodic_diagnostics::power_scaling::{Diagnosis, SensitivityRow};
+use ergodic_diagnostics::sentence::rhat_text;
+use ergodic_diagnostics::zero_variance::ZeroVariance;
 
 /// Prints summaries of run folders or files of draws. Several files are the chains of one run.
 pub fn summarise(args: &SummariseArgs) -> Result<(), Failure> {
@@ -326,7 +326,7 @@ fn clusters_text(clusters: &Clusters) -> String {
     };
     format!(
         "\nPoint partition: {}, mean variation of information {:.3} from {} draws\n{cut_short}{}{more}",
-        crate::data::table::plural(clusters.profiles.len(), "cluster"),
+        ergodic_core::design::columns::plural(clusters.profiles.len(), "cluster"),
         clusters.distance,
         clusters.draws,
         output::table(&["cluster", "units", "share", "profile"], &rows)

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::args::{Notation, ShowArgs};
 use super::{Failure, fit, output};
-use crate::data::design::Design;
-use crate::engine::job;
-use crate::models;
-use crate::models::elsewhere::Context;
+use ergodic_analysis::job;
+use ergodic_core::design::matrix::Design;
+use ergodic_core::models;
+use ergodic_core::models::elsewhere::Context;
 
 /// Prints the model of a recipe or of flags.
 pub fn show(args: &ShowArgs) -> Result<(), Failure> {

@@ -6,9 +6,9 @@ use serde_json::json;
 
 use super::args::TuneArgs;
 use super::{Failure, fit, output};
-use crate::base::settings::Value;
-use crate::engine::tuning::{self, Fate, KEY, Tuning, TuningControl};
-use crate::engine::{Job, JobError, PrepareControl};
+use ergodic_analysis::tuning::{self, Fate, KEY, Tuning, TuningControl};
+use ergodic_analysis::{Job, JobError, PrepareControl};
+use ergodic_base::settings::Value;
 
 /// Tunes.
 pub fn tune(args: &TuneArgs) -> Result<(), Failure> {

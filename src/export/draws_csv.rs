@@ -8,8 +8,8 @@ use std::io::{self, Read, Write};
 
 use super::Results;
 use super::number::{parse, shortest};
-use crate::base::draws::DrawList;
-use crate::samplers::{WEIGHT, weight_column};
+use ergodic_base::draws::DrawList;
+use ergodic_core::samplers::{WEIGHT, weight_column};
 
 /// The columns before the variables.
 pub const INDEX_COLUMNS: [&str; 3] = [".chain", ".iteration", ".draw"];

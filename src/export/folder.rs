@@ -10,11 +10,12 @@ use std::path::{Component, Path, PathBuf};
 use super::claim::{self, Claim};
 use super::saved::{RECIPE, SAVING, SavedFiles};
 use super::{ExportError, Results, files, journal, saving};
-use crate::base::draws::ChainDraws;
-use crate::engine::checkpoint::{self, ChainMark, Marks};
-use crate::engine::recipe::SAMPLE_PREFIX;
-use crate::engine::run::Continuation;
-use crate::engine::{ChainState, Job, Recipe, RunView};
+use ergodic_analysis::recipe::SAMPLE_PREFIX;
+use ergodic_analysis::{Job, Recipe};
+use ergodic_base::draws::ChainDraws;
+use ergodic_core::engine::checkpoint::{self, ChainMark, Marks};
+use ergodic_core::engine::run::Continuation;
+use ergodic_core::engine::{ChainState, RunView};
 
 #[cfg(test)]
 mod tests;

@@ -17,17 +17,19 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use ergodic_core::engine::Sampling as _;
 use super::claim::Claim;
 use super::files::{self, OutFile};
 use super::manifest::Manifest;
 use super::saved::SavedFiles;
 use super::{ExportError, Results};
-use crate::base::checksum::{checksum, seal};
-use crate::engine::checkpoint;
-use crate::engine::clusters;
-use crate::engine::monitor::Report;
-use crate::engine::protocol::ChainView;
-use crate::engine::{ChainState, Job, Published, Run, RunState, RunView, StopReason};
+use ergodic_analysis::{Job, Run};
+use ergodic_base::checksum::{checksum, seal};
+use ergodic_core::engine::monitor::Report;
+use ergodic_core::engine::protocol::ChainView;
+use ergodic_core::engine::{
+    ChainState, Published, RunState, RunView, StopReason, checkpoint, clusters,
+};
 
 mod recovery;
 #[cfg(test)]

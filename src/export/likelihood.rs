@@ -7,10 +7,10 @@ use serde_json::{Map, Value as Json, json};
 use super::number::shortest;
 use super::spreadsheet::inert;
 use super::{ExportError, files, predictions, write_file};
-use crate::engine::beside::BesideRow;
-use crate::engine::likelihood::LikelihoodFit;
-use crate::engine::predict::plug_in::{PlugIn, PlugInRow};
-use crate::estimators::mixed::Family;
+use ergodic_analysis::beside::BesideRow;
+use ergodic_analysis::likelihood::LikelihoodFit;
+use ergodic_analysis::predict::plug_in::{PlugIn, PlugInRow};
+use ergodic_core::estimators::mixed::Family;
 
 /// Everything but fitted values, numbers that are not finite as null.
 pub fn to_json(done: &LikelihoodFit) -> Json {

@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::reporter::Warning;
-use crate::data::response::ResponseKind;
-use crate::diagnostics::Verdict;
-use crate::engine::recipe::Scale;
-use crate::engine::{ChainState, Job, Report, RunState, RunView, StopReason};
-use crate::estimators::Search;
+use ergodic_analysis::Job;
+use ergodic_analysis::recipe::Scale;
+use ergodic_base::reporter::Warning;
+use ergodic_core::design::response::ResponseKind;
+use ergodic_core::engine::{ChainState, Report, RunState, RunView, StopReason};
+use ergodic_core::estimators::Search;
+use ergodic_diagnostics::Verdict;
 
 /// Everything about a run besides its numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -161,7 +162,7 @@ impl Manifest {
             bias_check: report
                 .bias
                 .as_deref()
-                .map(crate::engine::bias_check::sentence),
+                .map(ergodic_analysis::bias_check::sentence),
             warnings: view
                 .log
                 .iter()
@@ -215,7 +216,7 @@ mod tests {
     use rand::RngExt as _;
 
     use super::*;
-    use crate::base::rng::Streams;
+    use ergodic_base::rng::Streams;
 
     /// Effective draws per second of a run that was read are those of the run itself, to the last digit.
     #[test]

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::Results;
 use super::number::shortest;
 use super::spreadsheet::inert;
-use crate::base::draws::LabelList;
-use crate::engine::clusters::predictive::Predictive;
-use crate::engine::clusters::{Clusters, label_list};
+use ergodic_base::draws::LabelList;
+use ergodic_core::engine::clusters::predictive::Predictive;
+use ergodic_core::engine::clusters::{Clusters, label_list};
 
 /// The point partition per unit.
 pub const POINT: &str = "partition.csv";
@@ -119,8 +119,8 @@ pub fn read_clusters(input: impl Read) -> Option<Arc<Clusters>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::draws::DrawList;
-    use crate::engine::clusters::Pairs;
+    use ergodic_base::draws::DrawList;
+    use ergodic_core::engine::clusters::Pairs;
 
     fn results() -> Results {
         let mut list = label_list(2);

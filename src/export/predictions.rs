@@ -7,9 +7,9 @@ use serde_json::{Value as Json, json};
 
 use super::number::shortest;
 use super::{ExportError, write_file};
-use crate::data::response::ResponseKind;
-use crate::engine::predict::plug_in::PlugIn;
-use crate::engine::predict::{Predictions, RowPrediction};
+use ergodic_analysis::predict::plug_in::PlugIn;
+use ergodic_analysis::predict::{Predictions, RowPrediction};
+use ergodic_core::design::response::ResponseKind;
 
 /// File name of predictions.
 pub const FILE: &str = "predictions.csv";

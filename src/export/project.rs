@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::folder::relative_to;
 use super::{ExportError, RunFolder, write_file};
-use crate::engine::Recipe;
-use crate::engine::recipe::{DataSection, SAMPLE_PREFIX};
+use ergodic_analysis::Recipe;
+use ergodic_analysis::recipe::{DataSection, SAMPLE_PREFIX};
 
 /// Ending of the file name.
 pub const EXTENSION: &str = "ergodic";
@@ -108,7 +108,7 @@ impl Project {
     /// # Errors
     /// One sentence: it is not there, is no project, or is of another version.
     pub fn read(path: &Path) -> Result<Self, ExportError> {
-        let text = crate::data::bounded::read_text(path)
+        let text = ergodic_data::bounded::read_text(path)
             .map_err(|error| ExportError::at("The project cannot be read", &error, path))?;
         let refuse = |why: String| ExportError(format!("{why}: {}", path.display()));
         let project: Self = toml::from_str(&text).map_err(|error| {

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
+use ergodic_core::engine::Sampling as _;
 use super::draws_csv::ReadDraws;
 use super::manifest::Manifest;
-use crate::base::draws::{DrawList, LabelList};
-use crate::diagnostics::{SummaryRow, summarise, weights};
-use crate::engine::clusters::{self, Clusters};
-use crate::engine::sensitivity::Sensitivity;
-use crate::engine::zero_variance::Corrected;
-use crate::engine::{Job, Report, RunView};
-use crate::samplers::{WEIGHT, weight_column};
+use ergodic_analysis::Job;
+use ergodic_analysis::sensitivity::Sensitivity;
+use ergodic_analysis::zero_variance::Corrected;
+use ergodic_base::draws::{DrawList, LabelList};
+use ergodic_core::engine::clusters::{self, Clusters};
+use ergodic_core::engine::{Report, RunView};
+use ergodic_core::samplers::{WEIGHT, weight_column};
+use ergodic_diagnostics::{SummaryRow, summarise, weights};
 
 /// Results in memory, of a run or read from files.
 #[derive(Clone, Debug)]

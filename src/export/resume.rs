@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::folder::Standing;
 use super::{Claim, ExportError, RunFolder};
-use crate::data::load::Loaded;
-use crate::engine::run::Continuation;
-use crate::engine::{Job, JobError, PrepareControl, Recipe};
+use ergodic_analysis::{Job, JobError, PrepareControl, Recipe};
+use ergodic_core::engine::run::Continuation;
+use ergodic_data::load::Loaded;
 
 /// A run of a folder, ready to go on.
 pub struct Resumed {

@@ -10,8 +10,8 @@ use super::manifest::Manifest;
 use super::record::{self, Records};
 use super::results::{Results, info_of};
 use super::{ExportError, files, partitions};
-use crate::base::draws::DrawList;
-use crate::data::bounded::Bounded;
+use ergodic_base::draws::DrawList;
+use ergodic_data::bounded::Bounded;
 
 /// File name of the manifest.
 pub const MANIFEST: &str = "run.json";

@@ -9,8 +9,8 @@ use super::folder::RunFolder;
 use super::record::{self, FileRecord, Records};
 use super::saved::{DRAWS, INFO, MANIFEST, MARKS, Pending, RECIPE, SAVING, SavedFiles};
 use super::{ExportError, Results, files, find, journal, partitions};
-use crate::engine::checkpoint::{self, ChainMark};
-use crate::engine::{Job, Recipe};
+use ergodic_analysis::{Job, Recipe};
+use ergodic_core::engine::checkpoint::{self, ChainMark};
 
 /// Names of everything that a run folder may hold: temporary files of these are removed where a crash left them.
 const NAMES: &[&str] = &[

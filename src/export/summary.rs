@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::manifest::Manifest;
 use super::{Results, number};
-use crate::diagnostics::SummaryRow;
-use crate::diagnostics::zero_variance::ZeroVarianceRow;
-use crate::engine::sensitivity::Sensitivity;
-use crate::engine::zero_variance::Corrected;
+use ergodic_analysis::sensitivity::Sensitivity;
+use ergodic_analysis::zero_variance::Corrected;
+use ergodic_diagnostics::SummaryRow;
+use ergodic_diagnostics::zero_variance::ZeroVarianceRow;
 
 /// Column names, in order.
 pub const COLUMNS: [&str; 12] = [

@@ -1,7 +1,8 @@
 //! The first minutes with a table of one's own: from opening the file to the first live trace, by mouse and by keyboard, with
 //! every click counted and nothing typed.
 
-use eframe::egui::{Key, Modifiers, accesskit::Role};
+use eframe::egui::accesskit::Role;
+use eframe::egui::{Key, Modifiers};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
@@ -12,7 +13,7 @@ use super::{shell, shortcuts};
 use crate::app::testing::Session;
 use crate::app::update::finish;
 use crate::app::{AppState, Command, Outcome, Page, Pick};
-use crate::data::roles::Role as ColumnRole;
+use ergodic_data::roles::Role as ColumnRole;
 
 /// Most clicks, or keys, that the way may take.
 const MOST: usize = 5;
@@ -121,7 +122,7 @@ impl User<'_> {
             let state = &self.session().state;
             let entry = state.selected().unwrap();
             let draws = entry.view().map_or(0, |view| {
-                let of = |chain: &crate::engine::protocol::ChainView| chain.iterations;
+                let of = |chain: &ergodic_core::engine::protocol::ChainView| chain.iterations;
                 view.chains.iter().map(of).max().unwrap_or(0)
             });
             if state.page == Page::Runs && draws > 0 {

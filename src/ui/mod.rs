@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use eframe::egui::{self, Ui};
 
 use crate::app::{AppState, Command, Effects, Outcome, Pick, Preferences, update};
-use crate::base::reporter::{Severity, Warning};
+use ergodic_base::reporter::{Severity, Warning};
 
 mod dialogs;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What the palette offers about the terms of the model.
 
 use crate::app::{Command, Document};
-use crate::data::roles::Roles;
+use ergodic_data::roles::Roles;
 
 /// Most predictors whose interactions and effects by group are offered: their number grows with the square.
 const MOST_PAIRED: usize = 12;

@@ -5,6 +5,7 @@ use eframe::egui::{
     WidgetInfo, vec2,
 };
 
+use ergodic_core::design::Columns as _;
 use super::model_commands::model_commands;
 use super::outbox::Outbox;
 use super::panels::Views;
@@ -12,11 +13,11 @@ use super::shortcuts::{self, Act};
 use super::theme::{Palette as Colors, Text, tokens};
 use super::widgets::{self, Field, key_cap, paint};
 use crate::app::{AppState, Command, Depth, Page, Pick, Theme, project};
-use crate::data::roles::Role as ColumnRole;
-use crate::data::samples;
-use crate::diagnostics::zero_variance::Order;
-use crate::engine::anchor_check;
 use crate::export::FORMATS;
+use ergodic_core::engine::anchor_check;
+use ergodic_data::roles::Role as ColumnRole;
+use ergodic_data::samples;
+use ergodic_diagnostics::zero_variance::Order;
 
 /// What a row of the palette does.
 #[derive(Clone)]
@@ -417,10 +418,10 @@ mod tests {
 
     use super::*;
     use crate::app::testing::Session;
-    use crate::engine::RunState;
-    use crate::engine::recipe::RunSection;
     use crate::ui::shell::window_ui;
     use crate::ui::testing::{Shown, page_harness};
+    use ergodic_core::engine::RunState;
+    use ergodic_core::engine::run_section::RunSection;
 
     fn key(key: Key, modifiers: Modifiers) -> Event {
         Event::Key {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use eframe::egui::{Id, Modal, Ui};
 
+use ergodic_core::design::Columns as _;
 use super::icons;
 use super::outbox::Outbox;
 use super::panels::menu;
@@ -167,9 +168,9 @@ pub fn question_ui(ui: &Ui, state: &AppState, out: &mut Outbox) {
 mod tests {
     use super::*;
     use crate::app::testing::Session;
-    use crate::engine::recipe::RunSection;
     use crate::ui::testing::page_harness;
     use egui_kittest::kittest::Queryable as _;
+    use ergodic_core::engine::run_section::RunSection;
 
     #[test]
     fn enter_answers_with_the_main_button() {

@@ -2,8 +2,6 @@
 
 use eframe::egui::{self, Align, Frame, Layout, Margin, Panel, Ui};
 
-use super::icons;
-use super::landmarks;
 use super::outbox::Outbox;
 use super::palette::palette_ui;
 use super::panels::page::reading_strip_ui;
@@ -13,6 +11,7 @@ use super::shortcuts::{self, Act};
 use super::theme::{Palette, Text, tokens};
 use super::typed_path::typed_path_ui;
 use super::widgets::{Button, Segments, paint};
+use super::{icons, landmarks};
 use crate::app::{AppState, Command, Depth, Page, Theme};
 
 /// Width below which steps show no words for depth and search.
@@ -220,9 +219,9 @@ mod tests {
 
     use super::*;
     use crate::app::testing::Session;
-    use crate::data::roles::{Conversion, Role};
-    use crate::data::sniff::ColumnKindOverride;
     use crate::ui::testing::page_harness;
+    use ergodic_data::roles::{Conversion, Role};
+    use ergodic_data::sniff::ColumnKindOverride;
 
     #[test]
     fn every_page_has_one_status_line() {

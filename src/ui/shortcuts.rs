@@ -203,7 +203,7 @@ fn opens_palette(event: &Event) -> bool {
 
 /// Does what `act` means for the present state.
 pub fn perform(act: Act, state: &AppState, views: &mut Views, out: &mut Outbox) {
-    use crate::engine::RunState;
+    use ergodic_core::engine::RunState;
     let run = state.selected();
     match act {
         Act::Palette => views.palette.toggle(),

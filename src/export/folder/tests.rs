@@ -2,8 +2,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
-use crate::engine::{PrepareControl, Run};
 use crate::export::record;
+use ergodic_analysis::{PrepareControl, Run};
 
 fn job(source: &str, folder: &Path) -> Job {
     let mut recipe = Recipe::new(source, "logistic", "churned ~ age");

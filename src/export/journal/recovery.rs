@@ -6,16 +6,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{DRAWS, Frame, HEAD, Header, MAGIC, MAGIC_UNSEALED, frame_sum};
-use crate::base::checksum::unseal;
-use crate::base::draws::{DrawList, LabelList, Labels};
-use crate::diagnostics::findings::{Judgement, VerdictInputs, judge};
-use crate::engine::StopReason;
-use crate::engine::clusters::{self, Clusters};
-use crate::engine::monitor::is_stuck;
 use crate::export::manifest::{ChainManifest, Manifest};
 use crate::export::saved::{SavedFiles, SavedRun};
 use crate::export::{ExportError, Results, files};
-use crate::samplers::{self, DIVERGENT};
+use ergodic_base::checksum::unseal;
+use ergodic_base::draws::{DrawList, LabelList, Labels};
+use ergodic_core::engine::StopReason;
+use ergodic_core::engine::clusters::{self, Clusters};
+use ergodic_core::engine::monitor::is_stuck;
+use ergodic_core::samplers::{self, DIVERGENT};
+use ergodic_diagnostics::findings::{Judgement, VerdictInputs, judge};
 
 /// How the JSON of a frame begins: by this, frames behind damaged bytes are found.
 const FRAME_START: &[u8] = b"{\"elapsed_secs\":";

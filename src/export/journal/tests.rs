@@ -1,10 +1,10 @@
 use std::path::Path;
 
 use super::*;
-use crate::base::draws::DrawList;
-use crate::engine::recipe::Recipe;
-use crate::engine::{PrepareControl, bias_check};
 use crate::export::RunFolder;
+use ergodic_analysis::recipe::Recipe;
+use ergodic_analysis::{PrepareControl, bias_check};
+use ergodic_base::draws::DrawList;
 
 fn recipe(draws: u64) -> Recipe {
     let mut recipe = Recipe::new("sample:churn", "logistic", "churned ~ age");

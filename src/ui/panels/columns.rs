@@ -1,9 +1,9 @@
 //! What pages say about a column: its icon, its kind in a word, its range in a few.
 
-use crate::data::profile::{Profile, ProfileKind};
-use crate::data::{ColumnInfo, ColumnKind};
 use crate::ui::icons;
 use crate::ui::widgets::number;
+use ergodic_core::design::{ColumnInfo, ColumnKind};
+use ergodic_data::profile::{Profile, ProfileKind};
 
 /// The icon of a column's kind.
 pub fn icon(info: &ColumnInfo, profile: Option<&Profile>) -> char {

@@ -9,9 +9,6 @@ use egui_extras::Column as Col;
 use super::page::{middle_column, page_head, problem_banner};
 use crate::app::comparing::{self, Comparison};
 use crate::app::{AppState, Command, Page};
-use crate::diagnostics::verdict::RHAT_LIMIT;
-use crate::engine::comparison::{Measured, NUTS, Row, unit_of_cost};
-use crate::samplers::{self, SamplerEntry, SamplerSpec, advise};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
@@ -19,13 +16,16 @@ use crate::ui::widgets::table::{
     Side, Tone, head_cell, number_cell, table, text_cell, verdict_cell,
 };
 use crate::ui::widgets::{self, Button, number, progress};
+use ergodic_analysis::comparison::{Measured, NUTS, Row, unit_of_cost};
+use ergodic_core::samplers::{self, SamplerEntry, SamplerSpec, advise};
+use ergodic_diagnostics::verdict::RHAT_LIMIT;
 
 /// What other samplers take of the time of NUTS, at least and at most, as a rule.
 const LEAST: f64 = 0.2;
 const MOST: f64 = 3.0;
 /// Shift of a mean, in posterior standard deviations, and distance of a ratio of standard deviations from 1, that a bias check
 /// lets pass.
-const SHIFT_LIMIT: f64 = crate::diagnostics::bias::TOLERANCE;
+const SHIFT_LIMIT: f64 = ergodic_diagnostics::bias::TOLERANCE;
 
 /// A column after icon and sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -659,12 +659,14 @@ mod tests {
     fn a_comparison_runs_the_samplers_that_suit_and_shows_them() {
         let mut session = Session::with_sample("fish");
         session.send(Command::AcceptImport);
-        session.send(Command::SetRun(crate::engine::recipe::RunSection {
-            chains: 2,
-            warmup: Some(20),
-            draws: 60,
-            ..Default::default()
-        }));
+        session.send(Command::SetRun(
+            ergodic_core::engine::run_section::RunSection {
+                chains: 2,
+                warmup: Some(20),
+                draws: 60,
+                ..Default::default()
+            },
+        ));
         session.send(Command::GoTo(Page::Compare));
         // Nothing runs before it was said what, how often and for how long.
         let mut harness = page_harness(session, compare_ui);

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use eframe::egui::{CentralPanel, Frame, Key, Margin, Panel, Ui};
 
+use ergodic_core::design::Columns as _;
 use super::page::{loading_ui, page_head, problem_banner};
 use crate::app::{AppState, Command, DataState, Page};
-use crate::data::samples;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, tokens};
 use crate::ui::widgets::{Button, empty_state, number};
+use ergodic_data::samples;
 
 mod preview;
 mod read_as;
@@ -171,9 +172,9 @@ fn read_time(secs: f64) -> String {
 mod tests {
     use super::*;
     use crate::app::testing::Session;
-    use crate::data::sniff::{ColumnKindOverride, ImportOptions};
     use crate::ui::testing::page_harness;
     use egui_kittest::kittest::Queryable as _;
+    use ergodic_data::sniff::{ColumnKindOverride, ImportOptions};
 
     #[test]
     fn importing_goes_on_to_the_model() {

@@ -4,12 +4,10 @@ use eframe::egui::{
     Align, CentralPanel, Frame, Layout, Margin, Panel, Rect, ScrollArea, Sense, Ui, vec2,
 };
 
+use ergodic_core::design::Columns as _;
 use super::page::{page_head, problem_banner, remark, severity_icon};
 use crate::app::foreseeing::PriorPreview;
 use crate::app::{AppState, Command, DataState, Depth, Document, ModelCheck, Page, Remedy};
-use crate::base::reporter::Severity;
-use crate::data::response::ResponseUse;
-use crate::models;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::menu;
@@ -19,6 +17,9 @@ use crate::ui::widgets::button::link;
 use crate::ui::widgets::{
     Button, Chip, Field, empty_state, heading, hint, number, paint, sentence,
 };
+use ergodic_base::reporter::Severity;
+use ergodic_core::design::response::ResponseUse;
+use ergodic_core::models;
 
 mod cards;
 mod drag;
@@ -255,7 +256,7 @@ fn center_ui(
         words_ui(ui, document, check, &mut view.all_words);
     }
     let typed = (view.formula != view.shown)
-        .then(|| view.formula.parse::<crate::data::Formula>().err())
+        .then(|| view.formula.parse::<ergodic_core::formula::Formula>().err())
         .flatten()
         .map(|error| error.to_string());
     let error = match &typed {

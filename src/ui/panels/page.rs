@@ -12,7 +12,6 @@ use eframe::egui::{
 use super::ragged;
 use crate::app::state::{FileProblem, Loading};
 use crate::app::{AppState, Command};
-use crate::base::reporter::{Severity, Warning};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
@@ -20,6 +19,7 @@ use crate::ui::widgets::badge::paint_verdict;
 use crate::ui::widgets::{
     Button, heading, hint, number, progress, sentence, sentence_line, surface,
 };
+use ergodic_base::reporter::{Severity, Warning};
 
 /// A file that is being read shows its progress this often.
 pub(super) const PROGRESS_TIME: Duration = Duration::from_millis(100);

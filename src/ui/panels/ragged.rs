@@ -7,11 +7,11 @@ use eframe::egui::{
 use super::menu;
 use super::page::plain_line;
 use crate::app::Command;
-use crate::data::ragged::{RaggedLines, RaggedRows};
-use crate::data::sniff::ImportOptions;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, list_card, number, paint, sentence, sentence_line};
+use ergodic_data::ragged::{RaggedLines, RaggedRows};
+use ergodic_data::sniff::ImportOptions;
 
 /// Delimiters that can be chosen instead.
 const DELIMITERS: [(char, &str); 4] = [

@@ -5,11 +5,10 @@ use eframe::egui::{Frame, Panel, Ui};
 use super::page::problem_banner;
 use crate::app::entry::RunPhase;
 use crate::app::{AppState, Command, Depth, Page, RunEntry};
-use crate::ui::icons;
-use crate::ui::landmarks;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Button};
+use crate::ui::{icons, landmarks};
 
 mod beside;
 mod bottom;

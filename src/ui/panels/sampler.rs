@@ -3,12 +3,12 @@
 use eframe::egui::{Align, Frame, Layout, Margin, Panel, ScrollArea, Ui};
 
 use crate::app::{AppState, Command, Depth, Page};
-use crate::engine::recipe::AUTO;
-use crate::samplers;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Button};
+use ergodic_analysis::recipe::AUTO;
+use ergodic_core::samplers;
 
 mod calibration;
 mod cards;

@@ -10,13 +10,13 @@ use eframe::egui::{
 use super::page::{loading_ui, middle_column, problem_ui};
 use crate::app::examples::Example;
 use crate::app::{AppState, Command};
-use crate::data::samples::{self, Sample};
-use crate::models;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::button::link;
 use crate::ui::widgets::{Button, Field, heading, list_card, number, paint, sentence_line};
+use ergodic_core::models;
+use ergodic_data::samples::{self, Sample};
 
 /// Height of an example's card.
 const CARD_HEIGHT: f32 = 136.0;
@@ -422,7 +422,7 @@ mod tests {
         let entry = &session.state.runs[0];
         assert_eq!(
             entry.report().unwrap().verdict,
-            crate::diagnostics::Verdict::Bad
+            ergodic_diagnostics::Verdict::Bad
         );
         let session = std::mem::take(session);
         let mut harness = page_harness(session, crate::ui::panels::runs::runs_ui);

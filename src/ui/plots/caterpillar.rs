@@ -4,10 +4,10 @@ use eframe::egui::{Rect, Role, ScrollArea, Sense, Stroke, Ui, UiBuilder, WidgetI
 
 use super::axes::{linear_ticks, padded, x_target};
 use super::legend::DOT;
-use crate::data::table::plural;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::table::{name_chars, name_width};
 use crate::ui::widgets::{name, number, paint};
+use ergodic_core::design::columns::plural;
 
 /// The effect of one group.
 #[derive(Clone, Debug, PartialEq)]

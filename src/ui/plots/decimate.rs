@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use egui_plot::PlotPoint;
 
-use crate::base::draws::DrawList;
+use ergodic_base::draws::DrawList;
 
 /// Pieces of a line: points in order of x, broken where a draw was not finite.
 #[derive(Clone, Debug, Default)]

@@ -7,9 +7,9 @@ use super::axes::{Axes, Shown, faded, padded, show};
 use super::decimate::{Pieces, decimate};
 use super::legend::ChainFilter;
 use super::marks::Marks;
-use crate::base::draws::{ChainDraws, DrawList};
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::paint;
+use ergodic_base::draws::{ChainDraws, DrawList};
 
 /// Iterations that Follow shows.
 pub const FOLLOW_ITERATIONS: u64 = 500;

@@ -3,8 +3,7 @@
 use eframe::egui::{Rect, Response, Role, Sense, Ui, UiBuilder, WidgetInfo, pos2, vec2};
 
 use super::badge::paint_verdict;
-use super::button;
-use super::paint;
+use super::{button, paint};
 use crate::ui::icons;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::names::shorten_term;
+use ergodic_base::names::shorten_term;
 
 /// `names` in forms of at most `max_chars` characters, no two alike: terms inside brackets keep three letters and an
 /// ellipsis, the end of the name stays; what would then coincide is cut where the names are the same and shows where

@@ -4,10 +4,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::base::numerals::group;
+use ergodic_base::numerals::group;
 /// A count, such as `1 240`.
-pub use crate::base::numerals::{NARROW, thousands as integer};
-use crate::diagnostics::sentence::rhat_rounded;
+pub use ergodic_base::numerals::{NARROW, thousands as integer};
+use ergodic_diagnostics::sentence::rhat_rounded;
 
 /// The minus sign.
 pub const MINUS: char = '\u{2212}';

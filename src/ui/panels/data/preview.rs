@@ -5,10 +5,8 @@ use eframe::egui::{
 };
 use egui_extras::{Column, TableBuilder};
 
+use ergodic_core::design::Columns as _;
 use crate::app::{Command, DataState};
-use crate::data::profile::{Profile, ProfileKind};
-use crate::data::sniff::ColumnKindOverride;
-use crate::data::{ColumnInfo, ColumnKind, Table};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::page::plain_line;
@@ -16,6 +14,10 @@ use crate::ui::panels::{columns, menu};
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::table::name_width;
 use crate::ui::widgets::{Chip, column_name, mini_histogram, number, paint, sentence_line};
+use ergodic_core::design::{ColumnInfo, ColumnKind};
+use ergodic_data::Table;
+use ergodic_data::profile::{Profile, ProfileKind};
+use ergodic_data::sniff::ColumnKindOverride;
 
 /// Height of the head: name, kind, picture, fact.
 const HEAD_HEIGHT: f32 = 116.0;

@@ -3,11 +3,11 @@
 use eframe::egui::{Align, Frame, Layout, Margin, Panel, Response, Ui};
 
 use crate::app::{Command, DataState};
-use crate::data::sniff::{Guess, ImportOptions};
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::menu;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, Chip, Field, link};
+use ergodic_data::sniff::{Guess, ImportOptions};
 
 /// Height of the strip.
 const STRIP_HEIGHT: f32 = 44.0;

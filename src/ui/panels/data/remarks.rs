@@ -3,16 +3,17 @@
 
 use eframe::egui::{Frame, Margin, Panel, ScrollArea, Ui};
 
+use ergodic_core::design::Columns as _;
 use crate::app::{Command, DataState};
-use crate::base::reporter::{Severity, Warning};
-use crate::data::ColumnKind;
-use crate::data::profile::ProfileKind;
-use crate::data::sniff::{ColumnKindOverride, ImportOptions};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::page::remark;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, heading, hint, number, sentence};
+use ergodic_base::reporter::{Severity, Warning};
+use ergodic_core::design::ColumnKind;
+use ergodic_data::profile::ProfileKind;
+use ergodic_data::sniff::{ColumnKindOverride, ImportOptions};
 
 /// Bytes of the fingerprint shown, as hexadecimal digits.
 const FINGERPRINT_DIGITS: usize = 16;

@@ -6,15 +6,15 @@ use super::drag;
 use super::role_menus::role_menu;
 use super::roles::{Context, change_roles};
 use crate::app::Command;
-use crate::data::ColumnKind;
-use crate::data::formula::{Elementwise, Factor, Function, quote_term};
-use crate::data::rare::OTHER;
-use crate::data::roles::Role;
-use crate::data::terms::MAX_LEVELS;
 use crate::ui::icons;
 use crate::ui::panels::{columns, menu};
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, Chip, column_name, hint, number, paint, sentence_line};
+use ergodic_core::design::ColumnKind;
+use ergodic_core::design::rare::OTHER;
+use ergodic_core::design::terms::MAX_LEVELS;
+use ergodic_core::formula::{Elementwise, Factor, Function, quote_term};
+use ergodic_data::roles::Role;
 
 /// Numbers of frequent values that can be kept.
 const TOPS: [usize; 5] = [5, 10, 20, 50, 100];

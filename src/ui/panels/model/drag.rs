@@ -6,9 +6,9 @@ use eframe::egui::{
 
 use super::roles::Context;
 use crate::app::Command;
-use crate::data::roles::Role;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::paint;
+use ergodic_data::roles::Role;
 
 /// The column under the pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,18 +2,19 @@
 
 use eframe::egui::Ui;
 
+use ergodic_core::design::Columns as _;
 use super::cards::{card_ui, frame};
 use super::role_menus::head_ui;
 use super::roles::{Context, change_roles};
 use super::words;
 use crate::app::Command;
-use crate::data::formula::{Factor, GroupTerm, Term};
-use crate::data::response::ResponseUse;
-use crate::data::roles::Role;
-use crate::models;
 use crate::ui::panels::menu;
 use crate::ui::theme::{Text, tokens};
 use crate::ui::widgets::{Button, Chip, hint, number, sentence};
+use ergodic_core::design::response::ResponseUse;
+use ergodic_core::formula::{Factor, GroupTerm, Term};
+use ergodic_core::models;
+use ergodic_data::roles::Role;
 
 /// Most columns that are offered as groups at once.
 const MOST_OFFERED: usize = 3;

@@ -4,14 +4,14 @@ use eframe::egui::{Color32, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetIn
 
 use crate::app::ModelCheck;
 use crate::app::foreseeing::PriorPreview;
-use crate::engine::prior_predictive::{
-    Category, Cells, Expected, Outcomes, Plausibility, PriorPredictive,
-};
 use crate::ui::plots::axes::{faded, linear_ticks, log_ticks};
 use crate::ui::plots::legend::{Sign, entry as legend_entry};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::spark::area;
 use crate::ui::widgets::{badge_with, heading, hint, number, paint, sentence};
+use ergodic_analysis::prior_predictive::{
+    Category, Cells, Expected, Outcomes, Plausibility, PriorPredictive,
+};
 
 /// Height of a picture with its axis.
 const HEIGHT: f32 = 112.0;

@@ -6,13 +6,13 @@ use eframe::egui::{
 };
 
 use crate::app::{AppState, Command, Depth, Document, ModelCheck};
-use crate::data::response::ResponseUse;
-use crate::engine::recipe::Scale;
-use crate::models::{self, DefaultPriors, ParamInfo, PriorSpec, default_priors};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, Chip, Field, Segments, hint, name, paint, small_curve, table};
+use ergodic_analysis::recipe::Scale;
+use ergodic_core::design::response::ResponseUse;
+use ergodic_core::models::{self, DefaultPriors, ParamInfo, PriorSpec, default_priors};
 
 /// Width of a prior's picture.
 const CURVE_WIDTH: f32 = 88.0;

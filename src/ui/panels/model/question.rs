@@ -4,16 +4,17 @@ use eframe::egui::{
     Align, Frame, Layout, Margin, Response, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2,
 };
 
+use ergodic_core::design::Columns as _;
 use crate::app::{Command, DataState};
-use crate::data::roles::Role as ColumnRole;
-use crate::data::suggest::{OutcomeKind, Part};
-use crate::models;
-use crate::models::choice::template_of;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::columns;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Field, heading, hint, list_card, number, paint};
+use ergodic_analysis::choice::template_of;
+use ergodic_core::models;
+use ergodic_data::roles::Role as ColumnRole;
+use ergodic_data::suggest::{OutcomeKind, Part};
 
 /// Columns from which a field finds one by its name.
 const MANY: usize = 12;

@@ -2,16 +2,17 @@
 
 use eframe::egui::{Align, Layout, Response, Ui, WidgetInfo};
 
+use ergodic_core::design::Columns as _;
 use super::roles::{Context, change_roles};
 use crate::app::Command;
-use crate::data::formula::Factor;
-use crate::data::response::ResponseUse;
-use crate::data::roles::{Conversion, Refusal, Role};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::menu;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::Button;
+use ergodic_core::design::response::ResponseUse;
+use ergodic_core::formula::Factor;
+use ergodic_data::roles::{Conversion, Refusal, Role};
 
 /// Most predictors whose pairs a menu lists.
 const MOST_PAIRED: usize = 8;

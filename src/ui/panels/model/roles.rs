@@ -4,24 +4,25 @@ use std::collections::{BTreeSet, HashMap};
 
 use eframe::egui::{ScrollArea, Ui};
 
+use ergodic_core::design::Columns as _;
 use super::cards::{card_ui, frame, note_ui, predictor_ui, shape_ui, term_ui};
 use super::drag;
 use super::groups::groups_ui;
 use super::role_menus::{head_ui, role_menu};
 use crate::app::{Command, DataState, Document, ModelCheck, outcome};
-use crate::data::ColumnInfo;
-use crate::data::formula::{Factor, Trials};
-use crate::data::profile::Profile;
-use crate::data::response::ResponseUse;
-use crate::data::roles::{Refusal, Role, Roles};
-use crate::data::suggest::Part;
-use crate::engine::recipe::ModelSection;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::{columns, menu};
 use crate::ui::theme::tokens;
 use crate::ui::widgets::button::link;
 use crate::ui::widgets::{Button, Chip, Field, TreeRow, hint, number};
+use ergodic_analysis::recipe::ModelSection;
+use ergodic_core::design::ColumnInfo;
+use ergodic_core::design::response::ResponseUse;
+use ergodic_core::formula::{Factor, Trials};
+use ergodic_data::profile::Profile;
+use ergodic_data::roles::{Refusal, Role, Roles};
+use ergodic_data::suggest::Part;
 
 /// Levels that a menu lists; a predictor may not have more anyway.
 const MAX_LISTED: usize = 200;

@@ -5,10 +5,10 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use super::*;
 use crate::app::testing::Session;
-use crate::data::roles::{Conversion, Role};
-use crate::data::sniff::ColumnKindOverride;
-use crate::engine::recipe::Scale;
 use crate::ui::testing::page_harness;
+use ergodic_analysis::recipe::Scale;
+use ergodic_data::roles::{Conversion, Role};
+use ergodic_data::sniff::ColumnKindOverride;
 
 #[test]
 fn the_formula_is_taken_with_enter_and_the_roles_follow() {
@@ -82,7 +82,7 @@ fn only_a_setting_that_is_not_the_default_offers_the_way_back() {
     let mut session = Session::with_draft("churn");
     session.send(Command::SetTemplate("mixed".to_owned()));
     let family = |word: &str| {
-        let value = crate::base::settings::Value::Text(word.to_owned());
+        let value = ergodic_base::settings::Value::Text(word.to_owned());
         Command::SetModelSetting("family".to_owned(), Some(value))
     };
     session.send(family("gaussian"));

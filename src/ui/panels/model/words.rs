@@ -1,10 +1,10 @@
 //! The draft as sentences.
 
 use crate::app::{Document, ModelCheck};
-use crate::data::formula::{Elementwise, Factor, Function, GroupTerm, Term, Trials};
-use crate::data::response::ResponseUse;
-use crate::data::roles::Roles;
 use crate::ui::widgets::number;
+use ergodic_core::design::response::ResponseUse;
+use ergodic_core::formula::{Elementwise, Factor, Function, GroupTerm, Term, Trials};
+use ergodic_data::roles::Roles;
 
 /// Most predictors that the sentence names before somebody asks for all.
 pub const MOST_NAMED: usize = 8;

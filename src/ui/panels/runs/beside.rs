@@ -7,15 +7,15 @@ use egui_extras::Column;
 
 use crate::app::entry::Fitting;
 use crate::app::{Command, RunEntry};
-use crate::engine::Report;
-use crate::engine::beside::{BesideRow, beside};
-use crate::engine::likelihood::LikelihoodFit;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::legend::{Sign, legend_line};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Side, Tone, head_cell, name_cell, name_width, number_cell, table};
 use crate::ui::widgets::{self, Button, number};
+use ergodic_analysis::beside::{BesideRow, beside};
+use ergodic_analysis::likelihood::LikelihoodFit;
+use ergodic_core::engine::Report;
 
 /// Posterior standard deviations between estimate and mean from which a difference stands out.
 const FAR: f64 = 1.0;

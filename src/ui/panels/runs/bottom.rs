@@ -7,12 +7,12 @@ use crate::app::entry::Saved;
 use crate::app::fixes::quick_fix;
 use crate::app::remedies::Remedy;
 use crate::app::{AppState, Command, RunEntry};
-use crate::base::reporter::{Severity, Warning};
-use crate::diagnostics::Verdict;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{self, Button, Field, MessageRow, Tab, paint};
+use ergodic_base::reporter::{Severity, Warning};
+use ergodic_diagnostics::Verdict;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Page {

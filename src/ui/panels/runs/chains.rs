@@ -4,10 +4,10 @@ use eframe::egui::{Rect, ScrollArea, Ui, vec2};
 
 use super::words;
 use crate::app::RunEntry;
-use crate::engine::{ChainState, RunView};
 use crate::ui::icons;
 use crate::ui::theme::{Palette, VerdictKind, tokens};
 use crate::ui::widgets::{ChainRow, Tab, chain_heads, number, paint};
+use ergodic_core::engine::{ChainState, RunView};
 
 /// Share of the others' iterations below which a chain is marked.
 const BEHIND: f64 = 0.9;

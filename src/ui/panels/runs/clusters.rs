@@ -8,16 +8,16 @@ use eframe::egui::{
     TextureHandle, TextureOptions, Ui, UiBuilder, WidgetInfo, pos2, vec2,
 };
 
-use crate::data::table::plural;
-use crate::engine::clusters::predictive::Predictive;
-use crate::engine::clusters::{Clusters, Pairs, Scatter};
-use crate::engine::{Report, RunView};
 use crate::ui::icons;
 use crate::ui::plots::axes::{self, Axes, YAxis, faded};
 use crate::ui::plots::legend::{Sign, legend_line};
 use crate::ui::plots::marks::Marks;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Segments, number, paint, spark};
+use ergodic_core::design::columns::plural;
+use ergodic_core::engine::clusters::predictive::Predictive;
+use ergodic_core::engine::clusters::{Clusters, Pairs, Scatter};
+use ergodic_core::engine::{Report, RunView};
 
 /// Clusters whose profiles are listed.
 const LISTED: usize = 100;

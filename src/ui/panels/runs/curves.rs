@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 use eframe::egui::Ui;
 
 use crate::app::RunEntry;
-use crate::base::draws::DrawList;
-use crate::diagnostics::autocorrelation::autocorrelation;
-use crate::diagnostics::density::density;
-use crate::diagnostics::ranks::rank_counts;
-use crate::diagnostics::running::Point;
-use crate::diagnostics::weights::{self, influence};
-use crate::engine::{Report, RunView};
-use crate::samplers::weight_column;
+use ergodic_base::draws::DrawList;
+use ergodic_core::engine::{Report, RunView};
+use ergodic_core::samplers::weight_column;
+use ergodic_diagnostics::autocorrelation::autocorrelation;
+use ergodic_diagnostics::density::density;
+use ergodic_diagnostics::ranks::rank_counts;
+use ergodic_diagnostics::running::Point;
+use ergodic_diagnostics::weights::{self, influence};
 
 /// Least time between two makings while draws come.
 const REFRESH: Duration = Duration::from_millis(500);
@@ -389,8 +389,8 @@ pub fn info_lines(view: &RunView, num_columns: usize) -> Vec<InfoLine> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostics::SummaryRow;
-    use crate::engine::RunState;
+    use ergodic_core::engine::RunState;
+    use ergodic_diagnostics::SummaryRow;
 
     #[test]
     fn curves_of_convergence_end_with_the_summary() {

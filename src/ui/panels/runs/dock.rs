@@ -13,15 +13,15 @@ use super::panes::{PaneViews, pane_ui};
 use super::summary::{SummaryView, summary_body_ui};
 use crate::app::entry::Predicted;
 use crate::app::{AppState, Command, Depth, RunEntry};
-use crate::engine::{Report, RunView};
 use crate::export::project::PaneLayout;
-use crate::models::effect_of;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::legend::{Sign, entry as legend_entry};
 use crate::ui::plots::{TraceSpan, chain_legend};
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Segments, Tab, paint};
+use ergodic_core::engine::{Report, RunView};
+use ergodic_core::models::effect_of;
 
 /// What a pane shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,13 +5,13 @@ use eframe::egui::{Frame, Margin, Ui};
 use super::curves::{Key, Memo};
 use super::panes::Variable;
 use crate::app::{Command, RunEntry};
-use crate::engine::RunView;
-use crate::models::{Effect, effect_of};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::caterpillar::{CaterpillarData, CaterpillarRow, caterpillar_ui};
 use crate::ui::theme::{Palette, tokens};
 use crate::ui::widgets::{self, Chip};
+use ergodic_core::engine::RunView;
+use ergodic_core::models::{Effect, effect_of};
 
 /// The term that the effects of a pane share: that of the selected variable, or of its mean or spread over groups.
 fn chosen<'a>(names: &'a [String], selected: &'a str) -> Option<(&'a str, &'a str)> {

@@ -126,7 +126,7 @@ pub fn export_ui(ui: &mut Ui, entry: &RunEntry, view: &mut ExportView, out: &mut
         ui.add_space(t.space.x2);
         let certified = entry
             .report()
-            .is_some_and(|report| report.verdict == crate::diagnostics::Verdict::Good);
+            .is_some_and(|report| report.verdict == ergodic_diagnostics::Verdict::Good);
         if !certified {
             let text = format!(
                 "The manifest of the run says that {} is approximate and not certified.",

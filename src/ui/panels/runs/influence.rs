@@ -5,13 +5,13 @@ use eframe::egui::{Frame, Grid, Margin, ScrollArea, Ui};
 use crate::app::entry::Influence;
 use crate::app::influence::refusal;
 use crate::app::{Command, RunEntry};
-use crate::diagnostics::power_scaling::{Diagnosis, SensitivityRow, THRESHOLD};
-use crate::engine::sensitivity::Sensitivity;
-use crate::models::effect_of;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{self, badge_with, number};
+use ergodic_analysis::sensitivity::Sensitivity;
+use ergodic_core::models::effect_of;
+use ergodic_diagnostics::power_scaling::{Diagnosis, SensitivityRow, THRESHOLD};
 
 /// Shows the pane.
 pub fn influence_pane(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {

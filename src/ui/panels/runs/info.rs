@@ -9,12 +9,12 @@ use eframe::egui::{
 use super::curves::{self, InfoLine, Key, Memo};
 use super::panes::Variable;
 use super::words;
-use crate::engine::protocol::ChainView;
-use crate::samplers::DIVERGENT;
 use crate::ui::icons;
 use crate::ui::plots::{ChainFilter, TraceCache, TraceChain, TraceData, TraceSpan, trace_ui};
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, number, paint};
+use ergodic_core::engine::protocol::ChainView;
+use ergodic_core::samplers::DIVERGENT;
 
 /// Height of a row.
 const ROW: f32 = 40.0;

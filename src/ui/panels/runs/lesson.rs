@@ -3,12 +3,12 @@
 use eframe::egui::{Align, Layout, Ui};
 
 use crate::app::{AppState, Command, RunEntry};
-use crate::engine::lesson;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::page::strip;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, sentence};
+use ergodic_analysis::lesson;
 
 /// Shows the text above the run, if it is that of the lesson.
 pub fn lesson_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, out: &mut Outbox) {

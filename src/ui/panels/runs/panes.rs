@@ -12,19 +12,20 @@ use super::info::{InfoView, info_ui};
 use super::predictions::{PredictionsView, predictions_pane};
 use super::words;
 use crate::app::{AppState, Command, RunEntry};
-use crate::diagnostics::bias::BiasRow;
-use crate::diagnostics::verdict::RHAT_LIMIT;
-use crate::engine::{Report, RunView};
-use crate::samplers::{CRITERION, DIVERGENT};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
+use crate::ui::plots::interval::shift_text;
 use crate::ui::plots::{
     AutocorrelationData, ChainFilter, ConvergenceRow, ConvergenceSpan, DensityData, IntervalRow,
     RankData, TraceCache, TraceChain, TraceData, TraceSpan, autocorrelation_ui, convergence_ui,
-    density_ui, interval::shift_text, interval_ui, rank_ui, trace_ui,
+    density_ui, interval_ui, rank_ui, trace_ui,
 };
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, number, paint};
+use ergodic_core::engine::{Report, RunView};
+use ergodic_core::samplers::{CRITERION, DIVERGENT};
+use ergodic_diagnostics::bias::BiasRow;
+use ergodic_diagnostics::verdict::RHAT_LIMIT;
 
 /// Height of the line with the variable's name.
 const NAME_LINE: f32 = 30.0;
@@ -466,7 +467,7 @@ fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
                 })
                 .collect();
             rows.sort_by(|a, b| b.center.abs().total_cmp(&a.center.abs()));
-            let tolerance = crate::diagnostics::bias::TOLERANCE;
+            let tolerance = ergodic_diagnostics::bias::TOLERANCE;
             let title = format!(
                 "shift from the control run, in posterior sd; band: tolerance ±{}",
                 number::fixed(tolerance, 1)

@@ -3,13 +3,13 @@
 use eframe::egui::{Frame, Margin, Ui};
 
 use crate::app::RunEntry;
-use crate::estimators::mode::GOOD_ENOUGH;
-use crate::estimators::{Search, TracePoint};
 use crate::ui::icons;
 use crate::ui::plots::convergence::Wants;
 use crate::ui::plots::{ConvergenceRow, ConvergenceSpan, convergence_ui};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{self, number};
+use ergodic_core::estimators::mode::GOOD_ENOUGH;
+use ergodic_core::estimators::{Search, TracePoint};
 
 /// Smallest value on the logarithmic axes: below it is rounding. The number beside the curve is the value itself.
 const FLOOR: f64 = 1e-8;

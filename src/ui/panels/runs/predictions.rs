@@ -6,8 +6,6 @@ use eframe::egui::{
 
 use crate::app::entry::{Predicted, Prediction};
 use crate::app::{Command, RunEntry};
-use crate::engine::predict::picture::{Picture, ShareBin};
-use crate::models::effect_of;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes, padded};
@@ -15,6 +13,8 @@ use crate::ui::plots::legend::{DOT, Sign, entry as legend_entry, legend_line};
 use crate::ui::plots::marks::Marks;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Button, Segments, number, progress};
+use ergodic_analysis::predict::picture::{Picture, ShareBin};
+use ergodic_core::models::effect_of;
 
 /// Radius of a point among many.
 const SMALL_DOT: f32 = 1.75;

@@ -5,16 +5,14 @@ use eframe::egui::{self, Align, Frame, Layout, Margin, Panel, Popup, Response, U
 use super::export_menu::{ExportView, export_ui};
 use super::words;
 use crate::app::entry::RunPhase;
-use crate::app::resuming;
 use crate::app::running::controls_at_hand;
-use crate::app::{AppState, Command, Depth, RunEntry};
-use crate::engine::{RunState, StopReason};
-use crate::ui::icons;
-use crate::ui::landmarks;
+use crate::app::{AppState, Command, Depth, RunEntry, resuming};
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::menu;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{self, Button, Progress, number, paint};
+use crate::ui::{icons, landmarks};
+use ergodic_core::engine::{RunState, StopReason};
 
 /// Draws that the menu offers to add.
 const MORE: [u64; 3] = [500, 1000, 5000];

@@ -3,11 +3,11 @@
 use eframe::egui::{Align, Frame, Layout, Margin, Rect, Role, Sense, Ui, WidgetInfo, pos2};
 
 use crate::app::RunEntry;
-use crate::diagnostics::SummaryRow;
-use crate::diagnostics::verdict::{Precision, RHAT_LIMIT};
-use crate::engine::Report;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{name, number, paint, value_row};
+use ergodic_core::engine::Report;
+use ergodic_diagnostics::SummaryRow;
+use ergodic_diagnostics::verdict::{Precision, RHAT_LIMIT};
 
 /// Height of the card.
 pub const HEIGHT: f32 = 156.0;

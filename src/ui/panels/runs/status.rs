@@ -4,10 +4,10 @@ use eframe::egui::{Align, Frame, Layout, Margin, Panel, Role, Sense, Ui, WidgetI
 
 use super::words;
 use crate::app::RunEntry;
-use crate::base::settings::Value;
-use crate::engine::ChainState;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{number, paint};
+use ergodic_base::settings::Value;
+use ergodic_core::engine::ChainState;
 
 /// Shows the line.
 pub fn status_ui(ui: &mut Ui, entry: &RunEntry) {

@@ -7,9 +7,9 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use super::*;
 use crate::app::state::Opening;
 use crate::app::testing::Session;
-use crate::engine::RunState;
-use crate::engine::recipe::RunSection;
 use crate::ui::testing::{Shown, page_harness};
+use ergodic_core::engine::RunState;
+use ergodic_core::engine::run_section::RunSection;
 
 type Page<'a> = Harness<'a, Shown<RunsView>>;
 type Window<'a> = Harness<'a, Shown<crate::ui::panels::Views>>;

@@ -14,13 +14,8 @@ use super::summary_columns::{Column, EDGE, ICON, Line, NAME_MIN, NAME_MOST, colu
 use super::table_keys::{Group, Moved, keys_id, keys_ui};
 use super::table_layout::{Wish, edge_ui, widths};
 use super::words;
-use crate::app::correcting;
 use crate::app::entry::Correction;
-use crate::app::{AppState, Command, Depth, RunEntry};
-use crate::diagnostics::verdict::{Limits, RHAT_LIMIT};
-use crate::diagnostics::zero_variance::Order;
-use crate::engine::Report;
-use crate::models::effect_of;
+use crate::app::{AppState, Command, Depth, RunEntry, correcting};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
@@ -28,6 +23,10 @@ use crate::ui::widgets::table::{
     Side, Tone, head_cell, name_cell, name_chars, name_width, number_cell, table, verdict_cell,
 };
 use crate::ui::widgets::{self, Chip, Field, Segments, Tab, name, number, paint};
+use ergodic_core::engine::Report;
+use ergodic_core::models::effect_of;
+use ergodic_diagnostics::verdict::{Limits, RHAT_LIMIT};
+use ergodic_diagnostics::zero_variance::Order;
 
 /// The order changes at most this often while draws come.
 const SETTLE: Duration = Duration::from_secs(2);

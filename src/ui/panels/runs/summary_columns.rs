@@ -1,9 +1,9 @@
 //! Columns of the summary table: what each shows, and which there is room for.
 
 use crate::app::Depth;
-use crate::diagnostics::SummaryRow;
-use crate::diagnostics::zero_variance::ZeroVarianceRow;
 use crate::ui::widgets::number;
+use ergodic_diagnostics::SummaryRow;
+use ergodic_diagnostics::zero_variance::ZeroVarianceRow;
 
 /// A column after icon and variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::diagnostics::SummaryRow;
+use ergodic_diagnostics::SummaryRow;
 
 fn row(name: &str, rhat: f64, ess: f64) -> SummaryRow {
     SummaryRow {
@@ -42,7 +42,7 @@ fn worst_comes_first_by_either_limit() {
 /// The variable that the verdict names is the one that the table begins with, and its figures are the same.
 #[test]
 fn the_first_row_is_the_one_that_the_verdict_names() {
-    use crate::diagnostics::findings::{VerdictInputs, judge};
+    use ergodic_diagnostics::findings::{VerdictInputs, judge};
     let mut tail = row("tail", 1.006, 1200.0);
     tail.ess_tail = Some(150.9);
     for (other, shown) in [

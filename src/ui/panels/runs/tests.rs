@@ -10,10 +10,10 @@ use super::{RunsView, runs_ui};
 use crate::app::entry::Influence;
 use crate::app::testing::Session;
 use crate::app::{Command, Depth};
-use crate::diagnostics::zero_variance::Order;
-use crate::engine::recipe::RunSection;
 use crate::export::FORMATS;
 use crate::ui::testing::{Shown, page_harness};
+use ergodic_core::engine::run_section::RunSection;
+use ergodic_diagnostics::zero_variance::Order;
 
 const WAIT: Duration = Duration::from_secs(120);
 
@@ -63,7 +63,10 @@ fn grouped() -> Session {
     session.send(Command::SetFormula("churned ~ age".to_owned()));
     session.send(Command::SetTemplate("hierarchical".to_owned()));
     let column = "support_calls".to_owned();
-    session.send(Command::AssignRole(column, crate::data::roles::Role::Group));
+    session.send(Command::AssignRole(
+        column,
+        ergodic_data::roles::Role::Group,
+    ));
     let document = session.state.document.as_ref().unwrap();
     assert_eq!(
         document.recipe.model.formula,
@@ -125,7 +128,7 @@ fn a_doubtful_run_has_messages_with_quick_fixes() {
     let mut harness = page(finished("metropolis"));
     let report = harness.state().session.state.selected().unwrap().report();
     let report = report.unwrap();
-    assert_ne!(report.verdict, crate::diagnostics::Verdict::Good);
+    assert_ne!(report.verdict, ergodic_diagnostics::Verdict::Good);
     assert!(!report.warnings.is_empty());
     for warning in &report.warnings {
         let words = crate::ui::widgets::paint::words(&warning.message);

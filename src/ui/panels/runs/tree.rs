@@ -4,18 +4,21 @@ use std::sync::Arc;
 
 use eframe::egui::{Galley, Role as AccessRole, ScrollArea, Ui, WidgetInfo, vec2};
 
+use ergodic_core::design::Columns as _;
 use super::words;
 use crate::app::entry::RunPhase;
 use crate::app::{AppState, Command, Page, RunEntry};
-use crate::data::formula::Formula;
-use crate::data::roles::{Role, Roles};
-use crate::data::table::{ColumnKind, Table};
-use crate::engine::{Recipe, RunState};
-use crate::models;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, TreeRow, number, paint, section_head};
+use ergodic_analysis::Recipe;
+use ergodic_core::design::columns::ColumnKind;
+use ergodic_core::engine::RunState;
+use ergodic_core::formula::Formula;
+use ergodic_core::models;
+use ergodic_data::roles::{Role, Roles};
+use ergodic_data::table::Table;
 
 /// Columns shown before the rest is folded into one row.
 const COLUMNS: usize = 8;

@@ -1,13 +1,15 @@
 //! Words and verdicts that several parts of the runs page share.
 
+use ergodic_core::engine::Sampling as _;
 use crate::app::entry::{RunPhase, Saved};
 use crate::app::{AppState, RunEntry};
-use crate::diagnostics::verdict::MIN_DRAWS;
-use crate::diagnostics::{Missing, SummaryRow, Verdict};
-use crate::engine::chain::Warmup;
-use crate::engine::{Report, Run, RunState, RunView, StopReason, bias_check};
 use crate::ui::theme::VerdictKind;
 use crate::ui::widgets::{Progress, number};
+use ergodic_analysis::{Run, bias_check};
+use ergodic_core::engine::chain::Warmup;
+use ergodic_core::engine::{Report, RunState, RunView, StopReason};
+use ergodic_diagnostics::verdict::MIN_DRAWS;
+use ergodic_diagnostics::{Missing, SummaryRow, Verdict};
 
 /// How a verdict is shown.
 pub fn kind_of(verdict: Verdict) -> VerdictKind {
@@ -267,7 +269,7 @@ mod tests {
     use super::*;
     use crate::app::Command;
     use crate::app::testing::Session;
-    use crate::engine::recipe::RunSection;
+    use ergodic_core::engine::run_section::RunSection;
 
     /// What stands there is about the draws that are wanted now, by whomever.
     #[test]

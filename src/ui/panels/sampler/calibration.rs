@@ -4,11 +4,11 @@ use eframe::egui::{CornerRadius, Grid, Rect, Sense, Ui, pos2, vec2};
 
 use crate::app::calibrating::{Calibrated, EXTENT};
 use crate::app::{AppState, Command};
-use crate::engine::Recipe;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Button};
+use ergodic_analysis::Recipe;
 
 /// Shows the section.
 pub fn calibration_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut Outbox) {

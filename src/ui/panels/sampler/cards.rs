@@ -3,13 +3,13 @@
 use eframe::egui::{Align, Frame, Layout, Margin, Role, Sense, Stroke, Ui, WidgetInfo, vec2};
 
 use crate::app::{AppState, Command, Page};
-use crate::engine::Recipe;
-use crate::engine::recipe::AUTO;
-use crate::samplers::{self, Family, SamplerSpec, advise};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{self, Button, Chip, Field, badge_with, number, paint};
+use ergodic_analysis::Recipe;
+use ergodic_analysis::recipe::AUTO;
+use ergodic_core::samplers::{self, Family, SamplerSpec, advise};
 
 /// What a card says.
 struct Card<'a> {

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use eframe::egui::{Align, Layout, Sense, Ui, vec2};
 
 use crate::app::{AppState, Command};
-use crate::base::settings::{Default as FieldDefault, Field as Setting, Kind, Settings, Value};
-use crate::engine::{Recipe, bias_check};
-use crate::samplers::{SamplerEntry, Target};
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Field, Segments, paint};
+use ergodic_analysis::{Recipe, bias_check};
+use ergodic_base::settings::{Default as FieldDefault, Field as Setting, Kind, Settings, Value};
+use ergodic_core::samplers::{SamplerEntry, Target};
 
 /// Width of the labels.
 pub const LABEL: f32 = 190.0;
@@ -367,7 +367,7 @@ mod tests {
 
     #[test]
     fn families_have_names_for_people() {
-        let fields = crate::models::find("mixed").unwrap().spec.fields;
+        let fields = ergodic_core::models::find("mixed").unwrap().spec.fields;
         let family = fields.iter().find(|field| field.key == "family").unwrap();
         let Kind::Choice(families) = family.kind else {
             panic!("{family:?}");

@@ -3,15 +3,15 @@
 use eframe::egui::{Grid, Ui};
 
 use crate::app::{AppState, Command, likelihood};
-use crate::data::formula::Formula;
-use crate::engine::Recipe;
-use crate::engine::likelihood::{LikelihoodFit, LikelihoodOptions};
-use crate::estimators::mixed::fit::{GroupEffects, VarianceComponent};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::{IntervalRow, interval_ui};
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Button, Segments, number};
+use ergodic_analysis::Recipe;
+use ergodic_analysis::likelihood::{LikelihoodFit, LikelihoodOptions};
+use ergodic_core::estimators::mixed::fit::{GroupEffects, VarianceComponent};
+use ergodic_core::formula::Formula;
 
 /// Groups shown of each effect: those furthest from 0, in order.
 const MOST_GROUPS: usize = 40;

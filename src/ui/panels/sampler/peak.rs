@@ -4,12 +4,12 @@ use eframe::egui::{Sense, Ui, vec2};
 
 use super::form::{FormView, LABEL, Owner, setting_ui};
 use crate::app::Command;
-use crate::engine::Recipe;
-use crate::engine::recipe::AUTO;
-use crate::estimators;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Segments, paint};
+use ergodic_analysis::Recipe;
+use ergodic_analysis::recipe::AUTO;
+use ergodic_core::estimators;
 
 /// Shows the section.
 pub fn peak_ui(ui: &mut Ui, recipe: &Recipe, view: &mut FormView, out: &mut Outbox) {

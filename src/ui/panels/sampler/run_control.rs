@@ -3,15 +3,15 @@
 use eframe::egui::{Align, Layout, Sense, Ui, vec2};
 
 use crate::app::Command;
-use crate::diagnostics::verdict::{ADVISED_CHAINS, ESS_PER_CHAIN, RHAT_LIMIT};
-use crate::engine::Recipe;
-use crate::engine::recipe::{DEFAULT_DRAWS, MAX_CHAINS, PRECISION_DRAWS, RunSection};
-use crate::engine::stages::MOST_DRAWS;
-use crate::samplers;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Button, NumberField, Segments, number, paint};
+use ergodic_analysis::Recipe;
+use ergodic_core::engine::run_section::{DEFAULT_DRAWS, MAX_CHAINS, PRECISION_DRAWS, RunSection};
+use ergodic_core::engine::stages::MOST_DRAWS;
+use ergodic_core::samplers;
+use ergodic_diagnostics::verdict::{ADVISED_CHAINS, ESS_PER_CHAIN, RHAT_LIMIT};
 
 /// Width of the labels.
 const LABEL: f32 = 190.0;

@@ -7,9 +7,9 @@ use egui_kittest::kittest::Queryable as _;
 use super::{SamplerView, sampler_ui};
 use crate::app::Command;
 use crate::app::testing::Session;
-use crate::base::settings::Value;
-use crate::samplers::REGISTRY;
 use crate::ui::testing::{Shown, page_harness};
+use ergodic_base::settings::Value;
+use ergodic_core::samplers::REGISTRY;
 
 fn page(session: Session) -> Harness<'static, Shown<SamplerView>> {
     let mut harness = page_harness(session, sampler_ui);
@@ -61,7 +61,7 @@ fn every_sampler_can_be_chosen_and_shows_all_its_settings() {
 
 #[test]
 fn samplers_stand_in_families_and_a_filter_finds_them() {
-    use crate::samplers::Family;
+    use ergodic_core::samplers::Family;
     let mut harness = page(Session::with_draft("churn"));
     let top = |harness: &Harness<'static, Shown<SamplerView>>, role, label: &str| {
         harness.get_by_role_and_label(role, label).rect().top()
@@ -92,7 +92,7 @@ fn samplers_stand_in_families_and_a_filter_finds_them() {
 #[test]
 fn every_method_for_the_peak_can_be_chosen_and_shows_its_settings() {
     let mut harness = page(Session::with_draft("churn"));
-    for entry in crate::estimators::REGISTRY {
+    for entry in ergodic_core::estimators::REGISTRY {
         let name = entry.spec.title;
         harness
             .get_by_role_and_label(Role::RadioButton, name)

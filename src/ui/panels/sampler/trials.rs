@@ -3,14 +3,14 @@
 use eframe::egui::{Grid, Ui};
 
 use crate::app::{AppState, Command};
-use crate::base::settings::Kind;
-use crate::engine::Recipe;
-use crate::engine::tuning::{Fate, KEY, Trial};
-use crate::samplers::SamplerEntry;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Button, number};
+use ergodic_analysis::Recipe;
+use ergodic_analysis::tuning::{Fate, KEY, Trial};
+use ergodic_base::settings::Kind;
+use ergodic_core::samplers::SamplerEntry;
 
 /// Shows the section, for samplers with a step size that does not adapt itself.
 pub fn trials_ui(
@@ -21,7 +21,7 @@ pub fn trials_ui(
     out: &mut Outbox,
 ) {
     let spec = &entry.spec;
-    let has_step = |field: &crate::base::settings::Field| {
+    let has_step = |field: &ergodic_base::settings::Field| {
         field.key == KEY && matches!(field.kind, Kind::Real { .. })
     };
     if spec.bias.is_none() || !spec.fields.iter().any(has_step) {

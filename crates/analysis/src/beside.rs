@@ -1,0 +1,140 @@
+//! A likelihood fit and a posterior side by side: the same parameters by their reported names.
+
+use std::collections::HashMap;
+
+use super::likelihood::LikelihoodFit;
+use super::recipe::{Recipe, Scale};
+use ergodic_diagnostics::SummaryRow;
+
+/// Half-width of a 90 % interval in standard deviations.
+pub const NORMAL_90: f64 = 1.644_853_626_951_472_6;
+
+/// One parameter in both.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BesideRow {
+    /// Its reported name.
+    pub variable: String,
+    /// Estimate by likelihood; of a group's effect its mode.
+    pub estimate: f64,
+    /// Standard error, of a group's effect its conditional standard deviation; absent for variances and correlations.
+    pub se: Option<f64>,
+    /// Posterior mean.
+    pub mean: f64,
+    /// Posterior standard deviation.
+    pub sd: f64,
+    /// Posterior 5 % and 95 % quantiles.
+    pub posterior: [f64; 2],
+    /// Whether it is an effect of a group.
+    pub of_group: bool,
+}
+
+impl BesideRow {
+    /// 90 % interval of the estimate.
+    pub fn interval(&self) -> Option<[f64; 2]> {
+        let half = NORMAL_90 * self.se?;
+        Some([self.estimate - half, self.estimate + half])
+    }
+
+    /// Estimate less posterior mean, in posterior standard deviations.
+    pub fn difference(&self) -> f64 {
+        (self.estimate - self.mean) / self.sd
+    }
+}
+
+/// The parameters that both have, in the order of `summary`, the summary of a run of `recipe`.
+///
+/// # Errors
+/// The run reports another scale, or they have no parameter in common.
+pub fn beside(
+    done: &LikelihoodFit,
+    recipe: &Recipe,
+    summary: &[SummaryRow],
+) -> Result<Vec<BesideRow>, String> {
+    if recipe.report.scale == Scale::Standardised {
+        return Err(
+            "The run reports coefficients of standardised predictors, the likelihood fit those of predictors as they are; run \
+             again with `report.scale = \"original\"` to see them side by side"
+                .to_owned(),
+        );
+    }
+    let estimates = estimates(done);
+    let rows: Vec<BesideRow> = summary
+        .iter()
+        .filter_map(|row| {
+            let &(estimate, se, of_group) = estimates.get(&row.variable)?;
+            Some(BesideRow {
+                variable: row.variable.clone(),
+                estimate,
+                se,
+                mean: row.mean?,
+                sd: row.sd?,
+                posterior: [row.q5?, row.q95?],
+                of_group,
+            })
+        })
+        .collect();
+    if rows.is_empty() {
+        return Err(
+            "The run and the likelihood fit have no parameter in common; fit the run's formula by likelihood"
+                .to_owned(),
+        );
+    }
+    Ok(rows)
+}
+
+/// Estimate, standard error and whether it is a group's, by the names of templates `mixed` and `hierarchical`.
+fn estimates(done: &LikelihoodFit) -> HashMap<String, (f64, Option<f64>, bool)> {
+    let fit = &done.fit;
+    let mut all = HashMap::new();
+    for effect in &fit.fixed {
+        let (name, value) = (&effect.name, (effect.estimate, Some(effect.se), false));
+        all.insert(format!("b[{name}]"), value);
+        all.insert(format!("mu[{name}]"), value);
+    }
+    for (name, value) in [("sigma", fit.sigma), ("shape", fit.shape)] {
+        if let Some(value) = value {
+            all.insert(name.to_owned(), (value, None, false));
+        }
+    }
+    for component in &fit.components {
+        let (group, names, q) = (&component.group, &component.names, component.names.len());
+        for (i, name) in names.iter().enumerate() {
+            let sd = component.sd[i];
+            all.insert(format!("sd[{group},{name}]"), (sd, None, false));
+            for (j, other) in names.iter().enumerate() {
+                let correlation = if i == j {
+                    1.0
+                } else {
+                    component.correlation[i * q + j]
+                };
+                let covariance = sd * component.sd[j] * correlation;
+                all.insert(format!("Sigma[{name},{other}]"), (covariance, None, false));
+                if i != j && component.correlated {
+                    all.insert(
+                        format!("cor[{group},{name},{other}]"),
+                        (correlation, None, false),
+                    );
+                }
+            }
+        }
+        if let Some(icc) = component.icc {
+            all.insert(format!("icc[{group}]"), (icc, None, false));
+        }
+    }
+    for effects in &fit.effects {
+        let (group, q) = (&effects.group, effects.names.len());
+        for (k, (mode, sd)) in effects.mode.iter().zip(&effects.sd).enumerate() {
+            let (level, name) = (&effects.levels[k / q], &effects.names[k % q]);
+            all.insert(
+                format!("r[{group},{level},{name}]"),
+                (*mode, Some(*sd), true),
+            );
+            // A hierarchical model reports the coefficient itself; its standard error is not known.
+            if let Some(fixed) = fit.fixed.iter().find(|fixed| fixed.name == *name) {
+                let coefficient = (fixed.estimate + mode, None, true);
+                all.insert(format!("theta[{level},{name}]"), coefficient);
+            }
+        }
+    }
+    all
+}

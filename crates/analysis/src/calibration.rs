@@ -1,0 +1,483 @@
+//! Simulation-based calibration: parameters from the prior, data from the parameters, draws from the posterior of those data.
+//!
+//! If model, simulation and sampler agree, the true value's rank among the draws is uniform
+//! ([`ergodic_diagnostics::uniformity`]); a wrong gradient, prior or sampler bends its distribution. Covariates and groups are
+//! those of the job's design, and so are the units of the response that priors hold in: they are fixed beforehand, because a
+//! prior that follows the simulated response would be another one each time. Each simulation has its own random streams, so
+//! that results do not depend on threads. Draws are thinned until there are as many effective ones as are ranked.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rand::RngExt as _;
+use rayon::prelude::*;
+
+use super::job::model_options;
+use super::{Job, JobError, PrepareControl, Recipe, RecipeError};
+use ergodic_base::rng::{ChainRng, Purpose, Streams, stream};
+use ergodic_base::settings::Settings;
+use ergodic_core::design::response::{ResponseKind, ResponseUse};
+use ergodic_core::engine::Sampling as _;
+use ergodic_core::engine::chain::{self, Warmup};
+use ergodic_core::estimators::{ModeControl, Plan, find_mode_by};
+use ergodic_core::models::{self, EXAMPLES, GROUPS, Model};
+use ergodic_core::oracle::Oracle;
+use ergodic_core::samplers::{Kernel, Phase, Target, Tick};
+use ergodic_data::load::{LoadControl, load_bytes};
+use ergodic_data::sniff::ImportOptions;
+use ergodic_diagnostics::ess::ess_mean;
+use ergodic_diagnostics::uniformity::{RankTest, Resolution, Uniformity};
+
+/// Draws per ranked draw in the first attempt …
+const FIRST_THIN: usize = 4;
+/// … and at most; slower chains are ranked as they are, and counted.
+const MOST_THIN: usize = 64;
+/// Rows of the built-in data.
+const BUILT_IN_ROWS: usize = 40;
+/// Below this p-value, times the number of quantities, a calibration has failed.
+pub const LEVEL: f64 = 0.01;
+
+/// How much is simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Simulated data sets.
+    pub simulations: usize,
+    /// L, the draws that a true value is ranked among.
+    pub draws: usize,
+}
+
+/// Progress and cancellation, readable from another thread.
+#[derive(Debug, Default)]
+pub struct CalibrationControl {
+    /// Simulations done.
+    pub done: AtomicUsize,
+    /// Ends the calibration soon; simulations that are done count.
+    pub cancel: Arc<AtomicBool>,
+}
+
+/// Ranks and what they say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    /// Names of the reported quantities.
+    pub variables: Vec<String>,
+    /// One list per quantity: ranks of the true values, one per simulation that worked.
+    pub ranks: Vec<Vec<u32>>,
+    /// Tests, one per quantity; empty if no simulation worked.
+    pub tests: Vec<Uniformity>,
+    /// The smallest errors of one quantity that these simulations would have shown; `None` if they are too few to show any.
+    pub resolution: Option<Resolution>,
+    /// In what units priors held, where those are of the response.
+    pub units: Option<String>,
+    /// L.
+    pub draws: usize,
+    /// Draws per ranked draw, on average.
+    pub thin: f64,
+    /// Simulations with fewer effective draws than ranked ones: their ranks lean towards the middle or the ends.
+    pub short: usize,
+    /// Why simulations failed, each reason with how often. They are missing among the ranks, which may bend them.
+    pub failures: Vec<(String, usize)>,
+}
+
+impl Calibration {
+    /// The smallest p-value times the number of quantities, at most 1; `None` without ranks.
+    pub fn p_value(&self) -> Option<f64> {
+        let least = self.tests.iter().map(|test| test.p_ecdf).reduce(f64::min)?;
+        Some((least * self.tests.len() as f64).min(1.0))
+    }
+
+    /// Whether the ranks say that something is wrong.
+    pub fn has_failed(&self) -> bool {
+        self.p_value().is_some_and(|p| p < LEVEL)
+    }
+
+    /// One sentence: whether something is wrong, or else how large an error would have been found.
+    pub fn sentence(&self) -> String {
+        let count = self.ranks.first().map_or(0, Vec::len);
+        match self.p_value() {
+            None => "No simulation worked, so nothing can be said".to_owned(),
+            Some(p) if p < LEVEL => format!(
+                "Not calibrated: ranks of {} are not uniform over {count} simulations ({} after correction for {} quantities); model, \
+                 prior, simulation or sampler is wrong",
+                self.worst(),
+                p_text(p),
+                self.tests.len()
+            ),
+            Some(p) => {
+                let quantities = match self.tests.len() {
+                    1 => "of one quantity".to_owned(),
+                    many => format!("of {many} quantities"),
+                };
+                let shown = self.resolution.map_or_else(
+                    || "so few simulations could not show any error, however large; make more".to_owned(),
+                    |Resolution { width, shift }| {
+                        format!(
+                            "a posterior {:.0} % too narrow, or off by {shift:.1} sd, would have shown; smaller errors need more simulations",
+                            100.0 * (1.0 - width)
+                        )
+                    },
+                );
+                format!(
+                    "No sign of miscalibration in {count} simulations {quantities} (smallest p = {p:.2} after correction): {shown}"
+                )
+            }
+        }
+    }
+
+    fn worst(&self) -> &str {
+        let tests = self.variables.iter().zip(&self.tests);
+        tests
+            .min_by(|(_, a), (_, b)| a.p_ecdf.total_cmp(&b.p_ecdf))
+            .map_or("", |(name, _)| name)
+    }
+}
+
+/// A p-value; those that no experiment could tell apart are one.
+fn p_text(p: f64) -> String {
+    if p < 1e-16 {
+        "p < 1e-16".to_owned()
+    } else {
+        format!("p = {p:.1e}")
+    }
+}
+
+/// In what units priors hold, where those are of the job's response.
+pub fn units(job: &Job) -> Option<String> {
+    let is_example =
+        models::find(&job.recipe.model.template).is_ok_and(|entry| entry.group == EXAMPLES);
+    let in_units = !is_example && matches!(job.design.response.kind, ResponseKind::Number { .. });
+    let [mean, sd] = job.design.response_units();
+    in_units.then(|| {
+        format!(
+            "Priors hold in units of `{}` as it is here, mean {mean:.4} and standard deviation {sd:.4}, in all simulations",
+            job.design.response.name
+        )
+    })
+}
+
+/// A job for `template` on small built-in data, with everything else as in `recipe`; without a formula with the first of a
+/// handful that suits.
+///
+/// # Errors
+/// None of them does; the reason is that of the last.
+pub fn built_in_job(recipe: &Recipe, control: &PrepareControl) -> Result<Job, JobError> {
+    let entry = models::find(&recipe.model.template)?;
+    let given = [recipe.model.formula.as_str()];
+    let formulas: &[&str] = match entry.response_use(&recipe.model.settings) {
+        _ if !recipe.model.formula.is_empty() => &given,
+        ResponseUse::Outcome if entry.group == GROUPS => {
+            &["y ~ x1 + (1 + x1 | g)", "k | trials(5) ~ x1 + (1 | g)"]
+        }
+        ResponseUse::Number if entry.group == GROUPS => &["x1 ~ x2 + (1 + x2 | g)"],
+        ResponseUse::Count if entry.group == GROUPS => &["k ~ x1 + (1 | g)"],
+        ResponseUse::Outcome => &["y ~ x1 + x2"],
+        ResponseUse::Categories => &["c ~ 1"],
+        ResponseUse::Number if entry.group == EXAMPLES => &["x1 ~ 1"],
+        ResponseUse::Number => &["x1 ~ x2"],
+        ResponseUse::Count => &["k ~ x1"],
+        ResponseUse::Absent => &["~ x1 + x2", "~ x1"],
+    };
+    let loaded = Arc::new(load_bytes(
+        "built-in.csv",
+        "built-in",
+        built_in_data().into_bytes(),
+        &ImportOptions::default(),
+        &LoadControl::default(),
+    )?);
+    let mut refused = RecipeError(format!(
+        "Template `{}` has no built-in data; name some with --data and --formula",
+        entry.spec.id
+    ))
+    .into();
+    for formula in formulas {
+        let mut recipe = recipe.clone();
+        (*formula).clone_into(&mut recipe.model.formula);
+        match Job::prepare(&recipe, Path::new(""), Some(Arc::clone(&loaded)), control) {
+            Ok(job) => return Ok(job),
+            Err(error) => refused = error,
+        }
+    }
+    Err(refused)
+}
+
+/// A yes-no column, two numbers, categories, counts below 5 and groups.
+fn built_in_data() -> String {
+    let mut rng = stream(1, 0, Purpose::Data);
+    let mut text = "y,x1,x2,c,k,g\n".to_owned();
+    for i in 0..BUILT_IN_ROWS {
+        let x1: f64 = rng.random_range(-2.0..2.0);
+        let x2: f64 = rng.random_range(0.0..10.0);
+        let (y, c) = (
+            if i % 2 == 0 { "no" } else { "yes" },
+            ["red", "green", "blue"][i % 3],
+        );
+        text.push_str(&format!("{y},{x1:.3},{x2:.2},{c},{},g{}\n", i % 5, i % 6));
+    }
+    text
+}
+
+/// Calibrates the job's model and sampler. `given` are the sampler's settings that were asked for: all others are chosen
+/// anew for every simulated data set.
+///
+/// # Errors
+/// The model cannot be drawn from, or the draws of the sampler have weights; one sentence.
+pub fn calibrate(
+    job: &Job,
+    given: &Settings,
+    extent: Extent,
+    control: &CalibrationControl,
+) -> Result<Calibration, JobError> {
+    let id = &job.recipe.model.template;
+    let mut u = vec![0.0; job.model.dim()];
+    let mut rng = stream(job.recipe.run.seed, 0, Purpose::Predictive);
+    let mut values = vec![0.0; job.design.num_obs() * job.model.values_per_row()];
+    job.model
+        .draw_all(&mut rng, &mut u, &mut values)
+        .map_err(|reason| {
+            RecipeError(format!(
+                "Template `{id}` cannot be calibrated by simulation, because {reason}"
+            ))
+        })?;
+    if job.design.weights.is_some() {
+        return Err(RecipeError(
+            "The formula has weights of rows, and an outcome with a weight cannot be simulated; leave out weights()"
+                .to_owned(),
+        )
+        .into());
+    }
+    if job.weight_column().is_some() {
+        return Err(RecipeError(format!(
+            "Sampler `{}` gives its draws weights, which ranks cannot take into account; choose another sampler",
+            job.sampler.spec.id
+        ))
+        .into());
+    }
+    let outcomes: Vec<Option<Result<Simulation, String>>> = (0..extent.simulations)
+        .into_par_iter()
+        .map(|s| {
+            if control.cancel.load(Ordering::Relaxed) {
+                return None;
+            }
+            let outcome = simulate(job, given, s, extent.draws, &control.cancel);
+            // A simulation that was cut short says nothing.
+            if control.cancel.load(Ordering::Relaxed) {
+                return None;
+            }
+            control.done.fetch_add(1, Ordering::Relaxed);
+            Some(outcome)
+        })
+        .collect();
+    Ok(collect(job, extent, outcomes.into_iter().flatten()))
+}
+
+/// One simulated data set.
+struct Simulation {
+    /// Rank of each quantity.
+    ranks: Vec<u32>,
+    thin: usize,
+    /// Whether there were fewer effective draws than ranked ones.
+    short: bool,
+}
+
+fn collect(
+    job: &Job,
+    extent: Extent,
+    outcomes: impl Iterator<Item = Result<Simulation, String>>,
+) -> Calibration {
+    let variables = job.variables();
+    let mut calibration = Calibration {
+        ranks: vec![Vec::new(); variables.len()],
+        variables,
+        tests: Vec::new(),
+        resolution: None,
+        units: units(job),
+        draws: extent.draws,
+        thin: 0.0,
+        short: 0,
+        failures: Vec::new(),
+    };
+    let mut count = 0;
+    for outcome in outcomes {
+        match outcome {
+            Ok(simulation) => {
+                count += 1;
+                for (ranks, rank) in calibration.ranks.iter_mut().zip(simulation.ranks) {
+                    ranks.push(rank);
+                }
+                calibration.thin += simulation.thin as f64;
+                calibration.short += usize::from(simulation.short);
+            }
+            Err(reason) => {
+                let known = calibration.failures.iter_mut();
+                match known.into_iter().find(|(other, _)| *other == reason) {
+                    Some((_, times)) => *times += 1,
+                    None => calibration.failures.push((reason, 1)),
+                }
+            }
+        }
+    }
+    if count > 0 {
+        calibration.thin /= count as f64;
+        let test = RankTest::new(count, extent.draws);
+        calibration.tests = calibration
+            .ranks
+            .par_iter()
+            .map(|ranks| test.of(ranks))
+            .collect();
+        let quantities = calibration.tests.len().max(1);
+        calibration.resolution = test.resolution(LEVEL / quantities as f64);
+    }
+    calibration
+}
+
+/// Draws from the prior, simulates, fits and ranks.
+fn simulate(
+    job: &Job,
+    given: &Settings,
+    s: usize,
+    draws: usize,
+    cancel: &Arc<AtomicBool>,
+) -> Result<Simulation, String> {
+    let seed = job.recipe.run.seed;
+    // The first stream was used to see whether the prior can be drawn from.
+    let mut rng = stream(seed, s + 1, Purpose::Predictive);
+    let (truth, model) = simulated_model(job, &mut rng)?;
+    let plan = Plan::new(
+        &job.recipe.mode.method,
+        &job.recipe.mode.settings,
+        model.as_ref(),
+    )
+    .map_err(|error| error.to_string())?;
+    let control = ModeControl::default();
+    let anchor = model
+        .has_density()
+        .then(|| find_mode_by(model.as_ref(), &plan, &control).ok())
+        .flatten()
+        .map(|mode| Arc::new(mode.anchor));
+    if anchor.is_none() && job.sampler.spec.needs_mode {
+        return Err("the posterior's peak was not found".to_owned());
+    }
+    let target = Target::new(model.as_ref(), anchor.as_deref());
+    let start = chain::dispersed_start(model.as_ref(), anchor.as_deref(), seed, s + 1);
+    let mut oracle = Oracle::new(Arc::clone(&model), anchor, false, Arc::clone(cancel));
+    let mut streams = Streams::new(seed, s + 1);
+    let kernel = (job.sampler.build)(given, &target, &start, &mut oracle, &mut streams)
+        .map_err(|error| error.to_string())?;
+    let mut fit = Fit {
+        job,
+        model: model.as_ref(),
+        kernel,
+        oracle,
+        streams,
+        iter: 0,
+        info: vec![0.0; job.sampler.spec.info.len()],
+        chains: vec![Vec::new(); truth.len()],
+    };
+    fit.warm_up()?;
+    let mut thin = FIRST_THIN;
+    let mut short = fit.extend(draws * thin, draws)?;
+    while short && thin < MOST_THIN {
+        thin *= 2;
+        short = fit.extend(draws * thin, draws)?;
+    }
+    let ranks = truth
+        .iter()
+        .zip(&fit.chains)
+        .map(|(&truth, chain)| rank(truth, chain.iter().skip(thin - 1).step_by(thin), &mut rng))
+        .collect();
+    Ok(Simulation { ranks, thin, short })
+}
+
+/// True values of the reported quantities, drawn from the prior, and the posterior of data simulated from them.
+fn simulated_model(job: &Job, rng: &mut ChainRng) -> Result<(Vec<f64>, Arc<dyn Model>), String> {
+    let model = job.model.as_ref();
+    let mut u = vec![0.0; model.dim()];
+    let mut values = vec![0.0; job.design.num_obs() * model.values_per_row()];
+    model.draw_all(rng, &mut u, &mut values)?;
+    let mut truth = vec![0.0; model.params().len()];
+    model.constrain(&u, &mut truth);
+    if !values.iter().all(|value| value.is_finite()) {
+        return Err("a simulated value is not a finite number".to_owned());
+    }
+    let entry = models::find(&job.recipe.model.template).map_err(|error| error.to_string())?;
+    let options = model_options(&job.recipe).map_err(|error| error.to_string())?;
+    let design = Arc::new(job.design.with_simulated(values));
+    let model = (entry.build)(design, &options).map_err(|error| error.to_string())?;
+    Ok((truth, model))
+}
+
+/// The number of draws below `truth`; equal ones count with chance one half in all, so that ties do no harm.
+fn rank<'a>(truth: f64, draws: impl Iterator<Item = &'a f64>, rng: &mut ChainRng) -> u32 {
+    let (mut below, mut equal) = (0, 0);
+    for &draw in draws {
+        below += u32::from(draw < truth);
+        equal += u32::from(draw == truth);
+    }
+    below + rng.random_range(0..=equal)
+}
+
+/// A chain that can go on.
+struct Fit<'a> {
+    job: &'a Job,
+    model: &'a dyn Model,
+    kernel: Box<dyn Kernel>,
+    oracle: Oracle,
+    streams: Streams,
+    iter: u64,
+    info: Vec<f64>,
+    /// Draws of each reported quantity.
+    chains: Vec<Vec<f64>>,
+}
+
+impl Fit<'_> {
+    fn step(&mut self, phase: Phase) -> Result<(), String> {
+        let at = Tick {
+            iter: self.iter,
+            phase,
+        };
+        for _ in 0..self.kernel.steps_per_draw() {
+            self.kernel
+                .step(at, &mut self.oracle, &mut self.streams, &mut self.info)
+                .map_err(|error| error.to_string())?;
+        }
+        self.iter += 1;
+        Ok(())
+    }
+
+    fn warm_up(&mut self) -> Result<(), String> {
+        match self.job.warmup() {
+            Warmup::Fixed(length) => {
+                let phase = Phase::Warmup {
+                    length: Some(length),
+                };
+                (0..length).try_for_each(|_| self.step(phase))
+            }
+            Warmup::UntilReady { max } => {
+                while self.iter < max && !self.kernel.ready() {
+                    self.step(Phase::Warmup { length: None })?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Goes on until there are `total` draws; whether some quantity then has fewer effective draws than `wanted`.
+    fn extend(&mut self, total: usize, wanted: usize) -> Result<bool, String> {
+        let mut theta = vec![0.0; self.chains.len()];
+        while self.chains.first().is_some_and(|chain| chain.len() < total) {
+            self.step(Phase::Draw)?;
+            self.model.constrain(self.kernel.position(), &mut theta);
+            for (chain, &value) in self.chains.iter_mut().zip(&theta) {
+                chain.push(value);
+            }
+        }
+        Ok(self.chains.iter().any(|chain| {
+            // A quantity that does not move has no effective sample size; its ranks will show.
+            ess_mean(&[chain]).is_ok_and(|ess| ess < wanted as f64)
+        }))
+    }
+}
+
+#[cfg(test)]
+#[path = "calibration_tests.rs"]
+mod tests;

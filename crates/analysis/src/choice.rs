@@ -1,0 +1,225 @@
+//! Which template explains the response of a formula, from what the column holds.
+
+use std::collections::BTreeSet;
+
+use ergodic_core::design::Columns as _;
+use ergodic_core::design::columns::{ColumnKind, Labels};
+use ergodic_core::formula::{Formula, quote_name};
+use ergodic_data::suggest::{OutcomeKind, outcome_of};
+use ergodic_data::table::Table;
+
+/// A template that fits a formula, with the settings that make it fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Template id.
+    pub template: &'static str,
+    /// Settings of the template besides defaults: key and value.
+    pub settings: Vec<(&'static str, &'static str)>,
+    /// The family that template `mixed` has for such a response, if it has one.
+    pub family: Option<&'static str>,
+    /// Why, as what can follow "because".
+    pub reason: String,
+}
+
+/// The template for `formula`; numeric columns among `categorical` are taken as categories.
+///
+/// Two values are an outcome, whole numbers that begin at 0 or 1 counts, other numbers and ratings are measured; counts that
+/// scatter far more than a Poisson distribution are negative binomial, and effects that vary by group make it a mixed model.
+///
+/// # Errors
+/// The sentence why there is none: no such column, one that cannot be explained, or categories with predictors or groups.
+pub fn choose(
+    table: &Table,
+    formula: &Formula,
+    categorical: &BTreeSet<String>,
+) -> Result<Choice, String> {
+    let Some(response) = &formula.response else {
+        return Ok(Choice {
+            template: "dp-mixture",
+            settings: Vec::new(),
+            family: None,
+            reason: "the formula has no outcome".to_owned(),
+        });
+    };
+    let name = &response.column;
+    let (template, family, mut reason) = if response.trials.is_some() {
+        let reason = format!("`{name}` counts successes among trials");
+        ("logistic", Some("binomial"), reason)
+    } else if response.function.is_some() {
+        let reason = format!("`{}` is a number", response.label());
+        ("linear", Some("gaussian"), reason)
+    } else {
+        let col = table.index_of(name, "The formula");
+        let col = col.map_err(|error| error.to_string())?;
+        let mut kind = outcome_of(table, col, categorical.contains(name))?;
+        if let OutcomeKind::Count { dispersion } = &mut kind {
+            // Rates, and counts within groups, may scatter less than all counts together.
+            if formula.offsets.is_empty() {
+                *dispersion = dispersion.min(within_groups(table, col, formula));
+            } else {
+                *dispersion = 1.0;
+            }
+        }
+        if let OutcomeKind::Categories(levels) = kind
+            && !(formula.terms.is_empty() && formula.groups.is_empty())
+        {
+            let info = &table.columns()[col];
+            let why = match info.kind {
+                ColumnKind::Text => format!(", because {},", info.reason),
+                _ => String::new(),
+            };
+            return Err(format!(
+                "Column {0} has {levels} categories{why} and no template explains more than two by other columns; write `{0} ~ 1` \
+                 for their shares, or choose an outcome of numbers or of two values",
+                quote_name(name)
+            ));
+        }
+        let (template, family) = template_of(&kind);
+        (template, family, kind.reason(name))
+    };
+    let mut groups: Vec<String> = (formula.groups.iter())
+        .map(|group| format!("`{}`", group.group.join(":")))
+        .collect();
+    let mut seen = BTreeSet::new();
+    groups.retain(|group| seen.insert(group.clone()));
+    if groups.is_empty() {
+        return Ok(Choice {
+            template,
+            settings: Vec::new(),
+            family,
+            reason,
+        });
+    }
+    reason.push_str(&format!(" and effects vary by {}", groups.join(", ")));
+    Ok(Choice {
+        template: "mixed",
+        settings: family
+            .map(|family| ("family", family))
+            .into_iter()
+            .collect(),
+        family,
+        reason,
+    })
+}
+
+/// The template that explains outcomes of this kind, and the family of mixed models that does, if there is one.
+pub fn template_of(kind: &OutcomeKind) -> (&'static str, Option<&'static str>) {
+    match kind {
+        OutcomeKind::TwoValues => ("logistic", Some("bernoulli")),
+        OutcomeKind::Count { .. } if kind.is_overdispersed() => {
+            ("negative-binomial", Some("negative_binomial"))
+        }
+        OutcomeKind::Count { .. } => ("poisson", Some("poisson")),
+        OutcomeKind::Number(_) | OutcomeKind::Rating(_) => ("linear", Some("gaussian")),
+        OutcomeKind::Categories(_) => ("categorical", None),
+    }
+}
+
+/// Variance over mean of counts within the groups of the first single grouping column, pooled; infinite where there is none.
+fn within_groups(table: &Table, col: usize, formula: &Formula) -> f64 {
+    let single = formula
+        .groups
+        .iter()
+        .find_map(|group| match group.group.as_slice() {
+            [name] => table.position(name),
+            _ => None,
+        });
+    let (Some(by), Some(counts)) = (single, table.numbers(col)) else {
+        return f64::INFINITY;
+    };
+    let labels = table.labels(by);
+    // Rows, sum and sum of squares per group.
+    let mut sums = vec![[0.0; 3]; labels.levels.len()];
+    for (count, &code) in counts.iter().zip(&labels.codes) {
+        if code != Labels::MISSING && !count.is_nan() {
+            let [rows, sum, squares] = &mut sums[code as usize];
+            *rows += 1.0;
+            *sum += count;
+            *squares += count * count;
+        }
+    }
+    // Each group is weighted by its degrees of freedom; groups of zeros say nothing.
+    let (mut dispersion, mut freedom) = (0.0, 0.0);
+    for [rows, sum, squares] in sums {
+        if rows > 1.0 && sum > 0.0 {
+            dispersion += (squares - sum * sum / rows) / (sum / rows);
+            freedom += rows - 1.0;
+        }
+    }
+    if freedom > 0.0 {
+        dispersion / freedom
+    } else {
+        f64::INFINITY
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ergodic_core::design::columns::Values;
+
+    #[test]
+    fn the_outcome_and_the_groups_decide() {
+        let texts = |cells: [&str; 4]| {
+            Values::Texts(cells.iter().map(|cell| Some((*cell).to_owned())).collect())
+        };
+        let numbers = |values: [f64; 4]| Values::Numbers(values.to_vec());
+        let table = Table::from_columns(
+            "t",
+            vec![
+                ("ill".into(), texts(["yes", "no", "no", "yes"])),
+                ("plan".into(), texts(["a", "b", "c", "a"])),
+                ("same".into(), texts(["a", "a", "a", "a"])),
+                ("calls".into(), numbers([0.0, 3.0, 1.0, f64::NAN])),
+                ("price".into(), numbers([99.0, 130.0, 120.0, 80.0])),
+                ("below".into(), numbers([-1.0, 0.0, 2.0, 1.0])),
+                ("grade".into(), numbers([1.0, 2.0, 3.0, 1.0])),
+                ("wild".into(), numbers([0.0, 3.0, 90.0, 60.0])),
+                ("steps".into(), numbers([50.0, 1.0, 9.0, 52.0])),
+            ],
+        )
+        .unwrap();
+        let chosen = |formula: &str, categorical: &[&str]| {
+            let categorical = categorical.iter().map(|name| (*name).to_owned()).collect();
+            let choice = choose(&table, &formula.parse().unwrap(), &categorical).ok()?;
+            let family = choice.settings.first().map_or("", |(_, family)| *family);
+            Some(
+                format!("{} {family}", choice.template)
+                    .trim_end()
+                    .to_owned(),
+            )
+        };
+        for (formula, expected) in [
+            ("ill ~ price", Some("logistic")),
+            ("calls ~ price", Some("poisson")),
+            ("price ~ calls", Some("linear")),
+            ("below ~ 1", Some("linear")),
+            ("calls | trials(9) ~ 1", Some("logistic")),
+            ("cbind(calls, grade) ~ 1", Some("logistic")),
+            ("calls/grade ~ 1", Some("logistic")),
+            ("log(calls) ~ price", Some("linear")),
+            ("sqrt(grade) ~ (1 | plan)", Some("mixed gaussian")),
+            ("plan ~ 1", Some("categorical")),
+            ("plan ~ price", None),
+            ("same ~ price", None),
+            ("nothing ~ price", None),
+            ("wild ~ price", Some("negative-binomial")),
+            ("wild ~ price + (1 | plan)", Some("mixed negative_binomial")),
+            ("wild ~ price + offset(calls)", Some("poisson")),
+            // Within groups these counts are alike.
+            ("steps ~ price", Some("negative-binomial")),
+            ("steps ~ (1 | plan)", Some("mixed poisson")),
+            ("~ price + calls", Some("dp-mixture")),
+            ("ill ~ price + (1 | plan)", Some("mixed bernoulli")),
+            ("calls | trials(9) ~ (1 | plan)", Some("mixed binomial")),
+            ("calls ~ (1 | plan)", Some("mixed poisson")),
+            ("price ~ (1 | plan)", Some("mixed gaussian")),
+        ] {
+            assert_eq!(chosen(formula, &[]).as_deref(), expected, "{formula}");
+        }
+        assert_eq!(
+            chosen("grade ~ 1", &["grade"]).as_deref(),
+            Some("categorical")
+        );
+    }
+}

@@ -1,0 +1,286 @@
+//! Samplers side by side on one model: how far each is from a reference run, and what an effective draw costs.
+//!
+//! Costs are counted in log densities and gradients of single rows, as in Table 1 of 002, so that they do not depend on the
+//! machine; seconds are given beside them.
+
+use rand_distr::{Distribution as _, StandardNormal};
+
+use super::recipe::{Recipe, SamplerSection};
+use super::{Job, JobError, Run, bias_check};
+use ergodic_base::draws::DrawList;
+use ergodic_base::linalg::axpy;
+use ergodic_base::rng::{Purpose, stream};
+use ergodic_core::engine::RunView;
+use ergodic_core::engine::Sampling as _;
+use ergodic_core::samplers::{ACCEPT, ROWS_SHARE, SIGN, SamplerEntry};
+use ergodic_diagnostics::{SummaryRow, summarise};
+
+/// The sampler that most models are compared with, and whose preparation finds the mode.
+pub const NUTS: &str = "nuts";
+/// The sampler that costs are related to where it is among those compared.
+const UNIT: &str = "hmc-ecs";
+/// Draws of the quadratic approximation: their Monte Carlo error is below a hundredth of a standard deviation.
+const QUADRATIC_DRAWS: usize = 20_000;
+
+/// What a run of one sampler says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Seconds, warm-up included.
+    pub seconds: f64,
+    /// Largest |mean − reference mean| over parameters, in standard deviations of the reference.
+    pub mean_shift: f64,
+    /// Smallest and largest ratio of standard deviations to those of the reference.
+    pub sd_ratio: (f64, f64),
+    /// Largest R-hat.
+    pub rhat: f64,
+    /// Smallest bulk effective sample size.
+    pub ess: f64,
+    /// Draws per effective draw of the worst parameter: the inefficiency factor.
+    pub inefficiency: f64,
+    /// Gradients and densities of single rows per effective draw, warm-up included.
+    pub rows_per_ess: f64,
+    /// Share of the rows that a step uses.
+    pub rows_share: f64,
+    /// Mean acceptance probability, for samplers that report one.
+    pub accept: Option<f64>,
+    /// Share of draws with positive sign, for samplers with signed weights.
+    pub positive: Option<f64>,
+}
+
+/// A sampler and what came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Identifier.
+    pub sampler: &'static str,
+    /// Whether it is exact.
+    pub exact: bool,
+    /// What was measured, or why nothing was.
+    pub outcome: Result<Measured, String>,
+}
+
+/// The sampler whose cost is the unit of the others, and its [`Measured::rows_per_ess`]: HMC-ECS, as in Table 1 of 002,
+/// where it was run, else the cheapest. `None` where nothing was measured.
+pub fn unit_of_cost(rows: &[Row]) -> Option<(&'static str, f64)> {
+    let costs = rows.iter().filter_map(|row| {
+        let measured = row.outcome.as_ref().ok()?;
+        (measured.rows_per_ess > 0.0).then_some((row.sampler, measured.rows_per_ess))
+    });
+    let of_paper = costs.clone().find(|(id, _)| *id == UNIT);
+    of_paper.or_else(|| costs.min_by(|a, b| a.1.total_cmp(&b.1)))
+}
+
+/// What bias is measured against.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Yardstick {
+    /// A run of an exact sampler with default settings: NUTS, or for mixtures the one of [`bias_check::control_of`].
+    #[default]
+    Nuts,
+    /// The normal distribution with the posterior's mode and curvature.
+    Quadratic,
+    /// An earlier, longer run of the same model: its summary on the scale of the job's report.
+    Summary(Vec<SummaryRow>),
+}
+
+/// The job that a comparison is made on: `recipe` with NUTS, or with what `auto` takes for models that it does not suit.
+///
+/// # Errors
+/// Those of [`Job::prepare`].
+pub fn job(
+    mut recipe: Recipe,
+    prepare: impl Fn(&Recipe) -> Result<Job, JobError>,
+) -> Result<Job, JobError> {
+    recipe.sampler = SamplerSection::default();
+    let auto = recipe.clone();
+    NUTS.clone_into(&mut recipe.sampler.id);
+    prepare(&recipe).or_else(|error| {
+        // What is wrong with data or formula is said once.
+        prepare(&auto).map_err(|_same| error)
+    })
+}
+
+/// Runs `entries` one after the other on the model of `job` ([`job`]) and tells each row as it comes. `run` runs a job to its
+/// end; `Ok(Err(_))` is why that sampler was not run, an error ends the comparison.
+///
+/// # Errors
+/// Those of `run`; that there is nothing to compare with.
+pub fn compare<E: From<String>>(
+    job: &Job,
+    entries: &[&'static SamplerEntry],
+    yardstick: Yardstick,
+    mut run: impl FnMut(Job) -> Result<Run, E>,
+    mut stops: impl FnMut(&E) -> bool,
+    mut sentence: impl FnMut(E) -> String,
+    mut tell: impl FnMut(Row),
+) -> Result<(), E> {
+    let mut of = |id: &str| -> Result<Run, E> {
+        run(job
+            .with_sampler(id)
+            .map_err(|error| E::from(error.to_string()))?)
+    };
+    let control = bias_check::control_of(job.model.as_ref());
+    let (reference, truth) = match yardstick {
+        Yardstick::Nuts => {
+            let run = of(control)?;
+            let truth = run.report().summary.clone();
+            (Some(run), truth)
+        }
+        Yardstick::Quadratic => {
+            let truth = quadratic_summary(job).ok_or_else(|| {
+                E::from(
+                    "The posterior's peak was not found, so there is no quadratic approximation to compare with"
+                        .to_owned(),
+                )
+            })?;
+            (None, truth)
+        }
+        Yardstick::Summary(truth) => {
+            let names = job.variables();
+            if !truth.iter().map(|row| &row.variable).eq(&names) {
+                return Err(E::from(
+                    "The reference run reports other variables than this model, so it is a run of another model"
+                        .to_owned(),
+                ));
+            }
+            (None, truth)
+        }
+    };
+    for entry in entries {
+        let id = entry.spec.id;
+        let outcome = match &reference {
+            Some(done) if id == control => measure(done, &truth),
+            _ => match of(id) {
+                Ok(run) => measure(&run, &truth),
+                Err(error) if stops(&error) => return Err(error),
+                Err(error) => Err(sentence(error)),
+            },
+        };
+        tell(Row {
+            sampler: id,
+            exact: entry.spec.bias.is_none(),
+            outcome,
+        });
+    }
+    Ok(())
+}
+
+/// The summary that the quadratic approximation at the mode gives: with so many rows that the posterior is normal it is as
+/// good a reference as an exact run, which would take hours. `None` if no mode was found.
+pub fn quadratic_summary(job: &Job) -> Option<Vec<SummaryRow>> {
+    let anchor = job.anchor.as_ref()?;
+    let mut rng = stream(job.recipe.run.seed, 0, Purpose::Data);
+    let names = job.variables();
+    let mut theta = vec![0.0; names.len()];
+    let mut draws = DrawList::new(names.len());
+    for _ in 0..QUADRATIC_DRAWS {
+        let mut u: Vec<f64> = (0..job.model.dim())
+            .map(|_| StandardNormal.sample(&mut rng))
+            .collect();
+        anchor.factor.solve_lower_transpose(&mut u);
+        axpy(1.0, &anchor.u, &mut u);
+        job.model.constrain(&u, &mut theta);
+        draws.push(&theta);
+    }
+    Some(summarise(&names, &[&draws], &[], 0.0))
+}
+
+/// What `run` says beside the summary of the reference.
+///
+/// # Errors
+/// One sentence: no chain ended well.
+pub fn measure(run: &Run, reference: &[SummaryRow]) -> Result<Measured, String> {
+    let (view, report, job) = (run.view(), run.report(), run.job());
+    if view.usable().next().is_none() || report.summary.is_empty() {
+        return Err("every chain failed".to_owned());
+    }
+    let (mut shift, mut low, mut high) = (0.0_f64, f64::INFINITY, 0.0_f64);
+    let (mut rhat, mut ess) = (0.0_f64, f64::INFINITY);
+    for (row, truth) in report.summary.iter().zip(reference) {
+        let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
+        let sd = number(truth.sd);
+        shift = worst(shift, (number(row.mean) - number(truth.mean)).abs() / sd);
+        low = low.min(number(row.sd) / sd);
+        high = worst(high, number(row.sd) / sd);
+        rhat = worst(rhat, number(row.rhat));
+        ess = ess.min(row.ess_bulk.unwrap_or(0.0));
+    }
+    let draws: usize = view.usable().map(|chain| chain.draws.draws.len()).sum();
+    let rows: u64 = view.chains.iter().map(|chain| chain.datum_grads).sum();
+    let spec = &job.sampler.spec;
+    let column = |name: &str| spec.info.iter().position(|column| column.name == name);
+    let batch = (job.recipe.sampler.settings.int("batch"))
+        .map_or(1.0, |batch| batch as f64 / job.target.num_obs as f64);
+    let rows_share = column(ROWS_SHARE).and_then(|k| mean(&view, k, |x| x));
+    Ok(Measured {
+        seconds: view.elapsed_secs,
+        mean_shift: shift,
+        sd_ratio: (low, high),
+        rhat,
+        ess,
+        inefficiency: draws as f64 / ess,
+        rows_per_ess: rows as f64 / ess,
+        rows_share: rows_share.unwrap_or(batch),
+        accept: column(ACCEPT).and_then(|k| mean(&view, k, |x| x)),
+        positive: column(SIGN).and_then(|k| mean(&view, k, |sign| f64::from(u8::from(sign > 0.0)))),
+    })
+}
+
+/// The larger of two, where "not a number" is worst of all.
+fn worst(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() {
+        f64::NAN
+    } else {
+        a.max(b)
+    }
+}
+
+/// Mean over all kept draws of an information column, transformed; not-defined values are left out.
+fn mean(view: &RunView, column: usize, of: impl Fn(f64) -> f64) -> Option<f64> {
+    let (mut sum, mut count) = (0.0, 0_u64);
+    for chunk in view.usable().flat_map(|chain| chain.draws.info.chunks()) {
+        for &value in chunk.column(column).iter().filter(|value| !value.is_nan()) {
+            sum += of(value);
+            count += 1;
+        }
+    }
+    (count > 0).then(|| sum / count as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_are_relative_to_hmc_ecs_or_the_cheapest() {
+        let row = |sampler, rows_per_ess: f64| Row {
+            sampler,
+            exact: true,
+            outcome: Ok(Measured {
+                seconds: 1.0,
+                mean_shift: 0.0,
+                sd_ratio: (1.0, 1.0),
+                rhat: 1.0,
+                ess: 100.0,
+                inefficiency: 1.0,
+                rows_per_ess,
+                rows_share: 1.0,
+                accept: None,
+                positive: None,
+            }),
+        };
+        let failed = |sampler| Row {
+            sampler,
+            exact: true,
+            outcome: Err("every chain failed".to_owned()),
+        };
+        let rows = [row("nuts", 90.0), row("hmc-ecs", 9.0), row("zig-zag", 3.0)];
+        assert_eq!(unit_of_cost(&rows), Some(("hmc-ecs", 9.0)));
+        let rows = [
+            row("nuts", f64::NAN),
+            failed("hmc-ecs"),
+            row("mala", 5.0),
+            row("zig-zag", 3.0),
+        ];
+        assert_eq!(unit_of_cost(&rows), Some(("zig-zag", 3.0)));
+        assert_eq!(unit_of_cost(&[failed("nuts")]), None);
+    }
+}

@@ -1,0 +1,590 @@
+//! A job: a recipe with everything it refers to loaded, checked and prepared, ready to run.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sha2::{Digest as _, Sha256};
+
+use super::outset::{self, Outset, OutsetError};
+use super::recipe::{AUTO, Recipe, RecipeError, Scale};
+use ergodic_base::reporter::{Reporter, Severity, Warning};
+use ergodic_base::settings::{SettingError, Settings};
+use ergodic_core::design::checks;
+use ergodic_core::design::{Design, DesignError, ModelFrame};
+use ergodic_core::engine::chain::dispersed_start;
+use ergodic_core::engine::{RunSection, Sampling};
+use ergodic_core::estimators::mixed::MixedControl;
+use ergodic_core::estimators::{ModeControl, ModeError, Plan, Search, find_mode_by};
+use ergodic_core::formula::Formula;
+use ergodic_core::models::{self, DefaultPriors, Model, ModelError, ModelOptions, default_priors};
+use ergodic_core::oracle::Anchor;
+use ergodic_core::samplers::advise::{self, Advice, Facts};
+use ergodic_core::samplers::{self, SamplerEntry, Target};
+use ergodic_data::load::{LoadControl, Loaded, load};
+use ergodic_data::roles::expand_dot;
+use ergodic_data::table::Table;
+use ergodic_data::{DataError, samples};
+
+/// Why a job could not be prepared: the request was wrong, or was cancelled.
+#[derive(Debug, thiserror::Error)]
+pub enum JobError {
+    /// The data.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The recipe.
+    #[error(transparent)]
+    Recipe(#[from] RecipeError),
+    /// The model.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The formula, or a column that no design can be made of.
+    #[error(transparent)]
+    Design(#[from] DesignError),
+    /// A setting.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// A sampler that needs the mode, and a posterior that has none.
+    #[error("Sampler `{0}` needs the posterior's peak, and {1}{remedy}", remedy = remedy(.1))]
+    NoMode(&'static str, ModeError),
+    /// Prior and data together do not bound the parameters.
+    #[error(
+        "There is no posterior, because the likelihood has no maximum and a flat prior does not bound it; give `{term}` a prior, \
+         such as normal(0, 2.5), or leave it out. {evidence}"
+    )]
+    Improper {
+        /// The coefficient.
+        term: String,
+        /// How the data show it.
+        evidence: String,
+    },
+    /// The likelihood grows without bound, whatever the priors.
+    #[error("There is no posterior to sample. {0}")]
+    Degenerate(Warning),
+    /// Somebody cancelled.
+    #[error("Preparing the run was cancelled")]
+    Cancelled,
+}
+
+/// How a flat prior is written.
+const FLAT: &str = "flat";
+
+/// The refusal of a model in which a predictor tells the outcome without error and its coefficient has a flat prior, or in
+/// which effects of groups leave nothing for the residual.
+fn unbounded(warnings: &[Warning], model: &dyn Model) -> Option<JobError> {
+    let degenerate =
+        |it: &&Warning| it.code == "constant-response-in-groups" && it.severity == Severity::Bad;
+    if let Some(warning) = warnings.iter().find(degenerate) {
+        return Some(JobError::Degenerate(warning.clone()));
+    }
+    let flat = |name: &str| {
+        let mut params = model.params().iter();
+        params.any(|param| param.name == name && param.prior == FLAT)
+    };
+    let separated = warnings
+        .iter()
+        .filter(|warning| warning.code == "separation");
+    let mut terms = separated.filter_map(|warning| {
+        let term = format!("b[{}]", warning.subject.as_ref()?);
+        flat(&term).then(|| JobError::Improper {
+            term,
+            evidence: warning.message.clone(),
+        })
+    });
+    terms.next()
+}
+
+fn remedy(error: &ModeError) -> &'static str {
+    match error {
+        // It names its own.
+        ModeError::TooFar(_) => "",
+        ModeError::TooMany(_) => "; choose a sampler that needs none",
+        _ => "; choose nuts, or set a proper prior",
+    }
+}
+
+/// Progress and cancellation of [`Job::prepare`], readable from another thread.
+#[derive(Debug, Default)]
+pub struct PrepareControl {
+    /// Of reading the file.
+    pub load: LoadControl,
+    /// Of finding the mode.
+    pub mode: ModeControl,
+    /// Of the likelihood fit of a mixed model.
+    pub likelihood: MixedControl,
+    stage: Mutex<&'static str>,
+}
+
+impl PrepareControl {
+    /// Ends the preparation soon.
+    pub fn cancel(&self) {
+        self.load.cancel();
+        for cancel in [&self.mode.cancel, &self.likelihood.cancel] {
+            cancel.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+
+    /// What is being done, in words.
+    pub fn stage(&self) -> &'static str {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn enter(&self, stage: &'static str) -> Result<(), JobError> {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
+        if self.load.is_cancelled() {
+            Err(JobError::Cancelled)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Everything a run needs; immutable and shared by its chains.
+#[derive(Clone)]
+pub struct Job {
+    /// The recipe with every choice filled in.
+    pub recipe: Recipe,
+    /// The table it was made from.
+    pub table: Arc<Table>,
+    /// The design.
+    pub design: Arc<Design>,
+    /// The posterior.
+    pub model: Arc<dyn Model>,
+    /// The sampler.
+    pub sampler: &'static SamplerEntry,
+    /// Mode and curvature, where found.
+    pub anchor: Option<Arc<Anchor>>,
+    /// How the mode was found.
+    pub mode: Option<Arc<Search>>,
+    /// The likelihood fit of a mixed model, where one was worth its time.
+    pub outset: Option<Arc<Outset>>,
+    /// What samplers resolve their defaults from.
+    pub target: Target,
+    /// Remarks on data, model and choice of sampler.
+    pub warnings: Vec<Warning>,
+    /// Why this sampler, in one sentence.
+    pub sampler_reason: String,
+}
+
+impl std::fmt::Debug for Job {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Job")
+            .field("recipe", &self.recipe)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Reads the data of a recipe that stands in `folder`, and checks the fingerprint if the recipe has one.
+///
+/// # Errors
+/// The data cannot be read, or are not those the recipe was made with.
+pub fn load_data(
+    recipe: &Recipe,
+    folder: &Path,
+    control: &LoadControl,
+) -> Result<Loaded, JobError> {
+    let loaded = match (recipe.sample(), recipe.data_path(folder)) {
+        (Some(id), _) => samples::load(id, &recipe.data.import, control)?,
+        (None, Some(path)) => load(&path, &recipe.data.import, control)?,
+        (None, None) => return Err(RecipeError("The recipe has no data source".to_owned()).into()),
+    };
+    if let Some(expected) = &recipe.data.fingerprint
+        && expected != loaded.table.fingerprint()
+    {
+        return Err(RecipeError(format!(
+            "The data are not those the recipe was made with (fingerprint {}…, the recipe has {}…); \
+             remove `data.fingerprint` to fit the new data: {}",
+            &loaded.table.fingerprint()[..12],
+            &expected[..expected.len().min(12)],
+            recipe.data.source
+        ))
+        .into());
+    }
+    Ok(loaded)
+}
+
+impl Job {
+    /// Prepares `recipe`, which stands in `folder`. `loaded` are its data if they are already in memory.
+    ///
+    /// # Errors
+    /// One sentence for whatever makes the request impossible.
+    pub fn prepare(
+        recipe: &Recipe,
+        folder: &Path,
+        loaded: Option<Arc<Loaded>>,
+        control: &PrepareControl,
+    ) -> Result<Self, JobError> {
+        let entry = models::find(&recipe.model.template)?;
+        control.enter("reading the data")?;
+        let loaded = match loaded {
+            Some(loaded) => loaded,
+            None => Arc::new(load_data(recipe, folder, &control.load)?),
+        };
+        control.enter("building the model")?;
+        let table = Arc::new(loaded.table.clone());
+        let frame = model_frame(recipe, &table)?;
+        let (design, reporter) = Design::build(table.as_ref(), &frame)?;
+        let mut warnings: Vec<Warning> = loaded.reporter.warnings.clone();
+        warnings.extend(reporter.warnings);
+        warnings.extend(checks::check(&design).warnings);
+        let design = Arc::new(design);
+        let mut options = model_options(recipe)?;
+        let mut model = (entry.build)(Arc::clone(&design), &options)?;
+        if let Some(error) = unbounded(&warnings, model.as_ref()) {
+            return Err(error);
+        }
+
+        control.enter("finding the posterior's mode")?;
+        let outset = if outset::is_wanted(recipe, &design) {
+            let found = Outset::find(recipe, &design, entry, &mut options, &control.likelihood);
+            found.map_err(|error| match error {
+                OutsetError::Cancelled => JobError::Cancelled,
+                OutsetError::Model(error) => error.into(),
+            })?
+        } else {
+            None
+        };
+        let has_density = model.has_density();
+        let mut plan = Plan::new(&recipe.mode.method, &recipe.mode.settings, model.as_ref())?;
+        if let Some(outset) = &outset {
+            let word = options.settings.text("parametrisation").unwrap_or_default();
+            let is_auto = word == AUTO;
+            if is_auto {
+                model = (entry.build)(Arc::clone(&design), &options)?;
+                warnings.extend(outset.remark());
+            }
+            if word == "centred" || is_auto && outset.knows_groups() {
+                // With effects as they are the density has no bound where their spread vanishes: the mode is near the
+                // estimates.
+                plan.start = Some(outset.position());
+            }
+        }
+        if let Some(start) = mode_start(recipe, model.as_ref())? {
+            plan.start = Some(start);
+        }
+        let around = match &outset {
+            Some(_) => "around the estimates of a likelihood fit",
+            None => "from random places",
+        };
+        let found = if has_density {
+            find_mode_by(model.as_ref(), &plan, &control.mode)
+        } else {
+            Err(ModeError::NotFound("this model has no density to climb"))
+        };
+        let (anchor, mode) = match found {
+            Ok(mode) => {
+                let mut reporter = Reporter::default();
+                model.remark(&mode.anchor.u, &mut reporter);
+                warnings.extend(reporter.warnings);
+                (Ok(Arc::new(mode.anchor)), Some(Arc::new(mode.search)))
+            }
+            Err(ModeError::Cancelled) => return Err(JobError::Cancelled),
+            Err(error) => (Err(error), None),
+        };
+        let target = Target::new(model.as_ref(), anchor.as_deref().ok());
+        let (sampler, sampler_reason) = choose_sampler(recipe, model.as_ref(), &target)?;
+        if recipe.sampler.id == AUTO && outset.is_none() {
+            // The run must be the one that its complete recipe makes, which names the sampler.
+            let mut named = recipe.clone();
+            sampler.spec.id.clone_into(&mut named.sampler.id);
+            if outset::is_wanted(&named, &design) {
+                let job = Self::prepare(&named, folder, Some(loaded), control)?;
+                return Ok(Self {
+                    sampler_reason,
+                    ..job
+                });
+            }
+        }
+        let anchor = match anchor {
+            Ok(anchor) => Some(anchor),
+            Err(error) if sampler.spec.needs_mode => {
+                return Err(JobError::NoMode(sampler.spec.id, error));
+            }
+            Err(_error) if !has_density => None,
+            Err(ModeError::TooMany(dim)) => {
+                let text = format!(
+                    "The model has {dim} coordinates and {} rows, too many for a matrix of curvature, so chains start {around} \
+                     and learn its scales while warming up",
+                    model.num_obs()
+                );
+                warnings.push(Warning::new(Severity::Info, "no-curvature", text));
+                None
+            }
+            Err(error) => {
+                let text = format!(
+                    "The posterior's mode was not found ({error}), so chains start {around}"
+                );
+                warnings.push(Warning::new(Severity::Watch, "no-mode", text));
+                None
+            }
+        };
+        let mut recipe = complete(recipe, &loaded, &design, sampler, &target)?;
+        recipe.model.settings = options.settings;
+        recipe.mode.settings = plan.settings;
+        Ok(Self {
+            recipe,
+            table,
+            design,
+            model,
+            sampler,
+            anchor,
+            mode,
+            outset: outset.map(Arc::new),
+            target,
+            warnings,
+            sampler_reason,
+        })
+    }
+
+    /// The same job with another sampler: what a bias check compares with.
+    ///
+    /// # Errors
+    /// The sampler needs a mode and there is none, or refuses its settings.
+    pub fn with_sampler(&self, id: &str) -> Result<Self, JobError> {
+        let mut recipe = self.recipe.clone();
+        recipe.sampler = super::recipe::SamplerSection {
+            id: id.to_owned(),
+            ..Default::default()
+        };
+        recipe.run.warmup = None;
+        recipe.run.draws = ergodic_core::engine::run_section::DEFAULT_DRAWS;
+        recipe.run.until_precise = false;
+        recipe.run.draws_of_chains = None;
+        recipe.run.warmup_of_chains = None;
+        recipe.run.max_seconds = None;
+        recipe.run.target_ess = None;
+        recipe.run.target_rhat = None;
+        let (sampler, sampler_reason) = choose_sampler(&recipe, self.model.as_ref(), &self.target)?;
+        if sampler.spec.needs_mode && self.anchor.is_none() {
+            return Err(JobError::NoMode(
+                sampler.spec.id,
+                ModeError::NotFound("none was found"),
+            ));
+        }
+        fill_sampler(&mut recipe, sampler, &self.target)?;
+        Ok(Self {
+            recipe,
+            table: Arc::clone(&self.table),
+            design: Arc::clone(&self.design),
+            model: Arc::clone(&self.model),
+            sampler,
+            anchor: self.anchor.clone(),
+            mode: self.mode.clone(),
+            outset: self.outset.clone(),
+            target: self.target,
+            warnings: Vec::new(),
+            sampler_reason,
+        })
+    }
+
+    /// How all samplers rank for this posterior.
+    pub fn advice(&self) -> Advice {
+        advise::advise(&facts(self.model.as_ref(), &self.target, &self.recipe))
+    }
+
+    /// What a continued run must agree with: the recipe without its stop rules.
+    pub fn fingerprint(&self) -> String {
+        let mut recipe = self.recipe.clone();
+        recipe.run.draws = 1;
+        recipe.run.until_precise = false;
+        recipe.run.draws_of_chains = None;
+        recipe.run.warmup_of_chains = None;
+        recipe.run.max_seconds = None;
+        recipe.run.target_ess = None;
+        recipe.run.target_rhat = None;
+        // The same data may be reached by another path.
+        recipe.data.source.clear();
+        // What a recipe means that does not say, as those of runs did that are continued now.
+        if recipe.default_priors() == DefaultPriors::default() {
+            recipe.priors.remove(default_priors::KEY);
+        }
+        hex(&Sha256::digest(recipe.to_toml()))
+    }
+}
+
+impl Sampling for Job {
+    fn model(&self) -> &Arc<dyn Model> {
+        &self.model
+    }
+
+    fn sampler(&self) -> &'static SamplerEntry {
+        self.sampler
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.recipe.sampler.settings
+    }
+
+    fn run_section(&self) -> &RunSection {
+        &self.recipe.run
+    }
+
+    fn anchor(&self) -> Option<&Arc<Anchor>> {
+        self.anchor.as_ref()
+    }
+
+    fn target(&self) -> &Target {
+        &self.target
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    fn start_position(&self, chain: usize) -> Vec<f64> {
+        let seed = self.recipe.run.seed;
+        match (&self.anchor, &self.outset) {
+            (None, Some(outset)) => outset.start(seed, chain),
+            (anchor, _) => dispersed_start(self.model.as_ref(), anchor.as_deref(), seed, chain),
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The data layer's view of a recipe's model section for `table`.
+///
+/// # Errors
+/// The formula is not understood.
+pub fn model_frame(recipe: &Recipe, table: &Table) -> Result<ModelFrame, JobError> {
+    let model = &recipe.model;
+    let mut formula: Formula = parse_formula(&model.formula)?;
+    expand_dot(&mut formula, table);
+    Ok(ModelFrame {
+        formula,
+        response_use: models::find(&model.template)?.response_use(&model.settings),
+        success: model.success.clone(),
+        levels: model.levels.clone(),
+        references: model.reference.clone(),
+        categorical: model.categorical.clone(),
+        top_levels: model.top_levels.clone(),
+        standardize: model.standardize,
+        shuffle_seed: recipe.run.seed,
+    })
+}
+
+fn parse_formula(text: &str) -> Result<Formula, JobError> {
+    text.parse::<Formula>()
+        .map_err(|error| DesignError::from(error).into())
+}
+
+/// The model layer's view of a recipe.
+///
+/// # Errors
+/// There is no such template, or it does not take its settings.
+pub fn model_options(recipe: &Recipe) -> Result<ModelOptions, JobError> {
+    let entry = models::find(&recipe.model.template)?;
+    Ok(ModelOptions {
+        well_known: Vec::new(),
+        settings: entry.resolve(&recipe.model.settings)?,
+        priors: (recipe.own_priors())
+            .map(|(key, text)| (key.clone(), text.clone()))
+            .collect(),
+        defaults: recipe.default_priors(),
+        standardize: recipe.model.standardize,
+        report_standardized: recipe.report.scale == Scale::Standardised,
+    })
+}
+
+/// Where the search for the mode starts in internal coordinates, if the recipe says.
+fn mode_start(recipe: &Recipe, model: &dyn Model) -> Result<Option<Vec<f64>>, RecipeError> {
+    let Some(start) = &recipe.mode.start else {
+        return Ok(None);
+    };
+    let wanted = model.params().len();
+    if start.len() != wanted || start.iter().any(|value| !value.is_finite()) {
+        return Err(RecipeError(format!(
+            "Setting `mode.start` takes {wanted} finite numbers, one per variable, not {}",
+            start.len()
+        )));
+    }
+    let mut u = vec![0.0; model.dim()];
+    model.unconstrain(start, &mut u);
+    Ok(Some(u))
+}
+
+/// What the adviser is told, with the cores of this machine.
+fn facts(model: &dyn Model, target: &Target, recipe: &Recipe) -> Facts {
+    Facts {
+        cores: std::thread::available_parallelism()
+            .ok()
+            .map(std::num::NonZero::get),
+        ..Facts::new(model, target, recipe.run.max_seconds)
+    }
+}
+
+fn choose_sampler(
+    recipe: &Recipe,
+    model: &dyn Model,
+    target: &Target,
+) -> Result<(&'static SamplerEntry, String), JobError> {
+    let id = recipe.sampler.id.as_str();
+    if id == AUTO {
+        let advice = advise::advise(&facts(model, target, recipe));
+        let entry = samplers::find(advice.sampler)
+            .ok_or_else(|| RecipeError(format!("There is no sampler `{}`", advice.sampler)))?;
+        suits(entry, model)?;
+        return Ok((entry, advice.reason));
+    }
+    let entry = samplers::find(id).ok_or_else(|| {
+        let known: Vec<&str> = samplers::REGISTRY
+            .iter()
+            .map(|entry| entry.spec.id)
+            .collect();
+        RecipeError(format!(
+            "There is no sampler `{id}`; there are auto, {}",
+            known.join(", ")
+        ))
+    })?;
+    suits(entry, model)?;
+    // Without a mode one that needs it is refused for that, whatever its settings.
+    if !entry.spec.needs_mode || target.noise_ratio.is_some() {
+        (entry.check)(&recipe.sampler.settings, target, &models::parts(model))?;
+    }
+    Ok((entry, "as asked for".to_owned()))
+}
+
+fn suits(entry: &SamplerEntry, model: &dyn Model) -> Result<(), SettingError> {
+    let id = entry.spec.id;
+    (entry.suits)(model).map_err(|reason| SettingError(format!("Sampler `{id}` {reason}")))
+}
+
+/// Fills in what was left to defaults, so that a later version with other defaults replays the run.
+fn complete(
+    recipe: &Recipe,
+    loaded: &Loaded,
+    design: &Design,
+    sampler: &'static SamplerEntry,
+    target: &Target,
+) -> Result<Recipe, JobError> {
+    let mut recipe = recipe.clone();
+    recipe.data.fingerprint = Some(loaded.table.fingerprint().to_owned());
+    if loaded.table.is_text() {
+        recipe.data.import = loaded.guesses.to_options(&recipe.data.import);
+    }
+    let mut formula = parse_formula(&recipe.model.formula)?;
+    expand_dot(&mut formula, &loaded.table);
+    recipe.model.formula = design.formula_of(&formula).to_string();
+    recipe.model.success = design.response.success().map(str::to_owned);
+    recipe.model.reference = design.reference_levels.iter().cloned().collect();
+    recipe.set_default_priors(recipe.default_priors());
+    fill_sampler(&mut recipe, sampler, target)?;
+    Ok(recipe)
+}
+
+fn fill_sampler(
+    recipe: &mut Recipe,
+    sampler: &'static SamplerEntry,
+    target: &Target,
+) -> Result<(), JobError> {
+    let resolved = (sampler.resolve)(&recipe.sampler.settings, target)?;
+    sampler.spec.id.clone_into(&mut recipe.sampler.id);
+    for (key, value) in resolved {
+        recipe.sampler.settings.set(key, value);
+    }
+    if !sampler.spec.decides_warmup && recipe.run.warmup.is_none() {
+        recipe.run.warmup = Some(sampler.spec.default_warmup);
+    }
+    Ok(())
+}

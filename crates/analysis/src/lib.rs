@@ -1,0 +1,32 @@
+//! From a recipe to a run, and what is asked of it.
+//!
+//! A [`Recipe`] is the human-readable record of every choice; [`Job::prepare`] reads its data, builds its model and finds
+//! its mode; a [`Run`] draws. Around a run stand predictions, the prior preview, likelihood fits, calibration, comparisons
+//! of samplers and the bias check.
+
+pub mod beside;
+pub mod bias_check;
+pub mod calibration;
+pub mod choice;
+pub mod comparison;
+pub mod job;
+pub mod lesson;
+pub mod likelihood;
+pub mod outset;
+pub mod predict;
+pub mod prior_predictive;
+pub mod recipe;
+pub mod recipe_keys;
+pub mod sensitivity;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod textbook_tests;
+pub mod tuning;
+pub mod zero_variance;
+
+pub use job::{Job, JobError, PrepareControl};
+pub use recipe::{Recipe, RecipeError};
+
+/// A run of a job, see [`ergodic_core::engine::Run`].
+pub type Run = ergodic_core::engine::Run<Job>;

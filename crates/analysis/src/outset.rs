@@ -1,0 +1,304 @@
+//! What a likelihood fit tells of a mixed model before its chains start: which groups the data know well, and where the
+//! posterior is.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rand_distr::{Distribution as _, StandardNormal};
+
+use super::likelihood::{self, LikelihoodOptions};
+use super::recipe::Recipe;
+use ergodic_base::linalg::Cholesky;
+use ergodic_base::reporter::{Severity, Warning};
+use ergodic_base::rng::{Purpose, stream};
+use ergodic_core::design::matrix::Design;
+use ergodic_core::estimators::mixed::{
+    Criterion, Method, MixedControl, MixedData, MixedError, MixedFit, fit_gaussian, fit_generalised,
+};
+use ergodic_core::models::{Model, ModelEntry, ModelError, ModelOptions};
+
+/// Information of the data about the effect of a group, relative to that of the spread of groups, from which the group is
+/// well known. Between 1 and this both parametrisations do; a posterior has a mode with the effects as they are from 4 on.
+const WELL_KNOWN: f64 = 5.0;
+/// Rows, and effects of all but the largest term, up to which a fit takes a second or two.
+const MOST_ROWS: usize = 50_000;
+const MOST_CROSSED: usize = 300;
+/// Chains start so many standard errors around the estimates, as they do around a mode.
+const DISPERSION: f64 = 2.0;
+/// The same for the logarithms of standard deviations and of a shape.
+const LOG_DISPERSION: f64 = 0.5;
+/// Smallest standard deviation to start from, in units of the response or of the link: an estimate may be zero.
+const SMALLEST_SD: f64 = 0.1;
+/// What is left of correlations where chains start: estimates may be on the edge of what correlations can be together, and
+/// no single one need be near one for that. Less of all of them is inside.
+const SHARE_OF_CORRELATIONS: f64 = 0.9;
+
+/// The estimates of a likelihood fit, and what follows from them.
+pub struct Outset {
+    fit: MixedFit,
+    /// The model, with reported quantities per unit of the columns as they are.
+    model: Arc<dyn Model>,
+    /// By term and group: whether the data know its effects well.
+    well_known: Vec<Vec<bool>>,
+}
+
+impl std::fmt::Debug for Outset {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Outset")
+            .field("well_known", &self.well_known)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whether a fit is worth its time for this recipe: group terms, and a sampler whose coordinates matter.
+pub(super) fn is_wanted(recipe: &Recipe, design: &Design) -> bool {
+    let settings = &recipe.model.settings;
+    let gaussian = settings.text("family").unwrap_or("gaussian") == "gaussian";
+    let by_groups = matches!(recipe.sampler.id.as_str(), "auto" | "gibbs-mixed");
+    let sizes = design.group_terms.iter();
+    let mut sizes: Vec<usize> = sizes
+        .map(|term| term.names.len() * design.groups[term.factor].levels.len())
+        .collect();
+    sizes.sort_unstable();
+    let crossed: usize = sizes.iter().rev().skip(1).sum();
+    recipe.model.template == "mixed"
+        && !sizes.is_empty()
+        && !(gaussian && by_groups)
+        && design.num_obs() <= MOST_ROWS
+        && crossed <= MOST_CROSSED
+}
+
+impl Outset {
+    /// Fits the model of `recipe`, which [`is_wanted`]; `None` where the likelihood has no usable maximum. Tells `options`
+    /// which groups are well known.
+    ///
+    /// # Errors
+    /// Somebody cancelled, or the model cannot be built.
+    pub(super) fn find(
+        recipe: &Recipe,
+        design: &Arc<Design>,
+        entry: &ModelEntry,
+        options: &mut ModelOptions,
+        control: &MixedControl,
+    ) -> Result<Option<Self>, OutsetError> {
+        let family = LikelihoodOptions::of(recipe).family;
+        let data = MixedData::from(Design::clone(design));
+        let fitted = match likelihood::family(&family, design.trials.is_some()) {
+            None => fit_gaussian(&data, Method::Profile, Criterion::Reml, control),
+            Some(family) => fit_generalised(&data, family, Method::Laplace, 1, control),
+        };
+        let fit = match fitted {
+            Ok(fit) => fit,
+            Err(MixedError::Cancelled) => return Err(OutsetError::Cancelled),
+            // Whatever keeps a likelihood from having a maximum, a prior may mend.
+            Err(_) => return Ok(None),
+        };
+        let mut numbers = fit
+            .fixed
+            .iter()
+            .flat_map(|effect| [effect.estimate, effect.se]);
+        if !numbers.all(f64::is_finite) {
+            return Ok(None);
+        }
+        options.well_known = well_known(&fit);
+        let raw = ModelOptions {
+            report_standardized: false,
+            ..options.clone()
+        };
+        Ok(Some(Self {
+            model: (entry.build)(Arc::clone(design), &raw)?,
+            well_known: options.well_known.clone(),
+            fit,
+        }))
+    }
+
+    /// Whether the data know any group well.
+    pub fn knows_groups(&self) -> bool {
+        self.well_known.iter().flatten().any(|&known| known)
+    }
+
+    /// The estimates as coordinates, in the parametrisation that [`Self::knows_groups`] leads to.
+    pub fn position(&self) -> Vec<f64> {
+        self.place(&mut || 0.0)
+    }
+
+    /// Where chain `chain` starts: around the estimates.
+    pub fn start(&self, seed: u64, chain: usize) -> Vec<f64> {
+        let mut rng = stream(seed, chain, Purpose::Init);
+        self.place(&mut || StandardNormal.sample(&mut rng))
+    }
+
+    /// Estimates plus `noise` times what they are uncertain by.
+    fn place(&self, noise: &mut dyn FnMut() -> f64) -> Vec<f64> {
+        let fit = &self.fit;
+        let mut values: HashMap<String, f64> = HashMap::new();
+        let p = fit.fixed.len();
+        let mut shift = vec![0.0; p];
+        if let Ok(factor) = Cholesky::of(&fit.covariance, p) {
+            let drawn: Vec<f64> = (0..p).map(|_| DISPERSION * noise()).collect();
+            factor.lower_mul(&drawn, &mut shift);
+        }
+        for (effect, shift) in fit.fixed.iter().zip(shift) {
+            values.insert(format!("b[{}]", effect.name), effect.estimate + shift);
+        }
+        let mut spread = |value: f64| value * (LOG_DISPERSION * noise()).exp();
+        if let Some(sigma) = fit.sigma {
+            values.insert("sigma".to_owned(), spread(sigma));
+        }
+        if let Some(shape) = fit.shape {
+            values.insert("shape".to_owned(), spread(shape.clamp(1e-2, 1e3)));
+        }
+        for component in &fit.components {
+            let (group, q) = (&component.group, component.names.len());
+            for (j, name) in component.names.iter().enumerate() {
+                values.insert(format!("sd[{group},{name}]"), spread(component.sd[j]));
+                for (k, other) in component.names.iter().enumerate().take(j) {
+                    let correlation = component.correlation[j * q + k];
+                    // None is told where a standard deviation is zero.
+                    let inside = if correlation.is_finite() {
+                        SHARE_OF_CORRELATIONS * correlation
+                    } else {
+                        0.0
+                    };
+                    values.insert(format!("cor[{group},{other},{name}]"), inside);
+                }
+            }
+        }
+        for term in &fit.effects {
+            let q = term.names.len();
+            for (k, (mode, sd)) in term.mode.iter().zip(&term.sd).enumerate() {
+                let (level, name) = (&term.levels[k / q], &term.names[k % q]);
+                let sd = if sd.is_finite() { *sd } else { 0.0 };
+                let value = mode + DISPERSION * sd * noise();
+                values.insert(format!("r[{},{level},{name}]", term.group), value);
+            }
+        }
+        let params = self.model.params();
+        // Quantities at scales that are as small as they may be.
+        let mut least = vec![0.0; params.len()];
+        self.model
+            .constrain(&vec![SMALLEST_SD.ln(); self.model.dim()], &mut least);
+        let theta: Vec<f64> = params
+            .iter()
+            .zip(&least)
+            .map(|(param, least)| {
+                let value = values.get(&param.name).copied().unwrap_or(0.5);
+                if param.name.starts_with("sd[") || param.name == "sigma" {
+                    value.max(*least)
+                } else {
+                    value
+                }
+            })
+            .collect();
+        let mut u = vec![0.0; self.model.dim()];
+        self.model.unconstrain(&theta, &mut u);
+        u
+    }
+
+    /// Which effects are sampled as they are, in words; `None` if none are.
+    pub fn remark(&self) -> Option<Warning> {
+        let mut parts = Vec::new();
+        for (term, known) in self.fit.components.iter().zip(&self.well_known) {
+            let count = known.iter().filter(|&&known| known).count();
+            if count > 1 {
+                parts.push(format!(
+                    "{count} of {} groups of `{}`",
+                    known.len(),
+                    term.group
+                ));
+            }
+        }
+        (!parts.is_empty()).then(|| {
+            let text = format!(
+                "The data tell the effects of {} much better than the spread of groups does, so these are sampled as they are, \
+                 around the coefficients (model.parametrisation)",
+                parts.join(" and ")
+            );
+            Warning::new(Severity::Info, "parametrisation", text)
+        })
+    }
+}
+
+/// By term and group, whether the data tell all effects of the group much better than its standard deviations do.
+fn well_known(fit: &MixedFit) -> Vec<Vec<bool>> {
+    fit.components
+        .iter()
+        .zip(&fit.effects)
+        .map(|(component, effects)| {
+            let q = component.names.len();
+            let informed = |k: usize, sd: f64| {
+                let ratio = (component.sd[k] / sd).powi(2);
+                ratio.is_finite() && ratio - 1.0 >= WELL_KNOWN
+            };
+            let groups = effects.sd.chunks_exact(q);
+            groups
+                .map(|sds| sds.iter().enumerate().all(|(k, &sd)| informed(k, sd)))
+                .collect()
+        })
+        .collect()
+}
+
+/// Why there is no outset.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum OutsetError {
+    /// Somebody cancelled.
+    #[error("the likelihood fit was cancelled")]
+    Cancelled,
+    /// The model.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::{Job, PrepareControl};
+    use ergodic_core::models::Rows;
+
+    /// Intercepts and slopes of five groups whose correlations 0.5, 0.5 and −0.5 leave one of them no variation of its own.
+    #[test]
+    fn chains_start_inside_where_the_estimates_are_on_the_edge() {
+        let mut text = "y,x,w,g\n".to_owned();
+        for g in 0..5_i32 {
+            let [a, b] = [
+                [2.0, 0.5],
+                [-1.0, 1.5],
+                [0.5, -2.0],
+                [-1.8, -0.9],
+                [0.3, 0.9],
+            ][g as usize];
+            let (on_x, on_w) = (0.5 * a + 0.87 * b, 0.5 * a - 0.87 * b);
+            for k in 0..16_i32 {
+                let sign = |bit: i32| f64::from(1 - 2 * ((k >> bit) & 1));
+                // The rest is orthogonal to both predictors.
+                let y = 5.0 + a + on_x * sign(0) + on_w * sign(1) + 0.7 * sign(2) * sign(3);
+                text.push_str(&format!("{y},{},{},g{g}\n", sign(0), sign(1)));
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("edge.csv"), text).unwrap();
+        let mut recipe = Recipe::new("edge.csv", "mixed", "y ~ x + w + (x + w | g)");
+        recipe.sampler.id = "nuts".to_owned();
+        let control = PrepareControl::default();
+        let job = Job::prepare(&recipe, Path::new(folder.path()), None, &control).unwrap();
+        let outset = job.outset.as_ref().unwrap();
+        assert!(outset.fit.is_singular());
+        let largest = outset.fit.components[0].correlation.iter();
+        assert!(
+            largest
+                .filter(|c| c.abs() < 1.0 - 1e-9)
+                .all(|c| c.abs() < 0.9)
+        );
+        let model = job.model.as_ref();
+        for u in [outset.position(), outset.start(1, 0), outset.start(1, 3)] {
+            let mut grad = vec![0.0; model.dim()];
+            let prior = model.log_prior(&u, &mut grad);
+            let rows = model.log_lik(&u, Rows::All, &mut model.scratch(), &mut grad);
+            assert!(prior.is_finite() && rows.is_finite(), "{u:?}");
+            // On the edge a partial correlation has a coordinate of 18, where rounding ends, or more.
+            assert!(u.iter().all(|u| u.abs() < 15.0), "{u:?}");
+        }
+    }
+}

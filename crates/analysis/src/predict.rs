@@ -1,0 +1,697 @@
+//! Predictions of a run: expected outcomes and outcomes of rows, old and new, over the posterior's draws.
+//!
+//! For draw s and row i the linear predictor is η_si = x_i'b_s + o_i + Σ_t z_ti'r_ts[g_t(i)], the expected outcome
+//! E(y_i | s) follows from it, and an outcome y_si is drawn around it. Means, standard deviations and intervals are those over
+//! draws, each with its weight. Rows are taken one at a time, so memory grows with rows and with draws, not with their product.
+//!
+//! Where the model explains a function of a column, such as log(y), both are taken back to y draw by draw. The function grows, so
+//! quantiles stay quantiles; means do not stay means, and what is expected is the median outcome, whose draws are those of
+//! exp(η) for log(y), instead of a mean that would need the tails of the noise.
+//!
+//! With group effects, a group that the fit did not have gets effects from N(0, Σ_s), the same in all its rows; without them
+//! every row is one of an average group, r = 0.
+//!
+//! Noise has a stream per row of the table and per new group, so threads change nothing.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use rand_distr::{Distribution as _, StandardNormal};
+use rayon::prelude::*;
+
+use super::job::{self, Job, JobError};
+use super::recipe::Recipe;
+use ergodic_base::draws::DrawList;
+use ergodic_base::numerals::thousands;
+use ergodic_base::rng::{ChainRng, Purpose, stream};
+use ergodic_core::design::Columns as _;
+use ergodic_core::design::coding::{Coding, NewRows};
+use ergodic_core::design::columns::plural;
+use ergodic_core::design::matrix::Design;
+use ergodic_core::design::response::{ResponseInfo, ResponseKind};
+use ergodic_core::design::{ColumnKind, DesignError};
+use ergodic_core::formula::Elementwise;
+use ergodic_core::models::outcome::{Outcome, Point};
+use ergodic_core::models::{self, Model};
+use ergodic_data::load::{LoadControl, load};
+use ergodic_data::sniff::ImportOptions;
+use ergodic_data::table::Table;
+use ergodic_data::{ColumnKindOverride, DataError};
+use ergodic_diagnostics::weights;
+
+pub mod picture;
+pub mod plug_in;
+#[cfg(test)]
+mod tests;
+
+/// Draws used where nothing else is said: their Monte Carlo error is 3 % of a posterior standard deviation.
+pub const DRAWS: usize = 1000;
+/// Probability in intervals where nothing else is said.
+pub const INTERVAL: f64 = 0.9;
+/// Rows between two looks at the control.
+const TILE: usize = 64;
+
+/// What to predict.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PredictOptions {
+    /// With the effects of each row's group, or for an average group.
+    pub with_groups: bool,
+    /// Probability in intervals.
+    pub interval: f64,
+    /// Most draws used.
+    pub draws: usize,
+}
+
+impl Default for PredictOptions {
+    fn default() -> Self {
+        Self {
+            with_groups: true,
+            interval: INTERVAL,
+            draws: DRAWS,
+        }
+    }
+}
+
+/// The prediction of one row. Of successes among trials, expectations are shares and outcomes are counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RowPrediction {
+    /// Row of the table, 0-based.
+    pub row: u32,
+    /// Posterior mean of the expected outcome; of the median outcome where the response is a function of a column.
+    pub mean: f64,
+    /// Its posterior standard deviation.
+    pub sd: f64,
+    /// Interval of the expected outcome.
+    pub expected: [f64; 2],
+    /// Interval of an outcome.
+    pub outcome: [f64; 2],
+    /// The outcome observed, NaN where there is none.
+    pub observed: f64,
+    /// Trials; 1 where there are none.
+    pub trials: f64,
+    /// Whether its group is new in some grouping.
+    pub new_group: bool,
+}
+
+/// Predictions of the rows of a table.
+#[derive(Clone, Debug)]
+pub struct Predictions {
+    /// What is expected, in words: "mean of weight".
+    pub quantity: String,
+    /// The response.
+    pub response: ResponseInfo,
+    /// Whether outcomes are whole numbers.
+    pub whole: bool,
+    /// What was asked for.
+    pub options: PredictOptions,
+    /// Draws used, and draws there are.
+    pub draws: (usize, usize),
+    /// Rows of the table, and missing values per column of those left out.
+    pub rows_total: usize,
+    /// See [`Self::rows_total`].
+    pub dropped: Vec<(String, usize)>,
+    /// Whether the model has groups.
+    pub has_groups: bool,
+    /// Groupings with the number of groups that the fit did not have.
+    pub new_groups: Vec<(String, usize)>,
+    /// Ascending by row.
+    pub rows: Vec<RowPrediction>,
+}
+
+impl Predictions {
+    /// Rows whose observed outcome is in its interval, and rows with an observed outcome.
+    pub fn coverage(&self) -> (usize, usize) {
+        let observed = || self.rows.iter().filter(|row| row.observed.is_finite());
+        let inside =
+            |row: &&RowPrediction| (row.outcome[0]..=row.outcome[1]).contains(&row.observed);
+        (observed().filter(inside).count(), observed().count())
+    }
+
+    /// What to know about these predictions: rows left out, draws used, groups that are new.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks: Vec<String> = taken_back(&self.response).into_iter().collect();
+        let left_out = self.rows_total - self.rows.len();
+        if left_out > 0 {
+            let missing: Vec<String> = self
+                .dropped
+                .iter()
+                .map(|(name, count)| format!("{count} without `{name}`"))
+                .collect();
+            let why = if missing.is_empty() {
+                "as in the fit".to_owned()
+            } else {
+                missing.join(", ")
+            };
+            remarks.push(format!(
+                "{} of {} left out: {why}",
+                plural(left_out, "row"),
+                self.rows_total
+            ));
+        }
+        let (used, all) = self.draws;
+        if used < all {
+            remarks.push(format!(
+                "From {} of {} draws, evenly spaced",
+                thousands(used as u64),
+                thousands(all as u64)
+            ));
+        }
+        let with = self.options.with_groups;
+        if self.has_groups && !with {
+            remarks.push("Without group effects: every row as in an average group".to_owned());
+        }
+        for (name, count) in &self.new_groups {
+            let rows = self.rows.iter().filter(|row| row.new_group).count();
+            remarks.push(format!(
+                "{} of `{name}` not in the fit ({}): their effects are drawn from the population of groups",
+                plural(*count, "group"),
+                plural(rows, "row")
+            ));
+        }
+        remarks
+    }
+}
+
+/// Why there are no predictions: one sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum PredictError {
+    /// Somebody cancelled.
+    #[error("The predictions were cancelled")]
+    Cancelled,
+    /// The model, the recipe or its data.
+    #[error(transparent)]
+    Job(#[from] JobError),
+    /// The rows.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// Rows that cannot be coded as those of the fit were.
+    #[error(transparent)]
+    Design(#[from] DesignError),
+    /// The draws or the options.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// Progress and cancellation, readable from another thread.
+#[derive(Debug, Default)]
+pub struct PredictControl {
+    /// Of reading data.
+    pub load: LoadControl,
+    done: AtomicU64,
+    total: AtomicU64,
+    cancel: AtomicBool,
+}
+
+impl PredictControl {
+    /// Ends the work soon.
+    pub fn cancel(&self) {
+        self.load.cancel();
+        self.cancel.store(true, Ordering::Relaxed);
+    }
+
+    /// Share of the rows that is done, 0 to 1.
+    pub fn progress(&self) -> f32 {
+        let total = self.total.load(Ordering::Relaxed).max(1);
+        self.done.load(Ordering::Relaxed) as f32 / total as f32
+    }
+
+    /// Whether somebody cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+}
+
+/// A fitted model without its draws.
+pub struct Fitted {
+    model: Arc<dyn Model>,
+    coding: Coding,
+    table: Arc<Table>,
+    /// Rows of the fit, ascending.
+    rows: Vec<u32>,
+    response: ResponseInfo,
+    has_groups: bool,
+    import: ImportOptions,
+    seed: u64,
+}
+
+impl Fitted {
+    fn new(
+        recipe: &Recipe,
+        table: Arc<Table>,
+        design: &Design,
+        model: Arc<dyn Model>,
+    ) -> Result<Self, PredictError> {
+        if model.predicts().is_none() {
+            return Err(PredictError::Refused(format!(
+                "Template `{}` explains no outcome, so there is nothing to predict; predictions are for regressions and \
+                 models with groups",
+                recipe.model.template
+            )));
+        }
+        let mut rows = design.row.clone();
+        rows.sort_unstable();
+        Ok(Self {
+            coding: Coding::of(table.as_ref(), &job::model_frame(recipe, &table)?, design)?,
+            rows,
+            response: design.response.clone(),
+            has_groups: !design.group_terms.is_empty(),
+            import: recipe.data.import.clone(),
+            seed: recipe.run.seed,
+            table,
+            model,
+        })
+    }
+
+    /// The model of a job.
+    ///
+    /// # Errors
+    /// It predicts nothing.
+    pub fn of(job: &Job) -> Result<Self, PredictError> {
+        let table = Arc::clone(&job.table);
+        Self::new(&job.recipe, table, &job.design, Arc::clone(&job.model))
+    }
+
+    /// The model of `recipe`, which stands in `folder`.
+    ///
+    /// # Errors
+    /// Whatever makes the recipe or its data unusable; it predicts nothing.
+    pub fn open(
+        recipe: &Recipe,
+        folder: &Path,
+        control: &PredictControl,
+    ) -> Result<Self, PredictError> {
+        let loaded = job::load_data(recipe, folder, &control.load)?;
+        let table = Arc::new(loaded.table);
+        let (design, _) = Design::build(table.as_ref(), &job::model_frame(recipe, &table)?)?;
+        let design = Arc::new(design);
+        let entry = models::find(&recipe.model.template).map_err(JobError::from)?;
+        let options = job::model_options(recipe)?;
+        let model = (entry.build)(Arc::clone(&design), &options).map_err(JobError::from)?;
+        Self::new(recipe, table, &design, model)
+    }
+
+    /// Reads a file of new rows.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read(&self, path: &Path, control: &PredictControl) -> Result<Table, PredictError> {
+        read_rows(path, &self.coding, &self.import, &control.load)
+    }
+
+    /// Predicts the rows of the fit, or of `new`, from `draws` of reported quantities (one list per chain) with `weights`
+    /// (one vector per chain, or empty).
+    ///
+    /// # Errors
+    /// The work was cancelled; the draws are of other variables, or too few; rows that the model cannot code.
+    pub fn predict(
+        &self,
+        draws: &[&DrawList],
+        weights: &[Vec<f64>],
+        new: Option<&Table>,
+        options: PredictOptions,
+        control: &PredictControl,
+    ) -> Result<Predictions, PredictError> {
+        if !(options.interval > 0.0 && options.interval < 1.0) {
+            return Err(PredictError::Refused(format!(
+                "The interval must be a probability between 0 and 1, not {}",
+                options.interval
+            )));
+        }
+        let rows = match new {
+            Some(table) => self.coding.code(table, None, options.with_groups)?,
+            None => {
+                let rows = Some(self.rows.clone());
+                self.coding
+                    .code(self.table.as_ref(), rows, options.with_groups)?
+            }
+        };
+        let all: usize = draws.iter().map(|chain| chain.len()).sum();
+        let posterior = self.posterior(draws, weights, options, control)?;
+        control
+            .total
+            .store(rows.row.len() as u64, Ordering::Relaxed);
+        let mut predicted = vec![RowPrediction::default(); rows.row.len()];
+        predicted.par_chunks_mut(TILE).enumerate().for_each_init(
+            || Work::new(posterior.len()),
+            |work, (t, tile)| {
+                if control.is_cancelled() {
+                    return;
+                }
+                for (k, row) in tile.iter_mut().enumerate() {
+                    let i = t * TILE + k;
+                    *row = posterior.predict(&rows, i, self.seed, options.interval, work);
+                }
+                control.done.fetch_add(tile.len() as u64, Ordering::Relaxed);
+            },
+        );
+        if control.is_cancelled() {
+            return Err(PredictError::Cancelled);
+        }
+        let named = |group: &ergodic_core::design::coding::NewGroups| {
+            (!group.unknown.is_empty()).then(|| (group.name.clone(), group.unknown.len()))
+        };
+        Ok(Predictions {
+            quantity: quantity(&self.response),
+            response: self.response.clone(),
+            whole: posterior.outcomes[0].is_whole(),
+            options,
+            draws: (posterior.len(), all),
+            rows_total: rows.rows_total,
+            dropped: rows.dropped.clone(),
+            has_groups: self.has_groups,
+            new_groups: rows.groups.iter().filter_map(named).collect(),
+            rows: predicted,
+        })
+    }
+
+    /// At most `options.draws` draws, evenly spaced.
+    fn posterior(
+        &self,
+        draws: &[&DrawList],
+        weights: &[Vec<f64>],
+        options: PredictOptions,
+        control: &PredictControl,
+    ) -> Result<Posterior, PredictError> {
+        let refuse = |text: &str| Err(PredictError::Refused(text.to_owned()));
+        let Some(model) = self.model.predicts() else {
+            return refuse("This model predicts nothing");
+        };
+        let width = self.model.params().len();
+        if draws.iter().any(|chain| chain.width() != width) {
+            return refuse("The draws are not those of the recipe's model: their variables differ");
+        }
+        let places: Vec<(usize, usize)> = (0..draws.len())
+            .flat_map(|chain| (0..draws[chain].len()).map(move |i| (chain, i)))
+            .collect();
+        let used = options.draws.min(places.len());
+        if used == 0 {
+            return refuse("There are no draws to predict from");
+        }
+        let mut theta = vec![0.0; width];
+        let mut points = Vec::with_capacity(used);
+        let mut thinned = Vec::with_capacity(if weights.is_empty() { 0 } else { used });
+        for k in 0..used {
+            if control.is_cancelled() {
+                return Err(PredictError::Cancelled);
+            }
+            let (chain, i) = places[k * places.len() / used];
+            for (j, theta) in theta.iter_mut().enumerate() {
+                *theta = draws[chain].value(i, j);
+            }
+            match model.point(&theta) {
+                Some(point) => points.push(point),
+                None => return refuse("A draw is no draw of the recipe's model"),
+            }
+            if let Some(weights) = weights.get(chain) {
+                thinned.push(weights.get(i).copied().unwrap_or(f64::NAN));
+            }
+        }
+        let weights = match weights::relative(&[thinned], if weights.is_empty() { 0 } else { used })
+        {
+            None => None,
+            Some(Ok(weights)) => Some(weights),
+            Some(Err(_)) => {
+                return refuse(
+                    "The sum of the draws' weights is not positive beyond doubt, so no average over them can be trusted; \
+                     draw more",
+                );
+            }
+        };
+        Ok(Posterior::new(
+            &points,
+            weights,
+            self.response.kind.function(),
+        ))
+    }
+}
+
+/// Reads new rows: columns that were categories in the fit are read as categories, and what the user said about a column
+/// of the fit holds for that of the same name.
+pub(super) fn read_rows(
+    path: &Path,
+    coding: &Coding,
+    import: &ImportOptions,
+    control: &LoadControl,
+) -> Result<Table, PredictError> {
+    let mut options = ImportOptions {
+        missing: import.missing.clone(),
+        max_gigabytes: import.max_gigabytes,
+        ..ImportOptions::default()
+    };
+    let read = load(path, &options, control)?.table;
+    options.column_types = import.column_types.clone();
+    for name in coding.categorical() {
+        if read
+            .column(name)
+            .is_some_and(|c| c.kind == ColumnKind::Number)
+        {
+            let name = name.to_owned();
+            options
+                .column_types
+                .entry(name)
+                .or_insert(ColumnKindOverride::Category);
+        }
+    }
+    options
+        .column_types
+        .retain(|name, _| read.column(name).is_some());
+    if options.column_types.is_empty() || !read.is_text() {
+        return Ok(read);
+    }
+    Ok(load(path, &options, control)?.table)
+}
+
+/// What is expected, in words.
+pub(super) fn quantity(response: &ResponseInfo) -> String {
+    let name = &response.name;
+    match &response.kind {
+        ResponseKind::Binary { success, .. } => format!("probability that {name} is {success}"),
+        ResponseKind::Successes => format!("share of successes {name}"),
+        ResponseKind::Number {
+            function: Some(_), ..
+        } => format!("median of {}", response.column()),
+        _ => format!("mean of {name}"),
+    }
+}
+
+/// What to know about predictions of a response that is a function of a column.
+pub(super) fn taken_back(response: &ResponseInfo) -> Option<String> {
+    response.kind.function()?;
+    Some(format!(
+        "The model explains {}; predictions are taken back to {}, where they are medians instead of means",
+        response.name,
+        response.column()
+    ))
+}
+
+/// Draws by parameter, so that a row's predictors under all of them are sums of whole vectors.
+struct Posterior {
+    /// One per draw (S).
+    outcomes: Vec<Outcome>,
+    /// The function of the outcome that the model explains.
+    function: Option<Elementwise>,
+    /// Relative weights (S), where they matter.
+    weights: Option<Vec<f64>>,
+    /// P × S.
+    coefficients: Vec<Vec<f64>>,
+    terms: Vec<PosteriorTerm>,
+}
+
+struct PosteriorTerm {
+    /// q.
+    width: usize,
+    /// (groups × q) × S.
+    effects: Vec<Vec<f64>>,
+    /// (q × q) × S.
+    factor: Vec<Vec<f64>>,
+}
+
+/// Working memory of one thread.
+struct Work {
+    predictor: Vec<f64>,
+    outcome: Vec<f64>,
+    noise: Vec<f64>,
+    order: Vec<u32>,
+    cdf: Vec<f64>,
+}
+
+impl Work {
+    fn new(draws: usize) -> Self {
+        Self {
+            predictor: vec![0.0; draws],
+            outcome: vec![0.0; draws],
+            noise: Vec::new(),
+            order: Vec::new(),
+            cdf: Vec::new(),
+        }
+    }
+}
+
+impl Posterior {
+    fn new(points: &[Point], weights: Option<Vec<f64>>, function: Option<Elementwise>) -> Self {
+        let first = &points[0];
+        let by_draw = |len: usize, pick: &dyn Fn(&Point, usize) -> f64| -> Vec<Vec<f64>> {
+            (0..len)
+                .map(|j| points.iter().map(|point| pick(point, j)).collect())
+                .collect()
+        };
+        let terms = first
+            .terms
+            .iter()
+            .enumerate()
+            .map(|(t, term)| PosteriorTerm {
+                width: term.factor.len().isqrt(),
+                effects: by_draw(term.effects.len(), &|point, j| point.terms[t].effects[j]),
+                factor: by_draw(term.factor.len(), &|point, j| point.terms[t].factor[j]),
+            });
+        Self {
+            outcomes: points.iter().map(|point| point.outcome).collect(),
+            function,
+            weights,
+            coefficients: by_draw(first.coefficients.len(), &|p, j| p.coefficients[j]),
+            terms: terms.collect(),
+        }
+    }
+
+    /// S.
+    fn len(&self) -> usize {
+        self.outcomes.len()
+    }
+
+    fn predict(
+        &self,
+        rows: &NewRows,
+        i: usize,
+        seed: u64,
+        interval: f64,
+        work: &mut Work,
+    ) -> RowPrediction {
+        let eta = &mut work.predictor;
+        eta.fill(rows.offset.as_ref().map_or(0.0, |offset| offset[i]));
+        let add = |factor: f64, values: &[f64], eta: &mut [f64]| {
+            if factor != 0.0 {
+                ergodic_base::linalg::axpy(factor, values, eta);
+            }
+        };
+        for (x, b) in rows.x.row(i).iter().zip(&self.coefficients) {
+            add(*x, b, eta);
+        }
+        let mut new_group = false;
+        for (t, (term, (factor, z))) in self.terms.iter().zip(&rows.terms).enumerate() {
+            let groups = &rows.groups[*factor];
+            let group = groups.index[i] as usize;
+            let q = term.width;
+            if group < groups.num_known {
+                for (z, effects) in z.row(i).iter().zip(&term.effects[group * q..]) {
+                    add(*z, effects, eta);
+                }
+                continue;
+            }
+            new_group = true;
+            let place = (t << 32) + (group - groups.num_known);
+            let mut rng = stream(seed, place, Purpose::NewGroups);
+            work.noise.resize(q * eta.len(), 0.0);
+            let noise = work.noise.iter_mut();
+            noise.for_each(|noise| *noise = StandardNormal.sample(&mut rng));
+            for j in 0..q {
+                for k in 0..=j {
+                    let (factor, z) = (&term.factor[j * q + k], z[[i, j]]);
+                    let noise = &work.noise[k * eta.len()..][..eta.len()];
+                    for ((eta, factor), noise) in eta.iter_mut().zip(factor).zip(noise) {
+                        *eta += z * factor * noise;
+                    }
+                }
+            }
+        }
+        let trials = rows.trials.as_ref().map_or(1.0, |trials| trials[i]);
+        let mut rng: ChainRng = stream(seed, rows.row[i] as usize, Purpose::Predictive);
+        for ((eta, y), outcome) in eta.iter_mut().zip(&mut work.outcome).zip(&self.outcomes) {
+            *y = outcome.draw(*eta, trials, &mut rng);
+            *eta = outcome.mean(*eta);
+        }
+        if let Some(function) = self.function {
+            let values = eta.iter_mut().chain(&mut work.outcome);
+            values.for_each(|value| *value = function.inverse(*value));
+        }
+        let (mean, sd) = self.moments(eta);
+        let expected = self.interval(
+            &mut work.predictor,
+            &mut work.order,
+            &mut work.cdf,
+            interval,
+        );
+        let [low, high] =
+            self.interval(&mut work.outcome, &mut work.order, &mut work.cdf, interval);
+        // Between two whole numbers the interval takes both.
+        let outcome = if self.outcomes[0].is_whole() {
+            [low.floor(), high.ceil()]
+        } else {
+            [low, high]
+        };
+        RowPrediction {
+            row: rows.row[i],
+            mean,
+            sd,
+            expected,
+            outcome,
+            observed: rows.observed.as_ref().map_or(f64::NAN, |values| values[i]),
+            trials,
+            new_group,
+        }
+    }
+
+    /// Mean and standard deviation (divisor S − 1) over draws.
+    fn moments(&self, values: &[f64]) -> (f64, f64) {
+        let weight = |s: usize| self.weights.as_ref().map_or(1.0, |weights| weights[s]);
+        let n = values.len() as f64;
+        let sum = |f: &dyn Fn(f64) -> f64| -> f64 {
+            values
+                .iter()
+                .enumerate()
+                .map(|(s, &v)| weight(s) * f(v))
+                .sum()
+        };
+        let mean = sum(&|v| v) / n;
+        let squares = sum(&|v| (v - mean) * (v - mean));
+        // Signed weights can make it negative.
+        (mean, (squares / (n - 1.0)).max(0.0).sqrt())
+    }
+
+    /// Quantiles that leave the same probability on both sides; the order of `values` is lost.
+    fn interval(
+        &self,
+        values: &mut [f64],
+        order: &mut Vec<u32>,
+        cdf: &mut Vec<f64>,
+        interval: f64,
+    ) -> [f64; 2] {
+        let probs = [0.5 - 0.5 * interval, 0.5 + 0.5 * interval];
+        let Some(weights) = &self.weights else {
+            return probs.map(|prob| quantile(values, prob));
+        };
+        order.clear();
+        order.extend(0..values.len() as u32);
+        order.sort_unstable_by(|a, b| values[*a as usize].total_cmp(&values[*b as usize]));
+        weights::cdf(weights, order, cdf);
+        values.sort_unstable_by(f64::total_cmp);
+        probs.map(|prob| weights::quantile(values, cdf, prob))
+    }
+}
+
+/// Linear between order statistics (type 7), without sorting all.
+fn quantile(values: &mut [f64], prob: f64) -> f64 {
+    let at = prob * (values.len() - 1) as f64;
+    let (_, low, above) = values.select_nth_unstable_by(at as usize, f64::total_cmp);
+    let share = at - at.floor();
+    if share == 0.0 {
+        return *low;
+    }
+    let high = above.iter().copied().fold(f64::INFINITY, f64::min);
+    // Infinite neighbours have no numbers between them.
+    if *low == high {
+        high
+    } else {
+        *low + share * (high - *low)
+    }
+}

@@ -1,0 +1,104 @@
+//! Predictions of a likelihood fit: its estimates plugged into the model, as `predict` of lme4 makes them.
+
+use std::path::Path;
+
+use super::{PredictControl, PredictError, read_rows};
+use crate::likelihood::LikelihoodFit;
+use ergodic_core::design::columns::plural;
+use ergodic_core::models::outcome::Outcome;
+use ergodic_data::table::Table;
+
+/// The expected outcome of a row: of successes among trials their share; the median where the response is a function of a
+/// column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlugInRow {
+    /// Row of the table, 0-based.
+    pub row: u32,
+    /// From fixed effects alone.
+    pub fixed: f64,
+    /// With the modes of group effects; those of a new group are 0.
+    pub with_groups: f64,
+}
+
+/// Expected outcomes of the rows of a table.
+#[derive(Clone, Debug)]
+pub struct PlugIn {
+    /// Ascending by row.
+    pub rows: Vec<PlugInRow>,
+    /// What to know about them.
+    pub remarks: Vec<String>,
+}
+
+/// Reads a file of new rows and predicts them.
+///
+/// # Errors
+/// The file cannot be read, or has rows that the model cannot code.
+pub fn predict_file(
+    done: &LikelihoodFit,
+    path: &Path,
+    control: &PredictControl,
+) -> Result<PlugIn, PredictError> {
+    let import = &done.recipe.data.import;
+    let table = read_rows(path, &done.coding, import, &control.load)?;
+    predict(done, &table)
+}
+
+/// Predicts the rows of `table`.
+///
+/// # Errors
+/// Rows that the model cannot code.
+pub fn predict(done: &LikelihoodFit, table: &Table) -> Result<PlugIn, PredictError> {
+    let fit = &done.fit;
+    let new = done.coding.code(table, None, true)?;
+    let outcome = match fit.family {
+        "bernoulli" | "binomial" => Outcome::Binomial,
+        "poisson" | "negative_binomial" => Outcome::Poisson,
+        _ => Outcome::Normal { sd: 0.0 },
+    };
+    let function = done.response.kind.function();
+    let back = |value: f64| function.map_or(value, |function| function.inverse(value));
+    let mut rows = Vec::with_capacity(new.row.len());
+    for (i, &row) in new.row.iter().enumerate() {
+        let mut eta = new.offset.as_ref().map_or(0.0, |offset| offset[i]);
+        for (x, effect) in new.x.row(i).iter().zip(&fit.fixed) {
+            eta += x * effect.estimate;
+        }
+        let fixed = back(outcome.mean(eta));
+        for ((factor, z), effects) in new.terms.iter().zip(&fit.effects) {
+            let group = new.groups[*factor].index[i] as usize;
+            if group < new.groups[*factor].num_known {
+                let q = effects.names.len();
+                let modes = &effects.mode[group * q..][..q];
+                eta += z.row(i).iter().zip(modes).map(|(z, r)| z * r).sum::<f64>();
+            }
+        }
+        let with_groups = back(outcome.mean(eta));
+        rows.push(PlugInRow {
+            row,
+            fixed,
+            with_groups,
+        });
+    }
+    let mut remarks: Vec<String> = super::taken_back(&done.response).into_iter().collect();
+    if new.row.len() < new.rows_total {
+        let missing: Vec<String> = new
+            .dropped
+            .iter()
+            .map(|(name, count)| format!("{count} without `{name}`"))
+            .collect();
+        let left_out = plural(new.rows_total - new.row.len(), "row");
+        remarks.push(format!(
+            "{left_out} of {} left out: {}",
+            new.rows_total,
+            missing.join(", ")
+        ));
+    }
+    for group in new.groups.iter().filter(|group| !group.unknown.is_empty()) {
+        remarks.push(format!(
+            "{} of `{}` not in the fit: their effects are 0, those of an average group",
+            plural(group.unknown.len(), "group"),
+            group.name
+        ));
+    }
+    Ok(PlugIn { rows, remarks })
+}

@@ -1,0 +1,67 @@
+//! Rows with average predictors but one, and what a draw expects of rows.
+
+use ndarray::{Array2, Axis};
+
+use ergodic_core::design::matrix::Design;
+use ergodic_core::design::response::ResponseKind;
+use ergodic_core::models::outcome::Point;
+
+/// Columns of the design besides the intercept.
+pub(super) fn num_predictors(design: &Design) -> usize {
+    design.num_columns() - usize::from(design.has_intercept)
+}
+
+/// The rows with all predictors but one at their average over all rows of `design`, in turn.
+pub(super) fn one_by_one(rows: &Design, design: &Design) -> Design {
+    let first = usize::from(design.has_intercept);
+    let predictors = num_predictors(design);
+    let means = |x: &Array2<f64>| x.mean_axis(Axis(0)).unwrap_or_default();
+    let mut changed = rows.clone();
+    let average = means(&design.x);
+    let kept = |i: usize| first + i % predictors;
+    for (i, mut row) in changed.x.rows_mut().into_iter().enumerate() {
+        for j in (first..row.len()).filter(|&j| j != kept(i)) {
+            row[j] = average[j];
+        }
+    }
+    for (term, all) in changed.group_terms.iter_mut().zip(&design.group_terms) {
+        let average = means(&all.z);
+        for (i, mut row) in term.z.rows_mut().into_iter().enumerate() {
+            for (k, name) in term.names.iter().enumerate() {
+                if name != "Intercept" && *name != rows.terms[kept(i)] {
+                    row[k] = average[k];
+                }
+            }
+        }
+    }
+    changed
+}
+
+/// Expected outcomes of the rows of a design at a draw; of counts per exposure.
+pub(super) fn expected_of<'a>(
+    design: &'a Design,
+    point: &'a Point,
+) -> impl Iterator<Item = f64> + 'a {
+    let is_count = matches!(design.response.kind, ResponseKind::Count { .. });
+    (0..design.num_obs()).map(move |i| {
+        let mut z = match &design.offset {
+            Some(offset) if !is_count => offset[i],
+            _ => 0.0,
+        };
+        let scaling = design.raw_center.iter().zip(&design.raw_scale);
+        for ((x, (centre, scale)), b) in
+            design.x.row(i).iter().zip(scaling).zip(&point.coefficients)
+        {
+            z += (x * scale + centre) * b;
+        }
+        for (term, found) in design.group_terms.iter().zip(&point.terms) {
+            let group = design.groups[term.factor].index[i] as usize;
+            let effects = found.effects.chunks_exact(term.names.len()).nth(group);
+            let columns = term.z.row(i).into_iter().zip(&term.scale);
+            for ((value, scale), effect) in columns.zip(effects.unwrap_or_default()) {
+                z += value * scale * effect;
+            }
+        }
+        point.outcome.mean(z)
+    })
+}

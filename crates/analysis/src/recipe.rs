@@ -1,0 +1,703 @@
+//! The recipe: the human-readable record of everything that determines a run (TOML).
+//!
+//! The same recipe gives the same draws in the window and on the command line. A run folder holds a complete one, in
+//! which nothing is left to a default that a later version could change.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use ergodic_base::settings::{Settings, Value};
+use ergodic_core::engine::RunSection;
+use ergodic_core::engine::run_section::MAX_CHAINS;
+use ergodic_core::models::{self, DefaultPriors, default_priors};
+use ergodic_data::sniff::ImportOptions;
+
+/// Version of the recipe's layout.
+pub const FORMAT: u32 = 1;
+/// Source prefix of bundled data sets.
+pub const SAMPLE_PREFIX: &str = "sample:";
+/// Id of a sampler, or of a method for the mode, that leaves the choice to the program.
+pub const AUTO: &str = ergodic_core::estimators::AUTO;
+
+/// Why a recipe cannot be used: one sentence with file and place where known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct RecipeError(pub String);
+
+/// Everything that determines a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// Version of the layout, [`FORMAT`].
+    #[serde(default = "format")]
+    pub format: u32,
+    /// The data.
+    pub data: DataSection,
+    /// The model.
+    pub model: ModelSection,
+    /// Priors by class or parameter in Stan's notation, and as `default` the name of those of all others
+    /// ([`Self::default_priors`]).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub priors: BTreeMap<String, String>,
+    /// How the posterior's peak is found.
+    #[serde(default, skip_serializing_if = "ModeSection::is_auto")]
+    pub mode: ModeSection,
+    /// The sampler.
+    #[serde(default)]
+    pub sampler: SamplerSection,
+    /// Chains, draws, seed and when to stop.
+    #[serde(default)]
+    pub run: RunSection,
+    /// What is reported.
+    #[serde(default)]
+    pub report: ReportSection,
+}
+
+/// Keys of `[model]` that all templates share.
+const MODEL_KEYS: [&str; 8] = [
+    "template",
+    "formula",
+    "success",
+    "levels",
+    "standardize",
+    "reference",
+    "categorical",
+    "top_levels",
+];
+
+fn format() -> u32 {
+    FORMAT
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// `[data]`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataSection {
+    /// Path, relative to the recipe, or `sample:NAME`.
+    pub source: String,
+    /// SHA-256 of the file, checked when present.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+    /// How the text is read; absent entries are guessed.
+    #[serde(default)]
+    pub import: ImportOptions,
+}
+
+/// `[model]`: these and the template's own settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelSection {
+    /// Template id.
+    pub template: String,
+    /// Formula in brms/lme4 notation.
+    #[serde(default)]
+    pub formula: String,
+    /// Response value that counts as success; absent: 1, true, yes, or the second level.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub success: Option<String>,
+    /// Categories of the response that may have no rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<String>,
+    /// Whether priors hold for coefficients of standardised predictors.
+    #[serde(default = "yes")]
+    pub standardize: bool,
+    /// The template's own settings; absent ones have their defaults.
+    #[serde(flatten)]
+    pub settings: Settings,
+    /// Reference level per categorical predictor; absent: the first.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub reference: BTreeMap<String, String>,
+    /// Numeric columns treated as categorical.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub categorical: BTreeSet<String>,
+    /// Most frequent levels kept per categorical predictor; the others become one level `other`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub top_levels: BTreeMap<String, usize>,
+}
+
+impl Default for ModelSection {
+    fn default() -> Self {
+        Self {
+            template: "logistic".to_owned(),
+            formula: String::new(),
+            success: None,
+            levels: Vec::new(),
+            standardize: true,
+            settings: Settings::default(),
+            reference: BTreeMap::new(),
+            categorical: BTreeSet::new(),
+            top_levels: BTreeMap::new(),
+        }
+    }
+}
+
+/// `[sampler]`: `id` and the sampler's own settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SamplerSection {
+    /// Sampler id or `auto`.
+    pub id: String,
+    /// Settings; absent ones are chosen by the sampler.
+    #[serde(flatten)]
+    pub settings: Settings,
+}
+
+impl Default for SamplerSection {
+    fn default() -> Self {
+        Self {
+            id: AUTO.to_owned(),
+            settings: Settings::default(),
+        }
+    }
+}
+
+/// `[mode]`: `method`, `start` and the optimiser's own settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ModeSection {
+    /// Optimiser id or `auto`.
+    pub method: String,
+    /// Where the search starts, one number per variable on the scale it is reported on; absent: at 0 in internal coordinates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Vec<f64>>,
+    /// Settings; absent ones are chosen by the optimiser.
+    #[serde(flatten)]
+    pub settings: Settings,
+}
+
+impl Default for ModeSection {
+    fn default() -> Self {
+        Self {
+            method: AUTO.to_owned(),
+            start: None,
+            settings: Settings::default(),
+        }
+    }
+}
+
+impl ModeSection {
+    fn is_auto(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Scale of reported coefficients.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// Per unit of the columns as they are.
+    #[default]
+    Original,
+    /// Per standard deviation, intercept at average predictors.
+    Standardised,
+}
+
+/// `[report]`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReportSection {
+    /// Scale of reported coefficients.
+    pub scale: Scale,
+}
+
+impl Recipe {
+    /// A recipe for a data source and formula, all else at its default.
+    pub fn new(source: &str, template: &str, formula: &str) -> Self {
+        Self {
+            format: FORMAT,
+            data: DataSection {
+                source: source.to_owned(),
+                ..DataSection::default()
+            },
+            model: ModelSection {
+                template: template.to_owned(),
+                formula: formula.to_owned(),
+                ..ModelSection::default()
+            },
+            priors: BTreeMap::from([(
+                default_priors::KEY.to_owned(),
+                DefaultPriors::WeaklyInformative.id().to_owned(),
+            )]),
+            mode: ModeSection::default(),
+            sampler: SamplerSection::default(),
+            run: RunSection::default(),
+            report: ReportSection::default(),
+        }
+    }
+
+    /// Reads `path` and applies `changes`, each `key=value` with a dotted key.
+    ///
+    /// # Errors
+    /// The file cannot be read, is not TOML, or has a key or value that a recipe does not take.
+    pub fn read(path: &Path, changes: &[String]) -> Result<Self, RecipeError> {
+        let text = ergodic_data::bounded::read_text(path).map_err(|error| {
+            let what = match error.kind() {
+                std::io::ErrorKind::NotFound => "There is no such recipe".to_owned(),
+                std::io::ErrorKind::IsADirectory => {
+                    "A recipe is a file, this is a folder".to_owned()
+                }
+                std::io::ErrorKind::InvalidData => "The recipe is not UTF-8 text".to_owned(),
+                _ => format!("The recipe cannot be read ({error})"),
+            };
+            RecipeError(format!("{what}: {}", path.display()))
+        })?;
+        Self::parse(&text, changes)
+            .map_err(|error| RecipeError(format!("{error}, in {}", path.display())))
+    }
+
+    /// Reads a recipe's text and applies `changes`.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn parse(text: &str, changes: &[String]) -> Result<Self, RecipeError> {
+        let mut table: toml::Table = text.parse().map_err(|error| describe(text, &error))?;
+        let key_of = |change: &String| Some(split_key(split_at_equals(change)?.0)?.join("."));
+        let (sampler, others): (Vec<&String>, Vec<&String>) = changes
+            .iter()
+            .partition(|change| key_of(change).as_deref() == Some(SAMPLER_ID));
+        let named: Vec<String> = changes.iter().filter_map(key_of).collect();
+        let says = |key: &str| named.iter().any(|it| it == key);
+        // A run whose length somebody has named ends there, as those of earlier versions did.
+        let length = ["draws", "draws_of_chains", "target_ess", "target_rhat"];
+        let has = |key: &str| table.get("run").is_some_and(|run| run.get(key).is_some());
+        let says_length = length.iter().any(|key| says(&format!("run.{key}")));
+        let says_rule = says("run.until_precise");
+        let has_rule = says_rule || has("until_precise");
+        let may_go_on = says_rule || !says_length && (has_rule || !length.into_iter().any(has));
+        let before = sampler_id(&table);
+        for change in sampler {
+            apply(&mut table, change)?;
+        }
+        if before.is_some_and(|id| id != AUTO && sampler_id(&table) != Some(id)) {
+            forget_sampler(&mut table);
+        }
+        for change in others {
+            apply(&mut table, change)?;
+        }
+        // Parsed again from text when nothing was changed, so that errors know their line.
+        let draws_are_named = match says("run.target_ess") || says("run.target_rhat") {
+            true => says("run.draws") || says("run.draws_of_chains"),
+            false => table
+                .get("run")
+                .is_some_and(|run| run.get("draws").is_some()),
+        };
+        let mut recipe: Self = if changes.is_empty() {
+            toml::from_str(text).map_err(|error| describe(text, &error))?
+        } else {
+            table
+                .try_into()
+                // In full, with the key: the text has no line to name.
+                .map_err(|error: toml::de::Error| RecipeError(sentence(&error.to_string())))?
+        };
+        if !draws_are_named {
+            recipe.run.leave_room();
+        }
+        let goes_on = &mut recipe.run.until_precise;
+        *goes_on = may_go_on && (*goes_on || !has_rule);
+        recipe.check()?;
+        // Named, so that no later version can take them for others.
+        recipe.set_default_priors(recipe.default_priors());
+        Ok(recipe)
+    }
+
+    /// The recipe with `changes` applied.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn changed(&self, changes: &[String]) -> Result<Self, RecipeError> {
+        if changes.is_empty() {
+            self.check()?;
+            return Ok(self.clone());
+        }
+        Self::parse(&self.to_toml(), changes)
+    }
+
+    /// The recipe as TOML.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self)
+            .expect("a recipe holds only strings, numbers, lists and tables of them")
+    }
+
+    /// The priors of parameters that have none of their own. A recipe that does not say is of a time when there was no choice, and
+    /// keeps the priors that it was run with.
+    pub fn default_priors(&self) -> DefaultPriors {
+        let named = self.priors.get(default_priors::KEY);
+        named
+            .and_then(|id| DefaultPriors::find(id).ok())
+            .unwrap_or_default()
+    }
+
+    /// Names the priors of parameters that have none of their own.
+    pub fn set_default_priors(&mut self, defaults: DefaultPriors) {
+        self.priors
+            .insert(default_priors::KEY.to_owned(), defaults.id().to_owned());
+    }
+
+    /// The priors that are set, by class or parameter.
+    pub fn own_priors(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.priors
+            .iter()
+            .filter(|(key, _)| *key != default_priors::KEY)
+    }
+
+    /// Whether data source and reading, model and priors are those of `other`: a sampler changes no posterior.
+    pub fn gives_the_same_results_as(&self, other: &Self) -> bool {
+        self.model == other.model
+            && self.default_priors() == other.default_priors()
+            && self.own_priors().eq(other.own_priors())
+            && self.data.source == other.data.source
+            && self.data.import == other.data.import
+    }
+
+    /// Where the data are, for a recipe that stands in `folder`; `None` for bundled data.
+    pub fn data_path(&self, folder: &Path) -> Option<PathBuf> {
+        (!self.data.source.starts_with(SAMPLE_PREFIX)).then(|| folder.join(&self.data.source))
+    }
+
+    /// Name of the bundled data set, if it is one.
+    pub fn sample(&self) -> Option<&str> {
+        self.data.source.strip_prefix(SAMPLE_PREFIX)
+    }
+
+    fn check(&self) -> Result<(), RecipeError> {
+        let refuse = |what: String| Err(RecipeError(what));
+        let run = &self.run;
+        if self.format != FORMAT {
+            return refuse(format!(
+                "The recipe has format {}, this version reads format {FORMAT}; use the version that wrote it",
+                self.format
+            ));
+        }
+        let model = &self.model;
+        // An unknown template is refused where it is looked for.
+        if let Ok(entry) = models::find(&model.template) {
+            let own = |key: &str| entry.spec.fields.iter().any(|field| field.key == key);
+            if let Some((key, _)) = model.settings.iter().find(|(key, _)| !own(key)) {
+                let own: Vec<&str> = entry.spec.fields.iter().map(|field| field.key).collect();
+                return refuse(format!(
+                    "Section `[model]` takes no `{key}`; it takes {}",
+                    [&MODEL_KEYS[..], &own[..]].concat().join(", ")
+                ));
+            }
+        }
+        if let Some(id) = self.priors.get(default_priors::KEY) {
+            DefaultPriors::find(id).map_err(|error| RecipeError(error.0))?;
+        }
+        if run.chains == 0 || run.chains > MAX_CHAINS {
+            return refuse(format!(
+                "Setting `run.chains` takes 1 to {MAX_CHAINS}, not {}",
+                run.chains
+            ));
+        }
+        if let Some((name, _)) = self.model.top_levels.iter().find(|(_, top)| **top == 0) {
+            return refuse(format!(
+                "Setting `model.top_levels.{name}` takes at least 1"
+            ));
+        }
+        if run.draws == 0 {
+            return refuse("Setting `run.draws` takes at least 1".to_owned());
+        }
+        if i64::try_from(run.seed).is_err() {
+            return refuse(format!(
+                "Setting `run.seed` takes 0 to {}, not {}",
+                i64::MAX,
+                run.seed
+            ));
+        }
+        if run
+            .draws_of_chains
+            .as_ref()
+            .is_some_and(|draws| draws.len() != run.chains)
+        {
+            return refuse("Setting `run.draws_of_chains` needs one number per chain".to_owned());
+        }
+        if run
+            .warmup_of_chains
+            .as_ref()
+            .is_some_and(|ends| ends.len() != run.chains)
+        {
+            return refuse("Setting `run.warmup_of_chains` needs one number per chain".to_owned());
+        }
+        for (key, value, least) in [
+            ("max_seconds", run.max_seconds, 0.0),
+            ("target_ess", run.target_ess, 0.0),
+            ("target_rhat", run.target_rhat, 1.0),
+        ] {
+            if let Some(value) = value
+                && !(value.is_finite() && value > least)
+            {
+                return refuse(format!(
+                    "Setting `run.{key}` takes a number above {least}, not {value}"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A TOML error as one sentence with its line.
+fn describe(text: &str, error: &toml::de::Error) -> RecipeError {
+    let place = error.span().map_or(String::new(), |span| {
+        let line = 1 + text[..span.start.min(text.len())].matches('\n').count();
+        format!(" on line {line}")
+    });
+    RecipeError(format!("{}{place}", sentence(error.message())))
+}
+
+fn sentence(message: &str) -> String {
+    let message = message.trim_end().lines().collect::<Vec<_>>().join(", ");
+    // What the program calls its types says nothing to people.
+    let message = [
+        ("expected u64", "expected a whole number from 0"),
+        ("expected usize", "expected a whole number from 0"),
+        ("expected f64", "expected a number"),
+        ("expected a string", "expected a text"),
+    ]
+    .iter()
+    .fold(message, |text, (type_name, words)| {
+        text.replace(type_name, words)
+    });
+    format!(
+        "The recipe is not understood: {}",
+        message.trim_end_matches('.')
+    )
+}
+
+/// The key of the sampler.
+const SAMPLER_ID: &str = "sampler.id";
+
+fn sampler_id(table: &toml::Table) -> Option<String> {
+    let id = table.get("sampler")?.get("id")?;
+    Some(id.as_str().unwrap_or_default().to_owned())
+}
+
+/// Leaves out what a recipe says of another sampler than the one that was chosen since: its settings and the lengths of its
+/// chains.
+fn forget_sampler(table: &mut toml::Table) {
+    if let Some(toml::Value::Table(sampler)) = table.get_mut("sampler") {
+        sampler.retain(|key, _| key == "id");
+    }
+    if let Some(toml::Value::Table(run)) = table.get_mut("run") {
+        for key in ["warmup", "warmup_of_chains", "draws_of_chains"] {
+            run.remove(key);
+        }
+    }
+}
+
+/// Applies one `key=value` to a recipe's table. Keys are dotted; parts with dots or brackets are quoted:
+/// `priors."b[age]"=normal(0, 1)`.
+fn apply(table: &mut toml::Table, change: &str) -> Result<(), RecipeError> {
+    let refuse = |why: &str| {
+        RecipeError(format!(
+            "`--set {change}` {why}; write key=value, such as sampler.batch=500"
+        ))
+    };
+    let (key, value) = split_at_equals(change).ok_or_else(|| refuse("has no `=`"))?;
+    let parts = split_key(key).ok_or_else(|| refuse("has a key that is not understood"))?;
+    let (last, path) = parts.split_last().ok_or_else(|| refuse("has no key"))?;
+    let mut at = table;
+    for part in path {
+        at = at
+            .entry(part.clone())
+            .or_insert_with(|| toml::Value::Table(toml::Table::new()))
+            .as_table_mut()
+            .ok_or_else(|| refuse("goes into a value that is not a table"))?;
+    }
+    // Lists and tables in TOML's own notation; everything else as a user types it.
+    let value = if value.trim_start().starts_with(['[', '{']) {
+        format!("v = {value}")
+            .parse::<toml::Table>()
+            .ok()
+            .and_then(|mut parsed| parsed.remove("v"))
+            .ok_or_else(|| refuse("has a list that is not understood"))?
+    } else {
+        match Value::parse(value) {
+            Value::Bool(v) => toml::Value::Boolean(v),
+            Value::Int(v) => toml::Value::Integer(v),
+            Value::Real(v) => toml::Value::Float(v),
+            Value::Text(v) => toml::Value::String(v),
+        }
+    };
+    at.insert(last.clone(), value);
+    Ok(())
+}
+
+/// Splits at the first `=` outside quotes.
+fn split_at_equals(change: &str) -> Option<(&str, &str)> {
+    let mut quoted = false;
+    for (i, c) in change.char_indices() {
+        match c {
+            '"' => quoted = !quoted,
+            '=' if !quoted => return Some((&change[..i], &change[i + 1..])),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn split_key(key: &str) -> Option<Vec<String>> {
+    let mut parts = vec![String::new()];
+    let (mut quoted, mut brackets) = (false, 0_u32);
+    for c in key.trim().chars() {
+        match c {
+            '"' => quoted = !quoted,
+            // Dots inside b[...] belong to the name, quoted or not.
+            '.' if !quoted && brackets == 0 => parts.push(String::new()),
+            _ => {
+                match c {
+                    '[' => brackets += 1,
+                    ']' => brackets = brackets.checked_sub(1)?,
+                    _ => {}
+                }
+                parts.last_mut()?.push(c);
+            }
+        }
+    }
+    (!quoted && brackets == 0 && parts.iter().all(|part| !part.is_empty())).then_some(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str =
+        "[data]\nsource = \"a.csv\"\n[model]\ntemplate = \"logistic\"\nformula = \"y ~ x\"\n";
+
+    #[test]
+    fn settings_of_the_template_stand_in_the_model_section() {
+        let mut recipe = Recipe::new("a.csv", "mixed", "y ~ x");
+        recipe
+            .model
+            .settings
+            .set("family", Value::Text("poisson".to_owned()));
+        recipe
+            .model
+            .reference
+            .insert("f".to_owned(), "b".to_owned());
+        let text = recipe.to_toml();
+        assert!(text.contains("family = \"poisson\""), "{text}");
+        assert_eq!(Recipe::parse(&text, &[]).unwrap(), recipe);
+        let changed = Recipe::parse(&text, &["model.family=gaussian".to_owned()]).unwrap();
+        assert_eq!(changed.model.settings.text("family"), Some("gaussian"));
+    }
+
+    #[test]
+    fn another_sampler_takes_no_settings_of_the_first() {
+        let mut recipe = Recipe::parse(TEXT, &[]).unwrap();
+        recipe.run.warmup = Some(70);
+        let change = |recipe: &Recipe, changes: &[&str]| {
+            let changes: Vec<String> = changes.iter().map(|&change| change.to_owned()).collect();
+            recipe.changed(&changes).unwrap()
+        };
+        // Nothing was said of a sampler yet, so the length of warm-up is the user's.
+        let mut nuts = change(&recipe, &["sampler.id=nuts"]);
+        assert_eq!(nuts.run.warmup, Some(70));
+        nuts.sampler.settings.set("max_depth", Value::Int(8));
+        assert_eq!(change(&nuts, &["sampler.id=nuts"]), nuts);
+        let sgld = change(&nuts, &["sampler.batch=50", "sampler.id=sgld"]);
+        assert_eq!(sgld.sampler.id, "sgld");
+        assert_eq!(sgld.sampler.settings.int("batch"), Some(50));
+        assert_eq!(sgld.sampler.settings.int("max_depth"), None);
+        assert_eq!(sgld.run.warmup, None);
+    }
+
+    #[test]
+    fn a_run_goes_on_unless_its_length_is_named() {
+        let goes_on = |text: &str, changes: &[&str]| {
+            let changes: Vec<String> = changes.iter().map(|&it| it.to_owned()).collect();
+            Recipe::parse(text, &changes).unwrap().run.until_precise
+        };
+        assert!(goes_on(TEXT, &[]));
+        for length in [
+            "draws = 1000",
+            "target_ess = 500.0",
+            "draws_of_chains = [1, 1, 1, 1]",
+        ] {
+            let named = format!("{TEXT}[run]\n{length}\n");
+            assert!(!goes_on(&named, &[]), "{length}");
+            assert!(
+                goes_on(&format!("{named}until_precise = true\n"), &[]),
+                "{length}"
+            );
+        }
+        assert!(goes_on(&format!("{TEXT}[run]\nseed = 3\n"), &[]));
+        assert!(!goes_on(
+            &format!("{TEXT}[run]\nuntil_precise = false\n"),
+            &[]
+        ));
+        for change in [
+            "run.draws=1000",
+            "run.draws = 1000",
+            "run.target_rhat=1.02",
+            "run.until_precise=false",
+        ] {
+            assert!(!goes_on(TEXT, &[change]), "{change}");
+        }
+        assert!(goes_on(TEXT, &["run.draws=2000", "run.until_precise=true"]));
+        // Writing and reading change nothing.
+        let drafted = Recipe::new("a.csv", "linear", "y ~ x");
+        assert!(goes_on(&drafted.to_toml(), &[]));
+        assert!(goes_on(&drafted.to_toml(), &["run.seed=3"]));
+        assert!(!goes_on(&drafted.to_toml(), &["run.draws=500"]));
+    }
+
+    #[test]
+    fn a_precision_leaves_room_unless_the_draws_are_named() {
+        let of = |text: &str, changes: &[&str]| {
+            let changes: Vec<String> = changes.iter().map(|&change| change.to_owned()).collect();
+            Recipe::parse(text, &changes).unwrap().run.draws
+        };
+        assert_eq!(of(TEXT, &[]), DEFAULT_DRAWS);
+        let with_target = format!("{TEXT}[run]\ntarget_ess = 500.0\n");
+        assert_eq!(of(&with_target, &[]), PRECISION_DRAWS);
+        assert_eq!(of(&format!("{with_target}draws = 70\n"), &[]), 70);
+        // A complete recipe names its draws, but not for this.
+        let complete = Recipe::parse(TEXT, &[]).unwrap().to_toml();
+        assert_eq!(of(&complete, &["run.target_rhat=1.005"]), PRECISION_DRAWS);
+        assert_eq!(of(&complete, &["run.target_ess=400", "run.draws=80"]), 80);
+        assert_eq!(of(&complete, &["run.target_ess=40000"]), 100_000);
+    }
+
+    #[test]
+    fn a_recipe_survives_a_round_trip() {
+        let mut recipe = Recipe::parse(TEXT, &[]).unwrap();
+        recipe.priors.insert("b[age]".into(), "normal(0, 1)".into());
+        recipe.sampler.settings.set("step_size", Value::Real(0.1));
+        recipe.run.draws_of_chains = Some(vec![1, 2, 3, 4]);
+        assert_eq!(Recipe::parse(&recipe.to_toml(), &[]).unwrap(), recipe);
+    }
+
+    #[test]
+    fn changes_reach_every_section() {
+        let changes: Vec<String> = [
+            "sampler.id=sgld",
+            "sampler.step_size=0.2",
+            "priors.\"b[age]\"=normal(0, 1)",
+            "priors.b[x.y]=flat",
+            "run.seed=9",
+        ]
+        .map(str::to_owned)
+        .to_vec();
+        let recipe = Recipe::parse(TEXT, &changes).unwrap();
+        assert_eq!(recipe.sampler.id, "sgld");
+        assert_eq!(recipe.sampler.settings.real("step_size"), Some(0.2));
+        assert_eq!(recipe.priors["b[age]"], "normal(0, 1)");
+        assert_eq!(recipe.priors["b[x.y]"], "flat");
+        assert_eq!(recipe.run.seed, 9);
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_line() {
+        let error = |text: &str, change: &[String]| Recipe::parse(text, change).unwrap_err().0;
+        assert!(error("[data]\nsource = \n", &[]).contains("line 2"));
+        assert!(error(&TEXT.replace("formula", "fromula"), &[]).contains("fromula"));
+        assert!(error(TEXT, &["run.chains=0".into()]).contains("run.chains"));
+        assert!(error(TEXT, &["nonsense".into()]).contains("key=value"));
+        assert!(error(TEXT, &["run.draws=many".into()]).contains("many"));
+        assert!(error(&format!("format = 9\n{TEXT}"), &[]).contains("format 9"));
+    }
+}

@@ -1,0 +1,733 @@
+//! Steering runs: pause, stop, continue, limits, and chains that fail.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::{Job, PrepareControl, Recipe, bias_check};
+use ergodic_base::draws::DrawList;
+use ergodic_base::reporter::Severity;
+use ergodic_base::rng::ChainRng;
+use ergodic_base::settings::Value;
+use ergodic_core::engine::protocol::{ChainState, RunState, StopReason};
+use ergodic_core::engine::run::Run;
+use ergodic_core::engine::{Report, RunView};
+use ergodic_core::models::{AnchorRows, DefaultPriors, Model, ParamInfo, Rows, Scratch};
+use ergodic_diagnostics::Verdict;
+use ergodic_diagnostics::findings::{BIAS_UNCLEAR, TARGET_MISSED};
+
+/// Long enough for anything here on a busy machine; passing it means a hang.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// More draws than any test waits for.
+const ENDLESS: u64 = 10_000_000;
+
+fn job(sampler: &str, draws: u64, change: impl FnOnce(&mut Recipe)) -> Job {
+    let mut recipe = Recipe::new("sample:churn", "logistic", "churned ~ age + plan");
+    sampler.clone_into(&mut recipe.sampler.id);
+    recipe.run.chains = 3;
+    recipe.run.warmup = Some(60);
+    recipe.run.draws = draws;
+    change(&mut recipe);
+    Job::prepare(&recipe, Path::new(""), None, &PrepareControl::default()).unwrap()
+}
+
+fn start(job: Job) -> Run {
+    Run::start(Arc::new(job), None, Arc::new(|| {})).unwrap()
+}
+
+/// Waits until the newest view is as wanted.
+#[track_caller]
+fn wait(run: &Run, what: &str, wanted: impl Fn(&RunView) -> bool) -> Arc<RunView> {
+    let begun = Instant::now();
+    loop {
+        let view = run.view();
+        if wanted(&view) {
+            return view;
+        }
+        assert!(
+            begun.elapsed() < PATIENCE,
+            "waited in vain for {what}: {:?}",
+            view.state
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn draws(view: &RunView) -> Vec<Vec<Vec<f64>>> {
+    let columns = |chain: &ergodic_core::engine::protocol::ChainView| {
+        (0..chain.draws.draws.width())
+            .map(|j| chain.draws.draws.column(j))
+            .collect()
+    };
+    view.chains.iter().map(columns).collect()
+}
+
+#[test]
+fn a_paused_run_stands_still_and_goes_on() {
+    let mut run = start(job("metropolis", ENDLESS, |_| {}));
+    wait(&run, "draws", |view| view.draws_per_chain() > 10);
+    run.pause();
+    let paused = wait(&run, "pause", |view| {
+        view.chains
+            .iter()
+            .all(|chain| chain.state == ChainState::Paused)
+    });
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(draws(&paused), draws(&run.view()));
+    run.resume();
+    let least = paused.draws_per_chain();
+    wait(&run, "more draws", |view| view.draws_per_chain() > least);
+    run.pause();
+    // A stop reaches chains that wait.
+    run.stop();
+    let marks = run.join().to_vec();
+    let view = run.view();
+    assert_eq!(view.state, RunState::Finished(StopReason::User));
+    for (chain, mark) in view.chains.iter().zip(&marks) {
+        assert_eq!(
+            chain.draws.draws.len() as u64,
+            mark.as_ref().unwrap().draws,
+            "every draw arrived"
+        );
+        assert_eq!(chain.draws.draws.len(), chain.draws.info.len());
+    }
+}
+
+#[test]
+fn a_run_stopped_at_any_time_continues_to_the_same_draws() {
+    for sampler in ["nuts", "sgld-cv"] {
+        let mut whole = start(job(sampler, 300, |_| {}));
+        whole.join();
+        let expected = draws(&whole.view());
+        let mut part = start(job(sampler, 300, |_| {}));
+        wait(&part, "draws", |view| {
+            view.chains
+                .iter()
+                .any(|chain| !chain.draws.draws.is_empty())
+        });
+        part.stop();
+        let continuation = part.continuation();
+        let mut rest =
+            Run::start(Arc::clone(part.job()), Some(continuation), Arc::new(|| {})).unwrap();
+        rest.join();
+        assert!(draws(&rest.view()) == expected, "{sampler}");
+    }
+}
+
+#[test]
+fn a_run_stopped_before_it_began_continues_to_the_same_draws() {
+    let mut whole = start(job("nuts", 20, |_| {}));
+    whole.join();
+    let expected = draws(&whole.view());
+    // The stop meets chains that wait for a thread, make their first pass, or already draw.
+    for _ in 0..20 {
+        let mut part = start(job("nuts", 20, |_| {}));
+        part.stop();
+        let continuation = part.continuation();
+        assert!(continuation.marks.iter().all(Option::is_some));
+        let mut rest =
+            Run::start(Arc::clone(part.job()), Some(continuation), Arc::new(|| {})).unwrap();
+        rest.join();
+        assert!(draws(&rest.view()) == expected);
+    }
+}
+
+#[test]
+fn draws_can_be_added_while_a_run_goes_on() {
+    let mut run = start(job("metropolis", 2000, |_| {}));
+    run.add_draws(500);
+    run.join();
+    assert!(
+        run.view()
+            .chains
+            .iter()
+            .all(|chain| chain.draws.draws.len() == 2500)
+    );
+}
+
+#[test]
+fn a_run_stops_by_time_and_by_precision() {
+    let mut by_time = start(job("metropolis", ENDLESS, |recipe| {
+        recipe.run.max_seconds = Some(0.2);
+    }));
+    by_time.join();
+    assert_eq!(by_time.view().state, RunState::Finished(StopReason::Time));
+    let mut by_precision = start(job("nuts", ENDLESS, |recipe| {
+        recipe.run.target_ess = Some(400.0);
+    }));
+    by_precision.join();
+    assert_eq!(
+        by_precision.view().state,
+        RunState::Finished(StopReason::Precision)
+    );
+    for row in &by_precision.report().summary {
+        assert!(
+            row.ess_bulk.unwrap() >= 400.0
+                && row.ess_tail.unwrap() >= 400.0
+                && row.rhat.unwrap() <= 1.01
+        );
+    }
+}
+
+/// A run that is not precise after its draws goes on by stages, the same on every machine; its folder replays it.
+#[test]
+fn a_run_goes_on_until_it_is_precise() {
+    use ergodic::export::{Results, RunFolder};
+    let unsure = || {
+        // Steps so short that 1,000 draws are worth few.
+        job("mala", 1000, |recipe| {
+            recipe.sampler.settings.set("step_size", Value::Real(0.1));
+            recipe.run.until_precise = true;
+        })
+    };
+    let mut run = start(unsure());
+    run.join();
+    let view = run.view();
+    let made = view.draws_per_chain();
+    assert!([2000, 4000, 8000, 16_000].contains(&made), "{made}");
+    let told: Vec<&str> = view
+        .log
+        .iter()
+        .filter(|entry| entry.warning.code == "going-on")
+        .map(|entry| entry.warning.message.as_str())
+        .collect();
+    assert_eq!(1000 << told.len(), made, "{told:?}");
+    assert!(
+        told[0].starts_with("After 1\u{202f}000 draws per chain"),
+        "{told:?}"
+    );
+    if made < 16_000 {
+        assert_eq!(view.state, RunState::Finished(StopReason::Precision));
+    }
+    let mut again = start(unsure());
+    again.join();
+    assert_eq!(draws(&view), draws(&again.view()));
+
+    let folder = tempfile::tempdir().unwrap();
+    let (place, claim) = RunFolder::create(&folder.path().join("run")).unwrap();
+    let job = Arc::clone(run.job());
+    let results = Results::of(&job, &view, &run.report());
+    place
+        .save_all(&claim, &job, &results, &[], &mut |_file| {})
+        .unwrap();
+    let recipe = place.recipe().unwrap();
+    assert_eq!(
+        (recipe.run.draws, recipe.run.until_precise),
+        (made as u64, false)
+    );
+
+    // Named draws are all there are.
+    let mut named = start(self::job("metropolis", 1000, |recipe| {
+        *recipe = recipe.changed(&["run.draws=1000".to_owned()]).unwrap();
+    }));
+    named.join();
+    assert_eq!(named.view().draws_per_chain(), 1000);
+}
+
+#[test]
+fn a_precision_that_was_not_reached_is_told() {
+    for by_time in [false, true] {
+        let mut run = start(job("nuts", if by_time { ENDLESS } else { 150 }, |recipe| {
+            recipe.run.chains = 4;
+            recipe.run.target_ess = Some(1e9);
+            recipe.run.max_seconds = by_time.then_some(1.0);
+        }));
+        run.join();
+        let report = run.report();
+        let mut missed = report.warnings.iter().filter(|it| it.code == TARGET_MISSED);
+        let warning = missed.next().unwrap();
+        assert!(missed.next().is_none());
+        let wanted = "not 1\u{202f}000\u{202f}000\u{202f}000";
+        assert!(warning.message.contains(wanted), "{}", warning.message);
+        assert!(warning.remedy.as_ref().unwrap().starts_with("Add "));
+        assert!(!report.sentence.starts_with("Good"), "{}", report.sentence);
+    }
+}
+
+#[test]
+fn an_early_stop_before_the_first_draw_is_no_accident() {
+    let mut run = start(job("nuts", ENDLESS, |recipe| {
+        recipe.run.warmup = Some(1_000_000);
+    }));
+    wait(&run, "warm-up", |view| {
+        view.chains
+            .iter()
+            .all(|chain| chain.state == ChainState::Warmup)
+    });
+    run.stop();
+    run.join();
+    assert_eq!(run.view().state, RunState::Finished(StopReason::User));
+    assert_eq!(run.view().draws_per_chain(), 0);
+}
+
+#[test]
+fn a_warm_up_ended_by_hand_replays_bit_for_bit() {
+    for (sampler, planned) in [
+        ("nuts", Some(1_000_000)),
+        ("metropolis", Some(1_000_000)),
+        ("osgfs", None),
+    ] {
+        let mut run = start(job(sampler, 150, |recipe| {
+            recipe.run.warmup = planned;
+        }));
+        if planned.is_some() {
+            // Some windows of adaptation, and chains at different iterations.
+            wait(&run, "warm-up", |view| {
+                view.chains.iter().all(|chain| chain.iterations > 120)
+            });
+        }
+        run.freeze();
+        let marks = run.join().to_vec();
+        let view = run.view();
+        assert_eq!(
+            view.state,
+            RunState::Finished(StopReason::Draws),
+            "{sampler}"
+        );
+        assert_eq!(view.draws_per_chain(), 150);
+        let ends = view.warmup_of_chains().unwrap();
+        for ((chain, mark), end) in view.chains.iter().zip(&marks).zip(&ends) {
+            assert_eq!(mark.as_ref().unwrap().warmup_end, Some(*end), "{sampler}");
+            assert_eq!(chain.draws.warmup.len() as u64, *end);
+        }
+        let mut replayed = start(job(sampler, 150, |recipe| {
+            recipe.run.warmup = planned;
+            recipe.run.warmup_of_chains = Some(ends.clone());
+        }));
+        replayed.join();
+        assert!(draws(&replayed.view()) == draws(&view), "{sampler}");
+        assert_eq!(replayed.view().warmup_of_chains(), Some(ends));
+        // The samplers really stopped adapting: the step size of a frozen chain is one number.
+        let columns = run.job().sampler.spec.info;
+        if let Some(column) = columns
+            .iter()
+            .position(|c| c.name == ergodic_core::samplers::STEP_SIZE)
+        {
+            let steps = view.chains[0].draws.info.column(column);
+            assert!(sampler == "osgfs" || steps.iter().all(|step| *step == steps[0]));
+        }
+    }
+}
+
+#[test]
+fn a_frozen_run_is_saved_continued_and_replayed() {
+    use ergodic::export::{Results, RunFolder};
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = start(job("nuts", ENDLESS, |recipe| {
+        recipe.run.warmup = Some(1_000_000);
+    }));
+    wait(&run, "warm-up", |view| {
+        view.chains.iter().all(|chain| chain.iterations > 30)
+    });
+    run.freeze();
+    wait(&run, "draws", |view| view.draws_per_chain() > 20);
+    run.stop();
+    run.join();
+    let (job, view) = (Arc::clone(run.job()), run.view());
+    let (place, claim) = RunFolder::create(&folder.path().join("run")).unwrap();
+    let results = Results::of(&job, &view, &run.report());
+    place
+        .save_all(&claim, &job, &results, run.join(), &mut |_file| {})
+        .unwrap();
+    let recipe = place.recipe().unwrap();
+    assert_eq!(recipe.run.warmup_of_chains, view.warmup_of_chains());
+    let prepare = |recipe: &Recipe| {
+        Job::prepare(recipe, place.path(), None, &PrepareControl::default()).unwrap()
+    };
+    let mut replayed = start(prepare(&recipe));
+    replayed.join();
+    assert!(draws(&replayed.view()) == draws(&view));
+    // Continued from its checkpoint it goes on drawing, and its recipe still knows where the warm-up ended.
+    let mut longer = recipe;
+    let wanted = |view: &RunView| -> Vec<u64> {
+        let chains = view.chains.iter();
+        chains
+            .map(|chain| chain.draws.draws.len() as u64 + 25)
+            .collect()
+    };
+    longer.run.draws_of_chains = Some(wanted(&view));
+    let job = prepare(&longer);
+    let standing = place.standing().unwrap().unwrap();
+    let continuation = place.continuation(&job, standing).unwrap().continuation;
+    let mut more = Run::start(Arc::new(job), continuation, Arc::new(|| {})).unwrap();
+    more.join();
+    assert_eq!(more.view().warmup_of_chains(), view.warmup_of_chains());
+    let mut whole = start(prepare(&longer));
+    whole.join();
+    assert!(draws(&more.view()) == draws(&whole.view()));
+}
+
+#[test]
+fn draws_that_left_the_anchor_are_told_and_the_anchor_is_refreshed() {
+    use ergodic_core::engine::anchor_check;
+    use ergodic_core::oracle::Anchor;
+    let long = |recipe: &mut Recipe| {
+        recipe.run.warmup = Some(300);
+        recipe
+            .sampler
+            .settings
+            .set("batch", ergodic_base::settings::Value::Int(500));
+    };
+    let near = job("sgld-cv", 400, long);
+    let mut run = start(near.clone());
+    run.join();
+    let told = |report: &Report| {
+        let mut warnings = report.warnings.iter();
+        warnings.find(|it| it.code == anchor_check::CODE).cloned()
+    };
+    assert_eq!(told(&run.report()), None);
+    // The same with an anchor eight standard deviations away.
+    let mut far = near.clone();
+    let mode = near.anchor.as_ref().unwrap();
+    let sds = mode.sds();
+    let u: Vec<f64> = mode
+        .u
+        .iter()
+        .zip(&sds)
+        .map(|(u, sd)| u + 4.0 * sd)
+        .collect();
+    far.anchor = Some(Arc::new(Anchor::at(far.model.as_ref(), &u).unwrap()));
+    // An exact sampler only wastes rows there, and one that moves its point of expansion is not there.
+    let mut exact = far.with_sampler("zig-zag").unwrap();
+    exact.recipe.run.draws = 400;
+    let mut run = start(exact);
+    run.join();
+    let report = run.report();
+    assert_eq!(told(&report).unwrap().severity, Severity::Info);
+    assert_ne!(report.verdict, Verdict::NotCertified, "{}", report.sentence);
+    let moving = far.with_sampler("hmc-ecs-signed").unwrap();
+    let view = run.view();
+    let lists: Vec<_> = view.usable().map(|chain| &chain.draws.draws).collect();
+    assert_eq!(anchor_check::distance(&moving, &lists), None);
+    let mut run = start(far);
+    run.join();
+    let report = run.report();
+    let warning = told(&report).unwrap();
+    assert_eq!(warning.severity, Severity::Watch);
+    assert!(warning.remedy.is_some());
+    assert!(
+        report.sentence.contains("refresh the anchor"),
+        "{}",
+        report.sentence
+    );
+    assert!(report.sentence.chars().count() <= ergodic_diagnostics::verdict::SENTENCE_LIMIT);
+    // From the mean of those draws the search ends at the mode.
+    let view = run.view();
+    let lists: Vec<_> = view.usable().map(|chain| &chain.draws.draws).collect();
+    let again = job("sgld-cv", 400, |recipe| {
+        long(recipe);
+        recipe.mode.start = anchor_check::start(&lists);
+    });
+    let refreshed = again.anchor.as_ref().unwrap();
+    for ((found, mode), sd) in refreshed.u.iter().zip(&mode.u).zip(&sds) {
+        assert!((found - mode).abs() < 1e-6 * sd);
+    }
+    let first = &again.mode.as_ref().unwrap().trace[0];
+    assert!(
+        first.gradient_norm > 0.0 && first.gradient_norm < 2.0,
+        "{first:?}"
+    );
+    // NUTS has no anchor to leave.
+    let nuts = job("nuts", 10, |_| {});
+    assert_eq!(anchor_check::distance(&nuts, &lists), None);
+}
+
+/// Draws of NUTS stand for those of an approximate sampler without bias. What is wrong with its control is said of the control
+/// run alone too, and certifies nothing.
+#[test]
+fn a_control_with_faults_of_its_own_certifies_nothing() {
+    let mut exact = start(job("nuts", 4000, |recipe| {
+        recipe.run.chains = 4;
+        recipe.run.warmup = Some(300);
+    }));
+    exact.join();
+    let mut approximate = (**exact.job()).clone();
+    approximate.sampler = ergodic_core::samplers::find("sgld").unwrap();
+    let control = bias_check::control_job(exact.job(), Some(4000)).unwrap();
+    assert_eq!(control.recipe.run.seed, exact.job().recipe.run.seed + 1);
+    let mut control = start(control);
+    control.join();
+    let certified = |view: &RunView| {
+        let of_control = (control.job().as_ref(), view);
+        bias_check::certify(&approximate, &exact.view(), &exact.report(), of_control)
+    };
+    let good = certified(&control.view());
+    assert_eq!(good.verdict, Verdict::Good, "{}", good.sentence);
+    let mut failed = (*control.view()).clone();
+    failed.chains[1].state = ChainState::Failed("a reason".to_owned());
+    let mut diverged = (*control.view()).clone();
+    let columns = control.job().sampler.spec.info;
+    let name = ergodic_core::samplers::DIVERGENT;
+    let column = columns.iter().position(|it| it.name == name).unwrap();
+    let info = &mut diverged.chains[2].draws.info;
+    let mut changed = DrawList::new(info.width());
+    for draw in 0..info.len() {
+        let mut row: Vec<f64> = (0..info.width()).map(|j| info.value(draw, j)).collect();
+        row[column] = f64::from(u8::from(draw < 50));
+        changed.push(&row);
+    }
+    *info = changed;
+    for bad in [failed, diverged] {
+        let report = certified(&bad);
+        assert_eq!(report.verdict, Verdict::NotCertified, "{}", report.sentence);
+        assert!(report.bias.as_ref().unwrap().doubt.is_some());
+        assert_eq!(report.warnings[0].code, BIAS_UNCLEAR);
+    }
+}
+
+#[test]
+fn the_criterion_of_each_component_is_published() {
+    for (sampler, components) in [("osgfs", 4), ("osgfs-cv", 4), ("nuts", 0)] {
+        let mut run = start(job(sampler, 100, |_| {}));
+        run.join();
+        for chain in &run.view().chains {
+            assert_eq!(chain.criterion.len(), components, "{sampler}");
+            assert!(
+                chain
+                    .criterion
+                    .iter()
+                    .all(|ratio| ratio.is_finite() && *ratio >= 0.0)
+            );
+        }
+    }
+}
+
+/// What goes wrong on the thread of one chain.
+#[derive(Clone, Copy)]
+enum Fault {
+    NotANumber,
+    Panic,
+}
+
+/// A model that misbehaves on the thread called `chain-2`, which runs exactly one chain.
+struct Faulty(Arc<dyn Model>, Fault);
+
+impl Faulty {
+    fn strike(&self, grad: &mut [f64]) {
+        if std::thread::current().name() == Some("chain-2") {
+            match self.1 {
+                Fault::NotANumber => grad.fill(f64::NAN),
+                Fault::Panic => panic!("a model's bug"),
+            }
+        }
+    }
+}
+
+impl Model for Faulty {
+    fn params(&self) -> &[ParamInfo] {
+        self.0.params()
+    }
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+    fn num_obs(&self) -> usize {
+        self.0.num_obs()
+    }
+    fn scratch(&self) -> Scratch {
+        self.0.scratch()
+    }
+    fn constrain(&self, u: &[f64], theta: &mut [f64]) {
+        self.0.constrain(u, theta);
+    }
+    fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
+        self.0.unconstrain(theta, u);
+    }
+    fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
+        self.0.init(rng, u);
+    }
+    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        self.0.log_prior(u, grad)
+    }
+    fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
+        self.0.prior_density(index, value)
+    }
+    fn log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) -> f64 {
+        self.0.log_lik(u, rows, scratch, grad)
+    }
+    fn grad_log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) {
+        self.0.grad_log_lik(u, rows, scratch, grad);
+        self.strike(grad);
+    }
+    fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
+        self.0.pointwise(u, rows, scratch, out);
+    }
+    fn scores(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
+        self.0.scores(u, rows, scratch, out);
+    }
+    fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
+        self.0.simulate(u, rows, rng, y);
+    }
+    fn grad_difference(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        a: &AnchorRows,
+        s: &mut Scratch,
+        grad: &mut [f64],
+    ) {
+        self.0.grad_difference(u, rows, a, s, grad);
+        self.strike(grad);
+    }
+    fn score_differences(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        a: &AnchorRows,
+        s: &mut Scratch,
+        out: &mut [f64],
+    ) {
+        self.0.score_differences(u, rows, a, s, out);
+    }
+    fn add_neg_hessian_log_lik(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        s: &mut Scratch,
+        hessian: &mut [f64],
+    ) {
+        self.0.add_neg_hessian_log_lik(u, rows, s, hessian);
+    }
+    fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]) {
+        self.0.add_neg_hessian_log_prior(u, hessian);
+    }
+}
+
+#[test]
+fn a_failing_chain_is_reported_and_the_others_go_on() {
+    for (fault, words) in [
+        (Fault::NotANumber, "not a finite number"),
+        (Fault::Panic, "internal error"),
+    ] {
+        let mut job = job("sgld-cv", 200, |_| {});
+        let sound = Arc::clone(&job.model);
+        job.model = Arc::new(Faulty(Arc::clone(&sound), fault));
+        let mut run = start(job);
+        let marks = run.join().to_vec();
+        let view = run.view();
+        let failed: Vec<&ChainState> = view
+            .chains
+            .iter()
+            .map(|chain| &chain.state)
+            .filter(|state| matches!(state, ChainState::Failed(_)))
+            .collect();
+        assert_eq!(failed.len(), 1);
+        assert!(
+            matches!(failed[0], ChainState::Failed(why) if why.contains(words)),
+            "{failed:?}"
+        );
+        assert_eq!(view.state, RunState::Finished(StopReason::Draws));
+        assert_eq!(view.draws_per_chain(), 200);
+        assert_eq!(marks.iter().flatten().count(), 2);
+        assert!(
+            view.log
+                .iter()
+                .any(|entry| entry.warning.message.contains(words))
+        );
+        // Continued, the failed chain stays failed and the others make more draws.
+        let mut job = (**run.job()).clone();
+        job.model = sound;
+        job.recipe.run.draws = 250;
+        let mut more =
+            Run::start(Arc::new(job), Some(run.continuation()), Arc::new(|| {})).unwrap();
+        more.join();
+        assert_eq!(more.view().draws_per_chain(), 250);
+        assert_eq!(more.view().usable().count(), 2);
+    }
+}
+
+/// Partitions of a run, by chain: draw and labels.
+fn partitions(view: &RunView) -> Vec<Vec<(u64, Vec<u32>)>> {
+    let list = |chain: &ergodic_core::engine::protocol::ChainView| {
+        let labels = chain.draws.labels.iter();
+        labels.map(|(k, labels)| (k, labels.to_vec())).collect()
+    };
+    view.chains.iter().map(list).collect()
+}
+
+#[test]
+fn partitions_are_kept_saved_and_continued() {
+    use ergodic::export::{Results, RunFolder};
+    let mixture = |draws| {
+        let mut recipe = Recipe::new("sample:churn", "dp-mixture", "~ age + plan");
+        recipe.run.chains = 2;
+        recipe.run.warmup = Some(5);
+        recipe.run.draws = draws;
+        recipe.sampler.id = "dp-slice".to_owned();
+        let control = PrepareControl::default();
+        Job::prepare(&recipe, Path::new(""), None, &control).unwrap()
+    };
+    // More draws than partitions that a chain keeps, so that they are thinned.
+    let mut whole = start(mixture(130));
+    whole.join();
+    let expected = partitions(&whole.view());
+    assert!(expected.iter().all(|chain| chain.len() == 65));
+    assert!(expected[0].iter().all(|(_, labels)| labels.len() == 1000));
+
+    let folder = tempfile::tempdir().unwrap();
+    let mut part = start(mixture(40));
+    part.join();
+    let (place, claim) = RunFolder::create(&folder.path().join("run")).unwrap();
+    let job = Arc::clone(part.job());
+    let results = Results::of(&job, &part.view(), &part.report());
+    let marks = part.continuation().marks;
+    place
+        .save_all(&claim, &job, &results, &marks, &mut |_file| {})
+        .unwrap();
+    let back = place.results().unwrap();
+    let clusters = back.clusters.unwrap();
+    let made = part.report().clusters.clone().unwrap();
+    assert!(clusters.partition == made.partition && clusters.together == made.together);
+    assert!(clusters.units == made.units && clusters.pairs == made.pairs);
+    assert_eq!((clusters.partition.len(), clusters.draws), (1000, 80));
+    let sizes: usize = clusters.profiles.iter().map(|profile| profile.size).sum();
+    assert_eq!(sizes, 1000);
+    assert!(clusters.profiles[0].sentence().starts_with("age "));
+    for file in ["partition.csv", "partitions.csv", "clusters.json"] {
+        assert!(place.path().join(file).is_file(), "{file}");
+    }
+
+    let mut recipe = place.recipe().unwrap();
+    recipe.run.draws = 130;
+    let job = Job::prepare(&recipe, place.path(), None, &PrepareControl::default()).unwrap();
+    let standing = place.standing().unwrap().unwrap();
+    let continuation = place.continuation(&job, standing).unwrap().continuation;
+    let mut rest = Run::start(Arc::new(job), continuation, Arc::new(|| {})).unwrap();
+    rest.join();
+    assert!(partitions(&rest.view()) == expected);
+    assert!(draws(&rest.view()) == draws(&whole.view()));
+}
+
+/// Written before recipes named the priors of parameters that have none of their own.
+#[test]
+fn recipes_of_before_keep_their_priors() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/earlier_recipe");
+    for template in ["linear", "logistic", "poisson"] {
+        let path = folder.join(format!("{template}.toml"));
+        let recipe = Recipe::read(&path, &[]).unwrap();
+        let job = Job::prepare(&recipe, &folder, None, &PrepareControl::default()).unwrap();
+        for param in job.model.params() {
+            let prior = match param.name.as_str() {
+                "sigma" => "half_student_t(3, 0, 2.5)",
+                _ => "normal(0, 10)",
+            };
+            assert_eq!(param.prior, prior, "{template} {}", param.name);
+        }
+        // What such a run writes names them, and is continued as what was written before.
+        assert_eq!(job.recipe.priors["default"], "papers");
+        let mut unnamed = job.clone();
+        unnamed.recipe.priors.clear();
+        assert_eq!(unnamed.fingerprint(), job.fingerprint());
+        assert!(unnamed.recipe.gives_the_same_results_as(&job.recipe));
+        let mut narrower = job.clone();
+        let defaults = DefaultPriors::WeaklyInformative;
+        narrower.recipe.set_default_priors(defaults);
+        assert_ne!(narrower.fingerprint(), job.fingerprint());
+        assert!(!narrower.recipe.gives_the_same_results_as(&job.recipe));
+    }
+    let new = Recipe::new("sample:churn", "logistic", "churned ~ age");
+    let again = Recipe::parse(&new.to_toml(), &[]).unwrap();
+    assert_eq!(again.default_priors(), DefaultPriors::WeaklyInformative);
+    let job = Job::prepare(&again, Path::new(""), None, &PrepareControl::default()).unwrap();
+    assert_eq!(job.model.params()[1].prior, "normal(0, 2.5)");
+    assert_eq!(job.recipe.priors["default"], "weakly-informative");
+}

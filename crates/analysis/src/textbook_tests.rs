@@ -1,0 +1,177 @@
+//! Default settings on the data sets of textbooks end well, whatever their models ask of a sampler.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Job, PrepareControl, Recipe};
+use ergodic_core::engine::protocol::ChainView;
+use ergodic_core::engine::run::Run;
+use ergodic_core::samplers::testing::estimate;
+use ergodic_diagnostics::Verdict;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/textbook")
+}
+
+/// A job with default settings but for `changes`.
+fn job(set: &str, template: &str, formula: &str, changes: &[&str]) -> Job {
+    let recipe = Recipe::new(&format!("{set}.csv"), template, formula);
+    let changes: Vec<String> = changes.iter().map(|&change| change.to_owned()).collect();
+    let recipe = recipe.changed(&changes).unwrap();
+    Job::prepare(&recipe, &folder(), None, &PrepareControl::default()).unwrap()
+}
+
+fn run(job: Job) -> Run {
+    let mut run = Run::start(Arc::new(job), None, Arc::new(|| {})).unwrap();
+    run.join();
+    run
+}
+
+/// The least effective draws of coefficients and scales of a run that ended well.
+#[track_caller]
+fn ends_well(run: &Run) -> f64 {
+    let report = run.report();
+    let sentence = &report.sentence;
+    assert_eq!(report.verdict, Verdict::Good, "{sentence}");
+    assert_eq!(report.divergences, 0, "{sentence}");
+    let own = report
+        .summary
+        .iter()
+        .filter(|row| !row.variable.starts_with("r["));
+    own.filter_map(|row| Some(row.ess_bulk?.min(row.ess_tail?)))
+        .fold(f64::INFINITY, f64::min)
+}
+
+/// Set, variable, mean, its Monte Carlo error, standard deviation.
+type Reference = (String, String, f64, f64, f64);
+
+/// Means and variances are those of numpyro within four standard errors of both. The variance of a quantity with heavy tails
+/// is hardly known to either program and then not compared.
+#[track_caller]
+fn agrees_with_numpyro(run: &Run, set: &str) {
+    let mut reader = csv::Reader::from_path(folder().join("posteriors.csv")).unwrap();
+    let rows = reader.deserialize::<Reference>().map(Result::unwrap);
+    let (params, view) = (run.job().model.params(), run.view());
+    let (mut means, mut variances) = (0, 0);
+    for (_, variable, mean, mcse, sd) in rows.filter(|row| row.0 == set) {
+        let place = params.iter().position(|param| param.name == variable);
+        let j = place.unwrap_or_else(|| panic!("{set} has no {variable}"));
+        let of_chain = |chain: &ChainView| chain.draws.draws.column(j);
+        let draws: Vec<Vec<f64>> = view.chains.iter().map(of_chain).collect();
+        let (found, error) = estimate(&draws);
+        let allowed = 4.0 * error.hypot(mcse);
+        assert!(
+            (found - mean).abs() < allowed && allowed < 0.3 * sd,
+            "{variable}: mean {found} against {mean}, allowed {allowed}"
+        );
+        means += 1;
+        let squares: Vec<Vec<f64>> = draws
+            .iter()
+            .map(|chain| chain.iter().map(|value| (value - mean).powi(2)).collect())
+            .collect();
+        let (found, error) = estimate(&squares);
+        // The other program's variance is about as well known as its mean, in relative terms.
+        let allowed = 4.0 * error.hypot(2.0 * mcse * sd);
+        if allowed < 0.5 * sd * sd {
+            assert!(
+                (found - sd * sd).abs() < allowed,
+                "{variable}: variance {found} against {}, allowed {allowed}",
+                sd * sd
+            );
+            variances += 1;
+        }
+    }
+    assert!(means > 5 && 2 * variances > means, "{means} {variances}");
+}
+
+/// Nested groups of two rows, one of whose standard deviations may be zero.
+#[test]
+fn pastes() {
+    let job = job("pastes", "mixed", "strength ~ 1 + (1 | batch/cask)", &[]);
+    assert_eq!(job.sampler.spec.id, "gibbs-mixed");
+    let run = run(job);
+    assert!(ends_well(&run) > 1000.0);
+    agrees_with_numpyro(&run, "pastes");
+}
+
+/// A standard deviation whose estimate is zero.
+#[test]
+fn dyestuff2() {
+    let run = run(job("dyestuff2", "mixed", "Yield ~ 1 + (1 | Batch)", &[]));
+    assert!(ends_well(&run) > 1000.0);
+    agrees_with_numpyro(&run, "dyestuff2");
+}
+
+/// A correlation of −0.96.
+#[test]
+fn chickweight() {
+    let formula = "weight ~ Time * Diet + (Time | Chick)";
+    let run = run(job(
+        "chickweight",
+        "mixed",
+        formula,
+        &["model.categorical=[\"Diet\"]"],
+    ));
+    assert!(ends_well(&run) > 400.0);
+    agrees_with_numpyro(&run, "chickweight");
+}
+
+/// Counts with an effect for each row, in broods, in places.
+#[test]
+#[ignore = "takes minutes of processor time without optimisation"]
+fn grouseticks() {
+    let formula = "TICKS ~ YEAR + cHEIGHT + (1 | BROOD) + (1 | INDEX) + (1 | LOCATION)";
+    let changes = ["model.family=poisson", "model.categorical=[\"YEAR\"]"];
+    let run = run(job("grouseticks", "mixed", formula, &changes));
+    ends_well(&run);
+    agrees_with_numpyro(&run, "grouseticks");
+}
+
+/// Two of three groupings have few groups. There is no reference: numpyro does not mix here.
+#[test]
+#[ignore = "takes many minutes without optimisation"]
+fn arabidopsis() {
+    let formula =
+        "total.fruits ~ nutrient + amd + rack + status + (1 | reg) + (1 | popu) + (1 | gen)";
+    ends_well(&run(job(
+        "arabidopsis",
+        "mixed",
+        formula,
+        &["model.family=poisson"],
+    )));
+}
+
+/// 200 groups whose effects the data know well.
+#[test]
+#[ignore = "takes a minute and a half of processor time without optimisation"]
+fn sites() {
+    let formula = "obs ~ 1 + (1 | site)";
+    let run = run(job("sites", "mixed", formula, &["model.family=poisson"]));
+    assert!(ends_well(&run) > 1000.0);
+    agrees_with_numpyro(&run, "sites");
+}
+
+/// More coefficients than a dense metric had by default.
+#[test]
+#[ignore = "takes four minutes of processor time without optimisation"]
+fn a_factor_of_100_levels() {
+    assert!(ends_well(&run(job("levels", "linear", "y ~ g", &[]))) > 1000.0);
+}
+
+#[test]
+#[ignore = "takes 20 seconds of processor time without optimisation"]
+fn faithful() {
+    let formula = "~ eruptions + waiting";
+    ends_well(&run(job("faithful", "dp-mixture", formula, &[])));
+}
+
+#[test]
+fn galaxies() {
+    ends_well(&run(job("galaxies", "dp-mixture", "~ speed", &[])));
+}
+
+#[test]
+fn iris() {
+    let formula = "~ Sepal.Length + Sepal.Width + Petal.Length + Petal.Width";
+    ends_well(&run(job("iris", "dp-mixture", formula, &[])));
+}

@@ -1,0 +1,349 @@
+//! Tuning by trial: several step sizes run side by side, the worse half is dropped again and again, the best is left.
+//!
+//! Source: Coullon, South and Nemeth 2021, "Efficient and generalizable tuning strategies for stochastic gradient MCMC"
+//! (MAMBA): successive halving of a bandit whose reward is the kernel Stein discrepancy of a trial's draws. Ours differs
+//! in two ways. The budget is counted in steps instead of seconds, so that the same seed gives the same choice on every
+//! machine. And draws and scores are whitened by the curvature at the mode before the discrepancy is taken, so that it
+//! does not depend on the scales of the parameters.
+//!
+//! A step that is too large shows as a bias of the draws, one that is too small as draws that have hardly moved: the
+//! discrepancy weighs the two at equal cost. Scores come from minibatches with control variates where the data are tall:
+//! their independent errors leave the discrepancy unbiased.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::{Job, JobError, RecipeError};
+use ergodic_base::rng::{Purpose, Streams, stream};
+use ergodic_base::settings::{Kind, Value};
+use ergodic_core::engine::Sampling as _;
+use ergodic_core::oracle::{Estimator, Oracle, Scheme};
+use ergodic_core::samplers::{Kernel, Phase, Tick};
+use ergodic_diagnostics::stein::squared_discrepancy;
+
+/// The setting that is tuned.
+pub const KEY: &str = "step_size";
+/// Trials at the start: three halvings.
+pub const TRIALS: usize = 8;
+/// Draws of each trial in the first round; each later round has twice as many, so that all rounds cost the same.
+const FIRST_ROUND: usize = 100;
+/// Step sizes of neighbouring trials differ by this factor …
+const RATIO: f64 = 2.0;
+/// … and this many trials are above the default, which errs on the small side.
+const ABOVE: usize = 3;
+/// Rows of the estimate of a score; fewer rows in all are all used.
+const SCORE_ROWS: usize = 5000;
+
+/// How a trial ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It was the best of the last round.
+    Chosen,
+    /// It was in the worse half of this round, from 0.
+    Dropped(usize),
+    /// The sampler refused the step size, or the chain exploded.
+    Failed,
+}
+
+impl std::fmt::Display for Fate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Chosen => f.write_str("chosen"),
+            Self::Dropped(round) => write!(f, "dropped in round {}", round + 1),
+            Self::Failed => f.write_str("failed"),
+        }
+    }
+}
+
+/// One step size that was tried.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// The step size.
+    pub value: f64,
+    /// The squared Stein discrepancy of each round that it took part in.
+    pub discrepancies: Vec<f64>,
+    /// How it ended.
+    pub fate: Fate,
+}
+
+/// What was tried and what came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tuning {
+    /// In order of step size.
+    pub trials: Vec<Trial>,
+    /// The best step size.
+    pub chosen: f64,
+    /// That of the sampler's own rule.
+    pub default: f64,
+}
+
+/// Progress and cancellation, readable from another thread.
+#[derive(Debug, Default)]
+pub struct TuningControl {
+    /// Steps taken.
+    pub done: AtomicU64,
+    /// Steps to take, at most.
+    pub total: AtomicU64,
+    /// Ends the tuning soon.
+    pub cancel: AtomicBool,
+}
+
+/// A trial that goes on.
+struct Running {
+    trial: usize,
+    kernel: Box<dyn Kernel>,
+    oracle: Oracle,
+    streams: Streams,
+    iter: u64,
+}
+
+/// Finds the best step size for the job's sampler.
+///
+/// # Errors
+/// One sentence: the sampler has no such setting, there is no mode to whiten with, every trial failed, or somebody
+/// cancelled.
+pub fn tune(job: &Job, control: &TuningControl) -> Result<Tuning, JobError> {
+    let (default, steps) = start(job)?;
+    let rounds = TRIALS.ilog2() as u64;
+    let per_round = (TRIALS * FIRST_ROUND) as u64 * steps;
+    control.total.store(rounds * per_round, Ordering::Relaxed);
+    let lowest = default / RATIO.powi((TRIALS - 1 - ABOVE) as i32);
+    let mut trials: Vec<Trial> = (0..TRIALS)
+        .map(|k| Trial {
+            value: lowest * RATIO.powi(k as i32),
+            discrepancies: Vec::new(),
+            fate: Fate::Failed,
+        })
+        .collect();
+    let mut running: Vec<Running> = (0..TRIALS)
+        .filter_map(|trial| begin(job, trial, trials[trial].value))
+        .collect();
+    let mut score_oracle = oracle_of(job);
+    for round in 0..rounds as usize {
+        let mut left = Vec::with_capacity(running.len());
+        for mut run in running {
+            let points = FIRST_ROUND << round;
+            match advance(job, &mut run, points, steps, &mut score_oracle, control)? {
+                Some(discrepancy) => {
+                    trials[run.trial].discrepancies.push(discrepancy);
+                    left.push((discrepancy, run));
+                }
+                None => trials[run.trial].fate = Fate::Failed,
+            }
+        }
+        left.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let keep = left.len().div_ceil(2).min(TRIALS >> (round + 1)).max(1);
+        for (_discrepancy, run) in left.iter().skip(keep) {
+            trials[run.trial].fate = Fate::Dropped(round);
+        }
+        left.truncate(keep);
+        running = left.into_iter().map(|(_discrepancy, run)| run).collect();
+    }
+    let Some(best) = running.first() else {
+        return Err(RecipeError(format!(
+            "No step size from {} to {} worked for sampler `{}`; choose another sampler",
+            trials[0].value,
+            trials[TRIALS - 1].value,
+            job.sampler.spec.id
+        ))
+        .into());
+    };
+    trials[best.trial].fate = Fate::Chosen;
+    Ok(Tuning {
+        chosen: trials[best.trial].value,
+        trials,
+        default,
+    })
+}
+
+/// The step size of the sampler's own rule, and the steps between two draws with it.
+fn start(job: &Job) -> Result<(f64, u64), JobError> {
+    let spec = &job.sampler.spec;
+    let refuse = |why: &str| RecipeError(format!("Sampler `{}` {why}", spec.id));
+    let tunable = spec
+        .fields
+        .iter()
+        .any(|field| field.key == KEY && matches!(field.kind, Kind::Real { .. }));
+    if !tunable {
+        return Err(refuse("has no step size that could be tuned").into());
+    }
+    if job.anchor.is_none() {
+        return Err(
+            refuse("cannot be tuned by trial, because the posterior's peak was not found").into(),
+        );
+    }
+    let mut settings = job.recipe.sampler.settings.clone();
+    settings.unset(KEY);
+    let resolved = (job.sampler.resolve)(&settings, &job.target)?;
+    let default = resolved.iter().find_map(|(key, value)| match value {
+        Value::Real(value) if *key == KEY => Some(*value),
+        _ => None,
+    });
+    let default = default.ok_or_else(|| refuse("adapts its step size itself during warm-up"))?;
+    settings.set(KEY, Value::Real(default));
+    let start = job.start_position(0);
+    let mut streams = Streams::new(job.recipe.run.seed, 0);
+    let kernel = (job.sampler.build)(
+        &settings,
+        &job.target,
+        &start,
+        &mut oracle_of(job),
+        &mut streams,
+    )
+    .map_err(|error| RecipeError(error.to_string()))?;
+    Ok((default, kernel.steps_per_draw()))
+}
+
+fn oracle_of(job: &Job) -> Oracle {
+    Oracle::new(
+        Arc::clone(&job.model),
+        job.anchor.clone(),
+        true,
+        Arc::default(),
+    )
+}
+
+/// The trial of a step size; `None` if the sampler refuses it.
+fn begin(job: &Job, trial: usize, value: f64) -> Option<Running> {
+    let mut settings = job.recipe.sampler.settings.clone();
+    settings.set(KEY, Value::Real(value));
+    // All trials start at the same place with the same random numbers, so that their step sizes make the difference.
+    let mut streams = Streams::new(job.recipe.run.seed, 0);
+    let mut oracle = oracle_of(job);
+    let start = job.start_position(0);
+    let kernel =
+        (job.sampler.build)(&settings, &job.target, &start, &mut oracle, &mut streams).ok()?;
+    Some(Running {
+        trial,
+        kernel,
+        oracle,
+        streams,
+        iter: 0,
+    })
+}
+
+/// Goes on by `points` draws, `steps` apart, and judges the later half of them; `None` if the chain failed.
+fn advance(
+    job: &Job,
+    run: &mut Running,
+    points: usize,
+    steps: u64,
+    score_oracle: &mut Oracle,
+    control: &TuningControl,
+) -> Result<Option<f64>, JobError> {
+    let Some(anchor) = &job.anchor else {
+        return Ok(None);
+    };
+    let (dim, num_obs) = (job.model.dim(), job.target.num_obs);
+    let mut info = vec![0.0; job.sampler.spec.info.len()];
+    // The same rows for the scores of all trials.
+    let mut rng = stream(job.recipe.run.seed, 1, Purpose::Diagnostics);
+    score_oracle.set_estimator(
+        Estimator::ControlVariate,
+        SCORE_ROWS.min(num_obs),
+        Scheme::Iid,
+    );
+    let (mut whitened, mut scores) = (Vec::new(), Vec::new());
+    let mut score = vec![0.0; dim];
+    for point in 0..points {
+        for _ in 0..steps {
+            if control.cancel.load(Ordering::Relaxed) {
+                return Err(JobError::Cancelled);
+            }
+            let at = Tick {
+                iter: run.iter,
+                phase: Phase::Draw,
+            };
+            let step = run
+                .kernel
+                .step(at, &mut run.oracle, &mut run.streams, &mut info);
+            run.iter += 1;
+            control.done.fetch_add(1, Ordering::Relaxed);
+            if step.is_err() {
+                return Ok(None);
+            }
+        }
+        if point < points / 2 {
+            continue;
+        }
+        let u = run.kernel.position();
+        if num_obs <= SCORE_ROWS {
+            if score_oracle.exact(u, &mut score).is_err() {
+                return Ok(None);
+            }
+        } else {
+            score_oracle.grad(u, &mut rng, &mut score);
+        }
+        // With H = LL' at the mode û: w = L'(u − û), whose score is L⁻¹ ∇ log p.
+        let from_mode: Vec<f64> = u.iter().zip(&anchor.u).map(|(u, mode)| u - mode).collect();
+        let at = whitened.len();
+        whitened.resize(at + dim, 0.0);
+        anchor
+            .factor
+            .lower_transpose_mul(&from_mode, &mut whitened[at..]);
+        anchor.factor.solve_lower(&mut score);
+        scores.extend_from_slice(&score);
+    }
+    let discrepancy = squared_discrepancy(&whitened, &scores, dim);
+    Ok(discrepancy.is_finite().then_some(discrepancy))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::{PrepareControl, Recipe};
+
+    fn job(sampler: &str, step_size: Option<f64>) -> Job {
+        let mut recipe = Recipe::new(
+            "sample:churn",
+            "logistic",
+            "churned ~ tenure_months + monthly_fee",
+        );
+        recipe.sampler.id = sampler.to_owned();
+        recipe.run.seed = 3;
+        if let Some(step_size) = step_size {
+            recipe.sampler.settings.set(KEY, Value::Real(step_size));
+        }
+        Job::prepare(&recipe, Path::new("."), None, &PrepareControl::default()).unwrap()
+    }
+
+    /// Step sizes that are far too large lose early, those far too small lose because they do not move, and the same
+    /// seed chooses the same.
+    #[test]
+    fn a_step_size_between_bias_and_standstill_wins() {
+        let job = job("ula", None);
+        let tuning = tune(&job, &TuningControl::default()).unwrap();
+        assert_eq!(tuning, tune(&job, &TuningControl::default()).unwrap());
+        assert_eq!(tuning.trials.len(), TRIALS);
+        let chosen = tuning
+            .trials
+            .iter()
+            .filter(|trial| trial.fate == Fate::Chosen);
+        assert_eq!(chosen.count(), 1);
+        let first = &tuning.trials[0];
+        assert!(matches!(first.fate, Fate::Dropped(_)), "{tuning:?}");
+        assert!(
+            tuning.chosen > first.value && tuning.chosen < 2.0,
+            "{tuning:?}"
+        );
+    }
+
+    #[test]
+    fn samplers_without_a_step_size_to_tune_are_refused() {
+        for id in ["nuts", "zig-zag"] {
+            let result = tune(&job(id, None), &TuningControl::default());
+            let error = result.unwrap_err().to_string();
+            assert!(error.starts_with(&format!("Sampler `{id}` ")), "{error}");
+        }
+    }
+
+    #[test]
+    fn it_can_be_cancelled() {
+        let control = TuningControl::default();
+        control.cancel.store(true, Ordering::Relaxed);
+        let result = tune(&job("ula", None), &control);
+        assert!(matches!(result, Err(JobError::Cancelled)));
+    }
+}

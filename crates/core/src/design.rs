@@ -1,0 +1,42 @@
+//! Designs: from columns in memory and a formula to the plain matrix that models read.
+//!
+//! ```
+//! use ergodic_core::design::{Design, MemoryColumns, ModelFrame, Values, checks};
+//!
+//! let columns = MemoryColumns::new(
+//!     "visits",
+//!     vec![
+//!         ("churned".to_owned(), Values::Numbers(vec![0.0, 1.0, 1.0, 0.0])),
+//!         ("age".to_owned(), Values::Numbers(vec![31.0, 40.0, 52.0, 28.0])),
+//!     ],
+//! )?;
+//! let (design, _) = Design::build(&columns, &ModelFrame::new("churned ~ age".parse()?))?;
+//! assert_eq!(design.terms, ["Intercept", "age"]);
+//! assert!(checks::check(&design).warnings.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod checks;
+mod codes;
+pub mod coding;
+pub mod columns;
+pub mod error;
+pub mod exact_fit;
+mod frame;
+mod many_levels;
+pub mod matrix;
+pub mod rare;
+pub mod rating;
+pub mod response;
+mod response_columns;
+pub mod scaling;
+mod separation;
+pub mod spanned;
+pub mod spline;
+pub mod terms;
+pub mod transform;
+
+pub use columns::{ColumnInfo, ColumnKind, Columns, Labels, MemoryColumns, Values};
+pub use error::DesignError;
+pub use matrix::{Design, GroupDesign, GroupFactor, ModelFrame, Predictor, Scaling};
+pub use response::{ResponseInfo, ResponseKind, ResponseUse};

@@ -1,0 +1,622 @@
+//! Looking at a design before a run: what would make the result useless or hang on the prior alone.
+//!
+//! Each finding is one sentence that names the columns. [`Severity::Bad`] means that a column says nothing at all, so
+//! that its coefficient is its prior; [`Severity::Watch`] that the prior, not the data, will decide something. A run may
+//! start all the same: under proper priors the posterior stays proper.
+
+use faer::{Mat, Side};
+
+use ergodic_base::reporter::{Reporter, Severity, Warning};
+
+use super::columns::{every, plural};
+use super::matrix::Design;
+use super::response::ResponseKind;
+use super::separation::{separated_columns, separated_together};
+use super::{codes, exact_fit, many_levels};
+
+/// A column is a combination of earlier ones if they leave less than this share of its variance.
+const EXACT: f64 = 1e-9;
+/// Condition number of the scaled columns from which near collinearity is reported (Belsley, Kuh and Welsch 1980).
+const LARGE_CONDITION: f64 = 30.0;
+/// Most columns whose collinearity is looked at; the work grows with their cube.
+const MAX_COLUMNS: usize = 1000;
+/// Groups from which the spread of groups can hardly be told: below five its posterior follows the prior (Gelman 2006,
+/// section 5.2).
+const FEW_GROUPS: usize = 4;
+/// Runs all checks. The report is empty if nothing was found.
+pub fn check(design: &Design) -> Reporter {
+    let mut reporter = Reporter::default();
+    few_rows(design, &mut reporter);
+    codes::check(design, &mut reporter);
+    many_levels::check(design, &mut reporter);
+    // Without a response groups are units, which may be few and have one row each.
+    if design.response.kind != ResponseKind::Absent {
+        groups(design, &mut reporter);
+        within_groups(design, &mut reporter);
+    }
+    let constant = constant_columns(design, &mut reporter);
+    let dependent = collinear_columns(design, &constant, &mut reporter);
+    if let Some(remark) = exact_fit::remark(design) {
+        reporter.report(remark);
+    }
+    let two_outcomes = matches!(design.response.kind, ResponseKind::Binary { .. });
+    if two_outcomes && !separated_columns(design, &constant, &mut reporter) {
+        let skipped: Vec<bool> = constant
+            .iter()
+            .zip(&dependent)
+            .map(|(a, b)| *a || *b)
+            .collect();
+        separated_together(design, &skipped, &mut reporter);
+    }
+    reporter
+}
+
+/// Most names that a sentence has.
+const MAX_NAMES: usize = 6;
+
+/// Names in a sentence; of many the first few and how many more there are.
+pub(super) fn quoted<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
+    let mut names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    if names.len() > MAX_NAMES {
+        let more = names.len() - MAX_NAMES;
+        names.truncate(MAX_NAMES);
+        names.push(format!("{more} more"));
+    }
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+fn few_rows(design: &Design, reporter: &mut Reporter) {
+    let (n, p) = (design.num_obs(), design.num_columns());
+    if p > n {
+        let message = format!(
+            "There are {p} coefficients but only {}, which leave some of them undetermined",
+            plural(n, "row")
+        );
+        reporter.report(
+            Warning::new(Severity::Watch, "more-predictors-than-rows", message)
+                .with_remedy("Leave predictors out; only a prior can decide about all of them"),
+        );
+    }
+}
+
+/// Reports groupings whose rows cannot tell the groups' effects from what varies within groups.
+fn within_groups(design: &Design, reporter: &mut Reporter) {
+    let n = design.num_obs();
+    for term in &design.group_terms {
+        let group = &design.groups[term.factor];
+        let (name, levels, q) = (&group.name, group.levels.len(), term.names.len());
+        // One group is reported as such.
+        if levels < 2 {
+            continue;
+        }
+        let mut first = vec![f64::NAN; levels];
+        let varies = (design.y.iter().zip(&group.index).enumerate()).any(|(i, (y, &level))| {
+            let share = design.trials.as_ref().map_or(*y, |trials| y / trials[i]);
+            let first = &mut first[level as usize];
+            if first.is_nan() {
+                *first = share;
+            }
+            *first != share
+        });
+        let leave_out = format!("Leave the group terms of `{name}` out");
+        let mut report = |severity, code: &str, message: String, remedy: &str| {
+            reporter.report(
+                Warning::new(severity, code, message)
+                    .about(name.clone())
+                    .with_remedy(remedy),
+            );
+        };
+        let number = matches!(design.response.kind, ResponseKind::Number { .. });
+        let binary = matches!(design.response.kind, ResponseKind::Binary { .. });
+        let intercept = term.names.iter().any(|effect| effect == "Intercept");
+        if levels == n && intercept && (number || binary) {
+            let lost = if number {
+                "the residual"
+            } else {
+                "the chance in each row"
+            };
+            let message = format!(
+                "Each group of `{name}` has one row, so effects of groups cannot be told from {lost}"
+            );
+            report(Severity::Watch, "one-row-groups", message, &leave_out);
+        } else if !varies && intercept && levels < n {
+            let response = &design.response.name;
+            let (severity, follows) = if number {
+                (
+                    Severity::Bad,
+                    "nothing is left for the residual, whose standard deviation falls to 0",
+                )
+            } else {
+                (
+                    Severity::Watch,
+                    "groups alone predict it and the data set no limit to how much they differ",
+                )
+            };
+            let message =
+                format!("`{response}` is the same in all rows of each `{name}`, so {follows}");
+            let remedy = format!("{leave_out}, or use one row per group");
+            report(severity, "constant-response-in-groups", message, &remedy);
+        }
+        if q > 1 && q * levels >= n {
+            let message = format!(
+                "The groups of `{name}` have {} effects together ({q} each) but there are only {}, which leave many \
+                 of them undetermined",
+                q * levels,
+                plural(n, "row")
+            );
+            let remedy = format!("Let only the intercept vary by `{name}`");
+            report(Severity::Watch, "more-effects-than-rows", message, &remedy);
+        }
+    }
+}
+
+/// Reports groupings that say nothing about how groups differ, and effects that cannot be told from the group's level.
+fn groups(design: &Design, reporter: &mut Reporter) {
+    for group in &design.groups {
+        let name = &group.name;
+        let (severity, message) = match group.levels.len() {
+            1 => (
+                Severity::Bad,
+                format!(
+                    "`{name}` has the single group `{}`, so nothing varies by group",
+                    group.levels[0]
+                ),
+            ),
+            2..=FEW_GROUPS => (
+                Severity::Watch,
+                format!(
+                    "`{name}` has only {} groups, which say little about how much groups differ",
+                    group.levels.len()
+                ),
+            ),
+            _ => continue,
+        };
+        let remedy = if group.levels.len() == 1 {
+            format!("Leave the group terms of `{name}` out")
+        } else {
+            format!("Leave the group terms of `{name}` out, or use it as a predictor")
+        };
+        reporter.report(
+            Warning::new(severity, "few-groups", message)
+                .about(name.clone())
+                .with_remedy(remedy),
+        );
+    }
+    for term in &design.group_terms {
+        let group = &design.groups[term.factor];
+        for (j, name) in term
+            .names
+            .iter()
+            .enumerate()
+            .filter(|(_, name)| *name != "Intercept")
+        {
+            let column = term.z.column(j);
+            let mut first = vec![f64::NAN; group.levels.len()];
+            let varies = column.iter().zip(&group.index).any(|(&value, &level)| {
+                let first = &mut first[level as usize];
+                if first.is_nan() {
+                    *first = value;
+                }
+                *first != value
+            });
+            if !varies {
+                let message = format!(
+                    "`{name}` is the same in all rows of each `{}`, so its effect cannot vary by group",
+                    group.name
+                );
+                reporter.report(
+                    Warning::new(Severity::Watch, "constant-in-groups", message)
+                        .about(name.clone())
+                        .with_remedy(format!(
+                            "Leave `{name}` out of the group term of `{}`",
+                            group.name
+                        )),
+                );
+            }
+        }
+    }
+}
+
+/// Reports columns that are the same in every row, and says which they are.
+fn constant_columns(design: &Design, reporter: &mut Reporter) -> Vec<bool> {
+    let first = usize::from(design.has_intercept);
+    let mut constant = vec![false; design.num_columns()];
+    for j in first..design.num_columns() {
+        let column = design.x.column(j);
+        // Without an intercept a constant other than zero takes its place, once.
+        let takes_place = !design.has_intercept && column[0] != 0.0 && !constant.contains(&true);
+        constant[j] = column.iter().all(|value| *value == column[0]);
+        if constant[j] && !takes_place {
+            let name = &design.terms[j];
+            let value = design.raw_center[j] + design.raw_scale[j] * column[0];
+            let message = format!(
+                "`{name}` is {value} in {}, so it carries no information",
+                every(design.num_obs(), "row")
+            );
+            reporter.report(
+                Warning::new(Severity::Bad, "constant-column", message)
+                    .about(name.clone())
+                    .with_remedy(format!("Leave `{name}` out")),
+            );
+        }
+    }
+    constant
+}
+
+/// Correlations of the columns (cosines without intercept), intercept left out.
+fn correlations(design: &Design) -> Mat<f64> {
+    let gram = design.x.t().dot(&design.x);
+    let norm: Vec<f64> = (0..gram.nrows())
+        .map(|j| gram[[j, j]].sqrt().max(f64::MIN_POSITIVE))
+        .collect();
+    Mat::from_fn(gram.nrows(), gram.ncols(), |i, j| {
+        gram[[i, j]] / (norm[i] * norm[j])
+    })
+}
+
+/// Reports columns that are combinations of earlier ones, or nearly so, and says which are exact ones.
+fn collinear_columns(design: &Design, constant: &[bool], reporter: &mut Reporter) -> Vec<bool> {
+    let p = design.num_columns();
+    let mut dependent = vec![false; p];
+    if p > MAX_COLUMNS {
+        reporter.info("collinearity-skipped", format!("Collinearity was not checked, because there are {p} columns, more than {MAX_COLUMNS}"));
+        return dependent;
+    }
+    let correlation = correlations(design);
+    let mut kept: Vec<usize> = Vec::new();
+    // Rows of the Cholesky factor of the kept columns.
+    let mut factor: Vec<Vec<f64>> = Vec::new();
+    let mut unnamed: Vec<&String> = Vec::new();
+    for j in (0..p).filter(|&j| !constant[j] || (j == 0 && design.has_intercept)) {
+        let mut row: Vec<f64> = Vec::with_capacity(kept.len() + 1);
+        for (i, &k) in kept.iter().enumerate() {
+            let inner: f64 = (0..i).map(|l| row[l] * factor[i][l]).sum();
+            row.push((correlation[(j, k)] - inner) / factor[i][i]);
+        }
+        let left = 1.0 - row.iter().map(|value| value * value).sum::<f64>();
+        if left < EXACT {
+            dependent[j] = true;
+            if dependent.iter().filter(|&&is| is).count() <= MAX_NAMES {
+                report_dependent(design, j, &kept, &factor, &row, reporter);
+            } else {
+                unnamed.push(&design.terms[j]);
+            }
+        } else {
+            row.push(left.sqrt());
+            factor.push(row);
+            kept.push(j);
+        }
+    }
+    if !unnamed.is_empty() {
+        let message = format!(
+            "{} are combinations of other columns as well",
+            quoted(unnamed.iter().copied())
+        );
+        reporter.report(
+            Warning::new(Severity::Watch, "collinear", message).with_remedy(
+                "Leave some of them out; the data do not say how they share their effects",
+            ),
+        );
+    }
+    near_collinear(design, &kept, &correlation, reporter);
+    dependent
+}
+
+fn report_dependent(
+    design: &Design,
+    column: usize,
+    kept: &[usize],
+    factor: &[Vec<f64>],
+    row: &[f64],
+    reporter: &mut Reporter,
+) {
+    // Back substitution gives the combination; small coefficients are rounding.
+    let mut coefficients = row.to_vec();
+    for i in (0..coefficients.len()).rev() {
+        let inner: f64 = (i + 1..coefficients.len())
+            .map(|l| factor[l][i] * coefficients[l])
+            .sum();
+        coefficients[i] = (coefficients[i] - inner) / factor[i][i];
+    }
+    let is_intercept = |j: usize| j == 0 && design.has_intercept;
+    let parts: Vec<&String> = kept
+        .iter()
+        .zip(&coefficients)
+        .filter(|(j, value)| value.abs() > 1e-4 && !is_intercept(**j))
+        .map(|(j, _)| &design.terms[*j])
+        .collect();
+    let name = &design.terms[column];
+    let message = match parts.as_slice() {
+        [] => format!("`{name}` is the same as the intercept"),
+        [only] => {
+            format!("`{name}` is `{only}` on another scale, so the data cannot tell the two apart")
+        }
+        _ => format!(
+            "`{name}` is a combination of {}, so the data cannot tell them apart",
+            quoted(parts)
+        ),
+    };
+    reporter.report(
+        Warning::new(Severity::Watch, "collinear", message)
+            .about(name.clone())
+            .with_remedy(format!("Leave `{name}` or one of the others out; the data do not say how they share the effect")),
+    );
+}
+
+/// Reports a large condition number of the kept columns, naming those in the weakest direction.
+fn near_collinear(
+    design: &Design,
+    kept: &[usize],
+    correlation: &Mat<f64>,
+    reporter: &mut Reporter,
+) {
+    let kept: Vec<usize> = kept
+        .iter()
+        .copied()
+        .filter(|&j| !(design.has_intercept && j == 0))
+        .collect();
+    if kept.len() < 2 {
+        return;
+    }
+    let part = Mat::from_fn(kept.len(), kept.len(), |i, j| {
+        correlation[(kept[i], kept[j])]
+    });
+    // Eigenvalues of a finite symmetric matrix exist; if the iteration fails there is nothing to say.
+    let Ok(eigen) = part.self_adjoint_eigen(Side::Lower) else {
+        return;
+    };
+    let values = eigen.S().column_vector();
+    let (smallest, largest) = (values[0].max(f64::EPSILON), values[kept.len() - 1]);
+    let condition = (largest / smallest).sqrt();
+    if condition < LARGE_CONDITION {
+        return;
+    }
+    let direction = eigen.U().col(0);
+    let mut shares: Vec<(usize, f64)> = kept
+        .iter()
+        .enumerate()
+        .map(|(i, &j)| (j, direction[i].abs()))
+        .collect();
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let names: Vec<&String> = shares
+        .iter()
+        .filter(|(_, share)| *share > 0.3)
+        .take(5)
+        .map(|(j, _)| &design.terms[*j])
+        .collect();
+    let weakest = names.first().map_or(String::new(), |name| (*name).clone());
+    let message = format!(
+        "{} are nearly collinear (condition number {condition:.0}), so their separate effects are poorly known",
+        quoted(names)
+    );
+    reporter.report(
+        Warning::new(Severity::Watch, "nearly-collinear", message)
+            .about(weakest)
+            .with_remedy("Leave one of them out if the separate effects matter"),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design::columns::{MemoryColumns, Values};
+    use crate::design::matrix::ModelFrame;
+    use ergodic_base::rng::{Purpose, stream};
+    use rand::RngExt as _;
+
+    fn numbers(values: Vec<f64>) -> Values {
+        Values::Numbers(values)
+    }
+
+    fn report(columns: Vec<(&str, Values)>, formula: &str) -> Vec<(String, String)> {
+        let columns = columns
+            .into_iter()
+            .map(|(name, values)| (name.to_owned(), values))
+            .collect();
+        let table = MemoryColumns::new("t", columns).unwrap();
+        let (design, _) =
+            Design::build(&table, &ModelFrame::new(formula.parse().unwrap())).unwrap();
+        check(&design)
+            .warnings
+            .into_iter()
+            .map(|warning| (warning.code, warning.message))
+            .collect()
+    }
+
+    /// Uniform numbers in (-1, 1) and a fair coin, independent of each other.
+    fn noise(n: usize, seed: u64) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        let mut rng = stream(seed, 0, Purpose::Data);
+        let mut column = || {
+            (0..n)
+                .map(|_| 2.0 * rng.random::<f64>() - 1.0)
+                .collect::<Vec<f64>>()
+        };
+        let (a, b, c) = (column(), column(), column());
+        (
+            a,
+            b,
+            c.into_iter()
+                .map(|value| f64::from(u8::from(value > 0.0)))
+                .collect(),
+        )
+    }
+
+    #[test]
+    fn healthy_data_give_an_empty_report() {
+        let (a, b, y) = noise(200, 1);
+        assert_eq!(
+            report(
+                vec![("a", numbers(a)), ("b", numbers(b)), ("y", numbers(y))],
+                "y ~ a*b"
+            ),
+            []
+        );
+    }
+
+    #[test]
+    fn constant_and_collinear_columns_are_named() {
+        let (a, b, y) = noise(200, 2);
+        let sum: Vec<f64> = a.iter().zip(&b).map(|(a, b)| 3.0 * a - b + 7.0).collect();
+        let twice: Vec<f64> = a.iter().map(|a| 2.0 * a + 1.0).collect();
+        let near: Vec<f64> = b.iter().zip(&a).map(|(b, a)| b + 1e-3 * a * a).collect();
+        let found = report(
+            vec![
+                ("a", numbers(a)),
+                ("b", numbers(b)),
+                ("sum", numbers(sum)),
+                ("twice", numbers(twice)),
+                ("near", numbers(near)),
+                ("one", numbers(vec![4.5; 200])),
+                ("y", numbers(y)),
+            ],
+            "y ~ a + b + sum + twice + near + one",
+        );
+        let codes: Vec<&str> = found.iter().map(|(code, _)| code.as_str()).collect();
+        // The constant one has been left out of the design.
+        assert_eq!(codes, ["collinear", "collinear", "nearly-collinear"]);
+        assert!(
+            found[0]
+                .1
+                .starts_with("`sum` is a combination of `a` and `b`")
+        );
+        assert!(found[1].1.starts_with("`twice` is `a` on another scale"));
+        assert!(
+            found[2].1.contains("`b`") && found[2].1.contains("`near`"),
+            "{}",
+            found[2].1
+        );
+    }
+
+    #[test]
+    fn a_cell_without_rows_is_named() {
+        let word = |of: &dyn Fn(usize) -> &'static str| {
+            Values::Texts((0..60).map(|i| Some(of(i).to_owned())).collect())
+        };
+        let columns = vec![
+            (
+                "y",
+                numbers((0..60).map(|i| f64::from(i * 37 % 2)).collect()),
+            ),
+            ("f", word(&|i| ["f0", "f1"][usize::from(i % 3 == 0)])),
+            ("g", word(&|i| ["g0", "g1"][usize::from(i % 3 == 1)])),
+        ];
+        let found = report(columns, "y ~ f*g");
+        assert_eq!(found[0].0, "constant-column", "{found:?}");
+        assert_eq!(
+            found[0].1,
+            "`f=f1:g=g1` is 0 in all 60 rows, so it carries no information"
+        );
+    }
+
+    #[test]
+    fn separation_by_a_number_or_a_level_is_named() {
+        let (a, _, _) = noise(100, 3);
+        let y: Vec<f64> = a.iter().map(|a| f64::from(u8::from(*a > 0.2))).collect();
+        let found = report(vec![("a", numbers(a)), ("y", numbers(y))], "y ~ a");
+        assert_eq!(found.len(), 1);
+        assert!(
+            found[0]
+                .1
+                .starts_with("`a` alone predicts y: it is 1 at and above 0.2"),
+            "{}",
+            found[0].1
+        );
+
+        let (b, _, mut y) = noise(100, 4);
+        let region: Vec<Option<String>> = (0..100)
+            .map(|i| Some(["e", "n", "s"][i % 3].to_owned()))
+            .collect();
+        for i in (0..100).filter(|i| i % 3 == 2) {
+            y[i] = 0.0;
+        }
+        let found = report(
+            vec![
+                ("b", numbers(b)),
+                ("region", Values::Texts(region)),
+                ("y", numbers(y)),
+            ],
+            "y ~ b + region",
+        );
+        assert_eq!(
+            found,
+            [(
+                "separation".to_owned(),
+                "All 33 rows with `region=s` have y = 0".to_owned()
+            )]
+        );
+    }
+
+    #[test]
+    fn separation_by_two_columns_together_is_found_and_overlap_is_not() {
+        let (a, b, coin) = noise(400, 5);
+        let y = |flip: f64| -> Vec<f64> {
+            a.iter()
+                .zip(&b)
+                .zip(&coin)
+                .map(|((a, b), coin)| {
+                    let side = a + b;
+                    if side.abs() < flip {
+                        *coin
+                    } else {
+                        f64::from(u8::from(side > 0.0))
+                    }
+                })
+                .collect()
+        };
+        let columns = |y: Vec<f64>| {
+            vec![
+                ("a", numbers(a.clone())),
+                ("b", numbers(b.clone())),
+                ("y", numbers(y)),
+            ]
+        };
+        let found = report(columns(y(0.0)), "y ~ a + b");
+        assert_eq!(found.len(), 1);
+        assert!(
+            found[0].1.starts_with("`a` and `b` together predict y"),
+            "{}",
+            found[0].1
+        );
+        // A narrow band of coin tosses is enough for a finite maximum.
+        assert_eq!(report(columns(y(0.1)), "y ~ a + b"), []);
+    }
+
+    #[test]
+    fn quasi_separation_in_a_cell_of_an_interaction_is_found() {
+        let (a, _, coin) = noise(300, 6);
+        let word = |i: usize, levels: [&str; 2], by: usize| Some(levels[(i / by) % 2].to_owned());
+        let f: Vec<Option<String>> = (0..300).map(|i| word(i, ["f0", "f1"], 1)).collect();
+        let g: Vec<Option<String>> = (0..300).map(|i| word(i, ["g0", "g1"], 2)).collect();
+        // The cell f0, g0 has successes only; no single column separates.
+        let y: Vec<f64> = (0..300)
+            .map(|i| if i % 4 == 0 { 1.0 } else { coin[i] })
+            .collect();
+        let columns = vec![
+            ("a", numbers(a)),
+            ("f", Values::Texts(f)),
+            ("g", Values::Texts(g)),
+            ("y", numbers(y)),
+        ];
+        let found = report(columns, "y ~ a + f*g");
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].0, "separation");
+    }
+
+    #[test]
+    fn more_columns_than_rows_is_said() {
+        let (a, b, _) = noise(3, 7);
+        let found = report(
+            vec![
+                ("a", numbers(a)),
+                ("b", numbers(b)),
+                ("y", numbers(vec![0.0, 1.0, 0.0])),
+            ],
+            "y ~ a*b",
+        );
+        assert_eq!(found[0].0, "more-predictors-than-rows");
+        assert!(found[0].1.contains("4 coefficients but only 3 rows"));
+    }
+}

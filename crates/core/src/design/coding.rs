@@ -1,0 +1,611 @@
+//! New rows coded as those of a design were: with its levels, knots, means and groups.
+
+use std::collections::{BTreeMap, HashMap};
+
+use ndarray::Array2;
+
+use super::columns::Labels;
+use super::frame::{FrameReader, ModelFrame, Predictors, complete_rows};
+use super::matrix::Design;
+use super::rare::OTHER;
+use super::response::ResponseKind;
+use super::response_columns::num_trials;
+use super::terms::Predictor;
+use super::transform::Transform;
+use crate::design::Columns;
+use crate::design::error::DesignError;
+use crate::formula::{Factor, Trials};
+
+/// Levels named in a refusal.
+const LEVELS_NAMED: usize = 6;
+
+/// How the rows of a design were coded.
+#[derive(Clone, Debug)]
+pub struct Coding {
+    frame: ModelFrame,
+    /// Levels and position of the reference per categorical predictor.
+    categories: BTreeMap<Factor, (Vec<String>, usize)>,
+    /// Columns that are categories in whatever file they come: numbers that `factor(x)` names are numbers as well.
+    categorical: Vec<String>,
+    transforms: Vec<Transform>,
+    /// Columns and groups of each grouping.
+    groups: Vec<(Vec<String>, Vec<String>)>,
+    response: ResponseKind,
+}
+
+/// Rows to predict: n of them, columns as they are.
+#[derive(Clone, Debug)]
+pub struct NewRows {
+    /// Row of the table, 0-based, ascending (n).
+    pub row: Vec<u32>,
+    /// Rows of the table.
+    pub rows_total: usize,
+    /// Missing values per used column that has any.
+    pub dropped: Vec<(String, usize)>,
+    /// n × P, row-major, the first column 1 where there is an intercept.
+    pub x: Array2<f64>,
+    /// Sum of the offset terms (n).
+    pub offset: Option<Vec<f64>>,
+    /// Numbers of trials (n).
+    pub trials: Option<Vec<f64>>,
+    /// One per grouping.
+    pub groups: Vec<NewGroups>,
+    /// Grouping and columns (n × q) of each group term.
+    pub terms: Vec<(usize, Array2<f64>)>,
+    /// Observed responses as designs hold them (n), NaN where there is none; `None` without such a column.
+    pub observed: Option<Vec<f64>>,
+}
+
+/// Rows by group.
+#[derive(Clone, Debug)]
+pub struct NewGroups {
+    /// Grouping columns joined by `:`.
+    pub name: String,
+    /// Groups of the fit.
+    pub num_known: usize,
+    /// Names of groups that the fit did not have.
+    pub unknown: Vec<String>,
+    /// Group of each row (n): of the fit, or from `num_known` on one of `unknown`.
+    pub index: Vec<u32>,
+}
+
+impl Coding {
+    /// How `design` was made of `table` by `frame`.
+    ///
+    /// # Errors
+    /// As those of the design.
+    pub fn of(
+        table: &dyn Columns,
+        frame: &ModelFrame,
+        design: &Design,
+    ) -> Result<Self, DesignError> {
+        let frame = &ModelFrame {
+            formula: design.formula_of(&frame.formula),
+            ..frame.clone()
+        };
+        let reader = FrameReader { table, frame };
+        let mut categories = BTreeMap::new();
+        let mut categorical: Vec<String> = Vec::new();
+        for factor in reader.factors() {
+            if !reader.is_category(factor) || categories.contains_key(factor) {
+                continue;
+            }
+            let name = factor.column();
+            if reader.is_categorical(name) && !categorical.iter().any(|known| known == name) {
+                categorical.push(name.to_owned());
+            }
+            if let Predictor::Categorical {
+                levels, reference, ..
+            } = reader.category(name, &design.row)?.0
+            {
+                categories.insert(factor.clone(), (levels, reference));
+            }
+        }
+        let mut groups: Vec<(Vec<String>, Vec<String>)> = Vec::new();
+        for factor in &design.groups {
+            let of_factor = |columns: &&Vec<String>| columns.join(":") == factor.name;
+            let mut columns = frame.formula.groups.iter().map(|group| &group.group);
+            if let Some(columns) = columns.find(of_factor) {
+                groups.push((columns.clone(), factor.levels.clone()));
+            }
+        }
+        // What is a number in another file stays the category that it was.
+        let mut frame = frame.clone();
+        frame.categorical = categorical.iter().cloned().collect();
+        Ok(Self {
+            frame,
+            categories,
+            categorical,
+            transforms: design.transforms.clone(),
+            groups,
+            response: design.response.kind.clone(),
+        })
+    }
+
+    /// Columns that were read as categories.
+    pub fn categorical(&self) -> impl Iterator<Item = &str> {
+        let groups = self.groups.iter().flat_map(|(columns, _)| columns);
+        self.categorical.iter().chain(groups).map(String::as_str)
+    }
+
+    /// Codes the rows of `table`: those listed, ascending and without missing values, or all that have a value in every
+    /// column needed; columns of groups are needed `with_groups`.
+    ///
+    /// # Errors
+    /// Columns that are not there or of another kind, levels that no row of the fit has, values outside the domain of a
+    /// function, no complete row.
+    pub fn code(
+        &self,
+        table: &dyn Columns,
+        rows: Option<Vec<u32>>,
+        with_groups: bool,
+    ) -> Result<NewRows, DesignError> {
+        let frame = &self.frame;
+        let reader = FrameReader { table, frame };
+        let (rows, dropped) = match rows {
+            Some(rows) => (rows, Vec::new()),
+            None => complete_rows(table, &self.columns(table, with_groups)?)?,
+        };
+        let predictors = self.predictors(&reader, &rows, with_groups)?;
+        let formula = &frame.formula;
+        let order: Vec<u32> = (0..rows.len() as u32).collect();
+        let columns = |terms, intercept| -> Result<Array2<f64>, DesignError> {
+            let raw = reader.columns_of_terms(terms, intercept, &predictors)?;
+            let first = usize::from(intercept);
+            let mut x = Array2::ones((order.len(), first + raw.len()));
+            for (j, column) in raw.iter().enumerate() {
+                for (i, value) in column.values.iter().enumerate() {
+                    x[[i, first + j]] = *value;
+                }
+            }
+            Ok(x)
+        };
+        let x = columns(&formula.terms, formula.intercept)?;
+        let mut groups = Vec::new();
+        let mut terms = Vec::new();
+        if with_groups {
+            for (names, levels) in &self.groups {
+                groups.push(new_groups(table, names, levels, &rows)?);
+            }
+            for term in &formula.groups {
+                let name = term.group.join(":");
+                let factor = groups.iter().position(|group| group.name == name);
+                let z = columns(&term.terms, term.intercept)?;
+                terms.push((factor.unwrap_or_default(), z));
+            }
+        }
+        Ok(NewRows {
+            rows_total: table.num_rows(),
+            dropped,
+            x,
+            offset: self.offset(&reader, &rows)?,
+            trials: self.trials(&reader, &rows)?,
+            groups,
+            terms,
+            observed: self.observed(table, &rows),
+            row: rows,
+        })
+    }
+
+    /// Positions of the columns that predictions need.
+    fn columns(&self, table: &dyn Columns, with_groups: bool) -> Result<Vec<usize>, DesignError> {
+        let formula = &self.frame.formula;
+        let mut names: Vec<&str> = formula.terms.iter().flatten().map(Factor::column).collect();
+        names.extend(formula.offsets.iter().map(Factor::column));
+        let trials = formula.response.as_ref().and_then(|r| r.trials.as_ref());
+        names.extend(trials.and_then(Trials::column));
+        if let Some(Trials::Failures(_)) = trials {
+            // The number of trials is the sum of both.
+            names.extend(
+                formula
+                    .response
+                    .as_ref()
+                    .map(|response| response.column.as_str()),
+            );
+        }
+        if with_groups {
+            for group in &formula.groups {
+                names.extend(group.terms.iter().flatten().map(Factor::column));
+                names.extend(group.group.iter().map(String::as_str));
+            }
+        }
+        let mut columns = Vec::new();
+        for name in names {
+            let col = table.index_of(name, "The formula")?;
+            if !columns.contains(&col) {
+                columns.push(col);
+            }
+        }
+        Ok(columns)
+    }
+
+    fn predictors(
+        &self,
+        reader: &FrameReader<'_>,
+        rows: &[u32],
+        with_groups: bool,
+    ) -> Result<Predictors, DesignError> {
+        let formula = &self.frame.formula;
+        let fixed = formula.terms.iter().flatten();
+        let varying = formula.groups.iter().filter(|_| with_groups);
+        let varying = varying.flat_map(|group| group.terms.iter().flatten());
+        let mut predictors = Predictors::new();
+        for factor in fixed.chain(varying) {
+            if predictors.contains_key(factor) {
+                continue;
+            }
+            let predictor = match factor {
+                Factor::Column(name) | Factor::Category(name) => {
+                    match self.categories.get(factor) {
+                        Some(known) => {
+                            let merges = reader.frame.top_levels.contains_key(name);
+                            category(reader.table, name, known, merges, rows)?
+                        }
+                        None => Predictor::Numeric(numbers(reader.table, name, rows)?),
+                    }
+                }
+                Factor::Call(..) => Predictor::Function(self.call(reader.table, factor, rows)?),
+            };
+            predictors.insert(factor.clone(), predictor);
+        }
+        Ok(predictors)
+    }
+
+    /// The columns of a function of a column, as it was fitted.
+    fn call(
+        &self,
+        table: &dyn Columns,
+        factor: &Factor,
+        rows: &[u32],
+    ) -> Result<Vec<Vec<f64>>, DesignError> {
+        let values = numbers(table, factor.column(), rows)?;
+        let Some(transform) = self.transforms.iter().find(|known| known.factor == *factor) else {
+            return Err(DesignError::Role(format!("{factor} was not fitted")));
+        };
+        let mut out = vec![0.0; transform.num_columns()];
+        let mut columns = vec![Vec::with_capacity(rows.len()); out.len()];
+        for (x, &row) in values.iter().zip(rows) {
+            transform.evaluate(*x, &mut out);
+            if !out.iter().all(|value| value.is_finite()) {
+                return Err(DesignError::Role(format!(
+                    "{factor} has no value where `{}` is {x} in {}; leave such rows out",
+                    factor.column(),
+                    table.place(row as usize)
+                )));
+            }
+            columns.iter_mut().zip(&out).for_each(|(c, v)| c.push(*v));
+        }
+        Ok(columns)
+    }
+
+    fn offset(
+        &self,
+        reader: &FrameReader<'_>,
+        rows: &[u32],
+    ) -> Result<Option<Vec<f64>>, DesignError> {
+        let mut total: Option<Vec<f64>> = None;
+        for offset in &self.frame.formula.offsets {
+            let values = match offset {
+                Factor::Column(name) | Factor::Category(name) => numbers(reader.table, name, rows)?,
+                Factor::Call(..) => self.call(reader.table, offset, rows)?.swap_remove(0),
+            };
+            match &mut total {
+                None => total = Some(values),
+                Some(total) => total.iter_mut().zip(&values).for_each(|(sum, v)| *sum += v),
+            }
+        }
+        Ok(total)
+    }
+
+    fn trials(
+        &self,
+        reader: &FrameReader<'_>,
+        rows: &[u32],
+    ) -> Result<Option<Vec<f64>>, DesignError> {
+        let Some(response) = &self.frame.formula.response else {
+            return Ok(None);
+        };
+        let read = |name: &str, _part: &str| numbers(reader.table, name, rows);
+        let trials = response.trials.as_ref();
+        trials
+            .map(|trials| num_trials(reader.table, response, trials, rows, read))
+            .transpose()
+    }
+
+    /// Responses of `rows`, where the table has them.
+    fn observed(&self, table: &dyn Columns, rows: &[u32]) -> Option<Vec<f64>> {
+        let response = self.frame.formula.response.as_ref()?;
+        let name = &response.column;
+        let col = table.names().position(|column| column == name)?;
+        match &self.response {
+            ResponseKind::Binary { success, failure } => {
+                let labels = table.labels(col);
+                let value = |level: &String| match level {
+                    level if level == success => 1.0,
+                    level if level == failure => 0.0,
+                    _ => f64::NAN,
+                };
+                let values: Vec<f64> = labels.levels.iter().map(value).collect();
+                let at = |&row: &u32| {
+                    let code = labels.codes[row as usize];
+                    values.get(code as usize).copied().unwrap_or(f64::NAN)
+                };
+                Some(rows.iter().map(at).collect())
+            }
+            _ => {
+                let numbers = table.numbers(col)?;
+                Some(rows.iter().map(|&row| numbers[row as usize]).collect())
+            }
+        }
+    }
+}
+
+/// A numeric column at `rows`.
+fn numbers(table: &dyn Columns, name: &str, rows: &[u32]) -> Result<Vec<f64>, DesignError> {
+    let numbers = table
+        .numbers(table.index_of(name, "The formula")?)
+        .ok_or_else(|| {
+            DesignError::Role(format!(
+                "The column `{name}` of {} holds text, but the model was fitted to numbers; correct what is no number",
+                table.name()
+            ))
+        })?;
+    Ok(rows.iter().map(|&row| numbers[row as usize]).collect())
+}
+
+/// A categorical column at `rows` in the levels of the fit; a level that the fit did not keep is a rare one where it `merges`.
+fn category(
+    table: &dyn Columns,
+    name: &str,
+    (levels, reference): &(Vec<String>, usize),
+    merges: bool,
+    rows: &[u32],
+) -> Result<Predictor, DesignError> {
+    let labels = table.labels(table.index_of(name, "The formula")?);
+    let place = |label: &str| levels.iter().position(|level| level == label);
+    let rare = merges.then(|| place(OTHER)).flatten();
+    let code_of: Vec<Option<usize>> = labels
+        .levels
+        .iter()
+        .map(|label| place(label).or(rare))
+        .collect();
+    let code = |&row: &u32| {
+        let label = labels.codes[row as usize] as usize;
+        code_of[label].map(|code| code as u32).ok_or_else(|| {
+            let shown: Vec<String> = levels
+                .iter()
+                .take(LEVELS_NAMED)
+                .map(|level| format!("`{level}`"))
+                .collect();
+            let more = if levels.len() > LEVELS_NAMED { ", …" } else { "" };
+            DesignError::Role(format!(
+                "The predictor `{name}` is `{}` in {}, which no row of the fit has (they have {}{more}), so it has no \
+                 coefficient; leave such rows out",
+                labels.levels[label],
+                table.place(row as usize),
+                shown.join(", ")
+            ))
+        })
+    };
+    Ok(Predictor::Categorical {
+        codes: rows.iter().map(code).collect::<Result<_, _>>()?,
+        levels: levels.clone(),
+        reference: *reference,
+    })
+}
+
+/// Groups of `rows`, known and new.
+fn new_groups(
+    table: &dyn Columns,
+    columns: &[String],
+    levels: &[String],
+    rows: &[u32],
+) -> Result<NewGroups, DesignError> {
+    let labels: Vec<Labels> = columns
+        .iter()
+        .map(|name| Ok(table.labels(table.index_of(name, "The formula")?)))
+        .collect::<Result<_, DesignError>>()?;
+    let known: HashMap<&str, u32> = levels.iter().map(String::as_str).zip(0..).collect();
+    let mut unknown: Vec<String> = Vec::new();
+    let mut group_of: HashMap<Vec<u32>, u32> = HashMap::new();
+    let mut index = Vec::with_capacity(rows.len());
+    for &row in rows {
+        let codes = labels.iter().map(|labels| labels.codes[row as usize]);
+        let key: Vec<u32> = codes.collect();
+        let group = *group_of.entry(key).or_insert_with_key(|key| {
+            let parts = key.iter().zip(&labels);
+            let parts: Vec<&str> = parts
+                .map(|(&code, labels)| labels.levels[code as usize].as_str())
+                .collect();
+            let name = parts.join(":");
+            known.get(name.as_str()).copied().unwrap_or_else(|| {
+                unknown.push(name);
+                (levels.len() + unknown.len() - 1) as u32
+            })
+        });
+        index.push(group);
+    }
+    Ok(NewGroups {
+        name: columns.join(":"),
+        num_known: levels.len(),
+        unknown,
+        index,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design::columns::{MemoryColumns, Values};
+    use crate::design::response::ResponseUse;
+
+    fn table(rows: &[(&str, f64, &str, &str)]) -> MemoryColumns {
+        let text = |pick: fn(&(&str, f64, &str, &str)) -> String| {
+            let some = |cell: String| (!cell.is_empty()).then_some(cell);
+            Values::Texts(rows.iter().map(|row| some(pick(row))).collect())
+        };
+        MemoryColumns::new(
+            "new",
+            vec![
+                ("y".to_owned(), text(|row| row.0.to_owned())),
+                (
+                    "x".to_owned(),
+                    Values::Numbers(rows.iter().map(|row| row.1).collect()),
+                ),
+                ("f".to_owned(), text(|row| row.2.to_owned())),
+                ("g".to_owned(), text(|row| row.3.to_owned())),
+            ],
+        )
+        .unwrap()
+    }
+
+    fn fitted() -> (MemoryColumns, ModelFrame, Design, Coding) {
+        let table = table(&[
+            ("yes", 1.0, "b", "u"),
+            ("no", 2.0, "a", "u"),
+            ("no", 4.0, "c", "v"),
+            ("yes", 8.0, "a", "v"),
+            ("no", 16.0, "b", "w"),
+            // Not in the fit: neither is its level.
+            ("", 3.0, "z", "u"),
+        ]);
+        let mut frame = ModelFrame::new(
+            "y ~ ns(x, 2)*f + offset(log(x)) + (1 + x | g)"
+                .parse()
+                .unwrap(),
+        );
+        frame.response_use = ResponseUse::Outcome;
+        let (design, _) = Design::build(&table, &frame).unwrap();
+        let coding = Coding::of(&table, &frame, &design).unwrap();
+        (table, frame, design, coding)
+    }
+
+    #[test]
+    fn the_rows_of_the_fit_are_coded_as_the_design_has_them() {
+        let (table, _, design, coding) = fitted();
+        let mut rows = design.row.clone();
+        rows.sort_unstable();
+        let new = coding.code(&table, Some(rows), true).unwrap();
+        assert_eq!(new.row, [0, 1, 2, 3, 4]);
+        for (i, &row) in design.row.iter().enumerate() {
+            let k = row as usize;
+            for j in 0..design.num_columns() {
+                let raw = design.x[[i, j]] * design.raw_scale[j] + design.raw_center[j];
+                assert!((new.x[[k, j]] - raw).abs() < 1e-12, "{row} {j}");
+            }
+            let term = &design.group_terms[0];
+            for j in 0..2 {
+                let raw = term.z[[i, j]] * term.scale[j];
+                assert!((new.terms[0].1[[k, j]] - raw).abs() < 1e-12);
+            }
+            assert_eq!(new.groups[0].index[k], design.groups[0].index[i]);
+            let offset = |values: &Option<Vec<f64>>, i: usize| values.as_ref().unwrap()[i];
+            assert_eq!(offset(&new.offset, k), offset(&design.offset, i));
+            assert_eq!(offset(&new.observed, k), design.y[i]);
+        }
+    }
+
+    #[test]
+    fn new_rows_are_coded_alone_as_beside_the_others() {
+        let (_, _, design, coding) = fitted();
+        let one = table(&[("", 2.0, "a", "new"), ("no", f64::NAN, "a", "u")]);
+        let new = coding.code(&one, None, true).unwrap();
+        assert_eq!((new.row.as_slice(), new.rows_total), ([0].as_slice(), 2));
+        assert_eq!(new.dropped, [("x".to_owned(), 1)]);
+        let i = design.row.iter().position(|row| *row == 1).unwrap();
+        for j in 0..design.num_columns() {
+            let raw = design.x[[i, j]] * design.raw_scale[j] + design.raw_center[j];
+            assert!((new.x[[0, j]] - raw).abs() < 1e-12, "{j}");
+        }
+        assert_eq!(new.groups[0].unknown, ["new"]);
+        assert_eq!(new.groups[0].index, [3]);
+        assert!(new.observed.unwrap()[0].is_nan());
+        // Without groups neither their column nor those that vary by them are looked at.
+        assert!(coding.code(&one, None, false).unwrap().terms.is_empty());
+    }
+
+    #[test]
+    fn rare_and_unknown_levels_are_one_where_they_were_merged() {
+        let (table, mut frame, _, _) = fitted();
+        frame.top_levels.insert("f".to_owned(), 1);
+        frame.references.insert("f".to_owned(), "c".to_owned());
+        frame.formula = "y ~ f".parse().unwrap();
+        let (design, report) = Design::build(&table, &frame).unwrap();
+        // `a` and `b` have two rows each; `c` is one of the others and stays the reference.
+        assert_eq!(design.terms, ["Intercept", "f=a"]);
+        assert_eq!(
+            design.reference_levels,
+            [("f".to_owned(), OTHER.to_owned())]
+        );
+        assert!(report.warnings.iter().any(|it| it.code == "merged-levels"));
+        // Of numbers there are no levels to keep.
+        frame.formula = "y ~ x + f".parse().unwrap();
+        frame.references.insert("x".to_owned(), "3".to_owned());
+        let (_, report) = Design::build(&table, &frame).unwrap();
+        let unused = report
+            .warnings
+            .iter()
+            .find(|it| it.code == "unused-setting");
+        assert_eq!(
+            unused.unwrap().message,
+            "`model.reference.x` does nothing, because `x` is taken as a number"
+        );
+        frame.references.remove("x");
+        frame.formula = "y ~ f".parse().unwrap();
+        let coding = Coding::of(&table, &frame, &design).unwrap();
+        let new = self::table(&[
+            ("", 1.0, "new", "u"),
+            ("", 1.0, "a", "u"),
+            ("", 1.0, "b", "u"),
+        ]);
+        let new = coding.code(&new, None, true).unwrap();
+        assert_eq!(new.x.column(1).to_vec(), [0.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn what_the_fit_does_not_know_is_refused_by_name() {
+        let (_, _, _, coding) = fitted();
+        let refused = |table: &dyn Columns| coding.code(table, None, true).unwrap_err().to_string();
+        let text = refused(&table(&[("yes", 1.0, "a", "u"), ("no", 2.0, "d", "u")]));
+        assert!(text.contains("`f` is `d` in row 2"), "{text}");
+        let text = refused(&table(&[("yes", -1.0, "a", "u"), ("no", 2.0, "a", "u")]));
+        assert!(
+            text.contains("log(x) has no value where `x` is -1"),
+            "{text}"
+        );
+        let texts = |cells: [&str; 2]| Values::Texts(cells.map(|c| Some(c.to_owned())).to_vec());
+        let columns = vec![
+            ("x".to_owned(), texts(["1", "two"])),
+            ("f".to_owned(), texts(["a", "a"])),
+        ];
+        let other = MemoryColumns::new("other", columns).unwrap();
+        let refused = |groups| coding.code(&other, None, groups).unwrap_err().to_string();
+        assert!(refused(true).contains("names the column `g`"));
+        assert!(refused(false).contains("`x` of other holds text"));
+    }
+
+    /// Trials are the sum of both columns in new rows too, where both are counts.
+    #[test]
+    fn successes_and_failures_of_new_rows_are_counts() {
+        let of = |r: [f64; 3], s: [f64; 3]| {
+            let columns = [("r", r), ("s", s), ("x", [1.0, 2.0, 4.0])];
+            let columns =
+                columns.map(|(name, values)| (name.to_owned(), Values::Numbers(values.into())));
+            MemoryColumns::new("t", columns.into()).unwrap()
+        };
+        let table = of([1.0, 2.0, 0.0], [3.0, 0.0, 5.0]);
+        let frame = ModelFrame::new("cbind(r, s) ~ x".parse().unwrap());
+        let (design, _) = Design::build(&table, &frame).unwrap();
+        let coding = Coding::of(&table, &frame, &design).unwrap();
+        let new = coding.code(&table, None, true).unwrap();
+        assert_eq!(new.trials.unwrap(), [4.0, 2.0, 5.0]);
+        for (r, s, said) in [
+            ([1.0, -1.0, 0.0], [3.0, 3.0, 5.0], "`r` is -1 in row 2"),
+            ([1.0, 1.0, 0.0], [0.5, 3.0, 5.0], "`s` is 0.5 in row 1"),
+            ([1.0, 1.0, 0.0], [3.0, 3.0, 0.0], "both 0 in row 3"),
+        ] {
+            let error = coding.code(&of(r, s), None, true).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+}

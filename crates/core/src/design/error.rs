@@ -1,0 +1,124 @@
+//! Why no design can be made: one sentence each, saying what happened, where, and what to do.
+
+use crate::formula::FormulaError;
+use ergodic_base::shown::shortened;
+
+/// Why a formula, a role or a column was refused. `Display` is the sentence, without a final period.
+#[derive(Debug, thiserror::Error)]
+pub enum DesignError {
+    /// A formula that cannot be read.
+    #[error(transparent)]
+    Formula(#[from] FormulaError),
+    /// A column that the table does not have.
+    #[error(
+        "{place} names the column `{}`, which the table does not have; {hint}",
+        shortened(column)
+    )]
+    UnknownColumn {
+        /// "The formula", "The recipe".
+        place: String,
+        /// Name.
+        column: String,
+        /// Nearest names, or all.
+        hint: String,
+    },
+    /// A column that cannot play its role.
+    #[error("{0}")]
+    Role(String),
+    /// No rows are left.
+    #[error("{0}")]
+    NoRows(String),
+}
+
+impl DesignError {
+    /// Refuses a column whose numbers are so far apart that their `spread` is no number.
+    pub fn check_width(
+        spread: f64,
+        role: &str,
+        name: &str,
+        [least, largest]: [f64; 2],
+    ) -> Result<(), Self> {
+        if spread.is_finite() {
+            return Ok(());
+        }
+        Err(Self::Role(format!(
+            "The {role} `{name}` has numbers from {least:e} to {largest:e}, too far apart to compute with; divide the column \
+             by a power of ten, or look for a code of missing values among them"
+        )))
+    }
+}
+
+/// Names of more letters are not compared: nobody mistypes them, and comparing takes time.
+const LONGEST_COMPARED: usize = 100;
+/// Names that one is compared with at most.
+const MOST_COMPARED: usize = 10_000;
+
+/// The name most like `wanted`, unless none is.
+pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let letters = wanted.chars().count();
+    if letters > LONGEST_COMPARED {
+        return None;
+    }
+    let near = names
+        .filter(|name| name.len() <= 4 * LONGEST_COMPARED)
+        .take(MOST_COMPARED)
+        .map(|name| (distance(wanted, name), name))
+        .min();
+    // Something must be left of it: all names of one letter are one letter apart.
+    near.filter(|(distance, _)| *distance <= 1 + letters / 4 && *distance < letters)
+        .map(|(_, name)| name)
+}
+
+/// The names most like `wanted`, in words for an error: "did you mean `income`?" or the list of columns.
+pub fn name_hint<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.collect();
+    if let Some(name) = nearest(wanted, names.iter().copied()) {
+        return format!("did you mean `{name}`?");
+    }
+    let shown: Vec<String> = names
+        .iter()
+        .take(12)
+        .map(|name| format!("`{}`", shortened(name)))
+        .collect();
+    let more = names.len().saturating_sub(shown.len());
+    let rest = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    format!("it has {}{rest}", shown.join(", "))
+}
+
+/// Letters to change, add or leave out to turn one name into the other, upper and lower case being equal.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.to_lowercase().chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.to_lowercase().chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &cb) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(ca != cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_name_gets_the_nearest_one_and_a_strange_one_the_list() {
+        let names = ["age", "income", "region"];
+        assert_eq!(
+            name_hint("incme", names.into_iter()),
+            "did you mean `income`?"
+        );
+        assert_eq!(name_hint("Age", names.into_iter()), "did you mean `age`?");
+        assert_eq!(name_hint("x", ["g", "y"].into_iter()), "it has `g`, `y`");
+        assert_eq!(name_hint("x", ["g", "X"].into_iter()), "did you mean `X`?");
+        assert!(name_hint("zzzzzz", names.into_iter()).contains("`age`, `income`, `region`"));
+    }
+}

@@ -1,0 +1,629 @@
+//! What is to be modelled, and reading it out of a table in the order of the file.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use ergodic_base::reporter::{Reporter, Severity, Warning};
+
+use super::columns::{ColumnKind, Labels, plural};
+use super::matrix::{GroupDesign, GroupFactor};
+use super::rare::{self, MergedLevels, OTHER};
+use super::response::ResponseUse;
+use super::terms::{
+    MAX_ITEMS, MAX_LEVELS, Predictor, RawColumn, categorical, check_width, columns_of, contrasts,
+    num_columns,
+};
+use super::transform::Transform;
+use crate::design::columns::Columns;
+use crate::design::error::DesignError;
+use crate::formula::{Factor, Formula, Term, quote_term};
+
+/// A predictor with so many levels of fewer than [`FEW_ROWS`] rows each leaves much to the prior.
+const MANY_RARE: usize = 20;
+/// See [`MANY_RARE`].
+const FEW_ROWS: usize = 5;
+
+/// What is to be modelled: the formula and how its columns are read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelFrame {
+    /// Response and terms.
+    pub formula: Formula,
+    /// How the response is read.
+    #[serde(default)]
+    pub response_use: ResponseUse,
+    /// Response value that counts as success; `None`: 1, true, yes, or the second level.
+    #[serde(default)]
+    pub success: Option<String>,
+    /// Categories of the response that may have no rows; those of the rows need not be named.
+    #[serde(default)]
+    pub levels: Vec<String>,
+    /// Reference level per categorical predictor; absent: the first in order.
+    #[serde(default)]
+    pub references: BTreeMap<String, String>,
+    /// Numeric columns to be treated as categorical.
+    #[serde(default)]
+    pub categorical: BTreeSet<String>,
+    /// Most frequent levels that are kept, per categorical predictor; the others become one. Absent: all.
+    #[serde(default)]
+    pub top_levels: BTreeMap<String, usize>,
+    /// Whether priors hold for standardised predictors; kept for the model, the design is the same.
+    pub standardize: bool,
+    /// Seed of the one shuffle of rows.
+    pub shuffle_seed: u64,
+}
+
+impl ModelFrame {
+    /// The frame of a formula with every choice at its default.
+    pub fn new(formula: Formula) -> Self {
+        Self {
+            formula,
+            response_use: ResponseUse::Outcome,
+            success: None,
+            levels: Vec::new(),
+            references: BTreeMap::new(),
+            categorical: BTreeSet::new(),
+            top_levels: BTreeMap::new(),
+            standardize: true,
+            shuffle_seed: 0,
+        }
+    }
+}
+
+/// Rows without a missing value in `columns`, and the missing values per column.
+pub(super) type CompleteRows = (Vec<u32>, Vec<(String, usize)>);
+
+/// Rows (0-based) that have a value in each of `columns`, in order; an error if there is none.
+pub(super) fn complete_rows(
+    table: &dyn Columns,
+    columns: &[usize],
+) -> Result<CompleteRows, DesignError> {
+    if u32::try_from(table.num_rows()).is_err() {
+        return Err(DesignError::Role(format!(
+            "{} has more than 4294967295 rows, which is too many",
+            table.name()
+        )));
+    }
+    let mut complete = vec![true; table.num_rows()];
+    let mut dropped = Vec::new();
+    for &col in columns {
+        let info = &table.columns()[col];
+        if info.num_missing == 0 {
+            continue;
+        }
+        dropped.push((info.name.clone(), info.num_missing));
+        if let Some(numbers) = table.numbers(col) {
+            complete
+                .iter_mut()
+                .zip(&numbers)
+                .for_each(|(keep, value)| *keep &= !value.is_nan());
+        } else if let Some(texts) = table.texts(col) {
+            complete
+                .iter_mut()
+                .zip(texts)
+                .for_each(|(keep, text)| *keep &= text.is_some());
+        }
+    }
+    let rows: Vec<u32> = (0..table.num_rows() as u32)
+        .filter(|&row| complete[row as usize])
+        .collect();
+    if rows.is_empty() {
+        return Err(DesignError::NoRows(format!(
+            "None of the {} has a value in every used column ({}); leave a column out or choose other missing-value codes",
+            plural(table.num_rows(), "row"),
+            missing_words(&dropped)
+        )));
+    }
+    Ok((rows, dropped))
+}
+
+fn missing_words(dropped: &[(String, usize)]) -> String {
+    let parts: Vec<String> = dropped
+        .iter()
+        .map(|(name, count)| {
+            format!(
+                "{count} {} no `{name}`",
+                if *count == 1 { "has" } else { "have" }
+            )
+        })
+        .collect();
+    parts.join(", ")
+}
+
+/// Says how many rows are used and which columns the others miss.
+pub(super) fn report_dropped(
+    total: usize,
+    used: usize,
+    dropped: &[(String, usize)],
+    reporter: &mut Reporter,
+) {
+    if used < total {
+        let message = format!("Using {used} of {total} rows; {}", missing_words(dropped));
+        let most = dropped.iter().max_by_key(|(_, count)| *count);
+        let most = most.map_or(String::new(), |(name, _)| name.clone());
+        reporter.report(
+            Warning::new(Severity::Watch, "missing-values", message)
+                .about(most)
+                .with_remedy("Rows with a missing value in a used column are left out; leave the column out to use them"),
+        );
+    }
+}
+
+/// Predictors by the factor that names them.
+pub(super) type Predictors = BTreeMap<Factor, Predictor>;
+
+/// A table and what is asked of it.
+pub(super) struct FrameReader<'a> {
+    pub table: &'a dyn Columns,
+    pub frame: &'a ModelFrame,
+}
+
+impl FrameReader<'_> {
+    pub fn col(&self, name: &str) -> Result<usize, DesignError> {
+        self.table.index_of(name, "The formula")
+    }
+
+    /// Factors of population-level and group-level terms, with repeats.
+    pub fn factors(&self) -> impl Iterator<Item = &Factor> {
+        let formula = &self.frame.formula;
+        let groups = formula.groups.iter().flat_map(|group| &group.terms);
+        formula.terms.iter().chain(groups).flatten()
+    }
+
+    /// Whether rows are items of the units that the group term names, as in `~ page + (1 | user)`.
+    fn is_long(&self) -> bool {
+        self.frame.response_use == ResponseUse::Absent && !self.frame.formula.groups.is_empty()
+    }
+
+    pub fn is_categorical(&self, name: &str) -> bool {
+        self.is_long()
+            || self.frame.categorical.contains(name)
+            || self
+                .table
+                .column(name)
+                .is_some_and(|column| column.kind != ColumnKind::Number)
+    }
+
+    /// Whether `factor` has levels.
+    pub fn is_category(&self, factor: &Factor) -> bool {
+        match factor {
+            Factor::Column(name) => self.is_categorical(name),
+            Factor::Category(_) => true,
+            Factor::Call(..) => false,
+        }
+    }
+
+    /// Refuses columns whose kind does not fit their part, before anything large is made.
+    pub fn check_kinds(&self) -> Result<(), DesignError> {
+        for factor in self.factors() {
+            let name = factor.column();
+            let info = &self.table.columns()[self.col(name)?];
+            if matches!(factor, Factor::Category(_))
+                && self.is_categorical(name)
+                && self.factors().any(|other| other.as_column() == Some(name))
+            {
+                return Err(DesignError::Role(format!(
+                    "`{name}` is read as categories by itself, so `{factor}` would be the same once more; write one of them"
+                )));
+            }
+            if factor.as_column().is_none() {
+                continue;
+            }
+            if info.kind == ColumnKind::Date && !self.frame.categorical.contains(name) {
+                return Err(DesignError::Role(format!(
+                    "The predictor `{name}` holds dates; add a column with a number such as days since a start, or treat it as categorical"
+                )));
+            }
+        }
+        let names = self
+            .frame
+            .references
+            .keys()
+            .map(|name| (name, "A reference level"));
+        let categorical = self.frame.categorical.iter();
+        let merged = self.frame.top_levels.keys();
+        for (name, place) in names
+            .chain(categorical.map(|name| (name, "The list of categorical columns")))
+            .chain(merged.map(|name| (name, "The number of levels to keep")))
+        {
+            self.table.index_of(name, place)?;
+        }
+        Ok(())
+    }
+
+    /// The column `name` as levels, rare ones among `rows` merged where the frame says so.
+    pub fn labels(
+        &self,
+        name: &str,
+        rows: &[u32],
+    ) -> Result<(Labels, Option<MergedLevels>), DesignError> {
+        let labels = self.table.labels(self.col(name)?);
+        let top = self.frame.top_levels.get(name);
+        Ok(
+            match top.and_then(|&top| rare::merge(name, &labels, rows, top)) {
+                Some((labels, merged)) => (labels, Some(merged)),
+                None => (labels, None),
+            },
+        )
+    }
+
+    /// Levels, codes and reference level of the categorical predictor `name` at `rows`.
+    pub fn category(
+        &self,
+        name: &str,
+        rows: &[u32],
+    ) -> Result<(Predictor, Option<MergedLevels>), DesignError> {
+        let most = if self.is_long() {
+            MAX_ITEMS
+        } else {
+            MAX_LEVELS
+        };
+        let (labels, merged) = self.labels(name, rows)?;
+        let mut reference = self.frame.references.get(name).map(String::as_str);
+        // A reference level that was merged is still the one that others are compared with.
+        if merged.is_some() && reference.is_some_and(|it| labels.levels.iter().all(|l| l != it)) {
+            reference = Some(OTHER);
+        }
+        Ok((categorical(name, &labels, rows, reference, most)?, merged))
+    }
+
+    /// Each factor once, restricted to `rows`; what functions computed from the rows is added to `transforms`, columns whose
+    /// levels were merged to `merged`.
+    pub fn predictors(
+        &self,
+        rows: &[u32],
+        transforms: &mut Vec<Transform>,
+        merged: &mut Vec<MergedLevels>,
+    ) -> Result<Predictors, DesignError> {
+        let mut predictors = Predictors::new();
+        for factor in self.factors() {
+            if predictors.contains_key(factor) {
+                continue;
+            }
+            let predictor = match factor {
+                Factor::Column(name) | Factor::Category(name) if self.is_category(factor) => {
+                    let (predictor, rare) = self.category(name, rows)?;
+                    merged.extend(rare);
+                    predictor
+                }
+                Factor::Column(name) | Factor::Category(name) => {
+                    Predictor::Numeric(self.numbers(self.col(name)?, rows, "predictor")?)
+                }
+                Factor::Call(..) => Predictor::Function(self.call(factor, rows, transforms)?),
+            };
+            predictors.insert(factor.clone(), predictor);
+        }
+        Ok(predictors)
+    }
+
+    /// The columns of a function of a column.
+    fn call(
+        &self,
+        factor: &Factor,
+        rows: &[u32],
+        transforms: &mut Vec<Transform>,
+    ) -> Result<Vec<Vec<f64>>, DesignError> {
+        let column = factor.column();
+        let Some(numbers) = self.table.numbers(self.col(column)?) else {
+            return Err(DesignError::Role(format!(
+                "{factor} needs numbers, but `{column}` holds text or dates; give the column the type number on import, \
+                 or choose another column"
+            )));
+        };
+        let values = rows.iter().map(|&row| numbers[row as usize]).collect();
+        let place = |i: usize| self.table.place(rows[i] as usize);
+        let (transform, columns) = Transform::fit(factor, values, &place)?;
+        if transforms.iter().all(|known| known.factor != *factor) {
+            transforms.push(transform);
+        }
+        Ok(columns)
+    }
+
+    pub fn numbers(&self, col: usize, rows: &[u32], part: &str) -> Result<Vec<f64>, DesignError> {
+        let numbers = self.table.numbers(col).ok_or_else(|| {
+            DesignError::Role(format!(
+                "The {part} `{}` holds text; give the column the type number on import, or choose another column",
+                self.table.columns()[col].name
+            ))
+        })?;
+        Ok(rows.iter().map(|&row| numbers[row as usize]).collect())
+    }
+
+    /// Population-level terms that say nothing beside the intercept, because their columns of numbers are the same in all rows
+    /// used; without an intercept those that are 0. With each the number.
+    pub fn constant_terms(&self, predictors: &Predictors) -> Vec<(Term, f64)> {
+        let formula = &self.frame.formula;
+        let constant = |term: &Term| {
+            let factors: Vec<&Predictor> = term.iter().map(|factor| &predictors[factor]).collect();
+            let is_category = |it: &&Predictor| matches!(it, Predictor::Categorical { .. });
+            if factors.iter().any(is_category) {
+                return None;
+            }
+            let columns = columns_of(term, &factors, &vec![true; factors.len()]);
+            let number = *columns.first()?.values.first()?;
+            let same = |column: &RawColumn| {
+                let first = column.values[0];
+                column.values.iter().all(|value| *value == first)
+                    && (formula.intercept || first == 0.0)
+            };
+            columns.iter().all(same).then_some(number)
+        };
+        let terms = formula.terms.iter();
+        terms
+            .filter_map(|term| Some((term.clone(), constant(term)?)))
+            .collect()
+    }
+
+    pub fn raw_columns(&self, predictors: &Predictors) -> Result<Vec<RawColumn>, DesignError> {
+        let formula = &self.frame.formula;
+        self.columns_of_terms(&formula.terms, formula.intercept, predictors)
+    }
+
+    /// The columns of the formula as they are.
+    pub fn plain_columns(
+        &self,
+        predictors: &Predictors,
+    ) -> Result<Vec<(String, Predictor)>, DesignError> {
+        let mut columns = Vec::new();
+        for term in &self.frame.formula.terms {
+            let [factor] = term.as_slice() else {
+                return Err(DesignError::Role(format!(
+                    "The term {} is an interaction, which means nothing in a model without an outcome; name the columns alone",
+                    quote_term(term)
+                )));
+            };
+            match &predictors[factor] {
+                function @ Predictor::Function(_) => {
+                    let made = columns_of(term, &[function], &[false]);
+                    columns.extend(
+                        made.into_iter()
+                            .map(|column| (column.name, Predictor::Numeric(column.values))),
+                    );
+                }
+                plain => columns.push((factor.column().to_owned(), plain.clone())),
+            }
+        }
+        Ok(columns)
+    }
+
+    /// The columns of `terms`, coded beside an intercept or without one.
+    pub fn columns_of_terms(
+        &self,
+        terms: &[Term],
+        intercept: bool,
+        predictors: &Predictors,
+    ) -> Result<Vec<RawColumn>, DesignError> {
+        let coded = contrasts(terms, intercept, |factor| self.is_category(factor));
+        let mut columns = Vec::new();
+        for (term, contrasts) in terms.iter().zip(&coded) {
+            let parts: Vec<&Predictor> = term.iter().map(|factor| &predictors[factor]).collect();
+            check_width(term, num_columns(&parts, contrasts))?;
+            columns.extend(columns_of(term, &parts, contrasts));
+        }
+        if let Some(column) = columns
+            .iter()
+            .find(|column| column.values.iter().any(|value| !value.is_finite()))
+        {
+            return Err(DesignError::Role(format!(
+                "The term `{}` overflows: its values multiply to more than a number can hold; rescale its columns",
+                column.name
+            )));
+        }
+        Ok(columns)
+    }
+
+    /// Says which settings of levels are of predictors that are numbers.
+    fn report_unused(&self, predictors: &Predictors, reporter: &mut Reporter) {
+        let of_references = self.frame.references.keys().map(|name| ("reference", name));
+        let of_levels = self.frame.top_levels.keys();
+        for (key, name) in of_references.chain(of_levels.map(|name| ("top_levels", name))) {
+            let has_levels = |(_, predictor): (&Factor, &Predictor)| {
+                matches!(predictor, Predictor::Categorical { .. })
+            };
+            let mut of_column = predictors.iter().filter(|(it, _)| it.column() == name);
+            let groups = &self.frame.formula.groups;
+            let Some(first) = of_column.next() else {
+                continue;
+            };
+            if has_levels(first)
+                || of_column.any(has_levels)
+                || groups.iter().any(|group| group.group.contains(name))
+            {
+                continue;
+            }
+            let message =
+                format!("`model.{key}.{name}` does nothing, because `{name}` is taken as a number");
+            reporter.report(
+                Warning::new(Severity::Info, "unused-setting", message)
+                    .about(name.clone())
+                    .with_remedy(format!(
+                        "List `{name}` in `model.categorical`, or leave the setting out"
+                    )),
+            );
+        }
+    }
+
+    /// Says what was merged, and which predictors have many levels of few rows.
+    pub fn report_levels(
+        &self,
+        predictors: &Predictors,
+        merged: &[MergedLevels],
+        num_rows: usize,
+        reporter: &mut Reporter,
+    ) {
+        for MergedLevels {
+            column,
+            kept,
+            merged,
+            rows,
+        } in merged
+        {
+            let percent = 100.0 * *rows as f64 / num_rows as f64;
+            let message = format!(
+                "Of `{column}` the {} most frequent values are kept, and {merged} others, {percent:.1} % of rows, are one value \
+                 `{OTHER}`",
+                kept.len()
+            );
+            reporter.report(
+                Warning::new(Severity::Info, "merged-levels", message)
+                    .about(column.clone())
+                    .with_remedy(format!(
+                        "Leave out `model.top_levels.{column}` to use all values"
+                    )),
+            );
+        }
+        self.report_unused(predictors, reporter);
+        if self.frame.response_use == ResponseUse::Absent {
+            return;
+        }
+        for (factor, predictor) in predictors {
+            let Predictor::Categorical { levels, codes, .. } = predictor else {
+                continue;
+            };
+            let mut counts = vec![0; levels.len()];
+            for &code in codes {
+                counts[code as usize] += 1;
+            }
+            let rare = counts.iter().filter(|&&count| count < FEW_ROWS).count();
+            if rare < MANY_RARE {
+                continue;
+            }
+            let name = factor.column();
+            let message = format!(
+                "`{name}` has {} values, of which {rare} have fewer than {FEW_ROWS} rows each, so the prior decides their \
+                 coefficients",
+                levels.len()
+            );
+            reporter.report(
+                Warning::new(Severity::Watch, "rare-levels", message)
+                    .about(name)
+                    .with_remedy(format!(
+                        "Merge rare values (`model.top_levels.{name} = {}`), or use `{name}` as a group",
+                        rare::TOP
+                    )),
+            );
+        }
+    }
+
+    pub fn reference_levels(&self, predictors: &Predictors) -> Vec<(String, String)> {
+        let mut found: Vec<(String, String)> = Vec::new();
+        for factor in self.factors() {
+            if let Predictor::Categorical {
+                levels, reference, ..
+            } = &predictors[factor]
+                && !found.iter().any(|(other, _)| other == factor.column())
+            {
+                found.push((factor.column().to_owned(), levels[*reference].clone()));
+            }
+        }
+        found
+    }
+
+    pub fn weights(&self, name: &str, rows: &[u32]) -> Result<Vec<f64>, DesignError> {
+        let weights = self.numbers(self.col(name)?, rows, "weight")?;
+        if let Some(i) = weights.iter().position(|&weight| weight < 0.0) {
+            return Err(DesignError::Role(format!(
+                "The weight `{name}` is {} in {}; weights must not be negative",
+                weights[i],
+                self.table.place(rows[i] as usize)
+            )));
+        }
+        if weights.iter().all(|&weight| weight == 0.0) {
+            return Err(DesignError::Role(format!(
+                "The weight `{name}` is 0 in every row; choose another column"
+            )));
+        }
+        Ok(weights)
+    }
+
+    pub fn offset(
+        &self,
+        rows: &[u32],
+        transforms: &mut Vec<Transform>,
+    ) -> Result<Option<Vec<f64>>, DesignError> {
+        let mut total: Option<Vec<f64>> = None;
+        for offset in &self.frame.formula.offsets {
+            let values = match offset {
+                Factor::Column(name) | Factor::Category(name) => {
+                    self.numbers(self.col(name)?, rows, "offset")?
+                }
+                // The formula's reader takes only functions of one column here.
+                Factor::Call(..) => self.call(offset, rows, transforms)?.swap_remove(0),
+            };
+            match &mut total {
+                None => total = Some(values),
+                Some(total) => total
+                    .iter_mut()
+                    .zip(&values)
+                    .for_each(|(sum, value)| *sum += value),
+            }
+        }
+        Ok(total)
+    }
+
+    /// The columns of group terms, and the factor in `groups` that each varies by.
+    pub fn group_terms(
+        &self,
+        groups: &[GroupFactor],
+        predictors: &Predictors,
+        order: &[u32],
+    ) -> Result<Vec<GroupDesign>, DesignError> {
+        let formula = &self.frame.formula;
+        let mut designs = Vec::with_capacity(formula.groups.len());
+        for group in &formula.groups {
+            let name = group.group.join(":");
+            let raw = self.columns_of_terms(&group.terms, group.intercept, predictors)?;
+            let factor = groups.iter().position(|factor| factor.name == name);
+            designs.push(GroupDesign::new(
+                factor.unwrap_or_default(),
+                group.intercept,
+                group.correlated,
+                &raw,
+                order,
+            ));
+        }
+        Ok(designs)
+    }
+
+    pub fn groups(&self, rows: &[u32]) -> Result<Vec<GroupFactor>, DesignError> {
+        let mut distinct: Vec<&Vec<String>> = Vec::new();
+        for group in &self.frame.formula.groups {
+            if !distinct.contains(&&group.group) {
+                distinct.push(&group.group);
+            }
+        }
+        distinct
+            .into_iter()
+            .map(|group| self.group(group, rows))
+            .collect()
+    }
+
+    fn group(&self, columns: &[String], rows: &[u32]) -> Result<GroupFactor, DesignError> {
+        let labels: Vec<Labels> = columns
+            .iter()
+            .map(|name| Ok(self.table.labels(self.col(name)?)))
+            .collect::<Result<_, DesignError>>()?;
+        let key = |row: u32| -> Vec<u32> {
+            labels
+                .iter()
+                .map(|labels| labels.codes[row as usize])
+                .collect()
+        };
+        let mut index_of: BTreeMap<Vec<u32>, u32> = rows.iter().map(|&row| (key(row), 0)).collect();
+        let mut levels = Vec::with_capacity(index_of.len());
+        for (position, (codes, index)) in index_of.iter_mut().enumerate() {
+            *index = position as u32;
+            let parts: Vec<&str> = codes
+                .iter()
+                .zip(&labels)
+                .map(|(&code, labels)| labels.levels[code as usize].as_str())
+                .collect();
+            levels.push(parts.join(":"));
+        }
+        Ok(GroupFactor {
+            name: columns.join(":"),
+            levels,
+            index: rows.iter().map(|&row| index_of[&key(row)]).collect(),
+        })
+    }
+}

@@ -1,0 +1,258 @@
+//! The response: which value counts as success, and how many there are of each.
+
+use serde::{Deserialize, Serialize};
+
+use super::columns::{Labels, every};
+use crate::design::columns::Columns;
+use crate::design::error::DesignError;
+use crate::formula::{Elementwise, quote_name};
+
+/// How a template reads the response column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ResponseUse {
+    /// Two values, or successes among trials.
+    #[default]
+    Outcome,
+    /// Any number of categories.
+    Categories,
+    /// Any finite number.
+    Number,
+    /// Whole numbers, 0 among them.
+    Count,
+    /// The formula has no left side.
+    Absent,
+}
+
+/// Most categories that a response may have.
+pub const MAX_CATEGORIES: usize = 1000;
+
+/// What the response of a design is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ResponseKind {
+    /// Two values, `y` 1 for success and 0 for failure.
+    Binary {
+        /// The value that counts as success.
+        success: String,
+        /// The other value.
+        failure: String,
+    },
+    /// Successes among trials.
+    Successes,
+    /// One of these categories, `y` its position among them.
+    Categories {
+        /// Those of the rows in the order of the table, then those declared without rows.
+        levels: Vec<String>,
+    },
+    /// Numbers.
+    Number {
+        /// Their mean.
+        mean: f64,
+        /// Their standard deviation (divisor n − 1).
+        sd: f64,
+        /// The smallest and the largest.
+        range: [f64; 2],
+        /// The function of a column that they are, if the formula names one.
+        function: Option<Elementwise>,
+    },
+    /// Whole numbers, 0 among them.
+    Count {
+        /// Their sum.
+        total: f64,
+        /// The largest.
+        largest: f64,
+    },
+    /// There is no response.
+    Absent,
+}
+
+/// The response as it is shown: name, success level, counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResponseInfo {
+    /// Column, or function of a column: `log(y)`.
+    pub name: String,
+    /// What its values are.
+    pub kind: ResponseKind,
+    /// Rows used per value, failure first; for counts failures and successes in all trials; for categories rows, or the
+    /// sum of their weights, in whole numbers; empty for numbers, counts and where there is no response.
+    pub counts: Vec<(String, usize)>,
+}
+
+impl ResponseKind {
+    /// The function of a column that the model explains instead of the column itself.
+    pub fn function(&self) -> Option<Elementwise> {
+        match self {
+            Self::Number { function, .. } => *function,
+            _ => None,
+        }
+    }
+}
+
+impl ResponseInfo {
+    /// The column, without the function that the model explains.
+    pub fn column(&self) -> &str {
+        let inside = self.kind.function().and_then(|function| {
+            let open = self.name.strip_prefix(function.name())?;
+            open.strip_prefix('(')?.strip_suffix(')')
+        });
+        inside.unwrap_or(&self.name)
+    }
+
+    /// As a formula has it, with odd names in backticks.
+    pub fn written(&self) -> String {
+        let column = quote_name(self.column());
+        match self.kind.function() {
+            Some(function) => format!("{}({column})", function.name()),
+            None => column,
+        }
+    }
+
+    /// The value that counts as success, for a response of two values.
+    pub fn success(&self) -> Option<&str> {
+        match &self.kind {
+            ResponseKind::Binary { success, .. } => Some(success),
+            _ => None,
+        }
+    }
+
+    /// One clause for the window: "success = yes, 2134 of 10000".
+    pub fn sentence(&self) -> String {
+        let total: usize = self.counts.iter().map(|(_, count)| count).sum();
+        let successes = self.counts.last().map_or(0, |(_, count)| *count);
+        match &self.kind {
+            ResponseKind::Binary { success, .. } => {
+                format!("success = {success}, {successes} of {total}")
+            }
+            ResponseKind::Successes => format!("{successes} successes in {total} trials"),
+            ResponseKind::Categories { levels } => {
+                let never = self.counts.iter().filter(|(_, count)| *count == 0).count();
+                let never = match never {
+                    0 => String::new(),
+                    never => format!(", {never} of them never seen"),
+                };
+                format!("{} categories in {total} observations{never}", levels.len())
+            }
+            ResponseKind::Number {
+                mean, sd, range, ..
+            } => format!(
+                "mean {}, sd {}, from {} to {}",
+                short(*mean),
+                short(*sd),
+                short(range[0]),
+                short(range[1])
+            ),
+            ResponseKind::Count { total, largest } => {
+                format!("counts from 0 to {largest}, {total} in all")
+            }
+            ResponseKind::Absent => "no outcome".to_owned(),
+        }
+    }
+}
+
+/// Four significant digits, for people.
+pub fn short(value: f64) -> String {
+    let digits = 3 - value.abs().log10().floor().clamp(-12.0, 12.0) as i32;
+    let digits = if value == 0.0 { 0 } else { digits };
+    let unit = 10_f64.powi(digits);
+    format!("{}", (value * unit).round() / unit)
+}
+
+/// Words that mean success, lower case, where the other level means failure.
+const SUCCESS_WORDS: [(&str, &str); 9] = [
+    ("1", "0"),
+    ("true", "false"),
+    ("yes", "no"),
+    ("y", "n"),
+    ("t", "f"),
+    ("ja", "nein"),
+    ("oui", "non"),
+    ("on", "off"),
+    ("success", "failure"),
+];
+
+/// The success level of a column with two levels if the user names none: 1, true or yes where the words say
+/// so, otherwise the second in order.
+pub fn default_success(levels: &[String; 2]) -> usize {
+    let [first, second] = levels.each_ref().map(|level| level.to_lowercase());
+    usize::from(!SUCCESS_WORDS.contains(&(first.as_str(), second.as_str())))
+}
+
+/// Checks that column `col` has exactly two levels and finds the one that means success: (success, failure) as
+/// positions in `labels.levels`. Only rows with `used` count. The error lists the levels.
+pub(crate) fn binary_levels(
+    table: &dyn Columns,
+    col: usize,
+    labels: &Labels,
+    used: &[u32],
+    wanted: Option<&str>,
+) -> Result<(usize, usize), DesignError> {
+    let name = &table.columns()[col].name;
+    let mut seen = vec![false; labels.levels.len()];
+    for &row in used {
+        seen[labels.codes[row as usize] as usize] = true;
+    }
+    let present: Vec<usize> = (0..seen.len()).filter(|&level| seen[level]).collect();
+    let words = |levels: &[usize]| {
+        let shown: Vec<String> = levels
+            .iter()
+            .take(6)
+            .map(|&level| format!("`{}`", labels.levels[level]))
+            .collect();
+        let rest = if levels.len() > shown.len() {
+            ", …"
+        } else {
+            ""
+        };
+        format!("{}{rest}", shown.join(", "))
+    };
+    // A level that only left-out rows have still tells what success means, but then there is one outcome only.
+    match present.as_slice() {
+        [only] => Err(DesignError::Role(format!(
+            "The outcome `{name}` has the single value `{}` in {} used, so there is nothing to explain; choose another outcome",
+            labels.levels[*only],
+            every(used.len(), "row"),
+        ))),
+        [first, second] => {
+            let pair = [
+                labels.levels[*first].clone(),
+                labels.levels[*second].clone(),
+            ];
+            let success = match wanted {
+                None => default_success(&pair),
+                Some(wanted) => pair.iter().position(|level| level == wanted).ok_or_else(|| {
+                    DesignError::Role(format!(
+                        "The success level `{wanted}` is not a value of the outcome `{name}`, which has {}; choose one of these",
+                        words(&present)
+                    ))
+                })?,
+            };
+            Ok((present[success], present[1 - success]))
+        }
+        _ => Err(DesignError::Role(format!(
+            "The outcome `{name}` has {} different values ({}) but a yes-no model needs exactly two; choose an outcome with two values, or name the number of trials as `{name} | trials(n)` if it is a count",
+            present.len(),
+            words(&present)
+        ))),
+    }
+}
+
+/// Whether a value can be a response that is read as `wanted`, a number or a count.
+pub fn fits(value: f64, wanted: ResponseUse) -> bool {
+    wanted != ResponseUse::Count || (value >= 0.0 && value.fract() == 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn success_is_what_the_words_say_and_otherwise_the_second_level() {
+        let pick = |a: &str, b: &str| default_success(&[a.to_owned(), b.to_owned()]);
+        assert_eq!(pick("0", "1"), 1);
+        assert_eq!(pick("No", "Yes"), 1);
+        assert_eq!(pick("FALSE", "TRUE"), 1);
+        assert_eq!(pick("on", "off"), 0);
+        assert_eq!(pick("1", "2"), 1);
+        assert_eq!(pick("ja", "nein"), 0);
+    }
+}

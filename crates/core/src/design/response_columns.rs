@@ -1,0 +1,339 @@
+//! Reading the response of a formula out of a table: outcomes, successes among trials, numbers, counts and categories.
+
+use super::columns::every;
+use super::frame::FrameReader;
+use super::response::{
+    MAX_CATEGORIES, ResponseInfo, ResponseKind, ResponseUse, binary_levels, fits,
+};
+use crate::design::columns::Columns;
+use crate::design::error::DesignError;
+use crate::formula::{Response, Trials};
+
+/// Values of a response that are counted before it is refused.
+const MOST_COUNTED: usize = 1000;
+
+impl FrameReader<'_> {
+    /// y, trials, and what to say about them.
+    #[expect(
+        clippy::type_complexity,
+        reason = "the three parts of one answer, used once"
+    )]
+    pub fn response(
+        &self,
+        rows: &[u32],
+    ) -> Result<(Vec<f64>, Option<Vec<f64>>, ResponseInfo), DesignError> {
+        let wanted = self.frame.response_use;
+        let response = match (&self.frame.formula.response, wanted) {
+            (None, ResponseUse::Absent) => {
+                let info = ResponseInfo {
+                    name: String::new(),
+                    kind: ResponseKind::Absent,
+                    counts: Vec::new(),
+                };
+                return Ok((Vec::new(), None, info));
+            }
+            (Some(response), ResponseUse::Absent) => {
+                return Err(DesignError::Role(format!(
+                    "The formula has the outcome `{}` but this model explains none; write `~` and then the columns that take part",
+                    response.label()
+                )));
+            }
+            (None, _) => {
+                return Err(DesignError::Role(
+                    "The formula has no outcome; write the column to be explained before `~`"
+                        .to_owned(),
+                ));
+            }
+            (Some(response), _) => response,
+        };
+        let (name, col) = (&response.column, self.col(&response.column)?);
+        if let Some(function) = response.function
+            && wanted != ResponseUse::Number
+        {
+            return Err(DesignError::Role(format!(
+                "The outcome `{}` is a measured number, but this model explains {}; choose a template for numbers, such as \
+                 `linear`, or write `{name}` without `{}()`",
+                response.label(),
+                match wanted {
+                    ResponseUse::Count => "counts",
+                    ResponseUse::Categories => "categories",
+                    _ => "two values or successes",
+                },
+                function.name()
+            )));
+        }
+        match wanted {
+            ResponseUse::Categories => {
+                let (y, info) = self.categories(response, col, rows)?;
+                return Ok((y, None, info));
+            }
+            ResponseUse::Number | ResponseUse::Count => {
+                let (y, info) = self.measured(response, col, rows)?;
+                return Ok((y, None, info));
+            }
+            ResponseUse::Outcome | ResponseUse::Absent => {}
+        }
+        let Some(trials) = &response.trials else {
+            if self.table.few_levels(col, MOST_COUNTED).is_none() {
+                return Err(DesignError::Role(format!(
+                    "The outcome `{name}` has more than {MOST_COUNTED} different values but a yes-no model needs exactly two; choose an outcome with two values, or name the number of trials as `{name} | trials(n)` if it is a count"
+                )));
+            }
+            let labels = self.table.labels(col);
+            let (success, failure) = binary_levels(
+                self.table,
+                col,
+                &labels,
+                rows,
+                self.frame.success.as_deref(),
+            )?;
+            let y: Vec<f64> = rows
+                .iter()
+                .map(|&row| f64::from(u8::from(labels.codes[row as usize] as usize == success)))
+                .collect();
+            let successes = y.iter().filter(|&&value| value == 1.0).count();
+            let (success, failure) = (
+                labels.levels[success].clone(),
+                labels.levels[failure].clone(),
+            );
+            let counts = vec![
+                (failure.clone(), y.len() - successes),
+                (success.clone(), successes),
+            ];
+            let kind = ResponseKind::Binary { success, failure };
+            return Ok((
+                y,
+                None,
+                ResponseInfo {
+                    name: name.clone(),
+                    kind,
+                    counts,
+                },
+            ));
+        };
+        let y = self.numbers(col, rows, "outcome")?;
+        let read = |name: &str, part: &str| self.numbers(self.col(name)?, rows, part);
+        let trials = num_trials(self.table, response, trials, rows, read)?;
+        for ((&row, &successes), &count) in rows.iter().zip(&y).zip(&trials) {
+            if successes.fract() != 0.0 || successes < 0.0 || successes > count {
+                let share = if successes > 0.0 && successes < 1.0 {
+                    "; if it is a share of the trials, add a column with the number of successes, share times trials"
+                } else {
+                    "; correct that row or choose another column"
+                };
+                return Err(DesignError::Role(format!(
+                    "The outcome `{name}` must be a whole number from 0 to {count}, the number of trials, but it is {successes} in {}{share}",
+                    self.table.place(row as usize)
+                )));
+            }
+        }
+        let (successes, total) = (y.iter().sum::<f64>(), trials.iter().sum::<f64>());
+        let counts = vec![
+            ("failures".to_owned(), (total - successes) as usize),
+            ("successes".to_owned(), successes as usize),
+        ];
+        if successes == 0.0 || successes == total {
+            return Err(DesignError::Role(format!(
+                "The outcome `{name}` counts {successes} successes in {total} trials, so there is nothing to explain; choose another outcome"
+            )));
+        }
+        Ok((
+            y,
+            Some(trials),
+            ResponseInfo {
+                name: name.clone(),
+                kind: ResponseKind::Successes,
+                counts,
+            },
+        ))
+    }
+
+    /// Numbers or counts, and what to say about them.
+    fn measured(
+        &self,
+        response: &Response,
+        col: usize,
+        rows: &[u32],
+    ) -> Result<(Vec<f64>, ResponseInfo), DesignError> {
+        let name = &response.column;
+        if response.trials.is_some() {
+            return Err(DesignError::Role(format!(
+                "The outcome `{name}` is not a number of successes in this model, so it has no trials; write `{name}` alone, or \
+                 choose a template for successes, such as `logistic`"
+            )));
+        }
+        let label = response.label();
+        let mut y = self.numbers(col, rows, "outcome")?;
+        if let Some(function) = response.function {
+            for (y, &row) in y.iter_mut().zip(rows) {
+                let value = function.at(*y);
+                if !value.is_finite() {
+                    return Err(DesignError::Role(format!(
+                        "{label} needs {}, but `{name}` is {y} in {}; leave such rows out, or use another function",
+                        function.domain(),
+                        self.table.place(row as usize)
+                    )));
+                }
+                *y = value;
+            }
+        }
+        let wanted = self.frame.response_use;
+        if let Some(i) = y.iter().position(|&value| !fits(value, wanted)) {
+            return Err(DesignError::Role(format!(
+                "The outcome `{name}` must be a whole number from 0, but it is {} in {}; choose template `linear` if it is no \
+                 count, or correct that row",
+                y[i],
+                self.table.place(rows[i] as usize)
+            )));
+        }
+        let least = y.iter().copied().fold(f64::INFINITY, f64::min);
+        let largest = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if least == largest && (wanted == ResponseUse::Number || largest == 0.0) {
+            return Err(DesignError::Role(format!(
+                "The outcome `{label}` has the single value `{least}` in {} used, so there is nothing to explain; choose another outcome",
+                every(rows.len(), "row"),
+            )));
+        }
+        let total: f64 = y.iter().sum();
+        let kind = if wanted == ResponseUse::Count {
+            ResponseKind::Count { total, largest }
+        } else {
+            let n = y.len() as f64;
+            let mean = total / n;
+            let squares: f64 = y.iter().map(|value| (value - mean).powi(2)).sum();
+            DesignError::check_width(squares, "outcome", &label, [least, largest])?;
+            ResponseKind::Number {
+                mean,
+                sd: (squares / (n - 1.0)).sqrt(),
+                range: [least, largest],
+                function: response.function,
+            }
+        };
+        let info = ResponseInfo {
+            name: label,
+            kind,
+            counts: Vec::new(),
+        };
+        Ok((y, info))
+    }
+
+    /// Codes of categories, and what to say about them.
+    fn categories(
+        &self,
+        response: &Response,
+        col: usize,
+        rows: &[u32],
+    ) -> Result<(Vec<f64>, ResponseInfo), DesignError> {
+        let name = &response.column;
+        if response.trials.is_some() {
+            return Err(DesignError::Role(format!(
+                "The outcome `{name}` is a category, which has no number of trials; write `{name} | weights(n)` if column n counts its rows"
+            )));
+        }
+        if self.table.few_levels(col, MAX_CATEGORIES).is_none() {
+            return Err(DesignError::Role(format!(
+                "The outcome `{name}` has more than the {MAX_CATEGORIES} different values that categories may have; choose an outcome with fewer"
+            )));
+        }
+        let labels = self.table.labels(col);
+        let mut levels: Vec<String> = Vec::new();
+        let mut code_of = vec![f64::NAN; labels.levels.len()];
+        let mut used = vec![false; labels.levels.len()];
+        for &row in rows {
+            used[labels.codes[row as usize] as usize] = true;
+        }
+        for (level, _) in used.iter().enumerate().filter(|(_, used)| **used) {
+            code_of[level] = levels.len() as f64;
+            levels.push(labels.levels[level].clone());
+        }
+        for level in &self.frame.levels {
+            if !levels.contains(level) {
+                levels.push(level.clone());
+            }
+        }
+        if levels.len() < 2 || levels.len() > MAX_CATEGORIES {
+            return Err(DesignError::Role(format!(
+                "The number of categories of the outcome `{name}` is {} but must be 2 to {MAX_CATEGORIES}; choose another outcome, or name categories without rows as `model.levels`",
+                levels.len(),
+            )));
+        }
+        let y: Vec<f64> = rows
+            .iter()
+            .map(|&row| code_of[labels.codes[row as usize] as usize])
+            .collect();
+        let weights = match &response.weights {
+            Some(weights) => self.weights(weights, rows)?,
+            None => vec![1.0; rows.len()],
+        };
+        let mut totals = vec![0.0; levels.len()];
+        for (&code, weight) in y.iter().zip(weights) {
+            totals[code as usize] += weight;
+        }
+        let counts = levels
+            .iter()
+            .cloned()
+            .zip(totals.iter().map(|total| total.round() as usize))
+            .collect();
+        let info = ResponseInfo {
+            name: name.clone(),
+            kind: ResponseKind::Categories { levels },
+            counts,
+        };
+        Ok((y, info))
+    }
+}
+
+/// Numbers of trials of `rows`, whole and at least 1; `read` reads a column of numbers that has a part in it.
+pub(super) fn num_trials(
+    table: &dyn Columns,
+    response: &Response,
+    trials: &Trials,
+    rows: &[u32],
+    read: impl Fn(&str, &str) -> Result<Vec<f64>, DesignError>,
+) -> Result<Vec<f64>, DesignError> {
+    let place = |i: usize| table.place(rows[i] as usize);
+    match trials {
+        Trials::Constant(count) => Ok(vec![*count as f64; rows.len()]),
+        Trials::Column(column) => {
+            let trials = read(column, "number of trials")?;
+            let bad = |count: &f64| count.fract() != 0.0 || *count < 1.0;
+            match trials.iter().position(bad) {
+                None => Ok(trials),
+                Some(i) => Err(DesignError::Role(format!(
+                    "The number of trials `{column}` must be whole and at least 1, but it is {} in {}; correct that row or \
+                     choose another column",
+                    trials[i],
+                    place(i)
+                ))),
+            }
+        }
+        Trials::Failures(column) => {
+            let successes = read(&response.column, "number of successes")?;
+            let failures = read(column, "number of failures")?;
+            let bad = |count: &f64| count.fract() != 0.0 || *count < 0.0;
+            for (name, counts) in [(&response.column, &successes), (column, &failures)] {
+                if let Some(i) = counts.iter().position(bad) {
+                    return Err(DesignError::Role(format!(
+                        "Successes and failures must be whole numbers from 0, but `{name}` is {} in {}; correct that row or \
+                         choose another column",
+                        counts[i],
+                        place(i)
+                    )));
+                }
+            }
+            let sums: Vec<f64> = successes
+                .iter()
+                .zip(&failures)
+                .map(|(a, b)| a + b)
+                .collect();
+            match sums.iter().position(|&sum| sum == 0.0) {
+                None => Ok(sums),
+                Some(i) => Err(DesignError::Role(format!(
+                    "`{}` and `{column}` are both 0 in {}, so that row has no trials; leave such rows out",
+                    response.column,
+                    place(i)
+                ))),
+            }
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! Predictors that tell the outcome without error, alone or together.
+//!
+//! The likelihood of such data has no finite maximum: it grows along the separating direction for ever.
+
+use faer::{Mat, Side};
+use ndarray::ArrayView1;
+
+use ergodic_base::reporter::{Reporter, Severity, Warning};
+
+use super::checks::quoted;
+use super::matrix::Design;
+
+/// Rows looked at first for separation: what does not separate these does not separate all.
+const FIRST_ROWS: usize = 5000;
+/// Most multiplications spent on a separating direction.
+const MAX_WORK: usize = 4_000_000_000;
+
+/// Reports single columns that predict the outcome without error; true if there is one.
+pub(super) fn separated_columns(
+    design: &Design,
+    constant: &[bool],
+    reporter: &mut Reporter,
+) -> bool {
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for j in (usize::from(design.has_intercept)..design.num_columns()).filter(|&j| !constant[j]) {
+        if let Some(sentence) = separated_column(design, j) {
+            found.push((j, sentence));
+        }
+    }
+    for levels in found.chunk_by(|(a, _), (b, _)| source(design, *a) == source(design, *b)) {
+        if levels.len() < MANY_LEVELS {
+            for one in levels {
+                report_column(design, one, reporter);
+            }
+        } else {
+            report_levels(design, levels[0].0, levels.len(), reporter);
+        }
+    }
+    !found.is_empty()
+}
+
+/// Levels of one column from which a remark is made of the column and not of each.
+const MANY_LEVELS: usize = 4;
+
+/// The column of the table that a dummy `x=level` is of; other terms are their own.
+fn source(design: &Design, j: usize) -> &str {
+    let term = design.terms[j].as_str();
+    term.split_once('=').map_or(term, |(column, _)| column)
+}
+
+fn report_column(design: &Design, (j, sentence): &(usize, String), reporter: &mut Reporter) {
+    reporter.report(
+        Warning::new(Severity::Watch, "separation", sentence.clone())
+            .about(design.terms[*j].clone())
+            .with_remedy(format!(
+                "The likelihood has no finite maximum, so only a prior bounds `b[{}]`; choose one that you mean, or leave the term out",
+                design.terms[*j]
+            )),
+    );
+}
+
+fn report_levels(design: &Design, first: usize, count: usize, reporter: &mut Reporter) {
+    let column = source(design, first);
+    let all = (0..design.num_columns())
+        .filter(|&j| source(design, j) == column)
+        .count();
+    let message = format!(
+        "In {count} of the {} levels of `{column}`, such as `{}`, all rows have the same {}",
+        all + 1,
+        design.terms[first],
+        design.response.name
+    );
+    reporter.report(
+        Warning::new(Severity::Watch, "separation", message)
+            .about(column.to_owned())
+            .with_remedy(format!(
+                "The likelihood has no finite maximum, so only a prior bounds these coefficients; leave `{column}` out, join rare \
+                 levels, or read it as numbers if that is what it holds"
+            )),
+    );
+}
+
+fn separated_column(design: &Design, j: usize) -> Option<String> {
+    let column = design.x.column(j);
+    let name = &design.terms[j];
+    let raw = |value: f64| design.raw_center[j] + design.raw_scale[j] * value;
+    let (low, high) = extremes(&column);
+    // A column of two values, such as a level or a yes-no number: look at the outcomes of either value.
+    if column.iter().all(|&value| value == low || value == high) {
+        for (value, is) in [(high, low), (low, high)].map(|(value, _)| (value, raw(value))) {
+            let (mut ones, mut all) = (0_usize, 0_usize);
+            for (&x, &y) in column.iter().zip(&design.y) {
+                if x == value {
+                    all += 1;
+                    ones += usize::from(y == 1.0);
+                }
+            }
+            if ones == 0 || ones == all {
+                let outcome = &design.response.counts[usize::from(ones > 0)].0;
+                let which = if name.contains('=') && (is - 1.0).abs() < 1e-9 {
+                    format!("with `{name}`")
+                } else {
+                    format!("where `{name}` is {}", round(is))
+                };
+                let response = &design.response.name;
+                return Some(match all {
+                    1 => format!("The only row {which} has {response} = {outcome}"),
+                    _ => format!("All {all} rows {which} have {response} = {outcome}"),
+                });
+            }
+        }
+        return None;
+    }
+    let by_outcome = |outcome: f64| {
+        let values = column
+            .iter()
+            .zip(&design.y)
+            .filter(|(_, y)| **y == outcome)
+            .map(|(x, _)| *x);
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
+            (low.min(x), high.max(x))
+        })
+    };
+    let (failures, successes) = (by_outcome(0.0), by_outcome(1.0));
+    let success = &design.response.counts[1].0;
+    let (word, cut, strict) = if failures.1 <= successes.0 {
+        ("above", successes.0, failures.1 < successes.0)
+    } else if successes.1 <= failures.0 {
+        ("below", successes.1, successes.1 < failures.0)
+    } else {
+        return None;
+    };
+    let how = if strict {
+        "exactly"
+    } else {
+        "except at that value"
+    };
+    Some(format!(
+        "`{name}` alone predicts {}: it is {success} at and {word} {} and never otherwise, {how}",
+        design.response.name,
+        round(raw(cut))
+    ))
+}
+
+fn round(value: f64) -> f64 {
+    let digits = 10_f64.powi(9 - value.abs().max(1e-9).log10().ceil() as i32);
+    (value * digits).round() / digits
+}
+
+fn extremes(column: &ArrayView1<'_, f64>) -> (f64, f64) {
+    column
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| {
+            (low.min(x), high.max(x))
+        })
+}
+
+/// Looks for a direction of several columns that separates the outcomes: first in some rows (what does not
+/// separate them does not separate all), then in all.
+pub(super) fn separated_together(design: &Design, skipped: &[bool], reporter: &mut Reporter) {
+    let columns: Vec<usize> = (0..design.num_columns())
+        .filter(|&j| !skipped[j] || (j == 0 && design.has_intercept))
+        .collect();
+    let n = design.num_obs();
+    if columns.len() > 200 || n * columns.len() * columns.len() > MAX_WORK / NEWTON_STEPS {
+        reporter.info(
+            "separation-skipped",
+            "Separation by several columns together was not checked, because there are too many",
+        );
+        return;
+    }
+    let mut rows = n.min(FIRST_ROWS.max(20 * columns.len()));
+    loop {
+        let Some(direction) = separating_direction(design, &columns, rows) else {
+            return;
+        };
+        if rows == n {
+            let strongest = direction
+                .iter()
+                .map(|value| value.abs())
+                .fold(0.0, f64::max);
+            let names: Vec<&String> = columns
+                .iter()
+                .zip(&direction)
+                .filter(|(j, value)| {
+                    value.abs() > 0.05 * strongest && !(**j == 0 && design.has_intercept)
+                })
+                .map(|(j, _)| &design.terms[*j])
+                .take(6)
+                .collect();
+            let message = format!(
+                "{} together predict {} without error in all rows that they decide",
+                quoted(names),
+                design.response.name
+            );
+            reporter.report(
+                Warning::new(Severity::Watch, "separation", message)
+                    .with_remedy("The likelihood has no finite maximum, so only a prior bounds these coefficients; choose one that you mean"),
+            );
+            return;
+        }
+        rows = n;
+    }
+}
+
+/// Newton steps after which the fit of data that do not separate has long converged.
+const NEWTON_STEPS: usize = 30;
+
+/// A direction d with s_i x_i'd >= 0 for all of the first `rows` rows (s = 1 for success, -1 for failure) and
+/// more than 0 for some; `None` if Newton's method finds a finite maximum of the likelihood instead.
+///
+/// On separable data every Newton step of the logistic likelihood goes about one unit further along such a
+/// direction (the log odds of the remaining rows grow by 1), otherwise the steps shrink quadratically.
+fn separating_direction(design: &Design, columns: &[usize], rows: usize) -> Option<Vec<f64>> {
+    let p = columns.len();
+    let mut beta = vec![0.0; p];
+    let mut x = vec![0.0; p];
+    for _ in 0..NEWTON_STEPS {
+        let mut gradient = Mat::<f64>::zeros(p, 1);
+        // A trace of a ridge keeps the factor positive where weights vanish.
+        let mut hessian =
+            Mat::<f64>::from_fn(p, p, |i, j| if i == j { 1e-12 * rows as f64 } else { 0.0 });
+        for i in 0..rows {
+            let row = design.x.row(i);
+            let mut eta = 0.0;
+            for (k, &j) in columns.iter().enumerate() {
+                x[k] = row[j];
+                eta += x[k] * beta[k];
+            }
+            let mean = 1.0 / (1.0 + (-eta).exp());
+            let weight = mean * (1.0 - mean);
+            for a in 0..p {
+                gradient[(a, 0)] += (design.y[i] - mean) * x[a];
+                for b in 0..=a {
+                    hessian[(a, b)] += weight * x[a] * x[b];
+                }
+            }
+        }
+        let factor = hessian.llt(Side::Lower).ok()?;
+        let step = faer::linalg::solvers::Solve::solve(&factor, &gradient);
+        let direction: Vec<f64> = (0..p).map(|k| step[(k, 0)]).collect();
+        if is_separating(design, columns, rows, &beta) {
+            return Some(beta);
+        }
+        if is_separating(design, columns, rows, &direction) {
+            return Some(direction);
+        }
+        // Far from the maximum a full step may overshoot; half of a long one stays on the way.
+        let longest = largest_eta(design, columns, rows, &direction);
+        if longest < 1e-6 {
+            return None;
+        }
+        let share = if longest > 8.0 { 8.0 / longest } else { 1.0 };
+        beta.iter_mut()
+            .zip(&direction)
+            .for_each(|(value, step)| *value += share * step);
+    }
+    None
+}
+
+fn eta(design: &Design, columns: &[usize], row: usize, direction: &[f64]) -> f64 {
+    columns
+        .iter()
+        .zip(direction)
+        .map(|(&j, value)| design.x[[row, j]] * value)
+        .sum()
+}
+
+fn largest_eta(design: &Design, columns: &[usize], rows: usize, direction: &[f64]) -> f64 {
+    (0..rows)
+        .map(|i| eta(design, columns, i, direction).abs())
+        .fold(0.0, f64::max)
+}
+
+/// Whether no row lies on the wrong side of `direction`, up to rounding, and some lie clearly on the right one.
+fn is_separating(design: &Design, columns: &[usize], rows: usize, direction: &[f64]) -> bool {
+    let (mut worst, mut best) = (f64::INFINITY, f64::NEG_INFINITY);
+    for i in 0..rows {
+        let side = (2.0 * design.y[i] - 1.0) * eta(design, columns, i, direction);
+        worst = worst.min(side);
+        best = best.max(side);
+    }
+    best > 0.0 && worst >= -1e-6 * best
+}

@@ -1,0 +1,31 @@
+//! Runs: from a model, a sampler and a plan to draws, on background threads.
+//!
+//! ```text
+//! owner ── Run::{pause, resume, stop} ──► control word (atomic) ──► chain-0 … chain-(C−1)  (rayon pool)
+//! owner ◄─ Published<RunView>, waker() ≤ 25 Hz ── collector ◄── blocks, events (bounded) ──┘
+//!                                                     └── empty blocks back (bounded, recycled)
+//! owner ◄─ Published<Report> ── monitor (diagnostics about once a second)
+//! ```
+//!
+//! Draws are never lost: a full channel blocks the chain. Pictures may be: only the newest view is kept.
+//! The engine does not know egui; it calls a waker when there is something new.
+
+pub mod anchor_check;
+pub mod chain;
+pub mod checkpoint;
+pub mod clusters;
+mod collector;
+pub mod monitor;
+pub mod protocol;
+pub mod publish;
+pub mod run;
+pub mod run_section;
+pub mod sampling;
+pub mod stages;
+
+pub use monitor::Report;
+pub use protocol::{ChainState, RunState, RunView, StopReason};
+pub use publish::Published;
+pub use run::Run;
+pub use run_section::RunSection;
+pub use sampling::Sampling;

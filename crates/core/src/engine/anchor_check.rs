@@ -1,0 +1,118 @@
+//! Whether chains have left the anchor of their control variates, whose gradients are noisy far from it.
+
+use super::sampling::Sampling;
+use crate::samplers::advise::Work;
+use ergodic_base::draws::DrawList;
+use ergodic_base::linalg::{axpy, dot};
+use ergodic_base::reporter::{Severity, Warning};
+use ergodic_diagnostics::Verdict;
+use ergodic_diagnostics::findings::Finding;
+use ergodic_diagnostics::verdict::MIN_DRAWS;
+
+/// Code of the warning.
+pub const CODE: &str = "anchor-left";
+/// Words of the remedy.
+pub const REMEDY: &str = "Refresh anchor";
+/// Posterior standard deviations that a mean may be from the anchor: with one parameter the variance of the gradient
+/// estimate, which grows with the squared distance, is then ten times what it is near the anchor.
+const LIMIT: f64 = 3.0;
+/// Draws of a chain that its mean is taken over: its error is then a fifteenth of a standard deviation at most.
+const MOST_DRAWS: usize = 250;
+
+/// Distance of the mean of the later half of a chain from the anchor in whitened units, the largest over chains. `None` for
+/// samplers without control variates or that move the point they expand around, and while there are too few draws.
+pub fn distance(job: &dyn Sampling, chains: &[&DrawList]) -> Option<f64> {
+    let anchor = job.anchor()?;
+    let advice = &job.sampler().advice;
+    if !matches!(advice.work, Work::Centred { .. }) || advice.recentres {
+        return None;
+    }
+    let of_chain = |draws: &&DrawList| {
+        if draws.len() < MIN_DRAWS {
+            return None;
+        }
+        let first = draws.len() / 2;
+        let stride = (draws.len() - first).div_ceil(MOST_DRAWS);
+        let mut u = vec![0.0; anchor.u.len()];
+        let mut theta = vec![0.0; draws.width()];
+        let mut one = vec![0.0; anchor.u.len()];
+        let mut count = 0.0;
+        for draw in (first..draws.len()).step_by(stride) {
+            for (j, value) in theta.iter_mut().enumerate() {
+                *value = draws.value(draw, j);
+            }
+            // The mean of u, which is not the point u of the mean.
+            job.model().unconstrain(&theta, &mut one);
+            axpy(1.0, &one, &mut u);
+            count += 1.0;
+        }
+        for (u, anchor) in u.iter_mut().zip(&anchor.u) {
+            *u = *u / count - anchor;
+        }
+        // H = L L', so L'(u − û) has unit variances near the mode.
+        let mut whitened = vec![0.0; u.len()];
+        anchor.factor.lower_transpose_mul(&u, &mut whitened);
+        let distance = dot(&whitened, &whitened).sqrt();
+        distance.is_finite().then_some(distance)
+    };
+    chains.iter().filter_map(of_chain).reduce(f64::max)
+}
+
+/// Means of the draws from `first` on.
+fn means(draws: &DrawList, first: usize) -> Vec<f64> {
+    let count = (draws.len() - first).max(1) as f64;
+    (0..draws.width())
+        .map(|j| draws.column(j)[first..].iter().sum::<f64>() / count)
+        .collect()
+}
+
+/// Whether `distance` is too far with `dim` parameters. A draw itself is about sqrt(D) away, so that a mean as far doubles
+/// the noise.
+pub fn is_far(distance: f64, dim: usize) -> bool {
+    distance > LIMIT.max((dim as f64).sqrt())
+}
+
+/// What to tell the user about a distance that is too far. Gradients that are noisy make an approximate sampler wrong in a
+/// way that nobody has `proved` harmless; an exact one they only make slow.
+pub fn finding(distance: f64, biased: bool, proved: bool) -> Finding {
+    let is_open = biased && !proved;
+    let (severity, effect) = match (biased, proved) {
+        (false, _) => (Severity::Info, "so draws cost more rows than they need"),
+        (true, true) => (
+            Severity::Info,
+            "which the bias check has found harmless so far",
+        ),
+        (true, false) => (Severity::Watch, "which may bias the draws"),
+    };
+    let message = format!(
+        "The draws are {distance:.1} posterior standard deviations from the anchor of the control variates, whose gradients \
+         are noisy so far away, {effect}"
+    );
+    let warning = Warning::new(severity, CODE, message).with_remedy(format!(
+        "{REMEDY}: run again from a mode that is looked for from the mean of these draws"
+    ));
+    let verdict = match is_open {
+        true => Verdict::NotCertified,
+        false => Verdict::Good,
+    };
+    Finding::new(
+        verdict,
+        &format!("draws are {distance:.1} sd from the anchor"),
+        Some("refresh the anchor"),
+        Some(warning),
+    )
+}
+
+/// Where to look for the peak instead: the mean of all draws, on the scale they are reported on.
+pub fn start(chains: &[&DrawList]) -> Option<Vec<f64>> {
+    let full: Vec<&&DrawList> = chains.iter().filter(|draws| !draws.is_empty()).collect();
+    let total: usize = full.iter().map(|draws| draws.len()).sum();
+    let width = full.first()?.width();
+    let mut sums = vec![0.0; width];
+    for draws in full {
+        for (sum, mean) in sums.iter_mut().zip(means(draws, 0)) {
+            *sum += mean * draws.len() as f64 / total as f64;
+        }
+    }
+    sums.iter().all(|value| value.is_finite()).then_some(sums)
+}

@@ -1,0 +1,366 @@
+//! The worker loop of one chain.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Barrier};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender};
+
+use super::checkpoint::{ChainMark, Snapshot};
+use super::clusters;
+use super::protocol::{ChainState, Control, Message};
+use super::sampling::Sampling;
+use crate::models::Model;
+use crate::oracle::{Anchor, Oracle, StepError};
+use crate::samplers::{Kernel, KernelError, Phase, Tick};
+use ergodic_base::draws::{Block, LabelList};
+use ergodic_base::reporter::{Severity, Warning};
+use ergodic_base::rng::{Purpose, Streams, stream};
+
+/// A block travels when it holds this many draws …
+const BLOCK_DRAWS: usize = 256;
+/// … or after this time, whichever is first, so that first draws show at once.
+const BLOCK_TIME: Duration = Duration::from_millis(40);
+/// Time between marks of where the chain stands, so that a crash costs no more than that.
+const MARK_TIME: Duration = Duration::from_secs(1);
+
+/// When warm-up ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Warmup {
+    /// After this many iterations.
+    Fixed(u64),
+    /// When the sampler says so, or after this many iterations.
+    UntilReady {
+        /// The most iterations.
+        max: u64,
+    },
+}
+
+/// What one chain is given.
+pub(super) struct ChainTask {
+    pub chain: usize,
+    pub job: Arc<dyn Sampling>,
+    pub control: Arc<Control>,
+    pub warmup: Warmup,
+    /// Iteration at which a replayed run's warm-up was ended by hand.
+    pub warmup_cut: Option<u64>,
+    /// Draws to keep, those of a continued run included; raised to extend a run that has not ended.
+    pub draws_wanted: Arc<AtomicU64>,
+    /// Whether the run may go on beyond these draws ([`super::stages`]).
+    pub staged: bool,
+    pub start: Option<ChainMark>,
+    pub parallel: bool,
+    /// Opens when every chain has a thread.
+    pub gate: Arc<Barrier>,
+    pub messages: Sender<Message>,
+    pub empty: Receiver<Block>,
+}
+
+/// Runs a chain to its end. Sends its draws, and last where it stands.
+pub(super) fn run(task: ChainTask) {
+    let (chain, messages) = (task.chain, task.messages.clone());
+    task.gate.wait();
+    // A panic is a bug of ours; the other chains and all draws must survive it.
+    let before = task.start.clone().unwrap_or_else(|| {
+        ChainMark::before_start(&Streams::new(task.job.run_section().seed, chain))
+    });
+    let outcome =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Worker::start(task)?.run()));
+    let (state, mark) = match outcome {
+        Ok(Ok(mark)) => (ChainState::Finished, Some(Box::new(mark))),
+        // Stopped during its first pass over the rows: it stands where it stood.
+        Ok(Err(KernelError::Start(StepError::Interrupted))) => {
+            (ChainState::Finished, Some(Box::new(before)))
+        }
+        Ok(Err(error)) => (ChainState::Failed(error.to_string()), None),
+        Err(_panic) => (
+            ChainState::Failed("an internal error ended it; please report this".to_owned()),
+            None,
+        ),
+    };
+    // Nobody listens only if the owner dropped the run.
+    drop(messages.send(Message::Ended { chain, state, mark }));
+}
+
+struct Worker {
+    task: ChainTask,
+    kernel: Box<dyn Kernel>,
+    oracle: Oracle,
+    streams: Streams,
+    iterations: u64,
+    draws: u64,
+    warmup_end: Option<u64>,
+    block: Block,
+    info: Vec<f64>,
+    theta: Vec<f64>,
+    flushed: Instant,
+    marked: Instant,
+    snapshot: Option<Snapshot>,
+    /// Units whose clusters are kept, and which draws they are kept of; for samplers of partitions.
+    units: Vec<u32>,
+    thinning: LabelList,
+}
+
+impl Worker {
+    fn start(task: ChainTask) -> Result<Self, KernelError> {
+        let job = &task.job;
+        let seed = job.run_section().seed;
+        let mut oracle = Oracle::new(
+            Arc::clone(job.model()),
+            job.anchor().cloned(),
+            task.parallel,
+            // Only full-data steps can take long enough to need interrupting.
+            if job.sampler().spec.minibatch {
+                Arc::default()
+            } else {
+                Arc::clone(&task.control.interrupt)
+            },
+        );
+        let mut streams = Streams::new(seed, task.chain);
+        let u0 = job.start_position(task.chain);
+        let mut kernel =
+            (job.sampler().build)(job.settings(), job.target(), &u0, &mut oracle, &mut streams)?;
+        let (mut iterations, mut draws, mut warmup_end) = (0, 0, None);
+        if let Some(mark) = task.start.as_ref().filter(|mark| mark.has_begun()) {
+            streams = mark.restore(kernel.as_mut(), &mut oracle).ok_or_else(|| {
+                KernelError::Setting(ergodic_base::settings::SettingError(
+                    "the checkpoint does not fit this sampler and its settings".to_owned(),
+                ))
+            })?;
+            (iterations, draws, warmup_end) = (mark.iterations, mark.draws, mark.warmup_end);
+        }
+        let block = task.empty.recv().unwrap_or_default();
+        Ok(Self {
+            info: vec![f64::NAN; job.sampler().spec.info.len()],
+            theta: vec![0.0; job.model().params().len()],
+            // A step that can be interrupted must be forgotten whole.
+            snapshot: (!job.sampler().spec.minibatch).then(Snapshot::default),
+            kernel,
+            oracle,
+            streams,
+            iterations,
+            draws,
+            warmup_end,
+            block,
+            flushed: Instant::now(),
+            units: clusters::units_kept(task.job.model().as_ref()),
+            thinning: clusters::label_list(task.job.run_section().chains),
+            marked: Instant::now(),
+            task,
+        })
+    }
+
+    fn run(mut self) -> Result<ChainMark, KernelError> {
+        let mut drawing = self.warmup_end.is_some();
+        self.say(if drawing {
+            ChainState::Drawing
+        } else {
+            ChainState::Warmup
+        });
+        loop {
+            if !drawing && self.warmup_is_over() {
+                self.flush();
+                self.warmup_end = Some(self.iterations);
+                drop(self.task.messages.send(Message::WarmupEnded {
+                    chain: self.task.chain,
+                    at: self.iterations,
+                }));
+                drawing = true;
+                self.say(ChainState::Drawing);
+            }
+            if drawing && self.draws >= self.task.draws_wanted.load(Ordering::Relaxed) {
+                if self.goes_on() {
+                    continue;
+                }
+                break;
+            }
+            if self.task.control.is_paused() {
+                self.flush();
+                self.say(ChainState::Paused);
+                self.task.control.wait_while_paused();
+                self.say(if drawing {
+                    ChainState::Drawing
+                } else {
+                    ChainState::Warmup
+                });
+            }
+            if self.task.control.is_stopped() {
+                break;
+            }
+            match self.iterate(drawing) {
+                Ok(()) => {}
+                Err(StepError::Interrupted) => {
+                    if let Some(snapshot) = &self.snapshot {
+                        snapshot.restore(self.kernel.as_mut(), &mut self.oracle, &mut self.streams);
+                    }
+                    break;
+                }
+                Err(error) => {
+                    self.flush();
+                    return Err(error.into());
+                }
+            }
+        }
+        self.flush();
+        Ok(self.mark_now())
+    }
+
+    /// Waits at the end of a stage; whether there is another one.
+    fn goes_on(&mut self) -> bool {
+        if !self.task.staged {
+            return false;
+        }
+        self.flush();
+        drop(self.task.messages.send(Message::Reached));
+        let (draws, wanted) = (self.draws, &self.task.draws_wanted);
+        let control = &self.task.control;
+        control.wait_for_stage(|| draws < wanted.load(Ordering::Relaxed))
+    }
+
+    /// One recorded iteration.
+    fn iterate(&mut self, drawing: bool) -> Result<(), StepError> {
+        if let Some(snapshot) = &mut self.snapshot {
+            snapshot.take(self.kernel.as_mut(), &self.oracle, &self.streams);
+        }
+        let phase = match (drawing, self.task.warmup) {
+            (true, _) => Phase::Draw,
+            (false, Warmup::Fixed(length)) => Phase::Warmup {
+                length: Some(length),
+            },
+            (false, Warmup::UntilReady { .. }) => Phase::Warmup { length: None },
+        };
+        let at = Tick {
+            iter: self.iterations,
+            phase,
+        };
+        for _ in 0..self.kernel.steps_per_draw() {
+            self.kernel
+                .step(at, &mut self.oracle, &mut self.streams, &mut self.info)?;
+        }
+        if self.block.len == 0 {
+            self.block.first_iter = self.iterations;
+            self.block.warmup = !drawing;
+            self.block.chain = self.task.chain;
+        }
+        self.task
+            .job
+            .model()
+            .constrain(self.kernel.position(), &mut self.theta);
+        self.block.draws.extend_from_slice(&self.theta);
+        self.block.info.extend_from_slice(&self.info);
+        let labels = self.kernel.labels();
+        if drawing && !labels.is_empty() && self.thinning.keeps(self.draws) {
+            let labels = clusters::labels_of(labels, &self.units);
+            self.block.labels.push((self.draws, labels));
+        }
+        self.block.len += 1;
+        self.iterations += 1;
+        self.draws += u64::from(drawing);
+        if self.block.len == BLOCK_DRAWS || self.flushed.elapsed() >= BLOCK_TIME {
+            self.flush();
+            self.mark();
+        }
+        Ok(())
+    }
+
+    /// Tells where the chain stands, about once a second; the draws up to here have been sent.
+    fn mark(&mut self) {
+        if self.marked.elapsed() < MARK_TIME {
+            return;
+        }
+        self.marked = Instant::now();
+        let mark = Box::new(self.mark_now());
+        let chain = self.task.chain;
+        drop(self.task.messages.send(Message::Mark { chain, mark }));
+    }
+
+    fn mark_now(&mut self) -> ChainMark {
+        ChainMark::take(
+            self.kernel.as_mut(),
+            &mut self.oracle,
+            &self.streams,
+            self.iterations,
+            self.draws,
+            self.warmup_end,
+        )
+    }
+
+    fn warmup_is_over(&self) -> bool {
+        if let Some(cut) = self.task.warmup_cut {
+            return self.iterations >= cut;
+        }
+        if self.task.control.is_frozen() {
+            return true;
+        }
+        match self.task.warmup {
+            Warmup::Fixed(length) => self.iterations >= length,
+            Warmup::UntilReady { max } => {
+                if self.kernel.ready() {
+                    return true;
+                }
+                if self.iterations < max {
+                    return false;
+                }
+                let chain = self.task.chain + 1;
+                let warning = Warning::new(
+                    Severity::Watch,
+                    "criterion-not-met",
+                    format!("Chain {chain} began to keep draws after {max} iterations although its criterion did not hold"),
+                )
+                .with_remedy("Allow a longer warm-up or a larger minibatch");
+                drop(self.task.messages.send(Message::Warn { warning }));
+                true
+            }
+        }
+    }
+
+    fn say(&self, state: ChainState) {
+        drop(self.task.messages.send(Message::State {
+            chain: self.task.chain,
+            state,
+        }));
+    }
+
+    /// Sends the block; waits for an empty one, which is how a slow collector slows its chains.
+    fn flush(&mut self) {
+        self.flushed = Instant::now();
+        if self.block.len == 0 {
+            return;
+        }
+        self.block.datum_grads = self.oracle.datum_grads;
+        self.block.criterion.clear();
+        self.block
+            .criterion
+            .extend_from_slice(self.kernel.criterion());
+        let full = std::mem::take(&mut self.block);
+        drop(self.task.messages.send(Message::Block(full)));
+        self.block = self.task.empty.recv().unwrap_or_default();
+    }
+}
+
+/// Where chain `chain` starts: two posterior standard deviations around the mode or, without one, where the model says.
+pub fn dispersed_start(
+    model: &dyn Model,
+    anchor: Option<&Anchor>,
+    seed: u64,
+    chain: usize,
+) -> Vec<f64> {
+    // Wider than the posterior, so that R-hat can notice chains that have not yet forgotten their start.
+    const DISPERSION: f64 = 2.0;
+    let mut rng = stream(seed, chain, Purpose::Init);
+    let mut u = vec![0.0; model.dim()];
+    match anchor {
+        Some(anchor) => {
+            use rand_distr::{Distribution as _, StandardNormal};
+            for u in &mut u {
+                *u = StandardNormal.sample(&mut rng);
+            }
+            anchor.factor.solve_lower_transpose(&mut u);
+            for (u, mode) in u.iter_mut().zip(&anchor.u) {
+                *u = mode + DISPERSION * *u;
+            }
+        }
+        None => model.init(&mut rng, &mut u),
+    }
+    u
+}

@@ -1,0 +1,332 @@
+//! Diagnostics while a run goes on: about once a second, for all variables, on a thread of its own.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+
+use super::anchor_check;
+use super::chain::Warmup;
+use super::clusters::{self, Clusters};
+use super::collector::Waker;
+use super::protocol::{ChainState, ChainView, Control, RunState, RunView, StopReason};
+use super::publish::Published;
+use super::sampling::Sampling;
+use crate::design::exact_fit;
+use crate::samplers::DIVERGENT;
+use ergodic_base::draws::DrawList;
+use ergodic_base::reporter::Warning;
+use ergodic_diagnostics::bias::BiasReport;
+use ergodic_diagnostics::findings::{Finding, VerdictInputs, judge};
+use ergodic_diagnostics::running::Running;
+use ergodic_diagnostics::verdict::{ESS_PER_CHAIN, Limits, MIN_DRAWS};
+use ergodic_diagnostics::{SummaryRow, Verdict, summarise, weights};
+
+/// Time between reports; longer when a report takes more than a tenth of it.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// The first report comes sooner, because the first seconds are when people look.
+const FIRST: Duration = Duration::from_millis(250);
+/// Share of the time that diagnostics may take from the chains.
+const DUTY: u32 = 10;
+/// Draws without any change after which a chain counts as stuck.
+const STUCK_DRAWS: usize = 200;
+
+/// What the diagnostics say about a run.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// One row per variable.
+    pub summary: Vec<SummaryRow>,
+    /// How R-hat, ESS and MCSE developed.
+    pub running: Arc<Running>,
+    /// One word.
+    pub verdict: Verdict,
+    /// One sentence.
+    pub sentence: String,
+    /// Whether averages are weighted: draws have weights, and they differ.
+    pub weighted: bool,
+    /// Kept draws per chain that it is based on.
+    pub draws_per_chain: usize,
+    /// Divergent transitions among kept draws.
+    pub divergences: u64,
+    /// Estimated seconds until the run's stop rule is met; `None` if that cannot be said.
+    pub eta_secs: Option<f64>,
+    /// What is asked of each variable, which is what the verdict is made of.
+    pub limits: Limits,
+    /// Everything that the verdict is made of, each with what to do, and what else the diagnostics have to tell.
+    pub warnings: Vec<Warning>,
+    /// The bias check, if it has run.
+    pub bias: Option<Arc<BiasReport>>,
+    /// What the drawn partitions say, for samplers of partitions.
+    pub clusters: Option<Arc<Clusters>>,
+}
+
+impl Report {
+    /// The report of a run without draws.
+    pub fn empty(num_params: usize) -> Self {
+        Self {
+            summary: Vec::new(),
+            running: Arc::new(Running::new(num_params)),
+            verdict: Verdict::TooEarly,
+            sentence: "Starting".to_owned(),
+            weighted: false,
+            draws_per_chain: 0,
+            divergences: 0,
+            eta_secs: None,
+            limits: Limits::of(1),
+            warnings: Vec::new(),
+            bias: None,
+            clusters: None,
+        }
+    }
+}
+
+pub(super) struct Monitor {
+    pub job: Arc<dyn Sampling>,
+    pub control: Arc<Control>,
+    pub views: Arc<Published<RunView>>,
+    pub reports: Arc<Published<Report>>,
+    pub waker: Waker,
+    pub stop_reason: Arc<Mutex<Option<StopReason>>>,
+    /// Draws that each chain is to keep, as raised meanwhile.
+    pub draws_wanted: Vec<Arc<AtomicU64>>,
+    /// Closed by the collector's end.
+    pub done: Receiver<()>,
+}
+
+impl Monitor {
+    /// Reports until the collector has ended, and once more then.
+    pub fn run(self) {
+        let names = self.job.variables();
+        let mut running = Running::new(names.len());
+        let mut wait = FIRST;
+        loop {
+            let last = match self.done.recv_timeout(wait) {
+                Err(RecvTimeoutError::Timeout) => false,
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => true,
+            };
+            let begun = Instant::now();
+            let view = self.views.load();
+            let chains: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
+            let weights = view.weights(self.job.weight_column());
+            let budget = if last { Duration::MAX } else { INTERVAL / 4 };
+            running.update(&chains, &weights, budget);
+            let mut report = report(
+                self.job.as_ref(),
+                &view,
+                &names,
+                Arc::new(running.clone()),
+                None,
+            );
+            report.eta_secs = self.eta_secs(&view, &report.summary);
+            self.apply_stop_rule(&report);
+            self.reports.publish(report);
+            (self.waker)();
+            if last {
+                return;
+            }
+            wait = INTERVAL.max(begun.elapsed() * DUTY);
+        }
+    }
+
+    /// Seconds until the run ends by its own rules: the earliest of draws, precision and time.
+    fn eta_secs(&self, view: &RunView, summary: &[SummaryRow]) -> Option<f64> {
+        // A pause has no end that could be told.
+        if view.is_finished() || view.state == RunState::Paused {
+            return None;
+        }
+        let run = self.job.run_section();
+        let seconds = sampling_secs(view);
+        let by_draws = view
+            .chains
+            .iter()
+            .enumerate()
+            .filter_map(|(index, chain)| {
+                let warmup = match (&chain.state, self.job.warmup()) {
+                    (ChainState::Drawing | ChainState::Paused, _) => 0,
+                    // The rate is that of the warm-up, whose iterations are about as long.
+                    (ChainState::Warmup, Warmup::Fixed(length)) if chain.rate > 0.0 => {
+                        length.saturating_sub(chain.iterations)
+                    }
+                    _ => return None,
+                };
+                let left = self.draws_wanted[index]
+                    .load(Ordering::Relaxed)
+                    .saturating_sub(chain.draws.draws.len() as u64);
+                Some((chain.rate > 0.0).then(|| (warmup + left) as f64 / chain.rate))
+            })
+            .collect::<Option<Vec<f64>>>()?
+            .into_iter()
+            .reduce(f64::max);
+        let by_precision = run
+            .target_ess
+            .and_then(|target| Some(seconds * (target / least_ess(summary)? - 1.0).max(0.0)));
+        let by_time = run
+            .max_seconds
+            .map(|limit| (limit - view.elapsed_secs).max(0.0));
+        [by_draws, by_precision, by_time]
+            .into_iter()
+            .flatten()
+            .reduce(f64::min)
+    }
+
+    fn apply_stop_rule(&self, report: &Report) {
+        let run = self.job.run_section();
+        if run.draws_of_chains.is_some() || report.draws_per_chain < MIN_DRAWS {
+            return;
+        }
+        let deciding: Vec<&SummaryRow> = (report.summary.iter())
+            .filter(|row| (report.limits.decides)(row))
+            .collect();
+        if run
+            .precision()
+            .is_some_and(|precision| precision.is_met(&deciding))
+        {
+            let mut slot = self
+                .stop_reason
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            slot.get_or_insert(StopReason::Precision);
+            self.control.stop();
+        }
+    }
+}
+
+/// Everything the diagnostics say about `view` with the history `running`.
+pub fn report(
+    job: &dyn Sampling,
+    view: &RunView,
+    names: &[String],
+    running: Arc<Running>,
+    bias: Option<Arc<BiasReport>>,
+) -> Report {
+    let chains: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
+    let seconds = sampling_secs(view);
+    let weights = view.weights(job.weight_column());
+    let summary = summarise(names, &chains, &weights, seconds);
+    let draws_per_chain = view.draws_per_chain();
+    let divergences = divergences(job, view.usable());
+    let numbered = |wanted: fn(&ChainState, bool) -> bool| -> Vec<usize> {
+        view.chains
+            .iter()
+            .enumerate()
+            .filter(|(_, chain)| wanted(&chain.state, is_stuck(&chain.draws.draws)))
+            .map(|(index, _)| index + 1)
+            .collect()
+    };
+    let failed = numbered(|state, _| matches!(state, ChainState::Failed(_)));
+    let stuck = numbered(|state, stuck| stuck && !matches!(state, ChainState::Failed(_)));
+    let is_running = !view.is_finished();
+    let secs_to_target = if is_running {
+        secs_to_target(&summary, chains.len(), seconds)
+    } else {
+        None
+    };
+    let target = match view.state {
+        RunState::Finished(StopReason::Draws | StopReason::Time) => job.run_section().precision(),
+        _ => None,
+    };
+    let is_mixture = job.model().partition().is_some();
+    let biased = job.sampler().spec.bias.is_some();
+    let mut others: Vec<Finding> = Vec::new();
+    others.extend(exact_fit(job));
+    let far = anchor_check::distance(job, &chains)
+        .filter(|distance| anchor_check::is_far(*distance, job.model().dim()));
+    let proved = (bias.as_deref()).is_some_and(|bias| bias.verdict == Verdict::Good);
+    others.extend(far.map(|distance| anchor_check::finding(distance, biased, proved)));
+    if is_mixture {
+        others.extend(clusters::negligible(&summary, chains.len()));
+    }
+    let inputs = VerdictInputs {
+        rows: &summary,
+        draws_per_chain,
+        running: is_running,
+        chains: view.chains.len(),
+        failed: &failed,
+        stuck: &stuck,
+        divergences,
+        biased: biased.then_some(job.sampler().spec.title),
+        bias: bias.as_deref(),
+        secs_to_target,
+        target,
+        decides: clusters::criterion(is_mixture),
+        others: &others,
+    };
+    let limits = inputs.limits();
+    let judgement = judge(&inputs);
+    Report {
+        summary,
+        running,
+        verdict: judgement.verdict,
+        sentence: judgement.sentence,
+        weighted: weights::matter(&weights),
+        draws_per_chain,
+        divergences,
+        eta_secs: None,
+        limits,
+        warnings: judgement.findings,
+        bias,
+        clusters: Clusters::of(job, view).map(Arc::new),
+    }
+}
+
+/// That the predictors fit the response exactly, which the run's log tells at length.
+fn exact_fit(job: &dyn Sampling) -> Option<Finding> {
+    let mut remarks = job.warnings().iter();
+    let remark = remarks.find(|warning| warning.code == exact_fit::CODE)?;
+    let response = remark.subject.as_deref().unwrap_or("the outcome");
+    Some(Finding::new(
+        Verdict::Watch,
+        &format!("the predictors fit `{response}` exactly"),
+        Some("leave out what gives it away"),
+        None,
+    ))
+}
+
+/// Seconds of sampling of the slowest chain.
+fn sampling_secs(view: &RunView) -> f64 {
+    view.usable()
+        .map(|chain| chain.draw_secs)
+        .fold(0.0, f64::max)
+}
+
+/// Divergent transitions after warm-up of chains that work.
+pub(super) fn divergences<'a>(
+    job: &dyn Sampling,
+    chains: impl Iterator<Item = &'a ChainView>,
+) -> u64 {
+    let mut columns = job.sampler().spec.info.iter();
+    let Some(column) = columns.position(|column| column.name == DIVERGENT) else {
+        return 0;
+    };
+    let flags = chains.flat_map(|chain| chain.draws.info.chunks());
+    let flags = flags.flat_map(|chunk| chunk.column(column));
+    flags.filter(|&&flag| flag == 1.0).count() as u64
+}
+
+/// Whether a chain has not moved for a long time.
+pub fn is_stuck(draws: &DrawList) -> bool {
+    let len = draws.len();
+    len >= STUCK_DRAWS
+        && draws.width() > 0
+        && (0..draws.width()).all(|j| {
+            (len - STUCK_DRAWS..len - 1).all(|i| draws.value(i, j) == draws.value(len - 1, j))
+        })
+}
+
+/// Seconds until every variable has the effective sample size that the verdict wants, if ESS grows as it did.
+fn secs_to_target(summary: &[SummaryRow], chains: usize, seconds: f64) -> Option<f64> {
+    let wanted = ESS_PER_CHAIN * chains as f64;
+    let least = least_ess(summary)?;
+    (least < wanted).then_some(seconds * (wanted / least - 1.0))
+}
+
+fn least_ess(summary: &[SummaryRow]) -> Option<f64> {
+    let ess = summary
+        .iter()
+        .map(|row| Some(row.ess_bulk?.min(row.ess_tail?)));
+    ess.collect::<Option<Vec<f64>>>()?
+        .into_iter()
+        .reduce(f64::min)
+        .filter(|&least| least > 0.0)
+}

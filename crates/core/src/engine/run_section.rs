@@ -1,0 +1,97 @@
+//! How long a run is, and when it ends.
+
+use serde::{Deserialize, Serialize};
+
+use ergodic_diagnostics::verdict::{Precision, RHAT_LIMIT};
+
+/// Kept draws per chain when nothing else is said: with four chains they give R-hat and tails enough to work with.
+pub const DEFAULT_DRAWS: u64 = 1000;
+/// Kept draws per chain at most of a run that ends by its precision, when nothing else is said: ten times the usual. The run
+/// nearly always ends before; a sampler with one effective draw in a hundred still gets to what is usually asked for.
+pub const PRECISION_DRAWS: u64 = 10_000;
+/// The same for each effective draw that one chain is asked for, where many are.
+const DRAWS_PER_EFFECTIVE: f64 = 10.0;
+/// Chains when nothing else is said (Vehtari et al. 2021).
+pub const DEFAULT_CHAINS: usize = 4;
+/// Most chains: each is a thread.
+pub const MAX_CHAINS: usize = 256;
+fn no() -> bool {
+    false
+}
+
+fn is_no(value: &bool) -> bool {
+    !value
+}
+
+/// Chains, draws, seed and when to stop: the section `[run]` of a recipe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunSection {
+    /// Number of chains.
+    pub chains: usize,
+    /// Iterations of warm-up; absent: the sampler's own rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warmup: Option<u64>,
+    /// Iteration at which the warm-up of each chain was ended by hand; its plan, by which samplers adapt, stays `warmup`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warmup_of_chains: Option<Vec<u64>>,
+    /// Kept draws per chain (the most, when another stop rule is set).
+    pub draws: u64,
+    /// Kept draws of each chain of a run that was stopped early: replays exactly, other stop rules are then ignored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draws_of_chains: Option<Vec<u64>>,
+    /// Whether a run that is not precise enough after `draws` goes on, where that is cheap ([`ergodic_core::engine::stages`]).
+    #[serde(default = "no", skip_serializing_if = "is_no")]
+    pub until_precise: bool,
+    /// Seed of all random numbers, 0 to 2^63 − 1.
+    pub seed: u64,
+    /// Stop after this many seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_seconds: Option<f64>,
+    /// Stop when every variable has this bulk and tail effective sample size …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_ess: Option<f64>,
+    /// … and this R-hat (1.01 if only `target_ess` is set).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_rhat: Option<f64>,
+}
+
+impl Default for RunSection {
+    fn default() -> Self {
+        Self {
+            chains: DEFAULT_CHAINS,
+            warmup: None,
+            warmup_of_chains: None,
+            draws: DEFAULT_DRAWS,
+            draws_of_chains: None,
+            until_precise: true,
+            seed: 1,
+            max_seconds: None,
+            target_ess: None,
+            target_rhat: None,
+        }
+    }
+}
+
+impl RunSection {
+    /// The precision that ends the run, where one is set.
+    pub fn precision(&self) -> Option<Precision> {
+        match (self.target_ess, self.target_rhat) {
+            (None, None) => None,
+            (ess, rhat) => Some(Precision {
+                ess,
+                rhat: rhat.unwrap_or(RHAT_LIMIT),
+            }),
+        }
+    }
+
+    /// Draws enough to reach the precision that is set, where nobody has named their number.
+    pub fn leave_room(&mut self) {
+        let Some(precision) = self.precision() else {
+            return;
+        };
+        let of_chain = precision.ess.unwrap_or_default() / self.chains.max(1) as f64;
+        let room = (DRAWS_PER_EFFECTIVE * of_chain).ceil() as u64;
+        self.draws = self.draws.max(room).max(PRECISION_DRAWS);
+    }
+}

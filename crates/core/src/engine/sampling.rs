@@ -1,0 +1,80 @@
+//! What a run needs to know of what it samples.
+
+use std::sync::Arc;
+
+use super::chain::{Warmup, dispersed_start};
+use super::run_section::RunSection;
+use crate::models::Model;
+use crate::oracle::Anchor;
+use crate::samplers::{self, SamplerEntry, Target};
+use ergodic_base::reporter::Warning;
+use ergodic_base::settings::Settings;
+
+/// A model, a sampler with every setting resolved, and a plan: immutable and shared by the chains of a run.
+pub trait Sampling: Send + Sync {
+    /// The posterior.
+    fn model(&self) -> &Arc<dyn Model>;
+    /// The sampler.
+    fn sampler(&self) -> &'static SamplerEntry;
+    /// Its settings, none absent.
+    fn settings(&self) -> &Settings;
+    /// Chains, draws, seed and when to stop.
+    fn run_section(&self) -> &RunSection;
+    /// Mode and curvature, where found.
+    fn anchor(&self) -> Option<&Arc<Anchor>>;
+    /// What samplers resolve their defaults from.
+    fn target(&self) -> &Target;
+    /// Remarks on data, model and choice of sampler.
+    fn warnings(&self) -> &[Warning];
+
+    /// Where chain `chain` (0-based) starts, in unconstrained coordinates: two posterior standard deviations around the mode
+    /// or, without one, where the model says.
+    fn start_position(&self, chain: usize) -> Vec<f64> {
+        let anchor = self.anchor().map(Arc::as_ref);
+        dispersed_start(
+            self.model().as_ref(),
+            anchor,
+            self.run_section().seed,
+            chain,
+        )
+    }
+
+    /// When warm-up ends.
+    fn warmup(&self) -> Warmup {
+        let spec = &self.sampler().spec;
+        match self.run_section().warmup {
+            Some(length) => Warmup::Fixed(length),
+            None if spec.decides_warmup => Warmup::UntilReady {
+                max: spec.default_warmup,
+            },
+            None => Warmup::Fixed(spec.default_warmup),
+        }
+    }
+
+    /// Names of the reported quantities.
+    fn variables(&self) -> Vec<String> {
+        let params = self.model().params().iter();
+        params.map(|param| param.name.clone()).collect()
+    }
+
+    /// Names of the sampler's information columns.
+    fn info_names(&self) -> Vec<String> {
+        let columns = self.sampler().spec.info.iter();
+        columns.map(|column| column.name.to_owned()).collect()
+    }
+
+    /// The information column with the weights of draws, for samplers that weigh them.
+    fn weight_column(&self) -> Option<usize> {
+        let columns = self.sampler().spec.info.iter();
+        let names: Vec<&str> = columns.map(|column| column.name).collect();
+        samplers::weight_column(&names)
+    }
+
+    /// Draws that chain `chain` is to keep.
+    fn draws_wanted(&self, chain: usize) -> u64 {
+        let run = self.run_section();
+        run.draws_of_chains
+            .as_ref()
+            .map_or(run.draws, |draws| draws[chain])
+    }
+}

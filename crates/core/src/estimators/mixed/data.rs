@@ -1,0 +1,217 @@
+//! What a mixed model is fitted to: fixed-effect columns, response, group terms.
+
+use super::MixedError;
+use crate::design::matrix::Design;
+use crate::design::scaling::Scaling;
+
+/// Effects that vary by the groups of one factor: `(1 + x | g)`.
+#[derive(Clone, Debug)]
+pub struct RandomTerm {
+    /// Name of the grouping factor.
+    pub group: String,
+    /// Names of its groups.
+    pub levels: Vec<String>,
+    /// Group of each row, a position in `levels` (n).
+    pub index: Vec<u32>,
+    /// n × q columns, row-major, each divided by its scale; 1 for a varying intercept.
+    pub z: Vec<f64>,
+    /// Names of the q columns: `Intercept`, `age`.
+    pub names: Vec<String>,
+    /// What each column was divided by (q).
+    pub scale: Vec<f64>,
+    /// Whether effects of one group are correlated (`|`) or independent (`||`).
+    pub correlated: bool,
+}
+
+impl RandomTerm {
+    /// q, the number of effects of one group.
+    pub fn width(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Number of effects of all groups.
+    pub fn num_effects(&self) -> usize {
+        self.width() * self.levels.len()
+    }
+
+    /// The columns of a row (q).
+    #[inline]
+    pub fn row(&self, row: usize) -> &[f64] {
+        let width = self.names.len();
+        &self.z[row * width..(row + 1) * width]
+    }
+}
+
+/// Data of a mixed model: n rows, p fixed-effect columns.
+#[derive(Clone, Debug)]
+pub struct MixedData {
+    /// n × p, row-major, centred and scaled as `scaling` says.
+    pub x: Vec<f64>,
+    /// Names of the p columns.
+    pub columns: Vec<String>,
+    /// The way back to the columns as they are.
+    pub scaling: Scaling,
+    /// n responses.
+    pub y: Vec<f64>,
+    /// Name of the response.
+    pub response: String,
+    /// n weights: how often each row counts, whatever the response. (lme4 takes those of a Gaussian response as precisions.)
+    pub weights: Option<Vec<f64>>,
+    /// n known parts of the linear predictor.
+    pub offset: Option<Vec<f64>>,
+    /// n numbers of trials of a binomial response.
+    pub trials: Option<Vec<f64>>,
+    /// Group terms, at least one.
+    pub terms: Vec<RandomTerm>,
+}
+
+impl MixedData {
+    /// n.
+    pub fn num_obs(&self) -> usize {
+        self.y.len()
+    }
+
+    /// How often a row counts.
+    #[inline]
+    pub fn weight(&self, row: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[row])
+    }
+
+    /// n, each row counted as often as its weight says.
+    pub fn total_weight(&self) -> f64 {
+        (0..self.num_obs()).map(|row| self.weight(row)).sum()
+    }
+
+    /// p.
+    pub fn num_columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Number of random effects of all terms and groups.
+    pub fn num_effects(&self) -> usize {
+        self.terms.iter().map(RandomTerm::num_effects).sum()
+    }
+
+    /// The fixed-effect columns of a row (p).
+    #[inline]
+    pub fn row(&self, row: usize) -> &[f64] {
+        let p = self.columns.len();
+        &self.x[row * p..(row + 1) * p]
+    }
+
+    /// Refuses what no method can fit.
+    ///
+    /// # Errors
+    /// No group term; a factor with one group; a slope that does not vary within any group while the intercept of the
+    /// same groups varies too; a slope of zeros.
+    pub fn check(&self) -> Result<(), MixedError> {
+        if self.terms.is_empty() {
+            return Err(MixedError::data(
+                "The formula has no group term; add one such as (1 | group), or use another template",
+            ));
+        }
+        for term in &self.terms {
+            let group = &term.group;
+            if term.levels.len() < 2 {
+                return Err(MixedError::Data(format!(
+                    "All rows have the same value of `{group}`, so nothing can vary by it; take ({} | {group}) out",
+                    term.names.join(" + ")
+                )));
+            }
+            let intercept = term.names.iter().position(|name| name == "Intercept");
+            for (j, name) in term.names.iter().enumerate() {
+                if Some(j) == intercept {
+                    continue;
+                }
+                let column = || term.z.iter().skip(j).step_by(term.width());
+                if column().all(|value| *value == 0.0) {
+                    return Err(MixedError::Data(format!(
+                        "The column `{name}` is 0 in all rows, so its slope cannot vary by `{group}`; take it out of the group term"
+                    )));
+                }
+                if intercept.is_some() && !varies_within(term, j) {
+                    return Err(MixedError::Data(format!(
+                        "`{name}` has a single value within every group of `{group}`, so its slope cannot vary by `{group}`; take \
+                         it out of the group term"
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses group terms that a Gaussian response cannot tell from its residuals.
+    ///
+    /// # Errors
+    /// A term has as many effects as there are rows, or more; the response is constant within all groups of a term.
+    pub(super) fn check_gaussian(&self) -> Result<(), MixedError> {
+        let n = self.num_obs();
+        for term in &self.terms {
+            let group = &term.group;
+            if term.num_effects() >= n {
+                return Err(MixedError::Data(format!(
+                    "({} | {group}) has {} effects for {n} rows, so they cannot be told from the residuals; group by something \
+                     with more rows per group, or take slopes out",
+                    term.names.join(" + "),
+                    term.num_effects()
+                )));
+            }
+        }
+        for term in &self.terms {
+            let offset = |row: usize| self.offset.as_ref().map_or(0.0, |o| o[row]);
+            if constant_within(term, |row| self.y[row] - offset(row)) {
+                return Err(MixedError::Data(format!(
+                    "The outcome `{}` is constant within every group of `{}`, so there is no residual variance; use one row per \
+                     group and a model without group terms",
+                    self.response, term.group
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn varies_within(term: &RandomTerm, column: usize) -> bool {
+    !constant_within(term, |row| term.row(row)[column])
+}
+
+fn constant_within(term: &RandomTerm, value: impl Fn(usize) -> f64) -> bool {
+    let mut first = vec![f64::NAN; term.levels.len()];
+    term.index.iter().enumerate().all(|(row, &level)| {
+        let first = &mut first[level as usize];
+        if first.is_nan() {
+            *first = value(row);
+        }
+        *first == value(row)
+    })
+}
+
+impl From<Design> for MixedData {
+    fn from(design: Design) -> Self {
+        let scaling = design.scaling();
+        let groups = design.groups;
+        Self {
+            x: design.x.into_raw_vec_and_offset().0,
+            columns: design.terms,
+            scaling,
+            y: design.y,
+            response: design.response.name,
+            weights: design.weights,
+            offset: design.offset,
+            trials: design.trials,
+            terms: design
+                .group_terms
+                .into_iter()
+                .map(|term| RandomTerm {
+                    group: groups[term.factor].name.clone(),
+                    levels: groups[term.factor].levels.clone(),
+                    index: groups[term.factor].index.clone(),
+                    z: term.z.into_raw_vec_and_offset().0,
+                    names: term.names,
+                    scale: term.scale,
+                    correlated: term.correlated,
+                })
+                .collect(),
+        }
+    }
+}

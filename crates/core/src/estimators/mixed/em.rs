@@ -1,0 +1,337 @@
+//! Expectation maximisation for Gaussian mixed models, and its acceleration.
+//!
+//! With b ~ N(0, σ²G), G block diagonal with one G_t per term repeated for all its groups (A-54 as corrected; an
+//! unstructured G is not identified by one data set), a = Λu and V = σ²ΛM⁻¹Λ' the mean and covariance of b given y:
+//!
+//! ```text
+//! β'  = (X'X)⁻¹ X'(y − Za)                                                              (27), printed (XX')⁻¹
+//! G_t' = mean over groups g of (V_gg + a_g a_g') / σ²;  diagonal only for independent effects        (28)
+//! σ²' = (|y − Xβ'|² − 2(y − Xβ')'Za + Tr[(V + aa')(Z'Z + G'⁻¹)]) / (N + q)     (29), trace inside the bracket of (26)
+//! ```
+//!
+//! Since Λ'Z'ZΛM⁻¹ = I − M⁻¹ and (V + aa') has the blocks σ²G' on average, the trace is a'Z'Za + σ²(2q − Tr M⁻¹). Each
+//! update maximises the expected log density given the others, so the likelihood never falls. Convergence is linear, and
+//! slow where groups say little about their effects.
+//!
+//! SQUAREM (A-55; Varadhan and Roland 2008, scheme S3) extrapolates: with r = F(x) − x, v = F(F(x)) − F(x) − r and
+//! s = −|r|/|v|, x ← F(x − 2s r + s² v); s goes halfway to −1 (plain EM) while the likelihood would fall.
+
+use super::profile::Profile;
+use super::{MixedControl, MixedError};
+use ergodic_base::linalg::{Cholesky, dot};
+
+/// Expected further way at which to stop, in logarithms of Λ's diagonal and of σ², and coefficients in units of σ.
+const TOLERANCE: f64 = 1e-8;
+/// Iterations before giving up.
+const MAX_ITERATIONS: u64 = 100_000;
+/// Shortenings of an extrapolation before falling back to EM's own step.
+const MAX_SHORTENINGS: u32 = 8;
+/// Variance relative to σ² below which a term's covariance is at the edge, where EM cannot arrive.
+const EDGE: f64 = 1e-12;
+
+/// How a run of EM went.
+#[derive(Clone, Debug)]
+pub struct EmCourse {
+    /// θ at the end.
+    pub theta: Vec<f64>,
+    /// −2 log likelihood at every point visited, from the start on.
+    pub deviances: Vec<f64>,
+    /// EM steps, those of extrapolations included.
+    pub iterations: u64,
+    /// Whether the expected further gain was small enough.
+    pub converged: bool,
+}
+
+/// Coordinates of a point: θ with logarithms on diagonals, log σ², β.
+type Point = Vec<f64>;
+
+struct Em<'p, 'a> {
+    profile: &'p mut Profile<'a>,
+    /// Factor of X'WX.
+    fixed: Cholesky,
+    diagonal: Vec<usize>,
+}
+
+impl<'p, 'a> Em<'p, 'a> {
+    fn new(profile: &'p mut Profile<'a>) -> Result<Self, MixedError> {
+        let (p, width) = (profile.cross.num_columns, profile.cross.num_columns + 1);
+        let mut xx = vec![0.0; p * p];
+        for i in 0..p {
+            xx[i * p..(i + 1) * p].copy_from_slice(&profile.cross.xx[i * width..i * width + p]);
+        }
+        let fixed = Cholesky::of(&xx, p).map_err(|_dependent| {
+            MixedError::data("Fixed-effect columns are combinations of each other; take one out")
+        })?;
+        let diagonal = profile.shape.diagonal();
+        Ok(Self {
+            profile,
+            fixed,
+            diagonal,
+        })
+    }
+
+    fn start(&mut self) -> Point {
+        let theta = self.profile.shape.start();
+        self.profile.deviance(&theta);
+        let mut point = theta;
+        for &k in &self.diagonal {
+            point[k] = point[k].ln();
+        }
+        point.push(self.profile.variance().ln());
+        point.extend_from_slice(&self.profile.beta);
+        point
+    }
+
+    fn theta(&self, point: &[f64]) -> Vec<f64> {
+        let mut theta = point[..self.profile.shape.len()].to_vec();
+        for &k in &self.diagonal {
+            theta[k] = theta[k].exp();
+        }
+        theta
+    }
+
+    /// One step: the deviance at `point`, and the next point. `None` where numbers overflow.
+    fn step(&mut self, point: &[f64]) -> Option<(f64, Point)> {
+        let theta = self.theta(point);
+        let free = theta.len();
+        let (variance, beta) = (point[free].exp(), &point[free + 1..]);
+        let profile = &mut *self.profile;
+        let (p, dim) = (profile.cross.num_columns, profile.blocks.dim);
+        let width = p + 1;
+        profile.shape.lambda(&theta, &mut profile.lambda);
+        profile
+            .factor
+            .factor(&profile.blocks, &profile.cross.zz, &profile.lambda)
+            .ok()?;
+        // Λ'Z'e with e = y − Xβ, and u.
+        let combine = |coefficients: &[f64], out: &mut [f64]| {
+            out.copy_from_slice(&profile.cross.zx[p * dim..]);
+            for (j, beta) in coefficients.iter().enumerate() {
+                let column = &profile.cross.zx[j * dim..(j + 1) * dim];
+                for (out, zx) in out.iter_mut().zip(column) {
+                    *out -= beta * zx;
+                }
+            }
+        };
+        let square = |coefficients: &[f64]| {
+            let mut line = coefficients.iter().map(|b| -b).collect::<Vec<_>>();
+            line.push(1.0);
+            (0..width)
+                .map(|i| line[i] * dot(&profile.cross.xx[i * width..(i + 1) * width], &line))
+                .sum::<f64>()
+        };
+        let mut scaled = vec![0.0; dim];
+        combine(beta, &mut scaled);
+        profile
+            .blocks
+            .scale_transposed(&profile.lambda, &mut scaled);
+        let mut u = scaled.clone();
+        profile.factor.solve(&mut u);
+        let n = profile.cross.num_obs;
+        let deviance = profile.factor.log_det()
+            + n * (std::f64::consts::TAU * variance).ln()
+            + (square(beta) - dot(&scaled, &u)) / variance;
+
+        profile.factor.selected_inverse(&mut profile.inverse);
+        let mut a = u;
+        profile.blocks.scale(&profile.lambda, &mut a);
+        // G' per term, and Tr M⁻¹.
+        let mut sums = profile.shape.zeros();
+        profile.blocks.add_outer(1.0 / variance, &a, &a, &mut sums);
+        let mut trace = 0.0;
+        for (t, sums) in sums.iter_mut().enumerate() {
+            let (q, own) = (profile.blocks.width[t], profile.blocks.own(t));
+            let mut inverse = vec![0.0; q * q];
+            for block in 0..own.groups.len() {
+                let from = own.offset + block * q * q;
+                for (sum, value) in inverse.iter_mut().zip(&profile.inverse[from..]) {
+                    *sum += value;
+                }
+            }
+            trace += (0..q).map(|i| inverse[i * q + i]).sum::<f64>();
+            let lambda = &profile.lambda[t];
+            for i in 0..q {
+                for j in 0..q {
+                    for k in 0..q {
+                        for l in 0..q {
+                            sums[i * q + j] +=
+                                lambda[i * q + k] * inverse[k * q + l] * lambda[j * q + l];
+                        }
+                    }
+                }
+            }
+            let groups = own.groups.len() as f64;
+            for sum in sums.iter_mut() {
+                *sum /= groups;
+            }
+            if !profile.data().terms[t].correlated {
+                for i in 0..q {
+                    for j in 0..q {
+                        if i != j {
+                            sums[i * q + j] = 0.0;
+                        }
+                    }
+                }
+            }
+            for i in 0..q {
+                sums[i * q + i] = sums[i * q + i].max(EDGE);
+            }
+        }
+        // β' from X'(y − Za); the p-th row of xx is X'y.
+        let mut next_beta: Vec<f64> = profile.cross.xx[p * width..p * width + p].to_vec();
+        for (j, out) in next_beta.iter_mut().enumerate() {
+            *out -= dot(&profile.cross.zx[j * dim..(j + 1) * dim], &a);
+        }
+        self.fixed.solve(&mut next_beta);
+        let mut ze = vec![0.0; dim];
+        combine(&next_beta, &mut ze);
+        let mut aa = vec![0.0; dim];
+        profile.blocks.multiply(&profile.cross.zz, &a, &mut aa);
+        let expected = square(&next_beta) - 2.0 * dot(&ze, &a)
+            + dot(&a, &aa)
+            + variance * (2.0 * dim as f64 - trace);
+        let next_variance = expected / (n + dim as f64);
+
+        let mut lambda = profile.shape.zeros();
+        for (t, g) in sums.iter().enumerate() {
+            let factor = Cholesky::of(g, profile.blocks.width[t]).ok()?;
+            lambda[t].copy_from_slice(factor.lower());
+        }
+        let mut next = vec![0.0; free];
+        profile.shape.pick(&lambda, &mut next);
+        for &k in &self.diagonal {
+            next[k] = next[k].ln();
+        }
+        next.push(next_variance.ln());
+        next.extend_from_slice(&next_beta);
+        (deviance.is_finite() && next.iter().all(|v| v.is_finite())).then_some((deviance, next))
+    }
+}
+
+fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| a - b).collect()
+}
+
+/// Length of a step between points whose residual variance comes after `free` entries of θ.
+fn length(step: &[f64], point: &[f64], free: usize) -> f64 {
+    let (covariance, beta) = step.split_at(free + 1);
+    (dot(covariance, covariance) + dot(beta, beta) / point[free].exp()).sqrt()
+}
+
+/// The way still to go if the last step was `length` and steps shrink by `rate`: a geometric series.
+fn outlook(length: f64, rate: f64) -> f64 {
+    if rate < 1.0 {
+        length / (1.0 - rate)
+    } else {
+        f64::INFINITY
+    }
+}
+
+fn broken() -> MixedError {
+    MixedError::failed(
+        "EM stopped where numbers overflow; use the method `profile`, or rescale the columns",
+    )
+}
+
+/// Plain EM.
+///
+/// # Errors
+/// Cancelled, or numbers overflow.
+pub fn em(profile: &mut Profile<'_>, control: &MixedControl) -> Result<EmCourse, MixedError> {
+    let mut em = Em::new(profile)?;
+    let mut point = em.start();
+    let mut deviances: Vec<f64> = Vec::new();
+    let mut last_move = f64::NAN;
+    let free = em.profile.shape.len();
+    for iteration in 0..MAX_ITERATIONS {
+        control.tick()?;
+        let (deviance, next) = em.step(&point).ok_or_else(broken)?;
+        let step = length(&difference(&next, &point), &point, free);
+        deviances.push(deviance);
+        if step == 0.0 || outlook(step, step / last_move) < TOLERANCE {
+            return Ok(EmCourse {
+                theta: em.theta(&point),
+                deviances,
+                iterations: iteration + 1,
+                converged: true,
+            });
+        }
+        last_move = step;
+        point = next;
+    }
+    Ok(EmCourse {
+        theta: em.theta(&point),
+        deviances,
+        iterations: MAX_ITERATIONS,
+        converged: false,
+    })
+}
+
+/// EM with squared extrapolation.
+///
+/// # Errors
+/// As [`em`].
+pub fn squarem(profile: &mut Profile<'_>, control: &MixedControl) -> Result<EmCourse, MixedError> {
+    let mut em = Em::new(profile)?;
+    let mut point = em.start();
+    let mut deviances: Vec<f64> = Vec::new();
+    let mut iterations = 0;
+    let free = em.profile.shape.len();
+    let (mut deviance, mut first) = em.step(&point).ok_or_else(broken)?;
+    deviances.push(deviance);
+    while iterations < MAX_ITERATIONS {
+        control.tick()?;
+        let (first_deviance, second) = em.step(&first).ok_or_else(broken)?;
+        iterations += 2;
+        let r = difference(&first, &point);
+        let mut v = difference(&second, &first);
+        let (r_norm, next_norm) = (length(&r, &point, free), length(&v, &point, free));
+        for (v, r) in v.iter_mut().zip(&r) {
+            *v -= r;
+        }
+        let v_norm = length(&v, &point, free);
+        if v_norm == 0.0 || outlook(next_norm, next_norm / r_norm) < TOLERANCE {
+            deviances.push(first_deviance);
+            return Ok(EmCourse {
+                theta: em.theta(&first),
+                deviances,
+                iterations,
+                converged: true,
+            });
+        }
+        let mut reach = (-r_norm / v_norm).min(-1.0);
+        let mut shortenings = 0;
+        loop {
+            let candidate: Point = if shortenings == MAX_SHORTENINGS {
+                second.clone()
+            } else {
+                (0..point.len())
+                    .map(|i| point[i] - 2.0 * reach * r[i] + reach * reach * v[i])
+                    .collect()
+            };
+            control.tick()?;
+            let here = em.step(&candidate);
+            iterations += 1;
+            if let Some((candidate_deviance, next)) = here
+                && (candidate_deviance <= first_deviance || shortenings == MAX_SHORTENINGS)
+            {
+                point = candidate;
+                deviance = candidate_deviance;
+                first = next;
+                break;
+            }
+            if shortenings == MAX_SHORTENINGS {
+                return Err(broken());
+            }
+            shortenings += 1;
+            reach = (reach - 1.0) / 2.0;
+        }
+        deviances.push(deviance);
+    }
+    Ok(EmCourse {
+        theta: em.theta(&point),
+        deviances,
+        iterations,
+        converged: false,
+    })
+}

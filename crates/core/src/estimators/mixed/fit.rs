@@ -1,0 +1,436 @@
+//! What a likelihood fit found, for tables, plots and files.
+
+use serde::Serialize;
+
+use super::covariance::{Variation, product_with_transpose};
+use super::data::MixedData;
+use super::mcem::MonteCarlo;
+use ergodic_base::reporter::{Severity, Warning};
+
+/// How a mixed model is fitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// Quasi-Newton on the profiled deviance.
+    Profile,
+    /// Expectation maximisation.
+    Em,
+    /// EM, accelerated.
+    Squarem,
+    /// Laplace's approximation.
+    Laplace,
+    /// Adaptive Gauss-Hermite quadrature.
+    Aghq,
+    /// Monte Carlo EM.
+    Mcem,
+}
+
+/// What a method is, for lists and forms.
+#[derive(Clone, Copy, Debug)]
+pub struct MethodSpec {
+    /// The method.
+    pub method: Method,
+    /// Identifier on the command line.
+    pub id: &'static str,
+    /// Name for people.
+    pub title: &'static str,
+    /// One sentence.
+    pub about: &'static str,
+    /// Where it comes from.
+    pub cite: &'static str,
+}
+
+/// All methods; the first that suits a family is its default.
+pub static METHODS: &[MethodSpec] = &[
+    MethodSpec {
+        method: Method::Profile,
+        id: "profile",
+        title: "Profiled likelihood",
+        about: "Quasi-Newton on the profiled ML or REML deviance with its exact gradient; for Gaussian outcomes",
+        cite: "Bates, Mächler, Bolker and Walker (2015), Journal of Statistical Software 67",
+    },
+    MethodSpec {
+        method: Method::Em,
+        id: "em",
+        title: "EM",
+        about: "Expectation maximisation of the likelihood, many cheap steps; for Gaussian outcomes, ML only",
+        cite: "Dempster, Laird and Rubin (1977), Journal of the Royal Statistical Society B 39",
+    },
+    MethodSpec {
+        method: Method::Squarem,
+        id: "squarem",
+        title: "SQUAREM",
+        about: "EM with squared extrapolation: the same answer in far fewer steps; for Gaussian outcomes, ML only",
+        cite: "Varadhan and Roland (2008), Scandinavian Journal of Statistics 35",
+    },
+    MethodSpec {
+        method: Method::Laplace,
+        id: "laplace",
+        title: "Laplace",
+        about: "Quasi-Newton on Laplace's approximation of the likelihood; for yes-no outcomes and counts",
+        cite: "Breslow and Clayton (1993), Journal of the American Statistical Association 88",
+    },
+    MethodSpec {
+        method: Method::Aghq,
+        id: "aghq",
+        title: "Adaptive Gauss-Hermite quadrature",
+        about: "The likelihood by quadrature around each group's mode; for yes-no outcomes and counts with one varying effect",
+        cite: "Pinheiro and Bates (1995), Journal of Computational and Graphical Statistics 4",
+    },
+    MethodSpec {
+        method: Method::Mcem,
+        id: "mcem",
+        title: "Monte Carlo EM",
+        about: "EM whose expectations are averages of effects drawn by stochastic gradient Fisher scoring, with \
+                their Monte Carlo errors; for yes-no outcomes and counts in groups of many rows",
+        cite: "Booth and Hobert (1999), JRSS B 61; El Hanchi, report, 2018, section 3.3",
+    },
+];
+
+impl Method {
+    /// Its description.
+    pub fn spec(self) -> &'static MethodSpec {
+        METHODS
+            .iter()
+            .find(|spec| spec.method == self)
+            .unwrap_or(&METHODS[0])
+    }
+
+    /// The method called `id`.
+    pub fn find(id: &str) -> Option<Self> {
+        METHODS
+            .iter()
+            .find(|spec| spec.id == id)
+            .map(|spec| spec.method)
+    }
+}
+
+/// A fixed effect.
+#[derive(Clone, Debug, Serialize)]
+pub struct FixedEffect {
+    /// Column.
+    pub name: String,
+    /// Estimate on the scale of the column as it is.
+    pub estimate: f64,
+    /// Standard error.
+    pub se: f64,
+}
+
+impl FixedEffect {
+    /// Estimate in standard errors.
+    pub fn z(&self) -> f64 {
+        self.estimate / self.se
+    }
+}
+
+/// The variation of the effects of one group term.
+#[derive(Clone, Debug, Serialize)]
+pub struct VarianceComponent {
+    /// Grouping factor.
+    pub group: String,
+    /// Number of groups.
+    pub num_groups: usize,
+    /// q names.
+    pub names: Vec<String>,
+    /// q standard deviations.
+    pub sd: Vec<f64>,
+    /// q×q correlations, row-major; NaN where there is none.
+    pub correlation: Vec<f64>,
+    /// Whether correlations were estimated.
+    pub correlated: bool,
+    /// Share of the variance around the fixed effects that this term explains, averaged over rows; absent where the
+    /// residual variance has no scale in common with the effects.
+    pub icc: Option<f64>,
+}
+
+/// Effects of the groups of one term.
+#[derive(Clone, Debug, Serialize)]
+pub struct GroupEffects {
+    /// Grouping factor.
+    pub group: String,
+    /// q names.
+    pub names: Vec<String>,
+    /// Groups.
+    pub levels: Vec<String>,
+    /// Conditional modes, groups × q, row-major.
+    pub mode: Vec<f64>,
+    /// Conditional standard deviations given the estimates, groups × q.
+    pub sd: Vec<f64>,
+}
+
+/// A fitted mixed model.
+#[derive(Clone, Debug, Serialize)]
+pub struct MixedFit {
+    /// Method.
+    pub method: Method,
+    /// `gaussian`, `bernoulli`, ….
+    pub family: &'static str,
+    /// What was optimised: `ML`, `REML`, `Laplace`, `AGHQ with 9 nodes`.
+    pub criterion: String,
+    /// n.
+    pub num_obs: usize,
+    /// Fixed effects in the order of the columns.
+    pub fixed: Vec<FixedEffect>,
+    /// Their covariance, p×p, row-major.
+    pub covariance: Vec<f64>,
+    /// One per group term.
+    pub components: Vec<VarianceComponent>,
+    /// Residual standard deviation of a Gaussian response.
+    pub sigma: Option<f64>,
+    /// Overdispersion of a negative binomial response: variance μ + μ²/shape.
+    pub shape: Option<f64>,
+    /// One per group term.
+    pub effects: Vec<GroupEffects>,
+    /// Log likelihood, restricted for REML.
+    pub log_lik: f64,
+    /// Number of parameters, variances and correlations included.
+    pub num_params: usize,
+    /// −2 log_lik + 2 num_params.
+    pub aic: f64,
+    /// −2 log_lik + num_params log n.
+    pub bic: f64,
+    /// Free entries of the relative covariance factors.
+    pub theta: Vec<f64>,
+    /// Iterations of the optimiser.
+    pub iterations: u64,
+    /// Evaluations of the likelihood.
+    pub evaluations: u64,
+    /// Deviance after each iteration of EM; empty for others.
+    pub course: Vec<f64>,
+    /// Monte Carlo errors of estimates, where there are random numbers in them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub monte_carlo: Option<MonteCarlo>,
+    /// Linear predictor of each row with and without group effects, offsets included.
+    #[serde(skip)]
+    pub predictors: Predictors,
+    /// What to know about the result.
+    pub warnings: Vec<Warning>,
+}
+
+/// Linear predictors (n each), in the order of the data's rows.
+#[derive(Clone, Debug, Default)]
+pub struct Predictors {
+    /// From fixed effects and offset alone.
+    pub fixed: Vec<f64>,
+    /// With group effects.
+    pub with_groups: Vec<f64>,
+}
+
+impl MixedFit {
+    /// −2 log likelihood.
+    pub fn deviance(&self) -> f64 {
+        -2.0 * self.log_lik
+    }
+
+    /// Monte Carlo errors in words, where there are some.
+    pub fn monte_carlo_sentence(&self) -> Option<String> {
+        let errors = self.monte_carlo.as_ref()?;
+        let mut parts: Vec<String> = self
+            .fixed
+            .iter()
+            .zip(&errors.fixed)
+            .map(|(effect, error)| format!("{} {error:.2e}", effect.name))
+            .collect();
+        for (component, sds) in self.components.iter().zip(&errors.sd) {
+            for (name, error) in component.names.iter().zip(sds) {
+                parts.push(format!("sd of {name} by {} {error:.2e}", component.group));
+            }
+        }
+        parts.extend(errors.shape.map(|error| format!("shape {error:.2e}")));
+        Some(format!(
+            "Monte Carlo standard errors of the mean of the last {} iterations: {}",
+            errors.averaged,
+            parts.join(", ")
+        ))
+    }
+
+    /// Whether a variance is 0 or a correlation ±1.
+    pub fn is_singular(&self) -> bool {
+        self.warnings.iter().any(|w| w.code == SINGULAR)
+    }
+}
+
+/// Code of the warning about variances at the edge.
+pub const SINGULAR: &str = "singular-fit";
+/// Diagonal of Λ, relative to the root of its row, below which a covariance counts as singular; lme4 uses 1e-4.
+pub(super) const SINGULAR_DIAGONAL: f64 = 1e-4;
+
+/// Fixed effects and their covariance for columns as they are, from those of scaled columns.
+pub(super) fn unscale(
+    data: &MixedData,
+    beta: &[f64],
+    covariance: &[f64],
+    shift: f64,
+) -> (Vec<FixedEffect>, Vec<f64>) {
+    let p = beta.len();
+    let mut raw = vec![0.0; p];
+    data.scaling.to_raw(beta, &mut raw);
+    if data.scaling.has_intercept {
+        raw[0] += shift;
+    }
+    // The map is linear: T Σ T', with T applied to the columns of Σ, then to those of the transpose.
+    let apply = |matrix: &[f64]| {
+        let mut out = vec![0.0; p * p];
+        let (mut column, mut mapped) = (vec![0.0; p], vec![0.0; p]);
+        for j in 0..p {
+            for i in 0..p {
+                column[i] = matrix[i * p + j];
+            }
+            data.scaling.to_raw(&column, &mut mapped);
+            // Transposed on the way.
+            out[j * p..(j + 1) * p].copy_from_slice(&mapped);
+        }
+        out
+    };
+    let covariance = apply(&apply(covariance));
+    let fixed = (0..p)
+        .map(|j| FixedEffect {
+            name: data.columns[j].clone(),
+            estimate: raw[j],
+            se: covariance[j * p + j].sqrt(),
+        })
+        .collect();
+    (fixed, covariance)
+}
+
+/// The variation of each term; `level_variance` is the residual variance on the scale of the linear predictor.
+pub(super) fn components(
+    data: &MixedData,
+    lambda: &[Vec<f64>],
+    sigma: f64,
+    level_variance: Option<f64>,
+) -> Vec<VarianceComponent> {
+    let n = data.total_weight();
+    // Mean over rows of z'Σz per term (Johnson 2014).
+    let explained: Vec<f64> = data
+        .terms
+        .iter()
+        .zip(lambda)
+        .map(|(term, lambda)| {
+            let q = term.width();
+            let covariance = product_with_transpose(lambda, q);
+            let sum: f64 = term
+                .z
+                .chunks_exact(q)
+                .enumerate()
+                .map(|(row, z)| {
+                    data.weight(row) * ergodic_base::linalg::quadratic_form(&covariance, z)
+                })
+                .sum();
+            sigma * sigma * sum / n
+        })
+        .collect();
+    let total = level_variance.map(|residual| residual + explained.iter().sum::<f64>());
+    data.terms
+        .iter()
+        .zip(lambda)
+        .zip(&explained)
+        .map(|((term, lambda), explained)| {
+            let variation = Variation::new(lambda, sigma, &term.scale);
+            VarianceComponent {
+                group: term.group.clone(),
+                num_groups: term.levels.len(),
+                names: term.names.clone(),
+                sd: variation.sd,
+                correlation: variation.correlation,
+                correlated: term.correlated,
+                icc: total.map(|total| explained / total),
+            }
+        })
+        .collect()
+}
+
+/// The sentence about variances at the edge, if there are any.
+pub(super) fn singular(data: &MixedData, lambda: &[Vec<f64>]) -> Option<Warning> {
+    let mut found = Vec::new();
+    for (term, lambda) in data.terms.iter().zip(lambda) {
+        let q = term.width();
+        for i in 0..q {
+            let row = &lambda[i * q..(i + 1) * q];
+            let root = row.iter().map(|v| v * v).sum::<f64>().sqrt();
+            let name = &term.names[i];
+            if root < SINGULAR_DIAGONAL {
+                found.push(format!("`{name}` does not vary by `{}`", term.group));
+            } else if row[i].abs() < SINGULAR_DIAGONAL * root.max(1.0) {
+                found.push(format!(
+                    "`{name}` by `{}` follows from the other effects of the group (a correlation at ±1)",
+                    term.group
+                ));
+            }
+        }
+    }
+    (!found.is_empty()).then(|| {
+        Warning::new(
+            Severity::Watch,
+            SINGULAR,
+            format!("The fit is at the edge of what is possible (singular): {}", found.join("; ")),
+        )
+        .with_remedy(
+            "The data do not support all group effects: take that effect out, use || for independent effects, or fit the \
+             Bayesian template `mixed`",
+        )
+    })
+}
+
+/// Modes and conditional standard deviations of all groups for columns as they are. `modes` are Λu, `inverse` holds M⁻¹ on
+/// the pattern of the blocks.
+pub(super) fn effects(
+    data: &MixedData,
+    blocks: &super::blocks::Blocks,
+    lambda: &[Vec<f64>],
+    modes: &[f64],
+    inverse: &[f64],
+    sigma: f64,
+) -> Vec<GroupEffects> {
+    data.terms
+        .iter()
+        .enumerate()
+        .map(|(t, term)| {
+            let (q, own, lambda) = (term.width(), blocks.own(t), &lambda[t]);
+            let from = blocks.start[t];
+            let mut mode = modes[from..from + term.num_effects()].to_vec();
+            let mut sd = vec![0.0; term.num_effects()];
+            for group in 0..term.levels.len() {
+                let block = &inverse[own.offset + group * q * q..][..q * q];
+                for i in 0..q {
+                    let variance =
+                        ergodic_base::linalg::quadratic_form(block, &lambda[i * q..(i + 1) * q]);
+                    sd[group * q + i] = sigma * variance.sqrt() / term.scale[i];
+                    mode[group * q + i] /= term.scale[i];
+                }
+            }
+            GroupEffects {
+                group: term.group.clone(),
+                names: term.names.clone(),
+                levels: term.levels.clone(),
+                mode,
+                sd,
+            }
+        })
+        .collect()
+}
+
+/// Linear predictors of all rows from scaled coefficients and effects.
+pub(super) fn predictors(
+    data: &MixedData,
+    blocks: &super::blocks::Blocks,
+    beta: &[f64],
+    shift: f64,
+    modes: &[f64],
+) -> Predictors {
+    let mut fixed = vec![shift; data.num_obs()];
+    for (row, out) in fixed.iter_mut().enumerate() {
+        *out += data
+            .row(row)
+            .iter()
+            .zip(beta)
+            .map(|(x, b)| x * b)
+            .sum::<f64>();
+        if let Some(offset) = &data.offset {
+            *out += offset[row];
+        }
+    }
+    let mut with_groups = fixed.clone();
+    blocks.add_predictor(&data.terms, modes, &mut with_groups);
+    Predictors { fixed, with_groups }
+}

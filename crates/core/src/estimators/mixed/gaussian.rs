@@ -1,0 +1,183 @@
+//! Fits of a Gaussian response.
+
+use super::bfgs::minimise;
+use super::em::{EmCourse, em, squarem};
+use super::fit::{self, Method, MixedFit};
+use super::profile::{Criterion, Profile};
+use super::{MixedControl, MixedData, MixedError};
+use ergodic_base::reporter::{Severity, Warning};
+
+/// Diagonals of Λ below this are tried at 0 exactly.
+const NEAR_ZERO: f64 = 1e-3;
+/// How much larger the deviance may be at 0 for that.
+const NOT_WORSE: f64 = 1e-7;
+
+/// EM, accelerated or not.
+type Em = fn(&mut Profile<'_>, &MixedControl) -> Result<EmCourse, MixedError>;
+
+/// Fits `data` with a Gaussian response by `profile`, `em` or `squarem`.
+///
+/// # Errors
+/// The data cannot be fitted, the method does not fit them, the search failed, or it was cancelled.
+pub fn fit_gaussian(
+    data: &MixedData,
+    method: Method,
+    criterion: Criterion,
+    control: &MixedControl,
+) -> Result<MixedFit, MixedError> {
+    let title = method.spec().title;
+    // Before the rows are read: what the method cannot do.
+    let by_em = match (method, criterion) {
+        (Method::Profile, _) => None,
+        (Method::Em, Criterion::Ml) => Some(em as Em),
+        (Method::Squarem, Criterion::Ml) => Some(squarem as Em),
+        (Method::Em | Method::Squarem, Criterion::Reml) => {
+            return Err(MixedError::Data(format!(
+                "{title} maximises the likelihood, not the restricted one; use the method `profile` for REML, or ML"
+            )));
+        }
+        (Method::Laplace | Method::Aghq | Method::Mcem, _) => {
+            return Err(MixedError::Data(format!(
+                "{title} is for yes-no outcomes and counts; the likelihood of a Gaussian outcome is exact: use the method \
+                 `profile`"
+            )));
+        }
+    };
+    let mut profile = Profile::new(data, criterion, control)?;
+    if criterion == Criterion::Reml && profile.degrees() < 1.0 {
+        let rows = match &data.weights {
+            Some(_) => format!("The weights add up to {:.3} rows,", data.total_weight()),
+            None => format!("There are {} rows,", data.num_obs()),
+        };
+        return Err(MixedError::Data(format!(
+            "{rows} not more than the {} fixed effects; take predictors out of the formula, or use ML",
+            data.num_columns()
+        )));
+    }
+    let mut warnings = Vec::new();
+    let (theta, iterations, course) = match by_em {
+        None => {
+            let (theta, iterations) = quasi_newton(&mut profile, control)?;
+            (theta, iterations, Vec::new())
+        }
+        Some(climb) => of_em(climb(&mut profile, control)?, &mut warnings),
+    };
+    Ok(report(
+        &mut profile,
+        theta,
+        method,
+        iterations,
+        course,
+        warnings,
+        control,
+    ))
+}
+
+fn of_em(course: EmCourse, warnings: &mut Vec<Warning>) -> (Vec<f64>, u64, Vec<f64>) {
+    if !course.converged {
+        warnings.push(
+            Warning::new(
+                Severity::Bad,
+                "not-converged",
+                "EM stopped at its largest number of iterations before the likelihood settled",
+            )
+            .with_remedy("Use the method `squarem` or `profile`"),
+        );
+    }
+    (course.theta, course.iterations, course.deviances)
+}
+
+fn quasi_newton(
+    profile: &mut Profile<'_>,
+    control: &MixedControl,
+) -> Result<(Vec<f64>, u64), MixedError> {
+    let mut theta = profile.shape.start();
+    let dim = theta.len();
+    // Effects of a group with many rows are known well, so θ is determined by the number of groups: a guess per entry.
+    let mut inverse = vec![0.0; dim * dim];
+    for (k, (t, _, _)) in profile.shape.entries().enumerate() {
+        inverse[k * dim + k] = 0.25 / profile.blocks.levels[t] as f64;
+    }
+    let end = minimise(&mut theta, inverse, |theta, grad| {
+        control.tick()?;
+        Ok(profile.deviance_and_gradient(theta, grad))
+    })?;
+    profile.shape.normalise(&mut theta);
+    // An even function of a diagonal is flat at 0: go there exactly where that is not worse.
+    let mut value = end.value;
+    for k in profile.shape.diagonal() {
+        if theta[k] < NEAR_ZERO {
+            let kept = std::mem::replace(&mut theta[k], 0.0);
+            let there = profile.deviance(&theta);
+            if there <= value + NOT_WORSE {
+                value = value.min(there);
+            } else {
+                theta[k] = kept;
+            }
+        }
+    }
+    Ok((theta, end.iterations))
+}
+
+fn report(
+    profile: &mut Profile<'_>,
+    theta: Vec<f64>,
+    method: Method,
+    iterations: u64,
+    course: Vec<f64>,
+    mut warnings: Vec<Warning>,
+    control: &MixedControl,
+) -> MixedFit {
+    let data = profile.data();
+    let deviance = profile.deviance(&theta);
+    profile.factor.selected_inverse(&mut profile.inverse);
+    let variance = profile.variance();
+    let sigma = variance.sqrt();
+    let covariance: Vec<f64> = profile
+        .fixed
+        .inverse()
+        .iter()
+        .map(|v| v * variance)
+        .collect();
+    let shift = profile.cross.shift;
+    let (fixed, covariance) = fit::unscale(data, &profile.beta, &covariance, shift);
+    let modes = profile.effects();
+    let num_params = fixed.len() + theta.len() + 1;
+    warnings.extend(fit::singular(data, &profile.lambda));
+    MixedFit {
+        method,
+        family: "gaussian",
+        criterion: match profile.criterion {
+            Criterion::Ml => "ML",
+            Criterion::Reml => "REML",
+        }
+        .to_owned(),
+        num_obs: data.num_obs(),
+        components: fit::components(data, &profile.lambda, sigma, Some(variance)),
+        effects: fit::effects(
+            data,
+            &profile.blocks,
+            &profile.lambda,
+            &modes,
+            &profile.inverse,
+            sigma,
+        ),
+        predictors: fit::predictors(data, &profile.blocks, &profile.beta, shift, &modes),
+        fixed,
+        covariance,
+        sigma: Some(sigma),
+        shape: None,
+        log_lik: -0.5 * deviance,
+        num_params,
+        aic: deviance + 2.0 * num_params as f64,
+        bic: deviance + num_params as f64 * profile.cross.num_obs.ln(),
+        theta,
+        iterations,
+        evaluations: control
+            .evaluations
+            .load(std::sync::atomic::Ordering::Relaxed),
+        course,
+        monte_carlo: None,
+        warnings,
+    }
+}

@@ -1,0 +1,510 @@
+//! Fits of responses that are not Gaussian.
+
+use super::bfgs::{Minimum, minimise};
+use super::family::Family;
+use super::fit::{self, Method, MixedFit};
+use super::laplace::Laplace;
+use super::mcem::{self, MonteCarlo};
+use super::quadrature::Quadrature;
+use super::{MixedControl, MixedData, MixedError};
+use ergodic_base::linalg::{Cholesky, axpy, dot};
+use ergodic_base::reporter::{Severity, Warning};
+
+/// Newton steps of the fit without group effects that starts the search.
+const START_STEPS: usize = 25;
+/// Diagonals of Λ below this are tried at 0 exactly.
+const NEAR_ZERO: f64 = 1e-3;
+/// Smallest diagonal of Λ at which quadrature begins.
+const RESTART: f64 = 0.1;
+/// How much larger the deviance may be at 0 for that.
+const NOT_WORSE: f64 = 1e-7;
+/// Step of the differences that give the curvature, in units of scaled columns and of θ.
+const STEP: f64 = 2e-3;
+/// Shape of the negative binomial beyond which it is a Poisson distribution to all who look.
+const POISSON_SHAPE: f64 = 1e4;
+/// Largest log shape: beyond it the likelihood counts as flat.
+const MOST_LOG_SHAPE: f64 = 11.5;
+/// Monte Carlo error in standard errors that deserves a word.
+const NOISY: f64 = 0.1;
+/// Size of a coefficient of a scaled column that no data make unless they separate yes from no.
+const SEPARATED: f64 = 12.0;
+
+/// Either deviance.
+enum Objective<'l, 'a> {
+    Laplace(&'l mut Laplace<'a>),
+    Quadrature(Quadrature<'l, 'a>),
+}
+
+impl<'a> Objective<'_, 'a> {
+    fn laplace(&mut self) -> &mut Laplace<'a> {
+        match self {
+            Self::Laplace(laplace) => laplace,
+            Self::Quadrature(quadrature) => quadrature.laplace,
+        }
+    }
+
+    fn value(&mut self, at: &[f64], control: &MixedControl) -> Result<f64, MixedError> {
+        match self {
+            Self::Laplace(laplace) => laplace.deviance(at, control),
+            Self::Quadrature(quadrature) => quadrature.deviance(at, control),
+        }
+    }
+
+    fn gradient(
+        &mut self,
+        at: &[f64],
+        grad: &mut [f64],
+        control: &MixedControl,
+    ) -> Result<f64, MixedError> {
+        match self {
+            Self::Laplace(laplace) => laplace.deviance_and_gradient(at, grad, control),
+            Self::Quadrature(quadrature) => quadrature.deviance_and_gradient(at, grad, control),
+        }
+    }
+}
+
+/// Fits `data` by Laplace's approximation, by adaptive quadrature with `nodes` nodes, or by Monte Carlo EM.
+///
+/// # Errors
+/// The data cannot be fitted, the method does not fit them, the search failed, or it was cancelled.
+pub fn fit_generalised(
+    data: &MixedData,
+    family: Family,
+    method: Method,
+    nodes: usize,
+    control: &MixedControl,
+) -> Result<MixedFit, MixedError> {
+    let mut laplace = Laplace::new(data, family)?;
+    let (mut parameters, mut inverse) = start(&mut laplace, control)?;
+    let mut iterations = 0;
+    let mut monte_carlo = None;
+    let mut objective = match method {
+        Method::Laplace => Objective::Laplace(&mut laplace),
+        Method::Aghq => {
+            // Laplace's approximation is near and its gradient is cheap: begin at its end, with its curvature.
+            Quadrature::new(&mut laplace, nodes)?;
+            let mut near = Objective::Laplace(&mut laplace);
+            iterations += search(&mut near, &mut parameters, inverse.clone(), control)?.iterations;
+            let curvature = curvature(&mut near, &parameters, control)?;
+            if let Ok(factor) = Cholesky::of(&curvature, parameters.len()) {
+                inverse = factor.inverse();
+            }
+            // At 0 an even function is flat.
+            for k in laplace.shape.diagonal() {
+                parameters[k] = parameters[k].abs().max(RESTART);
+            }
+            Objective::Quadrature(Quadrature::new(&mut laplace, nodes)?)
+        }
+        Method::Mcem => {
+            let (found, errors) = mcem::maximise(&laplace, &parameters, control)?;
+            iterations = errors.iterations;
+            (parameters, monte_carlo) = (found, Some(errors));
+            Objective::Laplace(&mut laplace)
+        }
+        Method::Profile | Method::Em | Method::Squarem => {
+            return Err(MixedError::Data(format!(
+                "{} is for Gaussian outcomes; use the method `laplace`, or `aghq` for one varying effect",
+                method.spec().title
+            )));
+        }
+    };
+    if monte_carlo.is_none() {
+        iterations += finish(&mut objective, &mut parameters, inverse, control)?;
+    }
+    let curvature = curvature(&mut objective, &parameters, control)?;
+    let deviance = objective.value(&parameters, control)?;
+    drop(objective);
+    laplace.factor.selected_inverse(&mut laplace.inverse);
+    let mut warnings = Vec::new();
+    let scaled = covariance(&laplace, &parameters, &curvature, &mut warnings)?;
+    let mut fit = report(
+        &laplace,
+        &parameters,
+        deviance,
+        &scaled,
+        (method, nodes),
+        iterations,
+        warnings,
+        control,
+    );
+    if let Some(errors) = monte_carlo {
+        fit.warnings.extend(too_noisy(&fit, &errors));
+        fit.monte_carlo = Some(errors);
+    }
+    Ok(fit)
+}
+
+/// Searches from `parameters`, in place, to the end: diagonals of Λ are not negative, and 0 where that is not worse.
+/// Returns iterations.
+fn finish(
+    objective: &mut Objective<'_, '_>,
+    parameters: &mut [f64],
+    inverse: Vec<f64>,
+    control: &MixedControl,
+) -> Result<u64, MixedError> {
+    let end = search(objective, parameters, inverse, control)?;
+    let shape = objective.laplace().shape.clone();
+    let free = shape.len();
+    shape.normalise(&mut parameters[..free]);
+    let mut value = end.value;
+    for k in shape.diagonal() {
+        if parameters[k] < NEAR_ZERO {
+            let kept = std::mem::replace(&mut parameters[k], 0.0);
+            let there = objective.value(parameters, control)?;
+            if there <= value + NOT_WORSE {
+                value = value.min(there);
+            } else {
+                parameters[k] = kept;
+            }
+        }
+    }
+    Ok(end.iterations)
+}
+
+/// The sentence about Monte Carlo errors that are not small beside standard errors.
+fn too_noisy(fit: &MixedFit, errors: &MonteCarlo) -> Option<Warning> {
+    let (effect, error) = fit
+        .fixed
+        .iter()
+        .zip(&errors.fixed)
+        .find(|(effect, error)| **error > NOISY * effect.se)?;
+    Some(
+        Warning::new(
+            Severity::Watch,
+            "monte-carlo-error",
+            format!(
+                "The Monte Carlo error of `{}` is {:.0} % of its standard error",
+                effect.name,
+                100.0 * error / effect.se
+            ),
+        )
+        .with_remedy("Use the method `laplace`"),
+    )
+}
+
+/// Minimises the deviance from `parameters`, in place.
+fn search(
+    objective: &mut Objective<'_, '_>,
+    parameters: &mut [f64],
+    inverse: Vec<f64>,
+    control: &MixedControl,
+) -> Result<Minimum, MixedError> {
+    let last = parameters.len() - 1;
+    let has_shape = objective.laplace().has_shape();
+    let end = minimise(parameters, inverse, |at, grad| {
+        if has_shape && at[last] > MOST_LOG_SHAPE {
+            let mut capped = at.to_vec();
+            capped[last] = MOST_LOG_SHAPE;
+            let value = objective.gradient(&capped, grad, control);
+            grad[last] = 0.0;
+            return value;
+        }
+        objective.gradient(at, grad, control)
+    })?;
+    if has_shape {
+        parameters[last] = parameters[last].min(MOST_LOG_SHAPE);
+    }
+    Ok(end)
+}
+
+/// θ of the identity, β without group effects, log shape 0; and a guess of the inverse curvature there.
+fn start(
+    laplace: &mut Laplace<'_>,
+    control: &MixedControl,
+) -> Result<(Vec<f64>, Vec<f64>), MixedError> {
+    let data = laplace.data;
+    let (n, p, free) = (data.num_obs(), data.num_columns(), laplace.shape.len());
+    let mut beta = vec![0.0; p];
+    let mut factor = Cholesky::empty(p);
+    let log_p = |laplace: &Laplace<'_>, beta: &[f64]| -> f64 {
+        (0..n)
+            .map(|row| {
+                let (y, trials, weight) = laplace.row(row);
+                let offset = data.offset.as_ref().map_or(0.0, |o| o[row]);
+                let eta = dot(data.row(row), beta) + offset;
+                weight * laplace.family.at(eta, y, trials).log_p
+            })
+            .sum()
+    };
+    let mut value = log_p(laplace, &beta);
+    for step_number in 0..START_STEPS {
+        control.tick()?;
+        let (mut grad, mut hessian) = (vec![0.0; p], vec![0.0; p * p]);
+        for row in 0..n {
+            let (y, trials, weight) = laplace.row(row);
+            let offset = data.offset.as_ref().map_or(0.0, |o| o[row]);
+            let x = data.row(row);
+            let d = laplace.family.at(dot(x, &beta) + offset, y, trials);
+            axpy(weight * d.score, x, &mut grad);
+            for i in 0..p {
+                axpy(
+                    weight * d.weight * x[i],
+                    x,
+                    &mut hessian[i * p..(i + 1) * p],
+                );
+            }
+        }
+        if factor.factor(&hessian).is_err() {
+            return if step_number == 0 {
+                Err(MixedError::data(
+                    "Fixed-effect columns are combinations of each other, or 0 in all rows; take one out of the formula",
+                ))
+            } else {
+                // Separated: the search goes on from here and will say so.
+                break;
+            };
+        }
+        factor.solve(&mut grad);
+        let mut length = 1.0;
+        let next = loop {
+            let mut trial = beta.clone();
+            axpy(length, &grad, &mut trial);
+            let there = log_p(laplace, &trial);
+            if there >= value || length < 1e-6 {
+                break (there, trial);
+            }
+            length *= 0.5;
+        };
+        let gain = next.0 - value;
+        (value, beta) = next;
+        if gain.abs() < 1e-6 {
+            break;
+        }
+    }
+    let dim = laplace.dim();
+    let mut parameters = laplace.shape.start();
+    parameters.extend_from_slice(&beta);
+    parameters.resize(dim, 0.0);
+    if !laplace.deviance(&parameters, control)?.is_finite() {
+        return Err(MixedError::failed(
+            "The likelihood is not finite at the start; rescale the columns or the offset",
+        ));
+    }
+    let mut inverse = vec![0.0; dim * dim];
+    for (k, (t, _, _)) in laplace.shape.entries().enumerate() {
+        inverse[k * dim + k] = 0.25 / laplace.blocks.levels[t] as f64;
+    }
+    if let Ok(information) = Cholesky::of(&laplace.information(), p) {
+        let covariance = information.inverse();
+        for i in 0..p {
+            for j in 0..p {
+                inverse[(free + i) * dim + free + j] = 0.5 * covariance[i * p + j];
+            }
+        }
+    } else {
+        for i in free..free + p {
+            inverse[i * dim + i] = 1.0 / n as f64;
+        }
+    }
+    if laplace.has_shape() {
+        inverse[dim * dim - 1] = 1.0 / n as f64;
+    }
+    Ok((parameters, inverse))
+}
+
+/// Second derivatives of the deviance in all parameters, by differences of fourth order: of the gradient for Laplace's,
+/// of the value for quadrature.
+fn curvature(
+    objective: &mut Objective<'_, '_>,
+    at: &[f64],
+    control: &MixedControl,
+) -> Result<Vec<f64>, MixedError> {
+    let dim = at.len();
+    let mut hessian = vec![0.0; dim * dim];
+    let mut moved = at.to_vec();
+    if let Objective::Laplace(laplace) = objective {
+        let mut grad = vec![0.0; dim];
+        for i in 0..dim {
+            for (h, factor) in [(1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)] {
+                moved[i] = at[i] + h * STEP;
+                laplace.deviance_and_gradient(&moved, &mut grad, control)?;
+                axpy(
+                    factor / (12.0 * STEP),
+                    &grad,
+                    &mut hessian[i * dim..(i + 1) * dim],
+                );
+            }
+            moved[i] = at[i];
+        }
+    } else {
+        for i in 0..dim {
+            for j in 0..=i {
+                let mut mixed = |h: f64| -> Result<f64, MixedError> {
+                    let mut sum = 0.0;
+                    for (a, b) in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)] {
+                        moved[i] += a * h;
+                        moved[j] += b * h;
+                        sum += a * b * objective.value(&moved, control)?;
+                        moved.copy_from_slice(at);
+                    }
+                    Ok(sum / (4.0 * h * h))
+                };
+                let value = (4.0 * mixed(2.0 * STEP)? - mixed(4.0 * STEP)?) / 3.0;
+                hessian[i * dim + j] = value;
+                hessian[j * dim + i] = value;
+            }
+        }
+    }
+    for i in 0..dim {
+        for j in 0..i {
+            let mean = 0.5 * (hessian[i * dim + j] + hessian[j * dim + i]);
+            hessian[i * dim + j] = mean;
+            hessian[j * dim + i] = mean;
+        }
+    }
+    Ok(hessian)
+}
+
+/// The covariance of β for scaled columns: from the curvature in all parameters that are not at an edge, or given θ
+/// where that is not positive definite.
+fn covariance(
+    laplace: &Laplace<'_>,
+    parameters: &[f64],
+    curvature: &[f64],
+    warnings: &mut Vec<Warning>,
+) -> Result<Vec<f64>, MixedError> {
+    let (dim, p, free) = (
+        parameters.len(),
+        laplace.data.num_columns(),
+        laplace.shape.len(),
+    );
+    let at_edge: Vec<usize> = laplace
+        .shape
+        .diagonal()
+        .into_iter()
+        .filter(|&k| parameters[k] == 0.0)
+        .collect();
+    // Where a diagonal of Λ is 0, so are the derivatives in its column.
+    let entries: Vec<(usize, usize, usize)> = laplace.shape.entries().collect();
+    let kept: Vec<usize> = (0..dim)
+        .filter(|&k| {
+            !at_edge.iter().any(|&edge| {
+                k == edge
+                    || (k < free
+                        && (entries[k].0, entries[k].2) == (entries[edge].0, entries[edge].2))
+            })
+        })
+        .collect();
+    let size = kept.len();
+    let mut half = vec![0.0; size * size];
+    for (i, &row) in kept.iter().enumerate() {
+        for (j, &column) in kept.iter().enumerate() {
+            half[i * size + j] = 0.5 * curvature[row * dim + column];
+        }
+    }
+    if let Ok(factor) = Cholesky::of(&half, size) {
+        let inverse = factor.inverse();
+        let first = kept.iter().position(|&k| k == free).unwrap_or(0);
+        let mut out = vec![0.0; p * p];
+        for i in 0..p {
+            for j in 0..p {
+                out[i * p + j] = inverse[(first + i) * size + first + j];
+            }
+        }
+        return Ok(out);
+    }
+    warnings.push(
+        Warning::new(
+            Severity::Watch,
+            "curvature",
+            "The likelihood is not curved downwards in all directions, so standard errors take the variances of group effects \
+             as known",
+        )
+        .with_remedy("Simplify the group terms, or fit the Bayesian template `mixed`"),
+    );
+    Cholesky::of(&laplace.information(), p)
+        .map(|factor| factor.inverse())
+        .map_err(|_indefinite| {
+            MixedError::failed(
+                "The fixed effects are not determined by the data: predictors may separate the outcomes, or be combinations \
+                 of each other",
+            )
+        })
+}
+
+fn report(
+    laplace: &Laplace<'_>,
+    parameters: &[f64],
+    deviance: f64,
+    covariance: &[f64],
+    (method, nodes): (Method, usize),
+    iterations: u64,
+    mut warnings: Vec<Warning>,
+    control: &MixedControl,
+) -> MixedFit {
+    let data = laplace.data;
+    let (free, p) = (laplace.shape.len(), data.num_columns());
+    let beta = &parameters[free..free + p];
+    let (fixed, covariance) = fit::unscale(data, beta, covariance, 0.0);
+    warnings.extend(fit::singular(data, &laplace.lambda));
+    let shape = match laplace.family {
+        Family::NegativeBinomial { log_shape } => Some(log_shape.exp()),
+        _ => None,
+    };
+    if shape.is_some_and(|shape| shape > POISSON_SHAPE) {
+        warnings.push(
+            Warning::new(
+                Severity::Watch,
+                "no-overdispersion",
+                "The counts vary no more than Poisson counts do, so the shape of the negative binomial runs away",
+            )
+            .with_remedy("Use the family poisson"),
+        );
+    }
+    if laplace.family.level_variance().is_some()
+        && let Some(j) = (0..p).find(|&j| beta[j].abs() > SEPARATED)
+    {
+        warnings.push(
+            Warning::new(
+                Severity::Bad,
+                "separation",
+                format!(
+                    "The coefficient of `{}` runs away: it seems to separate the outcomes",
+                    data.columns[j]
+                ),
+            )
+            .with_remedy(
+                "Take the column out, or fit the Bayesian template `mixed` with a proper prior",
+            ),
+        );
+    }
+    let num_params = parameters.len();
+    MixedFit {
+        method,
+        family: laplace.family.id(),
+        criterion: match method {
+            Method::Aghq => format!("adaptive Gauss-Hermite quadrature with {nodes} nodes"),
+            Method::Mcem => {
+                "log likelihood and standard errors by Laplace's approximation there".to_owned()
+            }
+            _ => "Laplace".to_owned(),
+        },
+        num_obs: data.num_obs(),
+        components: fit::components(data, &laplace.lambda, 1.0, laplace.family.level_variance()),
+        effects: fit::effects(
+            data,
+            &laplace.blocks,
+            &laplace.lambda,
+            &laplace.b,
+            &laplace.inverse,
+            1.0,
+        ),
+        predictors: fit::predictors(data, &laplace.blocks, beta, 0.0, &laplace.b),
+        fixed,
+        covariance,
+        sigma: None,
+        shape,
+        log_lik: -0.5 * deviance,
+        num_params,
+        aic: deviance + 2.0 * num_params as f64,
+        bic: deviance + num_params as f64 * data.total_weight().ln(),
+        theta: parameters[..free].to_vec(),
+        iterations,
+        evaluations: control
+            .evaluations
+            .load(std::sync::atomic::Ordering::Relaxed),
+        course: Vec::new(),
+        monte_carlo: None,
+        warnings,
+    }
+}

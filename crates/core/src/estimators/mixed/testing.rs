@@ -1,0 +1,68 @@
+//! Data sets and fits of lme4, from `tests/reference/lme4.R`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::MixedData;
+use crate::design::matrix::{Design, ModelFrame};
+use crate::design::response::ResponseUse;
+use ergodic_data::load::{LoadControl, load};
+use ergodic_data::sniff::ImportOptions;
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/reference/lme4")
+}
+
+/// The data of a set under a formula.
+pub fn data(set: &str, formula: &str, response: ResponseUse) -> MixedData {
+    let path = folder().join(format!("{set}.csv"));
+    let loaded = load(&path, &ImportOptions::default(), &LoadControl::default()).unwrap();
+    let frame = ModelFrame {
+        response_use: response,
+        ..ModelFrame::new(formula.parse().unwrap())
+    };
+    Design::build(&loaded.table, &frame).unwrap().0.into()
+}
+
+/// A set with numbers for a response.
+pub fn numbers(set: &str, formula: &str) -> MixedData {
+    data(set, formula, ResponseUse::Number)
+}
+
+/// Designs of every structure: one term, slopes, crossed, nested.
+pub fn all_designs() -> Vec<MixedData> {
+    vec![
+        numbers("unbalanced", "y ~ x + f + (1 | g)"),
+        numbers("slopes", "y ~ day + (day | subject)"),
+        numbers("slopes", "y ~ day + (day || subject)"),
+        numbers("slopes", "y ~ day + (1 | subject) + (0 + day | subject)"),
+        numbers("crossed", "y ~ x + (1 + x | subject) + (1 | item)"),
+        numbers("crossed", "y ~ x + (1 | item) + (1 + x | subject)"),
+        numbers("nested", "y ~ x + (1 + x | school/class)"),
+    ]
+}
+
+/// Numbers of lme4's fits by `fit,quantity,name`.
+pub struct Reference(BTreeMap<(String, String, String), f64>);
+
+impl Reference {
+    /// Reads them.
+    pub fn read() -> Self {
+        let text = std::fs::read_to_string(folder().join("fits.csv")).unwrap();
+        let rows = text.lines().skip(1).map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            let [fit, quantity, name, value] = cells[..] else {
+                panic!("{line}");
+            };
+            let key = (fit.to_owned(), quantity.to_owned(), name.to_owned());
+            (key, value.parse().unwrap())
+        });
+        Self(rows.collect())
+    }
+
+    /// One number.
+    pub fn get(&self, fit: &str, quantity: &str, name: &str) -> f64 {
+        let key = (fit.to_owned(), quantity.to_owned(), name.to_owned());
+        *self.0.get(&key).unwrap_or_else(|| panic!("{key:?}"))
+    }
+}

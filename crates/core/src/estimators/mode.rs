@@ -1,0 +1,448 @@
+//! The posterior mode. By default: a start from a subset for tall data, then Newton on all rows, L-BFGS where Newton fails;
+//! or by another method of the registry, checked and if need be finished by Newton.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::registry::{Method, Plan};
+use super::smoothing::{self, Smoothing};
+use super::trace::{Recorder, Search};
+use super::{lbfgs, newton, stochastic};
+use crate::models::{Model, Rows};
+use crate::oracle::Anchor;
+use ergodic_base::linalg::{Cholesky, dot};
+use ergodic_base::rng::{Purpose, stream};
+
+/// Above this many rows the first iterations use a subset: a Newton step on 20,000 rows brings the start within a few
+/// posterior standard deviations of the subset's mode, from which two or three full passes finish.
+const SUBSET_ROWS: usize = 20_000;
+/// Farthest that an anchor of control variates may be from the mode, in posterior standard deviations: the variance of the
+/// gradient estimate, which grows with the squared distance to the anchor, is then 1 % larger for one parameter and less
+/// for more.
+pub const GOOD_ENOUGH: f64 = 0.1;
+
+/// Progress and cancellation of a mode search, readable from another thread.
+#[derive(Debug, Default)]
+pub struct ModeControl {
+    /// Raise to stop.
+    pub cancel: AtomicBool,
+    /// Full or subset passes done.
+    pub passes: AtomicU64,
+}
+
+impl ModeControl {
+    pub(super) fn tick(&self) -> Result<(), ModeError> {
+        self.passes.fetch_add(1, Ordering::Relaxed);
+        self.check()
+    }
+
+    /// An error if somebody cancelled.
+    pub(super) fn check(&self) -> Result<(), ModeError> {
+        if self.cancel.load(Ordering::Relaxed) {
+            Err(ModeError::Cancelled)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// The outcome of a mode search.
+#[derive(Clone, Debug)]
+pub struct Mode {
+    /// The mode with curvature and per-row data.
+    pub anchor: Anchor,
+    /// How it was found.
+    pub search: Search,
+}
+
+/// Why no mode was found.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ModeError {
+    /// The search was cancelled.
+    #[error("the search for the mode was cancelled")]
+    Cancelled,
+    /// The density has no usable peak.
+    #[error("no mode was found: {0}")]
+    NotFound(&'static str),
+    /// The model has so many parameters that a dense curvature would take too long.
+    #[error("{0} parameters are too many for a dense curvature")]
+    TooMany(usize),
+    /// The method stopped too far from the mode, and was not allowed to go on with Newton's.
+    #[error("{0}")]
+    TooFar(String),
+}
+
+/// Which rows an objective uses; a subset is scaled up to all rows.
+#[derive(Clone, Copy)]
+pub(super) struct Objective<'a> {
+    pub model: &'a dyn Model,
+    pub rows: Rows<'a>,
+    /// How kinks of priors are smoothed, if they are.
+    pub smoothing: Option<Smoothing>,
+}
+
+impl<'a> Objective<'a> {
+    /// The log posterior as it is, or of a subset of rows.
+    pub fn new(model: &'a dyn Model, rows: Rows<'a>) -> Self {
+        Self {
+            model,
+            rows,
+            smoothing: None,
+        }
+    }
+
+    /// Rows that one evaluation passes over.
+    pub fn num_rows(&self) -> usize {
+        self.rows.len(self.model.num_obs())
+    }
+
+    /// Log posterior with the likelihood scaled to all rows; overwrites `grad`.
+    pub fn value(
+        &self,
+        u: &[f64],
+        scratch: &mut crate::models::Scratch,
+        grad: &mut [f64],
+        work: &mut [f64],
+    ) -> f64 {
+        let num_obs = self.model.num_obs();
+        let scale = num_obs as f64 / self.rows.len(num_obs) as f64;
+        let mut value = self.model.log_prior(u, grad);
+        if let Some(smoothing) = self.smoothing {
+            value += smoothing.value(self.model, u, grad);
+        }
+        work.fill(0.0);
+        value += scale * self.model.log_lik(u, self.rows, scratch, work);
+        ergodic_base::linalg::axpy(scale, work, grad);
+        value
+    }
+
+    /// −∇² of the same, overwriting `hessian`.
+    pub fn neg_hessian(
+        &self,
+        u: &[f64],
+        scratch: &mut crate::models::Scratch,
+        hessian: &mut [f64],
+    ) {
+        let num_obs = self.model.num_obs();
+        let scale = num_obs as f64 / self.rows.len(num_obs) as f64;
+        hessian.fill(0.0);
+        self.model
+            .add_neg_hessian_log_lik(u, self.rows, scratch, hessian);
+        for entry in hessian.iter_mut() {
+            *entry *= scale;
+        }
+        self.model.add_neg_hessian_log_prior(u, hessian);
+        if let Some(smoothing) = self.smoothing {
+            smoothing.add_neg_hessian(self.model, u, hessian);
+        }
+    }
+}
+
+/// Finds the mode of `model`, starting at u = 0, by the method of `auto`: Newton's, and L-BFGS where that fails.
+///
+/// # Errors
+/// [`ModeError::Cancelled`], or [`ModeError::NotFound`] when the curvature stays indefinite or no progress is made.
+pub fn find_mode(model: &dyn Model, control: &ModeControl) -> Result<Mode, ModeError> {
+    find_mode_by(model, &Plan::auto(), control)
+}
+
+/// Finds the mode of `model` as `plan` says.
+///
+/// # Errors
+/// As [`find_mode`], or [`ModeError::TooFar`].
+pub fn find_mode_by(
+    model: &dyn Model,
+    plan: &Plan,
+    control: &ModeControl,
+) -> Result<Mode, ModeError> {
+    if !model.has_dense_curvature() {
+        return Err(ModeError::TooMany(model.dim()));
+    }
+    let mut u = plan.start.clone().unwrap_or_else(|| vec![0.0; model.dim()]);
+    let mut recorder = Recorder::new(model.num_obs());
+    let full = Objective::new(model, Rows::All);
+    let mut stopped_at = None;
+    let mut polish = None;
+    let (iterations, method) = match plan.entry.map(|entry| (entry.method, &entry.spec)) {
+        None => {
+            if plan.start.is_none() {
+                subset_start(model, &mut u, control, &mut recorder)?;
+            }
+            let (outcome, method) = climb(full, &mut u, control, &mut recorder)?;
+            (outcome.iterations, method)
+        }
+        Some((Method::Newton, spec)) => {
+            if plan.start.is_none() {
+                subset_start(model, &mut u, control, &mut recorder)?;
+            }
+            recorder.enter(spec.id);
+            let outcome = smoothly(full, &mut u, |objective, u| {
+                newton::maximise(objective, u, control, &mut recorder)
+            })?;
+            (outcome.iterations, spec.id)
+        }
+        Some((Method::Lbfgs, spec)) => {
+            recorder.enter(spec.id);
+            let outcome = smoothly(full, &mut u, |objective, u| {
+                lbfgs::maximise(objective, u, control, &mut recorder)
+            })?;
+            (outcome.iterations, spec.id)
+        }
+        Some((Method::Stochastic(build), spec)) => {
+            recorder.enter(spec.id);
+            let mut update = build(&plan.settings, model.num_obs(), model.dim());
+            let steps = stochastic::maximise(
+                full,
+                &mut u,
+                &plan.settings,
+                update.as_mut(),
+                control,
+                &mut recorder,
+            )?;
+            let distance = distance_to_peak(full, &u);
+            stopped_at = distance;
+            if stochastic::wants_polish(&plan.settings) {
+                let (outcome, _method) = climb(full, &mut u, control, &mut recorder)?;
+                polish = Some(outcome.iterations);
+            } else if distance.is_none_or(|distance| distance > GOOD_ENOUGH) {
+                return Err(ModeError::TooFar(too_far(spec.title, distance)));
+            }
+            (steps, spec.id)
+        }
+    };
+    let anchor = Anchor::at(model, &u).map_err(|_indefinite| {
+        ModeError::NotFound("the curvature at the peak is not positive definite")
+    })?;
+    let search = recorder.finish(model, &anchor, method, iterations, stopped_at, polish);
+    Ok(Mode { anchor, search })
+}
+
+/// For tall data: brings `u` near the mode of a subset, from which few full passes finish.
+fn subset_start(
+    model: &dyn Model,
+    u: &mut [f64],
+    control: &ModeControl,
+    recorder: &mut Recorder,
+) -> Result<(), ModeError> {
+    if model.num_obs() <= 4 * SUBSET_ROWS {
+        return Ok(());
+    }
+    // Rows were shuffled at import, so the first ones are a random subset; a random start avoids favouring them
+    // over what other subsets of the project use.
+    use rand::RngExt as _;
+    let start = stream(0, 0, Purpose::Init).random_range(0..model.num_obs() - SUBSET_ROWS);
+    let subset = Objective {
+        // The first smoothing is enough for a start.
+        smoothing: smoothing::stages(model).first().copied(),
+        ..Objective::new(
+            model,
+            Rows::Span {
+                start,
+                len: SUBSET_ROWS,
+            },
+        )
+    };
+    recorder.enter("newton-subset");
+    // A failure here costs nothing: the full search starts from wherever the subset ended.
+    match newton::maximise(subset, u, control, recorder) {
+        Err(ModeError::Cancelled) => return Err(ModeError::Cancelled),
+        Err(_) => u.fill(0.0),
+        Ok(_) => {}
+    }
+    Ok(())
+}
+
+/// Newton from `u`, and L-BFGS from the same place where Newton fails.
+fn climb(
+    full: Objective<'_>,
+    u: &mut [f64],
+    control: &ModeControl,
+    recorder: &mut Recorder,
+) -> Result<(Outcome, &'static str), ModeError> {
+    let start = u.to_vec();
+    recorder.enter(newton::SPEC.id);
+    let by_newton = smoothly(full, u, |objective, u| {
+        newton::maximise(objective, u, control, recorder)
+    });
+    match by_newton {
+        Ok(outcome) => Ok((outcome, newton::SPEC.id)),
+        Err(ModeError::Cancelled) => Err(ModeError::Cancelled),
+        Err(_) => {
+            u.copy_from_slice(&start);
+            recorder.enter(lbfgs::SPEC.id);
+            let outcome = smoothly(full, u, |objective, u| {
+                lbfgs::maximise(objective, u, control, recorder)
+            })?;
+            Ok((outcome, lbfgs::SPEC.id))
+        }
+    }
+}
+
+/// Climbs by `climb`; through the smoothings of the priors' kinks where they have some.
+fn smoothly(
+    full: Objective<'_>,
+    u: &mut [f64],
+    mut climb: impl FnMut(Objective<'_>, &mut [f64]) -> Result<Outcome, ModeError>,
+) -> Result<Outcome, ModeError> {
+    let stages = smoothing::stages(full.model);
+    if stages.is_empty() {
+        return climb(full, u);
+    }
+    let mut iterations = 0;
+    for stage in stages {
+        let objective = Objective {
+            smoothing: Some(stage),
+            ..full
+        };
+        iterations += climb(objective, u)?.iterations;
+    }
+    Ok(Outcome { iterations })
+}
+
+/// Norm of the gradient at `u` in units of the curvature there, which is the distance to the peak in posterior standard
+/// deviations if the density is normal; `None` where the curvature is not positive definite.
+fn distance_to_peak(objective: Objective<'_>, u: &[f64]) -> Option<f64> {
+    let dim = u.len();
+    let mut scratch = objective.model.scratch();
+    let (mut grad, mut work) = (vec![0.0; dim], vec![0.0; dim]);
+    let mut hessian = vec![0.0; dim * dim];
+    objective.value(u, &mut scratch, &mut grad, &mut work);
+    objective.neg_hessian(u, &mut scratch, &mut hessian);
+    let factor = Cholesky::of(&hessian, dim).ok()?;
+    factor.solve_lower(&mut grad);
+    let distance = dot(&grad, &grad).sqrt();
+    distance.is_finite().then_some(distance)
+}
+
+fn too_far(title: &str, distance: Option<f64>) -> String {
+    let place = distance.map_or_else(
+        || "where the curvature is not that of a peak".to_owned(),
+        |distance| format!("{distance:.2} posterior standard deviations from the peak"),
+    );
+    format!(
+        "{title} stopped {place}, and control variates need at most {GOOD_ENOUGH}; \
+         allow more steps or set mode.polish = true"
+    )
+}
+
+/// How a maximisation ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outcome {
+    pub iterations: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::testing::GaussianRows;
+
+    #[test]
+    fn a_gaussian_posterior_peaks_at_its_mean() {
+        for num_obs in [500, 100_000] {
+            let model = GaussianRows::simulated(num_obs, 3, 1);
+            let mode = find_mode(&model, &ModeControl::default()).unwrap();
+            for (found, mean) in mode.anchor.u.iter().zip(model.posterior_mean()) {
+                assert!((found - mean).abs() < 1e-9);
+            }
+            for (sd, variance) in mode.anchor.sds().iter().zip(model.posterior_variance()) {
+                assert!((sd * sd / variance - 1.0).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn newton_and_lbfgs_agree() {
+        let model = GaussianRows::simulated(300, 4, 2);
+        let objective = Objective::new(&model, Rows::All);
+        let mut recorder = Recorder::new(300);
+        let (mut by_newton, mut by_lbfgs) = (vec![0.0; 4], vec![0.0; 4]);
+        newton::maximise(
+            objective,
+            &mut by_newton,
+            &ModeControl::default(),
+            &mut recorder,
+        )
+        .unwrap();
+        lbfgs::maximise(
+            objective,
+            &mut by_lbfgs,
+            &ModeControl::default(),
+            &mut recorder,
+        )
+        .unwrap();
+        for (a, b) in by_newton.iter().zip(&by_lbfgs) {
+            assert!((a - b).abs() < 1e-6, "{a} {b}");
+        }
+    }
+
+    /// 200 rows, of which the data need the first of four coefficients; the others sit at the kink of their priors. The peak
+    /// is where each coordinate alone has none better.
+    #[test]
+    fn the_peak_under_laplace_priors_is_found_at_their_kinks() {
+        let recipe = |formula: &str| {
+            let mut recipe = crate::design::matrix::ModelFrame::new(formula.parse().unwrap());
+            recipe.standardize = true;
+            recipe
+        };
+        let made = ergodic_data::synthetic::logistic(200, 5, 3, 0.2);
+        let columns = (0..4).map(|j| {
+            let values = made.x.chunks(5).map(|row| row[j + 1]).collect();
+            (
+                format!("x{j}"),
+                crate::design::columns::Values::Numbers(values),
+            )
+        });
+        let y = (
+            "y".to_owned(),
+            crate::design::columns::Values::Numbers(made.y.clone()),
+        );
+        let table =
+            crate::design::MemoryColumns::new("t", std::iter::once(y).chain(columns).collect())
+                .unwrap();
+        let frame = recipe("y ~ x0 + x1 + x2 + x3");
+        let (design, _) = crate::design::matrix::Design::build(&table, &frame).unwrap();
+        for standardize in [true, false] {
+            let options = crate::models::ModelOptions {
+                priors: vec![("b".to_owned(), "laplace(0, 0.1)".to_owned())],
+                standardize,
+                ..Default::default()
+            };
+            let build = crate::models::find("logistic").unwrap().build;
+            let model = build(std::sync::Arc::new(design.clone()), &options).unwrap();
+            let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
+            let density = |u: &[f64]| {
+                let mut unused = vec![0.0; u.len()];
+                model.log_prior(u, &mut unused)
+                    + model.log_lik(u, Rows::All, &mut model.scratch(), &mut unused)
+            };
+            let peak = density(&mode.anchor.u);
+            let sds = mode.anchor.sds();
+            for j in 0..sds.len() {
+                for step in [-0.1, 0.1] {
+                    let mut u = mode.anchor.u.clone();
+                    u[j] += step * sds[j];
+                    assert!(density(&u) < peak, "standardize {standardize}, {j}, {step}");
+                }
+            }
+            let mut theta = vec![0.0; 5];
+            model.constrain(&mode.anchor.u, &mut theta);
+            let at_kink = theta[1..].iter().filter(|b| b.abs() < 1e-3).count();
+            assert!((1..4).contains(&at_kink), "{theta:?}");
+            assert!(
+                mode.search.gradient_norm < 1e-3,
+                "{}",
+                mode.search.gradient_norm
+            );
+        }
+    }
+
+    #[test]
+    fn a_cancelled_search_says_so() {
+        let model = GaussianRows::simulated(300, 2, 2);
+        let control = ModeControl::default();
+        control.cancel.store(true, Ordering::Relaxed);
+        assert_eq!(
+            find_mode(&model, &control).unwrap_err(),
+            ModeError::Cancelled
+        );
+    }
+}

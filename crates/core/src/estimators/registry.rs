@@ -1,0 +1,119 @@
+//! The list of optimisers, and the plan of a search: which of them, with which settings.
+
+use super::{adam, lbfgs, newton, rmsprop, santa, sgd, stochastic};
+use crate::models::Model;
+use ergodic_base::settings::{Field, SettingError, Settings};
+
+/// Method id that leaves the choice to the program.
+pub const AUTO: &str = "auto";
+
+/// What an optimiser is, for lists, forms and checks.
+#[derive(Clone, Copy, Debug)]
+pub struct OptimiserSpec {
+    /// Identifier in recipes and on the command line.
+    pub id: &'static str,
+    /// Name for people.
+    pub title: &'static str,
+    /// One sentence: what it does and what it is for.
+    pub about: &'static str,
+    /// Where it comes from.
+    pub cite: &'static str,
+    /// The update in plain text, as an ascent of the log posterior.
+    pub formula: &'static str,
+    /// Its settings.
+    pub fields: &'static [Field],
+}
+
+/// How a method is run.
+#[derive(Clone, Copy)]
+pub(super) enum Method {
+    Newton,
+    Lbfgs,
+    Stochastic(stochastic::Build),
+}
+
+/// A registered optimiser.
+pub struct OptimiserEntry {
+    /// Its description.
+    pub spec: OptimiserSpec,
+    pub(super) method: Method,
+}
+
+const fn stochastic<U: stochastic::Optimiser>() -> OptimiserEntry {
+    OptimiserEntry {
+        spec: U::SPEC,
+        method: Method::Stochastic(stochastic::build::<U>),
+    }
+}
+
+/// All optimisers; order here is order in every list shown to people.
+pub static REGISTRY: &[OptimiserEntry] = &[
+    OptimiserEntry {
+        spec: newton::SPEC,
+        method: Method::Newton,
+    },
+    OptimiserEntry {
+        spec: lbfgs::SPEC,
+        method: Method::Lbfgs,
+    },
+    stochastic::<sgd::Sgd>(),
+    stochastic::<sgd::Momentum>(),
+    stochastic::<rmsprop::RmsProp>(),
+    stochastic::<adam::Adam>(),
+    stochastic::<santa::Santa>(),
+];
+
+/// The optimiser called `id`, if there is one.
+pub fn find(id: &str) -> Option<&'static OptimiserEntry> {
+    REGISTRY.iter().find(|entry| entry.spec.id == id)
+}
+
+/// How a mode is to be looked for: a method with all its settings.
+#[derive(Clone)]
+pub struct Plan {
+    /// The method; `None` for the choice of `auto`.
+    pub(super) entry: Option<&'static OptimiserEntry>,
+    /// Every setting, those left to defaults included.
+    pub settings: Settings,
+    /// Where the search starts (D); `None` for u = 0.
+    pub start: Option<Vec<f64>>,
+}
+
+impl Plan {
+    /// The program's own choice.
+    pub fn auto() -> Self {
+        Self {
+            entry: None,
+            settings: Settings::default(),
+            start: None,
+        }
+    }
+
+    /// Reads `settings` of `method` (or [`AUTO`]) and resolves defaults for `model`.
+    ///
+    /// # Errors
+    /// There is no such method, or it does not take a setting; the sentence names what there is.
+    pub fn new(method: &str, settings: &Settings, model: &dyn Model) -> Result<Self, SettingError> {
+        if method == AUTO {
+            settings.check("Method `auto` of the mode", &[])?;
+            return Ok(Self::auto());
+        }
+        let entry = find(method).ok_or_else(|| {
+            let known: Vec<&str> = REGISTRY.iter().map(|entry| entry.spec.id).collect();
+            SettingError(format!(
+                "Setting `mode.method` takes one of auto, {}, not `{method}`",
+                known.join(", ")
+            ))
+        })?;
+        settings.check(&format!("Optimiser `{method}`"), entry.spec.fields)?;
+        let mut settings = settings.clone();
+        if let Method::Stochastic(_) = entry.method {
+            stochastic::complete(entry.spec.fields, model, &mut settings);
+        }
+        Ok(Self {
+            entry: Some(entry),
+            settings,
+            start: None,
+        })
+    }
+}

@@ -1,0 +1,236 @@
+//! What all stochastic optimisers share: minibatches, the schedule of the learning rate, the convergence trace.
+//!
+//! All climb the log posterior by steps of the mean gradient ḡ = (1/N) [∇log p(θ) + (N/B) Σ ∇log p(y_i|θ)] of a minibatch,
+//! so that a learning rate means the same for any number of rows. It stays for the first half of the steps and then falls
+//! to zero in proportion to the steps left. Where that ends is off by the noise of the last minibatches: about
+//! sqrt(N/B) times a few per cent of a posterior standard deviation, which is why the end is checked and by default
+//! finished by Newton.
+
+use super::mode::{ModeControl, ModeError, Objective};
+use super::registry::OptimiserSpec;
+use super::trace::Recorder;
+use crate::models::{Model, Rows};
+use crate::oracle::{Minibatch, Scheme};
+use ergodic_base::linalg::{axpy, symmetric_eigen};
+use ergodic_base::rng::{ChainRng, Streams};
+use ergodic_base::settings::{Default, Field, Kind, Settings, Value};
+
+/// Steps unless the user says otherwise: at the default learning rates enough to forget the start.
+const STEPS: i64 = 3000;
+/// Share of the rows in a default minibatch, and its limits.
+const BATCH_SHARE: usize = 10;
+const BATCH_RANGE: (usize, usize) = (50, 1000);
+/// Points of the convergence trace, each one pass over all rows.
+const TRACE_POINTS: u64 = 30;
+/// Rows from which the curvature at the start is estimated.
+const CURVATURE_ROWS: usize = 20_000;
+/// Default learning rate of plain gradient steps, in units of the inverse of the largest curvature: half of what still
+/// decreases a quadratic monotonically.
+const RATE_BY_CURVATURE: f64 = 0.5;
+
+/// Steps of an optimiser.
+pub(super) const STEPS_FIELD: Field = Field {
+    key: "steps",
+    label: "Steps",
+    help: "Minibatch steps; the learning rate stays for the first half and falls to zero in the second",
+    kind: Kind::Int {
+        min: 1,
+        max: 1_000_000_000,
+    },
+    default: Some(Default::Int(STEPS)),
+    why: "forgets the start at the default learning rate",
+};
+
+/// Rows per gradient.
+pub(super) const BATCH_FIELD: Field = Field {
+    key: "batch",
+    label: "Rows per step",
+    help: "Rows in a minibatch, each row once per pass: more rows give less noise per step and cost more",
+    kind: Kind::Int {
+        min: 1,
+        max: 1_000_000_000,
+    },
+    default: None,
+    why: "a tenth of the rows, 50 to 1000",
+};
+
+/// The learning rate of plain gradient steps.
+pub(super) const RATE_FIELD: Field = Field {
+    key: "learning_rate",
+    label: "Learning rate",
+    help: "a in θ' = θ + a ḡ with the mean gradient ḡ of one row",
+    kind: Kind::Real { min: 0.0, max: 1e9 },
+    default: None,
+    why: "half the inverse of the largest curvature per row at the start",
+};
+
+/// The same for optimisers that divide by the size of the gradient: a is about the change of a parameter in one step.
+pub(super) const SCALED_RATE_FIELD: Field = Field {
+    key: "learning_rate",
+    label: "Learning rate",
+    help: "a: about how far a standardised coefficient moves in one step",
+    kind: Kind::Real { min: 0.0, max: 1e9 },
+    default: Some(Default::Real(0.02)),
+    why: "reaches coefficients of size 10 in 500 steps",
+};
+
+/// Whether Newton finishes.
+pub(super) const POLISH_FIELD: Field = Field {
+    key: "polish",
+    label: "Finish by Newton",
+    help: "Go on with Newton from where the optimiser stopped; without it, an end that is more than 0.1 posterior standard \
+           deviations from the peak is refused",
+    kind: Kind::Bool,
+    default: Some(Default::Bool(true)),
+    why: "a few passes give control variates the exact peak",
+};
+
+/// The moment of a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// 1 for the first step.
+    pub step: u64,
+    /// Share of the learning rate in force, 1 in the first half.
+    pub share: f64,
+    /// Whether this is the first half.
+    pub exploring: bool,
+}
+
+/// What an optimiser does with a gradient, with what it remembers.
+pub trait Update: Send {
+    /// Moves `u` (D) by the estimate `grad` (D) of the gradient of the log posterior, divided by N.
+    fn step(&mut self, at: Moment, u: &mut [f64], grad: &[f64], noise: &mut ChainRng);
+}
+
+/// A stochastic optimiser.
+pub trait Optimiser: Update + Sized + 'static {
+    /// Its description.
+    const SPEC: OptimiserSpec;
+    /// At the start, with every setting of its fields given, for `num_obs` rows and `dim` parameters.
+    fn new(settings: &Settings, num_obs: usize, dim: usize) -> Self;
+}
+
+pub(super) type Build = fn(&Settings, usize, usize) -> Box<dyn Update>;
+
+pub(super) fn build<U: Optimiser>(
+    settings: &Settings,
+    num_obs: usize,
+    dim: usize,
+) -> Box<dyn Update> {
+    Box::new(U::new(settings, num_obs, dim))
+}
+
+/// The number set for `key`; settings are complete here.
+pub(super) fn real(settings: &Settings, key: &str) -> f64 {
+    settings.real(key).unwrap_or(f64::NAN)
+}
+
+/// Whether Newton is to finish.
+pub(super) fn wants_polish(settings: &Settings) -> bool {
+    settings.bool("polish").unwrap_or(true)
+}
+
+/// Gives every one of `fields` a value.
+pub(super) fn complete(fields: &[Field], model: &dyn Model, settings: &mut Settings) {
+    for field in fields {
+        let given = settings.get(field.key);
+        if given.is_some_and(|value| *value != Value::Text("auto".to_owned())) {
+            continue;
+        }
+        let value = match field.default {
+            Some(Default::Int(value)) => Value::Int(value),
+            Some(Default::Real(value)) => Value::Real(value),
+            Some(Default::Text(value)) => Value::Text(value.to_owned()),
+            Some(Default::Bool(value)) => Value::Bool(value),
+            None if field.key == BATCH_FIELD.key => {
+                let (least, most) = BATCH_RANGE;
+                let batch = (model.num_obs() / BATCH_SHARE).clamp(least, most);
+                Value::Int(batch.min(model.num_obs().max(1)) as i64)
+            }
+            None => Value::Real(RATE_BY_CURVATURE / largest_curvature(model)),
+        };
+        settings.set(field.key, value);
+    }
+}
+
+/// Largest curvature of the log posterior at u = 0, per row.
+fn largest_curvature(model: &dyn Model) -> f64 {
+    let (dim, num_obs) = (model.dim(), model.num_obs().max(1));
+    let rows = Rows::Span {
+        start: 0,
+        len: num_obs.min(CURVATURE_ROWS).min(model.num_obs()),
+    };
+    let mut hessian = vec![0.0; dim * dim];
+    Objective::new(model, rows).neg_hessian(&vec![0.0; dim], &mut model.scratch(), &mut hessian);
+    let largest = symmetric_eigen(&hessian, dim).map(|(values, _vectors)| {
+        let size = |value: &f64| value.abs();
+        values.iter().map(size).fold(0.0, f64::max)
+    });
+    largest
+        .map(|value| value / num_obs as f64)
+        .filter(|value| value.is_finite() && *value > 0.0)
+        .unwrap_or(1.0)
+}
+
+/// Climbs from `u`, in place; returns the number of steps.
+pub(super) fn maximise(
+    objective: Objective<'_>,
+    u: &mut [f64],
+    settings: &Settings,
+    update: &mut dyn Update,
+    control: &ModeControl,
+    recorder: &mut Recorder,
+) -> Result<u64, ModeError> {
+    let model = objective.model;
+    let (dim, num_obs) = (u.len(), model.num_obs().max(1));
+    let steps = settings.int("steps").unwrap_or(STEPS) as u64;
+    let batch = settings.int("batch").unwrap_or(1) as usize;
+    let every = steps.div_ceil(TRACE_POINTS);
+    let mut minibatch = Minibatch::new(model.num_obs(), batch, Scheme::Epoch);
+    // The mode is a property of model and data, not of a run: its seed is none of theirs.
+    let mut streams = Streams::new(0, 0);
+    let mut scratch = model.scratch();
+    let (mut grad, mut work) = (vec![0.0; dim], vec![0.0; dim]);
+    for step in 1..=steps {
+        control.check()?;
+        if (step - 1).is_multiple_of(every) {
+            control.tick()?;
+            let value = objective.value(u, &mut scratch, &mut grad, &mut work);
+            recorder.spend(objective.num_rows());
+            recorder.note(value, &grad);
+        }
+        let rows = minibatch.draw(&mut streams.batch);
+        let len = rows.len(num_obs);
+        recorder.spend(len);
+        model.log_prior(u, &mut grad);
+        work.fill(0.0);
+        model.grad_log_lik(u, rows, &mut scratch, &mut work);
+        axpy(num_obs as f64 / len as f64, &work, &mut grad);
+        for grad in &mut grad {
+            *grad /= num_obs as f64;
+        }
+        update.step(moment(step, steps), u, &grad, &mut streams.noise);
+        if u.iter().any(|u| !u.is_finite()) {
+            return Err(ModeError::NotFound(
+                "its steps grew without bound; try a smaller mode.learning_rate",
+            ));
+        }
+    }
+    Ok(steps)
+}
+
+/// The moment of step `step` of `steps`.
+pub(super) fn moment(step: u64, steps: u64) -> Moment {
+    let half = steps / 2;
+    let exploring = step <= half;
+    let share = if exploring {
+        1.0
+    } else {
+        (steps - step + 1) as f64 / (steps - half) as f64
+    };
+    Moment {
+        step,
+        share,
+        exploring,
+    }
+}

@@ -1,0 +1,316 @@
+//! Optimisers against their formulas, against Newton, and against a double well.
+
+use std::sync::Arc;
+
+use super::mode::GOOD_ENOUGH;
+use super::stochastic::{Moment, Optimiser as _, Update, moment};
+use super::{
+    AUTO, ModeControl, ModeError, Plan, REGISTRY, adam, find_mode, find_mode_by, rmsprop, santa,
+    sgd,
+};
+use crate::design::matrix::{Design, ModelFrame};
+use crate::models::testing::GaussianRows;
+use crate::models::{self, DefaultPriors, Model, ModelOptions};
+use ergodic_base::rng::{ChainRng, Purpose, stream};
+use ergodic_base::settings::{Settings, Value};
+use ergodic_data::load::LoadControl;
+use ergodic_data::samples;
+
+fn churn() -> Arc<dyn Model> {
+    let loaded = samples::load("churn", &Default::default(), &LoadControl::default()).unwrap();
+    let frame = ModelFrame {
+        shuffle_seed: 1,
+        ..ModelFrame::new("churned ~ age + support_calls + plan".parse().unwrap())
+    };
+    let (design, _) = Design::build(&loaded.table, &frame).unwrap();
+    let options = ModelOptions {
+        defaults: DefaultPriors::default(),
+        settings: Settings::default(),
+        priors: Default::default(),
+        standardize: true,
+        report_standardized: false,
+        ..ModelOptions::default()
+    };
+    (models::find("logistic").unwrap().build)(Arc::new(design), &options).unwrap()
+}
+
+fn settings(values: &[(&str, f64)]) -> Settings {
+    let mut settings = Settings::default();
+    for (key, value) in values {
+        settings.set(key, Value::Real(*value));
+    }
+    settings
+}
+
+fn noise() -> ChainRng {
+    stream(1, 0, Purpose::Noise)
+}
+
+/// Positions after three steps of one parameter from 1 with the gradients 0.5, −0.25 and 1.
+fn three_steps(update: &mut dyn Update, shares: [f64; 3], exploring: bool) -> [f64; 3] {
+    let mut u = [1.0];
+    let mut rng = noise();
+    let mut at = [0.0; 3];
+    for (k, grad) in [0.5, -0.25, 1.0].into_iter().enumerate() {
+        let moment = Moment {
+            step: k as u64 + 1,
+            share: shares[k],
+            exploring,
+        };
+        update.step(moment, &mut u, &[grad], &mut rng);
+        at[k] = u[0];
+    }
+    at
+}
+
+#[track_caller]
+fn assert_close(found: [f64; 3], expected: [f64; 3]) {
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-12, "{found} for {expected}");
+    }
+}
+
+#[test]
+fn sgd_steps_along_the_gradient() {
+    let mut sgd = sgd::Sgd::new(&settings(&[("learning_rate", 0.2)]), 10, 1);
+    // 1 + 0.2·0.5; − 0.2·0.25; + 0.2·½·1.
+    assert_close(
+        three_steps(&mut sgd, [1.0, 1.0, 0.5], false),
+        [1.1, 1.05, 1.15],
+    );
+}
+
+#[test]
+fn momentum_keeps_a_share_of_the_last_step() {
+    let given = settings(&[("learning_rate", 0.2), ("momentum", 0.5)]);
+    let mut momentum = sgd::Momentum::new(&given, 10, 1);
+    // Velocities 0.1·0.5 = 0.05; 0.025 − 0.025 = 0; 0 + 0.1.
+    assert_close(
+        three_steps(&mut momentum, [1.0; 3], false),
+        [1.05, 1.05, 1.15],
+    );
+}
+
+#[test]
+fn rmsprop_divides_by_the_root_mean_square() {
+    let given = settings(&[("learning_rate", 0.1), ("decay", 0.75), ("offset", 0.25)]);
+    let mut rmsprop = rmsprop::RmsProp::new(&given, 10, 1);
+    // V: 0.25·0.25 = 0.0625; 0.046875 + 0.015625 = 0.0625; 0.046875 + 0.25 = 0.296875.
+    let first = 1.0 + 0.1 * 0.5 / 0.5;
+    let second = first - 0.1 * 0.25 / 0.5;
+    let third = second + 0.1 / (0.25 + 0.296_875_f64.sqrt());
+    assert_close(
+        three_steps(&mut rmsprop, [1.0; 3], false),
+        [first, second, third],
+    );
+}
+
+#[test]
+fn adam_corrects_its_averages() {
+    let given = settings(&[("learning_rate", 0.1), ("beta1", 0.5), ("beta2", 0.75)]);
+    let mut adam = adam::Adam::new(&given, 10, 1);
+    // m: 0.25, 0, 0.5; divided by 0.5, 0.75, 0.875. v: 0.0625, 0.0625, 0.296875; by 0.25, 0.4375, 0.578125.
+    let first = 1.0 + 0.1 * 0.5 / (0.5 + 1e-8);
+    let second = first;
+    let third = second + 0.1 * (0.5 / 0.875) / ((0.296_875_f64 / 0.578_125).sqrt() + 1e-8);
+    assert_close(
+        three_steps(&mut adam, [1.0; 3], false),
+        [first, second, third],
+    );
+}
+
+fn santa_for(rate: f64, num_obs: usize) -> santa::Santa {
+    let given = settings(&[
+        ("learning_rate", rate),
+        ("momentum", 0.5),
+        ("decay", 0.75),
+        ("annealing", 1.0),
+    ]);
+    santa::Santa::new(&given, num_obs, 1)
+}
+
+#[test]
+fn santa_explores_by_its_formula() {
+    use rand_distr::{Distribution as _, StandardNormal};
+    // η = 0.16/4 = 0.04; sqrt(V): 0.25, 0.25, sqrt(0.296875); β_t = t.
+    let mut rng = noise();
+    let mut zeta = || -> f64 { StandardNormal.sample(&mut rng) };
+    let scale = |root: f64| 1.0 / (1e-4 + root).sqrt();
+    let scales = [scale(0.25), scale(0.25), scale(0.296_875_f64.sqrt())];
+    // The scale before the first step is that of the first gradient.
+    let before = [scales[0], scales[0], scales[1]];
+    let (mut u, mut alpha, mut theta) = (0.2 * zeta(), 0.5, 1.0);
+    let mut expected = [0.0; 3];
+    for (k, grad) in [0.5, -0.25, 1.0].into_iter().enumerate() {
+        let heat = 0.04 / (k as f64 + 1.0);
+        alpha += u * u - heat;
+        // 2 η^{3/2} g / β = 2 · 0.2 · (0.04/β) · g.
+        let kick = (0.4 * heat * before[k]).sqrt() * zeta();
+        u = kick + (1.0 - alpha) * u + 0.16 * scales[k] * grad;
+        theta += scales[k] * u;
+        expected[k] = theta;
+    }
+    let found = three_steps(&mut santa_for(0.16, 4), [1.0; 3], true);
+    assert_close(found, expected);
+}
+
+#[test]
+fn santa_refines_without_noise_and_with_frozen_friction() {
+    use rand_distr::{Distribution as _, StandardNormal};
+    let first: f64 = StandardNormal.sample(&mut noise());
+    let scale = |root: f64| 1.0 / (1e-4 + root).sqrt();
+    let scales = [scale(0.25), scale(0.25), scale(0.296_875_f64.sqrt())];
+    // u halves (α = 0.5) and takes up 0.16 g ḡ; nothing else moves it.
+    let u1 = 0.5 * 0.2 * first + 0.16 * scales[0] * 0.5;
+    let u2 = 0.5 * u1 - 0.16 * scales[1] * 0.25;
+    let u3 = 0.5 * u2 + 0.16 * scales[2];
+    let (t1, t2) = (1.0 + scales[0] * u1, scales[1] * u2);
+    let expected = [t1, t1 + t2, t1 + t2 + scales[2] * u3];
+    let found = three_steps(&mut santa_for(0.16, 4), [1.0; 3], false);
+    assert_close(found, expected);
+}
+
+/// E-27: U(θ) = (θ+4)(θ+1)(θ−1)(θ−3)/14 + 1/2, whose lower well is near −3 and whose higher one is near 2.2.
+#[test]
+fn santa_leaves_the_local_mode_that_holds_rmsprop() {
+    fn slope(x: f64) -> f64 {
+        // Derivative of x⁴ + x³ − 13x² − x + 12, negated: uphill of −U.
+        -(4.0 * x * x * x + 3.0 * x * x - 26.0 * x - 1.0) / 14.0
+    }
+    let run = |update: &mut dyn Update, seed: u64| {
+        let (mut u, mut rng) = ([2.0], stream(seed, 0, Purpose::Noise));
+        for step in 1..=20_000 {
+            let grad = [slope(u[0])];
+            update.step(moment(step, 20_000), &mut u, &grad, &mut rng);
+        }
+        u[0]
+    };
+    let given = settings(&[("learning_rate", 0.01), ("decay", 0.99), ("offset", 1e-5)]);
+    let local = run(&mut rmsprop::RmsProp::new(&given, 1, 1), 1);
+    assert!((local - 2.2).abs() < 0.2, "RMSProp ended at {local}");
+    // One row: the temperature of the exploration is that of U itself.
+    let given = settings(&[
+        ("learning_rate", 0.01),
+        ("momentum", 0.9),
+        ("decay", 0.99),
+        ("annealing", 0.1),
+    ]);
+    // Whether it is in the deeper well when it has cooled down is a matter of chance: an independent program found it there
+    // in seven of eight runs.
+    let ends: Vec<f64> = (1..=8)
+        .map(|seed| run(&mut santa::Santa::new(&given, 1, 1), seed))
+        .collect();
+    assert!(ends.iter().all(|&end| slope(end).abs() < 0.02), "{ends:?}");
+    let global = ends.iter().filter(|&end| (end + 3.0).abs() < 0.3);
+    assert!(global.count() >= 5, "Santa ended at {ends:?}");
+}
+
+#[test]
+fn every_method_ends_at_the_mode_that_newton_finds() {
+    let model = churn();
+    let control = ModeControl::default();
+    let newton = find_mode(model.as_ref(), &control).unwrap();
+    let sds = newton.anchor.sds();
+    for entry in REGISTRY {
+        let plan = Plan::new(entry.spec.id, &Settings::default(), model.as_ref()).unwrap();
+        let mode = find_mode_by(model.as_ref(), &plan, &control).unwrap();
+        for ((found, expected), sd) in mode.anchor.u.iter().zip(&newton.anchor.u).zip(&sds) {
+            assert!(
+                (found - expected).abs() < 1e-6 * sd,
+                "{}: {found} for {expected}",
+                entry.spec.id
+            );
+        }
+        let search = &mode.search;
+        // The distance from the mode in standard deviations, over all parameters.
+        let close = 1e-6 * (sds.len() as f64).sqrt();
+        assert!(search.gradient_norm < close, "{}", search.gradient_norm);
+        // A stochastic method alone comes close: 1000 rows, 100 per step.
+        if let Some(distance) = search.stopped_at {
+            eprintln!("{}", search.sentence());
+            assert!(distance < 1.0, "{}", search.sentence());
+            assert!(search.sentence().contains("finished by"));
+        }
+        let (first, last) = (&search.trace[0], search.trace.last().unwrap());
+        assert!(first.log_density < last.log_density && last.gradient_norm < close);
+        assert!(
+            search
+                .trace
+                .windows(2)
+                .all(|pair| pair[0].passes <= pair[1].passes)
+        );
+    }
+}
+
+#[test]
+fn an_end_far_from_the_mode_is_refused_unless_newton_may_finish() {
+    let model = churn();
+    let mut few = Settings::default();
+    few.set("steps", Value::Int(20));
+    few.set("polish", Value::Bool(false));
+    let plan = Plan::new("adam", &few, model.as_ref()).unwrap();
+    let error = find_mode_by(model.as_ref(), &plan, &ModeControl::default()).unwrap_err();
+    let ModeError::TooFar(text) = error else {
+        panic!("{error}")
+    };
+    assert!(text.contains("mode.polish"), "{text}");
+    // With all rows at once there is no noise, and the end is good enough by itself.
+    let mut enough = Settings::default();
+    enough.set("batch", Value::Int(1_000_000));
+    enough.set("polish", Value::Bool(false));
+    let plan = Plan::new("sgd-m", &enough, model.as_ref()).unwrap();
+    let mode = find_mode_by(model.as_ref(), &plan, &ModeControl::default()).unwrap();
+    assert!(mode.search.gradient_norm <= GOOD_ENOUGH && mode.search.polish.is_none());
+}
+
+#[test]
+fn auto_takes_newton_and_notes_its_course() {
+    for num_obs in [500, 100_000] {
+        let model = GaussianRows::simulated(num_obs, 3, 1);
+        let mode = find_mode(&model, &ModeControl::default()).unwrap();
+        assert_eq!(mode.search.method, "newton");
+        assert_eq!(
+            mode.search
+                .trace
+                .iter()
+                .any(|point| point.method == "newton-subset"),
+            num_obs > 80_000
+        );
+        assert!(mode.search.trace.len() >= 2);
+    }
+}
+
+#[test]
+fn plans_resolve_every_setting_and_refuse_unknown_ones() {
+    let model = GaussianRows::simulated(1000, 3, 1);
+    let none = Settings::default();
+    for entry in REGISTRY {
+        let plan = Plan::new(entry.spec.id, &none, &model).unwrap();
+        assert_eq!(plan.settings.iter().count(), entry.spec.fields.len());
+        // What was resolved is accepted again and means the same: recipes replay.
+        let again = Plan::new(entry.spec.id, &plan.settings, &model).unwrap();
+        assert_eq!(again.settings, plan.settings);
+    }
+    assert!(
+        Plan::new("sgdd", &none, &model)
+            .err()
+            .unwrap()
+            .0
+            .contains("rmsprop")
+    );
+    let mut odd = Settings::default();
+    odd.set("steps", Value::Int(10));
+    assert!(Plan::new(AUTO, &odd, &model).is_err());
+    assert!(Plan::new("newton", &odd, &model).is_err());
+    assert!(Plan::new("adam", &odd, &model).is_ok());
+}
+
+#[test]
+fn a_learning_rate_that_diverges_is_named() {
+    let model = GaussianRows::simulated(1000, 2, 1);
+    let mut wild = Settings::default();
+    wild.set("learning_rate", Value::Real(1e6));
+    let plan = Plan::new("sgd", &wild, &model).unwrap();
+    let error = find_mode_by(&model, &plan, &ModeControl::default()).unwrap_err();
+    assert!(error.to_string().contains("learning_rate"), "{error}");
+}

@@ -1,0 +1,164 @@
+//! What a search for the mode did: its course and its end.
+
+use serde::{Deserialize, Serialize};
+
+use super::{registry, smoothing};
+use crate::models::Model;
+use crate::oracle::Anchor;
+use ergodic_base::linalg::{axpy, dot};
+
+/// One point of a search's course.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TracePoint {
+    /// Method at work; `newton-subset` climbs the log posterior with the likelihood of a subset scaled to all rows.
+    pub method: String,
+    /// Passes over the data so far: evaluations of single rows by the number of rows.
+    pub passes: f64,
+    /// Log posterior, constants dropped.
+    pub log_density: f64,
+    /// Norm of the gradient in units of the curvature at the mode: near it, the distance in posterior standard deviations.
+    pub gradient_norm: f64,
+}
+
+/// How a mode was found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Search {
+    /// Method that was chosen, or that `auto` ended with.
+    pub method: String,
+    /// Its iterations.
+    pub iterations: u64,
+    /// Passes over the data, all methods together.
+    pub passes: f64,
+    /// Where a stochastic method stopped, in posterior standard deviations from the mode; absent for others, and where the
+    /// curvature was not positive definite.
+    pub stopped_at: Option<f64>,
+    /// Newton (or L-BFGS) iterations that a stochastic method was finished with.
+    pub polish: Option<u64>,
+    /// Norm of the gradient at the anchor in units of the curvature there.
+    pub gradient_norm: f64,
+    /// Its course, oldest first, points with finite numbers only.
+    pub trace: Vec<TracePoint>,
+}
+
+impl Search {
+    /// In words, without a final period: "Adam, 3000 iterations, 30 passes over the data; stopped 0.41 posterior sd from the
+    /// peak, finished by 2 Newton iterations".
+    pub fn sentence(&self) -> String {
+        let title = registry::find(&self.method).map_or(self.method.as_str(), |e| e.spec.title);
+        let plural = |count: u64| if count == 1 { "" } else { "s" };
+        let mut text = format!(
+            "{title}, {} iteration{}, {:.0} passes over the data",
+            self.iterations,
+            plural(self.iterations),
+            self.passes
+        );
+        match (self.stopped_at, self.polish) {
+            (None, None) => {}
+            (stopped, polish) => {
+                let place = stopped.map_or_else(
+                    || "away from any peak".to_owned(),
+                    |distance| format!("{distance:.2} posterior sd from the peak"),
+                );
+                text.push_str(&format!("; stopped {place}"));
+                if let Some(polish) = polish {
+                    text.push_str(&format!(
+                        ", finished by {polish} Newton iteration{}",
+                        plural(polish)
+                    ));
+                }
+            }
+        }
+        text
+    }
+}
+
+/// Notes a search's course; gradients are kept until the curvature at the mode is known.
+pub(super) struct Recorder {
+    method: &'static str,
+    num_obs: usize,
+    rows: u64,
+    points: Vec<(TracePoint, Vec<f64>)>,
+}
+
+impl Recorder {
+    pub fn new(num_obs: usize) -> Self {
+        Self {
+            method: "",
+            num_obs,
+            rows: 0,
+            points: Vec::new(),
+        }
+    }
+
+    /// From now on `method` is at work.
+    pub fn enter(&mut self, method: &'static str) {
+        self.method = method;
+    }
+
+    /// So many rows were evaluated.
+    pub fn spend(&mut self, rows: usize) {
+        self.rows += rows as u64;
+    }
+
+    /// The present value of the objective and its gradient.
+    pub fn note(&mut self, log_density: f64, grad: &[f64]) {
+        let point = TracePoint {
+            method: self.method.to_owned(),
+            passes: self.passes(),
+            log_density,
+            gradient_norm: 0.0,
+        };
+        self.points.push((point, grad.to_vec()));
+    }
+
+    fn passes(&self) -> f64 {
+        self.rows as f64 / self.num_obs.max(1) as f64
+    }
+
+    /// The report of a search that ended at `anchor`.
+    pub fn finish(
+        mut self,
+        model: &dyn Model,
+        anchor: &Anchor,
+        method: &str,
+        iterations: u64,
+        stopped_at: Option<f64>,
+        polish: Option<u64>,
+    ) -> Search {
+        let norm = |mut grad: Vec<f64>| {
+            anchor.factor.solve_lower(&mut grad);
+            dot(&grad, &grad).sqrt()
+        };
+        let mut grad = vec![0.0; anchor.u.len()];
+        let mut value = model.log_prior(&anchor.u, &mut grad);
+        // Beside a kink the gradient means nothing; the search ended with the last smoothing.
+        if let Some(smoothing) = smoothing::stages(model).last() {
+            value += smoothing.value(model, &anchor.u, &mut grad);
+        }
+        let mut unused = vec![0.0; anchor.u.len()];
+        let rows = crate::models::Rows::All;
+        value += model.log_lik(&anchor.u, rows, &mut model.scratch(), &mut unused);
+        axpy(1.0, &anchor.grad_log_lik, &mut grad);
+        // Gradient, curvature and value at the anchor.
+        self.spend(3 * self.num_obs);
+        self.note(value, &grad);
+        let gradient_norm = norm(grad);
+        let passes = self.passes();
+        let points = self.points.into_iter();
+        let trace = points
+            .map(|(point, grad)| TracePoint {
+                gradient_norm: norm(grad),
+                ..point
+            })
+            .filter(|point| point.log_density.is_finite() && point.gradient_norm.is_finite());
+        Search {
+            method: method.to_owned(),
+            iterations,
+            passes,
+            stopped_at,
+            polish,
+            gradient_norm,
+            trace: trace.collect(),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The numeric heart of Ergodic: designs, models, gradient estimators, optimisers, samplers, and the engine that runs chains.
+//!
+//! Nothing here reads files, opens windows or knows where a table came from: a design is made from anything that has
+//! [`design::Columns`]. A layer uses only those below it:
+//!
+//! | layer | what it holds |
+//! |---|---|
+//! | [`engine`] | chains on threads, the collector, published views |
+//! | [`samplers`], [`estimators`] | one file per sampler; mode finders |
+//! | [`oracle`] | how a sampler sees a model: exact and minibatch gradients |
+//! | [`models`] | one file per template |
+//! | [`design`], [`formula`] | from columns and a formula to the plain matrix that models read |
+//! | [`numerics`] | numerical methods that several samplers share |
+//!
+//! Notation used in code and documentation (densities in nats):
+//!
+//! | symbol | code | meaning |
+//! |---|---|---|
+//! | N | `num_obs` | rows of data |
+//! | P | `num_columns` | columns of the design |
+//! | D | `dim` | unconstrained dimension |
+//! | Q | `num_params` | reported quantities |
+//! | B, \|S\| | `batch` | rows in a minibatch |
+//! | C | `chains` | chains of a run |
+//! | u | `u` | unconstrained position, length D |
+//! | θ | `theta` | reported position, length Q |
+//! | g | `grad` | gradient of the log density in u, nats per unit of u |
+//! | h | `step_size` | Langevin time: θ' = θ + h ∇log π + sqrt(2h) ξ |
+
+#[cfg(test)]
+mod allocations;
+pub mod design;
+pub mod engine;
+pub mod estimators;
+pub mod formula;
+pub mod models;
+pub mod numerics;
+pub mod oracle;
+pub mod samplers;

@@ -1,0 +1,470 @@
+//! Every registered template on designs of every shape: gradients, sums over rows, transforms, curvature.
+
+use std::sync::Arc;
+
+use rand::RngExt as _;
+use rand_distr::StandardNormal;
+
+use super::{EXAMPLES, Model, ModelEntry, ModelOptions, REGISTRY, Rows};
+use crate::allocations::count_during;
+use crate::design::matrix::Design;
+use crate::design::response::ResponseUse;
+use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::settings::Settings;
+
+mod cases;
+mod priors;
+
+pub(super) use cases::{
+    NUM_OBS, Shape, add_group_terms, categorical_design, design, example_design, grouped_design,
+    hierarchical_options, measured_design,
+};
+use cases::{cases, regression_design};
+
+/// Calls `check` for every template with a density, design and options.
+fn for_each_model(check: impl Fn(&dyn Model, &str)) {
+    for_each_registered(|model, what| {
+        if model.has_density() {
+            check(model, what);
+        }
+    });
+}
+
+/// The same for all templates.
+fn for_each_registered(check: impl Fn(&dyn Model, &str)) {
+    for entry in REGISTRY {
+        for (words, design, options) in cases(entry) {
+            let design = Arc::new(design);
+            for options in &options {
+                let model = build(entry, &design, options);
+                let scales = (options.standardize, options.report_standardized);
+                check(
+                    model.as_ref(),
+                    &format!("{} {words} {:?} {scales:?}", entry.spec.id, options.priors),
+                );
+            }
+        }
+    }
+}
+
+fn build(entry: &ModelEntry, design: &Arc<Design>, options: &ModelOptions) -> Arc<dyn Model> {
+    (entry.build)(Arc::clone(design), options).unwrap()
+}
+
+/// Some positions: near zero, where priors have kinks beside them, and far out. Among many coordinates are logarithms of
+/// scales that multiply others, so there far out is nearer.
+fn positions(dim: usize) -> Vec<Vec<f64>> {
+    let mut rng = stream(62, 0, Purpose::Data);
+    let widths = if dim > 8 {
+        [0.1, 0.4, 0.7]
+    } else {
+        [0.1, 1.0, 3.0]
+    };
+    widths
+        .iter()
+        .map(|scale| {
+            (0..dim)
+                .map(|_| scale * rng.sample::<f64, _>(StandardNormal))
+                .collect()
+        })
+        .collect()
+}
+
+fn assert_near(got: &[f64], expected: &[f64], tolerance: f64, what: &str) {
+    let scale = expected.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
+    for (a, b) in got.iter().zip(expected) {
+        assert!(
+            (a - b).abs() <= tolerance * scale,
+            "{what}: {got:?} against {expected:?}"
+        );
+    }
+}
+
+/// Central differences of `f` with a step that balances truncation and rounding.
+fn slopes(u: &[f64], mut f: impl FnMut(&[f64]) -> f64) -> Vec<f64> {
+    let step = 1e-5;
+    let mut at = u.to_vec();
+    (0..u.len())
+        .map(|j| {
+            at[j] = u[j] + step;
+            let above = f(&at);
+            at[j] = u[j] - step;
+            let below = f(&at);
+            at[j] = u[j];
+            (above - below) / (2.0 * step)
+        })
+        .collect()
+}
+
+#[test]
+fn gradients_agree_with_finite_differences() {
+    for_each_model(|model, what| {
+        let dim = model.dim();
+        let mut scratch = model.scratch();
+        for u in positions(dim) {
+            let mut grad = vec![0.0; dim];
+            let mut ignored = vec![0.0; dim];
+            model.log_prior(&u, &mut grad);
+            let numeric = slopes(&u, |u| model.log_prior(u, &mut ignored));
+            assert_near(&grad, &numeric, 1e-6, &format!("prior, {what}"));
+
+            grad.fill(0.0);
+            model.log_lik(&u, Rows::All, &mut scratch, &mut grad);
+            let numeric = slopes(&u, |u| {
+                model.log_lik(u, Rows::All, &mut scratch, &mut ignored)
+            });
+            assert_near(&grad, &numeric, 1e-6, &format!("likelihood, {what}"));
+        }
+    });
+}
+
+#[test]
+fn curvature_of_the_likelihood_agrees_with_finite_differences_of_the_gradient() {
+    for_each_model(|model, what| {
+        let dim = model.dim();
+        let mut scratch = model.scratch();
+        let u = &positions(dim)[1];
+        let mut hessian = vec![0.0; dim * dim];
+        model.add_neg_hessian_log_lik(u, Rows::All, &mut scratch, &mut hessian);
+        let mut grad = vec![0.0; dim];
+        for i in 0..dim {
+            let numeric = slopes(u, |u| {
+                grad.fill(0.0);
+                model.grad_log_lik(u, Rows::All, &mut scratch, &mut grad);
+                -grad[i]
+            });
+            assert_near(&hessian[i * dim..(i + 1) * dim], &numeric, 1e-6, what);
+        }
+    });
+}
+
+/// Where the prior is smooth and log-concave; elsewhere the curvature is a documented stand-in.
+#[test]
+fn curvature_of_normal_priors_agrees_with_finite_differences_of_the_gradient() {
+    for entry in REGISTRY {
+        let response = entry.response_use(&Settings::default());
+        // Other templates compare the curvature of their own priors in their own files.
+        let own = matches!(response, ResponseUse::Categories | ResponseUse::Absent);
+        if own || entry.group == EXAMPLES || matches!(entry.spec.id, "mixed" | "hierarchical") {
+            continue;
+        }
+        for no_intercept in [false, true] {
+            let shape = Shape {
+                no_intercept,
+                ..Shape::default()
+            };
+            let design = Arc::new(regression_design(response, shape));
+            for standardize in [true, false] {
+                let mut priors = vec![("b".to_owned(), "normal(0.3, 2)".to_owned())];
+                if !no_intercept {
+                    priors.push(("intercept".to_owned(), "student_t(4, 0, 50)".to_owned()));
+                }
+                let options = ModelOptions {
+                    priors,
+                    standardize,
+                    ..ModelOptions::default()
+                };
+                let model = build(entry, &design, &options);
+                let dim = model.dim();
+                // Small, so that the Student-t intercept on the raw scale stays where it is log-concave.
+                let u: Vec<f64> = positions(dim)[0].iter().map(|u| 0.1 * u).collect();
+                let mut hessian = vec![0.0; dim * dim];
+                model.add_neg_hessian_log_prior(&u, &mut hessian);
+                let mut grad = vec![0.0; dim];
+                for i in 0..dim {
+                    let numeric = slopes(&u, |u| {
+                        model.log_prior(u, &mut grad);
+                        -grad[i]
+                    });
+                    let row = &hessian[i * dim..(i + 1) * dim];
+                    assert_near(
+                        row,
+                        &numeric,
+                        1e-6,
+                        &format!("{standardize} {no_intercept}"),
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_over_rows_scores_and_single_values_agree() {
+    for_each_model(|model, what| {
+        let (dim, n) = (model.dim(), model.num_obs());
+        let mut scratch = model.scratch();
+        let u = &positions(dim)[1];
+        let mut total = vec![0.0; dim];
+        let value = model.log_lik(u, Rows::All, &mut scratch, &mut total);
+
+        // Without the value, the same gradient.
+        let mut grad = vec![0.0; dim];
+        model.grad_log_lik(u, Rows::All, &mut scratch, &mut grad);
+        assert_near(&grad, &total, 1e-13, what);
+
+        // Spans of odd lengths and picks, added up.
+        let picks: Vec<u32> = (100..n as u32).rev().collect();
+        let parts = [
+            Rows::Span { start: 0, len: 1 },
+            Rows::Span { start: 1, len: 61 },
+            Rows::Span { start: 62, len: 38 },
+            Rows::Pick(&picks),
+        ];
+        let (mut part_value, mut part_grad) = (0.0, vec![0.0; dim]);
+        grad.fill(0.0);
+        for rows in parts {
+            part_value += model.log_lik(u, rows, &mut scratch, &mut part_grad);
+            model.grad_log_lik(u, rows, &mut scratch, &mut grad);
+        }
+        assert_near(&[part_value], &[value], 1e-12, what);
+        assert_near(&part_grad, &total, 1e-12, what);
+        assert_near(&grad, &total, 1e-12, what);
+
+        let mut pointwise = vec![0.0; n];
+        model.pointwise(u, Rows::All, &mut scratch, &mut pointwise);
+        assert_near(&[pointwise.iter().sum()], &[value], 1e-12, what);
+
+        // A row given twice counts twice.
+        let rows = [5_u32, 17, 5, 200, 0, 3, 3, 8, 9];
+        let mut scores = vec![0.0; rows.len() * dim];
+        model.scores(u, Rows::Pick(&rows), &mut scratch, &mut scores);
+        let mut sum = vec![0.0; dim];
+        for score in scores.chunks_exact(dim) {
+            for (sum, score) in sum.iter_mut().zip(score) {
+                *sum += score;
+            }
+        }
+        grad.fill(0.0);
+        model.grad_log_lik(u, Rows::Pick(&rows), &mut scratch, &mut grad);
+        assert_near(&grad, &sum, 1e-12, what);
+    });
+}
+
+#[test]
+fn differences_from_an_anchor_are_differences_of_gradients() {
+    for_each_model(|model, what| {
+        let dim = model.dim();
+        let mut scratch = model.scratch();
+        let at = positions(dim);
+        let anchor = model.anchor_rows(&at[0]);
+        let rows = [7_u32, 1, 202, 7, 90, 91, 92, 93, 94, 95];
+        let pick = Rows::Pick(&rows);
+        let (mut here, mut there, mut difference) =
+            (vec![0.0; dim], vec![0.0; dim], vec![0.0; dim]);
+        model.grad_log_lik(&at[1], pick, &mut scratch, &mut here);
+        model.grad_log_lik(&at[0], pick, &mut scratch, &mut there);
+        for (here, there) in here.iter_mut().zip(&there) {
+            *here -= there;
+        }
+        model.grad_difference(&at[1], pick, &anchor, &mut scratch, &mut difference);
+        assert_near(&difference, &here, 1e-12, what);
+
+        let mut scores = vec![0.0; rows.len() * dim];
+        model.score_differences(&at[1], pick, &anchor, &mut scratch, &mut scores);
+        for j in 0..dim {
+            let sum: f64 = scores.iter().skip(j).step_by(dim).sum();
+            assert_near(&[sum], &here[j..=j], 1e-12, what);
+        }
+        difference.fill(0.0);
+        model.grad_difference(&at[0], Rows::All, &anchor, &mut scratch, &mut difference);
+        assert!(
+            difference.iter().all(|d| d.abs() < 1e-10),
+            "{what}: {difference:?}"
+        );
+    });
+}
+
+#[test]
+fn transforms_are_inverse_to_each_other() {
+    for_each_model(|model, what| {
+        let mut theta = vec![0.0; model.params().len()];
+        let mut again = theta.clone();
+        let mut back = vec![0.0; model.dim()];
+        for (k, u) in positions(model.dim()).iter().enumerate() {
+            model.constrain(u, &mut theta);
+            model.unconstrain(&theta, &mut back);
+            model.constrain(&back, &mut again);
+            assert_near(&again, &theta, 1e-11, what);
+            // A covariance loses digits of its factor, by its condition number: far out nearly all of them.
+            // Correlations near ±1 say little about their coordinates.
+            match (model.hierarchy().is_some(), k) {
+                _ if what.starts_with("mixed") => assert_near(&back, u, 1e-6, what),
+                (false, _) => assert_near(&back, u, 1e-12, what),
+                (true, 0 | 1) => assert_near(&back, u, 1e-9, what),
+                (true, _) => {}
+            }
+        }
+    });
+}
+
+#[test]
+fn models_without_a_density_say_so() {
+    for_each_registered(|model, what| {
+        if model.has_density() {
+            return;
+        }
+        let dim = model.dim();
+        assert_eq!(dim, model.params().len(), "{what}");
+        let (mut grad, mut scratch) = (vec![0.0; dim], model.scratch());
+        let u: Vec<f64> = (0..dim).map(|j| j as f64).collect();
+        assert!(model.log_prior(&u, &mut grad).is_nan(), "{what}");
+        let value = model.log_lik(&u, Rows::All, &mut scratch, &mut grad);
+        assert!(value.is_nan() && grad.iter().all(|g| g.is_nan()), "{what}");
+        let (mut theta, mut back) = (vec![0.0; dim], vec![0.0; dim]);
+        model.constrain(&u, &mut theta);
+        model.unconstrain(&theta, &mut back);
+        assert_eq!((&theta, &back), (&u, &u), "{what}");
+    });
+}
+
+#[test]
+fn blocks_hold_every_coordinate_once() {
+    for_each_model(|model, what| {
+        let mut next = 0;
+        for block in model.blocks() {
+            assert_eq!(block.coordinates.start, next, "{what}: {}", block.name);
+            assert!(!block.coordinates.is_empty() && !block.name.is_empty());
+            next = block.coordinates.end;
+        }
+        assert_eq!(next, model.dim(), "{what}");
+        // The same by name.
+        let parts = crate::models::parts(model);
+        let covered: Vec<usize> = parts.iter().flat_map(|it| it.coordinates.clone()).collect();
+        assert_eq!(covered, (0..model.dim()).collect::<Vec<_>>(), "{what}");
+    });
+}
+
+#[test]
+fn passes_over_rows_do_not_allocate() {
+    let picks: Vec<u32> = (0..50).map(|k| k * 4).collect();
+    for_each_model(|model, what| {
+        let dim = model.dim();
+        let mut scratch = model.scratch();
+        let at = positions(dim);
+        let anchor = model.anchor_rows(&at[0]);
+        let (mut grad, mut hessian) = (vec![0.0; dim], vec![0.0; dim * dim]);
+        let mut theta = vec![0.0; model.params().len()];
+        let mut scores = vec![0.0; picks.len() * dim];
+        let pick = Rows::Pick(&picks);
+        let mut pass = || {
+            let s = &mut scratch;
+            model.log_prior(&at[1], &mut grad);
+            model.log_lik(&at[1], Rows::All, s, &mut grad);
+            model.grad_log_lik(&at[1], pick, s, &mut grad);
+            model.grad_difference(&at[1], pick, &anchor, s, &mut grad);
+            model.scores(&at[1], pick, s, &mut scores);
+            model.score_differences(&at[1], pick, &anchor, s, &mut scores);
+            model.add_neg_hessian_log_lik(&at[1], pick, s, &mut hessian);
+            model.add_neg_hessian_log_prior(&at[1], &mut hessian);
+            model.constrain(&at[1], &mut theta);
+        };
+        // Memory that a thread keeps grows in the first pass.
+        pass();
+        let count = count_during(pass);
+        assert_eq!(count, 0, "{what}");
+    });
+}
+
+#[test]
+fn linear_rows_say_what_the_passes_say() {
+    for_each_model(|model, what| {
+        let Some(linear) = model.linear_rows() else {
+            return;
+        };
+        let dim = model.dim();
+        let mut scratch = model.scratch();
+        for u in positions(dim) {
+            for row in 0..20_u32 {
+                let pick = Rows::Pick(std::slice::from_ref(&row));
+                let (mut value, mut score) = ([0.0], vec![0.0; dim]);
+                model.pointwise(&u, pick, &mut scratch, &mut value);
+                model.scores(&u, pick, &mut scratch, &mut score);
+                let mut hessian = vec![0.0; dim * dim];
+                model.add_neg_hessian_log_lik(&u, pick, &mut scratch, &mut hessian);
+                let row = row as usize;
+                let [log_p, slope, second] = linear.derivatives(row, linear.predictor(row, &u));
+                let a = linear.covariates(row);
+                assert_near(&[log_p], &value, 1e-12, what);
+                let expected: Vec<f64> = a.iter().map(|a| slope * a).collect();
+                assert_near(&expected, &score, 1e-12, what);
+                assert_near(
+                    &[-second * a[0] * a[dim - 1]],
+                    &hessian[dim - 1..dim],
+                    1e-12,
+                    what,
+                );
+                assert!(slope.abs() <= linear.slope_bound(row), "{what}, row {row}");
+                assert!(
+                    second.abs() <= linear.curvature_bound(row),
+                    "{what}, row {row}"
+                );
+                let mut terms = [[0.0; 3]];
+                linear.row_terms(&u, pick, &mut scratch, &mut terms);
+                assert_near(
+                    &terms[0],
+                    &[linear.predictor(row, &u), log_p, slope],
+                    1e-12,
+                    what,
+                );
+                let [least, most] = linear.curvature_range(row);
+                let mut before: Option<(f64, f64)> = None;
+                for z in [-3.0, -1.4, -1.3, -0.2, 0.0, 0.1, 1.3, 1.4, 5.0] {
+                    let [_, slope, second] = linear.derivatives(row, z);
+                    assert!(least <= -second && -second <= most, "{what}, row {row}");
+                    if let Some((z_before, second_before)) = before {
+                        let rise = (second - second_before).abs();
+                        let allowed = linear.third_bound(row) * (z - z_before);
+                        assert!(rise <= allowed, "{what}, row {row}");
+                    }
+                    before = Some((z, second));
+                    assert!(slope.abs() <= linear.slope_bound(row), "{what}, row {row}");
+                    assert!(
+                        second.abs() <= linear.curvature_bound(row),
+                        "{what}, row {row}"
+                    );
+                }
+            }
+            // Many rows at once, in tiles and a rest: each row as when it is alone, and their sum.
+            let picks: Vec<u32> = (0..21).map(|k| k * 7 % 20).collect();
+            let mut terms = [[0.0; 3]; 21];
+            linear.row_terms(&u, Rows::Pick(&picks), &mut scratch, &mut terms);
+            let mut alone = [[0.0; 3]];
+            for (pick, terms) in picks.iter().zip(&terms) {
+                let pick = Rows::Pick(std::slice::from_ref(pick));
+                linear.row_terms(&u, pick, &mut scratch, &mut alone);
+                assert_eq!(alone[0], *terms, "{what}");
+            }
+            let slopes = terms.map(|[_z, _value, slope]| slope);
+            let (mut sum, mut expected) = (vec![0.5; dim], vec![0.5; dim]);
+            linear.add_weighted_covariates(Rows::Pick(&picks), &slopes, &mut sum);
+            model.grad_log_lik(&u, Rows::Pick(&picks), &mut scratch, &mut expected);
+            assert_near(&sum, &expected, 1e-12, what);
+        }
+    });
+}
+
+#[test]
+fn prior_rows_say_what_the_prior_says() {
+    use super::LinearRows as _;
+    for_each_model(|model, what| {
+        let Some(rows) = model.prior_rows() else {
+            return;
+        };
+        let dim = model.dim();
+        for u in positions(dim) {
+            let mut grad = vec![0.0; dim];
+            let value = model.log_prior(&u, &mut grad);
+            let (mut sum, mut slopes) = (0.0, vec![0.0; dim]);
+            for row in 0..rows.count() {
+                let [log_p, slope, _second] = rows.derivatives(row, rows.predictor(row, &u));
+                sum += log_p;
+                for (total, t) in slopes.iter_mut().zip(rows.covariates(row)) {
+                    *total += slope * t;
+                }
+            }
+            assert_near(&[sum], &[value], 1e-12, what);
+            assert_near(&slopes, &grad, 1e-12, what);
+        }
+    });
+}

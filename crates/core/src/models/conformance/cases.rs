@@ -1,0 +1,566 @@
+//! Designs and options that templates are tried with.
+
+use ndarray::Array2;
+use rand::RngExt as _;
+use rand_distr::{Binomial, Distribution as _, Poisson, StandardNormal};
+
+use crate::design::matrix::{Design, GroupDesign, GroupFactor, Predictor};
+use crate::design::response::{ResponseInfo, ResponseKind, ResponseUse};
+use crate::models::{DefaultPriors, EXAMPLES, ModelEntry, ModelOptions};
+use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::settings::{Kind, Settings, Value};
+
+/// What a test design has besides covariates and a response.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::models) struct Shape {
+    pub trials: bool,
+    pub weights: bool,
+    pub offset: bool,
+    pub no_intercept: bool,
+}
+
+/// Rows of the test designs: not a multiple of the rows handled together.
+pub(in crate::models) const NUM_OBS: usize = 203;
+
+/// A design with three predictors on odd scales, responses drawn from a logistic model.
+pub(in crate::models) fn design(shape: Shape, num_obs: usize) -> Design {
+    let mut rng = stream(61, 0, Purpose::Data);
+    let first = usize::from(!shape.no_intercept);
+    let columns = 3 + first;
+    let (center, scale) = ([2.0, -30.0, 0.5], [0.5, 12.0, 1e-2]);
+    let mut x = Array2::<f64>::ones((num_obs, columns));
+    let (mut y, mut trials, mut weights, mut offset) = (vec![], vec![], vec![], vec![]);
+    for mut row in x.rows_mut() {
+        let mut z = -0.3;
+        for j in first..columns {
+            row[j] = rng.sample(StandardNormal);
+            z += 0.6 * row[j];
+        }
+        let o = if shape.offset {
+            rng.random_range(-1.0..1.0)
+        } else {
+            0.0
+        };
+        let n: u32 = if shape.trials {
+            rng.random_range(1..9)
+        } else {
+            1
+        };
+        let p = 1.0 / (1.0 + f64::exp(-z - o));
+        y.push(Binomial::new(u64::from(n), p).unwrap().sample(&mut rng) as f64);
+        trials.push(f64::from(n));
+        weights.push(rng.random_range(0.0..3.0));
+        offset.push(o);
+    }
+    let terms = ["Intercept", "age", "income", "dose"];
+    let raw = |values: [f64; 3], intercept: f64| {
+        let mut out = if first == 1 { vec![intercept] } else { vec![] };
+        out.extend(values);
+        out
+    };
+    Design {
+        x,
+        // Without an intercept columns are scaled but not centred.
+        raw_center: raw(if first == 1 { center } else { [0.0; 3] }, 0.0),
+        raw_scale: raw(scale, 1.0),
+        terms: terms[1 - first..]
+            .iter()
+            .map(|&term| term.to_owned())
+            .collect(),
+        has_intercept: first == 1,
+        y,
+        trials: shape.trials.then_some(trials),
+        weights: shape.weights.then_some(weights),
+        offset: shape.offset.then_some(offset),
+        row: (0..num_obs as u32).collect(),
+        response: ResponseInfo {
+            name: "y".to_owned(),
+            kind: ResponseKind::Successes,
+            counts: Vec::new(),
+        },
+        reference_levels: Vec::new(),
+        merged: Vec::new(),
+        rows_total: num_obs,
+        rows_used: num_obs,
+        dropped: Vec::new(),
+        groups: Vec::new(),
+        group_terms: Vec::new(),
+        columns: Vec::new(),
+        left_out: Vec::new(),
+        transforms: Vec::new(),
+        standardize: true,
+        fixed_units: None,
+    }
+}
+
+/// The same with a response of numbers on an odd scale, or of overdispersed counts.
+pub(in crate::models) fn measured_design(counts: bool, shape: Shape, num_obs: usize) -> Design {
+    let mut design = design(shape, num_obs);
+    let mut rng = stream(64, 0, Purpose::Data);
+    let first = usize::from(design.has_intercept);
+    let mut y = Vec::with_capacity(num_obs);
+    for (i, x) in design.x.rows().into_iter().enumerate() {
+        let slopes: f64 = x.iter().skip(first).map(|x| 0.4 * x).sum();
+        let noise: f64 = rng.sample(StandardNormal);
+        y.push(if counts {
+            let offset = design.offset.as_ref().map_or(0.0, |offset| offset[i]);
+            Poisson::new((1.2 + slopes + offset + 0.7 * noise).exp())
+                .unwrap()
+                .sample(&mut rng)
+        } else {
+            2.4 + 0.3 * (slopes + noise)
+        });
+    }
+    let total: f64 = y.iter().sum();
+    let largest = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    design.response.kind = if counts {
+        ResponseKind::Count { total, largest }
+    } else {
+        ResponseKind::Number {
+            mean: total / num_obs as f64,
+            sd: 0.3,
+            range: [0.0, largest],
+            function: None,
+        }
+    };
+    design.y = y;
+    design
+}
+
+/// Options of every kind: prior families, scale of priors, scale of reports.
+pub(in crate::models) fn all_options() -> Vec<ModelOptions> {
+    let priors = |texts: &[(&str, &str)]| {
+        texts
+            .iter()
+            .map(|&(class, text)| (class.to_owned(), text.to_owned()))
+            .collect::<Vec<_>>()
+    };
+    let mut options = Vec::new();
+    for (standardize, report_standardized) in
+        [(true, false), (false, false), (true, true), (false, true)]
+    {
+        for priors in [
+            priors(&[]),
+            priors(&[
+                ("b", "student_t(3, 0.1, 2.5)"),
+                ("intercept", "normal(1, 2)"),
+            ]),
+            priors(&[("b", "laplace(0, 0.7)"), ("intercept", "cauchy(0, 3)")]),
+            priors(&[("b", "flat"), ("intercept", "student_t(4, -1, 1)")]),
+        ] {
+            options.push(ModelOptions {
+                priors,
+                standardize,
+                report_standardized,
+                ..ModelOptions::default()
+            });
+        }
+        options.push(ModelOptions {
+            defaults: DefaultPriors::WeaklyInformative,
+            standardize,
+            report_standardized,
+            ..ModelOptions::default()
+        });
+    }
+    options
+}
+
+/// A response of five categories, one of them never seen, without predictors.
+pub(in crate::models) fn categorical_design(weighted: bool, num_obs: usize) -> Design {
+    let mut rng = stream(63, 0, Purpose::Data);
+    let levels: Vec<String> = ["a", "b", "c", "d", "e"].map(str::to_owned).to_vec();
+    let y = (0..num_obs)
+        .map(|_| [0.0, 0.0, 0.0, 3.0, 1.0, 4.0][rng.random_range(0..6)])
+        .collect();
+    let shape = Shape {
+        weights: weighted,
+        ..Shape::default()
+    };
+    Design {
+        x: Array2::ones((num_obs, 1)),
+        raw_center: vec![0.0],
+        raw_scale: vec![1.0],
+        terms: vec!["Intercept".to_owned()],
+        y,
+        response: ResponseInfo {
+            name: "y".to_owned(),
+            kind: ResponseKind::Categories { levels },
+            counts: Vec::new(),
+        },
+        ..design(shape, num_obs)
+    }
+}
+
+/// Rows for the small examples: a numeric response, or two columns without one, from two clusters with far values.
+pub(in crate::models) fn example_design(
+    response_use: ResponseUse,
+    weighted: bool,
+    num_obs: usize,
+) -> Design {
+    let mut rng = stream(64, 0, Purpose::Data);
+    let mut value = || {
+        let cluster = if rng.random::<bool>() { -1.0 } else { 1.5 };
+        let noise: f64 = rng.sample(StandardNormal);
+        cluster + noise + 0.3 * noise.powi(3)
+    };
+    let y: Vec<f64> = (0..num_obs).map(|_| value()).collect();
+    let absent = response_use == ResponseUse::Absent;
+    let mut column = || (0..num_obs).map(|_| value()).collect();
+    let columns: Vec<(String, Predictor)> = ["x1", "x2"]
+        .iter()
+        .filter(|_| absent)
+        .map(|name| ((*name).to_owned(), Predictor::Numeric(column())))
+        .collect();
+    let kind = if absent {
+        ResponseKind::Absent
+    } else {
+        ResponseKind::Number {
+            mean: 0.0,
+            sd: 1.0,
+            range: [-9.0, 9.0],
+            function: None,
+        }
+    };
+    let shape = Shape {
+        weights: weighted,
+        ..Shape::default()
+    };
+    Design {
+        x: Array2::ones((num_obs, 1)),
+        raw_center: vec![0.0],
+        raw_scale: vec![1.0],
+        terms: vec!["Intercept".to_owned()],
+        columns,
+        y: if absent { Vec::new() } else { y },
+        response: ResponseInfo {
+            name: "x".to_owned(),
+            kind,
+            counts: Vec::new(),
+        },
+        ..design(shape, num_obs)
+    }
+}
+
+/// Default settings and other ones.
+fn example_options(entry: &ModelEntry) -> Vec<ModelOptions> {
+    let mut other = Settings::default();
+    for field in entry.spec.fields {
+        let value = match field.kind {
+            Kind::Choice(words) => Value::Text(words[words.len() - 1].to_owned()),
+            _ => Value::Real(0.7),
+        };
+        other.set(field.key, value);
+    }
+    [Settings::default(), other]
+        .map(|settings| ModelOptions {
+            settings: entry.resolve(&settings).unwrap(),
+            ..ModelOptions::default()
+        })
+        .into()
+}
+
+/// Designs with words for them, and the options that the template takes for each.
+pub(super) fn cases(entry: &ModelEntry) -> Vec<(String, Design, Vec<ModelOptions>)> {
+    if entry.spec.id == "mixed" {
+        return mixed_cases();
+    }
+    let (designs, options) = combinations(entry);
+    designs
+        .into_iter()
+        .map(|(words, design)| (words, design, options.clone()))
+        .collect()
+}
+
+/// Every family with group terms of every kind: no group, all and some of them sampled as they are.
+fn mixed_cases() -> Vec<(String, Design, Vec<ModelOptions>)> {
+    let families = [
+        ("gaussian", ResponseUse::Number, false),
+        ("bernoulli", ResponseUse::Outcome, false),
+        ("binomial", ResponseUse::Outcome, true),
+        ("poisson", ResponseUse::Count, false),
+        ("negative_binomial", ResponseUse::Count, false),
+    ];
+    let priors = [
+        vec![],
+        vec![
+            ("b", "student_t(3, 0.1, 2.5)"),
+            ("sd", "exponential(0.7)"),
+            ("cor", "lkj(2.5)"),
+        ],
+    ];
+    let mut cases = Vec::new();
+    for (family, response, trials) in families {
+        let shape = Shape {
+            trials,
+            offset: trials,
+            weights: !trials,
+            no_intercept: false,
+        };
+        for crossed in [false, true] {
+            let mut design = regression_design(response, shape);
+            add_group_terms(&mut design, crossed);
+            let mut options = Vec::new();
+            for (k, priors) in priors.iter().enumerate() {
+                for parametrisation in ["non-centred", "centred", "auto"] {
+                    let mut settings = Settings::default();
+                    settings.set("family", Value::Text(family.to_owned()));
+                    settings.set("parametrisation", Value::Text(parametrisation.to_owned()));
+                    options.push(ModelOptions {
+                        defaults: DefaultPriors::default(),
+                        settings,
+                        priors: priors
+                            .iter()
+                            .filter(|(key, _)| crossed || *key != "cor")
+                            .map(|&(key, text)| (key.to_owned(), text.to_owned()))
+                            .collect(),
+                        standardize: k == 0,
+                        report_standardized: k == 1,
+                        well_known: design
+                            .groups
+                            .iter()
+                            .map(|group| (0..group.levels.len()).map(|g| g % 3 != 1).collect())
+                            .collect(),
+                    });
+                }
+            }
+            cases.push((format!("{family}, crossed: {crossed}"), design, options));
+        }
+    }
+    cases
+}
+
+/// Intercepts of five groups; or, `crossed`, three correlated effects of four groups and two independent ones of three.
+pub(in crate::models) fn add_group_terms(design: &mut Design, crossed: bool) {
+    let n = design.num_obs();
+    let groups: &[(&str, u32, usize, bool)] = if crossed {
+        &[("school", 4, 3, true), ("year", 3, 2, false)]
+    } else {
+        &[("school", 5, 1, true)]
+    };
+    for (factor, &(name, levels, effects, correlated)) in groups.iter().enumerate() {
+        design.groups.push(GroupFactor {
+            name: name.to_owned(),
+            levels: (0..levels).map(|level| level.to_string()).collect(),
+            index: (0..n as u32)
+                .map(|i| (i * 7 + i / (3 + factor as u32)) % levels)
+                .collect(),
+        });
+        let names = ["Intercept", "age", "income"][..effects].iter();
+        design.group_terms.push(GroupDesign {
+            factor,
+            names: names.map(|&name| name.to_owned()).collect(),
+            z: Array2::from_shape_fn((n, effects), |(i, j)| design.x[[i, j]] + f64::from(j as u8)),
+            scale: [1.0, 0.5, 12.0][..effects].to_vec(),
+            correlated,
+        });
+    }
+}
+
+/// A number and a category for each row, without a response.
+pub(super) fn clustered_design(num_obs: usize) -> Design {
+    let plain = design(Shape::default(), num_obs);
+    let numbers = plain.x.column(1).to_vec();
+    let codes = plain.y.iter().map(|&y| y as u32).collect();
+    let levels = ["no", "yes"].map(str::to_owned).to_vec();
+    let category = Predictor::Categorical {
+        levels,
+        codes,
+        reference: 0,
+    };
+    Design {
+        columns: vec![
+            ("age".to_owned(), Predictor::Numeric(numbers)),
+            ("smokes".to_owned(), category),
+        ],
+        y: Vec::new(),
+        ..plain
+    }
+}
+
+/// The design of [`design`] with all terms varying by group: six groups, one of a single row, one of failures only, and
+/// one without rows.
+pub(in crate::models) fn grouped_design(shape: Shape, num_obs: usize) -> Design {
+    let mut rng = stream(64, 0, Purpose::Data);
+    let mut grouped = design(shape, num_obs);
+    let mut index: Vec<u32> = (0..num_obs)
+        .map(|_| [0, 0, 0, 1, 1, 3][rng.random_range(0..6)])
+        .collect();
+    for i in 0..num_obs / 10 {
+        index[10 * i] = 5;
+        grouped.y[10 * i] = 0.0;
+    }
+    index[num_obs / 2] = 4;
+    grouped.groups = vec![GroupFactor {
+        name: "school".to_owned(),
+        levels: (1..=6).map(|level| format!("s{level}")).collect(),
+        index,
+    }];
+    grouped.group_terms = vec![GroupDesign {
+        factor: 0,
+        names: grouped.terms.clone(),
+        z: grouped.x.clone(),
+        scale: grouped.raw_scale.clone(),
+        correlated: true,
+    }];
+    grouped
+}
+
+/// Options of the hierarchical template: both parametrisations, scales of priors and of reports.
+pub(in crate::models) fn hierarchical_options() -> Vec<ModelOptions> {
+    let own = [
+        ("mu", "normal(0.5, Sigma/0.3)"),
+        ("mu[dose]", "normal(-1)"),
+        ("Sigma", "inv_wishart(7.5, 0.4)"),
+    ];
+    let own: Vec<(String, String)> = own
+        .iter()
+        .map(|&(key, text)| (key.to_owned(), text.to_owned()))
+        .collect();
+    let mut options = Vec::new();
+    for word in ["centred", "noncentred"] {
+        let mut settings = Settings::default();
+        settings.set("parametrisation", Value::Text(word.to_owned()));
+        for (standardize, report_standardized) in [(true, false), (false, true)] {
+            for priors in [Vec::new(), own.clone()] {
+                options.push(ModelOptions {
+                    defaults: DefaultPriors::default(),
+                    settings: settings.clone(),
+                    priors,
+                    standardize,
+                    report_standardized,
+                    ..ModelOptions::default()
+                });
+            }
+        }
+    }
+    options
+}
+
+/// Designs and options of which the template takes all combinations, with words for them.
+pub(super) fn combinations(entry: &ModelEntry) -> (Vec<(String, Design)>, Vec<ModelOptions>) {
+    if entry.group == EXAMPLES {
+        let response_use = entry.response_use(&Settings::default());
+        let designs = [false, true].map(|weighted| {
+            let design = example_design(response_use, weighted, NUM_OBS);
+            (format!("weighted: {weighted}"), design)
+        });
+        return (designs.into(), example_options(entry));
+    }
+    if entry.response_use(&Settings::default()) == ResponseUse::Absent {
+        let design = clustered_design(NUM_OBS);
+        return (
+            vec![("columns".to_owned(), design)],
+            vec![ModelOptions::default()],
+        );
+    }
+    if entry.spec.id == "hierarchical" {
+        let designs = [
+            Shape::default(),
+            Shape {
+                trials: true,
+                weights: true,
+                offset: true,
+                no_intercept: false,
+            },
+            Shape {
+                no_intercept: true,
+                ..Shape::default()
+            },
+        ]
+        .map(|shape| (format!("{shape:?}"), grouped_design(shape, NUM_OBS)));
+        return (designs.into(), hierarchical_options());
+    }
+    if entry.response_use(&Settings::default()) == ResponseUse::Categories {
+        let designs = [false, true]
+            .map(|weighted| {
+                let design = categorical_design(weighted, NUM_OBS);
+                (format!("weighted: {weighted}"), design)
+            })
+            .into();
+        let own = [
+            ("probabilities", "dirichlet(2)"),
+            ("p[c]", "dirichlet(0.01)"),
+        ];
+        let own = own.map(|(key, text)| (key.to_owned(), text.to_owned()));
+        let options = [Vec::new(), own.to_vec()].map(|priors| ModelOptions {
+            priors,
+            ..ModelOptions::default()
+        });
+        return (designs, options.into());
+    }
+    let plain = Shape::default();
+    let shapes = [
+        plain,
+        Shape {
+            trials: true,
+            ..plain
+        },
+        Shape {
+            trials: true,
+            weights: true,
+            offset: true,
+            no_intercept: false,
+        },
+        Shape {
+            offset: true,
+            no_intercept: true,
+            ..plain
+        },
+        Shape {
+            no_intercept: true,
+            ..plain
+        },
+    ];
+    let response = entry.response_use(&Settings::default());
+    let designs = shapes
+        .into_iter()
+        .filter(|shape| response == ResponseUse::Outcome || !shape.trials || shape.weights)
+        .map(|shape| (format!("{shape:?}"), regression_design(response, shape)))
+        .collect();
+    (designs, options_of(entry))
+}
+
+/// A design for a template that reads its response as `response`.
+pub(super) fn regression_design(response: ResponseUse, shape: Shape) -> Design {
+    let without_trials = Shape {
+        trials: false,
+        ..shape
+    };
+    match response {
+        ResponseUse::Number => measured_design(false, without_trials, NUM_OBS),
+        ResponseUse::Count => measured_design(true, without_trials, NUM_OBS),
+        _ => design(shape, NUM_OBS),
+    }
+}
+
+/// All options, with priors of the template's positive parameters and its settings.
+fn options_of(entry: &ModelEntry) -> Vec<ModelOptions> {
+    let positive = [
+        "exponential(0.7)",
+        "lognormal(0.3, 1.5)",
+        "gamma(2, 0.1)",
+        "half_normal(3)",
+    ];
+    let mut options = all_options();
+    for (k, options) in options.iter_mut().enumerate() {
+        // Every fourth has the defaults.
+        for (class, _words) in entry
+            .spec
+            .priors
+            .classes
+            .iter()
+            .skip(2)
+            .filter(|_| k % 4 > 0)
+        {
+            let text = positive[k % positive.len()].to_owned();
+            options.priors.push(((*class).to_owned(), text));
+        }
+    }
+    if entry.spec.id == "student" {
+        let mut fixed = options[1].clone();
+        fixed.settings.set("nu", Value::Real(4.5));
+        fixed.priors.retain(|(key, _)| key != "nu");
+        options.push(fixed);
+    }
+    options
+}

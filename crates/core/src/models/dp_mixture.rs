@@ -1,0 +1,404 @@
+//! Dirichlet-process mixture: units fall into clusters, whose number is not known beforehand.
+//!
+//! G ~ DP(α, G₀), θ_i | G ~ G, x_i | θ_i ~ F(θ_i): with α ~ Gamma(b₁, b₂) the clusters are those units that share θ. Numeric
+//! columns are normal within a cluster ([`numeric`]), categories multinomial ([`counts`]); both are independent of each other
+//! there. Rows are units (`~ x + y + colour`), or items of units in long data (`~ page + (1 | user)`).
+//!
+//! | reported | meaning | prior |
+//! |---|---|---|
+//! | `k_active` | number of clusters | by α |
+//! | `alpha` | concentration, if it has a prior | gamma(2, 4) |
+//! | `entropy` | −Σ p ln p over the shares p of clusters | by α |
+//! | `log_density` | log density of α and the partition, components integrated out | |
+//! | `weight[1]`, … `weight[5]` | shares of units, largest cluster first, 0 beyond the last | by α |
+//! | `held_out` | mean log predictive density of a unit held out, if some are | |
+//!
+//! | prior | of | default, in units of each column's standard deviation |
+//! |---|---|---|
+//! | `numeric` | mean and covariance of a normal component: niw(κ₀, d, s) | niw(0.1, 3, 0.5) |
+//! | `probabilities` | a of a multinomial component: dirichlet(a) | dirichlet(0.5), that of the paper |
+//! | `alpha` | gamma(shape, rate) or constant(value) | gamma(2, 4), of Escobar and West (1995) |
+//!
+//! Sources: Escobar and West (1995); Baker, Fearnhead, Fox and Nemeth (2018), section 5.2 and appendix D. Identifiability:
+//! labels of clusters mean nothing, so only what does not depend on them is reported, and there is no density on these
+//! summaries: samplers of partitions work on [`Mixture`] instead ([`Model::partition`]).
+
+use std::sync::Arc;
+
+use statrs::function::gamma::ln_gamma;
+
+use super::elsewhere::{Context, Elsewhere};
+use super::{
+    AnchorRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, PriorSpec, Rows, Scratch,
+    Template,
+};
+use crate::design::matrix::{Design, Predictor};
+use crate::design::response::ResponseUse;
+use ergodic_base::rng::ChainRng;
+use ergodic_base::settings::{Default, Field, Kind};
+
+pub mod concentration;
+pub mod counts;
+mod described;
+pub mod mixture;
+pub mod numeric;
+mod reading;
+mod simulate;
+
+pub use concentration::AlphaPrior;
+pub use mixture::{Mixture, NUM_WEIGHTS};
+use numeric::{NormalPrior, Numeric};
+
+/// α, where the user sets none: that of Escobar and West's examples.
+const DEFAULT_ALPHA: AlphaPrior = AlphaPrior::Gamma {
+    shape: 2.0,
+    rate: 4.0,
+};
+/// a, where the user sets none: that of the paper's section 5.2.
+const DEFAULT_CONCENTRATION: f64 = 0.5;
+/// Means spread over three within-cluster deviations, deviations around half a column's.
+const DEFAULT_NORMAL: NormalPrior = NormalPrior {
+    kappa: 0.1,
+    df: 3.0,
+    scale: 0.5,
+};
+/// The forms of the priors, for people.
+const FORMS: &str = "niw(kappa, df, scale) for `numeric`, dirichlet(a) for `probabilities`, gamma(shape, rate) or \
+                     constant(value) for `alpha`";
+/// Columns up to which covariances are full by default: their number grows with the square.
+const MOST_FULL: usize = 10;
+
+const FIELDS: &[Field] = &[
+    Field {
+        key: "covariance",
+        label: "Covariance",
+        help: "Whether numeric columns are correlated within a cluster (full) or independent there (diagonal); auto: full up \
+               to 10 columns",
+        kind: Kind::Choice(&["auto", "full", "diagonal"]),
+        default: Some(Default::Text("auto")),
+        why: "with many columns a cluster has too few units for all correlations",
+    },
+    Field {
+        key: "held_out",
+        label: "Share held out",
+        help: "Share of units that take no part in the clustering; how well they are predicted is reported as held_out",
+        kind: Kind::Real { min: 0.0, max: 0.9 },
+        default: Some(Default::Real(0.0)),
+        why: "all units take part",
+    },
+];
+
+/// The template `dp-mixture`.
+pub struct DpMixture;
+
+impl Template for DpMixture {
+    const SPEC: ModelSpec = ModelSpec {
+        id: "dp-mixture",
+        title: "Dirichlet-process mixture",
+        about: "Which units are alike: clusters of rows or of users, and how many there are",
+        fields: FIELDS,
+        response: |_settings| ResponseUse::Absent,
+        priors: PriorSpec {
+            classes: &[
+                ("alpha", "Concentration of the Dirichlet process"),
+                ("numeric", "Means and covariances of numeric columns"),
+                ("probabilities", "Probabilities of categories"),
+            ],
+            check: |text| {
+                let known = AlphaPrior::parse(text).is_ok()
+                    || concentration_of(text).is_ok()
+                    || normal_of(text).is_ok();
+                known.then_some(()).ok_or_else(|| refuse(text, FORMS))
+            },
+            forms: FORMS,
+            example: "gamma(2, 4)",
+        },
+    };
+
+    fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
+        Ok(Arc::new(DpMixtureModel::new(&design, options)?))
+    }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        let priors = Priors::read(&context.options.priors)?;
+        let (mixture, _units) = reading::mixture(context.design, context.options, &priors)?;
+        Ok(described::describe(context, &mixture))
+    }
+}
+
+/// Name and numbers of a text such as `gamma(2, 4)`.
+fn numbers_of(text: &str) -> Option<(&str, Vec<f64>)> {
+    let (name, rest) = text.trim().split_once('(')?;
+    let inside = rest.strip_suffix(')')?;
+    let numbers = inside.split(',').map(|number| number.trim().parse::<f64>());
+    let numbers: Vec<f64> = numbers.collect::<Result<_, _>>().ok()?;
+    let finite = numbers.iter().all(|number| number.is_finite());
+    finite.then_some((name.trim(), numbers))
+}
+
+fn refuse(text: &str, forms: &str) -> ModelError {
+    ModelError(format!(
+        "Prior `{}` is not understood; write {forms}, all above 0",
+        text.trim()
+    ))
+}
+
+/// a of the text `dirichlet(a)`.
+fn concentration_of(text: &str) -> Result<f64, ModelError> {
+    match numbers_of(text) {
+        Some(("dirichlet", numbers)) if matches!(numbers[..], [a] if a > 0.0) => Ok(numbers[0]),
+        _ => Err(refuse(text, "dirichlet(a)")),
+    }
+}
+
+/// The prior of the text `niw(kappa, df, scale)`.
+fn normal_of(text: &str) -> Result<NormalPrior, ModelError> {
+    if let Some(("niw", numbers)) = numbers_of(text)
+        && let [kappa, df, scale] = numbers[..]
+        && kappa.min(df).min(scale) > 0.0
+    {
+        return Ok(NormalPrior { kappa, df, scale });
+    }
+    Err(refuse(text, "niw(kappa, df, scale)"))
+}
+
+/// Priors in force, each with where it comes from.
+struct Priors {
+    alpha: (AlphaPrior, &'static str),
+    concentration: f64,
+    normal: NormalPrior,
+}
+
+impl Priors {
+    fn read(given: &[(String, String)]) -> Result<Self, ModelError> {
+        let mut priors = Self {
+            alpha: (DEFAULT_ALPHA, "default"),
+            concentration: DEFAULT_CONCENTRATION,
+            normal: DEFAULT_NORMAL,
+        };
+        for (key, text) in given {
+            match key.as_str() {
+                "alpha" => priors.alpha = (AlphaPrior::parse(text)?, "set by you"),
+                "numeric" => priors.normal = normal_of(text)?,
+                "probabilities" => priors.concentration = concentration_of(text)?,
+                _ => {
+                    return Err(ModelError(format!(
+                        "There is no parameter `{key}` to set a prior for; there are alpha, numeric, probabilities"
+                    )));
+                }
+            }
+        }
+        Ok(priors)
+    }
+}
+
+/// A mixture and its reported summaries.
+struct DpMixtureModel {
+    params: Vec<ParamInfo>,
+    mixture: Mixture,
+    /// Unit of each row of the design.
+    unit_of_row: Vec<u32>,
+}
+
+impl DpMixtureModel {
+    fn new(design: &Design, options: &ModelOptions) -> Result<Self, ModelError> {
+        let priors = Priors::read(&options.priors)?;
+        let (mixture, unit_of_row) = reading::mixture(design, options, &priors)?;
+        Ok(Self {
+            params: params(&mixture, priors.alpha.1),
+            mixture,
+            unit_of_row,
+        })
+    }
+}
+
+/// The reported quantities, in the order in which samplers write them ([`Mixture::summarise`]).
+fn params(mixture: &Mixture, alpha_source: &str) -> Vec<ParamInfo> {
+    let info = |name: &str, meaning: &str, prior: &str, source: &str| ParamInfo {
+        name: name.to_owned(),
+        meaning: meaning.to_owned(),
+        prior: prior.to_owned(),
+        prior_source: source.to_owned(),
+    };
+    let (by, process) = (
+        "by alpha",
+        "the Dirichlet process gives it a prior through alpha",
+    );
+    let mut params = vec![info("k_active", "number of clusters", by, process)];
+    if let AlphaPrior::Gamma { .. } = mixture.alpha {
+        params.push(info(
+            "alpha",
+            "concentration: the larger, the more clusters",
+            &mixture.alpha.text(),
+            alpha_source,
+        ));
+    }
+    params.push(info(
+        "entropy",
+        "entropy of the shares of clusters, 0 for one cluster",
+        by,
+        process,
+    ));
+    params.push(info(
+        "log_density",
+        "log density of alpha and the partition, components integrated out",
+        "",
+        "a density, not a parameter",
+    ));
+    for k in 1..=NUM_WEIGHTS {
+        params.push(info(
+            &format!("weight[{k}]"),
+            &format!("share of units in the cluster that is number {k} in size"),
+            by,
+            process,
+        ));
+    }
+    if mixture.num_held_out() > 0 {
+        params.push(info(
+            "held_out",
+            "mean log predictive density of a unit that was held out",
+            "",
+            "a density, not a parameter",
+        ));
+    }
+    params
+}
+
+impl Model for DpMixtureModel {
+    fn partition(&self) -> Option<&Mixture> {
+        Some(&self.mixture)
+    }
+
+    fn has_density(&self) -> bool {
+        false
+    }
+
+    fn params(&self) -> &[ParamInfo] {
+        &self.params
+    }
+
+    fn dim(&self) -> usize {
+        self.params.len()
+    }
+
+    fn num_obs(&self) -> usize {
+        self.mixture.num_units()
+    }
+
+    fn scratch(&self) -> Scratch {
+        Scratch::default()
+    }
+
+    fn constrain(&self, u: &[f64], theta: &mut [f64]) {
+        theta.copy_from_slice(u);
+    }
+
+    fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
+        u.copy_from_slice(theta);
+    }
+
+    /// Partitions start as their sampler says; summaries have no start of their own.
+    fn init(&self, _rng: &mut ChainRng, u: &mut [f64]) {
+        u.fill(f64::NAN);
+    }
+
+    fn log_prior(&self, _u: &[f64], grad: &mut [f64]) -> f64 {
+        grad.fill(f64::NAN);
+        f64::NAN
+    }
+
+    fn values_per_row(&self) -> usize {
+        let numbers = self.mixture.numeric.as_ref().map_or(0, Numeric::dim);
+        let counts = self.mixture.counts.as_ref();
+        numbers + counts.map_or(0, |counts| counts.blocks.len())
+    }
+
+    fn draw_all(
+        &self,
+        rng: &mut ChainRng,
+        u: &mut [f64],
+        values: &mut [f64],
+    ) -> Result<(), &'static str> {
+        if self.mixture.num_held_out() > 0 {
+            return Err(simulate::ALL_TAKE_PART);
+        }
+        simulate::draw(&self.mixture, &self.unit_of_row, rng, u, values)
+            .ok_or("its prior cannot be drawn from")
+    }
+
+    fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
+        let AlphaPrior::Gamma { shape, rate } = self.mixture.alpha else {
+            return None;
+        };
+        if self.params[index].name != "alpha" {
+            return None;
+        }
+        if value <= 0.0 {
+            return Some(0.0);
+        }
+        let log = shape * rate.ln() - ln_gamma(shape) + (shape - 1.0) * value.ln() - rate * value;
+        Some(log.exp())
+    }
+
+    fn log_lik(&self, _: &[f64], _: Rows<'_>, _: &mut Scratch, grad: &mut [f64]) -> f64 {
+        grad.fill(f64::NAN);
+        f64::NAN
+    }
+
+    fn grad_log_lik(&self, _: &[f64], _: Rows<'_>, _: &mut Scratch, grad: &mut [f64]) {
+        grad.fill(f64::NAN);
+    }
+
+    fn pointwise(&self, _: &[f64], _: Rows<'_>, _: &mut Scratch, out: &mut [f64]) {
+        out.fill(f64::NAN);
+    }
+
+    fn scores(&self, _: &[f64], _: Rows<'_>, _: &mut Scratch, out: &mut [f64]) {
+        out.fill(f64::NAN);
+    }
+
+    fn simulate(&self, _: &[f64], _: Rows<'_>, _: &mut ChainRng, y: &mut [f64]) {
+        y.fill(f64::NAN);
+    }
+
+    fn grad_difference(
+        &self,
+        _: &[f64],
+        _: Rows<'_>,
+        _: &AnchorRows,
+        _: &mut Scratch,
+        grad: &mut [f64],
+    ) {
+        grad.fill(f64::NAN);
+    }
+
+    fn score_differences(
+        &self,
+        _: &[f64],
+        _: Rows<'_>,
+        _: &AnchorRows,
+        _: &mut Scratch,
+        out: &mut [f64],
+    ) {
+        out.fill(f64::NAN);
+    }
+
+    fn add_neg_hessian_log_lik(
+        &self,
+        _: &[f64],
+        _: Rows<'_>,
+        _: &mut Scratch,
+        hessian: &mut [f64],
+    ) {
+        hessian.fill(f64::NAN);
+    }
+
+    fn add_neg_hessian_log_prior(&self, _: &[f64], hessian: &mut [f64]) {
+        hessian.fill(f64::NAN);
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,620 @@
+//! Regressions with one linear predictor, with or without group terms, in other notations.
+
+use super::super::coefficients::ResponseScale;
+use super::groups::Group;
+use super::{
+    Context, Elsewhere, FLAT, Program, brm_call, brms_name, comment, each_of, listed, moved,
+    number, numbers, quoted, stretched,
+};
+use crate::design::rare::OTHER;
+use crate::formula::{Factor, Formula, Trials, quote_name};
+
+/// A positive parameter of a family besides the linear predictor.
+pub(in super::super) struct Auxiliary {
+    /// Its reported name, which is that of its class in brms: `sigma`.
+    pub name: &'static str,
+    /// What it is, for a comment.
+    pub what: &'static str,
+    /// Its lower bound.
+    pub lower: f64,
+    /// Whether it has the unit of the response.
+    pub has_unit: bool,
+}
+
+/// σ of families with a residual scale.
+pub(in super::super) const SIGMA: Auxiliary = Auxiliary {
+    name: "sigma",
+    what: "residual scale",
+    lower: 0.0,
+    has_unit: true,
+};
+
+/// A regression with one linear predictor, as far as it differs from others.
+pub(in super::super) struct Glm<'a> {
+    /// Data, formula, priors.
+    pub context: Context<'a>,
+    /// What the linear predictor is, in words: "The log odds that `churned` is `yes`".
+    pub predicted: String,
+    /// How the response varies given that, as a sentence; empty where that follows.
+    pub given: String,
+    /// How the response follows from `eta[i]`, one relation per line.
+    pub response: Vec<String>,
+    /// Units of the linear predictor.
+    pub scale: ResponseScale,
+    /// Declarations in Stan's data block besides N, x, offset and weight.
+    pub stan_data: Vec<String>,
+    /// Name of the density in Stan: `bernoulli_logit`.
+    pub stan_density: &'static str,
+    /// Its arguments, of which those that end in `[]` are one value per row: `eta[]`, `sigma`.
+    pub stan_arguments: Vec<String>,
+    /// Whether it is a density instead of a probability.
+    pub continuous: bool,
+    /// Parameters besides coefficients and those of groups.
+    pub auxiliaries: Vec<Auxiliary>,
+    /// R code that prepares the response.
+    pub r_response: Vec<String>,
+    /// Family in brms.
+    pub brms_family: &'static str,
+    /// Priors in brms besides those of parameters.
+    pub brms_priors: Vec<String>,
+}
+
+impl Glm<'_> {
+    /// All notations.
+    pub fn describe(&self) -> Elsewhere {
+        Elsewhere {
+            words: self.words(),
+            equation: self.equation(),
+            stan: Ok(self.stan()),
+            brms: self.brms(),
+        }
+    }
+
+    fn first(&self) -> usize {
+        usize::from(self.context.design.has_intercept)
+    }
+
+    /// Terms besides the intercept.
+    fn slopes(&self) -> &[String] {
+        &self.context.design.terms[self.first()..]
+    }
+
+    /// Prior per term.
+    fn priors(&self) -> impl Iterator<Item = &str> {
+        let terms = self.context.design.terms.len();
+        let params = self.context.params.iter().take(terms);
+        params.map(|param| param.prior.as_str())
+    }
+
+    fn standardized(&self) -> bool {
+        self.context.options.standardize
+    }
+
+    /// Whether the response is standardised, so that the linear predictor has another unit.
+    fn has_unit(&self) -> bool {
+        self.standardized() && self.scale.identity
+    }
+
+    /// The response as it is standardised, in words: `y` or `y − offset`.
+    fn standardised_response(&self) -> String {
+        let name = &self.context.design.response.name;
+        match self.context.design.offset {
+            Some(_) => format!("{name} − offset"),
+            None => name.clone(),
+        }
+    }
+
+    fn groups(&self) -> Vec<Group<'_>> {
+        let unit = if self.has_unit() {
+            self.scale.scale
+        } else {
+            1.0
+        };
+        Group::all(&self.context, unit)
+    }
+
+    fn words(&self) -> String {
+        let design = self.context.design;
+        let slopes = each_of(self.slopes());
+        let mut text = match (design.has_intercept, self.slopes().is_empty()) {
+            (true, true) => format!("{} is the same in all rows.", self.predicted),
+            (true, false) => format!(
+                "{} is a sum: an intercept, and a coefficient times {slopes}.",
+                self.predicted
+            ),
+            (false, _) => format!(
+                "{} is a sum without intercept: a coefficient times {slopes}.",
+                self.predicted
+            ),
+        };
+        for group in self.groups() {
+            text.push_str(&group.words());
+        }
+        if design.offset.is_some() {
+            text.push_str(" An offset with the coefficient 1 is added.");
+        }
+        if !self.given.is_empty() {
+            text.push_str(&format!(" {}", self.given));
+        }
+        text.push_str(self.context.weights());
+        for merged in &design.merged {
+            text.push_str(&format!(
+                " Of `{}` the {} most frequent values are kept; the others are one value `{OTHER}`.",
+                merged.column,
+                merged.kept.len()
+            ));
+        }
+        if !design.reference_levels.is_empty() {
+            let references: Vec<String> = (design.reference_levels.iter())
+                .map(|(column, level)| format!("`{column}` with `{level}`"))
+                .collect();
+            text.push_str(&format!(
+                " Categories are compared with a reference: {}.",
+                references.join(", ")
+            ));
+        }
+        format!("{text} {} {}", self.words_of_priors(), self.context.rows())
+    }
+
+    /// Who has which prior on which scale, those alike together.
+    fn words_of_priors(&self) -> String {
+        // Class, prior, scale, names.
+        let mut all: Vec<(&str, &str, &str, Vec<&str>)> = Vec::new();
+        for param in self.context.params {
+            let (class, inside) = param.name.split_once('[').unwrap_or((&param.name, ""));
+            if matches!(class, "r" | "icc") {
+                continue;
+            }
+            let class = if inside == "Intercept]" {
+                "intercept"
+            } else {
+                class
+            };
+            let place = (param.prior_source.split_once(", ")).map_or("", |(_, place)| place);
+            let same = all.iter_mut().find(|(other, prior, at, _)| {
+                (*other, *prior, *at) == (class, param.prior.as_str(), place)
+            });
+            match same {
+                Some((_, _, _, names)) => names.push(&param.name),
+                None => all.push((class, &param.prior, place, vec![&param.name])),
+            }
+        }
+        let texts: Vec<String> = all
+            .iter()
+            .map(|(class, prior, place, names)| {
+                let what = match *class {
+                    "intercept" => "the intercept".to_owned(),
+                    "b" if names.len() == self.slopes().len() => match names.len() {
+                        1 => "the coefficient".to_owned(),
+                        _ => "coefficients".to_owned(),
+                    },
+                    "cor" => "correlations".to_owned(),
+                    _ => listed(names),
+                };
+                let place = if place.is_empty() {
+                    String::new()
+                } else {
+                    format!(" ({place})")
+                };
+                format!("{prior} for {what}{place}")
+            })
+            .collect();
+        format!("Priors are {}.", texts.join("; "))
+    }
+
+    fn equation(&self) -> String {
+        let design = self.context.design;
+        let mut lines = self.response.clone();
+        let mut sum: Vec<String> = Vec::new();
+        if design.has_intercept {
+            sum.push("b[Intercept]".to_owned());
+        }
+        sum.extend((self.slopes().iter()).map(|term| format!("b[{term}] × {term}[i]")));
+        let groups = self.groups();
+        sum.extend(groups.iter().flat_map(Group::sum));
+        if design.offset.is_some() {
+            sum.push("offset[i]".to_owned());
+        }
+        lines.push(format!("eta[i] = {}", sum.join(" + ")));
+        if design.weights.is_some() {
+            lines.push("row i counts weight[i] times".to_owned());
+        }
+        let response = self.standardised_response();
+        let unit = if self.has_unit() {
+            format!(" / sd({response})")
+        } else {
+            String::new()
+        };
+        for (j, (term, prior)) in design.terms.iter().zip(self.priors()).enumerate() {
+            let intercept = design.has_intercept && j == 0;
+            lines.push(match (self.standardized(), intercept) {
+                _ if prior == FLAT => format!("b[{term}] has a flat prior"),
+                (true, true) if self.has_unit() => {
+                    format!(
+                        "(b[Intercept] at average predictors − mean({response})){unit} ~ {prior}"
+                    )
+                }
+                (true, true) => format!("b[Intercept] at average predictors ~ {prior}"),
+                (true, false) => format!("b[{term}] × sd({term}){unit} ~ {prior}"),
+                (false, _) => format!("b[{term}] ~ {prior}"),
+            });
+        }
+        for auxiliary in &self.auxiliaries {
+            let Auxiliary { name, has_unit, .. } = auxiliary;
+            let unit = if *has_unit { unit.as_str() } else { "" };
+            let prior = self.context.prior(name);
+            lines.push(if prior == FLAT {
+                format!("{name} has a flat prior")
+            } else if auxiliary.lower == 0.0 {
+                format!("{name}{unit} ~ {prior}")
+            } else {
+                format!("{name}{unit} ~ {prior} above {}", auxiliary.lower)
+            });
+        }
+        lines.extend(groups.iter().flat_map(|group| group.relations(&unit)));
+        lines.push(format!("i = 1 … {}", design.rows_used));
+        lines.join("\n")
+    }
+
+    fn stan(&self) -> String {
+        let design = self.context.design;
+        let (slopes, first) = (self.slopes(), self.first());
+        let (k, some) = (slopes.len(), !slopes.is_empty());
+        let standardise = some && self.standardized();
+        let mut program = Program::default();
+        program.notes.push(
+            "Rows with missing values are left out; columns of x are coded as listed.".to_owned(),
+        );
+        program.notes.extend(
+            (design.reference_levels.iter())
+                .map(|(column, level)| comment(&format!("{column}: reference level {level}"))),
+        );
+        program.data.push("int<lower=1> N;".to_owned());
+        if some {
+            let names = comment(&slopes.join(", "));
+            program.data.push(format!("matrix[N, {k}] x;  // {names}"));
+        }
+        program.data.extend_from_slice(&self.stan_data);
+        if design.offset.is_some() {
+            let offset = "vector[N] offset_;  // the sum of all offset terms";
+            program.data.push(offset.to_owned());
+        }
+        if design.weights.is_some() {
+            program.data.push("vector<lower=0>[N] weight;".to_owned());
+        }
+        if standardise {
+            program.transformed_data.extend([
+                "// means and population standard deviations of the columns of x".to_owned(),
+                format!(
+                    "row_vector[{k}] centre = [{}];",
+                    numbers(&design.raw_center[first..])
+                ),
+                format!(
+                    "row_vector[{k}] scale = [{}];",
+                    numbers(&design.raw_scale[first..])
+                ),
+                format!("matrix[N, {k}] z = (x - rep_matrix(centre, N)) ./ rep_matrix(scale, N);"),
+            ]);
+        }
+        if self.has_unit() {
+            let of = match design.offset {
+                Some(_) => "y - offset_",
+                None => "y",
+            };
+            let centre = if design.has_intercept {
+                "mean and "
+            } else {
+                ""
+            };
+            program.transformed_data.extend([
+                format!("// {centre}population standard deviation of {of}"),
+                format!("real y_centre = {};", number(self.scale.centre)),
+                format!("real y_scale = {};", number(self.scale.scale)),
+            ]);
+        }
+        self.stan_parameters(&mut program);
+        let mut sum: Vec<String> = Vec::new();
+        if design.has_intercept {
+            sum.push("alpha".to_owned());
+        }
+        if some {
+            sum.push(if standardise { "z * beta" } else { "x * beta" }.to_owned());
+        }
+        let groups = self.groups();
+        sum.extend(groups.iter().map(Group::stan_sum));
+        if sum == ["alpha"] {
+            sum = vec!["rep_vector(alpha, N)".to_owned()];
+        }
+        let mut sum = sum.join(" + ");
+        if self.has_unit() {
+            sum = format!("y_centre + y_scale * ({sum})");
+        }
+        if design.offset.is_some() {
+            sum.push_str(" + offset_");
+        }
+        program.model.insert(0, format!("vector[N] eta = {sum};"));
+        program.model.extend(self.stan_likelihood());
+        self.stan_reported(&mut program);
+        program.text()
+    }
+
+    /// Parameters in the order of the model's coordinates, and their priors.
+    fn stan_parameters(&self, program: &mut Program) {
+        let design = self.context.design;
+        let priors: Vec<(&str, &str)> = (design.terms.iter())
+            .map(String::as_str)
+            .zip(self.priors())
+            .collect();
+        let mut of_slopes = &priors[..];
+        let unit = if self.has_unit() { ", in y_scale" } else { "" };
+        if design.has_intercept {
+            let (at, from) = match (self.standardized(), self.has_unit()) {
+                (true, true) => ("average predictors", ", in y_scale from y_centre"),
+                (true, false) => ("average predictors", ""),
+                (false, _) => ("x = 0", ""),
+            };
+            let intercept = format!("real alpha;  // intercept at {at}{from}");
+            program.parameters.push(intercept);
+            program.prior("alpha", priors[0].1);
+            of_slopes = &priors[1..];
+        }
+        if !of_slopes.is_empty() {
+            let per = if self.standardized() {
+                "standard deviation"
+            } else {
+                "unit"
+            };
+            program.parameters.push(format!(
+                "vector[{}] beta;  // per {per}{unit}",
+                of_slopes.len()
+            ));
+            program.priors("beta", of_slopes);
+        }
+        for auxiliary in &self.auxiliaries {
+            let (name, unit) = (
+                self.stan_name(auxiliary),
+                if auxiliary.has_unit { unit } else { "" },
+            );
+            program.parameters.push(format!(
+                "real<lower={}> {name};  // {}{unit}",
+                number(auxiliary.lower),
+                auxiliary.what
+            ));
+            program.prior(&name, self.context.prior(auxiliary.name));
+        }
+        let groups = self.groups();
+        groups.iter().for_each(|group| group.stan(program));
+        groups.iter().for_each(|group| group.stan_effects(program));
+    }
+
+    /// What an auxiliary parameter is called where it is sampled.
+    fn stan_name(&self, auxiliary: &Auxiliary) -> String {
+        let scaled = auxiliary.has_unit && self.has_unit();
+        format!("{}{}", auxiliary.name, if scaled { "_std" } else { "" })
+    }
+
+    /// The statement of the likelihood in Stan, given `eta`.
+    pub fn stan_likelihood(&self) -> Vec<String> {
+        let arguments = |index: &str| {
+            let arguments = self.stan_arguments.iter().map(|argument| {
+                let unit = |auxiliary: &&Auxiliary| {
+                    auxiliary.name == argument && auxiliary.has_unit && self.has_unit()
+                };
+                match self.auxiliaries.iter().find(unit) {
+                    Some(auxiliary) => format!("y_scale * {}", self.stan_name(auxiliary)),
+                    None => argument.replace("[]", index),
+                }
+            });
+            arguments.collect::<Vec<_>>().join(", ")
+        };
+        let density = self.stan_density;
+        if self.context.design.weights.is_none() {
+            return vec![format!("y ~ {density}({});", arguments(""))];
+        }
+        let end = if self.continuous { "lpdf" } else { "lpmf" };
+        vec![
+            "for (i in 1:N) {".to_owned(),
+            format!(
+                "  target += weight[i] * {density}_{end}(y[i] | {});",
+                arguments("[i]")
+            ),
+            "}".to_owned(),
+        ]
+    }
+
+    /// Parameters on the scale of the columns as they are; those of groups are there already.
+    fn stan_reported(&self, program: &mut Program) {
+        let some = !self.slopes().is_empty();
+        let standardise = some && self.standardized();
+        let unit = if self.has_unit() { "y_scale * " } else { "" };
+        let mut lines = Vec::new();
+        if some {
+            let value = if standardise {
+                "beta ./ scale'"
+            } else {
+                "beta"
+            };
+            lines.push(format!(
+                "vector[{}] b = {unit}{value};  // per unit of the columns of x",
+                self.slopes().len()
+            ));
+        }
+        if self.context.design.has_intercept {
+            let centre = if self.has_unit() { "y_centre + " } else { "" };
+            let less = if standardise { " - centre * b" } else { "" };
+            lines.push(format!(
+                "real b_Intercept = {centre}{unit}alpha{less};  // at x = 0"
+            ));
+        }
+        for auxiliary in self.auxiliaries.iter().filter(|one| one.has_unit) {
+            let name = self.stan_name(auxiliary);
+            if name != auxiliary.name {
+                lines.push(format!("real {} = {unit}{name};", auxiliary.name));
+            }
+        }
+        program.generated.splice(0..0, lines);
+    }
+
+    fn brms(&self) -> Result<String, String> {
+        let Context {
+            design, formula, ..
+        } = self.context;
+        let formula = formula_of_brms(formula)?;
+        let mut before = self.r_response.clone();
+        for merged in &design.merged {
+            let name = quote_name(&merged.column);
+            let kept: Vec<String> = merged.kept.iter().map(|level| quoted(level)).collect();
+            before.push(format!(
+                "data${name} <- ifelse(data${name} %in% c({}), as.character(data${name}), {})",
+                kept.join(", "),
+                quoted(OTHER)
+            ));
+        }
+        for (column, level) in &design.reference_levels {
+            let name = quote_name(column);
+            before.push(format!(
+                "data${name} <- relevel(factor(data${name}), ref = {})",
+                quoted(level)
+            ));
+        }
+        let mut text = formula;
+        if ["ns(", "bs("].iter().any(|call| text.contains(call)) {
+            before.push("library(splines)".to_owned());
+        }
+        let raw_intercept = design.has_intercept && !self.standardized();
+        if raw_intercept {
+            // The class Intercept of brms is at average predictors; as a coefficient it is at 0.
+            let (left, right) = text.split_once('~').unwrap_or((text.as_str(), "1"));
+            let right = right.trim().trim_start_matches("1 + ");
+            let right = if right == "1" {
+                String::new()
+            } else {
+                format!(" + {right}")
+            };
+            text = format!("{} ~ 0 + Intercept{right}", left.trim());
+        }
+        let (unit, centre) = if self.has_unit() {
+            (self.scale.scale, self.scale.centre)
+        } else {
+            (1.0, 0.0)
+        };
+        let mut priors = Vec::new();
+        let mut doubtful = false;
+        for (j, (term, prior)) in design.terms.iter().zip(self.priors()).enumerate() {
+            let intercept = design.has_intercept && j == 0;
+            if intercept && !raw_intercept {
+                let prior = if prior == FLAT {
+                    String::new()
+                } else {
+                    moved(prior, unit, centre)
+                };
+                priors.push(format!("set_prior(\"{prior}\", class = \"Intercept\")"));
+                continue;
+            }
+            // Flat is what brms does where nothing is said.
+            if prior == FLAT {
+                continue;
+            }
+            let scale = if self.standardized() {
+                unit / design.raw_scale[j]
+            } else {
+                1.0
+            };
+            let (coef, plain) = brms_name(term);
+            doubtful |= !plain;
+            priors.push(format!(
+                "set_prior(\"{}\", class = \"b\", coef = \"{coef}\")",
+                moved(prior, scale, 0.0)
+            ));
+        }
+        for auxiliary in &self.auxiliaries {
+            let prior = match self.context.prior(auxiliary.name) {
+                FLAT => String::new(),
+                prior if auxiliary.has_unit => stretched(prior, unit),
+                prior => stretched(prior, 1.0),
+            };
+            priors.push(format!(
+                "set_prior(\"{prior}\", class = \"{}\")",
+                auxiliary.name
+            ));
+        }
+        priors.extend_from_slice(&self.brms_priors);
+        let groups = self.groups();
+        for group in &groups {
+            let (of_group, doubt) = group.brms();
+            for prior in of_group {
+                if !priors.contains(&prior) {
+                    priors.push(prior);
+                }
+            }
+            doubtful |= doubt;
+        }
+        if self.has_unit() {
+            before.push(format!(
+                "# Priors in standard deviations of {}, on the scale of the data",
+                comment(&self.standardised_response())
+            ));
+        }
+        if self.standardized() && !(self.slopes().is_empty() && groups.is_empty()) {
+            before.push(
+                "# Priors per standard deviation of a predictor, divided by that standard deviation"
+                    .to_owned(),
+            );
+        }
+        if doubtful {
+            before.push(
+                "# get_prior() shows how brms names coefficients of functions and odd names"
+                    .to_owned(),
+            );
+        }
+        let family = format!("data = data, family = {}", self.brms_family);
+        Ok(brm_call(&before, &[text, family], &priors))
+    }
+}
+
+/// The formula for data whose categories are factors already: `factor(x)` is `x`, and `cbind(r, s)` is of `r + s` trials. The
+/// error says why there is none.
+fn formula_of_brms(formula: &Formula) -> Result<String, String> {
+    let mut formula = formula.clone();
+    let slopes = |formula: &Formula| {
+        let of_groups = formula.groups.iter().flat_map(|group| &group.terms);
+        let all = formula.terms.iter().chain(of_groups).flatten();
+        all.chain(&formula.offsets)
+            .cloned()
+            .collect::<Vec<Factor>>()
+    };
+    let factors = slopes(&formula);
+    for category in &factors {
+        let Factor::Category(name) = category else {
+            continue;
+        };
+        if factors
+            .iter()
+            .any(|other| other != category && other.column() == name)
+        {
+            return Err(format!(
+                "`{name}` is used as numbers and as categories; for R make two columns of it, one of them a factor"
+            ));
+        }
+    }
+    let of_groups = formula.groups.iter_mut().flat_map(|group| &mut group.terms);
+    for factor in formula.terms.iter_mut().chain(of_groups).flatten() {
+        if let Factor::Category(name) = factor {
+            *factor = Factor::Column(std::mem::take(name));
+        }
+    }
+    if let Some(response) = &mut formula.response
+        && let Some(Trials::Failures(failures)) = &response.trials
+    {
+        let column = quote_name(&response.column);
+        let trials = format!("trials({column} + {})", quote_name(failures));
+        response.trials = None;
+        let weights = response.weights.take();
+        let weights = weights.map_or(String::new(), |name| {
+            format!(" + weights({})", quote_name(&name))
+        });
+        formula.response = None;
+        return Ok(format!("{column} | {trials}{weights} {formula}"));
+    }
+    Ok(formula.to_string())
+}

@@ -1,0 +1,212 @@
+//! Mean and precision of normal numbers: x_i ~ N(μ, 1/τ), μ|τ ~ N(m, 1/τ), τ ~ Gamma(α, β).
+//!
+//! | parameter | space | default prior |
+//! |---|---|---|
+//! | `mu` | real | N(0, 1/τ) |
+//! | `tau` | positive, sampled as log τ | Gamma(5, 1), shape and rate |
+//!
+//! Score of a row in (μ, log τ): τ(x − μ), (1 − τ(x − μ)²)/2. Source: the experiment of the 2015 recipe for
+//! stochastic-gradient MCMC with 1000 rows (M-18), m is not printed there. With n rows of mean x̄ the marginals are
+//! τ|x ~ Gamma(α + n/2, β + Σ(x_i − x̄)²/2 + n(x̄ − m)²/(2(n + 1))) and μ|x a Student t with 2α + n degrees of freedom around
+//! (Σx + m)/(n + 1).
+
+use std::sync::Arc;
+
+use rand::RngExt as _;
+use rand_distr::{Distribution as _, Gamma, StandardNormal};
+use statrs::function::gamma::ln_gamma;
+
+use super::described::{Described, columns};
+use super::{Example, LOG_NORMAL, PRIORS_ARE_SETTINGS, model, number, param, positive};
+use crate::design::matrix::Design;
+use crate::design::response::ResponseUse;
+use crate::models::elsewhere::{Context, Elsewhere, listed, number as text};
+use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
+use ergodic_base::rng::ChainRng;
+use ergodic_base::settings::{Default as FieldDefault, Field, Kind};
+
+/// The template `normal-gamma`.
+pub struct NormalGamma;
+
+const FIELDS: &[Field] = &[
+    Field {
+        key: "prior_mean",
+        label: "Prior mean",
+        help: "m of the prior N(m, 1/τ) of μ",
+        kind: Kind::Real {
+            min: -1e12,
+            max: 1e12,
+        },
+        default: Some(FieldDefault::Real(0.0)),
+        why: "the source prints no value",
+    },
+    positive(
+        "shape",
+        "Prior shape",
+        "α of the prior Gamma(α, β) of τ",
+        5.0,
+        "that of the source",
+    ),
+    positive(
+        "rate",
+        "Prior rate",
+        "β of the prior Gamma(α, β) of τ",
+        1.0,
+        "that of the source",
+    ),
+];
+
+impl Template for NormalGamma {
+    const SPEC: ModelSpec = ModelSpec {
+        id: "normal-gamma",
+        title: "Mean and precision of normal numbers",
+        about: "The mean and the precision of normal numbers, with the conjugate normal-gamma prior",
+        fields: FIELDS,
+        response: |_settings| ResponseUse::Number,
+        priors: PRIORS_ARE_SETTINGS,
+    };
+
+    fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
+        let get = |key| number(options, FIELDS, key);
+        model::<Self, _>(&design, options, |_names| {
+            Ok(MeanPrecision {
+                mean: get("prior_mean"),
+                shape: get("shape"),
+                rate: get("rate"),
+            })
+        })
+    }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        let get = |key| text(number(context.options, FIELDS, key));
+        let (mean, shape, rate) = (get("prior_mean"), get("shape"), get("rate"));
+        let described = Described {
+            words: format!(
+                "Values of {} are normal with unknown mean `mu` and precision `tau`, which is 1/variance. The prior of `tau` \
+                 is gamma({shape}, {rate}), and that of `mu` given `tau` is normal with mean {mean} and the variance of one \
+                 row.",
+                listed(&columns(context.design))
+            ),
+            equation: vec![
+                "x[i] ~ normal(mu, 1/sqrt(tau))".to_owned(),
+                format!("mu ~ normal({mean}, 1/sqrt(tau))"),
+                format!("tau ~ gamma({shape}, {rate})"),
+            ],
+            vectors: false,
+            parameters: vec!["real mu;".to_owned(), "real<lower=0> tau;".to_owned()],
+            priors: vec![
+                format!("mu ~ normal({mean}, inv_sqrt(tau));"),
+                format!("tau ~ gamma({shape}, {rate});"),
+            ],
+            row: "normal_lpdf(x[i] | mu, inv_sqrt(tau))".to_owned(),
+            brms: Err(
+                "brms has priors of the standard deviation that are independent of the mean's; here the prior of the mean \
+                 depends on the precision"
+                    .to_owned(),
+            ),
+        };
+        Ok(described.all(context))
+    }
+}
+
+struct MeanPrecision {
+    mean: f64,
+    shape: f64,
+    rate: f64,
+}
+
+impl MeanPrecision {
+    fn prior_text(&self) -> String {
+        format!("gamma({}, {})", self.shape, self.rate)
+    }
+}
+
+impl Example for MeanPrecision {
+    fn params(&self) -> Vec<ParamInfo> {
+        vec![
+            param(
+                "mu",
+                "mean of the rows",
+                format!("normal({}, 1/sqrt(tau))", self.mean),
+            ),
+            param("tau", "precision of a row, 1/variance", self.prior_text()),
+        ]
+    }
+
+    fn constrain(&self, u: &[f64], theta: &mut [f64]) {
+        theta[0] = u[0];
+        theta[1] = u[1].exp();
+    }
+
+    fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
+        u[0] = theta[0];
+        u[1] = theta[1].ln();
+    }
+
+    /// log N(μ; m, 1/τ) + log Gamma(τ) + log τ, the last for the step to log τ.
+    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        let (tau, d) = (u[1].exp(), u[0] - self.mean);
+        grad[0] = -tau * d;
+        grad[1] = 0.5 + self.shape - tau * (0.5 * d * d + self.rate);
+        (0.5 + self.shape) * u[1] - tau * (0.5 * d * d + self.rate)
+    }
+
+    fn log_jacobian(&self, u: &[f64]) -> f64 {
+        u[1]
+    }
+
+    fn add_prior_curvature(&self, u: &[f64], hessian: &mut [f64]) {
+        let (tau, d) = (u[1].exp(), u[0] - self.mean);
+        hessian[0] += tau;
+        hessian[1] += tau * d;
+        hessian[2] += tau * d;
+        hessian[3] += tau * (0.5 * d * d + self.rate);
+    }
+
+    fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
+        let (a, b) = (self.shape, self.rate);
+        if index == 1 {
+            if value <= 0.0 {
+                return Some(0.0);
+            }
+            return Some((a * b.ln() - ln_gamma(a) + (a - 1.0) * value.ln() - b * value).exp());
+        }
+        // μ alone is a Student t with 2α degrees of freedom and scale sqrt(β/α).
+        let q = (value - self.mean).powi(2) / (2.0 * b);
+        let log_constant = ln_gamma(a + 0.5) - ln_gamma(a) + LOG_NORMAL - 0.5 * b.ln();
+        Some((log_constant - (a + 0.5) * q.ln_1p()).exp())
+    }
+
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+        let gamma = Gamma::new(self.shape, 1.0 / self.rate)
+            .map_err(|_outside| "the shape and the rate of its prior are out of range")?;
+        let tau: f64 = gamma.sample(rng);
+        u[0] = self.mean + rng.sample::<f64, _>(StandardNormal) / tau.sqrt();
+        u[1] = tau.ln();
+        Ok(())
+    }
+
+    fn row(&self, x: &[f64], u: &[f64], weight: f64, grad: &mut [f64]) -> f64 {
+        let (tau, d) = (u[1].exp(), x[0] - u[0]);
+        grad[0] += weight * tau * d;
+        grad[1] += weight * 0.5 * (1.0 - tau * d * d);
+        self.log_density(x, u)
+    }
+
+    fn log_density(&self, x: &[f64], u: &[f64]) -> f64 {
+        let d = x[0] - u[0];
+        LOG_NORMAL + 0.5 * u[1] - 0.5 * u[1].exp() * d * d
+    }
+
+    fn add_curvature(&self, x: &[f64], u: &[f64], weight: f64, hessian: &mut [f64]) {
+        let (tau, d) = (u[1].exp(), x[0] - u[0]);
+        hessian[0] += weight * tau;
+        hessian[1] -= weight * tau * d;
+        hessian[2] -= weight * tau * d;
+        hessian[3] += weight * 0.5 * tau * d * d;
+    }
+
+    fn draw_row(&self, u: &[f64], rng: &mut ChainRng, x: &mut [f64]) {
+        x[0] = u[0] + (-0.5 * u[1]).exp() * rng.sample::<f64, _>(StandardNormal);
+    }
+}

@@ -1,0 +1,155 @@
+//! The mean of normal numbers with known variance: x_i ~ N(θ, σ²), θ ~ N(m, v).
+//!
+//! | parameter | space | default prior |
+//! |---|---|---|
+//! | `theta` | real | N(0, 10), variance 10 |
+//!
+//! Score of a row: (x − θ)/σ²; curvature 1/σ². The posterior is N((m/v + Σx/σ²)/p, 1/p) with p = 1/v + N/σ². Source: the
+//! example of the 2018 thesis on stochastic-gradient MCMC, section 4.2 (M-17), with σ² = 1 and the prior N(0, 10).
+
+use std::sync::Arc;
+
+use rand::RngExt as _;
+use rand_distr::StandardNormal;
+
+use super::described::{Described, brms, columns};
+use super::{
+    Example, NormalPrior, PRIORS_ARE_SETTINGS, log_normal, model, number, param, positive,
+};
+use crate::design::matrix::Design;
+use crate::design::response::ResponseUse;
+use crate::models::elsewhere::{Context, Elsewhere, listed, number as text};
+use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
+use ergodic_base::rng::ChainRng;
+use ergodic_base::settings::{Default as FieldDefault, Field, Kind};
+
+/// The template `normal-mean`.
+pub struct NormalMean;
+
+const FIELDS: &[Field] = &[
+    positive(
+        "variance",
+        "Variance of a row",
+        "σ², known",
+        1.0,
+        "that of the source",
+    ),
+    Field {
+        key: "prior_mean",
+        label: "Prior mean",
+        help: "m of the prior N(m, v) of θ",
+        kind: Kind::Real {
+            min: -1e12,
+            max: 1e12,
+        },
+        default: Some(FieldDefault::Real(0.0)),
+        why: "that of the source",
+    },
+    positive(
+        "prior_variance",
+        "Prior variance",
+        "v of the prior N(m, v) of θ",
+        10.0,
+        "that of the source",
+    ),
+];
+
+impl Template for NormalMean {
+    const SPEC: ModelSpec = ModelSpec {
+        id: "normal-mean",
+        title: "Mean of normal numbers",
+        about: "The mean of numbers that are normal with a known variance",
+        fields: FIELDS,
+        response: |_settings| ResponseUse::Number,
+        priors: PRIORS_ARE_SETTINGS,
+    };
+
+    fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
+        let get = |key| number(options, FIELDS, key);
+        model::<Self, _>(&design, options, |_names| {
+            Ok(Mean {
+                variance: get("variance"),
+                prior: NormalPrior {
+                    mean: get("prior_mean"),
+                    variance: get("prior_variance"),
+                },
+            })
+        })
+    }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        let get = |key| number(context.options, FIELDS, key);
+        let sd = text(get("variance").sqrt());
+        let (mean, prior_sd) = (text(get("prior_mean")), text(get("prior_variance").sqrt()));
+        let described = Described {
+            words: format!(
+                "Values of {} are normal around an unknown mean `theta` with the known standard deviation {sd}. The prior \
+                 of `theta` is normal({mean}, {prior_sd}).",
+                listed(&columns(context.design))
+            ),
+            equation: vec![
+                format!("x[i] ~ normal(theta, {sd})"),
+                format!("theta ~ normal({mean}, {prior_sd})"),
+            ],
+            vectors: false,
+            parameters: vec!["real theta;".to_owned()],
+            priors: vec![format!("theta ~ normal({mean}, {prior_sd});")],
+            row: format!("normal_lpdf(x[i] | theta, {sd})"),
+            brms: Ok(brms(
+                context,
+                "x ~ 1",
+                "gaussian()",
+                &[
+                    &format!("\"normal({mean}, {prior_sd})\", class = \"Intercept\""),
+                    &format!("\"constant({sd})\", class = \"sigma\""),
+                ],
+            )),
+        };
+        Ok(described.all(context))
+    }
+}
+
+struct Mean {
+    variance: f64,
+    prior: NormalPrior,
+}
+
+impl Example for Mean {
+    fn params(&self) -> Vec<ParamInfo> {
+        vec![param("theta", "mean of the rows", self.prior.text())]
+    }
+
+    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        super::log_priors(&[self.prior], u, grad)
+    }
+
+    fn add_prior_curvature(&self, _u: &[f64], hessian: &mut [f64]) {
+        super::add_prior_curvatures(&[self.prior], hessian);
+    }
+
+    fn prior_density(&self, _index: usize, value: f64) -> Option<f64> {
+        Some(self.prior.density(value))
+    }
+
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+        super::draw_priors(&[self.prior], rng, u);
+        Ok(())
+    }
+
+    fn row(&self, x: &[f64], u: &[f64], weight: f64, grad: &mut [f64]) -> f64 {
+        grad[0] += weight * (x[0] - u[0]) / self.variance;
+        self.log_density(x, u)
+    }
+
+    fn log_density(&self, x: &[f64], u: &[f64]) -> f64 {
+        log_normal(x[0], u[0], self.variance)
+    }
+
+    fn add_curvature(&self, _x: &[f64], _u: &[f64], weight: f64, hessian: &mut [f64]) {
+        hessian[0] += weight / self.variance;
+    }
+
+    fn draw_row(&self, u: &[f64], rng: &mut ChainRng, x: &mut [f64]) {
+        x[0] = u[0] + self.variance.sqrt() * rng.sample::<f64, _>(StandardNormal);
+    }
+}

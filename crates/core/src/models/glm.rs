@@ -1,0 +1,791 @@
+//! The row loop that generalised linear models share; generic over the family, no template itself.
+//!
+//! A row's likelihood depends on its linear predictor z and on auxiliary coordinates that all rows share, such as the
+//! logarithm of a residual standard deviation; u holds the coefficients first and then those.
+//!
+//! Rows are stored one after another, covariates first and then what the family needs (response, offset, …), so that
+//! a random row costs one stretch of memory. Eight rows are transposed into a tile and then handled by vector
+//! instructions: no horizontal sum occurs inside the loop. The order of additions depends on the number of rows
+//! only, and no fused multiply-add is used, so SSE2, AVX2 and AVX-512 give the same bits.
+
+use super::{LinearRows, Rows, Scratch};
+use ergodic_base::linalg::dot;
+
+/// Rows handled together.
+pub const LANES: usize = 8;
+/// One number for each of [`LANES`] rows.
+pub type Lane = [f64; LANES];
+
+/// Tiles ahead whose rows are prefetched; a tile takes about as long as a few memory accesses.
+const PREFETCH_TILES: usize = 2;
+/// Products of [`Terms::factor`]s (each at most 2) before their logarithm is taken; 2^512 is finite.
+const TILES_PER_LOG: usize = 512;
+
+/// Most auxiliary coordinates of a family.
+pub const MAX_AUX: usize = 2;
+
+/// How one row's likelihood depends on its linear predictor z and on auxiliary coordinates a.
+pub trait Family: Copy + Send + Sync + 'static {
+    /// Numbers stored per row after the covariates, at most four.
+    const EXTRA: usize;
+    /// Auxiliary coordinates, at most [`MAX_AUX`].
+    const AUX: usize = 0;
+    /// Whether log p is concave in z for every row.
+    const LOG_CONCAVE: bool = false;
+    /// What the rows of a pass share: functions of the auxiliary coordinates.
+    type Shared: Copy;
+    /// The same at `aux` ([`Self::AUX`]).
+    fn shared(&self, aux: &[f64]) -> Self::Shared;
+    /// Adds what the linear predictor has besides covariates: an offset.
+    fn predictor(z: &mut Lane, extra: &[Lane; 4]);
+    /// Derivatives and, if `VALUE`, value of log p at z; without `VALUE` the latter mean nothing.
+    fn terms<const VALUE: bool>(z: &Lane, extra: &[Lane; 4], shared: &Self::Shared) -> Terms;
+    /// Second derivatives of −log p.
+    fn curvature(z: &Lane, extra: &[Lane; 4], shared: &Self::Shared) -> Curvature;
+    /// Largest |∂ log p/∂z| and |∂² log p/∂z²| over all z, for one row with these extra numbers; infinite if there are
+    /// none.
+    fn bounds(_extra: &[f64]) -> [f64; 2] {
+        [f64::INFINITY; 2]
+    }
+    /// Largest |∂³ log p/∂z³| over all z for such a row, where it is known.
+    fn third_bound(_extra: &[f64]) -> f64 {
+        f64::INFINITY
+    }
+}
+
+/// What a row's likelihood says at its linear predictor; log p = `sum` − log(`factor`).
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// ∂ log p/∂z.
+    pub residual: Lane,
+    /// ∂ log p/∂a, one per auxiliary coordinate; the rest means nothing.
+    pub aux: [Lane; MAX_AUX],
+    /// See above.
+    pub sum: Lane,
+    /// Between 1 and 2: products of many factors cost one logarithm.
+    pub factor: Lane,
+}
+
+/// Second derivatives of −log p of a row; those of auxiliary coordinates that the family lacks mean nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Curvature {
+    /// −∂² log p/∂z².
+    pub zz: Lane,
+    /// −∂² log p/∂z∂a, per auxiliary coordinate.
+    pub za: [Lane; MAX_AUX],
+    /// −∂² log p/∂a∂a': of the first, of both, of the second.
+    pub aa: [Lane; 3],
+}
+
+/// Covariates and responses of all rows, in the layout of family `F`.
+#[derive(Clone, Debug)]
+pub struct GlmRows<F> {
+    num_columns: usize,
+    num_obs: usize,
+    data: Vec<f64>,
+    family: F,
+    level: SimdLevel,
+}
+
+/// Vector instructions that the row loop is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SimdLevel {
+    Baseline,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl SimdLevel {
+    /// What this machine offers, narrowest first.
+    pub(super) fn available() -> Vec<Self> {
+        let mut levels = vec![Self::Baseline];
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx2") {
+                levels.push(Self::Avx2);
+            }
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl")
+            {
+                levels.push(Self::Avx512);
+            }
+        }
+        levels
+    }
+
+    fn detect() -> Self {
+        Self::available().last().copied().unwrap_or(Self::Baseline)
+    }
+}
+
+/// What a pass over rows computes besides the gradient.
+#[derive(Clone, Copy)]
+enum Pass<'a> {
+    Gradient,
+    Value,
+    /// Derivatives minus these, 1 + [`Family::AUX`] per row of the data.
+    Difference(&'a [f64]),
+}
+
+impl<F: Family> GlmRows<F> {
+    /// Derivatives per row: in z and in the auxiliary coordinates.
+    const WIDTH: usize = 1 + F::AUX;
+
+    /// Takes rows already in layout: `num_columns` covariates, then [`Family::EXTRA`] numbers, per row.
+    pub fn new(family: F, num_columns: usize, data: Vec<f64>) -> Self {
+        let num_obs = data.len() / (num_columns + F::EXTRA);
+        Self {
+            num_columns,
+            num_obs,
+            data,
+            family,
+            level: SimdLevel::detect(),
+        }
+    }
+
+    /// The same rows with other vector instructions, which must be available.
+    #[cfg(test)]
+    pub(super) fn at_level(mut self, level: SimdLevel) -> Self {
+        assert!(SimdLevel::available().contains(&level));
+        self.level = level;
+        self
+    }
+
+    /// P.
+    pub fn num_columns(&self) -> usize {
+        self.num_columns
+    }
+
+    /// D = P + [`Family::AUX`].
+    pub fn dim(&self) -> usize {
+        self.num_columns + F::AUX
+    }
+
+    /// The family.
+    pub fn family(&self) -> &F {
+        &self.family
+    }
+
+    /// What all rows share at `u` (D).
+    pub fn shared(&self, u: &[f64]) -> F::Shared {
+        self.family.shared(&u[self.num_columns..])
+    }
+
+    /// N.
+    pub fn num_obs(&self) -> usize {
+        self.num_obs
+    }
+
+    /// Covariates and extra numbers of row `i`.
+    pub fn row(&self, i: usize) -> &[f64] {
+        let stride = self.num_columns + F::EXTRA;
+        &self.data[i * stride..(i + 1) * stride]
+    }
+
+    /// Working memory for passes over these rows.
+    pub fn scratch(&self) -> Scratch {
+        Scratch {
+            tile: vec![0.0; (self.num_columns + F::EXTRA) * LANES],
+            lanes: vec![0.0; self.num_columns * LANES],
+            vector: vec![0.0; self.num_columns],
+            ..Scratch::default()
+        }
+    }
+
+    /// ADDS the gradient of the summed log likelihood to `grad` (D).
+    pub fn gradient(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) {
+        self.dispatch(u, rows, Pass::Gradient, scratch, grad);
+    }
+
+    /// The summed log likelihood; ADDS its gradient to `grad` (D).
+    pub fn value_gradient(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        grad: &mut [f64],
+    ) -> f64 {
+        self.dispatch(u, rows, Pass::Value, scratch, grad)
+    }
+
+    /// ADDS the gradient at `u` minus that at an anchor to `grad` (D); `centre` are the derivatives per row at the anchor
+    /// ([`Self::residuals`]).
+    pub fn gradient_difference(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        centre: &[f64],
+        scratch: &mut Scratch,
+        grad: &mut [f64],
+    ) {
+        self.dispatch(u, rows, Pass::Difference(centre), scratch, grad);
+    }
+
+    #[cfg_attr(
+        target_arch = "x86_64",
+        expect(
+            unsafe_code,
+            reason = "calls the same safe loop compiled for CPU features that were detected"
+        )
+    )]
+    fn dispatch(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        pass: Pass<'_>,
+        scratch: &mut Scratch,
+        grad: &mut [f64],
+    ) -> f64 {
+        match self.level {
+            SimdLevel::Baseline => self.run(u, rows, pass, scratch, grad),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the level was detected on this machine.
+            SimdLevel::Avx2 => unsafe { self.run_avx2(u, rows, pass, scratch, grad) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the level was detected on this machine.
+            SimdLevel::Avx512 => unsafe { self.run_avx512(u, rows, pass, scratch, grad) },
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn run_avx2(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        pass: Pass<'_>,
+        s: &mut Scratch,
+        grad: &mut [f64],
+    ) -> f64 {
+        self.run(u, rows, pass, s, grad)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+    fn run_avx512(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        pass: Pass<'_>,
+        s: &mut Scratch,
+        grad: &mut [f64],
+    ) -> f64 {
+        self.run(u, rows, pass, s, grad)
+    }
+
+    #[inline(always)]
+    fn run(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        pass: Pass<'_>,
+        scratch: &mut Scratch,
+        grad: &mut [f64],
+    ) -> f64 {
+        // One loop per combination, so that the inner loop has no branches.
+        match (rows, pass) {
+            (Rows::All, Pass::Gradient) => {
+                self.tiles::<false, false>(u, self.num_obs, |k| k, &[], scratch, grad)
+            }
+            (Rows::All, Pass::Value) => {
+                self.tiles::<true, false>(u, self.num_obs, |k| k, &[], scratch, grad)
+            }
+            (Rows::All, Pass::Difference(c)) => {
+                self.tiles::<false, true>(u, self.num_obs, |k| k, c, scratch, grad)
+            }
+            (Rows::Span { start, len }, Pass::Gradient) => {
+                self.tiles::<false, false>(u, len, |k| start + k, &[], scratch, grad)
+            }
+            (Rows::Span { start, len }, Pass::Value) => {
+                self.tiles::<true, false>(u, len, |k| start + k, &[], scratch, grad)
+            }
+            (Rows::Span { start, len }, Pass::Difference(c)) => {
+                self.tiles::<false, true>(u, len, |k| start + k, c, scratch, grad)
+            }
+            (Rows::Pick(p), Pass::Gradient) => {
+                self.tiles::<false, false>(u, p.len(), |k| p[k] as usize, &[], scratch, grad)
+            }
+            (Rows::Pick(p), Pass::Value) => {
+                self.tiles::<true, false>(u, p.len(), |k| p[k] as usize, &[], scratch, grad)
+            }
+            (Rows::Pick(p), Pass::Difference(c)) => {
+                self.tiles::<false, true>(u, p.len(), |k| p[k] as usize, c, scratch, grad)
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn tiles<const VALUE: bool, const DIFFERENCE: bool>(
+        &self,
+        u: &[f64],
+        len: usize,
+        row: impl Fn(usize) -> usize,
+        centre: &[f64],
+        scratch: &mut Scratch,
+        grad: &mut [f64],
+    ) -> f64 {
+        let columns = self.num_columns;
+        let (tile, _) = scratch.tile.as_chunks_mut::<LANES>();
+        let (sums, _) = scratch.lanes.as_chunks_mut::<LANES>();
+        let (tile, sums, beta) = (
+            &mut tile[..columns + F::EXTRA],
+            &mut sums[..columns],
+            &u[..columns],
+        );
+        let shared = self.shared(u);
+        sums.fill([0.0; LANES]);
+        let mut aux_sums = [[0.0; LANES]; MAX_AUX];
+        let mut value_sum = [0.0; LANES];
+        let mut factors = [1.0; LANES];
+        let mut log_sum = 0.0;
+        let mut pending = 0;
+
+        let mut first = 0;
+        while first < len {
+            let live = LANES.min(len - first);
+            let ahead = first + PREFETCH_TILES * LANES;
+            if ahead + LANES <= len {
+                for k in 0..LANES {
+                    self.prefetch(row(ahead + k));
+                    if DIFFERENCE {
+                        prefetch(centre, row(ahead + k) * Self::WIDTH);
+                    }
+                }
+            }
+            let mut z = self.fill_tile(beta, |k| row(first + k), live, tile);
+            let extra = extra_lanes::<F>(&tile[columns..]);
+            F::predictor(&mut z, &extra);
+            let Terms {
+                mut residual,
+                mut aux,
+                mut sum,
+                mut factor,
+            } = F::terms::<VALUE>(&z, &extra, &shared);
+            if DIFFERENCE {
+                for (k, residual) in residual.iter_mut().enumerate().take(live) {
+                    *residual -= centre[row(first + k) * Self::WIDTH];
+                }
+                for (m, aux) in aux.iter_mut().enumerate().take(F::AUX) {
+                    for (k, aux) in aux.iter_mut().enumerate().take(live) {
+                        *aux -= centre[row(first + k) * Self::WIDTH + 1 + m];
+                    }
+                }
+            }
+            if VALUE {
+                for k in live..LANES {
+                    sum[k] = 0.0;
+                    factor[k] = 1.0;
+                }
+                for k in 0..LANES {
+                    value_sum[k] += sum[k];
+                    factors[k] *= factor[k];
+                }
+                pending += 1;
+                if pending == TILES_PER_LOG {
+                    log_sum += sum_of_logs(&factors);
+                    factors = [1.0; LANES];
+                    pending = 0;
+                }
+            }
+            for residual in residual.iter_mut().skip(live) {
+                *residual = 0.0;
+            }
+            for (sum, x) in sums.iter_mut().zip(&*tile) {
+                for k in 0..LANES {
+                    sum[k] += residual[k] * x[k];
+                }
+            }
+            for m in 0..F::AUX {
+                for k in 0..live {
+                    aux_sums[m][k] += aux[m][k];
+                }
+            }
+            first += LANES;
+        }
+        for (grad, sum) in grad.iter_mut().zip(&*sums) {
+            *grad += reduce(sum);
+        }
+        for m in 0..F::AUX {
+            grad[columns + m] += reduce(&aux_sums[m]);
+        }
+        if VALUE {
+            reduce(&value_sum) - (log_sum + sum_of_logs(&factors))
+        } else {
+            0.0
+        }
+    }
+
+    /// Transposes up to [`LANES`] rows into `tile` and returns their linear predictors without offset. Lanes past
+    /// `live` repeat the first row; callers zero their weight.
+    #[inline(always)]
+    fn fill_tile(
+        &self,
+        beta: &[f64],
+        row: impl Fn(usize) -> usize,
+        live: usize,
+        tile: &mut [Lane],
+    ) -> Lane {
+        let stride = tile.len();
+        let row_of = |k: usize| {
+            let start = row(if k < live { k } else { 0 }) * stride;
+            &self.data[start..][..stride]
+        };
+        // Eight named rows of one known length: no bounds are checked below, and a lane is put together in registers
+        // (eight single stores would stall the vector load that follows them).
+        let (r0, r1, r2, r3) = (row_of(0), row_of(1), row_of(2), row_of(3));
+        let (r4, r5, r6, r7) = (row_of(4), row_of(5), row_of(6), row_of(7));
+        let mut z = [0.0; LANES];
+        for j in 0..stride {
+            let lane = [r0[j], r1[j], r2[j], r3[j], r4[j], r5[j], r6[j], r7[j]];
+            tile[j] = lane;
+            if j < beta.len() {
+                for k in 0..LANES {
+                    z[k] += lane[k] * beta[j];
+                }
+            }
+        }
+        z
+    }
+
+    /// [`Self::each_row`] without shifts.
+    fn per_row<T>(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        function: impl Fn(&Lane, &[Lane; 4], &F::Shared) -> T,
+        visit: impl FnMut(usize, &[f64], usize, &T),
+    ) {
+        self.each_row(u, rows, &mut scratch.tile, |_row| 0.0, function, visit);
+    }
+
+    /// Calls `visit(k, x, lane, values)` for every row: the k-th with covariates x is `lane` of the values that `function`
+    /// computes for a tile, with `shift(row)` added to its linear predictor. `tile` is that of [`Self::scratch`].
+    pub(super) fn each_row<T>(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        tile: &mut [f64],
+        shift: impl Fn(usize) -> f64,
+        function: impl Fn(&Lane, &[Lane; 4], &F::Shared) -> T,
+        mut visit: impl FnMut(usize, &[f64], usize, &T),
+    ) {
+        let (tile, _) = tile.as_chunks_mut::<LANES>();
+        let tile = &mut tile[..self.num_columns + F::EXTRA];
+        let beta = &u[..self.num_columns];
+        let shared = self.shared(u);
+        let len = rows.len(self.num_obs);
+        let mut first = 0;
+        while first < len {
+            let live = LANES.min(len - first);
+            let mut z = self.fill_tile(beta, |k| rows.get(first + k), live, tile);
+            let extra = extra_lanes::<F>(&tile[self.num_columns..]);
+            F::predictor(&mut z, &extra);
+            for (lane, z) in z.iter_mut().enumerate().take(live) {
+                *z += shift(rows.get(first + lane));
+            }
+            let values = function(&z, &extra, &shared);
+            for lane in 0..live {
+                let k = first + lane;
+                visit(k, self.covariates(rows.get(k)), lane, &values);
+            }
+            first += LANES;
+        }
+    }
+
+    /// ∂ log p/∂z and ∂ log p/∂a per row, row-major B×(1 + [`Family::AUX`]).
+    pub fn residuals(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
+        self.per_row(u, rows, scratch, F::terms::<false>, |k, _x, lane, terms| {
+            let out = &mut out[k * Self::WIDTH..][..Self::WIDTH];
+            out[0] = terms.residual[lane];
+            for m in 0..F::AUX {
+                out[1 + m] = terms.aux[m][lane];
+            }
+        });
+    }
+
+    /// Log likelihoods, one per row (B).
+    pub fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
+        self.per_row(u, rows, scratch, F::terms::<true>, |k, _x, lane, terms| {
+            out[k] = terms.sum[lane] - terms.factor[lane].ln();
+        });
+    }
+
+    /// Scores, or those minus the scores of which `centre` are the derivatives ([`Self::residuals`] of all rows); row-major
+    /// B×D.
+    pub fn scores(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        centre: Option<&[f64]>,
+        scratch: &mut Scratch,
+        out: &mut [f64],
+    ) {
+        let (columns, dim) = (self.num_columns, self.dim());
+        self.per_row(u, rows, scratch, F::terms::<false>, |k, x, lane, terms| {
+            let centre =
+                |m: usize| centre.map_or(0.0, |centre| centre[rows.get(k) * Self::WIDTH + m]);
+            let out = &mut out[k * dim..(k + 1) * dim];
+            let residual = terms.residual[lane] - centre(0);
+            for (out, x) in out.iter_mut().zip(x) {
+                *out = residual * x;
+            }
+            for m in 0..F::AUX {
+                out[columns + m] = terms.aux[m][lane] - centre(1 + m);
+            }
+        });
+    }
+
+    /// ADDS the sum of second derivatives of −log p to the row-major D×D `hessian`.
+    pub fn add_neg_hessian(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        hessian: &mut [f64],
+    ) {
+        let (columns, dim) = (self.num_columns, self.dim());
+        self.per_row(u, rows, scratch, F::curvature, |_k, x, lane, curvature| {
+            for i in 0..columns {
+                let weight = curvature.zz[lane] * x[i];
+                for (entry, x_j) in hessian[i * dim..i * dim + i + 1].iter_mut().zip(x) {
+                    *entry += weight * x_j;
+                }
+            }
+            for m in 0..F::AUX {
+                let row = &mut hessian[(columns + m) * dim..][..dim];
+                for (entry, x_j) in row.iter_mut().zip(x) {
+                    *entry += curvature.za[m][lane] * x_j;
+                }
+                for l in 0..=m {
+                    row[columns + l] += curvature.aa[m + l][lane];
+                }
+            }
+        });
+        for i in 0..dim {
+            for j in 0..i {
+                hessian[j * dim + i] = hessian[i * dim + j];
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, row: usize) {
+        let stride = self.num_columns + F::EXTRA;
+        // Numbers per cache line.
+        const LINE: usize = 8;
+        let start = row * stride;
+        let mut at = start;
+        while at < start + stride {
+            prefetch(&self.data, at);
+            at += LINE;
+        }
+    }
+}
+
+/// Asks for `data[index]` ahead of its use; does nothing where the machine offers no such instruction.
+#[inline(always)]
+#[cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "a prefetch hint reads nothing and cannot fault")
+)]
+fn prefetch(data: &[f64], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: prefetching has no architectural effect, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(data.as_ptr().wrapping_add(index).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (data, index);
+}
+
+#[inline(always)]
+fn extra_lanes<F: Family>(tile: &[Lane]) -> [Lane; 4] {
+    let mut extra = [[0.0; LANES]; 4];
+    extra[..F::EXTRA].copy_from_slice(&tile[..F::EXTRA]);
+    extra
+}
+
+/// Sum over lanes in a fixed order.
+#[inline(always)]
+fn reduce(lane: &Lane) -> f64 {
+    ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]))
+}
+
+fn sum_of_logs(factors: &Lane) -> f64 {
+    reduce(&factors.map(f64::ln))
+}
+
+/// exp(x) for x ≤ 0, to about 1 ulp; below −708 it returns exp(−708) instead of a subnormal.
+#[inline(always)]
+pub fn exp_negative(x: &Lane) -> Lane {
+    let mut out = [0.0; LANES];
+    for k in 0..LANES {
+        let x = if x[k] > -LARGEST_EXPONENT {
+            x[k]
+        } else {
+            -LARGEST_EXPONENT
+        };
+        out[k] = exp_of_moderate(x);
+    }
+    out
+}
+
+/// exp(x) to about 1 ulp; beyond ±708 that of ±708, so that it is never infinite.
+#[inline(always)]
+pub fn exp(x: &Lane) -> Lane {
+    let mut out = [0.0; LANES];
+    for k in 0..LANES {
+        let x = if x[k] > -LARGEST_EXPONENT {
+            x[k]
+        } else {
+            -LARGEST_EXPONENT
+        };
+        out[k] = exp_of_moderate(if x < LARGEST_EXPONENT {
+            x
+        } else {
+            LARGEST_EXPONENT
+        });
+    }
+    out
+}
+
+/// The exponentials of this and of its negative are normal numbers.
+const LARGEST_EXPONENT: f64 = 708.0;
+
+/// exp(x) for |x| ≤ [`LARGEST_EXPONENT`].
+#[inline(always)]
+fn exp_of_moderate(x: f64) -> f64 {
+    // 1.5·2^52: adding it rounds to the nearest integer, which then stands in the low bits.
+    const ROUND: f64 = 6_755_399_441_055_744.0;
+    const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
+    const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+    // Taylor coefficients 1/0!, …, 1/13!: the remainder on |r| ≤ ln(2)/2 is below 1e-17.
+    const COEFFICIENTS: [f64; 14] = [
+        1.0,
+        1.0,
+        0.5,
+        1.666_666_666_666_666_6e-1,
+        4.166_666_666_666_666_4e-2,
+        8.333_333_333_333_333e-3,
+        1.388_888_888_888_889e-3,
+        1.984_126_984_126_984e-4,
+        2.480_158_730_158_73e-5,
+        2.755_731_922_398_589_3e-6,
+        2.755_731_922_398_589e-7,
+        2.505_210_838_544_172e-8,
+        2.087_675_698_786_809_8e-9,
+        1.605_904_383_682_161_3e-10,
+    ];
+    let shifted = x * std::f64::consts::LOG2_E + ROUND;
+    let whole = shifted - ROUND;
+    let rest = (x - whole * LN_2_HIGH) - whole * LN_2_LOW;
+    // Estrin's scheme: pairs, fours, eights. A chain of thirteen steps would wait for each of them.
+    let pair = |i: usize| COEFFICIENTS[i] + COEFFICIENTS[i + 1] * rest;
+    let rest_2 = rest * rest;
+    let rest_4 = rest_2 * rest_2;
+    let low = (pair(0) + pair(2) * rest_2) + (pair(4) + pair(6) * rest_2) * rest_4;
+    let high = (pair(8) + pair(10) * rest_2) + pair(12) * rest_4;
+    let sum = low + high * (rest_4 * rest_4);
+    // The exponent field moves by `whole`; the result stays a normal number for |x| ≤ 708.
+    f64::from_bits(sum.to_bits().wrapping_add(shifted.to_bits() << 52))
+}
+
+impl<F: Family> GlmRows<F> {
+    /// The extra numbers of row `i` in every lane.
+    fn extra(&self, i: usize) -> [Lane; 4] {
+        let mut extra = [[0.0; LANES]; 4];
+        for (lane, &value) in extra.iter_mut().zip(&self.row(i)[self.num_columns..]) {
+            *lane = [value; LANES];
+        }
+        extra
+    }
+}
+
+/// Only for families without auxiliary coordinates: elsewhere a row depends on more than its linear predictor.
+impl<F: Family> LinearRows for GlmRows<F> {
+    fn covariates(&self, row: usize) -> &[f64] {
+        &self.row(row)[..self.num_columns]
+    }
+
+    fn predictor(&self, row: usize, u: &[f64]) -> f64 {
+        let mut z = [dot(self.covariates(row), u); LANES];
+        F::predictor(&mut z, &self.extra(row));
+        z[0]
+    }
+
+    fn derivatives(&self, row: usize, z: f64) -> [f64; 3] {
+        let (z, extra) = ([z; LANES], self.extra(row));
+        let shared = self.family.shared(&[]);
+        let terms = F::terms::<true>(&z, &extra, &shared);
+        let value = terms.sum[0] - terms.factor[0].ln();
+        let curvature = F::curvature(&z, &extra, &shared).zz[0];
+        [value, terms.residual[0], -curvature]
+    }
+
+    fn slopes(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
+        self.residuals(u, rows, scratch, out);
+    }
+
+    fn slope_bound(&self, row: usize) -> f64 {
+        F::bounds(&self.row(row)[self.num_columns..])[0]
+    }
+
+    fn curvature_bound(&self, row: usize) -> f64 {
+        F::bounds(&self.row(row)[self.num_columns..])[1]
+    }
+
+    fn row_terms(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [[f64; 3]]) {
+        let (tile, _) = scratch.tile.as_chunks_mut::<LANES>();
+        let tile = &mut tile[..self.num_columns + F::EXTRA];
+        let shared = self.shared(u);
+        let mut first = 0;
+        for out in out.chunks_mut(LANES) {
+            let mut z = self.fill_tile(u, |k| rows.get(first + k), out.len(), tile);
+            let extra = extra_lanes::<F>(&tile[self.num_columns..]);
+            F::predictor(&mut z, &extra);
+            let terms = F::terms::<true>(&z, &extra, &shared);
+            for (k, out) in out.iter_mut().enumerate() {
+                *out = [z[k], terms.sum[k] - terms.factor[k].ln(), terms.residual[k]];
+            }
+            first += LANES;
+        }
+    }
+
+    fn curvature_range(&self, row: usize) -> [f64; 2] {
+        let bound = self.curvature_bound(row);
+        [if F::LOG_CONCAVE { 0.0 } else { -bound }, bound]
+    }
+
+    fn third_bound(&self, row: usize) -> f64 {
+        F::third_bound(&self.row(row)[self.num_columns..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fast_exponential_is_accurate() {
+        let mut worst = 0.0_f64;
+        for i in 0..200_000 {
+            let x = -f64::from(i) * 3.5e-3;
+            let got = exp_negative(&[x; LANES])[3];
+            worst = worst.max((got / x.exp() - 1.0).abs());
+        }
+        assert!(worst < 5e-16, "{worst}");
+        assert!(exp_negative(&[-1e4; LANES])[0] < 1e-300);
+        assert_eq!(exp_negative(&[0.0; LANES])[0], 1.0);
+        for i in -200_000..200_000 {
+            let x = f64::from(i) * 3.5e-3;
+            worst = worst.max((exp(&[x; LANES])[5] / x.exp() - 1.0).abs());
+        }
+        assert!(worst < 5e-16, "{worst}");
+        assert!(exp(&[1e4; LANES])[0] > 1e300 && exp(&[1e4; LANES])[0].is_finite());
+    }
+}

@@ -1,0 +1,233 @@
+//! What residuals say against normal noise around a linear predictor: rows far from the fit, and a bend along a predictor.
+//!
+//! Both limits are such that one in a hundred data sets with normal noise passes one of them. Residuals are measured in a
+//! standard deviation that far rows do not widen: 1.4826 times their median size, which is that of normal noise. From n rows and
+//! p coefficients its square has the precision of one from 0.37 (n − p) rows (the efficiency of the median absolute deviation,
+//! Rousseeuw and Croux 1993), so that a residual over it is nearly a Student t with as many degrees of freedom.
+
+use statrs::distribution::{ContinuousCDF as _, Normal, StudentsT};
+
+use crate::design::columns::plural;
+use crate::models::regression::{Fit, value_or};
+use ergodic_base::reporter::{Reporter, Severity, Warning};
+
+/// Chance that normal noise is remarked on.
+const FALSE_ALARMS: f64 = 0.01;
+/// Normal standard deviation over the median absolute value.
+const OF_MEDIAN: f64 = 1.482_602_218_505_602;
+/// Efficiency of the median absolute deviation as an estimate of a normal standard deviation.
+const EFFICIENCY: f64 = 0.37;
+/// Rows beyond coefficients from which the normal quantile stands for that of Student's t, a hundredth above it.
+const NEARLY_NORMAL: f64 = 1000.0;
+/// Rows beyond coefficients from which residuals are looked at: fewer say nothing about tails.
+const LEAST_ROWS: usize = 10;
+/// A bend that explains less of the residuals' variance changes no conclusion.
+const LEAST_SHARE: f64 = 0.05;
+
+/// Remarks on the fit at the mode.
+pub(super) fn remark(fit: &Fit<'_>, reporter: &mut Reporter) {
+    let residuals = residuals(fit);
+    let coefficients = fit.design.num_columns();
+    if residuals.len() < coefficients + LEAST_ROWS {
+        return;
+    }
+    // A bend among far rows is theirs.
+    if !outliers(fit, &residuals, reporter) {
+        bend(fit, &residuals, reporter);
+    }
+}
+
+/// Row and residual, in standard deviations of the response, of rows that count.
+fn residuals(fit: &Fit<'_>) -> Vec<(usize, f64)> {
+    let (design, response) = (fit.design, fit.response);
+    (0..design.num_obs())
+        .filter(|&i| value_or(&design.weights, i, 1.0) > 0.0)
+        .map(|i| {
+            let y = design.y[i] - value_or(&design.offset, i, 0.0) - response.centre;
+            (i, y / response.scale - fit.predictors[i])
+        })
+        .collect()
+}
+
+/// Whether there are rows too far from the fit for normal noise.
+fn outliers(fit: &Fit<'_>, residuals: &[(usize, f64)], reporter: &mut Reporter) -> bool {
+    let n = residuals.len();
+    let free = (n - fit.design.num_columns()) as f64;
+    let mut sizes: Vec<f64> = residuals.iter().map(|(_, r)| r.abs()).collect();
+    sizes.sort_by(f64::total_cmp);
+    let sd = OF_MEDIAN * sizes[n / 2] * (n as f64 / free).sqrt();
+    let tail = 0.5 * FALSE_ALARMS / n as f64;
+    let limit = match StudentsT::new(0.0, 1.0, EFFICIENCY * free) {
+        Ok(t) if free < NEARLY_NORMAL => -t.inverse_cdf(tail),
+        _ => -Normal::standard().inverse_cdf(tail),
+    };
+    let far = &sizes[sizes.partition_point(|size| *size <= limit * sd)..];
+    // Where half of all rows are on the fit, all others are far from it, which is no matter of tails.
+    let (Some(nearest), true) = (far.first(), sd > 0.0) else {
+        return false;
+    };
+    let name = &fit.design.response.name;
+    let (lie, distance) = match far.len() {
+        1 => ("lies", format!("{:.0}", nearest / sd)),
+        _ => ("lie", format!("{:.0} or more", nearest / sd)),
+    };
+    let message = format!(
+        "{} of {} {lie} {distance} residual standard deviations from the fit of `{name}`, and such rows decide the fit; with \
+         normal noise one data set in a hundred has a row beyond {limit:.1}",
+        far.len(),
+        plural(n, "row"),
+    );
+    reporter.report(
+        Warning::new(Severity::Watch, "outliers", message)
+            .about(name.clone())
+            .with_remedy(
+                "Look at these rows, or choose template `student`, in which they count less",
+            ),
+    );
+    true
+}
+
+/// Finds the predictor whose square explains most of the residuals.
+fn bend(fit: &Fit<'_>, residuals: &[(usize, f64)], reporter: &mut Reporter) {
+    let design = fit.design;
+    let first = usize::from(design.has_intercept);
+    let n = residuals.len() as f64;
+    let total: f64 = residuals.iter().map(|(_, r)| r * r).sum();
+    let mut best: Option<(f64, usize)> = None;
+    for j in first..design.num_columns() {
+        let x: Vec<f64> = residuals.iter().map(|(i, _)| design.x[[*i, j]]).collect();
+        let Some(curve) = curve_of(&x) else {
+            continue;
+        };
+        let product: f64 = curve.iter().zip(residuals).map(|(v, (_, r))| v * r).sum();
+        let size: f64 = curve.iter().map(|v| v * v).sum();
+        let share = product * product / (size * total);
+        if share > best.map_or(0.0, |(share, _)| share) {
+            best = Some((share, j));
+        }
+    }
+    let Some((share, j)) = best else { return };
+    let tail = 0.5 * FALSE_ALARMS / (design.num_columns() - first) as f64;
+    let limit = Normal::standard().inverse_cdf(tail);
+    if share < LEAST_SHARE || n * share < limit * limit {
+        return;
+    }
+    let (name, response) = (&design.terms[j], &design.response.name);
+    let message = format!(
+        "`{response}` bends along `{name}`: its square would explain {:.0} % of what the straight line leaves",
+        100.0 * share
+    );
+    reporter.report(
+        Warning::new(Severity::Watch, "bend", message)
+            .about(name.clone())
+            .with_remedy(format!("Add the square of `{name}`, or a function of it")),
+    );
+}
+
+/// The square of a column less what a straight line in it says; `None` of columns of two values, which have none.
+fn curve_of(x: &[f64]) -> Option<Vec<f64>> {
+    let n = x.len() as f64;
+    let mean = x.iter().sum::<f64>() / n;
+    let centred: Vec<f64> = x.iter().map(|x| x - mean).collect();
+    let moment = |power: i32| centred.iter().map(|x| x.powi(power)).sum::<f64>() / n;
+    let (second, third) = (moment(2), moment(3));
+    let slope = third / second;
+    let curve: Vec<f64> = centred.iter().map(|x| x * x - second - slope * x).collect();
+    let left = curve.iter().map(|v| v * v).sum::<f64>() / n;
+    // Of the square's own variance; rounding leaves a little of that of two values.
+    (left > 1e-9 * second * second).then_some(curve)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt as _;
+    use rand_distr::{Distribution as _, StandardNormal};
+
+    use crate::design::response::ResponseUse;
+    use crate::estimators::{ModeControl, find_mode};
+    use crate::models::linear::Linear;
+    use crate::models::testing::{built, table_of};
+    use crate::models::{DefaultPriors, ModelOptions};
+    use ergodic_base::reporter::{Reporter, Warning};
+    use ergodic_base::rng::{ChainRng, Purpose, stream};
+
+    /// Remarks on y ~ x + b at the mode, y = 2 + 3x plus `more` of x and of the row.
+    fn remarks(n: usize, rng: &mut ChainRng, more: impl Fn(usize, f64) -> f64) -> Vec<Warning> {
+        let x: Vec<f64> = (0..n).map(|_| 4.0 * rng.random::<f64>()).collect();
+        let b: Vec<f64> = (0..n)
+            .map(|_| f64::from(u8::from(rng.random::<bool>())))
+            .collect();
+        let y = x.iter().enumerate();
+        let y = y.map(|(i, x)| {
+            let noise: f64 = StandardNormal.sample(rng);
+            2.0 + 3.0 * x + noise + more(i, *x)
+        });
+        let table = table_of(vec![("y", y.collect()), ("x", x.clone()), ("b", b)]);
+        let options = ModelOptions {
+            standardize: true,
+            defaults: DefaultPriors::WeaklyInformative,
+            ..ModelOptions::default()
+        };
+        let model = built::<Linear>(&table, "y ~ x + b", ResponseUse::Number, &options).unwrap();
+        let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
+        let mut reporter = Reporter::default();
+        model.remark(&mode.anchor.u, &mut reporter);
+        reporter.warnings
+    }
+
+    /// One in a hundred for outliers and one in a hundred for a bend, which must explain a twentieth besides.
+    #[test]
+    fn normal_noise_is_rarely_remarked_on() {
+        const SETS: usize = 400;
+        for n in [15, 40, 200] {
+            let mut rng = stream(11, n, Purpose::Data);
+            let found: Vec<Warning> = (0..SETS)
+                .flat_map(|_| remarks(n, &mut rng, |_, _| 0.0))
+                .collect();
+            let expected = 0.02 * SETS as f64;
+            let limit = expected + 4.0 * expected.sqrt();
+            assert!(
+                (found.len() as f64) < limit,
+                "{n}: {} of {SETS}",
+                found.len()
+            );
+        }
+    }
+
+    #[test]
+    fn rows_far_from_the_fit_are_counted() {
+        let mut rng = stream(12, 0, Purpose::Data);
+        let far = remarks(200, &mut rng, |i, _| if i < 4 { 1e4 } else { 0.0 });
+        let [warning] = &far[..] else {
+            panic!("{far:?}");
+        };
+        assert_eq!(warning.code, "outliers");
+        assert!(
+            warning.message.starts_with("4 of 200 rows lie "),
+            "{}",
+            warning.message
+        );
+        // Student t noise of two degrees of freedom.
+        let heavy = remarks(400, &mut rng, |i, _| {
+            let u = (i as f64 + 0.5) / 400.0;
+            2.0 * (2.0 * u - 1.0) / (2.0 * u * (1.0 - u)).sqrt()
+        });
+        assert_eq!(heavy[0].code, "outliers");
+    }
+
+    #[test]
+    fn a_bend_is_told_with_its_predictor() {
+        let mut rng = stream(13, 0, Purpose::Data);
+        let bent = remarks(200, &mut rng, |_, x| 1.2 * (x - 2.0).powi(2));
+        let [warning] = &bent[..] else {
+            panic!("{bent:?}");
+        };
+        assert_eq!(
+            (warning.code.as_str(), warning.subject.as_deref()),
+            ("bend", Some("x"))
+        );
+        // A bend that is certain, but of no size.
+        let slight = remarks(20_000, &mut rng, |_, x| 0.1 * (x - 2.0).powi(2));
+        assert!(slight.is_empty(), "{slight:?}");
+    }
+}

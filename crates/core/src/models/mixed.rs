@@ -1,0 +1,776 @@
+//! Mixed models: η_i = x_i'β + o_i + Σ_t z_ti'r_t[g_t(i)], effects of groups r_t[g] ~ N(0, Σ_t), and a family for y_i given η_i.
+//!
+//! | parameter | space | default prior | scale of the prior |
+//! |---|---|---|---|
+//! | `b[Intercept]` | real | normal(0, 2.5), counts normal(log mean, 2.5) | at centred predictors; Gaussian: in sd(y) from the mean of y |
+//! | `b[term]` | real | normal(0, 2.5) | per standard deviation of the predictor; Gaussian: in sd(y) |
+//! | `sigma` | positive, Gaussian | half_student_t(3, 0, 2.5) | in sd(y) |
+//! | `shape` | positive, negative binomial | lognormal(2, 2) | none |
+//! | `sd[g,term]` | positive | half_student_t(3, 0, 2.5) | as `b[term]` |
+//! | `cor[g,a,b]` | (−1, 1) | lkj(1): all correlation matrices alike | none |
+//! | `r[g,level,term]` | real | normal with these | |
+//! | `icc[g]` | (0, 1) | follows | |
+//!
+//! `icc[g]`, the share of `g` in the variance of a row, is reported where all effects are intercepts: sd² over the sum of all
+//! sd² and σ² (Gaussian) or π²/3, the variance of the logistic distribution (Bernoulli, binomial).
+//!
+//! Columns of group terms are scaled but not centred (centring would change a model whose effects are independent). Row
+//! likelihoods are those of `linear`, `logistic`, `poisson` and `negative-binomial`.
+//!
+//! `model.parametrisation`: `non-centred` samples z with r = D L z, which is independent of the scales beforehand and
+//! therefore mixes where groups have few rows; `centred` samples r itself, apart from what coefficients can say for all
+//! groups ([`frame`]), better where the data know every group; `auto` (default) centres the groups that
+//! [`ModelOptions::well_known`] names and, where it is empty, terms with at least [`MANY_ROWS`] rows per group and effect.
+//! The posterior is the same.
+//!
+//! Gradient: one pass over rows adds residuals into Σ_t q_t numbers each, one pass over groups takes them to coordinates
+//! ([`terms`]). Curvature: central differences of the gradient, where N·D and D allow it; larger models start without
+//! a mode and learn scales while warming up.
+//!
+//! Identifiability: a grouping of few groups leaves its sd to the prior; a term whose groups have one row each is confounded
+//! with σ.
+
+use std::f64::consts::PI;
+use std::ops::Range;
+use std::sync::Arc;
+
+use rand::RngExt as _;
+
+use super::coefficients::{Coefficients, FLAT, ResponseScale};
+use super::elsewhere::{Context, Elsewhere};
+use super::glm::GlmRows;
+use super::linear::{self, Normal, number_row, sigma};
+use super::logistic::{self, WeightedBinomial, weighted_rows};
+use super::negative_binomial::{self, NegativeBinomialCounts, shape};
+use super::outcome::Predicts;
+use super::poisson::{self, PoissonCounts, count_row};
+use super::positive::Positive;
+use super::regression::{Parts, Respond, rows_with, value_or};
+use super::{
+    AnchorRows, Block, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Rows, Scratch,
+    Template,
+};
+use crate::design::matrix::Design;
+use crate::design::response::ResponseUse;
+use ergodic_base::linalg::axpy;
+use ergodic_base::rng::ChainRng;
+use frame::Frame;
+use options::{FIELDS, PRIORS};
+use parameters::{check_keys, effect_params, make_term};
+
+mod frame;
+mod options;
+mod parameters;
+mod predicts;
+mod terms;
+mod view;
+
+pub use terms::{GroupTerm, Lower, MAX_CORRELATIONS, MAX_EFFECTS};
+pub use view::MixedEffects;
+
+/// Rows per group and effect from which `auto` centres: the likelihood then knows an effect some ten times better than its
+/// prior does.
+const MANY_ROWS: usize = 100;
+/// Most coordinates for which curvature is made.
+const MAX_DENSE_DIM: usize = 400;
+/// Most rows times coordinates for the same: a matrix of curvature costs two passes over rows per coordinate.
+const MAX_DENSE_WORK: usize = 10_000_000;
+/// Variance of the logistic distribution.
+const LOGISTIC_VARIANCE: f64 = PI * PI / 3.0;
+/// The template `mixed`.
+pub struct Mixed;
+
+impl Template for Mixed {
+    const SPEC: ModelSpec = ModelSpec {
+        id: "mixed",
+        title: "Mixed model",
+        about: "How an outcome depends on predictors whose effects vary between groups, such as schools or patients",
+        fields: FIELDS,
+        response: |settings| match settings.text("family") {
+            Some("bernoulli" | "binomial") => ResponseUse::Outcome,
+            Some("poisson" | "negative_binomial") => ResponseUse::Count,
+            _ => ResponseUse::Number,
+        },
+        priors: PRIORS,
+    };
+
+    fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
+        let name = design.response.name.clone();
+        let family = options.settings.text("family").unwrap_or("gaussian");
+        let log_mean = format!("log of the expected {name}");
+        match family {
+            "bernoulli" | "binomial" => {
+                let trials = design.trials.is_some();
+                if trials != (family == "binomial") {
+                    let (has, other) = if trials {
+                        ("successes among trials", "binomial")
+                    } else {
+                        ("no number of trials", "bernoulli")
+                    };
+                    return Err(ModelError(format!(
+                        "The outcome `{name}` has {has}; set model.family = \"{other}\""
+                    )));
+                }
+                let parts = Parts {
+                    family: WeightedBinomial,
+                    data: weighted_rows(&design),
+                    response: ResponseScale::LINK,
+                    quantity: format!("log odds of {name}"),
+                    auxiliaries: Vec::new(),
+                    design,
+                };
+                MixedModel::model(parts, Some(LOGISTIC_VARIANCE), options)
+            }
+            "poisson" => {
+                let parts = Parts {
+                    family: PoissonCounts,
+                    data: rows_with(&design, |i| count_row(&design, i)),
+                    response: ResponseScale::log_of(&design),
+                    quantity: log_mean,
+                    auxiliaries: Vec::new(),
+                    design,
+                };
+                MixedModel::model(parts, None, options)
+            }
+            "negative_binomial" => {
+                let parts = Parts {
+                    family: NegativeBinomialCounts,
+                    data: rows_with(&design, |i| count_row(&design, i)),
+                    response: ResponseScale::log_of(&design),
+                    quantity: log_mean,
+                    auxiliaries: vec![shape(&name)],
+                    design,
+                };
+                MixedModel::model(parts, None, options)
+            }
+            _ => {
+                let response = ResponseScale::of(&design)?;
+                let constant = -0.5 * (2.0 * PI).ln();
+                let meaning = format!("standard deviation of {name} within groups");
+                let parts = Parts {
+                    family: Normal,
+                    data: rows_with(&design, |i| number_row(&design, response, constant, i)),
+                    response,
+                    quantity: format!("mean of {name}"),
+                    auxiliaries: vec![sigma(&design, response, meaning)],
+                    design,
+                };
+                MixedModel::model(parts, Some(0.0), options)
+            }
+        }
+    }
+
+    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+        let family = context.options.settings.text("family");
+        let regression = match family.unwrap_or("gaussian") {
+            "bernoulli" | "binomial" => logistic::described(context),
+            "poisson" => poisson::described(context),
+            "negative_binomial" => negative_binomial::described(context),
+            _ => linear::described(context)?,
+        };
+        Ok(regression.describe())
+    }
+}
+
+/// The posterior of a mixed model. u holds coefficients, the family's auxiliary coordinate, per term log sds and correlations,
+/// then per term the effects.
+struct MixedModel<F> {
+    design: Arc<Design>,
+    response: ResponseScale,
+    rows: GlmRows<F>,
+    params: Vec<ParamInfo>,
+    coefficients: Coefficients,
+    auxiliaries: Vec<Positive>,
+    terms: Vec<GroupTerm>,
+    /// Coordinates of scales: auxiliary, sds, correlations.
+    scales: Range<usize>,
+    /// Effects of all terms together.
+    num_effects: usize,
+    /// Variance of a row within all groups, besides σ²; `None` where shares of variance are not reported.
+    residual_variance: Option<f64>,
+    /// From u to coordinates with coefficients and centred effects as they are.
+    frame: Frame,
+}
+
+thread_local! {
+    /// Coordinates with coefficients and effects as they are, for the prior, which has no memory of its own.
+    static PLAIN: std::cell::RefCell<Vec<f64>> = const { std::cell::RefCell::new(Vec::new()) };
+    /// Curvature in these coordinates.
+    static PLAIN_CURVATURE: std::cell::RefCell<Vec<f64>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
+impl<F: Respond> MixedModel<F> {
+    fn model(
+        parts: Parts<F>,
+        residual_variance: Option<f64>,
+        options: &ModelOptions,
+    ) -> Result<Arc<dyn Model>, ModelError> {
+        let (coefficients, auxiliaries, mut params) = parts.coordinates(options)?;
+        let Parts {
+            design,
+            response,
+            quantity,
+            ..
+        } = parts;
+        let first = params.len();
+        let mut terms = Vec::new();
+        let (mut place, mut start) = (first, 0);
+        for (t, group) in design.group_terms.iter().enumerate() {
+            let (mut term, infos) = make_term(&design, group, t, response, &quantity, options)?;
+            term.start = start;
+            term.scales = place..place + term.width() + term.num_correlations();
+            place = term.scales.end;
+            start += term.effects.len();
+            params.extend(infos);
+            terms.push(term);
+        }
+        let scales = coefficients.len()..place;
+        for term in &mut terms {
+            let len = term.effects.len();
+            term.effects = place..place + len;
+            place += len;
+        }
+        let intercepts_only =
+            !terms.is_empty() && terms.iter().all(|term| term.names == ["Intercept"]);
+        let residual_variance = residual_variance.filter(|_| intercepts_only);
+        if residual_variance.is_some() {
+            params.extend(terms.iter().map(|term| ParamInfo {
+                name: format!("icc[{}]", term.group),
+                meaning: format!(
+                    "share of {} in the variance of {}",
+                    term.group, design.response.name
+                ),
+                prior: String::new(),
+                prior_source: "follows from the standard deviations".to_owned(),
+            }));
+        }
+        for term in &terms {
+            params.extend(effect_params(term, &quantity));
+        }
+        check_keys(&params, &terms, options)?;
+        let rows = GlmRows::new(parts.family, design.terms.len(), parts.data);
+        let columns = rows.num_columns();
+        let frame = Frame::new(&terms, coefficients.len(), &|row| &rows.row(row)[..columns]);
+        Ok(Arc::new(Self {
+            rows,
+            frame,
+            response,
+            design,
+            params,
+            coefficients,
+            auxiliaries,
+            terms,
+            scales,
+            num_effects: start,
+            residual_variance,
+        }))
+    }
+
+    /// What the rows' family reads of u.
+    fn of_rows<'a>(&self, u: &'a [f64]) -> &'a [f64] {
+        &u[..self.rows.dim()]
+    }
+
+    /// What effects add to the predictor of row `i`.
+    #[inline]
+    fn shift(&self, effects: &[f64], i: usize) -> f64 {
+        let mut sum = 0.0;
+        for term in &self.terms {
+            let (z, at) = term.row(i);
+            for (z, r) in z.iter().zip(&effects[at..]) {
+                sum += z * r;
+            }
+        }
+        sum
+    }
+
+    /// Effects of all terms, and as many numbers to work with.
+    fn effects<'a>(&self, u: &[f64], work: &'a mut [f64]) -> (&'a mut [f64], &'a mut [f64]) {
+        let (effects, rest) = work.split_at_mut(self.num_effects);
+        for term in &self.terms {
+            term.write_effects(u, effects);
+        }
+        (effects, &mut rest[..self.num_effects])
+    }
+
+    /// ADDS `factor` times the gradient of the log likelihood to `grad`, and returns the log likelihood if `VALUE`.
+    fn add_gradient<const VALUE: bool>(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        factor: f64,
+        scratch: &mut Scratch,
+        grad: &mut [f64],
+    ) -> f64 {
+        if !self.frame.is_identity() {
+            let dim = self.dim();
+            let (own, rest) = scratch.vector.split_at_mut(2 * self.num_effects);
+            let (at, rest) = rest.split_at_mut(dim);
+            at.copy_from_slice(u);
+            self.frame.to_plain(at);
+            let slopes = &mut rest[..dim];
+            slopes.fill(0.0);
+            let tile = &mut scratch.tile;
+            let value = self.add_gradient_with::<VALUE>(at, rows, factor, own, tile, slopes);
+            self.frame.pull_back(slopes);
+            axpy(1.0, slopes, grad);
+            return value;
+        }
+        self.add_gradient_with::<VALUE>(
+            u,
+            rows,
+            factor,
+            &mut scratch.vector,
+            &mut scratch.tile,
+            grad,
+        )
+    }
+
+    /// The same for u in plain coordinates, with the memory for effects and for a tile.
+    fn add_gradient_with<const VALUE: bool>(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        factor: f64,
+        work: &mut [f64],
+        tile: &mut [f64],
+        grad: &mut [f64],
+    ) -> f64 {
+        let (effects, by_effect) = self.effects(u, work);
+        by_effect.fill(0.0);
+        let columns = self.rows.num_columns();
+        let mut value = 0.0;
+        self.rows.each_row(
+            self.of_rows(u),
+            rows,
+            tile,
+            |i| self.shift(effects, i),
+            F::terms::<VALUE>,
+            |k, x, lane, row| {
+                let residual = row.residual[lane];
+                axpy(factor * residual, x, &mut grad[..columns]);
+                for m in 0..F::AUX {
+                    grad[columns + m] += factor * row.aux[m][lane];
+                }
+                let i = rows.get(k);
+                for term in &self.terms {
+                    let (z, at) = term.row(i);
+                    axpy(residual, z, &mut by_effect[at..at + z.len()]);
+                }
+                if VALUE {
+                    value += row.sum[lane] - row.factor[lane].ln();
+                }
+            },
+        );
+        for term in &self.terms {
+            term.pull_back(u, by_effect, factor, grad);
+        }
+        value
+    }
+
+    /// Reported quantities at plain coordinates.
+    fn report(&self, u: &[f64], theta: &mut [f64]) {
+        let first = self.rows.dim();
+        self.coefficients.report(u, theta);
+        for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
+            let j = self.coefficients.len() + k;
+            theta[j] = auxiliary.report(u[j]);
+        }
+        let mut at = first;
+        for term in &self.terms {
+            for (j, sd) in term.sds.iter().enumerate() {
+                theta[at + j] = sd.report(u[term.scales.start + j]);
+            }
+            at += term.width();
+            let num = term.num_correlations();
+            term.write_correlations(u, &mut theta[at..at + num]);
+            at += num;
+        }
+        if let Some(rest) = self.residual_variance {
+            let variance = |j: usize| (2.0 * u[j]).exp();
+            let within = rest
+                + if F::AUX > 0 {
+                    variance(self.coefficients.len())
+                } else {
+                    0.0
+                };
+            let between = |term: &GroupTerm| variance(term.scales.start);
+            let total = within + self.terms.iter().map(between).sum::<f64>();
+            for (theta, term) in theta[self.shares()].iter_mut().zip(&self.terms) {
+                *theta = between(term) / total;
+            }
+        }
+        let effects = &mut theta[self.shares().end..];
+        for term in &self.terms {
+            term.write_effects(u, effects);
+            let q = term.width();
+            for group in effects[term.start..][..term.effects.len()].chunks_exact_mut(q) {
+                for (r, unit) in group.iter_mut().zip(&term.units) {
+                    *r *= unit;
+                }
+            }
+        }
+    }
+
+    /// Calls `with` for u with coefficients and effects as they are.
+    fn in_plain<R>(&self, u: &[f64], with: impl FnOnce(&[f64]) -> R) -> R {
+        if self.frame.is_identity() {
+            return with(u);
+        }
+        PLAIN.with_borrow_mut(|plain| {
+            plain.clear();
+            plain.extend_from_slice(u);
+            self.frame.to_plain(plain);
+            with(plain)
+        })
+    }
+
+    /// ADDS to `hessian` what `add` adds to one in plain coordinates.
+    fn add_in_plain(&self, hessian: &mut [f64], add: impl FnOnce(&mut [f64])) {
+        if self.frame.is_identity() {
+            return add(hessian);
+        }
+        PLAIN_CURVATURE.with_borrow_mut(|plain| {
+            plain.clear();
+            plain.resize(hessian.len(), 0.0);
+            add(plain);
+            self.frame.pull_back_matrix(plain, self.dim());
+            axpy(1.0, plain, hessian);
+        });
+    }
+
+    /// Coordinates of coefficients and scales, the first of u, from reported quantities.
+    fn read_scales(&self, theta: &[f64], u: &mut [f64]) {
+        self.coefficients.position(theta, u);
+        for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
+            let j = self.coefficients.len() + k;
+            u[j] = auxiliary.position(theta[j]);
+        }
+        for term in &self.terms {
+            let at = term.scales.start;
+            for (j, sd) in term.sds.iter().enumerate() {
+                u[at + j] = sd.position(theta[at + j]);
+            }
+            term.read_correlations(&theta[at + term.width()..term.scales.end], u);
+        }
+    }
+
+    /// Where shares of variance are among reported quantities.
+    fn shares(&self) -> Range<usize> {
+        let num = if self.residual_variance.is_some() {
+            self.terms.len()
+        } else {
+            0
+        };
+        self.scales.end..self.scales.end + num
+    }
+}
+
+impl<F: Respond> Model for MixedModel<F> {
+    fn params(&self) -> &[ParamInfo] {
+        &self.params
+    }
+
+    fn dim(&self) -> usize {
+        self.scales.end + self.num_effects
+    }
+
+    fn num_obs(&self) -> usize {
+        self.rows.num_obs()
+    }
+
+    fn scratch(&self) -> Scratch {
+        // Effects and their gradient; a position and two gradients for curvature.
+        let vector = vec![0.0; 2 * self.num_effects + 3 * self.dim()];
+        Scratch {
+            vector,
+            ..self.rows.scratch()
+        }
+    }
+
+    fn predicts(&self) -> Option<&dyn Predicts> {
+        Some(self)
+    }
+
+    fn has_dense_curvature(&self) -> bool {
+        self.dim() <= MAX_DENSE_DIM && self.num_obs() * self.dim() <= MAX_DENSE_WORK
+    }
+
+    fn constrain(&self, u: &[f64], theta: &mut [f64]) {
+        self.in_plain(u, |u| self.report(u, theta));
+    }
+
+    fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
+        self.read_scales(theta, u);
+        let mut effects = theta[self.shares().end..].to_vec();
+        for term in &self.terms {
+            let q = term.width();
+            for group in effects[term.start..][..term.effects.len()].chunks_exact_mut(q) {
+                for (r, unit) in group.iter_mut().zip(&term.units) {
+                    *r /= unit;
+                }
+            }
+            term.read_effects(&effects, u);
+        }
+        self.frame.to_own(u);
+    }
+
+    fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
+        // Scales from 0.2 to 1.6, so that predictors stay moderate whatever the number of terms.
+        for (j, u) in u.iter_mut().enumerate() {
+            *u = if self.scales.contains(&j) {
+                rng.random_range(-1.5..0.5)
+            } else {
+                rng.random_range(-1.0..1.0)
+            };
+        }
+    }
+
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+        self.coefficients.draw_prior(rng, u)?;
+        for (a, auxiliary) in u[self.coefficients.len()..]
+            .iter_mut()
+            .zip(&self.auxiliaries)
+        {
+            *a = auxiliary.draw(rng).ok_or(FLAT)?;
+        }
+        for term in &self.terms {
+            term.draw_prior(rng, u).ok_or(FLAT)?;
+        }
+        self.frame.to_own(u);
+        Ok(())
+    }
+
+    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        let value = self.in_plain(u, |u| {
+            let mut value = self.coefficients.log_prior(u, grad);
+            for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
+                let j = self.coefficients.len() + k;
+                let [log_p, slope, _second] = auxiliary.log_prior(u[j]);
+                value += log_p;
+                grad[j] = slope;
+            }
+            for term in &self.terms {
+                value += term.log_prior(u, grad);
+            }
+            value
+        });
+        self.frame.pull_back(grad);
+        value
+    }
+
+    fn log_prior_density(&self, u: &[f64]) -> Option<f64> {
+        let len = self.coefficients.len();
+        let mut no_slopes = vec![0.0; len];
+        let mut value = self.in_plain(u, |u| self.coefficients.log_prior(u, &mut no_slopes));
+        for (auxiliary, &a) in self.auxiliaries.iter().zip(&u[len..]) {
+            value += auxiliary.log_prior(a)[0] - a;
+        }
+        let of_terms = self.terms.iter().map(|term| term.log_prior_density(u));
+        Some(value + of_terms.sum::<f64>())
+    }
+
+    fn prior_range(&self, index: usize) -> Option<(f64, f64)> {
+        let len = self.coefficients.len();
+        if index < len {
+            return self.coefficients.prior(index)?.span();
+        }
+        if let Some(auxiliary) = self.auxiliaries.get(index - len) {
+            return auxiliary.range();
+        }
+        let term = self
+            .terms
+            .iter()
+            .find(|term| term.scales.contains(&index))?;
+        match term.sds.get(index - term.scales.start) {
+            Some(sd) => sd.range(),
+            None => Some((-1.0, 1.0)),
+        }
+    }
+
+    fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
+        let len = self.coefficients.len();
+        if index < len {
+            return self.coefficients.prior(index)?.density(value);
+        }
+        if let Some(auxiliary) = self.auxiliaries.get(index - len) {
+            return auxiliary.density(value);
+        }
+        let term = self
+            .terms
+            .iter()
+            .find(|term| term.scales.contains(&index))?;
+        match term.sds.get(index - term.scales.start) {
+            Some(sd) => sd.density(value),
+            None => Some(term.correlation_density(value)),
+        }
+    }
+
+    fn log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) -> f64 {
+        self.add_gradient::<true>(u, rows, 1.0, scratch, grad)
+    }
+
+    fn grad_log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) {
+        self.add_gradient::<false>(u, rows, 1.0, scratch, grad);
+    }
+
+    fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
+        let Scratch { vector, tile, .. } = scratch;
+        self.in_plain(u, |u| {
+            let (effects, _) = self.effects(u, vector);
+            self.rows.each_row(
+                self.of_rows(u),
+                rows,
+                tile,
+                |i| self.shift(effects, i),
+                F::terms::<true>,
+                |k, _x, lane, row| out[k] = row.sum[lane] - row.factor[lane].ln(),
+            );
+        });
+    }
+
+    fn scores(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
+        out.fill(0.0);
+        for (k, out) in out.chunks_exact_mut(self.dim()).enumerate() {
+            let row = Rows::Span {
+                start: rows.get(k),
+                len: 1,
+            };
+            self.add_gradient::<false>(u, row, 1.0, scratch, out);
+        }
+    }
+
+    fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
+        let mut plain = u.to_vec();
+        self.frame.to_plain(&mut plain);
+        let u = &plain[..];
+        let outcome = self
+            .rows
+            .family()
+            .outcome(&self.rows.shared(self.of_rows(u)));
+        let mut effects = vec![0.0; self.num_effects];
+        for term in &self.terms {
+            term.write_effects(u, &mut effects);
+        }
+        let response = self.response;
+        for (k, y) in y.iter_mut().enumerate() {
+            let i = rows.get(k);
+            let offset = value_or(&self.design.offset, i, 0.0);
+            let mut z = self.shift(&effects, i) + if response.identity { 0.0 } else { offset };
+            for (x, u) in self.design.x.row(i).iter().zip(u) {
+                z += x * u;
+            }
+            let trials = value_or(&self.design.trials, i, 1.0);
+            *y = outcome.draw(z, trials, rng);
+            if response.identity {
+                *y = response.centre + response.scale * *y + offset;
+            }
+        }
+    }
+
+    fn grad_difference(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        anchor: &AnchorRows,
+        s: &mut Scratch,
+        grad: &mut [f64],
+    ) {
+        self.add_gradient::<false>(u, rows, 1.0, s, grad);
+        self.add_gradient::<false>(&anchor.u, rows, -1.0, s, grad);
+    }
+
+    fn score_differences(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        anchor: &AnchorRows,
+        s: &mut Scratch,
+        out: &mut [f64],
+    ) {
+        self.scores(u, rows, s, out);
+        for (k, out) in out.chunks_exact_mut(self.dim()).enumerate() {
+            let row = Rows::Span {
+                start: rows.get(k),
+                len: 1,
+            };
+            self.add_gradient::<false>(&anchor.u, row, -1.0, s, out);
+        }
+    }
+
+    fn add_neg_hessian_log_lik(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        hessian: &mut [f64],
+    ) {
+        // The cube root of rounding, for central differences.
+        const STEP: f64 = 6e-6;
+        let dim = self.dim();
+        let (own, rest) = scratch.vector.split_at_mut(2 * self.num_effects);
+        let (at, rest) = rest.split_at_mut(dim);
+        let (above, below) = rest.split_at_mut(dim);
+        at.copy_from_slice(u);
+        self.frame.to_plain(at);
+        self.add_in_plain(hessian, |hessian| {
+            for j in 0..dim {
+                let centre = at[j];
+                let step = STEP * centre.abs().max(1.0);
+                above.fill(0.0);
+                at[j] = centre + step;
+                self.add_gradient_with::<false>(at, rows, 1.0, own, &mut scratch.tile, above);
+                below.fill(0.0);
+                at[j] = centre - step;
+                self.add_gradient_with::<false>(at, rows, 1.0, own, &mut scratch.tile, below);
+                at[j] = centre;
+                for i in 0..dim {
+                    let second = 0.25 * (below[i] - above[i]) / step;
+                    hessian[i * dim + j] += second;
+                    hessian[j * dim + i] += second;
+                }
+            }
+        });
+    }
+
+    fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]) {
+        let dim = self.dim();
+        self.add_in_plain(hessian, |hessian| {
+            self.in_plain(u, |u| {
+                self.coefficients.add_neg_hessian(u, dim, hessian);
+                for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
+                    let j = self.coefficients.len() + k;
+                    hessian[j * (dim + 1)] -= auxiliary.log_prior(u[j])[2];
+                }
+                for term in &self.terms {
+                    term.add_neg_hessian_log_prior(u, dim, hessian);
+                }
+            });
+        });
+    }
+
+    fn mixed_effects(&self) -> Option<&dyn MixedEffects> {
+        Some(self)
+    }
+
+    fn blocks(&self) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        let mut add = |name: &str, coordinates: Range<usize>| {
+            if !coordinates.is_empty() {
+                blocks.push(Block {
+                    name: name.to_owned(),
+                    coordinates,
+                });
+            }
+        };
+        add("b", 0..self.coefficients.len());
+        add("scales", self.scales.clone());
+        for term in &self.terms {
+            add(&format!("r[{}]", term.group), term.effects.clone());
+        }
+        blocks
+    }
+}
+
+#[cfg(test)]
+mod tests;

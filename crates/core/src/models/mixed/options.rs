@@ -1,0 +1,75 @@
+//! Settings of the template, and which priors its parameters can have.
+
+use crate::models::coefficients::{INTERCEPT, SLOPES};
+use crate::models::positive::PositivePrior;
+use crate::models::prior::{Prior, read_call, refusal};
+use crate::models::{ModelError, PriorSpec};
+use ergodic_base::settings::{Default as DefaultValue, Field, Kind};
+
+/// Prior of correlations where the user sets none.
+pub(super) const DEFAULT_ETA: f64 = 1.0;
+const LKJ_FORM: &str = "lkj(eta) with eta above 0";
+
+/// Keys of priors besides those of the family.
+pub(super) const CLASSES: [(&str, &str); 6] = [
+    INTERCEPT,
+    SLOPES,
+    ("sd", "Standard deviations of groups"),
+    ("cor", "Correlations of effects"),
+    ("sigma", "Residual standard deviation"),
+    ("shape", "Shape of the overdispersion"),
+];
+
+pub(super) const FIELDS: &[Field] = &[
+    Field {
+        key: "family",
+        label: "Family",
+        help: "Distribution of the outcome: gaussian for numbers, bernoulli for two values, binomial for successes among \
+                       trials, poisson and negative_binomial for counts",
+        kind: Kind::Choice(&[
+            "gaussian",
+            "bernoulli",
+            "binomial",
+            "poisson",
+            "negative_binomial",
+        ]),
+        default: Some(DefaultValue::Text("gaussian")),
+        why: "the usual mixed model",
+    },
+    Field {
+        key: "parametrisation",
+        label: "Parametrisation",
+        help: "What is sampled: effects in units of their standard deviation (non-centred) or as they are, apart from \
+                       what coefficients have in common with them (centred); auto centres the groups whose effects the \
+                       data tell much better than the spread of groups does. The posterior is the same, its geometry is \
+                       not",
+        kind: Kind::Choice(&["non-centred", "centred", "auto"]),
+        default: Some(DefaultValue::Text("auto")),
+        why: "centred effects of small groups make a funnel that samplers do not reach into, non-centred ones of large \
+              groups a ridge that they follow slowly",
+    },
+];
+
+pub(super) const PRIORS: PriorSpec = PriorSpec {
+    classes: &CLASSES,
+    check: |text| {
+        let known = PositivePrior::parse(text).is_ok() || eta_of(text).is_ok();
+        if known {
+            Ok(())
+        } else {
+            Prior::parse(text).map(|_prior| ())
+        }
+    },
+    forms: "normal(mean, sd), student_t(df, location, scale), laplace(location, scale), cauchy(location, scale) or \
+                    flat; for standard deviations half_student_t(df, 0, scale), half_normal(sd), exponential(rate), \
+                    gamma(shape, rate); for correlations lkj(eta)",
+    example: "normal(0, 2.5)",
+};
+
+/// η of the text `lkj(η)`.
+pub(super) fn eta_of(text: &str) -> Result<f64, ModelError> {
+    match read_call(text, LKJ_FORM)? {
+        Some(("lkj", args)) if args.len() == 1 && args[0] > 0.0 => Ok(args[0]),
+        _ => Err(refusal(text, "is not one of correlations", LKJ_FORM)),
+    }
+}

@@ -1,0 +1,162 @@
+//! What the template reports of a group term, and the priors of it.
+
+use super::MANY_ROWS;
+use super::options::{CLASSES, DEFAULT_ETA, eta_of};
+use super::terms::{GroupTerm, MAX_EFFECTS};
+use crate::design::matrix::{Design, GroupDesign};
+use crate::models::coefficients::ResponseScale;
+use crate::models::positive::{Positive, PositivePrior, PositiveSpec};
+use crate::models::{ModelError, ModelOptions, ParamInfo};
+
+/// Group term number `place` with its priors, and its scales as they are reported; places in u follow.
+pub(super) fn make_term(
+    design: &Design,
+    group: &GroupDesign,
+    place: usize,
+    response: ResponseScale,
+    quantity: &str,
+    options: &ModelOptions,
+) -> Result<(GroupTerm, Vec<ParamInfo>), ModelError> {
+    let factor = &design.groups[group.factor];
+    let name = &factor.name;
+    if group.names.len() > MAX_EFFECTS {
+        return Err(ModelError(format!(
+            "The group term of `{name}` has {} effects, more than the {MAX_EFFECTS} that template `mixed` takes; leave some \
+             out",
+            group.names.len()
+        )));
+    }
+    let mut infos = Vec::new();
+    let mut sds = Vec::new();
+    let units: Vec<f64> = group
+        .scale
+        .iter()
+        .map(|scale| response.scale / scale)
+        .collect();
+    for (effect, &unit) in group.names.iter().zip(&units) {
+        let (of, per) = match effect.as_str() {
+            "Intercept" => (quantity.to_owned(), ""),
+            effect => (
+                format!("the effect of {effect} on {quantity}"),
+                "per standard deviation",
+            ),
+        };
+        let mut unit_words = per.to_owned();
+        if response.identity {
+            let comma = if per.is_empty() { "" } else { ", in " };
+            unit_words.push_str(&format!("{comma}sd of `{}`", design.response.name));
+        }
+        let spec = PositiveSpec {
+            name: format!("sd[{name},{effect}]"),
+            class: "sd",
+            meaning: format!("standard deviation of {of} between groups of {name}"),
+            lower: 0.0,
+            unit,
+            unit_words,
+            default: PositivePrior::HalfStudentT {
+                df: 3.0,
+                scale: options.defaults.group_scale(),
+            },
+        };
+        let (sd, info) = Positive::new(spec, options)?;
+        sds.push(sd);
+        infos.push(info);
+    }
+    let given = options
+        .prior(&format!("cor[{name}]"))
+        .or_else(|| options.prior("cor"));
+    let (eta, source) = match given {
+        Some(text) => (eta_of(text)?, "set by you"),
+        None => (DEFAULT_ETA, "default"),
+    };
+    let known = options.well_known.get(place).cloned();
+    let (q, num_levels) = (group.names.len(), factor.levels.len());
+    let rows_per_effect = design.num_obs() / (num_levels * q).max(1);
+    let term = GroupTerm {
+        group: name.clone(),
+        names: group.names.clone(),
+        levels: factor.levels.clone(),
+        index: factor.index.clone(),
+        z: group.z.iter().copied().collect(),
+        units: if options.report_standardized {
+            vec![1.0; q]
+        } else {
+            units
+        },
+        correlated: group.correlated,
+        centred: match options.settings.text("parametrisation") {
+            Some("centred") => vec![true; num_levels],
+            Some("auto") => known.unwrap_or_else(|| vec![rows_per_effect >= MANY_ROWS; num_levels]),
+            _ => vec![false; num_levels],
+        },
+        eta,
+        sds,
+        scales: 0..0,
+        effects: 0..num_levels * q,
+        start: 0,
+    };
+    infos.extend(term.pairs().map(|(j, k)| {
+        let (a, b) = (&term.names[k], &term.names[j]);
+        ParamInfo {
+            name: format!("cor[{name},{a},{b}]"),
+            meaning: format!("correlation of the effects {a} and {b} between groups of {name}"),
+            prior: format!("lkj({eta})"),
+            prior_source: source.to_owned(),
+        }
+    }));
+    Ok((term, infos))
+}
+
+/// The effects of all groups as they are reported.
+pub(super) fn effect_params<'a>(
+    term: &'a GroupTerm,
+    quantity: &'a str,
+) -> impl Iterator<Item = ParamInfo> + 'a {
+    let group = &term.group;
+    term.levels.iter().flat_map(move |level| {
+        term.names.iter().map(move |effect| ParamInfo {
+            name: format!("r[{group},{level},{effect}]"),
+            meaning: if effect == "Intercept" {
+                format!("how {group} {level} differs from the average group in {quantity}")
+            } else {
+                format!("how {group} {level} differs from the average group in the effect of {effect} on {quantity}")
+            },
+            prior: format!("normal(0, sd[{group},{effect}])"),
+            prior_source: "part of the model".to_owned(),
+        })
+    })
+}
+
+/// Refuses priors of parameters that the model does not have.
+pub(super) fn check_keys(
+    params: &[ParamInfo],
+    terms: &[GroupTerm],
+    options: &ModelOptions,
+) -> Result<(), ModelError> {
+    let correlations: Vec<String> = terms
+        .iter()
+        .filter(|term| term.num_correlations() > 0)
+        .map(|term| format!("cor[{}]", term.group))
+        .collect();
+    let names: Vec<&str> = params
+        .iter()
+        .map(|param| param.name.as_str())
+        .filter(|name| {
+            !["r[", "icc[", "cor["]
+                .iter()
+                .any(|start| name.starts_with(start))
+        })
+        .chain(correlations.iter().map(String::as_str))
+        .collect();
+    // Keys of parameters that this family or formula has.
+    let classes: Vec<(&str, &str)> = CLASSES
+        .into_iter()
+        .filter(|(class, _)| match *class {
+            "sigma" | "shape" => names.contains(class),
+            "sd" => !terms.is_empty(),
+            "cor" => !correlations.is_empty(),
+            _ => true,
+        })
+        .collect();
+    options.check_priors(&classes, &names)
+}

@@ -1,0 +1,295 @@
+//! Maps, correlations, priors and shares of variance, and what is refused. References are in `samplers/mixed_tests.rs`.
+
+use crate::models::conformance::{NUM_OBS, Shape, add_group_terms, measured_design};
+use crate::models::testing::{built, table_of};
+use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::settings::{Settings, Value};
+
+use super::*;
+
+fn options(settings: &[(&str, &str)], priors: &[(&str, &str)]) -> ModelOptions {
+    let mut all = Settings::default();
+    for (key, value) in settings {
+        all.set(key, Value::Text((*value).to_owned()));
+    }
+    ModelOptions {
+        settings: all,
+        priors: priors
+            .iter()
+            .map(|&(key, text)| (key.into(), text.into()))
+            .collect(),
+        standardize: true,
+        ..ModelOptions::default()
+    }
+}
+
+fn crossed(options: &ModelOptions) -> Arc<dyn Model> {
+    let mut design = measured_design(false, Shape::default(), NUM_OBS);
+    add_group_terms(&mut design, true);
+    Mixed::build(Arc::new(design), options).unwrap()
+}
+
+#[test]
+fn names_are_those_of_the_field_and_blocks_are_by_factor() {
+    let model = crossed(&options(&[], &[]));
+    let names: Vec<&str> = model.params().iter().map(|p| p.name.as_str()).collect();
+    assert_eq!(
+        names[4..15],
+        [
+            "sigma",
+            "sd[school,Intercept]",
+            "sd[school,age]",
+            "sd[school,income]",
+            "cor[school,Intercept,age]",
+            "cor[school,Intercept,income]",
+            "cor[school,age,income]",
+            "sd[year,Intercept]",
+            "sd[year,age]",
+            "r[school,0,Intercept]",
+            "r[school,0,age]"
+        ]
+    );
+    let blocks: Vec<String> = model.blocks().into_iter().map(|block| block.name).collect();
+    assert_eq!(blocks, ["b", "scales", "r[school]", "r[year]"]);
+}
+
+/// Non-centred coordinates drawn from their prior give effects with the covariance that the reported numbers say.
+#[test]
+fn effects_have_the_reported_standard_deviations_and_correlations() {
+    let model = crossed(&options(&[], &[]));
+    let dim = model.dim();
+    let mut rng = stream(67, 0, Purpose::Data);
+    let mut u = vec![0.0; dim];
+    for u in &mut u {
+        *u = rng.random_range(-0.8..0.8);
+    }
+    let mut theta = vec![0.0; model.params().len()];
+    let first = model.blocks()[2].coordinates.start;
+    let rounds = 20_000;
+    let mut moments = [[0.0; 3]; 3];
+    for _ in 0..rounds {
+        for u in &mut u[first..first + 3] {
+            *u = rand_distr::Distribution::sample(&rand_distr::StandardNormal, &mut rng);
+        }
+        model.constrain(&u, &mut theta);
+        let r = &theta[13..16];
+        for a in 0..3 {
+            for b in 0..3 {
+                moments[a][b] += r[a] * r[b] / f64::from(rounds);
+            }
+        }
+    }
+    for (m, (j, k)) in [(1, 0), (2, 0), (2, 1)].into_iter().enumerate() {
+        let correlation = moments[j][k] / (moments[j][j] * moments[k][k]).sqrt();
+        let expected = theta[8 + m];
+        let error = (1.0 - expected * expected) / f64::from(rounds).sqrt();
+        assert!(
+            (correlation - expected).abs() < 4.0 * error,
+            "{correlation} {expected}"
+        );
+    }
+    for j in 0..3 {
+        let ratio = moments[j][j].sqrt() / theta[5 + j];
+        assert!(
+            (ratio - 1.0).abs() < 4.0 / (2.0 * f64::from(rounds)).sqrt(),
+            "{j} {ratio}"
+        );
+    }
+}
+
+/// The density of each correlation under LKJ, against the partial correlations integrated by Monte Carlo.
+#[test]
+fn correlations_have_the_prior_that_is_shown() {
+    let model = crossed(&options(&[], &[("cor", "lkj(1.5)")]));
+    let mut rng = stream(68, 0, Purpose::Data);
+    let mut theta = vec![0.0; model.params().len()];
+    let rounds = 20_000;
+    let mut inside = [0.0; 3];
+    for _ in 0..rounds {
+        let mut u = vec![0.0; model.dim()];
+        // c = atanh(2 B − 1) with B ~ beta(a, a): a = 2 for the first column, 1.5 for the second.
+        for (m, a) in [2.0, 2.0, 1.5].into_iter().enumerate() {
+            let beta = rand_distr::Beta::new(a, a).unwrap();
+            let y: f64 = 2.0 * rand_distr::Distribution::sample(&beta, &mut rng) - 1.0;
+            u[8 + m] = y.atanh();
+        }
+        model.constrain(&u, &mut theta);
+        for m in 0..3 {
+            inside[m] += f64::from(u8::from(theta[8 + m].abs() < 0.4)) / f64::from(rounds);
+        }
+    }
+    for (m, found) in inside.into_iter().enumerate() {
+        let step = 0.8 / 4000.0;
+        let expected: f64 = (0..4000)
+            .map(|i| {
+                model
+                    .prior_density(8 + m, -0.4 + (f64::from(i) + 0.5) * step)
+                    .unwrap()
+                    * step
+            })
+            .sum();
+        let error = (expected * (1.0 - expected) / f64::from(rounds)).sqrt();
+        assert!(
+            (found - expected).abs() < 4.0 * error,
+            "{m}: {found} {expected}"
+        );
+    }
+}
+
+/// All parametrisations are one posterior: their log densities differ by the Jacobian of r = D L z only, in the groups whose
+/// effects are sampled as they are.
+#[test]
+fn parametrisations_agree_up_to_their_jacobian() {
+    let centred = options(&[("parametrisation", "centred")], &[]);
+    agrees_with_non_centred(&centred, [4.0, 3.0]);
+    let some = ModelOptions {
+        well_known: vec![vec![true, false, true, true], vec![true, true, false]],
+        ..options(&[("parametrisation", "auto")], &[])
+    };
+    agrees_with_non_centred(&some, [3.0, 2.0]);
+}
+
+/// `groups` are sampled as they are: schools, years.
+#[track_caller]
+fn agrees_with_non_centred(options_of_other: &ModelOptions, groups: [f64; 2]) {
+    let free = crossed(&options(&[("parametrisation", "non-centred")], &[]));
+    let centred = crossed(options_of_other);
+    let mut rng = stream(69, 0, Purpose::Data);
+    let dim = free.dim();
+    let first = free.blocks()[2].coordinates.start;
+    let mut grad = vec![0.0; dim];
+    let mut differences = Vec::new();
+    for _ in 0..5 {
+        let u: Vec<f64> = (0..dim).map(|_| rng.random_range(-1.0..1.0)).collect();
+        let mut theta = vec![0.0; free.params().len()];
+        free.constrain(&u, &mut theta);
+        let mut v = vec![0.0; dim];
+        centred.unconstrain(&theta, &mut v);
+        // log |∂r/∂z| is the sum of log sd and log L_jj over these groups.
+        let [schools, years] = groups;
+        let log_sds: f64 =
+            schools * u[5..8].iter().sum::<f64>() + years * u[11..13].iter().sum::<f64>();
+        let log_factor: f64 = schools * u[8..11].iter().map(|c| -c.cosh().ln()).sum::<f64>();
+        let density = |model: &dyn Model, u: &[f64], grad: &mut [f64]| {
+            model.log_prior(u, grad) + model.log_lik(u, Rows::All, &mut model.scratch(), grad)
+        };
+        let a = density(free.as_ref(), &u, &mut grad);
+        let b = density(centred.as_ref(), &v, &mut grad);
+        differences.push(a - (b + log_sds + log_factor));
+        let mut back = vec![0.0; theta.len()];
+        centred.constrain(&v, &mut back);
+        for (there, back) in theta.iter().zip(&back) {
+            assert!(
+                (there - back).abs() < 1e-9 * (1.0 + there.abs()),
+                "{there} {back}"
+            );
+        }
+        assert!(first > 0);
+    }
+    for difference in &differences {
+        assert!(
+            (difference - differences[0]).abs() < 1e-8,
+            "{differences:?}"
+        );
+    }
+}
+
+#[test]
+fn curvature_of_the_prior_agrees_with_finite_differences() {
+    for parametrisation in ["non-centred", "centred", "auto"] {
+        let model = crossed(&ModelOptions {
+            well_known: vec![vec![true, false, true, true], vec![true, true, false]],
+            ..options(
+                &[("parametrisation", parametrisation)],
+                &[("b", "normal(0.3, 2)"), ("cor", "lkj(2)")],
+            )
+        });
+        let dim = model.dim();
+        let mut rng = stream(70, 0, Purpose::Data);
+        let mut u: Vec<f64> = (0..dim).map(|_| rng.random_range(-0.7..0.7)).collect();
+        let mut hessian = vec![0.0; dim * dim];
+        model.add_neg_hessian_log_prior(&u, &mut hessian);
+        let (mut above, mut below) = (vec![0.0; dim], vec![0.0; dim]);
+        for j in 0..dim {
+            let centre = u[j];
+            u[j] = centre + 1e-5;
+            model.log_prior(&u, &mut above);
+            u[j] = centre - 1e-5;
+            model.log_prior(&u, &mut below);
+            u[j] = centre;
+            for i in 0..dim {
+                let expected = (below[i] - above[i]) / 2e-5;
+                let found = hessian[i * dim + j];
+                assert!(
+                    (found - expected).abs() < 1e-5 * (1.0 + expected.abs()),
+                    "{i} {j}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn large_models_say_that_curvature_is_too_dear() {
+    let n = 1000;
+    let table = table_of(vec![
+        ("y", (0..n).map(|i| f64::from(i % 13)).collect()),
+        ("g", (0..n).map(|i| f64::from(i % 390)).collect()),
+    ]);
+    let small = options(&[], &[]);
+    let model =
+        |formula: &str| built::<Mixed>(&table, formula, ResponseUse::Number, &small).unwrap();
+    assert!(model("y ~ 1 + (1 | g)").has_dense_curvature());
+    assert!(!model("y ~ 1 + (1 | g) + (1 | g:y)").has_dense_curvature());
+}
+
+#[test]
+fn what_does_not_fit_is_refused_in_one_sentence() {
+    let table = table_of(vec![
+        ("y", (0..12).map(|i| f64::from(i % 5)).collect()),
+        ("k", (0..12).map(|i| f64::from(i % 2)).collect()),
+        ("g", (0..12).map(|i| f64::from(i % 3)).collect()),
+    ]);
+    let refuse = |formula: &str, use_: ResponseUse, family: &str, priors: &[(&str, &str)]| {
+        built::<Mixed>(
+            &table,
+            formula,
+            use_,
+            &options(&[("family", family)], priors),
+        )
+        .err()
+        .unwrap()
+    };
+    assert_eq!(
+        refuse(
+            "k | trials(3) ~ 1 + (1 | g)",
+            ResponseUse::Outcome,
+            "bernoulli",
+            &[]
+        ),
+        "The outcome `k` has successes among trials; set model.family = \"binomial\""
+    );
+    assert_eq!(
+        refuse("k ~ 1 + (1 | g)", ResponseUse::Outcome, "binomial", &[]),
+        "The outcome `k` has no number of trials; set model.family = \"bernoulli\""
+    );
+    assert_eq!(
+        refuse(
+            "y ~ 1 + (1 | g)",
+            ResponseUse::Count,
+            "poisson",
+            &[("sigma", "exponential(1)")]
+        ),
+        "There is no parameter `sigma` to set a prior for; there are intercept, b, sd, b[Intercept], sd[g,Intercept]"
+    );
+    let message = refuse(
+        "y ~ k + (k | g)",
+        ResponseUse::Number,
+        "gaussian",
+        &[("cor", "lkj(0)")],
+    );
+    assert_eq!(
+        message,
+        "Prior `lkj(0)` is not one of correlations; write lkj(eta) with eta above 0"
+    );
+}

@@ -1,0 +1,382 @@
+//! What all regressions share: a family of row likelihoods, coefficients, auxiliary parameters, and the [`Model`] of them.
+//!
+//! u = (β, a): P coefficients of standardised predictors, then one coordinate per auxiliary parameter, θ = l + e^a.
+
+use std::sync::Arc;
+
+use rand::RngExt as _;
+
+use super::coefficients::{Coefficients, FLAT, INTERCEPT, ResponseScale, SLOPES};
+use super::glm::{Family, GlmRows};
+use super::outcome::{Outcome, Point, Predicts};
+use super::positive::{self, Positive, PositiveSpec};
+use super::prior::{self, Prior, PriorRows};
+use super::{
+    AnchorRows, LinearRows, Model, ModelError, ModelOptions, ParamInfo, PriorSpec, Rows, Scratch,
+};
+use crate::design::matrix::Design;
+use ergodic_base::reporter::Reporter;
+use ergodic_base::rng::ChainRng;
+
+/// Priors of a template whose only parameters are coefficients.
+pub(super) const COEFFICIENT_PRIORS: PriorSpec = PriorSpec {
+    classes: &[INTERCEPT, SLOPES],
+    check: |text| Prior::parse(text).map(|_prior| ()),
+    forms: prior::FORMS,
+    example: "normal(0, 2.5)",
+};
+
+/// Priors of a template with coefficients and positive parameters.
+pub(super) const fn priors_with(classes: &'static [(&'static str, &'static str)]) -> PriorSpec {
+    PriorSpec {
+        classes,
+        check: |text| {
+            let real = Prior::parse(text).map(|_prior| ());
+            real.or_else(|error| match positive::PositivePrior::parse(text) {
+                Ok(_) => Ok(()),
+                Err(_) => Err(error),
+            })
+        },
+        forms: prior::FORMS,
+        example: "normal(0, 2.5)",
+    }
+}
+
+/// What a family says besides its likelihood.
+pub(super) trait Respond: Family {
+    /// Whether rows are normal around their predictor and begin with response and weight after the covariates.
+    const NORMAL: bool = false;
+
+    /// The distribution of a response, in internal units, around its linear predictor.
+    fn outcome(&self, shared: &Self::Shared) -> Outcome;
+
+    /// Remarks on how the model fits, given mean and weight per row at the mode.
+    fn remark(_fit: &Fit<'_>, _reporter: &mut Reporter) {}
+}
+
+/// A fit at the mode, for [`Respond::remark`].
+pub(super) struct Fit<'a> {
+    pub design: &'a Design,
+    /// Units of the linear predictor.
+    pub response: ResponseScale,
+    /// Linear predictors with their offsets, N; without them where the link is the identity.
+    pub predictors: Vec<f64>,
+}
+
+/// What a template gives to make a regression.
+pub(super) struct Parts<F> {
+    pub design: Arc<Design>,
+    pub family: F,
+    /// Rows in the family's layout.
+    pub data: Vec<f64>,
+    pub response: ResponseScale,
+    /// What the linear predictor is, in words: "log odds of y".
+    pub quantity: String,
+    /// One per auxiliary coordinate.
+    pub auxiliaries: Vec<PositiveSpec>,
+}
+
+/// Coefficients and auxiliary coordinates, with what they report.
+pub(super) type Coordinates = (Coefficients, Vec<Positive>, Vec<ParamInfo>);
+
+impl<F> Parts<F> {
+    /// The coordinates that the linear predictor and the family have, in order.
+    ///
+    /// # Errors
+    /// A prior that does not fit its parameter.
+    pub fn coordinates(&self, options: &ModelOptions) -> Result<Coordinates, ModelError> {
+        let design = Arc::clone(&self.design);
+        let (coefficients, mut params) =
+            Coefficients::new(design, self.response, &self.quantity, options)?;
+        let mut auxiliaries = Vec::new();
+        for spec in &self.auxiliaries {
+            let (auxiliary, info) = Positive::new(spec.clone(), options)?;
+            auxiliaries.push(auxiliary);
+            params.push(info);
+        }
+        Ok((coefficients, auxiliaries, params))
+    }
+}
+
+/// The posterior of a regression.
+pub(super) struct Regression<F> {
+    design: Arc<Design>,
+    response: ResponseScale,
+    rows: GlmRows<F>,
+    params: Vec<ParamInfo>,
+    coefficients: Coefficients,
+    auxiliaries: Vec<Positive>,
+    /// Without auxiliary parameters.
+    prior_rows: Option<PriorRows>,
+}
+
+impl<F: Respond> Regression<F> {
+    /// The model of `parts` for a template with `priors`.
+    ///
+    /// # Errors
+    /// A prior that does not fit its parameter, or one of a parameter that there is not.
+    pub fn model(
+        parts: Parts<F>,
+        priors: &PriorSpec,
+        options: &ModelOptions,
+    ) -> Result<Arc<dyn Model>, ModelError> {
+        let (coefficients, auxiliaries, params) = parts.coordinates(options)?;
+        let Parts {
+            design, response, ..
+        } = parts;
+        let names: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
+        options.check_priors(priors.classes, &names)?;
+        Ok(Arc::new(Self {
+            rows: GlmRows::new(parts.family, design.terms.len(), parts.data),
+            response,
+            design,
+            params,
+            prior_rows: auxiliaries.is_empty().then(|| coefficients.prior_rows()),
+            coefficients,
+            auxiliaries,
+        }))
+    }
+
+    /// Row `i`'s linear predictor in internal units, with its offset where the link is not the identity.
+    fn predictor(&self, i: usize, u: &[f64]) -> f64 {
+        let design = &self.design;
+        let offset = match &design.offset {
+            Some(offset) if !self.response.identity => offset[i],
+            _ => 0.0,
+        };
+        offset
+            + design
+                .x
+                .row(i)
+                .iter()
+                .zip(u)
+                .map(|(x, u)| x * u)
+                .sum::<f64>()
+    }
+}
+
+/// Rows in a layout of covariates and `extra` numbers.
+pub(super) fn rows_with<const K: usize>(
+    design: &Design,
+    extra: impl Fn(usize) -> [f64; K],
+) -> Vec<f64> {
+    let mut data = Vec::with_capacity(design.x.len() + K * design.y.len());
+    for (i, x) in design.x.rows().into_iter().enumerate() {
+        data.extend(x.iter());
+        data.extend(extra(i));
+    }
+    data
+}
+
+/// The `i`-th value of an optional column.
+pub(super) fn value_or(values: &Option<Vec<f64>>, i: usize, absent: f64) -> f64 {
+    values.as_ref().map_or(absent, |values| values[i])
+}
+
+impl<F: Respond> Predicts for Regression<F> {
+    fn point(&self, theta: &[f64]) -> Option<Point> {
+        if theta.len() != self.params.len() {
+            return None;
+        }
+        let mut u = vec![0.0; self.dim()];
+        self.unconstrain(theta, &mut u);
+        let outcome = self.rows.family().outcome(&self.rows.shared(&u));
+        Some(Point {
+            coefficients: self.coefficients.raw(&u),
+            outcome: outcome.scaled(self.response.scale),
+            terms: Vec::new(),
+        })
+    }
+}
+
+impl<F: Respond> Model for Regression<F> {
+    fn predicts(&self) -> Option<&dyn Predicts> {
+        Some(self)
+    }
+
+    fn linear_rows(&self) -> Option<&dyn LinearRows> {
+        (F::AUX == 0).then_some(&self.rows as &dyn LinearRows)
+    }
+
+    fn prior_rows(&self) -> Option<&PriorRows> {
+        self.prior_rows.as_ref()
+    }
+
+    fn params(&self) -> &[ParamInfo] {
+        &self.params
+    }
+
+    fn dim(&self) -> usize {
+        self.rows.dim()
+    }
+
+    fn num_obs(&self) -> usize {
+        self.rows.num_obs()
+    }
+
+    fn scratch(&self) -> Scratch {
+        self.rows.scratch()
+    }
+
+    fn constrain(&self, u: &[f64], theta: &mut [f64]) {
+        let (beta, rest) = theta.split_at_mut(self.coefficients.len());
+        self.coefficients.report(u, beta);
+        for ((theta, auxiliary), &a) in rest
+            .iter_mut()
+            .zip(&self.auxiliaries)
+            .zip(&u[self.coefficients.len()..])
+        {
+            *theta = auxiliary.report(a);
+        }
+    }
+
+    fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
+        let len = self.coefficients.len();
+        self.coefficients.position(theta, u);
+        for ((a, auxiliary), &theta) in u[len..]
+            .iter_mut()
+            .zip(&self.auxiliaries)
+            .zip(&theta[len..])
+        {
+            *a = auxiliary.position(theta);
+        }
+    }
+
+    fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
+        for u in u {
+            *u = rng.random_range(-2.0..2.0);
+        }
+    }
+
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+        let (beta, rest) = u.split_at_mut(self.coefficients.len());
+        self.coefficients.draw_prior(rng, beta)?;
+        for (a, auxiliary) in rest.iter_mut().zip(&self.auxiliaries) {
+            *a = auxiliary.draw(rng).ok_or(FLAT)?;
+        }
+        Ok(())
+    }
+
+    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        let len = self.coefficients.len();
+        let mut log_density = self.coefficients.log_prior(u, grad);
+        for ((grad, auxiliary), &a) in grad[len..].iter_mut().zip(&self.auxiliaries).zip(&u[len..])
+        {
+            let [value, slope, _second] = auxiliary.log_prior(a);
+            log_density += value;
+            *grad = slope;
+        }
+        log_density
+    }
+
+    fn log_prior_density(&self, u: &[f64]) -> Option<f64> {
+        let log_jacobian: f64 = u[self.coefficients.len()..].iter().sum();
+        Some(self.log_prior(u, &mut vec![0.0; u.len()]) - log_jacobian)
+    }
+
+    fn prior_range(&self, index: usize) -> Option<(f64, f64)> {
+        match index.checked_sub(self.coefficients.len()) {
+            None => self.coefficients.prior(index)?.span(),
+            Some(k) => self.auxiliaries[k].range(),
+        }
+    }
+
+    fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
+        match index.checked_sub(self.coefficients.len()) {
+            None => self.coefficients.prior(index)?.density(value),
+            Some(k) => self.auxiliaries[k].density(value),
+        }
+    }
+
+    fn log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) -> f64 {
+        self.rows.value_gradient(u, rows, scratch, grad)
+    }
+
+    fn grad_log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) {
+        self.rows.gradient(u, rows, scratch, grad);
+    }
+
+    fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
+        self.rows.pointwise(u, rows, scratch, out);
+    }
+
+    fn scores(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
+        self.rows.scores(u, rows, None, scratch, out);
+    }
+
+    fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
+        let outcome = self.rows.family().outcome(&self.rows.shared(u));
+        for (k, y) in y.iter_mut().enumerate() {
+            let i = rows.get(k);
+            let trials = value_or(&self.design.trials, i, 1.0);
+            *y = outcome.draw(self.predictor(i, u), trials, rng);
+            if self.response.identity {
+                *y = self.response.centre
+                    + self.response.scale * *y
+                    + value_or(&self.design.offset, i, 0.0);
+            }
+        }
+    }
+
+    fn anchor_rows(&self, u: &[f64]) -> AnchorRows {
+        let mut per_row = vec![0.0; self.num_obs() * (1 + F::AUX)];
+        self.rows
+            .residuals(u, Rows::All, &mut self.scratch(), &mut per_row);
+        AnchorRows {
+            u: u.to_vec(),
+            per_row,
+        }
+    }
+
+    fn grad_difference(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        anchor: &AnchorRows,
+        s: &mut Scratch,
+        grad: &mut [f64],
+    ) {
+        self.rows
+            .gradient_difference(u, rows, &anchor.per_row, s, grad);
+    }
+
+    fn score_differences(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        anchor: &AnchorRows,
+        s: &mut Scratch,
+        out: &mut [f64],
+    ) {
+        self.rows.scores(u, rows, Some(&anchor.per_row), s, out);
+    }
+
+    fn add_neg_hessian_log_lik(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        hessian: &mut [f64],
+    ) {
+        self.rows.add_neg_hessian(u, rows, scratch, hessian);
+    }
+
+    fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]) {
+        let (dim, len) = (self.dim(), self.coefficients.len());
+        self.coefficients.add_neg_hessian(u, dim, hessian);
+        for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
+            let j = len + k;
+            let [_value, _slope, second] = auxiliary.log_prior(u[j]);
+            hessian[j * dim + j] -= second;
+        }
+    }
+
+    fn remark(&self, u: &[f64], reporter: &mut Reporter) {
+        let fit = Fit {
+            design: &self.design,
+            response: self.response,
+            predictors: (0..self.num_obs()).map(|i| self.predictor(i, u)).collect(),
+        };
+        F::remark(&fit, reporter);
+    }
+}

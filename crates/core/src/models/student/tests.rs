@@ -1,0 +1,90 @@
+//! Against the density written out, and its limits.
+
+use statrs::function::gamma::ln_gamma;
+
+use crate::models::Rows;
+use crate::models::conformance::{Shape, measured_design};
+use ergodic_base::settings::{Settings, Value};
+
+use super::*;
+
+fn with_nu(nu: Option<f64>) -> ModelOptions {
+    let mut settings = Settings::default();
+    if let Some(nu) = nu {
+        settings.set("nu", Value::Real(nu));
+    }
+    ModelOptions {
+        settings,
+        standardize: true,
+        ..ModelOptions::default()
+    }
+}
+
+#[test]
+fn values_per_row_are_those_of_the_t_density_with_free_and_with_given_nu() {
+    let design = Arc::new(measured_design(false, Shape::default(), 50));
+    let nu = 3.7_f64;
+    let free = Student::build(Arc::clone(&design), &with_nu(None)).unwrap();
+    let fixed = Student::build(Arc::clone(&design), &with_nu(Some(nu))).unwrap();
+    assert_eq!((free.dim(), fixed.dim()), (6, 5));
+    let u = [0.2, -0.3, 0.5, 0.1, -0.4, (nu - 1.0).ln()];
+    let mut theta = [0.0; 6];
+    free.constrain(&u, &mut theta);
+    assert!((theta[5] - nu).abs() < 1e-12);
+    let (mut values, mut others) = (vec![0.0; 50], vec![0.0; 50]);
+    free.pointwise(&u, Rows::All, &mut free.scratch(), &mut values);
+    fixed.pointwise(&u[..5], Rows::All, &mut fixed.scratch(), &mut others);
+    for i in 0..50 {
+        let mut middle = theta[0];
+        for j in 1..4 {
+            middle += theta[j] * (design.x[[i, j]] * design.raw_scale[j] + design.raw_center[j]);
+        }
+        let t = (design.y[i] - middle) / theta[4];
+        let expected = ln_gamma(0.5 * (nu + 1.0))
+            - ln_gamma(0.5 * nu)
+            - 0.5 * (nu * PI).ln()
+            - theta[4].ln()
+            - 0.5 * (nu + 1.0) * (t * t / nu).ln_1p();
+        assert!((values[i] - expected).abs() < 1e-10 * expected.abs().max(1.0));
+        assert!((others[i] - values[i]).abs() < 1e-12 * expected.abs().max(1.0));
+    }
+}
+
+/// log t-density − log normal density = (t⁴ − 2t² − 1)/(4ν) to first order in 1/ν.
+#[test]
+fn many_degrees_of_freedom_are_nearly_normal_noise() {
+    let design = Arc::new(measured_design(false, Shape::default(), 50));
+    let nu = 1e6;
+    let student = Student::build(Arc::clone(&design), &with_nu(Some(nu))).unwrap();
+    let normal = crate::models::linear::Linear::build(design, &with_nu(None)).unwrap();
+    let u = [0.2, -0.3, 0.5, 0.1, -0.4];
+    let mut theta = [0.0; 5];
+    normal.constrain(&u, &mut theta);
+    let (mut by_student, mut by_normal) = ([0.0; 50], [0.0; 50]);
+    student.pointwise(&u, Rows::All, &mut student.scratch(), &mut by_student);
+    normal.pointwise(&u, Rows::All, &mut normal.scratch(), &mut by_normal);
+    for (a, b) in by_student.iter().zip(by_normal) {
+        let square = -2.0 * (b + theta[4].ln() + 0.5 * (2.0 * PI).ln());
+        let expected = (square * square - 2.0 * square - 1.0) / (4.0 * nu);
+        assert!((a - b - expected).abs() < 1e-8, "{} {expected}", a - b);
+    }
+}
+
+#[test]
+fn one_wild_value_hardly_moves_the_fit() {
+    let mut design = measured_design(false, Shape::default(), 200);
+    let slope_of = |design: &Design| {
+        let model = Student::build(Arc::new(design.clone()), &with_nu(None)).unwrap();
+        let mode = crate::estimators::find_mode(model.as_ref(), &Default::default()).unwrap();
+        let mut theta = vec![0.0; 6];
+        model.constrain(&mode.anchor.u, &mut theta);
+        (
+            theta[1],
+            mode.anchor.sds()[1] * theta[4] / mode.anchor.u[4].exp() / design.raw_scale[1],
+        )
+    };
+    let (before, _) = slope_of(&design);
+    design.y[0] += 60.0;
+    let (after, sd) = slope_of(&design);
+    assert!((after - before).abs() < 0.5 * sd, "{before} {after} {sd}");
+}

@@ -1,0 +1,338 @@
+//! How a sampler sees a model: exact gradients, minibatch estimates, control variates.
+//!
+//! A concrete struct with one `match` per step, not a trait: there are few estimators and they change slowly.
+//! `datum_grads` counts gradients of single rows, the fair x-axis for comparing samplers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+
+use crate::models::{Model, Rows, Scratch};
+use ergodic_base::linalg::axpy;
+use ergodic_base::rng::ChainRng;
+
+pub mod anchor;
+mod block;
+mod differences;
+mod groups;
+pub mod lipschitz;
+pub mod minibatch;
+pub mod row_table;
+
+pub use anchor::Anchor;
+pub use block::BlockView;
+pub use lipschitz::AliasTable;
+pub use minibatch::{Minibatch, Scheme};
+pub use row_table::{Keep, RowTable};
+
+/// Rows summed together in exact passes. Fixed, so that the order of additions, and with it every bit of the
+/// result, does not depend on the number of threads.
+const CHUNK_ROWS: usize = 4096;
+
+/// Why a step could not be taken.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum StepError {
+    /// A density or gradient was not a finite number.
+    #[error(
+        "{what} was not a finite number at iteration {iter}; try a smaller step size or tighter priors"
+    )]
+    NonFinite {
+        /// What was not finite.
+        what: &'static str,
+        /// Iteration, 0-based.
+        iter: u64,
+    },
+    /// A matrix that must be positive definite was not.
+    #[error(
+        "{what} was not positive definite at iteration {iter}; a stronger prior helps, and a larger minibatch if the sampler uses one"
+    )]
+    NotPositiveDefinite {
+        /// Which matrix.
+        what: &'static str,
+        /// Iteration, 0-based.
+        iter: u64,
+    },
+    /// A bound that makes a sampler exact did not hold.
+    #[error(
+        "{what} exceeded its bound at iteration {iter}; the model's bounds are wrong, use another sampler and report it"
+    )]
+    BoundExceeded {
+        /// What exceeded it.
+        what: &'static str,
+        /// Iteration, 0-based.
+        iter: u64,
+    },
+    /// The run was stopped during the step; the step must be forgotten.
+    #[error("the step was interrupted")]
+    Interrupted,
+}
+
+/// How gradients are estimated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Estimator {
+    /// ∇ log p(θ) + (N/B) Σ ∇ℓ_i(θ).
+    Plain,
+    /// ∇ log p(θ) + ∇ℓ(θ̂) + (N/B) Σ [∇ℓ_i(θ) − ∇ℓ_i(θ̂)] with the anchor θ̂ (000, eq. (3.3.1)).
+    ControlVariate,
+}
+
+/// One chain's view of a model.
+pub struct Oracle {
+    model: Arc<dyn Model>,
+    anchor: Option<Arc<Anchor>>,
+    estimator: Estimator,
+    minibatch: Minibatch,
+    /// Chances of rows and memory for score differences ([`Scheme::Lipschitz`] only).
+    chances: Option<Arc<AliasTable>>,
+    weighted_scores: Vec<f64>,
+    scratch: Scratch,
+    batch_grad: Vec<f64>,
+    chunk_sums: Vec<f64>,
+    parallel: bool,
+    interrupt: Arc<AtomicBool>,
+    /// The block that is all that is seen, where there is one ([`Self::within`]).
+    view: Option<BlockView>,
+    /// Gradients of single rows computed so far.
+    pub datum_grads: u64,
+}
+
+impl Oracle {
+    /// A view of `model`. `anchor` is the mode and its curvature where known; `parallel` allows exact passes to use
+    /// idle threads (the result does not depend on it); raising `interrupt` ends an exact pass early.
+    pub fn new(
+        model: Arc<dyn Model>,
+        anchor: Option<Arc<Anchor>>,
+        parallel: bool,
+        interrupt: Arc<AtomicBool>,
+    ) -> Self {
+        let dim = model.dim();
+        let chunks = model.num_obs().div_ceil(CHUNK_ROWS);
+        Self {
+            scratch: model.scratch(),
+            minibatch: Minibatch::new(model.num_obs(), model.num_obs(), Scheme::Iid),
+            chances: None,
+            weighted_scores: Vec::new(),
+            batch_grad: vec![0.0; dim],
+            chunk_sums: vec![0.0; chunks * (dim + 1)],
+            estimator: Estimator::Plain,
+            datum_grads: 0,
+            view: None,
+            model,
+            anchor,
+            parallel,
+            interrupt,
+        }
+    }
+
+    /// The model.
+    pub fn model(&self) -> &dyn Model {
+        self.model.as_ref()
+    }
+
+    /// The anchor, if one was found.
+    pub fn anchor(&self) -> Option<&Arc<Anchor>> {
+        match &self.view {
+            Some(view) => view.anchor.as_ref(),
+            None => self.anchor.as_ref(),
+        }
+    }
+
+    /// D; within a block, its length.
+    pub fn dim(&self) -> usize {
+        match &self.view {
+            Some(view) => view.coordinates().len(),
+            None => self.model.dim(),
+        }
+    }
+
+    /// N.
+    pub fn num_obs(&self) -> usize {
+        self.model.num_obs()
+    }
+
+    /// Chooses how [`Self::grad`] estimates. Control variates need an anchor; without one the estimate is plain. Unequal
+    /// chances of rows need control variates and Lipschitz constants; without them all chances are equal.
+    pub fn set_estimator(&mut self, estimator: Estimator, batch: usize, scheme: Scheme) {
+        self.estimator = if self.anchor.is_some() {
+            estimator
+        } else {
+            Estimator::Plain
+        };
+        self.chances = match (&self.anchor, self.estimator, scheme) {
+            (Some(anchor), Estimator::ControlVariate, Scheme::Lipschitz) => {
+                anchor.chances(self.model.as_ref())
+            }
+            _ => None,
+        };
+        self.minibatch =
+            Minibatch::new(self.num_obs(), batch, scheme).with_chances(self.chances.clone());
+        if self.chances.is_some() {
+            self.weighted_scores
+                .resize(self.minibatch.batch() * self.dim(), 0.0);
+        }
+    }
+
+    /// Rows per estimate.
+    pub fn batch(&self) -> usize {
+        self.minibatch.batch()
+    }
+
+    /// The minibatch scheme's own state, for saving and restoring.
+    pub fn minibatch_mut(&mut self) -> &mut Minibatch {
+        &mut self.minibatch
+    }
+
+    /// Unbiased estimate of ∇ log posterior at `u`; overwrites `grad` (D).
+    pub fn grad(&mut self, u: &[f64], rng: &mut ChainRng, grad: &mut [f64]) {
+        debug_assert!(self.view.is_none(), "estimates know no blocks");
+        let rows = self.minibatch.draw(rng);
+        let scale = self.model.num_obs() as f64 / rows.len(0) as f64;
+        self.datum_grads += rows.len(0) as u64;
+        self.batch_grad.fill(0.0);
+        self.model.log_prior(u, grad);
+        match (&self.anchor, self.estimator) {
+            (Some(anchor), Estimator::ControlVariate) => {
+                match (&self.chances, rows) {
+                    (Some(chances), Rows::Pick(picks)) => {
+                        let scores = &mut self.weighted_scores;
+                        let (model, scratch) = (&self.model, &mut self.scratch);
+                        model.score_differences(u, rows, &anchor.rows, scratch, scores);
+                        for (score, &row) in scores.chunks_exact(grad.len()).zip(picks) {
+                            axpy(chances.weight(row), score, &mut self.batch_grad);
+                        }
+                    }
+                    _ => self.model.grad_difference(
+                        u,
+                        rows,
+                        &anchor.rows,
+                        &mut self.scratch,
+                        &mut self.batch_grad,
+                    ),
+                }
+                axpy(1.0, &anchor.grad_log_lik, grad);
+            }
+            _ => self
+                .model
+                .grad_log_lik(u, rows, &mut self.scratch, &mut self.batch_grad),
+        }
+        axpy(scale, &self.batch_grad, grad);
+    }
+
+    /// Unbiased estimate (N/B) Σ w_i z_i of the counts of all categories; overwrites `counts` (K). NaN for models without
+    /// the view [`Model::simplex`].
+    pub fn counts(&mut self, rng: &mut ChainRng, counts: &mut [f64]) {
+        let Some(view) = self.model.simplex() else {
+            counts.fill(f64::NAN);
+            return;
+        };
+        let rows = self.minibatch.draw(rng);
+        let scale = self.model.num_obs() as f64 / rows.len(0) as f64;
+        self.datum_grads += rows.len(0) as u64;
+        counts.fill(0.0);
+        view.add_counts(rows, counts);
+        for count in counts {
+            *count *= scale;
+        }
+    }
+
+    /// The estimate of [`Self::grad`] and the B×D per-row scores (or score differences) it was made from, into `scores`,
+    /// which is resized. With unequal chances of rows they are divided by N p_i, so that N/B times their sum is the estimate.
+    pub fn grad_scores(
+        &mut self,
+        u: &[f64],
+        rng: &mut ChainRng,
+        grad: &mut [f64],
+        scores: &mut Vec<f64>,
+    ) {
+        debug_assert!(self.view.is_none(), "estimates know no blocks");
+        let dim = self.dim();
+        let rows = self.minibatch.draw(rng);
+        let len = rows.len(0);
+        let scale = self.model.num_obs() as f64 / len as f64;
+        self.datum_grads += len as u64;
+        scores.resize(len * dim, 0.0);
+        self.model.log_prior(u, grad);
+        match (&self.anchor, self.estimator) {
+            (Some(anchor), Estimator::ControlVariate) => {
+                self.model
+                    .score_differences(u, rows, &anchor.rows, &mut self.scratch, scores);
+                if let (Some(chances), Rows::Pick(picks)) = (&self.chances, rows) {
+                    for (score, &row) in scores.chunks_exact_mut(dim).zip(picks) {
+                        let weight = chances.weight(row);
+                        score.iter_mut().for_each(|s| *s *= weight);
+                    }
+                }
+                axpy(1.0, &anchor.grad_log_lik, grad);
+            }
+            _ => self.model.scores(u, rows, &mut self.scratch, scores),
+        }
+        self.batch_grad.fill(0.0);
+        for score in scores.chunks_exact(dim) {
+            axpy(1.0, score, &mut self.batch_grad);
+        }
+        axpy(scale, &self.batch_grad, grad);
+    }
+
+    /// Exact log posterior (constants dropped) and gradient over all rows; overwrites `grad` (D).
+    ///
+    /// # Errors
+    /// [`StepError::Interrupted`] when the run is stopped meanwhile.
+    pub fn exact(&mut self, u: &[f64], grad: &mut [f64]) -> Result<f64, StepError> {
+        let Some(mut view) = self.view.take() else {
+            return self.exact_joint(u, grad);
+        };
+        view.place(u);
+        let result = self.exact_joint(&view.u, &mut view.grad);
+        for (grad, &j) in grad.iter_mut().zip(view.coordinates()) {
+            *grad = view.grad[j];
+        }
+        self.view = Some(view);
+        result
+    }
+
+    fn exact_joint(&mut self, u: &[f64], grad: &mut [f64]) -> Result<f64, StepError> {
+        let (dim, num_obs) = (self.model.dim(), self.num_obs());
+        let width = dim + 1;
+        let (model, interrupt) = (&self.model, &self.interrupt);
+        let chunk = |index: usize, sums: &mut [f64], scratch: &mut Scratch| {
+            if interrupt.load(Ordering::Relaxed) {
+                return;
+            }
+            let start = index * CHUNK_ROWS;
+            let rows = Rows::Span {
+                start,
+                len: CHUNK_ROWS.min(num_obs - start),
+            };
+            let (value, grad) = sums.split_at_mut(1);
+            grad.fill(0.0);
+            value[0] = model.log_lik(u, rows, scratch, grad);
+        };
+        if self.parallel && num_obs > 2 * CHUNK_ROWS {
+            self.chunk_sums
+                .par_chunks_mut(width)
+                .enumerate()
+                .for_each_init(
+                    || model.scratch(),
+                    |scratch, (index, sums)| chunk(index, sums, scratch),
+                );
+        } else {
+            for (index, sums) in self.chunk_sums.chunks_exact_mut(width).enumerate() {
+                chunk(index, sums, &mut self.scratch);
+            }
+        }
+        if self.interrupt.load(Ordering::Relaxed) {
+            return Err(StepError::Interrupted);
+        }
+        self.datum_grads += num_obs as u64;
+        let mut log_density = self.model.log_prior(u, grad);
+        for sums in self.chunk_sums.chunks_exact(width) {
+            log_density += sums[0];
+            axpy(1.0, &sums[1..], grad);
+        }
+        Ok(log_density)
+    }
+}
+
+#[cfg(test)]
+mod tests;

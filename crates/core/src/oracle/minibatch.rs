@@ -1,0 +1,245 @@
+//! Which rows a gradient estimate uses.
+
+use std::sync::Arc;
+
+use rand::RngExt as _;
+
+use super::AliasTable;
+use crate::models::Rows;
+use ergodic_base::rng::ChainRng;
+
+/// Rows in a block of the scheme [`Scheme::Blocks`]: enough for sequential memory access, few enough to keep the
+/// blocks of a shuffled table independent.
+pub const BLOCK_ROWS: usize = 8;
+
+/// How rows are chosen. Rows were shuffled once at import.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// Independent draws with replacement: the textbook scheme that variance formulas assume.
+    Iid,
+    /// Random blocks of eight neighbouring rows, with replacement.
+    Blocks,
+    /// One random contiguous span (around the end).
+    Spans,
+    /// Contiguous spans from a random start, each row once per pass.
+    Epoch,
+    /// Independent draws with replacement, probabilities proportional to the Lipschitz constants of row gradients
+    /// ([`AliasTable`]); for control variates only.
+    Lipschitz,
+}
+
+impl Scheme {
+    /// Words of the setting for schemes that give every row the same chance, in the order of the variants.
+    pub const WORDS: &'static [&'static str] = &["iid", "blocks", "spans", "epoch"];
+    /// The same for control variates, whose rows may have different chances.
+    pub const CENTRED_WORDS: &'static [&'static str] =
+        &["iid", "blocks", "spans", "epoch", "lipschitz"];
+
+    /// From the word of the setting; unknown words, which settings refuse earlier, give the textbook scheme.
+    pub fn from_word(word: &str) -> Self {
+        match word {
+            "blocks" => Self::Blocks,
+            "spans" => Self::Spans,
+            "epoch" => Self::Epoch,
+            "lipschitz" => Self::Lipschitz,
+            _ => Self::Iid,
+        }
+    }
+
+    /// The word of the setting.
+    pub fn word(self) -> &'static str {
+        Self::CENTRED_WORDS[self as usize]
+    }
+}
+
+/// Draws minibatches of fixed size.
+#[derive(Clone, Debug)]
+pub struct Minibatch {
+    num_obs: usize,
+    batch: usize,
+    scheme: Scheme,
+    picks: Vec<u32>,
+    /// Chances of rows ([`Scheme::Lipschitz`] only); without them all are equal.
+    chances: Option<Arc<AliasTable>>,
+    /// Next row and rows left in the present pass ([`Scheme::Epoch`] only).
+    cursor: u64,
+    left: u64,
+}
+
+impl Minibatch {
+    /// Minibatches of `batch` of `num_obs` rows; `batch` is cut to 1..=`num_obs` and, for blocks, rounded up to whole
+    /// blocks.
+    pub fn new(num_obs: usize, batch: usize, scheme: Scheme) -> Self {
+        let mut batch = batch.clamp(1, num_obs.max(1));
+        if scheme == Scheme::Blocks {
+            batch = batch.div_ceil(BLOCK_ROWS) * BLOCK_ROWS;
+        }
+        Self {
+            num_obs,
+            batch,
+            scheme,
+            picks: Vec::with_capacity(batch),
+            chances: None,
+            cursor: 0,
+            left: 0,
+        }
+    }
+
+    /// The same with the chances of rows for [`Scheme::Lipschitz`].
+    #[must_use]
+    pub fn with_chances(mut self, chances: Option<Arc<AliasTable>>) -> Self {
+        self.chances = chances;
+        self
+    }
+
+    /// Rows per minibatch.
+    pub fn batch(&self) -> usize {
+        self.batch
+    }
+
+    /// The position of a pass, for saving and restoring.
+    pub fn position_mut(&mut self) -> [&mut u64; 2] {
+        [&mut self.cursor, &mut self.left]
+    }
+
+    /// The rows of the next estimate.
+    pub fn draw(&mut self, rng: &mut ChainRng) -> Rows<'_> {
+        if self.batch >= self.num_obs && self.scheme != Scheme::Blocks {
+            // Everything at once: with replacement would only add noise.
+            return Rows::Span {
+                start: 0,
+                len: self.num_obs,
+            };
+        }
+        self.picks.clear();
+        match self.scheme {
+            Scheme::Iid | Scheme::Lipschitz => {
+                for _ in 0..self.batch {
+                    self.picks.push(match &self.chances {
+                        Some(chances) => chances.draw(rng),
+                        None => below(rng, self.num_obs as u32),
+                    });
+                }
+            }
+            Scheme::Blocks => {
+                // The last block wraps around, so that every row has the same chance.
+                let blocks = self.num_obs.div_ceil(BLOCK_ROWS);
+                let aligned = self.num_obs.is_multiple_of(BLOCK_ROWS);
+                for _ in 0..self.batch / BLOCK_ROWS {
+                    let start = if aligned {
+                        below(rng, blocks as u32) as usize * BLOCK_ROWS
+                    } else {
+                        below(rng, self.num_obs as u32) as usize
+                    };
+                    self.push_span(start, BLOCK_ROWS);
+                }
+            }
+            Scheme::Spans => {
+                let start = below(rng, self.num_obs as u32) as usize;
+                if start + self.batch <= self.num_obs {
+                    return Rows::Span {
+                        start,
+                        len: self.batch,
+                    };
+                }
+                self.push_span(start, self.batch);
+            }
+            Scheme::Epoch => {
+                if self.left < self.batch as u64 {
+                    self.cursor = u64::from(below(rng, self.num_obs as u32));
+                    self.left = self.num_obs as u64;
+                }
+                let start = self.cursor as usize;
+                self.cursor = (self.cursor + self.batch as u64) % self.num_obs as u64;
+                self.left -= self.batch as u64;
+                if start + self.batch <= self.num_obs {
+                    return Rows::Span {
+                        start,
+                        len: self.batch,
+                    };
+                }
+                self.push_span(start, self.batch);
+            }
+        }
+        Rows::Pick(&self.picks)
+    }
+
+    fn push_span(&mut self, start: usize, len: usize) {
+        for k in 0..len {
+            let row = start + k;
+            self.picks.push(
+                (if row < self.num_obs {
+                    row
+                } else {
+                    row - self.num_obs
+                }) as u32,
+            );
+        }
+    }
+}
+
+/// A uniform integer in `0..bound`, without modulo bias (Lemire's multiplication method).
+#[inline]
+pub fn below(rng: &mut ChainRng, bound: u32) -> u32 {
+    let mut product = u64::from(rng.random::<u32>()) * u64::from(bound);
+    if (product as u32) < bound {
+        let threshold = bound.wrapping_neg() % bound;
+        while (product as u32) < threshold {
+            product = u64::from(rng.random::<u32>()) * u64::from(bound);
+        }
+    }
+    (product >> 32) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ergodic_base::rng::{Purpose, stream};
+
+    /// Every scheme must give every row the same expected count.
+    #[test]
+    fn all_rows_are_equally_likely_under_every_scheme() {
+        let (num_obs, batch, rounds) = (83, 24, 40_000);
+        for word in Scheme::WORDS {
+            let mut minibatch = Minibatch::new(num_obs, batch, Scheme::from_word(word));
+            let mut rng = stream(11, 0, Purpose::Batch);
+            let mut counts = vec![0_u32; num_obs];
+            for _ in 0..rounds {
+                let rows = minibatch.draw(&mut rng);
+                for k in 0..rows.len(num_obs) {
+                    counts[rows.get(k)] += 1;
+                }
+            }
+            let expected = (rounds * batch) as f64 / num_obs as f64;
+            // Neighbouring rows are drawn together, so a count varies by at most batch times its binomial variance.
+            let bound = 6.0 * (expected * batch as f64).sqrt();
+            for (row, &count) in counts.iter().enumerate() {
+                assert!(
+                    (f64::from(count) - expected).abs() < bound,
+                    "{word}, row {row}: {count} against {expected}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn an_epoch_uses_no_row_twice() {
+        let mut minibatch = Minibatch::new(40, 10, Scheme::Epoch);
+        let mut rng = stream(1, 0, Purpose::Batch);
+        let mut seen = [0; 40];
+        for _ in 0..4 {
+            let rows = minibatch.draw(&mut rng);
+            for k in 0..rows.len(40) {
+                seen[rows.get(k)] += 1;
+            }
+        }
+        assert!(seen.iter().all(|&count| count == 1));
+    }
+
+    #[test]
+    fn words_name_their_schemes() {
+        for word in Scheme::CENTRED_WORDS {
+            assert_eq!(Scheme::from_word(word).word(), *word);
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Gradients of single rows at earlier positions, the control variates of SAGA and SVRG (000, section 3.3.1).
+//!
+//! ĝ = ∇ log p(θ) + Σ_i g_i + (N/B) Σ_{i∈S} [∇ℓ_i(θ) − g_i]
+//!
+//! where g_i is row i's gradient at an earlier position. Where a row depends on θ through one linear predictor, its gradient
+//! is a number times a_i, and the number is all that is kept: 8 N bytes instead of 8 N D.
+
+use super::Oracle;
+use crate::models::{Model, Rows, Scratch};
+use ergodic_base::linalg::axpy;
+use ergodic_base::rng::ChainRng;
+
+/// Rows whose gradients are computed together when all are needed.
+const CHUNK_ROWS: usize = 4096;
+
+/// How the earlier gradients are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    /// One number per row.
+    Slopes,
+    /// One vector per row.
+    Scores,
+    /// Only the position, the same for all rows: gradients are computed anew.
+    Position,
+}
+
+/// What [`Oracle::grad_by_table`] does with the rows it has used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// The table takes their new gradients (SAGA).
+    New,
+    /// The table stays (SVRG).
+    Old,
+}
+
+/// Gradients of all rows at earlier positions, with their sum.
+#[derive(Clone, Debug)]
+pub struct RowTable {
+    kept: Kept,
+    /// Σ_i g_i, length D.
+    sum: Vec<f64>,
+    /// g_i as kept: N numbers, N×D numbers, or none.
+    rows: Vec<f64>,
+    /// The position of the last [`Self::renew`], length D.
+    position: Vec<f64>,
+    /// Of the present minibatch: new gradients, B or B×D numbers, …
+    fresh: Vec<f64>,
+    /// … and the old ones where they are not kept.
+    stale: Vec<f64>,
+    scratch: Scratch,
+}
+
+impl RowTable {
+    /// Memory for a table whose rows may each have their own position: what a table of `model` needs, in bytes.
+    pub fn bytes(model: &dyn Model) -> f64 {
+        let width = if model.linear_rows().is_some() {
+            1
+        } else {
+            model.dim()
+        };
+        8.0 * model.num_obs() as f64 * width as f64
+    }
+
+    /// Memory for the gradients of all rows, for minibatches of `oracle`; `per_row`: whether each row may have its own
+    /// position. Nothing is known until [`Self::renew`].
+    pub fn empty(oracle: &Oracle, per_row: bool) -> Self {
+        let (dim, num_obs, batch) = (oracle.dim(), oracle.num_obs(), oracle.batch());
+        let (kept, width) = match (oracle.model().linear_rows(), per_row) {
+            (Some(_), _) => (Kept::Slopes, 1),
+            (None, true) => (Kept::Scores, dim),
+            (None, false) => (Kept::Position, dim),
+        };
+        let on = |wanted: bool| usize::from(wanted);
+        Self {
+            kept,
+            sum: vec![0.0; dim],
+            rows: vec![0.0; num_obs * width * on(kept != Kept::Position)],
+            position: vec![0.0; dim],
+            fresh: vec![0.0; batch * width],
+            stale: vec![0.0; batch * width * on(kept == Kept::Position)],
+            scratch: oracle.model().scratch(),
+        }
+    }
+
+    /// Computes all gradients at `u`.
+    pub fn renew(&mut self, oracle: &mut Oracle, u: &[f64]) {
+        let (dim, num_obs) = (u.len(), oracle.num_obs());
+        oracle.datum_grads += num_obs as u64;
+        let model = oracle.model();
+        self.position.copy_from_slice(u);
+        self.sum.fill(0.0);
+        let mut start = 0;
+        while start < num_obs {
+            let len = CHUNK_ROWS.min(num_obs - start);
+            let rows = Rows::Span { start, len };
+            match (self.kept, model.linear_rows()) {
+                (Kept::Slopes, Some(linear)) => {
+                    let slopes = &mut self.rows[start..start + len];
+                    linear.slopes(u, rows, &mut self.scratch, slopes);
+                    for (k, &slope) in slopes.iter().enumerate() {
+                        axpy(slope, linear.covariates(start + k), &mut self.sum);
+                    }
+                }
+                (Kept::Scores, _) => {
+                    let scores = &mut self.rows[start * dim..(start + len) * dim];
+                    model.scores(u, rows, &mut self.scratch, scores);
+                    for score in scores.chunks_exact(dim) {
+                        axpy(1.0, score, &mut self.sum);
+                    }
+                }
+                _ => model.grad_log_lik(u, rows, &mut self.scratch, &mut self.sum),
+            }
+            start += len;
+        }
+    }
+
+    /// ADDS Σ_{i∈S} [∇ℓ_i(u) − g_i] to `out`; with `keep` new, row by row, so that a row drawn twice changes the sum
+    /// once.
+    fn differences(
+        &mut self,
+        model: &dyn Model,
+        u: &[f64],
+        rows: Rows<'_>,
+        keep: Keep,
+        out: &mut [f64],
+    ) {
+        let (dim, len) = (u.len(), rows.len(model.num_obs()));
+        if let (Kept::Slopes, Some(linear)) = (self.kept, model.linear_rows()) {
+            let fresh = &mut self.fresh[..len];
+            linear.slopes(u, rows, &mut self.scratch, fresh);
+            for (k, &slope) in fresh.iter().enumerate() {
+                axpy(
+                    slope - self.rows[rows.get(k)],
+                    linear.covariates(rows.get(k)),
+                    out,
+                );
+            }
+            if keep == Keep::New {
+                for (k, &slope) in fresh.iter().enumerate() {
+                    let row = rows.get(k);
+                    axpy(
+                        slope - self.rows[row],
+                        linear.covariates(row),
+                        &mut self.sum,
+                    );
+                    self.rows[row] = slope;
+                }
+            }
+            return;
+        }
+        let fresh = &mut self.fresh[..len * dim];
+        model.scores(u, rows, &mut self.scratch, fresh);
+        for score in fresh.chunks_exact(dim) {
+            axpy(1.0, score, out);
+        }
+        if self.kept == Kept::Position {
+            let stale = &mut self.stale[..len * dim];
+            model.scores(&self.position, rows, &mut self.scratch, stale);
+            for score in stale.chunks_exact(dim) {
+                axpy(-1.0, score, out);
+            }
+            return;
+        }
+        for k in 0..len {
+            axpy(-1.0, &self.rows[rows.get(k) * dim..][..dim], out);
+        }
+        if keep == Keep::New {
+            for (k, score) in fresh.chunks_exact(dim).enumerate() {
+                let old = &mut self.rows[rows.get(k) * dim..][..dim];
+                axpy(1.0, score, &mut self.sum);
+                axpy(-1.0, old, &mut self.sum);
+                old.copy_from_slice(score);
+            }
+        }
+    }
+
+    /// Every number that the next estimate needs, with names: for saving and restoring.
+    pub fn numbers_mut(&mut self) -> [(&'static str, &mut [f64]); 3] {
+        [
+            ("table_sum", &mut self.sum),
+            ("table_position", &mut self.position),
+            ("table_rows", &mut self.rows),
+        ]
+    }
+}
+
+impl Oracle {
+    /// Unbiased estimate of ∇ log posterior at `u` from a minibatch, centred at the gradients of `table`; overwrites
+    /// `grad` (D).
+    pub fn grad_by_table(
+        &mut self,
+        u: &[f64],
+        rng: &mut ChainRng,
+        table: &mut RowTable,
+        keep: Keep,
+        grad: &mut [f64],
+    ) {
+        let rows = self.minibatch.draw(rng);
+        let len = rows.len(0);
+        let scale = self.model.num_obs() as f64 / len as f64;
+        self.datum_grads += len as u64;
+        self.batch_grad.fill(0.0);
+        self.model.log_prior(u, grad);
+        axpy(1.0, &table.sum, grad);
+        table.differences(self.model.as_ref(), u, rows, keep, &mut self.batch_grad);
+        axpy(scale, &self.batch_grad, grad);
+    }
+}

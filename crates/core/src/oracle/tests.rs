@@ -1,0 +1,126 @@
+//! Unbiasedness over all minibatches of a tiny data set, identities at the anchor, thread independence.
+
+use super::*;
+use crate::models::testing::GaussianRows;
+use ergodic_base::rng::{Purpose, stream};
+
+fn oracle(model: &Arc<GaussianRows>, anchored: bool, parallel: bool) -> Oracle {
+    let anchor =
+        anchored.then(|| Arc::new(Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap()));
+    Oracle::new(
+        Arc::clone(model) as Arc<dyn Model>,
+        anchor,
+        parallel,
+        Arc::default(),
+    )
+}
+
+#[test]
+fn full_batch_estimates_equal_the_exact_gradient() {
+    let model = Arc::new(GaussianRows::simulated(50, 3, 1));
+    let u = [0.3, -0.2, 0.1];
+    for (anchored, estimator) in [(false, Estimator::Plain), (true, Estimator::ControlVariate)] {
+        let mut oracle = oracle(&model, anchored, false);
+        oracle.set_estimator(estimator, 50, Scheme::Iid);
+        let (mut exact, mut estimate, mut scored) = ([0.0; 3], [0.0; 3], [0.0; 3]);
+        oracle.exact(&u, &mut exact).unwrap();
+        let mut rng = stream(1, 0, Purpose::Batch);
+        oracle.grad(&u, &mut rng, &mut estimate);
+        oracle.grad_scores(&u, &mut rng, &mut scored, &mut Vec::new());
+        for j in 0..3 {
+            assert!((estimate[j] - exact[j]).abs() < 1e-9 * exact[j].abs().max(1.0));
+            assert!((scored[j] - exact[j]).abs() < 1e-9 * exact[j].abs().max(1.0));
+        }
+    }
+}
+
+#[test]
+fn one_row_estimates_average_to_the_exact_gradient() {
+    // Unbiasedness for batch 1: the mean over all N equally likely batches, drawn as spans of one row.
+    let model = Arc::new(GaussianRows::simulated(7, 2, 2));
+    let u = [0.4, -1.0];
+    let mut exact = [0.0; 2];
+    oracle(&model, false, false).exact(&u, &mut exact).unwrap();
+    for (anchored, estimator) in [(false, Estimator::Plain), (true, Estimator::ControlVariate)] {
+        let mut oracle = oracle(&model, anchored, false);
+        oracle.set_estimator(estimator, 1, Scheme::Epoch);
+        let mut rng = stream(3, 0, Purpose::Batch);
+        let mut mean = [0.0; 2];
+        for _ in 0..7 {
+            let mut estimate = [0.0; 2];
+            oracle.grad(&u, &mut rng, &mut estimate);
+            for j in 0..2 {
+                mean[j] += estimate[j] / 7.0;
+            }
+        }
+        for j in 0..2 {
+            assert!((mean[j] - exact[j]).abs() < 1e-9, "{estimator:?}");
+        }
+    }
+}
+
+#[test]
+fn control_variates_have_no_noise_at_the_anchor() {
+    let model = Arc::new(GaussianRows::simulated(1000, 2, 4));
+    let mut oracle = oracle(&model, true, false);
+    oracle.set_estimator(Estimator::ControlVariate, 5, Scheme::Iid);
+    let mode = oracle.anchor().unwrap().u.clone();
+    let (mut exact, mut estimate) = ([0.0; 2], [0.0; 2]);
+    oracle.exact(&mode, &mut exact).unwrap();
+    oracle.grad(&mode, &mut stream(5, 0, Purpose::Batch), &mut estimate);
+    for j in 0..2 {
+        assert!((estimate[j] - exact[j]).abs() < 1e-8);
+    }
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    let model = Arc::new(GaussianRows::simulated(20_000, 3, 6));
+    let u = [0.1, 0.2, 0.3];
+    let (mut serial, mut threaded) = ([0.0; 3], [0.0; 3]);
+    let value = oracle(&model, false, false).exact(&u, &mut serial).unwrap();
+    let same = oracle(&model, false, true)
+        .exact(&u, &mut threaded)
+        .unwrap();
+    assert_eq!(value.to_bits(), same.to_bits());
+    assert_eq!(serial.map(f64::to_bits), threaded.map(f64::to_bits));
+}
+
+#[test]
+fn a_raised_interrupt_ends_an_exact_pass() {
+    let model = Arc::new(GaussianRows::simulated(100, 2, 7));
+    let interrupt = Arc::new(AtomicBool::new(true));
+    let mut oracle = Oracle::new(model as Arc<dyn Model>, None, false, interrupt);
+    assert_eq!(
+        oracle.exact(&[0.0, 0.0], &mut [0.0, 0.0]),
+        Err(StepError::Interrupted)
+    );
+    assert_eq!(oracle.datum_grads, 0);
+}
+
+#[test]
+fn a_well_specified_gaussian_has_noise_ratio_one() {
+    let model = GaussianRows::simulated(20_000, 2, 8);
+    let anchor = Anchor::at(&model, &model.posterior_mean()).unwrap();
+    // The largest of two eigenvalues estimated from 20,000 rows: relative error sqrt(2/20000), times three.
+    assert!(
+        (anchor.noise_ratio - 1.0).abs() < 0.04,
+        "{}",
+        anchor.noise_ratio
+    );
+}
+
+#[test]
+fn noise_is_averaged_over_all_points_until_they_would_take_minutes() {
+    let of = |dim| anchor::typical_points(dim).collect::<Vec<_>>();
+    for dim in [1, 3, 400] {
+        assert_eq!(of(dim), (0..2 * dim).collect::<Vec<_>>());
+    }
+    for dim in [401, 1000, 3000] {
+        let some = of(dim);
+        assert!(some.len() * dim * dim <= 800 * 400 * 400 && !some.is_empty());
+        assert!(some.is_sorted() && some[some.len() - 1] < 2 * dim);
+        // From the whole range, not its beginning.
+        assert!(some[some.len() - 1] > 2 * dim - 2 * (2 * dim / some.len()) - 1);
+    }
+}

@@ -1,0 +1,572 @@
+//! Samplers: one file each. To add one:
+//!
+//! 1. Write `samplers/my_sampler.rs`: a unit struct that implements [`Sampler`], its `Config` and its `State`. The header
+//!    gives the reference, the update in our step-size convention beside the source's, the meaning and default of each
+//!    setting, the cost per step in row gradients, the bias, and when not to use it.
+//! 2. Add `mod my_sampler;` here and `SamplerEntry::of::<my_sampler::MySampler>(),` to [`REGISTRY`].
+//! 3. Run `cargo test conformance`: same seed same bits, saving and restoring, no allocation, settings, NaN gradients
+//!    and a Gaussian target are covered at once.
+//!
+//! **Step size.** `step_size` is Langevin time h in θ' = θ + h M ∇log π + sqrt(2h) M^{1/2} ξ for every sampler, with
+//! M = H⁻¹ (the curvature at the mode) where a preconditioner is on, so that h has no unit and 1 is one Newton step.
+//! [`convention`] holds the conversions from each source. Only Hamiltonian samplers keep the leapfrog step ε that
+//! everybody knows them by; for them h = ε²/2 ([`hamiltonian`]).
+
+use crate::models::{Block, Model, parts};
+use crate::oracle::{Anchor, Oracle, Scheme, StepError};
+use ergodic_base::rng::Streams;
+use ergodic_base::settings::{Field, SettingError, Settings, Value};
+
+pub mod adaptation;
+pub mod advise;
+#[cfg(test)]
+mod autoregressive;
+mod bouncy_particle;
+pub mod cir;
+#[cfg(test)]
+mod conformance;
+mod conjugate;
+pub mod convention;
+mod criterion;
+mod dp_gibbs;
+mod dp_slice;
+mod dp_stochastic;
+mod energy_conserving;
+#[cfg(test)]
+mod examples_tests;
+mod fisher_scoring;
+#[cfg(test)]
+mod full_data_tests;
+mod gibbs;
+mod gibbs_gaussian;
+mod gibbs_groups;
+mod gibbs_mixed;
+mod gibbs_mixed_osgfs;
+mod gibbs_osgfs;
+#[cfg(test)]
+mod golden_draws;
+mod groups;
+pub mod hamiltonian;
+mod hmc;
+mod hmc_ecs;
+mod hmc_ecs_signed;
+mod langevin;
+#[cfg(test)]
+mod logistic_tests;
+mod mala;
+mod minibatch_settings;
+mod mixed;
+#[cfg(test)]
+mod mixed_tests;
+mod momentum;
+mod nuts;
+mod nuts_ecs;
+mod osgfs;
+mod osgfs_cv;
+mod partition;
+mod piecewise;
+mod psgld;
+mod random_walk;
+mod registry;
+#[cfg(test)]
+mod regression_tests;
+mod remainders;
+mod saga;
+mod scir;
+mod scoring;
+mod sghmc;
+mod sghmc_naive;
+mod sgld;
+mod sgnht;
+mod sgrld;
+mod sgrld_simplex;
+mod simplex;
+mod slice;
+mod svrg;
+#[cfg(test)]
+pub(crate) mod testing;
+mod tuning;
+mod zig_zag;
+
+pub use groups::HierarchyTarget;
+pub use mixed::MixedTarget;
+pub use registry::{REGISTRY, find};
+pub use simplex::SimplexTarget;
+
+/// Where a chain is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Adapting; of `length` iterations if that is fixed, otherwise until the sampler is ready.
+    Warmup {
+        /// Planned iterations of warm-up.
+        length: Option<u64>,
+    },
+    /// Keeping draws; nothing adapts any more.
+    Draw,
+}
+
+/// The time of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tick {
+    /// Iteration since the start of the chain, 0-based, warm-up included.
+    pub iter: u64,
+    /// Phase.
+    pub phase: Phase,
+}
+
+/// What is known about the target when settings are resolved.
+#[derive(Clone, Copy, Debug, std::default::Default, PartialEq)]
+pub struct Target {
+    /// N.
+    pub num_obs: usize,
+    /// D.
+    pub dim: usize,
+    /// ρ of the anchor (see [`crate::oracle::Anchor::noise_ratio`]), if a mode was found.
+    pub noise_ratio: Option<f64>,
+    /// See [`crate::oracle::Anchor::difference_rows`]; present with `noise_ratio`.
+    pub difference_rows: Option<f64>,
+    /// See [`crate::oracle::Anchor::curvature_range`]; present with `noise_ratio`.
+    pub curvature_range: Option<(f64, f64)>,
+    /// See [`crate::oracle::Anchor::weighted_difference_rows`].
+    pub weighted_difference_rows: Option<f64>,
+    /// See [`crate::oracle::Anchor::rms_condition`]; present with `noise_ratio`.
+    pub rms_condition: Option<f64>,
+    /// See [`crate::oracle::Anchor::scaled_condition`]; present with `noise_ratio`.
+    pub scaled_condition: Option<f64>,
+    /// What samplers on the simplex need, for models of probabilities.
+    pub simplex: Option<SimplexTarget>,
+    /// What samplers that go group by group need, for hierarchical models.
+    pub hierarchy: Option<HierarchyTarget>,
+    /// What samplers of mixed models need.
+    pub mixed: Option<MixedTarget>,
+}
+
+impl Target {
+    /// κ of gradients centred at the mode whose minibatches are drawn by `scheme`.
+    pub fn centred_rows(&self, scheme: Scheme) -> Option<f64> {
+        match scheme {
+            Scheme::Lipschitz => self.weighted_difference_rows,
+            _ => self.difference_rows,
+        }
+    }
+
+    /// What `model` and its `anchor` tell.
+    pub fn new(model: &dyn Model, anchor: Option<&Anchor>) -> Self {
+        Self {
+            num_obs: model.num_obs(),
+            dim: model.dim(),
+            noise_ratio: anchor.map(|anchor| anchor.noise_ratio),
+            difference_rows: anchor.map(|anchor| anchor.difference_rows),
+            curvature_range: anchor.map(|anchor| anchor.curvature_range),
+            weighted_difference_rows: anchor.and_then(|anchor| anchor.weighted_difference_rows),
+            rms_condition: anchor.map(|anchor| anchor.rms_condition),
+            scaled_condition: anchor.map(|anchor| anchor.scaled_condition),
+            simplex: model
+                .simplex()
+                .map(|view| SimplexTarget::new(view, model.num_obs())),
+            hierarchy: model.hierarchy().map(HierarchyTarget::new),
+            mixed: model.mixed_effects().and_then(MixedTarget::new),
+        }
+    }
+}
+
+/// One column of information that a sampler reports with each draw. NaN means "not defined here".
+#[derive(Clone, Copy, Debug)]
+pub struct InfoColumn {
+    /// Name in files and panels.
+    pub name: &'static str,
+    /// What it says.
+    pub help: &'static str,
+}
+
+/// Name of the information column that is 1 where a transition diverged.
+pub const DIVERGENT: &str = "divergent";
+/// Name of the information column with the acceptance probability of the transition.
+pub const ACCEPT: &str = "accept_stat";
+/// Name of the information column with the step size in use.
+pub const STEP_SIZE: &str = "step_size";
+/// Name of the information column with the share of gradient noise in all noise of a step, 0 to 1.
+pub const NOISE_SHARE: &str = "noise_share";
+/// Name of the information column with the log posterior of the draw.
+pub const LOG_DENSITY: &str = "log_density";
+/// Name of the information column with the energy (Hamiltonian) of the draw.
+pub const ENERGY: &str = "energy";
+/// Name of the information column with the doublings of a NUTS trajectory.
+pub const TREE_DEPTH: &str = "tree_depth";
+/// Name of the information column with the leapfrog steps of a transition.
+pub const N_LEAPFROG: &str = "n_leapfrog";
+/// Name of the information column with the density evaluations of a step.
+pub const EVALUATIONS: &str = "evaluations";
+/// Name of the information column with the largest ratio of the OSGFS criterion (17) over components.
+pub const CRITERION: &str = "criterion";
+/// Name of the information column with the weight of the draw in every average; it may be negative (signed estimators).
+/// Without the column, or where all weights are equal, averages are plain.
+pub const WEIGHT: &str = "weight";
+
+/// Which of the information columns called `names` holds weights, if any.
+pub fn weight_column<N: AsRef<str>>(names: &[N]) -> Option<usize> {
+    names.iter().position(|name| name.as_ref() == WEIGHT)
+}
+
+/// Name of the information column with the potential temperature of a thermostat, 1 on target.
+pub const TEMPERATURE: &str = "temperature";
+/// Name of the information column with the rows used by a step, as a share of all rows.
+pub const ROWS_SHARE: &str = "rows_share";
+/// Name of the information column with the estimated variance of the estimate of the log likelihood.
+pub const LOG_LIK_VARIANCE: &str = "log_lik_variance";
+/// Name of the information column with the sign of the estimate of the likelihood.
+pub const SIGN: &str = "sign";
+
+/// How samplers are grouped where people choose one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// Every step looks at all rows.
+    FullData,
+    /// Stochastic gradients and injected noise.
+    Langevin,
+    /// The same with momentum, friction or a thermostat.
+    Momentum,
+    /// Noise shaped by the Fisher information.
+    FisherScoring,
+    /// Hamiltonian trajectories over subsets of rows with a corrected estimate of the likelihood.
+    SubsamplingHmc,
+    /// Straight flight between random events.
+    PiecewiseDeterministic,
+    /// Made for probabilities of categories.
+    Simplex,
+    /// Made for rows in groups, whose coefficients it draws group by group.
+    Groups,
+    /// Made for mixtures, whose number of components varies.
+    Mixture,
+}
+
+impl Family {
+    /// All, in the order of lists.
+    pub const ALL: [Self; 9] = [
+        Self::FullData,
+        Self::Langevin,
+        Self::Momentum,
+        Self::FisherScoring,
+        Self::SubsamplingHmc,
+        Self::PiecewiseDeterministic,
+        Self::Simplex,
+        Self::Groups,
+        Self::Mixture,
+    ];
+
+    /// A few words.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::FullData => "All rows at every step",
+            Self::Langevin => "Stochastic gradient Langevin",
+            Self::Momentum => "Stochastic gradient with momentum",
+            Self::FisherScoring => "Stochastic gradient Fisher scoring",
+            Self::SubsamplingHmc => "Subsampling Hamiltonian Monte Carlo",
+            Self::PiecewiseDeterministic => "Piecewise deterministic",
+            Self::Simplex => "Probabilities of categories",
+            Self::Groups => "Rows in groups",
+            Self::Mixture => "Mixtures",
+        }
+    }
+}
+
+/// What a sampler is, for lists, forms and checks.
+#[derive(Clone, Copy, Debug)]
+pub struct SamplerSpec {
+    /// Identifier in recipes and on the command line.
+    pub id: &'static str,
+    /// Its group in lists.
+    pub family: Family,
+    /// Name for people.
+    pub title: &'static str,
+    /// One sentence: what it does and what it is for.
+    pub about: &'static str,
+    /// Where it comes from.
+    pub cite: &'static str,
+    /// The update in plain text, our convention.
+    pub formula: &'static str,
+    /// Its settings.
+    pub fields: &'static [Field],
+    /// Its information columns.
+    pub info: &'static [InfoColumn],
+    /// Whether it needs the mode and its curvature.
+    pub needs_mode: bool,
+    /// Whether it uses minibatches instead of all rows.
+    pub minibatch: bool,
+    /// Why its draws are not exactly from the posterior; `None` for exact samplers.
+    pub bias: Option<&'static str>,
+    /// Iterations of warm-up when the user says nothing; for samplers that decide themselves, the most.
+    pub default_warmup: u64,
+    /// Whether it decides itself when the warm-up ends ([`Sampler::ready`]).
+    pub decides_warmup: bool,
+    /// Whether it does not sample the posterior at all and is there to be seen failing.
+    pub negative_control: bool,
+}
+
+/// Reads or writes every number of a state, once, in a fixed order: saving, restoring and inspecting are one function.
+pub trait StateVisitor {
+    /// Numbers of fixed count.
+    fn slice(&mut self, name: &'static str, values: &mut [f64]);
+    /// One number.
+    fn scalar(&mut self, name: &'static str, value: &mut f64) {
+        self.slice(name, std::slice::from_mut(value));
+    }
+    /// A counter.
+    fn counter(&mut self, name: &'static str, value: &mut u64);
+}
+
+/// What a contributor writes: free functions on plain structs.
+pub trait Sampler: Send + Sync + 'static {
+    /// Settings, parsed and valid by construction.
+    type Config: Clone + Send + Sync + 'static;
+    /// Exactly what the next step needs.
+    type State: Send + 'static;
+    /// Its description.
+    const SPEC: SamplerSpec;
+    /// Whether it was made for probabilities near 0, where other approximations fail ([`suits`]).
+    const ON_SIMPLEX: bool = false;
+    /// Whether it samples a density on u, as all do but those made for models without one ([`Model::has_density`]).
+    const NEEDS_DENSITY: bool = true;
+    /// What the adviser must know beyond that, where the ordinary does not fit.
+    const ADVICE: advise::Traits = advise::Traits::ORDINARY;
+
+    /// Whether it can sample this model at all; the error says why not in one sentence that can follow "Sampler `id` ".
+    fn suits(_model: &dyn Model) -> Result<(), String> {
+        Ok(())
+    }
+    /// Reads settings (already checked against [`SamplerSpec::fields`]) and resolves defaults for this target.
+    fn configure(settings: &Settings, target: &Target) -> Result<Self::Config, SettingError>;
+    /// Refuses settings that name what a model does not have; `parts` are its coordinates by name ([`crate::models::parts`]).
+    ///
+    /// # Errors
+    /// What is named in vain, and what there is.
+    fn check(_config: &Self::Config, _parts: &[Block]) -> Result<(), SettingError> {
+        Ok(())
+    }
+    /// The settings in force, for the manifest: keys of [`SamplerSpec::fields`] with resolved values.
+    fn resolved(config: &Self::Config) -> Vec<(&'static str, Value)>;
+    /// Kernel steps per recorded iteration.
+    fn steps_per_draw(_config: &Self::Config) -> u64 {
+        1
+    }
+    /// The state at `u0`.
+    fn init(
+        config: &Self::Config,
+        u0: &[f64],
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+    ) -> Result<Self::State, StepError>;
+    /// Advances by one step; writes one number per [`SamplerSpec::info`] into `info`. Must not allocate, print, look at
+    /// a clock, or use random numbers from elsewhere.
+    fn step(
+        config: &Self::Config,
+        at: Tick,
+        state: &mut Self::State,
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+        info: &mut [f64],
+    ) -> Result<(), StepError>;
+    /// The present position (D).
+    fn position(state: &Self::State) -> &[f64];
+    /// Whether warm-up may end, for samplers that decide it themselves.
+    fn ready(_state: &Self::State) -> bool {
+        false
+    }
+    /// Ratios of the criterion (17) per component of u (D), limit 1, for samplers that have it; otherwise empty.
+    fn criterion(_state: &Self::State) -> &[f64] {
+        &[]
+    }
+    /// Cluster of each unit, numbered by first appearance, for samplers of partitions; otherwise empty.
+    fn labels(_state: &Self::State) -> &[u32] {
+        &[]
+    }
+    /// Log predictive density of each unit held out, for samplers of partitions; otherwise empty.
+    fn held_out(_state: &Self::State) -> &[f64] {
+        &[]
+    }
+    /// Computes again what is remembered about the present position, after the target has changed under the sampler, as
+    /// in a block of a Gibbs sampler. Samplers that remember a density or a gradient must implement it.
+    ///
+    /// # Errors
+    /// [`StepError::NonFinite`] where the new target is not finite at the position, [`StepError::Interrupted`].
+    fn refresh(_state: &mut Self::State, _oracle: &mut Oracle) -> Result<(), StepError> {
+        Ok(())
+    }
+    /// Visits every number of the state.
+    fn visit(state: &mut Self::State, visitor: &mut dyn StateVisitor);
+}
+
+/// A sampler bound to its settings and state: what the engine holds.
+pub trait Kernel: Send {
+    /// See [`Sampler::step`].
+    fn step(
+        &mut self,
+        at: Tick,
+        o: &mut Oracle,
+        r: &mut Streams,
+        info: &mut [f64],
+    ) -> Result<(), StepError>;
+    /// See [`Sampler::steps_per_draw`].
+    fn steps_per_draw(&self) -> u64;
+    /// See [`Sampler::position`].
+    fn position(&self) -> &[f64];
+    /// See [`Sampler::ready`].
+    fn ready(&self) -> bool;
+    /// See [`Sampler::criterion`].
+    fn criterion(&self) -> &[f64];
+    /// See [`Sampler::labels`].
+    fn labels(&self) -> &[u32];
+    /// See [`Sampler::held_out`].
+    fn held_out(&self) -> &[f64];
+    /// See [`Sampler::refresh`].
+    ///
+    /// # Errors
+    /// See there.
+    fn refresh(&mut self, oracle: &mut Oracle) -> Result<(), StepError>;
+    /// See [`Sampler::visit`].
+    fn visit(&mut self, visitor: &mut dyn StateVisitor);
+}
+
+struct Bound<S: Sampler> {
+    config: S::Config,
+    state: S::State,
+}
+
+impl<S: Sampler> Kernel for Bound<S> {
+    fn step(
+        &mut self,
+        at: Tick,
+        o: &mut Oracle,
+        r: &mut Streams,
+        info: &mut [f64],
+    ) -> Result<(), StepError> {
+        S::step(&self.config, at, &mut self.state, o, r, info)
+    }
+    fn steps_per_draw(&self) -> u64 {
+        S::steps_per_draw(&self.config)
+    }
+    fn position(&self) -> &[f64] {
+        S::position(&self.state)
+    }
+    fn ready(&self) -> bool {
+        S::ready(&self.state)
+    }
+    fn criterion(&self) -> &[f64] {
+        S::criterion(&self.state)
+    }
+    fn labels(&self) -> &[u32] {
+        S::labels(&self.state)
+    }
+    fn held_out(&self) -> &[f64] {
+        S::held_out(&self.state)
+    }
+    fn refresh(&mut self, oracle: &mut Oracle) -> Result<(), StepError> {
+        S::refresh(&mut self.state, oracle)
+    }
+    fn visit(&mut self, visitor: &mut dyn StateVisitor) {
+        S::visit(&mut self.state, visitor);
+    }
+}
+
+/// Why a kernel could not be made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum KernelError {
+    /// A setting was refused.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// The start failed.
+    #[error(transparent)]
+    Start(#[from] StepError),
+}
+
+type Build = fn(
+    &Settings,
+    &Target,
+    &[f64],
+    &mut Oracle,
+    &mut Streams,
+) -> Result<Box<dyn Kernel>, KernelError>;
+
+type Resolve = fn(&Settings, &Target) -> Result<Vec<(&'static str, Value)>, SettingError>;
+
+type Check = fn(&Settings, &Target, &[Block]) -> Result<(), SettingError>;
+
+/// A registered sampler.
+pub struct SamplerEntry {
+    /// Its description.
+    pub spec: SamplerSpec,
+    /// See [`Sampler::ADVICE`].
+    pub advice: advise::Traits,
+    /// See [`Sampler::suits`].
+    pub suits: fn(&dyn Model) -> Result<(), String>,
+    /// Makes a kernel that stands at the given position.
+    pub build: Build,
+    /// The settings in force for a target, without starting anything.
+    pub resolve: Resolve,
+    /// See [`Sampler::check`].
+    pub check: Check,
+}
+
+impl SamplerEntry {
+    /// The entry of sampler `S`.
+    pub const fn of<S: Sampler>() -> Self {
+        Self {
+            spec: S::SPEC,
+            suits: suits::<S>,
+            advice: S::ADVICE,
+            build: build::<S>,
+            resolve: resolve::<S>,
+            check: check::<S>,
+        }
+    }
+}
+
+/// What the sampler itself says; that nearly all need a density; and that approximations take a posterior to be near
+/// normal, which that of a rare category is not.
+fn suits<S: Sampler>(model: &dyn Model) -> Result<(), String> {
+    if S::NEEDS_DENSITY && !model.has_density() {
+        return Err("needs a density of the parameters, which this model does not have".to_owned());
+    }
+    S::suits(model)?;
+    if S::SPEC.bias.is_some() && !S::ON_SIMPLEX {
+        simplex::refuse_sparse(model)?;
+    }
+    Ok(())
+}
+
+fn owner<S: Sampler>() -> String {
+    format!("Sampler `{}`", S::SPEC.id)
+}
+
+fn build<S: Sampler>(
+    settings: &Settings,
+    target: &Target,
+    u0: &[f64],
+    oracle: &mut Oracle,
+    streams: &mut Streams,
+) -> Result<Box<dyn Kernel>, KernelError> {
+    settings.check(&owner::<S>(), S::SPEC.fields)?;
+    suits::<S>(oracle.model())
+        .map_err(|reason| SettingError(format!("{} {reason}", owner::<S>())))?;
+    let config = S::configure(settings, target)?;
+    S::check(&config, &parts(oracle.model()))?;
+    let state = S::init(&config, u0, oracle, streams)?;
+    Ok(Box::new(Bound::<S> { config, state }))
+}
+
+fn resolve<S: Sampler>(
+    settings: &Settings,
+    target: &Target,
+) -> Result<Vec<(&'static str, Value)>, SettingError> {
+    settings.check(&owner::<S>(), S::SPEC.fields)?;
+    Ok(S::resolved(&S::configure(settings, target)?))
+}
+
+fn check<S: Sampler>(
+    settings: &Settings,
+    target: &Target,
+    parts: &[Block],
+) -> Result<(), SettingError> {
+    settings.check(&owner::<S>(), S::SPEC.fields)?;
+    S::check(&S::configure(settings, target)?, parts)
+}

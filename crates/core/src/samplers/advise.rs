@@ -1,0 +1,598 @@
+//! What `auto` chooses, how the other samplers rank, and why, in a sentence each.
+//!
+//! The rule: an exact sampler as long as one is affordable, those that pass over all rows before those that do not, then
+//! the one with the smallest bias. What is affordable is
+//! decided by counting work, never by a clock, so that the same data get the same advice on every machine.
+//!
+//! A sampler says what the adviser must know in its [`SamplerSpec`] and, where the ordinary does not fit, in
+//! [`Sampler::ADVICE`](super::Sampler::ADVICE); nothing here names a sampler.
+
+use super::langevin::centred_batch;
+use super::{Family, REGISTRY, SamplerEntry, SamplerSpec, Target};
+use crate::models::Model;
+use ergodic_base::numerals::thousands;
+
+/// Effective draws of an ordinary run, all chains and warm-up: 4 × (1000 + 1000).
+const DRAWS: f64 = 8000.0;
+/// Gradients per NUTS transition after adaptation on a posterior that is near normal: trees of 7 or 15 leaves.
+pub(super) const LEAPFROGS: f64 = 10.0;
+/// Cost of one row of a full gradient per column, in nanoseconds, on one core of an ordinary machine.
+const COLUMN_NANOS: f64 = 0.8;
+/// The same per row, whatever the number of columns.
+const ROW_NANOS: f64 = 4.0;
+/// Cost of a step besides its rows, in nanoseconds: the same, and per coordinate.
+const PASS_NANOS: f64 = 1500.0;
+const COORDINATE_NANOS: f64 = 10.0;
+/// Cost of an entry of a dense metric, in nanoseconds.
+const METRIC_NANOS: f64 = 0.4;
+/// Largest D with a dense metric whatever the curvature: learning D(D+1)/2 covariances from 500 draws makes sense up to
+/// there.
+const DENSE_UP_TO: usize = 100;
+/// Cost of a multiplication and addition in small matrices, in nanoseconds.
+const OPERATION_NANOS: f64 = 0.7;
+/// Cores that an ordinary machine gives to a run.
+const CORES: f64 = 4.0;
+/// Longest time for an exact run, in seconds of that machine, before a stochastic-gradient sampler is recommended, where
+/// the user gives no limit.
+const PATIENCE_SECS: f64 = 60.0;
+/// Rows per parameter from which a posterior is as good as normal.
+const ROWS_FOR_NORMAL: f64 = 1000.0;
+/// Rows per coefficient of a group from which groups are nearly independent of their means and spread, so that samplers
+/// that go group by group mix: a row has information about 0.15, and the spread of groups is about 1 where nothing is known.
+const ROWS_FOR_GROUPS: f64 = 20.0;
+/// Share of the rows that κ may be for control variates to pay: centred gradients must be better than plain ones, κ < ρ N.
+const CENTRED_SHARE: f64 = 0.1;
+
+/// Work for one effective draw of a posterior near normal: orders of magnitude, for choosing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Work {
+    /// So many passes over all rows, times D to a power.
+    Passes {
+        /// Passes with one parameter.
+        passes: f64,
+        /// Power of D.
+        by_dim: f64,
+    },
+    /// Operations on effects of groups, whatever the number of rows: see [`super::MixedTarget::draw_work`].
+    Effects,
+    /// So many steps with minibatches centred at the mode, whose size does not grow with the rows.
+    Centred {
+        /// Steps.
+        steps: f64,
+    },
+}
+
+/// What a sampler is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// `auto` may take it.
+    Auto,
+    /// The same, after those of [`Self::Auto`] that are as good: exact without passes over all rows, for tall data.
+    Tall,
+    /// A choice for those who want it; `auto` takes it only where it may take nothing else.
+    Alternative,
+    /// For comparison with others; never recommended.
+    Comparison,
+}
+
+/// What the adviser knows about a sampler besides its description.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Traits {
+    /// Work for an effective draw.
+    pub work: Work,
+    /// What it is for.
+    pub standing: Standing,
+    /// Whether it takes the posterior to be nearly normal.
+    pub normal: bool,
+    /// Whether it goes group by group, which mixes well where groups have many rows.
+    pub grouped: bool,
+    /// Whether the point that it expands around follows the draws in warm-up.
+    pub recentres: bool,
+}
+
+impl Traits {
+    /// Of a sampler that says nothing: an alternative at some tens of passes per effective draw.
+    pub const ORDINARY: Self = Self {
+        work: Work::Passes {
+            passes: 30.0,
+            by_dim: 0.5,
+        },
+        standing: Standing::Alternative,
+        normal: false,
+        grouped: false,
+        recentres: false,
+    };
+
+    /// The same with `passes` · D^`by_dim` passes for an effective draw.
+    #[must_use]
+    pub const fn passes(self, passes: f64, by_dim: f64) -> Self {
+        Self {
+            work: Work::Passes { passes, by_dim },
+            ..self
+        }
+    }
+
+    /// The same with `steps` minibatches centred at the mode for an effective draw.
+    #[must_use]
+    pub const fn centred(self, steps: f64) -> Self {
+        Self {
+            work: Work::Centred { steps },
+            ..self
+        }
+    }
+
+    /// The same for a sampler whose draws cost operations on effects of groups.
+    #[must_use]
+    pub const fn by_effects(self) -> Self {
+        Self {
+            work: Work::Effects,
+            ..self
+        }
+    }
+
+    /// The same with another standing.
+    #[must_use]
+    pub const fn standing(self, standing: Standing) -> Self {
+        Self { standing, ..self }
+    }
+
+    /// The same for a sampler that goes group by group.
+    #[must_use]
+    pub const fn grouped(self) -> Self {
+        Self {
+            grouped: true,
+            ..self
+        }
+    }
+
+    /// The same for a sampler whose point of expansion follows the draws in warm-up.
+    #[must_use]
+    pub const fn recentring(self) -> Self {
+        Self {
+            recentres: true,
+            ..self
+        }
+    }
+
+    /// The same for a sampler that takes the posterior to be nearly normal.
+    #[must_use]
+    pub const fn normal(self) -> Self {
+        Self {
+            normal: true,
+            ..self
+        }
+    }
+}
+
+/// How times are known before a run.
+const COUNTED: &str = "by a count of operations; the run itself tells more";
+
+/// Why conjugate draws are taken where there are such.
+pub const CONJUGATE: &str =
+    "Conjugate draws: they are exact and independent, at one pass over the rows";
+
+/// A sampler in order of recommendation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// Identifier.
+    pub sampler: &'static str,
+    /// One sentence: why, or why not.
+    pub reason: String,
+    /// Whether it can sample this posterior at all.
+    pub fits: bool,
+}
+
+/// What to use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// Identifier of the sampler that `auto` means.
+    pub sampler: &'static str,
+    /// Why, in one sentence.
+    pub reason: String,
+    /// All others, best first; those that cannot sample this posterior last.
+    pub alternatives: Vec<Candidate>,
+}
+
+impl Advice {
+    /// All samplers in order, the recommended one first.
+    pub fn ranking(&self) -> impl Iterator<Item = Candidate> {
+        let first = Candidate {
+            sampler: self.sampler,
+            reason: self.reason.clone(),
+            fits: true,
+        };
+        std::iter::once(first).chain(self.alternatives.iter().cloned())
+    }
+}
+
+/// What advice is made from.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Size and curvature.
+    pub target: Target,
+    /// Samplers that refuse the model, and why: what follows "Sampler `id` ".
+    pub refusals: Vec<(&'static str, String)>,
+    /// Seconds that the user has, if there is a limit.
+    pub max_seconds: Option<f64>,
+    /// Cores of this machine, for the times that are told; the choice does not depend on them.
+    pub cores: Option<usize>,
+}
+
+impl Facts {
+    /// What `model` and its `target` tell, with the user's time limit.
+    pub fn new(model: &dyn Model, target: &Target, max_seconds: Option<f64>) -> Self {
+        Self {
+            target: *target,
+            refusals: refusals(model),
+            max_seconds,
+            cores: None,
+        }
+    }
+}
+
+/// Samplers that refuse `model`, and why: what follows "Sampler `id` ".
+pub fn refusals(model: &dyn Model) -> Vec<(&'static str, String)> {
+    REGISTRY
+        .iter()
+        .filter_map(|entry| Some((entry.spec.id, (entry.suits)(model).err()?)))
+        .collect()
+}
+
+/// How far a posterior is from the near-normal one that [`Work`] is told for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Wander {
+    /// Length of trajectories relative to those of a near-normal posterior: the least, the usual and the most seen.
+    lengths: [f64; 3],
+}
+
+impl Wander {
+    fn of(target: &Target) -> Self {
+        // Effects of groups and their standard deviations: trajectories of 20 to 500 steps where ten would do.
+        if target.mixed.is_some() {
+            return Self {
+                lengths: [2.0, 12.0, 50.0],
+            };
+        }
+        // Without a mode nothing is known of scales and correlations before the warm-up.
+        if target.noise_ratio.is_none() {
+            return Self {
+                lengths: [1.0, 1.0, 100.0],
+            };
+        }
+        let long = longer_trajectories(target);
+        Self {
+            lengths: [0.5 * long, long, 2.0 * long],
+        }
+    }
+
+    /// The same for `entry`: samplers that go step by step need the square of a trajectory's length.
+    fn factors(self, entry: &SamplerEntry) -> [f64; 3] {
+        match entry.advice.work {
+            Work::Passes { by_dim, .. } if entry.spec.family == Family::FullData => {
+                let power = if by_dim > 0.0 { 2 } else { 1 };
+                self.lengths.map(|length| length.powi(power))
+            }
+            _ => [0.5, 1.0, 2.0],
+        }
+    }
+}
+
+/// How much longer trajectories get that know the scales of single coordinates alone: by the square root of the condition
+/// number that is left, of which a near-normal posterior has about 9; 1 where the whole covariance is known.
+pub(super) fn longer_trajectories(target: &Target) -> f64 {
+    match target.scaled_condition {
+        Some(condition) if !dense_pays(target) => (condition.sqrt() / 3.0).max(1.0),
+        _ => 1.0,
+    }
+}
+
+/// Whether a dense metric is worth its D² operations per step: always where there are few coordinates; above, where the
+/// curvature at the mode tells that trajectories with scales alone would cost more.
+pub(super) fn dense_pays(target: &Target) -> bool {
+    let dim = target.dim as f64;
+    if target.dim <= DENSE_UP_TO {
+        return true;
+    }
+    let Some(condition) = target.scaled_condition else {
+        return false;
+    };
+    let gradient = target.num_obs as f64 * row_nanos(columns(target)) + PASS_NANOS;
+    let metric = 2.0 * dim * dim * METRIC_NANOS;
+    gradient + metric < gradient * (condition.sqrt() / 3.0)
+}
+
+/// Seconds that a NUTS run of ordinary length takes on an ordinary machine: an order of magnitude, for choosing.
+pub fn nuts_secs(num_obs: usize, dim: usize) -> f64 {
+    DRAWS * LEAPFROGS * row_secs(num_obs as f64, dim)
+}
+
+/// The same on a machine with so many cores, of which each chain uses one.
+pub fn nuts_secs_on(num_obs: usize, dim: usize, cores: usize) -> f64 {
+    nuts_secs(num_obs, dim) * CORES / (cores as f64).clamp(1.0, CORES)
+}
+
+/// Seconds of an ordinary machine for a draw of `entry`, all its cores at work.
+pub fn draw_secs(entry: &SamplerEntry, target: &Target) -> f64 {
+    work_secs(entry, target)
+}
+
+/// The same for gradients of so many rows.
+pub fn pass_secs(rows: f64, target: &Target) -> f64 {
+    row_secs(rows, columns(target))
+}
+
+/// Coefficients and effects that a row depends on.
+fn columns(target: &Target) -> usize {
+    let of_groups = target.hierarchy.map(|hierarchy| hierarchy.terms);
+    let of_effects = || target.mixed.map(|mixed| mixed.columns);
+    of_groups.or_else(of_effects).unwrap_or(target.dim)
+}
+
+/// Seconds for an effective draw of a near-normal posterior.
+fn work_secs(entry: &SamplerEntry, target: &Target) -> f64 {
+    let (n, dim) = (target.num_obs as f64, target.dim);
+    let mut rest = 0.0;
+    let rows = match entry.advice.work {
+        Work::Passes { passes, by_dim } => {
+            let passes = passes * (dim.max(1) as f64).powf(by_dim);
+            if entry.spec.family == Family::FullData {
+                rest = passes * (PASS_NANOS + COORDINATE_NANOS * dim as f64);
+            }
+            passes * n
+        }
+        Work::Centred { steps } => {
+            let kappa = target.difference_rows.unwrap_or(n);
+            steps * (centred_batch(kappa) as f64).min(n)
+        }
+        Work::Effects => {
+            let operations = target.mixed.map_or(f64::INFINITY, |mixed| mixed.draw_work);
+            return operations * OPERATION_NANOS * 1e-9 / CORES;
+        }
+    };
+    row_secs(rows, columns(target)) + rest * 1e-9 / CORES
+}
+
+/// Seconds of an ordinary machine for one gradient of `rows` rows.
+fn row_secs(rows: f64, dim: usize) -> f64 {
+    rows * row_nanos(dim) * 1e-9 / CORES
+}
+
+fn row_nanos(columns: usize) -> f64 {
+    ROW_NANOS + COLUMN_NANOS * columns as f64
+}
+
+/// One registered sampler as the adviser sees it.
+struct Judged {
+    spec: &'static SamplerSpec,
+    traits: Traits,
+    /// Why it cannot be used.
+    refusal: Option<String>,
+    /// Seconds of an ordinary run: the least, the usual, the most.
+    secs: [f64; 3],
+    /// Cores that these are meant for: those of an ordinary machine, and those that there are.
+    cores: f64,
+    affordable: bool,
+    /// What it is for with this posterior.
+    standing: Standing,
+    /// Whether its minibatch gradients are better than plain ones here.
+    centred_works: bool,
+    /// Whether the posterior is as normal as it needs.
+    normal_enough: bool,
+}
+
+impl Judged {
+    fn of(entry: &'static SamplerEntry, facts: &Facts) -> Self {
+        let (spec, traits, target) = (&entry.spec, entry.advice, &facts.target);
+        let (n, dim) = (target.num_obs as f64, target.dim);
+        let refused = facts.refusals.iter().find(|(id, _why)| *id == spec.id);
+        let refusal = match (refused, target.difference_rows) {
+            (Some((_id, why)), _) => Some(format!("not for this model: it {why}")),
+            (None, None) if spec.needs_mode => {
+                Some("it starts from the posterior's peak, which was not found".to_owned())
+            }
+            _ => None,
+        };
+        let kappa = target.difference_rows.unwrap_or(n);
+        let near_normal = DRAWS * work_secs(entry, target);
+        let factors = Wander::of(target).factors(entry);
+        let small_groups = target.hierarchy.is_some_and(|hierarchy| {
+            n < ROWS_FOR_GROUPS * (hierarchy.groups * hierarchy.terms) as f64
+        });
+        let standing = match traits.standing {
+            Standing::Auto if traits.grouped && small_groups => Standing::Alternative,
+            standing => standing,
+        };
+        Self {
+            spec,
+            standing,
+            traits,
+            refusal,
+            secs: factors.map(|factor| factor * near_normal),
+            cores: facts.cores.map_or(CORES, |cores| cores as f64),
+            // The choice of a class of samplers rests on what is counted, not on how long trajectories may get.
+            affordable: near_normal <= facts.max_seconds.unwrap_or(PATIENCE_SECS),
+            centred_works: !matches!(traits.work, Work::Centred { .. })
+                || kappa < CENTRED_SHARE * n,
+            normal_enough: !traits.normal || n >= ROWS_FOR_NORMAL * dim as f64,
+        }
+    }
+
+    fn exact(&self) -> bool {
+        self.spec.bias.is_none()
+    }
+
+    /// The smaller the better; ties are decided by the time.
+    fn tier(&self) -> u8 {
+        let comparison = self.standing == Standing::Comparison;
+        match () {
+            () if self.refusal.is_some() => 5,
+            () if comparison => 4,
+            () if self.exact() && self.affordable => 0,
+            () if self.exact() => 2,
+            () if self.centred_works && self.normal_enough => 1,
+            () => 3,
+        }
+    }
+
+    /// The smaller the better for `auto`.
+    fn order_of_auto(&self) -> (u8, u8, bool, bool) {
+        let standing = match self.standing {
+            Standing::Auto | Standing::Tall => 0,
+            Standing::Alternative => 1,
+            Standing::Comparison => 2,
+        };
+        // A sampler without a refusal comes before all that have one.
+        (
+            standing + 3 * u8::from(self.refusal.is_some()),
+            self.tier(),
+            self.standing == Standing::Tall,
+            // Of samplers that are as good the one made for the model: its draws are nearly independent.
+            self.traits.work != Work::Effects || !self.affordable,
+        )
+    }
+
+    fn time(&self) -> String {
+        // A run has four chains: more cores help it little.
+        let cores = self.cores.clamp(1.0, CORES);
+        let [least, _usual, most] = self.secs.map(|secs| duration(secs * CORES / cores));
+        let cores = match cores {
+            1.0 => "one core".to_owned(),
+            CORES => "four cores".to_owned(),
+            cores => format!("{cores:.0} cores"),
+        };
+        if least == most {
+            format!("about {least} on {cores}")
+        } else {
+            format!("{} on {cores}", range(&least, &most))
+        }
+    }
+
+    /// Why, or why not, for one that is not recommended.
+    fn sentence(&self) -> String {
+        if let Some(refusal) = &self.refusal {
+            return refusal.clone();
+        }
+        let time = self.time();
+        let mut text = match (self.exact(), self.affordable) {
+            (true, true) => format!("exact; {time}"),
+            (true, false) => format!("exact, but it would take {time}"),
+            (false, _) => format!("approximate; {time}"),
+        };
+        if !self.centred_works {
+            text.push_str(", and single rows weigh too much for its minibatches");
+        }
+        if self.traits.normal {
+            text.push_str(if self.normal_enough {
+                "; takes the posterior to be nearly normal"
+            } else {
+                "; takes the posterior to be nearly normal, which so few rows per parameter do not promise"
+            });
+        }
+        if self.standing == Standing::Comparison {
+            text = format!("for comparison only: {text}");
+        }
+        text
+    }
+}
+
+/// The sampler for `facts`, and the rank of all others.
+pub fn advise(facts: &Facts) -> Advice {
+    let mut judged: Vec<Judged> = REGISTRY
+        .iter()
+        .map(|entry| Judged::of(entry, facts))
+        .collect();
+    judged.sort_by(|a, b| {
+        let by_rank = a.tier().cmp(&b.tier());
+        by_rank.then(a.secs[1].total_cmp(&b.secs[1]))
+    });
+    // The registry is not empty, and a stable minimum keeps the order of time within a tier.
+    let best = (0..judged.len())
+        .min_by_key(|&k| judged[k].order_of_auto())
+        .unwrap_or(0);
+    let chosen = judged.remove(best);
+    let reason = reason(&chosen, &judged, facts);
+    Advice {
+        sampler: chosen.spec.id,
+        reason,
+        alternatives: judged
+            .iter()
+            .map(|judged| Candidate {
+                sampler: judged.spec.id,
+                reason: judged.sentence(),
+                fits: judged.refusal.is_none(),
+            })
+            .collect(),
+    }
+}
+
+/// Why the recommended sampler.
+fn reason(chosen: &Judged, others: &[Judged], facts: &Facts) -> String {
+    let title = chosen.spec.title;
+    let rows = thousands(facts.target.num_obs as u64);
+    let time = chosen.time();
+    if let Some(refusal) = &chosen.refusal {
+        return format!("{title}, though no sampler suits: {refusal}");
+    }
+    if chosen.exact() && facts.target.simplex.is_some() {
+        return CONJUGATE.to_owned();
+    }
+    if chosen.exact() && chosen.spec.family == Family::Mixture {
+        return format!("{title}: it is exact, and of the samplers of partitions it mixes best");
+    }
+    if chosen.exact() && chosen.traits.grouped {
+        return format!(
+            "{title}: it is exact, and groups of so many rows depend little on each other ({time}, {COUNTED})"
+        );
+    }
+    if chosen.exact() && facts.target.difference_rows.is_none() {
+        return format!(
+            "{title}: it is exact, and no posterior mode was found, which the faster samplers start from"
+        );
+    }
+    if chosen.exact() && chosen.affordable {
+        return format!(
+            "{title}: it is exact, and with {rows} rows affordable ({time}, {COUNTED})"
+        );
+    }
+    if chosen.exact() {
+        return format!(
+            "{title}: it is exact, and single rows weigh too much for minibatch gradients; with {rows} rows it takes {time}"
+        );
+    }
+    let exact = others
+        .iter()
+        .find(|other| other.exact() && other.tier() == 2);
+    match exact {
+        Some(exact) => format!(
+            "{title}: a step uses few of the {rows} rows, {time}, while {}, which is exact, would take {}; check its bias \
+             after the run",
+            exact.spec.title,
+            exact.time()
+        ),
+        None => format!(
+            "{title}: no exact sampler suits, and it takes {time}; check its bias after the run"
+        ),
+    }
+}
+
+/// A range of times in words; a unit that both have stands once.
+fn range(least: &str, most: &str) -> String {
+    match (least.split_once(' '), most.split_once(' ')) {
+        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number} to {most}"),
+        _ => format!("{least} to {most}"),
+    }
+}
+
+/// Seconds in words, to one figure: an estimate deserves no more.
+fn duration(secs: f64) -> String {
+    match secs {
+        s if s < 1.0 => "1 s".to_owned(),
+        s if s < 100.0 => format!("{s:.0} s"),
+        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
+        s if s < 360_000.0 => format!("{:.0} h", s / 3600.0),
+        s => format!("{:.0} days", s / 86400.0),
+    }
+}
+
+#[cfg(test)]
+mod tests;

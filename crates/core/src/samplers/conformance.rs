@@ -1,0 +1,691 @@
+//! What every registered sampler must satisfy; a new one is covered the moment it is registered.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+use super::testing::{
+    Chain, KNOWN_TO, Run, Session, anchored_gaussian, anchored_logistic, assert_weighted_moments,
+    exact_oracle, target_of, weighted_estimate,
+};
+use super::{LOG_DENSITY, Phase, REGISTRY, SamplerEntry, StateVisitor};
+use crate::allocations::count_during;
+use crate::models::testing::GaussianRows;
+use crate::models::{AnchorRows, Model, ParamInfo, Rows, Scratch};
+use crate::oracle::{Anchor, Oracle, StepError};
+use ergodic_base::rng::{ChainRng, RngMark};
+use ergodic_base::settings::{Default as FieldDefault, Field, Kind, Settings, Value};
+
+const NUM_OBS: usize = 200;
+const DIM: usize = 3;
+/// Rows per step for minibatch samplers: so few that their noise matters.
+const BATCH: i64 = 20;
+/// Warm-up of short runs: long enough for a window of metric adaptation to end.
+const WARMUP: u64 = 40;
+/// Iterations of short runs.
+const LENGTH: u64 = 60;
+
+fn has_field(entry: &SamplerEntry, key: &str) -> bool {
+    entry.spec.fields.iter().any(|field| field.key == key)
+}
+
+fn base_run(entry: &SamplerEntry) -> Run {
+    let run = Run::new(entry.spec.id);
+    if has_field(entry, "batch") {
+        run.set("batch", Value::Int(BATCH))
+    } else {
+        run
+    }
+}
+
+/// A setting that names parameters of the model that the sampler is tried on: one of its inner ones apart, so that the others
+/// are not neighbours.
+fn named(entry: &SamplerEntry) -> Option<Value> {
+    let oracle = base_run(entry).suitable_oracle();
+    let parts = crate::models::parts(oracle.model());
+    let inner = &parts.get(1).filter(|_| parts.len() > 2)?.name;
+    Some(Value::Text(format!("{inner}: slice; *: mala")))
+}
+
+/// The default settings, and each word of each setting that is a choice.
+fn variants(entry: &SamplerEntry) -> Vec<(String, Run)> {
+    let mut all = vec![(entry.spec.id.to_owned(), base_run(entry))];
+    for field in entry.spec.fields {
+        let values: Vec<Value> = match field.kind {
+            Kind::Choice(words) => words
+                .iter()
+                .map(|word| Value::Text((*word).to_owned()))
+                .collect(),
+            Kind::Text { words, .. } => words
+                .iter()
+                .map(|word| Value::Text((*word).to_owned()))
+                .chain(named(entry))
+                .collect(),
+            Kind::Bool => vec![Value::Bool(false), Value::Bool(true)],
+            Kind::Int { .. } | Kind::Real { .. } => continue,
+        };
+        for value in values {
+            let name = format!("{}, {} = {value}", entry.spec.id, field.key);
+            all.push((name, base_run(entry).set(field.key, value)));
+        }
+    }
+    all
+}
+
+/// Position and information after each of [`LENGTH`] iterations.
+fn trace(run: &Run, oracle: Oracle) -> Vec<Vec<u64>> {
+    let mut session = run.start(oracle);
+    follow(&mut session)
+}
+
+fn follow(session: &mut Session) -> Vec<Vec<u64>> {
+    let mut all = Vec::new();
+    while session.iter < LENGTH {
+        session.advance(WARMUP).unwrap();
+        all.push(session.bits());
+    }
+    all
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bits() {
+    for entry in REGISTRY {
+        for (name, run) in variants(entry) {
+            let first = trace(&run, run.suitable_oracle());
+            assert_eq!(first, trace(&run, run.suitable_oracle()), "{name}");
+            let oracle = run.suitable_oracle();
+            assert_ne!(first, trace(&run.seed(2), oracle), "{name}");
+        }
+    }
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    // More rows than an oracle leaves to one thread.
+    let (model, anchor) = anchored_gaussian(10_000, 2, 3);
+    let oracle = |parallel| {
+        Oracle::new(
+            Arc::clone(&model),
+            Some(Arc::clone(&anchor)),
+            parallel,
+            Arc::default(),
+        )
+    };
+    for entry in REGISTRY {
+        if (entry.suits)(model.as_ref()).is_err() {
+            // Its own file compares threads on a model that suits it, if it uses exact passes at all.
+            continue;
+        }
+        let run = base_run(entry);
+        let serial = trace(&run, oracle(false));
+        assert_eq!(serial, trace(&run, oracle(true)), "{}", entry.spec.id);
+    }
+}
+
+/// Writes a state to bits.
+#[derive(Default)]
+struct Save(Vec<u64>);
+
+impl StateVisitor for Save {
+    fn slice(&mut self, _name: &'static str, values: &mut [f64]) {
+        self.0.extend(values.iter().map(|v| v.to_bits()));
+    }
+    fn counter(&mut self, _name: &'static str, value: &mut u64) {
+        self.0.push(*value);
+    }
+}
+
+/// Reads it back.
+struct Restore<'a>(std::slice::Iter<'a, u64>);
+
+impl StateVisitor for Restore<'_> {
+    fn slice(&mut self, name: &'static str, values: &mut [f64]) {
+        for value in values {
+            *value = f64::from_bits(*self.0.next().unwrap_or_else(|| panic!("{name} is longer")));
+        }
+    }
+    fn counter(&mut self, name: &'static str, value: &mut u64) {
+        *value = *self.0.next().unwrap_or_else(|| panic!("{name} is new"));
+    }
+}
+
+/// Everything that a checkpoint of a chain holds.
+pub struct Checkpoint {
+    state: Vec<u64>,
+    batch: RngMark,
+    noise: RngMark,
+    minibatch: [u64; 2],
+    iter: u64,
+    steps: u64,
+}
+
+impl Checkpoint {
+    pub fn of(session: &mut Session) -> Self {
+        let mut state = Save::default();
+        session.kernel.visit(&mut state);
+        Self {
+            state: state.0,
+            batch: RngMark::of(&session.streams.batch),
+            noise: RngMark::of(&session.streams.noise),
+            minibatch: session.oracle.minibatch_mut().position_mut().map(|v| *v),
+            iter: session.iter,
+            steps: session.steps,
+        }
+    }
+
+    pub fn restore(&self, session: &mut Session) {
+        let mut state = Restore(self.state.iter());
+        session.kernel.visit(&mut state);
+        assert!(state.0.next().is_none(), "a state that shrank");
+        let rng = |mark: &RngMark| -> ChainRng { mark.restore().unwrap() };
+        session.streams.batch = rng(&self.batch);
+        session.streams.noise = rng(&self.noise);
+        let position = session.oracle.minibatch_mut().position_mut();
+        for (to, from) in position.into_iter().zip(self.minibatch) {
+            *to = from;
+        }
+        session.iter = self.iter;
+        session.steps = self.steps;
+    }
+}
+
+#[test]
+fn a_restored_chain_continues_bit_for_bit() {
+    for entry in REGISTRY {
+        for (name, run) in variants(entry) {
+            let whole = trace(&run, run.suitable_oracle());
+            // Before a window, inside it, at its end, at the end of warm-up, while drawing.
+            for stop in [1, 17, 36, WARMUP, 47] {
+                let mut session = run.start(run.suitable_oracle());
+                while session.iter < stop {
+                    session.advance(WARMUP).unwrap();
+                }
+                if stop > WARMUP && session.kernel.steps_per_draw() > 1 {
+                    // In the middle of an iteration.
+                    session.step(Phase::Draw).unwrap();
+                }
+                let checkpoint = Checkpoint::of(&mut session);
+                // The new chain has been elsewhere before.
+                let mut other = run.clone().seed(99).start(run.suitable_oracle());
+                for _ in 0..3 {
+                    other.advance(WARMUP).unwrap();
+                }
+                checkpoint.restore(&mut other);
+                assert_eq!(
+                    other.kernel.position(),
+                    session.kernel.position(),
+                    "{name} at {stop}"
+                );
+                let rest = follow(&mut other);
+                assert!(rest == whole[stop as usize..], "{name} at {stop}");
+            }
+        }
+    }
+}
+
+#[test]
+fn steps_do_not_allocate() {
+    for entry in REGISTRY {
+        for (name, run) in variants(entry) {
+            let mut session = run.start(run.suitable_oracle());
+            // Buffers may grow once.
+            session.advance(WARMUP).unwrap();
+            while session.iter < LENGTH {
+                let mut outcome = Ok(());
+                let count = count_during(|| outcome = session.advance(WARMUP));
+                outcome.unwrap();
+                assert_eq!(count, 0, "{name}, iteration {}", session.iter);
+            }
+        }
+    }
+}
+
+#[test]
+fn resolved_settings_fed_back_give_the_same_chain() {
+    for entry in REGISTRY {
+        let id = entry.spec.id;
+        for (name, run) in variants(entry) {
+            let target = target_of(&run.suitable_oracle());
+            let resolved = (entry.resolve)(run.settings(), &target).unwrap();
+            let mut keys: Vec<&str> = resolved.iter().map(|(key, _value)| *key).collect();
+            let mut fields: Vec<&str> = entry.spec.fields.iter().map(|f| f.key).collect();
+            keys.sort_unstable();
+            fields.sort_unstable();
+            assert_eq!(keys, fields, "{name}");
+            let again = resolved.iter().fold(Run::new(id), |run, (key, value)| {
+                run.set(key, value.clone())
+            });
+            assert_eq!(
+                (entry.resolve)(again.settings(), &target).unwrap(),
+                resolved,
+                "{name}"
+            );
+            assert_eq!(
+                trace(&run, run.suitable_oracle()),
+                trace(&again, run.suitable_oracle()),
+                "{name}"
+            );
+        }
+    }
+}
+
+/// Values that a field must refuse.
+fn wrong_values(field: &Field) -> Vec<Value> {
+    let mut wrong = vec![Value::Text("no such word".into())];
+    match field.kind {
+        Kind::Int { min, max } => wrong.extend([
+            Value::Int(min - 1),
+            Value::Int(max + 1),
+            Value::Real(min as f64 + 0.5),
+            Value::Bool(true),
+        ]),
+        Kind::Real { min, max } => wrong.extend([
+            Value::Real(min - 1e-3 - 1e-3 * min.abs()),
+            Value::Real(max + 1e-3 + 1e-3 * max.abs()),
+            Value::Real(f64::NAN),
+            Value::Bool(true),
+        ]),
+        Kind::Choice(_) | Kind::Text { .. } => wrong.extend([Value::Int(1), Value::Bool(true)]),
+        Kind::Bool => wrong.push(Value::Int(1)),
+    }
+    wrong
+}
+
+#[test]
+fn wrong_settings_are_refused_by_name() {
+    for entry in REGISTRY {
+        let target = target_of(&base_run(entry).suitable_oracle());
+        let id = entry.spec.id;
+        let mut settings = Settings::default();
+        settings.set("no_such_setting", Value::Int(1));
+        let error = (entry.resolve)(&settings, &target).unwrap_err();
+        assert!(error.0.contains("no_such_setting") && error.0.contains(id));
+        for field in entry.spec.fields {
+            for value in wrong_values(field) {
+                let mut settings = Settings::default();
+                settings.set(field.key, value.clone());
+                let error = (entry.resolve)(&settings, &target).unwrap_err();
+                assert!(error.0.contains(field.key), "{id}: {value}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn descriptions_are_complete() {
+    let mut ids = Vec::new();
+    for entry in REGISTRY {
+        let spec = &entry.spec;
+        assert!(
+            spec.id.chars().all(|c| c.is_ascii_lowercase() || c == '-'),
+            "{}",
+            spec.id
+        );
+        assert!(!ids.contains(&spec.id), "{} is registered twice", spec.id);
+        ids.push(spec.id);
+        for text in [spec.title, spec.about, spec.cite, spec.formula] {
+            assert!(!text.is_empty(), "{}", spec.id);
+        }
+        for (k, column) in spec.info.iter().enumerate() {
+            assert!(!column.help.is_empty());
+            assert!(spec.info[..k].iter().all(|other| other.name != column.name));
+        }
+        for field in spec.fields {
+            assert!(!field.label.is_empty() && !field.help.is_empty() && !field.why.is_empty());
+            let default = match field.default {
+                None => Value::Text("auto".into()),
+                Some(FieldDefault::Int(v)) => Value::Int(v),
+                Some(FieldDefault::Real(v)) => Value::Real(v),
+                Some(FieldDefault::Bool(v)) => Value::Bool(v),
+                Some(FieldDefault::Text(v)) => Value::Text(v.into()),
+            };
+            field.accepts(&default).unwrap();
+        }
+        assert!(spec.default_warmup > 0);
+    }
+}
+
+/// What goes wrong in a [`Faulty`] model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    /// The likelihood and its gradient are NaN where u₁ exceeds the bound.
+    NanAbove(f64),
+    /// The gradient is NaN there, the likelihood is not.
+    NanGradientAbove(f64),
+    /// The likelihood is +∞ there.
+    InfiniteAbove(f64),
+    /// Nothing is wrong; counts passes.
+    None,
+}
+
+/// A Gaussian model with a fault; raises the flag when the countdown of likelihood passes reaches zero.
+struct Faulty {
+    inner: GaussianRows,
+    fault: Fault,
+    countdown: Arc<AtomicI64>,
+    flag: Arc<AtomicBool>,
+}
+
+impl Faulty {
+    fn new(fault: Fault) -> Self {
+        Self {
+            inner: GaussianRows::simulated(NUM_OBS, DIM, 1),
+            fault,
+            countdown: Arc::new(AtomicI64::new(i64::MAX)),
+            flag: Arc::default(),
+        }
+    }
+
+    fn poison(&self, u: &[f64], grad: &mut [f64]) {
+        if let Fault::NanAbove(bound) | Fault::NanGradientAbove(bound) = self.fault
+            && u[0] > bound
+        {
+            grad.fill(f64::NAN);
+        }
+    }
+}
+
+impl Model for Faulty {
+    fn params(&self) -> &[ParamInfo] {
+        self.inner.params()
+    }
+    fn dim(&self) -> usize {
+        self.inner.dim()
+    }
+    fn num_obs(&self) -> usize {
+        self.inner.num_obs()
+    }
+    fn scratch(&self) -> Scratch {
+        self.inner.scratch()
+    }
+    fn constrain(&self, u: &[f64], theta: &mut [f64]) {
+        self.inner.constrain(u, theta);
+    }
+    fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
+        self.inner.unconstrain(theta, u);
+    }
+    fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
+        self.inner.init(rng, u);
+    }
+    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        self.inner.log_prior(u, grad)
+    }
+    fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
+        self.inner.prior_density(index, value)
+    }
+    fn log_lik(&self, u: &[f64], rows: Rows<'_>, s: &mut Scratch, grad: &mut [f64]) -> f64 {
+        if self.countdown.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.flag.store(true, Ordering::Relaxed);
+        }
+        let value = self.inner.log_lik(u, rows, s, grad);
+        self.poison(u, grad);
+        match self.fault {
+            Fault::NanAbove(bound) if u[0] > bound => f64::NAN,
+            Fault::InfiniteAbove(bound) if u[0] > bound => f64::INFINITY,
+            _ => value,
+        }
+    }
+    fn grad_log_lik(&self, u: &[f64], rows: Rows<'_>, s: &mut Scratch, grad: &mut [f64]) {
+        self.inner.grad_log_lik(u, rows, s, grad);
+        self.poison(u, grad);
+    }
+    fn pointwise(&self, u: &[f64], rows: Rows<'_>, s: &mut Scratch, out: &mut [f64]) {
+        self.inner.pointwise(u, rows, s, out);
+    }
+    fn scores(&self, u: &[f64], rows: Rows<'_>, s: &mut Scratch, out: &mut [f64]) {
+        self.inner.scores(u, rows, s, out);
+        self.poison(u, out);
+    }
+    fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
+        self.inner.simulate(u, rows, rng, y);
+    }
+    fn grad_difference(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        anchor: &AnchorRows,
+        s: &mut Scratch,
+        grad: &mut [f64],
+    ) {
+        self.inner.grad_difference(u, rows, anchor, s, grad);
+        self.poison(u, grad);
+    }
+    fn score_differences(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        anchor: &AnchorRows,
+        s: &mut Scratch,
+        out: &mut [f64],
+    ) {
+        self.inner.score_differences(u, rows, anchor, s, out);
+        self.poison(u, out);
+    }
+    fn add_neg_hessian_log_lik(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        s: &mut Scratch,
+        hessian: &mut [f64],
+    ) {
+        self.inner.add_neg_hessian_log_lik(u, rows, s, hessian);
+    }
+    fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]) {
+        self.inner.add_neg_hessian_log_prior(u, hessian);
+    }
+}
+
+/// Samplers that can be tried on a faulty model; those that need a structure it has not are tried in their own files.
+fn faulty_entries() -> impl Iterator<Item = &'static SamplerEntry> {
+    REGISTRY
+        .iter()
+        .filter(|entry| (entry.suits)(&Faulty::new(Fault::None)).is_ok())
+}
+
+/// An oracle of a faulty model, anchored where nothing is wrong yet.
+fn faulty_oracle(fault: Fault) -> Oracle {
+    let healthy = GaussianRows::simulated(NUM_OBS, DIM, 1);
+    let anchor = Arc::new(Anchor::at(&healthy, &healthy.posterior_mean()).unwrap());
+    exact_oracle(Arc::new(Faulty::new(fault)), Some(anchor))
+}
+
+#[test]
+fn a_position_that_is_not_finite_is_never_reported() {
+    // The fault begins half a posterior standard deviation above the mean: every chain meets it soon.
+    let healthy = GaussianRows::simulated(NUM_OBS, DIM, 1);
+    let bound = healthy.posterior_mean()[0] + 0.5 * healthy.posterior_variance()[0].sqrt();
+    let faults = [
+        Fault::NanAbove(bound),
+        Fault::NanGradientAbove(bound),
+        Fault::InfiniteAbove(bound),
+    ];
+    for entry in faulty_entries() {
+        let log_density = entry
+            .spec
+            .info
+            .iter()
+            .position(|column| column.name == LOG_DENSITY);
+        for fault in faults {
+            let mut started = 0;
+            for seed in 1..=10 {
+                // A start inside the fault is refused.
+                let Ok(mut session) = base_run(entry).seed(seed).try_start(faulty_oracle(fault))
+                else {
+                    continue;
+                };
+                started += 1;
+                while session.iter < 300 {
+                    let outcome = session.advance(100);
+                    let finite = session.kernel.position().iter().all(|u| u.is_finite());
+                    match outcome {
+                        Ok(()) => {
+                            assert!(finite, "{} {fault:?}", entry.spec.id);
+                            let defined = log_density.is_none_or(|k| session.info[k].is_finite());
+                            assert!(defined, "{} {fault:?}", entry.spec.id);
+                        }
+                        Err(StepError::Interrupted) => panic!("nobody interrupted"),
+                        Err(error @ StepError::BoundExceeded { .. }) => panic!("{error}"),
+                        Err(
+                            StepError::NonFinite { .. } | StepError::NotPositiveDefinite { .. },
+                        ) => {
+                            break;
+                        }
+                    }
+                }
+            }
+            assert!(started > 0, "{} {fault:?}", entry.spec.id);
+        }
+    }
+}
+
+#[test]
+fn a_target_that_is_nowhere_finite_ends_in_an_error() {
+    for entry in faulty_entries() {
+        let oracle = faulty_oracle(Fault::NanAbove(f64::NEG_INFINITY));
+        if let Ok(mut session) = base_run(entry).try_start(oracle) {
+            let failed = (0..10).any(|_| session.advance(10).is_err());
+            assert!(failed, "{} went on", entry.spec.id);
+        }
+    }
+}
+
+#[test]
+fn an_interrupted_step_can_be_forgotten() {
+    for entry in faulty_entries() {
+        let run = base_run(entry);
+        let oracle = |model: Faulty| {
+            let flag = Arc::clone(&model.flag);
+            let anchor = Arc::new(Anchor::at(&model, &model.inner.posterior_mean()).unwrap());
+            Oracle::new(Arc::new(model), Some(anchor), false, flag)
+        };
+        let whole = trace(&run, oracle(Faulty::new(Fault::None)));
+        let model = Faulty::new(Fault::None);
+        let (countdown, flag) = (Arc::clone(&model.countdown), Arc::clone(&model.flag));
+        let mut session = run.start(oracle(model));
+        let mut interrupted = 0;
+        while session.iter < LENGTH {
+            let before = Checkpoint::of(&mut session);
+            // Anywhere in the step: at its first pass, its second, …
+            countdown.store(1 + (before.iter % 7) as i64, Ordering::Relaxed);
+            match session.advance(WARMUP) {
+                Ok(()) => {}
+                Err(StepError::Interrupted) => {
+                    interrupted += 1;
+                    flag.store(false, Ordering::Relaxed);
+                    countdown.store(i64::MAX, Ordering::Relaxed);
+                    before.restore(&mut session);
+                    session.advance(WARMUP).unwrap();
+                }
+                Err(error) => panic!("{error}"),
+            }
+            assert_eq!(
+                session.bits(),
+                whole[before.iter as usize],
+                "{}",
+                entry.spec.id
+            );
+        }
+        assert!(entry.spec.minibatch || interrupted > 5, "{}", entry.spec.id);
+    }
+}
+
+#[test]
+fn a_gaussian_posterior_is_found() {
+    let [many, few] = [NUM_OBS, NUM_OBS / 5].map(|num_obs| {
+        let model = Arc::new(GaussianRows::simulated(num_obs, DIM, 1));
+        let anchor = Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap();
+        (model, Arc::new(anchor))
+    });
+    for entry in REGISTRY {
+        let id = entry.spec.id;
+        // The negative control has no stationary distribution; its growth is tested against its prediction.
+        if (entry.suits)(many.0.as_ref()).is_err() || entry.spec.negative_control {
+            continue;
+        }
+        // Full passes are as right over few rows, and take a fifth of the time.
+        let (model, anchor) = if entry.spec.minibatch { &many } else { &few };
+        let (means, variances) = (model.posterior_mean(), model.posterior_variance());
+        let chains: Vec<_> = (1..=4)
+            .map(|seed| {
+                let model: Arc<dyn Model> = model.clone();
+                let oracle = exact_oracle(model, Some(Arc::clone(anchor)));
+                base_run(entry)
+                    .seed(seed)
+                    .go(oracle, entry.spec.default_warmup, 5000)
+            })
+            .collect();
+        let weights: Vec<Vec<f64>> = chains.iter().map(Chain::weights).collect();
+        for j in 0..DIM {
+            let series: Vec<Vec<f64>> = chains.iter().map(|c| c.coordinate(j)).collect();
+            if entry.spec.bias.is_none() {
+                let what = format!("{id} {j}");
+                let draws = (series.as_slice(), weights.as_slice());
+                assert_weighted_moments(KNOWN_TO, &what, draws, means[j], variances[j]);
+                continue;
+            }
+            // The gradient of a Gaussian is linear, so its noise leaves the mean alone; the variance that each
+            // approximation has instead is tested in the sampler's own file.
+            let (found, mcse) = weighted_estimate(&series, &weights);
+            assert!(
+                (found - means[j]).abs() < 4.0 * mcse,
+                "{id} {j}: {found} against {}, mcse {mcse}",
+                means[j]
+            );
+            assert!(mcse < 0.2 * variances[j].sqrt(), "{id} {j}: mcse {mcse}");
+        }
+    }
+}
+
+#[test]
+fn exact_samplers_agree_on_a_logistic_posterior() {
+    let (model, anchor) = anchored_logistic();
+    let mut reference: Option<Vec<(f64, f64)>> = None;
+    let exact = REGISTRY
+        .iter()
+        .filter(|entry| entry.spec.bias.is_none() && (entry.suits)(model.as_ref()).is_ok());
+    for entry in exact {
+        let chains: Vec<_> = (1..=4)
+            .map(|seed| {
+                let oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor)));
+                base_run(entry)
+                    .seed(seed)
+                    .go(oracle, entry.spec.default_warmup, 5000)
+            })
+            .collect();
+        let weights: Vec<Vec<f64>> = chains.iter().map(Chain::weights).collect();
+        let found: Vec<(f64, f64)> = (0..2)
+            .flat_map(|j| {
+                let series: Vec<Vec<f64>> = chains.iter().map(|c| c.coordinate(j)).collect();
+                let centre = anchor.u[j];
+                let squares: Vec<Vec<f64>> = series
+                    .iter()
+                    .map(|c| c.iter().map(|u| (u - centre).powi(2)).collect())
+                    .collect();
+                [
+                    weighted_estimate(&series, &weights),
+                    weighted_estimate(&squares, &weights),
+                ]
+            })
+            .collect();
+        // What four standard errors hide stays small.
+        for (mean, square) in found.iter().step_by(2).zip(found.iter().skip(1).step_by(2)) {
+            let known_to = [4.0 * mean.1 / square.0.sqrt(), 4.0 * square.1 / square.0];
+            assert!(
+                known_to.iter().all(|&share| share < 0.1),
+                "{}: {known_to:?}",
+                entry.spec.id
+            );
+        }
+        let Some(reference) = &reference else {
+            reference = Some(found);
+            continue;
+        };
+        for ((a, mcse_a), (b, mcse_b)) in found.iter().zip(reference) {
+            let mcse = mcse_a.hypot(*mcse_b);
+            assert!(
+                (a - b).abs() < 4.0 * mcse,
+                "{}: {a} against {b}, mcse {mcse}",
+                entry.spec.id
+            );
+        }
+    }
+}

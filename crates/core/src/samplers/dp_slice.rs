@@ -1,0 +1,266 @@
+//! Slice sampling of a Dirichlet-process mixture (`dp-slice`), with split-merge moves: exact, and all units at once.
+//!
+//! References: Walker (2007); Papaspiliopoulos (2008); Kalli, Griffin and Walker (2011); 000, appendix B.4 and 001, appendix
+//! D.2, whose rule for the number of components prints the inequality reversed.
+//!
+//! | | weights ω of components given clusters of sizes m_1, …, m_K |
+//! |---|---|
+//! | sources | v_j ~ Beta(1 + m_j, α + Σ_{l>j} m_l), ω_j = v_j Π_{l<j} (1 − v_l), in the order of labels |
+//! | ours | (ω_1, …, ω_K, rest) ~ Dirichlet(m_1, …, m_K, α), the rest broken by v ~ Beta(1, α) |
+//!
+//! Both are the posterior of the random measure G given the partition, the sources' with labels as a part of the state. Labels
+//! in the order of sticks mix slowly and need moves of their own; without them there is nothing to mix (Pitman 1996).
+//!
+//! **One step.** Split-merge proposals; α given K; weights of clusters; u_i ~ U(0, ω_{z_i}); the rest is broken until less than
+//! min u is left; parameters of all components, those without units from the prior; z_i ∝ 1(ω_j > u_i) f(x_i | θ_j), for
+//! eight units at once over components in order of weight.
+//!
+//! **Cost.** One density for each unit and component heavier than u_i. **Bias.** None. **Not for** components with many
+//! categories: new clusters are born from the prior, where they hardly fit any unit; `dp-gibbs` knows the unit first.
+
+use rand::RngExt as _;
+use rand_distr::{Beta, Distribution as _};
+
+use super::advise::{Standing, Traits};
+use super::cir::log_gamma;
+use super::dp_gibbs::{Config, INFO, split_merge};
+use super::partition::components::{Components, normalise};
+use super::partition::split_merge::Workspace;
+use super::partition::{self, Partition, SPLIT_MERGE, START, START_CLUSTERS};
+use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use crate::models::glm::{LANES, Lane, exp_negative};
+use crate::models::{Mixture, Model};
+use crate::oracle::{Oracle, StepError};
+use ergodic_base::rng::{ChainRng, Streams};
+use ergodic_base::settings::{SettingError, Settings, Value};
+
+/// Components for which memory is there at once.
+const ROOM: usize = 64;
+/// A rest of the stick that is nothing beside any u.
+const NOTHING: f64 = 1e-300;
+
+/// The sampler `dp-slice`.
+pub struct DpSlice;
+
+/// A partition and working memory.
+#[derive(Clone, Debug)]
+pub struct State {
+    partition: Partition,
+    workspace: Workspace,
+    components: Components,
+    /// Weight of each component and the slot of its cluster, heaviest first; `NEW` without a cluster.
+    weights: Vec<(f64, u32)>,
+    /// Logarithms of weights while they are drawn.
+    log_weights: Vec<f64>,
+    slices: Vec<f64>,
+    logs: Vec<Lane>,
+    /// The settled record of an empty cluster.
+    empty: Vec<f64>,
+}
+
+/// Slot of a component without a cluster.
+const NEW: u32 = u32::MAX;
+
+impl Sampler for DpSlice {
+    type Config = Config;
+    type State = State;
+    const NEEDS_DENSITY: bool = false;
+    const ADVICE: Traits = Traits::ORDINARY
+        .passes(10.0, 0.5)
+        .standing(Standing::Alternative);
+    const SPEC: SamplerSpec = SamplerSpec {
+        id: "dp-slice",
+        title: "Slice sampler for mixtures",
+        about: "Moves all units between clusters at once: exact, and the fastest step for very many rows",
+        cite: "Walker 2007; Kalli, Griffin, Walker 2011, Statistics and Computing 21",
+        formula: "u_i ~ U(0, ω_{z_i}); P(z_i = j) ∝ 1(ω_j > u_i) f(x_i | θ_j); (ω, rest) ~ Dirichlet(m, α); θ_j | x_j; α | K",
+        family: Family::Mixture,
+        fields: &[START, START_CLUSTERS, SPLIT_MERGE],
+        info: INFO,
+        needs_mode: false,
+        minibatch: false,
+        bias: None,
+        default_warmup: 1000,
+        decides_warmup: false,
+        negative_control: false,
+    };
+
+    fn suits(model: &dyn Model) -> Result<(), String> {
+        partition::suits(model)
+    }
+
+    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
+        Ok(Config::read(settings, target))
+    }
+
+    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
+        config.resolved()
+    }
+
+    fn init(
+        config: &Config,
+        u0: &[f64],
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+    ) -> Result<State, StepError> {
+        let mixture = partition::mixture(oracle, 0)?;
+        let n = mixture.num_units();
+        let mut empty = vec![0.0; mixture.width()];
+        mixture.settle(&mut empty);
+        Ok(State {
+            partition: Partition::start(mixture, config.start, u0.len(), &mut streams.noise),
+            workspace: Workspace::new(n),
+            components: Components::new(mixture, ROOM),
+            weights: Vec::with_capacity(ROOM),
+            log_weights: Vec::with_capacity(ROOM),
+            slices: vec![0.0; n],
+            logs: Vec::with_capacity(ROOM),
+            empty,
+        })
+    }
+
+    fn step(
+        config: &Config,
+        at: Tick,
+        state: &mut State,
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+        info: &mut [f64],
+    ) -> Result<(), StepError> {
+        let mixture = partition::mixture(oracle, at.iter)?;
+        let rng = &mut streams.noise;
+        state.partition.ready(mixture);
+        info[0] = split_merge(
+            config,
+            mixture,
+            &mut state.partition,
+            &mut state.workspace,
+            rng,
+        );
+        state.partition.update_alpha(mixture, rng);
+        state.break_sticks(rng);
+        state.draw_components(mixture, rng);
+        state.move_units(mixture, rng);
+        state.partition.finish(mixture);
+        oracle.datum_grads += oracle.num_obs() as u64;
+        Ok(())
+    }
+
+    fn position(state: &State) -> &[f64] {
+        &state.partition.position
+    }
+
+    fn labels(state: &State) -> &[u32] {
+        &state.partition.labels
+    }
+
+    fn held_out(state: &State) -> &[f64] {
+        &state.partition.held_out
+    }
+
+    fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
+        state.partition.visit(visitor);
+    }
+}
+
+impl State {
+    /// Weights of clusters, slices, and new components until what is left cannot hold a unit; heaviest first.
+    fn break_sticks(&mut self, rng: &mut ChainRng) {
+        let Partition {
+            clusters,
+            labels,
+            alpha,
+            ..
+        } = &self.partition;
+        self.log_weights.clear();
+        for record in clusters.iter() {
+            self.log_weights.push(log_gamma(rng, record[0]));
+        }
+        self.log_weights.push(log_gamma(rng, *alpha));
+        normalise(&mut self.log_weights);
+        self.weights.clear();
+        for (log, &slot) in self.log_weights.iter().zip(clusters.active()) {
+            self.weights.push((log.exp(), slot));
+        }
+        let mut rest = self.log_weights[clusters.len()].exp();
+        // By slot, to find the weight of a unit.
+        let slots = clusters.active().iter().copied().max().unwrap_or(0) as usize;
+        self.log_weights.clear();
+        self.log_weights.resize(slots + 1, 0.0);
+        for &(weight, slot) in &self.weights {
+            self.log_weights[slot as usize] = weight;
+        }
+        let mut least = f64::INFINITY;
+        for (slice, &label) in self.slices.iter_mut().zip(labels) {
+            // In (0, ω].
+            *slice = (1.0 - rng.random::<f64>()) * self.log_weights[label as usize];
+            least = least.min(*slice);
+        }
+        if let Ok(beta) = Beta::new(1.0, *alpha) {
+            while rest > least.max(NOTHING) {
+                let v = beta.sample(rng);
+                self.weights.push((rest * v, NEW));
+                rest *= 1.0 - v;
+            }
+        }
+        // Ties cannot matter: slots differ, and new components are alike.
+        self.weights
+            .sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    }
+
+    fn draw_components(&mut self, mixture: &Mixture, rng: &mut ChainRng) {
+        self.components.resize(mixture, self.weights.len());
+        for (j, &(_, slot)) in self.weights.iter().enumerate() {
+            let record = match slot {
+                NEW => &self.empty[..],
+                slot => self.partition.clusters.record(slot),
+            };
+            self.components.draw(mixture, j, record, rng);
+        }
+    }
+
+    /// Draws the component of every unit, eight at a time.
+    fn move_units(&mut self, mixture: &Mixture, rng: &mut ChainRng) {
+        let n = mixture.num_units();
+        for first in (0..n).step_by(LANES) {
+            let last = (first + LANES).min(n);
+            let mut slice = [f64::INFINITY; LANES];
+            let mut uniform = [0.0; LANES];
+            for unit in first..last {
+                slice[unit - first] = self.slices[unit];
+                uniform[unit - first] = rng.random::<f64>();
+            }
+            let least = slice.iter().copied().fold(f64::INFINITY, f64::min);
+            let heavy = self.weights.partition_point(|&(weight, _)| weight >= least);
+            self.logs.resize(heavy, [0.0; LANES]);
+            self.components
+                .log_densities(mixture, first, &mut self.logs);
+            let mut largest = [f64::NEG_INFINITY; LANES];
+            for (log, &(weight, _)) in self.logs.iter_mut().zip(&self.weights) {
+                for lane in 0..LANES {
+                    let inside = weight >= slice[lane];
+                    log[lane] = if inside { log[lane] } else { f64::NEG_INFINITY };
+                    largest[lane] = largest[lane].max(log[lane]);
+                }
+            }
+            // Sums so far: a component outside the slice adds e⁻⁷⁰⁸, which is nothing.
+            let mut sum = [0.0; LANES];
+            for log in &mut self.logs {
+                let mut below = [0.0; LANES];
+                for lane in 0..LANES {
+                    below[lane] = log[lane] - largest[lane];
+                }
+                let densities = exp_negative(&below);
+                for lane in 0..LANES {
+                    sum[lane] += densities[lane];
+                }
+                *log = sum;
+            }
+            for (lane, unit) in (first..last).enumerate() {
+                let target = uniform[lane] * sum[lane];
+                let passed = self.logs.iter().filter(|log| log[lane] <= target).count();
+                self.partition.labels[unit] = passed.min(heavy - 1) as u32;
+            }
+        }
+    }
+}

@@ -1,0 +1,608 @@
+//! Hamiltonian Monte Carlo with energy conserving subsampling: what `hmc-ecs`, `hmc-ecs-signed` and `nuts-ecs` share.
+//!
+//! Reference: Dang, Quiroz, Kohn, Tran and Villani (2019), JMLR 20 (002), Algorithm 1 with the corrections X-21 and X-23.
+//!
+//! **Target.** L̂(u; S) p(u) p(S) N(p; 0, M) over position, subsample S and momentum (3): L̂ estimates the likelihood from
+//! the rows of S only. **Iteration.** (1) One of the G blocks of S is drawn anew and accepted with probability
+//! min(1, L̂(u; S')/L̂(u; S)) (5). (2) A Hamiltonian transition in u with S fixed; the same L̂ drives the trajectory and
+//! decides on it (7), so that energy is conserved whatever the noise of L̂.
+//!
+//! **Estimate.** log L̂ = Σ q_i + an estimate of Σ d_i, with the Taylor expansions q_i of [`estimate`]: order two by default,
+//! so that a row's difference d_i is of the third order in the distance from the expansion point, the mode. Σ q_i costs
+//! D² whatever N. The estimators are those of the samplers' own files.
+//!
+//! **Step size.** ε of [`super::hamiltonian`] with M = H, the curvature at the mode (X-21), adapted by dual averaging; the
+//! source's ε is the same. The trajectory of the HMC variants has length 1.2 in whitened units: L = ⌈1.2/ε⌉ steps of 1.2/L.
+//!
+//! | setting | meaning | default |
+//! |---|---|---|
+//! | `order` | order of the expansions q_i: 0, 1 or 2; the signed variant always has 2 | 2 |
+//! | `scheme` | rows are drawn by their `differences` over N(û, H⁻¹) ([`crate::oracle::Anchor::difference_chances`]), or `iid` with equal chances as in the source's examples | `differences` |
+//! | `variance` | variance of the estimated log likelihood aimed at, averaged over N(û, H⁻¹) | 1 |
+//! | `batch` | rows of S (per minibatch for the signed variant) | from `variance`, see [`calibration`] |
+//! | `blocks` | G | the fewest with which a block is accepted about 87 times in 100, 100 (002) at most |
+//! | `target_accept` | acceptance that ε is adapted to | 0.8 |
+//! | `step_size` | fixes ε | adapted |
+//!
+//! **Expansion point.** The mode. If the mean of the second quarter of warm-up lies more than half a posterior standard
+//! deviation of some coefficient away from it, expansions and metric move there at half of warm-up: two passes over all rows
+//! (002 moves it, too, but for want of a mode). Coefficients of rare levels ask for it: their posteriors are skewed, and
+//! differences in the long tail are large. Warm-ups of less than 200 iterations keep the mode.
+//!
+//! **Cost.** m rows per gradient, L + 1 of them per draw, and the rows of one block; besides that D² per gradient.
+//! **Not for** data whose one pass is cheap (then `nuts`), or posteriors far from normal: differences are then large.
+
+use std::marker::PhantomData;
+
+use rand::RngExt as _;
+
+use super::adaptation::DualAveraging;
+use super::hamiltonian::{Metric, MetricKind, Place};
+use super::nuts::tree::Tree;
+use super::{
+    ACCEPT, ENERGY, InfoColumn, LOG_LIK_VARIANCE, N_LEAPFROG, Phase, ROWS_SHARE, STEP_SIZE,
+    Sampler, SamplerSpec, StateVisitor, Target, Tick,
+};
+use crate::models::{LinearRows, Model, Scratch};
+use crate::oracle::{Oracle, StepError};
+use crate::samplers::advise::Traits;
+use calibration::Spread;
+use ergodic_base::linalg::Cholesky;
+use ergodic_base::rng::{ChainRng, Streams};
+use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+use estimate::{EstimatedPosterior, Expansion, Subsample};
+
+mod calibration;
+mod estimate;
+
+/// Trajectories are cut here: so many steps mean that ε collapsed.
+const MOST_STEPS: f64 = 1000.0;
+/// The expansion moves if the mean of draws is farther away than this in some coordinate, in posterior standard deviations:
+/// well beyond the error of a mean over a quarter of warm-up.
+const MOVED: f64 = 0.5;
+
+/// The mean of fewer draws says too little about where the chain is: shorter warm-ups keep the expansion point.
+const LEAST_DRAWS: u64 = 50;
+
+/// Order of the expansions where it is not a setting.
+const HIGHEST_ORDER: usize = 2;
+
+/// Rows of the subsample.
+pub(super) const BATCH: Field = Field {
+    key: "batch",
+    label: "Rows of the subsample",
+    help: "m: rows that an estimate of the likelihood is made from (rows per minibatch in the signed variant)",
+    kind: Kind::Int {
+        min: 1,
+        max: 100_000_000,
+    },
+    default: None,
+    why: "as many as the variance aimed at needs, measured at the mode, at least 100; 30 in the signed variant",
+};
+/// Order of expansions.
+pub(super) const ORDER: Field = Field {
+    key: "order",
+    label: "Order of expansion",
+    help: "Order of the Taylor expansions that rows are compared with: 2 leaves the least noise",
+    kind: Kind::Int { min: 0, max: 2 },
+    default: Some(Default::Int(HIGHEST_ORDER as i64)),
+    why: "the least noise, and its cost does not grow with the number of rows",
+};
+/// How rows are chosen.
+pub(super) const SCHEME: Field = Field {
+    key: "scheme",
+    label: "Choice of rows",
+    help: "differences: the farther a row departs from its expansion over the posterior, the likelier it is drawn and the \
+           less it weighs; iid: all rows have equal chances",
+    kind: Kind::Choice(&["differences", "iid"]),
+    default: Some(Default::Text("differences")),
+    why: "the least variance; where few rows carry the differences, as those of rare levels, equal chances miss them",
+};
+/// Variance aimed at.
+pub(super) const VARIANCE: Field = Field {
+    key: "variance",
+    label: "Variance aimed at",
+    help: "Variance of the estimated log likelihood at fixed parameters that the number of rows is chosen for",
+    kind: Kind::Real {
+        min: 1e-6,
+        max: 1e3,
+    },
+    default: Some(Default::Real(DEFAULT_VARIANCE)),
+    why: "near 1 a draw is cheapest; larger ones let the subsample get stuck",
+};
+const DEFAULT_VARIANCE: f64 = 1.0;
+/// G.
+pub(super) const BLOCKS: Field = Field {
+    key: "blocks",
+    label: "Blocks",
+    help: "G: the subsample is renewed one block at a time, so that successive estimates correlate by about 1 - 1/G",
+    kind: Kind::Int {
+        min: 1,
+        max: 10_000,
+    },
+    default: None,
+    why: "as few as get accepted nine times in ten; 100 at most",
+};
+/// Target acceptance.
+pub(super) const TARGET_ACCEPT: Field = Field {
+    key: "target_accept",
+    label: "Target acceptance",
+    help: "Mean acceptance probability of trajectories that the step size is adapted to",
+    kind: Kind::Real {
+        min: 0.05,
+        max: 0.999,
+    },
+    default: Some(Default::Real(DEFAULT_ACCEPT)),
+    why: "Hoffman and Gelman's, as in the source",
+};
+const DEFAULT_ACCEPT: f64 = 0.8;
+/// Leapfrog step.
+pub(super) const STEP: Field = Field {
+    key: "step_size",
+    label: "Step size",
+    help: "Leapfrog step in posterior standard deviations; a number fixes it, auto adapts it in warm-up",
+    kind: Kind::Real {
+        min: 1e-6,
+        max: 1e3,
+    },
+    default: None,
+    why: "adapted to the target acceptance",
+};
+
+/// Information columns that all variants begin with.
+pub(super) const COLUMNS: [InfoColumn; 7] = [
+    InfoColumn {
+        name: ACCEPT,
+        help: "Acceptance probability of the trajectory",
+    },
+    InfoColumn {
+        name: "accept_rows",
+        help: "Acceptance probability of the new block of rows",
+    },
+    InfoColumn {
+        name: STEP_SIZE,
+        help: "Leapfrog step size",
+    },
+    InfoColumn {
+        name: N_LEAPFROG,
+        help: "Leapfrog steps of the trajectory",
+    },
+    InfoColumn {
+        name: LOG_LIK_VARIANCE,
+        help: "Estimated variance of the estimated log likelihood, where the trajectory began",
+    },
+    InfoColumn {
+        name: ROWS_SHARE,
+        help: "Rows of the subsample as a share of all rows",
+    },
+    InfoColumn {
+        name: ENERGY,
+        help: "Energy of the draw given its subsample, up to a constant",
+    },
+];
+
+/// How positions move given a subsample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Dynamics {
+    /// Trajectories of this length in whitened units.
+    Fixed(f64),
+    /// NUTS with so many doublings at most.
+    Doubling(usize),
+}
+
+/// What sets the three samplers apart.
+pub trait Variant: 'static {
+    /// The description.
+    const SPEC: SamplerSpec;
+    /// See [`Sampler::ADVICE`].
+    const ADVICE: Traits = Traits::ORDINARY;
+    /// Whether the likelihood's estimate is the block-Poisson one, with signs.
+    const SIGNED: bool;
+    /// The dynamics that the settings ask for.
+    fn dynamics(settings: &Settings) -> Dynamics;
+}
+
+/// All three samplers.
+pub struct EnergyConserving<V>(PhantomData<fn() -> V>);
+
+/// Settings in force.
+#[derive(Clone, Debug)]
+pub struct Config {
+    order: usize,
+    /// Whether rows are drawn by their differences.
+    weighted: bool,
+    variance: f64,
+    batch: Option<usize>,
+    /// λ.
+    factors: Option<usize>,
+    blocks: Option<usize>,
+    dynamics: Dynamics,
+    target_accept: f64,
+    step_size: Option<f64>,
+}
+
+/// Position, subsample, adaptation, working memory.
+pub struct State {
+    place: Place,
+    expansion: Expansion,
+    subsample: Subsample,
+    metric: Metric,
+    step_size: f64,
+    averaging: DualAveraging,
+    /// Iterations of warm-up done.
+    warmup_iter: u64,
+    /// 1 once warm-up is over.
+    frozen: u64,
+    /// Sum of draws of the second quarter of warm-up (D), and their number.
+    sum: Vec<f64>,
+    summed: u64,
+    /// Working memory.
+    scratch: Scratch,
+    tree: Tree,
+    factor: Cholesky,
+    hessian: Vec<f64>,
+}
+
+/// What a trajectory did.
+struct Outcome {
+    accept: f64,
+    step_size: f64,
+    num_leapfrog: u64,
+    energy: f64,
+    /// Sign of the estimated likelihood at the draw; doublings and divergence of NUTS.
+    sign: f64,
+    depth: usize,
+    divergent: bool,
+}
+
+impl<V: Variant> Sampler for EnergyConserving<V> {
+    type Config = Config;
+    type State = State;
+    const SPEC: SamplerSpec = V::SPEC;
+    const ADVICE: Traits = V::ADVICE;
+
+    fn suits(model: &dyn Model) -> Result<(), String> {
+        if model.linear_rows().is_some() {
+            return Ok(());
+        }
+        Err(
+            "needs a likelihood with one linear predictor per row, as in logistic regression"
+                .to_owned(),
+        )
+    }
+
+    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
+        if target.noise_ratio.is_none() {
+            return Err(SettingError(format!(
+                "Sampler `{}` needs the posterior mode, and none was found; use `nuts`",
+                V::SPEC.id
+            )));
+        }
+        let count = |key| settings.int(key).map(|count| count as usize);
+        // Rows are drawn with replacement, so more than all of them cost memory and time and tell nothing more.
+        if let Some(batch) = count("batch").filter(|&batch| batch > target.num_obs) {
+            return Err(SettingError(format!(
+                "Setting `batch` is {batch}, but there are {} rows; choose at most as many, or leave it out",
+                target.num_obs
+            )));
+        }
+        if !V::SIGNED && count("batch") == Some(1) && target.num_obs > 1 {
+            return Err(SettingError(
+                "Setting `batch` is 1, but the variance of the estimate cannot be told from one row; choose at least 2, or \
+                 leave it out"
+                    .to_owned(),
+            ));
+        }
+        Ok(Config {
+            order: count("order").unwrap_or(HIGHEST_ORDER),
+            weighted: settings.text("scheme") != Some("iid"),
+            variance: settings.real("variance").unwrap_or(DEFAULT_VARIANCE),
+            batch: count("batch"),
+            factors: count("factors"),
+            blocks: count("blocks"),
+            dynamics: V::dynamics(settings),
+            target_accept: settings.real("target_accept").unwrap_or(DEFAULT_ACCEPT),
+            step_size: settings.real("step_size"),
+        })
+    }
+
+    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
+        let auto = || Value::Text("auto".to_owned());
+        let count = |count: Option<usize>| count.map_or_else(auto, |v| Value::Int(v as i64));
+        let scheme = if config.weighted {
+            "differences"
+        } else {
+            "iid"
+        };
+        let mut values = vec![
+            ("scheme", Value::Text(scheme.to_owned())),
+            ("variance", Value::Real(config.variance)),
+            ("batch", count(config.batch)),
+            ("blocks", count(config.blocks)),
+            ("target_accept", Value::Real(config.target_accept)),
+            ("step_size", config.step_size.map_or_else(auto, Value::Real)),
+        ];
+        values.push(match config.dynamics {
+            Dynamics::Fixed(length) => ("trajectory", Value::Real(length)),
+            Dynamics::Doubling(most) => ("max_depth", Value::Int(most as i64)),
+        });
+        values.push(if V::SIGNED {
+            ("factors", count(config.factors))
+        } else {
+            ("order", Value::Int(config.order as i64))
+        });
+        values
+    }
+
+    fn init(
+        config: &Config,
+        u0: &[f64],
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+    ) -> Result<State, StepError> {
+        let dim = u0.len();
+        let num_obs = oracle.num_obs();
+        let (model, linear) = linear_model(oracle)?;
+        let Some(anchor) = oracle.anchor() else {
+            return Err(indefinite(0));
+        };
+        let mut scratch = model.scratch();
+        let expansion = Expansion::new(config.order, config.weighted, model, anchor);
+        let spread = Spread::measure(&expansion, anchor, model, linear, &mut scratch);
+        let (batch, blocks) = (config.batch, config.blocks);
+        let (estimator, blocks) = if V::SIGNED {
+            spread.block_poisson(config.variance, batch, config.factors, blocks, num_obs)
+        } else {
+            spread.difference(config.variance, batch, blocks, num_obs)
+        };
+        let subsample = Subsample::draw(
+            estimator,
+            blocks,
+            &expansion,
+            model,
+            linear,
+            &mut scratch,
+            &mut streams.batch,
+        );
+        let metric = Metric::from_covariance(MetricKind::Dense, &anchor.covariance, dim)
+            .map_err(|_not_positive| indefinite(0))?;
+        let (first_step, max_depth) = match config.dynamics {
+            Dynamics::Fixed(length) => (0.5 * length, 0),
+            Dynamics::Doubling(most) => (1.0, most),
+        };
+        let step_size = config.step_size.unwrap_or(first_step);
+        let mut place = Place::empty(dim);
+        place.u.copy_from_slice(u0);
+        oracle.datum_grads += Spread::cost(num_obs) + subsample.len() as u64;
+        Ok(State {
+            place,
+            expansion,
+            subsample,
+            metric,
+            step_size,
+            averaging: DualAveraging::new(config.target_accept, step_size),
+            warmup_iter: 0,
+            frozen: 0,
+            sum: vec![0.0; dim],
+            summed: 0,
+            scratch,
+            tree: Tree::new(dim, max_depth),
+            factor: Cholesky::empty(dim),
+            hessian: vec![0.0; dim * dim],
+        })
+    }
+
+    fn step(
+        config: &Config,
+        at: Tick,
+        state: &mut State,
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+        info: &mut [f64],
+    ) -> Result<(), StepError> {
+        if at.phase == Phase::Draw && state.frozen == 0 {
+            state.frozen = 1;
+            if config.step_size.is_none() {
+                state.step_size = state.averaging.averaged();
+            }
+        }
+        let (model, linear) = linear_model(oracle)?;
+        let mut posterior = EstimatedPosterior::new(
+            model,
+            linear,
+            &mut state.expansion,
+            &mut state.subsample,
+            &mut state.scratch,
+        );
+        let accept_rows = posterior.renew(&mut state.place, at.iter, streams)?;
+        let variance = posterior.last.variance;
+        let outcome = match config.dynamics {
+            Dynamics::Fixed(length) => fixed_trajectory(
+                length,
+                state.step_size,
+                &mut state.place,
+                &state.metric,
+                &mut state.tree,
+                &mut posterior,
+                &mut streams.noise,
+            )?,
+            Dynamics::Doubling(_) => {
+                let step_size = state.step_size;
+                let summary = state.tree.transition(
+                    &mut state.place,
+                    &state.metric,
+                    step_size,
+                    &mut posterior,
+                    &mut streams.noise,
+                )?;
+                Outcome {
+                    accept: summary.accept,
+                    step_size,
+                    num_leapfrog: summary.num_leapfrog,
+                    energy: summary.energy,
+                    sign: 1.0,
+                    depth: summary.depth,
+                    divergent: summary.divergent,
+                }
+            }
+        };
+        let (rows, num_obs) = (posterior.rows, model.num_obs());
+        info[..COLUMNS.len()].copy_from_slice(&[
+            outcome.accept,
+            accept_rows,
+            outcome.step_size,
+            outcome.num_leapfrog as f64,
+            variance,
+            state.subsample.len() as f64 / num_obs as f64,
+            outcome.energy,
+        ]);
+        let rest = &mut info[COLUMNS.len()..];
+        match config.dynamics {
+            Dynamics::Fixed(_) => rest.fill(outcome.sign),
+            Dynamics::Doubling(_) => rest
+                .copy_from_slice(&[outcome.depth as f64, f64::from(u8::from(outcome.divergent))]),
+        }
+        oracle.datum_grads += rows;
+        match at.phase {
+            Phase::Warmup { length } if state.frozen == 0 => {
+                adapt(config, length, at.iter, outcome.accept, state, oracle)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn position(state: &State) -> &[f64] {
+        &state.place.u
+    }
+
+    fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
+        visitor.slice("position", &mut state.place.u);
+        state.expansion.visit(visitor);
+        state.subsample.visit(visitor);
+        state.metric.visit(visitor);
+        visitor.scalar("step_size", &mut state.step_size);
+        state.averaging.visit(visitor);
+        visitor.counter("warmup_iter", &mut state.warmup_iter);
+        visitor.counter("frozen", &mut state.frozen);
+        visitor.slice("sum_of_draws", &mut state.sum);
+        visitor.counter("summed_draws", &mut state.summed);
+    }
+}
+
+fn indefinite(iter: u64) -> StepError {
+    StepError::NotPositiveDefinite {
+        what: "the curvature at the mode",
+        iter,
+    }
+}
+
+/// The model and its linear structure, which [`Sampler::suits`] asked for.
+fn linear_model(oracle: &Oracle) -> Result<(&dyn Model, &dyn LinearRows), StepError> {
+    let model = oracle.model();
+    let linear = model.linear_rows().ok_or(StepError::NonFinite {
+        what: "the linear predictor, which the model does not have,",
+        iter: 0,
+    })?;
+    Ok((model, linear))
+}
+
+/// A leapfrog trajectory of the given length, accepted or rejected.
+fn fixed_trajectory(
+    length: f64,
+    step_size: f64,
+    place: &mut Place,
+    metric: &Metric,
+    tree: &mut Tree,
+    posterior: &mut EstimatedPosterior<'_>,
+    rng: &mut ChainRng,
+) -> Result<Outcome, StepError> {
+    let steps = (length / step_size).ceil().clamp(1.0, MOST_STEPS);
+    let step_size = (length / steps).min(step_size);
+    let point = tree.spare();
+    point.launch(place, metric, rng);
+    let mut sign = posterior.last.sign;
+    let mut energy = point.energy();
+    for _ in 0..steps as u64 {
+        point.leapfrog(metric, step_size, posterior)?;
+    }
+    let end = point.energy();
+    let accept = (energy - end).exp().min(1.0);
+    if rng.random::<f64>() < accept {
+        place.copy_from(&point.at);
+        sign = posterior.last.sign;
+        energy = end;
+    }
+    Ok(Outcome {
+        accept,
+        step_size,
+        num_leapfrog: steps as u64,
+        energy,
+        sign,
+        depth: 0,
+        divergent: false,
+    })
+}
+
+/// After an iteration of warm-up: learns the step size, and moves the expansion point at half of warm-up if the chain is
+/// elsewhere.
+fn adapt(
+    config: &Config,
+    length: Option<u64>,
+    iter: u64,
+    accept: f64,
+    state: &mut State,
+    oracle: &mut Oracle,
+) -> Result<(), StepError> {
+    if config.step_size.is_none() {
+        state.step_size = state.averaging.learn(accept);
+    }
+    state.warmup_iter += 1;
+    let half = length.unwrap_or(0) / 2;
+    if state.warmup_iter > half || state.warmup_iter <= half / 2 {
+        return Ok(());
+    }
+    for (sum, u) in state.sum.iter_mut().zip(&state.place.u) {
+        *sum += u;
+    }
+    state.summed += 1;
+    if state.warmup_iter < half || state.summed < LEAST_DRAWS {
+        return Ok(());
+    }
+    let dim = state.sum.len();
+    let mean = &mut state.sum;
+    for mean in mean.iter_mut() {
+        *mean /= state.summed as f64;
+    }
+    let (model, linear) = linear_model(oracle)?;
+    let Some(anchor) = oracle.anchor() else {
+        return Ok(());
+    };
+    let away = |j: usize| (mean[j] - state.expansion.u[j]).abs();
+    if (0..dim).all(|j| away(j) <= MOVED * anchor.covariance[j * dim + j].sqrt()) {
+        return Ok(());
+    }
+    state.expansion.move_to(model, mean, &mut state.scratch);
+    state.hessian.copy_from_slice(&state.expansion.curvature);
+    model.add_neg_hessian_log_prior(&state.expansion.u, &mut state.hessian);
+    let rows = state.subsample.current();
+    state
+        .subsample
+        .expand(rows, &state.expansion, linear, &mut state.scratch);
+    let factor = &mut state.factor;
+    factor
+        .factor(&state.hessian)
+        .and_then(|()| {
+            state
+                .metric
+                .replace_inverse(|inverse| factor.write_inverse(inverse))
+        })
+        .map_err(|_not_positive| indefinite(iter))?;
+    if config.step_size.is_none() {
+        state.averaging.restart(state.step_size);
+    }
+    oracle.datum_grads += 2 * oracle.num_obs() as u64;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,215 @@
+//! How many rows an estimate needs: measured at the mode before a chain starts, so that nothing is left to the user.
+
+use rand_distr::{Distribution as _, StandardNormal};
+use statrs::distribution::{ContinuousCDF as _, Normal};
+
+use super::estimate::{Estimator, Expansion, Subsample};
+use crate::models::{LinearRows, Model, Scratch};
+use crate::oracle::Anchor;
+use ergodic_base::linalg::axpy;
+use ergodic_base::rng::{Purpose, stream};
+
+/// Points of N(û, H⁻¹) at which differences are measured; differences grow as the third power of the distance, so that a
+/// few points give their mean square to a factor of two at worst.
+const POINTS: usize = 32;
+/// Rows measured at each.
+const ROWS: usize = 1000;
+/// Least rows of a difference estimate: its variance is estimated from them, and it should be nearly normal.
+const LEAST_ROWS: usize = 100;
+/// Rows per minibatch of the block-Poisson estimator (002, section 6.3).
+const POISSON_BATCH: usize = 30;
+/// Least λ: below it a few rows already change the sign.
+const LEAST_FACTORS: f64 = 10.0;
+/// Largest loss 1 − (2τ − 1) by negative signs, of which the costs (18) grow with the square of 1/(2τ − 1).
+const SIGN_LOSS: f64 = 0.01;
+/// Variance of the log of the ratio (5): blocks are accepted with probability 2Φ(−½ sqrt(0.1)) = 0.87.
+const BLOCK_VARIANCE: f64 = 0.1;
+/// Most blocks by default: 002's, a correlation of 0.99.
+const MOST_BLOCKS: usize = 100;
+
+/// How far the differences of rows spread over the posterior.
+#[derive(Clone, Debug)]
+pub struct Spread {
+    /// Points at which they were measured.
+    points: Vec<Differences>,
+}
+
+/// What differences do at one point.
+#[derive(Clone, Copy, Debug)]
+struct Differences {
+    /// Variance of the estimate of their sum from one row.
+    one_row: f64,
+    /// Their sum.
+    total: f64,
+}
+
+impl Spread {
+    /// Measured over N(û, H⁻¹) with a fixed stream: the same for every chain of a job.
+    pub fn measure(
+        expansion: &Expansion,
+        anchor: &Anchor,
+        model: &dyn Model,
+        linear: &dyn LinearRows,
+        scratch: &mut Scratch,
+    ) -> Self {
+        let dim = model.dim();
+        // Streams 0 and 1 belong to the anchor.
+        let mut rng = stream(0, 2, Purpose::Data);
+        let estimator = Estimator::Difference {
+            rows: ROWS.min(model.num_obs()),
+        };
+        let mut point = vec![0.0; dim];
+        let mut measure = |_| {
+            for u in &mut point {
+                *u = StandardNormal.sample(&mut rng);
+            }
+            anchor.factor.solve_lower_transpose(&mut point);
+            axpy(1.0, &anchor.u, &mut point);
+            let mut rows =
+                Subsample::draw(estimator, 1, expansion, model, linear, scratch, &mut rng);
+            let range = rows.current();
+            let count = range.len() as f64;
+            rows.evaluate(range.clone(), &point, linear, scratch);
+            let estimate = rows.estimate(range, model.num_obs());
+            Differences {
+                one_row: estimate.variance * count,
+                total: estimate.log + 0.5 * estimate.variance,
+            }
+        };
+        Self {
+            points: (0..POINTS).map(&mut measure).collect(),
+        }
+    }
+
+    fn mean(&self, f: impl Fn(&Differences) -> f64) -> f64 {
+        self.points.iter().map(f).sum::<f64>() / self.points.len() as f64
+    }
+
+    /// Variance of the estimate from one row, averaged over the posterior.
+    pub fn one_row(&self) -> f64 {
+        self.mean(|at| at.one_row)
+    }
+
+    /// Rows that [`Self::measure`] evaluates, each at a point and at the mode.
+    pub fn cost(num_obs: usize) -> u64 {
+        (2 * POINTS * ROWS.min(num_obs)) as u64
+    }
+
+    /// m and G of the difference estimator, where not given: Var ℓ̂ = `variance` on average over the posterior (002,
+    /// section 3.1), but [`LEAST_ROWS`] rows at least and N at most.
+    pub fn difference(
+        &self,
+        variance: f64,
+        rows: Option<usize>,
+        blocks: Option<usize>,
+        num_obs: usize,
+    ) -> (Estimator, usize) {
+        let rows = rows.unwrap_or_else(|| {
+            // A number too large for the type is cut to its largest value.
+            let wanted = (self.one_row() / variance).ceil() as usize;
+            wanted.max(LEAST_ROWS).min(num_obs.max(1))
+        });
+        let blocks = blocks.unwrap_or_else(|| blocks_for(self.one_row() / rows as f64));
+        let blocks = blocks.clamp(1, rows);
+        let rows = rows.next_multiple_of(blocks);
+        (Estimator::Difference { rows }, blocks)
+    }
+
+    /// λ, a and G of the block-Poisson estimator with `batch` rows per minibatch.
+    ///
+    /// At a point with the sum d, d̂ ~ N(d, v) in a minibatch; with a = E d − λ, the mean over the posterior, the factors
+    /// Y = (d̂ − a)/λ are normal around 1 + (d − E d)/λ with variance v/λ². Then Var log|L̂| = λ E log²|Y| ≈ (v + (d − E d)²)/λ,
+    /// and a Poisson number of them with mean λ P(Y < 0) is negative, so that the sign is exp(−2 λ P(Y < 0)) on average. λ is
+    /// the smallest with the first at most `variance` and the second at least 0.99, both averaged over the posterior: a few
+    /// points far out, where v is large, decide about signs.
+    pub fn block_poisson(
+        &self,
+        variance: f64,
+        batch: Option<usize>,
+        factors: Option<usize>,
+        blocks: Option<usize>,
+        num_obs: usize,
+    ) -> (Estimator, usize) {
+        let batch = batch.unwrap_or(POISSON_BATCH.min(num_obs)).max(1);
+        let mean = self.mean(|at| at.total);
+        let minibatch = |at: &Differences| at.one_row / batch as f64;
+        let noise = self.mean(|at| minibatch(at) + (at.total - mean).powi(2));
+        let sign_loss = |factors: f64| {
+            self.mean(|at| {
+                let away = (factors + at.total - mean) / minibatch(at).sqrt();
+                1.0 - (-2.0 * factors * Normal::standard().cdf(-away)).exp()
+            })
+        };
+        let factors = factors.unwrap_or_else(|| {
+            let mut factors = (noise / variance).max(LEAST_FACTORS);
+            while sign_loss(factors) > SIGN_LOSS {
+                factors *= 1.1;
+            }
+            factors.ceil() as usize
+        });
+        let blocks = blocks.unwrap_or_else(|| blocks_for(noise / factors as f64));
+        let blocks = blocks.clamp(1, factors);
+        let factors = factors.next_multiple_of(blocks) as f64;
+        let estimator = Estimator::BlockPoisson {
+            batch,
+            factors,
+            shift: mean - factors,
+        };
+        (estimator, blocks)
+    }
+}
+
+/// G such that replacing one of G blocks changes the log likelihood with variance [`BLOCK_VARIANCE`] at most.
+fn blocks_for(variance: f64) -> usize {
+    ((2.0 * variance / BLOCK_VARIANCE).ceil() as usize).clamp(1, MOST_BLOCKS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_blocks_and_factors_follow_the_rules() {
+        let everywhere = |one_row| Spread {
+            points: vec![
+                Differences {
+                    one_row,
+                    total: 2.0
+                };
+                POINTS
+            ],
+        };
+        let spread = everywhere(3000.0);
+        let (estimator, blocks) = spread.difference(1.0, None, None, 1_000_000);
+        assert_eq!(
+            (estimator, blocks),
+            (Estimator::Difference { rows: 3000 }, 20)
+        );
+        // Never more than all rows, and never too few to estimate a variance from.
+        let (estimator, _) = spread.difference(1.0, None, None, 500);
+        assert_eq!(estimator, Estimator::Difference { rows: 500 });
+        let (estimator, _) = spread.difference(1000.0, None, None, 500);
+        assert_eq!(estimator, Estimator::Difference { rows: 100 });
+        // v = 100 per minibatch: λ = 100 for Var log|L̂| = 1; factors are then 10 standard deviations above 0.
+        let (estimator, blocks) = spread.block_poisson(1.0, None, None, None, 1_000_000);
+        let expected = Estimator::BlockPoisson {
+            batch: 30,
+            factors: 100.0,
+            shift: -98.0,
+        };
+        assert_eq!((estimator, blocks), (expected, 20));
+        // A larger variance is refused where it would cost signs: 2 λ Φ(−λ/10) = 0.01 near λ = 37.
+        let (estimator, _) = spread.block_poisson(50.0, None, None, None, 1_000_000);
+        assert!(
+            matches!(estimator, Estimator::BlockPoisson { factors, .. } if factors > 34.0 && factors < 42.0)
+        );
+        // One point of 32 where minibatches vary 25 times as much: the signs there may not be lost either.
+        let mut uneven = everywhere(3000.0);
+        uneven.points[0].one_row = 75_000.0;
+        let (estimator, _) = uneven.block_poisson(50.0, None, None, None, 1_000_000);
+        assert!(
+            matches!(estimator, Estimator::BlockPoisson { factors, .. } if factors > 100.0 && factors < 200.0),
+            "{estimator:?}"
+        );
+    }
+}

@@ -1,0 +1,349 @@
+//! Gibbs sampling by blocks: each block of coordinates is updated by a sampler of its own while the others stand still.
+//!
+//! References: Geman and Geman (1984); 000, section 2.2.2 (systematic scan), and section 4.7, which asks for samplers that
+//! can be composed (methods A-02, O-04); Tierney (1994) for Metropolis steps within.
+//!
+//! **One step.** For each block b in order: the kernel of b makes its steps for one draw on π(u_b | u_{−b}), which is the
+//! posterior as a function of u_b alone ([`crate::oracle::BlockView`]). Each kernel leaves its conditional unchanged, so
+//! the sweep leaves the posterior unchanged. Kernels are those of the registry, with their defaults: they see a target of
+//! fewer dimensions, adapt to it in warm-up, and know of its curvature H_bb at the mode.
+//!
+//! | setting | meaning | default |
+//! |---|---|---|
+//! | `blocks` | model: as the model declares ([`crate::models::Model::blocks`]); single: one coordinate each; one: all together; or names of parameters with a sampler each ([`blocks`]) | model |
+//! | `kernel` | sampler of blocks of several coordinates for which `blocks` names none | nuts |
+//! | `single_kernel` | the same of one coordinate | slice |
+//!
+//! **Cost.** For each block one pass over N rows, because the others have moved, and those of its kernel. **Bias.** None.
+//! **Not for** blocks that depend strongly on each other, which then move slowly, nor where one kernel can move all
+//! coordinates at once: it is for models whose parts want different samplers.
+
+use super::{
+    ACCEPT, DIVERGENT, Family, InfoColumn, Kernel, KernelError, LOG_DENSITY, Sampler, SamplerSpec,
+    StateVisitor, Target, Tick, find,
+};
+use crate::models::{Block, parts};
+use crate::oracle::{BlockView, Oracle, StepError};
+use ergodic_base::rng::Streams;
+use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+
+pub mod blocks;
+
+use blocks::{Chosen, Division};
+
+/// Samplers that blocks may use: exact ones whose defaults suit every target.
+const KERNELS: [&str; 5] = ["nuts", "hmc", "mala", "slice", "metropolis"];
+const BLOCKS: [&str; 3] = ["model", "single", "one"];
+/// Default for blocks of several coordinates.
+const KERNEL: &str = "nuts";
+/// Default for blocks of one.
+const SINGLE_KERNEL: &str = "slice";
+
+const FIELDS: &[Field] = &[
+    Field {
+        key: "blocks",
+        label: "Blocks",
+        help: "Which parameters are updated together: as the model declares (model), each alone (single), all (one), or as \
+               written: blocks between semicolons, names between commas, * for any characters, the sampler after a colon; \
+               what is not named is a last block",
+        kind: Kind::Text {
+            words: &BLOCKS,
+            example: "b[Intercept]: slice; b[*]: hmc",
+        },
+        default: Some(Default::Text(BLOCKS[0])),
+        why: "the model knows which parameters belong together",
+    },
+    Field {
+        key: "kernel",
+        label: "Sampler of blocks",
+        help: "Sampler, with its default settings, of each block of several parameters that names none",
+        kind: Kind::Choice(&KERNELS),
+        default: Some(Default::Text(KERNEL)),
+        why: "adapts the length of its trajectories to conditionals that change shape",
+    },
+    Field {
+        key: "single_kernel",
+        label: "Sampler of single parameters",
+        help: "Sampler, with its default settings, of each block of one parameter that names none",
+        kind: Kind::Choice(&KERNELS),
+        default: Some(Default::Text(SINGLE_KERNEL)),
+        why: "one dimension needs no gradient, and slices no step size",
+    },
+];
+
+const INFO: &[InfoColumn] = &[
+    InfoColumn {
+        name: ACCEPT,
+        help: "Mean acceptance probability over the blocks whose sampler accepts or rejects",
+    },
+    InfoColumn {
+        name: DIVERGENT,
+        help: "1 where a trajectory of a block diverged",
+    },
+    InfoColumn {
+        name: LOG_DENSITY,
+        help: "Log posterior of the draw up to a constant",
+    },
+];
+
+/// The sampler `gibbs`.
+pub struct Gibbs;
+
+/// Settings of [`Gibbs`].
+#[derive(Clone, Debug)]
+pub struct Config {
+    blocks: Blocks,
+    kernel: &'static str,
+    single_kernel: &'static str,
+}
+
+/// Which parameters are updated together.
+#[derive(Clone, Debug)]
+enum Blocks {
+    /// One of [`BLOCKS`].
+    Word(&'static str),
+    /// As written, and what was read.
+    Chosen(String, Vec<Chosen>),
+}
+
+/// A block at work.
+struct Part {
+    view: BlockView,
+    kernel: Box<dyn Kernel>,
+    /// Working memory: information columns of the kernel, and where some of them are.
+    info: Vec<f64>,
+    accept: Option<usize>,
+    divergent: Option<usize>,
+    log_density: Option<usize>,
+}
+
+/// State of [`Gibbs`].
+pub struct State {
+    u: Vec<f64>,
+    parts: Vec<Part>,
+}
+
+impl Sampler for Gibbs {
+    type Config = Config;
+    type State = State;
+
+    const SPEC: SamplerSpec = SamplerSpec {
+        id: "gibbs",
+        family: Family::FullData,
+        title: "Gibbs by blocks",
+        about: "Updates one block of parameters after the other, each by a sampler of its own: exact, for models with parts",
+        cite: "Geman and Geman 1984, IEEE TPAMI 6; Tierney 1994, Annals of Statistics 22",
+        formula: "for each block b: u_b ~ K_b(u_b, · | u_{-b}), K_b leaves π(u_b | u_{-b}) unchanged",
+        fields: FIELDS,
+        info: INFO,
+        needs_mode: false,
+        minibatch: false,
+        bias: None,
+        default_warmup: 1000,
+        decides_warmup: false,
+        negative_control: false,
+    };
+
+    fn configure(settings: &Settings, _target: &Target) -> Result<Config, SettingError> {
+        let word = |key, words: &[&'static str], default| {
+            let given = settings.text(key);
+            words
+                .iter()
+                .copied()
+                .find(|word| Some(*word) == given)
+                .unwrap_or(default)
+        };
+        let blocks = match settings.text("blocks") {
+            // What is no word and has no colon is a word mistyped.
+            Some(text) if text.contains(':') => {
+                Blocks::Chosen(text.to_owned(), blocks::read(text)?)
+            }
+            Some(text) if !BLOCKS.contains(&text) => {
+                return Err(SettingError(format!(
+                    "Setting `blocks` takes {}, or blocks such as `b[Intercept]: slice; b[*]: hmc`, not `{text}`",
+                    BLOCKS.join(", ")
+                )));
+            }
+            _ => Blocks::Word(word("blocks", &BLOCKS, BLOCKS[0])),
+        };
+        Ok(Config {
+            blocks,
+            kernel: word("kernel", &KERNELS, KERNEL),
+            single_kernel: word("single_kernel", &KERNELS, SINGLE_KERNEL),
+        })
+    }
+
+    fn check(config: &Config, parts: &[Block]) -> Result<(), SettingError> {
+        match &config.blocks {
+            Blocks::Word(_) => Ok(()),
+            Blocks::Chosen(_, chosen) => blocks::divide(chosen, parts).map(|_| ()),
+        }
+    }
+
+    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
+        let text = |word: &str| Value::Text(word.to_owned());
+        let blocks = match &config.blocks {
+            Blocks::Word(word) => text(word),
+            Blocks::Chosen(written, _) => text(written),
+        };
+        vec![
+            ("blocks", blocks),
+            ("kernel", text(config.kernel)),
+            ("single_kernel", text(config.single_kernel)),
+        ]
+    }
+
+    fn init(
+        config: &Config,
+        u0: &[f64],
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+    ) -> Result<State, StepError> {
+        let parts = divide(&config.blocks, oracle)
+            .into_iter()
+            .map(|(coordinates, kernel)| {
+                let kernel = kernel.unwrap_or(match coordinates.len() {
+                    1 => config.single_kernel,
+                    _ => config.kernel,
+                });
+                Part::new(kernel, coordinates, u0, oracle, streams)
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(State {
+            u: u0.to_vec(),
+            parts,
+        })
+    }
+
+    fn step(
+        _config: &Config,
+        at: Tick,
+        state: &mut State,
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+        info: &mut [f64],
+    ) -> Result<(), StepError> {
+        let (mut sum_accept, mut accepting) = (0.0, 0.0);
+        let (mut divergent, mut log_density) = (0.0, f64::NAN);
+        for part in &mut state.parts {
+            part.update(at, &mut state.u, oracle, streams)?;
+            let column = |k: Option<usize>| k.map(|k| part.info[k]);
+            if let Some(accept) = column(part.accept) {
+                sum_accept += accept;
+                accepting += 1.0;
+            }
+            divergent = column(part.divergent).map_or(divergent, |value| value.max(divergent));
+            // A conditional density is the joint one: the last block's is that of the draw.
+            log_density = column(part.log_density).unwrap_or(log_density);
+        }
+        info.copy_from_slice(&[sum_accept / accepting, divergent, log_density]);
+        Ok(())
+    }
+
+    fn position(state: &State) -> &[f64] {
+        &state.u
+    }
+
+    fn refresh(_state: &mut State, _oracle: &mut Oracle) -> Result<(), StepError> {
+        // Every update computes anew what its block remembers.
+        Ok(())
+    }
+
+    fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
+        visitor.slice("position", &mut state.u);
+        for part in &mut state.parts {
+            part.kernel.visit(visitor);
+        }
+    }
+}
+
+/// The blocks in force.
+fn divide(blocks: &Blocks, oracle: &Oracle) -> Vec<Division> {
+    let dim = oracle.dim();
+    match blocks {
+        Blocks::Word("single") => (0..dim).map(|j| (vec![j], None)).collect(),
+        Blocks::Word("one") => vec![((0..dim).collect(), None)],
+        Blocks::Word(_) => {
+            let blocks = oracle.model().blocks().into_iter();
+            blocks
+                .map(|block| (block.coordinates.collect(), None))
+                .collect()
+        }
+        Blocks::Chosen(written, chosen) => match blocks::divide(chosen, &parts(oracle.model())) {
+            Ok(blocks) => blocks,
+            Err(error) => unreachable!("`check` has let `{written}` pass, but {error}"),
+        },
+    }
+}
+
+impl Part {
+    /// The kernel `id` of the block `coordinates` at those of `u0`.
+    fn new(
+        id: &'static str,
+        coordinates: Vec<usize>,
+        u0: &[f64],
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+    ) -> Result<Self, StepError> {
+        let start: Vec<f64> = coordinates.iter().map(|&j| u0[j]).collect();
+        let mut view = oracle.block_view(coordinates, u0)?;
+        let entry = find(id).expect("KERNELS names registered samplers");
+        let kernel = oracle.within(&mut view, |oracle| {
+            let target = Target::new(oracle.model(), oracle.anchor().map(AsRef::as_ref));
+            let target = Target {
+                dim: oracle.dim(),
+                ..target
+            };
+            (entry.build)(&Settings::default(), &target, &start, oracle, streams)
+        });
+        let kernel = kernel.map_err(|error| match error {
+            KernelError::Start(error) => error,
+            KernelError::Setting(error) => {
+                unreachable!("the defaults of KERNELS suit every target, but {error}")
+            }
+        })?;
+        let column = |name| {
+            entry
+                .spec
+                .info
+                .iter()
+                .position(|column| column.name == name)
+        };
+        Ok(Self {
+            view,
+            kernel,
+            info: vec![f64::NAN; entry.spec.info.len()],
+            accept: column(ACCEPT),
+            divergent: column(DIVERGENT),
+            log_density: column(LOG_DENSITY),
+        })
+    }
+
+    /// Updates the block's coordinates of `u`.
+    fn update(
+        &mut self,
+        at: Tick,
+        u: &mut [f64],
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+    ) -> Result<(), StepError> {
+        let Self {
+            view, kernel, info, ..
+        } = self;
+        view.stand_at(u);
+        oracle.within(view, |oracle| {
+            kernel.refresh(oracle)?;
+            for _ in 0..kernel.steps_per_draw() {
+                kernel.step(at, oracle, streams, info)?;
+            }
+            Ok(())
+        })?;
+        for (&j, &value) in view.coordinates().iter().zip(kernel.position()) {
+            u[j] = value;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

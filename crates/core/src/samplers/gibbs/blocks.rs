@@ -1,0 +1,268 @@
+//! Blocks that are chosen by the names of parameters.
+//!
+//! ```text
+//! b[Intercept]: slice; b[age], b[plan=*]: hmc; sigma: metropolis
+//! ```
+//!
+//! Semicolons stand between blocks, commas between names (neither within brackets), and the sampler of a block after its
+//! colon; `*` stands for any characters. A parameter goes where its name is written out, else where a pattern matches it;
+//! what nothing names is a last block. Where parameters are not coordinates, as effects of groups, the names of the model's
+//! blocks take their place ([`crate::models::parts`]).
+
+use super::KERNELS;
+use crate::models::Block;
+use ergodic_base::settings::SettingError;
+
+/// Names in a refusal.
+const MOST_NAMED: usize = 8;
+/// Any characters.
+const ANY: char = '*';
+
+/// A block as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    names: Vec<String>,
+    kernel: &'static str,
+}
+
+/// A block of a model: coordinates in order, and the sampler, where one is named.
+pub type Division = (Vec<usize>, Option<&'static str>);
+
+/// Reads the notation.
+///
+/// # Errors
+/// What is missing, or a sampler that blocks cannot use.
+pub fn read(text: &str) -> Result<Vec<Chosen>, SettingError> {
+    let mut all = Vec::new();
+    for block in split(text, ';') {
+        let (names, kernel) = match split(block, ':').as_slice() {
+            [names, kernel] => (*names, *kernel),
+            _ => {
+                return Err(refusal(&format!(
+                    "needs names, a colon and a sampler in each block, such as `b[*]: hmc`, not `{block}`"
+                )));
+            }
+        };
+        let names: Vec<String> = split(names, ',').into_iter().map(str::to_owned).collect();
+        let known = KERNELS.iter().copied().find(|known| *known == kernel);
+        let (Some(kernel), false) = (known, names.is_empty()) else {
+            return Err(refusal(&format!(
+                "takes blocks of names with one of the samplers {}, not `{block}`",
+                KERNELS.join(", ")
+            )));
+        };
+        all.push(Chosen { names, kernel });
+    }
+    Ok(all)
+}
+
+/// The blocks of a model with these `parts`.
+///
+/// # Errors
+/// A name that the model does not have, or that two blocks have; a block without parameters.
+pub fn divide(chosen: &[Chosen], parts: &[Block]) -> Result<Vec<Division>, SettingError> {
+    let mut owners: Vec<Option<usize>> = vec![None; parts.len()];
+    let written = |exact: bool| {
+        chosen.iter().enumerate().flat_map(move |(block, one)| {
+            let names = one.names.iter().map(move |name| (block, name));
+            names.filter(move |(_, name)| name.contains(ANY) != exact)
+        })
+    };
+    for (block, name) in written(true) {
+        // Two terms of one grouping have one name.
+        let fits = parts.iter().zip(&mut owners);
+        let mut fits = fits.filter(|(part, _)| part.name == *name).peekable();
+        if fits.peek().is_none() {
+            return Err(unknown(name, parts));
+        }
+        for (_, owner) in fits {
+            if owner.replace(block).is_some() {
+                return Err(twice(name));
+            }
+        }
+    }
+    let by_name = owners.clone();
+    for (block, pattern) in written(false) {
+        let fits: Vec<usize> = (0..parts.len())
+            .filter(|&part| matches(pattern, &parts[part].name))
+            .collect();
+        if fits.is_empty() {
+            return Err(unknown(pattern, parts));
+        }
+        for part in fits {
+            match owners[part] {
+                None => owners[part] = Some(block),
+                Some(other) if other != block && by_name[part].is_none() => {
+                    return Err(twice(&parts[part].name));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    let coordinates = |owner: Option<usize>| -> Vec<usize> {
+        let own = parts.iter().zip(&owners).filter(|(_, of)| **of == owner);
+        own.flat_map(|(part, _)| part.coordinates.clone()).collect()
+    };
+    let mut blocks = Vec::new();
+    for (block, one) in chosen.iter().enumerate() {
+        let own = coordinates(Some(block));
+        if own.is_empty() {
+            return Err(refusal(&format!(
+                "leaves nothing for `{}`: its parameters are named in other blocks",
+                one.names.join(", ")
+            )));
+        }
+        blocks.push((own, Some(one.kernel)));
+    }
+    let rest = coordinates(None);
+    if !rest.is_empty() {
+        blocks.push((rest, None));
+    }
+    Ok(blocks)
+}
+
+fn refusal(why: &str) -> SettingError {
+    SettingError(format!("Setting `blocks` {why}"))
+}
+
+fn twice(name: &str) -> SettingError {
+    refusal(&format!("has `{name}` in two places; name it once"))
+}
+
+fn unknown(name: &str, parts: &[Block]) -> SettingError {
+    let known: Vec<String> = parts
+        .iter()
+        .map(|part| format!("`{}`", part.name))
+        .collect();
+    let more = match known.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let known = known[..known.len().min(MOST_NAMED)].join(", ");
+    refusal(&format!(
+        "names `{name}`, which the model does not have; it has {known}{more}"
+    ))
+}
+
+/// Pieces of `text` between `separator`s outside brackets, without blanks around them and without empty ones.
+fn split(text: &str, separator: char) -> Vec<&str> {
+    let (mut pieces, mut depth, mut from) = (Vec::new(), 0_usize, 0);
+    for (at, c) in text.char_indices() {
+        match c {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            _ if c == separator && depth == 0 => {
+                pieces.push(&text[from..at]);
+                from = at + c.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    pieces.push(&text[from..]);
+    let pieces = pieces.into_iter().map(str::trim);
+    pieces.filter(|piece| !piece.is_empty()).collect()
+}
+
+/// Whether `name` is `pattern` with any characters for each `*`.
+fn matches(pattern: &str, name: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once(ANY) else {
+        return pattern == name;
+    };
+    let Some(name) = name.strip_prefix(first) else {
+        return false;
+    };
+    let starts = name.char_indices().map(|(at, _)| at);
+    let mut starts = starts.chain(std::iter::once(name.len()));
+    starts.any(|at| matches(rest, &name[at..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(names: &[&str]) -> Vec<Block> {
+        let one = |(j, name): (usize, &&str)| Block {
+            name: (*name).to_owned(),
+            coordinates: j..j + 1,
+        };
+        names.iter().enumerate().map(one).collect()
+    }
+
+    fn blocks(text: &str) -> Result<Vec<Division>, String> {
+        let parts = parts(&[
+            "b[Intercept]",
+            "b[age]",
+            "b[age:plan=a; b, c]",
+            "b[plan=pro]",
+            "sigma",
+        ]);
+        read(text)
+            .and_then(|chosen| divide(&chosen, &parts))
+            .map_err(|error| error.0)
+    }
+
+    #[test]
+    fn blocks_are_chosen_by_names_and_patterns() {
+        let (slice, hmc) = (Some("slice"), Some("hmc"));
+        for (text, expected) in [
+            // A name beats a pattern; what nobody names comes last.
+            (
+                "b[Intercept]: slice; b[*]: hmc",
+                vec![(vec![0], slice), (vec![1, 2, 3], hmc), (vec![4], None)],
+            ),
+            (
+                "*:hmc;sigma:slice;",
+                vec![(vec![0, 1, 2, 3], hmc), (vec![4], slice)],
+            ),
+            // Separators within brackets belong to the name.
+            (
+                "b[age:plan=a; b, c], sigma : slice",
+                vec![(vec![2, 4], slice), (vec![0, 1, 3], None)],
+            ),
+            (
+                "b[age], b[age*]: hmc",
+                vec![(vec![1, 2], hmc), (vec![0, 3, 4], None)],
+            ),
+            (
+                "b[*pro], *a: slice",
+                vec![(vec![3, 4], slice), (vec![0, 1, 2], None)],
+            ),
+        ] {
+            assert_eq!(blocks(text).unwrap(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn terms_of_one_grouping_go_together() {
+        let parts = parts(&["b[x]", "r[g]", "r[g]"]);
+        let found = divide(&read("r[g]: hmc").unwrap(), &parts).unwrap();
+        assert_eq!(found, [(vec![1, 2], Some("hmc")), (vec![0], None)]);
+    }
+
+    #[test]
+    fn what_is_wrong_with_blocks_is_named() {
+        for (text, words) in [
+            (
+                "b[agee]: hmc",
+                "names `b[agee]`, which the model does not have; it has `b[Intercept]`, `b[age]`",
+            ),
+            ("c[*]: hmc", "names `c[*]`"),
+            ("b[age]: hmc; b[age]: slice", "has `b[age]` in two places"),
+            ("b[a*]: hmc; b[*]: slice", "has `b[age]` in two places"),
+            ("sigma: slice; s*: hmc", "leaves nothing for `s*`"),
+            (
+                "b[age]: gibbs",
+                "one of the samplers nuts, hmc, mala, slice, metropolis, not `b[age]: gibbs`",
+            ),
+            ("b[age]", "a colon and a sampler in each block"),
+            (": hmc", "a colon and a sampler in each block"),
+            ("a: b: hmc", "a colon and a sampler in each block"),
+        ] {
+            let error = blocks(text).unwrap_err();
+            assert!(
+                error.starts_with("Setting `blocks` ") && error.contains(words),
+                "{text}: {error}"
+            );
+        }
+    }
+}

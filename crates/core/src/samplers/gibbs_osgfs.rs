@@ -1,0 +1,347 @@
+//! Gibbs sampling of a hierarchical model with stochastic gradient Fisher scoring in each group (`gibbs-osgfs`).
+//!
+//! Reference: 004, section 3.2 (A-52): θ_g moves by steps of OSGFS ([`super::osgfs`], A-30) on its conditional, whose prior
+//! N(μ, Σ) is the report's "strong prior", G = Σ⁻¹; (μ, Σ) come from their conjugate conditional.
+//!
+//! **Step of a group** of n rows with a minibatch S: θ' = θ + D ĝ(θ) + N(0, 2D − (n²/|S|) D C D − D H D), the source's (8)
+//! (its Algorithm 1 names (7), X-28), with ĝ = (n/|S|) Σ_S ∇log p(y_i|θ) − Σ⁻¹(θ − μ), H = n C + Σ⁻¹ and D = ½ V diag(k) V'
+//! in the directions V of noise and curvature. C is the covariance of row gradients, averaged over warm-up, from its
+//! second half alone where its length is known. Groups of at most |S| rows use all of them: no gradient noise, and n C is
+//! the curvature of the rows, averaged in the same way, because so few rows do not make a covariance. A group begins at the
+//! mode of its first conditional: where rows are fitted badly their curvature vanishes, and steps of size H⁻¹ run away.
+//!
+//! | setting | meaning | default |
+//! |---|---|---|
+//! | `batch` | rows of a group per step, \|S\| | one in 25 of an average group, at least 50 and 5 per coefficient |
+//! | `k_bound` | bound on k, as for `osgfs` | directions: N(μ, Σ) is a strong prior, under which k may be larger |
+//! | `steps` | steps per group and draw | 1, as in the source |
+//!
+//! **Cost.** \|S\| rows per group and draw. **Bias.** That of OSGFS: conditionals are taken to be normal with curvature
+//! n C + Σ⁻¹. **Not for** groups of few rows, which gain nothing; there `gibbs-groups` is exact at the same cost.
+
+use super::advise::Traits;
+use super::groups::laplace::Laplace;
+use super::groups::{self, GroupGibbs, GroupTarget, GroupUpdate, Report};
+use super::minibatch_settings::BATCH;
+use super::osgfs::{BOUND_FIELD, Bound, ROWS_PER_PARAMETER, choose_k};
+use super::scoring::{ScoreCovariance, check_gradient};
+use super::{
+    Family, InfoColumn, NOISE_SHARE, Phase, ROWS_SHARE, Sampler, SamplerSpec, StateVisitor, Target,
+    Tick,
+};
+use crate::models::Model;
+use crate::numerics::fisher_step::FisherStep;
+use crate::oracle::minibatch::below;
+use crate::oracle::{Oracle, StepError};
+use ergodic_base::linalg::axpy;
+use ergodic_base::rng::Streams;
+use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+
+/// One in so many rows of an average group, as `osgfs` takes of all rows.
+pub(super) const BATCH_SHARE: usize = 25;
+/// Rows from which a mean of scores counts as normal.
+pub(super) const BATCH_NORMAL: usize = 50;
+
+pub(super) const FIELDS: &[Field] = &[
+    Field {
+        help: "Rows of a group in a minibatch, |S| in the report; smaller groups use all of their rows",
+        kind: Kind::Int {
+            min: 2,
+            max: 1_000_000_000,
+        },
+        why: "one in 25 of an average group, at least 50 and 5 per coefficient",
+        ..BATCH
+    },
+    Field {
+        default: Some(Default::Text("directions")),
+        why: "the spread of groups is a strong prior, under which directions without much noise can take larger steps",
+        ..BOUND_FIELD
+    },
+    Field {
+        key: "steps",
+        label: "Steps per group",
+        help: "Steps of each group between two draws of means and spread of groups",
+        kind: Kind::Int {
+            min: 1,
+            max: 1_000_000,
+        },
+        default: Some(Default::Int(1)),
+        why: "as in the report",
+    },
+];
+
+/// The sampler `gibbs-osgfs`.
+pub struct GibbsOsgfs;
+
+/// Settings of [`GibbsOsgfs`].
+#[derive(Clone, Debug)]
+pub struct Config {
+    batch: usize,
+    bound: Bound,
+    steps: u64,
+}
+
+/// Memory of one group.
+pub(super) struct Memory {
+    /// Where the group begins: far from the mode a step of Newton's size could run away.
+    start: Laplace,
+    /// 1 once it has begun.
+    started: u64,
+    /// C, or in its `matrix` the curvature of the rows over n, where all are used.
+    covariance: ScoreCovariance,
+    step: FisherStep,
+    picks: Vec<u32>,
+    scores: Vec<f64>,
+    grad: Vec<f64>,
+    hessian: Vec<f64>,
+    sigma: Vec<f64>,
+}
+
+/// The update of a group.
+pub(super) struct FisherScoringStep;
+
+impl GroupUpdate for FisherScoringStep {
+    type Shared = Config;
+    type Memory = Memory;
+
+    fn memory(config: &Config, num_rows: usize, theta: &[f64]) -> Memory {
+        let dim = theta.len();
+        let batch = config.batch.min(num_rows);
+        Memory {
+            start: Laplace::at(theta),
+            started: 0,
+            covariance: ScoreCovariance::new(dim),
+            step: FisherStep::empty(dim),
+            picks: Vec::with_capacity(batch),
+            scores: vec![0.0; batch * dim],
+            grad: vec![0.0; dim],
+            hessian: vec![0.0; dim * dim],
+            sigma: vec![0.0; dim * dim],
+        }
+    }
+
+    fn update(
+        config: &Config,
+        at: Tick,
+        target: &mut GroupTarget<'_>,
+        memory: &mut Memory,
+        theta: &mut [f64],
+        streams: &mut Streams,
+    ) -> Result<Report, StepError> {
+        if let Phase::Warmup {
+            length: Some(length),
+        } = at.phase
+            && at.iter == length / 2
+        {
+            memory.covariance.minibatches = 0;
+        }
+        if memory.started == 0 {
+            memory.start.find(target, at.iter)?;
+            theta.copy_from_slice(&memory.start.mode);
+            memory.started = 1;
+        }
+        let mut report = Report::default();
+        for _ in 0..config.steps {
+            report = memory.advance(config, at, target, theta, streams)?;
+        }
+        Ok(report)
+    }
+
+    fn visit(memory: &mut Memory, visitor: &mut dyn StateVisitor) {
+        memory.covariance.visit(visitor);
+        visitor.counter("started", &mut memory.started);
+    }
+}
+
+impl Memory {
+    fn advance(
+        &mut self,
+        config: &Config,
+        at: Tick,
+        target: &mut GroupTarget<'_>,
+        theta: &mut [f64],
+        streams: &mut Streams,
+    ) -> Result<Report, StepError> {
+        let (n, dim) = (target.num_rows, theta.len());
+        let all = n <= config.batch;
+        let learns = at.phase != Phase::Draw;
+        let factor = if all {
+            if learns || self.covariance.minibatches == 0 {
+                target.curvature_of_rows(theta, &mut self.hessian);
+                self.learn_curvature(n);
+            }
+            target.value(theta, &mut self.grad);
+            0.0
+        } else {
+            self.picks.clear();
+            for _ in 0..config.batch {
+                let row = below(&mut streams.batch, n as u32);
+                self.picks.push(target.first() as u32 + row);
+            }
+            let factor = n as f64 / config.batch as f64;
+            target.scores(theta, &self.picks, &mut self.scores);
+            self.grad.fill(0.0);
+            for score in self.scores.chunks_exact(dim) {
+                axpy(factor, score, &mut self.grad);
+            }
+            target.log_prior(theta, &mut self.grad);
+            if learns || !self.knows_covariance(config, dim) {
+                self.covariance.learn(&mut self.scores);
+            }
+            factor
+        };
+        check_gradient(&self.grad, at.iter)?;
+        let share = config.batch.min(n) as f64 / n.max(1) as f64;
+        if !all && !self.knows_covariance(config, dim) {
+            return Ok(Report {
+                own: [f64::NAN, share],
+                ..Report::default()
+            });
+        }
+        self.hessian.copy_from_slice(target.precision());
+        axpy(n as f64, &self.covariance.matrix, &mut self.hessian);
+        self.sigma.fill(0.0);
+        axpy(factor * n as f64, &self.covariance.matrix, &mut self.sigma);
+        let Self {
+            step,
+            hessian,
+            sigma,
+            ..
+        } = self;
+        choose_k(step, hessian, sigma, config.bound, factor).map_err(|_not_positive| {
+            StepError::NotPositiveDefinite {
+                what: "the curvature N C + G of the Fisher scoring step of a group, or its noise,",
+                iter: at.iter,
+            }
+        })?;
+        step.advance(&self.grad, &mut streams.noise, theta);
+        Ok(Report {
+            own: [step.slowest_k(), share],
+            accept: step.noise_share(),
+            ..Report::default()
+        })
+    }
+
+    /// Whether enough rows were seen for a covariance away from singular.
+    fn knows_covariance(&self, config: &Config, dim: usize) -> bool {
+        self.covariance.minibatches as usize * config.batch >= ROWS_PER_PARAMETER * dim
+    }
+
+    /// The running average of the curvature of all `n` rows, which stands in `hessian`, over n.
+    fn learn_curvature(&mut self, n: usize) {
+        self.covariance.minibatches += 1;
+        let share = 1.0 / self.covariance.minibatches as f64;
+        for (old, new) in self.covariance.matrix.iter_mut().zip(&self.hessian) {
+            *old += share * (new / n.max(1) as f64 - *old);
+        }
+    }
+}
+
+/// State of [`GibbsOsgfs`].
+pub struct State(GroupGibbs<FisherScoringStep>);
+
+/// What Fisher scoring in each group reports.
+pub(super) const INFO: &[InfoColumn] = &[
+    InfoColumn {
+        name: "k",
+        help: "Step constant k of a group's slowest direction, mean over groups; 2 would give independent draws",
+    },
+    InfoColumn {
+        name: NOISE_SHARE,
+        help: "Largest share of gradient noise in all noise of a step, mean over groups; it replaces injected noise",
+    },
+    InfoColumn {
+        name: ROWS_SHARE,
+        help: "Rows used per step as a share of a group's rows, mean over groups",
+    },
+];
+
+/// Why it is approximate.
+pub(super) const BIAS: &str = "The conditional of each group is taken to be normal, and the spread of its row gradients to equal its \
+     curvature: standard deviations are off where the model fits badly or groups are small";
+
+impl Sampler for GibbsOsgfs {
+    type Config = Config;
+    type State = State;
+
+    const ADVICE: Traits = Traits::ORDINARY.passes(1.5, 0.0).normal();
+    const SPEC: SamplerSpec = SamplerSpec {
+        id: "gibbs-osgfs",
+        title: "Gibbs, OSGFS groups",
+        about: "Group by group by Fisher scoring with minibatches of its rows, means and spread of groups exactly: for groups of \
+                thousands of rows",
+        cite: "El Hanchi, \"Stochastic gradient MCMC algorithms and their applications\", report, 2018, section 3.2",
+        formula: "θ_g' = θ_g + D ĝ(θ_g) + N(0, 2D − (n²/|S|) D C D − D H D), H = n C + Σ⁻¹, for each group g; (μ, Σ) ~ \
+                  normal-inverse-Wishart given θ",
+        family: Family::Groups,
+        fields: FIELDS,
+        info: INFO,
+        needs_mode: false,
+        minibatch: true,
+        bias: Some(BIAS),
+        default_warmup: 1000,
+        decides_warmup: false,
+        negative_control: false,
+    };
+
+    fn suits(model: &dyn Model) -> Result<(), String> {
+        groups::suits(model)
+    }
+
+    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
+        let batch = settings.int("batch").map_or_else(
+            || {
+                let (groups, terms) = target.hierarchy.map_or((1, target.dim), |hierarchy| {
+                    (hierarchy.groups, hierarchy.terms)
+                });
+                (target.num_obs / groups.max(1) / BATCH_SHARE)
+                    .max(BATCH_NORMAL)
+                    .max(ROWS_PER_PARAMETER * terms)
+            },
+            |batch| batch as usize,
+        );
+        Ok(Config {
+            batch,
+            bound: Bound::from_word(settings.text("k_bound").unwrap_or("directions")),
+            steps: settings.int("steps").unwrap_or(1) as u64,
+        })
+    }
+
+    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
+        vec![
+            ("batch", Value::Int(config.batch as i64)),
+            ("k_bound", Value::Text(config.bound.word().to_owned())),
+            ("steps", Value::Int(config.steps as i64)),
+        ]
+    }
+
+    fn init(
+        config: &Config,
+        u0: &[f64],
+        oracle: &mut Oracle,
+        _streams: &mut Streams,
+    ) -> Result<State, StepError> {
+        GroupGibbs::new(config, u0, oracle).map(State)
+    }
+
+    fn step(
+        config: &Config,
+        at: Tick,
+        State(chain): &mut State,
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+        info: &mut [f64],
+    ) -> Result<(), StepError> {
+        let report = chain.step(config, at, oracle, streams)?;
+        info.copy_from_slice(&[report.own[0], report.accept, report.own[1]]);
+        Ok(())
+    }
+
+    fn position(State(chain): &State) -> &[f64] {
+        &chain.u
+    }
+
+    fn visit(State(chain): &mut State, visitor: &mut dyn StateVisitor) {
+        chain.visit(visitor);
+    }
+}

@@ -1,0 +1,306 @@
+//! Hamiltonian Monte Carlo with trajectories of fixed length.
+//!
+//! References: Duane, Kennedy, Pendleton and Roweth (1987); Neal (2011), MCMC using Hamiltonian dynamics (jitter, section
+//! 5.4.2.2); 002, section 6.3: fixed εL, acceptance 0.8, dual averaging in burn-in.
+//!
+//! | | update |
+//! |---|---|
+//! | 002 and 003 | p ~ N(0, M); L leapfrog steps of size ε; accept with min(1, exp(H₀ − H_L)) |
+//! | ours | the same with t = `length` (1 + `jitter` V), V ~ U(−1, 1), L = ⌈t/ε⌉ steps of size t/L ≤ ε |
+//!
+//! 002 prints M = −Σ⁻¹ with a Hessian Σ (erratum X-21); with K = p'M⁻¹p/2 the useful M is the precision, so M⁻¹ starts
+//! at H⁻¹. Steps that divide t evenly make the length of a trajectory exact whatever ε is: the step size only decides how
+//! well it is followed.
+//!
+//! **Step size.** ε of [`super::hamiltonian`]; in Langevin time h = ε²/2. Warm-up as in `nuts` ([`super::tuning`]).
+//!
+//! | setting | meaning | default |
+//! |---|---|---|
+//! | `length` | t, in units in which the metric makes standard deviations 1 | 1.5 |
+//! | `jitter` | relative range of t | 0.2 |
+//! | `metric`, `start_metric`, `target_accept`, `step_size` | as in `nuts` | as in `nuts` |
+//!
+//! **Why 1.5.** A direction of a normal posterior with sd s (1 if the metric is right) turns as cos(t/s): a quarter of its
+//! period, π/2, forgets the position. Without jitter a direction whose period divides t would return to where it
+//! was.
+//!
+//! **Before the metric is known**, with an identity start until the first window of warm-up ends, `length` has no unit
+//! yet and a trajectory takes ten steps of size ε.
+//!
+//! **Cost.** N row gradients per leapfrog step: 2 or 3 steps per draw of a nearly normal posterior, which makes the draws
+//! nearly independent. **Bias.** None. **Not for** targets whose scale varies much from place to place (a fixed length is
+//! too long here and too short there: `nuts`), jumps, or data so tall that one pass takes seconds.
+
+use rand::RngExt as _;
+
+use super::advise::Traits;
+use super::hamiltonian::{MAX_ENERGY_ERROR, Place, Point};
+use super::tuning::{
+    METRIC_FIELD, Plan, START_METRIC_FIELD, STEP_SIZE_FIELD, TARGET_ACCEPT_FIELD, Tuning,
+};
+use super::{
+    ACCEPT, DIVERGENT, ENERGY, Family, InfoColumn, LOG_DENSITY, N_LEAPFROG, Phase, STEP_SIZE,
+    Sampler, SamplerSpec, StateVisitor, Target, Tick,
+};
+use crate::oracle::{Oracle, StepError};
+use ergodic_base::rng::{ChainRng, Streams};
+use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+
+/// Default length: about a quarter of a period.
+const LENGTH: f64 = 1.5;
+/// Default jitter, Neal's 20 %.
+const JITTER: f64 = 0.2;
+/// Steps of a trajectory while the unit of length is not known.
+const BLIND_STEPS: f64 = 10.0;
+/// Most steps of a trajectory, as with NUTS of depth 10: more mean a badly scaled target, and would never end.
+const MOST_STEPS: f64 = 1023.0;
+
+const FIELDS: &[Field] = &[
+    Field {
+        key: "length",
+        label: "Trajectory length",
+        help: "Time that a trajectory travels, step size times steps, in units in which the metric makes standard \
+               deviations 1",
+        kind: Kind::Real {
+            min: 1e-6,
+            max: 1e4,
+        },
+        default: Some(Default::Real(LENGTH)),
+        why: "about a quarter of the period 2π of a normal direction, after which the position is forgotten",
+    },
+    Field {
+        key: "jitter",
+        label: "Jitter",
+        help: "The length of each trajectory is drawn within this share of it, so that none is in step with a direction \
+               of the posterior",
+        kind: Kind::Real {
+            min: 0.0,
+            max: 0.99,
+        },
+        default: Some(Default::Real(JITTER)),
+        why: "20 %, as Neal advises",
+    },
+    METRIC_FIELD,
+    START_METRIC_FIELD,
+    TARGET_ACCEPT_FIELD,
+    STEP_SIZE_FIELD,
+];
+
+const INFO: &[InfoColumn] = &[
+    InfoColumn {
+        name: ACCEPT,
+        help: "Acceptance probability of the trajectory's end",
+    },
+    InfoColumn {
+        name: STEP_SIZE,
+        help: "Longest leapfrog step; those of a trajectory are a little shorter, so that they divide its length",
+    },
+    InfoColumn {
+        name: N_LEAPFROG,
+        help: "Leapfrog steps of the trajectory",
+    },
+    InfoColumn {
+        name: DIVERGENT,
+        help: "1 where the energy rose by more than 1000: the step is too long for the curvature met there",
+    },
+    InfoColumn {
+        name: ENERGY,
+        help: "Energy of the draw: minus log density plus kinetic energy",
+    },
+    InfoColumn {
+        name: LOG_DENSITY,
+        help: "Log posterior of the draw up to a constant",
+    },
+];
+
+/// The sampler `hmc`.
+pub struct Hmc;
+
+/// Settings of [`Hmc`].
+#[derive(Clone, Debug)]
+pub struct Config {
+    plan: Plan,
+    length: f64,
+    jitter: f64,
+}
+
+/// State of [`Hmc`].
+pub struct State {
+    place: Place,
+    tuning: Tuning,
+    /// 1 once lengths have a unit: the metric came from the curvature or from draws.
+    scaled: u64,
+    /// Working memory: the end of the trajectory.
+    point: Point,
+}
+
+/// What a transition did.
+struct Summary {
+    accept: f64,
+    step_size: f64,
+    num_leapfrog: u64,
+    divergent: bool,
+    energy: f64,
+}
+
+impl Sampler for Hmc {
+    type Config = Config;
+    type State = State;
+
+    const ADVICE: Traits = Traits::ORDINARY.passes(8.0, 0.25);
+    const SPEC: SamplerSpec = SamplerSpec {
+        id: "hmc",
+        family: Family::FullData,
+        title: "HMC",
+        about: "Hamiltonian Monte Carlo with trajectories of fixed length: exact, few passes per draw where the posterior is \
+                nearly normal",
+        cite: "Duane et al. 1987, Physics Letters B 195; Neal 2011, arXiv:1206.1901",
+        formula: "p ~ N(0, M); L = t/ε leapfrog steps; accept with min(1, exp(H0 - H))",
+        fields: FIELDS,
+        info: INFO,
+        needs_mode: false,
+        minibatch: false,
+        bias: None,
+        default_warmup: 1000,
+        decides_warmup: false,
+        negative_control: false,
+    };
+
+    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
+        Ok(Config {
+            plan: Plan::read(settings, target)?,
+            length: settings.real("length").unwrap_or(LENGTH),
+            jitter: settings.real("jitter").unwrap_or(JITTER),
+        })
+    }
+
+    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
+        let mut values = vec![
+            ("length", Value::Real(config.length)),
+            ("jitter", Value::Real(config.jitter)),
+        ];
+        values.extend(config.plan.resolved());
+        values
+    }
+
+    fn init(
+        config: &Config,
+        u0: &[f64],
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+    ) -> Result<State, StepError> {
+        let place = Place::start(u0, oracle)?;
+        let mut point = Point::empty(u0.len());
+        let rng = &mut streams.noise;
+        let tuning = Tuning::start(&config.plan, &place, oracle, rng, &mut point)?;
+        Ok(State {
+            place,
+            tuning,
+            scaled: u64::from(config.plan.from_curvature),
+            point,
+        })
+    }
+
+    fn step(
+        config: &Config,
+        at: Tick,
+        state: &mut State,
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+        info: &mut [f64],
+    ) -> Result<(), StepError> {
+        if at.phase == Phase::Draw {
+            state.tuning.settle(&config.plan);
+        }
+        let summary = transition(config, state, oracle, &mut streams.noise)?;
+        info.copy_from_slice(&[
+            summary.accept,
+            summary.step_size,
+            summary.num_leapfrog as f64,
+            f64::from(u8::from(summary.divergent)),
+            summary.energy,
+            state.place.log_density,
+        ]);
+        if let Phase::Warmup { length } = at.phase {
+            let replaced = state.tuning.learn(
+                &config.plan,
+                at.iter,
+                length,
+                summary.accept,
+                &state.place,
+                oracle,
+                &mut streams.noise,
+                &mut state.point,
+            )?;
+            state.scaled |= u64::from(replaced);
+        }
+        Ok(())
+    }
+
+    fn position(state: &State) -> &[f64] {
+        &state.place.u
+    }
+
+    fn refresh(state: &mut State, oracle: &mut Oracle) -> Result<(), StepError> {
+        state.place.refresh(oracle)
+    }
+
+    fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
+        state.place.visit(visitor);
+        state.tuning.visit(visitor);
+        visitor.counter("scaled", &mut state.scaled);
+    }
+}
+
+/// Number and size of the steps of a trajectory of length `time` when steps may be `longest` long.
+fn divide(time: f64, longest: f64) -> (u64, f64) {
+    let steps = (time / longest).ceil().clamp(1.0, MOST_STEPS);
+    (steps as u64, (time / steps).min(longest))
+}
+
+/// Moves by one trajectory. After an error the position is as before.
+fn transition(
+    config: &Config,
+    state: &mut State,
+    oracle: &mut Oracle,
+    rng: &mut ChainRng,
+) -> Result<Summary, StepError> {
+    let tuning = &state.tuning;
+    let (length, longest) = if state.scaled == 1 {
+        // Beyond the longest trajectory a step size means nothing.
+        let most = config.length * (1.0 + config.jitter);
+        (config.length, tuning.step_size.min(most))
+    } else {
+        (BLIND_STEPS * tuning.step_size, tuning.step_size)
+    };
+    let time = length * (1.0 + config.jitter * (2.0 * rng.random::<f64>() - 1.0));
+    let (steps, step_size) = divide(time, longest);
+    let point = &mut state.point;
+    point.launch(&state.place, &tuning.metric, rng);
+    let start = point.energy();
+    let mut end = start;
+    let (mut num_leapfrog, mut divergent) = (0, false);
+    // A divergence does not end the trajectory, because the way back might not diverge: only what is undefined, whichever
+    // way it is met, may end it without losing detailed balance.
+    while num_leapfrog < steps && end.is_finite() {
+        point.leapfrog(&tuning.metric, step_size, oracle)?;
+        num_leapfrog += 1;
+        end = point.energy();
+        divergent |= end - start > MAX_ENERGY_ERROR;
+    }
+    let accept = (start - end).exp().min(1.0);
+    let accepted = rng.random::<f64>() < accept;
+    if accepted {
+        std::mem::swap(&mut state.place, &mut point.at);
+    }
+    Ok(Summary {
+        accept,
+        step_size: longest,
+        num_leapfrog,
+        divergent,
+        energy: if accepted { end } else { start },
+    })
+}
+
+#[cfg(test)]
+mod tests;

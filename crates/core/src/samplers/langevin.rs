@@ -1,0 +1,511 @@
+//! What Langevin samplers share: settings, step sizes that follow from a bias, decreasing steps, temperature, and the move
+//!
+//! θ' = θ + h M ĝ + sqrt(2hT) M^{1/2} ξ
+//!
+//! with ĝ an estimate of ∇log π, M = H⁻¹, the inverse curvature at the mode, or the identity (`precondition = none`).
+//!
+//! **Bias.** In a direction in which H is 1, gradient noise of variance V makes the stationary variance
+//! (2h + h²V)/(1 − (1−h)²) = (1 + hV/2)/(1 − h/2) instead of 1 (methods K-04). The default step is the h at which this is
+//! 1 + ε. Where V depends on h, because rows remember gradients of older positions, h(1 + ε + V(h)) = 2ε is solved.
+//!
+//! **Decreasing steps** (`schedule = decreasing`): step k, 0-based from the start of the chain, has h_k = h (1 + k/a)^{−b}.
+//! Every form in the sources is this one:
+//!
+//! | source | form | here |
+//! |---|---|---|
+//! | 000 appendix A.3 | h (1 + k/a)^{−b}, a = 1000, b = 0.33 | the same |
+//! | 000 section 5.5.1, 001 section 5.1 | h (1 + m/τ)^{−κ} | a = τ, b = κ |
+//! | 003 | h_l ∝ l^{−α}, l = 1, 2, … | a = 1, b = α |
+//! | Welling and Teh (2011) | A (B + t)^{−γ} | h = A B^{−γ}, a = B, b = γ |
+//!
+//! Averages are then Σ h_k f(θ_k) / Σ h_k (003, "Setup"): draws report the weight h_k/h. With b = 1/3 bias and Monte Carlo
+//! error of n steps both fall as n^{−1/3} (003; methods T-03), which is slower than the n^{−1/2} of an exact sampler.
+//!
+//! **Temperature** T (000 (2.4.3) with erratum X-04; 003 "noise in SGLD", β = 1/T): draws are from π^{1/T}, which is the
+//! posterior for T = 1 only.
+
+use rand_distr::{Distribution as _, StandardNormal};
+
+use super::minibatch_settings::MinibatchSettings;
+use super::{InfoColumn, NOISE_SHARE, STEP_SIZE, StateVisitor, Target, Tick, WEIGHT};
+use crate::oracle::{Oracle, StepError};
+use ergodic_base::linalg::axpy;
+use ergodic_base::rng::Streams;
+use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+
+/// Predicted excess of variance at the default step, plain gradients.
+pub const EXCESS_PLAIN: f64 = 0.10;
+/// The same with control variates.
+pub const EXCESS_CENTRED: f64 = 0.04;
+/// Langevin time between draws, plain: short, because time is expensive.
+pub const TIME_PLAIN: f64 = 0.5;
+/// The same with control variates.
+pub const TIME_CENTRED: f64 = 1.0;
+/// Most steps per recorded draw by default: beyond it draws get correlated instead of a run endless.
+pub const STEPS_CAP: u64 = 2_000;
+/// Most rows per recorded draw by default: between draws a chain does not notice that it should stop, and so many take
+/// some 50 ms.
+const ROWS_CAP: u64 = 4_000_000;
+/// Default batch: this share of the rows …
+const BATCH_SHARE: usize = 100;
+/// … but at least this many, below which overheads rule, …
+const BATCH_LEAST: usize = 500;
+/// … and at most this many, beyond which a step of control variates is already nearly noise-free.
+const BATCH_MOST: usize = 5_000;
+/// Draws over which a decreasing step is nearly constant by default: the default warm-up.
+const OFFSET_DRAWS: u64 = 200;
+
+/// h.
+pub const STEP: Field = Field {
+    key: "step_size",
+    label: "Step size",
+    help: "Langevin time h per step, ε/2 of Welling and Teh: with the curvature as preconditioner it has no unit, 1 is one \
+           Newton step, and it must be below 2",
+    kind: Kind::Real {
+        min: 1e-15,
+        max: 1e6,
+    },
+    default: None,
+    why: "the largest step whose predicted excess of the standard deviation is 2 % (5 % without control variates)",
+};
+
+/// M.
+pub const PRECONDITION: Field = Field {
+    key: "precondition",
+    label: "Preconditioner",
+    help: "curvature: steps are scaled by the inverse curvature at the mode; none: one step size for all directions",
+    kind: Kind::Choice(&["curvature", "none"]),
+    default: Some(Default::Text("curvature")),
+    why: "all directions then move equally fast",
+};
+
+/// Kernel steps per recorded draw.
+pub const STEPS_PER_DRAW: Field = Field {
+    key: "steps_per_draw",
+    label: "Steps per draw",
+    help: "Steps between recorded draws; the steps between are not kept",
+    kind: Kind::Int {
+        min: 1,
+        max: 10_000_000,
+    },
+    default: None,
+    why: "as many as it takes for draws to be worth keeping, at most 2000 and at most 4 million rows",
+};
+
+/// Fixed or decreasing steps.
+pub const SCHEDULE: Field = Field {
+    key: "schedule",
+    label: "Step sizes",
+    help: "fixed: every step is h; decreasing: step k is h (1 + k/a)^(-b), and averages weigh draws by their step",
+    kind: Kind::Choice(&["fixed", "decreasing"]),
+    default: Some(Default::Text("fixed")),
+    why: "a small fixed step mixes better; decreasing steps remove the bias in the limit",
+};
+
+/// a.
+pub const DECAY_OFFSET: Field = Field {
+    key: "decay_offset",
+    label: "Decay offset",
+    help: "a of decreasing steps h (1 + k/a)^(-b), in steps (1000 in Baker's thesis; 1 gives h k^(-b)); without effect where \
+           steps are fixed",
+    kind: Kind::Real {
+        min: 1.0,
+        max: 1e15,
+    },
+    default: None,
+    why: "the steps of 200 draws: steps begin to fall when the warm-up is over",
+};
+
+/// b.
+pub const DECAY_EXPONENT: Field = Field {
+    key: "decay_exponent",
+    label: "Decay exponent",
+    help: "b of decreasing steps h (1 + k/a)^(-b), γ of Welling and Teh; at most 1, or the chain would come to rest; without \
+           effect where steps are fixed",
+    kind: Kind::Real { min: 0.0, max: 1.0 },
+    default: Some(Default::Real(0.33)),
+    why: "Baker's choice, near the 1/3 at which bias and Monte Carlo error fall equally fast",
+};
+
+/// T.
+pub const TEMPERATURE: Field = Field {
+    key: "temperature",
+    label: "Temperature",
+    help: "T, 1/β of the papers: draws follow posterior^(1/T); for any value but 1 that is NOT the posterior, and intervals \
+           are not credible intervals",
+    kind: Kind::Real {
+        min: 1e-3,
+        max: 1e6,
+    },
+    default: Some(Default::Real(1.0)),
+    why: "1 is the posterior",
+};
+
+/// Information columns of [`Langevin::report`].
+pub const INFO: &[InfoColumn] = &[
+    InfoColumn {
+        name: STEP_SIZE,
+        help: "Langevin time per step",
+    },
+    InfoColumn {
+        name: NOISE_SHARE,
+        help: "predicted share of gradient noise in all noise of a step; the nearer to 0 the smaller the bias",
+    },
+    InfoColumn {
+        name: WEIGHT,
+        help: "weight of the draw in averages: its step over the first one, 1 for fixed steps",
+    },
+];
+
+/// Gradient noise of an estimate, with N/B ρ that of plain gradients and κ/B that of gradients centred at the mode.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Noise {
+    /// (N/B) ρ.
+    Plain,
+    /// κ/B.
+    Mode,
+    /// Centred at gradients of positions that are older by a geometric number of steps with mean `age`, each row its own: two
+    /// draws of a posterior are twice as far apart, in squares, as a draw and the mode, and t units of Langevin time make
+    /// 1 − e^{−t} of that; that positions differ between rows adds the noise of ½ row. V = ((2κ + 1)/B) h·age/(1 + h·age).
+    Geometric {
+        /// Mean age in steps.
+        age: f64,
+    },
+    /// The same where the age grows from 0 to `period` − 1 and starts again.
+    Periodic {
+        /// Steps of a cycle.
+        period: f64,
+    },
+}
+
+impl Noise {
+    /// V at step h (whitened), where centred gradients have noise `centred` and plain ones `plain`.
+    fn at(self, h: f64, plain: f64, centred: f64) -> f64 {
+        match self {
+            Self::Plain => plain,
+            Self::Mode => centred,
+            Self::Geometric { age } => 2.0 * centred * h * age / (1.0 + h * age),
+            Self::Periodic { period } => {
+                // The mean of 1 − (1−h)^k over k = 0 … period − 1.
+                let forgotten = 1.0 - (period * (-h).ln_1p()).exp();
+                2.0 * centred * (1.0 - forgotten / (period * h)).max(0.0)
+            }
+        }
+    }
+
+    /// The step h at which the predicted stationary variance is 1 + `excess`.
+    pub fn step(self, excess: f64, plain: f64, centred: f64) -> f64 {
+        match self {
+            Self::Plain => step_for_excess(excess, plain),
+            Self::Mode => step_for_excess(excess, centred),
+            Self::Geometric { .. } | Self::Periodic { .. } => {
+                // h (1 + ε + V(h)) grows with h: bisection.
+                let (mut low, mut high) = (0.0, step_for_excess(excess, 0.0));
+                for _ in 0..f64::MANTISSA_DIGITS {
+                    let middle = 0.5 * (low + high);
+                    if middle < step_for_excess(excess, self.at(middle, plain, centred)) {
+                        low = middle;
+                    } else {
+                        high = middle;
+                    }
+                }
+                high
+            }
+        }
+    }
+}
+
+/// The step h at which the predicted stationary variance (1 + hV/2)/(1 − h/2) is 1 + `excess`.
+pub fn step_for_excess(excess: f64, noise: f64) -> f64 {
+    2.0 * excess / (1.0 + excess + noise)
+}
+
+/// Default batch for plain gradients.
+pub fn plain_batch(num_obs: usize) -> usize {
+    (num_obs / BATCH_SHARE).clamp(BATCH_LEAST, BATCH_MOST)
+}
+
+/// Default batch for gradients centred at the mode, given κ ([`crate::oracle::Anchor::difference_rows`]): twice κ at least,
+/// so that the gradient noise of a Newton step is at most half of the posterior's variance. The cost of an effective draw
+/// grows with B + κ, and κ does not depend on N: neither does the batch, and with it the cost.
+pub fn centred_batch(difference_rows: f64) -> usize {
+    ((2.0 * difference_rows).ceil() as usize).max(BATCH_LEAST)
+}
+
+/// `steps` per recorded draw, or as many as a default may ask for.
+pub fn capped_steps(steps: u64, minibatch: &MinibatchSettings) -> u64 {
+    let by_rows = (ROWS_CAP / minibatch.batch as u64).max(1);
+    steps.min(STEPS_CAP).min(by_rows)
+}
+
+/// Which direction is slowest and which is stiffest, per unit of `step_size`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rates {
+    /// As the setting `precondition` says.
+    Setting,
+    /// The stiffest has rate 1, the slowest this one.
+    Own(f64),
+}
+
+/// How a sampler resolves the shared settings.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// Its identifier.
+    pub id: &'static str,
+    /// Whether it cannot do without the mode.
+    pub needs_mode: bool,
+    /// Rates of directions.
+    pub rates: Rates,
+    /// Predicted excess of variance at the default step.
+    pub excess: f64,
+    /// Langevin time between draws.
+    pub time: f64,
+}
+
+/// Shared settings in force.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// h.
+    pub step_size: f64,
+    /// Whether M = H⁻¹.
+    pub preconditioned: bool,
+    /// Batch and scheme.
+    pub minibatch: MinibatchSettings,
+    /// Kernel steps per recorded draw.
+    pub steps_per_draw: u64,
+    /// T.
+    pub temperature: f64,
+    noise_share: f64,
+    decreasing: bool,
+    decay_offset: f64,
+    decay_exponent: f64,
+}
+
+impl Config {
+    /// From settings; `noise` of the gradients with the minibatches `minibatch`.
+    ///
+    /// # Errors
+    /// The mode is needed and unknown, the step is too long, or the scheme does not suit the model.
+    pub fn read(
+        rule: Rule,
+        noise: Noise,
+        minibatch: MinibatchSettings,
+        settings: &Settings,
+        target: &Target,
+    ) -> Result<Self, SettingError> {
+        let id = rule.id;
+        let known = target
+            .noise_ratio
+            .zip(target.difference_rows)
+            .zip(target.curvature_range);
+        if rule.needs_mode && known.is_none() {
+            return Err(SettingError(format!(
+                "Sampler `{id}` needs the posterior mode, and none was found; use `nuts`, or `sgld` with your own `step_size`"
+            )));
+        }
+        let preconditioned = rule.rates == Rates::Setting
+            && match settings.text("precondition") {
+                Some(word) => word == "curvature",
+                None => known.is_some(),
+            };
+        let temperature = settings.real("temperature").unwrap_or(1.0);
+        let finish = |step_size: f64, steps_per_draw: u64, noise_share: f64| Self {
+            step_size,
+            preconditioned,
+            minibatch,
+            steps_per_draw,
+            temperature,
+            noise_share,
+            decreasing: settings.text("schedule") == Some("decreasing"),
+            decay_offset: settings
+                .real("decay_offset")
+                .unwrap_or((OFFSET_DRAWS * steps_per_draw) as f64),
+            decay_exponent: settings.real("decay_exponent").unwrap_or(0.33),
+        };
+        let Some(((rho, rows), (slowest, stiffest))) = known else {
+            let given = settings
+                .real("step_size")
+                .zip(settings.int("steps_per_draw"));
+            let (Some((step_size, steps)), false) = (given, preconditioned) else {
+                let precondition = match rule.rates {
+                    Rates::Setting => "set `precondition` to none and ",
+                    Rates::Own(_) => "",
+                };
+                return Err(SettingError(format!(
+                    "Sampler `{id}` takes its settings from the posterior mode, and none was found; {precondition}give \
+                     `step_size` and `steps_per_draw`"
+                )));
+            };
+            return Ok(finish(step_size, steps as u64, f64::NAN));
+        };
+        let n = target.num_obs;
+        let factor = minibatch.noise_factor(n);
+        let rows = match noise {
+            Noise::Geometric { .. } => rows + 0.5,
+            _ => target.centred_rows(minibatch.scheme).unwrap_or(rows),
+        };
+        // In units of the tempered variance. Centred gradients get noisier in the same proportion as it grows.
+        let plain = factor * rho / temperature;
+        let centred = factor * (rows / n as f64);
+        let (slow, stiff) = match rule.rates {
+            Rates::Setting if preconditioned => (1.0, 1.0),
+            Rates::Setting => (slowest, stiffest),
+            Rates::Own(slow) => (slow, 1.0),
+        };
+        let step_size = settings
+            .real("step_size")
+            .unwrap_or_else(|| noise.step(rule.excess, plain, centred) / stiff);
+        if step_size * stiff >= 2.0 {
+            return Err(SettingError(format!(
+                "Setting `step_size` must be below {} for this posterior, or the chain explodes; {step_size} was given",
+                2.0 / stiff
+            )));
+        }
+        let steps = (rule.time / (step_size * slow)).ceil().max(1.0);
+        let steps_per_draw = settings.int("steps_per_draw").map_or_else(
+            || capped_steps(steps as u64, &minibatch),
+            |steps| steps as u64,
+        );
+        let variance = noise.at(step_size * stiff, plain, centred);
+        let gradient_noise = 0.5 * step_size * stiff * variance;
+        Ok(finish(
+            step_size,
+            steps_per_draw,
+            gradient_noise / (1.0 + gradient_noise),
+        ))
+    }
+
+    /// For the manifest; samplers without the setting `precondition` leave it out.
+    pub fn resolved(&self) -> Vec<(&'static str, Value)> {
+        let text = |word: &str| Value::Text(word.to_owned());
+        let schedule = if self.decreasing {
+            "decreasing"
+        } else {
+            "fixed"
+        };
+        let mut values = vec![
+            ("step_size", Value::Real(self.step_size)),
+            ("steps_per_draw", Value::Int(self.steps_per_draw as i64)),
+            ("schedule", text(schedule)),
+            ("decay_offset", Value::Real(self.decay_offset)),
+            ("decay_exponent", Value::Real(self.decay_exponent)),
+            ("temperature", Value::Real(self.temperature)),
+        ];
+        values.extend(self.minibatch.resolved());
+        values
+    }
+
+    /// The same with `precondition`.
+    pub fn resolved_with_precondition(&self) -> Vec<(&'static str, Value)> {
+        let mut values = self.resolved();
+        let word = if self.preconditioned {
+            "curvature"
+        } else {
+            "none"
+        };
+        values.push(("precondition", Value::Text(word.to_owned())));
+        values
+    }
+
+    /// h of step `k`, 0-based.
+    pub fn step_at(&self, k: u64) -> f64 {
+        if self.decreasing {
+            self.step_size * (1.0 + k as f64 / self.decay_offset).powf(-self.decay_exponent)
+        } else {
+            self.step_size
+        }
+    }
+}
+
+/// Position and working memory.
+#[derive(Clone, Debug)]
+pub struct Langevin {
+    /// The position.
+    pub u: Vec<f64>,
+    /// The gradient estimate; used up by a move.
+    pub grad: Vec<f64>,
+    /// What the move adds to the position.
+    pub jump: Vec<f64>,
+    /// Steps taken since the start of the chain.
+    steps: u64,
+}
+
+impl Langevin {
+    /// At `u0`.
+    pub fn at(u0: &[f64]) -> Self {
+        Self {
+            u: u0.to_vec(),
+            grad: vec![0.0; u0.len()],
+            jump: vec![0.0; u0.len()],
+            steps: 0,
+        }
+    }
+
+    /// Steps taken since the start of the chain.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// The move of the module's header with [`Self::grad`] as ĝ, and the information columns [`INFO`].
+    ///
+    /// # Errors
+    /// [`StepError::NonFinite`]; the position is then the old one.
+    pub fn advance(
+        &mut self,
+        config: &Config,
+        at: Tick,
+        oracle: &Oracle,
+        streams: &mut Streams,
+        info: &mut [f64],
+    ) -> Result<(), StepError> {
+        let h = self.draw_noise(config, streams);
+        let factor = oracle.anchor().map(|anchor| &anchor.factor);
+        match factor.filter(|_| config.preconditioned) {
+            Some(factor) => {
+                // With H = L L': h H⁻¹ ĝ + sqrt(2h) L⁻ᵀ ξ = L⁻ᵀ (h L⁻¹ ĝ + sqrt(2h) ξ).
+                factor.solve_lower(&mut self.grad);
+                axpy(h, &self.grad, &mut self.jump);
+                factor.solve_lower_transpose(&mut self.jump);
+            }
+            None => axpy(h, &self.grad, &mut self.jump),
+        }
+        self.finish(config, at, info)
+    }
+
+    /// Begins a move: [`Self::jump`] becomes sqrt(2hT) ξ. Returns h.
+    pub fn draw_noise(&mut self, config: &Config, streams: &mut Streams) -> f64 {
+        let h = config.step_at(self.steps);
+        let noise_scale = (2.0 * h * config.temperature).sqrt();
+        for jump in &mut self.jump {
+            let normal: f64 = StandardNormal.sample(&mut streams.noise);
+            *jump = noise_scale * normal;
+        }
+        h
+    }
+
+    /// Ends a move: adds [`Self::jump`] to the position and writes the information columns [`INFO`].
+    ///
+    /// # Errors
+    /// As [`Self::advance`].
+    pub fn finish(&mut self, config: &Config, at: Tick, info: &mut [f64]) -> Result<(), StepError> {
+        if self.jump.iter().any(|jump| !jump.is_finite()) {
+            return Err(StepError::NonFinite {
+                what: "the gradient",
+                iter: at.iter,
+            });
+        }
+        let h = config.step_at(self.steps);
+        axpy(1.0, &self.jump, &mut self.u);
+        self.steps += 1;
+        info[0] = h;
+        info[1] = config.noise_share;
+        info[2] = h / config.step_size;
+        Ok(())
+    }
+
+    /// Visits every number.
+    pub fn visit(&mut self, visitor: &mut dyn StateVisitor) {
+        visitor.slice("u", &mut self.u);
+        visitor.counter("steps", &mut self.steps);
+    }
+}

@@ -1,0 +1,464 @@
+//! Closed forms: stationary covariances of each integrator on a Gaussian with gradient noise, orders of accuracy, default steps.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::models::testing::GaussianRows;
+use crate::samplers::autoregressive::{Chain, settings};
+use crate::samplers::sghmc::Sghmc;
+use crate::samplers::sghmc_naive::SghmcNaive;
+use crate::samplers::sgnht::Sgnht;
+use crate::samplers::testing::{assert_moments, estimate, mean};
+use crate::samplers::{Phase, Sampler, advise};
+use ergodic_base::settings::Value;
+
+const ALL: [Integrator; 3] = [Integrator::Euler, Integrator::Aboba, Integrator::Baoab];
+
+fn dynamics(integrator: Integrator, step: f64) -> Dynamics {
+    Dynamics {
+        integrator,
+        step,
+        thermostat: None,
+    }
+}
+
+/// The matrix T of one step on a standard normal and the covariance Q of its noise, written out from the table of the module.
+fn written_out(
+    integrator: Integrator,
+    step: f64,
+    friction: f64,
+    injected: f64,
+    noise: f64,
+) -> ([f64; 4], [f64; 3]) {
+    let e = step;
+    let push = 2.0 * injected * e + e * e * noise;
+    match integrator {
+        Integrator::Euler => ([1.0, e, -e, 1.0 - friction * e - e * e], [0.0, 0.0, push]),
+        Integrator::Aboba => {
+            let c = (-0.5 * friction * e).exp();
+            let rr = c * c - 0.5 * c * e * e;
+            (
+                [1.0 - 0.5 * c * e * e, 0.5 * e * (1.0 + rr), -c * e, rr],
+                [0.25 * e * e, 0.5 * e, 1.0].map(|q| q * c * c * push),
+            )
+        }
+        Integrator::Baoab => {
+            let c = (-friction * e).exp();
+            let s2 = injected / friction * (1.0 - c * c);
+            let back = 1.0 - 0.5 * e * e;
+            (
+                [1.0, 0.5 * e * (1.0 + c), -e, c - 0.5 * e * e * (1.0 + c)],
+                [
+                    0.25 * e * e * s2,
+                    0.5 * e * s2 * back,
+                    s2 * back * back + e * e * noise,
+                ],
+            )
+        }
+    }
+}
+
+/// P = T P T' + Q with T and Q derived by hand.
+#[test]
+fn the_stationary_covariance_solves_the_lyapunov_equation_of_each_integrator() {
+    for integrator in ALL {
+        for (step, friction, injected, noise) in [
+            (0.3, 2.0, 2.0, 0.0),
+            (0.5, 0.4, 1.1, 3.0),
+            (0.01, 2.0, 1.2, 100.0),
+            (1e-4, 5.0, 3.0, 1e4),
+        ] {
+            let rule = dynamics(integrator, step);
+            let p = stationary(&rule, friction, injected, noise);
+            let (t, q) = written_out(integrator, step, friction, injected, noise);
+            let next = congruence(&t, &p);
+            for k in 0..3 {
+                let residual = next[k] + q[k] - p[k];
+                // Relative to what a step changes at most.
+                assert!(
+                    residual.abs() < 1e-9 * step * p[0].max(p[2]),
+                    "{integrator:?} {step}: {residual} of {p:?}"
+                );
+            }
+        }
+    }
+}
+
+/// Without gradient noise the second moments of `aboba` are right to order ε², the momentum of `euler` and its correlation with
+/// the position only to order ε, and the variances of `baoab` exactly. Higher orders change a ratio of errors by order ε. Euler's
+/// positions are right to order ε² too: a move before a kick is half a move away from a symmetric splitting.
+#[test]
+fn splitting_is_of_order_two_and_euler_of_order_one() {
+    let errors = |integrator, step| {
+        let [zz, zr, rr] = stationary(&dynamics(integrator, step), 2.0, 2.0, 0.0);
+        [zz - 1.0, zr, rr - 1.0]
+    };
+    for step in [0.2, 0.05] {
+        let [long, short] = [step, 0.5 * step].map(|step| errors(Integrator::Euler, step));
+        for k in [1, 2] {
+            assert!(
+                (long[k] / short[k] - 2.0).abs() < 2.0 * step,
+                "{long:?} {short:?}"
+            );
+        }
+        let [long, short] = [step, 0.5 * step].map(|step| errors(Integrator::Aboba, step));
+        for k in [0, 2] {
+            assert!(
+                (long[k] / short[k] - 4.0).abs() < step,
+                "{long:?} {short:?}"
+            );
+        }
+        assert!(long[1].abs() < 1e-12, "{long:?}");
+        // The momentum of `baoab` is seen half a kick late, which is its correlation of −½ε.
+        let [zz, zr, rr] = errors(Integrator::Baoab, step);
+        assert!(zz.abs() < 1e-12 && (zr + 0.5 * step).abs() < 1e-12 && rr.abs() < 1e-12);
+    }
+}
+
+/// Chains of `sghmc` with every integrator, with and without correction, against the closed form: position, momentum and their
+/// product along each direction of independent gradient noise. Step, friction, N/B, injected and gradient noise all enter.
+#[test]
+fn chains_have_the_stationary_covariance_of_their_integrator() {
+    let (n, batch, step, friction) = (500, 50, 0.3, 1.7);
+    let model = Arc::new(GaussianRows::simulated(n, 2, 41).with_prior_precision(300.0));
+    let anchor = Arc::new(Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap());
+    for integrator in ALL {
+        for correction in ["off", "mode"] {
+            let given = settings(&[
+                ("step_size", Value::Real(step)),
+                ("friction", Value::Real(friction)),
+                ("integrator", Value::Text(integrator.word().into())),
+                ("friction_correction", Value::Text(correction.into())),
+                ("batch", Value::Int(batch)),
+            ]);
+            let start = model.posterior_mean();
+            let mut chain =
+                Chain::<Sghmc>::start(model.clone(), Some(anchor.clone()), &given, &start, 7);
+            let series = follow(&mut chain, &model, 500, 60_000);
+            for (i, direction) in series.iter().enumerate() {
+                // What the estimate of a covariance divides by n − 1 the minibatch divides by n.
+                let noise = chain.state.noise[i] * (n as f64 - 1.0) / n as f64;
+                let injected = match correction {
+                    "off" => friction,
+                    _ => friction - 0.5 * step * chain.state.noise[i],
+                };
+                let rule = dynamics(integrator, step);
+                let [zz, zr, rr] = stationary(&rule, friction, injected, noise);
+                let what = format!("{integrator:?} {correction} {i}");
+                assert!(
+                    noise > 2.0,
+                    "{what}: the noise {noise} would not be noticed"
+                );
+                let [z, r, product] = direction;
+                assert_moments(&what, std::slice::from_ref(z), 0.0, zz);
+                assert_moments(&what, std::slice::from_ref(r), 0.0, rr);
+                let (found, mcse) = estimate(std::slice::from_ref(product));
+                assert!(
+                    (found - zr).abs() < 4.0 * mcse && mcse < 0.03,
+                    "{what}: {found} against {zr}, mcse {mcse}"
+                );
+            }
+        }
+    }
+}
+
+/// Series of z, r and z r per direction.
+fn follow<S: Sampler<State = PhaseSpace>>(
+    chain: &mut Chain<S>,
+    model: &GaussianRows,
+    warmup: usize,
+    steps: usize,
+) -> Vec<[Vec<f64>; 3]> {
+    let dim = chain.state.u.len();
+    for _ in 0..warmup {
+        chain.step(Phase::Warmup { length: None });
+    }
+    let mut series = vec![[const { Vec::new() }; 3]; dim];
+    for _ in 0..steps {
+        chain.step(Phase::Draw);
+        for (i, z) in whitened(&chain.state, model).into_iter().enumerate() {
+            let r = chain.state.momentum[i];
+            for (series, value) in series[i].iter_mut().zip([z, r, z * r]) {
+                series.push(value);
+            }
+        }
+    }
+    series
+}
+
+/// z_i = d_i'H (u − û).
+fn whitened(space: &PhaseSpace, model: &GaussianRows) -> Vec<f64> {
+    let (mean, variance) = (model.posterior_mean(), model.posterior_variance());
+    let dim = mean.len();
+    let scaled: Vec<f64> = (0..dim)
+        .map(|j| (space.u[j] - mean[j]) / variance[j])
+        .collect();
+    let rows = space.directions.chunks_exact(dim);
+    rows.map(|direction| dot(direction, &scaled)).collect()
+}
+
+/// Without friction the covariance is that of the same recursion after so many steps: it grows without end, and as predicted;
+/// `sghmc` started the same way stays where it belongs. `auto` never means it.
+#[test]
+fn without_friction_the_variance_grows_as_predicted_and_with_it_not() {
+    let (n, batch, step, chains, steps) = (200, 20, 0.1, 300, 400);
+    let model = Arc::new(GaussianRows::simulated(n, 2, 42));
+    let anchor = Arc::new(Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap());
+    let given = settings(&[
+        ("step_size", Value::Real(step)),
+        ("batch", Value::Int(batch)),
+    ]);
+    let start = model.posterior_mean();
+    let (mut ratios, mut energies, mut damped) = (Vec::new(), Vec::new(), Vec::new());
+    for seed in 0..chains {
+        let mut naive =
+            Chain::<SghmcNaive>::start(model.clone(), Some(anchor.clone()), &given, &start, seed);
+        let mut sghmc =
+            Chain::<Sghmc>::start(model.clone(), Some(anchor.clone()), &given, &start, seed);
+        for _ in 0..steps {
+            naive.step(Phase::Draw);
+            sghmc.step(Phase::Draw);
+        }
+        damped.extend(whitened(&sghmc.state, &model).iter().map(|z| z * z));
+        for (i, z) in whitened(&naive.state, &model).into_iter().enumerate() {
+            let noise = naive.state.noise[i] * (n as f64 - 1.0) / n as f64;
+            let (t, q) = written_out(Integrator::Euler, step, 0.0, 1.0, noise);
+            let mut predicted = [0.0, 0.0, 1.0];
+            for _ in 0..steps {
+                predicted = congruence(&t, &predicted);
+                for (p, q) in predicted.iter_mut().zip(q) {
+                    *p += q;
+                }
+            }
+            // The variance is about (1 + ½εv) times the time.
+            let time = step * steps as f64;
+            assert!((predicted[0] / ((1.0 + 0.5 * step * noise) * time) - 1.0).abs() < 0.05);
+            ratios.push(z * z / predicted[0]);
+            energies.push(z * z);
+        }
+    }
+    // Of squares of independent normals.
+    let error = (2.0 / ratios.len() as f64).sqrt();
+    assert!(
+        (mean(&ratios) - 1.0).abs() < 4.0 * error,
+        "{}",
+        mean(&ratios)
+    );
+    assert!(
+        (mean(&damped) - 1.0).abs() < 4.0 * error + EXCESS,
+        "{}",
+        mean(&damped)
+    );
+    assert!(mean(&energies) > 30.0);
+
+    for num_obs in [50, 100_000, 50_000_000] {
+        for difference_rows in [None, Some(10.0)] {
+            let advice = advise::advise(&advise::Facts {
+                target: Target {
+                    num_obs,
+                    dim: 5,
+                    difference_rows,
+                    ..Target::default()
+                },
+                ..advise::Facts::default()
+            });
+            assert_ne!(advice.sampler, SghmcNaive::SPEC.id);
+            let naive = advice.alternatives.iter();
+            let naive = naive
+                .clone()
+                .find(|a| a.sampler == SghmcNaive::SPEC.id)
+                .unwrap();
+            assert!(
+                naive.reason.contains("comparison") || !naive.fits,
+                "{}",
+                naive.reason
+            );
+        }
+    }
+}
+
+/// Default steps keep their promise, and a step longer by 6 % would not, unless it is the longest allowed.
+#[test]
+fn the_default_step_is_the_longest_that_keeps_the_promise() {
+    for noise in [0.0, 0.3, 10.0, 1e4] {
+        for (corrected, thermostat) in [(true, false), (false, false), (true, true)] {
+            let plan = Plan {
+                noise,
+                corrected,
+                thermostat,
+            };
+            for integrator in ALL {
+                let step = plan.longest_step(integrator, CRITICAL);
+                assert!(plan.is_accurate(integrator, step, CRITICAL));
+                let longer = step / 0.94;
+                let allowed = LONGEST_STEP.min(0.5 * integrator.limit(CRITICAL));
+                let breaks = plan.noise_friction(longer) > plan.share() * CRITICAL
+                    || !plan.is_accurate(integrator, longer, CRITICAL);
+                assert!(breaks || step == allowed, "{plan:?} {integrator:?} {step}");
+            }
+            // With a given step friction takes the place of the step.
+            let friction = plan.friction(Some(0.2));
+            assert!(plan.noise_friction(0.2) <= plan.share() * friction * (1.0 + 1e-12));
+            assert!(friction >= CRITICAL);
+        }
+    }
+    // Noise that is not a number must not search for ever.
+    let broken = Plan {
+        noise: f64::NAN,
+        corrected: true,
+        thermostat: false,
+    };
+    assert!(broken.longest_step(Integrator::Baoab, CRITICAL) <= SHORTEST_STEP);
+}
+
+/// An anchor that says there is no gradient noise at all.
+fn ignorant(anchor: &Anchor) -> Arc<Anchor> {
+    let mut anchor = anchor.clone();
+    anchor.score_noise.fill(0.0);
+    anchor.noise_ratio = 0.0;
+    Arc::new(anchor)
+}
+
+/// Thermostats absorb noise nobody told them of: the variance of the target stays right and friction settles at A + ½εv, while
+/// the same dynamics without thermostat get hot by that share.
+#[test]
+fn thermostats_absorb_unknown_noise() {
+    let (n, batch, step, a) = (500, 25, 0.1, 1.0);
+    let model = Arc::new(GaussianRows::balanced(n, 2, 43));
+    let known = Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap();
+    let noise = n as f64 / batch as f64;
+    let hot = 1.0 + 0.5 * step * noise / a;
+    let start = model.posterior_mean();
+    let common = [
+        ("step_size", Value::Real(step)),
+        ("batch", Value::Int(batch)),
+    ];
+    for thermostat in ["scalar", "per-parameter"] {
+        let mut given = settings(&common);
+        given.set("diffusion", Value::Real(a));
+        given.set("thermostat", Value::Text(thermostat.into()));
+        let mut chain =
+            Chain::<Sgnht>::start(model.clone(), Some(ignorant(&known)), &given, &start, 3);
+        assert_eq!(chain.state.noise, [0.0, 0.0]);
+        let (mut frictions, mut temperatures) = (Vec::new(), Vec::new());
+        for _ in 0..2000 {
+            chain.step(Phase::Warmup { length: None });
+        }
+        let mut z = vec![Vec::new(); 2];
+        for _ in 0..150_000 {
+            chain.step(Phase::Draw);
+            temperatures.push(chain.info[2]);
+            frictions.push(chain.info[3]);
+            for (series, z) in z.iter_mut().zip(whitened(&chain.state, &model)) {
+                series.push(z);
+            }
+        }
+        for series in &z {
+            assert_moments(thermostat, std::slice::from_ref(series), 0.0, 1.0);
+        }
+        // E ξ: noise A + ½εv is taken out by ξ at temperature 1, up to order ε.
+        let (found, mcse) = estimate(&[frictions]);
+        assert!(
+            (found - a * hot).abs() < 4.0 * mcse + 0.1 && mcse < 0.1,
+            "{thermostat}: friction {found} ± {mcse}"
+        );
+        let (found, mcse) = estimate(&[temperatures]);
+        assert!(
+            (found - 1.0).abs() < 4.0 * mcse && mcse < 0.01,
+            "{found} ± {mcse}"
+        );
+    }
+    let mut given = settings(&common);
+    given.set("friction", Value::Real(a));
+    let mut chain = Chain::<Sghmc>::start(model.clone(), Some(ignorant(&known)), &given, &start, 3);
+    let series = follow(&mut chain, &model, 500, 60_000);
+    let [z, ..] = &series[0];
+    let square = z.iter().map(|z| z * z).sum::<f64>() / z.len() as f64;
+    assert!(square > 0.9 * hot && hot > 1.9, "{square} {hot}");
+}
+
+/// Where noise differs between directions one thermostat is a compromise: T_i = (A + ½εv_i) over its mean. One per direction
+/// is right in each.
+#[test]
+fn only_a_thermostat_per_parameter_absorbs_noise_that_differs_between_directions() {
+    let (n, batch, step, a) = (500, 25, 0.1, 0.5);
+    // Scores of the first direction matter less beside the prior.
+    let model = Arc::new(GaussianRows::balanced(n, 2, 44).with_prior_precision(2000.0));
+    let anchor = Arc::new(Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap());
+    let start = model.posterior_mean();
+    for thermostat in ["scalar", "per-parameter"] {
+        let given = settings(&[
+            ("step_size", Value::Real(step)),
+            ("batch", Value::Int(batch)),
+            ("diffusion", Value::Real(a)),
+            ("thermostat", Value::Text(thermostat.into())),
+        ]);
+        let mut chain =
+            Chain::<Sgnht>::start(model.clone(), Some(anchor.clone()), &given, &start, 5);
+        let total: Vec<f64> = chain
+            .state
+            .noise
+            .iter()
+            .map(|v| a + 0.5 * step * v)
+            .collect();
+        let series = follow(&mut chain, &model, 2000, 120_000);
+        for i in 0..2 {
+            let temperature = match thermostat {
+                "scalar" => total[i] / mean(&total),
+                _ => 1.0,
+            };
+            let what = format!("{thermostat} {i}");
+            let squares: Vec<f64> = series[i][0].iter().map(|z| z * z).collect();
+            let (found, mcse) = estimate(&[squares]);
+            // Where ξ varies the compromise is met on average only, which matters to the second order.
+            let allowed = if thermostat == "scalar" { 0.05 } else { 0.0 };
+            assert!(
+                (found - temperature).abs() < 4.0 * mcse + allowed && mcse < 0.03,
+                "{what}: {found} ± {mcse} against {temperature}"
+            );
+            assert!((total[i] / mean(&total) - 1.0).abs() > 0.1, "{total:?}");
+        }
+    }
+}
+
+/// The running estimate mends a wrong one: it starts as one estimate among those of the minibatches.
+#[test]
+fn running_minibatches_find_the_noise() {
+    let (n, batch, steps) = (400, 40, 3000);
+    let model = Arc::new(GaussianRows::simulated(n, 2, 45));
+    let known = Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap();
+    let start = model.posterior_mean();
+    let given = settings(&[
+        ("friction_correction", Value::Text("running".into())),
+        ("batch", Value::Int(batch)),
+        ("step_size", Value::Real(0.05)),
+    ]);
+    let chain = Chain::<Sghmc>::start(
+        model.clone(),
+        Some(Arc::new(known.clone())),
+        &given,
+        &start,
+        1,
+    );
+    let truth = chain.state.noise;
+    let mut wrong = known;
+    for value in &mut wrong.score_noise {
+        *value *= 3.0;
+    }
+    let mut chain = Chain::<Sghmc>::start(model, Some(Arc::new(wrong)), &given, &start, 1);
+    assert!(chain.state.noise[0] > 2.9 * truth[0]);
+    for _ in 0..steps {
+        chain.step(Phase::Warmup { length: None });
+    }
+    let friction = chain.state.friction[0];
+    for (i, truth) in truth.iter().enumerate() {
+        let noise = chain.state.noise[i];
+        // A variance from B rows has relative variance 2/B for normal scores; the wrong start weighs one step in 3000.
+        let error = (2.0 / (batch as f64 * f64::from(steps))).sqrt() + 2.0 / f64::from(steps);
+        assert!((noise / truth - 1.0).abs() < 4.0 * error, "{noise} {truth}");
+        assert_eq!(chain.state.injected[i], friction - 0.5 * 0.05 * noise);
+    }
+    let before = chain.state.noise.clone();
+    chain.step(Phase::Draw);
+    assert_eq!(chain.state.noise, before, "nothing adapts after warm-up");
+}

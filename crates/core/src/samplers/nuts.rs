@@ -1,0 +1,221 @@
+//! The No-U-Turn sampler with multinomial weights, as in current Stan.
+//!
+//! References: Hoffman and Gelman (2014), JMLR 15, 1593-1623 (doubling, dual averaging); Betancourt (2017),
+//! arXiv:1701.02434, appendix A (multinomial weights, generalised criterion); Stan 2.21 and later (criterion also
+//! between neighbouring subtrees, after Betancourt's note of 2019).
+//!
+//! **Transition.** Fresh momentum p ~ N(0, M); a trajectory of leapfrog steps of size ε is doubled in a random direction
+//! until it turns back on itself or has 2^`max_depth` points; a point is chosen with weight exp(H₀ − H), favouring later
+//! doublings ([`tree`]). Warm-up as in [`super::adaptation`].
+//!
+//! **Step size.** ε of [`super::hamiltonian`], as Stan prints it; in Langevin time h = ε²/2.
+//!
+//! | setting | meaning | default |
+//! |---|---|---|
+//! | `metric` | diagonal or dense M⁻¹ | dense up to 100 dimensions, above where correlation at the mode makes its D² per step pay |
+//! | `start_metric` | M⁻¹ at the start | curvature: H⁻¹ at the mode, if one was found; else identity as in Stan |
+//! | `target_accept` | mean acceptance that dual averaging aims at (Stan's `adapt_delta`) | 0.8 |
+//! | `max_depth` | doublings at most | 10 |
+//! | `step_size` | fixes ε instead of adapting it | adapted |
+//!
+//! **Start at the curvature.** With H⁻¹ as inverse metric a posterior near its normal limit is close to N(0, I) in the
+//! first iteration already, so that warm-up costs about three leapfrog steps per iteration instead of hundreds. The
+//! windows still replace it by the covariance of draws, because a skewed posterior differs from its curvature; they
+//! shrink towards H⁻¹ instead of towards 0.001 I ([`super::adaptation::RunningCovariance::regularised`]).
+//!
+//! **Cost.** N row gradients per leapfrog step, usually 3 to 15 steps per draw. **Bias.** None.
+//! **Not for** targets without gradients or with jumps, and not for data so tall that one pass takes seconds.
+
+use super::advise::{LEAPFROGS, Standing, Traits};
+use super::hamiltonian::Place;
+use super::tuning::{
+    METRIC_FIELD, Plan, START_METRIC_FIELD, STEP_SIZE_FIELD, TARGET_ACCEPT_FIELD, Tuning,
+};
+use super::{
+    ACCEPT, DIVERGENT, ENERGY, Family, InfoColumn, LOG_DENSITY, N_LEAPFROG, Phase, STEP_SIZE,
+    Sampler, SamplerSpec, StateVisitor, TREE_DEPTH, Target, Tick,
+};
+use crate::oracle::{Oracle, StepError};
+use ergodic_base::rng::Streams;
+use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+use tree::Tree;
+
+pub(in crate::samplers) mod tree;
+
+const FIELDS: &[Field] = &[
+    METRIC_FIELD,
+    START_METRIC_FIELD,
+    TARGET_ACCEPT_FIELD,
+    Field {
+        key: "max_depth",
+        label: "Most doublings",
+        help: "A trajectory has at most 2 to this power leapfrog steps (max_treedepth in Stan)",
+        kind: Kind::Int { min: 1, max: 20 },
+        default: Some(Default::Int(10)),
+        why: "Stan's default: 1023 leapfrog steps mean a badly scaled target",
+    },
+    STEP_SIZE_FIELD,
+];
+
+const INFO: &[InfoColumn] = &[
+    InfoColumn {
+        name: ACCEPT,
+        help: "Mean acceptance probability over the trajectory",
+    },
+    InfoColumn {
+        name: STEP_SIZE,
+        help: "Leapfrog step size",
+    },
+    InfoColumn {
+        name: TREE_DEPTH,
+        help: "Doublings of the trajectory",
+    },
+    InfoColumn {
+        name: N_LEAPFROG,
+        help: "Leapfrog steps of the trajectory",
+    },
+    InfoColumn {
+        name: DIVERGENT,
+        help: "1 where the energy rose by more than 1000: the step is too long for the curvature met there",
+    },
+    InfoColumn {
+        name: ENERGY,
+        help: "Energy of the draw: minus log density plus kinetic energy",
+    },
+    InfoColumn {
+        name: LOG_DENSITY,
+        help: "Log posterior of the draw up to a constant",
+    },
+];
+
+/// The sampler `nuts`.
+pub struct Nuts;
+
+/// Settings of [`Nuts`].
+#[derive(Clone, Debug)]
+pub struct Config {
+    plan: Plan,
+    max_depth: usize,
+}
+
+/// State of [`Nuts`].
+pub struct State {
+    place: Place,
+    tuning: Tuning,
+    /// Working memory.
+    tree: Tree,
+}
+
+impl Sampler for Nuts {
+    type Config = Config;
+    type State = State;
+
+    const ADVICE: Traits = Traits::ORDINARY
+        .passes(LEAPFROGS, 0.0)
+        .standing(Standing::Auto);
+    const SPEC: SamplerSpec = SamplerSpec {
+        id: "nuts",
+        family: Family::FullData,
+        title: "NUTS",
+        about: "The No-U-Turn sampler of Stan: exact, tunes itself, the reference for every other sampler",
+        cite: "Hoffman and Gelman 2014, JMLR 15; Betancourt 2017, arXiv:1701.02434",
+        formula: "p ~ N(0, M); double a leapfrog trajectory until it turns back; choose a point with weight exp(H0 - H)",
+        fields: FIELDS,
+        info: INFO,
+        needs_mode: false,
+        minibatch: false,
+        bias: None,
+        default_warmup: 1000,
+        decides_warmup: false,
+        negative_control: false,
+    };
+
+    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
+        Ok(Config {
+            plan: Plan::read(settings, target)?,
+            max_depth: settings.int("max_depth").unwrap_or(10) as usize,
+        })
+    }
+
+    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
+        let mut values = config.plan.resolved().to_vec();
+        values.push(("max_depth", Value::Int(config.max_depth as i64)));
+        values
+    }
+
+    fn init(
+        config: &Config,
+        u0: &[f64],
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+    ) -> Result<State, StepError> {
+        let place = Place::start(u0, oracle)?;
+        let mut tree = Tree::new(u0.len(), config.max_depth);
+        let rng = &mut streams.noise;
+        let tuning = Tuning::start(&config.plan, &place, oracle, rng, tree.spare())?;
+        Ok(State {
+            place,
+            tuning,
+            tree,
+        })
+    }
+
+    fn step(
+        config: &Config,
+        at: Tick,
+        state: &mut State,
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+        info: &mut [f64],
+    ) -> Result<(), StepError> {
+        if at.phase == Phase::Draw {
+            state.tuning.settle(&config.plan);
+        }
+        let step_size = state.tuning.step_size;
+        let summary = state.tree.transition(
+            &mut state.place,
+            &state.tuning.metric,
+            step_size,
+            oracle,
+            &mut streams.noise,
+        )?;
+        info.copy_from_slice(&[
+            summary.accept,
+            step_size,
+            summary.depth as f64,
+            summary.num_leapfrog as f64,
+            f64::from(u8::from(summary.divergent)),
+            summary.energy,
+            state.place.log_density,
+        ]);
+        if let Phase::Warmup { length } = at.phase {
+            state.tuning.learn(
+                &config.plan,
+                at.iter,
+                length,
+                summary.accept,
+                &state.place,
+                oracle,
+                &mut streams.noise,
+                state.tree.spare(),
+            )?;
+        }
+        Ok(())
+    }
+
+    fn position(state: &State) -> &[f64] {
+        &state.place.u
+    }
+
+    fn refresh(state: &mut State, oracle: &mut Oracle) -> Result<(), StepError> {
+        state.place.refresh(oracle)
+    }
+
+    fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
+        state.place.visit(visitor);
+        state.tuning.visit(visitor);
+    }
+}
+
+#[cfg(test)]
+mod tests;

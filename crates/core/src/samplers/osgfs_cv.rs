@@ -1,0 +1,248 @@
+//! Fisher scoring with control variates (`osgfs-cv`): nearly independent draws at the cost of a minibatch each.
+//!
+//! The update (8) of OSGFS ([`super::osgfs`]) with three of the report's open points closed:
+//!
+//! * gradients are centred at the mode û, so that their noise Σ stays bounded while N grows and k need not be small;
+//! * H is the exact curvature of the log posterior at û, not the spread of row gradients, so that the model need not be
+//!   well specified;
+//! * k is as large as it can be in every direction of the common eigenbasis of Σ and H: k_i = min(`k_max`, 4/(1 + v_i)),
+//!   v_i = (N/|S|) ρ_i the gradient noise there ([`super::fisher`]). In whitened coordinates the noise is κ/|S| times a
+//!   matrix measured at the mode from score differences ([`crate::oracle::Anchor::difference_noise`]), averaged over the
+//!   quadratic approximation of the posterior: nothing adapts. Where few rows weigh a lot they are drawn more often (`scheme`).
+//!
+//! In Langevin time h = k/2. `k_max` = 2 gives independent draws from the normal approximation if gradients are exact, so
+//! the shape is that of a normal distribution; the smaller k, the more the gradient, and with it the true shape, has a say,
+//! and the more draws are correlated: by 1 − k/2 from step to step. The default 1 is in the middle.
+//!
+//! Burn-in ends by the same criterion ([`super::criterion`]). Cost of a step: |S| row gradients and 4 D².
+//!
+//! Not for: posteriors with several modes, or skewed ones (few rows, rare outcomes): then `nuts`, which is exact.
+
+use super::advise::Traits;
+use super::criterion::{self, CriterionSettings};
+use super::langevin::STEPS_PER_DRAW;
+use super::minibatch_settings::{BATCH, CENTRED_SCHEME, MinibatchSettings};
+use super::osgfs::steps_for;
+use super::scoring::{Scoring, check_gradient};
+use super::{Family, InfoColumn, NOISE_SHARE, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use crate::numerics::fisher_step::k_limit;
+use crate::oracle::{Estimator, Oracle, StepError};
+use ergodic_base::linalg::Cholesky;
+use ergodic_base::rng::Streams;
+use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+
+/// Schemes whose noise is that of independent rows, as of OSGFS.
+const CENTRED_INDEPENDENT: Field = Field {
+    help: "iid: independent rows with replacement, as the report assumes; blocks: random blocks of 8 rows; lipschitz: \
+           independent rows, the likelier the more their gradients can change, for data in which few rows weigh a lot",
+    kind: Kind::Choice(&["iid", "blocks", "lipschitz"]),
+    ..CENTRED_SCHEME
+};
+
+const K_MAX: Field = Field {
+    key: "k_max",
+    label: "Largest k",
+    help: "Upper limit of the step constant k: draws are correlated by 1 − k/2 per step; 2 gives nearly independent draws \
+           of a purely normal shape, small values follow the true shape",
+    kind: Kind::Real {
+        min: 1e-3,
+        max: 2.0,
+    },
+    default: Some(Default::Real(1.0)),
+    why: "half the distance of a Newton step: correlation ½ per step, with the shape still drawn from the gradient",
+};
+
+/// The sampler `osgfs-cv`.
+pub struct OsgfsCv;
+
+/// Settings in force.
+#[derive(Clone, Debug)]
+pub struct OsgfsCvConfig {
+    minibatch: MinibatchSettings,
+    k_max: f64,
+    criterion: CriterionSettings,
+    steps_per_draw: u64,
+}
+
+/// The chain with its fixed step.
+#[derive(Debug)]
+pub struct OsgfsCvState(Scoring);
+
+impl Sampler for OsgfsCv {
+    type Config = OsgfsCvConfig;
+    type State = OsgfsCvState;
+    const ADVICE: Traits = Traits::ORDINARY.centred(3.0).normal();
+    const SPEC: SamplerSpec = SamplerSpec {
+        id: "osgfs-cv",
+        family: Family::FisherScoring,
+        title: "OSGFS with control variates",
+        about: "Fisher scoring with minibatch gradients centred at the mode: nearly independent draws of tall data",
+        cite: "El Hanchi, \"Stochastic gradient MCMC algorithms and their applications\", report, 2018, with control variates \
+               and the exact bound on k",
+        formula: "θ' = θ + D ĝ(θ) + N(0, 2D − D Σ D − D H D), D = ½ V diag(k_i) V', V'HV = I, V'ΣV = diag(v_i), \
+                  k_i = min(k_max, 4/(1 + v_i))",
+        fields: &[
+            BATCH,
+            CENTRED_INDEPENDENT,
+            K_MAX,
+            criterion::WINDOW,
+            criterion::WIDTH,
+            criterion::TEST,
+            STEPS_PER_DRAW,
+        ],
+        info: &[
+            criterion::COLUMNS[0],
+            criterion::COLUMNS[1],
+            InfoColumn {
+                name: "k",
+                help: "step constant k of the slowest direction; 2 would give independent draws",
+            },
+            InfoColumn {
+                name: NOISE_SHARE,
+                help: "largest predicted share of gradient noise in all noise of a step, 0 to 1; it is corrected for",
+            },
+        ],
+        needs_mode: true,
+        minibatch: true,
+        bias: Some(
+            "Draws lean towards a normal distribution around the mode: exact for normal posteriors, and the more skewed the \
+             posterior, the more tails and standard deviations are off",
+        ),
+        default_warmup: 500,
+        decides_warmup: true,
+        negative_control: false,
+    };
+
+    fn configure(settings: &Settings, target: &Target) -> Result<OsgfsCvConfig, SettingError> {
+        if target.difference_rows.is_none() {
+            return Err(SettingError(
+                "Sampler `osgfs-cv` needs the posterior mode, and none was found; use `nuts` or `osgfs`"
+                    .to_owned(),
+            ));
+        }
+        let n = target.num_obs;
+        let minibatch = MinibatchSettings::read_centred(settings, target)?;
+        let rows = target
+            .centred_rows(minibatch.scheme)
+            .unwrap_or(f64::INFINITY);
+        let k_max = settings.real("k_max").unwrap_or(1.0);
+        let k = k_limit(minibatch.noise_factor(n) * rows / n as f64).min(k_max);
+        Ok(OsgfsCvConfig {
+            minibatch,
+            k_max,
+            criterion: CriterionSettings::read(settings, k),
+            steps_per_draw: settings
+                .int("steps_per_draw")
+                .map_or_else(|| steps_for(k), |steps| steps as u64),
+        })
+    }
+
+    fn resolved(config: &OsgfsCvConfig) -> Vec<(&'static str, Value)> {
+        let mut values = vec![
+            ("k_max", Value::Real(config.k_max)),
+            ("steps_per_draw", Value::Int(config.steps_per_draw as i64)),
+        ];
+        values.extend(config.criterion.resolved());
+        values.extend(config.minibatch.resolved());
+        values
+    }
+
+    fn steps_per_draw(config: &OsgfsCvConfig) -> u64 {
+        config.steps_per_draw
+    }
+
+    fn init(
+        config: &OsgfsCvConfig,
+        u0: &[f64],
+        oracle: &mut Oracle,
+        _streams: &mut Streams,
+    ) -> Result<OsgfsCvState, StepError> {
+        let MinibatchSettings { batch, scheme } = config.minibatch;
+        oracle.set_estimator(Estimator::ControlVariate, batch, scheme);
+        let indefinite = |_not_positive| StepError::NotPositiveDefinite {
+            what: "the curvature at the mode",
+            iter: 0,
+        };
+        let Some(anchor) = oracle.anchor() else {
+            return Err(StepError::NotPositiveDefinite {
+                what: "the curvature at the mode, which was not found,",
+                iter: 0,
+            });
+        };
+        let n = oracle.num_obs();
+        let scale = config.minibatch.noise_factor(n) / n as f64;
+        let mut scoring = Scoring::new(u0, config.criterion);
+        scoring.sigma = unwhiten(
+            &anchor.factor,
+            anchor.centred_noise(config.minibatch.scheme),
+            scale,
+        );
+        scoring
+            .step
+            .set_basis(&anchor.hessian, &scoring.sigma)
+            .map_err(indefinite)?;
+        scoring
+            .step
+            .set_k(|v| k_limit(v).min(config.k_max))
+            .map_err(indefinite)?;
+        Ok(OsgfsCvState(scoring))
+    }
+
+    fn step(
+        _config: &OsgfsCvConfig,
+        at: Tick,
+        state: &mut OsgfsCvState,
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+        info: &mut [f64],
+    ) -> Result<(), StepError> {
+        let scoring = &mut state.0;
+        oracle.grad(&scoring.u, &mut streams.batch, &mut scoring.grad);
+        check_gradient(&scoring.grad, at.iter)?;
+        if let Some(anchor) = oracle.anchor() {
+            scoring.advance(&anchor.hessian, &mut streams.noise, info);
+        }
+        Ok(())
+    }
+
+    fn position(state: &OsgfsCvState) -> &[f64] {
+        &state.0.u
+    }
+
+    fn ready(state: &OsgfsCvState) -> bool {
+        state.0.criterion.passed()
+    }
+
+    fn criterion(state: &OsgfsCvState) -> &[f64] {
+        state.0.criterion.ratios()
+    }
+
+    fn visit(state: &mut OsgfsCvState, visitor: &mut dyn StateVisitor) {
+        state.0.visit(visitor);
+    }
+}
+
+/// `scale` L W L' for a whitened matrix W.
+fn unwhiten(factor: &Cholesky, whitened: &[f64], scale: f64) -> Vec<f64> {
+    let dim = factor.dim();
+    let mut half = vec![0.0; dim * dim];
+    for (row, out) in whitened.chunks_exact(dim).zip(half.chunks_exact_mut(dim)) {
+        factor.lower_mul(row, out);
+    }
+    // Row i of `half` is L w_i, so `half` is W L'; its columns still need L.
+    let (mut column, mut result) = (vec![0.0; dim], vec![0.0; dim]);
+    let mut out = vec![0.0; dim * dim];
+    for j in 0..dim {
+        for i in 0..dim {
+            column[i] = half[i * dim + j];
+        }
+        factor.lower_mul(&column, &mut result);
+        for i in 0..dim {
+            out[i * dim + j] = scale * result[i];
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! Stochastic gradient Hamiltonian Monte Carlo without friction (`sghmc-naive`): a negative control, not a sampler.
+//!
+//! Source: 003, "naive SGHMC" (A-18), also discussed by Chen, Fox and Guestrin (2014), section 3.1: it "would not work", because
+//! nothing takes out again what noise puts in.
+//!
+//! | | update |
+//! |---|---|
+//! | ours | z' = z + ε r; r' = r + ε ĝ(z') + sqrt(2ε) n |
+//! | 003 | θ' = θ + h p; p' = p − h∇Ũ(θ') + sqrt(2h) N(0, I): h = ε |
+//!
+//! in whitened coordinates (mass matrix H). Per direction with gradient noise v the energy ½z² + ½r² of a normal posterior
+//! grows by ½(2ε + ε²v) per step without end, so that the variance of draws grows as (1 + ½εv) times the time since the start:
+//! draws tend to a uniform distribution. There is no stationary distribution and no number of draws that helps.
+//!
+//! It is here to be seen failing next to [`super::sghmc`], which differs by its friction only, and to check that diagnostics
+//! notice. Never for results. Steps, batches and cost are those of `sghmc` with `integrator` = euler.
+
+use super::advise::{Standing, Traits};
+use super::langevin::{STEPS_PER_DRAW, capped_steps};
+use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
+use super::momentum::{self, CRITICAL, Dynamics, Integrator, PhaseSpace, Plan, STEP};
+use super::sghmc::INFO;
+use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use crate::oracle::{Estimator, Oracle, StepError};
+use ergodic_base::rng::Streams;
+use ergodic_base::settings::{SettingError, Settings, Value};
+
+/// The sampler `sghmc-naive`.
+pub struct SghmcNaive;
+
+/// Settings in force.
+#[derive(Clone, Debug)]
+pub struct SghmcNaiveConfig {
+    dynamics: Dynamics,
+    minibatch: MinibatchSettings,
+    steps_per_draw: u64,
+    noise_share: f64,
+}
+
+impl Sampler for SghmcNaive {
+    type Config = SghmcNaiveConfig;
+    type State = PhaseSpace;
+    const ADVICE: Traits = Traits::ORDINARY.standing(Standing::Comparison);
+    const SPEC: SamplerSpec = SamplerSpec {
+        id: "sghmc-naive",
+        family: Family::Momentum,
+        title: "Naive SGHMC",
+        about: "Hamiltonian dynamics with noise and without friction: does NOT sample the posterior; for seeing how that looks",
+        cite: "the method that Chen, Fox, Guestrin, \"Stochastic gradient Hamiltonian Monte Carlo\", ICML 2014, warn of",
+        formula: "z' = z + ε r; r' = r + ε ĝ(z') + sqrt(2ε) n, mass matrix H",
+        fields: &[STEP, BATCH, SCHEME, STEPS_PER_DRAW],
+        info: &INFO,
+        needs_mode: true,
+        minibatch: true,
+        bias: Some(
+            "It does not target the posterior at all: standard deviations grow with the length of the run without limit, so no \
+             number of it means anything",
+        ),
+        default_warmup: 200,
+        decides_warmup: false,
+        negative_control: true,
+    };
+
+    fn configure(settings: &Settings, target: &Target) -> Result<SghmcNaiveConfig, SettingError> {
+        let estimator = Estimator::Plain;
+        let minibatch = MinibatchSettings::read_for(estimator, settings, target)?;
+        let plan = Plan {
+            noise: momentum::largest_noise(Self::SPEC.id, estimator, &minibatch, target)?,
+            corrected: true,
+            thermostat: false,
+        };
+        let integrator = Integrator::Euler;
+        let step = settings
+            .real("step_size")
+            .unwrap_or_else(|| plan.longest_step(integrator, CRITICAL));
+        momentum::check_step(integrator, step, 0.0)?;
+        let gradient_noise = plan.noise_friction(step);
+        let steps_per_draw = settings.int("steps_per_draw").map_or_else(
+            || capped_steps(momentum::steps_between_draws(step, CRITICAL), &minibatch),
+            |steps| steps as u64,
+        );
+        Ok(SghmcNaiveConfig {
+            dynamics: Dynamics {
+                integrator,
+                step,
+                thermostat: None,
+            },
+            minibatch,
+            steps_per_draw,
+            noise_share: gradient_noise / (1.0 + gradient_noise),
+        })
+    }
+
+    fn resolved(config: &SghmcNaiveConfig) -> Vec<(&'static str, Value)> {
+        let mut values = vec![
+            ("step_size", Value::Real(config.dynamics.step)),
+            ("steps_per_draw", Value::Int(config.steps_per_draw as i64)),
+        ];
+        values.extend(config.minibatch.resolved());
+        values
+    }
+
+    fn steps_per_draw(config: &SghmcNaiveConfig) -> u64 {
+        config.steps_per_draw
+    }
+
+    fn init(
+        config: &SghmcNaiveConfig,
+        u0: &[f64],
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+    ) -> Result<PhaseSpace, StepError> {
+        let rng = &mut streams.noise;
+        let mut space = PhaseSpace::start(u0, Estimator::Plain, &config.minibatch, oracle, rng)?;
+        space.injected.fill(1.0);
+        Ok(space)
+    }
+
+    fn step(
+        config: &SghmcNaiveConfig,
+        at: Tick,
+        space: &mut PhaseSpace,
+        oracle: &mut Oracle,
+        streams: &mut Streams,
+        info: &mut [f64],
+    ) -> Result<(), StepError> {
+        space.advance(&config.dynamics, false, at, oracle, streams)?;
+        info[0] = config.dynamics.step;
+        info[1] = config.noise_share;
+        info[2] = space.temperature;
+        Ok(())
+    }
+
+    fn position(space: &PhaseSpace) -> &[f64] {
+        &space.u
+    }
+
+    fn visit(space: &mut PhaseSpace, visitor: &mut dyn StateVisitor) {
+        space.visit(visitor);
+    }
+}

@@ -1,0 +1,123 @@
+//! What samplers on the probability simplex share: whom they suit, their target, the state they carry.
+
+use super::{StateVisitor, StepError};
+use crate::models::{Model, SimplexCounts};
+use crate::oracle::Oracle;
+use ergodic_base::linalg::axpy;
+
+/// Observations of a category, prior included, from which its posterior is near normal in log odds: the skewness of the
+/// logarithm of a gamma variable of shape 10 is −0.33.
+const NORMAL_FROM: f64 = 10.0;
+
+/// What defaults of samplers on the simplex are made from, a = α + C the posterior's parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SimplexTarget {
+    /// Largest over categories of Σ w² z_j/a_j, at most 1 without weights. A minibatch that multiplies the covariance of
+    /// rows by v N ([`super::minibatch_settings`]) estimates a_j, and a_j − p_j Σa, with a variance of at most v times
+    /// this, relative to the posterior variance of θ_j, and of θ_j − p_j Σθ, which is that of the probability.
+    pub count_noise: f64,
+    /// Largest over categories of N Var(w z_j)/a_j² over rows: v times this is the variance of Ĉ_j/a_j.
+    pub rate_noise: f64,
+}
+
+impl SimplexTarget {
+    /// Of a view of `num_obs` rows.
+    pub fn new(view: &dyn SimplexCounts, num_obs: usize) -> Self {
+        let mut target = Self {
+            count_noise: 0.0,
+            rate_noise: 0.0,
+        };
+        let counts = view.totals().iter().zip(view.squares());
+        for ((count, squares), alpha) in counts.zip(view.concentration()) {
+            let variance = squares - count * count / num_obs as f64;
+            let a = alpha + count;
+            target.count_noise = target.count_noise.max(squares / a);
+            target.rate_noise = target.rate_noise.max(variance / (a * a));
+        }
+        target
+    }
+}
+
+/// Refuses models without the view of the simplex.
+pub(super) fn suits(model: &dyn Model) -> Result<(), String> {
+    match model.simplex() {
+        Some(_) => Ok(()),
+        None => Err(
+            "needs a model of probabilities of categories, as template `categorical`".to_owned(),
+        ),
+    }
+}
+
+/// Refuses a posterior of probabilities that is far from normal in some category.
+pub(super) fn refuse_sparse(model: &dyn Model) -> Result<(), String> {
+    let Some(view) = model.simplex() else {
+        return Ok(());
+    };
+    let rare = view.totals().iter().zip(view.concentration());
+    let rare = rare
+        .filter(|(count, alpha)| *count + *alpha < NORMAL_FROM)
+        .count();
+    if rare == 0 {
+        return Ok(());
+    }
+    Err(format!(
+        "takes a posterior near normal, and {rare} of the {} categories have fewer than {NORMAL_FROM} observations, so that their \
+         probabilities are not; use `conjugate`, `nuts` or `scir`",
+        view.totals().len()
+    ))
+}
+
+/// Why a kernel cannot start or go on without the view; [`suits`] has refused such models before.
+pub(super) fn view(oracle: &Oracle, iter: u64) -> Result<&dyn SimplexCounts, StepError> {
+    oracle.model().simplex().ok_or(StepError::NonFinite {
+        what: "the probability of a category, which the model does not have,",
+        iter,
+    })
+}
+
+/// Weights of categories as logarithms, p_j ∝ θ_j, and where that is in the model's coordinates.
+#[derive(Clone, Debug)]
+pub struct Weights {
+    /// log θ (K).
+    pub log: Vec<f64>,
+    /// The model's coordinates (D).
+    pub u: Vec<f64>,
+    /// Estimated or exact counts (K).
+    pub counts: Vec<f64>,
+}
+
+impl Weights {
+    /// The weights at `u0` with the sum `total`.
+    pub fn at(u0: &[f64], total: f64, view: &dyn SimplexCounts) -> Self {
+        let categories = view.totals().len();
+        let mut log = vec![0.0; categories];
+        view.log_probabilities(u0, &mut log);
+        axpy(total.ln(), &vec![1.0; categories], &mut log);
+        Self {
+            log,
+            u: u0.to_vec(),
+            counts: vec![0.0; categories],
+        }
+    }
+
+    /// Brings the coordinates up to date.
+    ///
+    /// # Errors
+    /// A weight is not a number, or none is left.
+    pub fn settle(&mut self, view: &dyn SimplexCounts, iter: u64) -> Result<(), StepError> {
+        view.position(&self.log, &mut self.u);
+        if self.u.iter().all(|u| u.is_finite()) {
+            return Ok(());
+        }
+        Err(StepError::NonFinite {
+            what: "the weight of a category",
+            iter,
+        })
+    }
+
+    /// Visits what the next step needs.
+    pub fn visit(&mut self, visitor: &mut dyn StateVisitor) {
+        visitor.slice("log_weights", &mut self.log);
+        visitor.slice("u", &mut self.u);
+    }
+}

@@ -1,0 +1,262 @@
+//! Metric and step size of the samplers that move by leapfrog steps over all rows: their settings and their warm-up.
+//!
+//! What happens in warm-up and when is described in [`super::adaptation`]; the pieces are in [`super::hamiltonian`].
+
+use super::adaptation::{DualAveraging, RunningCovariance, Windows};
+use super::advise::dense_pays;
+use super::hamiltonian::{Metric, MetricKind, Place, Point, first_step_size};
+use super::{StateVisitor, Target};
+use crate::oracle::{Oracle, StepError};
+use ergodic_base::rng::ChainRng;
+use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+
+/// Where the search for the first step size starts: the right order for a target scaled by its metric.
+const FIRST_TRIAL: f64 = 1.0;
+/// Stan's default target acceptance.
+const TARGET_ACCEPT: f64 = 0.8;
+
+const METRIC_WORDS: [&str; 2] = ["diagonal", "dense"];
+const START_WORDS: [&str; 2] = ["curvature", "identity"];
+
+/// The setting `metric`.
+pub(super) const METRIC_FIELD: Field = Field {
+    key: "metric",
+    label: "Metric",
+    help: "Inverse mass matrix: scales only (diagonal), or scales and correlations (dense)",
+    kind: Kind::Choice(&METRIC_WORDS),
+    default: None,
+    why: "dense up to 100 dimensions, where it costs little and removes correlation; above where the curvature at the mode \
+          shows so much correlation that it pays",
+};
+
+/// The setting `start_metric`.
+pub(super) const START_METRIC_FIELD: Field = Field {
+    key: "start_metric",
+    label: "First metric",
+    help: "Inverse mass matrix before the first window of warm-up: posterior covariance guessed from the curvature at \
+           the mode, or identity as in Stan",
+    kind: Kind::Choice(&START_WORDS),
+    default: None,
+    why: "curvature where a mode was found, because warm-up then starts at the right scale; else identity",
+};
+
+/// The setting `target_accept`.
+pub(super) const TARGET_ACCEPT_FIELD: Field = Field {
+    key: "target_accept",
+    label: "Target acceptance",
+    help: "Mean acceptance probability that the step size is adapted to (adapt_delta in Stan); nearer to 1 means \
+           smaller steps and fewer divergences",
+    kind: Kind::Real {
+        min: 0.05,
+        max: 0.999,
+    },
+    default: Some(Default::Real(TARGET_ACCEPT)),
+    why: "Stan's default, near the cheapest for most targets",
+};
+
+/// The setting `step_size`.
+pub(super) const STEP_SIZE_FIELD: Field = Field {
+    key: "step_size",
+    label: "Step size",
+    help: "Leapfrog step in units of the metric; a number fixes it, auto adapts it in warm-up",
+    kind: Kind::Real {
+        min: 1e-9,
+        max: 1e3,
+    },
+    default: None,
+    why: "adapted to the target acceptance",
+};
+
+/// What to adapt and to what.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    /// Which entries of the metric are free.
+    pub metric: MetricKind,
+    /// Whether the metric starts from H⁻¹ at the mode, and shrinks to it, instead of the identity.
+    pub from_curvature: bool,
+    /// Whether the windows of warm-up replace the metric.
+    pub learns_metric: bool,
+    /// Goal of dual averaging.
+    pub target_accept: f64,
+    /// ε where it is fixed.
+    pub step_size: Option<f64>,
+}
+
+impl Plan {
+    /// From the four settings above.
+    ///
+    /// # Errors
+    /// The curvature is asked for and no mode was found.
+    pub fn read(settings: &Settings, target: &Target) -> Result<Self, SettingError> {
+        let word = |key| settings.text(key).filter(|word| *word != "auto");
+        let has_mode = target.noise_ratio.is_some();
+        let from_curvature = word("start_metric").map_or(has_mode, |word| word == START_WORDS[0]);
+        if from_curvature && !has_mode {
+            return Err(SettingError(
+                "Setting `start_metric` cannot be `curvature` because no mode was found; choose identity or auto"
+                    .to_owned(),
+            ));
+        }
+        let dense =
+            word("metric").map_or_else(|| dense_pays(target), |word| word == METRIC_WORDS[1]);
+        Ok(Self {
+            metric: if dense {
+                MetricKind::Dense
+            } else {
+                MetricKind::Diagonal
+            },
+            from_curvature,
+            learns_metric: true,
+            target_accept: settings.real("target_accept").unwrap_or(TARGET_ACCEPT),
+            step_size: settings.real("step_size"),
+        })
+    }
+
+    /// The four settings for the manifest.
+    pub fn resolved(&self) -> [(&'static str, Value); 4] {
+        let text = |word: &str| Value::Text(word.to_owned());
+        [
+            (
+                "metric",
+                text(METRIC_WORDS[usize::from(self.metric == MetricKind::Dense)]),
+            ),
+            (
+                "start_metric",
+                text(START_WORDS[usize::from(!self.from_curvature)]),
+            ),
+            ("target_accept", Value::Real(self.target_accept)),
+            (
+                "step_size",
+                self.step_size.map_or_else(|| text("auto"), Value::Real),
+            ),
+        ]
+    }
+
+    /// The covariance that the metric starts from and shrinks to, if it is not the identity.
+    fn start_covariance<'a>(&self, oracle: &'a Oracle) -> Option<&'a [f64]> {
+        let anchor = oracle.anchor().filter(|_anchor| self.from_curvature)?;
+        Some(&anchor.covariance)
+    }
+}
+
+/// Metric and step size in use, and what is known of better ones.
+pub(super) struct Tuning {
+    /// The metric in use.
+    pub metric: Metric,
+    /// ε in use.
+    pub step_size: f64,
+    averaging: DualAveraging,
+    window: RunningCovariance,
+    /// Steps of warm-up done.
+    warmup_iter: u64,
+    /// 1 once warm-up is over.
+    frozen: u64,
+}
+
+impl Tuning {
+    /// Before the first step from `place`; `spare` is working memory.
+    ///
+    /// # Errors
+    /// [`StepError::NotPositiveDefinite`] for the curvature, [`StepError::NonFinite`] when no step size is short enough,
+    /// [`StepError::Interrupted`].
+    pub fn start(
+        plan: &Plan,
+        place: &Place,
+        oracle: &mut Oracle,
+        rng: &mut ChainRng,
+        spare: &mut Point,
+    ) -> Result<Self, StepError> {
+        let dim = place.u.len();
+        let metric = match plan.start_covariance(oracle) {
+            Some(covariance) => Metric::from_covariance(plan.metric, covariance, dim)
+                .map_err(|_not_positive| not_positive_definite(0))?,
+            None => Metric::identity(plan.metric, dim),
+        };
+        let step_size = match plan.step_size {
+            Some(step_size) => step_size,
+            None => first_step_size(FIRST_TRIAL, place, &metric, oracle, rng, spare)?,
+        };
+        let window_dim = if plan.learns_metric { dim } else { 0 };
+        Ok(Self {
+            metric,
+            step_size,
+            averaging: DualAveraging::new(plan.target_accept, step_size),
+            window: RunningCovariance::new(window_dim, plan.metric == MetricKind::Dense),
+            warmup_iter: 0,
+            frozen: 0,
+        })
+    }
+
+    /// To be called before each step after warm-up: ends the adaptation, once.
+    pub fn settle(&mut self, plan: &Plan) {
+        if self.frozen == 0 {
+            self.frozen = 1;
+            if plan.step_size.is_none() {
+                self.step_size = self.averaging.averaged();
+            }
+        }
+    }
+
+    /// To be called after each step of warm-up, of which `length` are planned: what Stan does then. `accept` is the
+    /// acceptance probability of the step, `place` where it ended. True if the metric was replaced.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub fn learn(
+        &mut self,
+        plan: &Plan,
+        iter: u64,
+        length: Option<u64>,
+        accept: f64,
+        place: &Place,
+        oracle: &mut Oracle,
+        rng: &mut ChainRng,
+        spare: &mut Point,
+    ) -> Result<bool, StepError> {
+        if self.frozen == 1 {
+            return Ok(false);
+        }
+        if plan.step_size.is_none() {
+            self.step_size = self.averaging.learn(accept);
+        }
+        let warmup_iter = self.warmup_iter;
+        self.warmup_iter += 1;
+        let windows = Windows::of(length).filter(|windows| windows.contains(warmup_iter));
+        let Some(windows) = windows.filter(|_windows| plan.learns_metric) else {
+            return Ok(false);
+        };
+        self.window.add(&place.u);
+        if !windows.ends_at(warmup_iter) {
+            return Ok(false);
+        }
+        let window = &mut self.window;
+        let start = plan.start_covariance(oracle);
+        self.metric
+            .replace_inverse(|inverse| window.regularised(start, inverse))
+            .map_err(|_not_positive| not_positive_definite(iter))?;
+        window.restart();
+        if plan.step_size.is_none() {
+            self.step_size =
+                first_step_size(self.step_size, place, &self.metric, oracle, rng, spare)?;
+            self.averaging.restart(self.step_size);
+        }
+        Ok(true)
+    }
+
+    /// Visits every number.
+    pub fn visit(&mut self, visitor: &mut dyn StateVisitor) {
+        self.metric.visit(visitor);
+        visitor.scalar("step_size", &mut self.step_size);
+        self.averaging.visit(visitor);
+        self.window.visit(visitor);
+        visitor.counter("warmup_iter", &mut self.warmup_iter);
+        visitor.counter("frozen", &mut self.frozen);
+    }
+}
+
+fn not_positive_definite(iter: u64) -> StepError {
+    StepError::NotPositiveDefinite {
+        what: "the metric",
+        iter,
+    }
+}

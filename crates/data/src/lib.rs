@@ -1,0 +1,42 @@
+//! Tables, column roles, formulas and designs: from a file to the plain matrix that models read.
+//!
+//! `load` reads a file into a [`table::Table`] and says what it guessed; `profile` describes columns;
+//! `formula` and `roles` say which column does what; `design` makes the matrix; `checks` looks at it before a
+//! run; `samples` holds the bundled data sets. Nothing above this layer but `export` knows polars.
+//!
+//! ```
+//! use ergodic_data::{Design, ImportOptions, LoadControl, ModelFrame, checks, samples};
+//!
+//! let loaded = samples::load_source("sample:churn", &ImportOptions::default(), &LoadControl::default())?;
+//! let frame = ModelFrame::new("churned ~ age + plan".parse()?);
+//! let (design, _) = Design::build(&loaded.table, &frame)?;
+//! assert_eq!(design.terms, ["Intercept", "age", "plan=plus", "plan=pro"]);
+//! assert_eq!(design.response.sentence(), "success = yes, 293 of 1000");
+//! assert!(checks::check(&design).warnings.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod bounded;
+mod encoding;
+pub mod error;
+pub mod load;
+mod parquet;
+mod parse;
+pub mod profile;
+pub mod ragged;
+mod role_checks;
+pub mod roles;
+pub mod samples;
+mod scan;
+pub mod sniff;
+mod split;
+pub mod suggest;
+pub mod synthetic;
+pub mod table;
+mod values;
+
+pub use error::DataError;
+pub use load::{LoadControl, Loaded, load};
+pub use roles::{Role, Roles};
+pub use sniff::{ColumnKindOverride, Guesses, ImportOptions};
+pub use table::Table;

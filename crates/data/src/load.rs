@@ -1,0 +1,563 @@
+//! Reading a data file into a [`Table`]: CSV and its relatives, also gzipped, and Parquet.
+//!
+//! The text is split by the `csv` crate and typed here, because every conversion must be reportable: a row of
+//! the wrong length is an error with its line, a value that is no number is named, nothing is padded or guessed
+//! per cell. Pieces of the text are read in parallel and joined in order, so the result does not depend on the
+//! number of threads. Progress can be read and loading cancelled from another thread through [`LoadControl`].
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use ergodic_base::reporter::Reporter;
+
+use super::encoding::{decode, gunzip, is_gzip};
+use super::error::DataError;
+use super::parquet;
+use super::parse::{Extent, Parse, Parsed};
+use super::sniff::{Guesses, ImportOptions, SAMPLE_RECORDS};
+use super::table::{Table, hex_sha256};
+
+/// Bytes read between two looks at the cancel flag.
+const READ_BLOCK: usize = 1 << 20;
+/// Bytes of a file that a preview reads.
+const PREVIEW_BYTES: usize = 1 << 20;
+
+/// Bytes that may come from a packed file or from what is no file, such as a pipe, whatever its size: a table takes up to seven
+/// times as much memory.
+const UNASKED_BYTES: u64 = 256_000_000;
+/// How many times its own size a packed file may unpack to beyond that. Tables of numbers shrink by 3 to 15.
+const UNPACKED_TIMES: u64 = 25;
+/// Bytes in a gigabyte, as disks count them.
+const GIGABYTE: u64 = 1_000_000_000;
+
+/// Progress of a load and the wish to cancel it, shared with another thread.
+#[derive(Debug, Default)]
+pub struct LoadControl {
+    cancel: AtomicBool,
+    /// Bytes of the file read so far.
+    read_bytes: AtomicU64,
+    /// Bytes of the file.
+    total_bytes: AtomicU64,
+    /// Bytes of text split so far; text is walked twice, once for numbers and once for words.
+    split_bytes: AtomicU64,
+    /// Bytes of text to split.
+    text_bytes: AtomicU64,
+    /// Rows split so far.
+    rows: AtomicU64,
+}
+
+impl LoadControl {
+    /// Asks the load to end with [`DataError::Cancelled`].
+    pub fn cancel(&self) {
+        self.cancel.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether [`Self::cancel`] was called.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+
+    /// Share of the work done, 0 to 1.
+    pub fn fraction(&self) -> f64 {
+        let share = |done: &AtomicU64, total: &AtomicU64| match total.load(Ordering::Relaxed) {
+            0 => 0.0,
+            total => (done.load(Ordering::Relaxed) as f64 / total as f64).min(1.0),
+        };
+        0.2 * share(&self.read_bytes, &self.total_bytes)
+            + 0.8 * share(&self.split_bytes, &self.text_bytes)
+    }
+
+    /// Rows read so far.
+    pub fn rows(&self) -> u64 {
+        self.rows.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of the file read so far and in all.
+    pub fn bytes(&self) -> (u64, u64) {
+        (
+            self.read_bytes.load(Ordering::Relaxed),
+            self.total_bytes.load(Ordering::Relaxed),
+        )
+    }
+
+    pub(super) fn add_rows(&self, rows: u64) {
+        self.rows.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    pub(super) fn set_text(&self, bytes: u64) {
+        self.text_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    pub(super) fn add_split(&self, bytes: u64) {
+        self.split_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(super) fn check(&self) -> Result<(), DataError> {
+        if self.is_cancelled() {
+            Err(DataError::Cancelled)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// A table with what was guessed and remarked while it was read.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The table.
+    pub table: Table,
+    /// Guesses and given options.
+    pub guesses: Guesses,
+    /// What was renamed, converted or treated as missing.
+    pub reporter: Reporter,
+}
+
+/// Reads a `.csv`, `.tsv`, `.txt` (also `.gz`) or Parquet file. Blocks; run it on a worker thread.
+/// Errors: one sentence each, see [`DataError`].
+pub fn load(
+    path: &Path,
+    options: &ImportOptions,
+    control: &LoadControl,
+) -> Result<Loaded, DataError> {
+    options.check()?;
+    let bytes = read_file(path, None, options, control)?;
+    let source = path.to_string_lossy();
+    load_bytes(&file_name(path), &source, bytes, options, control)
+}
+
+/// The first rows of a file under `options`, quickly; column kinds and guesses may change when the whole file is
+/// read, and the fingerprint is that of the part looked at.
+pub fn preview(path: &Path, options: &ImportOptions) -> Result<Loaded, DataError> {
+    options.check()?;
+    let control = LoadControl::default();
+    let (name, source) = (file_name(path), path.to_string_lossy());
+    let bytes = read_file(path, Some(PREVIEW_BYTES), options, &control)?;
+    if parquet::is_parquet(&bytes) {
+        let bytes = read_file(path, None, options, &control)?;
+        return parquet::read(&name, &source, &bytes, &control, Some(SAMPLE_RECORDS));
+    }
+    let extent = if bytes.len() < PREVIEW_BYTES {
+        Extent::FirstRecords
+    } else {
+        Extent::FirstRecordsOfCut
+    };
+    read_text(&name, &source, bytes, options, &control, extent)
+}
+
+/// Reads a file that is in memory; `name` is for sentences, `source` is kept in the table.
+pub fn load_bytes(
+    name: &str,
+    source: &str,
+    bytes: Vec<u8>,
+    options: &ImportOptions,
+    control: &LoadControl,
+) -> Result<Loaded, DataError> {
+    options.check()?;
+    if parquet::is_parquet(&bytes) {
+        return parquet::read(name, source, &bytes, control, None);
+    }
+    read_text(name, source, bytes, options, control, Extent::All)
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy()
+        .into_owned()
+}
+
+fn read_file(
+    path: &Path,
+    limit: Option<usize>,
+    options: &ImportOptions,
+    control: &LoadControl,
+) -> Result<Vec<u8>, DataError> {
+    let unreadable = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound => DataError::NotFound(path.to_owned()),
+        std::io::ErrorKind::IsADirectory => DataError::IsDirectory(path.to_owned()),
+        _ => DataError::Unreadable {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        },
+    };
+    let mut file = File::open(path).map_err(unreadable)?;
+    let about = file.metadata().map_err(unreadable)?;
+    if about.is_dir() {
+        return Err(DataError::IsDirectory(path.to_owned()));
+    }
+    control.total_bytes.store(about.len(), Ordering::Relaxed);
+    let limit = limit.unwrap_or(usize::MAX);
+    // A file says how long it is; a device or a pipe may never end.
+    let most = allowed(options).unwrap_or(UNASKED_BYTES).max(about.len());
+    let mut bytes = Vec::with_capacity((about.len() as usize).min(limit));
+    while bytes.len() < limit {
+        control.check()?;
+        if bytes.len() as u64 > most {
+            return Err(DataError::TooLarge(format!(
+                "{} is no file of a known size, and reading stopped after {} MB; save the data as a file first, or allow more \
+                 with `data.import.max_gigabytes`",
+                path.display(),
+                most / 1_000_000
+            )));
+        }
+        let block = READ_BLOCK.min(limit - bytes.len()) as u64;
+        let read = file
+            .by_ref()
+            .take(block)
+            .read_to_end(&mut bytes)
+            .map_err(unreadable)?;
+        if read == 0 {
+            break;
+        }
+        control.read_bytes.fetch_add(read as u64, Ordering::Relaxed);
+    }
+    Ok(bytes)
+}
+
+/// Bytes that the user allows beyond what is usual.
+fn allowed(options: &ImportOptions) -> Option<u64> {
+    options
+        .max_gigabytes
+        .map(|most| u64::from(most).saturating_mul(GIGABYTE))
+}
+
+/// Reads delimited text, unpacking and decoding it first, and hashes the bytes of the file meanwhile.
+fn read_text(
+    name: &str,
+    source: &str,
+    bytes: Vec<u8>,
+    options: &ImportOptions,
+    control: &LoadControl,
+    extent: Extent,
+) -> Result<Loaded, DataError> {
+    let mut reporter = Reporter::default();
+    let (mut extent, mut original) = (extent, None);
+    let plain = if is_gzip(&bytes) {
+        let limit = (extent != Extent::All).then_some(PREVIEW_BYTES);
+        let usual = UNASKED_BYTES.max(UNPACKED_TIMES * bytes.len() as u64);
+        let most = allowed(options).unwrap_or(usual);
+        let plain = gunzip(&bytes, name, limit, most, &|| control.is_cancelled())?;
+        if limit.is_some_and(|limit| plain.len() >= limit) {
+            extent = Extent::FirstRecordsOfCut;
+        }
+        original = Some(bytes);
+        plain
+    } else {
+        bytes
+    };
+    let cut = extent == Extent::FirstRecordsOfCut;
+    let decoded = decode(plain, name, options.encoding.as_deref(), cut, &mut reporter)?;
+    let original = original.or(decoded.original);
+    let text = Arc::new(decoded.text);
+    let hashed = original.as_deref().unwrap_or_else(|| text.as_bytes());
+    let (fingerprint, parsed) = rayon::join(
+        || hex_sha256(hashed),
+        || {
+            Parse {
+                name,
+                text: &text,
+                start: decoded.start,
+                options,
+                control,
+                extent,
+            }
+            .parse(&mut reporter)
+        },
+    );
+    let Parsed {
+        columns,
+        text: records,
+        guesses,
+    } = parsed?;
+    let table = Table::assemble(name, source, fingerprint, columns, Some(records))?;
+    Ok(Loaded {
+        table,
+        guesses: guesses.with_encoding(decoded.encoding),
+        reporter,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::io::Write as _;
+
+    fn read(bytes: &[u8]) -> Loaded {
+        load_bytes(
+            "x.csv",
+            "x.csv",
+            bytes.to_vec(),
+            &ImportOptions::default(),
+            &LoadControl::default(),
+        )
+        .unwrap()
+    }
+
+    /// Cells of delimited text, header first, read by the csv crate alone.
+    fn cells(text: &[u8], delimiter: u8) -> Vec<Vec<String>> {
+        csv::ReaderBuilder::new()
+            .delimiter(delimiter)
+            .has_headers(false)
+            .from_reader(text)
+            .into_records()
+            .map(|record| record.unwrap().iter().map(str::to_owned).collect())
+            .collect()
+    }
+
+    fn exported(table: &Table) -> Vec<Vec<String>> {
+        let mut out = Vec::new();
+        table.write_csv(&mut out).unwrap();
+        cells(&out, b',')
+    }
+
+    const TRICKY: &str = "id;note;amount;when\r\n\
+        007;\"a \"\"quoted\"\" word\";1,50;2024-01-31\r\n\
+        008;\"two\r\nlines; and a semicolon\"; 2,5 ;\r\n\
+        \"009\";  blanks  ;NA;2024-02-01\r\n\
+        010;\"\";-0,0;2024-02-02\r\n\
+        011;ünïcödé;1e3;2024-02-03";
+
+    #[test]
+    fn every_cell_is_written_again_as_it_was_read() {
+        let wide: Vec<u8> = format!("\u{feff}{TRICKY}")
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        let latin: Vec<u8> = TRICKY
+            .chars()
+            .map(|c| u8::try_from(u32::from(c)).unwrap())
+            .collect();
+        let marked = format!("\u{feff}{TRICKY}").into_bytes();
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packer.write_all(TRICKY.as_bytes()).unwrap();
+        let expected = cells(TRICKY.as_bytes(), b';');
+        for bytes in [
+            TRICKY.as_bytes().to_vec(),
+            wide,
+            latin,
+            marked,
+            packer.finish().unwrap(),
+        ] {
+            let Loaded { table, guesses, .. } = read(&bytes);
+            assert_eq!(exported(&table), expected, "{}", guesses.encoding.value);
+            for (row, record) in expected[1..].iter().enumerate() {
+                for (col, cell) in record.iter().enumerate() {
+                    assert_eq!(&table.cell_text(row, col), cell);
+                }
+            }
+            assert_eq!(
+                table.fingerprint(),
+                hex_sha256(&bytes),
+                "the hash is that of the file's bytes"
+            );
+            // What the cells were taken for, beside what was written.
+            assert!(table.numbers(0).is_none());
+            let amounts = table.numbers(2).unwrap();
+            assert_eq!((amounts[0], amounts[1], amounts[4]), (1.5, 2.5, 1000.0));
+            assert!(amounts[2].is_nan());
+            assert_eq!(table.place(2), "line 5");
+        }
+    }
+
+    proptest! {
+        /// Any cells, quoted as needed, come back as they were, through as many pieces as there may be.
+        #[test]
+        fn any_cells_survive(rows in prop::collection::vec(prop::collection::vec("[a-c0-9,;.\"\n é-]{0,6}", 3), 1..20)) {
+            let mut writer = csv::Writer::from_writer(b"first,second,third\n".to_vec());
+            for row in &rows {
+                writer.write_record(row).unwrap();
+            }
+            let bytes = writer.into_inner().unwrap();
+            let options = ImportOptions { delimiter: Some(','), header: Some(true), ..ImportOptions::default() };
+            let loaded = load_bytes("x", "x", bytes, &options, &LoadControl::default()).unwrap();
+            let found = exported(&loaded.table);
+            prop_assert_eq!(&found[1..], &rows[..]);
+        }
+    }
+
+    fn long_csv(rows: usize) -> String {
+        let mut text = String::from("x,word,z\n");
+        for i in 0..rows {
+            text.push_str(&format!(
+                "{}.{},w{},{}\n",
+                i % 97,
+                i % 10,
+                i % 7,
+                i * 31 % 1000
+            ));
+        }
+        text
+    }
+
+    #[test]
+    fn many_pieces_give_the_same_table_as_one() {
+        // About 3 MB, so three pieces.
+        let text = long_csv(220_000);
+        let control = LoadControl::default();
+        let loaded = load_bytes(
+            "x",
+            "x",
+            text.clone().into_bytes(),
+            &ImportOptions::default(),
+            &control,
+        )
+        .unwrap();
+        let table = &loaded.table;
+        assert_eq!((table.num_rows(), control.rows()), (220_000, 220_000));
+        let numbers = table.numbers(0).unwrap();
+        let labels = table.labels(1);
+        for row in [0, 1, 99_999, 150_001, 219_999] {
+            assert_eq!(
+                numbers[row],
+                format!("{}.{}", row % 97, row % 10).parse::<f64>().unwrap()
+            );
+            assert_eq!(
+                labels.levels[labels.codes[row] as usize],
+                format!("w{}", row % 7)
+            );
+            assert_eq!(table.place(row), format!("line {}", row + 2));
+        }
+        let options = loaded.guesses.to_options(&ImportOptions::default());
+        let again = load_bytes(
+            "x",
+            "x",
+            text.into_bytes(),
+            &options,
+            &LoadControl::default(),
+        )
+        .unwrap();
+        assert_eq!(again.table.fingerprint(), table.fingerprint());
+        assert!(again.table.frame().equals_missing(table.frame()));
+    }
+
+    #[test]
+    fn loading_can_be_watched_and_cancelled_from_another_thread() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("long.csv");
+        std::fs::write(&path, long_csv(400_000)).unwrap();
+        let control = LoadControl::default();
+        let result = std::thread::scope(|scope| {
+            let worker = scope.spawn(|| load(&path, &ImportOptions::default(), &control));
+            while control.fraction() < 0.2 && !worker.is_finished() {
+                std::thread::yield_now();
+            }
+            control.cancel();
+            worker.join().unwrap()
+        });
+        assert!(matches!(result, Err(DataError::Cancelled)));
+        let (read, total) = control.bytes();
+        assert_eq!(read, total, "the file had been read before splitting began");
+
+        let control = LoadControl::default();
+        load(&path, &ImportOptions::default(), &control).unwrap();
+        assert_eq!((control.fraction(), control.rows()), (1.0, 400_000));
+    }
+
+    #[test]
+    fn a_preview_shows_the_first_rows_of_plain_and_packed_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = long_csv(200_000);
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packer.write_all(text.as_bytes()).unwrap();
+        for (name, bytes) in [
+            ("a.csv", text.clone().into_bytes()),
+            ("a.csv.gz", packer.finish().unwrap()),
+        ] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, bytes).unwrap();
+            let seen = preview(&path, &ImportOptions::default()).unwrap().table;
+            assert_eq!(
+                (seen.num_rows(), seen.cell_text(199, 1)),
+                (SAMPLE_RECORDS, "w3".to_owned())
+            );
+        }
+        let path = folder.path().join("short.csv");
+        std::fs::write(&path, "a,b\n1,2\n3,4").unwrap();
+        assert_eq!(
+            preview(&path, &ImportOptions::default())
+                .unwrap()
+                .table
+                .num_rows(),
+            2
+        );
+        // The last record of a cut file may be half a record, so it is not shown.
+        std::fs::write(
+            &path,
+            format!("a,b\n1,2\n3,\"{}\"\n", "long ".repeat(300_000)),
+        )
+        .unwrap();
+        assert_eq!(
+            preview(&path, &ImportOptions::default())
+                .unwrap()
+                .table
+                .num_rows(),
+            1
+        );
+    }
+
+    #[test]
+    fn what_unpacks_or_flows_without_end_is_stopped() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bomb.csv.gz");
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packer.write_all(&b"1,2\n".repeat(250_000)).unwrap();
+        // Packed files one after the other are a packed file.
+        std::fs::write(&path, packer.finish().unwrap().repeat(300)).unwrap();
+        let read = |path: &Path, options: &ImportOptions| {
+            load(path, options, &LoadControl::default())
+                .unwrap_err()
+                .to_string()
+        };
+        let error = read(&path, &ImportOptions::default());
+        assert!(
+            error.starts_with("bomb.csv.gz unpacks to more than 256 MB, ")
+                && error.contains("`data.import.max_gigabytes`"),
+            "{error}"
+        );
+        assert_eq!(
+            preview(&path, &ImportOptions::default())
+                .unwrap()
+                .table
+                .num_rows(),
+            SAMPLE_RECORDS
+        );
+        #[cfg(unix)]
+        {
+            let error = read(Path::new("/dev/zero"), &ImportOptions::default());
+            assert!(error.contains("reading stopped after 256 MB"), "{error}");
+        }
+        let wide = "a,".repeat(100_001);
+        let error = load_bytes(
+            "wide.csv",
+            "wide.csv",
+            wide.into_bytes(),
+            &ImportOptions::default(),
+            &LoadControl::default(),
+        )
+        .unwrap_err()
+        .to_string();
+        assert!(
+            error.starts_with("wide.csv has 100002 columns, more than the 100000"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn cells_that_could_mean_missing_in_text_are_kept_and_said() {
+        let loaded = read(b"region,x\nNA,1\neast,2\nNA,3\n");
+        let labels = loaded.table.labels(0);
+        assert_eq!(labels.levels, ["NA", "east"]);
+        assert!(
+            loaded.reporter.warnings[0]
+                .message
+                .contains("`NA` occurs 2 times in the text column `region`")
+        );
+        let loaded = read(b"region,x\nNA,1\neast,NA\nNA,3\n");
+        assert_eq!(loaded.table.columns()[0].num_missing, 2);
+        assert_eq!(loaded.guesses.missing.value, ["NA"]);
+    }
+}

@@ -1,0 +1,711 @@
+//! Everything that is wrong with a run: one list, from which its word, its sentence and its messages come.
+//!
+//! Divergences (Betancourt 2017, arXiv 1701.02434) come first wherever there are any: they say that part of the posterior
+//! may be missing, which more draws do not mend.
+
+use super::Missing;
+use super::bias::{BiasReport, BiasRow, Interval, TOLERANCE};
+use super::sentence::{Phrase, count, duration, list, rhat_text};
+use super::summary::SummaryRow;
+use super::verdict::{ADVISED_CHAINS, Limits, MIN_DRAWS, Measure, Precision, RHAT_LIMIT, Verdict};
+use ergodic_base::reporter::{Severity, Warning};
+
+/// Code of the finding that transitions diverged.
+pub const DIVERGENCES: &str = "divergences";
+/// Code of the finding that a chain stands still.
+pub const STUCK: &str = "stuck-chains";
+/// Code of the finding that chains disagree.
+pub const DISAGREE: &str = "chains-disagree";
+/// Code of the finding that there are too few effective draws.
+pub const FEW_EFFECTIVE: &str = "few-effective-draws";
+/// Code of the finding that nobody has looked at the bias of an approximate sampler.
+pub const BIAS_UNKNOWN: &str = "bias-unknown";
+/// Code of the finding that the bias check could not tell.
+pub const BIAS_UNCLEAR: &str = "bias-unclear";
+/// Code of the finding that an approximate sampler is too far off.
+pub const BIASED: &str = "biased";
+/// Code of the finding that a run ended before it had the precision that was asked for.
+pub const TARGET_MISSED: &str = "target-missed";
+/// Code of the finding that there are fewer chains than R-hat needs.
+pub const FEW_CHAINS: &str = "few-chains";
+
+/// What a verdict is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct VerdictInputs<'a> {
+    /// Summary of the kept draws of the chains that work.
+    pub rows: &'a [SummaryRow],
+    /// Kept draws in the shortest working chain.
+    pub draws_per_chain: usize,
+    /// Whether more draws are coming.
+    pub running: bool,
+    /// Chains asked for.
+    pub chains: usize,
+    /// Chains that ended with an error, 1-based.
+    pub failed: &'a [usize],
+    /// Chains that do not move, 1-based.
+    pub stuck: &'a [usize],
+    /// Divergent transitions after warm-up, over all chains.
+    pub divergences: u64,
+    /// Name of the sampler if its target is approximate ("SGLD-CV"); `None` for an exact sampler.
+    pub biased: Option<&'a str>,
+    /// Result of the bias check, if it has run.
+    pub bias: Option<&'a BiasReport>,
+    /// Estimated seconds until the criteria hold, while running.
+    pub secs_to_target: Option<f64>,
+    /// The precision that was to end the run, if something else has ended it.
+    pub target: Option<Precision>,
+    /// Whether a variable counts.
+    pub decides: fn(&SummaryRow) -> bool,
+    /// What others have found.
+    pub others: &'a [Finding],
+}
+
+impl<'a> VerdictInputs<'a> {
+    /// Of `chains` chains that have ended, with nothing known but their summary.
+    pub fn of(rows: &'a [SummaryRow], draws_per_chain: usize, chains: usize) -> Self {
+        Self {
+            rows,
+            draws_per_chain,
+            running: false,
+            chains,
+            failed: &[],
+            stuck: &[],
+            divergences: 0,
+            biased: None,
+            bias: None,
+            secs_to_target: None,
+            target: None,
+            decides: |_row| true,
+            others: &[],
+        }
+    }
+
+    fn working(&self) -> usize {
+        self.chains.saturating_sub(self.failed.len())
+    }
+
+    /// What is asked of each variable.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            chains: self.working(),
+            decides: self.decides,
+        }
+    }
+}
+
+/// One thing that is wrong with a run, or good to know about its verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// The word that it alone would give the run; good for what is only to be known.
+    pub verdict: Verdict,
+    /// A few words for the sentence.
+    phrase: Phrase,
+    /// What to do, in a few words.
+    next: Option<String>,
+    /// The whole story; `None` where another list tells it.
+    warning: Option<Warning>,
+    /// Whether it is why chains disagree, so that more draws do not help.
+    explains: bool,
+}
+
+impl Finding {
+    /// Something that others have found, which is why chains disagree if they do: a few words for the sentence, a few on what
+    /// to do, and the whole story.
+    pub fn new(
+        verdict: Verdict,
+        words: &str,
+        next: Option<&str>,
+        warning: Option<Warning>,
+    ) -> Self {
+        Self {
+            verdict,
+            phrase: Phrase::plain(words),
+            next: next.map(str::to_owned),
+            warning,
+            explains: true,
+        }
+    }
+
+    fn of(verdict: Verdict, code: &str, phrase: Phrase, message: impl Into<String>) -> Self {
+        let severity = match verdict {
+            Verdict::Good => Severity::Info,
+            Verdict::Bad => Severity::Bad,
+            _ => Severity::Watch,
+        };
+        Self {
+            verdict,
+            warning: Some(Warning {
+                subject: phrase.name.clone(),
+                ..Warning::new(severity, code, message)
+            }),
+            phrase,
+            next: None,
+            explains: false,
+        }
+    }
+
+    /// What to do: in the sentence, and where there is room.
+    fn next(mut self, few: impl Into<String>, remedy: impl Into<String>) -> Self {
+        self.next = Some(few.into());
+        self.warning = self.warning.map(|warning| warning.with_remedy(remedy));
+        self
+    }
+}
+
+/// What is said about a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement {
+    /// One word.
+    pub verdict: Verdict,
+    /// One sentence of at most [`SENTENCE_LIMIT`](super::verdict::SENTENCE_LIMIT) characters without a final period. Names
+    /// of variables stand between backticks.
+    pub sentence: String,
+    /// Every cause with what to do about it, in the order of the sentence.
+    pub findings: Vec<Warning>,
+}
+
+impl Judgement {
+    fn alone(verdict: Verdict, sentence: String) -> Self {
+        Self {
+            verdict,
+            sentence,
+            findings: Vec::new(),
+        }
+    }
+}
+
+/// Judges a run. Without a working chain or with too few draws the causes are not looked for; otherwise everything that is wrong is
+/// found, and the worst of it is the word. What only a proof can mend, the bias of an approximate sampler, comes before
+/// what more draws mend, and after what nothing mends.
+pub fn judge(inputs: &VerdictInputs<'_>) -> Judgement {
+    let chains = inputs.chains;
+    if inputs.working() == 0 {
+        let which = match chains {
+            1 => "the chain".to_owned(),
+            _ => format!("all {chains} chains"),
+        };
+        return Judgement::alone(
+            Verdict::Bad,
+            format!("Not usable: {which} failed; the log says why"),
+        );
+    }
+    if inputs.draws_per_chain < MIN_DRAWS {
+        let draws = inputs.draws_per_chain;
+        let next = match inputs.running {
+            true => time_left(inputs),
+            false => Some("add draws".to_owned()),
+        };
+        let early = format!("{draws} of {MIN_DRAWS} draws per chain needed to judge");
+        return Judgement {
+            verdict: Verdict::TooEarly,
+            sentence: list("Too early: ", &[&Phrase::plain(early)], next.as_deref()),
+            // A precision that was asked for is missed all the same.
+            findings: target(inputs)
+                .and_then(|finding| finding.warning)
+                .into_iter()
+                .collect(),
+        };
+    }
+    let failures = failures(inputs);
+    let mixing = mixing(inputs);
+    let bias = bias(inputs, mixing.is_empty() && inputs.divergences == 0);
+    let is_biased = bias.is_some();
+    let failed = !failures.is_empty();
+    let mut found: Vec<Finding> = Vec::new();
+    // A proof that is missing is the word of an approximate run, unless its draws are none.
+    let leads = is_biased && !failed;
+    let (others, remarks): (Vec<_>, Vec<_>) =
+        (inputs.others.iter().cloned()).partition(|other| other.verdict != Verdict::Good);
+    let (open, others): (Vec<_>, Vec<_>) =
+        (others.into_iter()).partition(|other| other.verdict == Verdict::NotCertified);
+    let is_open = is_biased || !open.is_empty();
+    found.extend(open);
+    found.extend(bias.clone().filter(|_| leads));
+    found.extend(divergences(inputs));
+    found.extend(failures);
+    // What others found is a cause; that chains disagree is what follows from it, and more draws would not help.
+    let explained = others.iter().chain(&found).any(|it| it.explains);
+    found.extend(others);
+    found.extend(mixing.into_iter().map(|finding| match explained {
+        true => Finding {
+            next: None,
+            warning: finding.warning.map(|warning| Warning {
+                remedy: None,
+                ..warning
+            }),
+            ..finding
+        },
+        false => finding,
+    }));
+    found.extend(failed_chains(inputs));
+    found.extend(bias.filter(|_| !leads));
+    found.extend(target(inputs));
+    found.extend(few_chains(inputs, found.is_empty()));
+    let verdict = match (failed, is_open) {
+        (true, _) => Verdict::Bad,
+        (false, true) => Verdict::NotCertified,
+        _ => (found.iter().map(|finding| finding.verdict))
+            .max_by_key(|verdict| severity(*verdict))
+            .unwrap_or(Verdict::Good),
+    };
+    let sentence = if found.is_empty() {
+        praise(inputs)
+    } else {
+        let phrases: Vec<&Phrase> = found.iter().map(|finding| &finding.phrase).collect();
+        let next = found.iter().find_map(|finding| finding.next.as_deref());
+        list(opening(inputs, verdict, &found), &phrases, next)
+    };
+    found.extend(remarks);
+    Judgement {
+        verdict,
+        sentence,
+        findings: found.into_iter().filter_map(|it| it.warning).collect(),
+    }
+}
+
+/// How bad a word is.
+fn severity(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Good => 0,
+        Verdict::TooEarly => 1,
+        Verdict::Watch => 2,
+        Verdict::NotCertified => 3,
+        Verdict::Bad => 4,
+    }
+}
+
+/// The first words of the sentence.
+fn opening(inputs: &VerdictInputs<'_>, verdict: Verdict, found: &[Finding]) -> &'static str {
+    let is = |finding: &Finding, codes: &[&str]| {
+        let code = finding
+            .warning
+            .as_ref()
+            .map(|warning| warning.code.as_str());
+        code.is_some_and(|code| codes.contains(&code))
+    };
+    match verdict {
+        Verdict::NotCertified => "Not certified: ",
+        Verdict::Bad => "Not usable: ",
+        _ if inputs.running && found.iter().any(|it| is(it, &[DISAGREE, FEW_EFFECTIVE])) => {
+            "Not usable yet: "
+        }
+        _ if is(&found[0], &[TARGET_MISSED]) => "Target missed: ",
+        _ => "Use with care: ",
+    }
+}
+
+/// What makes draws useless.
+fn failures(inputs: &VerdictInputs<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let missing = |why: Missing| (inputs.rows.iter()).filter(move |row| row.missing == Some(why));
+    if let Some(row) = missing(Missing::NotFinite).next() {
+        let name = &row.variable;
+        let more = others(missing(Missing::NotFinite).count() - 1);
+        found.push(
+            Finding::of(
+                Verdict::Bad,
+                "not-finite",
+                Phrase::about("", name, " is not finite in some draws"),
+                format!("Some draws of `{name}`{more} are infinite or not a number"),
+            )
+            .next(
+                "check the priors",
+                "Check the priors, and the columns for extreme values",
+            ),
+        );
+    }
+    if missing(Missing::Weights).next().is_some() {
+        let finding = Finding::of(
+            Verdict::Bad,
+            "weights-cancel",
+            Phrase::plain("the weights of the draws cancel"),
+            "The signed weights of the draws cancel, so that no average is known",
+        );
+        found.push(match inputs.running {
+            true => finding,
+            false => finding.next(
+                "add draws or raise the batch size",
+                "Add draws, or raise the batch size",
+            ),
+        });
+    }
+    if let Some(&chain) = inputs.stuck.first() {
+        let what = match inputs.stuck.len() {
+            1 => format!("chain {chain} stands still"),
+            stuck => format!("{stuck} of {} chains stand still", inputs.chains),
+        };
+        let message = format!("{}: no value has changed for 200 draws", capital(&what));
+        found.push(
+            Finding::of(Verdict::Bad, STUCK, Phrase::plain(what), message).next(
+                "run again with another seed or sampler",
+                "Run again with another seed or sampler",
+            ),
+        );
+    }
+    let none_moves = |row: &SummaryRow| row.missing == Some(Missing::Constant);
+    if !inputs.rows.is_empty() && inputs.rows.iter().all(none_moves) && found.is_empty() {
+        found.push(
+            Finding::of(
+                Verdict::Bad,
+                "nothing-moves",
+                Phrase::plain("no parameter has moved"),
+                "No parameter has moved from its first value",
+            )
+            .next(
+                "run again with another sampler",
+                "Run again with another sampler",
+            ),
+        );
+    }
+    found
+}
+
+fn divergences(inputs: &VerdictInputs<'_>) -> Option<Finding> {
+    let words = match inputs.divergences {
+        0 => return None,
+        1 => "1 divergence".to_owned(),
+        some => format!("{} divergences", count(some as f64)),
+    };
+    let transitions = inputs.draws_per_chain * inputs.working();
+    let message = format!(
+        "{} of {} transitions diverged after warm-up: the sampler could not follow the posterior there, so part of it may be \
+         missing, however many draws there are",
+        count(inputs.divergences as f64),
+        count(transitions.max(inputs.divergences as usize) as f64)
+    );
+    let finding = Finding::of(Verdict::Watch, DIVERGENCES, Phrase::plain(words), message);
+    Some(finding.next(
+        "raise the target acceptance",
+        "Run again with a higher target acceptance (`sampler.target_accept`)",
+    ))
+}
+
+/// Chains that disagree and effective draws that are missing: of each the worst variable, the worse of the two first.
+fn mixing(inputs: &VerdictInputs<'_>) -> Vec<Finding> {
+    let limits = inputs.limits();
+    let of_kind = |is_rhat: bool| {
+        let past = inputs
+            .rows
+            .iter()
+            .filter(|row| row.missing.is_none() && (limits.decides)(row))
+            .flat_map(|row| limits.measures(row).map(move |(far, it)| (far, it, row)))
+            .filter(move |(far, it, _)| *far > 1.0 && matches!(it, Measure::Rhat(_)) == is_rhat);
+        past.collect::<Vec<_>>()
+    };
+    let mut worst: Vec<_> = [true, false]
+        .into_iter()
+        .filter_map(|is_rhat| {
+            let past = of_kind(is_rhat);
+            let mut names: Vec<&str> = past.iter().map(|(.., row)| row.variable.as_str()).collect();
+            names.sort_unstable();
+            names.dedup();
+            let (far, measure, row) = past.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+            Some((far, measure, row, names.len() - 1))
+        })
+        .collect();
+    worst.sort_by(|a, b| b.0.total_cmp(&a.0));
+    worst
+        .into_iter()
+        .map(|(_, measure, row, more)| shortcoming(inputs, &limits, measure, row, more))
+        .collect()
+}
+
+/// What `row` and `more` others lack.
+fn shortcoming(
+    inputs: &VerdictInputs<'_>,
+    limits: &Limits,
+    measure: Measure,
+    row: &SummaryRow,
+    more: usize,
+) -> Finding {
+    let name = &row.variable;
+    let (code, phrase, message) = match measure {
+        Measure::Rhat(rhat) => {
+            let (words, what) = match limits.chains {
+                1 => ("the chain still drifts in ", "The chain still drifts in"),
+                _ => ("chains disagree on ", "Chains disagree on"),
+            };
+            let rhat = rhat_text(rhat);
+            let detail = match inputs.running {
+                true => String::new(),
+                false => format!(" (R-hat {rhat})"),
+            };
+            let brief = match limits.chains {
+                1 => "the chain drifts",
+                _ => "chains disagree",
+            };
+            let message = format!(
+                "{what} `{name}`{}: R-hat {rhat}, want at most {RHAT_LIMIT}",
+                others(more)
+            );
+            let phrase = Phrase::about(words, name, "").or(detail, brief);
+            (DISAGREE, phrase, message)
+        }
+        Measure::Bulk(ess) | Measure::Tail(ess) => {
+            // The table has a column of each.
+            let (words, where_) = match measure {
+                Measure::Tail(_) => ("tail ESS of ", " in the tails"),
+                _ => ("ESS of ", ""),
+            };
+            let (has, wanted) = (count(ess), count(limits.ess()));
+            let too = match more {
+                0 => String::new(),
+                1 => "; that of one more parameter is too small as well".to_owned(),
+                more => format!("; those of {more} more parameters are too small as well"),
+            };
+            (
+                FEW_EFFECTIVE,
+                Phrase::about(words, name, format!(" is {has} of {wanted}"))
+                    .or("", "ESS is too small"),
+                format!(
+                    "The effective sample size of `{name}`{where_} is {has}, want at least {wanted}{too}"
+                ),
+            )
+        }
+    };
+    if inputs.running {
+        // A chain that jumps between values which never meet gets no better by waiting.
+        let verdict = match measure {
+            Measure::Rhat(rhat) if rhat.is_infinite() => Verdict::Bad,
+            _ => Verdict::Watch,
+        };
+        let finding = Finding::of(verdict, code, phrase, message);
+        return match time_left(inputs) {
+            Some(left) => finding.next(left.clone(), format!("Wait {left}")),
+            None => finding,
+        };
+    }
+    let precision = Precision {
+        ess: Some(limits.ess()),
+        rhat: RHAT_LIMIT,
+    };
+    let remedy = match precision.draws_needed(&deciding(inputs), inputs.draws_per_chain) {
+        Some(draws) => format!("Add about {} draws per chain", count(draws as f64)),
+        None => "Run again with longer warm-up or another sampler".to_owned(),
+    };
+    Finding::of(limits.verdict(row), code, phrase, message).next("add draws", remedy)
+}
+
+fn deciding<'a>(inputs: &VerdictInputs<'a>) -> Vec<&'a SummaryRow> {
+    let rows = inputs.rows.iter();
+    rows.filter(|row| (inputs.decides)(row)).collect()
+}
+
+fn failed_chains(inputs: &VerdictInputs<'_>) -> Option<Finding> {
+    let (working, chains, failed) = (inputs.working(), inputs.chains, inputs.failed.len());
+    if failed == 0 {
+        return None;
+    }
+    let words = match working {
+        1 => format!("{failed} of {chains} chains failed, only 1 is left"),
+        _ => format!("{failed} of {chains} chains failed"),
+    };
+    let which: Vec<String> = inputs.failed.iter().map(usize::to_string).collect();
+    let plural = if failed == 1 { "Chain" } else { "Chains" };
+    let message = format!(
+        "{plural} {} failed and took no part in these numbers",
+        which.join(", ")
+    );
+    let finding = Finding::of(
+        Verdict::Watch,
+        "failed-chains",
+        Phrase::plain(words),
+        message,
+    );
+    Some(finding.next("the log says why", "The log says why"))
+}
+
+/// That an approximate sampler is off, or that nobody knows; `fine` is whether its draws are otherwise.
+fn bias(inputs: &VerdictInputs<'_>, fine: bool) -> Option<Finding> {
+    let sampler = inputs.biased?;
+    let Some(report) = inputs
+        .bias
+        .filter(|report| report.verdict != Verdict::TooEarly)
+    else {
+        let words = match fine {
+            true => format!("mixing is fine, the bias of {sampler} is not checked"),
+            false => format!("the bias of {sampler} is not checked"),
+        };
+        let message = format!(
+            "{sampler} is approximate, and how far its draws are from the posterior is not known"
+        );
+        let mut finding = Finding::of(
+            Verdict::NotCertified,
+            BIAS_UNKNOWN,
+            Phrase::plain(words).or("", "bias not checked"),
+            message,
+        );
+        if !inputs.running {
+            finding = finding.next("run the bias check", "Run the bias check (`--check-bias`)");
+            // Chains that do not mix cannot pass it.
+            finding.next = finding.next.filter(|_| fine);
+        }
+        return Some(finding);
+    };
+    let row = report.worst.map(|worst| &report.rows[worst]);
+    match report.verdict {
+        Verdict::Good => None,
+        Verdict::NotCertified => Some(off(row?)),
+        _ => Some(unclear(report, row)),
+    }
+}
+
+/// That the check has found a variable outside of the tolerance.
+fn off(row: &BiasRow) -> Finding {
+    let name = &row.variable;
+    let number =
+        |interval: &Interval| format!("{:.2} ± {:.2}", interval.value.abs(), interval.half_width());
+    let shift = row.shift.iter().filter_map(|it| {
+        Some((
+            it.beyond(0.0, TOLERANCE)?,
+            format!(" is off by {} sd", number(it)),
+        ))
+    });
+    let ratio = row.sd_ratio.iter().filter_map(|it| {
+        let words = match it.value > 1.0 {
+            true => format!(" is {} times too wide", number(it)),
+            false => format!(" has {} of its width", number(it)),
+        };
+        Some((it.beyond(1.0, TOLERANCE)?, words))
+    });
+    let tails = row.tails_off().map(|(prob, it, beyond)| {
+        let words = format!(
+            " has its {:.0} % quantile off by {} sd",
+            100.0 * prob,
+            number(&it)
+        );
+        (beyond, words)
+    });
+    let farthest = shift
+        .chain(ratio)
+        .chain(tails)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let after = farthest.map_or_else(
+        || " is constant in one of the runs".to_owned(),
+        |(_, words)| words,
+    );
+    let message = format!("`{name}`{after}, by comparison with the control run");
+    let phrase = Phrase::about("", name, after);
+    Finding::of(Verdict::NotCertified, BIASED, phrase, message).next(
+        "take a smaller step",
+        "Run again with a smaller step, or with an exact sampler",
+    )
+}
+
+/// That the check could not tell: the control run has faults of its own, or is too short.
+fn unclear(report: &BiasReport, row: Option<&BiasRow>) -> Finding {
+    let (phrase, message) = if let Some(doubt) = &report.doubt {
+        (
+            Phrase::plain("the control run proves nothing"),
+            format!("The control run of the bias check proves nothing: {doubt}"),
+        )
+    } else {
+        let name = row.map_or("", |row| row.variable.as_str());
+        let most = row
+            .and_then(|row| row.shift)
+            .map_or(0.0, |shift| shift.value.abs() + shift.half_width());
+        let wide = row
+            .and_then(|row| row.sd_ratio)
+            .map_or(0.0, |ratio| (ratio.value - 1.0).abs() + ratio.half_width());
+        let after = match most >= wide {
+            true => format!(" may be off by up to {most:.2} sd"),
+            false => format!("'s sd may be off by up to {:.0} %", 100.0 * wide),
+        };
+        let message = format!("`{name}`{after}: the control run is too short to tell");
+        (Phrase::about("", name, after), message)
+    };
+    Finding::of(Verdict::NotCertified, BIAS_UNCLEAR, phrase, message).next(
+        "repeat with a longer control run",
+        "Repeat the check with a longer control run (`--control-draws`)",
+    )
+}
+
+fn target(inputs: &VerdictInputs<'_>) -> Option<Finding> {
+    let target = inputs.target?;
+    let rows = deciding(inputs);
+    let (row, lack) = target.worst(&rows)?;
+    let (message, remedy) = target.shortfall(&rows, inputs.draws_per_chain)?;
+    let of_wanted = |ess| {
+        let wanted = count(target.ess.unwrap_or_default());
+        format!(" is {} of {wanted}", count(ess))
+    };
+    let (before, after) = match lack {
+        Measure::Bulk(ess) => ("ESS of ", of_wanted(ess)),
+        Measure::Tail(ess) => ("tail ESS of ", of_wanted(ess)),
+        Measure::Rhat(rhat) => (
+            "R-hat of ",
+            format!(" is {}, not {}", rhat_text(rhat), target.rhat),
+        ),
+    };
+    let next = match target.draws_needed(&rows, inputs.draws_per_chain) {
+        Some(draws) => format!("add {} per chain", count(draws as f64)),
+        None => "add draws".to_owned(),
+    };
+    let phrase = Phrase::about(before, &row.variable, after);
+    Some(Finding::of(Verdict::Watch, TARGET_MISSED, phrase, message).next(next, remedy))
+}
+
+/// `agree`: whether nothing else is wrong.
+fn few_chains(inputs: &VerdictInputs<'_>, agree: bool) -> Option<Finding> {
+    let working = inputs.working();
+    let words = match working {
+        ADVISED_CHAINS.. => return None,
+        1 => "1 chain only".to_owned(),
+        _ if agree => format!("only {working} chains agree"),
+        _ => format!("only {working} chains"),
+    };
+    let message = match working {
+        1 => {
+            "A single chain cannot be compared with others, so R-hat sees only its drift".to_owned()
+        }
+        _ => format!("R-hat of {working} chains says little; {ADVISED_CHAINS} are advised"),
+    };
+    let words = format!("{words}, {ADVISED_CHAINS} are advised");
+    let finding = Finding::of(Verdict::Watch, FEW_CHAINS, Phrase::plain(words), message);
+    Some(finding.next(
+        "run more chains",
+        format!("Run again with {ADVISED_CHAINS} chains"),
+    ))
+}
+
+fn praise(inputs: &VerdictInputs<'_>) -> String {
+    let rows = deciding(inputs);
+    let sizes = rows.iter().flat_map(|row| [row.ess_bulk, row.ess_tail]);
+    let least = sizes.flatten().fold(f64::INFINITY, f64::min);
+    let agree = match rows.len() {
+        _ if inputs.biased.is_some() => "means and sds agree with an exact control".to_owned(),
+        1 => "the chains agree on the parameter".to_owned(),
+        many => format!("the chains agree on all {} parameters", count(many as f64)),
+    };
+    let ess = least
+        .is_finite()
+        .then(|| format!("effective sample size at least {}", count(least)));
+    list("Good: ", &[&Phrase::plain(agree)], ess.as_deref())
+}
+
+/// " and 3 more parameters".
+fn others(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => " and one more parameter".to_owned(),
+        more => format!(" and {more} more parameters"),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(chars).collect()
+}
+
+/// "about 50 s more".
+fn time_left(inputs: &VerdictInputs<'_>) -> Option<String> {
+    inputs
+        .secs_to_target
+        .filter(|secs| secs.is_finite() && *secs >= 0.0)
+        .map(|secs| format!("about {} more", duration(secs)))
+}
+
+#[cfg(test)]
+#[path = "verdict_tests.rs"]
+mod tests;

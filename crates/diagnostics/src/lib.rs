@@ -1,0 +1,79 @@
+//! Diagnostics: arrays in, numbers out. Nothing here knows models, samplers or the window.
+//!
+//! Definitions of R-hat, effective sample size and Monte Carlo error are those of the R package posterior
+//! (Vehtari, Gelman, Simpson, Carpenter, Bürkner 2021, doi 10.1214/20-BA1221); `tests/reference` holds its numbers.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`rhat`], [`ess`], [`mcse`], [`quantiles`] | one number for the chains of one parameter |
+//! | [`summary`] | the table: all parameters at once, in parallel |
+//! | [`running`] | how R-hat, ESS and MCSE developed over the draws |
+//! | [`verdict`] | what is asked of a variable and of a run, and the word for it |
+//! | [`findings`] | everything that is wrong with a run, each with what to do, and one sentence of them |
+//! | [`bias`] | how far an approximate sampler is from a reference |
+//! | [`psis`] | Pareto-smoothed importance weights |
+//! | [`power_scaling`] | how much a posterior depends on prior and likelihood |
+//! | [`uniformity`] | whether ranks of simulation-based calibration are uniform |
+//! | [`zero_variance`] | control variates from gradients: smaller errors from the same draws |
+//! | [`density`], [`autocorrelation`], [`ranks`] | what plots draw |
+//! | [`partition`] | how often units share a cluster, and one partition that stands for all |
+//! | [`weights`] | what all of these mean for weighted draws |
+//!
+//! Chains come as slices of draws. They should have equal length; longer ones are cut to the shortest, because
+//! the definitions need a rectangle and the newest draws of a chain that is ahead have no counterpart.
+
+pub mod autocorrelation;
+pub mod bias;
+pub mod density;
+pub mod ess;
+pub mod findings;
+mod fourier;
+mod geyer;
+pub mod kolmogorov;
+pub mod mcse;
+mod moments;
+pub mod partition;
+mod pooled;
+pub mod power_scaling;
+pub mod psis;
+pub mod quantiles;
+pub mod ranks;
+pub mod rhat;
+pub mod running;
+pub mod sentence;
+mod sorting;
+pub mod stein;
+pub mod summary;
+pub mod uniformity;
+pub mod verdict;
+pub mod weights;
+pub mod zero_variance;
+
+pub use summary::{SummaryRow, summarise};
+pub use verdict::Verdict;
+
+use serde::{Deserialize, Serialize};
+
+/// Why a diagnostic has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum Missing {
+    /// Fewer draws than the definition needs: 4 per chain for R-hat, 6 per chain for an effective sample size.
+    #[error("too few draws")]
+    TooFew,
+    /// All values agree to 2.2e-16 (of the variable, or of the indicator or deviation that the definition uses).
+    #[error("constant")]
+    Constant,
+    /// At least one value is NaN or infinite.
+    #[error("not finite")]
+    NotFinite,
+    /// Weights that are not finite, or that cancel so that their sum is not positive beyond doubt.
+    #[error("weights cancel")]
+    Weights,
+}
+
+/// A diagnostic, or why there is none; `.ok()` gives the `Option`.
+pub type Estimate = Result<f64, Missing>;
+
+/// Range below which values count as constant, as in posterior.
+const CONSTANT_RANGE: f64 = f64::EPSILON;

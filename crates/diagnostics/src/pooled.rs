@@ -1,0 +1,592 @@
+//! The draws of one parameter, sorted once; every definition in this directory reads from here.
+//!
+//! One sort gives ranks, quantiles, median absolute deviation and tail indicators; ranks of the folded draws
+//! follow by merging the two sides of the median. The normal scores and the Fourier plan depend only on the
+//! number of draws and are shared by all parameters ([`Tables`]), and so are the weights of weighted draws.
+
+use std::sync::{Arc, OnceLock};
+
+use realfft::num_complex::Complex;
+use statrs::function::erf::erfc_inv;
+
+use super::fourier::{Buffers, Plan};
+use super::moments::{Moments, mean_and_variance, mean_of, sum};
+use super::sorting::Sorter;
+use super::{CONSTANT_RANGE, Estimate, Missing, geyer, weights};
+
+mod weighted;
+
+/// What depends only on the shape (chains × draws per chain) and on the weights.
+pub(super) struct Tables {
+    num_chains: usize,
+    draws_per_chain: usize,
+    /// Over their mean, chain after chain; `None` for plain draws, an error if they cannot be used.
+    weights: Option<Result<Vec<f64>, Missing>>,
+    plan: OnceLock<Plan>,
+    normal_scores: OnceLock<Vec<f64>>,
+}
+
+impl Tables {
+    /// For chains cut to `draws_per_chain`, with one slice of weights per chain or none.
+    pub fn new<W: AsRef<[f64]>>(
+        num_chains: usize,
+        draws_per_chain: usize,
+        weights: &[W],
+    ) -> Arc<Self> {
+        let weights = if weights.is_empty() || weights.len() == num_chains {
+            weights::relative(weights, draws_per_chain)
+        } else {
+            Some(Err(Missing::Weights))
+        };
+        Arc::new(Self {
+            num_chains,
+            draws_per_chain,
+            weights,
+            plan: OnceLock::new(),
+            normal_scores: OnceLock::new(),
+        })
+    }
+
+    /// Length of a half chain; the middle draw of an odd chain belongs to neither half.
+    fn half(&self) -> usize {
+        self.draws_per_chain / 2
+    }
+
+    /// Draws in all half chains.
+    fn num_split(&self) -> usize {
+        2 * self.half() * self.num_chains
+    }
+
+    fn plan(&self) -> &Plan {
+        self.plan.get_or_init(|| Plan::at_least(2 * self.half()))
+    }
+
+    /// Normal score of rank 1, 2, … among the split draws.
+    fn normal_scores(&self) -> &[f64] {
+        self.normal_scores.get_or_init(|| {
+            let total = self.num_split();
+            (1..=total)
+                .map(|rank| normal_score(rank as f64, total))
+                .collect()
+        })
+    }
+}
+
+/// Normal quantile of the fractional rank (r - 3/8) / (S + 1/4), Blom's formula.
+fn normal_score(rank: f64, total: usize) -> f64 {
+    normal_quantile((rank - 0.375) / (total as f64 + 0.25))
+}
+
+/// Quantile of the standard normal distribution for 0 < p < 1.
+pub(super) fn normal_quantile(p: f64) -> f64 {
+    -std::f64::consts::SQRT_2 * erfc_inv(2.0 * p)
+}
+
+/// Which transformed draws [`Pooled::ess`] and [`Pooled::split_rhat`] look at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum View {
+    /// The draws.
+    Raw,
+    /// Normal scores of the ranks.
+    Bulk,
+    /// Normal scores of the ranks of |x - median|.
+    Folded,
+    /// 1 for the draws up to the quantile of this probability, 0 for the others.
+    Below(f64),
+    /// |x - mean|.
+    Deviation,
+    /// (x - mean)².
+    SquaredDeviation,
+}
+
+/// The draws of one parameter and the working memory; load one parameter after the other.
+pub(super) struct Pooled {
+    tables: Arc<Tables>,
+    /// Chain after chain.
+    values: Vec<f64>,
+    /// Ascending.
+    sorted: Vec<f64>,
+    /// Where in `values` the sorted value stands.
+    order: Vec<u32>,
+    /// The same for |x - median|; filled on first use.
+    folded: Vec<f64>,
+    folded_order: Vec<u32>,
+    has_folded: bool,
+    /// The cdf of the weights at the sorted values; of weighted draws, on first use.
+    cdf: Vec<f64>,
+    has_cdf: bool,
+    finite: bool,
+    mean: f64,
+    /// The view being worked on, laid out like `values`.
+    view: Vec<f64>,
+    /// Which view that is, and whether it can be used.
+    current: Option<(View, Result<(), Missing>)>,
+    sorter: Sorter,
+    buffers: Option<Buffers>,
+    power: Vec<f64>,
+    rho: Vec<f64>,
+}
+
+impl Pooled {
+    pub fn new(tables: Arc<Tables>) -> Self {
+        Self {
+            tables,
+            values: Vec::new(),
+            sorted: Vec::new(),
+            order: Vec::new(),
+            folded: Vec::new(),
+            folded_order: Vec::new(),
+            has_folded: false,
+            cdf: Vec::new(),
+            has_cdf: false,
+            finite: true,
+            mean: f64::NAN,
+            view: Vec::new(),
+            current: None,
+            sorter: Sorter::default(),
+            buffers: None,
+            power: Vec::new(),
+            rho: Vec::new(),
+        }
+    }
+
+    /// The chains of one parameter, cut to the shortest.
+    pub fn of(chains: &[&[f64]]) -> Self {
+        Self::weighted(chains, &[])
+    }
+
+    /// The same with one slice of weights per chain, or none.
+    pub fn weighted(chains: &[&[f64]], weights: &[&[f64]]) -> Self {
+        let draws = chains.iter().map(|chain| chain.len()).min().unwrap_or(0);
+        let mut pooled = Self::new(Tables::new(chains.len(), draws, weights));
+        pooled.load(|values| {
+            for chain in chains {
+                values.extend_from_slice(&chain[..draws]);
+            }
+        });
+        pooled
+    }
+
+    /// Replaces the draws; `fill` appends chain after chain, as many draws as the tables were made for.
+    pub fn load(&mut self, fill: impl FnOnce(&mut Vec<f64>)) {
+        self.values.clear();
+        fill(&mut self.values);
+        assert_eq!(
+            self.values.len(),
+            self.tables.num_chains * self.tables.draws_per_chain,
+            "shape of the tables"
+        );
+        assert!(
+            self.values.len() <= u32::MAX as usize,
+            "positions fit 32 bits"
+        );
+        self.has_folded = false;
+        self.has_cdf = false;
+        self.current = None;
+        self.finite = self.values.iter().all(|x| x.is_finite());
+        self.mean = self.weighted_mean(mean_of(&self.values));
+        if self.finite {
+            self.sorter
+                .sort(&self.values, &mut self.sorted, &mut self.order);
+        }
+    }
+
+    /// Number of draws of all chains.
+    pub fn num_draws(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The draws, ascending; empty if one is not finite.
+    pub fn sorted(&self) -> &[f64] {
+        if self.finite { &self.sorted } else { &[] }
+    }
+
+    fn check(&self, at_least: usize) -> Result<(), Missing> {
+        if let Some(Err(broken)) = self.tables.weights {
+            Err(broken)
+        } else if !self.finite {
+            Err(Missing::NotFinite)
+        } else if self.values.len() < at_least {
+            Err(Missing::TooFew)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Why no diagnostic of the raw draws is possible, if so.
+    pub fn defect(&self) -> Option<Missing> {
+        self.check(1)
+            .err()
+            .or_else(|| self.is_constant().then_some(Missing::Constant))
+    }
+
+    fn is_constant(&self) -> bool {
+        self.sorted[self.sorted.len() - 1] - self.sorted[0] < CONSTANT_RANGE
+    }
+
+    pub fn mean(&self) -> Estimate {
+        self.check(1)?;
+        finite(self.mean)
+    }
+
+    /// Standard deviation with divisor S - 1.
+    pub fn sd(&self) -> Estimate {
+        self.check(2)?;
+        let n = self.values.len() as f64;
+        finite((self.central_moment(2) * n / (n - 1.0)).sqrt())
+    }
+
+    /// Mean of (x - mean)^`power`, for 2 and 4.
+    pub fn central_moment(&self, power: u32) -> f64 {
+        let square = |x: f64| (x - self.mean) * (x - self.mean);
+        if let Some(v) = self.weights() {
+            return if power == 2 {
+                weights::mean_with(v, &self.values, square)
+            } else {
+                weights::mean_with(v, &self.values, |x| square(x) * square(x))
+            };
+        }
+        let total = if power == 2 {
+            sum(&self.values, square)
+        } else {
+            sum(&self.values, |x| square(x) * square(x))
+        };
+        total / self.values.len() as f64
+    }
+
+    /// Quantile by linear interpolation of the order statistics (type 7 of Hyndman and Fan), or of the cdf of the weights.
+    pub fn quantile(&mut self, prob: f64) -> Estimate {
+        self.check(1)?;
+        Ok(self.place(prob))
+    }
+
+    pub fn median(&mut self) -> Estimate {
+        self.check(1)?;
+        Ok(self.centre())
+    }
+
+    /// The quantile of usable draws.
+    fn place(&mut self, prob: f64) -> f64 {
+        self.make_cdf();
+        if self.has_cdf {
+            weights::quantile(&self.sorted, &self.cdf, prob)
+        } else {
+            interpolate(&self.sorted, prob)
+        }
+    }
+
+    /// The median of usable draws.
+    fn centre(&mut self) -> f64 {
+        self.make_cdf();
+        if self.has_cdf {
+            weights::quantile(&self.sorted, &self.cdf, 0.5)
+        } else {
+            middle(&self.sorted)
+        }
+    }
+
+    /// 1.4826 × median of |x - median|.
+    pub fn mad(&mut self) -> Estimate {
+        self.check(1)?;
+        self.fold();
+        Ok(match self.weights() {
+            Some(v) => self.weighted_mad(v),
+            None => 1.4826 * middle(&self.folded),
+        })
+    }
+
+    /// Split R-hat of a view.
+    pub fn split_rhat(&mut self, view: View) -> Estimate {
+        self.fill(view)?;
+        let half = self.tables.half();
+        if half < 2 {
+            return Err(Missing::TooFew);
+        }
+        if let Some(v) = self.weights() {
+            return self.weighted_split_rhat(v);
+        }
+        let n = half as f64;
+        let (mut means, mut within) = (Moments::default(), 0.0);
+        for chain in self.halves() {
+            let (mean, square) = mean_and_variance(chain);
+            means.add(mean);
+            within += square * n / (n - 1.0);
+        }
+        within /= means.count;
+        let rhat = ((means.variance() * n / within + n - 1.0) / n).sqrt();
+        if rhat.is_nan() {
+            Err(Missing::NotFinite)
+        } else {
+            Ok(rhat)
+        }
+    }
+
+    /// Effective sample size of the mean of a view, from split chains.
+    pub fn ess(&mut self, view: View) -> Estimate {
+        self.fill(view)?;
+        if self.weights().is_some() {
+            self.weighted_ess()
+        } else {
+            self.ess_of_view()
+        }
+    }
+
+    /// Effective sample size of the plain mean of what the view holds.
+    fn ess_of_view(&mut self) -> Estimate {
+        let half = self.tables.half();
+        if half < 3 {
+            return Err(Missing::TooFew);
+        }
+        let means = self.average_autocovariance();
+        let n = half as f64;
+        let acov = &self
+            .buffers
+            .as_ref()
+            .expect("made by the autocovariance")
+            .real[..half];
+        let within = acov[0] * n / (n - 1.0);
+        let total = acov[0] + means.variance();
+        let ess = geyer::effective_size(acov, within, total, means.count * n, &mut self.rho);
+        if ess.is_nan() {
+            Err(Missing::NotFinite)
+        } else {
+            Ok(ess)
+        }
+    }
+
+    /// The half chains of the current view.
+    fn halves(&self) -> impl Iterator<Item = &[f64]> {
+        halves(&self.view, self.tables.draws_per_chain, self.tables.half())
+    }
+
+    /// Computes a view, unless it is there already; refuses one that is not finite or constant on the half chains.
+    fn fill(&mut self, view: View) -> Result<(), Missing> {
+        match self.current {
+            Some((current, usable)) if current == view => usable,
+            _ => {
+                let usable = self.fill_again(view);
+                self.current = Some((view, usable));
+                usable
+            }
+        }
+    }
+
+    fn fill_again(&mut self, view: View) -> Result<(), Missing> {
+        self.check(1)?;
+        if self.tables.half() < 2 {
+            return Err(Missing::TooFew);
+        }
+        if matches!(view, View::Below(_)) && self.is_constant() {
+            return Err(Missing::Constant);
+        }
+        let mean = self.mean;
+        self.view.resize(self.values.len(), 0.0);
+        match view {
+            // Centred, since no definition depends on the origin and means near zero keep more digits.
+            View::Raw => set(&mut self.view, &self.values, |x| x - mean),
+            View::Deviation => set(&mut self.view, &self.values, |x| (x - mean).abs()),
+            View::SquaredDeviation => {
+                set(&mut self.view, &self.values, |x| (x - mean) * (x - mean));
+            }
+            View::Below(prob) => self.fill_below(prob),
+            View::Bulk => self.fill_scores(false),
+            View::Folded => {
+                self.fold();
+                self.fill_scores(true);
+            }
+        }
+        let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
+        for chain in self.halves() {
+            for &x in chain {
+                least = least.min(x);
+                greatest = greatest.max(x);
+            }
+        }
+        if !(greatest - least).is_finite() {
+            Err(Missing::NotFinite)
+        } else if greatest - least < CONSTANT_RANGE {
+            Err(Missing::Constant)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn fill_below(&mut self, prob: f64) {
+        let total = self.values.len() as f64;
+        // The largest draw is never left out, so that the indicator of the maximum is not constant.
+        let prob = if prob == 1.0 {
+            (total - 0.5) / total
+        } else {
+            prob
+        };
+        let limit = self.place(prob);
+        let below = self.sorted.partition_point(|&x| x <= limit);
+        // Write the smaller side only.
+        let (common, rare, side) = if 2 * below < self.order.len() {
+            (0.0, 1.0, &self.order[..below])
+        } else {
+            (1.0, 0.0, &self.order[below..])
+        };
+        self.view.fill(common);
+        for &position in side {
+            self.view[position as usize] = rare;
+        }
+    }
+
+    /// Writes normal scores of the ranks (or folded ranks) among the split draws; ties get their average rank.
+    fn fill_scores(&mut self, folded: bool) {
+        if self.weights().is_some() {
+            self.make_cdf();
+            self.fill_weighted_scores(folded);
+            return;
+        }
+        let (keys, order) = if folded {
+            (&self.folded, &self.folded_order)
+        } else {
+            (&self.sorted, &self.order)
+        };
+        let scores = self.tables.normal_scores();
+        let (n, half) = (self.tables.draws_per_chain, self.tables.half());
+        let odd = n % 2 == 1;
+        let is_middle = |position: u32| odd && position as usize % n == half;
+        let mut rank = 0;
+        let mut start = 0;
+        while start < keys.len() {
+            let key = keys[start];
+            let mut end = start + 1;
+            while end < keys.len() && keys[end] == key {
+                end += 1;
+            }
+            let tied = &order[start..end];
+            let count = if odd {
+                tied.iter().filter(|&&p| !is_middle(p)).count()
+            } else {
+                tied.len()
+            };
+            if count > 0 {
+                let score = if count % 2 == 1 {
+                    scores[rank + count / 2]
+                } else {
+                    normal_score(rank as f64 + 0.5 * (count + 1) as f64, scores.len())
+                };
+                for &position in tied {
+                    // The middle draw of an odd chain gets a score too, which no half chain reads.
+                    self.view[position as usize] = score;
+                }
+            }
+            rank += count;
+            start = end;
+        }
+    }
+
+    /// Sorts |x - median| by merging outwards from the median.
+    fn fold(&mut self) {
+        if self.has_folded {
+            return;
+        }
+        self.has_folded = true;
+        let median = self.centre();
+        self.folded.clear();
+        self.folded_order.clear();
+        let mut right = self.sorted.partition_point(|&x| x < median);
+        let mut left = right;
+        while left > 0 || right < self.sorted.len() {
+            let from_left = right == self.sorted.len()
+                || left > 0 && median - self.sorted[left - 1] < self.sorted[right] - median;
+            let at = if from_left { left - 1 } else { right };
+            self.folded.push((self.sorted[at] - median).abs());
+            self.folded_order.push(self.order[at]);
+            if from_left {
+                left -= 1;
+            } else {
+                right += 1;
+            }
+        }
+    }
+
+    /// Leaves the autocovariances of the current view, averaged over half chains, in `buffers.real`, and gives
+    /// the moments of the half-chain means.
+    ///
+    /// The average is taken over the power spectra, so that one inverse transform serves all chains.
+    fn average_autocovariance(&mut self) -> Moments {
+        let tables = Arc::clone(&self.tables);
+        let plan = tables.plan();
+        let half = tables.half();
+        let mut buffers = self.buffers.take().unwrap_or_else(|| plan.buffers());
+        self.power.clear();
+        self.power.resize(buffers.spectrum.len(), 0.0);
+        let mut means = Moments::default();
+        let mut power = std::mem::take(&mut self.power);
+        for chain in self.halves() {
+            let mean = mean_of(chain);
+            means.add(mean);
+            // A chain that stands still has no covariance, not the square of a rounding error.
+            if chain.iter().all(|&x| x == chain[0]) {
+                continue;
+            }
+            for (out, &x) in buffers.real.iter_mut().zip(chain) {
+                *out = x - mean;
+            }
+            buffers.real[half..].fill(0.0);
+            plan.forward(&mut buffers);
+            for (total, z) in power.iter_mut().zip(&buffers.spectrum) {
+                *total += z.norm_sqr();
+            }
+        }
+        let scale = 1.0 / (plan.len() as f64 * half as f64 * means.count);
+        for (z, &total) in buffers.spectrum.iter_mut().zip(&power) {
+            *z = Complex::new(total * scale, 0.0);
+        }
+        plan.inverse(&mut buffers);
+        self.power = power;
+        self.buffers = Some(buffers);
+        means
+    }
+}
+
+/// The half chains of chains of length `n`; the middle draw of an odd chain belongs to neither.
+fn halves(chains: &[f64], n: usize, half: usize) -> impl Iterator<Item = &[f64]> {
+    chains
+        .chunks_exact(n.max(1))
+        .flat_map(move |chain| [&chain[..half], &chain[n - half..]])
+}
+
+/// Refuses sums that overflow.
+fn finite(x: f64) -> Estimate {
+    if x.is_finite() {
+        Ok(x)
+    } else {
+        Err(Missing::NotFinite)
+    }
+}
+
+fn set(out: &mut [f64], values: &[f64], f: impl Fn(f64) -> f64) {
+    for (out, &x) in out.iter_mut().zip(values) {
+        *out = f(x);
+    }
+}
+
+/// Type 7 quantile of ascending values. Equal neighbours are not interpolated, so that ties stay exact.
+fn interpolate(sorted: &[f64], prob: f64) -> f64 {
+    let index = 1.0 + (sorted.len() - 1) as f64 * prob.clamp(0.0, 1.0);
+    let low = index.floor();
+    let weight = index - low;
+    let below = sorted[low as usize - 1];
+    if weight == 0.0 || sorted[low as usize] == below {
+        return below;
+    }
+    (1.0 - weight) * below + weight * sorted[low as usize]
+}
+
+fn middle(sorted: &[f64]) -> f64 {
+    let half = sorted.len() / 2;
+    if sorted.len() % 2 == 1 {
+        sorted[half]
+    } else {
+        (sorted[half - 1] + sorted[half]) / 2.0
+    }
+}
+
+#[cfg(test)]
+#[path = "pooled_tests.rs"]
+mod tests;

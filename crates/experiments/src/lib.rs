@@ -1,0 +1,135 @@
+//! Experiments that are run with one command, each a function that returns a table.
+//!
+//! To add one, write `engine/bench/my_experiment.rs` with a function of [`BenchOptions`], and add an entry to [`REGISTRY`]:
+//! the command line lists, runs, prints and saves it.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+mod hierarchical;
+mod mixture;
+mod mixture_normal;
+mod scaling;
+mod simplex;
+mod split_merge;
+
+/// What a caller can choose.
+#[derive(Clone, Debug, Default)]
+pub struct BenchOptions {
+    /// File with the experiment's data, for those that read some.
+    pub data: Option<PathBuf>,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Whether a small version is enough.
+    pub quick: bool,
+}
+
+/// One cell of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Cell {
+    /// A word.
+    Text(String),
+    /// A whole number.
+    Count(u64),
+    /// A number; NaN where there is none.
+    Number(f64),
+}
+
+/// What an experiment found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BenchTable {
+    /// Names of the columns.
+    pub columns: Vec<&'static str>,
+    /// Rows of as many cells.
+    pub rows: Vec<Vec<Cell>>,
+    /// What to know when reading it, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// An experiment.
+pub struct Bench {
+    /// Identifier on the command line.
+    pub id: &'static str,
+    /// Name for people.
+    pub title: &'static str,
+    /// One sentence: what is compared, and where it comes from.
+    pub about: &'static str,
+    /// Runs it.
+    pub run: fn(&BenchOptions) -> Result<BenchTable, ergodic_analysis::JobError>,
+}
+
+/// All experiments.
+pub static REGISTRY: &[Bench] = &[
+    Bench {
+        id: "simplex",
+        title: "Probabilities of categories from minibatches",
+        about: "Kolmogorov-Smirnov distance of SCIR and SGRLD from exact draws, sparse and dense, at every share of rows per \
+                minibatch (Baker, Fearnhead, Fox and Nemeth 2018, section 3.2)",
+        run: simplex::run,
+    },
+    Bench {
+        id: "mixture",
+        title: "Users held out, predicted from clusters of others",
+        about: "Perplexity of exact and stochastic samplers of a Dirichlet-process mixture, with and without split-merge moves \
+                (Baker, Fearnhead, Fox and Nemeth 2018, section 5.2)",
+        run: mixture::run,
+    },
+    Bench {
+        id: "mixture-normal",
+        title: "Two clusters of points in the plane",
+        about: "Number of clusters found and time per draw for 100,000 points, far apart and overlapping",
+        run: mixture_normal::run,
+    },
+    Bench {
+        id: "split-merge",
+        title: "Clusters found with and without split-merge moves",
+        about: "Sweeps and seconds until chains from one cluster and from many reach the common level, and whether they agree then; \
+                --data FILE clusters users by pages (columns user, page) or rows by all columns, otherwise points (Jain and Neal 2004)",
+        run: split_merge::run,
+    },
+    Bench {
+        id: "hierarchical",
+        title: "A logistic regression in each of 25 groups",
+        about: "Time per effective draw of Gibbs sampling with OSGFS, with a normal approximation and exactly; --data FILE with \
+                columns B, G, R, skin, otherwise simulated rows (El Hanchi 2018, section 3.2)",
+        run: hierarchical::run,
+    },
+    Bench {
+        id: "scaling",
+        title: "Cost of an effective draw as the table grows",
+        about: "Rows touched per effective draw from 10,000 to 10,000,000 rows: with control variates it does not grow, without \
+                it does (Baker, Fearnhead, Fox and Nemeth 2019, section 3.2)",
+        run: scaling::run,
+    },
+];
+
+/// The experiment called `id`.
+pub fn find(id: &str) -> Option<&'static Bench> {
+    REGISTRY.iter().find(|bench| bench.id == id)
+}
+
+impl BenchTable {
+    /// As CSV: a header and one line per row; words have no commas.
+    pub fn to_csv(&self) -> String {
+        let mut text = self.columns.join(",") + "\n";
+        for row in &self.rows {
+            let cells: Vec<String> = row.iter().map(Cell::plain).collect();
+            text.push_str(&(cells.join(",") + "\n"));
+        }
+        text
+    }
+}
+
+impl Cell {
+    /// All digits, `NA` for NaN.
+    fn plain(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Count(count) => count.to_string(),
+            Self::Number(value) if value.is_nan() => "NA".to_owned(),
+            Self::Number(value) => value.to_string(),
+        }
+    }
+}

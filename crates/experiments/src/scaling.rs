@@ -1,0 +1,102 @@
+//! What an effective draw costs as the table grows: rows touched per effective draw of the worst parameter, and the bias.
+//!
+//! With control variates the gradient noise falls with the posterior's width, so that a fixed minibatch gives a fixed
+//! accuracy (000, section 3.2: the cost of SGLD-CV does not grow with N once the mode is known; that of SGLD grows like N).
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{BenchOptions, BenchTable, Cell};
+use ergodic_analysis::comparison::{Measured, measure, quadratic_summary};
+use ergodic_analysis::recipe::{SAMPLE_PREFIX, Scale};
+use ergodic_analysis::{Job, JobError, PrepareControl, Recipe, RecipeError, Run};
+use ergodic_core::models::DefaultPriors;
+use ergodic_data::samples;
+use ergodic_data::synthetic::PREFIX;
+
+/// Columns of the tables, the intercept included.
+const COLUMNS: usize = 10;
+/// Rows of the tables.
+const SIZES: [usize; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
+/// Samplers and the most rows that they are tried with: beyond, a run takes hours.
+const ENTRANTS: [(&str, usize); 5] = [
+    ("sgld-cv", 10_000_000),
+    ("osgfs-cv", 10_000_000),
+    ("hmc-ecs", 10_000_000),
+    ("sgld", 1_000_000),
+    ("hmc", 100_000),
+];
+/// Draws per chain: enough for an effective sample size to within a tenth.
+const DRAWS: u64 = 500;
+
+/// Runs the experiment; the quick version has the two smallest tables.
+///
+/// # Errors
+/// A run cannot be prepared.
+pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
+    let sizes = if options.quick {
+        &SIZES[..2]
+    } else {
+        &SIZES[..]
+    };
+    let mut rows = Vec::new();
+    for &num_obs in sizes {
+        let name = format!("{PREFIX}{num_obs}x{COLUMNS}");
+        let formula = samples::formula(&name).unwrap_or_default();
+        let mut recipe = Recipe::new(&format!("{SAMPLE_PREFIX}{name}"), "logistic", &formula);
+        recipe.set_default_priors(DefaultPriors::Papers);
+        recipe.run.seed = options.seed;
+        recipe.report.scale = Scale::Standardised;
+        let job = Job::prepare(&recipe, Path::new("."), None, &PrepareControl::default())?;
+        let truth = quadratic_summary(&job)
+            .ok_or_else(|| RecipeError("The posterior's peak was not found".to_owned()))?;
+        let entrants = ENTRANTS.iter().filter(|(_, most)| num_obs <= *most);
+        for &(id, _most) in entrants {
+            let mut job = job.with_sampler(id)?;
+            job.recipe.run.draws = DRAWS;
+            let mut run = Run::start(Arc::new(job), None, Arc::new(|| {})).map_err(|error| {
+                RecipeError(format!("The chains could not be started ({error})"))
+            })?;
+            run.join();
+            rows.push(row(num_obs, id, measure(&run, &truth)));
+        }
+    }
+    Ok(BenchTable {
+        columns: vec!["rows", "sampler", "rows_per_ess", "mean_shift_sd", "sd_ratio_least", "sd_ratio_most", "rhat"],
+        rows,
+        notes: vec![
+            "rows_per_ess: gradients and densities of single rows per effective draw of the worst parameter, warm-up included; \
+             shifts and ratios against the quadratic approximation at the mode"
+                .to_owned(),
+            format!("logistic regression, {COLUMNS} coefficients, default settings, four chains of {DRAWS} draws"),
+        ],
+    })
+}
+
+fn row(num_obs: usize, id: &str, outcome: Result<Measured, String>) -> Vec<Cell> {
+    let mut cells = vec![Cell::Count(num_obs as u64), Cell::Text(id.to_owned())];
+    let numbers = outcome.map_or([f64::NAN; 5], |m| {
+        [
+            m.rows_per_ess,
+            m.mean_shift,
+            m.sd_ratio.0,
+            m.sd_ratio.1,
+            m.rhat,
+        ]
+    });
+    cells.extend(numbers.map(Cell::Number));
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ergodic_core::samplers::REGISTRY;
+
+    #[test]
+    fn entrants_are_registered() {
+        for (id, _most) in ENTRANTS {
+            assert!(REGISTRY.iter().any(|entry| entry.spec.id == id), "{id}");
+        }
+    }
+}

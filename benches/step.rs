@@ -17,7 +17,7 @@ use ergodic_core::oracle::{Anchor, Oracle};
 use ergodic_core::samplers::{self, Kernel, Phase, Target, Tick};
 use ndarray::Array2;
 
-use ergodic_data::synthetic::{self, Synthetic};
+use ergodic_core::synthetic::{self, Synthetic};
 
 fn main() {
     divan::main();

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | [`ui`] (feature `gui`), [`cli`] | the two faces: window and command line |
 //! | [`app`] | application state and commands, without egui |
-//! | [`export`] | file formats of results |
+//! | [`ergodic_export`] | run folders, projects, file formats of results |
 //! | [`ergodic_experiments`] | the experiments of `ergodic bench` |
 //! | [`ergodic_analysis`] | recipes, jobs, and what is asked of a run |
 //! | [`ergodic_data`] | tables, roles, bundled data sets |
@@ -16,6 +16,5 @@
 
 pub mod app;
 pub mod cli;
-pub mod export;
 #[cfg(feature = "gui")]
 pub mod ui;

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use super::preferences::{Depth, Theme};
 use super::tasks::Pick;
-use crate::export::project::PaneLayout;
 use ergodic_analysis::likelihood::LikelihoodOptions;
 use ergodic_analysis::recipe::Scale;
 use ergodic_base::settings::Value;
@@ -12,6 +11,7 @@ use ergodic_core::engine::run_section::RunSection;
 use ergodic_data::roles::{Conversion, Role};
 use ergodic_data::sniff::ImportOptions;
 use ergodic_diagnostics::zero_variance::Order;
+use ergodic_export::project::PaneLayout;
 
 /// The pages of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use ergodic_core::engine::Sampling as _;
 use super::command::Page;
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
@@ -13,6 +12,7 @@ use ergodic_analysis::comparison::{self, Row, Yardstick};
 use ergodic_analysis::recipe::Scale;
 use ergodic_analysis::{Job, PrepareControl, Recipe, Run, bias_check};
 use ergodic_core::engine::RunView;
+use ergodic_core::engine::Sampling as _;
 use ergodic_core::samplers::{self, SamplerEntry};
 
 /// How often the runs are looked at.

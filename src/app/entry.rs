@@ -3,23 +3,23 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ergodic_core::engine::Sampling as _;
 use super::predicting::draws_of;
 use super::recalling::Recalled;
-use crate::export::journal::Journal;
-use crate::export::manifest::Manifest;
-use crate::export::{self, RunFolder};
 use ergodic_analysis::likelihood::{LikelihoodControl, LikelihoodFit};
 use ergodic_analysis::predict::picture::Picture;
 use ergodic_analysis::predict::{PredictControl, Predictions};
 use ergodic_analysis::sensitivity::Sensitivity;
 use ergodic_analysis::zero_variance::{CorrectControl, Corrected};
 use ergodic_analysis::{Job, PrepareControl, Recipe, Run};
+use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::protocol::ChainView;
 use ergodic_core::engine::{ChainState, Report, RunState, RunView};
 use ergodic_core::estimators::Search;
 use ergodic_core::samplers::{self, SamplerSpec};
 use ergodic_diagnostics::zero_variance::Order;
+use ergodic_export::RunFolder;
+use ergodic_export::journal::Journal;
+use ergodic_export::manifest::Manifest;
 
 /// What state a run is in.
 pub enum RunPhase {
@@ -325,7 +325,7 @@ impl RunEntry {
     }
 
     /// Whether the run has what `format` writes.
-    pub fn has(&self, format: &export::Format) -> bool {
+    pub fn has(&self, format: &ergodic_export::Format) -> bool {
         let report = self.report();
         let clusters = report.as_ref().and_then(|report| report.clusters.as_ref());
         match format.id {

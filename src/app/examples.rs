@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use ergodic_core::design::Columns as _;
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
+use ergodic_core::design::Columns as _;
 use ergodic_core::formula::{Factor, Formula};
 use ergodic_data::load::LoadControl;
 use ergodic_data::samples::{self, Sample};

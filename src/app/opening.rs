@@ -13,7 +13,6 @@ use super::reading::read;
 use super::state::{AppState, DataState, FileProblem, Loading, Opening};
 use super::tasks::{Effects, Origin, Outcome};
 use super::update::update;
-use crate::export::project::EXTENSION;
 use ergodic_analysis::recipe::SAMPLE_PREFIX;
 use ergodic_analysis::{Recipe, lesson};
 use ergodic_data::load::{LoadControl, Loaded, load};
@@ -21,6 +20,7 @@ use ergodic_data::profile::profile;
 use ergodic_data::sniff::ImportOptions;
 use ergodic_data::suggest::Suggestions;
 use ergodic_data::{DataError, samples};
+use ergodic_export::project::EXTENSION;
 
 pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
     state.problem = None;

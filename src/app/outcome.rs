@@ -1,9 +1,9 @@
 //! The outcome decides the template: what a draft becomes when its outcome or its groups change.
 
-use ergodic_core::design::Columns as _;
 use super::document::Document;
 use ergodic_analysis::choice::{Choice, choose};
 use ergodic_base::settings::Value;
+use ergodic_core::design::Columns as _;
 use ergodic_core::design::columns::ColumnKind;
 use ergodic_core::design::response::ResponseUse;
 use ergodic_core::formula::Formula;

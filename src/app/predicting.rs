@@ -7,12 +7,12 @@ use super::correcting::{Source, source};
 use super::entry::{Fitting, Predicted, Prediction, RunEntry};
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
-use crate::export::{likelihood as fit_files, predictions as files};
 use ergodic_analysis::likelihood::{LikelihoodControl, LikelihoodFit, LikelihoodOptions, fit};
 use ergodic_analysis::predict::picture::Picture;
 use ergodic_analysis::predict::{Fitted, PredictControl, PredictOptions};
 use ergodic_base::draws::DrawList;
 use ergodic_core::samplers::weight_column;
+use ergodic_export::{likelihood as fit_files, predictions as files};
 
 /// Draws of all chains: predictions of fewer are old.
 pub(super) fn draws_of(entry: &RunEntry) -> usize {

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use ergodic_core::design::Columns as _;
 use super::command::{Command, Page};
 use super::document::Document;
 use super::entry::{RunEntry, RunPhase, Saved};
@@ -11,8 +10,9 @@ use super::reading;
 use super::state::{AppState, FileProblem};
 use super::tasks::{Effects, Origin, Outcome, Pick};
 use super::update::update;
-use crate::export::project::{EXTENSION, Project, ProjectRun, ProjectView};
 use ergodic_analysis::recipe::DataSection;
+use ergodic_core::design::Columns as _;
+use ergodic_export::project::{EXTENSION, Project, ProjectRun, ProjectView};
 
 /// The project that is open.
 #[derive(Clone, Debug, PartialEq)]
@@ -519,7 +519,7 @@ mod tests {
         session.send(Command::AddDraws(1, 40));
         session.wait_for_runs();
         assert_eq!(session.state.runs[0].place().unwrap(), folder);
-        let results = crate::export::RunFolder::open(&folder)
+        let results = ergodic_export::RunFolder::open(&folder)
             .unwrap()
             .results()
             .unwrap();

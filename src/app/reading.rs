@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::entry::ReadRun;
 use super::tasks::Outcome;
-use crate::export::{self, Results, RunFolder, draws_csv};
 use ergodic_analysis::Recipe;
 use ergodic_base::draws::{ChainDraws, DrawList};
 use ergodic_base::reporter::{Severity, Warning};
@@ -16,6 +15,7 @@ use ergodic_diagnostics::findings::{VerdictInputs, judge};
 use ergodic_diagnostics::running::Running;
 use ergodic_diagnostics::verdict::Limits;
 use ergodic_diagnostics::weights;
+use ergodic_export::{Results, RunFolder, draws_csv};
 
 /// The recipe, if there is one, and the results of a run folder or file of draws.
 ///
@@ -23,7 +23,7 @@ use ergodic_diagnostics::weights;
 /// One sentence: what is missing or damaged.
 pub(super) fn read_place(path: &Path) -> Result<(Option<Recipe>, ReadRun), String> {
     if path.is_dir() {
-        let read = || -> Result<(Recipe, Results), export::ExportError> {
+        let read = || -> Result<(Recipe, Results), ergodic_export::ExportError> {
             let folder = RunFolder::open(path)?;
             Ok((folder.recipe()?, folder.results()?))
         };
@@ -32,7 +32,7 @@ pub(super) fn read_place(path: &Path) -> Result<(Option<Recipe>, ReadRun), Strin
             .map_err(|error| error.to_string());
     }
     let file = std::fs::File::open(path).map_err(|error| {
-        export::ExportError::at("The draws cannot be read", &error, path).to_string()
+        ergodic_export::ExportError::at("The draws cannot be read", &error, path).to_string()
     })?;
     draws_csv::read(std::io::BufReader::new(file))
         .map(|read| (None, read_run(Results::of_draws(read))))

@@ -1,11 +1,11 @@
 //! Buttons that act on what the check of a model says: each does what the sentence beside it advises.
 
-use ergodic_core::design::Columns as _;
 use super::command::Command;
 use super::document::Document;
 use ergodic_analysis::choice::choose;
 use ergodic_base::reporter::Warning;
 use ergodic_base::settings::Value;
+use ergodic_core::design::Columns as _;
 use ergodic_core::design::rare::TOP;
 use ergodic_core::design::terms::MAX_LEVELS;
 use ergodic_core::formula::{Factor, Formula, Function, Response, Trials, quote_term};

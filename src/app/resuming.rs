@@ -8,11 +8,11 @@ use super::running::before_more;
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
 use super::{correcting, influence};
-use crate::export::journal::Journal;
-use crate::export::resume::{self, ResumeError, Resumed};
 use ergodic_analysis::{JobError, PrepareControl, Run};
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_core::engine::Report;
+use ergodic_export::journal::Journal;
+use ergodic_export::resume::{self, ResumeError, Resumed};
 
 /// The folder that a reopened run can go on in.
 fn folder_of(entry: &RunEntry) -> Option<PathBuf> {
@@ -116,8 +116,8 @@ pub(super) fn resumed(
 mod tests {
     use crate::app::Command;
     use crate::app::testing::Session;
-    use crate::export::RunFolder;
     use ergodic_core::engine::run_section::RunSection;
+    use ergodic_export::RunFolder;
 
     fn table() -> String {
         let mut text = String::from("y,x\n");

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ergodic_core::engine::Sampling as _;
 use super::checking::request_check;
 use super::command::Page;
 use super::document::Document;
@@ -13,13 +12,14 @@ use super::state::AppState;
 use super::tasks::{Effects, Origin, Outcome};
 use super::writing::begin_folder;
 use super::{correcting, influence, resuming};
-use crate::export::journal::Journal;
-use crate::export::{Claim, ExportError, RunFolder};
 use ergodic_analysis::{Job, JobError, PrepareControl, Recipe, Run, bias_check};
 use ergodic_base::draws::DrawList;
+use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::{Report, anchor_check};
 use ergodic_data::load::Loaded;
 use ergodic_diagnostics::verdict::MIN_DRAWS;
+use ergodic_export::journal::Journal;
+use ergodic_export::{Claim, ExportError, RunFolder};
 
 pub(super) fn with_run(state: &AppState, id: u64, act: impl FnOnce(&Run)) {
     if let Some(run) = state.run(id).and_then(RunEntry::run) {

@@ -15,7 +15,6 @@ use super::project::{OpenProject, Then};
 use super::remedies::Remedy;
 use super::tasks::Pick;
 use super::trials::{TrialsTask, Tuned};
-use crate::export::project::PaneLayout;
 use ergodic_analysis::likelihood::{LikelihoodControl, LikelihoodFit};
 use ergodic_analysis::prior_predictive::{Outlook, PriorPredictive};
 use ergodic_analysis::{PrepareControl, Recipe};
@@ -29,6 +28,7 @@ use ergodic_data::ragged::RaggedLines;
 use ergodic_data::roles::Role;
 use ergodic_data::sniff::ImportOptions;
 use ergodic_data::suggest::Suggestions;
+use ergodic_export::project::PaneLayout;
 
 /// An open table.
 #[derive(Clone)]

@@ -12,9 +12,6 @@ use super::entry::{Prediction, ReadRun};
 use super::examples::Example;
 use super::state::ModelCheck;
 use super::trials::TrialsTask;
-use crate::export::project::Project;
-use crate::export::resume::{ResumeError, Resumed};
-use crate::export::{Claim, ExportError, RunFolder};
 use ergodic_analysis::calibration::Calibration;
 use ergodic_analysis::likelihood::{LikelihoodControl, LikelihoodError, LikelihoodFit};
 use ergodic_analysis::predict::PredictControl;
@@ -31,6 +28,9 @@ use ergodic_data::DataError;
 use ergodic_data::load::Loaded;
 use ergodic_data::profile::Profile;
 use ergodic_data::suggest::Suggestions;
+use ergodic_export::project::Project;
+use ergodic_export::resume::{ResumeError, Resumed};
+use ergodic_export::{Claim, ExportError, RunFolder};
 
 /// Outcomes that may wait; each is small or behind a pointer.
 const MAX_WAITING: usize = 64;

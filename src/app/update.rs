@@ -20,10 +20,9 @@ use super::{
     calibrating, comparing, examples, foreseeing, influence, likelihood, picking, predicting,
     recalling, removing, resuming, trials,
 };
-use crate::export;
-use crate::export::journal::Journal;
 use ergodic_analysis::Run;
 use ergodic_data::sniff::ImportOptions;
+use ergodic_export::journal::Journal;
 
 /// Applies a command.
 pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
@@ -108,7 +107,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         }
         Command::PickExportPredictions(id) => {
             let number = state.run(id).map_or(id, |entry| entry.number);
-            let name = format!("run-{number}-{}", export::predictions::FILE);
+            let name = format!("run-{number}-{}", ergodic_export::predictions::FILE);
             fx.pick(Pick::ExportPredictions(id, name));
         }
         Command::ExportPredictions(id, path) => predicting::export(state, id, path, fx),
@@ -134,7 +133,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::KeepPanes(panes) => state.panes = panes,
         Command::DrawExamples => examples::draw(state, fx),
         Command::PickExport(id, format) => {
-            if let Ok(format) = export::find(format) {
+            if let Ok(format) = ergodic_export::find(format) {
                 fx.pick(Pick::Export(id, format.id, format.file_name.to_owned()));
             }
         }

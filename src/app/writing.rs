@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::entry::{Influence, RunPhase};
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
-use crate::export::journal::Journal;
-use crate::export::{self, Claim, ExportError, Results, RunFolder, files};
 use ergodic_analysis::recipe::SAMPLE_PREFIX;
 use ergodic_analysis::{Job, Run};
 use ergodic_core::engine::checkpoint::ChainMark;
+use ergodic_export::journal::Journal;
+use ergodic_export::{Claim, ExportError, Results, RunFolder, files};
 
 /// Where a run is saved.
 pub(super) enum Place {
@@ -130,8 +130,8 @@ pub(super) fn export_run(
     fx.spawn(
         "export",
         Box::new(move || {
-            let written = export::find(format)
-                .and_then(|format| export::write(format, &results, &path))
+            let written = ergodic_export::find(format)
+                .and_then(|format| ergodic_export::write(format, &results, &path))
                 .map(|()| format!("Exported to {}", path.display()))
                 .map_err(|error| error.to_string());
             Outcome::Written(written)

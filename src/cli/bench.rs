@@ -4,13 +4,16 @@ use serde_json::{Map, Value as Json, json};
 
 use super::args::BenchArgs;
 use super::{Failure, output};
-use crate::export::check_place;
-use ergodic_experiments::{self, BenchOptions, BenchTable, Cell};
+use ergodic_experiments::{BenchOptions, BenchTable, Cell};
+use ergodic_export::check_place;
 
 /// Runs an experiment, prints its table and saves it.
 pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
     let Some(entry) = ergodic_experiments::find(&args.id) else {
-        let known: Vec<&str> = ergodic_experiments::REGISTRY.iter().map(|entry| entry.id).collect();
+        let known: Vec<&str> = ergodic_experiments::REGISTRY
+            .iter()
+            .map(|entry| entry.id)
+            .collect();
         return Err(Failure::request(format!(
             "There is no experiment `{}`; there are {}",
             args.id,

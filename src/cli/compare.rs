@@ -8,11 +8,11 @@ use serde_json::{Value as Json, json};
 
 use super::args::{CompareArgs, Reference};
 use super::{Failure, fit, output, results};
-use crate::export::RunFolder;
 use ergodic_analysis::comparison::{self, Measured, Row, Yardstick};
 use ergodic_analysis::recipe::Scale;
 use ergodic_analysis::{Job, PrepareControl, Run};
 use ergodic_core::samplers::{self, SamplerEntry};
+use ergodic_export::RunFolder;
 
 /// Compares samplers.
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use super::args::EstimateArgs;
 use super::{Failure, fit, output, results};
-use crate::export::{RunFolder, likelihood as files};
 use ergodic_analysis::Recipe;
 use ergodic_analysis::beside::{BesideRow, beside};
 use ergodic_analysis::likelihood::{
@@ -17,6 +16,7 @@ use ergodic_analysis::predict::plug_in::{self, PlugIn};
 use ergodic_base::reporter::Severity;
 use ergodic_core::estimators::mixed::MixedError;
 use ergodic_core::estimators::mixed::fit::{GroupEffects, MixedFit, VarianceComponent};
+use ergodic_export::{RunFolder, likelihood as files};
 
 /// How often the terminal looks for an interruption.
 const LOOK_TIME: Duration = Duration::from_millis(5);

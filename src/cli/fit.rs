@@ -8,9 +8,6 @@ use std::time::Duration;
 use super::args::{DemoArgs, FitArgs};
 use super::progress::{self, Progress, SavingProgress};
 use super::{Failure, output, results};
-use crate::export::journal::Journal;
-use crate::export::saving::Saved;
-use crate::export::{Claim, Results, RunFolder};
 use ergodic_analysis::choice::choose;
 use ergodic_analysis::recipe::SAMPLE_PREFIX;
 use ergodic_analysis::{Job, JobError, PrepareControl, Recipe, bias_check, job, lesson};
@@ -24,6 +21,9 @@ use ergodic_core::models;
 use ergodic_data::load::{LoadControl, Loaded};
 use ergodic_data::samples;
 use ergodic_data::suggest::Suggestions;
+use ergodic_export::journal::Journal;
+use ergodic_export::saving::Saved;
+use ergodic_export::{Claim, Results, RunFolder};
 
 /// How often the terminal looks at the run.
 pub(super) const LOOK_TIME: Duration = Duration::from_millis(50);

@@ -4,7 +4,6 @@ use serde_json::{Value as Json, json};
 
 use super::args::{FitArgs, ListArgs, Listing};
 use super::{Failure, fit, output};
-use crate::export;
 use ergodic_analysis::recipe_keys::RECIPE_KEYS;
 use ergodic_analysis::{Job, PrepareControl};
 use ergodic_base::settings::{Default as FieldDefault, Field, Kind};
@@ -63,7 +62,7 @@ pub fn list(args: &ListArgs) -> Result<(), Failure> {
                 json
             })
             .collect(),
-        Listing::Formats => export::FORMATS
+        Listing::Formats => ergodic_export::FORMATS
             .iter()
             .map(|format| named(format.id, format.title, format.about))
             .collect(),

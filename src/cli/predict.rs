@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use super::args::{EffectsUsed, PredictArgs};
 use super::estimate::{fixed, significant};
 use super::{Failure, fit, output, progress, results};
-use crate::export::{RunFolder, check_place, predictions as files};
 use ergodic_analysis::predict::{
     Fitted, PredictControl, PredictError, PredictOptions, Predictions,
 };
 use ergodic_core::design::response::ResponseKind;
+use ergodic_export::{RunFolder, check_place, predictions as files};
 
 /// How often the terminal looks for an interruption.
 const LOOK_TIME: Duration = Duration::from_millis(5);

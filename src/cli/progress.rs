@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use ergodic_core::engine::Sampling as _;
 use super::output;
 use ergodic_analysis::Job;
 use ergodic_base::shown::visible_line;
+use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::{ChainState, Report, RunView};
 
 /// Time between plain lines.

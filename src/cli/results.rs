@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use super::args::{ControlVariates, ExportArgs, SummariseArgs};
 use super::{Failure, output};
-use crate::export::project::{EXTENSION, Project};
-use crate::export::{self, Results, RunFolder, draws_csv, summary};
 use ergodic_analysis::sensitivity::{Sensitivity, sensitivity};
 use ergodic_analysis::zero_variance::{CorrectControl, zero_variance};
 use ergodic_analysis::{Job, PrepareControl};
@@ -18,6 +16,8 @@ use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::power_scaling::{Diagnosis, SensitivityRow};
 use ergodic_diagnostics::sentence::rhat_text;
 use ergodic_diagnostics::zero_variance::ZeroVariance;
+use ergodic_export::project::{EXTENSION, Project};
+use ergodic_export::{Results, RunFolder, draws_csv, summary};
 
 /// Prints summaries of run folders or files of draws. Several files are the chains of one run.
 pub fn summarise(args: &SummariseArgs) -> Result<(), Failure> {
@@ -217,7 +217,7 @@ fn read_draws(path: &Path) -> Result<draws_csv::ReadDraws, Failure> {
         });
     }
     let file = std::fs::File::open(path).map_err(|error| {
-        Failure::request(export::ExportError::at(
+        Failure::request(ergodic_export::ExportError::at(
             "The draws cannot be read",
             &error,
             path,
@@ -239,9 +239,9 @@ fn read_draws(path: &Path) -> Result<draws_csv::ReadDraws, Failure> {
 
 /// Writes a run folder's results in another format.
 pub fn export(args: &ExportArgs) -> Result<(), Failure> {
-    let format = export::find(&args.format).map_err(Failure::request)?;
+    let format = ergodic_export::find(&args.format).map_err(Failure::request)?;
     if let Some(path) = &args.out {
-        export::check_place(path).map_err(Failure::request)?;
+        ergodic_export::check_place(path).map_err(Failure::request)?;
     }
     let folder = RunFolder::open(&args.folder).map_err(Failure::request)?;
     let mut results = of_folder(&folder)?;
@@ -259,7 +259,7 @@ pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     }
     correct(&folder, &mut results, args.zero_variance)?;
     match &args.out {
-        Some(path) => export::write(format, &results, path).map_err(Failure::run),
+        Some(path) => ergodic_export::write(format, &results, path).map_err(Failure::run),
         None => {
             let mut bytes = Vec::new();
             (format.write)(&results, &mut bytes).map_err(Failure::run)?;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::args::ResumeArgs;
 use super::fit::{announce, run};
 use super::{Failure, output};
-use crate::export::resume;
 use ergodic_analysis::PrepareControl;
+use ergodic_export::resume;
 
 /// Continues a run where it ended.
 pub fn resume(args: &ResumeArgs) -> Result<(), Failure> {

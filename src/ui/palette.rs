@@ -5,7 +5,6 @@ use eframe::egui::{
     WidgetInfo, vec2,
 };
 
-use ergodic_core::design::Columns as _;
 use super::model_commands::model_commands;
 use super::outbox::Outbox;
 use super::panels::Views;
@@ -13,11 +12,12 @@ use super::shortcuts::{self, Act};
 use super::theme::{Palette as Colors, Text, tokens};
 use super::widgets::{self, Field, key_cap, paint};
 use crate::app::{AppState, Command, Depth, Page, Pick, Theme, project};
-use crate::export::FORMATS;
+use ergodic_core::design::Columns as _;
 use ergodic_core::engine::anchor_check;
 use ergodic_data::roles::Role as ColumnRole;
 use ergodic_data::samples;
 use ergodic_diagnostics::zero_variance::Order;
+use ergodic_export::FORMATS;
 
 /// What a row of the palette does.
 #[derive(Clone)]

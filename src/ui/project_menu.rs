@@ -4,7 +4,6 @@ use std::path::Path;
 
 use eframe::egui::{Id, Modal, Ui};
 
-use ergodic_core::design::Columns as _;
 use super::icons;
 use super::outbox::Outbox;
 use super::panels::menu;
@@ -13,6 +12,7 @@ use super::theme::{Text, tokens};
 use super::widgets::{Button, dialog_frame, heading, sentence};
 use crate::app::project::{self, Then};
 use crate::app::{AppState, Command, Pick};
+use ergodic_core::design::Columns as _;
 
 /// Width of the menu and of the question.
 const MENU_WIDTH: f32 = 300.0;

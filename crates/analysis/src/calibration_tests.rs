@@ -1,7 +1,7 @@
 //! Calibration of every template that can be simulated, and of posteriors that are wrong on purpose.
 
+use super::*;
 use ergodic_base::settings::{Default, Kind, Value};
-use ergodic_core::engine::*;
 use ergodic_core::models::REGISTRY;
 
 const EXTENT: Extent = Extent {
@@ -100,7 +100,7 @@ macro_rules! cases {
 
         /// The same with enough simulations to see a factor of 1.1 in a standard deviation.
         mod long {
-            use ergodic_core::engine::*;
+            use super::*;
             $(
                 #[test]
                 #[ignore = "1,000 simulations of 99 independent draws: for a release build, before a release"]

@@ -18,10 +18,6 @@ pub mod prior_predictive;
 pub mod recipe;
 pub mod recipe_keys;
 pub mod sensitivity;
-#[cfg(test)]
-mod tests;
-#[cfg(test)]
-mod textbook_tests;
 pub mod tuning;
 pub mod zero_variance;
 

@@ -2,12 +2,12 @@
 
 use statrs::distribution::{ContinuousCDF as _, Normal};
 
+use super::*;
 use crate::calibration::built_in_job;
 use crate::job::model_frame;
 use crate::{Job, PrepareControl};
 use ergodic_base::rng::ChainRng;
 use ergodic_core::design::columns::Values;
-use ergodic_core::engine::*;
 use ergodic_core::models::DefaultPriors;
 use ergodic_data::table::Table;
 use rand::RngExt as _;

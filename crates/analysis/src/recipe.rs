@@ -563,6 +563,7 @@ fn split_key(key: &str) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ergodic_core::engine::run_section::{DEFAULT_DRAWS, PRECISION_DRAWS};
 
     const TEXT: &str =
         "[data]\nsource = \"a.csv\"\n[model]\ntemplate = \"logistic\"\nformula = \"y ~ x\"\n";

@@ -3,10 +3,10 @@
 use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
+use super::*;
 use crate::calibration::built_in_job;
 use crate::{PrepareControl, Recipe};
 use ergodic_base::rng::{Purpose, stream};
-use ergodic_core::engine::*;
 
 fn job(template: &str, changes: &[&str]) -> Job {
     let changes: Vec<String> = changes.iter().map(|&change| change.to_owned()).collect();

@@ -34,6 +34,8 @@ mod separation;
 pub mod spanned;
 pub mod spline;
 pub mod terms;
+#[cfg(test)]
+pub mod testing;
 pub mod transform;
 
 pub use columns::{ColumnInfo, ColumnKind, Columns, Labels, MemoryColumns, Values};

@@ -37,3 +37,4 @@ pub mod models;
 pub mod numerics;
 pub mod oracle;
 pub mod samplers;
+pub mod synthetic;

@@ -283,6 +283,7 @@ fn read_text(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ergodic_core::design::Columns as _;
     use proptest::prelude::*;
     use std::io::Write as _;
 

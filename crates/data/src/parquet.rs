@@ -325,6 +325,7 @@ mod tests {
     use super::*;
     use crate::load::load_bytes;
     use crate::sniff::ImportOptions;
+    use ergodic_core::design::Columns as _;
     use polars::prelude::{NamedFrom as _, ParquetWriter};
 
     fn written(columns: Vec<Series>) -> Vec<u8> {

@@ -89,7 +89,7 @@ proptest! {
 
 #[test]
 fn normal_quantiles_agree_with_r() {
-    let text = include_str!("../../tests/reference/posterior.csv");
+    let text = include_str!("../../../tests/reference/posterior.csv");
     let mut compared = 0;
     for line in text.lines().filter_map(|line| line.strip_prefix("qnorm,")) {
         let (p, expected) = line.split_once(',').unwrap();

@@ -32,7 +32,7 @@ struct Reference {
 }
 
 fn reference() -> Reference {
-    serde_json::from_str(include_str!("../../tests/reference/power_scaling.json")).unwrap()
+    serde_json::from_str(include_str!("../../../tests/reference/power_scaling.json")).unwrap()
 }
 
 fn assert_near(found: f64, expected: f64, what: &str) {

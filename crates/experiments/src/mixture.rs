@@ -250,7 +250,9 @@ pub(super) fn model(
     held_out: f64,
     prior: Option<f64>,
 ) -> Result<Arc<dyn Model>, JobError> {
-    let formula: Formula = formula.parse().map_err(ergodic_core::design::DesignError::from)?;
+    let formula: Formula = formula
+        .parse()
+        .map_err(ergodic_core::design::DesignError::from)?;
     let frame = ModelFrame {
         response_use: ResponseUse::Absent,
         ..ModelFrame::new(formula)

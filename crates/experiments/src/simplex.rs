@@ -151,7 +151,9 @@ fn model(counts: &[usize]) -> Result<Arc<dyn Model>, JobError> {
         .flat_map(|(code, &count)| vec![(code + 1) as f64; count])
         .collect();
     let table = Table::from_columns("simplex", vec![("z".to_owned(), Values::Numbers(z))])?;
-    let formula: Formula = "z ~ 1".parse().map_err(ergodic_core::design::DesignError::from)?;
+    let formula: Formula = "z ~ 1"
+        .parse()
+        .map_err(ergodic_core::design::DesignError::from)?;
     let frame = ModelFrame {
         response_use: ResponseUse::Categories,
         levels: (1..=counts.len()).map(|code| code.to_string()).collect(),

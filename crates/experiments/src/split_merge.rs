@@ -11,12 +11,12 @@ use std::sync::Arc;
 use rand_distr::{Distribution as _, StandardNormal};
 use rayon::prelude::*;
 
-use ergodic_core::design::Columns as _;
 use super::mixture::{FORMULA, Found, chain, model};
 use super::{BenchOptions, BenchTable, Cell};
 use ergodic_analysis::JobError;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
+use ergodic_core::design::Columns as _;
 use ergodic_core::design::columns::Values;
 use ergodic_core::formula::quote_name;
 use ergodic_core::models::Model;

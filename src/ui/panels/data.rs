@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use eframe::egui::{CentralPanel, Frame, Key, Margin, Panel, Ui};
 
-use ergodic_core::design::Columns as _;
 use super::page::{loading_ui, page_head, problem_banner};
 use crate::app::{AppState, Command, DataState, Page};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, tokens};
 use crate::ui::widgets::{Button, empty_state, number};
+use ergodic_core::design::Columns as _;
 use ergodic_data::samples;
 
 mod preview;

@@ -4,7 +4,6 @@ use eframe::egui::{
     Align, CentralPanel, Frame, Layout, Margin, Panel, Rect, ScrollArea, Sense, Ui, vec2,
 };
 
-use ergodic_core::design::Columns as _;
 use super::page::{page_head, problem_banner, remark, severity_icon};
 use crate::app::foreseeing::PriorPreview;
 use crate::app::{AppState, Command, DataState, Depth, Document, ModelCheck, Page, Remedy};
@@ -18,6 +17,7 @@ use crate::ui::widgets::{
     Button, Chip, Field, empty_state, heading, hint, number, paint, sentence,
 };
 use ergodic_base::reporter::Severity;
+use ergodic_core::design::Columns as _;
 use ergodic_core::design::response::ResponseUse;
 use ergodic_core::models;
 

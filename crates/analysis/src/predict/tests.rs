@@ -14,7 +14,7 @@ use ergodic_data::load::Loaded;
 use ergodic_data::samples;
 
 fn reference() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/reference/lme4")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/lme4")
 }
 
 fn fitted(recipe: &Recipe) -> Fitted {

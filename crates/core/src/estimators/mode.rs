@@ -383,7 +383,7 @@ mod tests {
             recipe.standardize = true;
             recipe
         };
-        let made = ergodic_data::synthetic::logistic(200, 5, 3, 0.2);
+        let made = crate::synthetic::logistic(200, 5, 3, 0.2);
         let columns = (0..4).map(|j| {
             let values = made.x.chunks(5).map(|row| row[j + 1]).collect();
             (

@@ -9,20 +9,19 @@ use super::{
     sgd,
 };
 use crate::design::matrix::{Design, ModelFrame};
+use crate::design::testing::read_csv;
 use crate::models::testing::GaussianRows;
 use crate::models::{self, DefaultPriors, Model, ModelOptions};
 use ergodic_base::rng::{ChainRng, Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
-use ergodic_data::load::LoadControl;
-use ergodic_data::samples;
 
 fn churn() -> Arc<dyn Model> {
-    let loaded = samples::load("churn", &Default::default(), &LoadControl::default()).unwrap();
+    let table = read_csv(include_str!("../../../../sample_data/churn.csv"));
     let frame = ModelFrame {
         shuffle_seed: 1,
         ..ModelFrame::new("churned ~ age + support_calls + plan".parse().unwrap())
     };
-    let (design, _) = Design::build(&loaded.table, &frame).unwrap();
+    let (design, _) = Design::build(&table, &frame).unwrap();
     let options = ModelOptions {
         defaults: DefaultPriors::default(),
         settings: Settings::default(),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::{AnchorRows, Model, ModelOptions, ParamInfo, Rows, Scratch, Template};
+use crate::design::Columns;
 use crate::design::columns::{MemoryColumns, Values};
 use crate::design::matrix::{Design, ModelFrame};
 use crate::design::response::ResponseUse;

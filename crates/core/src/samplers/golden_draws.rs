@@ -15,7 +15,7 @@ use super::{REGISTRY, SamplerEntry};
 
 const FILE: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/tests/reference/golden_draws.txt"
+    "/../../tests/reference/golden_draws.txt"
 );
 const HEADER: &str = "\
 # First four draws after 100 iterations of warm-up: sampler, draw, bits of each coordinate in hexadecimal.

@@ -86,7 +86,7 @@ type Row = (String, String, f64, f64, f64);
 
 /// A file of tests/reference.
 fn file(name: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference");
     std::fs::read_to_string(folder.join(name)).unwrap()
 }
 

@@ -105,7 +105,9 @@ pub(super) fn read(text: &str) -> (Vec<&str>, Vec<Vec<&str>>) {
 }
 
 fn table() -> MemoryColumns {
-    let (names, rows) = read(include_str!("../../tests/reference/regressions_data.csv"));
+    let (names, rows) = read(include_str!(
+        "../../../../tests/reference/regressions_data.csv"
+    ));
     let column = |j: usize| rows.iter().map(|row| row[j].parse().unwrap()).collect();
     table_of(
         names
@@ -141,7 +143,7 @@ fn posteriors_are_those_of_numpyro() {
         ),
         ("linear", built::<Linear>(&table, numbers, number, &options)),
     ];
-    let (_names, reference) = read(include_str!("../../tests/reference/regressions.csv"));
+    let (_names, reference) = read(include_str!("../../../../tests/reference/regressions.csv"));
     for (id, model) in models {
         let model = model.unwrap();
         let chains = reported(&model, 3, 1500);

@@ -5,7 +5,6 @@ use eframe::egui::{
 };
 use egui_extras::{Column, TableBuilder};
 
-use ergodic_core::design::Columns as _;
 use crate::app::{Command, DataState};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
@@ -14,6 +13,7 @@ use crate::ui::panels::{columns, menu};
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::table::name_width;
 use crate::ui::widgets::{Chip, column_name, mini_histogram, number, paint, sentence_line};
+use ergodic_core::design::Columns as _;
 use ergodic_core::design::{ColumnInfo, ColumnKind};
 use ergodic_data::Table;
 use ergodic_data::profile::{Profile, ProfileKind};

@@ -3,7 +3,6 @@
 
 use eframe::egui::{Frame, Margin, Panel, ScrollArea, Ui};
 
-use ergodic_core::design::Columns as _;
 use crate::app::{Command, DataState};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
@@ -12,6 +11,7 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, heading, hint, number, sentence};
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_core::design::ColumnKind;
+use ergodic_core::design::Columns as _;
 use ergodic_data::profile::ProfileKind;
 use ergodic_data::sniff::{ColumnKindOverride, ImportOptions};
 

@@ -2,7 +2,6 @@
 
 use eframe::egui::Ui;
 
-use ergodic_core::design::Columns as _;
 use super::cards::{card_ui, frame};
 use super::role_menus::head_ui;
 use super::roles::{Context, change_roles};
@@ -11,6 +10,7 @@ use crate::app::Command;
 use crate::ui::panels::menu;
 use crate::ui::theme::{Text, tokens};
 use crate::ui::widgets::{Button, Chip, hint, number, sentence};
+use ergodic_core::design::Columns as _;
 use ergodic_core::design::response::ResponseUse;
 use ergodic_core::formula::{Factor, GroupTerm, Term};
 use ergodic_core::models;

@@ -4,7 +4,6 @@ use eframe::egui::{
     Align, Frame, Layout, Margin, Response, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2,
 };
 
-use ergodic_core::design::Columns as _;
 use crate::app::{Command, DataState};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
@@ -12,6 +11,7 @@ use crate::ui::panels::columns;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Field, heading, hint, list_card, number, paint};
 use ergodic_analysis::choice::template_of;
+use ergodic_core::design::Columns as _;
 use ergodic_core::models;
 use ergodic_data::roles::Role as ColumnRole;
 use ergodic_data::suggest::{OutcomeKind, Part};

@@ -2,7 +2,6 @@
 
 use eframe::egui::{Align, Layout, Response, Ui, WidgetInfo};
 
-use ergodic_core::design::Columns as _;
 use super::roles::{Context, change_roles};
 use crate::app::Command;
 use crate::ui::icons;
@@ -10,6 +9,7 @@ use crate::ui::outbox::Outbox;
 use crate::ui::panels::menu;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::Button;
+use ergodic_core::design::Columns as _;
 use ergodic_core::design::response::ResponseUse;
 use ergodic_core::formula::Factor;
 use ergodic_data::roles::{Conversion, Refusal, Role};

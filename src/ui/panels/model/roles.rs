@@ -4,7 +4,6 @@ use std::collections::{BTreeSet, HashMap};
 
 use eframe::egui::{ScrollArea, Ui};
 
-use ergodic_core::design::Columns as _;
 use super::cards::{card_ui, frame, note_ui, predictor_ui, shape_ui, term_ui};
 use super::drag;
 use super::groups::groups_ui;
@@ -18,6 +17,7 @@ use crate::ui::widgets::button::link;
 use crate::ui::widgets::{Button, Chip, Field, TreeRow, hint, number};
 use ergodic_analysis::recipe::ModelSection;
 use ergodic_core::design::ColumnInfo;
+use ergodic_core::design::Columns as _;
 use ergodic_core::design::response::ResponseUse;
 use ergodic_core::formula::{Factor, Trials};
 use ergodic_data::profile::Profile;

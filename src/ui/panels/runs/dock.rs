@@ -13,7 +13,6 @@ use super::panes::{PaneViews, pane_ui};
 use super::summary::{SummaryView, summary_body_ui};
 use crate::app::entry::Predicted;
 use crate::app::{AppState, Command, Depth, RunEntry};
-use crate::export::project::PaneLayout;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::legend::{Sign, entry as legend_entry};
@@ -22,6 +21,7 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Segments, Tab, paint};
 use ergodic_core::engine::{Report, RunView};
 use ergodic_core::models::effect_of;
+use ergodic_export::project::PaneLayout;
 
 /// What a pane shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,11 +6,11 @@ use eframe::egui::Ui;
 
 use crate::app::entry::Predicted;
 use crate::app::{Command, RunEntry};
-use crate::export::FORMATS;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Text, tokens};
 use crate::ui::widgets::{self, Button, Field, TreeRow};
+use ergodic_export::FORMATS;
 
 /// What the menu keeps.
 #[derive(Default)]
@@ -53,7 +53,7 @@ fn formats(entry: &RunEntry) -> Vec<Entry> {
             what: What::Predictions,
             title: "Predictions, CSV",
             about: "One row per row of the data: expected outcome, its interval, and that of an outcome",
-            file_name: crate::export::predictions::FILE,
+            file_name: ergodic_export::predictions::FILE,
         });
     }
     if entry.fitting.done().is_some() {

@@ -4,7 +4,7 @@ use eframe::egui::Id;
 use egui_tiles::{Container, Linear, LinearDir, Tabs, Tile, TileId, Tiles, Tree};
 
 use super::dock::Pane;
-use crate::export::project::PaneLayout;
+use ergodic_export::project::PaneLayout;
 
 /// Shares of a line are kept to a thousandth.
 const SHARE_UNIT: f64 = 1000.0;

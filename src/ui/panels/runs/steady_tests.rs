@@ -8,6 +8,7 @@ use super::*;
 use crate::app::state::Opening;
 use crate::app::testing::Session;
 use crate::ui::testing::{Shown, page_harness};
+use ergodic_core::design::Columns as _;
 use ergodic_core::engine::RunState;
 use ergodic_core::engine::run_section::RunSection;
 

@@ -10,10 +10,10 @@ use super::{RunsView, runs_ui};
 use crate::app::entry::Influence;
 use crate::app::testing::Session;
 use crate::app::{Command, Depth};
-use crate::export::FORMATS;
 use crate::ui::testing::{Shown, page_harness};
 use ergodic_core::engine::run_section::RunSection;
 use ergodic_diagnostics::zero_variance::Order;
+use ergodic_export::FORMATS;
 
 const WAIT: Duration = Duration::from_secs(120);
 

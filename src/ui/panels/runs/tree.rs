@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use eframe::egui::{Galley, Role as AccessRole, ScrollArea, Ui, WidgetInfo, vec2};
 
-use ergodic_core::design::Columns as _;
 use super::words;
 use crate::app::entry::RunPhase;
 use crate::app::{AppState, Command, Page, RunEntry};
@@ -13,6 +12,7 @@ use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, TreeRow, number, paint, section_head};
 use ergodic_analysis::Recipe;
+use ergodic_core::design::Columns as _;
 use ergodic_core::design::columns::ColumnKind;
 use ergodic_core::engine::RunState;
 use ergodic_core::formula::Formula;

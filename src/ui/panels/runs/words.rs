@@ -1,11 +1,11 @@
 //! Words and verdicts that several parts of the runs page share.
 
-use ergodic_core::engine::Sampling as _;
 use crate::app::entry::{RunPhase, Saved};
 use crate::app::{AppState, RunEntry};
 use crate::ui::theme::VerdictKind;
 use crate::ui::widgets::{Progress, number};
 use ergodic_analysis::{Run, bias_check};
+use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::chain::Warmup;
 use ergodic_core::engine::{Report, RunState, RunView, StopReason};
 use ergodic_diagnostics::verdict::MIN_DRAWS;

@@ -1,27 +1,21 @@
 //! Data sets and fits of lme4, from `tests/reference/lme4.R`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use super::MixedData;
 use crate::design::matrix::{Design, ModelFrame};
 use crate::design::response::ResponseUse;
-use ergodic_data::load::{LoadControl, load};
-use ergodic_data::sniff::ImportOptions;
-
-fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/reference/lme4")
-}
+use crate::design::testing::{load_csv, reference};
 
 /// The data of a set under a formula.
 pub fn data(set: &str, formula: &str, response: ResponseUse) -> MixedData {
-    let path = folder().join(format!("{set}.csv"));
-    let loaded = load(&path, &ImportOptions::default(), &LoadControl::default()).unwrap();
+    let path = reference("lme4").join(format!("{set}.csv"));
+    let table = load_csv(&path);
     let frame = ModelFrame {
         response_use: response,
         ..ModelFrame::new(formula.parse().unwrap())
     };
-    Design::build(&loaded.table, &frame).unwrap().0.into()
+    Design::build(&table, &frame).unwrap().0.into()
 }
 
 /// A set with numbers for a response.
@@ -48,7 +42,7 @@ pub struct Reference(BTreeMap<(String, String, String), f64>);
 impl Reference {
     /// Reads them.
     pub fn read() -> Self {
-        let text = std::fs::read_to_string(folder().join("fits.csv")).unwrap();
+        let text = std::fs::read_to_string(reference("lme4").join("fits.csv")).unwrap();
         let rows = text.lines().skip(1).map(|line| {
             let cells: Vec<&str> = line.split(',').collect();
             let [fit, quantity, name, value] = cells[..] else {

@@ -73,7 +73,7 @@ fn one_column_has_the_textbook_student_t_predictive_density() {
 /// tests/reference/mixture.py
 #[test]
 fn two_columns_and_items_agree_with_scipy() {
-    let text = include_str!("../../../tests/reference/mixture.json");
+    let text = include_str!("../../../../../tests/reference/mixture.json");
     let reference: serde_json::Value = serde_json::from_str(text).unwrap();
     let number = |key: &str| reference[key].as_f64().unwrap();
     let all = small(6, ALPHA);

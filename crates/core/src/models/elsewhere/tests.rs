@@ -4,9 +4,8 @@ use super::super::{ModelOptions, REGISTRY};
 use super::{super as models, *};
 use crate::design::matrix::ModelFrame;
 use crate::design::response::ResponseUse;
+use crate::design::testing::read_csv;
 use ergodic_base::settings::{Settings, Value};
-use ergodic_data::load::{LoadControl, load};
-use ergodic_data::sniff::ImportOptions;
 
 mod reference;
 
@@ -22,10 +21,7 @@ fn described(
     settings: &[(&str, Value)],
     standardize: bool,
 ) -> (Elsewhere, std::sync::Arc<dyn models::Model>) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("t.csv");
-    std::fs::write(&path, data).unwrap();
-    let loaded = load(&path, &ImportOptions::default(), &LoadControl::default()).unwrap();
+    let table = read_csv(data);
     let entry = models::find(template).unwrap();
     let formula: Formula = formula.parse().unwrap();
     let mut given = Settings::default();
@@ -44,7 +40,7 @@ fn described(
         standardize,
         shuffle_seed: 1,
     };
-    let (design, _) = Design::build(&loaded.table, &frame).unwrap();
+    let (design, _) = Design::build(&table, &frame).unwrap();
     let options = ModelOptions {
         priors: priors
             .iter()

@@ -1,20 +1,20 @@
 //! The samplers that go group by group: against the prior, joint sampling, and an independent program.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
-use crate::models::{DefaultPriors, Model};
+use crate::design::testing::{load_csv, reference};
+use crate::design::{Design, ModelFrame};
+use crate::estimators::{ModeControl, find_mode};
+use crate::models::{self, DefaultPriors, Model, ModelOptions};
 use crate::oracle::{Anchor, Oracle};
 use crate::samplers::mixed::testing::Moments;
 use crate::samplers::testing::{
     Chain, Groups, Run, anchored_groups, assert_moments, estimate, exact_oracle, mean, sd,
 };
 use crate::samplers::{Phase, Target, Tick, find};
-use ergodic_analysis::job::{Job, PrepareControl};
-use ergodic_analysis::recipe::{Recipe, Scale};
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::Value;
+use ergodic_base::settings::{Settings, Value};
 
 /// Reported quantities, draws by draw, of each chain.
 fn reported(model: &dyn Model, chain: &Chain) -> Vec<Vec<f64>> {
@@ -183,31 +183,47 @@ fn approximations_are_near_the_exact_sampler_where_groups_are_large() {
     }
 }
 
-/// The posterior of tests/reference/hierarchical, from the file to the reports.
-fn clinics() -> (Job, BTreeMap<String, BTreeMap<String, f64>>) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/hierarchical");
+/// The model of tests/reference/hierarchical at its mode, and the numbers of numpyro.
+fn clinics() -> (
+    Arc<dyn Model>,
+    Arc<Anchor>,
+    BTreeMap<String, BTreeMap<String, f64>>,
+) {
+    let folder = reference("hierarchical");
     let text = std::fs::read_to_string(folder.join("posterior.json")).unwrap();
     let formula = "cured ~ dose + age + (1 + dose + age | clinic)";
-    let mut recipe = Recipe::new("clinics.csv", "hierarchical", formula);
-    recipe.set_default_priors(DefaultPriors::Papers);
-    recipe.report.scale = Scale::Standardised;
-    let job = Job::prepare(&recipe, &folder, None, &PrepareControl::default()).unwrap();
-    (job, serde_json::from_str(&text).unwrap())
+    let entry = models::find("hierarchical").unwrap();
+    let frame = ModelFrame {
+        response_use: entry.response_use(&Settings::default()),
+        ..ModelFrame::new(formula.parse().unwrap())
+    };
+    let (design, _) = Design::build(&load_csv(&folder.join("clinics.csv")), &frame).unwrap();
+    let options = ModelOptions {
+        settings: entry.resolve(&Settings::default()).unwrap(),
+        defaults: DefaultPriors::Papers,
+        standardize: true,
+        report_standardized: true,
+        ..ModelOptions::default()
+    };
+    let model = (entry.build)(Arc::new(design), &options).unwrap();
+    let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
+    let reference = serde_json::from_str(&text).unwrap();
+    (model, Arc::new(mode.anchor), reference)
 }
 
 /// Within Monte Carlo errors exact samplers are where numpyro is, and OSGFS within its bias.
 #[test]
 fn samplers_agree_with_numpyro() {
-    let (job, reference) = clinics();
-    assert_eq!(job.model.params().len(), reference.len());
+    let (model, anchor, reference) = clinics();
+    assert_eq!(model.params().len(), reference.len());
     let samplers = [
         (Run::new("nuts"), 300, [0.0, 0.0]),
         (Run::new("gibbs-groups"), 600, [0.0, 0.0]),
         (Run::new("gibbs-osgfs"), 600, [0.1, 0.1]),
     ];
     for (chosen, draws, [shift, ratio]) in samplers {
-        let draws = run(&chosen, (&job.model, job.anchor.as_ref()), 200, draws, 4);
-        for (param, chains) in job.model.params().iter().zip(draws) {
+        let draws = run(&chosen, (&model, Some(&anchor)), 200, draws, 4);
+        for (param, chains) in model.params().iter().zip(draws) {
             let row = &reference[&param.name];
             let expected = Moments {
                 mean: (row["mean"], row["sd"] / row["ess"].sqrt()),
@@ -272,10 +288,10 @@ fn no_group_stands_still_after_a_far_start() {
 /// Means within `most` standard deviations of numpyro's and standard deviations within that share, with so many draws that Monte
 /// Carlo errors are small against that; prints the largest deviations.
 fn is_within(chosen: &Run, draws: usize, most: f64) {
-    let (job, reference) = clinics();
-    let draws = run(chosen, (&job.model, job.anchor.as_ref()), 300, draws, 4);
+    let (model, anchor, reference) = clinics();
+    let draws = run(chosen, (&model, Some(&anchor)), 300, draws, 4);
     let mut largest = [(0.0, ""), (0.0, "")];
-    for (param, chains) in job.model.params().iter().zip(draws) {
+    for (param, chains) in model.params().iter().zip(draws) {
         let expected = &reference[&param.name];
         let all = chains.concat();
         let shift: f64 = (mean(&all) - expected["mean"]) / expected["sd"];

@@ -8,7 +8,7 @@ use super::super::super::{Model, Rows};
 use super::*;
 
 fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/reference/elsewhere")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/elsewhere")
 }
 
 fn text(value: &str) -> Value {

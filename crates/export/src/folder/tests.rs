@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
-use crate::export::record;
+use crate::record;
 use ergodic_analysis::{PrepareControl, Run};
 
 fn job(source: &str, folder: &Path) -> Job {

@@ -36,7 +36,7 @@ pub struct ExportError(pub String);
 
 impl ExportError {
     /// What happened to `path`.
-    pub(crate) fn at(what: &str, error: &std::io::Error, path: &Path) -> Self {
+    pub fn at(what: &str, error: &std::io::Error, path: &Path) -> Self {
         use std::io::ErrorKind;
         let reason = match error.kind() {
             ErrorKind::NotFound => "there is no such file or folder".to_owned(),

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{DRAWS, Frame, HEAD, Header, MAGIC, MAGIC_UNSEALED, frame_sum};
-use crate::export::manifest::{ChainManifest, Manifest};
-use crate::export::saved::{SavedFiles, SavedRun};
-use crate::export::{ExportError, Results, files};
+use crate::manifest::{ChainManifest, Manifest};
+use crate::saved::{SavedFiles, SavedRun};
+use crate::{ExportError, Results, files};
 use ergodic_base::checksum::unseal;
 use ergodic_base::draws::{DrawList, LabelList, Labels};
 use ergodic_core::engine::StopReason;
@@ -300,7 +300,7 @@ pub fn read(folder: &Path) -> Result<Recovered, ExportError> {
             Some(saved.filter(fits).ok_or_else(|| {
                 ExportError(format!(
                     "The unfinished run continues results that are no longer there; put {} back as it was: {}",
-                    crate::export::saved::MANIFEST,
+                    crate::saved::MANIFEST,
                     folder.display()
                 ))
             })?)

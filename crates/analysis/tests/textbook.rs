@@ -1,16 +1,18 @@
 //! Default settings on the data sets of textbooks end well, whatever their models ask of a sampler.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Job, PrepareControl, Recipe};
+use ergodic_analysis::{Job, PrepareControl, Recipe, Run};
 use ergodic_core::engine::protocol::ChainView;
-use ergodic_core::engine::run::Run;
-use ergodic_core::samplers::testing::estimate;
 use ergodic_diagnostics::Verdict;
+use ergodic_diagnostics::mcse::mcse_mean;
+use ergodic_diagnostics::quantiles::mean;
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/textbook")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/textbook")
 }
 
 /// A job with default settings but for `changes`.
@@ -40,6 +42,12 @@ fn ends_well(run: &Run) -> f64 {
         .filter(|row| !row.variable.starts_with("r["));
     own.filter_map(|row| Some(row.ess_bulk?.min(row.ess_tail?)))
         .fold(f64::INFINITY, f64::min)
+}
+
+/// Mean and its Monte Carlo error.
+fn estimate(draws: &[Vec<f64>]) -> (f64, f64) {
+    let chains: Vec<&[f64]> = draws.iter().map(Vec::as_slice).collect();
+    (mean(&chains).unwrap(), mcse_mean(&chains).unwrap())
 }
 
 /// Set, variable, mean, its Monte Carlo error, standard deviation.

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use ergodic_core::engine::Sampling as _;
 use super::draws_csv::ReadDraws;
 use super::manifest::Manifest;
 use ergodic_analysis::Job;
 use ergodic_analysis::sensitivity::Sensitivity;
 use ergodic_analysis::zero_variance::Corrected;
 use ergodic_base::draws::{DrawList, LabelList};
+use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::clusters::{self, Clusters};
 use ergodic_core::engine::{Report, RunView};
 use ergodic_core::samplers::{WEIGHT, weight_column};

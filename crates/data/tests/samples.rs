@@ -8,6 +8,7 @@ mod samples;
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 
+use ergodic_core::design::Columns as _;
 use ergodic_core::design::response::ResponseKind;
 use ergodic_core::design::terms::Predictor;
 use ergodic_core::design::{Design, ModelFrame, checks};
@@ -19,7 +20,7 @@ use faer::{Mat, Side};
 use sha2::{Digest as _, Sha256};
 
 fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("sample_data")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../sample_data")
 }
 
 fn generated(id: &str) -> Vec<u8> {
@@ -94,7 +95,7 @@ fn files_are_what_the_generator_makes() {
         let committed = unpacked(file_name, &std::fs::read(&path).unwrap());
         assert!(
             committed == made,
-            "{file_name} differs from what tests/support/samples.rs makes"
+            "{file_name} differs from what crates/data/tests/support/samples.rs makes"
         );
     }
 }
@@ -127,7 +128,7 @@ fn side_cars_say_what_is_in_the_files() {
         let generator = info.generator.as_ref().unwrap();
         assert_eq!(
             (generator.file, generator.seed),
-            ("tests/support/samples.rs", seed(id))
+            ("crates/data/tests/support/samples.rs", seed(id))
         );
         assert!(
             index.contains(sample.file_name),

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::export::RunFolder;
+use crate::RunFolder;
 use ergodic_analysis::recipe::Recipe;
 use ergodic_analysis::{PrepareControl, bias_check};
 use ergodic_base::draws::DrawList;

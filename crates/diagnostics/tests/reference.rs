@@ -21,7 +21,7 @@ const TOLERANCE: f64 = 1e-8;
 const INFINITE: f64 = 1e12;
 
 fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/reference")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference")
 }
 
 fn lines(file: &str) -> Vec<String> {

@@ -5,9 +5,11 @@
 use std::path::PathBuf;
 
 use ergodic_base::reporter::Reporter;
-use ergodic_core::design::{Design, ModelFrame, checks};
-use ergodic_data::load::{self, preview};
-use ergodic_data::{ColumnKindOverride, DataError, ImportOptions, LoadControl, Loaded, Table};
+use ergodic_core::design::{Columns as _, Design, DesignError, ModelFrame, checks};
+use ergodic_data::load::preview;
+use ergodic_data::{
+    ColumnKindOverride, DataError, ImportOptions, LoadControl, Loaded, Table, load,
+};
 use tempfile::TempDir;
 
 struct Folder(TempDir);
@@ -67,7 +69,7 @@ fn messages(reporter: &Reporter) -> Vec<String> {
         .collect()
 }
 
-fn design(bytes: &[u8], formula: &str) -> Result<(Design, Reporter), DataError> {
+fn design(bytes: &[u8], formula: &str) -> Result<(Design, Reporter), DesignError> {
     let table = read("x.csv", bytes, &ImportOptions::default())
         .unwrap()
         .table;

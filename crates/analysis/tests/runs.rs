@@ -1,66 +1,23 @@
 //! Steering runs: pause, stop, continue, limits, and chains that fail.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::{Job, PrepareControl, Recipe, bias_check};
+use ergodic_analysis::{Job, PrepareControl, Recipe, Run, bias_check};
 use ergodic_base::draws::DrawList;
 use ergodic_base::reporter::Severity;
 use ergodic_base::rng::ChainRng;
-use ergodic_base::settings::Value;
 use ergodic_core::engine::protocol::{ChainState, RunState, StopReason};
-use ergodic_core::engine::run::Run;
 use ergodic_core::engine::{Report, RunView};
 use ergodic_core::models::{AnchorRows, DefaultPriors, Model, ParamInfo, Rows, Scratch};
 use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::findings::{BIAS_UNCLEAR, TARGET_MISSED};
-
-/// Long enough for anything here on a busy machine; passing it means a hang.
-const PATIENCE: Duration = Duration::from_secs(120);
-/// More draws than any test waits for.
-const ENDLESS: u64 = 10_000_000;
-
-fn job(sampler: &str, draws: u64, change: impl FnOnce(&mut Recipe)) -> Job {
-    let mut recipe = Recipe::new("sample:churn", "logistic", "churned ~ age + plan");
-    sampler.clone_into(&mut recipe.sampler.id);
-    recipe.run.chains = 3;
-    recipe.run.warmup = Some(60);
-    recipe.run.draws = draws;
-    change(&mut recipe);
-    Job::prepare(&recipe, Path::new(""), None, &PrepareControl::default()).unwrap()
-}
-
-fn start(job: Job) -> Run {
-    Run::start(Arc::new(job), None, Arc::new(|| {})).unwrap()
-}
-
-/// Waits until the newest view is as wanted.
-#[track_caller]
-fn wait(run: &Run, what: &str, wanted: impl Fn(&RunView) -> bool) -> Arc<RunView> {
-    let begun = Instant::now();
-    loop {
-        let view = run.view();
-        if wanted(&view) {
-            return view;
-        }
-        assert!(
-            begun.elapsed() < PATIENCE,
-            "waited in vain for {what}: {:?}",
-            view.state
-        );
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-fn draws(view: &RunView) -> Vec<Vec<Vec<f64>>> {
-    let columns = |chain: &ergodic_core::engine::protocol::ChainView| {
-        (0..chain.draws.draws.width())
-            .map(|j| chain.draws.draws.column(j))
-            .collect()
-    };
-    view.chains.iter().map(columns).collect()
-}
+use support::{ENDLESS, draws, job, start, wait};
 
 #[test]
 fn a_paused_run_stands_still_and_goes_on() {
@@ -169,61 +126,6 @@ fn a_run_stops_by_time_and_by_precision() {
     }
 }
 
-/// A run that is not precise after its draws goes on by stages, the same on every machine; its folder replays it.
-#[test]
-fn a_run_goes_on_until_it_is_precise() {
-    use ergodic::export::{Results, RunFolder};
-    let unsure = || {
-        // Steps so short that 1,000 draws are worth few.
-        job("mala", 1000, |recipe| {
-            recipe.sampler.settings.set("step_size", Value::Real(0.1));
-            recipe.run.until_precise = true;
-        })
-    };
-    let mut run = start(unsure());
-    run.join();
-    let view = run.view();
-    let made = view.draws_per_chain();
-    assert!([2000, 4000, 8000, 16_000].contains(&made), "{made}");
-    let told: Vec<&str> = view
-        .log
-        .iter()
-        .filter(|entry| entry.warning.code == "going-on")
-        .map(|entry| entry.warning.message.as_str())
-        .collect();
-    assert_eq!(1000 << told.len(), made, "{told:?}");
-    assert!(
-        told[0].starts_with("After 1\u{202f}000 draws per chain"),
-        "{told:?}"
-    );
-    if made < 16_000 {
-        assert_eq!(view.state, RunState::Finished(StopReason::Precision));
-    }
-    let mut again = start(unsure());
-    again.join();
-    assert_eq!(draws(&view), draws(&again.view()));
-
-    let folder = tempfile::tempdir().unwrap();
-    let (place, claim) = RunFolder::create(&folder.path().join("run")).unwrap();
-    let job = Arc::clone(run.job());
-    let results = Results::of(&job, &view, &run.report());
-    place
-        .save_all(&claim, &job, &results, &[], &mut |_file| {})
-        .unwrap();
-    let recipe = place.recipe().unwrap();
-    assert_eq!(
-        (recipe.run.draws, recipe.run.until_precise),
-        (made as u64, false)
-    );
-
-    // Named draws are all there are.
-    let mut named = start(self::job("metropolis", 1000, |recipe| {
-        *recipe = recipe.changed(&["run.draws=1000".to_owned()]).unwrap();
-    }));
-    named.join();
-    assert_eq!(named.view().draws_per_chain(), 1000);
-}
-
 #[test]
 fn a_precision_that_was_not_reached_is_told() {
     for by_time in [false, true] {
@@ -307,54 +209,6 @@ fn a_warm_up_ended_by_hand_replays_bit_for_bit() {
             assert!(sampler == "osgfs" || steps.iter().all(|step| *step == steps[0]));
         }
     }
-}
-
-#[test]
-fn a_frozen_run_is_saved_continued_and_replayed() {
-    use ergodic::export::{Results, RunFolder};
-    let folder = tempfile::tempdir().unwrap();
-    let mut run = start(job("nuts", ENDLESS, |recipe| {
-        recipe.run.warmup = Some(1_000_000);
-    }));
-    wait(&run, "warm-up", |view| {
-        view.chains.iter().all(|chain| chain.iterations > 30)
-    });
-    run.freeze();
-    wait(&run, "draws", |view| view.draws_per_chain() > 20);
-    run.stop();
-    run.join();
-    let (job, view) = (Arc::clone(run.job()), run.view());
-    let (place, claim) = RunFolder::create(&folder.path().join("run")).unwrap();
-    let results = Results::of(&job, &view, &run.report());
-    place
-        .save_all(&claim, &job, &results, run.join(), &mut |_file| {})
-        .unwrap();
-    let recipe = place.recipe().unwrap();
-    assert_eq!(recipe.run.warmup_of_chains, view.warmup_of_chains());
-    let prepare = |recipe: &Recipe| {
-        Job::prepare(recipe, place.path(), None, &PrepareControl::default()).unwrap()
-    };
-    let mut replayed = start(prepare(&recipe));
-    replayed.join();
-    assert!(draws(&replayed.view()) == draws(&view));
-    // Continued from its checkpoint it goes on drawing, and its recipe still knows where the warm-up ended.
-    let mut longer = recipe;
-    let wanted = |view: &RunView| -> Vec<u64> {
-        let chains = view.chains.iter();
-        chains
-            .map(|chain| chain.draws.draws.len() as u64 + 25)
-            .collect()
-    };
-    longer.run.draws_of_chains = Some(wanted(&view));
-    let job = prepare(&longer);
-    let standing = place.standing().unwrap().unwrap();
-    let continuation = place.continuation(&job, standing).unwrap().continuation;
-    let mut more = Run::start(Arc::new(job), continuation, Arc::new(|| {})).unwrap();
-    more.join();
-    assert_eq!(more.view().warmup_of_chains(), view.warmup_of_chains());
-    let mut whole = start(prepare(&longer));
-    whole.join();
-    assert!(draws(&more.view()) == draws(&whole.view()));
 }
 
 #[test]
@@ -635,72 +489,10 @@ fn a_failing_chain_is_reported_and_the_others_go_on() {
     }
 }
 
-/// Partitions of a run, by chain: draw and labels.
-fn partitions(view: &RunView) -> Vec<Vec<(u64, Vec<u32>)>> {
-    let list = |chain: &ergodic_core::engine::protocol::ChainView| {
-        let labels = chain.draws.labels.iter();
-        labels.map(|(k, labels)| (k, labels.to_vec())).collect()
-    };
-    view.chains.iter().map(list).collect()
-}
-
-#[test]
-fn partitions_are_kept_saved_and_continued() {
-    use ergodic::export::{Results, RunFolder};
-    let mixture = |draws| {
-        let mut recipe = Recipe::new("sample:churn", "dp-mixture", "~ age + plan");
-        recipe.run.chains = 2;
-        recipe.run.warmup = Some(5);
-        recipe.run.draws = draws;
-        recipe.sampler.id = "dp-slice".to_owned();
-        let control = PrepareControl::default();
-        Job::prepare(&recipe, Path::new(""), None, &control).unwrap()
-    };
-    // More draws than partitions that a chain keeps, so that they are thinned.
-    let mut whole = start(mixture(130));
-    whole.join();
-    let expected = partitions(&whole.view());
-    assert!(expected.iter().all(|chain| chain.len() == 65));
-    assert!(expected[0].iter().all(|(_, labels)| labels.len() == 1000));
-
-    let folder = tempfile::tempdir().unwrap();
-    let mut part = start(mixture(40));
-    part.join();
-    let (place, claim) = RunFolder::create(&folder.path().join("run")).unwrap();
-    let job = Arc::clone(part.job());
-    let results = Results::of(&job, &part.view(), &part.report());
-    let marks = part.continuation().marks;
-    place
-        .save_all(&claim, &job, &results, &marks, &mut |_file| {})
-        .unwrap();
-    let back = place.results().unwrap();
-    let clusters = back.clusters.unwrap();
-    let made = part.report().clusters.clone().unwrap();
-    assert!(clusters.partition == made.partition && clusters.together == made.together);
-    assert!(clusters.units == made.units && clusters.pairs == made.pairs);
-    assert_eq!((clusters.partition.len(), clusters.draws), (1000, 80));
-    let sizes: usize = clusters.profiles.iter().map(|profile| profile.size).sum();
-    assert_eq!(sizes, 1000);
-    assert!(clusters.profiles[0].sentence().starts_with("age "));
-    for file in ["partition.csv", "partitions.csv", "clusters.json"] {
-        assert!(place.path().join(file).is_file(), "{file}");
-    }
-
-    let mut recipe = place.recipe().unwrap();
-    recipe.run.draws = 130;
-    let job = Job::prepare(&recipe, place.path(), None, &PrepareControl::default()).unwrap();
-    let standing = place.standing().unwrap().unwrap();
-    let continuation = place.continuation(&job, standing).unwrap().continuation;
-    let mut rest = Run::start(Arc::new(job), continuation, Arc::new(|| {})).unwrap();
-    rest.join();
-    assert!(partitions(&rest.view()) == expected);
-    assert!(draws(&rest.view()) == draws(&whole.view()));
-}
-
 /// Written before recipes named the priors of parameters that have none of their own.
 #[test]
 fn recipes_of_before_keep_their_priors() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/earlier_recipe");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/earlier_recipe");
     for template in ["linear", "logistic", "poisson"] {
         let path = folder.join(format!("{template}.toml"));
         let recipe = Recipe::read(&path, &[]).unwrap();

@@ -17,7 +17,6 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use ergodic_core::engine::Sampling as _;
 use super::claim::Claim;
 use super::files::{self, OutFile};
 use super::manifest::Manifest;
@@ -25,6 +24,7 @@ use super::saved::SavedFiles;
 use super::{ExportError, Results};
 use ergodic_analysis::{Job, Run};
 use ergodic_base::checksum::{checksum, seal};
+use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::monitor::Report;
 use ergodic_core::engine::protocol::ChainView;
 use ergodic_core::engine::{

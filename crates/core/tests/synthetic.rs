@@ -1,6 +1,6 @@
 //! The benchmarks' data must be the same bits everywhere: checksums of an independent implementation (NumPy).
 
-use ergodic_data::synthetic;
+use ergodic_core::synthetic;
 use sha2::{Digest as _, Sha256};
 
 /// SHA-256 of the design by rows and then the labels, as little-endian binary64.

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use ergodic_core::design::Columns as _;
 use ergodic_core::design::response::ResponseUse;
 use ergodic_core::design::{Design, ModelFrame};
 use ergodic_core::formula::Factor;
@@ -18,7 +19,7 @@ use ergodic_data::{ImportOptions, LoadControl, Table, load};
 const TOLERANCE: f64 = 1e-9;
 
 fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/reference/formulas")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/formulas")
 }
 
 fn table(file: &str) -> Table {

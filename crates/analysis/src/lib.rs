@@ -12,7 +12,7 @@ pub mod comparison;
 pub mod job;
 pub mod lesson;
 pub mod likelihood;
-pub mod outset;
+mod outset;
 pub mod predict;
 pub mod prior_predictive;
 pub mod recipe;

@@ -1,4 +1,6 @@
-//! Names of parameters, shortened where there is little room.
+//! Names: shortened where there is little room, and found again where they are misspelt.
+
+use strsim::levenshtein;
 
 /// Shortens `Intercept` to `Int…` and `region=north` to `reg…=north`: the level distinguishes.
 pub fn shorten_term(term: &str, letters: usize) -> String {
@@ -8,6 +10,28 @@ pub fn shorten_term(term: &str, letters: usize) -> String {
     }
     let kept: String = word.chars().take(letters).collect();
     format!("{kept}…{level}")
+}
+
+/// Names of more letters are not compared: nobody mistypes them, and comparing takes time.
+const LONGEST_COMPARED: usize = 100;
+/// Names that one is compared with at most.
+const MOST_COMPARED: usize = 10_000;
+
+/// The name most like `wanted` by the letters to change, add or leave out, upper and lower case being equal; `None` if none is.
+pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let letters = wanted.chars().count();
+    if letters > LONGEST_COMPARED {
+        return None;
+    }
+    let folded = wanted.to_lowercase();
+    let near = names
+        .filter(|name| name.len() <= 4 * LONGEST_COMPARED)
+        .take(MOST_COMPARED)
+        .map(|name| (levenshtein(&folded, &name.to_lowercase()), name))
+        .min();
+    // Something must be left of it: all names of one letter are one letter apart.
+    near.filter(|(distance, _)| *distance <= 1 + letters / 4 && *distance < letters)
+        .map(|(_, name)| name)
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ mod codes;
 pub mod coding;
 pub mod columns;
 pub mod error;
-pub mod exact_fit;
+pub(crate) mod exact_fit;
 mod frame;
 mod many_levels;
 pub mod matrix;
@@ -29,14 +29,14 @@ pub mod rare;
 pub mod rating;
 pub mod response;
 mod response_columns;
-pub mod scaling;
+pub(crate) mod scaling;
 mod separation;
-pub mod spanned;
-pub mod spline;
+pub(crate) mod spanned;
+pub(crate) mod spline;
 pub mod terms;
 #[cfg(test)]
 pub mod testing;
-pub mod transform;
+pub(crate) mod transform;
 
 pub use columns::{ColumnInfo, ColumnKind, Columns, Labels, MemoryColumns, Values};
 pub use error::DesignError;

@@ -17,10 +17,10 @@ pub mod clusters;
 mod collector;
 pub mod monitor;
 pub mod protocol;
-pub mod publish;
+pub(crate) mod publish;
 pub mod run;
 pub mod run_section;
-pub mod sampling;
+pub(crate) mod sampling;
 pub mod stages;
 
 pub use monitor::Report;

@@ -4,19 +4,19 @@
 //! line in [`REGISTRY`]; the loop, the schedule of the learning rate, the convergence trace and the final check are shared.
 
 mod adam;
-pub mod lbfgs;
+pub(crate) mod lbfgs;
 pub mod mixed;
 pub mod mode;
-pub mod newton;
-pub mod registry;
+pub(crate) mod newton;
+pub(crate) mod registry;
 mod rmsprop;
 mod santa;
 mod sgd;
-pub mod smoothing;
+pub(crate) mod smoothing;
 mod stochastic;
 #[cfg(test)]
 mod tests;
-pub mod trace;
+pub(crate) mod trace;
 
 pub use mode::{Mode, ModeControl, ModeError, find_mode, find_mode_by};
 pub use registry::{AUTO, OptimiserEntry, OptimiserSpec, Plan, REGISTRY, find};

@@ -23,10 +23,10 @@
 //! functions of y can be compared only after adding its logarithm.
 
 mod call_hints;
-pub mod factor;
+pub(crate) mod factor;
 mod parser;
 pub(crate) mod response;
-pub mod term_set;
+pub(crate) mod term_set;
 mod tokens;
 
 use std::collections::HashSet;

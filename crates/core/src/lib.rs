@@ -34,7 +34,7 @@ pub mod engine;
 pub mod estimators;
 pub mod formula;
 pub mod models;
-pub mod numerics;
+mod numerics;
 pub mod oracle;
 pub mod samplers;
 pub mod synthetic;

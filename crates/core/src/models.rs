@@ -19,29 +19,29 @@ use ergodic_base::reporter::Reporter;
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Field, SettingError, Settings};
 
-pub mod categorical;
+pub(crate) mod categorical;
 mod coefficients;
 #[cfg(test)]
 mod conformance;
 pub mod default_priors;
-pub mod dp_mixture;
+pub(crate) mod dp_mixture;
 mod effects;
 pub mod elsewhere;
-pub mod examples;
-pub mod glm;
-pub mod hierarchical;
+pub(crate) mod examples;
+pub(crate) mod glm;
+pub(crate) mod hierarchical;
 mod hierarchy;
-pub mod linear;
-pub mod logistic;
-pub mod mixed;
-pub mod negative_binomial;
+pub(crate) mod linear;
+pub(crate) mod logistic;
+pub(crate) mod mixed;
+pub(crate) mod negative_binomial;
 pub mod outcome;
-pub mod poisson;
-pub mod positive;
-pub mod prior;
+pub(crate) mod poisson;
+pub(crate) mod positive;
+pub(crate) mod prior;
 mod regression;
 mod simplex;
-pub mod student;
+pub(crate) mod student;
 #[cfg(test)]
 pub mod testing;
 

@@ -1,6 +1,6 @@
 //! Numerical methods that several models and samplers share.
 
-pub mod fisher_step;
-pub mod grad_window;
-pub mod quadrature;
-pub mod wishart;
+pub(crate) mod fisher_step;
+pub(crate) mod grad_window;
+pub(crate) mod quadrature;
+pub(crate) mod wishart;

@@ -12,13 +12,13 @@ use crate::models::{Model, Rows, Scratch};
 use ergodic_base::linalg::axpy;
 use ergodic_base::rng::ChainRng;
 
-pub mod anchor;
+pub(crate) mod anchor;
 mod block;
 mod differences;
 mod groups;
-pub mod lipschitz;
-pub mod minibatch;
-pub mod row_table;
+pub(crate) mod lipschitz;
+pub(crate) mod minibatch;
+pub(crate) mod row_table;
 
 pub use anchor::Anchor;
 pub use block::BlockView;

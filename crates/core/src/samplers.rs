@@ -9,15 +9,25 @@
 //!
 //! **Step size.** `step_size` is Langevin time h in θ' = θ + h M ∇log π + sqrt(2h) M^{1/2} ξ for every sampler, with
 //! M = H⁻¹ (the curvature at the mode) where a preconditioner is on, so that h has no unit and 1 is one Newton step.
-//! [`convention`] holds the conversions from each source. Only Hamiltonian samplers keep the leapfrog step ε that
-//! everybody knows them by; for them h = ε²/2 ([`hamiltonian`]).
+//! Only Hamiltonian samplers keep the leapfrog step ε that everybody knows them by; for them h = ε²/2 ([`hamiltonian`]).
+//! Steps of the sources in ours:
+//!
+//! | source | its step | ours |
+//! |---|---|---|
+//! | SGLD (Welling and Teh 2011), the R package `sgmcmc` | ε in θ' = θ + (ε/2) ∇ + N(0, ε) | h = ε/2 |
+//! | Fisher scoring (Ahn et al. 2012) | k in D = (k/2) H⁻¹, Δθ = D ∇ + N(0, 2D − …) | h = k/2 in units of H⁻¹ |
+//! | SGD with momentum | ε, α in ν' = (1 − α) ν + ε ∇ + N(0, 2αε), θ' = θ + ν | step sqrt(ε), friction α/sqrt(ε) |
+//! | mass m, friction c | θ' = θ + ε p/m, p' = p + ε ∇ − ε c p/m + N(0, 2cε) | step ε, friction c/m, θ in units of m^{-1/2} |
+//!
+//! Samplers with momentum take dθ = r dt, dr = ∇log π dt − γ r dt + sqrt(2γ) dW with step ε and friction γ; entirely renewed
+//! momentum makes the Langevin step h = ε²/2.
 
 use crate::models::{Block, Model, parts};
 use crate::oracle::{Anchor, Oracle, Scheme, StepError};
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Field, SettingError, Settings, Value};
 
-pub mod adaptation;
+pub(crate) mod adaptation;
 pub mod advise;
 #[cfg(test)]
 mod autoregressive;
@@ -26,7 +36,6 @@ pub mod cir;
 #[cfg(test)]
 mod conformance;
 mod conjugate;
-pub mod convention;
 mod criterion;
 mod dp_gibbs;
 mod dp_slice;
@@ -46,7 +55,7 @@ mod gibbs_osgfs;
 #[cfg(test)]
 mod golden_draws;
 mod groups;
-pub mod hamiltonian;
+pub(crate) mod hamiltonian;
 mod hmc;
 mod hmc_ecs;
 mod hmc_ecs_signed;

@@ -18,7 +18,7 @@
 
 pub mod bounded;
 mod encoding;
-pub mod error;
+mod error;
 pub mod load;
 mod parquet;
 mod parse;

@@ -1,7 +1,7 @@
 //! Autocorrelation of one chain.
 
+use super::Missing;
 use super::fourier::Plan;
-use super::{Estimate, Missing};
 
 /// Autocorrelations at lags 0 to `max_lag` (at most the number of draws less one), with the divisor n at every
 /// lag, as the effective sample size uses them. Lag 0 is 1.
@@ -32,11 +32,6 @@ pub fn autocorrelation(chain: &[f64], max_lag: usize) -> Result<Vec<f64>, Missin
         .iter()
         .map(|acov| acov / first)
         .collect())
-}
-
-/// Integrated autocorrelation time implied by an effective sample size: draws per independent draw.
-pub fn autocorrelation_time(num_draws: usize, ess: Estimate) -> Estimate {
-    ess.map(|ess| num_draws as f64 / ess)
 }
 
 #[cfg(test)]

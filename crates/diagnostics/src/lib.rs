@@ -43,7 +43,7 @@ pub mod running;
 pub mod sentence;
 mod sorting;
 pub mod stein;
-pub mod summary;
+mod summary;
 pub mod uniformity;
 pub mod verdict;
 pub mod weights;

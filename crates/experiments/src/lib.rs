@@ -1,6 +1,6 @@
 //! Experiments that are run with one command, each a function that returns a table.
 //!
-//! To add one, write `engine/bench/my_experiment.rs` with a function of [`BenchOptions`], and add an entry to [`REGISTRY`]:
+//! To add one, write `my_experiment.rs` with a function of [`BenchOptions`], and add an entry to [`REGISTRY`]:
 //! the command line lists, runs, prints and saves it.
 
 use std::path::PathBuf;

@@ -15,7 +15,6 @@ use ergodic_analysis::{Job, Recipe};
 use ergodic_base::draws::ChainDraws;
 use ergodic_core::engine::checkpoint::{self, ChainMark, Marks};
 use ergodic_core::engine::run::Continuation;
-use ergodic_core::engine::{ChainState, RunView};
 
 #[cfg(test)]
 mod tests;
@@ -551,17 +550,6 @@ fn check_empty(path: &Path) -> Result<(), ExportError> {
         "The output folder {what}: {}",
         path.display()
     )))
-}
-
-/// Whether any chain has draws worth keeping.
-pub fn has_draws(view: &RunView) -> bool {
-    view.chains
-        .iter()
-        .any(|chain| !chain.draws.draws.is_empty())
-        && !view
-            .chains
-            .iter()
-            .all(|chain| matches!(chain.state, ChainState::Failed(_)))
 }
 
 /// `source` as seen from `folder`: relative where both share more than the root, so that a project can be moved.

@@ -6,19 +6,19 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-pub mod claim;
+mod claim;
 pub mod draws_csv;
 pub mod files;
-pub mod folder;
+mod folder;
 pub mod journal;
 pub mod likelihood;
 pub mod manifest;
-pub mod number;
-pub mod partitions;
+mod number;
+mod partitions;
 pub mod predictions;
 pub mod project;
-pub mod record;
-pub mod results;
+mod record;
+mod results;
 pub mod resume;
 mod saved;
 pub mod saving;

@@ -1,6 +1,7 @@
 //! Why no design can be made: one sentence each, saying what happened, where, and what to do.
 
 use crate::formula::FormulaError;
+use ergodic_base::names::nearest;
 use ergodic_base::shown::shortened;
 
 /// Why a formula, a role or a column was refused. `Display` is the sentence, without a final period.
@@ -48,27 +49,6 @@ impl DesignError {
     }
 }
 
-/// Names of more letters are not compared: nobody mistypes them, and comparing takes time.
-const LONGEST_COMPARED: usize = 100;
-/// Names that one is compared with at most.
-const MOST_COMPARED: usize = 10_000;
-
-/// The name most like `wanted`, unless none is.
-pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let letters = wanted.chars().count();
-    if letters > LONGEST_COMPARED {
-        return None;
-    }
-    let near = names
-        .filter(|name| name.len() <= 4 * LONGEST_COMPARED)
-        .take(MOST_COMPARED)
-        .map(|name| (distance(wanted, name), name))
-        .min();
-    // Something must be left of it: all names of one letter are one letter apart.
-    near.filter(|(distance, _)| *distance <= 1 + letters / 4 && *distance < letters)
-        .map(|(_, name)| name)
-}
-
 /// The names most like `wanted`, in words for an error: "did you mean `income`?" or the list of columns.
 pub fn name_hint<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.collect();
@@ -87,22 +67,6 @@ pub fn name_hint<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Stri
         String::new()
     };
     format!("it has {}{rest}", shown.join(", "))
-}
-
-/// Letters to change, add or leave out to turn one name into the other, upper and lower case being equal.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.to_lowercase().chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.to_lowercase().chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &cb) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(ca != cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -17,19 +17,19 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 mod bfgs;
-pub mod blocks;
-pub mod covariance;
-pub mod data;
-pub mod em;
+pub(crate) mod blocks;
+pub(crate) mod covariance;
+pub(crate) mod data;
+pub(crate) mod em;
 mod factor;
-pub mod family;
+pub(crate) mod family;
 pub mod fit;
 mod gaussian;
 mod generalised;
-pub mod laplace;
-pub mod mcem;
-pub mod profile;
-pub mod quadrature;
+pub(crate) mod laplace;
+pub(crate) mod mcem;
+pub(crate) mod profile;
+pub(crate) mod quadrature;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::factor::{Elementwise, Function};
 use super::tokens::Token;
-use crate::design::error::nearest;
+use ergodic_base::names::nearest;
 use ergodic_base::shown::shortened;
 
 /// Functions of R, and of packages that go with it, that people write: name, and what works here.

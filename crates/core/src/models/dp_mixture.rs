@@ -37,11 +37,11 @@ use crate::design::response::ResponseUse;
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Default, Field, Kind};
 
-pub mod concentration;
-pub mod counts;
+pub(crate) mod concentration;
+pub(crate) mod counts;
 mod described;
-pub mod mixture;
-pub mod numeric;
+pub(crate) mod mixture;
+pub(crate) mod numeric;
 mod reading;
 mod simulate;
 

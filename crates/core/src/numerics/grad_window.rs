@@ -5,7 +5,7 @@
 pub struct GradWindow {
     dim: usize,
     len: usize,
-    /// Gradients seen since the start or the last [`Self::clear`].
+    /// Gradients seen since the start.
     seen: u64,
     /// len×D; gradient number i stands in row i mod `len`.
     ring: Vec<f64>,
@@ -23,13 +23,6 @@ impl GradWindow {
             ring: vec![0.0; dim * len],
             sum: vec![0.0; dim],
         }
-    }
-
-    /// Forgets all gradients.
-    pub fn clear(&mut self) {
-        self.seen = 0;
-        self.ring.fill(0.0);
-        self.sum.fill(0.0);
     }
 
     /// Adds a gradient of length D and drops the oldest one once the window is full.
@@ -59,15 +52,10 @@ impl GradWindow {
         self.len
     }
 
-    /// Whether no gradient has been seen.
-    pub fn is_empty(&self) -> bool {
-        self.seen == 0
-    }
-
     /// Writes |mean_j| / (b sqrt(variance_j)) for every component, so that the limit of the criterion is 1, and
     /// gives whether the window is full and no component exceeds it.
     ///
-    /// `variance` is the variance of the mean over the window, see [`mean_gradient_variance`]. A component that is
+    /// `variance` is the variance of the mean over the window. A component that is
     /// zero throughout has ratio 0; one with a mean but no variance, or NaN, never passes.
     pub fn ratios(&self, variance: &[f64], b: f64, out: &mut [f64]) -> bool {
         let held = self.seen.min(self.len as u64).max(1) as f64;
@@ -93,27 +81,10 @@ impl GradWindow {
         }
     }
 
-    /// Row-major gradients as stored and their number, for a checkpoint.
-    pub fn save(&self) -> (&[f64], u64) {
-        (&self.ring, self.seen)
-    }
-
     /// Ring, sum and number of gradients seen, to visit every number of a sampler's state: written back, they
     /// continue bit for bit.
     pub fn parts_mut(&mut self) -> (&mut [f64], &mut [f64], &mut u64) {
         (&mut self.ring, &mut self.sum, &mut self.seen)
-    }
-
-    /// Continues from [`Self::save`]; gives `false` and changes nothing if the size differs. The sum is built
-    /// again, so that it may differ from the one saved by rounding.
-    pub fn restore(&mut self, ring: &[f64], seen: u64) -> bool {
-        if ring.len() != self.ring.len() {
-            return false;
-        }
-        self.ring.copy_from_slice(ring);
-        self.seen = seen;
-        self.sum_again();
-        true
     }
 
     /// Builds the sum from the stored gradients. Done once per turn of the ring, so that rounding errors do not pile up.
@@ -124,23 +95,6 @@ impl GradWindow {
                 *sum += g;
             }
         }
-    }
-}
-
-/// Writes the variance of the mean of `len` stochastic gradients near the mode, component by component:
-/// (1/n)(N C + G) + (N² / (n |S|)) C, with C the covariance of one datum's gradient and G the curvature of the
-/// prior, both given by their diagonals. The second C is missing in print.
-pub fn mean_gradient_variance(
-    len: usize,
-    num_obs: usize,
-    batch: usize,
-    score_variance: &[f64],
-    prior_curvature: &[f64],
-    out: &mut [f64],
-) {
-    let (n, num_obs, batch) = (len as f64, num_obs as f64, batch as f64);
-    for ((out, &c), &g) in out.iter_mut().zip(score_variance).zip(prior_curvature) {
-        *out = (num_obs * c + g + num_obs * num_obs / batch * c) / n;
     }
 }
 
@@ -189,17 +143,19 @@ mod tests {
         for i in 0..6 {
             window.push(&gradient(i));
         }
-        let (ring, seen) = window.save();
         let mut restored = GradWindow::new(2, 4);
-        assert!(restored.restore(ring, seen));
-        assert!(!GradWindow::new(2, 3).restore(ring, seen));
+        let (ring, sum, seen) = window.parts_mut();
+        let (own_ring, own_sum, own_seen) = restored.parts_mut();
+        own_ring.copy_from_slice(ring);
+        own_sum.copy_from_slice(sum);
+        *own_seen = *seen;
         let (mut a, mut b) = ([0.0; 2], [0.0; 2]);
         for i in 6..14 {
             window.push(&gradient(i));
             restored.push(&gradient(i));
             window.ratios(&[1.0; 2], 1.0, &mut a);
             restored.ratios(&[1.0; 2], 1.0, &mut b);
-            assert!((a[0] - b[0]).abs() < 1e-9 && (a[1] - b[1]).abs() < 1e-3 * 1e-6 * a[1]);
+            assert_eq!(a, b);
         }
     }
 

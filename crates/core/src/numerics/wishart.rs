@@ -29,20 +29,6 @@ fn bartlett(dim: usize, dof: impl Fn(usize) -> f64, rng: &mut ChainRng, lower: &
     }
 }
 
-/// Draws W ~ W(L L', ν) with L the factor `scale` and ν = `dof`; writes the lower factor of W (P×P).
-pub fn wishart(scale: &Cholesky, dof: f64, rng: &mut ChainRng, lower: &mut [f64]) {
-    let dim = scale.dim();
-    bartlett(dim, |i| dof - i as f64, rng, lower);
-    // L A in place: from the last row, whose entries need rows at and above it, and within a row from the first column.
-    for i in (0..dim).rev() {
-        for j in 0..=i {
-            lower[i * dim + j] = (j..=i)
-                .map(|k| scale.lower()[i * dim + k] * lower[k * dim + j])
-                .sum();
-        }
-    }
-}
-
 /// Draws Σ ~ W⁻¹(L L', ν) with L the factor `scale` and ν = `dof`; writes the lower factor of Σ (P×P).
 ///
 /// With T T' = W(I, ν) reversed, so that T' comes first, Σ = L (T' T)⁻¹ L' = (L T⁻¹)(L T⁻¹)'. Reversing the order of
@@ -204,27 +190,6 @@ mod tests {
 
     fn w_len() -> usize {
         DIM * DIM
-    }
-
-    #[test]
-    fn wishart_draws_have_the_moments_of_the_distribution() {
-        for dof in [2.5, 7.0, 40.3] {
-            let scale = Cholesky::of(&V, DIM).unwrap();
-            let mut rng = stream(1, 0, Purpose::Noise);
-            let (mut lower, mut w) = ([0.0; 9], [0.0; 9]);
-            let mean = |k: usize| dof * V[k];
-            let got = means(18, |out| {
-                wishart(&scale, dof, &mut rng, &mut lower);
-                product(&lower, &mut w);
-                with_squares(&w, mean, out);
-            });
-            assert_means(&got[..9], mean, "mean");
-            let variance = |k: usize| {
-                let (i, j) = (k / DIM, k % DIM);
-                dof * (V[k].powi(2) + V[i * DIM + i] * V[j * DIM + j])
-            };
-            assert_means(&got[9..], variance, "variance");
-        }
     }
 
     #[test]

@@ -27,7 +27,7 @@ use crate::oracle::{BlockView, Oracle, StepError};
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
 
-pub mod blocks;
+pub(crate) mod blocks;
 
 use blocks::{Chosen, Division};
 

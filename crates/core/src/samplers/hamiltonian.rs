@@ -112,11 +112,6 @@ impl Metric {
         }
     }
 
-    /// M⁻¹: D diagonal entries, or row-major D×D.
-    pub fn inverse(&self) -> &[f64] {
-        &self.inverse
-    }
-
     /// v ← M⁻¹ p.
     pub fn velocity(&self, p: &[f64], v: &mut [f64]) {
         if self.factor.is_some() {

@@ -9,7 +9,7 @@
 //! with G the curvature of the log prior. Where the print contradicts itself, this file follows the derivations: the
 //! prior is not multiplied by N in (3); H has the likelihood's information in (9); the update is (8), not (7), which would
 //! inflate the covariance by 1/(1 − k/4); the limit (17) has its second C; and k may go to 2, not only to 1. In Langevin
-//! time, h = k/2 ([`super::convention::from_fisher_scoring`]).
+//! time, h = k/2 ([`super`]).
 //!
 //! | `k_bound` | k |
 //! |---|---|

@@ -10,8 +10,8 @@ use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::{ChainRng, chain_of};
 use ergodic_base::settings::{Default, Field, Kind, Settings, Value};
 
-pub mod components;
-pub mod split_merge;
+pub(crate) mod components;
+pub(crate) mod split_merge;
 
 /// Clusters for which memory is there at once; more are made when they are needed.
 const ROOM: usize = 64;

@@ -6,7 +6,7 @@
 //! | | gradient |
 //! |---|---|
 //! | ours | ĝ = ∇log p(θ) + (N/B) Σ_{i∈S} (∇ℓ_i(θ) − g_i) + Σ_i g_i, then g_i = ∇ℓ_i(θ) for i ∈ S |
-//! | Dubey et al. | the same for −log π; their step h_t/2 with noise N(0, h_t), so h = h_t/2 ([`super::convention`]) |
+//! | Dubey et al. | the same for −log π; their step h_t/2 with noise N(0, h_t), so h = h_t/2 ([`super`]) |
 //!
 //! The move, decreasing steps and temperatures are those of [`super::langevin`]. The table starts with all gradients at the
 //! start of the chain: one pass.

@@ -12,7 +12,7 @@
 //! | 002 | θ' = θ + ε M⁻¹p; p' = p + ε∇ − εCM⁻¹p + N(0, 2(C − B̂)ε): γ = C M⁻¹ |
 //!
 //! in whitened coordinates z (mass matrix M = H, the curvature at the mode); [`super::momentum`] has the splittings and
-//! [`super::convention::MomentumStep`] the conversions, tested. Friction renews the momentum; 000's drawing it anew after every L
+//! [`super`] the conversions. Friction renews the momentum; 000's drawing it anew after every L
 //! steps is not needed, and only spaces the draws.
 //!
 //! **Correction.** A minibatch adds N(0, ε² v) to the momentum per step. `friction_correction` takes B̂ = ½ε v̂ off the

@@ -6,7 +6,7 @@
 //! | | update |
 //! |---|---|
 //! | ours | θ' = θ + h M ĝ + sqrt(2h) M^{1/2} ξ |
-//! | Welling and Teh, thesis main text | θ' = θ + (ε/2) ĝ + N(0, ε), so h = ε/2 ([`super::convention`]) |
+//! | Welling and Teh, thesis main text | θ' = θ + (ε/2) ĝ + N(0, ε), so h = ε/2 ([`super`]) |
 //!
 //! with ĝ the minibatch estimate of ∇log π (`sgld`) or the same estimate centred at the mode (`sgld-cv`). Decreasing steps,
 //! temperatures and the bias as a function of gradient noise V are those of [`super::langevin`]. Plain gradients have

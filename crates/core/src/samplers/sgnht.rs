@@ -10,7 +10,7 @@
 //! | 000 | θ' = θ + ν; ν' = (1 − α)ν + ε∇ + N(0, 2aε); α' = α + ν'·ν'/D − ε: their ε is ε², a = Aε, α = ξε |
 //!
 //! in whitened coordinates z (mass matrix M = H, the curvature at the mode); conversions in
-//! [`super::convention::MomentumStep`], splittings in [`super::momentum`]. The variable ξ starts at A, as in the authors' code
+//! [`super`], splittings in [`super::momentum`]. The variable ξ starts at A, as in the authors' code
 //! for 000, and its stationary distribution is normal around A + ½ε v with variance 1/D, or 1 for each of one per direction
 //! ((ξ − A)², erratum X-34).
 //!

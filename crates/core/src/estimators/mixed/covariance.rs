@@ -25,11 +25,6 @@ impl Shape {
         self.entries().count()
     }
 
-    /// Whether there is no term.
-    pub fn is_empty(&self) -> bool {
-        self.terms.is_empty()
-    }
-
     /// Term, row and column of each entry of θ.
     pub fn entries(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
         self.terms.iter().enumerate().flat_map(|(t, &(q, full))| {

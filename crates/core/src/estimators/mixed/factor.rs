@@ -259,11 +259,6 @@ impl Factor {
             *out = self.inverse[slot];
         }
     }
-
-    /// Numbers in L.
-    pub fn num_nonzeros(&self) -> usize {
-        self.lower.len()
-    }
 }
 
 fn supernodal(symbolic: &SymbolicCholesky<usize>) -> &SymbolicSupernodalCholesky<usize> {

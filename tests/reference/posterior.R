@@ -1,4 +1,4 @@
-# Makes the reference numbers of tests/diagnostics_reference.rs with the R package posterior.
+# Makes the reference numbers of crates/diagnostics/tests/reference.rs with the R package posterior.
 #
 #   Rscript posterior.R [folder]
 #

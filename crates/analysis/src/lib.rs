@@ -3,12 +3,24 @@
 //! A [`Recipe`] is the human-readable record of every choice; [`Job::prepare`] reads its data, builds its model and finds
 //! its mode; a [`Run`] draws. Around a run stand predictions, the prior preview, likelihood fits, calibration, comparisons
 //! of samplers and the bias check.
+//!
+//! ```
+//! use ergodic_data::{ImportOptions, LoadControl, samples};
+//!
+//! let control = LoadControl::default();
+//! let churn = samples::load_source("sample:churn", &ImportOptions::default(), &control)?.table;
+//! let fit = ergodic_analysis::fit("churned ~ age + plan", &churn)?;
+//! println!("{}", fit.summary());
+//! let effect = fit.draws("b[age]").expect("a coefficient of age");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod beside;
 pub mod bias_check;
 pub mod calibration;
 pub mod choice;
 pub mod comparison;
+mod fit;
 pub mod job;
 pub mod lesson;
 pub mod likelihood;
@@ -21,6 +33,7 @@ pub mod sensitivity;
 pub mod tuning;
 pub mod zero_variance;
 
+pub use fit::{FormulaFitError, fit};
 pub use job::{Job, JobError, PrepareControl};
 pub use recipe::{Recipe, RecipeError};
 

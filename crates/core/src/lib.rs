@@ -5,6 +5,7 @@
 //!
 //! | layer | what it holds |
 //! |---|---|
+//! | [`fit`] | a fit in a few lines |
 //! | [`engine`] | chains on threads, the collector, published views |
 //! | [`samplers`], [`estimators`] | one file per sampler; mode finders |
 //! | [`oracle`] | how a sampler sees a model: exact and minibatch gradients |
@@ -32,9 +33,12 @@ mod allocations;
 pub mod design;
 pub mod engine;
 pub mod estimators;
+pub mod fit;
 pub mod formula;
 pub mod models;
 mod numerics;
 pub mod oracle;
 pub mod samplers;
 pub mod synthetic;
+
+pub use fit::{Fit, FitError, Fitted};

@@ -24,6 +24,7 @@ mod coefficients;
 #[cfg(test)]
 mod conformance;
 pub mod default_priors;
+mod density;
 pub(crate) mod dp_mixture;
 mod effects;
 pub mod elsewhere;
@@ -46,6 +47,7 @@ pub(crate) mod student;
 pub mod testing;
 
 pub use default_priors::DefaultPriors;
+pub use density::{DensityModel, LogDensity, density_of};
 pub use dp_mixture::Mixture;
 pub use effects::{Effect, effect_of};
 pub use hierarchy::Hierarchy;
@@ -177,6 +179,10 @@ pub trait Model: Send + Sync {
     fn dim(&self) -> usize;
     /// N, the number of rows.
     fn num_obs(&self) -> usize;
+    /// Whether the likelihood is made of rows, so that few of them tell something of all.
+    fn has_rows(&self) -> bool {
+        true
+    }
     /// Working memory for one chain.
     fn scratch(&self) -> Scratch;
 

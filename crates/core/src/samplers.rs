@@ -97,10 +97,22 @@ pub(crate) mod testing;
 mod tuning;
 mod zig_zag;
 
+pub use bouncy_particle::BouncyParticle;
+pub use gibbs::Gibbs;
 pub use groups::HierarchyTarget;
+pub use hmc::Hmc;
+pub use hmc_ecs::HmcEcs;
+pub use hmc_ecs_signed::HmcEcsSigned;
+pub use mala::{Mala, Ula};
 pub use mixed::MixedTarget;
+pub use nuts::Nuts;
+pub use random_walk::Metropolis;
 pub use registry::{REGISTRY, find};
+pub use sghmc::{Sghmc, SghmcCv};
+pub use sgld::{Sgld, SgldCv};
 pub use simplex::SimplexTarget;
+pub use slice::Slice;
+pub use zig_zag::ZigZag;
 
 /// Where a chain is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -535,6 +547,9 @@ impl SamplerEntry {
 fn suits<S: Sampler>(model: &dyn Model) -> Result<(), String> {
     if S::NEEDS_DENSITY && !model.has_density() {
         return Err("needs a density of the parameters, which this model does not have".to_owned());
+    }
+    if S::SPEC.minibatch && !model.has_rows() {
+        return Err("estimates gradients from rows of data, and this density has none".to_owned());
     }
     S::suits(model)?;
     if S::SPEC.bias.is_some() && !S::ON_SIMPLEX {

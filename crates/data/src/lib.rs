@@ -5,7 +5,8 @@
 //! run; `samples` holds the bundled data sets. Nothing above this layer but `export` knows polars.
 //!
 //! ```
-//! use ergodic_data::{Design, ImportOptions, LoadControl, ModelFrame, checks, samples};
+//! use ergodic_core::design::{Design, ModelFrame, checks};
+//! use ergodic_data::{ImportOptions, LoadControl, samples};
 //!
 //! let loaded = samples::load_source("sample:churn", &ImportOptions::default(), &LoadControl::default())?;
 //! let frame = ModelFrame::new("churned ~ age + plan".parse()?);

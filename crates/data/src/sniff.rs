@@ -116,7 +116,7 @@ impl Guesses {
     }
 
     /// What holds for a file that states its own types: nothing was guessed.
-    pub(crate) fn typed_file(format: &str) -> Self {
+    pub fn typed_file(format: &str) -> Self {
         let reason = format!("{format} states it");
         Self {
             delimiter: Guess::guessed(',', reason.clone()),

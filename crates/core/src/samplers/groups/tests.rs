@@ -195,6 +195,7 @@ fn clinics() -> (
     let entry = models::find("hierarchical").unwrap();
     let frame = ModelFrame {
         response_use: entry.response_use(&Settings::default()),
+        shuffle_seed: 1,
         ..ModelFrame::new(formula.parse().unwrap())
     };
     let (design, _) = Design::build(&load_csv(&folder.join("clinics.csv")), &frame).unwrap();

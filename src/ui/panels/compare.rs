@@ -75,7 +75,7 @@ impl Column {
             }
             Self::Rhat => "Largest R-hat; want at most 1.01",
             Self::Ess => "Smallest bulk effective sample size",
-            Self::Inefficiency => "Draws that one effective draw of the worst variable takes",
+            Self::Inefficiency => "Draws that one effective draw of the worst parameter takes",
             Self::Cost => {
                 "Passes over the data per effective draw, warm-up included: does not depend on the machine"
             }
@@ -414,7 +414,7 @@ fn body_ui(
                 widgets::hint(
                     ui,
                     "All samplers ran with their default settings and the draft's chains, draws and seed, one after the other. \
-                     Shift and ratio are those of the worst variable, against NUTS (mixtures: collapsed Gibbs); they carry \
+                     Shift and ratio are those of the worst parameter, against NUTS (mixtures: collapsed Gibbs); they carry \
                      the Monte Carlo error of both runs.",
                 );
             });

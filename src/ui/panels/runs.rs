@@ -234,7 +234,7 @@ fn right_panel_ui(
         .show(ui, |ui| {
             // A panel that is not filled would shrink to its contents.
             ui.set_min_size(ui.available_size());
-            landmarks::mark(ui, "Summary, variable and chains");
+            landmarks::mark(ui, "Summary, parameter and chains");
             right_ui(ui, state, entry, view, out, bottom_height);
         });
 }

@@ -158,7 +158,7 @@ fn rows_ui(ui: &mut Ui, rows: &[BesideRow]) {
                     head_cell(ui, "", Side::Left, None);
                 });
                 row.col(|ui| {
-                    head_cell(ui, "variable", Side::Left, None);
+                    head_cell(ui, "parameter", Side::Left, None);
                 });
                 for (word, _) in HEADS {
                     row.col(|ui| {

@@ -65,7 +65,7 @@ fn table_ui(ui: &mut Ui, sensitivity: &Sensitivity) {
                 .spacing([t.space.x4, 0.0])
                 .min_row_height(t.size.row_table)
                 .show(ui, |ui| {
-                    for head in ["variable", "prior", "likelihood", ""] {
+                    for head in ["parameter", "prior", "likelihood", ""] {
                         ui.label(Text::Caption.rich(head, p.text_secondary));
                     }
                     ui.end_row();

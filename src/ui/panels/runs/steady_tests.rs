@@ -338,7 +338,7 @@ fn f6_goes_round_the_parts_of_the_page_and_panels_fold() {
         "Top bar",
         "Run",
         "Data, model and runs",
-        "Summary, variable and chains",
+        "Summary, parameter and chains",
         "Messages",
         "Plots",
     ];

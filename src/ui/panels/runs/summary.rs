@@ -289,12 +289,12 @@ pub fn summary_body_ui(
                     ui.spacing_mut().item_spacing.x = t.space.x2;
                     let width = (ui.available_width() - 101.0).max(80.0);
                     let looked_for = std::mem::take(&mut view.looked_for);
-                    let field = Field::new("Filter variables", &mut view.filter);
+                    let field = Field::new("Filter parameters", &mut view.filter);
                     let field = if looked_for { field.focused() } else { field };
                     field
                         .label_hidden()
                         .icon(icons::FUNNEL)
-                        .hint("Filter variables")
+                        .hint("Filter parameters")
                         .width(width)
                         .show(ui);
                     let worst = view.sort == Sort::Worst;
@@ -310,7 +310,7 @@ pub fn summary_body_ui(
     }
     view.arrange(ui, entry, report, pointed);
     let all = report.summary.len();
-    let noun = if all == 1 { "variable" } else { "variables" };
+    let noun = if all == 1 { "parameter" } else { "parameters" };
     let mut count = format!("{} {noun}", number::integer(all as u64));
     if view.count < all {
         count = format!("{} of {count}", number::integer(view.count as u64));
@@ -574,7 +574,7 @@ fn part_ui(
                         _ => None,
                     };
                     let place = ui.max_rect();
-                    if head_cell(ui, "variable", Side::Left, sorted).clicked() {
+                    if head_cell(ui, "parameter", Side::Left, sorted).clicked() {
                         view.sort = match view.sort {
                             Sort::Name(true) => Sort::Name(false),
                             Sort::Name(false) => Sort::Worst,

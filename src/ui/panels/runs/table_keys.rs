@@ -35,7 +35,7 @@ pub fn keys_ui(ui: &mut Ui, order: &[Item], at: Option<usize>) -> Option<Moved> 
     let rect = ui.available_rect_before_wrap();
     let response = ui.interact(rect, id, Sense::focusable_noninteractive());
     response
-        .widget_info(|| WidgetInfo::labeled(AccessRole::Table, true, "Summary of the variables"));
+        .widget_info(|| WidgetInfo::labeled(AccessRole::Table, true, "Summary of the parameters"));
     if !response.has_focus() || order.is_empty() {
         return None;
     }

@@ -213,11 +213,11 @@ fn the_filter_hides_rows_and_says_how_many() {
     let mut harness = page(finished("nuts"));
     let all = names(&harness).len();
     harness
-        .get_by_role_and_label(Role::TextInput, "Filter variables")
+        .get_by_role_and_label(Role::TextInput, "Filter parameters")
         .click();
     harness.run_steps(2);
     harness
-        .get_by_role_and_label(Role::TextInput, "Filter variables")
+        .get_by_role_and_label(Role::TextInput, "Filter parameters")
         .type_text("REGION");
     harness.run_steps(3);
     let shown = names(&harness);
@@ -226,7 +226,7 @@ fn the_filter_hides_rows_and_says_how_many() {
         shown.iter().all(|name| name.contains("region")),
         "{shown:?}"
     );
-    harness.get_by_label(&format!("{} of {all} variables", shown.len()));
+    harness.get_by_label(&format!("{} of {all} parameters", shown.len()));
     harness.get_by_label("Show all").click();
     harness.run_steps(3);
     assert_eq!(names(&harness).len(), all);
@@ -515,7 +515,7 @@ fn weighted_draws_are_shown_weighted() {
             .click();
         harness.run_steps(3);
     }
-    harness.get_by_label("1 variable, weighted");
+    harness.get_by_label("1 parameter, weighted");
     // Without a recipe there are no gradients.
     let quadratic = harness.get_by_role_and_label(Role::RadioButton, "Quadratic");
     quadratic.click();

@@ -68,7 +68,7 @@ fn table_ui(ui: &mut Ui, calibrated: &Calibrated) {
         .num_columns(3)
         .spacing([t.space.x4, t.space.x1])
         .show(ui, |ui| {
-            for head in ["variable", "p", "ranks, low to high"] {
+            for head in ["parameter", "p", "ranks, low to high"] {
                 ui.label(Text::Caption.rich(head, p.text_secondary));
             }
             ui.end_row();

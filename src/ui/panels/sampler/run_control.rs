@@ -240,7 +240,7 @@ fn stop_ui(ui: &mut Ui, run: &mut RunSection) {
         row_ui(
             ui,
             "Effective draws",
-            "Of every variable, in the bulk and in the tails, all chains together",
+            "Of every parameter, in the bulk and in the tails, all chains together",
             |ui| {
                 let mut value = run.target_ess.unwrap_or(ESS_PER_CHAIN * run.chains as f64);
                 if field(ui, "Effective draws", &mut value, 1.0, MAX_DRAWS) {

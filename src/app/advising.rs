@@ -14,10 +14,7 @@ pub(super) fn advise(state: &mut AppState, fx: &mut dyn Effects) {
         return;
     };
     if !document.is_runnable() {
-        state.say(
-            "The model is not complete, so samplers cannot be compared",
-            true,
-        );
+        state.refuse("The model is not complete, so samplers cannot be compared");
         return;
     }
     let draft = document.recipe.clone();

@@ -152,17 +152,11 @@ pub fn reference(state: &AppState) -> Option<&'static str> {
 pub(super) fn compare(state: &mut AppState, ids: &[&'static str], fx: &mut dyn Effects) {
     cancel(state);
     let (Some(data), Some(document)) = (&state.data, &state.document) else {
-        state.say(
-            "There is no model to compare samplers on: open data and choose an outcome",
-            true,
-        );
+        state.refuse("There is no model to compare samplers on: open data and choose an outcome");
         return;
     };
     if !document.is_runnable() {
-        state.say(
-            "The model is not complete, so samplers cannot be compared",
-            true,
-        );
+        state.refuse("The model is not complete, so samplers cannot be compared");
         return;
     }
     let draft = document.recipe.clone();

@@ -133,7 +133,7 @@ pub(super) fn change_document(state: &mut AppState, change: DocumentChange, fx: 
                     let help = refusal.conversion.filter(|conversion| {
                         !matches!(conversion, Conversion::UseAs(role) if now.contains(role))
                     });
-                    state.say(refusal.reason, true);
+                    state.refuse(refusal.reason);
                     if let Some(conversion) = help {
                         let words = conversion.offer(&column);
                         state.offer(words, Command::Convert(column, conversion, role));

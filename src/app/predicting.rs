@@ -119,7 +119,7 @@ pub(super) fn predicted(
 pub(super) fn export(state: &mut AppState, id: u64, path: PathBuf, fx: &mut dyn Effects) {
     let done = state.run(id).map(|entry| &entry.predicted);
     let Some(Predicted::Done(done)) = done else {
-        state.say("There are no predictions to export yet", true);
+        state.refuse("There are no predictions to export yet");
         return;
     };
     let done = Arc::clone(done);
@@ -202,7 +202,7 @@ pub(super) fn export_fit(
         None => state.estimated.as_ref(),
     };
     let Some(done) = done.cloned() else {
-        state.say("There is no likelihood fit to export yet", true);
+        state.refuse("There is no likelihood fit to export yet");
         return;
     };
     fx.spawn(

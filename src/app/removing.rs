@@ -14,7 +14,7 @@ pub(super) fn remove(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
         return;
     };
     if state.runs[index].is_active() {
-        state.say("The run goes on; stop it before you remove it", true);
+        state.refuse("The run goes on; stop it before you remove it");
         return;
     }
     correcting::correct(state, id, None, fx);
@@ -178,6 +178,20 @@ mod tests {
             .map(|message| (message.warning.message.as_str(), message.count))
             .collect();
         assert_eq!(said, [("Something else", 1), ("The disk is full", 2)]);
+    }
+
+    #[test]
+    fn the_answer_to_a_command_that_cannot_be_obeyed_is_no_message_of_later_runs() {
+        let mut session = Session::with_draft("churn");
+        session.send(Command::RemoveRole("churned".to_owned()));
+        for command in [Command::StartRun, Command::RunTrials, Command::Calibrate] {
+            session.state.toast = None;
+            session.send(command);
+            let toast = session.state.toast.as_ref().unwrap();
+            assert!(toast.is_error, "{}", toast.text);
+            assert!(toast.text.starts_with("The model is not complete"));
+        }
+        assert_eq!(session.state.messages, []);
     }
 
     #[test]

@@ -29,10 +29,7 @@ pub(super) fn with_run(state: &AppState, id: u64, act: impl FnOnce(&Run)) {
 
 pub(super) fn start_run(state: &mut AppState, fx: &mut dyn Effects) {
     let (Some(data), Some(document)) = (&state.data, &state.document) else {
-        state.say(
-            "There is nothing to run yet: open data and choose an outcome",
-            true,
-        );
+        state.refuse("There is nothing to run yet: open data and choose an outcome");
         return;
     };
     if !document.is_runnable() {
@@ -40,7 +37,7 @@ pub(super) fn start_run(state: &mut AppState, fx: &mut dyn Effects) {
             .formula_error
             .clone()
             .unwrap_or_else(|| "choose an outcome and predictors first".to_owned());
-        state.say(format!("The model is not complete: {why}"), true);
+        state.refuse(format!("The model is not complete: {why}"));
         return;
     }
     let recipe = document.recipe.clone();
@@ -84,10 +81,9 @@ fn launch_of_open(state: &mut AppState, recipe: Recipe, fx: &mut dyn Effects) {
             let loaded = Arc::clone(&data.loaded);
             launch(state, recipe, loaded, fx);
         }
-        None => state.say(
-            "The run is of other data than the open ones; open them to run it again",
-            true,
-        ),
+        None => {
+            state.refuse("The run is of other data than the open ones; open them to run it again");
+        }
     }
 }
 
@@ -181,7 +177,7 @@ pub(super) fn add_draws(state: &mut AppState, id: u64, draws: u64, fx: &mut dyn 
         return;
     }
     if entry.saved == Saved::Writing {
-        state.say("The run is being saved; add draws when it is", true);
+        state.refuse("The run is being saved; add draws when it is");
         return;
     }
     // The journal of the part that has just ended holds the right to the folder until the run is saved.
@@ -262,10 +258,7 @@ pub(super) fn check_bias_against(
         return;
     };
     let Some(other) = controls_at_hand(state, entry).find(|other| other.id == control) else {
-        state.say(
-            "That run is of another model or other data; run a control instead",
-            true,
-        );
+        state.refuse("That run is of another model or other data; run a control instead");
         return;
     };
     if let (Some(run), Some(control)) = (entry.run(), other.run()) {

@@ -333,6 +333,10 @@ impl AppState {
         if is_error {
             self.note(Warning::new(Severity::Bad, "error", text.clone()));
         }
+        self.toast(text, is_error);
+    }
+
+    fn toast(&mut self, text: String, is_error: bool) {
         self.next_serial += 1;
         self.toast = Some(Toast {
             text,
@@ -340,6 +344,12 @@ impl AppState {
             act: None,
             serial: self.next_serial,
         });
+    }
+
+    /// Answers a command that cannot be obeyed as things are now. It is no message: it says nothing about a run, and stops
+    /// being true with the next change of the draft.
+    pub fn refuse(&mut self, text: impl Into<String>) {
+        self.toast(text.into(), true);
     }
 
     /// Adds a message; one that is there already is counted.

@@ -67,7 +67,7 @@ pub(super) fn start(state: &mut AppState, fx: &mut dyn Effects) {
         return;
     };
     if !document.is_runnable() {
-        state.say("The model is not complete, so nothing can be tuned", true);
+        state.refuse("The model is not complete, so nothing can be tuned");
         return;
     }
     let recipe = document.recipe.clone();

@@ -119,7 +119,7 @@ pub(super) fn export_run(
             remarks: Vec::new(),
         },
         RunPhase::Preparing(_) | RunPhase::Refused(_) => {
-            state.say("This run has no draws to export", true);
+            state.refuse("This run has no draws to export");
             return;
         }
     };
@@ -141,7 +141,7 @@ pub(super) fn export_run(
 
 pub(super) fn save_recipe(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
     let Some(document) = &state.document else {
-        state.say("There is no model to save yet", true);
+        state.refuse("There is no model to save yet");
         return;
     };
     let (recipe, path) = (document.recipe.clone(), path.to_owned());

@@ -177,8 +177,8 @@ pub fn set(ctx: &Context, choice: ThemeChoice) {
         ThemeChoice::Light => ThemePreference::Light,
         ThemeChoice::Dark | ThemeChoice::HighContrast => ThemePreference::Dark,
     });
-    // A frame that has begun keeps its style and takes the new colours: it is not to be the last one.
-    ctx.request_repaint();
+    // A frame that has begun keeps its style and takes the new colours: it is drawn again before it is shown.
+    ctx.request_discard("the theme changed");
 }
 
 /// The theme that was chosen.
@@ -423,20 +423,24 @@ mod tests {
 
     #[test]
     fn choosing_a_theme_changes_style_and_palette_together() {
-        let mut harness = harness([200.0, 100.0], ThemeChoice::System, |ui, choice| {
+        let state = (ThemeChoice::System, (Color32::BLACK, Color32::WHITE));
+        let mut harness = harness([200.0, 100.0], state, |ui, (choice, shown)| {
             if super::choice(ui) != *choice {
                 set(ui, *choice);
             }
             ui.label("text");
+            *shown = (ui.visuals().panel_fill, Palette::of(ui).bg_panel);
         });
         for (choice, palette) in [
             (ThemeChoice::Light, Palette::light()),
             (ThemeChoice::Dark, Palette::dark()),
             (ThemeChoice::HighContrast, Palette::high_contrast()),
         ] {
-            *harness.state_mut() = choice;
+            harness.state_mut().0 = choice;
             harness.step();
-            assert!(harness.ctx.has_requested_repaint(), "{choice:?}");
+            // The first frame shown is of one theme, also where no other follows.
+            let (style, colors) = harness.state().1;
+            assert_eq!((style, colors), (palette.bg_panel, palette.bg_panel));
             harness.run();
             assert!(
                 std::ptr::eq(Palette::of(&harness.ctx), palette),

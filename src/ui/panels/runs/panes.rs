@@ -154,11 +154,15 @@ fn name_line(ui: &mut Ui) -> Rect {
 }
 
 fn paint_name(ui: &Ui, rect: Rect, of: &Variable<'_>, read_out: Option<&str>) {
+    paint_words(ui, rect, of.name, &of.meaning(), read_out);
+}
+
+fn paint_words(ui: &Ui, rect: Rect, name: &str, meaning: &str, read_out: Option<&str>) {
     let t = tokens();
     let colors = Palette::of(ui);
     let y = rect.center().y;
     let room = rect.width() - 2.0 * t.space.x3;
-    let name = paint::line(ui, of.name, Text::Code, colors.text_primary, room);
+    let name = paint::line(ui, name, Text::Code, colors.text_primary, room);
     let right = paint::left_center(ui.painter(), rect.left() + t.space.x3, y, name).right();
     let rest = (rect.right() - t.space.x3 - right - t.space.x2).max(0.0);
     match read_out {
@@ -167,12 +171,10 @@ fn paint_name(ui: &Ui, rect: Rect, of: &Variable<'_>, read_out: Option<&str>) {
             paint::right_center(ui.painter(), rect.right() - t.space.x3, y, galley);
         }
         None => {
-            let meaning = of.meaning();
-            let galley = paint::line(ui, &meaning, Text::Caption, colors.text_secondary, rest);
+            let galley = paint::line(ui, meaning, Text::Caption, colors.text_secondary, rest);
             if galley.elided {
                 let id = ui.make_persistent_id("meaning");
-                ui.interact(rect, id, Sense::hover())
-                    .on_hover_text(&meaning);
+                ui.interact(rect, id, Sense::hover()).on_hover_text(meaning);
             }
             paint::left_center(ui.painter(), right + t.space.x2, y, galley);
         }
@@ -195,11 +197,13 @@ fn trace_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
         return;
     }
     let info = of.entry.info_names();
+    let remark = words::warmup_remark(of.run);
     let summary = format!(
-        "Trace of {}, {} chains, at least {} draws each",
+        "Trace of {}, {} chains, at least {} draws each{}",
         of.name,
         chains.len(),
-        of.run.draws_per_chain()
+        of.run.draws_per_chain(),
+        (remark.iter()).map(|it| format!("; {it}")).collect::<String>()
     );
     let data = TraceData {
         run: of.entry.id,
@@ -231,7 +235,11 @@ fn trace_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
         let iteration = number::integer(point.x.max(0.0).round() as u64);
         format!("iteration {iteration}   {}", values.join("   "))
     });
-    paint_name(ui, line, of, read_out.as_deref());
+    let mut words = vec![of.meaning()];
+    words.extend(remark);
+    words.retain(|words| !words.is_empty());
+    let meaning = words.join(" · ");
+    paint_words(ui, line, of.name, &meaning, read_out.as_deref());
 }
 
 fn rank_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {

@@ -7,6 +7,7 @@ use crate::ui::widgets::{Progress, number};
 use ergodic_analysis::{Run, bias_check};
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::chain::Warmup;
+use ergodic_core::engine::protocol::ChainView;
 use ergodic_core::engine::{Report, RunState, RunView, StopReason};
 use ergodic_diagnostics::verdict::MIN_DRAWS;
 use ergodic_diagnostics::{Missing, SummaryRow, Verdict};
@@ -79,6 +80,17 @@ pub fn warmup_ends(entry: &RunEntry, view: &RunView) -> Vec<u64> {
             }
         })
         .collect()
+}
+
+/// What to know about the first iteration of plots, where the warm-up before it is gone: run folders keep none.
+pub fn warmup_remark(view: &RunView) -> Option<String> {
+    let gone = |chain: &ChainView| {
+        let made = chain.warmup_end?;
+        (made > 0 && chain.draws.warmup.is_empty()).then_some(made)
+    };
+    let made = view.chains.iter().filter_map(gone).max()?;
+    let made = number::integer(made);
+    Some(format!("starts after {made} iterations of warm-up, which run folders do not keep"))
 }
 
 /// Iterations of warm-up that a run is to make per chain.
@@ -270,6 +282,30 @@ mod tests {
     use crate::app::Command;
     use crate::app::testing::Session;
     use ergodic_core::engine::run_section::RunSection;
+
+    #[test]
+    fn plots_of_a_reopened_run_say_that_its_warm_up_is_gone() {
+        let mut session = Session::with_draft("churn");
+        session.send(Command::SetFormula("churned ~ age".to_owned()));
+        session.send(Command::SetRun(RunSection {
+            chains: 2,
+            warmup: Some(60),
+            draws: 50,
+            until_precise: false,
+            ..RunSection::default()
+        }));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        let place = session.state.runs[0].place().unwrap().to_owned();
+        session.send(Command::Open(place));
+        let remark = |index: usize| {
+            let entry: &RunEntry = &session.state.runs[index];
+            warmup_remark(&entry.view().unwrap())
+        };
+        assert_eq!(remark(0), None);
+        let remark = remark(1).unwrap();
+        assert!(remark.starts_with("starts after 60 iterations of warm-up"));
+    }
 
     /// What stands there is about the draws that are wanted now, by whomever.
     #[test]

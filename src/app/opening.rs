@@ -9,7 +9,7 @@ use super::command::{Command, Page};
 use super::document::Document;
 use super::outcome::{self, FIRST_TEMPLATE};
 use super::project::{self, Then};
-use super::reading::read;
+use super::reading::{ReadControl, read};
 use super::state::{AppState, DataState, FileProblem, Loading, Opening};
 use super::tasks::{Effects, Origin, Outcome};
 use super::update::update;
@@ -74,12 +74,24 @@ fn start_reading(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
     state.next_serial += 1;
     let generation = state.next_serial;
     let name = path.file_name().unwrap_or(path.as_os_str());
+    let control = Arc::new(ReadControl::default());
     state.opening.push(Opening {
         name: name.to_string_lossy().into_owned(),
         generation,
+        control: Arc::clone(&control),
     });
     let path = path.to_owned();
-    fx.spawn("read-run", Box::new(move || read(&path, generation)));
+    fx.spawn(
+        "read-run",
+        Box::new(move || read(&path, generation, &control)),
+    );
+}
+
+/// Ends the reading of runs that are no longer wanted.
+pub(super) fn give_up_runs(state: &mut AppState) {
+    for opening in state.opening.drain(..) {
+        opening.control.cancel();
+    }
 }
 
 /// Notes that a reading has ended; whether somebody still waits for it.

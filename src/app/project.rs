@@ -1,13 +1,14 @@
 //! Projects in the window: what is open, drafted and run as a file, and back.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::command::{Command, Page};
 use super::document::Document;
 use super::entry::{RunEntry, RunPhase, Saved};
 use super::opening::start_loading;
-use super::reading;
-use super::state::{AppState, FileProblem};
+use super::reading::{self, ReadControl};
+use super::state::{AppState, FileProblem, Opening};
 use super::tasks::{Effects, Origin, Outcome, Pick};
 use super::update::update;
 use ergodic_analysis::recipe::DataSection;
@@ -252,6 +253,7 @@ pub(super) fn clear(state: &mut AppState) {
         super::predicting::cancel_fit(entry);
     }
     super::opening::give_up(state);
+    super::opening::give_up_runs(state);
     super::trials::cancel(state);
     *state = AppState {
         preferences: std::mem::take(&mut state.preferences),
@@ -305,7 +307,12 @@ pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
     let work = project.clone();
     state.next_serial += 1;
     let generation = state.next_serial;
-    state.reading_project = Some(generation);
+    let control = Arc::new(ReadControl::default());
+    state.reading_project = Some(Opening {
+        name: path.display().to_string(),
+        generation,
+        control: Arc::clone(&control),
+    });
     state.project = Some(OpenProject {
         path,
         written: project,
@@ -315,8 +322,10 @@ pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
         Box::new(move || {
             let mut runs = Vec::new();
             let mut problems = Vec::new();
-            for run in work.runs {
-                match reading::read_place(&run.path) {
+            let count = work.runs.len() as f64;
+            for (index, run) in work.runs.into_iter().enumerate() {
+                let told = |share: f64| control.tell((index as f64 + share) / count);
+                match reading::read_place(&run.path, &told) {
                     Ok((recipe, read)) => {
                         runs.push((run.number, run.path, run.started.or(recipe), Box::new(read)));
                     }
@@ -343,10 +352,10 @@ pub(super) fn runs_read(
     runs: Vec<super::tasks::ProjectRunRead>,
     problems: Vec<String>,
 ) {
-    if state.reading_project != Some(generation) {
+    let is_this = |opening: &mut Opening| opening.generation == generation;
+    if state.reading_project.take_if(is_this).is_none() {
         return;
     }
-    state.reading_project = None;
     for (number, path, recipe, read) in runs {
         state.next_run += 1;
         // Runs that were started meanwhile stand after those of the project.

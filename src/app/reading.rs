@@ -2,6 +2,8 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use super::entry::ReadRun;
 use super::tasks::Outcome;
@@ -17,31 +19,64 @@ use ergodic_diagnostics::verdict::Limits;
 use ergodic_diagnostics::weights;
 use ergodic_export::{Results, RunFolder, draws_csv};
 
-/// The recipe, if there is one, and the results of a run folder or file of draws.
+/// Longest that the history of a run is worked on before its progress is told.
+const STEP: Duration = Duration::from_millis(50);
+
+/// How far results being read are, and whether somebody still waits for them.
+#[derive(Debug, Default)]
+pub struct ReadControl {
+    /// Bits of a number between 0 and 1.
+    share: AtomicU64,
+    cancel: AtomicBool,
+}
+
+impl ReadControl {
+    /// Share of the reading that is done.
+    pub fn fraction(&self) -> f64 {
+        f64::from_bits(self.share.load(Ordering::Relaxed))
+    }
+
+    /// Nobody waits for it any more.
+    pub(super) fn cancel(&self) {
+        self.cancel.store(true, Ordering::Relaxed);
+    }
+
+    /// Takes the share that is done; whether somebody still waits for the rest.
+    pub fn tell(&self, share: f64) -> bool {
+        self.share.store(share.to_bits(), Ordering::Relaxed);
+        !self.cancel.load(Ordering::Relaxed)
+    }
+}
+
+/// The recipe, if there is one, and the results of a run folder or file of draws. `told` takes the share that is done and says
+/// whether to go on with the history of the diagnostics, which takes nearly all the time.
 ///
 /// # Errors
 /// One sentence: what is missing or damaged.
-pub(super) fn read_place(path: &Path) -> Result<(Option<Recipe>, ReadRun), String> {
+pub(super) fn read_place(
+    path: &Path,
+    told: &dyn Fn(f64) -> bool,
+) -> Result<(Option<Recipe>, ReadRun), String> {
     if path.is_dir() {
         let read = || -> Result<(Recipe, Results), ergodic_export::ExportError> {
             let folder = RunFolder::open(path)?;
             Ok((folder.recipe()?, folder.results()?))
         };
         return read()
-            .map(|(recipe, results)| (Some(recipe), read_run(results)))
+            .map(|(recipe, results)| (Some(recipe), read_run(results, told)))
             .map_err(|error| error.to_string());
     }
     let file = std::fs::File::open(path).map_err(|error| {
         ergodic_export::ExportError::at("The draws cannot be read", &error, path).to_string()
     })?;
     draws_csv::read(std::io::BufReader::new(file))
-        .map(|read| (None, read_run(Results::of_draws(read))))
+        .map(|read| (None, read_run(Results::of_draws(read), told)))
         .map_err(|what| format!("{what}: {}", path.display()))
 }
 
 /// The same as what a task ends with.
-pub(super) fn read(path: &Path, generation: u64) -> Outcome {
-    let (recipe, result) = match read_place(path) {
+pub(super) fn read(path: &Path, generation: u64, control: &ReadControl) -> Outcome {
+    let (recipe, result) = match read_place(path, &|share| control.tell(share)) {
         Ok((recipe, run)) => (recipe, Ok(Box::new(run))),
         Err(message) => (None, Err(message)),
     };
@@ -54,7 +89,7 @@ pub(super) fn read(path: &Path, generation: u64) -> Outcome {
 }
 
 /// Results from files as a finished run.
-fn read_run(results: Results) -> ReadRun {
+fn read_run(results: Results, told: &dyn Fn(f64) -> bool) -> ReadRun {
     let manifest = results.manifest;
     let chains: Vec<ChainView> = results
         .draws
@@ -101,7 +136,12 @@ fn read_run(results: Results) -> ReadRun {
     let mut running = Running::new(results.variables.len());
     let lists: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
     let weights = view.weights(weight_column(&results.info_names));
-    running.update(&lists, &weights, std::time::Duration::MAX);
+    loop {
+        running.update(&lists, &weights, STEP);
+        if !told(running.share_done()) || running.is_up_to_date() {
+            break;
+        }
+    }
     // Draws of unknown origin are judged as if their sampler were exact.
     let (verdict, sentence, mut warnings) = manifest.as_ref().map_or_else(
         || {

@@ -12,6 +12,7 @@ use super::examples::Example;
 use super::foreseeing::PriorPreview;
 use super::preferences::Preferences;
 use super::project::{OpenProject, Then};
+use super::reading::ReadControl;
 use super::remedies::Remedy;
 use super::tasks::Pick;
 use super::trials::{TrialsTask, Tuned};
@@ -148,12 +149,14 @@ pub struct Toast {
 }
 
 /// Results being read.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Opening {
     /// Name of the folder or file.
     pub name: String,
     /// Counts readings, so that one that nobody waits for is dropped.
     pub generation: u64,
+    /// How far it is, and whether it is still wanted.
+    pub control: Arc<ReadControl>,
 }
 
 /// A path that is being typed, where the system has no file dialog or somebody would rather type.
@@ -259,7 +262,7 @@ pub struct AppState {
     /// Fingerprint of the data that the project was saved with.
     pub(super) expected_fingerprint: Option<String>,
     pub(super) after_save: Option<Then>,
-    pub(super) reading_project: Option<u64>,
+    pub(super) reading_project: Option<Opening>,
     /// A role to give once the column has been read with another type.
     pub(super) pending_role: Option<(String, Role)>,
     /// Runs that were taken out of the list, the last one at the end, and where each stood.
@@ -308,6 +311,14 @@ impl AppState {
             _ => 0,
         };
         of_project + self.opening.len()
+    }
+
+    /// Share of the reading of those runs that is done.
+    pub fn share_opened(&self) -> f64 {
+        let shares: Vec<f64> = (self.reading_project.iter().chain(&self.opening))
+            .map(|opening| opening.control.fraction())
+            .collect();
+        shares.iter().sum::<f64>() / shares.len().max(1) as f64
     }
 
     /// Whether a run is being prepared or has working chains.

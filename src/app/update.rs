@@ -49,7 +49,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::CancelTyping => picking::cancel(state),
         Command::CancelLoad => {
             opening::give_up(state);
-            state.opening.clear();
+            opening::give_up_runs(state);
         }
         Command::SetImport(options) => {
             if let Some(data) = &state.data {

@@ -67,6 +67,21 @@ impl Running {
         self.pending.is_empty() && self.current.is_none()
     }
 
+    /// Share of the work for the lengths reached so far that is done.
+    pub fn share_done(&self) -> f64 {
+        let params = self.curves.len();
+        let done: usize = (self.curves.iter().flatten())
+            .map(|point| point.draws)
+            .sum();
+        let waiting: usize = self.pending.iter().map(|length| length * params).sum();
+        let current = (self.current).map_or(0, |(length, first)| length * (params - first));
+        let left = waiting + current;
+        if left == 0 {
+            return 1.0;
+        }
+        done as f64 / (done + left) as f64
+    }
+
     /// Adds points for the lengths that `chains` reached since the last call, until `budget` is spent; what is
     /// left is continued by the next call. At least one parameter is done per call. Gives whether points were added.
     ///
@@ -189,8 +204,12 @@ mod tests {
         }
         update(&mut once, &lists, LONG);
         let mut calls = 0;
+        let mut share = budgeted.share_done();
         while !budgeted.is_up_to_date() {
+            assert!(share < 1.0);
             assert!(update(&mut budgeted, &lists, Duration::ZERO));
+            assert!(budgeted.share_done() > share);
+            share = budgeted.share_done();
             calls += 1;
             assert!(calls < 1000);
         }
@@ -201,6 +220,7 @@ mod tests {
             assert_eq!(once.points(j), budgeted.points(j));
         }
         assert!(once.is_up_to_date());
+        assert_eq!((share, once.share_done()), (1.0, 1.0));
     }
 
     #[test]

@@ -160,9 +160,14 @@ pub fn reading_strip_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
                 "Reading `{}` · {rows} rows so far · {percent}",
                 loading.name
             );
-            (text, Some(share))
+            (text, share)
         }
-        (None, Some(opening)) => (format!("Opening the run `{}`", opening.name), None),
+        (None, Some(opening)) => {
+            let share = opening.control.fraction();
+            let percent = number::percent(share, 1);
+            let text = format!("Opening the run `{}` · {percent}", opening.name);
+            (text, share)
+        }
         (None, None) => return,
     };
     let t = tokens();
@@ -179,9 +184,7 @@ pub fn reading_strip_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
                 });
             });
         });
-        if let Some(share) = share {
-            share_read_ui(ui, t.size.progress_line, share);
-        }
+        share_read_ui(ui, t.size.progress_line, share);
     });
 }
 

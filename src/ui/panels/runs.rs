@@ -7,7 +7,7 @@ use crate::app::entry::RunPhase;
 use crate::app::{AppState, Command, Depth, Page, RunEntry};
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::{self, Button};
+use crate::ui::widgets::{self, Button, number};
 use crate::ui::{icons, landmarks};
 
 mod beside;
@@ -312,6 +312,7 @@ fn no_run_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
         count => Some(format!("Opening {count} runs…")),
     };
     if let Some(words) = opening {
+        let words = format!("{words} {}", number::percent(state.share_opened(), 1));
         widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, &words, None);
         return;
     }

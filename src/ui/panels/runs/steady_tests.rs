@@ -235,14 +235,18 @@ fn runs_that_are_being_opened_are_announced_and_can_be_given_up() {
         session.state.opening.push(Opening {
             name: "churn-nuts-1".to_owned(),
             generation,
+            ..Opening::default()
         });
     }
+    let waiting = session.state.opening.clone();
+    waiting[0].control.tell(0.5);
     let mut harness = page(session);
-    harness.get_by_label("Opening 2 runs…");
+    harness.get_by_label("Opening 2 runs… 25%");
     assert!(!has(&harness, "Runs appear here"));
     harness.state_mut().session.send(Command::CancelLoad);
     harness.run_steps(3);
     assert!(!has(&harness, "Opening"));
+    assert!(waiting.iter().all(|opening| !opening.control.tell(0.6)));
 }
 
 /// A file is read over the page that shows other things: how far it is, and a button that stops it.

@@ -1,7 +1,7 @@
 //! Samplers side by side on one model: how far each is from a reference run, and what an effective draw costs.
 //!
-//! Costs are counted in log densities and gradients of single rows, as in Table 1 of 002, so that they do not depend on the
-//! machine; seconds are given beside them.
+//! Costs are counted in log densities and gradients of single rows, as in Table 1 of Dang et al. (2019), so that they do not
+//! depend on the machine; seconds are given beside them.
 
 use rand_distr::{Distribution as _, StandardNormal};
 
@@ -58,8 +58,8 @@ pub struct Row {
     pub outcome: Result<Measured, String>,
 }
 
-/// The sampler whose cost is the unit of the others, and its [`Measured::rows_per_ess`]: HMC-ECS, as in Table 1 of 002,
-/// where it was run, else the cheapest. `None` where nothing was measured.
+/// The sampler whose cost is the unit of the others, and its [`Measured::rows_per_ess`]: HMC-ECS, as in Table 1 of Dang et al.
+/// (2019), where it was run, else the cheapest. `None` where nothing was measured.
 pub fn unit_of_cost(rows: &[Row]) -> Option<(&'static str, f64)> {
     let costs = rows.iter().filter_map(|row| {
         let measured = row.outcome.as_ref().ok()?;

@@ -73,7 +73,7 @@ pub enum StepError {
 pub enum Estimator {
     /// ∇ log p(θ) + (N/B) Σ ∇ℓ_i(θ).
     Plain,
-    /// ∇ log p(θ) + ∇ℓ(θ̂) + (N/B) Σ [∇ℓ_i(θ) − ∇ℓ_i(θ̂)] with the anchor θ̂ (000, eq. (3.3.1)).
+    /// ∇ log p(θ) + ∇ℓ(θ̂) + (N/B) Σ [∇ℓ_i(θ) − ∇ℓ_i(θ̂)] with the anchor θ̂ (Baker 2018, equation (3.3.1)).
     ControlVariate,
 }
 

@@ -1,7 +1,8 @@
 //! What an effective draw costs as the table grows: rows touched per effective draw of the worst parameter, and the bias.
 //!
 //! With control variates the gradient noise falls with the posterior's width, so that a fixed minibatch gives a fixed
-//! accuracy (000, section 3.2: the cost of SGLD-CV does not grow with N once the mode is known; that of SGLD grows like N).
+//! accuracy (Baker 2018, section 3.2: the cost of SGLD-CV does not grow with N once the mode is known; that of SGLD grows like
+//! N).
 
 use std::path::Path;
 use std::sync::Arc;

@@ -296,7 +296,7 @@ mod tests {
             .collect()
     }
 
-    /// The claims of the paper's section 3.2, and K-11.
+    /// The claims of the paper's section 3.2; exact draws are near the posterior.
     #[test]
     fn scir_is_nearer_than_sgrld_where_probabilities_are_small() {
         let options = BenchOptions {

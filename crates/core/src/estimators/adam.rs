@@ -1,5 +1,5 @@
 //! Adam: RMSProp with momentum and without the bias of empty averages (Kingma and Ba 2015, algorithm 1; a competitor of
-//! Santa in 003, methods A-13).
+//! Santa in Chen 2016).
 //!
 //! m' = β₁ m + (1 − β₁) ḡ; v' = β₂ v + (1 − β₂) ḡ⊙ḡ; θ' = θ + a m̂ ⊘ (sqrt(v̂) + ε), m̂ = m'/(1 − β₁ᵗ), v̂ = v'/(1 − β₂ᵗ).
 

@@ -6,11 +6,11 @@
 //!
 //! | id | for | what it does |
 //! |---|---|---|
-//! | `profile` | Gaussian | quasi-Newton on the profiled ML or REML deviance with its exact gradient (A-53) |
-//! | `em`, `squarem` | Gaussian, ML | EM with corrected updates, and accelerated (A-55) |
-//! | `laplace` | others | quasi-Newton on Laplace's approximation of the deviance with its exact gradient (A-56) |
-//! | `aghq` | others, one varying intercept or slope | adaptive Gauss-Hermite quadrature (A-56) |
-//! | `mcem` | others | Monte Carlo EM with OSGFS drawing the effects (A-57, A-58) |
+//! | `profile` | Gaussian | quasi-Newton on the profiled ML or REML deviance with its exact gradient |
+//! | `em`, `squarem` | Gaussian, ML | EM with corrected updates, and accelerated |
+//! | `laplace` | others | quasi-Newton on Laplace's approximation of the deviance with its exact gradient |
+//! | `aghq` | others, one varying intercept or slope | adaptive Gauss-Hermite quadrature |
+//! | `mcem` | others | Monte Carlo EM with OSGFS drawing the effects |
 //!
 //! Nothing here knows priors: the Bayesian counterpart is the template `mixed`.
 

@@ -1,4 +1,4 @@
-//! RMSProp: gradient steps divided by the root mean square of recent gradients (003 "Preconditioned SGLD", methods A-27).
+//! RMSProp: gradient steps divided by the root mean square of recent gradients (Chen 2016, slide "Preconditioned SGLD").
 //!
 //! Source: V' = α V + (1 − α) ḡ⊙ḡ, G = 1 ⊘ (λ + sqrt(V')), θ' = θ + h G ḡ. Ours is the same; ḡ includes the prior, divided
 //! by N as the rows are, and a is h. The slides give no values of α and λ; these are the customary ones.
@@ -45,7 +45,7 @@ impl Optimiser for RmsProp {
         id: "rmsprop",
         title: "RMSProp",
         about: "Steps scaled per parameter by recent gradients: needs no knowledge of scales",
-        cite: "Tieleman and Hinton (2012), lecture 6.5; slides 003, Preconditioned SGLD",
+        cite: "Tieleman and Hinton (2012), lecture 6.5; Chen (2016), slides, Preconditioned SGLD",
         formula: "V' = α V + (1 − α) ḡ²; θ' = θ + a ḡ / (λ + sqrt(V'))",
         fields: &[
             STEPS_FIELD,

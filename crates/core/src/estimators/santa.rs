@@ -1,5 +1,5 @@
 //! Santa: stochastic annealing thermostats with adaptive momentum, an optimiser that starts as a sampler and can leave local
-//! modes (003 eq. (1) and "The Santa algorithm"; methods A-51, with ⊘ where erratum X-38 says the print lost it).
+//! modes (Chen 2016, equation (1) and "The Santa algorithm", with ⊘ where the print lost it).
 //!
 //! Source, with f = ∇Ũ(θ) on a minibatch and inverse temperatures β_t → ∞:
 //!
@@ -68,7 +68,7 @@ impl Optimiser for Santa {
         id: "santa",
         title: "Santa",
         about: "Starts as a thermostat sampler and cools down: an optimiser that can leave local modes",
-        cite: "Chen et al. (2016), Bridging the gap between SG-MCMC and stochastic optimization; slides 003",
+        cite: "Chen et al. (2016), Bridging the gap between SG-MCMC and stochastic optimization; Chen (2016), slides",
         formula: "g' = 1/sqrt(λ + sqrt(v')); α' = α + u² − η/β; u' = (1 − α') u + a g' ḡ + sqrt(2 η^{3/2} g/β) ζ; \
                   θ' = θ + g' u'; afterwards α' = α, β = ∞",
         fields: &[

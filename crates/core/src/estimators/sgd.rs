@@ -1,6 +1,6 @@
-//! Stochastic gradient ascent, plain and with momentum: the optimisers behind SGLD and SGHMC (methods A-51, table of 003).
+//! Stochastic gradient ascent, plain and with momentum: the optimisers behind SGLD and SGHMC (Chen 2016, table of optimisers).
 //!
-//! Plain (Robbins and Monro 1951): θ' = θ + a ḡ. With momentum (Polyak 1964, "SGD-M" in 003): v' = μ v + a ḡ, θ' = θ + v';
+//! Plain (Robbins and Monro 1951): θ' = θ + a ḡ. With momentum (Polyak 1964, "SGD-M" in Chen 2016): v' = μ v + a ḡ, θ' = θ + v';
 //! a is chosen so that a/(1 − μ) is the learning rate of the plain method.
 
 use super::registry::OptimiserSpec;
@@ -64,7 +64,7 @@ impl Optimiser for Momentum {
         id: "sgd-m",
         title: "SGD with momentum",
         about: "SGD whose steps remember the last ones: faster along narrow ridges",
-        cite: "Polyak (1964), USSR Computational Mathematics 4; slides 003, table of optimisers",
+        cite: "Polyak (1964), USSR Computational Mathematics 4; Chen (2016), slides, table of optimisers",
         formula: "v' = μ v + a (1 − μ) ḡ; θ' = θ + v'",
         fields: &[
             STEPS_FIELD,

@@ -169,7 +169,8 @@ fn santa_refines_without_noise_and_with_frozen_friction() {
     assert_close(found, expected);
 }
 
-/// E-27: U(θ) = (θ+4)(θ+1)(θ−1)(θ−3)/14 + 1/2, whose lower well is near −3 and whose higher one is near 2.2.
+/// The double well of Chen (2016): U(θ) = (θ+4)(θ+1)(θ−1)(θ−3)/14 + 1/2, whose lower well is near −3 and whose higher one is near
+/// 2.2.
 #[test]
 fn santa_leaves_the_local_mode_that_holds_rmsprop() {
     fn slope(x: f64) -> f64 {

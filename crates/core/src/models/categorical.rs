@@ -5,7 +5,7 @@
 //! | `p[level]` | simplex: positive, sum 1 | dirichlet(0.1), that is α_j = 0.1 for each of K categories |
 //!
 //! Source of model and default: Baker, Fearnhead, Fox and Nemeth, "Large-scale stochastic sampling from the probability
-//! simplex" (2018), section 2; their density of the Dirichlet prints the exponent α_j where α_j − 1 is meant (X-14). A row
+//! simplex" (2018), section 2; their density of the Dirichlet prints the exponent α_j where α_j − 1 is meant. A row
 //! with weight w counts as w observations, so that a table of counts is `category | weights(n) ~ 1` and a category with
 //! n = 0 is one that was never seen.
 //!

@@ -1,4 +1,4 @@
-//! Hierarchical logistic regression (M-05): every coefficient varies by group around a common mean.
+//! Hierarchical logistic regression (El Hanchi 2018, section 3.2): every coefficient varies by group around a common mean.
 //!
 //! y_gj ~ Binomial(n_gj, σ(x_gj'θ_g + o_gj)), θ_g ~ N(μ, Σ), μ | Σ ~ N(m, Σ/λ), Σ ~ W⁻¹(Φ, ν).
 //!
@@ -10,7 +10,7 @@
 //!
 //! λ = 0.16 says that the prior of μ counts as 0.16 groups, whatever the spread of groups: 2.5 of its standard deviations, and
 //! ten for λ = 0.01 of `priors.default = "papers"`. ν = P + 2 is the least whole number with a mean. The inverse-Wishart keeps variances away from 0: where
-//! groups hardly differ, a smaller scale lets Σ be smaller. The source gives no values (004, section 3.2).
+//! groups hardly differ, a smaller scale lets Σ be smaller. The source gives no values.
 //!
 //! The formula says twice what varies: `y ~ x1 + x2 + (1 + x1 + x2 | g)`. In brms and lme4 this is a fixed part and
 //! deviations from it; here μ is the fixed part and θ_g is fixed part plus deviation.

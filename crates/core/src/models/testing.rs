@@ -1,4 +1,4 @@
-//! A Gaussian posterior in closed form, for tests of samplers and oracles (methods K-01, K-04).
+//! A Gaussian posterior in closed form, for tests of samplers and oracles.
 //!
 //! Rows x_i ~ N(θ, Σ) with known Σ = diag(1, 1/4, 1/9, …) and prior θ ~ N(0, s² I).
 

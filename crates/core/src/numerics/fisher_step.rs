@@ -260,7 +260,7 @@ mod tests {
         }
     }
 
-    /// K-13: the exact bound is necessary and sufficient, and never below the two of the report, (13) and (15).
+    /// The exact bound is necessary and sufficient, and never below the two of El Hanchi (2018), (13) and (15).
     #[test]
     fn the_bound_on_k_is_exact_and_beats_those_of_the_report() {
         let mut rng = stream(22, 0, Purpose::Noise);
@@ -299,8 +299,8 @@ mod tests {
         assert!(gains.iter().copied().fold(0.0, f64::max) > 1.5);
     }
 
-    /// K-01: with update (7), that is without the term DHD, the covariance is inflated by 1/(1 − k/4); with (8) it is
-    /// H⁻¹; either way draws are correlated by 1 − k/2.
+    /// With update (7) of El Hanchi (2018), that is without the term DHD, the covariance is inflated by 1/(1 − k/4); with (8) it
+    /// is H⁻¹; either way draws are correlated by 1 − k/2.
     #[test]
     fn update_7_inflates_the_covariance_and_update_8_does_not() {
         let hessian = [5.0, 2.0, 2.0, 3.0];

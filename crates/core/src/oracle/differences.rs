@@ -1,5 +1,5 @@
 //! Rows chosen with probability proportional to how far they depart from their Taylor expansions at the anchor, the weights
-//! ω_i of 002 (8).
+//! ω_i of Dang et al. (2019), (8).
 //!
 //! Where differences d_i between log likelihoods of rows and their expansions are summed by looking at few rows, each drawn
 //! with probability p_i and weighed by 1/p_i, the variance is Σ d_i²/p_i − (Σ d_i)². Averaged over the quadratic approximation

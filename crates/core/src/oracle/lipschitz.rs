@@ -1,4 +1,4 @@
-//! Rows chosen with probability proportional to the Lipschitz constant of their gradient (000, Lemma 3.3.3).
+//! Rows chosen with probability proportional to the Lipschitz constant of their gradient (Baker 2018, Lemma 3.3.3).
 //!
 //! The lemma's L_i is that of ∇f_i in the coordinates in which a chain moves. Chains with control variates move in
 //! whitened coordinates η = L'(u − û), H = LL'; row i, whose log likelihood depends on u through a_i'u, has there

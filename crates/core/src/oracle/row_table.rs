@@ -1,4 +1,4 @@
-//! Gradients of single rows at earlier positions, the control variates of SAGA and SVRG (000, section 3.3.1).
+//! Gradients of single rows at earlier positions, the control variates of SAGA and SVRG (Baker 2018, section 3.3.1).
 //!
 //! ĝ = ∇ log p(θ) + Σ_i g_i + (N/B) Σ_{i∈S} [∇ℓ_i(θ) − g_i]
 //!

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | ours | dθ = (a − bθ) dt + sqrt(2θ) dW, stationary Gamma(a, rate b) |
 //! | Baker, Fearnhead, Fox and Nemeth (2018), (3.1) | the same with b = 1 |
-//! | Baker's thesis, (B.3.1) | dθ = b'(a' − θ) dt + σ sqrt(θ) dW, whose time is fixed here by σ² = 2: b = b', a = a'b' |
+//! | Baker (2018), (B.3.1) | dθ = b'(a' − θ) dt + σ sqrt(θ) dW, whose time is fixed here by σ² = 2: b = b', a = a'b' |
 //!
 //! The transition over time h, (3.2) of the paper, is (s/2) χ²(2a, 2θe^{−bh}/s) with s = (1 − e^{−bh})/b. A noncentral
 //! chi-square is a central one with a Poisson number of further degrees of freedom, so that
@@ -95,7 +95,7 @@ mod tests {
         stream(seed, 0, Purpose::Noise)
     }
 
-    /// K-03, for small and large a, θ and h, and for rates other than 1.
+    /// Mean and variance of a transition, for small and large a, θ and h, and for rates other than 1.
     #[test]
     fn transitions_have_the_closed_form_moments() {
         for (k, (rate, time, a, theta)) in [
@@ -130,7 +130,7 @@ mod tests {
         distance_from_uniform(&mut probabilities)
     }
 
-    /// K-03: the stationary distribution is Gamma(a, b), and a start from it is kept by one transition of any length.
+    /// The stationary distribution is Gamma(a, b), and a start from it is kept by one transition of any length.
     #[test]
     fn the_stationary_gamma_is_kept() {
         for (k, (rate, time, a)) in [(1.0, 0.3, 0.1), (1.0, 2.0, 3.0), (2.5, 0.05, 40.0)]

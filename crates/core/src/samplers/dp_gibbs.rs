@@ -1,7 +1,7 @@
 //! Collapsed Gibbs sampling of a Dirichlet-process mixture (`dp-gibbs`), with split-merge moves.
 //!
 //! References: Escobar and West (1995); MacEachern (1994); Neal (2000), algorithm 3; Jain and Neal (2004); Dahl (2005). It is
-//! the exact bar of 001, appendix E.1.
+//! the exact sampler that Baker et al. (2018), appendix E.1, compare with.
 //!
 //! **One step.** [`super::partition::split_merge`] proposals; then each unit in turn leaves its cluster and joins cluster k
 //! with probability ∝ m_k p(x_i | x of cluster k), or a new one ∝ α p(x_i), components integrated out; then α given the number

@@ -1,7 +1,7 @@
 //! Slice sampling of a Dirichlet-process mixture (`dp-slice`), with split-merge moves: exact, and all units at once.
 //!
-//! References: Walker (2007); Papaspiliopoulos (2008); Kalli, Griffin and Walker (2011); 000, appendix B.4 and 001, appendix
-//! D.2, whose rule for the number of components prints the inequality reversed.
+//! References: Walker (2007); Papaspiliopoulos (2008); Kalli, Griffin and Walker (2011); Baker (2018), appendix B.4, and Baker et
+//! al. (2018), appendix D.2, whose rule for the number of components prints the inequality reversed.
 //!
 //! | | weights ω of components given clusters of sizes m_1, …, m_K |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! Stochastic slice sampling of a Dirichlet-process mixture of multinomials: with exact Cox-Ingersoll-Ross transitions
 //! (`dp-scir`), and with Riemannian Langevin steps (`dp-sgrld`), with which the former is compared.
 //!
-//! Sources: Baker, Fearnhead, Fox and Nemeth (2018), section 5.2 and appendix D.3; chapter 5 and appendix B.4 of Baker's thesis.
+//! Sources: Baker, Fearnhead, Fox and Nemeth (2018), section 5.2 and appendix D.3; Baker (2018), chapter 5 and appendix B.4.
 //!
 //! | | one step with a minibatch S of n units, m̂_j = (N/n) Σ_S 1(z_i = j), ĉ_j likewise for counts of items |
 //! |---|---|
@@ -9,21 +9,21 @@
 //! | parameters | θ_j = T_j/ΣT_j, T_jk ← a + ĉ_jk |
 //! | slices | u_i ~ U(0, ω_{z_i}), i in S |
 //! | concentration | α ~ Gamma(b₁ + Z, b₂ − Σ_{j≤Z} log(1 − v_j)) |
-//! | extension | further ω, θ from the prior until Σω > 1 − min u (the sources print this inequality reversed, X-17) |
+//! | extension | further ω, θ from the prior until Σω > 1 − min u (the sources print this inequality reversed) |
 //! | labels | P(z_i = j) ∝ 1(ω_j > u_i) f(x_i given θ_j), i in S; all others stay |
 //!
 //! "← b" is a step of a process whose stationary distribution is Gamma(b, 1): for `dp-scir` the transition of [`super::cir`]
 //! over time h, for `dp-sgrld` that of [`super::sgrld_simplex`] in the expanded mean. The sources leave open how v_j, which is
-//! Beta, is simulated by SCIR, and that counts of a minibatch are scaled by N/n: two gamma variables, and yes. Ours
+//! Beta, is simulated by SCIR, and that counts of a minibatch are scaled by N/n: two gamma variables, and yes. Ours
 //! besides: chains start from the exact conditional distributions given a first partition, components in order of size.
 //!
 //! `step_size` and `stick_step` are Langevin times h of θ and v in which the process relaxes at rate 1; for `dp-sgrld` the
 //! sources' step times 1 + (observations)/(prior sum) of each component, so that 1 is a Newton step here too. With `pace` =
 //! `common` it takes the sources' one step for all components: then large ones bound it and small ones hardly move.
 //!
-//! **Bias.** Noise of minibatches inflates the variances of v and θ as in `scir`; `dp-sgrld` also holds probabilities away from
-//! 0. Labels outside S wait, and with noisy θ clusters neither split nor die as they should: both get stuck, as 001 says in
-//! its appendix E.1. **Components** are cut off at 128. **Cost.** n densities and Z·V random variables a step.
+//! **Bias.** Noise of minibatches inflates the variances of v and θ as in `scir`; `dp-sgrld` also holds probabilities away
+//! from 0. Labels outside S wait, and with noisy θ clusters neither split nor die as they should: both get stuck, as Baker et al.
+//! (2018) say in appendix E.1. **Components** are cut off at 128. **Cost.** n densities and Z·V random variables a step.
 //! **Not for** anything an exact sampler can do; they are here to reproduce and to compare.
 
 use std::marker::PhantomData;
@@ -566,7 +566,7 @@ impl State {
         }
     }
 
-    /// α | v. Given v the sums X + Y depend on α and are drawn again: the sources forget them.
+    /// α | v (Escobar and West 1995). Given v the sums X + Y depend on α and are drawn again: the sources forget them.
     fn update_alpha<P: Process>(&mut self, mixture: &Mixture, rng: &mut ChainRng) {
         let AlphaPrior::Gamma { shape, rate } = mixture.alpha else {
             return;

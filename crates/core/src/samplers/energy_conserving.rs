@@ -1,6 +1,6 @@
 //! Hamiltonian Monte Carlo with energy conserving subsampling: what `hmc-ecs`, `hmc-ecs-signed` and `nuts-ecs` share.
 //!
-//! Reference: Dang, Quiroz, Kohn, Tran and Villani (2019), JMLR 20 (002), Algorithm 1 with the corrections.
+//! Reference: Dang, Quiroz, Kohn, Tran and Villani (2019), JMLR 20, Algorithm 1 as corrected in docs/references.md.
 //!
 //! **Target.** L̂(u; S) p(u) p(S) N(p; 0, M) over position, subsample S and momentum (3): L̂ estimates the likelihood from
 //! the rows of S only. **Iteration.** (1) One of the G blocks of S is drawn anew and accepted with probability
@@ -11,7 +11,7 @@
 //! so that a row's difference d_i is of the third order in the distance from the expansion point, the mode. Σ q_i costs
 //! D² whatever N. The estimators are those of the samplers' own files.
 //!
-//! **Step size.** ε of [`super::hamiltonian`] with M = H, the curvature at the mode, adapted by dual averaging; the
+//! **Step size.** ε of [`super::hamiltonian`] with M = H, the curvature at the mode, adapted by dual averaging; the
 //! source's ε is the same. The trajectory of the HMC variants has length 1.2 in whitened units: L = ⌈1.2/ε⌉ steps of 1.2/L.
 //!
 //! | setting | meaning | default |
@@ -20,14 +20,14 @@
 //! | `scheme` | rows are drawn by their `differences` over N(û, H⁻¹) ([`crate::oracle::Anchor::difference_chances`]), or `iid` with equal chances as in the source's examples | `differences` |
 //! | `variance` | variance of the estimated log likelihood aimed at, averaged over N(û, H⁻¹) | 1 |
 //! | `batch` | rows of S (per minibatch for the signed variant) | from `variance`, see [`calibration`] |
-//! | `blocks` | G | the fewest with which a block is accepted about 87 times in 100, 100 (002) at most |
+//! | `blocks` | G | the fewest with which a block is accepted about 87 times in 100, 100 (Dang et al.) at most |
 //! | `target_accept` | acceptance that ε is adapted to | 0.8 |
 //! | `step_size` | fixes ε | adapted |
 //!
 //! **Expansion point.** The mode. If the mean of the second quarter of warm-up lies more than half a posterior standard
 //! deviation of some coefficient away from it, expansions and metric move there at half of warm-up: two passes over all rows
-//! (002 moves it, too, but for want of a mode). Coefficients of rare levels ask for it: their posteriors are skewed, and
-//! differences in the long tail are large. Warm-ups of less than 200 iterations keep the mode.
+//! (Dang et al. move it, too, because they have no mode). Coefficients of rare levels ask for it: their posteriors are skewed,
+//! and differences in the long tail are large. Warm-ups of less than 200 iterations keep the mode.
 //!
 //! **Cost.** m rows per gradient, L + 1 of them per draw, and the rows of one block; besides that D² per gradient.
 //! **Not for** data whose one pass is cheap (then `nuts`), or posteriors far from normal: differences are then large.

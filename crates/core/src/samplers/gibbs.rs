@@ -1,7 +1,7 @@
 //! Gibbs sampling by blocks: each block of coordinates is updated by a sampler of its own while the others stand still.
 //!
-//! References: Geman and Geman (1984); 000, section 2.2.2 (systematic scan), and section 4.7, which asks for samplers that
-//! can be composed (methods A-02, O-04); Tierney (1994) for Metropolis steps within.
+//! References: Geman and Geman (1984); Baker (2018), section 2.2.2 (systematic scan), and section 4.7, which asks for samplers
+//! that can be composed; Tierney (1994) for Metropolis steps within.
 //!
 //! **One step.** For each block b in order: the kernel of b makes its steps for one draw on π(u_b | u_{−b}), which is the
 //! posterior as a function of u_b alone ([`crate::oracle::BlockView`]). Each kernel leaves its conditional unchanged, so

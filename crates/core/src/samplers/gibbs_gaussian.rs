@@ -1,6 +1,6 @@
 //! Gibbs sampling of a hierarchical model with a normal approximation in each group (`gibbs-gaussian`).
 //!
-//! Reference: 004, section 3.2 and figure 3, whose yardstick it is: θ_g is drawn from N(θ̂_g, H_g⁻¹), where θ̂_g is
+//! Reference: El Hanchi (2018), section 3.2 and figure 3, whose yardstick it is: θ_g is drawn from N(θ̂_g, H_g⁻¹), where θ̂_g is
 //! the mode of its conditional and H_g the curvature there; (μ, Σ) from their conjugate conditional. Nothing corrects the
 //! approximation; `gibbs-groups` with `update = independence` does, at little more cost.
 //!

@@ -1,7 +1,7 @@
 //! Exact Gibbs sampling of a hierarchical model, group by group (`gibbs-groups`).
 //!
-//! References: 004, section 3.2 for the scheme; Tierney (1994), Annals of Statistics 22, for Metropolis steps within
-//! Gibbs sampling, section 2.3.3 of it for independence chains.
+//! References: El Hanchi (2018), section 3.2, for the scheme; Tierney (1994), Annals of Statistics 22, for Metropolis steps
+//! within Gibbs sampling, section 2.3.3 of it for independence chains.
 //!
 //! **One step.** For each group θ_g by one of the updates below, each of which leaves π(θ_g | μ, Σ, y_g) unchanged; then
 //! (μ, Σ) from their conjugate conditional ([`groups`]).

@@ -1,12 +1,12 @@
 //! Gibbs sampling of mixed models with stochastic gradient Fisher scoring for everything that depends on the rows
 //! (`gibbs-mixed-osgfs`).
 //!
-//! Reference: 004, section 3.2, from one grouping with a normal-inverse-Wishart prior to template `mixed`: any
+//! Reference: El Hanchi (2018), section 3.2, from one grouping with a normal-inverse-Wishart prior to template `mixed`: any
 //! family, several groupings, coefficients that do not vary, priors of standard deviations and correlations.
 //!
 //! **One step.**
 //!
-//! 1. For each term and group: r_t[g] by a step of OSGFS on its conditional, whose prior N(0, Σ_t) is the
+//! 1. For each term and group: r_t[g] by a step of OSGFS on its conditional, whose prior N(0, Σ_t) is the
 //!    report's "strong prior": r' = r + D ĝ + N(0, 2D − (n²/|S|) D C D − D H D) with ĝ from |S| of the group's n rows,
 //!    H = n C + Σ_t⁻¹, and C the covariance of row gradients, averaged over warm-up. Groups of at most |S| rows use all
 //!    of them, with n C the curvature of the rows. The first half of warm-up, which is forgotten, uses a C under which no

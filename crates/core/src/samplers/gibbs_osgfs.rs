@@ -1,10 +1,10 @@
 //! Gibbs sampling of a hierarchical model with stochastic gradient Fisher scoring in each group (`gibbs-osgfs`).
 //!
-//! Reference: 004, section 3.2: θ_g moves by steps of OSGFS ([`super::osgfs`], A-30) on its conditional, whose prior
+//! Reference: El Hanchi (2018), section 3.2: θ_g moves by steps of OSGFS ([`super::osgfs`]) on its conditional, whose prior
 //! N(μ, Σ) is the report's "strong prior", G = Σ⁻¹; (μ, Σ) come from their conjugate conditional.
 //!
 //! **Step of a group** of n rows with a minibatch S: θ' = θ + D ĝ(θ) + N(0, 2D − (n²/|S|) D C D − D H D), the source's (8)
-//! (its Algorithm 1 names (7), X-28), with ĝ = (n/|S|) Σ_S ∇log p(y_i|θ) − Σ⁻¹(θ − μ), H = n C + Σ⁻¹ and D = ½ V diag(k) V'
+//! (Algorithm 1 names (7)), with ĝ = (n/|S|) Σ_S ∇log p(y_i|θ) − Σ⁻¹(θ − μ), H = n C + Σ⁻¹ and D = ½ V diag(k) V'
 //! in the directions V of noise and curvature. C is the covariance of row gradients, averaged over warm-up, from its
 //! second half alone where its length is known. Groups of at most |S| rows use all of them: no gradient noise, and n C is
 //! the curvature of the rows, averaged in the same way, because so few rows do not make a covariance. A group begins at the

@@ -1,6 +1,6 @@
 //! Gibbs sampling of hierarchical models, group by group: what `gibbs-groups`, `gibbs-gaussian` and `gibbs-osgfs` share.
 //!
-//! Reference: 004, section 3.2. One step, with the view [`Hierarchy`]:
+//! Reference: El Hanchi (2018), section 3.2. One step, with the view [`Hierarchy`]:
 //!
 //! 1. for every group g: θ_g by some update of π(θ_g | μ, Σ, y_g) ∝ p(y_g|θ_g) N(θ_g; μ, Σ) ([`GroupUpdate`]);
 //! 2. (μ, Σ) | θ from the conjugate normal-inverse-Wishart distribution

@@ -1,14 +1,14 @@
 //! Hamiltonian Monte Carlo with trajectories of fixed length.
 //!
 //! References: Duane, Kennedy, Pendleton and Roweth (1987); Neal (2011), MCMC using Hamiltonian dynamics (jitter, section
-//! 5.4.2.2); 002, section 6.3: fixed εL, acceptance 0.8, dual averaging in burn-in.
+//! 5.4.2.2); Dang et al. (2019), section 6.3: fixed εL, acceptance 0.8, dual averaging in burn-in.
 //!
 //! | | update |
 //! |---|---|
-//! | 002 and 003 | p ~ N(0, M); L leapfrog steps of size ε; accept with min(1, exp(H₀ − H_L)) |
+//! | Dang et al. and Chen | p ~ N(0, M); L leapfrog steps of size ε; accept with min(1, exp(H₀ − H_L)) |
 //! | ours | the same with t = `length` (1 + `jitter` V), V ~ U(−1, 1), L = ⌈t/ε⌉ steps of size t/L ≤ ε |
 //!
-//! 002 prints M = −Σ⁻¹ with a Hessian Σ (erratum X-21); with K = p'M⁻¹p/2 the useful M is the precision, so M⁻¹ starts
+//! Dang et al. print M = −Σ⁻¹ with a Hessian Σ; with K = p'M⁻¹p/2 the useful M is the precision, so M⁻¹ starts
 //! at H⁻¹. Steps that divide t evenly make the length of a trajectory exact whatever ε is: the step size only decides how
 //! well it is followed.
 //!

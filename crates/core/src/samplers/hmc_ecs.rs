@@ -1,7 +1,7 @@
 //! HMC with energy conserving subsampling, perturbed (`hmc-ecs`): trajectories on a few hundred rows, nearly exact.
 //!
 //! The framework is [`super::energy_conserving`]; the estimate is the difference estimator with the bias correction of
-//! the likelihood (002 (8)-(12)):
+//! the likelihood (Dang et al. 2019, (8) to (12)):
 //!
 //! ```text
 //! log L̂ = Σ q_i + (N/m) Σ_{i∈S} d_i − ½ σ̂²,   σ̂² = N²/(m(m−1)) Σ_{i∈S} (d_i − d̄)²
@@ -9,16 +9,17 @@
 //!
 //! where the d_i of drawn rows are divided by N p_i.
 //!
-//! Its gradient is exact: A − C(u − û) + Σ_{i∈S} [N/m − N²/(m(m−1)) (d_i − d̄)] ∇d_i, of which 002 prints (14), the part without
-//! ∇σ̂².
+//! Its gradient is exact: A − C(u − û) + Σ_{i∈S} [N/m − N²/(m(m−1)) (d_i − d̄)] ∇d_i, of which Dang et al. print (14), the part
+//! without ∇σ̂².
 //!
 //! **Bias.** exp(−σ̂²/2) corrects the likelihood for normal estimates with known variance; what is left perturbs the
-//! posterior by O(1/(N m²)) where the expansion point is the mode (002 (13), T-12), whatever the step size. Measured against
-//! NUTS with 40 normal predictors and equal chances of rows: from 600 rows (m = 100, variance of log L̂ 0.7) standard deviations were 0.8 % small on
-//! average, 0.15 % with m = 600; from 2,000 rows (variance 0.2) 0.2 %; means agreed within Monte Carlo error, 0.016 sd.
-//! What is left is the skewness of the estimates: NUTS draws of such a posterior (600 rows, m = 100, variance 1.1), reweighed by
-//! E L̂/L over subsamples, have standard deviations 0.7 % smaller, whether σ̂² has the divisor m(m−1) or, as in 002, m².
-//! With 100,000 rows and 10 coefficients m = 100 gives a variance of 0.00004 (information column `log_lik_variance`).
+//! posterior by O(1/(N m²)) where the expansion point is the mode (Dang et al. 2019, (13)), whatever the step size. Measured
+//! against NUTS with 40 normal predictors and equal chances of rows: from 600 rows (m = 100, variance of log L̂ 0.7) standard
+//! deviations were 0.8 % small on average, 0.15 % with m = 600; from 2,000 rows (variance 0.2) 0.2 %; means agreed within Monte
+//! Carlo error, 0.016 sd. What is left is the skewness of the estimates: NUTS draws of such a posterior (600 rows, m = 100,
+//! variance 1.1), reweighed by E L̂/L over subsamples, have standard deviations 0.7 % smaller, whether σ̂² has the divisor m(m−1)
+//! or, as in the source, m². With 100,000 rows and 10 coefficients m = 100 gives a variance of 0.00004 (information column
+//! `log_lik_variance`).
 
 use super::SamplerSpec;
 use super::advise::Traits;

@@ -1,12 +1,13 @@
 //! Signed HMC with energy conserving subsampling (`hmc-ecs-signed`): exact expectations from subsamples.
 //!
-//! The framework is [`super::energy_conserving`]; the estimate is the block-Poisson estimator (002 (15), X-23):
+//! The framework is [`super::energy_conserving`]; the estimate is the block-Poisson estimator (Dang et al. 2019, (15), as
+//! corrected):
 //!
 //! ```text
 //! L̂ = exp(Σ q_i) e^{a+λ} Π_b (d̂_b − a)/λ,   b = 1 … Poisson(λ),   d̂_b = (1/m) Σ_{i∈b} d_i/p_i
 //! ```
 //!
-//! E L̂ = L for any a and λ (K-07), but L̂ may be negative: the chain samples |L̂| and each draw counts with the sign of its
+//! E L̂ = L for any a and λ, but L̂ may be negative: the chain samples |L̂| and each draw counts with the sign of its
 //! estimate (17), which the information columns `weight` and `sign` hold. The gradient of log|L̂| is
 //! A − C(u − û) + Σ_b ∇d̂_b/(d̂_b − a).
 //!

@@ -5,7 +5,7 @@
 //! with ĝ an estimate of ∇log π, M = H⁻¹, the inverse curvature at the mode, or the identity (`precondition = none`).
 //!
 //! **Bias.** In a direction in which H is 1, gradient noise of variance V makes the stationary variance
-//! (2h + h²V)/(1 − (1−h)²) = (1 + hV/2)/(1 − h/2) instead of 1 (methods K-04). The default step is the h at which this is
+//! (2h + h²V)/(1 − (1−h)²) = (1 + hV/2)/(1 − h/2) instead of 1. The default step is the h at which this is
 //! 1 + ε. Where V depends on h, because rows remember gradients of older positions, h(1 + ε + V(h)) = 2ε is solved.
 //!
 //! **Decreasing steps** (`schedule = decreasing`): step k, 0-based from the start of the chain, has h_k = h (1 + k/a)^{−b}.
@@ -13,16 +13,16 @@
 //!
 //! | source | form | here |
 //! |---|---|---|
-//! | 000 appendix A.3 | h (1 + k/a)^{−b}, a = 1000, b = 0.33 | the same |
-//! | 000 section 5.5.1, 001 section 5.1 | h (1 + m/τ)^{−κ} | a = τ, b = κ |
-//! | 003 | h_l ∝ l^{−α}, l = 1, 2, … | a = 1, b = α |
+//! | Baker (2018), appendix A.3 | h (1 + k/a)^{−b}, a = 1000, b = 0.33 | the same |
+//! | Baker (2018), section 5.5.1 | h (1 + m/τ)^{−κ} | a = τ, b = κ |
+//! | Chen (2016) | h_l ∝ l^{−α}, l = 1, 2, … | a = 1, b = α |
 //! | Welling and Teh (2011) | A (B + t)^{−γ} | h = A B^{−γ}, a = B, b = γ |
 //!
-//! Averages are then Σ h_k f(θ_k) / Σ h_k (003, "Setup"): draws report the weight h_k/h. With b = 1/3 bias and Monte Carlo
-//! error of n steps both fall as n^{−1/3} (003; methods T-03), which is slower than the n^{−1/2} of an exact sampler.
+//! Averages are then Σ h_k f(θ_k) / Σ h_k (Chen 2016, "Setup"): draws report the weight h_k/h. With b = 1/3 bias and Monte Carlo
+//! error of n steps both fall as n^{−1/3} (Chen 2016), which is slower than the n^{−1/2} of an exact sampler.
 //!
-//! **Temperature** T (000 (2.4.3) with erratum X-04; 003 "noise in SGLD", β = 1/T): draws are from π^{1/T}, which is the
-//! posterior for T = 1 only.
+//! **Temperature** T (Baker 2018, (2.4.3), as corrected; Chen 2016, "noise in SGLD", β = 1/T): draws are from π^{1/T}, which is
+//! the posterior for T = 1 only.
 
 use rand_distr::{Distribution as _, StandardNormal};
 
@@ -106,7 +106,7 @@ pub const SCHEDULE: Field = Field {
 pub const DECAY_OFFSET: Field = Field {
     key: "decay_offset",
     label: "Decay offset",
-    help: "a of decreasing steps h (1 + k/a)^(-b), in steps (1000 in Baker's thesis; 1 gives h k^(-b)); without effect where \
+    help: "a of decreasing steps h (1 + k/a)^(-b), in steps (1000 in Baker 2018; 1 gives h k^(-b)); without effect where \
            steps are fixed",
     kind: Kind::Real {
         min: 1.0,

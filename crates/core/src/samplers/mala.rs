@@ -1,20 +1,20 @@
 //! Langevin dynamics on all rows: with the Metropolis correction (`mala`) and without (`ula`).
 //!
 //! Sources: Roberts and Tweedie (1996); Roberts and Rosenthal (1998), Optimal scaling of discrete approximations to
-//! Langevin diffusions (acceptance 0.574, step h ~ D^{-1/3}); 000, (2.3.9), (4.2.1) and (4.2.2).
+//! Langevin diffusions (acceptance 0.574, step h ~ D^{-1/3}); Baker (2018), (2.3.9), (4.2.1) and (4.2.2).
 //!
 //! | | proposal |
 //! |---|---|
 //! | ours | θ* = θ + h M ∇log π(θ) + sqrt(2h) M^{1/2} ξ |
-//! | 000 (4.2.2) | θ* = θ + (ε/2) ∇log π(θ) + N(0, ε), so h = ε/2 |
-//! | 000 (2.3.9) | θ* = θ − h ∇f(θ) + sqrt(2h) ξ with f = −log π (printed with + by mistake, erratum X-01) |
+//! | Baker (4.2.2) | θ* = θ + (ε/2) ∇log π(θ) + N(0, ε), so h = ε/2 |
+//! | Baker (2.3.9) | θ* = θ − h ∇f(θ) + sqrt(2h) ξ with f = −log π (printed with + by mistake) |
 //!
 //! `mala` accepts θ* with probability min(1, π(θ*) q(θ|θ*) / (π(θ) q(θ*|θ))); `ula` always does. The proposal is one
 //! leapfrog step of size sqrt(2h) from fresh momentum, and the ratio is exp(H₀ − H) of [`super::hamiltonian`], which is
 //! how both are computed.
 //!
 //! **Bias.** `mala`: none. `ula`: on N(û, H⁻¹) with M = H⁻¹ a first-order autoregression with coefficient 1 − h whose
-//! variance is 1/(1 − h/2) instead of 1 (methods K-01 with k = 2h, K-04 with V = 0), so sds are too large by h/4; on other
+//! variance is 1/(1 − h/2) instead of 1, so sds are too large by h/4; on other
 //! posteriors the mean is off too, by O(h).
 //!
 //! | setting | meaning | default |

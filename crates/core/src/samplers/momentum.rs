@@ -6,12 +6,12 @@
 //! dz = r dt, dr = ∇log π dt − ξ r dt + sqrt(2A) dW, and for thermostats dξ = (r² − 1) dt.
 //!
 //! Directions are the common eigenvectors of the gradient noise at the mode and the curvature, so that noise of different
-//! directions is independent: ĝ_i = ∇_i + N(0, v_i). A step of time ε with one minibatch, in the letters of 003 (A moves, B
-//! damps, O kicks; A-19) where they are its own:
+//! directions is independent: ĝ_i = ∇_i + N(0, v_i). A step of time ε with one minibatch, in the letters of Chen (2016; A moves,
+//! B damps, O kicks) where they are its own:
 //!
 //! | integrator | a step |
 //! |---|---|
-//! | `euler` | z' = z + ε r; r' = (1 − ξε) r + ε ĝ(z') + sqrt(2Aε) n, as 000, 002 and 003 print it |
+//! | `euler` | z' = z + ε r; r' = (1 − ξε) r + ε ĝ(z') + sqrt(2Aε) n, as the sources of [`super::sghmc`] print it |
 //! | `aboba` | z½ = z + ½ε r; r₁ = e^{−ξε/2} r; r₂ = r₁ + ε ĝ(z½) + sqrt(2Aε) n; r' = e^{−ξε/2} r₂; z' = z½ + ½ε r' |
 //! | `baoab` | z½ = z + ½ε r; r₁ = e^{−ξε} r + sqrt(A (1 − e^{−2ξε})/ξ) n; z' = z½ + ½ε r₁; r' = r₁ + ε ĝ(z') |
 //!

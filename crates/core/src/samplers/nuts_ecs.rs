@@ -1,6 +1,6 @@
 //! NUTS with energy conserving subsampling (`nuts-ecs`): the estimate of `hmc-ecs`, trajectories that end by themselves.
 //!
-//! 002 leaves it open (section 7, O-13). Given a subsample, the estimated posterior is a density like any other, so a
+//! Dang et al. (2019), section 7, leave it open. Given a subsample, the estimated posterior is a density like any other, so a
 //! transition of [`super::nuts`] on it leaves the target of [`super::energy_conserving`] invariant just as a trajectory of
 //! fixed length does. The estimate, its gradient and its bias are those of [`super::hmc_ecs`].
 //!

@@ -1,11 +1,11 @@
 //! Preconditioned SGLD (`psgld`): each coordinate is scaled by the size of its own recent gradients, as RMSprop does.
 //!
 //! Sources: Li, Chen, Carlson, Carin, "Preconditioned stochastic gradient Langevin dynamics for deep neural networks" (2016);
-//! slide "Preconditioned SGLD" of 003 (methods A-27).
+//! Chen (2016), slide "Preconditioned SGLD".
 //!
 //! | | update |
 //! |---|---|
-//! | 003 | V' = αV + (1−α) ḡ∘ḡ, G = diag(1/(λ + sqrt V')), θ' = θ + h (G ĝ + Γ) + sqrt(2h) G^{1/2} ξ |
+//! | Chen | V' = αV + (1−α) ḡ∘ḡ, G = diag(1/(λ + sqrt V')), θ' = θ + h (G ĝ + Γ) + sqrt(2h) G^{1/2} ξ |
 //! | ours | the same with c G for G and without Γ |
 //!
 //! with ḡ the mean over the minibatch of ∇log p(y_i|θ), without the prior and not multiplied by N, and ĝ the plain estimate of
@@ -14,7 +14,7 @@
 //! **Step size.** c makes the largest eigenvalue of cG^{1/2} H G^{1/2} at the mode 1, so that h has no unit and 1 is a Newton
 //! step in the stiffest direction. Without a mode c is 1.
 //!
-//! **Γ**, the derivative Σ_j ∂G_ij/∂θ_j (with a plus sign, erratum X-36), would be
+//! **Γ**, the derivative Σ_j ∂G_ij/∂θ_j (with a plus sign), would be
 //! (1−α) ḡ_i (H_ii/N)/(sqrt(V_i) (λ + sqrt V_i)²): of order 1 − α, and left out as in the source's experiments, where its
 //! share of the error is shown to be O((1−α)²). What matters is that G does not follow the position, so
 //! **α** averages over ten units of Langevin time by default, α = 1 − h/10 (Li et al.: 0.99), and V starts where a long average

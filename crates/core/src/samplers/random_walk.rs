@@ -1,7 +1,7 @@
 //! Random-walk Metropolis with an adapted scale: needs no gradient, serves as baseline and as check.
 //!
-//! References: Metropolis et al. (1953); 000, section 2.2.3, and 004, section 3.1, where it is the baseline; Gelman,
-//! Roberts and Gilks (1996), Efficient Metropolis jumping rules (scale 2.38/sqrt(D) and acceptance rates); Robbins and
+//! References: Metropolis et al. (1953); Baker (2018), section 2.2.3; El Hanchi (2018), section 3.1, whose baseline it is;
+//! Gelman, Roberts and Gilks (1996), Efficient Metropolis jumping rules (scale 2.38/sqrt(D) and acceptance rates); Robbins and
 //! Monro (1951) with averaging after Polyak and Juditsky (1992).
 //!
 //! **Step.** u* = u + s L ξ with L L' = Σ = H⁻¹, the covariance guessed from the curvature at the mode (identity if no mode

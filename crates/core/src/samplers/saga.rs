@@ -1,7 +1,7 @@
 //! SAGA-LD (`saga-ld`): Langevin dynamics whose control variates are the last gradients of each row.
 //!
 //! Sources: Dubey, Reddi, Póczos, Smola, Xing, Williamson, "Variance reduction in stochastic gradient Langevin dynamics"
-//! (2016), algorithm 1; Baker's thesis, sections 3.3.1 and 3.5, which compares it with `sgld-cv` (methods A-24).
+//! (2016), algorithm 1; Baker (2018), sections 3.3.1 and 3.5, which compare it with `sgld-cv`.
 //!
 //! | | gradient |
 //! |---|---|

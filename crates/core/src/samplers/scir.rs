@@ -2,7 +2,7 @@
 //! (`scir-cv`).
 //!
 //! Source: Baker, Fearnhead, Fox and Nemeth, "Large-scale stochastic sampling from the probability simplex" (2018),
-//! algorithm 1 and (3.3); chapter 5 of Baker's thesis, whose outlook (5.6) asks for the control variates.
+//! algorithm 1 and (3.3); Baker (2018), chapter 5, whose outlook (5.6) asks for the control variates.
 //!
 //! | | update of each category's weight θ_j, p = θ/Σθ |
 //! |---|---|
@@ -254,7 +254,7 @@ impl Variant for Centred {
         family: Family::Simplex,
         title: "SCIR with control variates",
         about: "SCIR with gradients centred at the mean: little noise in frequent categories, longer steps",
-        cite: "Baker's thesis, \"Large-scale Bayesian computation using SGMCMC\", Lancaster 2018, section 5.6, worked out here",
+        cite: "Baker (2018), \"Large-scale Bayesian computation using SGMCMC\", thesis, Lancaster, section 5.6, worked out here",
         formula: "dθ_j = (1 + δ_j)(a_j − θ_j) dt + sqrt(2θ_j) dW over time h exactly, δ = ((N/|S|) Σ_S z_i − C)/a, p = θ/Σθ",
         fields: FIELDS,
         info: INFO,

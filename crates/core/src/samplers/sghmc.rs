@@ -1,19 +1,19 @@
 //! Stochastic gradient Hamiltonian Monte Carlo with friction, plain (`sghmc`) and with control variates (`sghmc-cv`).
 //!
-//! Sources: Chen, Fox and Guestrin (2014) as printed in 000 section 4.3.2, 002 section 6.2 and 003 algorithm 2; symmetric
-//! splitting: Chen, Ding and Carin (2015) as in 003; control variates: 000 section 3.3.1; the correction for
-//! gradient noise by a Fisher-scoring estimate is the open point of 000 section 4.7 (O-05).
+//! Sources: Chen, Fox and Guestrin (2014) as printed by Baker (2018), section 4.3.2, Dang et al. (2019), section 6.2, and Chen
+//! (2016), algorithm 2; symmetric splitting: Chen, Ding and Carin (2015); control variates: Baker, section 3.3.1; the correction
+//! for gradient noise by a Fisher-scoring estimate is what Baker, section 4.7, leaves open.
 //!
 //! | | update |
 //! |---|---|
 //! | ours, `euler` | z' = z + ε r; r' = (1 − γε) r + ε ĝ(z') + N(0, 2(γ − B̂)ε) |
-//! | 003 | θ' = θ + h p; p' = p − h∇Ũ(θ') − A h p + sqrt(2Ah) N: h = ε, A = γ |
-//! | 000, SGD with momentum | θ' = θ + ν; ν' = (1 − α)ν + ε∇ + N(0, 2(α − β̂)ε): their ε is ε², α = γε |
-//! | 002 | θ' = θ + ε M⁻¹p; p' = p + ε∇ − εCM⁻¹p + N(0, 2(C − B̂)ε): γ = C M⁻¹ |
+//! | Chen | θ' = θ + h p; p' = p − h∇Ũ(θ') − A h p + sqrt(2Ah) N: h = ε, A = γ |
+//! | Baker, SGD with momentum | θ' = θ + ν; ν' = (1 − α)ν + ε∇ + N(0, 2(α − β̂)ε): their ε is ε², α = γε |
+//! | Dang et al. | θ' = θ + ε M⁻¹p; p' = p + ε∇ − εCM⁻¹p + N(0, 2(C − B̂)ε): γ = C M⁻¹ |
 //!
 //! in whitened coordinates z (mass matrix M = H, the curvature at the mode); [`super::momentum`] has the splittings and
-//! [`super`] the conversions. Friction renews the momentum; 000's drawing it anew after every L
-//! steps is not needed, and only spaces the draws.
+//! [`super`] the conversions. Friction renews the momentum; drawing it anew, as Baker does,
+//! after every L steps is not needed, and only spaces the draws.
 //!
 //! **Correction.** A minibatch adds N(0, ε² v) to the momentum per step. `friction_correction` takes B̂ = ½ε v̂ off the
 //! injected noise: v̂ the noise of one row's score (`sghmc`) or score difference (`sghmc-cv`) measured at the mode, direction

@@ -1,12 +1,12 @@
 //! Stochastic gradient Hamiltonian Monte Carlo without friction (`sghmc-naive`): a negative control, not a sampler.
 //!
-//! Source: 003, "naive SGHMC", also discussed by Chen, Fox and Guestrin (2014), section 3.1: it "would not work", because
+//! Source: Chen (2016), "naive SGHMC", also discussed by Chen, Fox and Guestrin (2014), section 3.1: it "would not work", because
 //! nothing takes out again what noise puts in.
 //!
 //! | | update |
 //! |---|---|
 //! | ours | z' = z + ε r; r' = r + ε ĝ(z') + sqrt(2ε) n |
-//! | 003 | θ' = θ + h p; p' = p − h∇Ũ(θ') + sqrt(2h) N(0, I): h = ε |
+//! | Chen | θ' = θ + h p; p' = p − h∇Ũ(θ') + sqrt(2h) N(0, I): h = ε |
 //!
 //! in whitened coordinates (mass matrix H). Per direction with gradient noise v the energy ½z² + ½r² of a normal posterior
 //! grows by ½(2ε + ε²v) per step without end, so that the variance of draws grows as (1 + ½εv) times the time since the start:

@@ -1,12 +1,12 @@
 //! Stochastic gradient Langevin dynamics, plain (`sgld`) and with control variates (`sgld-cv`).
 //!
 //! Sources: Welling and Teh (2011); Baker, Fearnhead, Fox and Nemeth, "Control variates for stochastic gradient
-//! MCMC" (2019), algorithm 1 and equation (3.3.1) of Baker's thesis.
+//! MCMC" (2019), algorithm 1 and Baker (2018), equation (3.3.1).
 //!
 //! | | update |
 //! |---|---|
 //! | ours | θ' = θ + h M ĝ + sqrt(2h) M^{1/2} ξ |
-//! | Welling and Teh, thesis main text | θ' = θ + (ε/2) ĝ + N(0, ε), so h = ε/2 ([`super`]) |
+//! | Welling and Teh; Baker, chapter 3 | θ' = θ + (ε/2) ĝ + N(0, ε), so h = ε/2 ([`super`]) |
 //!
 //! with ĝ the minibatch estimate of ∇log π (`sgld`) or the same estimate centred at the mode (`sgld-cv`). Decreasing steps,
 //! temperatures and the bias as a function of gradient noise V are those of [`super::langevin`]. Plain gradients have

@@ -1,20 +1,20 @@
 //! Stochastic gradient Nosé-Hoover thermostats, plain (`sgnht`) and with control variates (`sgnht-cv`).
 //!
-//! Sources: Ding et al. (2014) as printed in 000 (4.3.3) to (4.3.5) and 003 algorithm 3; control variates: 000 (4.3.6)
-//! one thermostat per parameter: Chen, Ding and Carin (2015); splitting: Leimkuhler and Shang (2016).
+//! Sources: Ding et al. (2014) as printed by Baker (2018), (4.3.3) to (4.3.5), and Chen (2016), algorithm 3; control variates:
+//! Baker (4.3.6); one thermostat per parameter: Chen, Ding and Carin (2015); splitting: Leimkuhler and Shang (2016).
 //!
 //! | | update |
 //! |---|---|
 //! | ours, `euler` | z' = z + ε r; r' = (1 − ξε) r + ε ĝ(z') + N(0, 2Aε); ξ' = ξ + ε (r'·r'/D − 1) |
-//! | 003 | θ' = θ + h p; p' = p − h∇Ũ(θ') − ξ h p + sqrt(2Ah) N; ξ' = ξ + h (p'·p'/D − 1): h = ε |
-//! | 000 | θ' = θ + ν; ν' = (1 − α)ν + ε∇ + N(0, 2aε); α' = α + ν'·ν'/D − ε: their ε is ε², a = Aε, α = ξε |
+//! | Chen | θ' = θ + h p; p' = p − h∇Ũ(θ') − ξ h p + sqrt(2Ah) N; ξ' = ξ + h (p'·p'/D − 1): h = ε |
+//! | Baker | θ' = θ + ν; ν' = (1 − α)ν + ε∇ + N(0, 2aε); α' = α + ν'·ν'/D − ε: their ε is ε², a = Aε, α = ξε |
 //!
 //! in whitened coordinates z (mass matrix M = H, the curvature at the mode); conversions in
 //! [`super`], splittings in [`super::momentum`]. The variable ξ starts at A, as in the authors' code
-//! for 000, and its stationary distribution is normal around A + ½ε v with variance 1/D, or 1 for each of one per direction
-//! ((ξ − A)², erratum X-34).
+//! for Baker, and its stationary distribution is normal around A + ½ε v with variance 1/D, or 1 for each of one per direction
+//! ((ξ − A)², where Chen prints (ξ − D)²).
 //!
-//! **Thermostat.** `scalar`, as in 000 and 003, holds the mean of r² over directions at 1: right if gradient noise is the same
+//! **Thermostat.** `scalar`, as in both sources, holds the mean of r² over directions at 1: right if gradient noise is the same
 //! in all directions, otherwise noisy directions come out too wide and the others too narrow. `per-parameter` holds each at 1, with
 //! directions along which gradient noise is independent, and absorbs any constant noise.
 //!

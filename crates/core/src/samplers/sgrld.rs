@@ -1,11 +1,11 @@
 //! Stochastic gradient Riemannian Langevin dynamics (`sgrld`): the metric is the Fisher information where the chain is.
 //!
-//! Sources: Patterson and Teh (2013); slide "SGRLD" of 003 (methods A-26).
+//! Sources: Patterson and Teh (2013); Chen (2016), slide "SGRLD".
 //!
 //! | | update |
 //! |---|---|
-//! | 003 | θ' = θ − h (G ∇Ũ + Γ) + sqrt(2hG) ζ, Γ_i = Σ_j ∂G_ij/∂θ_j |
-//! | ours | θ' = θ + h (G ĝ + Γ) + sqrt(2h) G^{1/2} ξ: the slide's sign of Γ is wrong (erratum X-36) |
+//! | Chen | θ' = θ − h (G ∇Ũ + Γ) + sqrt(2hG) ζ, Γ_i = Σ_j ∂G_ij/∂θ_j |
+//! | ours | θ' = θ + h (G ĝ + Γ) + sqrt(2h) G^{1/2} ξ: the slide's sign of Γ is wrong |
 //!
 //! with ĝ a minibatch estimate of ∇log π, centred at the mode or plain (`gradient`). Decreasing steps and temperatures are
 //! those of [`super::langevin`]; at temperature T the correction is TΓ.

@@ -2,7 +2,7 @@
 //!
 //! Sources: Patterson and Teh, "Stochastic gradient Riemannian Langevin dynamics on the probability simplex" (2013), in the
 //! expanded-mean coordinates with mirrored gamma prior that Baker, Fearnhead, Fox and Nemeth (2018), section 2.2, found to
-//! be the best competitor of `scir`; the latter do not print the update.
+//! be the best competitor of `scir`; the latter do not print the update.
 //!
 //! | | update of the weight θ_j ≥ 0, p = θ/Σθ, prior θ_j ~ Gamma(α_j, 1) |
 //! |---|---|

@@ -2,7 +2,7 @@
 //! then.
 //!
 //! Source: Dubey, Reddi, Póczos, Smola, Xing, Williamson, "Variance reduction in stochastic gradient Langevin dynamics"
-//! (2016), algorithm 2; the seeds name it as an extension of `sgld-cv` (methods O-11).
+//! (2016), algorithm 2; Baker (2018), section 6.2, asks for such a relative of `sgld-cv`.
 //!
 //! | | gradient |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! Expectation maximisation for Gaussian mixed models, and its acceleration.
 //!
-//! With b ~ N(0, σ²G), G block diagonal with one G_t per term repeated for all its groups (A-54 as corrected; an
-//! unstructured G is not identified by one data set), a = Λu and V = σ²ΛM⁻¹Λ' the mean and covariance of b given y:
+//! With b ~ N(0, σ²G), G block diagonal with one G_t per term repeated for all its groups (El Hanchi 2018, section 3.3, as
+//! corrected; an unstructured G is not identified by one data set), a = Λu and V = σ²ΛM⁻¹Λ' the mean and covariance of b given y:
 //!
 //! ```text
 //! β'  = (X'X)⁻¹ X'(y − Za)                                                              (27), printed (XX')⁻¹
@@ -13,7 +13,7 @@
 //! update maximises the expected log density given the others, so the likelihood never falls. Convergence is linear, and
 //! slow where groups say little about their effects.
 //!
-//! SQUAREM (A-55; Varadhan and Roland 2008, scheme S3) extrapolates: with r = F(x) − x, v = F(F(x)) − F(x) − r and
+//! SQUAREM (Varadhan and Roland 2008, scheme S3) extrapolates: with r = F(x) − x, v = F(F(x)) − F(x) − r and
 //! s = −|r|/|v|, x ← F(x − 2s r + s² v); s goes halfway to −1 (plain EM) while the likelihood would fall.
 
 use super::profile::Profile;

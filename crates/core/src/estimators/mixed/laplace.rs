@@ -3,7 +3,7 @@
 //! With b = Λu, u ~ N(0, I), η = Xβ + ZΛu + o, s and W the derivatives of log p in η and M = Λ'Z'WZΛ + I:
 //!
 //! ```text
-//! D(θ, β) = min over u of {−2 Σ log p(y_i|η_i) + |u|²} + log|M|                         (A-56 (a); error O(1/cluster size))
+//! D(θ, β) = min over u of {−2 Σ log p(y_i|η_i) + |u|²} + log|M|                         (error O(1/cluster size))
 //! ```
 //!
 //! The mode solves Λ'Z's = u by Newton's method (for canonical links penalised iteratively reweighted least squares), with

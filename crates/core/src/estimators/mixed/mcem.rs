@@ -1,4 +1,5 @@
-//! Monte Carlo EM of generalised mixed models, with OSGFS drawing the effects of groups (A-57 (d), A-58, O-22).
+//! Monte Carlo EM of generalised mixed models, with OSGFS drawing the effects of groups (proposed and not tried by El Hanchi
+//! 2018).
 //!
 //! One iteration at β, Σ_t (and the log of the shape):
 //!
@@ -17,7 +18,7 @@
 //! **Cost** per sweep |S| rows per group and as many for β. **Bias.** That of OSGFS, which takes conditionals to be
 //! normal: none where groups have many rows.
 //!
-//! **How it compares** (O-22), on the six data sets of the tests, against quadrature or Laplace's approximation: fixed
+//! **How it compares**, on the six data sets of the tests, against quadrature or Laplace's approximation: fixed
 //! effects within 0.03 standard errors and standard deviations of groups within 2 %, which is the Monte Carlo error, or
 //! 5 % for crossed yes-no responses where Laplace's approximation itself errs; but 8,800 to 13,200 passes over the rows
 //! in 110 iterations where the others take 70 to 320, that is 30 to 200 times the work. It is a check on them, not a

@@ -7,11 +7,11 @@
 //! REML:  d(θ) = log|M| + log|X'V⁻¹X| + (n − p)(1 + log(2π r²/(n − p))),   V = I + ZΛΛ'Z'
 //! ```
 //!
-//! (Bates, Mächler, Bolker and Walker 2015, equations (32)-(42); half of it is A-53 (23).) The gradient with respect to
-//! an entry (r, c) of the whole Λ, A-53 (24) in sparse form: |M| gives 2 (AΛM⁻¹)_rc, for which M⁻¹ is needed on the
-//! pattern of A only; r² gives −2 (Z'e)_r u_c with e = y − Xβ − ZΛu, because β and u minimise it; and with B = M⁻¹Λ'Z'X and
-//! W = Z'X − AΛB = Z'V⁻¹X, log|X'V⁻¹X| gives −2 (W (X'V⁻¹X)⁻¹ B')_rc. Rows are read once, for the crossproducts; an
-//! evaluation costs one factorisation and its selected inverse.
+//! (Bates, Mächler, Bolker and Walker 2015, equations (32)-(42); half of it is (23) of El Hanchi 2018.) The gradient with respect
+//! to an entry (r, c) of the whole Λ, his (24) in sparse form: |M| gives 2 (AΛM⁻¹)_rc, for which M⁻¹ is needed on the pattern of
+//! A only; r² gives −2 (Z'e)_r u_c with e = y − Xβ − ZΛu, because β and u minimise it; and with B = M⁻¹Λ'Z'X and W = Z'X − AΛB =
+//! Z'V⁻¹X, log|X'V⁻¹X| gives −2 (W (X'V⁻¹X)⁻¹ B')_rc. Rows are read once, for the crossproducts; an evaluation costs one
+//! factorisation and its selected inverse.
 
 use super::blocks::Blocks;
 use super::covariance::Shape;

@@ -1,4 +1,4 @@
-//! Adaptive Gauss-Hermite quadrature of the likelihood, for one group term with one effect (A-56 (c)).
+//! Adaptive Gauss-Hermite quadrature of the likelihood, for one group term with one effect.
 //!
 //! For group g with mode u_g and τ_g = M_gg^(−1/2), nodes x_k and weights w_k of ∫ e^(−x²) f(x) dx:
 //!

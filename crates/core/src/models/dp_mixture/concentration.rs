@@ -16,7 +16,7 @@ pub enum AlphaPrior {
     Constant(f64),
     /// α ~ Gamma(shape, rate).
     Gamma {
-        /// b₁ of 001, appendix D.3.
+        /// b₁ of Baker et al. (2018), appendix D.3.
         shape: f64,
         /// b₂.
         rate: f64,

@@ -1,10 +1,10 @@
 //! Categories of a mixture: multinomial components with a symmetric Dirichlet prior per block.
 //!
 //! A block is a categorical column, of which every unit has one value, or the items of long data, of which a unit has any
-//! number (001, section 5.2: the pages that a user visited). θ_b ~ Dirichlet(a, …, a); a unit's items are a sequence, so
-//! that their likelihood Π θ_item has no multinomial coefficient, which would cancel anyway. Given the counts s of a cluster
-//! a further item has probability (a + s_item)/(A + S), A = a V, S = Σ s (X-14 of the sources: their Dirichlet density
-//! prints the exponent a where a − 1 is meant).
+//! number (Baker et al. 2018, section 5.2: the pages that a user visited). θ_b ~ Dirichlet(a, …, a); a unit's items are a
+//! sequence, so that their likelihood Π θ_item has no multinomial coefficient, which would cancel anyway. Given the counts s of a
+//! cluster a further item has probability (a + s_item)/(A + S), A = a V, S = Σ s (the source's Dirichlet density prints the
+//! exponent a where a − 1 is meant).
 
 use std::ops::Range;
 

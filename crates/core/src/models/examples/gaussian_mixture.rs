@@ -10,8 +10,8 @@
 //! With the share r_k of cluster k in a row and a_k = (x − m_k)/σ², the score in m_k is r_k a_k; curvature r_k I/σ² −
 //! r_k(1 − r_k) a_k a_k' within and r_1 r_2 a_1 a_2' between the clusters.
 //!
-//! Sources: the 2018 thesis on stochastic-gradient MCMC, section 4.6.1 (M-12a: two columns, σ² = 1, v = 10; its code takes 10
-//! for the standard deviation, X-15), the defaults; and Welling and Teh (2011) (M-12c): one column, `parameters = "shift"`,
+//! Sources: Baker (2018), section 4.6.1 (two columns, σ² = 1, v = 10; its code takes 10
+//! for the standard deviation), the defaults; and Welling and Teh (2011): one column, `parameters = "shift"`,
 //! `variance = 2`, `prior_variance = 10`, `second_prior_variance = 1`, 100 rows.
 //!
 //! Identifiability: the two clusters can be exchanged, so that the posterior has two peaks.

@@ -5,8 +5,8 @@
 //! | `theta[column]` | real, one per column | flat |
 //!
 //! log p = const − (ν + C)/2 log(1 + q), q = (x − θ)'P(x − θ)/ν with P = Σ⁻¹. Score (ν + C)/ν P(x − θ)/(1 + q). Σ has variances
-//! s² and equal correlations ρ, so that P = (I − κ 11')/(s²(1 − ρ)), κ = ρ/(1 + (C − 1)ρ). Source: the 2018 thesis on
-//! stochastic-gradient MCMC, section 2.4.2 (M-14), which prints neither ν nor Σ.
+//! s² and equal correlations ρ, so that P = (I − κ 11')/(s²(1 − ρ)), κ = ρ/(1 + (C − 1)ρ). Source: Baker
+//! (2018), section 2.4.2, which prints neither ν nor Σ.
 //!
 //! Identifiability: always, with at least one row; the likelihood is not log-concave far from the rows.
 

@@ -5,8 +5,8 @@
 //! | `mu` | real | N(0, 1/τ) |
 //! | `tau` | positive, sampled as log τ | Gamma(5, 1), shape and rate |
 //!
-//! Score of a row in (μ, log τ): τ(x − μ), (1 − τ(x − μ)²)/2. Source: the experiment of the 2015 recipe for
-//! stochastic-gradient MCMC with 1000 rows (M-18), m is not printed there. With n rows of mean x̄ the marginals are
+//! Score of a row in (μ, log τ): τ(x − μ), (1 − τ(x − μ)²)/2. Source: the example of
+//! Chen (2016) with 1000 rows, where m is not printed. With n rows of mean x̄ the marginals are
 //! τ|x ~ Gamma(α + n/2, β + Σ(x_i − x̄)²/2 + n(x̄ − m)²/(2(n + 1))) and μ|x a Student t with 2α + n degrees of freedom around
 //! (Σx + m)/(n + 1).
 

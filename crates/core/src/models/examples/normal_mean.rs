@@ -5,7 +5,7 @@
 //! | `theta` | real | N(0, 10), variance 10 |
 //!
 //! Score of a row: (x − θ)/σ²; curvature 1/σ². The posterior is N((m/v + Σx/σ²)/p, 1/p) with p = 1/v + N/σ². Source: the
-//! example of the 2018 thesis on stochastic-gradient MCMC, section 4.2 (M-17), with σ² = 1 and the prior N(0, 10).
+//! example of Baker (2018), section 4.2, with σ² = 1 and the prior N(0, 10).
 
 use std::sync::Arc;
 

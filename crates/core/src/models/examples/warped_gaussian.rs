@@ -5,7 +5,7 @@
 //! | `theta[1]`, `theta[2]` | real | N(0, 1) each |
 //!
 //! With e = (x − θ_1 − θ_2²)/σ² the score of a row is (e, 2 θ_2 e), its curvature 1/σ² (1, 2θ_2; 2θ_2, 4θ_2²) − 2e at θ_2.
-//! Source: the 2018 thesis on stochastic-gradient MCMC, section 2.4.2 (M-15), which prints no scales; σ² = 4 and v = 1 give a
+//! Source: Baker (2018), section 2.4.2, which prints no scales; σ² = 4 and v = 1 give a
 //! crescent.
 //!
 //! Identifiability: the data tell θ_1 + θ_2² only, and θ_2 up to its sign; the prior does the rest, so that the posterior has

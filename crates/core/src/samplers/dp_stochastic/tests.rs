@@ -30,7 +30,7 @@ fn visited(
         .collect()
 }
 
-/// Without noise of minibatches transitions of any length leave the posterior unchanged (K-03).
+/// Without noise of minibatches transitions of any length leave the posterior unchanged.
 #[test]
 fn scir_with_all_units_is_exact() {
     let priors = [

@@ -16,7 +16,7 @@ const POINTS: usize = 32;
 const ROWS: usize = 1000;
 /// Least rows of a difference estimate: its variance is estimated from them, and it should be nearly normal.
 const LEAST_ROWS: usize = 100;
-/// Rows per minibatch of the block-Poisson estimator (002, section 6.3).
+/// Rows per minibatch of the block-Poisson estimator (Dang et al. 2019, section 6.3).
 const POISSON_BATCH: usize = 30;
 /// Least λ: below it a few rows already change the sign.
 const LEAST_FACTORS: f64 = 10.0;
@@ -24,7 +24,7 @@ const LEAST_FACTORS: f64 = 10.0;
 const SIGN_LOSS: f64 = 0.01;
 /// Variance of the log of the ratio (5): blocks are accepted with probability 2Φ(−½ sqrt(0.1)) = 0.87.
 const BLOCK_VARIANCE: f64 = 0.1;
-/// Most blocks by default: 002's, a correlation of 0.99.
+/// Most blocks by default: those of Dang et al., a correlation of 0.99.
 const MOST_BLOCKS: usize = 100;
 
 /// How far the differences of rows spread over the posterior.
@@ -95,7 +95,7 @@ impl Spread {
         (2 * POINTS * ROWS.min(num_obs)) as u64
     }
 
-    /// m and G of the difference estimator, where not given: Var ℓ̂ = `variance` on average over the posterior (002,
+    /// m and G of the difference estimator, where not given: Var ℓ̂ = `variance` on average over the posterior (Dang et al. 2019,
     /// section 3.1), but [`LEAST_ROWS`] rows at least and N at most.
     pub fn difference(
         &self,

@@ -2,8 +2,8 @@
 //!
 //! With z_i the linear predictor of row i, ẑ_i that at the expansion point û, and ℓ_i(z) = log p of the row, the control
 //! variate of order two is q_i = ℓ_i(ẑ_i) + ℓ_i'(ẑ_i)(z_i − ẑ_i) + ½ ℓ_i''(ẑ_i)(z_i − ẑ_i)²; orders one and zero drop
-//! its last terms (002 (11)). Its sum over all rows is A'(u − û) − ½ (u − û)'C(u − û) up to the constant Σ ℓ_i(ẑ_i), which
-//! is left out everywhere. A row's difference d_i = ℓ_i − q_i has the gradient (ℓ_i'(z_i) − q_i'(z_i)) a_i.
+//! its last terms (Dang et al. 2019, (11)). Its sum over all rows is A'(u − û) − ½ (u − û)'C(u − û) up to the constant Σ
+//! ℓ_i(ẑ_i), which is left out everywhere. A row's difference d_i = ℓ_i − q_i has the gradient (ℓ_i'(z_i) − q_i'(z_i)) a_i.
 //!
 //! Rows are drawn with probabilities p_i ([`Anchor::difference_chances`]). Wherever differences of drawn rows appear below
 //! they are those of their rows times 1/(N p_i), so that each has the mean Σ d_i/N.
@@ -138,13 +138,13 @@ impl Expansion {
 /// How differences of the subsample's rows make an estimate of the likelihood.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Estimator {
-    /// exp(d̂ − σ̂²/2) with d̂ = (N/m) Σ d_i and σ̂² = N²/(m(m − 1)) Σ (d_i − d̄)² (002 (8), (10), (12)); m rows. 002 divides
-    /// by m², whose mean is too small by σ²/m and leaves the log likelihood half of that too large.
+    /// exp(d̂ − σ̂²/2) with d̂ = (N/m) Σ d_i and σ̂² = N²/(m(m − 1)) Σ (d_i − d̄)² (Dang et al. 2019, (8), (10), (12)); m rows.
+    /// They divide by m², whose mean is too small by σ²/m and leaves the log likelihood half of that too large.
     Difference {
         /// m.
         rows: usize,
     },
-    /// e^{a+λ} Π (d̂_b − a)/λ over a Poisson(λ) number of minibatches b (002 (15), X-23; the λ products of a
+    /// e^{a+λ} Π (d̂_b − a)/λ over a Poisson(λ) number of minibatches b (Dang et al. 2019, (15); the λ products of a
     /// Poisson(1) number of factors each are one product of a Poisson(λ) number).
     BlockPoisson {
         /// Rows per minibatch.
@@ -502,8 +502,8 @@ impl<'a> EstimatedPosterior<'a> {
         }
     }
 
-    /// Draws one block of the subsample anew given the position of `place` and accepts or rejects it (002 (5)); sets
-    /// density and gradient of `place` for the subsample that results. Returns the acceptance probability.
+    /// Draws one block of the subsample anew given the position of `place` and accepts or rejects it (Dang et al. 2019, (5));
+    /// sets density and gradient of `place` for the subsample that results. Returns the acceptance probability.
     ///
     /// # Errors
     /// [`StepError::NonFinite`] where the density or its gradient is not a finite number.

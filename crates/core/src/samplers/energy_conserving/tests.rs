@@ -88,7 +88,7 @@ fn the_difference_estimator_is_unbiased_over_all_subsamples() {
 
 #[test]
 fn the_block_poisson_estimator_is_unbiased_for_any_shift() {
-    // K-07: Poisson probabilities times the average over all minibatches of one row, up to nine of them.
+    // Poisson probabilities times the average over all minibatches of one row, up to nine of them.
     let d = [0.4, -0.2, 0.15];
     let total: f64 = d.iter().sum();
     let factors = 0.8;

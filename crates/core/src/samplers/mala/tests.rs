@@ -8,7 +8,7 @@ use ergodic_base::linalg::{axpy, matvec, quadratic_form};
 
 #[test]
 fn ula_is_the_autoregression_of_the_closed_form() {
-    // K-01 with k = 2h, K-04 without gradient noise, in whitened units: coefficient 1 − h, variance 1/(1 − h/2).
+    // Without gradient noise, in whitened units: coefficient 1 − h, variance 1/(1 − h/2).
     let (model, anchor) = anchored_gaussian(60, 3, 2);
     for h in [0.3, 0.8, 1.4] {
         for word in ["curvature", "none"] {

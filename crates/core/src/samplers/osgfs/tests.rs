@@ -1,4 +1,4 @@
-//! Against the closed forms of Gaussian posteriors (K-01), the calibration of the criterion (T-22), automatic burn-in.
+//! Against the closed forms of Gaussian posteriors, the calibration of the criterion, automatic burn-in.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn text(value: &str) -> Value {
     Value::Text(value.to_owned())
 }
 
-/// K-01: covariance H⁻¹, lag-one correlation 1 − k/2, and with k = 4|S|/(N+|S|) an integrated autocorrelation time of
+/// Covariance H⁻¹, lag-one correlation 1 − k/2, and with k = 4|S|/(N+|S|) an integrated autocorrelation time of
 /// 4/k − 1 = N/|S|, under a weak prior and under one as strong as the data.
 #[test]
 fn covariance_and_correlation_match_the_closed_form() {
@@ -103,7 +103,7 @@ fn a_full_batch_gives_independent_draws() {
     );
 }
 
-/// T-22: the share of passes per component at stationarity is what the variance of a mean of n = 1/k dependent gradients
+/// The share of passes per component at stationarity is what the variance of a mean of n = 1/k dependent gradients
 /// says, about 0.73.
 #[test]
 fn the_criterion_is_calibrated_at_stationarity() {

@@ -13,7 +13,7 @@ fn anchored(model: &Arc<GaussianRows>) -> Arc<Anchor> {
 }
 
 /// With α = 1 the metric stays G_j = c/(λ + sqrt(s_j/B)), s_j the variance of a score, and a Gaussian posterior has the variance
-/// of K-04 in each coordinate; c makes the stiffest one move at rate h.
+/// of a first-order autoregression in each coordinate; c makes the stiffest one move at rate h.
 #[test]
 fn a_fixed_metric_has_its_closed_form_variance() {
     let (n, batch, dim) = (1000, 50, 3);

@@ -75,7 +75,7 @@ fn slopes_are_scores_without_their_direction() {
 }
 
 /// On a Gaussian, gradient differences are the same for all rows at the same age: with all rows as old as the renewal, SVRG
-/// has no noise, and its chain has the variance of exact gradients, 1/(1 − h/2) (K-04 with V = 0).
+/// has no noise, and its chain has the variance of exact gradients, 1/(1 − h/2).
 #[test]
 fn svrg_has_no_gradient_noise_on_a_gaussian() {
     let model = Arc::new(GaussianRows::simulated(1000, 2, 53));

@@ -60,7 +60,7 @@ fn known_to(count: usize) -> f64 {
     }
 }
 
-/// K-02: stationary mean a and variance a + tanh(h/2) Var[â], and exactly Gamma where a category was never seen.
+/// Stationary mean a and variance a + tanh(h/2) Var[â], and exactly Gamma where a category was never seen.
 #[test]
 fn plain_weights_have_the_closed_form_moments() {
     for (h, batch) in [(1.0, 10), (0.2, 5), (0.5, 100)] {

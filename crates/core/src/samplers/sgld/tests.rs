@@ -1,4 +1,4 @@
-//! Against closed forms of Gaussian posteriors with known gradient noise (K-04), defaults, and refusals.
+//! Against closed forms of Gaussian posteriors with known gradient noise, defaults, and refusals.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ fn text(value: &str) -> Value {
     Value::Text(value.to_owned())
 }
 
-/// K-04 with independent rows: per coordinate θ' = θ + h m (−H θ + e) + sqrt(2hm) ξ with Var e = (N²/B) c, so the variance
+/// Independent rows: per coordinate θ' = θ + h m (−H θ + e) + sqrt(2hm) ξ with Var e = (N²/B) c, so the variance
 /// is (2hm + h²m² N² c/B)/(1 − φ²), φ = 1 − h m H. Step size, the factor N/B, both noises and the prior all enter.
 #[test]
 fn stationary_variance_with_minibatch_noise_matches_the_closed_form() {
@@ -319,7 +319,7 @@ fn decreasing_steps_have_their_closed_form_variance() {
     );
 }
 
-/// K-04 at temperature T: variance (2hT + h²V)/(1 − (1−h)²), so π^{1/T} up to the bias (erratum X-04).
+/// At temperature T: variance (2hT + h²V)/(1 − (1−h)²), so π^{1/T} up to the bias.
 #[test]
 fn a_temperature_multiplies_the_variance() {
     let model = Arc::new(GaussianRows::simulated(1000, 2, 38));

@@ -136,7 +136,7 @@ pub struct FitArgs {
     /// Afterwards run NUTS (mixtures: dp-gibbs) as a control and report how far an approximate sampler is off
     #[arg(long)]
     pub check_bias: bool,
-    /// Draws per chain of that control run: more of them where the check could not tell
+    /// Draws per chain of that control run, at least 100: more of them where the check could not tell
     #[arg(long, value_name = "N", requires = "check_bias", value_parser = clap::value_parser!(u64).range(100..))]
     pub control_draws: Option<u64>,
     /// Print summary.json instead of a table
@@ -254,10 +254,10 @@ pub struct CalibrateArgs {
     /// Sampler, or auto
     #[arg(long)]
     pub sampler: Option<String>,
-    /// Simulated data sets
+    /// Simulated data sets, 1 to 100,000
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000).map(|n| n as usize))]
     pub simulations: usize,
-    /// Posterior draws that a true value is ranked among
+    /// Posterior draws that a true value is ranked among, 1 to 9,999
     #[arg(long, default_value_t = 99, value_parser = clap::value_parser!(u32).range(1..=9999).map(|n| n as usize))]
     pub draws: usize,
     /// Seed of all random numbers

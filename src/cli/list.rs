@@ -6,7 +6,7 @@ use super::args::{FitArgs, ListArgs, Listing};
 use super::{Failure, fit, output};
 use ergodic_analysis::recipe_keys::RECIPE_KEYS;
 use ergodic_analysis::{Job, PrepareControl};
-use ergodic_base::settings::{Default as FieldDefault, Field, Kind};
+use ergodic_base::settings::Field;
 use ergodic_core::{estimators, models, samplers};
 
 /// Prints a list.
@@ -195,28 +195,12 @@ fn settings(id: Option<&str>) -> Result<Vec<Json>, Failure> {
 }
 
 fn describe(prefix: &str, field: &Field) -> Json {
-    let takes = match field.kind {
-        Kind::Int { min, max } => format!("whole number, {min} to {max}"),
-        Kind::Real { min, max } => format!("number, {min} to {max}"),
-        Kind::Choice(words) => words.join(" | "),
-        Kind::Text { words, example } => {
-            format!("{} | a text such as {example}", words.join(" | "))
-        }
-        Kind::Bool => "true | false".to_owned(),
-    };
-    let default = match field.default {
-        None => "auto".to_owned(),
-        Some(FieldDefault::Int(value)) => value.to_string(),
-        Some(FieldDefault::Real(value)) => value.to_string(),
-        Some(FieldDefault::Text(value)) => value.to_owned(),
-        Some(FieldDefault::Bool(value)) => value.to_string(),
-    };
     json!({
         "id": format!("{prefix}.{}", field.key),
         "title": field.label,
         "about": field.help,
-        "takes": takes,
-        "default": default,
+        "takes": field.kind.to_string(),
+        "default": field.default_text(),
         "why": field.why,
     })
 }

@@ -36,6 +36,34 @@ pub enum Kind {
     Bool,
 }
 
+/// What is allowed, in words: `whole number, 1 to 10`, `iid | blocks`.
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int { min, max } => write!(f, "whole number, {min} to {max}"),
+            Self::Real { min, max } => write!(f, "number, {} to {}", bound(*min), bound(*max)),
+            Self::Choice(words) => f.write_str(&words.join(" | ")),
+            Self::Text { words, example } => {
+                for word in *words {
+                    write!(f, "{word} | ")?;
+                }
+                write!(f, "a text such as {example}")
+            }
+            Self::Bool => f.write_str("true | false"),
+        }
+    }
+}
+
+/// A bound of a range, with an exponent where zeros would have to be counted.
+fn bound(value: f64) -> String {
+    let plain = value.to_string();
+    if plain.len() > 7 {
+        format!("{value:e}")
+    } else {
+        plain
+    }
+}
+
 /// One setting: its key, meaning, allowed values, and default with the reason for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
@@ -236,6 +264,14 @@ impl Settings {
 }
 
 impl Field {
+    /// The default as a user would type it.
+    pub fn default_text(&self) -> String {
+        match self.default {
+            None => "auto".to_owned(),
+            Some(value) => Value::from(value).to_string(),
+        }
+    }
+
     /// Refuses a value that the field does not take, naming what it takes.
     pub fn accepts(&self, value: &Value) -> Result<(), SettingError> {
         // "auto" gives the choice back to the sampler for every field that has no fixed default.

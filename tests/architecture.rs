@@ -233,29 +233,3 @@ fn every_spec_is_registered() {
         }
     }
 }
-
-#[test]
-fn the_readme_lists_what_there_is() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    for entry in ergodic_core::samplers::REGISTRY {
-        assert!(
-            readme.contains(&format!("| `{}` |", entry.spec.id)),
-            "README lacks the sampler {}",
-            entry.spec.id
-        );
-    }
-    for entry in ergodic_core::models::REGISTRY {
-        assert!(
-            readme.contains(&format!("| `{}` |", entry.spec.id)),
-            "README lacks the template {}",
-            entry.spec.id
-        );
-    }
-    for sample in ergodic_data::samples::all() {
-        assert!(
-            readme.contains(&format!("`{}`", sample.id)),
-            "README lacks the data set {}",
-            sample.id
-        );
-    }
-}

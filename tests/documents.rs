@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, Command, CommandFactory as _};
 
-use ergodic_base::settings::Field;
 use ergodic_analysis::recipe_keys::RECIPE_KEYS;
-use ergodic_core::estimators::mixed::fit::METHODS;
-use ergodic_core::samplers::Family;
+use ergodic_base::settings::Field;
 use ergodic_core::estimators;
+use ergodic_core::estimators::mixed::fit::METHODS;
 use ergodic_core::models;
 use ergodic_core::samplers;
+use ergodic_core::samplers::Family;
 
 /// How to write the pages anew, as every page and a failing test say it.
 const UPDATE: &str = "ERGODIC_UPDATE_DOCS=1 cargo test --test documents";
@@ -517,7 +517,10 @@ fn sources_of_methods_are_in_the_list_of_references() {
                 .collect();
             let surname = surname.split(" and ").next().unwrap_or_default();
             let surname = surname.trim_end_matches(" et al").trim();
-            assert!(!surname.is_empty(), "the source of `{id}` begins with no name: {source}");
+            assert!(
+                !surname.is_empty(),
+                "the source of `{id}` begins with no name: {source}"
+            );
             let year = source.split(|c: char| !c.is_ascii_digit()).find(|digits| {
                 digits.len() == 4 && (digits.starts_with("19") || digits.starts_with("20"))
             });

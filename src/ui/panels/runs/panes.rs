@@ -203,7 +203,9 @@ fn trace_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
         of.name,
         chains.len(),
         of.run.draws_per_chain(),
-        (remark.iter()).map(|it| format!("; {it}")).collect::<String>()
+        (remark.iter())
+            .map(|it| format!("; {it}"))
+            .collect::<String>()
     );
     let data = TraceData {
         run: of.entry.id,

@@ -90,7 +90,9 @@ pub fn warmup_remark(view: &RunView) -> Option<String> {
     };
     let made = view.chains.iter().filter_map(gone).max()?;
     let made = number::integer(made);
-    Some(format!("starts after {made} iterations of warm-up, which run folders do not keep"))
+    Some(format!(
+        "starts after {made} iterations of warm-up, which run folders do not keep"
+    ))
 }
 
 /// Iterations of warm-up that a run is to make per chain.

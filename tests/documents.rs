@@ -230,7 +230,7 @@ fn templates_page() -> String {
             sample.info.rows.to_string(),
             sample.info.description.to_owned(),
             code(sample.template),
-            code(&format!("{}", sample.formula)),
+            code(sample.formula),
         ]
     });
     table(

@@ -324,7 +324,7 @@ fn noise_measured_at_the_mode_is_that_of_a_chain() {
 
 /// The biases that the samplers' descriptions state, on this posterior and on one of 100,000 rows and ten columns.
 #[test]
-#[ignore = "a measurement of minutes, for descriptions and the README"]
+#[ignore = "a measurement of minutes, for descriptions and the benchmarks page"]
 fn measured_biases() {
     fn report<S: Sampler>(what: &str, posterior: &Posterior, draws: usize, seed: u64) {
         let found = bias::<S>(posterior, draws, seed);

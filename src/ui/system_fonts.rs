@@ -146,7 +146,7 @@ struct Shared {
 struct Search {
     /// Characters that were asked for; each is looked for once.
     asked: BTreeSet<char>,
-    /// Those that nobody has looked for yet.
+    /// Characters that nobody has looked for yet.
     wanted: Vec<char>,
     /// Whether a thread is looking.
     working: bool,

@@ -149,7 +149,7 @@ pub(super) fn strip(
         .show(ui, contents);
 }
 
-/// The same in one strip over a page that shows other things: a file or results being read.
+/// Progress of reading in one strip over a page that shows other things: a file or results being read.
 pub fn reading_strip_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
     let (text, share) = match (&state.loading, state.opening.last()) {
         (Some(loading), _) => {
@@ -222,7 +222,7 @@ pub fn problem_ui(ui: &mut Ui, problem: &FileProblem, out: &mut Outbox) {
         });
 }
 
-/// The same in one strip at the top of a page that shows other things.
+/// The file's problem in one strip at the top of a page that shows other things.
 pub fn problem_banner(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
     let Some(problem) = &state.problem else {
         return;

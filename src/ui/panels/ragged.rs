@@ -98,7 +98,7 @@ pub fn remedies_ui(ui: &mut Ui, lines: &RaggedLines, options: &ImportOptions, ou
     });
 }
 
-/// The same as buttons in a line.
+/// Ways out for ragged lines as buttons in a line.
 pub fn acts_ui(ui: &mut Ui, lines: &RaggedLines, options: &ImportOptions, out: &mut Outbox) {
     if lines.num_shorter == 0 {
         join_ui(ui, options, false, out);

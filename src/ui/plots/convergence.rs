@@ -26,7 +26,7 @@ pub enum Wants {
 /// One measure. Curves are pairs of iteration and value, from where the measure is defined.
 #[derive(Clone, Debug)]
 pub struct ConvergenceRow<'a> {
-    /// Its name: "R-hat".
+    /// Name of the criterion: "R-hat".
     pub title: &'a str,
     /// What is wanted, in words: "want at most 1.01".
     pub want: String,
@@ -40,7 +40,7 @@ pub struct ConvergenceRow<'a> {
     pub log: bool,
     /// The selected variable.
     pub selected: &'a [[f64; 2]],
-    /// All other variables.
+    /// Curves of all other variables.
     pub others: &'a [Vec<[f64; 2]>],
     /// How the current value reads.
     pub format: fn(f64) -> String,

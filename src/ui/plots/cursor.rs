@@ -5,9 +5,9 @@ use eframe::egui::{EventFilter, Id, Key, Modifiers, Response, Ui};
 
 use super::axes::Axes;
 
-/// Shift moves so many steps at once.
+/// Steps that Shift moves at once.
 const STRIDE: f64 = 10.0;
-/// Page Up shows so many times less.
+/// Factor by which Page Up shows less.
 const ZOOM: f64 = 2.0;
 /// Steps in what shows, where the data have none.
 const STEPS: f64 = 100.0;
@@ -15,7 +15,7 @@ const STEPS: f64 = 100.0;
 /// What becomes of the range of x.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Zoom {
-    /// This range.
+    /// To the given range.
     To(f64, f64),
     /// The whole again.
     Reset,

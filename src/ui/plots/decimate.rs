@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(xs, [1010.0, 1020.0]);
     }
 
-    /// The same by reading every value: for each pixel column and piece the smallest and largest value.
+    /// Reference result by reading every value: for each pixel column and piece the smallest and largest value.
     fn naive(values: &[f64], range: Range<usize>, pixels: usize) -> Vec<Vec<(f64, f64)>> {
         let range = range.start..range.end.min(values.len());
         let num_draws = range.len();

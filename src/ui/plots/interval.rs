@@ -10,7 +10,7 @@ use crate::ui::widgets::{name, number, paint};
 /// One variable.
 #[derive(Clone, Debug)]
 pub struct IntervalRow<'a> {
-    /// Its name.
+    /// Name of the variable.
     pub name: &'a str,
     /// Where the dot stands: the median or the estimate.
     pub center: f64,

@@ -20,7 +20,7 @@ pub enum TraceSpan {
     /// The last [`FOLLOW_ITERATIONS`].
     #[default]
     Follow,
-    /// All of it, warm-up included.
+    /// The whole run, warm-up included.
     Whole,
 }
 

@@ -254,9 +254,9 @@ pub struct Shadow {
     pub spread: u8,
     /// Opacity of the black in the light theme.
     pub alpha_light: f32,
-    /// The same in the dark theme.
+    /// Opacity of the black in the dark theme.
     pub alpha_dark: f32,
-    /// The same in the high-contrast theme.
+    /// Opacity of the black in the high-contrast theme.
     pub alpha_high_contrast: f32,
 }
 

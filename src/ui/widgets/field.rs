@@ -109,7 +109,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// It has the focus, at once: keys of this frame are for it.
+    /// Gives the field the focus at once: keys of this frame are for it.
     pub fn focused(self) -> Self {
         Self {
             focused: true,

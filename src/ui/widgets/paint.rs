@@ -138,7 +138,7 @@ pub fn focus_ring_inside(ui: &Ui, response: &Response, rect: Rect) {
     }
 }
 
-/// The same over everything that is painted there later.
+/// A focus ring over everything that is painted there later.
 pub fn focus_ring_above(ui: &Ui, response: &Response, rect: Rect) {
     if !response.has_focus() {
         return;

@@ -108,7 +108,7 @@ pub fn preview_ui(ui: &mut Ui, data: &DataState, go_to: Option<(usize, usize)>, 
 struct Wanted {
     /// The chip of its kind, which is never cut.
     least: f32,
-    /// Its whole name.
+    /// Width that the whole name would need.
     whole: f32,
 }
 

@@ -1,4 +1,4 @@
-//! The same model elsewhere: in words, as an equation, as a formula, as code of other programs, to read and to copy.
+//! The model in other notations: in words, as an equation, as a formula, as code of other programs, to read and to copy.
 
 use eframe::egui::{Frame, Label, Margin, Role, Stroke, Ui, WidgetInfo};
 

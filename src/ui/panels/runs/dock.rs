@@ -57,7 +57,7 @@ pub enum Pane {
 }
 
 impl Pane {
-    /// All that the dock has where there is room for the panel at the right.
+    /// Panes of the dock where there is room for the panel at the right.
     const WIDE: [Self; 13] = [
         Self::Trace,
         Self::Rank,
@@ -93,7 +93,7 @@ impl Pane {
         }
     }
 
-    /// Its name in projects, which stays what it is.
+    /// Name of the pane in projects, which stays what it is.
     pub(super) fn key(self) -> String {
         match self {
             Self::Peak => "peak".to_owned(),

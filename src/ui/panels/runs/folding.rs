@@ -12,14 +12,14 @@ const LEAST: usize = 8;
 pub enum Item {
     /// A variable.
     Variable {
-        /// Its index.
+        /// Index of the variable.
         index: usize,
         /// Whether it stands below the head of its group.
         inside: bool,
     },
     /// A vector, with the member that comes first in the order.
     Group {
-        /// Its pattern.
+        /// Pattern of the members' names.
         name: String,
         /// Index of that member.
         first: usize,

@@ -14,7 +14,7 @@ pub enum Column {
     Mcse,
     /// Corrected mean.
     CorrectedMean,
-    /// Its Monte Carlo error.
+    /// Monte Carlo error of the corrected mean.
     CorrectedMcse,
     /// Variance reduction of the correction.
     Gain,
@@ -52,7 +52,7 @@ const CORRECTED_DIGITS: f64 = 1e-5;
 const GAIN_LIMIT: f64 = 1e6;
 
 impl Column {
-    /// Its head.
+    /// Head of the column.
     pub fn head(self) -> &'static str {
         match self {
             Self::Mean => "mean",
@@ -159,7 +159,7 @@ impl Column {
         }
     }
 
-    /// That number as it is shown, or why there is none.
+    /// The line's number as it is shown, or why there is none.
     pub fn text(self, line: Line<'_>) -> String {
         let Some(value) = self.value(line) else {
             return line

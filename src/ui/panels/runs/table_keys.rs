@@ -96,9 +96,9 @@ pub fn keys_ui(ui: &mut Ui, order: &[Item], at: Option<usize>) -> Option<Moved> 
 
 /// The row of a vector: its pattern, and which of how many variables its numbers are of.
 pub struct Group<'a> {
-    /// Its pattern.
+    /// Pattern of the members' names.
     pub name: &'a str,
-    /// Its members.
+    /// Number of members.
     pub count: usize,
     /// Whether they follow.
     pub open: bool,

@@ -98,7 +98,7 @@ pub enum Command {
     SetReference(String, String),
     /// Treat a numeric predictor as categorical, or not.
     SetCategorical(String, bool),
-    /// Keep so many of a predictor's most frequent values and merge the others, or keep all.
+    /// Keep a number of a predictor's most frequent values and merge the others, or keep all.
     SetTopLevels(String, Option<usize>),
     /// Let priors hold for coefficients of standardised predictors, or of predictors as they are.
     SetStandardize(bool),

@@ -16,7 +16,7 @@ use ergodic_diagnostics::zero_variance::Order;
 
 /// Where the posterior of a run comes from.
 pub(super) enum Source {
-    /// It is in memory.
+    /// The job in memory.
     Job(Arc<Job>),
     /// The recipe of a folder, whose data must be read again.
     Recipe(Box<Recipe>, PathBuf),
@@ -81,7 +81,7 @@ pub(super) struct Drawn {
 }
 
 impl Drawn {
-    /// Those of a run, if its posterior is known.
+    /// Draws of a run, if its posterior is known.
     pub fn of(entry: &RunEntry) -> Option<Self> {
         let view = entry.view()?;
         Some(Self {

@@ -108,7 +108,7 @@ impl Document {
         self.roles.response_use = response_use(&self.recipe.model);
     }
 
-    /// Keeps so many of the most frequent values of a predictor, or all.
+    /// Keeps a number of the most frequent values of a predictor, or all.
     pub fn set_top_levels(&mut self, column: &str, top: Option<usize>) {
         let kept = &mut self.recipe.model.top_levels;
         match top {

@@ -25,11 +25,11 @@ use ergodic_export::manifest::Manifest;
 pub enum RunPhase {
     /// Data, model and mode are being prepared.
     Preparing(Arc<PrepareControl>),
-    /// It could not be prepared, with the sentence why.
+    /// The run could not be prepared, with the sentence why.
     Refused(String),
-    /// It has chains, working or ended.
+    /// The run has chains, working or ended.
     Live(Box<Run>),
-    /// It was read from a folder or a file of draws.
+    /// The run was read from a folder or a file of draws.
     Read(Box<ReadRun>),
 }
 
@@ -56,7 +56,7 @@ pub enum Saved {
     Writing,
     /// Here.
     At(PathBuf),
-    /// It failed, with the sentence why; the draws are in memory.
+    /// Saving failed, with the sentence why; the draws are in memory.
     Failed(String),
 }
 
@@ -64,11 +64,11 @@ pub enum Saved {
 pub struct RunEntry {
     /// Identifies it in this window.
     pub id: u64,
-    /// Its number in the project, which people see.
+    /// Number of the run in the project, which people see.
     pub number: u64,
     /// The recipe it was started with, defaults not filled in; for read runs the folder's.
     pub recipe: Option<Recipe>,
-    /// Its state.
+    /// State of the run.
     pub phase: RunPhase,
     /// Whether it is on disk.
     pub saved: Saved,
@@ -76,17 +76,17 @@ pub struct RunEntry {
     pub control: Option<Box<Run>>,
     /// Draws per chain of the last control run, of which the next makes twice as many.
     pub control_draws: Option<u64>,
-    /// Its estimates corrected by control variates.
+    /// Estimates corrected by control variates.
     pub correction: Correction,
     /// Predictions of its rows.
     pub predicted: Predicted,
-    /// Its data and formula fitted by likelihood.
+    /// Data and formula fitted by likelihood.
     pub fitting: Fitting,
     /// How much its prior matters.
     pub influence: Influence,
     /// Where its files are, once there is a place for them.
     pub folder: Option<RunFolder>,
-    /// Its model, if it was read from a folder and its data are there.
+    /// Model of the run, if it was read from a folder and its data are there.
     pub recalled: Recalled,
     /// A run that was read is being made ready to go on.
     pub resuming: Option<Arc<PrepareControl>>,
@@ -104,9 +104,9 @@ pub enum Influence {
     No,
     /// Densities are being computed.
     Working(Arc<CorrectControl>),
-    /// They were.
+    /// Sensitivities of all variables.
     Done(Arc<Sensitivity>),
-    /// It is not possible, with the sentence why.
+    /// Power scaling is not possible, with the sentence why.
     Refused(String),
 }
 
@@ -118,7 +118,7 @@ pub enum Correction {
     No,
     /// Gradients are being computed.
     Working(Order, Arc<CorrectControl>),
-    /// They were.
+    /// The corrected estimates.
     Done(Arc<Corrected>),
 }
 
@@ -164,9 +164,9 @@ pub enum Predicted {
     No,
     /// With group effects or without, being made.
     Working(bool, Arc<PredictControl>),
-    /// They were.
+    /// The predictions.
     Done(Arc<Prediction>),
-    /// They cannot be, with the sentence why.
+    /// The rows cannot be predicted, with the sentence why.
     Refused(String),
 }
 
@@ -178,9 +178,9 @@ pub enum Fitting {
     No,
     /// Being fitted.
     Working(Arc<LikelihoodControl>),
-    /// They were.
+    /// The likelihood fit.
     Done(Arc<LikelihoodFit>),
-    /// They cannot be, with the sentence why.
+    /// There can be no likelihood fit, with the sentence why.
     Refused(String),
 }
 

@@ -178,7 +178,7 @@ pub(super) fn take_formula(document: &mut Document, text: &str, table: &Table) {
 
 /// What of a template that somebody chose stays when the outcome is one of another template.
 enum Kept {
-    /// All of it: it reads the outcome in the same way.
+    /// The whole template: it reads the outcome in the same way.
     Template,
     /// A mixed model stays one, with the family of the outcome.
     Family(&'static str),

@@ -31,7 +31,7 @@ pub enum Depth {
     /// What most analysts want.
     #[default]
     Standard,
-    /// All there is.
+    /// Everything there is.
     Everything,
 }
 

@@ -18,7 +18,7 @@ use ergodic_export::project::{EXTENSION, Project, ProjectRun, ProjectView};
 /// The project that is open.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenProject {
-    /// Its file.
+    /// File of the project.
     pub path: PathBuf,
     /// What the file says.
     pub written: Project,
@@ -109,7 +109,7 @@ impl AppState {
 }
 
 impl RunEntry {
-    /// Its folder, or the file of draws it was read from.
+    /// Folder of the run, or the file of draws it was read from.
     pub fn place(&self) -> Option<&Path> {
         match (&self.saved, &self.folder) {
             (Saved::At(path), _) => Some(path),

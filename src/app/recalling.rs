@@ -19,11 +19,11 @@ pub enum Recalled {
     /// Nobody has looked at the run yet.
     #[default]
     No,
-    /// Its data are being read.
+    /// The run's data are being read.
     Working,
-    /// It is.
+    /// The model is known.
     Done(Arc<dyn Model>),
-    /// It cannot be: the data are gone or others.
+    /// The model cannot be known: the data are gone or others.
     Refused,
 }
 

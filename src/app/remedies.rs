@@ -24,7 +24,7 @@ const NARROW_PRIOR: &str = "normal(0, 1)";
 /// What a button says and does.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remedy {
-    /// Its words.
+    /// Words on the button.
     pub label: String,
     /// What it does, one after the other.
     pub commands: Vec<Command>,
@@ -180,7 +180,7 @@ impl Draft<'_> {
         })
     }
 
-    /// The same formula under the template for it, where that of the draft cannot have it.
+    /// A change to `formula` under the template for it, where that of the draft cannot have it.
     fn under_any_template(&self, label: String, formula: &Formula) -> Option<Remedy> {
         let needs_groups = models::find(self.template()).is_ok_and(|entry| entry.all_vary);
         if needs_groups {

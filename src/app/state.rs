@@ -83,7 +83,7 @@ pub struct ModelCheck {
     pub remedies: Vec<Vec<Remedy>>,
     /// What helps against the error.
     pub ways_out: Vec<Remedy>,
-    /// The same model in other notations, or why it is not written down.
+    /// The draft's model in other notations, or why it is not written down.
     pub elsewhere: Option<Result<Elsewhere, String>>,
     /// Its coordinates by name, which settings of samplers may name.
     pub parts: Vec<ergodic_core::models::Block>,
@@ -205,7 +205,7 @@ pub struct AppState {
     pub problem: Option<FileProblem>,
     /// The draft.
     pub document: Option<Document>,
-    /// Its history.
+    /// History of the draft.
     pub history: History,
     /// The newest check of the draft's model.
     pub check: Option<Arc<ModelCheck>>,

@@ -157,9 +157,9 @@ pub enum Outcome {
     Certified {
         /// The run.
         run: u64,
-        /// Its job when that began.
+        /// Job of the run when the comparison began.
         job: Arc<Job>,
-        /// Its report with the comparison.
+        /// Report of the run with the comparison.
         report: Box<Report>,
     },
     /// Estimates were corrected by control variates, or not.
@@ -202,7 +202,7 @@ pub enum Outcome {
     ProjectRead {
         /// Which reading this was.
         generation: u64,
-        /// Those that are there, in order.
+        /// Runs that were found, in order.
         runs: Vec<ProjectRunRead>,
         /// A sentence for each that is not.
         problems: Vec<String>,

@@ -12,7 +12,7 @@ pub const NORMAL_90: f64 = 1.644_853_626_951_472_6;
 /// One parameter in both.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BesideRow {
-    /// Its reported name.
+    /// Reported name of the quantity.
     pub variable: String,
     /// Estimate by likelihood; of a group's effect its mode.
     pub estimate: f64,

@@ -16,11 +16,11 @@ use ergodic_diagnostics::findings::FEW_CHAINS;
 use ergodic_diagnostics::running::Running;
 use ergodic_diagnostics::verdict::ADVISED_CHAINS;
 
-/// The exact sampler that controls are run with …
+/// The exact sampler that controls are run with.
 const CONTROL: &str = "nuts";
-/// … and the one for mixtures, which have no gradient.
+/// The exact sampler for controls of mixtures, which have no gradient.
 const CONTROL_OF_MIXTURES: &str = "dp-gibbs";
-/// Both.
+/// Samplers that controls are run with.
 pub const CONTROLS: [&str; 2] = [CONTROL, CONTROL_OF_MIXTURES];
 
 /// The control run of `job`: the same model, an exact sampler with its default settings and so many draws per chain, or as

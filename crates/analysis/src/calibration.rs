@@ -29,9 +29,9 @@ use ergodic_data::sniff::ImportOptions;
 use ergodic_diagnostics::ess::ess_mean;
 use ergodic_diagnostics::uniformity::{RankTest, Resolution, Uniformity};
 
-/// Draws per ranked draw in the first attempt …
+/// Draws per ranked draw in the first attempt.
 const FIRST_THIN: usize = 4;
-/// … and at most; slower chains are ranked as they are, and counted.
+/// Most draws per ranked draw; slower chains are ranked as they are, and counted.
 const MOST_THIN: usize = 64;
 /// Rows of the built-in data.
 const BUILT_IN_ROWS: usize = 40;

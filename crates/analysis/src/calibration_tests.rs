@@ -98,7 +98,7 @@ macro_rules! cases {
         )*
         const CASES: &[Case] = &[$(Case { template: $template, changes: &$changes }),*];
 
-        /// The same with enough simulations to see a factor of 1.1 in a standard deviation.
+        /// Calibration with enough simulations to see a factor of 1.1 in a standard deviation.
         mod long {
             use super::*;
             $(

@@ -335,7 +335,7 @@ impl Job {
         })
     }
 
-    /// The same job with another sampler: what a bias check compares with.
+    /// This job with another sampler: what a bias check compares with.
     ///
     /// # Errors
     /// The sampler needs a mode and there is none, or refuses its settings.

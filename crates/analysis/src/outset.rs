@@ -23,9 +23,9 @@ const WELL_KNOWN: f64 = 5.0;
 /// Rows, and effects of all but the largest term, up to which a fit takes a second or two.
 const MOST_ROWS: usize = 50_000;
 const MOST_CROSSED: usize = 300;
-/// Chains start so many standard errors around the estimates, as they do around a mode.
+/// Standard errors around the estimates at which chains start, as they do around a mode.
 const DISPERSION: f64 = 2.0;
-/// The same for the logarithms of standard deviations and of a shape.
+/// Dispersion of starts for the logarithms of standard deviations and of a shape.
 const LOG_DISPERSION: f64 = 0.5;
 /// Smallest standard deviation to start from, in units of the response or of the link: an estimate may be zero.
 const SMALLEST_SD: f64 = 0.1;

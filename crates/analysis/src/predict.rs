@@ -45,9 +45,9 @@ pub mod plug_in;
 #[cfg(test)]
 mod tests;
 
-/// Draws used where nothing else is said: their Monte Carlo error is 3 % of a posterior standard deviation.
+/// Default of draws used: their Monte Carlo error is 3 % of a posterior standard deviation.
 pub const DRAWS: usize = 1000;
-/// Probability in intervals where nothing else is said.
+/// Default probability in intervals.
 pub const INTERVAL: f64 = 0.9;
 /// Rows between two looks at the control.
 const TILE: usize = 64;
@@ -80,7 +80,7 @@ pub struct RowPrediction {
     pub row: u32,
     /// Posterior mean of the expected outcome; of the median outcome where the response is a function of a column.
     pub mean: f64,
-    /// Its posterior standard deviation.
+    /// Posterior standard deviation of the expected outcome.
     pub sd: f64,
     /// Interval of the expected outcome.
     pub expected: [f64; 2],

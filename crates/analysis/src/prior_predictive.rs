@@ -38,7 +38,7 @@ mod rows;
 
 /// Draws of the prior: a share of them has a standard error of at most 2.5 percentage points.
 const DRAWS: usize = 400;
-/// The same for models so large that drawing once takes long.
+/// Draws of the prior for models so large that drawing once takes long.
 const LEAST_DRAWS: usize = 50;
 /// Coordinates that are drawn in all, where that leaves enough draws.
 const COORDINATES: usize = 5_000_000;
@@ -54,9 +54,9 @@ const SHARE_CELLS: usize = 20;
 const MOST_LEVELS: usize = 50;
 /// A chance closer than this to 0 or 1 is as good as certain, and therefore absurd beforehand.
 const CERTAIN: f64 = 0.01;
-/// So are expected counts so many times as large or as small as those of the data …
+/// Factor between expected counts and those of the data from which they are absurd, too.
 const MANIFOLD: f64 = 100.0;
-/// … and numbers farther from the mean of the data, in their standard deviations.
+/// Distance of a number from the mean of the data, in their standard deviations, from which it is absurd.
 const FAR: f64 = 4.6;
 /// Prior that expects more than this share to be absurd: most of it.
 const MOST: f64 = 0.5;
@@ -75,7 +75,7 @@ pub struct Cells {
     pub logarithmic: bool,
     /// Share of outcomes in each cell; they need not sum to 1 where some lie outside.
     pub prior: Vec<f64>,
-    /// The same of the data; empty where the data are one number.
+    /// Share of the data in each cell; empty where the data are one number.
     pub data: Vec<f64>,
 }
 
@@ -120,11 +120,11 @@ impl Cells {
 /// A category, or one of two values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Category {
-    /// Its name.
+    /// Name of the category.
     pub name: String,
     /// The 5 %, 50 % and 95 % quantile of its share among the rows, over draws of the prior.
     pub interval: [f64; 3],
-    /// Its share in the data.
+    /// Share of the category in the data.
     pub data: f64,
 }
 
@@ -136,7 +136,7 @@ pub enum Outcomes {
     Success {
         /// The one that counts as success.
         success: Category,
-        /// Its shares over draws of the prior, from 0 to 1.
+        /// Shares of success over draws of the prior, from 0 to 1.
         shares: Cells,
         /// Chances of single rows, or of a trial in them, from 0 to 1.
         chances: Cells,
@@ -145,7 +145,7 @@ pub enum Outcomes {
     Numbers {
         /// Where they lie.
         cells: Cells,
-        /// Their 5 %, 25 %, 50 %, 75 % and 95 % quantile; not finite where outcomes are too large for a number.
+        /// Outcomes' 5 %, 25 %, 50 %, 75 % and 95 % quantile; not finite where outcomes are too large for a number.
         quantiles: [f64; 5],
         /// The smallest and the largest in the data.
         data: [f64; 2],

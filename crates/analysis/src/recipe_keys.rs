@@ -31,7 +31,7 @@ const fn key(
     }
 }
 
-/// All of them, by section.
+/// All entries, by section.
 #[rustfmt::skip]
 pub const RECIPE_KEYS: &[RecipeKey] = &[
     key("data.source", "a path, or sample:NAME", "none", "The table; paths are relative to the recipe", "b.csv"),

@@ -36,7 +36,7 @@ pub enum SensitivityError {
         "Power scaling needs the density of prior and likelihood, which a model of clusters does not have"
     )]
     NoDensity,
-    /// They would be weighted twice.
+    /// The draws have weights already and would be weighted twice.
     #[error(
         "Power scaling weighs draws, and these have weights already; run a sampler whose draws have none"
     )]
@@ -60,7 +60,7 @@ pub struct Sensitivity {
     pub draws: usize,
     /// Pareto k̂ of the weights by powers of the prior; `None` where it is not finite: the prior is flat, or the tail too short.
     pub prior_k: Option<f64>,
-    /// The same of the likelihood.
+    /// Pareto k̂ of the weights by powers of the likelihood; `None` as for the prior.
     pub likelihood_k: Option<f64>,
     /// Whether some weights cannot be trusted.
     pub unreliable: bool,

@@ -27,9 +27,9 @@ pub const KEY: &str = "step_size";
 pub const TRIALS: usize = 8;
 /// Draws of each trial in the first round; each later round has twice as many, so that all rounds cost the same.
 const FIRST_ROUND: usize = 100;
-/// Step sizes of neighbouring trials differ by this factor …
+/// Step sizes of neighbouring trials differ by this factor.
 const RATIO: f64 = 2.0;
-/// … and this many trials are above the default, which errs on the small side.
+/// Trials above the default, which errs on the small side.
 const ABOVE: usize = 3;
 /// Rows of the estimate of a score; fewer rows in all are all used.
 const SCORE_ROWS: usize = 5000;
@@ -37,9 +37,9 @@ const SCORE_ROWS: usize = 5000;
 /// How a trial ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It was the best of the last round.
+    /// The best trial of the last round.
     Chosen,
-    /// It was in the worse half of this round, from 0.
+    /// In the worse half of this round, counted from 0.
     Dropped(usize),
     /// The sampler refused the step size, or the chain exploded.
     Failed,
@@ -73,7 +73,7 @@ pub struct Tuning {
     pub trials: Vec<Trial>,
     /// The best step size.
     pub chosen: f64,
-    /// That of the sampler's own rule.
+    /// Step size by the sampler's own rule.
     pub default: f64,
 }
 

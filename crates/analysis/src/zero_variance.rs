@@ -30,7 +30,7 @@ const MIN_BATCH: u64 = 256;
 pub enum Gradients {
     /// Over all rows.
     Exact,
-    /// From so many rows each.
+    /// Estimates from this many rows each.
     Estimated {
         /// Rows in each minibatch.
         rows: usize,

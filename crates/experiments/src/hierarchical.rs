@@ -33,7 +33,7 @@ use ergodic_diagnostics::ess::ess_bulk;
 const GROUPS: usize = 25;
 /// Rows simulated where no file is given: those of Skin Segmentation.
 const ROWS: usize = 245_057;
-/// The same for a small version.
+/// Rows simulated in the small version.
 const QUICK_ROWS: usize = 10_000;
 /// Draws of the report.
 const DRAWS: usize = 5000;

@@ -53,9 +53,9 @@ const RARE: f64 = 0.05;
 const VISITS: f64 = 2.0;
 /// Parameters of the Dirichlet prior of a component: those that the paper chose for SCIR and for SGRLD.
 const PRIORS: [f64; 2] = [0.5, 0.001];
-/// Step sizes of probabilities and weights that stochastic samplers try, in units of the time in which they relax …
+/// Step sizes of probabilities and weights that stochastic samplers try, in units of the time in which they relax.
 const STEPS: [[f64; 2]; 3] = [[0.1, 0.1], [0.03, 0.03], [0.01, 0.01]];
-/// … and Langevin times, which SGRLD at the source's pace takes.
+/// Langevin times of probabilities and weights, which SGRLD at the source's pace takes.
 const COMMON_STEPS: [[f64; 2]; 3] = [[1e-3, 5e-3], [1e-3, 5e-5], [3e-4, 5e-5]];
 
 /// Users are units.

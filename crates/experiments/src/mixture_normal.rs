@@ -103,7 +103,7 @@ struct Points {
     table: Table,
     /// The cluster of each row.
     truth: Vec<u32>,
-    /// That with the nearer centre, the best guess there is.
+    /// The cluster with the nearer centre, the best guess there is.
     nearest: Vec<u32>,
 }
 

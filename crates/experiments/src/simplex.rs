@@ -42,7 +42,7 @@ const SEEDS: usize = 5;
 const FIFTH: usize = 4;
 /// Step sizes of the paper's table 1 (h).
 const SCIR_STEPS: &[f64] = &[1.0, 5e-1, 1e-1, 5e-2, 1e-2, 5e-3, 1e-3];
-/// The same for SGRLD: ε of Patterson and Teh.
+/// Step sizes of SGRLD: ε of Patterson and Teh.
 const SGRLD_STEPS: &[f64] = &[5e-1, 1e-1, 5e-2, 1e-2, 5e-3, 1e-3, 5e-4, 1e-4];
 
 /// A sampler, its step sizes as the paper lists them, and their factor to our `step_size`.

@@ -34,7 +34,7 @@ pub enum Picture {
 }
 
 impl Picture {
-    /// That of the rows with an observed outcome.
+    /// The picture of the rows with an observed outcome.
     pub fn of(predictions: &Predictions) -> Self {
         let mut rows: Vec<(f64, f64, f64)> = predictions
             .rows

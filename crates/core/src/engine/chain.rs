@@ -17,9 +17,9 @@ use ergodic_base::draws::{Block, LabelList};
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_base::rng::{Purpose, Streams, stream};
 
-/// A block travels when it holds this many draws …
+/// Draws after which a block travels.
 const BLOCK_DRAWS: usize = 256;
-/// … or after this time, whichever is first, so that first draws show at once.
+/// Time after which a block travels with fewer draws, so that first draws show at once.
 const BLOCK_TIME: Duration = Duration::from_millis(40);
 /// Time between marks of where the chain stands, so that a crash costs no more than that.
 const MARK_TIME: Duration = Duration::from_secs(1);

@@ -130,7 +130,7 @@ pub struct NumberProfile {
     pub column: String,
     /// Mean of the cluster's units.
     pub mean: f64,
-    /// Their standard deviation (divisor n).
+    /// Standard deviation of the cluster's units (divisor n).
     pub sd: f64,
 }
 
@@ -141,9 +141,9 @@ pub struct LevelProfile {
     pub column: String,
     /// The level.
     pub level: String,
-    /// Its share of the cluster's observations.
+    /// Share of the level among the cluster's observations.
     pub share: f64,
-    /// Its share of all observations.
+    /// Share of the level among all observations.
     pub overall: f64,
 }
 
@@ -159,11 +159,11 @@ pub struct Pairs {
 /// Two numeric columns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scatter {
-    /// Their names.
+    /// Names of the two columns.
     pub columns: [String; 2],
     /// Positions of the units shown.
     pub units: Vec<u32>,
-    /// Their values.
+    /// Values of the two columns for the units shown.
     pub points: Vec<[f64; 2]>,
 }
 
@@ -174,7 +174,7 @@ pub fn units_kept(model: &dyn Model) -> Vec<u32> {
         .map_or_else(Vec::new, |mixture| some_of(mixture.num_units(), MOST_UNITS))
 }
 
-/// Their names.
+/// Names of the units whose clusters are kept.
 pub fn names_kept(model: &dyn Model) -> Vec<String> {
     model.partition().map_or_else(Vec::new, |mixture| {
         let units = units_kept(model).into_iter();

@@ -76,7 +76,7 @@ pub enum RunState {
 /// One chain as published.
 #[derive(Clone, Debug)]
 pub struct ChainView {
-    /// Its draws.
+    /// Draws of the chain.
     pub draws: ChainDraws,
     /// What it is doing.
     pub state: ChainState,
@@ -172,7 +172,7 @@ pub struct LogEntry {
 pub(super) enum Message {
     /// Draws.
     Block(Block),
-    /// A chain ended its warm-up after so many iterations.
+    /// A chain ended its warm-up after this number of iterations.
     WarmupEnded { chain: usize, at: u64 },
     /// A chain changed what it does.
     State { chain: usize, state: ChainState },

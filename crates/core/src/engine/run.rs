@@ -63,7 +63,7 @@ impl<J: Sampling + 'static> Run<J> {
         Self::start_after(job, continuation, report, waker)
     }
 
-    /// The same where `report` is what was known before: it stands until there is a newer one.
+    /// Starts a run where `report` is what was known before: it stands until there is a newer one.
     ///
     /// # Errors
     /// As [`Self::start`].
@@ -296,7 +296,7 @@ impl<J: Sampling + 'static> Run<J> {
         self.draws_wanted[chain].load(Ordering::Relaxed)
     }
 
-    /// The same for all chains, to be looked at while the run goes on.
+    /// Draws that each of the chains is to keep, to be looked at while the run goes on.
     pub fn wanted(&self) -> &[Arc<AtomicU64>] {
         &self.draws_wanted
     }

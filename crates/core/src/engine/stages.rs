@@ -26,9 +26,9 @@ const MOST_SECS: f64 = 60.0;
 pub(super) enum Next {
     /// The draws are precise.
     Enough,
-    /// They are not, and more would not help or would take long.
+    /// The draws are not precise, and more would not help or would take long.
     Stop,
-    /// They are not: so many draws per chain, and why.
+    /// The draws are not precise: draws per chain to go on to, and why.
     More(u64, Warning),
 }
 
@@ -58,7 +58,7 @@ pub fn apply(job: &dyn Sampling) -> bool {
 pub(super) struct Stage {
     /// Chains that work.
     pub chains: usize,
-    /// Their kept draws, each.
+    /// Kept draws of each of these chains.
     pub draws: u64,
     /// Gradients of single rows so far, in all.
     pub datum_grads: u64,

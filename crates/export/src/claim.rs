@@ -35,7 +35,7 @@ impl Claim {
         })
     }
 
-    /// The same; `None` if another program has the folder. `made` are folders that were made for it, outermost first; should
+    /// Claims the folder; `None` if another program has it. `made` are folders that were made for it, outermost first; should
     /// it not be claimed they are removed again.
     pub(super) fn take_unless_busy(
         folder: &Path,

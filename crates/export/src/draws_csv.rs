@@ -150,7 +150,7 @@ pub fn read(input: impl Read) -> Result<ReadDraws, String> {
     Ok(ReadDraws::new(names, chains.into_values().collect()))
 }
 
-/// The same for the `count` chains of a run, some of which may have no draws.
+/// Reads the draws of the `count` chains of a run, some of which may have no draws.
 ///
 /// # Errors
 /// As [`read`].

@@ -228,7 +228,7 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
     std::fs::create_dir(path)
 }
 
-/// The same, closed to other users.
+/// Makes one folder that is closed to other users.
 pub fn make_private_folder(path: &Path) -> io::Result<()> {
     fault::before(fault::Operation::Folder, path)?;
     let mut builder = std::fs::DirBuilder::new();

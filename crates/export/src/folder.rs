@@ -208,7 +208,7 @@ impl RunFolder {
         Ok((folder, claim))
     }
 
-    /// Its path.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -303,8 +303,8 @@ impl RunFolder {
         }
     }
 
-    /// The same for a run that is to be continued: a journal whose beginning is damaged, so that nothing in it can be read, gets
-    /// another name. The sentences say so. `claim` is that of this folder.
+    /// What stands in the folder of a run that is to be continued: a journal whose beginning is damaged, so that nothing in it
+    /// can be read, gets another name. The sentences say so. `claim` is that of this folder.
     ///
     /// # Errors
     /// As [`Self::standing`].

@@ -207,7 +207,7 @@ fn target_of(path: &Path) -> PathBuf {
         .unwrap_or_else(|_missing| path.to_owned())
 }
 
-/// The same for anything that `act` writes; `what` begins the sentence if it fails.
+/// Writes what `act` writes to `path`; `what` begins the sentence if it fails.
 fn write_file(
     what: &str,
     path: &Path,

@@ -85,9 +85,9 @@ pub enum PaneLayout {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProjectRun {
-    /// Its number.
+    /// Number of the run.
     pub number: u64,
-    /// Its folder, or the file of draws.
+    /// Folder of the run, or the file of draws.
     pub path: PathBuf,
     /// The draft it was started from, which tells whether its results are of the present draft.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -25,7 +25,7 @@ pub struct Results {
     pub draws: Vec<DrawList>,
     /// Names of the sampler's information columns.
     pub info_names: Vec<String>,
-    /// Their values per chain.
+    /// Values of the information columns per chain.
     pub info: Vec<DrawList>,
     /// One row per variable.
     pub summary: Vec<SummaryRow>,
@@ -89,7 +89,7 @@ impl Results {
         results
     }
 
-    /// The same with an empty summary, which takes long for many draws.
+    /// Results with an empty summary, which takes long for many draws.
     pub(super) fn without_summary(
         variables: Vec<String>,
         draws: Vec<DrawList>,
@@ -156,7 +156,7 @@ impl Results {
         weights_of(&self.info_names, &self.info)
     }
 
-    /// The same as lists of one column, if there are weights that differ.
+    /// Weights of the draws as lists of one column, if there are weights that differ.
     pub fn weight_lists(&self) -> Option<Vec<DrawList>> {
         let list = |weights: &Vec<f64>| {
             let mut list = DrawList::new(1);

@@ -15,7 +15,7 @@ pub struct Resumed {
     pub job: Job,
     /// Where it goes on; `None` if it begins again.
     pub continuation: Option<Continuation>,
-    /// Its folder.
+    /// Folder of the run.
     pub folder: RunFolder,
     /// The right to write there.
     pub claim: Claim,
@@ -26,10 +26,10 @@ pub struct Resumed {
 /// Why a run cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
-    /// Its folder.
+    /// The run's folder.
     #[error(transparent)]
     Folder(#[from] ExportError),
-    /// Its data or its recipe.
+    /// The run's data or recipe.
     #[error(transparent)]
     Job(#[from] JobError),
 }

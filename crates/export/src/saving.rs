@@ -33,7 +33,7 @@ const NAMES: &[&str] = &[
 /// What became of results that were to be saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Saved {
-    /// They are in the folder.
+    /// The results are in the folder.
     Whole,
     /// The folder holds more draws than the run has made again so far: the journal stays, and the run goes on from it.
     InJournal,

@@ -244,7 +244,7 @@ impl Rows {
 /// What a journal says about its run.
 #[derive(Debug)]
 pub struct Recovered {
-    /// Its results, without a summary; draws behind a gap follow those before it.
+    /// Results of the run, without a summary; draws behind a gap follow those before it.
     pub results: Results,
     /// Draws of each chain from its first on without a gap.
     pub whole: Vec<u64>,

@@ -273,7 +273,7 @@ pub trait Model: Send + Sync {
         scratch: &mut Scratch,
         grad: &mut [f64],
     );
-    /// The same, one difference per row (B×D).
+    /// Differences of scores from those at the anchor, one per row (B×D).
     fn score_differences(
         &self,
         u: &[f64],
@@ -485,13 +485,13 @@ impl ModelOptions {
 
 /// A kind of model that users choose from a list.
 pub trait Template: 'static {
-    /// Its description.
+    /// Description of the template.
     const SPEC: ModelSpec;
     /// Whether every coefficient varies by the column with the role of the group: what clicks write then.
     const ALL_VARY: bool = false;
     /// Builds the model.
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError>;
-    /// The same model in words, as an equation and as code of other programs.
+    /// The model in words, as an equation and as code of other programs.
     ///
     /// # Errors
     /// Priors that are not understood.
@@ -515,7 +515,7 @@ fn refuse_group_terms(design: &Design, template: &str) -> Result<(), ModelError>
 
 /// A registered template.
 pub struct ModelEntry {
-    /// Its description.
+    /// Description of the template.
     pub spec: ModelSpec,
     /// See [`Template::ALL_VARY`].
     pub all_vary: bool,
@@ -542,7 +542,7 @@ impl ModelEntry {
         }
     }
 
-    /// The same under another heading.
+    /// This entry under another heading.
     #[must_use]
     pub const fn in_group(self, group: &'static str) -> Self {
         Self { group, ..self }

@@ -36,7 +36,7 @@ pub(super) struct ResponseScale {
 }
 
 impl ResponseScale {
-    /// That of a linear predictor with a link: a number without a unit.
+    /// Scale of a linear predictor with a link: a number without a unit.
     pub const LINK: Self = Self {
         centre: 0.0,
         scale: 1.0,
@@ -44,7 +44,7 @@ impl ResponseScale {
         expected: 0.0,
     };
 
-    /// That of counts: the logarithm of a mean, of which the unit of the exposure decides what is usual.
+    /// Scale of counts: the logarithm of a mean, of which the unit of the exposure decides what is usual.
     pub fn log_of(design: &Design) -> Self {
         let [log_rate, _unit] = design.response_units();
         Self {

@@ -30,7 +30,7 @@ fn for_each_model(check: impl Fn(&dyn Model, &str)) {
     });
 }
 
-/// The same for all templates.
+/// Calls `check` for every case of all templates.
 fn for_each_registered(check: impl Fn(&dyn Model, &str)) {
     for entry in REGISTRY {
         for (words, design, options) in cases(entry) {

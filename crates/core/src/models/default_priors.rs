@@ -23,14 +23,14 @@ pub enum DefaultPriors {
     WeaklyInformative,
     /// Most effects are small.
     Cautious,
-    /// Those of the papers' experiments, which hardly rule out anything. A recipe that names no defaults means these, because it
-    /// was written when there were no others.
+    /// Priors of the papers' experiments, which hardly rule out anything. A recipe that names no defaults means these, because
+    /// it was written when there were no others.
     #[default]
     Papers,
 }
 
 impl DefaultPriors {
-    /// All of them, from the narrowest to the widest.
+    /// All sets of priors, from the narrowest to the widest.
     pub const ALL: [Self; 3] = [Self::Cautious, Self::WeaklyInformative, Self::Papers];
 
     /// The name in recipes.

@@ -1,4 +1,4 @@
-//! The same model elsewhere: in words, as an equation, as Stan code, as a call of brms.
+//! A model in other notations: in words, as an equation, as Stan code, as a call of brms.
 //!
 //! A template fills [`super::Template::elsewhere`]; regressions with one linear predictor give their parts to [`Glm`].
 //! Code says the same as the model, to the constants that the data fix: priors hold where the recipe lets them hold, and
@@ -18,7 +18,7 @@ mod regression;
 
 pub(super) use regression::{Auxiliary, Glm, SIGMA};
 
-/// The same model in other notations.
+/// A model in other notations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Elsewhere {
     /// A paragraph, as it could stand in a report.

@@ -34,7 +34,7 @@ pub trait Family: Copy + Send + Sync + 'static {
     const LOG_CONCAVE: bool = false;
     /// What the rows of a pass share: functions of the auxiliary coordinates.
     type Shared: Copy;
-    /// The same at `aux` ([`Self::AUX`]).
+    /// Shared functions of the auxiliary coordinates at `aux` ([`Self::AUX`]).
     fn shared(&self, aux: &[f64]) -> Self::Shared;
     /// Adds what the linear predictor has besides covariates: an offset.
     fn predictor(z: &mut Lane, extra: &[Lane; 4]);
@@ -146,7 +146,7 @@ impl<F: Family> GlmRows<F> {
         }
     }
 
-    /// The same rows with other vector instructions, which must be available.
+    /// These rows with other vector instructions, which must be available.
     #[cfg(test)]
     pub(super) fn at_level(mut self, level: SimdLevel) -> Self {
         assert!(SimdLevel::available().contains(&level));

@@ -161,7 +161,7 @@ struct HierarchicalModel<F> {
     layout: Layout,
     /// On the scale of u.
     prior: PopulationPrior,
-    /// The same on the scale of reports.
+    /// The prior on the scale of reports.
     reported: NormalInverseWishart,
     /// From the scale of u to that of reports, where they differ.
     scaling: Option<Scaling>,

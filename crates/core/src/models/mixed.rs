@@ -326,7 +326,7 @@ impl<F: Respond> MixedModel<F> {
         )
     }
 
-    /// The same for u in plain coordinates, with the memory for effects and for a tile.
+    /// Adds the gradient for u in plain coordinates, with the memory for effects and for a tile.
     fn add_gradient_with<const VALUE: bool>(
         &self,
         u: &[f64],

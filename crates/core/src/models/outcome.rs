@@ -9,21 +9,21 @@ use ergodic_base::rng::ChainRng;
 pub enum Outcome {
     /// z plus normal noise.
     Normal {
-        /// Its standard deviation.
+        /// Standard deviation of the noise.
         sd: f64,
     },
     /// z plus Student-t noise.
     StudentT {
-        /// Its degrees of freedom.
+        /// Degrees of freedom of the noise.
         nu: f64,
-        /// Its scale.
+        /// Scale of the noise.
         scale: f64,
     },
     /// Successes among trials whose log odds are z.
     Binomial,
     /// Counts whose mean has the logarithm z.
     Poisson,
-    /// The same with variance mean + mean²/shape.
+    /// Counts with mean exp z and variance mean + mean²/shape.
     NegativeBinomial {
         /// The shape.
         shape: f64,
@@ -31,7 +31,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The same where a unit of the outcome is split into `scale` units; counts have no unit.
+    /// This outcome where a unit of the outcome is split into `scale` units; counts have no unit.
     #[must_use]
     pub fn scaled(self, by: f64) -> Self {
         match self {

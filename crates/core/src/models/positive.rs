@@ -211,7 +211,7 @@ impl PositivePrior {
         Some(share)
     }
 
-    /// The same prior for `x/factor`.
+    /// This prior for `x/factor`.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {
         match *self {

@@ -293,7 +293,7 @@ impl Prior {
         Some((self.log_density(x).0 + log_constant).exp())
     }
 
-    /// The same prior for `x/factor`: what a prior in units of standard deviations is on the original scale.
+    /// This prior for `x/factor`: what a prior in units of standard deviations is on the original scale.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {
         match *self {
@@ -343,7 +343,7 @@ impl Prior {
         Some((self.location() - half, self.location() + half))
     }
 
-    /// The same prior moved by `shift`.
+    /// This prior moved by `shift`.
     #[must_use]
     pub fn shifted(&self, shift: f64) -> Self {
         let mut moved = *self;

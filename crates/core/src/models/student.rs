@@ -37,7 +37,7 @@ const LEAST_NU: f64 = 1.0;
 #[derive(Clone, Copy, Debug)]
 struct FreeNu;
 
-/// The same with ν given.
+/// Rows with response, weight and constant where ν is given.
 #[derive(Clone, Copy, Debug)]
 struct FixedNu {
     nu: f64,

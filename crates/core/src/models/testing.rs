@@ -78,7 +78,7 @@ impl GaussianRows {
         }
     }
 
-    /// The same with the rows moved so that their covariance is exactly Σ: one row's score then has the covariance
+    /// Simulated rows, moved so that their covariance is exactly Σ: one row's score then has the covariance
     /// Σ⁻¹ exactly, and N C equals the curvature of the likelihood, as Fisher scoring assumes.
     pub fn balanced(num_obs: usize, dim: usize, seed: u64) -> Self {
         let mut model = Self::simulated(num_obs, dim, seed);
@@ -104,7 +104,7 @@ impl GaussianRows {
         model
     }
 
-    /// The same with another prior: N(0, 1/`precision`) per coordinate.
+    /// This model with another prior: N(0, 1/`precision`) per coordinate.
     #[must_use]
     pub fn with_prior_precision(mut self, precision: f64) -> Self {
         self.prior_precision = precision;

@@ -93,7 +93,7 @@ pub(in crate::models) fn design(shape: Shape, num_obs: usize) -> Design {
     }
 }
 
-/// The same with a response of numbers on an odd scale, or of overdispersed counts.
+/// A design with a response of numbers on an odd scale, or of overdispersed counts.
 pub(in crate::models) fn measured_design(counts: bool, shape: Shape, num_obs: usize) -> Design {
     let mut design = design(shape, num_obs);
     let mut rng = stream(64, 0, Purpose::Data);

@@ -35,7 +35,7 @@ impl Block {
 pub struct Entry {
     /// Position among the items of all blocks.
     pub item: u32,
-    /// Its block.
+    /// Block of the entry.
     pub block: u32,
     /// How often, at least once.
     pub count: u32,
@@ -54,7 +54,7 @@ pub struct Counts {
 
 /// Products are folded into a logarithm beyond this.
 const SMALL: f64 = 1e-200;
-/// Up to so many observations ratios of gamma functions are products.
+/// Most observations up to which ratios of gamma functions are products.
 const FEW: f64 = 16.0;
 
 /// ln Γ(a + n) − ln Γ(a) for a whole number n.

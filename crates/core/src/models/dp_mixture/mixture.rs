@@ -131,7 +131,7 @@ impl Mixture {
         log
     }
 
-    /// The same given an empty cluster.
+    /// Log predictive density of a unit given an empty cluster.
     #[inline]
     pub fn log_alone(&self, unit: usize) -> f64 {
         self.alone[unit]

@@ -15,9 +15,9 @@ use statrs::function::gamma::ln_gamma;
 pub struct Numeric {
     /// Names of the columns (p).
     pub names: Vec<String>,
-    /// What was subtracted from each column (p) …
+    /// What was subtracted from each column (p).
     pub center: Vec<f64>,
-    /// … and what it was divided by (p).
+    /// What each column was divided by (p).
     pub scale: Vec<f64>,
     /// Centred and scaled values, units × p, row-major.
     x: Vec<f64>,
@@ -63,9 +63,10 @@ pub struct NormalPosterior<'a> {
     pub df: f64,
     /// m (p).
     pub mean: &'a [f64],
-    /// Inverse of the lower factor of Ψ (packed rows), or 1/sqrt(Ψ_jj) (p) if columns are independent, times …
+    /// Inverse of the lower factor of Ψ (packed rows), or 1/sqrt(Ψ_jj) (p) if columns are independent, but for the factor
+    /// `inverse_scale`.
     pub inverse: &'a [f64],
-    /// … this.
+    /// Factor of `inverse`.
     pub inverse_scale: f64,
 }
 
@@ -169,7 +170,7 @@ impl Numeric {
         self.layout().width
     }
 
-    /// The same columns and prior with other rows, centred and scaled as these are (units × p).
+    /// These columns and this prior with other rows, centred and scaled as these are (units × p).
     #[must_use]
     pub(super) fn with_rows(&self, x: Vec<f64>) -> Self {
         Self { x, ..self.clone() }

@@ -216,7 +216,7 @@ impl<'a> Group<'a> {
         format!("rows_dot_product({columns}_{t}, effect_{t}[group_{t}])")
     }
 
-    /// Its parameters as they are reported.
+    /// Parameters of the group term as they are reported.
     fn stan_reported(&self, program: &mut Program) {
         let (t, q) = (self.number, self.width());
         let mut lines = Vec::new();
@@ -243,7 +243,7 @@ impl<'a> Group<'a> {
         program.generated.extend(lines);
     }
 
-    /// Its priors in brms, and whether brms may name a coefficient otherwise.
+    /// Priors of the group term in brms, and whether brms may name a coefficient otherwise.
     pub fn brms(&self) -> (Vec<String>, bool) {
         let group: Vec<String> = self.name.split(':').map(quote_name).collect();
         let group = group.join(":");

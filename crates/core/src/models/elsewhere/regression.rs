@@ -11,11 +11,11 @@ use crate::formula::{Factor, Formula, Trials, quote_name};
 
 /// A positive parameter of a family besides the linear predictor.
 pub(in super::super) struct Auxiliary {
-    /// Its reported name, which is that of its class in brms: `sigma`.
+    /// Reported name of the parameter, which is that of its class in brms: `sigma`.
     pub name: &'static str,
     /// What it is, for a comment.
     pub what: &'static str,
-    /// Its lower bound.
+    /// Lower bound of the parameter.
     pub lower: f64,
     /// Whether it has the unit of the response.
     pub has_unit: bool,
@@ -45,7 +45,7 @@ pub(in super::super) struct Glm<'a> {
     pub stan_data: Vec<String>,
     /// Name of the density in Stan: `bernoulli_logit`.
     pub stan_density: &'static str,
-    /// Its arguments, of which those that end in `[]` are one value per row: `eta[]`, `sigma`.
+    /// Arguments of that density, of which those that end in `[]` are one value per row: `eta[]`, `sigma`.
     pub stan_arguments: Vec<String>,
     /// Whether it is a density instead of a probability.
     pub continuous: bool,
@@ -511,7 +511,7 @@ impl Glm<'_> {
                 priors.push(format!("set_prior(\"{prior}\", class = \"Intercept\")"));
                 continue;
             }
-            // Flat is what brms does where nothing is said.
+            // Flat is the default of brms.
             if prior == FLAT {
                 continue;
             }

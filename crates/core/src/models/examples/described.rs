@@ -6,7 +6,7 @@ use crate::models::elsewhere::{Context, Elsewhere, Program, brm_call, comment};
 
 /// An example as far as it differs from others.
 pub(super) struct Described {
-    /// Its story and its prior, in sentences.
+    /// Story and prior of the model, in sentences.
     pub words: String,
     /// Relations, one per line.
     pub equation: Vec<String>,

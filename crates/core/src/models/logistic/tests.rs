@@ -187,7 +187,7 @@ fn simulated_responses_have_the_right_frequency() {
     }
 }
 
-/// The same model on two scales: with priors on raw coefficients the log prior is that of the reported values.
+/// One model on two scales: with priors on raw coefficients the log prior is that of the reported values.
 #[test]
 fn priors_hold_on_the_scale_they_are_set_for() {
     let design = Arc::new(design(Shape::default(), NUM_OBS));

@@ -245,7 +245,7 @@ pub enum Family {
     FullData,
     /// Stochastic gradients and injected noise.
     Langevin,
-    /// The same with momentum, friction or a thermostat.
+    /// Stochastic gradients with momentum, friction or a thermostat.
     Momentum,
     /// Noise shaped by the Fisher information.
     FisherScoring,
@@ -262,7 +262,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// All, in the order of lists.
+    /// All families, in the order of lists.
     pub const ALL: [Self; 9] = [
         Self::FullData,
         Self::Langevin,
@@ -296,7 +296,7 @@ impl Family {
 pub struct SamplerSpec {
     /// Identifier in recipes and on the command line.
     pub id: &'static str,
-    /// Its group in lists.
+    /// Family of the sampler, its group in lists.
     pub family: Family,
     /// Name for people.
     pub title: &'static str,
@@ -306,9 +306,9 @@ pub struct SamplerSpec {
     pub cite: &'static str,
     /// The update in plain text, our convention.
     pub formula: &'static str,
-    /// Its settings.
+    /// Settings of the sampler.
     pub fields: &'static [Field],
-    /// Its information columns.
+    /// Information columns of the sampler.
     pub info: &'static [InfoColumn],
     /// Whether it needs the mode and its curvature.
     pub needs_mode: bool,
@@ -316,7 +316,7 @@ pub struct SamplerSpec {
     pub minibatch: bool,
     /// Why its draws are not exactly from the posterior; `None` for exact samplers.
     pub bias: Option<&'static str>,
-    /// Iterations of warm-up when the user says nothing; for samplers that decide themselves, the most.
+    /// Default iterations of warm-up; for samplers that decide themselves, the most.
     pub default_warmup: u64,
     /// Whether it decides itself when the warm-up ends ([`Sampler::ready`]).
     pub decides_warmup: bool,
@@ -342,7 +342,7 @@ pub trait Sampler: Send + Sync + 'static {
     type Config: Clone + Send + Sync + 'static;
     /// Exactly what the next step needs.
     type State: Send + 'static;
-    /// Its description.
+    /// Description of the sampler.
     const SPEC: SamplerSpec;
     /// Whether it was made for probabilities near 0, where other approximations fail ([`suits`]).
     const ON_SIMPLEX: bool = false;
@@ -514,7 +514,7 @@ type Check = fn(&Settings, &Target, &[Block]) -> Result<(), SettingError>;
 
 /// A registered sampler.
 pub struct SamplerEntry {
-    /// Its description.
+    /// Description of the sampler.
     pub spec: SamplerSpec,
     /// See [`Sampler::ADVICE`].
     pub advice: advise::Traits,

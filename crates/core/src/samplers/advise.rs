@@ -18,7 +18,7 @@ const DRAWS: f64 = 8000.0;
 pub(super) const LEAPFROGS: f64 = 10.0;
 /// Cost of one row of a full gradient per column, in nanoseconds, on one core of an ordinary machine.
 const COLUMN_NANOS: f64 = 0.8;
-/// The same per row, whatever the number of columns.
+/// Cost of one row of a full gradient besides its columns, in nanoseconds.
 const ROW_NANOS: f64 = 4.0;
 /// Cost of a step besides its rows, in nanoseconds: the same, and per coordinate.
 const PASS_NANOS: f64 = 1500.0;
@@ -67,7 +67,7 @@ pub enum Work {
 pub enum Standing {
     /// `auto` may take it.
     Auto,
-    /// The same, after those of [`Self::Auto`] that are as good: exact without passes over all rows, for tall data.
+    /// `auto` may take it after those of [`Self::Auto`] that are as good: exact without passes over all rows, for tall data.
     Tall,
     /// A choice for those who want it; `auto` takes it only where it may take nothing else.
     Alternative,
@@ -91,7 +91,7 @@ pub struct Traits {
 }
 
 impl Traits {
-    /// Of a sampler that says nothing: an alternative at some tens of passes per effective draw.
+    /// Default traits of a sampler: an alternative at some tens of passes per effective draw.
     pub const ORDINARY: Self = Self {
         work: Work::Passes {
             passes: 30.0,
@@ -103,7 +103,7 @@ impl Traits {
         recentres: false,
     };
 
-    /// The same with `passes` · D^`by_dim` passes for an effective draw.
+    /// These traits with `passes` · D^`by_dim` passes for an effective draw.
     #[must_use]
     pub const fn passes(self, passes: f64, by_dim: f64) -> Self {
         Self {
@@ -112,7 +112,7 @@ impl Traits {
         }
     }
 
-    /// The same with `steps` minibatches centred at the mode for an effective draw.
+    /// These traits with `steps` minibatches centred at the mode for an effective draw.
     #[must_use]
     pub const fn centred(self, steps: f64) -> Self {
         Self {
@@ -121,7 +121,7 @@ impl Traits {
         }
     }
 
-    /// The same for a sampler whose draws cost operations on effects of groups.
+    /// These traits for a sampler whose draws cost operations on effects of groups.
     #[must_use]
     pub const fn by_effects(self) -> Self {
         Self {
@@ -130,13 +130,13 @@ impl Traits {
         }
     }
 
-    /// The same with another standing.
+    /// These traits with another standing.
     #[must_use]
     pub const fn standing(self, standing: Standing) -> Self {
         Self { standing, ..self }
     }
 
-    /// The same for a sampler that goes group by group.
+    /// These traits for a sampler that goes group by group.
     #[must_use]
     pub const fn grouped(self) -> Self {
         Self {
@@ -145,7 +145,7 @@ impl Traits {
         }
     }
 
-    /// The same for a sampler whose point of expansion follows the draws in warm-up.
+    /// These traits for a sampler whose point of expansion follows the draws in warm-up.
     #[must_use]
     pub const fn recentring(self) -> Self {
         Self {
@@ -154,7 +154,7 @@ impl Traits {
         }
     }
 
-    /// The same for a sampler that takes the posterior to be nearly normal.
+    /// These traits for a sampler that takes the posterior to be nearly normal.
     #[must_use]
     pub const fn normal(self) -> Self {
         Self {
@@ -265,7 +265,7 @@ impl Wander {
         }
     }
 
-    /// The same for `entry`: samplers that go step by step need the square of a trajectory's length.
+    /// Factors on the cost of `entry`: samplers that go step by step need the square of a trajectory's length.
     fn factors(self, entry: &SamplerEntry) -> [f64; 3] {
         match entry.advice.work {
             Work::Passes { by_dim, .. } if entry.spec.family == Family::FullData => {
@@ -306,7 +306,7 @@ pub fn nuts_secs(num_obs: usize, dim: usize) -> f64 {
     DRAWS * LEAPFROGS * row_secs(num_obs as f64, dim)
 }
 
-/// The same on a machine with so many cores, of which each chain uses one.
+/// Seconds that a NUTS run of ordinary length takes on a machine with `cores` cores, of which each chain uses one.
 pub fn nuts_secs_on(num_obs: usize, dim: usize, cores: usize) -> f64 {
     nuts_secs(num_obs, dim) * CORES / (cores as f64).clamp(1.0, CORES)
 }
@@ -316,7 +316,7 @@ pub fn draw_secs(entry: &SamplerEntry, target: &Target) -> f64 {
     work_secs(entry, target)
 }
 
-/// The same for gradients of so many rows.
+/// Seconds that gradients of `rows` rows take.
 pub fn pass_secs(rows: f64, target: &Target) -> f64 {
     row_secs(rows, columns(target))
 }

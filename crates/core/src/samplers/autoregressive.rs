@@ -24,7 +24,7 @@ pub struct Chain<S: Sampler> {
     pub config: S::Config,
     /// The sampler's state.
     pub state: S::State,
-    /// Its view of the model.
+    /// The chain's view of the model.
     pub oracle: Oracle,
     /// Information columns of the last step.
     pub info: Vec<f64>,

@@ -96,7 +96,7 @@ const FIELDS: &[Field] = &[
     START_CLUSTERS,
 ];
 
-/// The same for [`DpSgrld`], whose pace is a choice; the exact transitions of [`DpScir`] relax at the same rate all.
+/// Settings of [`DpSgrld`], whose pace is a choice; the exact transitions of [`DpScir`] relax at the same rate all.
 const RIEMANN_FIELDS: &[Field] = &[
     STEP,
     STICK_STEP,
@@ -119,7 +119,7 @@ pub type DpScir = Stochastic<CoxIngersollRoss>;
 /// The sampler `dp-sgrld`.
 pub type DpSgrld = Stochastic<Riemann>;
 
-/// Both samplers: they differ in the process `P`.
+/// `dp-scir` and `dp-sgrld`, which differ in the process `P`.
 pub struct Stochastic<P>(PhantomData<fn() -> P>);
 
 /// A process of positive variables that share a sum, one of them at a time.

@@ -55,7 +55,7 @@ use estimate::{EstimatedPosterior, Expansion, Subsample};
 mod calibration;
 mod estimate;
 
-/// Trajectories are cut here: so many steps mean that ε collapsed.
+/// Most steps of a trajectory: more mean that ε collapsed.
 const MOST_STEPS: f64 = 1000.0;
 /// The expansion moves if the mean of draws is farther away than this in some coordinate, in posterior standard deviations:
 /// well beyond the error of a mean over a quarter of warm-up.
@@ -186,7 +186,7 @@ pub(super) const COLUMNS: [InfoColumn; 7] = [
 pub enum Dynamics {
     /// Trajectories of this length in whitened units.
     Fixed(f64),
-    /// NUTS with so many doublings at most.
+    /// NUTS with this maximal number of doublings.
     Doubling(usize),
 }
 
@@ -202,7 +202,7 @@ pub trait Variant: 'static {
     fn dynamics(settings: &Settings) -> Dynamics;
 }
 
-/// All three samplers.
+/// `hmc-ecs`, `hmc-ecs-signed` and `nuts-ecs`, by their variant `V`.
 pub struct EnergyConserving<V>(PhantomData<fn() -> V>);
 
 /// Settings in force.

@@ -37,7 +37,7 @@ use ergodic_base::linalg::axpy;
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
 
-/// One in so many rows of an average group, as `osgfs` takes of all rows.
+/// Rows of an average group for each row of a minibatch, as `osgfs` takes of all rows.
 pub(super) const BATCH_SHARE: usize = 25;
 /// Rows from which a mean of scores counts as normal.
 pub(super) const BATCH_NORMAL: usize = 50;

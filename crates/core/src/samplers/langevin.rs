@@ -35,22 +35,22 @@ use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value
 
 /// Predicted excess of variance at the default step, plain gradients.
 pub const EXCESS_PLAIN: f64 = 0.10;
-/// The same with control variates.
+/// Predicted excess of variance at the default step, with control variates.
 pub const EXCESS_CENTRED: f64 = 0.04;
 /// Langevin time between draws, plain: short, because time is expensive.
 pub const TIME_PLAIN: f64 = 0.5;
-/// The same with control variates.
+/// Langevin time between draws, with control variates.
 pub const TIME_CENTRED: f64 = 1.0;
 /// Most steps per recorded draw by default: beyond it draws get correlated instead of a run endless.
 pub const STEPS_CAP: u64 = 2_000;
 /// Most rows per recorded draw by default: between draws a chain does not notice that it should stop, and so many take
 /// some 50 ms.
 const ROWS_CAP: u64 = 4_000_000;
-/// Default batch: this share of the rows …
+/// Rows of the table for each row of the default batch.
 const BATCH_SHARE: usize = 100;
-/// … but at least this many, below which overheads rule, …
+/// Least rows of the default batch, below which overheads rule.
 const BATCH_LEAST: usize = 500;
-/// … and at most this many, beyond which a step of control variates is already nearly noise-free.
+/// Most rows of the default batch, beyond which a step of control variates is already nearly noise-free.
 const BATCH_MOST: usize = 5_000;
 /// Draws over which a decreasing step is nearly constant by default: the default warm-up.
 const OFFSET_DRAWS: u64 = 200;
@@ -171,7 +171,7 @@ pub enum Noise {
         /// Mean age in steps.
         age: f64,
     },
-    /// The same where the age grows from 0 to `period` − 1 and starts again.
+    /// Centred as in [`Self::Geometric`], where the age grows from 0 to `period` − 1 and starts again.
     Periodic {
         /// Steps of a cycle.
         period: f64,
@@ -250,7 +250,7 @@ pub enum Rates {
 /// How a sampler resolves the shared settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// Its identifier.
+    /// Identifier of the sampler.
     pub id: &'static str,
     /// Whether it cannot do without the mode.
     pub needs_mode: bool,
@@ -395,7 +395,7 @@ impl Config {
         values
     }
 
-    /// The same with `precondition`.
+    /// The resolved settings with `precondition`.
     pub fn resolved_with_precondition(&self) -> Vec<(&'static str, Value)> {
         let mut values = self.resolved();
         let word = if self.preconditioned {

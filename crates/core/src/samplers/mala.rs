@@ -129,7 +129,7 @@ pub type Mala = FullLangevin<Adjusted>;
 /// The sampler `ula`.
 pub type Ula = FullLangevin<Unadjusted>;
 
-/// Both samplers: they differ in the accept step and in what it makes possible.
+/// `mala` and `ula`, which differ in the accept step and in what it makes possible.
 pub struct FullLangevin<V>(PhantomData<fn() -> V>);
 
 /// What one of the samplers is.

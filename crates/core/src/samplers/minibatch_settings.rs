@@ -30,7 +30,7 @@ pub const SCHEME: Field = Field {
     why: "the papers' formulas hold exactly",
 };
 
-/// The same for gradients centred at the mode, whose rows need not have equal chances.
+/// Choice of rows for gradients centred at the mode, whose rows need not have equal chances.
 pub const CENTRED_SCHEME: Field = Field {
     help: "iid: independent rows with replacement, as the variance formulas assume; blocks: random blocks of 8 rows; \
            spans: one random stretch; epoch: every row once per pass; lipschitz: independent rows, the likelier the more their \
@@ -60,7 +60,7 @@ impl MinibatchSettings {
         Self::with_scheme(scheme, settings, target, default_batch)
     }
 
-    /// The same for gradients centred at the mode ([`CENTRED_SCHEME`]), whose default batch follows from κ.
+    /// From settings, for gradients centred at the mode ([`CENTRED_SCHEME`]), whose default batch follows from κ.
     ///
     /// # Errors
     /// Unequal chances of rows were asked for, and the model tells none.

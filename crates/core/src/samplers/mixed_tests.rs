@@ -76,7 +76,7 @@ const SCALED: Posterior = Posterior {
 const SMALL: &str = "mixed";
 /// 10 groups of 300 rows.
 const TALL: &str = "mixed_tall";
-/// The same with counts, crossed with 5 others.
+/// 10 groups of counts, crossed with 5 others.
 const TALL_COUNTS: &str = "mixed_counts";
 /// 6 groups of 3 classes of 5 rows.
 const NESTED: &str = "mixed_nested";
@@ -155,7 +155,8 @@ impl Posterior {
         }
     }
 
-    /// The same with so many draws that Monte Carlo errors do not matter; prints the largest deviations.
+    /// Fails unless moments are within `bound`, with so many draws that Monte Carlo errors do not matter; prints the largest
+    /// deviations.
     fn is_within(self, run: &Run, set: &str, draws: usize, bound: f64) {
         let model = self.model(set);
         let found = reported_by(run, &model, 4, draws);

@@ -48,7 +48,7 @@ use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value
 const MANY_ROWS: usize = 100_000;
 /// The report's batch for many rows.
 const BATCH_MANY: usize = 10_000;
-/// Below that, one in so many rows.
+/// Rows of the table for each row of a minibatch, below [`MANY_ROWS`].
 const BATCH_SHARE: usize = 25;
 /// Rows from which a mean of scores counts as normal (the report's first assumption).
 const BATCH_NORMAL: usize = 50;

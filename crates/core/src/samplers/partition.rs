@@ -102,7 +102,7 @@ pub fn mixture(oracle: &Oracle, iter: u64) -> Result<&Mixture, StepError> {
     })
 }
 
-/// Proposals per draw where the user says nothing.
+/// Default proposals per draw.
 pub fn default_split_merge(num_units: usize) -> f64 {
     (MOST_PROPOSED / num_units as f64).min(1.0)
 }

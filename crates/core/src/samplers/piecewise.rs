@@ -118,7 +118,7 @@ pub trait Motion: 'static {
     fn launch(rng: &mut ChainRng, velocity: &mut [f64]);
     /// With `scale`, the largest rate that a factor with gradient `b` can ask for, up to a factor of the velocity.
     fn reach(b: &[f64]) -> f64;
-    /// That factor for velocities of length `speed`.
+    /// The factor of [`Self::reach`] for velocities of length `speed`.
     fn scale(speed: f64) -> f64;
     /// Time of the next event of the linear part, and the coordinate it concerns.
     fn next_event(path: &Path, rng: &mut ChainRng) -> (f64, usize);

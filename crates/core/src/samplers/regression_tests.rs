@@ -19,7 +19,7 @@ pub(super) fn reported(model: &Arc<dyn Model>, chains: u64, draws: usize) -> Vec
     reported_by(&Run::new("nuts"), model, chains, draws)
 }
 
-/// The same by another sampler.
+/// Reported quantities of `chains` chains by the sampler of `run`.
 pub(super) fn reported_by(
     run: &Run,
     model: &Arc<dyn Model>,

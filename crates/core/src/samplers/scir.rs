@@ -83,7 +83,7 @@ pub type Scir = Process<Plain>;
 /// The sampler `scir-cv`.
 pub type ScirCv = Process<Centred>;
 
-/// Both samplers: they differ in the drift `V`.
+/// `scir` and `scir-cv`, which differ in the drift `V`.
 pub struct Process<V>(PhantomData<fn() -> V>);
 
 /// The drift of a sampler, and its description.

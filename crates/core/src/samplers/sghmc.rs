@@ -108,7 +108,7 @@ pub type Sghmc = Friction<Plain>;
 /// The sampler `sghmc-cv`.
 pub type SghmcCv = Friction<Centred>;
 
-/// Both samplers: they differ in the gradient estimate `V`.
+/// `sghmc` and `sghmc-cv`, which differ in the gradient estimate `V`.
 pub struct Friction<V>(PhantomData<fn() -> V>);
 
 /// The gradient estimate of a sampler, and its description.

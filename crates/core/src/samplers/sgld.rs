@@ -48,7 +48,7 @@ pub type Sgld = Langevin<Plain>;
 /// The sampler `sgld-cv`.
 pub type SgldCv = Langevin<Centred>;
 
-/// Both samplers: they differ in the gradient estimate `V`.
+/// `sgld` and `sgld-cv`, which differ in the gradient estimate `V`.
 pub struct Langevin<V>(PhantomData<fn() -> V>);
 
 /// The gradient estimate of a sampler, and its description.

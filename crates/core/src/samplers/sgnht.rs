@@ -93,7 +93,7 @@ pub type Sgnht = NoseHoover<Plain>;
 /// The sampler `sgnht-cv`.
 pub type SgnhtCv = NoseHoover<Centred>;
 
-/// Both samplers: they differ in the gradient estimate `V`.
+/// `sgnht` and `sgnht-cv`, which differ in the gradient estimate `V`.
 pub struct NoseHoover<V>(PhantomData<fn() -> V>);
 
 /// The gradient estimate of a sampler, and its description.

@@ -39,11 +39,11 @@ use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, axpy, dot, whiten};
 use ergodic_base::rng::{Purpose, Streams, stream};
 use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
 
-/// Rows of the metric per parameter: its eigenvalues are then within some 20 % of those of all rows, before they are bent …
+/// Rows of the metric per parameter: its eigenvalues are then within some 20 % of those of all rows, before they are bent.
 const ROWS_PER_DIM: usize = 20;
-/// … at least so many, …
+/// Least rows of the metric.
 const ROWS_LEAST: usize = 200;
-/// … and at most so many, because a step goes through all of them.
+/// Most rows of the metric, because a step goes through all of them.
 const ROWS_MOST: usize = 2_000;
 /// Half the distance of the points of a central difference in z: the error of w' is about its square.
 const DIFFERENCE: f64 = 1e-4;

@@ -70,7 +70,7 @@ pub struct SgrldConfig {
 pub struct SgrldState {
     /// θ (K).
     theta: Vec<f64>,
-    /// The same as logarithms, and the model's coordinates.
+    /// Logarithms of θ, and the model's coordinates.
     weights: Weights,
     /// ε/2.
     time: f64,

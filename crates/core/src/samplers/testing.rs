@@ -701,7 +701,7 @@ pub fn estimate(chains: &[Vec<f64>]) -> (f64, f64) {
     weighted_estimate(chains, &ones)
 }
 
-/// The same of weighted draws: the ratio estimate Σwx/Σw and, to first order, its standard error.
+/// Mean and standard error of weighted draws: the ratio estimate Σwx/Σw and, to first order, its standard error.
 pub fn weighted_estimate(chains: &[Vec<f64>], weights: &[Vec<f64>]) -> (f64, f64) {
     let pairs = || chains.iter().flatten().zip(weights.iter().flatten());
     let total: f64 = pairs().map(|(_x, w)| w).sum();
@@ -734,7 +734,8 @@ pub fn assert_moments(what: &str, chains: &[Vec<f64>], true_mean: f64, true_vari
     assert_moments_known_to(KNOWN_TO, what, chains, true_mean, true_variance);
 }
 
-/// The same where squares have heavy tails, or follow each other slowly, so that a variance is only known to a `share` of it.
+/// As [`assert_moments`], where squares have heavy tails, or follow each other slowly, so that a variance is only known to a
+/// `share` of it.
 pub fn assert_moments_known_to(
     share: f64,
     what: &str,
@@ -746,7 +747,7 @@ pub fn assert_moments_known_to(
     assert_weighted_moments(share, what, (chains, &ones), true_mean, true_variance);
 }
 
-/// The same of weighted draws.
+/// As [`assert_moments_known_to`], for weighted draws.
 pub fn assert_weighted_moments(
     share: f64,
     what: &str,

@@ -39,7 +39,7 @@ pub struct Spread {
 struct Differences {
     /// Variance of the estimate of their sum from one row.
     one_row: f64,
-    /// Their sum.
+    /// Sum of the differences.
     total: f64,
 }
 

@@ -79,7 +79,7 @@ pub struct CoefficientPrior<'a> {
 pub struct Division {
     /// Terms of each block, the lead first.
     pub blocks: Vec<Vec<usize>>,
-    /// All others.
+    /// Terms that are in no block.
     pub single: Vec<usize>,
 }
 

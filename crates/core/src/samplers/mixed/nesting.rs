@@ -42,7 +42,7 @@ fn around(parent: &GroupTerm, child: &GroupTerm) -> Option<Vec<u32>> {
     (!around.contains(&u32::MAX)).then_some(around)
 }
 
-/// All that `view` has.
+/// All nested terms of `view`.
 pub fn find(view: &dyn MixedEffects) -> Vec<Nested> {
     let terms = view.terms();
     let mut found = Vec::new();

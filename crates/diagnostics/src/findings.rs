@@ -515,7 +515,7 @@ fn failed_chains(inputs: &VerdictInputs<'_>) -> Option<Finding> {
     Some(finding.next("the log says why", "The log says why"))
 }
 
-/// That an approximate sampler is off, or that nobody knows; `fine` is whether its draws are otherwise.
+/// The finding that an approximate sampler is off, or that nobody knows; `fine` is whether its draws are otherwise.
 fn bias(inputs: &VerdictInputs<'_>, fine: bool) -> Option<Finding> {
     let sampler = inputs.biased?;
     let Some(report) = inputs
@@ -550,7 +550,7 @@ fn bias(inputs: &VerdictInputs<'_>, fine: bool) -> Option<Finding> {
     }
 }
 
-/// That the check has found a variable outside of the tolerance.
+/// The finding that the check has found a variable outside of the tolerance.
 fn off(row: &BiasRow) -> Finding {
     let name = &row.variable;
     let number =
@@ -592,7 +592,7 @@ fn off(row: &BiasRow) -> Finding {
     )
 }
 
-/// That the check could not tell: the control run has faults of its own, or is too short.
+/// The finding that the check could not tell: the control run has faults of its own, or is too short.
 fn unclear(report: &BiasReport, row: Option<&BiasRow>) -> Finding {
     let (phrase, message) = if let Some(doubt) = &report.doubt {
         (

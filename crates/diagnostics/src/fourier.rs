@@ -16,7 +16,7 @@ pub(super) struct Plan {
 pub(super) struct Buffers {
     /// The real sequence, of the plan's length; the transforms destroy it.
     pub real: Vec<f64>,
-    /// Its spectrum, half the length plus one.
+    /// Spectrum of the sequence, half the length plus one.
     pub spectrum: Vec<Complex<f64>>,
     scratch: Vec<Complex<f64>>,
 }

@@ -34,8 +34,8 @@ pub fn mcse_quantile(chains: &[&[f64]], prob: f64) -> Estimate {
     Ok((sorted[high - 1] - sorted[low - 1]) / 2.0)
 }
 
-/// The same of weighted draws, too: half the distance between the quantiles at these places, which are not rounded to order
-/// statistics.
+/// Monte Carlo error of a quantile, of weighted draws too: half the distance between the quantiles at these places, which are
+/// not rounded to order statistics.
 pub(super) fn pooled_mcse_quantile(pooled: &mut Pooled, prob: f64) -> Estimate {
     let ess = pooled.ess(View::Below(prob))?;
     let [low, high] = ONE_SD.map(|p| inv_beta_reg(ess * prob + 1.0, ess * (1.0 - prob) + 1.0, p));

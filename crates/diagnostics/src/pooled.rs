@@ -108,7 +108,7 @@ pub(super) struct Pooled {
     sorted: Vec<f64>,
     /// Where in `values` the sorted value stands.
     order: Vec<u32>,
-    /// The same for |x - median|; filled on first use.
+    /// Sorted values of |x - median|; filled on first use.
     folded: Vec<f64>,
     folded_order: Vec<u32>,
     has_folded: bool,
@@ -155,7 +155,7 @@ impl Pooled {
         Self::weighted(chains, &[])
     }
 
-    /// The same with one slice of weights per chain, or none.
+    /// The chains of one parameter with one slice of weights per chain, or none.
     pub fn weighted(chains: &[&[f64]], weights: &[&[f64]]) -> Self {
         let draws = chains.iter().map(|chain| chain.len()).min().unwrap_or(0);
         let mut pooled = Self::new(Tables::new(chains.len(), draws, weights));

@@ -55,7 +55,7 @@ impl Diagnosis {
 /// Sensitivity of one reported quantity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SensitivityRow {
-    /// Its name.
+    /// Name of the variable.
     pub variable: String,
     /// To the prior.
     pub prior: f64,

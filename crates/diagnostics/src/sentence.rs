@@ -117,7 +117,7 @@ impl Phrase {
         }
     }
 
-    /// The same with what may be left out, and as it is said among many.
+    /// This phrase with what may be left out, and as it is said among many.
     pub fn or(self, detail: impl Into<String>, brief: &str) -> Self {
         Self {
             detail: detail.into(),

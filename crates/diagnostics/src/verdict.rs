@@ -11,14 +11,14 @@ use super::Missing;
 use super::sentence::{count, rhat_text};
 use super::summary::SummaryRow;
 
-/// Largest rank-normalised split R-hat of a run that is good …
+/// Largest rank-normalised split R-hat of a run that is good.
 pub const RHAT_LIMIT: f64 = 1.01;
-/// … and of one that can be used with care: the limit that was usual before 1.01, as programs still have it.
+/// Largest R-hat of a run that can be used with care: the limit that was usual before 1.01, as programs still have it.
 pub const RHAT_BAD: f64 = 1.05;
-/// Smallest bulk and tail effective sample size per chain of a run that is good …
+/// Smallest bulk and tail effective sample size per chain of a run that is good.
 pub const ESS_PER_CHAIN: f64 = 100.0;
-/// … and of one that can be used with care: with 80 effective draws of four chains a mean is known to a ninth of its
-/// standard deviation, and with fewer R-hat and the effective sample size are themselves hardly known.
+/// Smallest effective sample size per chain of a run that can be used with care: with 80 effective draws of four chains a mean is
+/// known to a ninth of its standard deviation, and with fewer R-hat and the effective sample size are themselves hardly known.
 pub const ESS_BAD_PER_CHAIN: f64 = 20.0;
 /// Draws per chain before anything is said.
 pub const MIN_DRAWS: usize = 100;
@@ -61,7 +61,7 @@ impl Verdict {
 pub enum Measure {
     /// Effective sample size in the bulk.
     Bulk(f64),
-    /// The same in the tails.
+    /// Effective sample size in the tails.
     Tail(f64),
     /// Rank-normalised split R-hat.
     Rhat(f64),
@@ -77,7 +77,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Of a run with so many working chains, all of whose variables count.
+    /// Limits for a run with this number of working chains, all of whose variables count.
     pub fn of(chains: usize) -> Self {
         Self {
             chains,

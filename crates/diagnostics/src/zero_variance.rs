@@ -118,13 +118,13 @@ pub struct ZeroVarianceRow {
     pub variable: String,
     /// Corrected mean.
     pub mean: Option<f64>,
-    /// Its Monte Carlo standard error.
+    /// Monte Carlo standard error of the corrected mean.
     pub mcse_mean: Option<f64>,
     /// Squared error of the plain mean over that of the corrected one: how many times as many draws it is worth.
     pub gain: Option<f64>,
     /// Corrected standard deviation.
     pub sd: Option<f64>,
-    /// Its Monte Carlo standard error.
+    /// Monte Carlo standard error of the corrected standard deviation.
     pub mcse_sd: Option<f64>,
     /// The gain of the standard deviation.
     pub gain_sd: Option<f64>,

@@ -161,12 +161,12 @@ pub(super) struct Request {
     pub recipe: Recipe,
     /// The folder that its paths are relative to.
     pub folder: PathBuf,
-    /// Its data, where they were read to choose the template.
+    /// Data of the recipe, where they were read to choose the template.
     pub loaded: Option<Arc<Loaded>>,
 }
 
 impl Request {
-    /// Its data, read unless they were before.
+    /// Data of the recipe, read unless they were before.
     pub fn load(&self) -> Result<Arc<Loaded>, Failure> {
         match &self.loaded {
             Some(loaded) => Ok(Arc::clone(loaded)),

@@ -79,7 +79,7 @@ impl Failure {
         }
     }
 
-    /// The same with lines below the sentence.
+    /// This failure with lines below the sentence.
     #[must_use]
     pub fn with_detail(self, detail: String) -> Self {
         Self {

@@ -197,7 +197,7 @@ pub(super) fn read(path: &Path) -> Result<Results, Failure> {
         .and_then(|folder| of_folder(&folder))
 }
 
-/// The same of an open folder.
+/// The results of an open folder; what there is to know about its files goes to standard error.
 pub(super) fn of_folder(folder: &RunFolder) -> Result<Results, Failure> {
     let results = folder.results().map_err(Failure::request)?;
     for remark in &results.remarks {

@@ -303,7 +303,7 @@ pub struct ChainDraws {
     pub draws: DrawList,
     /// The sampler's information columns for the kept draws, S columns.
     pub info: DrawList,
-    /// The same for the warm-up.
+    /// The sampler's information columns for the warm-up, S columns.
     pub warmup_info: DrawList,
     /// Partitions of some of the kept draws, for samplers of partitions.
     pub labels: LabelList,

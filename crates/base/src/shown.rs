@@ -47,7 +47,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, is_hostile)
 }
 
-/// The same on one line: line breaks and tabs are written out too, as `\n` and `\t`.
+/// `text` made visible on one line: line breaks and tabs are written out too, as `\n` and `\t`.
 pub fn visible_line(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_hostile(c) || matches!(c, '\n' | '\t'))
 }

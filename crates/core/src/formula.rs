@@ -48,7 +48,7 @@ pub enum Trials {
     Column(String),
     /// What the response counts and what this column counts together: `cbind(successes, failures)`.
     Failures(String),
-    /// The same number for all rows, at least 1.
+    /// One number for all rows, at least 1.
     Constant(u64),
 }
 
@@ -203,7 +203,7 @@ impl Formula {
         self.add_terms([term]);
     }
 
-    /// The same for several.
+    /// Adds several terms as [`Self::add_term`] does.
     pub fn add_terms(&mut self, more: impl IntoIterator<Item = Term>) {
         let terms = std::mem::take(&mut self.terms).into_iter().chain(more);
         self.terms = TermSet::from_iter(terms).into_terms();

@@ -93,7 +93,7 @@ struct PieceScan {
     columns: Vec<ColumnScan>,
     /// Lines of another length that are joined or left out, or for which the file is refused.
     ragged: ragged::Tally,
-    /// Those for which it is refused.
+    /// Lines for which the file is refused.
     refused: ragged::Tally,
 }
 

@@ -81,7 +81,7 @@ impl Tally {
         self.first = self.first.or(later.first);
     }
 
-    /// All of them.
+    /// Number of lines, longer and shorter.
     pub fn count(&self) -> usize {
         self.longer + self.shorter
     }
@@ -92,7 +92,7 @@ impl Tally {
 pub struct Excerpt {
     /// 1-based line.
     pub line: u64,
-    /// Its text.
+    /// Text of the line.
     pub text: String,
     /// Byte of the text from which on it has too much; only in the line that is shown for its length.
     pub surplus: Option<usize>,

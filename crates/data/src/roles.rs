@@ -89,7 +89,7 @@ pub struct Roles {
     pub response_function: Option<Elementwise>,
     /// How it is read.
     pub response_use: ResponseUse,
-    /// Its success level, if the user chose one.
+    /// Success level of the outcome, if the user chose one.
     pub success: Option<String>,
     /// Main effects, in order: columns and functions of columns.
     pub predictors: Vec<Factor>,

@@ -31,7 +31,7 @@ pub struct Sample {
     pub file_name: &'static str,
     /// The file.
     pub bytes: &'static [u8],
-    /// All that the side-car says.
+    /// Contents of the side-car.
     pub info: SampleInfo,
 }
 

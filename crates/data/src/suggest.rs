@@ -16,7 +16,7 @@ pub const MOST_PREDICTORS: usize = 6;
 /// Levels from which a category is offered as a group: below, the spread of groups is hardly known, and above, one coefficient
 /// per level says little about each.
 pub const GROUP_LEVELS: usize = 8;
-/// Text with at most so many levels is a category even where most rows differ.
+/// Levels up to which text is a category even where most rows differ.
 const FEW_LEVELS: usize = 20;
 /// Rows per value from which whole numbers 1, 2, … are a rating and not a few counts.
 const ROWS_PER_RATING: usize = 3;
@@ -122,11 +122,11 @@ impl OutcomeKind {
 /// What a column could be beside the outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// It could explain.
+    /// A predictor.
     Predictor,
-    /// It says which of so many groups a row belongs to.
+    /// A group that rows belong to, with the number of groups.
     Group(usize),
-    /// It stays out: in a word or two, and why as a clause.
+    /// A column that stays out: in a word or two, and why as a clause.
     Aside(&'static str, String),
 }
 

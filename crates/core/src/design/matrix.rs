@@ -318,7 +318,7 @@ impl Design {
             .unwrap_or_else(|| numeric.collect())
     }
 
-    /// The same design with simulated responses, or without a response with simulated rows, row-major: numeric columns, then
+    /// This design with simulated responses, or without a response with simulated rows, row-major: numeric columns, then
     /// positions of the levels of categorical ones. Units stay those of this design, so that priors that are set in them do too.
     #[must_use]
     pub fn with_simulated(&self, values: Vec<f64>) -> Self {

@@ -4,13 +4,13 @@ use super::columns::Labels;
 
 /// The level that rare ones become; one of that name that is there already joins them.
 pub const OTHER: &str = "other";
-/// Levels that are kept where nothing is said: few enough to read, and the rest of a long tail has few rows each.
+/// Default number of levels that are kept: few enough to read, and the rest of a long tail has few rows each.
 pub const TOP: usize = 20;
 
 /// A column whose rare levels were merged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergedLevels {
-    /// Its name.
+    /// Name of the column.
     pub column: String,
     /// Levels kept as they are, in order.
     pub kept: Vec<String>,

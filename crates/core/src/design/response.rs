@@ -41,14 +41,14 @@ pub enum ResponseKind {
     Successes,
     /// One of these categories, `y` its position among them.
     Categories {
-        /// Those of the rows in the order of the table, then those declared without rows.
+        /// Categories of the rows in the order of the table, then those declared without rows.
         levels: Vec<String>,
     },
     /// Numbers.
     Number {
-        /// Their mean.
+        /// Mean of the numbers.
         mean: f64,
-        /// Their standard deviation (divisor n − 1).
+        /// Standard deviation of the numbers (divisor n − 1).
         sd: f64,
         /// The smallest and the largest.
         range: [f64; 2],
@@ -57,7 +57,7 @@ pub enum ResponseKind {
     },
     /// Whole numbers, 0 among them.
     Count {
-        /// Their sum.
+        /// Sum of the counts.
         total: f64,
         /// The largest.
         largest: f64,

@@ -34,7 +34,7 @@ pub enum Predictor {
 }
 
 impl Predictor {
-    /// The same rows in another order.
+    /// This predictor with its rows in another order.
     pub(crate) fn in_order(self, order: &[u32]) -> Self {
         match self {
             Self::Numeric(values) => {

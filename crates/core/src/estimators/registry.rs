@@ -20,7 +20,7 @@ pub struct OptimiserSpec {
     pub cite: &'static str,
     /// The update in plain text, as an ascent of the log posterior.
     pub formula: &'static str,
-    /// Its settings.
+    /// Settings of the optimiser.
     pub fields: &'static [Field],
 }
 
@@ -34,7 +34,7 @@ pub(super) enum Method {
 
 /// A registered optimiser.
 pub struct OptimiserEntry {
-    /// Its description.
+    /// Description of the optimiser.
     pub spec: OptimiserSpec,
     pub(super) method: Method,
 }

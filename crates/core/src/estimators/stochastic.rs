@@ -64,7 +64,7 @@ pub(super) const RATE_FIELD: Field = Field {
     why: "half the inverse of the largest curvature per row at the start",
 };
 
-/// The same for optimisers that divide by the size of the gradient: a is about the change of a parameter in one step.
+/// Learning rate of optimisers that divide by the size of the gradient: a is about the change of a parameter in one step.
 pub(super) const SCALED_RATE_FIELD: Field = Field {
     key: "learning_rate",
     label: "Learning rate",
@@ -104,7 +104,7 @@ pub trait Update: Send {
 
 /// A stochastic optimiser.
 pub trait Optimiser: Update + Sized + 'static {
-    /// Its description.
+    /// Description of the optimiser.
     const SPEC: OptimiserSpec;
     /// At the start, with every setting of its fields given, for `num_obs` rows and `dim` parameters.
     fn new(settings: &Settings, num_obs: usize, dim: usize) -> Self;

@@ -25,7 +25,7 @@ pub struct TracePoint {
 pub struct Search {
     /// Method that was chosen, or that `auto` ended with.
     pub method: String,
-    /// Its iterations.
+    /// Iterations of the optimiser.
     pub iterations: u64,
     /// Passes over the data, all methods together.
     pub passes: f64,
@@ -36,7 +36,7 @@ pub struct Search {
     pub polish: Option<u64>,
     /// Norm of the gradient at the anchor in units of the curvature there.
     pub gradient_norm: f64,
-    /// Its course, oldest first, points with finite numbers only.
+    /// Course of the search, oldest first, points with finite numbers only.
     pub trace: Vec<TracePoint>,
 }
 

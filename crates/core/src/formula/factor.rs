@@ -66,7 +66,7 @@ impl Elementwise {
         }
     }
 
-    /// Its value, NaN or infinite where it has none.
+    /// Value at `x`, NaN or infinite where there is none.
     pub fn at(self, x: f64) -> f64 {
         match self {
             Self::Log => x.ln(),
@@ -92,7 +92,7 @@ impl Elementwise {
         }
     }
 
-    /// Its derivative at `x`.
+    /// Derivative at `x`.
     pub fn slope_at(self, x: f64) -> f64 {
         match self {
             Self::Log => 1.0 / x,
@@ -127,7 +127,7 @@ impl Elementwise {
 pub struct Constant(u64);
 
 impl Constant {
-    /// That of `value`; -0 is 0.
+    /// The constant of `value`; -0 is 0.
     pub fn new(value: f64) -> Self {
         Self((value + 0.0).to_bits())
     }

@@ -15,7 +15,7 @@ use ergodic_base::rng::{ChainRng, Purpose, stream};
 const NOISE_ROWS: usize = 20_000;
 /// Rows from which the covariance of score differences is estimated, over all points together.
 const DIFFERENCE_ROWS: usize = 40_000;
-/// The same for one point, at least.
+/// Rows from which the covariance of score differences is estimated at one point, at least.
 const DIFFERENCE_ROWS_LEAST: usize = 50;
 /// Points times squared coordinates at most: a few seconds of work. Up to 400 coordinates all 2D points are within it.
 const POINTS_WORK: usize = 800 * 400 * 400;
@@ -53,7 +53,7 @@ pub struct Anchor {
     /// [`Self::difference_noise`] with rows chosen by the Lipschitz constants of their gradients ([`AliasTable`]); `None` for
     /// models that do not tell them.
     pub weighted_difference_noise: Option<Vec<f64>>,
-    /// Its largest eigenvalue.
+    /// Largest eigenvalue of [`Self::weighted_difference_noise`], in rows.
     pub weighted_difference_rows: Option<f64>,
     /// Variance over rows of one row's score at û, per coordinate, length D.
     pub score_variance: Vec<f64>,

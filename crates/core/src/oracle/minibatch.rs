@@ -31,7 +31,7 @@ pub enum Scheme {
 impl Scheme {
     /// Words of the setting for schemes that give every row the same chance, in the order of the variants.
     pub const WORDS: &'static [&'static str] = &["iid", "blocks", "spans", "epoch"];
-    /// The same for control variates, whose rows may have different chances.
+    /// Words of the schemes for control variates, whose rows may have different chances.
     pub const CENTRED_WORDS: &'static [&'static str] =
         &["iid", "blocks", "spans", "epoch", "lipschitz"];
 
@@ -85,7 +85,7 @@ impl Minibatch {
         }
     }
 
-    /// The same with the chances of rows for [`Scheme::Lipschitz`].
+    /// This minibatch with the chances of rows for [`Scheme::Lipschitz`].
     #[must_use]
     pub fn with_chances(mut self, chances: Option<Arc<AliasTable>>) -> Self {
         self.chances = chances;

@@ -43,9 +43,9 @@ pub struct RowTable {
     rows: Vec<f64>,
     /// The position of the last [`Self::renew`], length D.
     position: Vec<f64>,
-    /// Of the present minibatch: new gradients, B or B×D numbers, …
+    /// New gradients of the present minibatch, B or B×D numbers.
     fresh: Vec<f64>,
-    /// … and the old ones where they are not kept.
+    /// Old gradients of the present minibatch where they are not kept.
     stale: Vec<f64>,
     scratch: Scratch,
 }

@@ -16,7 +16,7 @@ pub enum Family {
     Poisson,
     /// Counts with variance μ + μ²/shape, log link.
     NegativeBinomial {
-        /// Its logarithm.
+        /// Logarithm of the shape.
         log_shape: f64,
     },
 }

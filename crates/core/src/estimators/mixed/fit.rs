@@ -88,7 +88,7 @@ pub static METHODS: &[MethodSpec] = &[
 ];
 
 impl Method {
-    /// Its description.
+    /// Description of the method.
     pub fn spec(self) -> &'static MethodSpec {
         METHODS
             .iter()
@@ -171,7 +171,7 @@ pub struct MixedFit {
     pub num_obs: usize,
     /// Fixed effects in the order of the columns.
     pub fixed: Vec<FixedEffect>,
-    /// Their covariance, p×p, row-major.
+    /// Covariance of the fixed effects, p×p, row-major.
     pub covariance: Vec<f64>,
     /// One per group term.
     pub components: Vec<VarianceComponent>,

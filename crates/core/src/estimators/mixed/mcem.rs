@@ -83,7 +83,7 @@ pub struct MonteCarlo {
 
 /// The effects of one group at work.
 struct Group {
-    /// Its rows among those of its term.
+    /// Rows of the group among those of its term.
     rows: std::ops::Range<usize>,
     /// C (q×q).
     covariance: Vec<f64>,

@@ -1,5 +1,19 @@
 //! What every layer may use: random streams, small linear algebra, draws, settings, warnings.
 //! Nothing here knows another layer of the project.
+//!
+//! ```
+//! use ergodic_base::draws::DrawList;
+//! use ergodic_base::rng::{Purpose, stream};
+//! use rand::RngExt as _;
+//!
+//! // One stream of random numbers per seed, chain and purpose: the same numbers on every machine.
+//! let mut rng = stream(1, 0, Purpose::Noise);
+//! let mut draws = DrawList::new(2);
+//! for _ in 0..100 {
+//!     draws.push(&[rng.random(), rng.random()]);
+//! }
+//! assert_eq!((draws.len(), draws.width()), (100, 2));
+//! ```
 
 pub mod checksum;
 pub mod draws;

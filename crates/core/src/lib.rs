@@ -1,5 +1,21 @@
 //! The numeric heart of Ergodic: designs, models, gradient estimators, optimisers, samplers, and the engine that runs chains.
 //!
+//! ```
+//! use ergodic_core::Fit;
+//! use ergodic_core::models::density_of;
+//! use ergodic_core::samplers::Nuts;
+//!
+//! // A normal density around 3 with standard deviation 2.
+//! let density = density_of(1, |u: &[f64], grad: &mut [f64]| {
+//!     grad[0] = -(u[0] - 3.0) / 4.0;
+//!     -(u[0] - 3.0).powi(2) / 8.0
+//! });
+//! let fit = Fit::new(density).sampler::<Nuts>().chains(4).draws(500).run()?;
+//! let mean = fit.draws("u[1]").expect("one coordinate").mean().expect("draws");
+//! assert!((mean - 3.0).abs() < 0.5);
+//! # Ok::<(), ergodic_core::FitError>(())
+//! ```
+//!
 //! Nothing here reads files, opens windows or knows where a table came from: a design is made from anything that has
 //! [`design::Columns`]. A layer uses only those below it:
 //!

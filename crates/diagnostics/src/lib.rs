@@ -3,6 +3,19 @@
 //! Definitions of R-hat, effective sample size and Monte Carlo error are those of the R package posterior
 //! (Vehtari, Gelman, Simpson, Carpenter, Bürkner 2021, doi 10.1214/20-BA1221); `tests/reference` holds its numbers.
 //!
+//! ```
+//! use ergodic_diagnostics::{ess::ess_bulk, mcse::mcse_mean, rhat::rhat};
+//!
+//! // Two chains that agree, and one that does not.
+//! let chain = |from: f64| (0..200).map(|i| from + f64::from(i * 37 % 101)).collect::<Vec<f64>>();
+//! let (one, two, other) = (chain(0.0), chain(1.0), chain(500.0));
+//! assert!(rhat(&[&one, &two])? < 1.01);
+//! assert!(rhat(&[&one, &other])? > 1.5);
+//! assert!(ess_bulk(&[&one, &two])? > 100.0);
+//! assert!(mcse_mean(&[&one, &two])? > 0.0);
+//! # Ok::<(), ergodic_diagnostics::Missing>(())
+//! ```
+//!
 //! | module | what it holds |
 //! |---|---|
 //! | [`rhat`], [`ess`], [`mcse`], [`quantiles`] | one number for the chains of one parameter |

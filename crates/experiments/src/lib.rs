@@ -2,6 +2,11 @@
 //!
 //! To add one, write `my_experiment.rs` with a function of [`BenchOptions`], and add an entry to [`REGISTRY`]:
 //! the command line lists, runs, prints and saves it.
+//!
+//! ```
+//! let experiment = ergodic_experiments::find("simplex").expect("an experiment of this name");
+//! println!("{}: {}", experiment.title, experiment.about);
+//! ```
 
 use std::path::PathBuf;
 

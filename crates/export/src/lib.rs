@@ -2,6 +2,17 @@
 //!
 //! To add a format, write a file with a function `fn(&Results, &mut dyn Write) -> io::Result<()>` and add its
 //! [`Format`] to [`FORMATS`].
+//!
+//! ```no_run
+//! use std::path::Path;
+//!
+//! let run = ergodic_export::RunFolder::open(Path::new("tour"))?;
+//! let results = run.results()?;
+//! for row in &results.summary {
+//!     println!("{} {:?}", row.variable, row.mean);
+//! }
+//! # Ok::<(), ergodic_export::ExportError>(())
+//! ```
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -9,8 +9,7 @@ use super::outset::{self, Outset, OutsetError};
 use super::recipe::{AUTO, Recipe, RecipeError, Scale};
 use ergodic_base::reporter::{Reporter, Severity, Warning};
 use ergodic_base::settings::{SettingError, Settings};
-use ergodic_core::design::checks;
-use ergodic_core::design::{Design, DesignError, ModelFrame};
+use ergodic_core::design::{Design, DesignError, ModelFrame, checks};
 use ergodic_core::engine::chain::dispersed_start;
 use ergodic_core::engine::{RunSection, Sampling};
 use ergodic_core::estimators::mixed::MixedControl;
@@ -282,7 +281,7 @@ impl Job {
         };
         let target = Target::new(model.as_ref(), anchor.as_deref().ok());
         let (sampler, sampler_reason) = choose_sampler(recipe, model.as_ref(), &target)?;
-        if recipe.sampler.id == AUTO && outset.is_none() {
+        if recipe.sampler.id == AUTO && (outset.is_none() || sampler.spec.minibatch) {
             // The run must be the one that its complete recipe makes, which names the sampler.
             let mut named = recipe.clone();
             sampler.spec.id.clone_into(&mut named.sampler.id);
@@ -397,7 +396,16 @@ impl Job {
         if recipe.default_priors() == DefaultPriors::default() {
             recipe.priors.remove(default_priors::KEY);
         }
-        hex(&Sha256::digest(recipe.to_toml()))
+        let mut text = recipe.to_toml();
+        // Positions of chains are in these coordinates.
+        if self
+            .outset
+            .as_ref()
+            .is_some_and(|outset| outset.is_whitened())
+        {
+            text.push_str("\n# coordinates of effects: whitened\n");
+        }
+        hex(&Sha256::digest(text))
     }
 }
 
@@ -477,6 +485,7 @@ pub fn model_options(recipe: &Recipe) -> Result<ModelOptions, JobError> {
     let entry = models::find(&recipe.model.template)?;
     Ok(ModelOptions {
         well_known: Vec::new(),
+        working: None,
         settings: entry.resolve(&recipe.model.settings)?,
         priors: (recipe.own_priors())
             .map(|(key, text)| (key.clone(), text.clone()))

@@ -2,20 +2,23 @@
 //! posterior is.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::likelihood::{self, LikelihoodOptions};
-use super::recipe::Recipe;
-use ergodic_base::linalg::Cholesky;
+use super::recipe::{AUTO, Recipe};
+use ergodic_base::linalg::{Cholesky, dot};
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::design::matrix::Design;
 use ergodic_core::estimators::mixed::{
     Criterion, Method, MixedControl, MixedData, MixedError, MixedFit, fit_gaussian, fit_generalised,
 };
-use ergodic_core::models::{Model, ModelEntry, ModelError, ModelOptions};
+use ergodic_core::models::mixed::{WorkingRows, has_intercepts_of_groups};
+use ergodic_core::models::{Model, ModelEntry, ModelError, ModelOptions, Rows};
+use ergodic_core::samplers;
 
 /// Information of the data about the effect of a group, relative to that of the spread of groups, from which the group is
 /// well known. Between 1 and this both parametrisations do; a posterior has a mode with the effects as they are from 4 on.
@@ -40,6 +43,8 @@ pub struct Outset {
     model: Arc<dyn Model>,
     /// By term and group: whether the data know its effects well.
     well_known: Vec<Vec<bool>>,
+    /// Coordinates of effects, where these are independent and of unit scale as far as the fit tells.
+    white: Option<Range<usize>>,
 }
 
 impl std::fmt::Debug for Outset {
@@ -101,20 +106,38 @@ impl Outset {
             return Ok(None);
         }
         options.well_known = well_known(&fit);
-        let raw = ModelOptions {
+        let mut raw = ModelOptions {
             report_standardized: false,
             ..options.clone()
         };
-        Ok(Some(Self {
+        let mut outset = Self {
             model: (entry.build)(Arc::clone(design), &raw)?,
             well_known: options.well_known.clone(),
+            white: None,
             fit,
-        }))
+        };
+        if whitens(recipe, design, options)
+            && let Some(working) = working_rows(outset.model.as_ref(), &outset.position())
+        {
+            options.working = Some(Arc::new(working));
+            raw.working.clone_from(&options.working);
+            outset.model = (entry.build)(Arc::clone(design), &raw)?;
+            let blocks = outset.model.blocks();
+            let effects = blocks.iter().filter(|block| block.name.starts_with("r["));
+            let first = effects.map(|block| block.coordinates.start).min();
+            outset.white = first.map(|first| first..outset.model.dim());
+        }
+        Ok(Some(outset))
     }
 
-    /// Whether the data know any group well.
+    /// Whether effects have coordinates of their own, independent and of unit scale as far as the fit tells.
+    pub fn is_whitened(&self) -> bool {
+        self.white.is_some()
+    }
+
+    /// Whether coordinates depend on what the fit tells of groups.
     pub fn knows_groups(&self) -> bool {
-        self.well_known.iter().flatten().any(|&known| known)
+        self.white.is_some() || self.well_known.iter().flatten().any(|&known| known)
     }
 
     /// The estimates as coordinates, in the parametrisation that [`Self::knows_groups`] leads to.
@@ -125,7 +148,15 @@ impl Outset {
     /// Where chain `chain` starts: around the estimates.
     pub fn start(&self, seed: u64, chain: usize) -> Vec<f64> {
         let mut rng = stream(seed, chain, Purpose::Init);
-        self.place(&mut || StandardNormal.sample(&mut rng))
+        let mut noise = || StandardNormal.sample(&mut rng);
+        let mut u = self.place(&mut noise);
+        if let Some(effects) = &self.white {
+            u[effects.clone()].copy_from_slice(&self.position()[effects.clone()]);
+            for u in &mut u[effects.clone()] {
+                *u += DISPERSION * noise();
+            }
+        }
+        u
     }
 
     /// Estimates plus `noise` times what they are uncertain by.
@@ -197,6 +228,9 @@ impl Outset {
 
     /// Which effects are sampled as they are, in words; `None` if none are.
     pub fn remark(&self) -> Option<Warning> {
+        if self.white.is_some() {
+            return None;
+        }
         let mut parts = Vec::new();
         for (term, known) in self.fit.components.iter().zip(&self.well_known) {
             let count = known.iter().filter(|&&known| known).count();
@@ -217,6 +251,46 @@ impl Outset {
             Warning::new(Severity::Info, "parametrisation", text)
         })
     }
+}
+
+/// Whether a run of `recipe` takes coordinates that need a pass over groups of all rows at each step.
+fn whitens(recipe: &Recipe, design: &Design, options: &ModelOptions) -> bool {
+    let id = recipe.sampler.id.as_str();
+    let by_all_rows = || samplers::find(id).is_some_and(|entry| !entry.spec.minibatch);
+    options.settings.text("parametrisation") == Some(AUTO)
+        && has_intercepts_of_groups(design)
+        && (id == AUTO || by_all_rows())
+}
+
+/// The parabolas of rows at the coordinates `u` of `model`; `None` where they are not finite.
+fn working_rows(model: &dyn Model, u: &[f64]) -> Option<WorkingRows> {
+    let view = model.mixed_effects()?;
+    let mut plain = u.to_vec();
+    view.to_plain(&mut plain);
+    let mut effects = vec![0.0; view.num_effects()];
+    for term in view.terms() {
+        term.write_effects(&plain, &mut effects);
+    }
+    let (p, width) = (view.num_coefficients(), 1 + view.num_auxiliaries());
+    let head = &plain[..p + view.num_auxiliaries()];
+    let (n, mut scratch) = (model.num_obs(), view.row_scratch());
+    let mut weights = vec![0.0; n];
+    view.curvatures(head, &effects, Rows::All, &mut scratch, &mut weights);
+    let mut slopes = vec![0.0; n * width];
+    view.slopes(head, &effects, Rows::All, &mut scratch, &mut slopes);
+    let scores = (weights.iter().zip(slopes.chunks_exact(width)).enumerate())
+        .map(|(i, (weight, slopes))| {
+            let of_terms = view.terms().iter().map(|term| {
+                let (z, at) = term.row(i);
+                dot(z, &effects[at..at + z.len()])
+            });
+            weight * (dot(view.covariates(i), &head[..p]) + of_terms.sum::<f64>()) + slopes[0]
+        })
+        .collect();
+    let working = WorkingRows { weights, scores };
+    let fits = working.weights.iter().all(|h| *h >= 0.0 && h.is_finite())
+        && working.scores.iter().all(|score| score.is_finite());
+    fits.then_some(working)
 }
 
 /// By term and group, whether the data tell all effects of the group much better than its standard deviations do.

@@ -34,7 +34,7 @@ pub(crate) mod hierarchical;
 mod hierarchy;
 pub(crate) mod linear;
 pub(crate) mod logistic;
-pub(crate) mod mixed;
+pub mod mixed;
 pub(crate) mod negative_binomial;
 pub mod outcome;
 pub(crate) mod poisson;
@@ -453,6 +453,8 @@ pub struct ModelOptions {
     /// By group term and group, for models whose parametrisation is left to the program: whether the data tell the
     /// group's effects much better than the spread of groups does. Empty where nobody knows.
     pub well_known: Vec<Vec<bool>>,
+    /// The same in more detail, for models in which groups vary by intercepts alone: the parabolas of all rows at estimates.
+    pub working: Option<Arc<mixed::WorkingRows>>,
 }
 
 impl ModelOptions {

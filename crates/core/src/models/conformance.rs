@@ -16,8 +16,8 @@ mod cases;
 mod priors;
 
 pub(super) use cases::{
-    NUM_OBS, Shape, add_group_terms, categorical_design, design, example_design, grouped_design,
-    hierarchical_options, measured_design,
+    NUM_OBS, Shape, add_group_terms, add_intercepts, categorical_design, design, example_design,
+    grouped_design, hierarchical_options, measured_design, some_working_rows,
 };
 use cases::{cases, regression_design};
 

@@ -21,7 +21,7 @@
 //! therefore mixes where groups have few rows; `centred` samples r itself, apart from what coefficients can say for all
 //! groups ([`frame`]), better where the data know every group; `auto` (default) centres the groups that
 //! [`ModelOptions::well_known`] names and, where it is empty, terms with at least [`MANY_ROWS`] rows per group and effect.
-//! The posterior is the same.
+//! With [`ModelOptions::working`] it takes the coordinates of [`whitening`] instead. The posterior is the same.
 //!
 //! Gradient: one pass over rows adds residuals into Σ_t q_t numbers each, one pass over groups takes them to coordinates
 //! ([`terms`]). Curvature: central differences of the gradient, where N·D and D allow it; larger models start without
@@ -54,7 +54,7 @@ use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use ergodic_base::linalg::axpy;
 use ergodic_base::rng::ChainRng;
-use frame::Frame;
+use frame::{Frame, add_differences, add_own_differences};
 use options::{FIELDS, PRIORS};
 use parameters::{check_keys, effect_params, make_term};
 
@@ -64,9 +64,11 @@ mod parameters;
 mod predicts;
 mod terms;
 mod view;
+mod whitening;
 
 pub use terms::{GroupTerm, Lower, MAX_CORRELATIONS, MAX_EFFECTS};
 pub use view::MixedEffects;
+pub use whitening::{WorkingRows, has_intercepts_of_groups};
 
 /// Rows per group and effect from which `auto` centres: the likelihood then knows an effect some ten times better than its
 /// prior does.
@@ -197,6 +199,8 @@ thread_local! {
     static PLAIN: std::cell::RefCell<Vec<f64>> = const { std::cell::RefCell::new(Vec::new()) };
     /// Curvature in these coordinates.
     static PLAIN_CURVATURE: std::cell::RefCell<Vec<f64>> = const { std::cell::RefCell::new(Vec::new()) };
+    /// How a gradient gets back from there.
+    static PATH: std::cell::RefCell<whitening::Path> = std::cell::RefCell::default();
 }
 
 impl<F: Respond> MixedModel<F> {
@@ -250,7 +254,14 @@ impl<F: Respond> MixedModel<F> {
         check_keys(&params, &terms, options)?;
         let rows = GlmRows::new(parts.family, design.terms.len(), parts.data);
         let columns = rows.num_columns();
-        let frame = Frame::new(&terms, coefficients.len(), &|row| &rows.row(row)[..columns]);
+        let auto = options.settings.text("parametrisation") == Some("auto");
+        let working = options.working.as_deref().filter(|_working| auto);
+        let frame = Frame::new(
+            &terms,
+            coefficients.len(),
+            &|row| &rows.row(row)[..columns],
+            working,
+        );
         Ok(Arc::new(Self {
             rows,
             frame,
@@ -307,14 +318,16 @@ impl<F: Respond> MixedModel<F> {
             let (own, rest) = scratch.vector.split_at_mut(2 * self.num_effects);
             let (at, rest) = rest.split_at_mut(dim);
             at.copy_from_slice(u);
-            self.frame.to_plain(at);
             let slopes = &mut rest[..dim];
             slopes.fill(0.0);
             let tile = &mut scratch.tile;
-            let value = self.add_gradient_with::<VALUE>(at, rows, factor, own, tile, slopes);
-            self.frame.pull_back(slopes);
-            axpy(1.0, slopes, grad);
-            return value;
+            return PATH.with_borrow_mut(|path| {
+                self.frame.walk(at, path);
+                let value = self.add_gradient_with::<VALUE>(at, rows, factor, own, tile, slopes);
+                self.frame.pull_back(at, path, 0.0, slopes);
+                axpy(1.0, slopes, grad);
+                value
+            });
         }
         self.add_gradient_with::<VALUE>(
             u,
@@ -414,15 +427,41 @@ impl<F: Respond> MixedModel<F> {
 
     /// Calls `with` for u with coefficients and effects as they are.
     fn in_plain<R>(&self, u: &[f64], with: impl FnOnce(&[f64]) -> R) -> R {
+        self.on_path(u, |plain, _path, _log_determinant| with(plain))
+    }
+
+    /// The same, with what a gradient needs to get back, and the log of the determinant of the map.
+    fn on_path<R>(
+        &self,
+        u: &[f64],
+        with: impl FnOnce(&[f64], &mut whitening::Path, f64) -> R,
+    ) -> R {
         if self.frame.is_identity() {
-            return with(u);
+            return with(u, &mut whitening::Path::default(), 0.0);
         }
         PLAIN.with_borrow_mut(|plain| {
             plain.clear();
             plain.extend_from_slice(u);
-            self.frame.to_plain(plain);
-            with(plain)
+            PATH.with_borrow_mut(|path| {
+                let log_determinant = self.frame.walk(plain, path);
+                with(plain, path, log_determinant)
+            })
         })
+    }
+
+    /// The log prior at plain coordinates and, overwritten, its gradient there.
+    fn log_prior_with(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        let mut value = self.coefficients.log_prior(u, grad);
+        for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
+            let j = self.coefficients.len() + k;
+            let [log_p, slope, _second] = auxiliary.log_prior(u[j]);
+            value += log_p;
+            grad[j] = slope;
+        }
+        for term in &self.terms {
+            value += term.log_prior(u, grad);
+        }
+        value
     }
 
     /// ADDS to `hessian` what `add` adds to one in plain coordinates.
@@ -542,21 +581,11 @@ impl<F: Respond> Model for MixedModel<F> {
     }
 
     fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
-        let value = self.in_plain(u, |u| {
-            let mut value = self.coefficients.log_prior(u, grad);
-            for (k, auxiliary) in self.auxiliaries.iter().enumerate() {
-                let j = self.coefficients.len() + k;
-                let [log_p, slope, _second] = auxiliary.log_prior(u[j]);
-                value += log_p;
-                grad[j] = slope;
-            }
-            for term in &self.terms {
-                value += term.log_prior(u, grad);
-            }
-            value
-        });
-        self.frame.pull_back(grad);
-        value
+        self.on_path(u, |plain, path, log_determinant| {
+            let value = self.log_prior_with(plain, grad);
+            self.frame.pull_back(plain, path, 1.0, grad);
+            value + log_determinant
+        })
     }
 
     fn log_prior_density(&self, u: &[f64]) -> Option<f64> {
@@ -705,36 +734,30 @@ impl<F: Respond> Model for MixedModel<F> {
         scratch: &mut Scratch,
         hessian: &mut [f64],
     ) {
-        // The cube root of rounding, for central differences.
-        const STEP: f64 = 6e-6;
         let dim = self.dim();
+        if !self.frame.is_linear() {
+            return add_own_differences(u, hessian, |u, grad| {
+                self.add_gradient::<false>(u, rows, 1.0, scratch, grad);
+            });
+        }
         let (own, rest) = scratch.vector.split_at_mut(2 * self.num_effects);
         let (at, rest) = rest.split_at_mut(dim);
-        let (above, below) = rest.split_at_mut(dim);
         at.copy_from_slice(u);
         self.frame.to_plain(at);
         self.add_in_plain(hessian, |hessian| {
-            for j in 0..dim {
-                let centre = at[j];
-                let step = STEP * centre.abs().max(1.0);
-                above.fill(0.0);
-                at[j] = centre + step;
-                self.add_gradient_with::<false>(at, rows, 1.0, own, &mut scratch.tile, above);
-                below.fill(0.0);
-                at[j] = centre - step;
-                self.add_gradient_with::<false>(at, rows, 1.0, own, &mut scratch.tile, below);
-                at[j] = centre;
-                for i in 0..dim {
-                    let second = 0.25 * (below[i] - above[i]) / step;
-                    hessian[i * dim + j] += second;
-                    hessian[j * dim + i] += second;
-                }
-            }
+            add_differences(at, rest, hessian, |u, grad| {
+                self.add_gradient_with::<false>(u, rows, 1.0, own, &mut scratch.tile, grad);
+            });
         });
     }
 
     fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]) {
         let dim = self.dim();
+        if !self.frame.is_linear() {
+            return add_own_differences(u, hessian, |u, grad| {
+                self.log_prior(u, grad);
+            });
+        }
         self.add_in_plain(hessian, |hessian| {
             self.in_plain(u, |u| {
                 self.coefficients.add_neg_hessian(u, dim, hessian);

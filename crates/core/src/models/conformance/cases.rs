@@ -1,11 +1,14 @@
 //! Designs and options that templates are tried with.
 
+use std::sync::Arc;
+
 use ndarray::Array2;
 use rand::RngExt as _;
 use rand_distr::{Binomial, Distribution as _, Poisson, StandardNormal};
 
 use crate::design::matrix::{Design, GroupDesign, GroupFactor, Predictor};
 use crate::design::response::{ResponseInfo, ResponseKind, ResponseUse};
+use crate::models::mixed::WorkingRows;
 use crate::models::{DefaultPriors, EXAMPLES, ModelEntry, ModelOptions};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Kind, Settings, Value};
@@ -271,7 +274,8 @@ pub(super) fn cases(entry: &ModelEntry) -> Vec<(String, Design, Vec<ModelOptions
         .collect()
 }
 
-/// Every family with group terms of every kind: no group, all and some of them sampled as they are.
+/// Every family with group terms of every kind: no group, all and some of them sampled as they are, and all of them as the
+/// parabolas of rows tell.
 fn mixed_cases() -> Vec<(String, Design, Vec<ModelOptions>)> {
     let families = [
         ("gaussian", ResponseUse::Number, false),
@@ -320,13 +324,63 @@ fn mixed_cases() -> Vec<(String, Design, Vec<ModelOptions>)> {
                             .iter()
                             .map(|group| (0..group.levels.len()).map(|g| g % 3 != 1).collect())
                             .collect(),
+                        working: None,
                     });
                 }
             }
             cases.push((format!("{family}, crossed: {crossed}"), design, options));
         }
+        let mut design = regression_design(response, shape);
+        add_intercepts(&mut design);
+        let mut settings = Settings::default();
+        settings.set("family", Value::Text(family.to_owned()));
+        settings.set("parametrisation", Value::Text("auto".to_owned()));
+        let options = ModelOptions {
+            settings,
+            standardize: true,
+            working: Some(Arc::new(some_working_rows(design.num_obs()))),
+            ..ModelOptions::default()
+        };
+        cases.push((format!("{family}, parabolas"), design, vec![options]));
     }
     cases
+}
+
+/// Rows of most different weights, one without any.
+pub(in crate::models) fn some_working_rows(n: usize) -> WorkingRows {
+    let weights: Vec<f64> = (0..n)
+        .map(|i| [0.0, 0.3, 1.1, 7.0][i % 4] * (1.0 + i as f64 / n as f64))
+        .collect();
+    let response = |i: usize| (i as f64 * 0.7).sin();
+    WorkingRows {
+        scores: (0..n).map(|i| weights[i] * response(i)).collect(),
+        weights,
+    }
+}
+
+/// Intercepts of two classes in each of four schools, of these, and of three years across them.
+pub(in crate::models) fn add_intercepts(design: &mut Design) {
+    let n = design.num_obs();
+    let class = |i: u32| (i * 5 + i / 9) % 8;
+    let groups: [(&str, u32, &dyn Fn(u32) -> u32); 3] = [
+        ("school", 4, &|i| class(i) / 2),
+        ("class", 8, &class),
+        ("year", 3, &|i| (i * 7 + i / 4) % 3),
+    ];
+    for (factor, (name, levels, index)) in groups.into_iter().enumerate() {
+        design.groups.push(GroupFactor {
+            name: name.to_owned(),
+            levels: (0..levels).map(|level| level.to_string()).collect(),
+            index: (0..n as u32).map(index).collect(),
+        });
+        design.group_terms.push(GroupDesign {
+            factor,
+            names: vec!["Intercept".to_owned()],
+            z: Array2::from_elem((n, 1), 1.0),
+            scale: vec![1.0],
+            correlated: true,
+        });
+    }
 }
 
 /// Intercepts of five groups; or, `crossed`, three correlated effects of four groups and two independent ones of three.

@@ -13,8 +13,11 @@
 //! is hierarchical centring (Gelfand, Sahu and Carlin 1995) for any number of terms at once: intercepts, slopes whose
 //! column is a fixed effect, and columns that are constant within groups. The determinant is one; the posterior is the
 //! same.
+//!
+//! Where the rows' parabolas are known the coordinates are those of [`super::whitening`] instead.
 
 use super::terms::GroupTerm;
+use super::whitening::{Path, Whitening, WorkingRows};
 use crate::design::spanned::{GroupColumns, directions};
 use ergodic_base::linalg::{axpy, dot};
 
@@ -24,11 +27,11 @@ const OWN_SHARE: f64 = 1e-6;
 /// Directions of one term that are taken out, at most: an intercept, slopes, and columns of groups.
 const MOST_DIRECTIONS: usize = 32;
 
-/// The linear map from coordinates u to those with β and centred effects as they are; the identity where no effects are
-/// centred.
+/// The map from coordinates u to those with β and centred effects as they are; the identity where no effects are centred.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frame {
     moves: Vec<TermMoves>,
+    whitening: Option<Whitening>,
 }
 
 /// Of one term with k directions.
@@ -48,48 +51,86 @@ struct TermMoves {
 
 impl Frame {
     /// For `terms` and the P coefficients of columns `row`.
-    pub fn new<'x>(terms: &[GroupTerm], p: usize, row: &dyn Fn(usize) -> &'x [f64]) -> Self {
+    pub fn new<'x>(
+        terms: &[GroupTerm],
+        p: usize,
+        row: &dyn Fn(usize) -> &'x [f64],
+        working: Option<&WorkingRows>,
+    ) -> Self {
+        if let Some(working) = working {
+            return Self {
+                moves: Vec::new(),
+                whitening: Some(Whitening::new(terms, p, row, working)),
+            };
+        }
         let moves = terms.iter().filter_map(|term| TermMoves::of(term, p, row));
         Self {
             moves: moves.collect(),
+            whitening: None,
         }
     }
 
     /// Whether coordinates are those of coefficients and effects themselves.
     pub fn is_identity(&self) -> bool {
-        self.moves.is_empty()
+        self.moves.is_empty() && self.whitening.is_none()
     }
 
     /// u ← coordinates with β and effects as they are.
     pub fn to_plain(&self, u: &mut [f64]) {
+        self.walk(u, &mut Path::default());
+    }
+
+    /// The same; returns the log of the determinant, and leaves in `path` what [`Self::pull_back`] needs.
+    pub fn walk(&self, u: &mut [f64], path: &mut Path) -> f64 {
+        if let Some(whitening) = &self.whitening {
+            return whitening.to_plain(u, path);
+        }
         for of_term in &self.moves {
             of_term.add_shift(-1.0, u);
             of_term.reflect_back(u);
         }
+        0.0
     }
 
     /// The inverse of [`Self::to_plain`].
     pub fn to_own(&self, u: &mut [f64]) {
+        if let Some(whitening) = &self.whitening {
+            whitening.to_own(u);
+        }
         for of_term in &self.moves {
             of_term.reflect(u);
             of_term.add_shift(1.0, u);
         }
     }
 
-    /// A gradient in plain coordinates becomes that in u: the transpose of [`Self::to_plain`].
-    pub fn pull_back(&self, grad: &mut [f64]) {
+    /// A gradient at `plain` becomes that in u, with `determinant` times that of the log determinant: the transpose of
+    /// [`Self::walk`], which left `path`.
+    pub fn pull_back(&self, plain: &[f64], path: &mut Path, determinant: f64, grad: &mut [f64]) {
+        match &self.whitening {
+            Some(whitening) => whitening.pull_back(plain, path, determinant, grad),
+            None => self.turn(grad),
+        }
+    }
+
+    /// [`Self::pull_back`] of the linear map.
+    fn turn(&self, grad: &mut [f64]) {
         for of_term in &self.moves {
             of_term.reflect(grad);
             of_term.pull_back_shift(grad);
         }
     }
 
-    /// T'AT for the symmetric D×D matrix `a` in plain coordinates, T the map of [`Self::to_plain`].
+    /// Whether the map is linear.
+    pub fn is_linear(&self) -> bool {
+        self.whitening.is_none()
+    }
+
+    /// T'AT for the symmetric D×D matrix `a` in plain coordinates, T the linear map of [`Self::to_plain`].
     pub fn pull_back_matrix(&self, a: &mut [f64], dim: usize) {
         // Rows become those of AT, as A is symmetric; the same for columns follows on the transpose.
         for _ in 0..2 {
             for row in a.chunks_exact_mut(dim) {
-                self.pull_back(row);
+                self.turn(row);
             }
             for i in 0..dim {
                 for j in 0..i {
@@ -220,6 +261,56 @@ impl TermMoves {
         }
         for (solved, pivot) in solved.iter().zip(&self.pivots) {
             grad[self.start + pivot] -= solved;
+        }
+    }
+}
+
+thread_local! {
+    /// A position and two gradients.
+    static DIFFERENCES: std::cell::RefCell<Vec<f64>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
+/// [`add_differences`] at u, with memory of its own.
+pub(super) fn add_own_differences(
+    u: &[f64],
+    hessian: &mut [f64],
+    gradient: impl FnMut(&[f64], &mut [f64]),
+) {
+    DIFFERENCES.with_borrow_mut(|memory| {
+        memory.clear();
+        memory.extend_from_slice(u);
+        memory.resize(3 * u.len(), 0.0);
+        let (at, memory) = memory.split_at_mut(u.len());
+        add_differences(at, memory, hessian, gradient);
+    });
+}
+
+/// ADDS the negative derivative of `gradient`, which adds to zeros, by central differences around `at` to the symmetric
+/// `hessian`. `memory` are 2 D numbers.
+pub(super) fn add_differences(
+    at: &mut [f64],
+    memory: &mut [f64],
+    hessian: &mut [f64],
+    mut gradient: impl FnMut(&[f64], &mut [f64]),
+) {
+    // The cube root of rounding.
+    const STEP: f64 = 6e-6;
+    let dim = at.len();
+    let (above, below) = memory.split_at_mut(dim);
+    for j in 0..dim {
+        let centre = at[j];
+        let step = STEP * centre.abs().max(1.0);
+        above.fill(0.0);
+        at[j] = centre + step;
+        gradient(at, above);
+        below.fill(0.0);
+        at[j] = centre - step;
+        gradient(at, below);
+        at[j] = centre;
+        for i in 0..dim {
+            let second = 0.25 * (below[i] - above[i]) / step;
+            hessian[i * dim + j] += second;
+            hessian[j * dim + i] += second;
         }
     }
 }

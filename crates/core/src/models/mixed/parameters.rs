@@ -86,6 +86,7 @@ pub(super) fn make_term(
         correlated: group.correlated,
         centred: match options.settings.text("parametrisation") {
             Some("centred") => vec![true; num_levels],
+            Some("auto") if options.working.is_some() => vec![true; num_levels],
             Some("auto") => known.unwrap_or_else(|| vec![rows_per_effect >= MANY_ROWS; num_levels]),
             _ => vec![false; num_levels],
         },

@@ -1,6 +1,8 @@
 //! Maps, correlations, priors and shares of variance, and what is refused. References are in `samplers/mixed_tests.rs`.
 
-use crate::models::conformance::{NUM_OBS, Shape, add_group_terms, measured_design};
+use crate::models::conformance::{
+    NUM_OBS, Shape, add_group_terms, add_intercepts, measured_design, some_working_rows,
+};
 use crate::models::testing::{built, table_of};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
@@ -191,6 +193,131 @@ fn agrees_with_non_centred(options_of_other: &ModelOptions, groups: [f64; 2]) {
             (difference - differences[0]).abs() < 1e-8,
             "{differences:?}"
         );
+    }
+}
+
+fn intercepts(options: &ModelOptions) -> Arc<dyn Model> {
+    let mut design = measured_design(false, Shape::default(), NUM_OBS);
+    add_intercepts(&mut design);
+    Mixed::build(Arc::new(design), options).unwrap()
+}
+
+/// Coordinates that follow the parabolas of rows, against the posterior in non-centred ones and the determinant of the map
+/// between them by differences.
+#[test]
+fn coordinates_by_parabolas_are_the_same_posterior() {
+    let free = intercepts(&options(&[("parametrisation", "non-centred")], &[]));
+    let white = intercepts(&ModelOptions {
+        working: Some(Arc::new(some_working_rows(NUM_OBS))),
+        ..options(&[("parametrisation", "auto")], &[])
+    });
+    let dim = free.dim();
+    assert_eq!(dim, white.dim());
+    let mut rng = stream(71, 0, Purpose::Data);
+    let to_white = |u: &[f64]| {
+        let (mut theta, mut v) = (vec![0.0; free.params().len()], vec![0.0; dim]);
+        free.constrain(u, &mut theta);
+        white.unconstrain(&theta, &mut v);
+        let mut back = vec![0.0; theta.len()];
+        white.constrain(&v, &mut back);
+        for (there, back) in theta.iter().zip(&back) {
+            assert!((there - back).abs() < 1e-9 * (1.0 + there.abs()));
+        }
+        v
+    };
+    let mut grad = vec![0.0; dim];
+    let mut density = |model: &dyn Model, u: &[f64]| {
+        model.log_prior(u, &mut grad) + model.log_lik(u, Rows::All, &mut model.scratch(), &mut grad)
+    };
+    let mut differences = Vec::new();
+    for _ in 0..4 {
+        let mut u: Vec<f64> = (0..dim).map(|_| rng.random_range(-1.0..1.0)).collect();
+        let v = to_white(&u);
+        let mut slopes = vec![0.0; dim * dim];
+        for j in 0..dim {
+            let centre = u[j];
+            u[j] = centre + 1e-5;
+            let above = to_white(&u);
+            u[j] = centre - 1e-5;
+            let below = to_white(&u);
+            u[j] = centre;
+            for i in 0..dim {
+                slopes[i * dim + j] = (above[i] - below[i]) / 2e-5;
+            }
+        }
+        let log_det = log_abs_det(&mut slopes, dim);
+        assert!(log_det.abs() > 0.1, "{log_det}");
+        differences.push(density(free.as_ref(), &u) - density(white.as_ref(), &v) - log_det);
+    }
+    for difference in &differences {
+        assert!(
+            (difference - differences[0]).abs() < 1e-6,
+            "{differences:?}"
+        );
+    }
+}
+
+fn log_abs_det(a: &mut [f64], dim: usize) -> f64 {
+    let mut sum = 0.0;
+    for k in 0..dim {
+        let size = |i: usize| a[i * dim + k].abs();
+        let pivot = (k..dim)
+            .max_by(|&i, &j| size(i).total_cmp(&size(j)))
+            .unwrap();
+        for j in 0..dim {
+            a.swap(k * dim + j, pivot * dim + j);
+        }
+        sum += a[k * dim + k].abs().ln();
+        for i in k + 1..dim {
+            let factor = a[i * dim + k] / a[k * dim + k];
+            for j in k..dim {
+                a[i * dim + j] -= factor * a[k * dim + j];
+            }
+        }
+    }
+    sum
+}
+
+/// With a normal likelihood whose parabolas are right, and nested terms, coordinates of effects are independent and normal
+/// whatever the standard deviations are: the density does not fall off but by half their squares.
+#[test]
+fn coordinates_by_parabolas_are_white_where_these_are_right() {
+    let n = 24;
+    let table = table_of(vec![
+        ("y", (0..n).map(|i| f64::from(i * i % 17)).collect()),
+        ("class", (0..n).map(|i| f64::from(i % 6)).collect()),
+        ("school", (0..n).map(|i| f64::from(i % 6 / 2)).collect()),
+    ]);
+    let formula = "y ~ 1 + (1 | school) + (1 | class)";
+    let plain = options(&[("parametrisation", "non-centred")], &[]);
+    let of_rows = built::<Mixed>(&table, formula, ResponseUse::Number, &plain).unwrap();
+    let view = of_rows.mixed_effects().unwrap();
+    // At sigma = 1.
+    let normal: Vec<[f64; 2]> = (0..n as usize).filter_map(|i| view.normal_row(i)).collect();
+    let working = WorkingRows {
+        weights: normal.iter().map(|row| row[1]).collect(),
+        scores: normal.iter().map(|row| row[0] * row[1]).collect(),
+    };
+    let white = ModelOptions {
+        working: Some(Arc::new(working)),
+        ..options(&[("parametrisation", "auto")], &[])
+    };
+    let model = built::<Mixed>(&table, formula, ResponseUse::Number, &white).unwrap();
+    let dim = model.dim();
+    let effects = model.blocks()[2].coordinates.start..dim;
+    let mut rng = stream(72, 0, Purpose::Data);
+    for scale in [-6.0, -1.0, 0.5, 3.0] {
+        let mut u: Vec<f64> = (0..dim).map(|_| rng.random_range(-2.0..2.0)).collect();
+        u[1] = 0.0;
+        u[2] = scale;
+        u[3] = -0.5 * scale;
+        let (mut slopes, mut of_lik) = (vec![0.0; dim], vec![0.0; dim]);
+        model.log_prior(&u, &mut slopes);
+        model.log_lik(&u, Rows::All, &mut model.scratch(), &mut of_lik);
+        for k in effects.clone() {
+            let slope = slopes[k] + of_lik[k];
+            assert!((slope + u[k]).abs() < 1e-8, "{scale}: {slope} at {}", u[k]);
+        }
     }
 }
 

@@ -286,6 +286,17 @@ fn columns_are_dragged_to_their_roles() {
     harness.run_steps(2);
     harness.hover_at(to);
     harness.run_steps(2);
+    harness.get_by_label("becomes group");
+    let weights = place(&harness, "Weights");
+    harness.hover_at(weights);
+    harness.run_steps(2);
+    harness.get_by_label("becomes weight");
+    let plot = pos2(1000.0, 400.0);
+    harness.hover_at(plot);
+    harness.run_steps(2);
+    harness.get_by_label("drop it on a role");
+    harness.hover_at(to);
+    harness.run_steps(2);
     harness.event(eframe::egui::Event::PointerButton {
         pos: to,
         button: eframe::egui::PointerButton::Primary,

@@ -1,7 +1,8 @@
 //! Columns dragged from one role to another. Whatever a drag does, menus and the palette do as well.
 
 use eframe::egui::{
-    self, DragAndDrop, Id, LayerId, Order, Rect, Sense, Stroke, StrokeKind, Ui, UiBuilder, vec2,
+    CursorIcon, DragAndDrop, Id, PopupAnchor, Rect, Sense, Stroke, StrokeKind, Tooltip, Ui,
+    UiBuilder,
 };
 
 use super::roles::Context;
@@ -25,39 +26,35 @@ pub fn source(ui: &mut Ui, place: &str, column: &str, contents: impl FnOnce(&mut
     // A press on a button inside is no drag until the pointer has moved.
     if response.dragged()
         && ui.input(|input| input.pointer.is_decidedly_dragging())
-        && let Some(at) = ui.ctx().pointer_interact_pos()
+        && !is_going_on(ui)
     {
-        if !DragAndDrop::has_payload_of_type::<Dragged>(ui.ctx()) {
-            DragAndDrop::set_payload(ui.ctx(), Dragged(column.to_owned()));
-        }
-        ghost(ui, column, at);
+        DragAndDrop::set_payload(ui.ctx(), Dragged(column.to_owned()));
     }
 }
 
-/// The name of the dragged column beside the pointer.
-fn ghost(ui: &Ui, column: &str, at: egui::Pos2) {
-    let t = tokens();
-    let p = Palette::of(ui);
-    let layer = LayerId::new(Order::Tooltip, Id::unique("dragged column"));
-    let painter = ui.ctx().layer_painter(layer);
-    let name = paint::line(
-        ui,
-        &format!("`{column}`"),
-        Text::Body,
-        p.text_primary,
-        240.0,
-    );
-    let inset = vec2(t.space.x2, t.space.x1);
-    let place = Rect::from_min_size(at + vec2(t.space.x3, t.space.x2), name.size() + 2.0 * inset);
-    let stroke = Stroke::new(t.stroke.hair, p.accent);
-    painter.rect(
-        place,
-        t.radius.button,
-        p.bg_surface,
-        stroke,
-        StrokeKind::Inside,
-    );
-    painter.galley(place.min + inset, name, p.text_primary);
+/// Whether a column is being dragged.
+pub fn is_going_on(ui: &Ui) -> bool {
+    DragAndDrop::has_payload_of_type::<Dragged>(ui.ctx())
+}
+
+/// The dragged column beside the pointer, and what a drop there does or why it does nothing.
+pub fn preview(ui: &Ui, answer: Option<&Result<Role, String>>) {
+    let Some(dragged) = DragAndDrop::payload::<Dragged>(ui.ctx()) else {
+        return;
+    };
+    ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
+    let id = Id::unique("dragged column");
+    Tooltip::always_open(ui.ctx().clone(), ui.layer_id(), id, PopupAnchor::Pointer)
+        .gap(tokens().space.x3)
+        .show(|ui| {
+            sentence(ui, &format!("`{}`", dragged.0), Text::Body);
+            match answer {
+                Some(Ok(Role::Ignore)) => hint(ui, "becomes not used"),
+                Some(Ok(role)) => hint(ui, &format!("becomes {}", role.label())),
+                Some(Err(reason)) => hint(ui, &format!("Not possible: {reason}")),
+                None => hint(ui, "drop it on a role"),
+            };
+        });
 }
 
 /// Draws `contents` as the place of `role`, or of columns that are not used: a column dropped there takes it.
@@ -85,12 +82,12 @@ pub fn zone(
     if !response.contains_pointer() {
         return;
     }
-    let refused = cx
-        .view
-        .refusal(cx.data, cx.document, column, role)
-        .is_some();
+    let refused = (role != Role::Ignore)
+        .then(|| cx.view.refusal(cx.data, cx.document, column, role))
+        .flatten();
     let p = Palette::of(ui);
-    let color = if refused { p.bad } else { p.accent };
+    let color = if refused.is_some() { p.bad } else { p.accent };
+    cx.answer = Some(refused.map_or(Ok(role), |refusal| Err(refusal.reason)));
     let t = tokens();
     ui.painter().rect_stroke(
         place.shrink(t.space.x1),

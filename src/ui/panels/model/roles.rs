@@ -111,6 +111,8 @@ pub(super) struct Context<'a> {
     pub out: &'a mut Outbox,
     /// Nothing was changed yet: the outcome is a guess.
     pub guessed: bool,
+    /// What dropping the dragged column where it is does, or why it does nothing.
+    pub answer: Option<Result<Role, String>>,
 }
 
 impl<'a> Context<'a> {
@@ -147,6 +149,7 @@ pub fn roles_ui(
         view,
         out,
         guessed,
+        answer: None,
     };
     ScrollArea::vertical()
         .auto_shrink([false, false])
@@ -160,6 +163,7 @@ pub fn roles_ui(
             drag::zone(ui, &mut cx, Role::Ignore, unused_ui);
             ui.add_space(t.space.x4);
         });
+    drag::preview(ui, cx.answer.as_ref());
 }
 
 fn outcome_ui(ui: &mut Ui, cx: &mut Context<'_>) {
@@ -437,7 +441,8 @@ fn unused_ui(ui: &mut Ui, cx: &mut Context<'_>) {
         MOST_SHOWN
     };
     let count = cx.view.unused.len();
-    if count == 0 {
+    // While a column is dragged there is a place to leave it out.
+    if count == 0 && !drag::is_going_on(ui) {
         return;
     }
     let unused: Vec<String> = cx.view.unused.iter().take(most).cloned().collect();

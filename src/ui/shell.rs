@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn a_refused_role_offers_its_conversion_and_leaves_by_itself_or_with_the_page() {
         let folder = tempfile::tempdir().unwrap();
-        let text = "y,x,word\n0,1,a\n1,2,b\n0,3,b\n1,4,a\n0,5,c\n1,6,c\n";
+        let text = "y,x,word\n0,1,7\n1,2,b\n0,3,b\n1,4,a\n0,5,c\n1,6,c\n";
         let mut session = Session::with_file(&folder, "s.csv", text);
         session.send(Command::AcceptImport);
         session.send(Command::GoTo(Page::Model));

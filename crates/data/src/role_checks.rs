@@ -102,20 +102,24 @@ fn refuse_text(
     } else {
         "text"
     };
+    let known = table.num_rows() - info.num_missing;
     let lost = match bad.first() {
+        // Nothing would be left of it.
+        Some(_) if bad.len() == known => "; none of its values is one".to_owned(),
         Some(first) => format!(
             "; as a number {} of {} values such as `{first}` would be missing",
-            bad.len(),
-            table.num_rows() - info.num_missing
+            thousands(bad.len() as u64),
+            thousands(known as u64)
         ),
         None => "; it can be imported as a number without loss".to_owned(),
     };
+    let helps = bad.len() < known;
     Err(Refusal {
         reason: format!(
             "Column {named} holds {what}, but {} must be numbers{lost}",
             role_plural(role)
         ),
-        conversion: Some(Conversion::Import(ColumnKindOverride::Number)),
+        conversion: helps.then_some(Conversion::Import(ColumnKindOverride::Number)),
     })
 }
 

@@ -496,8 +496,8 @@ mod tests {
             (
                 "word",
                 Role::Weight,
-                "holds text, but weights must be numbers; as a number 4 of 4 values such as `a`",
-                Some(Conversion::Import(ColumnKindOverride::Number)),
+                "holds text, but weights must be numbers; none of its values is one",
+                None,
             ),
             (
                 "digits",

@@ -134,7 +134,7 @@ fn a_refused_role_says_why_and_offers_what_would_help() {
     let mut session = Session::with_file(
         &folder,
         "s.csv",
-        "y,x,word\n0,1,a\n1,2,b\n0,3,b\n1,4,a\n0,5,c\n1,6,c\n",
+        "y,x,word\n0,1,7\n1,2,b\n0,3,b\n1,4,a\n0,5,c\n1,6,c\n",
     );
     session.send(Command::AcceptImport);
     let mut harness = page_harness(session, model_ui);

@@ -45,6 +45,11 @@ pub fn decimals(mcse: f64) -> i32 {
     (-(mcse / 2.0).log10() + 1e-9).floor().clamp(-300.0, 300.0) as i32
 }
 
+/// A value beside its standard deviation or standard error: as far as the second digit of that.
+pub fn beside_sd(value: f64, sd: f64) -> String {
+    estimate(value, sd / 50.0)
+}
+
 /// A standard deviation or an error: two significant digits.
 pub fn sd(value: f64) -> String {
     significant(value, 2)
@@ -425,6 +430,14 @@ mod tests {
         ] {
             assert_eq!(plain(&estimate(value, mcse)), text, "{value} with {mcse}");
         }
+    }
+
+    #[test]
+    fn a_value_beside_its_standard_deviation_has_its_second_digit() {
+        assert_eq!(beside_sd(-1.2963, 0.3004), "\u{2212}1.30");
+        assert_eq!(beside_sd(12.3456, 4.21), "12.3");
+        assert_eq!(beside_sd(0.1654, 0.0354), "0.165");
+        assert_eq!(beside_sd(-1.2963, f64::NAN), "\u{2212}1.30");
     }
 
     #[test]

@@ -25,7 +25,7 @@ const HEADS: [(&str, f32); 6] = [
     ("se", 68.0),
     ("mean", 84.0),
     ("sd", 68.0),
-    ("q5 to q95", 132.0),
+    ("90% interval", 132.0),
     ("difference", 84.0),
 ];
 /// Longer names are cut.
@@ -176,14 +176,12 @@ fn rows_ui(ui: &mut Ui, rows: &[BesideRow]) {
                     line.col(|ui| {
                         name_cell(ui, &row.variable, &row.variable);
                     });
-                    // As many digits as a tenth of a standard deviation has.
-                    let value = |v: f64| number::estimate(v, row.sd / 10.0);
+                    let value = |v: f64| number::beside_sd(v, row.sd);
                     let cells = [
                         value(row.estimate),
-                        row.se
-                            .map_or(String::new(), |se| number::significant(se, 3)),
+                        row.se.map_or(String::new(), number::sd),
                         value(row.mean),
-                        number::significant(row.sd, 3),
+                        number::sd(row.sd),
                         format!("{} to {}", value(row.posterior[0]), value(row.posterior[1])),
                     ];
                     for (k, text) in cells.iter().enumerate() {

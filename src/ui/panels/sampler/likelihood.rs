@@ -200,13 +200,13 @@ fn fixed_ui(ui: &mut Ui, done: &LikelihoodFit) {
             let head = ["fixed effect", "estimate", "se", "2.5 %", "97.5 %"];
             cells(ui, &head.map(str::to_owned), true);
             for effect in &done.fit.fixed {
-                let value = |v: f64| number::estimate(v, effect.se / 10.0);
+                let value = |v: f64| number::beside_sd(v, effect.se);
                 cells(
                     ui,
                     &[
                         effect.name.clone(),
                         value(effect.estimate),
-                        number::significant(effect.se, 3),
+                        number::sd(effect.se),
                         value(effect.estimate - HALF[1] * effect.se),
                         value(effect.estimate + HALF[1] * effect.se),
                     ],
@@ -279,7 +279,7 @@ fn caterpillar_ui(ui: &mut Ui, effects: &GroupEffects, j: usize, name: &str) {
                 inner: Some(interval(HALF[0])),
                 outer: interval(HALF[1]),
                 verdict: None,
-                value: number::estimate(center, sd / 10.0),
+                value: number::beside_sd(center, sd),
             }
         })
         .collect();

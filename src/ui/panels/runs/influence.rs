@@ -1,17 +1,22 @@
 //! The pane that says how much the prior matters: sensitivities by power scaling.
 
-use eframe::egui::{Frame, Grid, Margin, ScrollArea, Ui};
+use eframe::egui::{Frame, Margin, ScrollArea, Sense, Ui};
+use egui_extras::{Column, TableRow};
 
 use crate::app::entry::Influence;
 use crate::app::influence::refusal;
 use crate::app::{Command, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
-use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
+use crate::ui::theme::{Text, VerdictKind, tokens};
+use crate::ui::widgets::table::{Side, Tone, head_cell, name_cell, name_width, number_cell, table};
 use crate::ui::widgets::{self, badge_with, number};
 use ergodic_analysis::sensitivity::Sensitivity;
 use ergodic_core::models::effect_of;
 use ergodic_diagnostics::power_scaling::{Diagnosis, SensitivityRow, THRESHOLD};
+
+/// Longer names are cut.
+const NAMES_MOST: f32 = 280.0;
 
 /// Shows the pane.
 pub fn influence_pane(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
@@ -45,7 +50,6 @@ pub fn influence_pane(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
 
 fn table_ui(ui: &mut Ui, sensitivity: &Sensitivity) {
     let t = tokens();
-    let p = Palette::of(ui);
     let inset = Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8);
     ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
         Frame::NONE.inner_margin(inset).show(ui, |ui| {
@@ -60,18 +64,37 @@ fn table_ui(ui: &mut Ui, sensitivity: &Sensitivity) {
                     number::integer(sensitivity.draws as u64)
                 ),
             );
-            Grid::new("influence")
-                .num_columns(4)
-                .spacing([t.space.x4, 0.0])
-                .min_row_height(t.size.row_table)
-                .show(ui, |ui| {
-                    for head in ["parameter", "prior", "likelihood", ""] {
-                        ui.label(Text::Caption.rich(head, p.text_secondary));
+            let rows: Vec<&SensitivityRow> =
+                sensitivity.rows.iter().filter(|row| is_shown(row)).collect();
+            let longest = rows.iter().map(|row| row.variable.chars().count());
+            let names = name_width(ui, longest.max().unwrap_or(0)).clamp(96.0, NAMES_MOST);
+            table(ui)
+                .id_salt("influence")
+                .vscroll(false)
+                .sense(Sense::hover())
+                .column(Column::exact(names))
+                .column(Column::exact(72.0))
+                .column(Column::exact(84.0))
+                .column(Column::exact(t.space.x3))
+                .column(Column::remainder().at_least(132.0))
+                .header(t.size.row_table, |mut line| {
+                    for (head, side) in [
+                        ("parameter", Side::Left),
+                        ("prior", Side::Right),
+                        ("likelihood", Side::Right),
+                        ("", Side::Left),
+                        ("", Side::Left),
+                    ] {
+                        line.col(|ui| {
+                            head_cell(ui, head, side, None);
+                        });
                     }
-                    ui.end_row();
-                    for row in sensitivity.rows.iter().filter(|row| is_shown(row)) {
-                        row_ui(ui, row);
-                    }
+                })
+                .body(|body| {
+                    body.rows(t.size.row_table, rows.len(), |mut line| {
+                        let row = rows[line.index()];
+                        row_ui(&mut line, row);
+                    });
                 });
         });
     });
@@ -91,29 +114,30 @@ fn short_words(diagnosis: Diagnosis) -> &'static str {
     }
 }
 
-fn row_ui(ui: &mut Ui, row: &SensitivityRow) {
-    let p = Palette::of(ui);
-    ui.label(Text::CodeSmall.rich(&row.variable, p.text_primary));
+fn row_ui(line: &mut TableRow<'_, '_>, row: &SensitivityRow) {
+    line.col(|ui| {
+        name_cell(ui, &row.variable, &row.variable);
+    });
     for value in [row.prior, row.likelihood] {
-        let color = if value >= THRESHOLD {
-            p.text_primary
+        let tone = if value >= THRESHOLD {
+            Tone::Primary
         } else {
-            p.text_secondary
+            Tone::Secondary
         };
         let text = if (0.0..0.0005).contains(&value) {
             "< 0.001".to_owned()
         } else {
             number::fixed(value, 3)
         };
-        ui.label(Text::Number.rich(text, color));
+        line.col(|ui| {
+            number_cell(ui, &text, tone);
+        });
     }
-    match row.diagnosis {
-        Diagnosis::None => {
-            ui.label("");
+    line.col(|_ui| {});
+    line.col(|ui| {
+        if row.diagnosis != Diagnosis::None {
+            badge_with(ui, VerdictKind::Watch, short_words(row.diagnosis))
+                .on_hover_text(row.diagnosis.words());
         }
-        other => {
-            badge_with(ui, VerdictKind::Watch, short_words(other)).on_hover_text(other.words());
-        }
-    }
-    ui.end_row();
+    });
 }

@@ -1,14 +1,25 @@
 //! Calibration by simulation: the button, its progress, and the ranks.
 
-use eframe::egui::{CornerRadius, Grid, Rect, Sense, Ui, pos2, vec2};
+use eframe::egui::{CornerRadius, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
+use egui_extras::Column;
 
 use crate::app::calibrating::{Calibrated, EXTENT};
 use crate::app::{AppState, Command};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
-use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::{self, Button};
+use crate::ui::theme::{Palette, Text, tokens, VerdictKind};
+use crate::ui::widgets::{self, Button, number};
 use ergodic_analysis::Recipe;
+use ergodic_analysis::calibration::LEVEL;
+use crate::ui::widgets::table::{Side, Tone, head_cell, name_cell, name_width, number_cell, table};
+
+/// Width of names, at least and at most; longer ones are cut.
+const NAMES_LEAST: f32 = 96.0;
+const NAMES_MOST: f32 = 280.0;
+/// Width of a p-value.
+const P_WIDTH: f32 = 64.0;
+/// Most width of a row of bars.
+const BARS_MOST: f32 = 320.0;
 
 /// Shows the section.
 pub fn calibration_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut Outbox) {
@@ -50,54 +61,86 @@ pub fn calibration_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut 
 }
 
 fn table_ui(ui: &mut Ui, calibrated: &Calibrated) {
-    let p = Palette::of(ui);
     let t = tokens();
     let calibration = &calibrated.calibration;
-    widgets::hint(ui, &calibration.sentence());
+    widgets::sentence(ui, &calibration.sentence(), Text::Body);
     if let Some(units) = &calibration.units {
         widgets::hint(ui, units);
     }
     if calibration.short > 0 {
         let text = format!(
             "{} simulations have fewer effective draws than are ranked, which bends ranks",
-            calibration.short
+            number::integer(calibration.short as u64)
         );
         widgets::hint(ui, &text);
     }
-    Grid::new("calibration")
-        .num_columns(3)
-        .spacing([t.space.x4, t.space.x1])
-        .show(ui, |ui| {
-            for head in ["parameter", "p", "ranks, low to high"] {
-                ui.label(Text::Caption.rich(head, p.text_secondary));
+    let tests = &calibration.tests;
+    let longest = calibration
+        .variables
+        .iter()
+        .map(|name| name.chars().count());
+    let names = name_width(ui, longest.max().unwrap_or(0)).clamp(NAMES_LEAST, NAMES_MOST);
+    table(ui)
+        .id_salt("calibration")
+        .vscroll(false)
+        .sense(Sense::hover())
+        .column(Column::exact(names))
+        .column(Column::exact(P_WIDTH))
+        .column(Column::exact(t.space.x4))
+        .column(Column::remainder())
+        .header(t.size.row_table, |mut row| {
+            for (head, side) in [
+                ("parameter", Side::Left),
+                ("p", Side::Right),
+                ("", Side::Left),
+                ("ranks, low to high", Side::Left),
+            ] {
+                row.col(|ui| {
+                    head_cell(ui, head, side, None);
+                });
             }
-            ui.end_row();
-            for (name, test) in calibration.variables.iter().zip(&calibration.tests) {
-                ui.label(Text::CodeSmall.rich(name, p.text_primary));
-                ui.label(Text::Number.rich(format!("{:.3}", test.p_ecdf), p.text_primary));
-                histogram_ui(ui, &test.histogram);
-                ui.end_row();
-            }
+        })
+        .body(|body| {
+            body.rows(t.size.row_table, tests.len(), |mut row| {
+                let (name, test) = (&calibration.variables[row.index()], &tests[row.index()]);
+                row.col(|ui| {
+                    name_cell(ui, name, name);
+                });
+                let tone = if test.p_ecdf * (tests.len() as f64) < LEVEL {
+                    Tone::Past(VerdictKind::Bad)
+                } else {
+                    Tone::Secondary
+                };
+                row.col(|ui| {
+                    number_cell(ui, &number::fixed(test.p_ecdf, 3), tone);
+                });
+                row.col(|_ui| {});
+                row.col(|ui| histogram_ui(ui, name, &test.histogram));
+            });
         });
 }
 
 /// Bars of equal width; the line in the middle is where even ranks would reach.
-fn histogram_ui(ui: &mut Ui, histogram: &[usize]) {
+fn histogram_ui(ui: &mut Ui, name: &str, histogram: &[usize]) {
     let t = tokens();
     let p = Palette::of(ui);
-    let (bar, height) = (t.space.x2, t.space.x4);
-    let size = vec2(bar * histogram.len() as f32, height);
-    let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+    let place = ui.max_rect().shrink2(vec2(t.space.x1, 3.0));
+    let width = place.width().min(BARS_MOST);
+    let rect = Rect::from_min_size(place.min, vec2(width, place.height()));
+    let (_, response) = ui.allocate_exact_size(ui.max_rect().size(), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, format!("Ranks of {name}")));
+    let bar = rect.width() / histogram.len().max(1) as f32;
     let mean = histogram.iter().sum::<usize>() as f32 / histogram.len().max(1) as f32;
     for (k, &count) in histogram.iter().enumerate() {
-        let top = rect.bottom() - height * (0.5 * count as f32 / mean).min(1.0);
+        let top = rect.bottom() - rect.height() * (0.5 * count as f32 / mean).min(1.0);
         let left = rect.left() + bar * k as f32;
         let filled = Rect::from_min_max(pos2(left, top), pos2(left + bar - 1.0, rect.bottom()));
         ui.painter()
             .rect_filled(filled, CornerRadius::ZERO, p.text_secondary);
     }
-    let middle = rect.center().y;
-    let line = Rect::from_min_max(pos2(rect.left(), middle), pos2(rect.right(), middle + 1.0));
-    ui.painter()
-        .rect_filled(line, CornerRadius::ZERO, p.text_primary);
+    ui.painter().hline(
+        rect.x_range(),
+        rect.center().y,
+        Stroke::new(t.stroke.hair, p.text_primary),
+    );
 }

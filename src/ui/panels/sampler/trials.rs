@@ -1,11 +1,13 @@
 //! Tuning by trial: the button, its progress, and what each trial said.
 
-use eframe::egui::{Grid, Ui};
+use eframe::egui::{Sense, Ui};
+use egui_extras::Column;
 
 use crate::app::{AppState, Command};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
-use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::theme::{Text, tokens};
+use crate::ui::widgets::table::{Side, Tone, head_cell, number_cell, table, text_cell};
 use crate::ui::widgets::{self, Button, number};
 use ergodic_analysis::Recipe;
 use ergodic_analysis::tuning::{Fate, KEY, Trial};
@@ -62,28 +64,55 @@ pub fn trials_ui(
 }
 
 fn table_ui(ui: &mut Ui, trials: &[Trial]) {
-    let p = Palette::of(ui);
     let t = tokens();
-    Grid::new("trials")
-        .num_columns(3)
-        .spacing([t.space.x4, t.space.x1])
-        .show(ui, |ui| {
-            for head in ["step size", "discrepancy, last round", "outcome"] {
-                ui.label(Text::Caption.rich(head, p.text_secondary));
+    if let Some(best) = trials.iter().find(|trial| trial.fate == Fate::Chosen) {
+        let text = format!(
+            "Step size set to {}, the best of {}",
+            number::significant(best.value, 3),
+            trials.len()
+        );
+        widgets::sentence(ui, &text, Text::Body);
+    }
+    table(ui)
+        .id_salt("trials")
+        .vscroll(false)
+        .sense(Sense::hover())
+        .column(Column::exact(88.0))
+        .column(Column::exact(152.0))
+        .column(Column::exact(t.space.x4))
+        .column(Column::remainder())
+        .header(t.size.row_table, |mut row| {
+            for (head, side) in [
+                ("step size", Side::Right),
+                ("discrepancy, last round", Side::Right),
+                ("", Side::Left),
+                ("result", Side::Left),
+            ] {
+                row.col(|ui| {
+                    head_cell(ui, head, side, None);
+                });
             }
-            ui.end_row();
-            for trial in trials {
-                let last = trial.discrepancies.last();
-                let color = match trial.fate {
-                    Fate::Chosen => p.text_primary,
-                    _ => p.text_secondary,
+        })
+        .body(|body| {
+            body.rows(t.size.row_table, trials.len(), |mut row| {
+                let trial = &trials[row.index()];
+                let tone = match trial.fate {
+                    Fate::Chosen => Tone::Primary,
+                    _ => Tone::Secondary,
                 };
-                ui.label(Text::Number.rich(number::significant(trial.value, 3), color));
-                let last =
-                    last.map_or_else(|| "–".to_owned(), |value| number::significant(*value, 3));
-                ui.label(Text::Number.rich(last, color));
-                ui.label(Text::Number.rich(trial.fate.to_string(), color));
-                ui.end_row();
-            }
+                let last = trial.discrepancies.last();
+                let last = last.map_or(number::NOT_AVAILABLE.to_owned(), |value| {
+                    number::significant(*value, 3)
+                });
+                for text in [number::significant(trial.value, 3), last] {
+                    row.col(|ui| {
+                        number_cell(ui, &text, tone);
+                    });
+                }
+                row.col(|_ui| {});
+                row.col(|ui| {
+                    text_cell(ui, &trial.fate.to_string(), tone);
+                });
+            });
         });
 }

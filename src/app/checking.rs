@@ -120,6 +120,7 @@ fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError>
         error: None,
         outlook: Some(outlook),
         expected: Some(expected.map_err(|error| error.to_string())),
+        completed: Some(job::complete_model(recipe, loaded, &design)?),
         chosen: outcome::because(&document, &loaded.table),
         response: design.response.sentence(),
         categories: matches!(design.response.kind, ResponseKind::Categories { .. }),

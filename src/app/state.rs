@@ -55,6 +55,8 @@ pub struct DataState {
 pub struct ModelCheck {
     /// Why it cannot be fitted, if it cannot.
     pub error: Option<String>,
+    /// The draft with data, model and priors filled in as recipes of runs have them; none if it cannot be fitted.
+    pub completed: Option<Recipe>,
     /// Why the template is the one for its outcome, as what follows "because".
     pub chosen: Option<String>,
     /// The response with its success level and counts.

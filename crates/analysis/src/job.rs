@@ -567,6 +567,20 @@ fn complete(
     sampler: &'static SamplerEntry,
     target: &Target,
 ) -> Result<Recipe, JobError> {
+    let mut recipe = complete_model(recipe, loaded, design)?;
+    fill_sampler(&mut recipe, sampler, target)?;
+    Ok(recipe)
+}
+
+/// The same for data, model and priors.
+///
+/// # Errors
+/// The formula is not understood.
+pub fn complete_model(
+    recipe: &Recipe,
+    loaded: &Loaded,
+    design: &Design,
+) -> Result<Recipe, JobError> {
     let mut recipe = recipe.clone();
     recipe.data.fingerprint = Some(loaded.table.fingerprint().to_owned());
     if loaded.table.is_text() {
@@ -578,7 +592,6 @@ fn complete(
     recipe.model.success = design.response.success().map(str::to_owned);
     recipe.model.reference = design.reference_levels.iter().cloned().collect();
     recipe.set_default_priors(recipe.default_priors());
-    fill_sampler(&mut recipe, sampler, target)?;
     Ok(recipe)
 }
 

@@ -346,11 +346,16 @@ impl Recipe {
 
     /// Whether data source and reading, model and priors are those of `other`: a sampler changes no posterior.
     pub fn gives_the_same_results_as(&self, other: &Self) -> bool {
+        self.has_the_model_of(other)
+            && self.data.source == other.data.source
+            && self.data.import == other.data.import
+    }
+
+    /// Whether model and priors are those of `other`.
+    pub fn has_the_model_of(&self, other: &Self) -> bool {
         self.model == other.model
             && self.default_priors() == other.default_priors()
             && self.own_priors().eq(other.own_priors())
-            && self.data.source == other.data.source
-            && self.data.import == other.data.import
     }
 
     /// Where the data are, for a recipe that stands in `folder`; `None` for bundled data.

@@ -2,6 +2,12 @@
 
 use crate::app::entry::{RunPhase, Saved};
 use crate::app::{AppState, RunEntry};
+use ergodic_diagnostics::verdict::MIN_DRAWS;
+use ergodic_diagnostics::{Missing, SummaryRow, Verdict};
+use ergodic_core::engine::chain::Warmup;
+use ergodic_core::engine::protocol::ChainView;
+use ergodic_analysis::{Recipe, Run, bias_check};
+use ergodic_core::engine::{Report, RunState, RunView, StopReason};
 use crate::ui::theme::VerdictKind;
 use crate::ui::widgets::{Progress, number};
 use ergodic_analysis::{Run, bias_check};
@@ -215,18 +221,27 @@ pub fn control_progress(entry: &RunEntry) -> Option<f32> {
 pub fn stale_reason(state: &AppState, entry: &RunEntry) -> Option<&'static str> {
     let draft = &state.document.as_ref()?.recipe;
     let mine = entry.recipe.as_ref()?;
-    if let (Some(data), Some(fingerprint)) = (&state.data, entry.data_fingerprint())
+    let open = (state.data.as_ref()).map(|data| data.loaded.table.fingerprint());
+    let same_data = open.is_some() && open == entry.data_fingerprint();
+    if let (Some(data), Some(_)) = (&state.data, entry.data_fingerprint())
         && data.source == mine.data.source
-        && data.loaded.table.fingerprint() != fingerprint
+        && !same_data
     {
         return Some("Stale: the data file has changed since");
     }
-    if !entry.is_stale(draft) {
+    // Recipes in run folders have filled in what drafts leave to defaults, and say otherwise where the data are.
+    let completed = (state.check.as_ref()).filter(|_| !state.checking);
+    let completed = completed.and_then(|check| check.completed.as_ref());
+    let is_of = |recipe: &Recipe| match same_data {
+        true => mine.has_the_model_of(recipe),
+        false => mine.gives_the_same_results_as(recipe),
+    };
+    if is_of(draft) || completed.is_some_and(is_of) {
         return None;
     }
-    Some(if mine.data.source != draft.data.source {
+    Some(if !same_data && mine.data.source != draft.data.source {
         "Stale: other data are open now"
-    } else if mine.data.import != draft.data.import {
+    } else if !same_data && mine.data.import != draft.data.import {
         "Stale: the data were read differently"
     } else if mine.model != draft.model {
         "Stale: the model was changed since"
@@ -286,7 +301,7 @@ mod tests {
     use ergodic_core::engine::run_section::RunSection;
 
     #[test]
-    fn plots_of_a_reopened_run_say_that_its_warm_up_is_gone() {
+    fn a_reopened_run_says_that_its_warm_up_is_gone_and_is_stale_only_where_it_differs() {
         let mut session = Session::with_draft("churn");
         session.send(Command::SetFormula("churned ~ age".to_owned()));
         session.send(Command::SetRun(RunSection {
@@ -307,6 +322,18 @@ mod tests {
         assert_eq!(remark(0), None);
         let remark = remark(1).unwrap();
         assert!(remark.starts_with("starts after 60 iterations of warm-up"));
+        // The recipe in its folder says more than the draft, and the same.
+        let stale = |session: &Session| stale_reason(&session.state, &session.state.runs[1]);
+        assert_eq!(stale(&session), None);
+        session.send(Command::SetPrior(
+            "b".to_owned(),
+            Some("normal(0, 1)".to_owned()),
+        ));
+        assert!(stale(&session).unwrap().contains("priors"));
+        session.send(Command::SetPrior("b".to_owned(), None));
+        assert_eq!(stale(&session), None);
+        session.send(Command::SetSuccess("no".to_owned()));
+        assert!(stale(&session).unwrap().contains("model"));
     }
 
     /// What stands there is about the draws that are wanted now, by whomever.

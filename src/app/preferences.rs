@@ -103,6 +103,11 @@ impl Preferences {
         self.recent.insert(0, path.to_owned());
         self.recent.truncate(MAX_RECENT);
     }
+
+    /// Takes `path` out of the recent files.
+    pub fn forget(&mut self, path: &Path) {
+        self.recent.retain(|known| known != path);
+    }
 }
 
 #[cfg(test)]

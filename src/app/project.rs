@@ -242,6 +242,21 @@ fn remember_runs(state: &mut AppState) {
     }
 }
 
+/// Keeps the folder of a run that goes on among the recent files: after a crash nothing else would name it.
+pub(super) fn remember_going(state: &mut AppState, id: u64) {
+    let folder = state.run(id).and_then(|entry| entry.folder.as_ref());
+    if let Some(Ok(place)) = folder.map(|folder| std::path::absolute(folder.path())) {
+        state.preferences.remember(&place);
+    }
+}
+
+/// Takes the folder of a run that is saved out of them again; the window shows it, and says where it is when it closes.
+pub(super) fn forget_going(state: &mut AppState, folder: &Path) {
+    if let Ok(place) = std::path::absolute(folder) {
+        state.preferences.forget(&place);
+    }
+}
+
 /// Everything goes but preferences; running chains stop, their folders keep what they drew.
 pub(super) fn clear(state: &mut AppState) {
     remember_runs(state);
@@ -519,6 +534,24 @@ mod tests {
             words.contains("Run 1") && words.contains("put its folder back"),
             "{words}"
         );
+    }
+
+    #[test]
+    fn a_run_that_goes_on_is_among_the_recent_files_until_it_is_saved() {
+        let mut session = Session::with_draft("churn");
+        session.send(Command::SetRun(RunSection {
+            chains: 1,
+            warmup: Some(1_000_000),
+            draws: 1000,
+            ..RunSection::default()
+        }));
+        session.send(Command::StartRun);
+        let place = session.state.runs[0].place().unwrap().to_owned();
+        assert!(place.is_dir());
+        assert!(session.state.preferences.recent.contains(&place));
+        session.send(Command::Stop(session.state.runs[0].id));
+        session.wait_for_runs();
+        assert!(!session.state.preferences.recent.contains(&place));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::command::Page;
 use super::document::Document;
 use super::entry::{RunEntry, RunPhase, Saved};
 use super::opening::start_loading;
+use super::{project, resuming};
 use super::state::AppState;
 use super::tasks::{Effects, Origin, Outcome};
 use super::writing::begin_folder;
@@ -132,6 +133,7 @@ pub(super) fn prepared(
                 None => {}
             }
             entry.phase = RunPhase::Live(Box::new(run));
+            project::remember_going(state, id);
             if let Some(error) = trouble {
                 state.say(
                     format!("{error}; until the run ends, its draws are in memory only"),

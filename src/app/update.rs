@@ -232,6 +232,7 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
             let saved = match result {
                 Ok(done) => {
                     let path = done.path().to_owned();
+                    project::forget_going(state, &path);
                     folder = Some(done);
                     Saved::At(path)
                 }

@@ -328,9 +328,14 @@ fn density_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
         paint_name(ui, line, of, None);
         return;
     }
+    // The prior of a reopened run is known some time after its draws.
+    let key = Key {
+        version: 2 * of.key.version + u64::from(of.entry.model().is_some()),
+        ..of.key
+    };
     let made = views
         .densities
-        .get(ui, of.key, || curves::densities(of.entry, of.run, of.index));
+        .get(ui, key, || curves::densities(of.entry, of.run, of.index));
     if let Some(why) = &made.missing {
         paint_name(ui, line, of, None);
         no_curve_ui(ui, of.name, why);

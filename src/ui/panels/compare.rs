@@ -570,7 +570,7 @@ fn reason_ui(ui: &mut Ui, text: &str) {
             widgets::paint::words(text),
         )
     });
-    let painter = ui.painter().with_clip_rect(eframe::egui::Rect::EVERYTHING);
+    let painter = widgets::paint::across_cells(ui, whole.x_range());
     widgets::paint::left_center(&painter, left + t.space.x2, rect.center().y, galley);
     response.on_hover_text(widgets::paint::words(text));
 }

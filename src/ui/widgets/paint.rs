@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use eframe::egui::text::{LayoutJob, TextFormat, TextWrapping};
 use eframe::egui::{
-    Color32, Galley, LayerId, Order, Painter, Pos2, Rect, Response, Shape, Stroke, StrokeKind, Ui,
-    pos2, vec2,
+    Color32, Galley, LayerId, Order, Painter, Pos2, Rangef, Rect, Response, Shape, Stroke,
+    StrokeKind, Ui, pos2, vec2,
 };
 
 use super::number::{MINUS, NARROW};
@@ -108,6 +108,13 @@ pub fn left_center(painter: &Painter, x: f32, y: f32, galley: Arc<Galley>) -> Re
 pub fn right_center(painter: &Painter, x: f32, y: f32, galley: Arc<Galley>) -> Rect {
     let left = x - galley.size().x;
     left_center(painter, left, y, galley)
+}
+
+/// A painter for words in a cell that need the cells before it: what clips the cell clips them above and below only.
+pub fn across_cells(ui: &Ui, x: Rangef) -> Painter {
+    let mut painter = ui.painter().clone();
+    painter.set_clip_rect(Rect::from_x_y_ranges(x, ui.clip_rect().y_range()));
+    painter
 }
 
 /// Paints `galley` centred in `rect`.

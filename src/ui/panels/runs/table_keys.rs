@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use eframe::egui::{
-    EventFilter, Galley, Id, Key, Modifiers, Rect, Response, Role as AccessRole, Sense, Ui,
+    EventFilter, Galley, Id, Key, Modifiers, Rangef, Response, Role as AccessRole, Sense, Ui,
     WidgetInfo,
 };
 
@@ -158,12 +158,50 @@ impl Group<'_> {
         let words = self.words(ui);
         // The cell clips what the words need beyond it; the cell before it is theirs as well.
         let left = rect.left().min(right - words.size().x);
-        let clip = Rect::from_x_y_ranges(left..=rect.right(), ui.clip_rect().y_range());
-        paint::right_center(&ui.painter().with_clip_rect(clip), right, y, words);
+        let painter = paint::across_cells(ui, Rangef::new(left, rect.right()));
+        paint::right_center(&painter, right, y, words);
     }
 
     fn words(&self, ui: &Ui) -> Arc<Galley> {
         let color = Palette::of(ui).text_secondary;
         paint::line(ui, &self.which(), Text::Caption, color, f32::INFINITY)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::testing::harness;
+    use eframe::egui::{Rect, Shape, UiBuilder, pos2, vec2};
+
+    #[test]
+    fn the_words_of_a_group_are_whole_in_a_narrow_cell() {
+        let mut harness = harness([300.0, 60.0], (), |ui, ()| {
+            let cell = Rect::from_min_size(pos2(200.0, 10.0), vec2(30.0, 24.0));
+            ui.scope_builder(UiBuilder::new().max_rect(cell), |ui| {
+                ui.set_clip_rect(cell);
+                let group = Group {
+                    name: "b[*]",
+                    count: 88,
+                    open: false,
+                    is_worst: true,
+                };
+                group.words_ui(ui);
+            });
+        });
+        harness.run();
+        let shapes = &harness.output().shapes;
+        let words = shapes.iter().find_map(|clipped| match &clipped.shape {
+            Shape::Text(text) if text.galley.text() == "worst of 88" => {
+                Some((clipped.clip_rect, text.visual_bounding_rect()))
+            }
+            _ => None,
+        });
+        let (clip, rect) = words.unwrap();
+        assert!(
+            rect.width() > 30.0 && clip.left() <= rect.left(),
+            "{clip} {rect}"
+        );
+        assert!(clip.right() >= rect.right(), "{clip} {rect}");
     }
 }

@@ -244,13 +244,15 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
             rows.push((text, Deed::Send(Command::Correct(id, order))));
         }
         for format in FORMATS.iter().filter(|format| entry.has(format)) {
+            let (first, rest) = format.title.split_at(1);
+            let title = format!("{}{rest}", first.to_lowercase());
             rows.push((
-                format!("Export {}…", format.title),
+                format!("Export {title}…"),
                 Deed::Send(Command::PickExport(id, format.id)),
             ));
             let pick = Pick::Export(id, format.id, format.file_name.to_owned());
             rows.push((
-                format!("Export {}: type a path…", format.title),
+                format!("Export {title}: type a path…"),
                 Deed::Send(Command::TypePath(pick)),
             ));
         }

@@ -258,7 +258,7 @@ pub const ICON: f32 = 30.0;
 /// Least width of names.
 pub const NAME_MIN: f32 = 96.0;
 /// Longer names are cut: a column that says something new is worth more than their middle.
-pub const NAME_MOST: f32 = 200.0;
+pub const NAME_MOST: f32 = 192.0;
 /// Optional columns that come before whole names.
 const WISHES_FIRST: usize = 2;
 /// Room at the right end.

@@ -181,12 +181,35 @@ fn prior_curve(model: &dyn models::Model, index: usize) -> Vec<(f64, f64)> {
         half
     };
     let (from, to) = (centre - reach(-1.0), centre + reach(1.0));
+    let width = to - from;
+    let (from, to) = (
+        inside(&density, centre, from, width),
+        inside(&density, centre, to, width),
+    );
     (0..CURVE_POINTS)
         .filter_map(|i| {
             let x = from + (to - from) * i as f64 / (CURVE_POINTS - 1) as f64;
             Some((x, density(x)?))
         })
         .collect()
+}
+
+/// The end of a curve at `end`, or where the density ends before it: there is nothing to show beyond.
+fn inside(density: &impl Fn(f64) -> Option<f64>, centre: f64, end: f64, width: f64) -> f64 {
+    let is_there = |x: f64| density(x).is_some_and(|value| value > 0.0);
+    if is_there(end) {
+        return end;
+    }
+    let (mut last, mut beyond) = (centre, end);
+    for _ in 0..60 {
+        let middle = 0.5 * (last + beyond);
+        if is_there(middle) {
+            last = middle;
+        } else {
+            beyond = middle;
+        }
+    }
+    if last.abs() < 1e-9 * width { 0.0 } else { last }
 }
 
 /// Where a density is largest: at 0, at a number that its text names, which may be its location, or near there. Scaling
@@ -249,6 +272,17 @@ mod tests {
             .position(|param| param.name == "b[age]")
             .unwrap();
         check.prior_curves[index].clone()
+    }
+
+    #[test]
+    fn a_prior_of_positive_numbers_is_drawn_from_zero_on() {
+        let check = Session::with_draft("clusters").state.check.unwrap();
+        let index = (check.params.iter())
+            .position(|param| param.name == "alpha")
+            .unwrap();
+        let curve = &check.prior_curves[index];
+        assert!(curve.len() >= CURVE_POINTS - 1);
+        assert!(curve[0].0 >= 0.0 && curve[0].0 < 0.05, "{:?}", curve[0]);
     }
 
     #[test]

@@ -702,9 +702,9 @@ fn numbers(
             percent(absurd)
         )
     };
-    let what = if counts { "counts" } else { "outcomes" };
+    let what = if counts { "counts" } else { "values" };
     let sentence = format!(
-        "{begins}half of the {what} `{name}` to lie between {} and {}, nine in ten between {} and {}; the data lie between {} and \
+        "{begins}half of the {what} of `{name}` to lie between {} and {}, nine in ten between {} and {}; the data lie between {} and \
          {}; {far}",
         large(quantiles[1]),
         large(quantiles[3]),

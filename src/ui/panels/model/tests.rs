@@ -352,7 +352,7 @@ fn what_the_priors_expect_is_shown_in_outcomes() {
         numbers,
         &[
             "Plausible",
-            "The prior expects half of the outcomes",
+            "The prior expects half of the values of age",
             "What the prior expects: age",
         ],
     );

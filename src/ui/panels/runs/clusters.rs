@@ -8,6 +8,10 @@ use eframe::egui::{
     TextureHandle, TextureOptions, Ui, UiBuilder, WidgetInfo, pos2, vec2,
 };
 
+use ergodic_core::design::columns::plural;
+use ergodic_core::engine::clusters::predictive::Predictive;
+use ergodic_core::engine::clusters::{Clusters, Pairs, Profile, Scatter};
+use ergodic_core::engine::{Report, RunView};
 use crate::ui::icons;
 use crate::ui::plots::axes::{self, Axes, YAxis, faded};
 use crate::ui::plots::legend::{Sign, legend_line};
@@ -19,6 +23,9 @@ use ergodic_core::engine::clusters::predictive::Predictive;
 use ergodic_core::engine::clusters::{Clusters, Pairs, Scatter};
 use ergodic_core::engine::{Report, RunView};
 
+/// Width of a cluster's number, and of its size and share.
+const NUMBER: f32 = 26.0;
+const SIZE: f32 = 132.0;
 /// Clusters whose profiles are listed.
 const LISTED: usize = 100;
 /// Width from which pictures stand beside the profiles.
@@ -246,16 +253,27 @@ fn profiles_ui(ui: &mut Ui, clusters: &Clusters) {
     let colors = Palette::of(ui);
     let total = clusters.partition.len() as f64;
     let count = clusters.profiles.len().min(LISTED);
+    // A profile that does not fit beside the size of its cluster has a line of its own.
+    let beside = ui.available_width() - t.space.x3 - t.space.x4 - NUMBER - SIZE - t.space.x2;
+    let is_long = |profile: &Profile| {
+        let color = colors.text_secondary;
+        let line = paint::line(ui, &profile.sentence(), Text::Caption, color, f32::INFINITY);
+        line.size().x > beside
+    };
+    let two_lines = clusters.profiles[..count].iter().any(is_long);
+    let height = if two_lines {
+        t.size.row_table + t.text.caption.line
+    } else {
+        t.size.row_table
+    };
     ScrollArea::vertical()
         .auto_shrink([false, false])
-        .show_rows(ui, t.size.row_table, count, |ui, range| {
+        .show_rows(ui, height, count, |ui, range| {
             for k in range {
                 let profile = &clusters.profiles[k];
-                let (row, response) = ui.allocate_exact_size(
-                    vec2(ui.available_width(), t.size.row_table),
-                    Sense::hover(),
-                );
-                let y = row.center().y;
+                let size = vec2(ui.available_width(), height);
+                let (row, response) = ui.allocate_exact_size(size, Sense::hover());
+                let y = row.top() + 0.5 * t.size.row_table;
                 let mut x = row.left() + t.space.x3;
                 ui.painter()
                     .circle_filled(pos2(x + 4.0, y), 4.0, colors.chain(k));
@@ -264,20 +282,27 @@ fn profiles_ui(ui: &mut Ui, clusters: &Clusters) {
                 let share = number::fixed(100.0 * profile.size as f64 / total, 1);
                 let size = format!("{}  {share}%", plural(profile.size, "unit"));
                 let sentence = profile.sentence();
-                for (text, role, color, width) in [
-                    (&head, Text::NumberStrong, colors.text_primary, 26.0),
-                    (&size, Text::Number, colors.text_primary, 132.0),
-                    (
-                        &sentence,
-                        Text::Caption,
-                        colors.text_secondary,
-                        (row.right() - x - 162.0).max(20.0),
-                    ),
+                let from = x;
+                for (text, role, width) in [
+                    (&head, Text::NumberStrong, NUMBER),
+                    (&size, Text::Number, SIZE),
                 ] {
-                    let galley = paint::line(ui, text, role, color, width);
+                    let galley = paint::line(ui, text, role, colors.text_primary, width);
                     paint::left_center(ui.painter(), x, y, galley);
                     x += width;
                 }
+                let (x, y) = if two_lines {
+                    (
+                        from + NUMBER,
+                        row.top() + t.size.row_table + 0.3 * t.text.caption.line,
+                    )
+                } else {
+                    (x, y)
+                };
+                let room = (row.right() - x - t.space.x1).max(20.0);
+                let color = colors.text_secondary;
+                let galley = paint::line(ui, &sentence, Text::Caption, color, room);
+                paint::left_center(ui.painter(), x, y, galley);
                 let words = format!("Cluster {head}, {size}: {sentence}");
                 response.widget_info(|| WidgetInfo::labeled(Role::ListItem, true, words.clone()));
                 response.on_hover_text(&sentence);
@@ -385,7 +410,15 @@ fn scale_ui(ui: &Ui, from: Pos2, room: f32) {
         bar.right() + gap,
         from.x + room - bar.right() - gap,
     ) + 2.0 * gap;
-    word("units in the order of clusters", x, from.x + room - x);
+    // A part of them would say nothing.
+    let rest = "units in the order of clusters";
+    let color = colors.text_secondary;
+    let needed = paint::line(ui, rest, Text::Caption, color, f32::INFINITY)
+        .size()
+        .x;
+    if needed <= from.x + room - x {
+        word(rest, x, needed);
+    }
 }
 
 /// Length of the scale of colours.

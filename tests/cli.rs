@@ -1286,7 +1286,7 @@ fn a_mixed_run_predicts_and_stands_beside_its_likelihood_fit() {
     let text = String::from_utf8(own.stdout.clone()).unwrap();
     assert_eq!(text.lines().count(), 181);
     assert!(
-        stderr(&own).contains("90 % intervals of an outcome hold"),
+        stderr(&own).contains("observed outcomes lie inside their 90 % intervals"),
         "{}",
         stderr(&own)
     );

@@ -69,7 +69,7 @@ fn note(predictions: &Predictions) {
     let (inside, observed) = predictions.coverage();
     if observed > 0 && !matches!(predictions.response.kind, ResponseKind::Binary { .. }) {
         output::note(&format!(
-            "{percent} % intervals of an outcome hold {inside} of {observed} observed ones ({} %)",
+            "{inside} of {observed} observed outcomes lie inside their {percent} % intervals ({} %)",
             fixed(100.0 * inside as f64 / observed as f64, 1)
         ));
     }

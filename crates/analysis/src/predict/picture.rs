@@ -115,7 +115,7 @@ impl Predictions {
                 let (inside, observed) = self.coverage();
                 (observed > 0).then(|| {
                     format!(
-                        "{:.0} % intervals of an outcome hold {inside} of {observed} observed ones ({:.1} %)",
+                        "{inside} of {observed} observed outcomes lie inside their {:.0} % intervals ({:.1} %)",
                         100.0 * self.options.interval,
                         100.0 * inside as f64 / observed as f64
                     )

@@ -5,7 +5,7 @@
 
 use super::Missing;
 use super::bias::{BiasReport, BiasRow, Interval, TOLERANCE};
-use super::sentence::{Phrase, count, duration, list, rhat_text};
+use super::sentence::{Phrase, about, count, duration, list, rhat_text};
 use super::summary::SummaryRow;
 use super::verdict::{ADVISED_CHAINS, Limits, MIN_DRAWS, Measure, Precision, RHAT_LIMIT, Verdict};
 use ergodic_base::reporter::{Severity, Warning};
@@ -480,7 +480,7 @@ fn shortcoming(
         rhat: RHAT_LIMIT,
     };
     let remedy = match precision.draws_needed(&deciding(inputs), inputs.draws_per_chain) {
-        Some(draws) => format!("Add about {} draws per chain", count(draws as f64)),
+        Some(draws) => format!("Add about {} draws per chain", about(draws)),
         None => "Run again with longer warm-up or another sampler".to_owned(),
     };
     Finding::of(limits.verdict(row), code, phrase, message).next("add draws", remedy)

@@ -23,6 +23,14 @@ pub fn count(x: f64) -> String {
     thousands(x.max(0.0) as u64)
 }
 
+/// A number of draws after the word "about": two digits, upwards, for a prediction deserves no more.
+pub fn about(draws: usize) -> String {
+    let draws = draws as u64;
+    let digits = draws.checked_ilog10().unwrap_or(0);
+    let unit = 10_u64.pow(digits.saturating_sub(1));
+    thousands(draws.div_ceil(unit).saturating_mul(unit))
+}
+
 /// An R-hat as every table and sentence shows it: three decimals, rounded up so that 1.0101 does not read as 1.010.
 pub fn rhat_text(rhat: f64) -> String {
     if rhat.is_infinite() {
@@ -214,6 +222,8 @@ mod tests {
         assert_eq!(duration(91.0), "2\u{202f}min");
         assert_eq!(duration(20_000.0), "6\u{202f}h");
         assert_eq!(count(1_234_567.9), "1\u{202f}234\u{202f}567");
+        let rounded = [0, 7, 99, 101, 485_091].map(about);
+        assert_eq!(rounded, ["0", "7", "99", "110", "490\u{202f}000"]);
         assert_eq!(rhat_text(1.0101), "1.011");
         for thousandths in 1000..1100 {
             let rhat = f64::from(thousandths) / 1000.0;

@@ -8,7 +8,7 @@ use std::borrow::Borrow;
 use serde::{Deserialize, Serialize};
 
 use super::Missing;
-use super::sentence::{count, rhat_text};
+use super::sentence::{about, count, rhat_text};
 use super::summary::SummaryRow;
 
 /// Largest rank-normalised split R-hat of a run that is good.
@@ -171,7 +171,7 @@ impl Precision {
     ) -> Option<(String, String)> {
         let what = self.lack_in_words(rows)?;
         let remedy = match self.draws_needed(rows, draws_per_chain) {
-            Some(draws) => format!("Add about {} draws per chain", count(draws as f64)),
+            Some(draws) => format!("Add about {} draws per chain", about(draws)),
             None => "Add draws".to_owned(),
         };
         Some((format!("The run ended short of its target: {what}"), remedy))

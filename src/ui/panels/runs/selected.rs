@@ -3,6 +3,10 @@
 use eframe::egui::{Align, Frame, Layout, Margin, Rect, Role, Sense, Ui, WidgetInfo, pos2};
 
 use crate::app::RunEntry;
+use ergodic_diagnostics::SummaryRow;
+use ergodic_diagnostics::sentence::about;
+use ergodic_diagnostics::verdict::{Precision, RHAT_LIMIT};
+use ergodic_core::engine::Report;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{name, number, paint, value_row};
 use ergodic_core::engine::Report;
@@ -107,7 +111,7 @@ fn rows(
     };
     let needed = match precision.draws_needed(std::slice::from_ref(row), report.draws_per_chain) {
         Some(0) => "none".to_owned(),
-        Some(draws) => format!("about {} per chain", number::integer(round(draws))),
+        Some(draws) => format!("about {} per chain", about(draws)),
         None => number::NOT_AVAILABLE.to_owned(),
     };
     let (prior, source) = prior(entry, index);
@@ -149,13 +153,6 @@ fn unit(source: &str) -> &str {
         "",
         |(origin, unit)| if origin.contains('(') { "" } else { unit },
     )
-}
-
-/// Two significant digits, upwards: a prediction deserves no more.
-fn round(draws: usize) -> u64 {
-    let draws = draws as u64;
-    let unit = 10_u64.pow(draws.max(1).ilog10().saturating_sub(1));
-    draws.div_ceil(unit) * unit
 }
 
 fn prior(entry: &RunEntry, index: usize) -> (String, String) {

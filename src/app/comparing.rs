@@ -11,8 +11,7 @@ use super::tasks::{Effects, Outcome};
 use ergodic_analysis::comparison::{self, Row, Yardstick};
 use ergodic_analysis::recipe::Scale;
 use ergodic_analysis::{Job, PrepareControl, Recipe, Run, bias_check};
-use ergodic_core::engine::RunView;
-use ergodic_core::engine::Sampling as _;
+use ergodic_core::engine::{RunView, Sampling as _};
 use ergodic_core::samplers::{self, SamplerEntry};
 
 /// How often the runs are looked at.

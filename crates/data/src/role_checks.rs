@@ -3,6 +3,7 @@
 use super::roles::{Conversion, Refusal, Role};
 use super::sniff::ColumnKindOverride;
 use super::table::Table;
+use ergodic_base::numerals::thousands;
 use ergodic_core::design::Columns as _;
 use ergodic_core::design::columns::{ColumnInfo, ColumnKind, plural};
 use ergodic_core::design::rare::TOP;

@@ -10,8 +10,7 @@ use crate::ui::panels::page::remark;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, heading, hint, number, sentence};
 use ergodic_base::reporter::{Severity, Warning};
-use ergodic_core::design::ColumnKind;
-use ergodic_core::design::Columns as _;
+use ergodic_core::design::{ColumnKind, Columns as _};
 use ergodic_data::profile::ProfileKind;
 use ergodic_data::sniff::{ColumnKindOverride, ImportOptions};
 

@@ -8,7 +8,7 @@ use eframe::egui::{
 use super::roles::Context;
 use crate::app::Command;
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::paint;
+use crate::ui::widgets::{hint, sentence};
 use ergodic_data::roles::Role;
 
 /// The column under the pointer.

@@ -8,10 +8,6 @@ use eframe::egui::{
     TextureHandle, TextureOptions, Ui, UiBuilder, WidgetInfo, pos2, vec2,
 };
 
-use ergodic_core::design::columns::plural;
-use ergodic_core::engine::clusters::predictive::Predictive;
-use ergodic_core::engine::clusters::{Clusters, Pairs, Profile, Scatter};
-use ergodic_core::engine::{Report, RunView};
 use crate::ui::icons;
 use crate::ui::plots::axes::{self, Axes, YAxis, faded};
 use crate::ui::plots::legend::{Sign, legend_line};
@@ -20,7 +16,7 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Segments, number, paint, spark};
 use ergodic_core::design::columns::plural;
 use ergodic_core::engine::clusters::predictive::Predictive;
-use ergodic_core::engine::clusters::{Clusters, Pairs, Scatter};
+use ergodic_core::engine::clusters::{Clusters, Pairs, Profile, Scatter};
 use ergodic_core::engine::{Report, RunView};
 
 /// Width of a cluster's number, and of its size and share.

@@ -2,19 +2,12 @@
 
 use crate::app::entry::{RunPhase, Saved};
 use crate::app::{AppState, RunEntry};
-use ergodic_diagnostics::verdict::MIN_DRAWS;
-use ergodic_diagnostics::{Missing, SummaryRow, Verdict};
-use ergodic_core::engine::chain::Warmup;
-use ergodic_core::engine::protocol::ChainView;
-use ergodic_analysis::{Recipe, Run, bias_check};
-use ergodic_core::engine::{Report, RunState, RunView, StopReason};
 use crate::ui::theme::VerdictKind;
 use crate::ui::widgets::{Progress, number};
-use ergodic_analysis::{Run, bias_check};
-use ergodic_core::engine::Sampling as _;
+use ergodic_analysis::{Recipe, Run, bias_check};
 use ergodic_core::engine::chain::Warmup;
 use ergodic_core::engine::protocol::ChainView;
-use ergodic_core::engine::{Report, RunState, RunView, StopReason};
+use ergodic_core::engine::{Report, RunState, RunView, Sampling as _, StopReason};
 use ergodic_diagnostics::verdict::MIN_DRAWS;
 use ergodic_diagnostics::{Missing, SummaryRow, Verdict};
 

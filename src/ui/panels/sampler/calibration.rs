@@ -7,11 +7,11 @@ use crate::app::calibrating::{Calibrated, EXTENT};
 use crate::app::{AppState, Command};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
-use crate::ui::theme::{Palette, Text, tokens, VerdictKind};
+use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
+use crate::ui::widgets::table::{Side, Tone, head_cell, name_cell, name_width, number_cell, table};
 use crate::ui::widgets::{self, Button, number};
 use ergodic_analysis::Recipe;
 use ergodic_analysis::calibration::LEVEL;
-use crate::ui::widgets::table::{Side, Tone, head_cell, name_cell, name_width, number_cell, table};
 
 /// Width of names, at least and at most; longer ones are cut.
 const NAMES_LEAST: f32 = 96.0;

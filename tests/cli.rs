@@ -502,7 +502,7 @@ fn the_search_for_the_mode_is_chosen_recorded_and_replayed() {
     with.extend(["--sampler", "sgld-cv"]);
     assert_refused(
         &short_fit(folder, "no", &with),
-        &["from the peak", "mode.polish"],
+        &["from the mode", "mode.polish"],
     );
 }
 

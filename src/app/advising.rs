@@ -1,4 +1,4 @@
-//! The ranking of samplers for the draft, made in the background when it is asked for: it needs the posterior's peak.
+//! The ranking of samplers for the draft, made in the background when it is asked for: it needs the posterior mode.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::state::{Advised, AppState};
 use super::tasks::{Effects, Outcome};
 use ergodic_analysis::{Job, JobError, PrepareControl, Recipe};
-use ergodic_core::samplers::advise::Advice;
+use ergodic_core::samplers::recommend::Advice;
 
 pub(super) fn advise(state: &mut AppState, fx: &mut dyn Effects) {
     cancel(state);

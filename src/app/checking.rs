@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use super::document::Document;
 use super::state::{AppState, ModelCheck};
 use super::tasks::{Effects, Outcome};
-use super::{foreseeing, outcome, remedies};
+use super::{outcome, prior_preview, quick_fixes};
 use ergodic_analysis::prior_predictive::Outlook;
 use ergodic_analysis::{JobError, Recipe, job};
 use ergodic_base::reporter::Reporter;
@@ -15,8 +15,8 @@ use ergodic_core::design::matrix::Design;
 use ergodic_core::design::response::ResponseKind;
 use ergodic_core::estimators::{self, ModeControl};
 use ergodic_core::models;
-use ergodic_core::models::elsewhere::Context;
-use ergodic_core::samplers::advise;
+use ergodic_core::models::translation::Context;
+use ergodic_core::samplers::recommend;
 use ergodic_data::load::Loaded;
 
 /// Rows times squared coordinates up to which a mode is found while the draft is checked: about a tenth of a second.
@@ -32,7 +32,7 @@ const CLIMBS: usize = 400;
 pub(super) fn request_check(state: &mut AppState, fx: &mut dyn Effects) {
     state.check_generation += 1;
     // What was typed is in the draft by now, or given up.
-    foreseeing::forget(state);
+    prior_preview::forget(state);
     let (Some(data), Some(document)) = (&state.data, &state.document) else {
         state.check = None;
         state.checking = false;
@@ -56,7 +56,7 @@ pub(super) fn request_check(state: &mut AppState, fx: &mut dyn Effects) {
                 },
                 None => check_model(&loaded, &recipe).unwrap_or_else(|error| ModelCheck {
                     error: Some(error.to_string()),
-                    ways_out: remedies::of_refusal(
+                    ways_out: quick_fixes::of_refusal(
                         &Document::of_recipe(recipe.clone()),
                         &loaded,
                         |draft| build_model(&loaded, &draft.recipe).is_ok(),
@@ -114,8 +114,8 @@ fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError>
     let expected = outlook.expect(recipe, &AtomicBool::new(false));
     Ok(ModelCheck {
         ways_out: Vec::new(),
-        remedies: (warnings.iter())
-            .map(|warning| remedies::of_warning(warning, &document, loaded))
+        quick_fixes: (warnings.iter())
+            .map(|warning| quick_fixes::of_warning(warning, &document, loaded))
             .collect(),
         error: None,
         outlook: Some(outlook),
@@ -135,8 +135,8 @@ fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError>
                 None => prior_curve(model.as_ref(), index),
             })
             .collect(),
-        elsewhere: Some(
-            (entry.elsewhere)(&Context {
+        translation: Some(
+            (entry.translate)(&Context {
                 design: &design,
                 formula: &design.formula_of(&frame.formula),
                 options: &job::model_options(recipe)?,
@@ -146,7 +146,7 @@ fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError>
         ),
         params: model.params().to_vec(),
         parts: models::parts(model.as_ref()),
-        unsuitable: advise::refusals(model.as_ref()),
+        unsuitable: recommend::refusals(model.as_ref()),
         warnings,
     })
 }

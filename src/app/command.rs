@@ -117,13 +117,13 @@ pub enum Command {
     SetSampler(String),
     /// Set one of its settings, or go back to the default.
     SetSetting(String, Option<Value>),
-    /// Choose how the posterior's peak is found: an optimiser, or `auto`.
+    /// Choose how the posterior mode is found: an optimiser, or `auto`.
     SetMethod(String),
     /// Set one of that optimiser's settings, or go back to the default.
     SetMethodSetting(String, Option<Value>),
     /// Replace chains, draws, seed and stop rules.
     SetRun(RunSection),
-    /// Find the peak of the draft's posterior and rank all samplers for it.
+    /// Find the mode of the draft's posterior and rank all samplers for it.
     Advise,
     /// Stop doing that.
     CancelAdvice,
@@ -160,7 +160,7 @@ pub enum Command {
     AddDraws(u64, u64),
     /// Go on with a run that was read from its folder: with what was planned if it was cut short, else with as many draws.
     ContinueRun(u64),
-    /// Run again with the peak looked for from the mean of this run's draws.
+    /// Run again with the mode looked for from the mean of this run's draws.
     RefreshAnchor(u64),
     /// Run a run's recipe again with these changes, written as for `--set`.
     RunAgain(u64, Vec<String>),

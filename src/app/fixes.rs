@@ -2,11 +2,11 @@
 
 use super::command::Command;
 use super::entry::RunEntry;
-use super::remedies::Remedy;
+use super::quick_fixes::QuickFix;
 use ergodic_analysis::Job;
 use ergodic_base::numerals::thousands;
 use ergodic_base::reporter::Warning;
-use ergodic_core::engine::{Report, anchor_check};
+use ergodic_core::engine::{Report, mode_drift};
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::findings::{
     BIAS_UNCLEAR, BIAS_UNKNOWN, BIASED, DISAGREE, DIVERGENCES, FEW_CHAINS, FEW_EFFECTIVE, STUCK,
@@ -22,18 +22,18 @@ const HUNDRED: usize = 100;
 const HIGHEST_ACCEPT: f64 = 0.99;
 
 /// What a click does about `warning` of a run, if anything.
-pub fn quick_fix(entry: &RunEntry, report: &Report, warning: &Warning) -> Option<Remedy> {
+pub fn quick_fix(entry: &RunEntry, report: &Report, warning: &Warning) -> Option<QuickFix> {
     let id = entry.id;
     let job = entry.job()?;
     let one = |label: String, command: Command| {
-        Some(Remedy {
+        Some(QuickFix {
             label,
             commands: vec![command],
         })
     };
     let again = |label: String, change: String| one(label, Command::RunAgain(id, vec![change]));
-    if warning.code == anchor_check::CODE {
-        return one(anchor_check::REMEDY.to_owned(), Command::RefreshAnchor(id));
+    if warning.code == mode_drift::CODE {
+        return one(mode_drift::QUICK_FIX.to_owned(), Command::RefreshAnchor(id));
     }
     // All others concern draws that are complete.
     if entry.is_active() || entry.control.is_some() {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     /// Every warning beside a verdict that is not good, with the click that mends it.
-    fn fixes(session: &Session) -> Vec<(String, Remedy)> {
+    fn fixes(session: &Session) -> Vec<(String, QuickFix)> {
         let entry = session.state.selected().unwrap();
         let report = entry.report().unwrap();
         assert_ne!(report.verdict, Verdict::Good);

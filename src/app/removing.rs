@@ -3,7 +3,7 @@
 use super::command::{Command, Page};
 use super::state::{AppState, Removed};
 use super::tasks::Effects;
-use super::{correcting, influence, predicting};
+use super::{correcting, predicting, prior_sensitivity};
 
 /// Removed runs that can be brought back; their draws stay in memory.
 const MAX_REMOVED: usize = 10;
@@ -21,7 +21,7 @@ pub(super) fn remove(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     let mut entry = state.runs.remove(index);
     predicting::cancel(&mut entry);
     predicting::cancel_fit(&mut entry);
-    influence::forget(&mut entry.influence);
+    prior_sensitivity::forget(&mut entry.influence);
     if state.selected_run == Some(id) {
         let next = state.runs.get(index).or(state.runs.last());
         state.selected_run = next.map(|entry| entry.id);

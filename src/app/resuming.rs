@@ -7,7 +7,7 @@ use super::entry::{RunEntry, RunPhase, Saved};
 use super::running::before_more;
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
-use super::{correcting, influence};
+use super::{correcting, prior_sensitivity};
 use ergodic_analysis::{JobError, PrepareControl, Run};
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_core::engine::Report;
@@ -99,7 +99,7 @@ pub(super) fn resumed(
     match Run::start_after(Arc::new(job), continuation, before, waker) {
         Ok(run) => {
             correcting::forget(&mut entry.correction);
-            influence::forget(&mut entry.influence);
+            prior_sensitivity::forget(&mut entry.influence);
             entry.journal = Some(Journal::start(claim, &run));
             entry.folder = Some(folder);
             entry.phase = RunPhase::Live(Box::new(run));

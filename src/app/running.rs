@@ -11,10 +11,10 @@ use super::opening::start_loading;
 use super::state::AppState;
 use super::tasks::{Effects, Origin, Outcome};
 use super::writing::begin_folder;
-use super::{correcting, influence, project, resuming};
+use super::{correcting, prior_sensitivity, project, resuming};
 use ergodic_analysis::{Job, JobError, PrepareControl, Recipe, Run, bias_check};
 use ergodic_base::draws::DrawList;
-use ergodic_core::engine::{Report, Sampling as _, anchor_check};
+use ergodic_core::engine::{Report, Sampling as _, mode_drift};
 use ergodic_data::load::Loaded;
 use ergodic_diagnostics::verdict::MIN_DRAWS;
 use ergodic_export::journal::Journal;
@@ -43,12 +43,12 @@ pub(super) fn start_run(state: &mut AppState, fx: &mut dyn Effects) {
     launch(state, recipe, Arc::clone(&data.loaded), fx);
 }
 
-/// Starts a run of the same recipe whose peak is looked for from the mean of the draws of run `id`.
+/// Starts a run of the same recipe whose mode is looked for from the mean of the draws of run `id`.
 pub(super) fn refresh_anchor(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     let Some(entry) = state.run(id) else { return };
     let start = entry.view().and_then(|view| {
         let draws: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
-        anchor_check::start(&draws)
+        mode_drift::start(&draws)
     });
     let (Some(mut recipe), Some(start)) = (entry.recipe.clone(), start) else {
         return;
@@ -190,7 +190,7 @@ pub(super) fn add_draws(state: &mut AppState, id: u64, draws: u64, fx: &mut dyn 
         claimed => claimed.and_then(Result::ok).map(|(_folder, claim)| claim),
     };
     correcting::forget(&mut entry.correction);
-    influence::forget(&mut entry.influence);
+    prior_sensitivity::forget(&mut entry.influence);
     let mut job = (**run.job()).clone();
     let wanted: Vec<u64> = run
         .view()

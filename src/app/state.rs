@@ -9,11 +9,11 @@ use super::comparing::Comparison;
 use super::document::{Document, History};
 use super::entry::{Correction, Influence, RunEntry, RunPhase};
 use super::examples::Example;
-use super::foreseeing::PriorPreview;
 use super::preferences::Preferences;
+use super::prior_preview::PriorPreview;
 use super::project::{OpenProject, Then};
+use super::quick_fixes::QuickFix;
 use super::reading::ReadControl;
-use super::remedies::Remedy;
 use super::tasks::Pick;
 use super::trials::{TrialsTask, Tuned};
 use ergodic_analysis::likelihood::{LikelihoodControl, LikelihoodFit};
@@ -21,8 +21,8 @@ use ergodic_analysis::prior_predictive::{Outlook, PriorPredictive};
 use ergodic_analysis::{PrepareControl, Recipe};
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_core::models::ParamInfo;
-use ergodic_core::models::elsewhere::Elsewhere;
-use ergodic_core::samplers::advise::Advice;
+use ergodic_core::models::translation::Translation;
+use ergodic_core::samplers::recommend::Advice;
 use ergodic_data::load::{LoadControl, Loaded};
 use ergodic_data::profile::Profile;
 use ergodic_data::ragged::RaggedLines;
@@ -82,11 +82,11 @@ pub struct ModelCheck {
     /// Remarks.
     pub warnings: Vec<Warning>,
     /// What helps against each of them.
-    pub remedies: Vec<Vec<Remedy>>,
+    pub quick_fixes: Vec<Vec<QuickFix>>,
     /// What helps against the error.
-    pub ways_out: Vec<Remedy>,
+    pub ways_out: Vec<QuickFix>,
     /// The draft's model in other notations, or why it is not written down.
-    pub elsewhere: Option<Result<Elsewhere, String>>,
+    pub translation: Option<Result<Translation, String>>,
     /// Its coordinates by name, which settings of samplers may name.
     pub parts: Vec<ergodic_core::models::Block>,
     /// Samplers that cannot sample this model, and why: identifier and what follows "Sampler `id` ".

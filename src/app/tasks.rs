@@ -23,7 +23,7 @@ use ergodic_analysis::zero_variance::{CorrectControl, Corrected};
 use ergodic_analysis::{Job, JobError, PrepareControl, Recipe};
 use ergodic_core::engine::Report;
 use ergodic_core::models::Model;
-use ergodic_core::samplers::advise::Advice;
+use ergodic_core::samplers::recommend::Advice;
 use ergodic_data::DataError;
 use ergodic_data::load::Loaded;
 use ergodic_data::profile::Profile;
@@ -63,7 +63,7 @@ pub enum Outcome {
         check: Arc<ModelCheck>,
     },
     /// A prior being typed was looked at, or not.
-    Foreseen {
+    PriorPreviewed {
         /// Which look this was.
         control: Arc<AtomicBool>,
         /// What it expects or what is wrong.

@@ -17,8 +17,8 @@ use super::state::{AppState, FileProblem};
 use super::tasks::{Effects, Origin, Outcome, Pick};
 use super::writing::{Place, export_run, save_recipe, save_run};
 use super::{
-    calibrating, comparing, examples, foreseeing, influence, likelihood, picking, predicting,
-    recalling, removing, resuming, trials,
+    calibrating, comparing, examples, likelihood, picking, predicting, prior_preview,
+    prior_sensitivity, recalling, removing, resuming, trials,
 };
 use ergodic_analysis::Run;
 use ergodic_data::sniff::ImportOptions;
@@ -75,7 +75,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::Undo if removing::is_next_to_undo(state) => removing::undo(state),
         Command::Undo => step(state, true, fx),
         Command::Redo => step(state, false, fx),
-        Command::PreviewPrior(prior) => foreseeing::preview(state, prior, fx),
+        Command::PreviewPrior(prior) => prior_preview::preview(state, prior, fx),
         Command::Advise => advise(state, fx),
         Command::CancelAdvice => cancel(state),
         Command::CompareSamplers(ids) => comparing::compare(state, &ids, fx),
@@ -97,7 +97,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::RunAgain(id, changes) => run_again(state, id, &changes, fx),
         Command::CheckBias(id) => check_bias(state, id, fx),
         Command::CheckBiasAgainst(id, control) => check_bias_against(state, id, control, fx),
-        Command::CheckPrior(id) => influence::look(state, id, fx),
+        Command::CheckPrior(id) => prior_sensitivity::look(state, id, fx),
         Command::Correct(id, order) => correct(state, id, order, fx),
         Command::Predict(id, with_groups) => predicting::predict(state, id, with_groups, fx),
         Command::CancelPredict(id) => {
@@ -183,7 +183,9 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
                 state.checking = false;
             }
         }
-        Outcome::Foreseen { control, result } => foreseeing::previewed(state, &control, result),
+        Outcome::PriorPreviewed { control, result } => {
+            prior_preview::previewed(state, &control, result)
+        }
         Outcome::Advised {
             recipe,
             control,
@@ -282,7 +284,7 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
             run,
             control,
             result,
-        } => influence::looked(state, run, &control, result),
+        } => prior_sensitivity::looked(state, run, &control, result),
         Outcome::ProjectRead {
             generation,
             runs,

@@ -58,7 +58,7 @@ pub enum Command {
     Resume(ResumeArgs),
     /// Write the results of a run folder in another format
     Export(ExportArgs),
-    /// Write a model down elsewhere: in words, as an equation, as a formula, as Stan or brms code
+    /// Translate a model: into words, an equation, a formula, Stan or brms code
     Show(Box<ShowArgs>),
     /// Run an experiment of the papers and print its table
     Bench(BenchArgs),
@@ -106,10 +106,10 @@ pub struct FitArgs {
     /// Sampler, or auto
     #[arg(long)]
     pub sampler: Option<String>,
-    /// How the posterior's peak is found: auto, or an optimiser of `ergodic list optimisers`
+    /// How the posterior mode is found: auto, or an optimiser of `ergodic list optimisers`
     #[arg(long, value_name = "METHOD")]
     pub mode: Option<String>,
-    /// Look for the posterior's peak from the mean of the draws of this run folder
+    /// Look for the posterior mode from the mean of the draws of this run folder
     #[arg(long, value_name = "DIR")]
     pub anchor_from: Option<PathBuf>,
     /// Number of chains
@@ -314,7 +314,7 @@ pub enum Listing {
     Templates,
     /// Samplers
     Samplers,
-    /// Optimisers that find the posterior's peak
+    /// Optimisers that find the posterior mode
     Optimisers,
     /// Methods of `estimate`
     Estimators,

@@ -4,6 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::args::BenchArgs;
 use super::{Failure, output};
+use ergodic_base::numerals;
 use ergodic_experiments::{BenchOptions, BenchTable, Cell};
 use ergodic_export::check_place;
 
@@ -77,7 +78,6 @@ fn plain(table: &BenchTable) -> String {
             let cells = row.iter().map(|cell| match cell {
                 Cell::Text(text) => text.clone(),
                 Cell::Count(count) => count.to_string(),
-                Cell::Number(value) if value.is_nan() => "NA".to_owned(),
                 Cell::Number(value) => significant(*value),
             });
             cells.collect()
@@ -88,12 +88,8 @@ fn plain(table: &BenchTable) -> String {
 
 /// Three significant digits, without trailing zeros.
 fn significant(value: f64) -> String {
-    if value == 0.0 {
-        return "0".to_owned();
-    }
-    let digits = 2 - value.abs().log10().floor() as i32;
-    let text = format!("{value:.*}", digits.max(0) as usize);
-    if text.contains('.') {
+    let text = numerals::significant(value, 3);
+    if text.contains('.') && !text.contains('e') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
         text
@@ -105,13 +101,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_three_digits() {
+    fn trailing_zeros_are_left_out() {
         for (value, text) in [
-            (0.0, "0"),
             (0.5, "0.5"),
             (0.012_34, "0.0123"),
-            (-4.567, "-4.57"),
-            (1234.5, "1234"),
+            (30.0, "30"),
+            (100.0, "100"),
         ] {
             assert_eq!(significant(value), text);
         }

@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::args::CalibrateArgs;
-use super::{Failure, fit, output, progress};
+use super::{Failure, fit, output};
 use ergodic_analysis::calibration::{
     Calibration, CalibrationControl, Extent, built_in_job, calibrate as run, units,
 };
 use ergodic_analysis::recipe::SAMPLE_PREFIX;
 use ergodic_analysis::{Job, PrepareControl, Recipe};
+use ergodic_base::numerals::about;
 use ergodic_data::samples;
 
 /// Time between lines of progress.
@@ -56,7 +57,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
                 output::note(&format!(
                     "{done} of {} simulations ({} left)",
                     extent.simulations,
-                    progress::duration(left)
+                    about(left)
                 ));
             }
         }

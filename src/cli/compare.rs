@@ -11,6 +11,7 @@ use super::{Failure, fit, output, results};
 use ergodic_analysis::comparison::{self, Measured, Row, Yardstick};
 use ergodic_analysis::recipe::Scale;
 use ergodic_analysis::{Job, PrepareControl, Run};
+use ergodic_base::numerals::fixed;
 use ergodic_core::samplers::{self, SamplerEntry};
 use ergodic_export::RunFolder;
 
@@ -131,12 +132,12 @@ fn to_json(row: &Row, num_obs: usize, unit: Option<(&str, f64)>) -> Json {
     }
 }
 
-/// The table for people; costs are relative to those of one sampler ([`comparison::unit_of_cost`]).
+/// The table for people; costs are relative to those of one sampler ([`comparison::unit_of_cost`]). Reasons of samplers that
+/// did not run stand below it.
 fn table(rows: &[Row], num_obs: usize) -> String {
     let (unit, cost) = comparison::unit_of_cost(rows).unwrap_or(("none", f64::NAN));
     let relative = format!("x {unit}");
-    let mut text = format!(
-        "{:<18} {:>9} {:>10} {:>15} {:>7} {:>7} {:>7} {:>12} {relative:>10} {:>9} {:>7} {:>6}\n",
+    let header = [
         "sampler",
         "seconds",
         "mean shift",
@@ -145,44 +146,45 @@ fn table(rows: &[Row], num_obs: usize) -> String {
         "ESS",
         "IF",
         "passes/ESS",
+        &relative,
         "rows, %",
         "accept",
         "sign",
-    );
+    ];
+    let (mut lines, mut refused) = (Vec::new(), String::new());
     for row in rows {
-        text.push_str(&match &row.outcome {
-            Err(reason) => format!("{:<18} {reason}\n", row.sampler),
-            Ok(measured) => line(row, measured, num_obs, (cost, relative.len().max(10))),
-        });
+        match &row.outcome {
+            Err(reason) => refused.push_str(&format!("{}: {reason}\n", row.sampler)),
+            Ok(measured) => lines.push(line(row, measured, num_obs, cost)),
+        }
     }
-    text.push_str(&format!(
-        "mean shift: worst parameter, in posterior standard deviations from the reference; IF: draws per effective draw; passes: log \
-         densities and gradients of all rows; x {unit}: passes/ESS as a multiple of that sampler's\n",
-    ));
-    text
+    let table = output::table(&header, &lines);
+    format!(
+        "{table}{refused}mean shift: worst parameter, in posterior standard deviations from the reference; IF: draws per effective \
+         draw; passes: log densities and gradients of all rows; x {unit}: passes/ESS as a multiple of that sampler's\n",
+    )
 }
 
-/// One row; `unit` is the cost that others are related to, and the width of that column.
-fn line(row: &Row, m: &Measured, num_obs: usize, unit: (f64, usize)) -> String {
-    let share = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.3}"));
+/// One row; `unit` is the cost that others are related to.
+fn line(row: &Row, m: &Measured, num_obs: usize, unit: f64) -> Vec<String> {
+    let share = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| fixed(v, 3));
     let name = if row.exact {
         row.sampler.to_owned()
     } else {
         format!("{} ~", row.sampler)
     };
-    let (unit, width) = unit;
-    format!(
-        "{name:<18} {:>9.2} {:>10.3} {:>15} {:>7.4} {:>7.0} {:>7.1} {:>12.4} {:>width$.1} {:>9.3} {:>7} {:>6}\n",
-        m.seconds,
-        m.mean_shift,
-        format!("{:.3} to {:.3}", m.sd_ratio.0, m.sd_ratio.1),
-        m.rhat,
-        m.ess,
-        m.inefficiency,
-        m.rows_per_ess / num_obs as f64,
-        m.rows_per_ess / unit,
-        100.0 * m.rows_share,
+    vec![
+        name,
+        fixed(m.seconds, 2),
+        fixed(m.mean_shift, 3),
+        format!("{} to {}", fixed(m.sd_ratio.0, 3), fixed(m.sd_ratio.1, 3)),
+        fixed(m.rhat, 4),
+        fixed(m.ess, 0),
+        fixed(m.inefficiency, 1),
+        fixed(m.rows_per_ess / num_obs as f64, 4),
+        fixed(m.rows_per_ess / unit, 1),
+        fixed(100.0 * m.rows_share, 3),
         share(m.accept),
         share(m.positive),
-    )
+    ]
 }

@@ -7,23 +7,23 @@ use std::time::Duration;
 use super::args::EstimateArgs;
 use super::{Failure, fit, output, results};
 use ergodic_analysis::Recipe;
-use ergodic_analysis::beside::{BesideRow, beside};
 use ergodic_analysis::likelihood::{
     self, LikelihoodControl, LikelihoodError, LikelihoodFit, LikelihoodOptions,
 };
+use ergodic_analysis::likelihood_comparison::{ComparedRow, beside};
 use ergodic_analysis::predict::PredictControl;
 use ergodic_analysis::predict::plug_in::{self, PlugIn};
+use ergodic_base::numerals::{self, fixed};
 use ergodic_base::reporter::Severity;
 use ergodic_core::estimators::mixed::MixedError;
 use ergodic_core::estimators::mixed::fit::{GroupEffects, MixedFit, VarianceComponent};
+use ergodic_diagnostics::quantiles::NORMAL_95;
 use ergodic_export::{RunFolder, likelihood as files};
 
 /// How often the terminal looks for an interruption.
 const LOOK_TIME: Duration = Duration::from_millis(5);
 /// Rows of predictions printed.
 const ROWS_PRINTED: usize = 10;
-/// Half-width of a 95% interval in standard deviations.
-const NORMAL_95: f64 = 1.959_963_984_540_054;
 
 /// Fits and prints.
 pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
@@ -296,15 +296,15 @@ fn beside_run(
     done: &LikelihoodFit,
     recipe: &Recipe,
     path: &Path,
-) -> Result<Vec<BesideRow>, Failure> {
+) -> Result<Vec<ComparedRow>, Failure> {
     let results = results::read(path)?;
     beside(done, recipe, &results.summary).map_err(Failure::request)
 }
 
 /// Estimates beside the posterior; of group effects those that differ most.
-fn beside_table(rows: &[BesideRow], most_effects: usize) -> String {
+fn beside_table(rows: &[ComparedRow], most_effects: usize) -> String {
     let (mut effects, mut shown): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.of_group);
-    let size = |row: &BesideRow| row.difference().abs();
+    let size = |row: &ComparedRow| row.difference().abs();
     effects.sort_by(|a, b| size(b).total_cmp(&size(a)));
     let left = effects.len().saturating_sub(most_effects);
     shown.extend(effects.into_iter().take(most_effects));
@@ -371,26 +371,7 @@ fn predictions_table(predicted: &PlugIn) -> String {
     format!("\n{}{more}", output::table(&header, &rows))
 }
 
-/// With a number of decimals; `NA` where there is no number.
-pub(super) fn fixed(value: f64, decimals: usize) -> String {
-    if value.is_finite() {
-        format!("{value:.decimals$}")
-    } else {
-        "NA".to_owned()
-    }
-}
-
-/// Five significant digits.
+/// A number of a fit: five significant digits.
 pub(super) fn significant(value: f64) -> String {
-    if !value.is_finite() {
-        return "NA".to_owned();
-    }
-    if value == 0.0 {
-        return "0".to_owned();
-    }
-    let magnitude = value.abs().log10().floor();
-    if !(-5.0..9.0).contains(&magnitude) {
-        return format!("{value:.4e}");
-    }
-    format!("{value:.*}", (4.0 - magnitude).max(0.0) as usize)
+    numerals::significant(value, 5)
 }

@@ -6,16 +6,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::args::{DemoArgs, FitArgs};
-use super::progress::{self, Progress, SavingProgress};
+use super::progress::{Progress, SavingProgress};
 use super::{Failure, output, results};
 use ergodic_analysis::choice::choose;
 use ergodic_analysis::recipe::SAMPLE_PREFIX;
 use ergodic_analysis::{Job, JobError, PrepareControl, Recipe, bias_check, job, lesson};
 use ergodic_base::draws::DrawList;
+use ergodic_base::numerals::duration;
 use ergodic_base::settings::Value;
 use ergodic_base::shown::visible_line;
 use ergodic_core::engine::run::Continuation;
-use ergodic_core::engine::{RunState, StopReason, anchor_check, stages};
+use ergodic_core::engine::{RunState, StopReason, mode_drift, stages};
 use ergodic_core::formula::{Formula, quote_name};
 use ergodic_core::models;
 use ergodic_data::load::{LoadControl, Loaded};
@@ -45,7 +46,7 @@ pub fn fit(args: &FitArgs) -> Result<(), Failure> {
     if let Some(earlier) = &args.anchor_from {
         let results = results::read(earlier)?;
         let draws: Vec<&DrawList> = results.draws.iter().collect();
-        recipe.mode.start = anchor_check::start(&draws);
+        recipe.mode.start = mode_drift::start(&draws);
     }
     let name = args
         .recipe
@@ -499,7 +500,7 @@ pub(super) fn run(
     output::note(&format!(
         "{} draws in {}",
         results.total_draws(),
-        progress::duration(view.elapsed_secs)
+        duration(view.elapsed_secs)
     ));
     if let Some(remark) = saved.map_err(Failure::run)?.remark(&folder) {
         output::note(&remark);

@@ -4,11 +4,12 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::args::{EffectsUsed, PredictArgs};
-use super::estimate::{fixed, significant};
-use super::{Failure, fit, output, progress, results};
+use super::estimate::significant;
+use super::{Failure, fit, output, results};
 use ergodic_analysis::predict::{
     Fitted, PredictControl, PredictError, PredictOptions, Predictions,
 };
+use ergodic_base::numerals::{about, fixed};
 use ergodic_core::design::response::ResponseKind;
 use ergodic_export::{RunFolder, check_place, predictions as files};
 
@@ -113,7 +114,7 @@ fn run(args: &PredictArgs) -> Result<Predictions, Failure> {
                     Some(left) => format!(
                         "{:.0} % of rows predicted ({} left)",
                         100.0 * done,
-                        progress::duration(left)
+                        about(left)
                     ),
                     None => "Reading data and draws".to_owned(),
                 });

@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::output;
 use ergodic_analysis::Job;
+use ergodic_base::numerals::about;
 use ergodic_base::shown::visible_line;
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::{ChainState, Report, RunView};
@@ -113,7 +114,7 @@ fn message(view: &RunView, report: &Report) -> String {
     let warming = warming.count();
     let eta = report
         .eta_secs
-        .map_or(String::new(), |secs| format!(" ({} left)", duration(secs)));
+        .map_or(String::new(), |secs| format!(" ({} left)", about(secs)));
     if warming > 0 {
         let least = view
             .chains
@@ -127,17 +128,4 @@ fn message(view: &RunView, report: &Report) -> String {
         );
     }
     format!("{}{eta}", report.sentence)
-}
-
-/// Seconds in words: "about 50 s", "3 min", "2 h".
-pub fn duration(secs: f64) -> String {
-    if secs < 1.0 {
-        "under 1 s".to_owned()
-    } else if secs <= 90.0 {
-        format!("about {secs:.0} s")
-    } else if secs < 5400.0 {
-        format!("{:.0} min", secs / 60.0)
-    } else {
-        format!("{:.1} h", secs / 3600.0)
-    }
 }

@@ -9,6 +9,7 @@ use ergodic_analysis::sensitivity::{Sensitivity, sensitivity};
 use ergodic_analysis::zero_variance::{CorrectControl, zero_variance};
 use ergodic_analysis::{Job, PrepareControl};
 use ergodic_base::draws::DrawList;
+use ergodic_base::numerals;
 use ergodic_core::engine::clusters::Clusters;
 use ergodic_core::models::effect_of;
 use ergodic_data::bounded::Bounded;
@@ -457,33 +458,10 @@ fn digits(mcse: Option<f64>) -> usize {
     }
 }
 
-/// From here on numbers are written with an exponent: more digits are no use to anybody.
-const HUGE: f64 = 1e9;
-
 fn decimals(value: Option<f64>, decimals: usize) -> String {
-    value.map_or_else(
-        || "NA".to_owned(),
-        |value| {
-            if value.abs() >= HUGE {
-                return format!("{value:.3e}");
-            }
-            format!("{value:.decimals$}")
-        },
-    )
+    numerals::fixed(value.unwrap_or(f64::NAN), decimals)
 }
 
-fn significant(value: Option<f64>, digits: i32) -> String {
-    value.map_or_else(
-        || "NA".to_owned(),
-        |value| {
-            if value == 0.0 || !value.is_finite() {
-                return format!("{value}");
-            }
-            if value.abs() >= HUGE {
-                return format!("{value:.3e}");
-            }
-            let decimals = (digits - 1 - value.abs().log10().floor() as i32).clamp(0, 12) as usize;
-            format!("{value:.decimals$}")
-        },
-    )
+fn significant(value: Option<f64>, digits: usize) -> String {
+    numerals::significant(value.unwrap_or(f64::NAN), digits)
 }

@@ -7,7 +7,7 @@ use super::{Failure, fit, output};
 use ergodic_analysis::job;
 use ergodic_core::design::matrix::Design;
 use ergodic_core::models;
-use ergodic_core::models::elsewhere::Context;
+use ergodic_core::models::translation::Context;
 
 /// Prints the model of a recipe or of flags.
 pub fn show(args: &ShowArgs) -> Result<(), Failure> {
@@ -30,7 +30,7 @@ pub fn show(args: &ShowArgs) -> Result<(), Failure> {
     let options = job::model_options(recipe).map_err(Failure::request)?;
     let design = Arc::new(design);
     let model = (entry.build)(Arc::clone(&design), &options).map_err(Failure::request)?;
-    let all = (entry.elsewhere)(&Context {
+    let all = (entry.translate)(&Context {
         design: &design,
         formula: &design.formula_of(&frame.formula),
         options: &options,

@@ -81,28 +81,24 @@ fn to_json(tuning: &Tuning) -> serde_json::Result<String> {
 }
 
 fn table(tuning: &Tuning, sampler: &str) -> String {
-    let mut text = format!(
-        "{:>12}  {:>40}  outcome\n",
-        "step size", "squared Stein discrepancy by round"
-    );
-    for trial in &tuning.trials {
-        let rounds: Vec<String> = trial
-            .discrepancies
-            .iter()
-            .map(|value| format!("{value:.3e}"))
-            .collect();
-        let mark = if trial.value == tuning.default {
-            ", the default"
-        } else {
-            ""
-        };
-        text.push_str(&format!(
-            "{:>12.5}  {:>40}  {}{mark}\n",
-            trial.value,
-            rounds.join("  "),
-            trial.fate
-        ));
-    }
+    let rows: Vec<Vec<String>> = (tuning.trials.iter())
+        .map(|trial| {
+            let rounds = trial.discrepancies.iter();
+            let rounds: Vec<String> = rounds.map(|value| format!("{value:.3e}")).collect();
+            let mark = if trial.value == tuning.default {
+                ", the default"
+            } else {
+                ""
+            };
+            vec![
+                format!("{:.5}", trial.value),
+                rounds.join("  "),
+                format!("{}{mark}", trial.fate),
+            ]
+        })
+        .collect();
+    let header = ["step size", "squared Stein discrepancy by round", "outcome"];
+    let mut text = output::table(&header, &rows);
     let best = tuning
         .trials
         .iter()

@@ -9,6 +9,7 @@ use eframe::egui::{self, Ui};
 use crate::app::{AppState, Command, Effects, Outcome, Pick, Preferences, update};
 use ergodic_base::reporter::{Severity, Warning};
 
+pub mod command_palette;
 mod dialogs;
 #[cfg(test)]
 mod first_model_tests;
@@ -16,7 +17,6 @@ pub mod icons;
 mod landmarks;
 mod model_commands;
 pub mod outbox;
-pub mod palette;
 pub mod panels;
 pub mod plots;
 mod project_menu;

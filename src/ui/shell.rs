@@ -2,8 +2,8 @@
 
 use eframe::egui::{self, Align, Frame, Layout, Margin, Panel, Ui};
 
+use super::command_palette::palette_ui;
 use super::outbox::Outbox;
-use super::palette::palette_ui;
 use super::panels::page::reading_strip_ui;
 use super::panels::{Views, compare, data, model, runs, sampler, start};
 use super::project_menu::{project_menu_ui, question_ui};

@@ -2,8 +2,8 @@
 
 use eframe::egui::{self, Event, Key, KeyboardShortcut, Modifiers};
 
+use super::command_palette::is_typed;
 use super::outbox::Outbox;
-use super::palette::is_typed;
 use super::panels::Views;
 use super::{landmarks, theme};
 use crate::app::{AppState, Command, Depth, Page};

@@ -15,10 +15,10 @@ use eframe::egui::{
 };
 use serde::{Deserialize, Serialize};
 
-pub mod palette;
+pub mod colors;
 pub mod tokens;
 
-pub use palette::{Palette, VerdictKind, VerdictLook, chain_dash};
+pub use colors::{Palette, VerdictKind, VerdictLook, chain_dash};
 pub use tokens::tokens;
 
 /// What the user chose in the theme menu.
@@ -148,12 +148,12 @@ pub fn text_families() -> [FontFamily; 7] {
 /// Loads the fonts, makes the styles and follows the system's theme. Call it before the first frame.
 pub fn install(ctx: &Context) {
     ctx.set_fonts(fonts());
-    set(ctx, palette::choice(ctx));
+    set(ctx, colors::choice(ctx));
 }
 
 /// Changes the theme.
 pub fn set(ctx: &Context, choice: ThemeChoice) {
-    ctx.data_mut(|data| data.insert_temp(palette::choice_id(), choice));
+    ctx.data_mut(|data| data.insert_temp(colors::choice_id(), choice));
     let high = choice == ThemeChoice::HighContrast;
     let (light, dark) = if high {
         (Palette::high_contrast(), Palette::high_contrast())
@@ -183,7 +183,7 @@ pub fn set(ctx: &Context, choice: ThemeChoice) {
 
 /// The theme that was chosen.
 pub fn choice(ctx: &Context) -> ThemeChoice {
-    palette::choice(ctx)
+    colors::choice(ctx)
 }
 
 /// Takes all motion out of the window, or puts it back. Holds for every theme chosen later.

@@ -355,7 +355,7 @@ fn simulate(
         .flatten()
         .map(|mode| Arc::new(mode.anchor));
     if anchor.is_none() && job.sampler.spec.needs_mode {
-        return Err("the posterior's peak was not found".to_owned());
+        return Err("the posterior mode was not found".to_owned());
     }
     let target = Target::new(model.as_ref(), anchor.as_deref());
     let start = chain::dispersed_start(model.as_ref(), anchor.as_deref(), seed, s + 1);

@@ -154,7 +154,7 @@ cases! {
     normal_mean: "normal-mean" [];
     normal_gamma: "normal-gamma" [];
     warped_gaussian: "warped-gaussian" [];
-    // Clusters that are apart give two peaks, which no chain visits evenly.
+    // Clusters that are apart give two modes, which no chain visits evenly.
     gaussian_mixture: "gaussian-mixture" ["model.variance=30"];
 }
 

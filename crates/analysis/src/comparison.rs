@@ -127,7 +127,7 @@ pub fn compare<E: From<String>>(
         Yardstick::Quadratic => {
             let truth = quadratic_summary(job).ok_or_else(|| {
                 E::from(
-                    "The posterior's peak was not found, so there is no quadratic approximation to compare with"
+                    "The posterior mode was not found, so there is no quadratic approximation to compare with"
                         .to_owned(),
                 )
             })?;

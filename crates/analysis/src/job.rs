@@ -7,6 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::outset::{self, Outset, OutsetError};
 use super::recipe::{AUTO, Recipe, RecipeError, Scale};
+use ergodic_base::numerals::hex;
 use ergodic_base::reporter::{Reporter, Severity, Warning};
 use ergodic_base::settings::{SettingError, Settings};
 use ergodic_core::design::{Design, DesignError, ModelFrame, checks};
@@ -17,7 +18,7 @@ use ergodic_core::estimators::{ModeControl, ModeError, Plan, Search, find_mode_b
 use ergodic_core::formula::Formula;
 use ergodic_core::models::{self, DefaultPriors, Model, ModelError, ModelOptions, default_priors};
 use ergodic_core::oracle::Anchor;
-use ergodic_core::samplers::advise::{self, Advice, Facts};
+use ergodic_core::samplers::recommend::{self, Advice, Facts};
 use ergodic_core::samplers::{self, SamplerEntry, Target};
 use ergodic_data::load::{LoadControl, Loaded, load};
 use ergodic_data::roles::expand_dot;
@@ -43,7 +44,7 @@ pub enum JobError {
     #[error(transparent)]
     Setting(#[from] SettingError),
     /// A sampler that needs the mode, and a posterior that has none.
-    #[error("Sampler `{0}` needs the posterior's peak, and {1}{remedy}", remedy = remedy(.1))]
+    #[error("Sampler `{0}` needs the posterior mode, and {1}{remedy}", remedy = remedy(.1))]
     NoMode(&'static str, ModeError),
     /// Prior and data together do not bound the parameters.
     #[error(
@@ -377,7 +378,7 @@ impl Job {
 
     /// How all samplers rank for this posterior.
     pub fn advice(&self) -> Advice {
-        advise::advise(&facts(self.model.as_ref(), &self.target, &self.recipe))
+        recommend::recommend(&facts(self.model.as_ref(), &self.target, &self.recipe))
     }
 
     /// What a continued run must agree with: the recipe without its stop rules.
@@ -445,10 +446,6 @@ impl Sampling for Job {
             (anchor, _) => dispersed_start(self.model.as_ref(), anchor.as_deref(), seed, chain),
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The data layer's view of a recipe's model section for `table`.
@@ -530,7 +527,7 @@ fn choose_sampler(
 ) -> Result<(&'static SamplerEntry, String), JobError> {
     let id = recipe.sampler.id.as_str();
     if id == AUTO {
-        let advice = advise::advise(&facts(model, target, recipe));
+        let advice = recommend::recommend(&facts(model, target, recipe));
         let entry = samplers::find(advice.sampler)
             .ok_or_else(|| RecipeError(format!("There is no sampler `{}`", advice.sampler)))?;
         suits(entry, model)?;

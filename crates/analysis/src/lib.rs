@@ -15,7 +15,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod beside;
 pub mod bias_check;
 pub mod calibration;
 pub mod choice;
@@ -24,6 +23,7 @@ mod fit;
 pub mod job;
 pub mod lesson;
 pub mod likelihood;
+pub mod likelihood_comparison;
 mod outset;
 pub mod predict;
 pub mod prior_predictive;

@@ -38,7 +38,7 @@ use ergodic_data::load::{LoadControl, load};
 use ergodic_data::sniff::ImportOptions;
 use ergodic_data::table::Table;
 use ergodic_data::{ColumnKindOverride, DataError};
-use ergodic_diagnostics::weights;
+use ergodic_diagnostics::{quantiles, weights};
 
 pub mod picture;
 pub mod plug_in;
@@ -668,7 +668,7 @@ impl Posterior {
     ) -> [f64; 2] {
         let probs = [0.5 - 0.5 * interval, 0.5 + 0.5 * interval];
         let Some(weights) = &self.weights else {
-            return probs.map(|prob| quantile(values, prob));
+            return probs.map(|prob| quantiles::of_unsorted(values, prob));
         };
         order.clear();
         order.extend(0..values.len() as u32);
@@ -676,22 +676,5 @@ impl Posterior {
         weights::cdf(weights, order, cdf);
         values.sort_unstable_by(f64::total_cmp);
         probs.map(|prob| weights::quantile(values, cdf, prob))
-    }
-}
-
-/// Linear between order statistics (type 7), without sorting all.
-fn quantile(values: &mut [f64], prob: f64) -> f64 {
-    let at = prob * (values.len() - 1) as f64;
-    let (_, low, above) = values.select_nth_unstable_by(at as usize, f64::total_cmp);
-    let share = at - at.floor();
-    if share == 0.0 {
-        return *low;
-    }
-    let high = above.iter().copied().fold(f64::INFINITY, f64::min);
-    // Infinite neighbours have no numbers between them.
-    if *low == high {
-        high
-    } else {
-        *low + share * (high - *low)
     }
 }

@@ -26,11 +26,12 @@ use serde::Serialize;
 
 use super::job::model_options;
 use super::{JobError, Recipe, RecipeError};
-use ergodic_base::numerals::thousands;
+use ergodic_base::numerals::{brief, thousands};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::design::matrix::{Design, Predictor};
-use ergodic_core::design::response::{ResponseKind, short};
+use ergodic_core::design::response::ResponseKind;
 use ergodic_core::models;
+use ergodic_diagnostics::quantiles::of_sorted as quantile;
 use ergodic_diagnostics::uniformity::bars;
 use rows::{expected_of, num_predictors, one_by_one};
 
@@ -637,15 +638,6 @@ fn within(value: f64, sorted: &[f64]) -> bool {
     value >= quantile(sorted, 0.005) && value <= quantile(sorted, 0.995)
 }
 
-/// The nearest of the sorted values: without interpolation, which infinite ones do not allow.
-fn quantile(sorted: &[f64], p: f64) -> f64 {
-    let last = sorted.len().saturating_sub(1) as f64;
-    sorted
-        .get((p * last).round() as usize)
-        .copied()
-        .unwrap_or(f64::NAN)
-}
-
 /// A numeric column of a model without a response.
 fn column(name: &str, simulated: &[f64], sorted: &[f64]) -> Expected {
     let n = sorted.len() as f64;
@@ -681,6 +673,12 @@ fn numbers(
     let largest = outcomes.iter().rfind(finite).copied().unwrap_or(most);
     let from = quantile(&outcomes, 0.02).max(smallest).min(least);
     let to = quantile(&outcomes, 0.98).min(largest).max(most);
+    let (from, to) = if counts {
+        // Quantiles can lie between whole numbers.
+        (from.floor(), to.ceil())
+    } else {
+        (from, to)
+    };
     let (range, count) = if logarithmic {
         ((0.0, to.ln_1p() / std::f64::consts::LN_10), CELLS)
     } else if counts {
@@ -738,7 +736,7 @@ fn large(value: f64) -> String {
             let sign = if value < 0.0 { "-" } else { "" };
             format!("{sign}{}", thousands(size.round() as u64))
         }
-        _ => short(value),
+        _ => brief(value),
     }
 }
 

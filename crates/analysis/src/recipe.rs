@@ -41,7 +41,7 @@ pub struct Recipe {
     /// ([`Self::default_priors`]).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub priors: BTreeMap<String, String>,
-    /// How the posterior's peak is found.
+    /// How the posterior mode is found.
     #[serde(default, skip_serializing_if = "ModeSection::is_auto")]
     pub mode: ModeSection,
     /// The sampler.

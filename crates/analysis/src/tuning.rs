@@ -169,7 +169,7 @@ fn start(job: &Job) -> Result<(f64, u64), JobError> {
     }
     if job.anchor.is_none() {
         return Err(
-            refuse("cannot be tuned by trial, because the posterior's peak was not found").into(),
+            refuse("cannot be tuned by trial, because the posterior mode was not found").into(),
         );
     }
     let mut settings = job.recipe.sampler.settings.clone();

@@ -213,7 +213,7 @@ fn a_warm_up_ended_by_hand_replays_bit_for_bit() {
 
 #[test]
 fn draws_that_left_the_anchor_are_told_and_the_anchor_is_refreshed() {
-    use ergodic_core::engine::anchor_check;
+    use ergodic_core::engine::mode_drift;
     use ergodic_core::oracle::Anchor;
     let long = |recipe: &mut Recipe| {
         recipe.run.warmup = Some(300);
@@ -227,7 +227,7 @@ fn draws_that_left_the_anchor_are_told_and_the_anchor_is_refreshed() {
     run.join();
     let told = |report: &Report| {
         let mut warnings = report.warnings.iter();
-        warnings.find(|it| it.code == anchor_check::CODE).cloned()
+        warnings.find(|it| it.code == mode_drift::CODE).cloned()
     };
     assert_eq!(told(&run.report()), None);
     // The same with an anchor eight standard deviations away.
@@ -252,7 +252,7 @@ fn draws_that_left_the_anchor_are_told_and_the_anchor_is_refreshed() {
     let moving = far.with_sampler("hmc-ecs-signed").unwrap();
     let view = run.view();
     let lists: Vec<_> = view.usable().map(|chain| &chain.draws.draws).collect();
-    assert_eq!(anchor_check::distance(&moving, &lists), None);
+    assert_eq!(mode_drift::distance(&moving, &lists), None);
     let mut run = start(far);
     run.join();
     let report = run.report();
@@ -270,7 +270,7 @@ fn draws_that_left_the_anchor_are_told_and_the_anchor_is_refreshed() {
     let lists: Vec<_> = view.usable().map(|chain| &chain.draws.draws).collect();
     let again = job("sgld-cv", 400, |recipe| {
         long(recipe);
-        recipe.mode.start = anchor_check::start(&lists);
+        recipe.mode.start = mode_drift::start(&lists);
     });
     let refreshed = again.anchor.as_ref().unwrap();
     for ((found, mode), sd) in refreshed.u.iter().zip(&mode.u).zip(&sds) {
@@ -283,7 +283,7 @@ fn draws_that_left_the_anchor_are_told_and_the_anchor_is_refreshed() {
     );
     // NUTS has no anchor to leave.
     let nuts = job("nuts", 10, |_| {});
-    assert_eq!(anchor_check::distance(&nuts, &lists), None);
+    assert_eq!(mode_drift::distance(&nuts, &lists), None);
 }
 
 /// Draws of NUTS stand for those of an approximate sampler without bias. What is wrong with its control is said of the control

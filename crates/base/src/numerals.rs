@@ -1,4 +1,4 @@
-//! Numbers in sentences.
+//! Numbers as text.
 
 /// Narrow no-break space: between thousands, and between a number and its unit.
 pub const NARROW: char = '\u{202f}';
@@ -6,6 +6,164 @@ pub const NARROW: char = '\u{202f}';
 /// A whole number with its thousands apart: 245057 as 245 057.
 pub fn thousands(number: u64) -> String {
     group(&number.to_string())
+}
+
+/// `x` to a multiple of the power of ten with the exponent `place`: the nearest decimal number, which is short in print.
+pub fn rounded(x: f64, place: i32) -> f64 {
+    let unit = 10_f64.powi(place.abs());
+    let near = match place {
+        _ if !unit.is_finite() => x,
+        ..0 => (x * unit).round() / unit,
+        _ => (x / unit).round() * unit,
+    };
+    // Without the sign of a negative zero.
+    near + 0.0
+}
+
+/// `x` to so many significant digits.
+pub fn to_digits(x: f64, digits: i32) -> f64 {
+    if x.is_normal() {
+        rounded(x, x.abs().log10().floor() as i32 + 1 - digits)
+    } else {
+        x
+    }
+}
+
+/// A number in a sentence: at most four significant digits, no zeros behind them.
+pub fn brief(value: f64) -> String {
+    // Without the sign of a negative zero.
+    let near = to_digits(value, 4) + 0.0;
+    if near == 0.0 || !near.is_finite() || (1e-5..1e15).contains(&near.abs()) {
+        format!("{near}")
+    } else {
+        format!("{near:e}")
+    }
+}
+
+/// A number in a table of a terminal with so many decimals, from a thousand million on with an exponent.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    special(value).unwrap_or_else(|| {
+        if value.abs() >= 1e9 {
+            format!("{value:.3e}")
+        } else {
+            format!("{value:.decimals$}")
+        }
+    })
+}
+
+/// A number in a table of a terminal with so many significant digits, trailing zeros included, since they are known; very
+/// small and very large ones with an exponent.
+pub fn significant(value: f64, digits: usize) -> String {
+    special(value).unwrap_or_else(|| {
+        if value == 0.0 {
+            return "0".to_owned();
+        }
+        let places = digits.saturating_sub(1);
+        let text = format!("{value:.places$e}");
+        // Of the rounded number: 0.0996 to two digits is 0.10.
+        let exponent = (text.split_once('e')).and_then(|(_, exponent)| exponent.parse().ok());
+        match exponent {
+            Some(exponent @ -5..=8) => {
+                let decimals = (places as i32 - exponent).max(0) as usize;
+                format!("{value:.decimals$}")
+            }
+            _ => text,
+        }
+    })
+}
+
+/// What R writes for numbers that are not finite.
+fn special(value: f64) -> Option<String> {
+    match value {
+        v if v.is_nan() => Some("NA".to_owned()),
+        f64::INFINITY => Some("Inf".to_owned()),
+        f64::NEG_INFINITY => Some("-Inf".to_owned()),
+        _ => None,
+    }
+}
+
+/// What stands for a number that is not defined.
+pub const NOT_AVAILABLE: &str = "n/a";
+
+/// A length of time: `30 ms`, `4.1 s`, `50 s`, `3 min`, `1 h 20 min`, `3 days`. Seconds never go beyond 90.
+pub fn duration(secs: f64) -> String {
+    if !secs.is_finite() || secs < 0.0 {
+        return NOT_AVAILABLE.to_owned();
+    }
+    if secs < 0.9995 {
+        return format!("{}{NARROW}ms", (secs * 1000.0).round());
+    }
+    if secs < 9.95 {
+        return format!("{secs:.1}{NARROW}s");
+    }
+    if secs < 90.5 {
+        return format!("{}{NARROW}s", secs.round());
+    }
+    let minutes = (secs / 60.0).round() as u64;
+    if minutes < 60 {
+        return format!("{minutes}{NARROW}min");
+    }
+    let (hours, rest) = (minutes / 60, minutes % 60);
+    if hours < 48 {
+        return if rest == 0 {
+            format!("{hours}{NARROW}h")
+        } else {
+            format!("{hours}{NARROW}h {rest}{NARROW}min")
+        };
+    }
+    format!(
+        "{}{NARROW}days",
+        thousands((hours as f64 / 24.0).round() as u64)
+    )
+}
+
+/// A predicted length of time, rounded to what a prediction can mean: `50 s`.
+pub fn predicted(secs: f64) -> String {
+    if !secs.is_finite() || secs < 0.0 {
+        return NOT_AVAILABLE.to_owned();
+    }
+    let unit = match secs {
+        s if s < 10.0 => 1.0,
+        s if s < 30.0 => 5.0,
+        s if s < 90.0 => 10.0,
+        s if s < 3600.0 => 60.0,
+        s if s < 36_000.0 => 600.0,
+        _ => 3600.0,
+    };
+    let coarse = (secs / unit).round().max(1.0) * unit;
+    if coarse < 9.95 {
+        // A prediction has no tenths.
+        format!("{coarse}{NARROW}s")
+    } else {
+        duration(coarse)
+    }
+}
+
+/// The same as words: `about 50 s`.
+pub fn about(secs: f64) -> String {
+    match predicted(secs) {
+        time if time == NOT_AVAILABLE => time,
+        time => format!("about {time}"),
+    }
+}
+
+/// A span of predicted time: `45 to 60 s`, `50 s to 3 min`, `about 50 s` where both are the same.
+pub fn time_range(from_secs: f64, to_secs: f64) -> String {
+    let (from, to) = (predicted(from_secs), predicted(to_secs));
+    if from == to {
+        return about(from_secs);
+    }
+    match (from.rsplit_once(NARROW), to.rsplit_once(NARROW)) {
+        (Some((number, a)), Some((_, b))) if a == b && !number.contains(' ') => {
+            format!("{number} to {to}")
+        }
+        _ => format!("{from} to {to}"),
+    }
+}
+
+/// Bytes in hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Decimal digits with their thousands apart.
@@ -23,6 +181,88 @@ pub fn group(digits: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_in_sentences_are_brief() {
+        for (value, text) in [
+            (0.0, "0"),
+            (-0.0, "0"),
+            (31.0, "31"),
+            (-2.718_28, "-2.718"),
+            (123_456.0, "123500"),
+            (0.000_123_456, "0.0001235"),
+            (9.999_96, "10"),
+            (1e-20, "1e-20"),
+            (1.234_56e18, "1.235e18"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(brief(value), text);
+        }
+        assert_eq!(rounded(-0.001, -2).to_bits(), 0.0_f64.to_bits());
+    }
+
+    /// The text with plain spaces, for reading.
+    fn plain(text: &str) -> String {
+        text.replace(NARROW, " ")
+    }
+
+    #[test]
+    fn seconds_never_go_beyond_ninety() {
+        for (secs, text) in [
+            (0.03, "30 ms"),
+            (4.12, "4.1 s"),
+            (9.96, "10 s"),
+            (79.3, "79 s"),
+            (90.0, "90 s"),
+            (91.0, "2 min"),
+            (3.0 * 60.0, "3 min"),
+            (3600.0, "1 h"),
+            (4800.0, "1 h 20 min"),
+            (72.0 * 3600.0, "3 days"),
+            (f64::INFINITY, "n/a"),
+        ] {
+            assert_eq!(plain(&duration(secs)), text, "{secs}");
+        }
+    }
+
+    #[test]
+    fn predictions_are_coarse() {
+        assert_eq!(plain(&about(48.0)), "about 50 s");
+        assert_eq!(plain(&about(0.2)), "about 1 s");
+        assert_eq!(plain(&about(200.0)), "about 3 min");
+        assert_eq!(plain(&time_range(44.0, 61.0)), "40 to 60 s");
+        assert_eq!(plain(&time_range(50.0, 170.0)), "50 s to 3 min");
+        assert_eq!(plain(&time_range(48.0, 52.0)), "about 50 s");
+        assert_eq!(plain(&time_range(3.0, 41.0)), "3 to 40 s");
+        assert_eq!(about(f64::NAN), "n/a");
+    }
+
+    #[test]
+    fn tables_of_terminals_have_significant_digits() {
+        for (value, digits, text) in [
+            (0.0, 3, "0"),
+            (0.5, 3, "0.500"),
+            (-4.567, 3, "-4.57"),
+            (1234.5, 3, "1234"),
+            (0.0996, 2, "0.10"),
+            (0.999_999_6, 5, "1.0000"),
+            (0.000_012_345, 3, "0.0000123"),
+            (1.2345e-6, 3, "1.23e-6"),
+            (2.5e12, 2, "2.5e12"),
+            (f64::NAN, 3, "NA"),
+            (f64::NEG_INFINITY, 3, "-Inf"),
+        ] {
+            assert_eq!(significant(value, digits), text);
+        }
+        assert_eq!(fixed(2.0_f64.sqrt(), 3), "1.414");
+        assert_eq!(fixed(-1.23456e9, 3), "-1.235e9");
+        assert_eq!(fixed(f64::INFINITY, 3), "Inf");
+    }
+
+    #[test]
+    fn a_byte_has_two_digits() {
+        assert_eq!(hex(&[0, 10, 255]), "000aff");
+    }
 
     #[test]
     fn thousands_stand_apart() {

@@ -6,6 +6,8 @@
 use rand::SeedableRng as _;
 use serde::{Deserialize, Serialize};
 
+use super::numerals::hex;
+
 /// The generator of every random number of the project.
 pub type ChainRng = rand::rngs::ChaCha8Rng;
 
@@ -65,13 +67,8 @@ pub struct RngMark {
 impl RngMark {
     /// Where `rng` stands now.
     pub fn of(rng: &ChainRng) -> Self {
-        use std::fmt::Write as _;
-        let key = rng.get_seed().iter().fold(String::new(), |mut text, byte| {
-            write!(text, "{byte:02x}").expect("writing to a string cannot fail");
-            text
-        });
         Self {
-            key,
+            key: hex(&rng.get_seed()),
             stream: rng.get_stream(),
             word: rng.get_word_pos().to_string(),
         }

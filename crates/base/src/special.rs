@@ -1,9 +1,45 @@
-//! Special functions that crates lack in the form needed here: differences of the gamma function's logarithm and of its
-//! derivatives, which lose no digits where the functions themselves are large.
+//! Special functions that crates lack in the form needed here: the logistic function and its logarithm without overflow,
+//! differences of the gamma function's logarithm and of its derivatives, which lose no digits where the functions themselves
+//! are large.
 
 /// Steps of the recurrence Γ(x + 1) = x Γ(x) before Stirling's series is used: at 10 and above the terms below leave an
 /// error of less than 1e-15.
 const SHIFT: usize = 10;
+
+/// The logistic function 1/(1 + e^−x), without overflow.
+#[inline]
+pub fn logistic(x: f64) -> f64 {
+    logistic_with(x, (-x.abs()).exp())
+}
+
+/// The logistic function at x from e = exp(−|x|), for loops that have computed that already.
+#[inline(always)]
+pub fn logistic_with(x: f64, e: f64) -> f64 {
+    let numerator = if x >= 0.0 { 1.0 } else { e };
+    numerator / (1.0 + e)
+}
+
+/// The logarithm of [`logistic`].
+#[inline]
+pub fn log_logistic(x: f64) -> f64 {
+    -softplus(-x)
+}
+
+/// ln(1 + e^x), without overflow.
+#[inline]
+pub fn softplus(x: f64) -> f64 {
+    x.max(0.0) + (-x.abs()).exp().ln_1p()
+}
+
+/// ln(e^a + e^b), without overflow; −∞ stands for nothing.
+#[inline]
+pub fn log_sum_exp(a: f64, b: f64) -> f64 {
+    let (low, high) = if a < b { (a, b) } else { (b, a) };
+    if high == f64::NEG_INFINITY {
+        return high;
+    }
+    high + (low - high).exp().ln_1p()
+}
 
 /// ln Γ(a + y) − ln Γ(a) for a > 0 and y ≥ 0.
 #[inline]
@@ -109,6 +145,38 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_logistic_function_keeps_both_tails() {
+        for x in [-40.0, -3.0, -1e-9, 0.0, 0.5, 7.0, 40.0] {
+            let (p, q) = (logistic(x), logistic(-x));
+            assert!((p + q - 1.0).abs() < 1e-15, "{x}");
+            assert!(
+                (log_logistic(x) - p.ln()).abs() < 1e-14 * p.ln().abs().max(1.0),
+                "{x}"
+            );
+            assert!(
+                (softplus(x) + q.ln()).abs() < 1e-14 * softplus(x).max(1.0),
+                "{x}"
+            );
+            assert!(
+                (log_sum_exp(x, 0.0) - softplus(x)).abs() < 1e-14 * (1.0 + x.abs()),
+                "{x}"
+            );
+        }
+        assert_eq!(logistic(-745.0), (-745.0_f64).exp());
+        assert_eq!((logistic(800.0), logistic(-800.0)), (1.0, 0.0));
+        assert_eq!(log_logistic(-1e300), -1e300);
+        assert_eq!(softplus(f64::NEG_INFINITY), 0.0);
+    }
+
+    #[test]
+    fn log_sum_exp_keeps_the_extremes() {
+        let nothing = f64::NEG_INFINITY;
+        assert_eq!(log_sum_exp(nothing, nothing), nothing);
+        assert_eq!(log_sum_exp(nothing, -3.0), -3.0);
+        assert!((log_sum_exp(700.0, 700.0) - (700.0 + 2.0_f64.ln())).abs() < 1e-12);
     }
 
     #[test]

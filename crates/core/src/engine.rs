@@ -10,11 +10,11 @@
 //! Draws are never lost: a full channel blocks the chain. Pictures may be: only the newest view is kept.
 //! The engine does not know egui; it calls a waker when there is something new.
 
-pub mod anchor_check;
 pub mod chain;
 pub mod checkpoint;
 pub mod clusters;
 mod collector;
+pub mod mode_drift;
 pub mod monitor;
 pub mod protocol;
 pub(crate) mod publish;

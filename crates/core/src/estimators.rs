@@ -1,4 +1,4 @@
-//! Point estimators: where the posterior peaks, for control variates, preconditioners and starting points.
+//! Point estimators: where the posterior has its mode, for control variates, preconditioners and starting points.
 //!
 //! A stochastic optimiser is one file with a type that implements [`stochastic::Optimiser`], and a
 //! line in [`REGISTRY`]; the loop, the schedule of the learning rate, the convergence trace and the final check are shared.

@@ -27,7 +27,6 @@ pub mod default_priors;
 mod density;
 pub(crate) mod dp_mixture;
 mod effects;
-pub mod elsewhere;
 pub(crate) mod examples;
 pub(crate) mod glm;
 pub(crate) mod hierarchical;
@@ -45,6 +44,7 @@ mod simplex;
 pub(crate) mod student;
 #[cfg(test)]
 pub mod testing;
+pub mod translation;
 
 pub use default_priors::DefaultPriors;
 pub use density::{DensityModel, LogDensity, density_of};
@@ -167,6 +167,9 @@ pub struct AnchorRows {
 /// Most coordinates for which a dense matrix of curvature is made unless a model says otherwise: its eigenvalues, and the
 /// noise of row gradients in all directions, take seconds up to here and many minutes at three times as many.
 pub const MAX_DENSE_DIM: usize = 1000;
+/// The same for models with effects of groups, whose samplers need no mode: noise of row gradients is measured in all
+/// directions, whose time grows with the third power.
+const MAX_DENSE_DIM_OF_GROUPS: usize = 400;
 
 /// A posterior: immutable, shared by all chains.
 ///
@@ -497,7 +500,9 @@ pub trait Template: 'static {
     ///
     /// # Errors
     /// Priors that are not understood.
-    fn elsewhere(context: &elsewhere::Context<'_>) -> Result<elsewhere::Elsewhere, ModelError>;
+    fn translate(
+        context: &translation::Context<'_>,
+    ) -> Result<translation::Translation, ModelError>;
 }
 
 /// A function that builds a model, see [`Template::build`].
@@ -525,12 +530,13 @@ pub struct ModelEntry {
     pub build: BuildModel,
     /// The heading under which lists show it.
     pub group: &'static str,
-    /// See [`Template::elsewhere`].
-    pub elsewhere: DescribeModel,
+    /// See [`Template::translate`].
+    pub translate: TranslateModel,
 }
 
-/// A function that describes a model, see [`Template::elsewhere`].
-pub type DescribeModel = fn(&elsewhere::Context<'_>) -> Result<elsewhere::Elsewhere, ModelError>;
+/// A function that describes a model, see [`Template::translate`].
+pub type TranslateModel =
+    fn(&translation::Context<'_>) -> Result<translation::Translation, ModelError>;
 
 impl ModelEntry {
     /// The entry of template `T`.
@@ -540,7 +546,7 @@ impl ModelEntry {
             all_vary: T::ALL_VARY,
             build: T::build,
             group: "Regression",
-            elsewhere: T::elsewhere,
+            translate: T::translate,
         }
     }
 

@@ -14,10 +14,10 @@ use ergodic_base::rng::ChainRng;
 
 pub(crate) mod anchor;
 mod block;
-mod differences;
 mod groups;
 pub(crate) mod lipschitz;
 pub(crate) mod minibatch;
+mod row_sampling;
 pub(crate) mod row_table;
 
 pub use anchor::Anchor;

@@ -28,7 +28,6 @@ use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Field, SettingError, Settings, Value};
 
 pub(crate) mod adaptation;
-pub mod advise;
 #[cfg(test)]
 mod autoregressive;
 mod bouncy_particle;
@@ -36,14 +35,12 @@ pub mod cir;
 #[cfg(test)]
 mod conformance;
 mod conjugate;
-mod criterion;
 mod dp_gibbs;
 mod dp_slice;
 mod dp_stochastic;
 mod energy_conserving;
 #[cfg(test)]
 mod examples_tests;
-mod fisher_scoring;
 #[cfg(test)]
 mod full_data_tests;
 mod gibbs;
@@ -63,6 +60,7 @@ mod langevin;
 #[cfg(test)]
 mod logistic_tests;
 mod mala;
+mod metropolis;
 mod minibatch_settings;
 mod mixed;
 #[cfg(test)]
@@ -71,11 +69,12 @@ mod momentum;
 mod nuts;
 mod nuts_ecs;
 mod osgfs;
+mod osgfs_burn_in;
 mod osgfs_cv;
 mod partition;
 mod piecewise;
 mod psgld;
-mod random_walk;
+pub mod recommend;
 mod registry;
 #[cfg(test)]
 mod regression_tests;
@@ -83,6 +82,7 @@ mod remainders;
 mod saga;
 mod scir;
 mod scoring;
+mod sgfs;
 mod sghmc;
 mod sghmc_naive;
 mod sgld;
@@ -106,7 +106,7 @@ pub use hmc_ecs_signed::HmcEcsSigned;
 pub use mala::{Mala, Ula};
 pub use mixed::MixedTarget;
 pub use nuts::Nuts;
-pub use random_walk::Metropolis;
+pub use metropolis::Metropolis;
 pub use registry::{REGISTRY, find};
 pub use sghmc::{Sghmc, SghmcCv};
 pub use sgld::{Sgld, SgldCv};
@@ -349,7 +349,7 @@ pub trait Sampler: Send + Sync + 'static {
     /// Whether it samples a density on u, as all do but those made for models without one ([`Model::has_density`]).
     const NEEDS_DENSITY: bool = true;
     /// What the adviser must know beyond that, where the ordinary does not fit.
-    const ADVICE: advise::Traits = advise::Traits::ORDINARY;
+    const ADVICE: recommend::Traits = recommend::Traits::ORDINARY;
 
     /// Whether it can sample this model at all; the error says why not in one sentence that can follow "Sampler `id` ".
     fn suits(_model: &dyn Model) -> Result<(), String> {
@@ -517,7 +517,7 @@ pub struct SamplerEntry {
     /// Description of the sampler.
     pub spec: SamplerSpec,
     /// See [`Sampler::ADVICE`].
-    pub advice: advise::Traits,
+    pub advice: recommend::Traits,
     /// See [`Sampler::suits`].
     pub suits: fn(&dyn Model) -> Result<(), String>,
     /// Makes a kernel that stands at the given position.

@@ -1,5 +1,6 @@
 //! The benchmarks' data must be the same bits everywhere: checksums of an independent implementation (NumPy).
 
+use ergodic_base::numerals::hex;
 use ergodic_core::synthetic;
 use sha2::{Digest as _, Sha256};
 
@@ -9,10 +10,7 @@ fn digest(data: &synthetic::Synthetic) -> String {
     for value in data.x.iter().chain(&data.y) {
         hash.update(value.to_le_bytes());
     }
-    hash.finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hex(&hash.finalize())
 }
 
 #[test]

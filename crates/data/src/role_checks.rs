@@ -6,7 +6,7 @@ use super::table::Table;
 use ergodic_base::numerals::thousands;
 use ergodic_core::design::Columns as _;
 use ergodic_core::design::columns::{ColumnInfo, ColumnKind, plural};
-use ergodic_core::design::rare::TOP;
+use ergodic_core::design::lump_levels::TOP;
 use ergodic_core::design::response::{MAX_CATEGORIES, ResponseUse, fits};
 use ergodic_core::design::terms::MAX_LEVELS;
 use ergodic_core::formula::quote_name;

@@ -14,6 +14,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::error::DataError;
 use super::split::RecordText;
+use ergodic_base::numerals::hex;
 use ergodic_core::design::{ColumnInfo, ColumnKind, Columns, Values};
 
 /// A table: N rows, typed columns, where it came from and the hash of what was read.
@@ -260,15 +261,4 @@ fn into_polars(values: Values, name: &str, num_missing: usize) -> Column {
 /// SHA-256 in hexadecimal.
 pub(crate) fn hex_sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
-}
-
-/// Bytes in hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes
-        .iter()
-        .fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-            write!(text, "{byte:02x}").expect("writing to a string cannot fail");
-            text
-        })
 }

@@ -8,6 +8,7 @@ mod samples;
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 
+use ergodic_base::numerals::hex;
 use ergodic_core::design::Columns as _;
 use ergodic_core::design::response::ResponseKind;
 use ergodic_core::design::terms::Predictor;
@@ -61,10 +62,7 @@ fn unpacked(file_name: &str, bytes: &[u8]) -> Vec<u8> {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hex(&Sha256::digest(bytes))
 }
 
 #[test]

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::Missing;
 use super::mcse::{pooled_mcse_mean, pooled_mcse_quantile, pooled_mcse_sd};
 use super::pooled::{Pooled, Tables};
+use super::quantiles::NORMAL_95;
 use super::rhat::pooled_rhat;
 use super::summary::{append_column, shortest};
 use super::verdict::{RHAT_LIMIT, Verdict};
@@ -22,9 +23,6 @@ pub const TAILS: [f64; 2] = [0.05, 0.95];
 /// Largest shift of them that is tolerated, in posterior sd: that of a normal posterior whose mean and sd are both as far off
 /// as they may be.
 pub const TAIL_TOLERANCE: f64 = TOLERANCE * (1.0 + 1.645);
-
-/// Half width of a 95 % interval in standard errors.
-const NORMAL_95: f64 = 1.959_963_984_540_054;
 
 /// A number with its 95 % Monte Carlo interval.
 #[derive(Clone, Copy, Debug, PartialEq)]

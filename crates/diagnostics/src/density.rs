@@ -273,12 +273,12 @@ impl Spread {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pooled::normal_quantile;
     use super::*;
+    use crate::quantiles;
 
     fn normal_draws(n: usize) -> Vec<f64> {
         (0..n)
-            .map(|i| normal_quantile((i as f64 + 0.5) / n as f64))
+            .map(|i| quantiles::normal((i as f64 + 0.5) / n as f64))
             .collect()
     }
 

@@ -7,12 +7,11 @@
 use std::sync::{Arc, OnceLock};
 
 use realfft::num_complex::Complex;
-use statrs::function::erf::erfc_inv;
 
 use super::fourier::{Buffers, Plan};
 use super::moments::{Moments, mean_and_variance, mean_of, sum};
 use super::sorting::Sorter;
-use super::{CONSTANT_RANGE, Estimate, Missing, geyer, weights};
+use super::{CONSTANT_RANGE, Estimate, Missing, geyer, quantiles, weights};
 
 mod weighted;
 
@@ -74,12 +73,7 @@ impl Tables {
 
 /// Normal quantile of the fractional rank (r - 3/8) / (S + 1/4), Blom's formula.
 fn normal_score(rank: f64, total: usize) -> f64 {
-    normal_quantile((rank - 0.375) / (total as f64 + 0.25))
-}
-
-/// Quantile of the standard normal distribution for 0 < p < 1.
-pub(super) fn normal_quantile(p: f64) -> f64 {
-    -std::f64::consts::SQRT_2 * erfc_inv(2.0 * p)
+    quantiles::normal((rank - 0.375) / (total as f64 + 0.25))
 }
 
 /// Which transformed draws [`Pooled::ess`] and [`Pooled::split_rhat`] look at.
@@ -254,7 +248,7 @@ impl Pooled {
         total / self.values.len() as f64
     }
 
-    /// Quantile by linear interpolation of the order statistics (type 7 of Hyndman and Fan), or of the cdf of the weights.
+    /// Quantile of the draws, of weighted ones by their cdf.
     pub fn quantile(&mut self, prob: f64) -> Estimate {
         self.check(1)?;
         Ok(self.place(prob))
@@ -271,7 +265,7 @@ impl Pooled {
         if self.has_cdf {
             weights::quantile(&self.sorted, &self.cdf, prob)
         } else {
-            interpolate(&self.sorted, prob)
+            quantiles::of_sorted(&self.sorted, prob)
         }
     }
 
@@ -564,18 +558,6 @@ fn set(out: &mut [f64], values: &[f64], f: impl Fn(f64) -> f64) {
     for (out, &x) in out.iter_mut().zip(values) {
         *out = f(x);
     }
-}
-
-/// Type 7 quantile of ascending values. Equal neighbours are not interpolated, so that ties stay exact.
-fn interpolate(sorted: &[f64], prob: f64) -> f64 {
-    let index = 1.0 + (sorted.len() - 1) as f64 * prob.clamp(0.0, 1.0);
-    let low = index.floor();
-    let weight = index - low;
-    let below = sorted[low as usize - 1];
-    if weight == 0.0 || sorted[low as usize] == below {
-        return below;
-    }
-    (1.0 - weight) * below + weight * sorted[low as usize]
 }
 
 fn middle(sorted: &[f64]) -> f64 {

@@ -18,6 +18,7 @@ use super::{BenchOptions, BenchTable, Cell};
 use ergodic_analysis::JobError;
 use ergodic_base::rng::{ChainRng, Purpose, Streams, stream};
 use ergodic_base::settings::{Settings, Value};
+use ergodic_base::special::logistic;
 use ergodic_core::design::columns::Values;
 use ergodic_core::design::matrix::{Design, GroupDesign, GroupFactor, ModelFrame};
 use ergodic_core::formula::Formula;
@@ -178,7 +179,7 @@ fn simulated(num_rows: usize, seed: u64) -> Result<Table, JobError> {
         let [b, g, r]: [f64; 3] =
             std::array::from_fn(|_| (0.4 * light + 0.3 * normal(&mut rng)).exp());
         let z = -2.0 - 1.2 * (b - 1.1) - 0.5 * (g - 1.1) + 1.5 * (r - 1.1);
-        let skin = f64::from(u8::from(rng.random::<f64>() < 1.0 / (1.0 + (-z).exp())));
+        let skin = f64::from(u8::from(rng.random::<f64>() < logistic(z)));
         for (column, value) in columns.iter_mut().zip([b, g, r, skin]) {
             column.push(value);
         }

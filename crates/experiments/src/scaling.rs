@@ -50,7 +50,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         recipe.report.scale = Scale::Standardised;
         let job = Job::prepare(&recipe, Path::new("."), None, &PrepareControl::default())?;
         let truth = quadratic_summary(&job)
-            .ok_or_else(|| RecipeError("The posterior's peak was not found".to_owned()))?;
+            .ok_or_else(|| RecipeError("The posterior mode was not found".to_owned()))?;
         let entrants = ENTRANTS.iter().filter(|(_, most)| num_obs <= *most);
         for &(id, _most) in entrants {
             let mut job = job.with_sampler(id)?;

@@ -18,6 +18,7 @@ use super::{BenchOptions, BenchTable, Cell};
 use ergodic_analysis::JobError;
 use ergodic_base::rng::{Purpose, Streams, stream};
 use ergodic_base::settings::{Settings, Value};
+use ergodic_base::special::logistic;
 use ergodic_core::design::columns::Values;
 use ergodic_core::design::matrix::{Design, ModelFrame};
 use ergodic_core::design::response::ResponseUse;
@@ -268,7 +269,7 @@ fn rosenblatt(u: &[f64], view: &dyn SimplexCounts, out: &mut [Vec<f64>]) {
     let mut after = a(u.len());
     for k in (0..u.len()).rev() {
         // The smaller part of the stick, so that nothing is lost where the other is next to 1.
-        let part = 1.0 / (1.0 + u[k].abs().exp());
+        let part = logistic(-u[k].abs());
         let p = if u[k] < 0.0 {
             checked_beta_reg(a(k), after, part)
         } else {

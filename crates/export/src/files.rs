@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
+use ergodic_base::numerals::hex;
+
 /// End of the name of a file that is not whole yet.
 const PART: &str = ".part";
 /// Digits of a token.
@@ -328,11 +330,6 @@ impl<R: io::Read> io::Read for HashingReader<R> {
         self.digest.update(&buffer[..read]);
         Ok(read)
     }
-}
-
-/// Hexadecimal digits of `bytes`.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Faults on request, for tests of builds with debug assertions: `ERGODIC_FAULT=kill:N` ends the program at operation N (a

@@ -7,8 +7,8 @@ use serde_json::{Map, Value as Json, json};
 use super::number::shortest;
 use super::spreadsheet::inert;
 use super::{ExportError, files, predictions, write_file};
-use ergodic_analysis::beside::BesideRow;
 use ergodic_analysis::likelihood::LikelihoodFit;
+use ergodic_analysis::likelihood_comparison::ComparedRow;
 use ergodic_analysis::predict::plug_in::{PlugIn, PlugInRow};
 use ergodic_core::estimators::mixed::Family;
 
@@ -81,7 +81,7 @@ pub fn to_json(done: &LikelihoodFit) -> Json {
 }
 
 /// A parameter of a fit beside its posterior.
-pub fn beside_json(row: &BesideRow) -> Json {
+pub fn beside_json(row: &ComparedRow) -> Json {
     json!({
         "variable": row.variable,
         "estimate": row.estimate,
@@ -112,22 +112,25 @@ pub fn save_predictions(predicted: &PlugIn, folder: &Path) -> Result<(), ExportE
 }
 
 /// Effects of all groups: `group,level,term,mode,sd`; names that begin as a formula of spreadsheets have `'` before them.
-pub fn effects_csv(done: &LikelihoodFit) -> String {
-    let mut text = "group,level,term,mode,sd\n".to_owned();
+///
+/// # Errors
+/// The table cannot be made.
+pub fn effects_csv(done: &LikelihoodFit) -> csv::Result<Vec<u8>> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    out.write_record(["group", "level", "term", "mode", "sd"])?;
     for e in &done.fit.effects {
         let q = e.names.len();
         for k in 0..e.mode.len() {
-            text.push_str(&format!(
-                "{},{},{},{},{}\n",
-                quoted(&inert(&e.group)),
-                quoted(&inert(&e.levels[k / q])),
-                quoted(&inert(&e.names[k % q])),
-                shortest(e.mode[k]),
-                shortest(e.sd[k])
-            ));
+            out.write_record([
+                inert(&e.group).as_ref(),
+                inert(&e.levels[k / q]).as_ref(),
+                inert(&e.names[k % q]).as_ref(),
+                &shortest(e.mode[k]),
+                &shortest(e.sd[k]),
+            ])?;
         }
     }
-    text
+    out.into_inner().map_err(|error| error.into_error().into())
 }
 
 /// Expected responses per row of the data, 1-based, from fixed effects alone and with group effects: for binomial responses
@@ -154,14 +157,6 @@ pub fn fitted_csv(done: &LikelihoodFit) -> String {
     text
 }
 
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
-}
-
 /// Writes `fit.json`, `effects.csv` and `fitted.csv` into a new or empty folder: all of them, or none.
 ///
 /// # Errors
@@ -178,14 +173,15 @@ pub fn save(done: &LikelihoodFit, folder: &Path) -> Result<(), ExportError> {
     }
     let json = serde_json::to_string_pretty(&to_json(done))
         .map_err(|error| ExportError(format!("The fit cannot be written as JSON: {error}")))?;
+    let effects = effects_csv(done).map_err(|error| trouble(error.into()))?;
     let mut written: Vec<PathBuf> = Vec::new();
-    for (name, text) in [
-        ("fit.json", json + "\n"),
-        ("effects.csv", effects_csv(done)),
-        ("fitted.csv", fitted_csv(done)),
+    for (name, bytes) in [
+        ("fit.json", (json + "\n").into_bytes()),
+        ("effects.csv", effects),
+        ("fitted.csv", fitted_csv(done).into_bytes()),
     ] {
         let path = folder.join(name);
-        let saved = files::write_new(&path, |out| out.write_all(text.as_bytes()));
+        let saved = files::write_new(&path, |out| out.write_all(&bytes));
         if let Err(error) = saved {
             // Best effort, so that the same folder can be tried again.
             written.iter().for_each(|path| drop(files::remove(path)));

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::files::{self, hex};
+use super::files;
 use super::manifest::Manifest;
+use ergodic_base::numerals::hex;
 
 /// Key of the other files.
 const FILES: &str = "files";

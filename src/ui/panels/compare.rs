@@ -17,7 +17,7 @@ use crate::ui::widgets::table::{
 };
 use crate::ui::widgets::{self, Button, number, progress};
 use ergodic_analysis::comparison::{Measured, NUTS, Row, unit_of_cost};
-use ergodic_core::samplers::{self, SamplerEntry, SamplerSpec, advise};
+use ergodic_core::samplers::{self, SamplerEntry, SamplerSpec, recommend};
 use ergodic_diagnostics::verdict::RHAT_LIMIT;
 
 /// What other samplers take of the time of NUTS, at least and at most, as a rule.
@@ -304,7 +304,7 @@ fn effort(state: &AppState, runs: usize) -> String {
         return format!("{runs} {plural}.");
     };
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let nuts = advise::nuts_secs_on(check.rows.0, check.params.len(), cores).max(1.0);
+    let nuts = recommend::nuts_secs_on(check.rows.0, check.params.len(), cores).max(1.0);
     let all = nuts * runs as f64;
     format!(
         "{runs} {plural}, {} to {} in all: {} for a run of NUTS by the size of the data and the cores of this machine, and as \

@@ -11,7 +11,7 @@ pub mod runs;
 pub mod sampler;
 pub mod start;
 
-use super::palette::PaletteView;
+use super::command_palette::PaletteView;
 use super::typed_path::TypedPathView;
 
 /// What panels keep for themselves: text being typed, sort orders, open sections. Never part of a result.

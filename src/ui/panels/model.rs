@@ -5,8 +5,8 @@ use eframe::egui::{
 };
 
 use super::page::{page_head, problem_banner, remark, severity_icon};
-use crate::app::foreseeing::PriorPreview;
-use crate::app::{AppState, Command, DataState, Depth, Document, ModelCheck, Page, Remedy};
+use crate::app::prior_preview::PriorPreview;
+use crate::app::{AppState, Command, DataState, Depth, Document, ModelCheck, Page, QuickFix};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::menu;
@@ -23,13 +23,13 @@ use ergodic_core::models;
 
 mod cards;
 mod drag;
-mod elsewhere;
 mod groups;
-mod outlook;
+mod prior_preview;
 mod priors;
 mod question;
 mod role_menus;
 mod roles;
+mod translation;
 mod words;
 
 /// Width of the panel with the roles.
@@ -40,7 +40,7 @@ const REMARKS_WIDTH: f32 = 288.0;
 /// What the page keeps for itself.
 #[derive(Default)]
 pub struct ModelView {
-    elsewhere: elsewhere::ElsewhereView,
+    translation: translation::TranslationView,
     formula: String,
     /// The draft's formula that `formula` was last set from.
     shown: String,
@@ -124,7 +124,7 @@ pub fn model_ui(ui: &mut Ui, state: &AppState, view: &mut ModelView, out: &mut O
                     Frame::NONE
                         .inner_margin(Margin::same(t.space.x4 as i8))
                         .show(ui, |ui| {
-                            elsewhere::elsewhere_ui(ui, document, check, &mut view.elsewhere);
+                            translation::translation_ui(ui, document, check, &mut view.translation);
                         });
                 });
         });
@@ -409,7 +409,7 @@ fn state_ui(
             );
         }
     });
-    remedies_ui(ui, &check.ways_out, out);
+    quick_fixes_ui(ui, &check.ways_out, out);
 }
 
 /// Says at once, without waiting for the check, that there are more coefficients than rows.
@@ -433,17 +433,17 @@ fn few_rows_ui(ui: &mut Ui, data: &DataState, document: &Document) {
 }
 
 /// Buttons that do what a sentence above them advises.
-fn remedies_ui(ui: &mut Ui, remedies: &[Remedy], out: &mut Outbox) {
-    if remedies.is_empty() {
+fn quick_fixes_ui(ui: &mut Ui, fixes: &[QuickFix], out: &mut Outbox) {
+    if fixes.is_empty() {
         return;
     }
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.y = tokens().space.x2;
         let width = ui.max_rect().width();
-        for remedy in remedies {
-            let button = Button::new(&remedy.label).small().max_width(width);
+        for fix in fixes {
+            let button = Button::new(&fix.label).small().max_width(width);
             if ui.add(button).clicked() {
-                for command in &remedy.commands {
+                for command in &fix.commands {
                     out.send(command.clone());
                 }
             }
@@ -484,7 +484,7 @@ fn remarks_inside(
         hint(ui, "It is described here once the model is checked");
         return;
     };
-    outlook::outlook_ui(ui, check, preview);
+    prior_preview::prior_preview_ui(ui, check, preview);
     if !check.response_levels.is_empty() {
         ui.separator();
         heading(ui, "Outcome");
@@ -497,7 +497,7 @@ fn remarks_inside(
             ui.separator();
         }
         remark(ui, warning);
-        remedies_ui(ui, check.remedies.get(i).map_or(&[], Vec::as_slice), out);
+        quick_fixes_ui(ui, check.quick_fixes.get(i).map_or(&[], Vec::as_slice), out);
     }
     if check.error.is_some() {
         hint(ui, "The data are checked once the model is complete");

@@ -4,15 +4,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ergodic_base::numerals::group;
+use ergodic_base::numerals::{self, group, rounded};
 /// A count, such as `1 240`.
-pub use ergodic_base::numerals::{NARROW, thousands as integer};
+pub use ergodic_base::numerals::{NARROW, NOT_AVAILABLE, about, thousands as integer};
 use ergodic_diagnostics::sentence::rhat_rounded;
 
 /// The minus sign.
 pub const MINUS: char = '\u{2212}';
-/// What stands where a value is not defined; the reason goes into a tooltip.
-pub const NOT_AVAILABLE: &str = "n/a";
 
 /// Limits between which a number is written without an exponent.
 const PLAIN: std::ops::Range<f64> = 1e-4..1e9;
@@ -110,7 +108,7 @@ pub fn significant(value: f64, digits: usize) -> String {
         return "0".to_owned();
     }
     // Rounding may carry into the next power of ten (0.0996 to two digits is 0.10).
-    let exponent = exponent(round_to(value, digits as i32 - 1 - exponent(value)));
+    let exponent = exponent(rounded(value, exponent(value) + 1 - digits as i32));
     if !PLAIN.contains(&value.abs()) {
         return scientific(value, digits.saturating_sub(1));
     }
@@ -134,7 +132,7 @@ pub fn fixed(value: f64, decimals: i32) -> String {
     let text = format!(
         "{:.places$}",
         if decimals < 0 {
-            round_to(value, decimals)
+            rounded(value, -decimals)
         } else {
             value
         }
@@ -212,36 +210,9 @@ pub fn log_tick(value: f64) -> String {
     }
 }
 
-/// A length of time: `30 ms`, `4.1 s`, `50 s`, `3 min`, `1 h 20 min`, `3 days`. Seconds never go beyond 90.
+/// A length of time, see [`numerals::duration`].
 pub fn duration(secs: f64) -> String {
-    if !secs.is_finite() || secs < 0.0 {
-        return NOT_AVAILABLE.to_owned();
-    }
-    if secs < 0.9995 {
-        return format!("{}{NARROW}ms", (secs * 1000.0).round());
-    }
-    if secs < 9.95 {
-        return format!("{secs:.1}{NARROW}s");
-    }
-    if secs < 90.5 {
-        return format!("{}{NARROW}s", secs.round());
-    }
-    let minutes = (secs / 60.0).round() as u64;
-    if minutes < 60 {
-        return format!("{minutes}{NARROW}min");
-    }
-    let (hours, rest) = (minutes / 60, minutes % 60);
-    if hours < 48 {
-        return if rest == 0 {
-            format!("{hours}{NARROW}h")
-        } else {
-            format!("{hours}{NARROW}h {rest}{NARROW}min")
-        };
-    }
-    format!(
-        "{}{NARROW}days",
-        integer((hours as f64 / 24.0).round() as u64)
-    )
+    with_mark(&numerals::duration(secs))
 }
 
 /// A length of time where there is little room: as [`duration`] below an hour, then `6.2 h`, `36 h`, `3 d`, `1.2k d`.
@@ -257,34 +228,6 @@ pub fn short_duration(secs: f64) -> String {
         _ if days < 999.5 => format!("{}{NARROW}d", fixed(days, 0)),
         _ if days < 9_950.0 => format!("{}k{NARROW}d", fixed(days / 1e3, 1)),
         _ => format!("> 10k{NARROW}d"),
-    }
-}
-
-/// A predicted length of time, rounded to what a prediction can mean: `about 50 s`.
-pub fn about(secs: f64) -> String {
-    if !secs.is_finite() || secs < 0.0 {
-        return NOT_AVAILABLE.to_owned();
-    }
-    if secs < 1.0 {
-        return format!("about 1{NARROW}s");
-    }
-    // An estimate has no tenths.
-    let secs = coarse(secs);
-    let secs = if secs < 9.95 { secs.round() } else { secs };
-    format!("about {}", duration(secs).replace(".0", ""))
-}
-
-/// A span of predicted time: `45 to 60 s`, `50 s to 3 min`.
-pub fn time_range(from_secs: f64, to_secs: f64) -> String {
-    let (from, to) = (duration(coarse(from_secs)), duration(coarse(to_secs)));
-    if from == to {
-        return from;
-    }
-    match (from.rsplit_once(NARROW), to.rsplit_once(NARROW)) {
-        (Some((number, a)), Some((_, b))) if a == b && !number.contains(' ') => {
-            format!("{number} to {to}")
-        }
-        _ => format!("{from} to {to}"),
     }
 }
 
@@ -330,39 +273,11 @@ pub fn bytes(count: u64) -> String {
     format!("{}{NARROW}{unit}", fixed(value, decimals))
 }
 
-/// A prediction rounded to 1, 5, 10 seconds or whole minutes.
-fn coarse(secs: f64) -> f64 {
-    let unit = match secs {
-        s if s < 10.0 => 1.0,
-        s if s < 30.0 => 5.0,
-        s if s < 90.0 => 10.0,
-        s if s < 3600.0 => 60.0,
-        s if s < 36_000.0 => 600.0,
-        _ => 3600.0,
-    };
-    (secs / unit).round().max(1.0) * unit
-}
-
 fn exponent(value: f64) -> i32 {
     if value == 0.0 {
         0
     } else {
         (value.abs().log10() + 1e-12).floor() as i32
-    }
-}
-
-fn round_to(value: f64, decimals: i32) -> f64 {
-    if decimals < 0 {
-        let unit = 10_f64.powi(-decimals);
-        (value / unit).round() * unit
-    } else {
-        let unit = 10_f64.powi(decimals);
-        let scaled = value * unit;
-        if scaled.is_finite() {
-            scaled.round() / unit
-        } else {
-            value
-        }
     }
 }
 
@@ -520,35 +435,6 @@ mod tests {
         assert_eq!(log_tick(0.1), "0.1");
         assert_eq!(plain(&log_tick(1000.0)), "1 000");
         assert_eq!(plain(&log_tick(1e-5)), "1e-5");
-    }
-
-    #[test]
-    fn seconds_never_go_beyond_ninety() {
-        for (secs, text) in [
-            (0.03, "30 ms"),
-            (4.12, "4.1 s"),
-            (9.96, "10 s"),
-            (79.3, "79 s"),
-            (90.0, "90 s"),
-            (91.0, "2 min"),
-            (3.0 * 60.0, "3 min"),
-            (3600.0, "1 h"),
-            (4800.0, "1 h 20 min"),
-            (72.0 * 3600.0, "3 days"),
-            (f64::INFINITY, "n/a"),
-        ] {
-            assert_eq!(plain(&duration(secs)), text, "{secs}");
-        }
-    }
-
-    #[test]
-    fn predictions_are_coarse() {
-        assert_eq!(plain(&about(48.0)), "about 50 s");
-        assert_eq!(plain(&about(0.2)), "about 1 s");
-        assert_eq!(plain(&about(200.0)), "about 3 min");
-        assert_eq!(plain(&time_range(44.0, 61.0)), "40 to 60 s");
-        assert_eq!(plain(&time_range(50.0, 170.0)), "50 s to 3 min");
-        assert_eq!(plain(&time_range(48.0, 52.0)), "50 s");
     }
 
     #[test]

@@ -2,14 +2,13 @@
 
 use super::Predictions;
 use ergodic_core::design::response::ResponseKind;
+use ergodic_diagnostics::quantiles::NORMAL_90;
 
 /// Most groups of rows that observed shares are taken over, and least rows in one.
 const BINS: usize = 10;
 const LEAST_ROWS: usize = 10;
 /// Most points of a scatter.
 const POINTS: usize = 2000;
-/// Half-width of a 90 % interval in standard deviations.
-const NORMAL_90: f64 = 1.644_853_626_951_472_6;
 
 /// Rows with similar predictions.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use ndarray::Array2;
 
 use super::columns::Labels;
-use super::frame::{FrameReader, ModelFrame, Predictors, complete_rows};
+use super::lump_levels::OTHER;
 use super::matrix::Design;
-use super::rare::OTHER;
+use super::model_frame::{FrameReader, ModelFrame, Predictors, complete_rows};
 use super::response::ResponseKind;
 use super::response_columns::num_trials;
 use super::terms::Predictor;

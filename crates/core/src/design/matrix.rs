@@ -12,15 +12,15 @@ use ergodic_base::reporter::{Reporter, Severity, Warning};
 use ergodic_base::rng::{Purpose, stream};
 
 use super::columns::every;
-use super::frame::{FrameReader, complete_rows, report_dropped};
-use super::rare::MergedLevels;
+use super::lump_levels::MergedLevels;
+use super::model_frame::{FrameReader, complete_rows, report_dropped};
 use super::response::{ResponseInfo, ResponseKind, ResponseUse};
 use super::terms::RawColumn;
 use super::transform::Transform;
 use crate::design::error::DesignError;
 use crate::formula::{Formula, Term, term_label};
 
-pub use super::frame::ModelFrame;
+pub use super::model_frame::ModelFrame;
 pub use super::scaling::Scaling;
 pub use super::terms::Predictor;
 

@@ -6,6 +6,7 @@ use super::columns::{Labels, every};
 use crate::design::columns::Columns;
 use crate::design::error::DesignError;
 use crate::formula::{Elementwise, quote_name};
+use ergodic_base::numerals::brief;
 
 /// How a template reads the response column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -136,10 +137,10 @@ impl ResponseInfo {
                 mean, sd, range, ..
             } => format!(
                 "mean {}, sd {}, from {} to {}",
-                short(*mean),
-                short(*sd),
-                short(range[0]),
-                short(range[1])
+                brief(*mean),
+                brief(*sd),
+                brief(range[0]),
+                brief(range[1])
             ),
             ResponseKind::Count { total, largest } => {
                 format!("counts from 0 to {largest}, {total} in all")
@@ -147,14 +148,6 @@ impl ResponseInfo {
             ResponseKind::Absent => "no outcome".to_owned(),
         }
     }
-}
-
-/// Four significant digits, for people.
-pub fn short(value: f64) -> String {
-    let digits = 3 - value.abs().log10().floor().clamp(-12.0, 12.0) as i32;
-    let digits = if value == 0.0 { 0 } else { digits };
-    let unit = 10_f64.powi(digits);
-    format!("{}", (value * unit).round() / unit)
 }
 
 /// Words that mean success, lower case, where the other level means failure.

@@ -1,7 +1,7 @@
 //! Reading the response of a formula out of a table: outcomes, successes among trials, numbers, counts and categories.
 
 use super::columns::every;
-use super::frame::FrameReader;
+use super::model_frame::FrameReader;
 use super::response::{
     MAX_CATEGORIES, ResponseInfo, ResponseKind, ResponseUse, binary_levels, fits,
 };

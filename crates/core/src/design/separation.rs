@@ -6,6 +6,7 @@ use faer::{Mat, Side};
 use ndarray::ArrayView1;
 
 use ergodic_base::reporter::{Reporter, Severity, Warning};
+use ergodic_base::special::logistic;
 
 use super::checks::quoted;
 use super::matrix::Design;
@@ -227,7 +228,7 @@ fn separating_direction(design: &Design, columns: &[usize], rows: usize) -> Opti
                 x[k] = row[j];
                 eta += x[k] * beta[k];
             }
-            let mean = 1.0 / (1.0 + (-eta).exp());
+            let mean = logistic(eta);
             let weight = mean * (1.0 - mean);
             for a in 0..p {
                 gradient[(a, 0)] += (design.y[i] - mean) * x[a];

@@ -1,7 +1,9 @@
 //! B-splines and natural cubic splines as R's `splines::bs` and `splines::ns` make them.
 //!
-//! Interior knots stand at quantiles of the values (type 7), boundary knots at their range. Beyond the range B-splines go
+//! Interior knots stand at quantiles of the values, boundary knots at their range. Beyond the range B-splines go
 //! on as the polynomials of the outermost pieces, natural splines as straight lines, as `predict` does in R.
+
+use ergodic_diagnostics::quantiles::of_sorted as quantile;
 
 use crate::formula::factor::MAX_DEGREE;
 
@@ -221,15 +223,6 @@ fn place_knots(sorted: &[f64], count: usize, order: usize) -> Option<Vec<f64>> {
         .windows(2)
         .all(|pair| pair[0] < pair[1])
         .then_some(knots)
-}
-
-/// R's quantile of type 7.
-fn quantile(sorted: &[f64], prob: f64) -> f64 {
-    let at = (sorted.len() - 1) as f64 * prob;
-    let low = (at.floor() as usize).min(sorted.len() - 1);
-    let high = (low + 1).min(sorted.len() - 1);
-    let part = at - low as f64;
-    (1.0 - part) * sorted[low] + part * sorted[high]
 }
 
 /// x − 2 v v'x / v'v.

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
-use super::anchor_check;
 use super::chain::Warmup;
 use super::clusters::{self, Clusters};
 use super::collector::Waker;
+use super::mode_drift;
 use super::protocol::{ChainState, ChainView, Control, RunState, RunView, StopReason};
 use super::publish::Published;
 use super::sampling::Sampling;
@@ -230,10 +230,10 @@ pub fn report(
     let biased = job.sampler().spec.bias.is_some();
     let mut others: Vec<Finding> = Vec::new();
     others.extend(exact_fit(job));
-    let far = anchor_check::distance(job, &chains)
-        .filter(|distance| anchor_check::is_far(*distance, job.model().dim()));
+    let far = mode_drift::distance(job, &chains)
+        .filter(|distance| mode_drift::is_far(*distance, job.model().dim()));
     let proved = (bias.as_deref()).is_some_and(|bias| bias.verdict == Verdict::Good);
-    others.extend(far.map(|distance| anchor_check::finding(distance, biased, proved)));
+    others.extend(far.map(|distance| mode_drift::finding(distance, biased, proved)));
     if is_mixture {
         others.extend(clusters::negligible(&summary, chains.len()));
     }

@@ -8,7 +8,7 @@ use super::clusters;
 use super::run_section::{DEFAULT_DRAWS, RunSection};
 use super::sampling::Sampling;
 use crate::samplers::Family;
-use crate::samplers::advise::{draw_secs, pass_secs};
+use crate::samplers::recommend::{draw_secs, pass_secs};
 use ergodic_base::numerals::thousands;
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_diagnostics::SummaryRow;

@@ -60,7 +60,7 @@ pub enum ModeError {
     /// The search was cancelled.
     #[error("the search for the mode was cancelled")]
     Cancelled,
-    /// The density has no usable peak.
+    /// The density has no usable mode.
     #[error("no mode was found: {0}")]
     NotFound(&'static str),
     /// The model has so many parameters that a dense curvature would take too long.
@@ -210,7 +210,7 @@ pub fn find_mode_by(
         }
     };
     let anchor = Anchor::at(model, &u).map_err(|_indefinite| {
-        ModeError::NotFound("the curvature at the peak is not positive definite")
+        ModeError::NotFound("the curvature at the mode is not positive definite")
     })?;
     let search = recorder.finish(model, &anchor, method, iterations, stopped_at, polish);
     Ok(Mode { anchor, search })
@@ -298,7 +298,7 @@ fn smoothly(
     Ok(Outcome { iterations })
 }
 
-/// Norm of the gradient at `u` in units of the curvature there, which is the distance to the peak in posterior standard
+/// Norm of the gradient at `u` in units of the curvature there, which is the distance to the mode in posterior standard
 /// deviations if the density is normal; `None` where the curvature is not positive definite.
 fn distance_to_peak(objective: Objective<'_>, u: &[f64]) -> Option<f64> {
     let dim = u.len();
@@ -315,8 +315,8 @@ fn distance_to_peak(objective: Objective<'_>, u: &[f64]) -> Option<f64> {
 
 fn too_far(title: &str, distance: Option<f64>) -> String {
     let place = distance.map_or_else(
-        || "where the curvature is not that of a peak".to_owned(),
-        |distance| format!("{distance:.2} posterior standard deviations from the peak"),
+        || "where the curvature is not that of a mode".to_owned(),
+        |distance| format!("{distance:.2} posterior standard deviations from the mode"),
     );
     format!(
         "{title} stopped {place}, and control variates need at most {GOOD_ENOUGH}; \
@@ -374,7 +374,7 @@ mod tests {
         }
     }
 
-    /// 200 rows, of which the data need the first of four coefficients; the others sit at the kink of their priors. The peak
+    /// 200 rows, of which the data need the first of four coefficients; the others sit at the kink of their priors. The mode
     /// is where each coordinate alone has none better.
     #[test]
     fn the_peak_under_laplace_priors_is_found_at_their_kinks() {

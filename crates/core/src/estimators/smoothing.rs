@@ -1,8 +1,8 @@
-//! Priors with a kink, such as Laplace's, smoothed while the peak is looked for.
+//! Priors with a kink, such as Laplace's, smoothed while the mode is looked for.
 //!
-//! At its peak a posterior with such priors may have no gradient: coefficients that the data do not need sit at the kink.
+//! At its mode a posterior with such priors may have no gradient: coefficients that the data do not need sit at the kink.
 //! Newton's method and L-BFGS get stuck beside it. Instead of −|z|/b they climb −sqrt(z² + δ²)/b, for δ that shrink from the
-//! prior's scale to a thousandth of it, each search from where the last one ended: the peak of the last differs from the
+//! prior's scale to a thousandth of it, each search from where the last one ended: the mode of the last differs from the
 //! true one by less than δ in each kinked coefficient, far below a posterior standard deviation.
 
 use crate::models::{LinearRows as _, Model};

@@ -79,10 +79,10 @@ pub(super) const POLISH_FIELD: Field = Field {
     key: "polish",
     label: "Finish by Newton",
     help: "Go on with Newton from where the optimiser stopped; without it, an end that is more than 0.1 posterior standard \
-           deviations from the peak is refused",
+           deviations from the mode is refused",
     kind: Kind::Bool,
     default: Some(Default::Bool(true)),
-    why: "a few passes give control variates the exact peak",
+    why: "a few passes give control variates the exact mode",
 };
 
 /// The moment of a step.

@@ -42,7 +42,7 @@ pub struct Search {
 
 impl Search {
     /// In words, without a final period: "Adam, 3000 iterations, 30 passes over the data; stopped 0.41 posterior sd from the
-    /// peak, finished by 2 Newton iterations".
+    /// mode, finished by 2 Newton iterations".
     pub fn sentence(&self) -> String {
         let title = registry::find(&self.method).map_or(self.method.as_str(), |e| e.spec.title);
         let plural = |count: u64| if count == 1 { "" } else { "s" };
@@ -56,8 +56,8 @@ impl Search {
             (None, None) => {}
             (stopped, polish) => {
                 let place = stopped.map_or_else(
-                    || "away from any peak".to_owned(),
-                    |distance| format!("{distance:.2} posterior sd from the peak"),
+                    || "away from any mode".to_owned(),
+                    |distance| format!("{distance:.2} posterior sd from the mode"),
                 );
                 text.push_str(&format!("; stopped {place}"));
                 if let Some(polish) = polish {

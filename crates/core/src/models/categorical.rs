@@ -22,8 +22,8 @@ use rand::RngExt as _;
 use rand_distr::{Distribution as _, Gamma};
 use statrs::function::gamma::ln_gamma;
 
-use super::elsewhere::{self, Context, Elsewhere, Program};
-use super::simplex::{SimplexCounts, log_probabilities, log_sigmoid, position, sigmoid};
+use super::simplex::{SimplexCounts, log_probabilities, position};
+use super::translation::{self, Context, Program, Translation};
 use super::{
     AnchorRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, PriorSpec, Rows, Scratch,
     Template,
@@ -31,6 +31,7 @@ use super::{
 use crate::design::matrix::Design;
 use crate::design::response::{ResponseKind, ResponseUse};
 use ergodic_base::rng::ChainRng;
+use ergodic_base::special::{log_logistic, logistic};
 
 /// α of every category where the user sets none: that of the paper's experiments, which expects few common categories.
 const DEFAULT_CONCENTRATION: f64 = 0.1;
@@ -61,12 +62,12 @@ impl Template for Categorical {
         Ok(Arc::new(CategoricalModel::new(&design, options)?))
     }
 
-    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
         describe(context)
     }
 }
 
-fn describe(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+fn describe(context: &Context<'_>) -> Result<Translation, ModelError> {
     let design = context.design;
     let ResponseKind::Categories { levels } = &design.response.kind else {
         return Err(ModelError(
@@ -76,7 +77,10 @@ fn describe(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
     let (concentration, _) = choose_concentration(levels, &context.options.priors)?;
     let name = &design.response.name;
     let (k, all) = (levels.len(), levels.join(", "));
-    let (a, all) = (elsewhere::numbers(&concentration), elsewhere::comment(&all));
+    let (a, all) = (
+        translation::numbers(&concentration),
+        translation::comment(&all),
+    );
     // Weights need not be whole numbers.
     let weighted = design.weights.is_some();
     let (counts, likelihood) = if weighted {
@@ -96,7 +100,7 @@ fn describe(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
         model: vec![format!("p ~ dirichlet([{a}]');"), likelihood.to_owned()],
         ..Program::default()
     };
-    Ok(Elsewhere {
+    Ok(Translation {
         words: format!(
             "Each of the {k} categories of `{name}` has its own probability, the same in all rows; together they make \
              1.{} Their prior is a Dirichlet distribution with {}. {}",
@@ -119,7 +123,7 @@ fn words_of(concentration: &[f64]) -> String {
         [a, rest @ ..] if rest.iter().all(|other| other == a) => {
             format!("concentration {a} for each category")
         }
-        all => format!("concentrations {}", elsewhere::numbers(all)),
+        all => format!("concentrations {}", translation::numbers(all)),
     }
 }
 
@@ -334,8 +338,8 @@ impl Model for CategoricalModel {
         let mut log_density = 0.0;
         for (k, (&u, grad)) in u.iter().zip(grad).enumerate() {
             let (a, after) = (self.concentration[k], self.concentration_after[k]);
-            log_density += a * log_sigmoid(u) + after * log_sigmoid(-u);
-            *grad = a * sigmoid(-u) - after * sigmoid(u);
+            log_density += a * log_logistic(u) + after * log_logistic(-u);
+            *grad = a * logistic(-u) - after * logistic(u);
         }
         log_density
     }
@@ -368,8 +372,8 @@ impl Model for CategoricalModel {
         let mut after = counts[u.len()];
         let mut log_lik = 0.0;
         for k in (0..u.len()).rev() {
-            log_lik += counts[k] * log_sigmoid(u[k]) + after * log_sigmoid(-u[k]);
-            grad[k] += counts[k] * sigmoid(-u[k]) - after * sigmoid(u[k]);
+            log_lik += counts[k] * log_logistic(u[k]) + after * log_logistic(-u[k]);
+            grad[k] += counts[k] * logistic(-u[k]) - after * logistic(u[k]);
             after += counts[k];
         }
         log_lik
@@ -379,7 +383,7 @@ impl Model for CategoricalModel {
         let counts = self.counts(rows, scratch);
         let mut after = counts[u.len()];
         for k in (0..u.len()).rev() {
-            grad[k] += counts[k] * sigmoid(-u[k]) - after * sigmoid(u[k]);
+            grad[k] += counts[k] * logistic(-u[k]) - after * logistic(u[k]);
             after += counts[k];
         }
     }
@@ -395,7 +399,7 @@ impl Model for CategoricalModel {
     fn scores(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
         let dim = u.len();
         for (sigma, &u) in scratch.vector.iter_mut().zip(u) {
-            *sigma = sigmoid(u);
+            *sigma = logistic(u);
         }
         for (i, score) in out.chunks_exact_mut(dim).enumerate() {
             let row = rows.get(i);
@@ -405,7 +409,7 @@ impl Model for CategoricalModel {
                 *score = -weight * sigma;
             }
             if category < dim {
-                score[category] = weight * sigmoid(-u[category]);
+                score[category] = weight * logistic(-u[category]);
             }
         }
     }
@@ -424,7 +428,7 @@ impl Model for CategoricalModel {
     fn simulate(&self, u: &[f64], _rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
         for y in y {
             // One stick after another breaks or does not.
-            let category = u.iter().position(|&u| rng.random::<f64>() < sigmoid(u));
+            let category = u.iter().position(|&u| rng.random::<f64>() < logistic(u));
             *y = category.unwrap_or(u.len()) as f64;
         }
     }
@@ -442,7 +446,7 @@ impl Model for CategoricalModel {
         let mut from = counts[u.len()];
         for k in (0..u.len()).rev() {
             from += counts[k];
-            grad[k] += from * (sigmoid(anchor.u[k]) - sigmoid(u[k]));
+            grad[k] += from * (logistic(anchor.u[k]) - logistic(u[k]));
         }
     }
 
@@ -456,7 +460,7 @@ impl Model for CategoricalModel {
     ) {
         let dim = u.len();
         for (difference, (&u, &at)) in scratch.vector.iter_mut().zip(u.iter().zip(&anchor.u)) {
-            *difference = sigmoid(at) - sigmoid(u);
+            *difference = logistic(at) - logistic(u);
         }
         for (i, score) in out.chunks_exact_mut(dim).enumerate() {
             let row = rows.get(i);
@@ -483,7 +487,7 @@ impl Model for CategoricalModel {
         let mut from = counts[dim];
         for k in (0..dim).rev() {
             from += counts[k];
-            hessian[k * dim + k] += from * sigmoid(u[k]) * sigmoid(-u[k]);
+            hessian[k * dim + k] += from * logistic(u[k]) * logistic(-u[k]);
         }
     }
 
@@ -491,7 +495,7 @@ impl Model for CategoricalModel {
         let dim = u.len();
         for (k, &u) in u.iter().enumerate() {
             let from = self.concentration[k] + self.concentration_after[k];
-            hessian[k * dim + k] += from * sigmoid(u) * sigmoid(-u);
+            hessian[k * dim + k] += from * logistic(u) * logistic(-u);
         }
     }
 }

@@ -8,10 +8,11 @@
 use std::sync::Arc;
 
 use super::default_priors::DefaultPriors;
-use super::prior::{Prior, PriorRows, rounded, significant};
+use super::prior::{Prior, PriorRows, significant};
 use super::{ModelError, ModelOptions, ParamInfo};
 use crate::design::matrix::Design;
 use ergodic_base::linalg::dot;
+use ergodic_base::numerals::rounded;
 use ergodic_base::rng::ChainRng;
 
 /// Why a flat prior cannot be drawn from.

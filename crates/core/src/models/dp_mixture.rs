@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use statrs::function::gamma::ln_gamma;
 
-use super::elsewhere::{Context, Elsewhere};
+use super::translation::{Context, Translation};
 use super::{
     AnchorRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, PriorSpec, Rows, Scratch,
     Template,
@@ -119,7 +119,7 @@ impl Template for DpMixture {
         Ok(Arc::new(DpMixtureModel::new(&design, options)?))
     }
 
-    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
         let priors = Priors::read(&context.options.priors)?;
         let (mixture, _units) = reading::mixture(context.design, context.options, &priors)?;
         Ok(described::describe(context, &mixture))

@@ -33,12 +33,12 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 use statrs::function::gamma::ln_gamma;
 
-use super::elsewhere::{Context, Elsewhere};
 use super::glm::Family;
 use super::hierarchy::Hierarchy;
 use super::logistic::{SignedBernoulli, WeightedBinomial, signed_rows, weighted_rows};
 use super::outcome::{Outcome, Predicts};
 use super::prior::Prior;
+use super::translation::{Context, Translation};
 use super::{
     AnchorRows, Block, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Rows, Scratch,
     Template,
@@ -65,11 +65,6 @@ mod tests;
 const ROWS_FOR_CENTRED: f64 = 20.0;
 
 const PARAMETRISATION: [&str; 2] = ["noncentred", "centred"];
-
-/// Most parameters of a model with groups for which the mode is sought: its curvature is a dense matrix, and noise of row
-/// gradients is measured in all of its directions, whose time grows with the third power. Samplers of such models need no
-/// mode.
-const LARGEST_DENSE: usize = 400;
 
 /// The template `hierarchical`.
 pub struct Hierarchical;
@@ -105,7 +100,7 @@ impl Template for Hierarchical {
         }
     }
 
-    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
         described::describe(context)
     }
 }
@@ -433,7 +428,7 @@ impl<F: Family> Hierarchy for HierarchicalModel<F> {
 
 impl<F: Family> Model for HierarchicalModel<F> {
     fn has_dense_curvature(&self) -> bool {
-        self.dim() <= LARGEST_DENSE
+        self.dim() <= super::MAX_DENSE_DIM_OF_GROUPS
     }
 
     fn hierarchy(&self) -> Option<&dyn Hierarchy> {

@@ -18,11 +18,11 @@ use std::f64::consts::PI;
 use std::sync::Arc;
 
 use super::coefficients::{INTERCEPT, ResponseScale, SLOPES};
-use super::elsewhere::{Context, Elsewhere, Glm, SIGMA, comment};
 use super::glm::{Curvature, Family, LANES, Lane, Terms};
 use super::outcome::Outcome;
 use super::positive::{PositivePrior, PositiveSpec};
 use super::regression::{Fit, Parts, Regression, Respond, priors_with, rows_with, value_or};
+use super::translation::{Context, Glm, SIGMA, Translation, comment};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Template};
 use crate::design::matrix::Design;
 use crate::design::response::{ResponseKind, ResponseUse};
@@ -185,7 +185,7 @@ impl Template for Linear {
         Regression::model(parts, &Self::SPEC.priors, options)
     }
 
-    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
         Ok(described(context)?.describe())
     }
 }

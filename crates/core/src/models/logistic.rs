@@ -19,23 +19,17 @@
 use std::sync::Arc;
 
 use super::coefficients::ResponseScale;
-use super::elsewhere::{self, Context, Elsewhere, Glm};
 use super::glm::{Curvature, Family, LANES, Lane, MAX_AUX, Terms, exp_negative};
 use super::outcome::Outcome;
 use super::regression::{COEFFICIENT_PRIORS, Parts, Regression, Respond, rows_with, value_or};
+use super::translation::{self, Context, Glm, Translation};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Template};
 use crate::design::matrix::Design;
 use crate::design::response::{ResponseKind, ResponseUse};
+use ergodic_base::special::logistic_with;
 
 /// Largest |σ''|, 1/(6 sqrt 3), at σ = (1 ± 1/sqrt 3)/2.
 const LARGEST_THIRD: f64 = 0.096_225_044_864_937_63;
-
-/// σ(z) from e = exp(−|z|), without overflow.
-#[inline(always)]
-fn sigmoid_of(z: f64, e: f64) -> f64 {
-    let numerator = if z >= 0.0 { 1.0 } else { e };
-    numerator / (1.0 + e)
-}
 
 #[inline(always)]
 fn exp_minus_abs(z: &Lane) -> Lane {
@@ -127,7 +121,7 @@ impl Family for WeightedBinomial {
         let e = exp_minus_abs(z);
         let (mut residual, mut sum) = ([0.0; LANES], [0.0; LANES]);
         for k in 0..LANES {
-            residual[k] = weight[k] * (y[k] - trials[k] * sigmoid_of(z[k], e[k]));
+            residual[k] = weight[k] * (y[k] - trials[k] * logistic_with(z[k], e[k]));
             if VALUE {
                 let log_one_plus_exp = z[k].max(0.0) + e[k].ln_1p();
                 sum[k] = weight[k] * (y[k] * z[k] - trials[k] * log_one_plus_exp);
@@ -198,7 +192,7 @@ impl Template for Logistic {
         }
     }
 
-    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
         Ok(described(context).describe())
     }
 }
@@ -224,7 +218,7 @@ pub(super) fn described<'a>(context: &Context<'a>) -> Glm<'a> {
         stan_data: vec![
             format!(
                 "array[N] int<lower=0> y;  // successes: {}",
-                elsewhere::comment(name)
+                translation::comment(name)
             ),
             "array[N] int<lower=1> trials;".to_owned(),
         ],
@@ -245,13 +239,13 @@ pub(super) fn described<'a>(context: &Context<'a>) -> Glm<'a> {
         ];
         regression.stan_data = vec![format!(
             "array[N] int<lower=0, upper=1> y;  // {}",
-            elsewhere::comment(&format!("1 where {name} is {success}"))
+            translation::comment(&format!("1 where {name} is {success}"))
         )];
         regression.stan_density = "bernoulli_logit";
         regression.stan_arguments = vec!["eta[]".to_owned()];
         regression.r_response = vec![format!(
             "data${quoted_name} <- as.integer(data${quoted_name} == {})",
-            elsewhere::quoted(success)
+            translation::quoted(success)
         )];
         regression.brms_family = "bernoulli()";
     }

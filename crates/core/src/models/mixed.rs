@@ -37,7 +37,6 @@ use std::sync::Arc;
 use rand::RngExt as _;
 
 use super::coefficients::{Coefficients, FLAT, ResponseScale};
-use super::elsewhere::{Context, Elsewhere};
 use super::glm::GlmRows;
 use super::linear::{self, Normal, number_row, sigma};
 use super::logistic::{self, WeightedBinomial, weighted_rows};
@@ -46,6 +45,7 @@ use super::outcome::Predicts;
 use super::poisson::{self, PoissonCounts, count_row};
 use super::positive::Positive;
 use super::regression::{Parts, Respond, rows_with, value_or};
+use super::translation::{Context, Translation};
 use super::{
     AnchorRows, Block, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Rows, Scratch,
     Template,
@@ -73,9 +73,7 @@ pub use whitening::{WorkingRows, has_intercepts_of_groups};
 /// Rows per group and effect from which `auto` centres: the likelihood then knows an effect some ten times better than its
 /// prior does.
 const MANY_ROWS: usize = 100;
-/// Most coordinates for which curvature is made.
-const MAX_DENSE_DIM: usize = 400;
-/// Most rows times coordinates for the same: a matrix of curvature costs two passes over rows per coordinate.
+/// Most rows times coordinates for which curvature is made: a matrix of curvature costs two passes over rows per coordinate.
 const MAX_DENSE_WORK: usize = 10_000_000;
 /// Variance of the logistic distribution.
 const LOGISTIC_VARIANCE: f64 = PI * PI / 3.0;
@@ -162,7 +160,7 @@ impl Template for Mixed {
         }
     }
 
-    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
         let family = context.options.settings.text("family");
         let regression = match family.unwrap_or("gaussian") {
             "bernoulli" | "binomial" => logistic::described(context),
@@ -532,7 +530,8 @@ impl<F: Respond> Model for MixedModel<F> {
     }
 
     fn has_dense_curvature(&self) -> bool {
-        self.dim() <= MAX_DENSE_DIM && self.num_obs() * self.dim() <= MAX_DENSE_WORK
+        self.dim() <= super::MAX_DENSE_DIM_OF_GROUPS
+            && self.num_obs() * self.dim() <= MAX_DENSE_WORK
     }
 
     fn constrain(&self, u: &[f64], theta: &mut [f64]) {

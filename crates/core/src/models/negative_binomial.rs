@@ -18,12 +18,12 @@
 use std::sync::Arc;
 
 use super::coefficients::{INTERCEPT, ResponseScale, SLOPES};
-use super::elsewhere::{Auxiliary, Context, Elsewhere, Glm};
 use super::glm::{Curvature, Family, LANES, Lane, Terms, exp};
 use super::outcome::Outcome;
 use super::poisson::{self, check_counts, count_row};
 use super::positive::{PositivePrior, PositiveSpec};
 use super::regression::{Parts, Regression, Respond, priors_with, rows_with};
+use super::translation::{Auxiliary, Context, Glm, Translation};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Template};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
@@ -145,7 +145,7 @@ impl Template for NegativeBinomial {
         Regression::model(parts, &Self::SPEC.priors, options)
     }
 
-    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
         Ok(described(context).describe())
     }
 }

@@ -3,6 +3,7 @@
 use rand_distr::{Binomial, Distribution as _, Gamma, Poisson, StandardNormal, StudentT};
 
 use ergodic_base::rng::ChainRng;
+use ergodic_base::special::logistic;
 
 /// How an outcome is distributed around a linear predictor z.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,14 +50,7 @@ impl Outcome {
     pub fn mean(self, z: f64) -> f64 {
         match self {
             Self::Normal { .. } | Self::StudentT { .. } => z,
-            Self::Binomial => {
-                let e = (-z.abs()).exp();
-                if z >= 0.0 {
-                    1.0 / (1.0 + e)
-                } else {
-                    e / (1.0 + e)
-                }
-            }
+            Self::Binomial => logistic(z),
             Self::Poisson | Self::NegativeBinomial { .. } => z.exp(),
         }
     }

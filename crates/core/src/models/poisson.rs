@@ -16,10 +16,10 @@ use std::sync::Arc;
 use statrs::function::gamma::ln_gamma;
 
 use super::coefficients::ResponseScale;
-use super::elsewhere::{Context, Elsewhere, Glm, comment};
 use super::glm::{Curvature, Family, LANES, Lane, MAX_AUX, Terms, exp};
 use super::outcome::Outcome;
 use super::regression::{COEFFICIENT_PRIORS, Fit, Parts, Regression, Respond, rows_with, value_or};
+use super::translation::{Context, Glm, Translation, comment};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Template};
 use crate::design::matrix::Design;
 use crate::design::response::{ResponseKind, ResponseUse};
@@ -154,7 +154,7 @@ impl Template for Poisson {
         Regression::model(parts, &Self::SPEC.priors, options)
     }
 
-    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
         Ok(described(context).describe())
     }
 }

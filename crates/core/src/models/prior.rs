@@ -10,6 +10,7 @@ use statrs::function::gamma::ln_gamma;
 
 use super::{LinearRows, ModelError};
 use ergodic_base::linalg::dot;
+use ergodic_base::numerals::to_digits;
 use ergodic_base::rng::ChainRng;
 
 /// The forms of [`Prior`], for people.
@@ -46,25 +47,9 @@ pub enum Prior {
     },
 }
 
-/// `x` to a multiple of the power of ten with the exponent `place`: the nearest decimal number, which is short in print.
-pub(super) fn rounded(x: f64, place: i32) -> f64 {
-    let unit = 10_f64.powi(place.abs());
-    let near = match place {
-        _ if !unit.is_finite() => x,
-        ..0 => (x * unit).round() / unit,
-        _ => (x / unit).round() * unit,
-    };
-    // Without the sign of a negative zero.
-    near + 0.0
-}
-
 /// `x` to three significant digits: what a default prior on the scale of the data is rounded to, for people.
 pub(super) fn significant(x: f64) -> f64 {
-    if x.is_normal() {
-        rounded(x, x.abs().log10().floor() as i32 - 2)
-    } else {
-        x
-    }
+    to_digits(x, 3)
 }
 
 /// Why the prior `text` is refused, with the `forms` that are known.

@@ -5,6 +5,7 @@
 //! nothing however small a probability is, and in which a Dirichlet distribution factorises.
 
 use super::Rows;
+use ergodic_base::special::{log_logistic, log_sum_exp};
 
 /// The view of a posterior p | z ~ Dirichlet(α + Σ_i w_i z_i), in which row i is w_i observations of one category z_i.
 ///
@@ -28,28 +29,12 @@ pub trait SimplexCounts {
     }
 }
 
-/// log(e^a + e^b).
-fn log_add(a: f64, b: f64) -> f64 {
-    a.max(b) + (-(a - b).abs()).exp().ln_1p()
-}
-
-/// log σ(x) = −log(1 + e^−x), without overflow.
-pub(super) fn log_sigmoid(x: f64) -> f64 {
-    x.min(0.0) - (-x.abs()).exp().ln_1p()
-}
-
-/// σ(x), without overflow.
-pub(super) fn sigmoid(x: f64) -> f64 {
-    let e = (-x.abs()).exp();
-    (if x >= 0.0 { 1.0 } else { e }) / (1.0 + e)
-}
-
 /// See [`SimplexCounts::position`].
 pub(super) fn position(log_weights: &[f64], u: &mut [f64]) {
     let mut rest = log_weights[u.len()];
     for k in (0..u.len()).rev() {
         u[k] = log_weights[k] - rest;
-        rest = log_add(log_weights[k], rest);
+        rest = log_sum_exp(log_weights[k], rest);
     }
 }
 
@@ -57,8 +42,8 @@ pub(super) fn position(log_weights: &[f64], u: &mut [f64]) {
 pub(super) fn log_probabilities(u: &[f64], out: &mut [f64]) {
     let mut rest = 0.0;
     for (u, out) in u.iter().zip(out.iter_mut()) {
-        *out = rest + log_sigmoid(*u);
-        rest += log_sigmoid(-u);
+        *out = rest + log_logistic(*u);
+        rest += log_logistic(-u);
     }
     out[u.len()] = rest;
 }

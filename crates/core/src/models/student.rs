@@ -18,12 +18,12 @@ use std::f64::consts::PI;
 use std::sync::Arc;
 
 use super::coefficients::{INTERCEPT, ResponseScale, SLOPES};
-use super::elsewhere::{self, Auxiliary, Context, Elsewhere};
 use super::glm::{Curvature, Family, LANES, Lane, Terms};
 use super::linear::{self, check_numbers, number_row, sigma};
 use super::outcome::Outcome;
 use super::positive::{PositivePrior, PositiveSpec};
 use super::regression::{Parts, Regression, Respond, priors_with, rows_with};
+use super::translation::{self, Auxiliary, Context, Translation};
 use super::{Model, ModelError, ModelOptions, ModelSpec, Template};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
@@ -275,12 +275,12 @@ impl Template for Student {
         Regression::model(parts, &Self::SPEC.priors, options)
     }
 
-    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
         let name = &context.design.response.name;
         let mut regression = linear::described(context)?;
         let nu = match context.options.settings.real("nu") {
             Some(nu) => {
-                let nu = elsewhere::number(nu);
+                let nu = translation::number(nu);
                 let fixed = format!("set_prior(\"constant({nu})\", class = \"nu\")");
                 regression.brms_priors.push(fixed);
                 nu

@@ -4,9 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use rand::RngExt as _;
 
-use super::differences::difference_chances;
 use super::lipschitz::{AliasTable, weighted_difference_noise};
 use super::minibatch::Scheme;
+use super::row_sampling::difference_chances;
 use crate::models::{AnchorRows, Model, Rows};
 use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, axpy, symmetric_eigen};
 use ergodic_base::rng::{ChainRng, Purpose, stream};
@@ -72,7 +72,7 @@ impl Anchor {
     /// Everything about `u`: one pass for the gradient, one for the curvature, one for per-row data.
     ///
     /// # Errors
-    /// The curvature is not positive definite: the posterior has no proper peak there.
+    /// The curvature is not positive definite: the posterior has no proper mode there.
     pub fn at(model: &dyn Model, u: &[f64]) -> Result<Self, NotPositiveDefinite> {
         let dim = u.len();
         let mut scratch = model.scratch();

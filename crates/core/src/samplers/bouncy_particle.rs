@@ -23,8 +23,8 @@
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::SamplerSpec;
-use super::advise::Traits;
 use super::piecewise::{CONTROL, INFO, Motion, Path, Piecewise, REFRESH, TIME, first_arrival};
+use super::recommend::Traits;
 use ergodic_base::linalg::{axpy, dot, matvec};
 use ergodic_base::rng::ChainRng;
 

@@ -5,8 +5,8 @@
 //!
 //! Not for: models without a conjugate prior, which it refuses.
 
-use super::advise::{Standing, Traits};
 use super::cir::log_gamma;
+use super::recommend::{Standing, Traits};
 use super::simplex::{self, Weights};
 use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::models::Model;

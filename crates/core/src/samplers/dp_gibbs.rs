@@ -15,11 +15,11 @@
 //! **Cost.** N K predictive densities and 2N updates of statistics a step. **Bias.** None. **Not for** hundreds of thousands of
 //! units, where a step of `dp-slice` costs less, though it needs more of them.
 
-use super::advise::{Standing, Traits};
 use super::partition::split_merge::Workspace;
 use super::partition::{
     self, Partition, SPLIT_MERGE, START, START_CLUSTERS, Start, default_split_merge, pick,
 };
+use super::recommend::{Standing, Traits};
 use super::{ACCEPT, Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::models::{Mixture, Model};
 use crate::oracle::{Oracle, StepError};

@@ -21,12 +21,12 @@
 use rand::RngExt as _;
 use rand_distr::{Beta, Distribution as _};
 
-use super::advise::{Standing, Traits};
 use super::cir::log_gamma;
 use super::dp_gibbs::{Config, INFO, split_merge};
 use super::partition::components::{Components, normalise};
 use super::partition::split_merge::Workspace;
 use super::partition::{self, Partition, SPLIT_MERGE, START, START_CLUSTERS};
+use super::recommend::{Standing, Traits};
 use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::models::glm::{LANES, Lane, exp_negative};
 use crate::models::{Mixture, Model};

@@ -31,12 +31,12 @@ use std::marker::PhantomData;
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, Gamma, StandardNormal};
 
-use super::advise::{Standing, Traits};
 use super::cir::{Transition, log_gamma};
 use super::langevin::STEPS_PER_DRAW;
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::partition::components::normalise;
 use super::partition::{self, Partition, START, START_CLUSTERS, Start, pick_log};
+use super::recommend::{Standing, Traits};
 use super::sgrld_simplex::mirrored_step;
 use super::{Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::models::dp_mixture::AlphaPrior;

@@ -45,7 +45,7 @@ use super::{
 };
 use crate::models::{LinearRows, Model, Scratch};
 use crate::oracle::{Oracle, StepError};
-use crate::samplers::advise::Traits;
+use crate::samplers::recommend::Traits;
 use calibration::Spread;
 use ergodic_base::linalg::Cholesky;
 use ergodic_base::rng::{ChainRng, Streams};

@@ -41,7 +41,7 @@ fn model(id: &str, settings: &[(&str, f64)], columns: &[&[f64]]) -> Arc<dyn Mode
 
 /// Draws of each coordinate of u by four chains of NUTS.
 fn chains(model: &Arc<dyn Model>) -> Vec<Vec<Vec<f64>>> {
-    // Two arms of equal height have a saddle between them, where the search may end without a peak.
+    // Two arms of equal height have a saddle between them, where the search may end without a mode.
     let mode = find_mode(model.as_ref(), &ModeControl::default()).ok();
     let anchor = mode.map(|mode| Arc::new(mode.anchor));
     let chains: Vec<Chain> = (1..=4)

@@ -11,9 +11,9 @@
 
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::advise::Traits;
 use super::groups::laplace::Laplace;
 use super::groups::{self, GroupGibbs, GroupTarget, GroupUpdate, Report};
+use super::recommend::Traits;
 use super::{Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::models::Model;
 use crate::oracle::{Oracle, StepError};
@@ -71,7 +71,7 @@ impl Sampler for GibbsGaussian {
     const SPEC: SamplerSpec = SamplerSpec {
         id: "gibbs-gaussian",
         title: "Gibbs, normal groups",
-        about: "Group by group from a normal approximation at the peak, means and spread of groups exactly: for groups of many \
+        about: "Group by group from a normal approximation at the mode, means and spread of groups exactly: for groups of many \
                 rows",
         cite: "El Hanchi, \"Stochastic gradient MCMC algorithms and their applications\", report, 2018, section 3.2",
         formula: "θ_g ~ N(θ̂_g, H_g⁻¹) for each group g; (μ, Σ) ~ normal-inverse-Wishart given θ",
@@ -79,7 +79,7 @@ impl Sampler for GibbsGaussian {
         fields: &[],
         info: &[InfoColumn {
             name: "newton_iterations",
-            help: "Iterations of the search for a group's peak, mean over groups",
+            help: "Iterations of the search for a group's mode, mean over groups",
         }],
         needs_mode: false,
         minibatch: false,

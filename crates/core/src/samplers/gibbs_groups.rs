@@ -27,11 +27,11 @@ use rand::RngExt as _;
 use rand_distr::{ChiSquared, Distribution as _, StandardNormal};
 
 use super::adaptation::DualAveraging;
-use super::advise::{Standing, Traits};
 use super::groups::laplace::Laplace;
 use super::groups::{self, GroupGibbs, GroupTarget, GroupUpdate, Report};
 use super::hamiltonian::{LogDensity as _, MAX_ENERGY_ERROR, Metric, MetricKind, Place, Point};
 use super::nuts::tree::Tree;
+use super::recommend::{Standing, Traits};
 use super::tuning::TARGET_ACCEPT_FIELD;
 use super::{
     ACCEPT, DIVERGENT, Family, InfoColumn, LOG_DENSITY, N_LEAPFROG, Phase, STEP_SIZE, Sampler,
@@ -63,7 +63,7 @@ const FIELDS: &[Field] = &[
         key: "update",
         label: "Update of groups",
         help: "How the coefficients of a group move: one trajectory (nuts, hmc), or proposals from a normal-like approximation \
-               at the peak (independence)",
+               at the mode (independence)",
         kind: Kind::Choice(&UPDATES),
         default: Some(Default::Text(UPDATES[0])),
         why: "the cheapest effective draws, with few rows per group as with many",

@@ -23,11 +23,11 @@
 
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::advise::{Standing, Traits};
 use super::mixed::marginal::{self, Block, CoefficientPrior};
 use super::mixed::nesting::{self, Nested};
 use super::mixed::statistics::Statistics;
 use super::mixed::{self, Spread, draw_scales, normal_given, slice_each};
+use super::recommend::{Standing, Traits};
 use super::{Family, InfoColumn, LOG_DENSITY, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::models::mixed::{GroupTerm, MAX_EFFECTS, MixedEffects};
 use crate::models::prior::PriorRows;

@@ -28,12 +28,12 @@
 
 use rand::RngExt as _;
 
-use super::advise::Traits;
 use super::gibbs_osgfs::{BATCH_NORMAL, BATCH_SHARE, BIAS, FIELDS, INFO};
 use super::mixed::nesting::{self, Nested};
 use super::mixed::shifts::{self, Shift};
 use super::mixed::{self, Spread, draw_scales};
 use super::osgfs::{Bound, ROWS_PER_PARAMETER, choose_k};
+use super::recommend::Traits;
 use super::scoring::{ScoreCovariance, check_gradient};
 use super::{Family, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::models::mixed::{GroupTerm, MixedEffects};

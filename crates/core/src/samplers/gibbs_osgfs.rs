@@ -19,11 +19,11 @@
 //! **Cost.** \|S\| rows per group and draw. **Bias.** That of OSGFS: conditionals are taken to be normal with curvature
 //! n C + Σ⁻¹. **Not for** groups of few rows, which gain nothing; there `gibbs-groups` is exact at the same cost.
 
-use super::advise::Traits;
 use super::groups::laplace::Laplace;
 use super::groups::{self, GroupGibbs, GroupTarget, GroupUpdate, Report};
 use super::minibatch_settings::BATCH;
 use super::osgfs::{BOUND_FIELD, Bound, ROWS_PER_PARAMETER, choose_k};
+use super::recommend::Traits;
 use super::scoring::{ScoreCovariance, check_gradient};
 use super::{
     Family, InfoColumn, NOISE_SHARE, Phase, ROWS_SHARE, Sampler, SamplerSpec, StateVisitor, Target,

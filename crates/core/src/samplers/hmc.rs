@@ -33,8 +33,8 @@
 
 use rand::RngExt as _;
 
-use super::advise::Traits;
 use super::hamiltonian::{MAX_ENERGY_ERROR, Place, Point};
+use super::recommend::Traits;
 use super::tuning::{
     METRIC_FIELD, Plan, START_METRIC_FIELD, STEP_SIZE_FIELD, TARGET_ACCEPT_FIELD, Tuning,
 };

@@ -22,11 +22,11 @@
 //! `log_lik_variance`).
 
 use super::SamplerSpec;
-use super::advise::Traits;
 use super::energy_conserving::{
     BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, ORDER, SCHEME, STEP, TARGET_ACCEPT,
     VARIANCE, Variant,
 };
+use super::recommend::Traits;
 use ergodic_base::settings::{Default, Field, Kind, Settings};
 
 /// Length of trajectories, also of the signed sampler.

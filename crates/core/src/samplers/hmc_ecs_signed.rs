@@ -19,12 +19,12 @@
 //! **Cost.** m λ rows per gradient on average: several times `hmc-ecs`.
 //! **Bias.** None in averages weighted by sign; the draws themselves, unweighted, come from the distribution of |L̂|.
 
-use super::advise::Traits;
 use super::energy_conserving::{
     BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, SCHEME, STEP, TARGET_ACCEPT, VARIANCE,
     Variant,
 };
 use super::hmc_ecs::{TRAJECTORY, fixed_length};
+use super::recommend::Traits;
 use super::{Family, InfoColumn, SIGN, SamplerSpec, WEIGHT};
 use ergodic_base::settings::{Field, Kind, Settings};
 

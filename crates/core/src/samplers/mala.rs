@@ -31,9 +31,9 @@ use std::marker::PhantomData;
 
 use rand::RngExt as _;
 
-use super::advise::Traits;
 use super::hamiltonian::{MetricKind, Place, Point};
 use super::langevin::{STEPS_CAP, STEPS_PER_DRAW, step_for_excess};
+use super::recommend::Traits;
 use super::tuning::{Plan, Tuning};
 use super::{
     ACCEPT, Family, InfoColumn, LOG_DENSITY, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor,

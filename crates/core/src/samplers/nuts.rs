@@ -26,8 +26,8 @@
 //! **Cost.** N row gradients per leapfrog step, usually 3 to 15 steps per draw. **Bias.** None.
 //! **Not for** targets without gradients or with jumps, and not for data so tall that one pass takes seconds.
 
-use super::advise::{LEAPFROGS, Standing, Traits};
 use super::hamiltonian::Place;
+use super::recommend::{LEAPFROGS, Standing, Traits};
 use super::tuning::{
     METRIC_FIELD, Plan, START_METRIC_FIELD, STEP_SIZE_FIELD, TARGET_ACCEPT_FIELD, Tuning,
 };

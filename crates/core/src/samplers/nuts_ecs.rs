@@ -8,11 +8,11 @@
 //! coefficients gave 13,000 effective draws per second against 4,700. `hmc-ecs` is the source's algorithm, with a cost per
 //! draw that is known beforehand.
 
-use super::advise::Traits;
 use super::energy_conserving::{
     BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, ORDER, SCHEME, STEP, TARGET_ACCEPT,
     VARIANCE, Variant,
 };
+use super::recommend::Traits;
 use super::{DIVERGENT, Family, InfoColumn, SamplerSpec, TREE_DEPTH};
 use ergodic_base::settings::{Default, Field, Kind, Settings};
 

@@ -30,10 +30,10 @@
 //!
 //! **Bias.** N C must equal the curvature of the likelihood (a well-specified model), and the posterior be normal.
 
-use super::advise::{Standing, Traits};
-use super::criterion::{self, CriterionSettings};
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
+use super::osgfs_burn_in::{self, CriterionSettings};
+use super::recommend::{Standing, Traits};
 use super::scoring::{ScoreCovariance, Scoring, check_gradient};
 use super::{
     Family, InfoColumn, NOISE_SHARE, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick,
@@ -175,14 +175,14 @@ impl Sampler for Osgfs {
             BATCH_FIELD,
             SCHEME_FIELD,
             BOUND_FIELD,
-            criterion::WINDOW,
-            criterion::WIDTH,
-            criterion::TEST,
+            osgfs_burn_in::WINDOW,
+            osgfs_burn_in::WIDTH,
+            osgfs_burn_in::TEST,
             STEPS_PER_DRAW,
         ],
         info: &[
-            criterion::COLUMNS[0],
-            criterion::COLUMNS[1],
+            osgfs_burn_in::COLUMNS[0],
+            osgfs_burn_in::COLUMNS[1],
             InfoColumn {
                 name: "k",
                 help: "step constant k of the slowest direction; 2 would give independent draws",

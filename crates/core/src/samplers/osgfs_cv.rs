@@ -18,11 +18,11 @@
 //!
 //! Not for: posteriors with several modes, or skewed ones (few rows, rare outcomes): then `nuts`, which is exact.
 
-use super::advise::Traits;
-use super::criterion::{self, CriterionSettings};
 use super::langevin::STEPS_PER_DRAW;
 use super::minibatch_settings::{BATCH, CENTRED_SCHEME, MinibatchSettings};
 use super::osgfs::steps_for;
+use super::osgfs_burn_in::{self, CriterionSettings};
+use super::recommend::Traits;
 use super::scoring::{Scoring, check_gradient};
 use super::{Family, InfoColumn, NOISE_SHARE, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::numerics::fisher_step::k_limit;
@@ -85,14 +85,14 @@ impl Sampler for OsgfsCv {
             BATCH,
             CENTRED_INDEPENDENT,
             K_MAX,
-            criterion::WINDOW,
-            criterion::WIDTH,
-            criterion::TEST,
+            osgfs_burn_in::WINDOW,
+            osgfs_burn_in::WIDTH,
+            osgfs_burn_in::TEST,
             STEPS_PER_DRAW,
         ],
         info: &[
-            criterion::COLUMNS[0],
-            criterion::COLUMNS[1],
+            osgfs_burn_in::COLUMNS[0],
+            osgfs_burn_in::COLUMNS[1],
             InfoColumn {
                 name: "k",
                 help: "step constant k of the slowest direction; 2 would give independent draws",

@@ -24,7 +24,7 @@ use super::remainders::{self, AllRows, Heading, Remainders};
 use super::{InfoColumn, ROWS_SHARE, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::models::Model;
 use crate::oracle::{Oracle, StepError};
-use crate::samplers::advise::Traits;
+use crate::samplers::recommend::Traits;
 use ergodic_base::linalg::{axpy, dot, matvec};
 use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};

@@ -31,10 +31,10 @@
 
 use std::marker::PhantomData;
 
-use super::advise::{Standing, Traits};
 use super::cir::Transition;
 use super::langevin::{STEPS_PER_DRAW, capped_steps, plain_batch};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
+use super::recommend::{Standing, Traits};
 use super::simplex::{self, Weights};
 use super::{
     Family, InfoColumn, NOISE_SHARE, STEP_SIZE, Sampler, SamplerSpec, SimplexTarget, StateVisitor,

@@ -2,7 +2,7 @@
 //! and the running covariance of row gradients (`osgfs`, `sgfs`).
 
 use super::StateVisitor;
-use super::criterion::{Criterion, CriterionSettings};
+use super::osgfs_burn_in::{Criterion, CriterionSettings};
 use crate::numerics::fisher_step::FisherStep;
 use crate::oracle::StepError;
 use ergodic_base::linalg::axpy;

@@ -30,10 +30,10 @@
 
 use std::marker::PhantomData;
 
-use super::advise::Traits;
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::{BATCH, CENTRED_SCHEME, MinibatchSettings, SCHEME};
 use super::momentum::{self, Dynamics, INTEGRATOR, Integrator, PhaseSpace, Plan, STEP};
+use super::recommend::Traits;
 use super::sgld::{Centred, Plain};
 use super::{
     Family, InfoColumn, NOISE_SHARE, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor,

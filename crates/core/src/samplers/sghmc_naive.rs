@@ -15,10 +15,10 @@
 //! It is here to be seen failing next to [`super::sghmc`], which differs by its friction only, and to check that diagnostics
 //! notice. Never for results. Steps, batches and cost are those of `sghmc` with `integrator` = euler.
 
-use super::advise::{Standing, Traits};
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::momentum::{self, CRITICAL, Dynamics, Integrator, PhaseSpace, Plan, STEP};
+use super::recommend::{Standing, Traits};
 use super::sghmc::INFO;
 use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::oracle::{Estimator, Oracle, StepError};

@@ -30,13 +30,13 @@
 
 use std::marker::PhantomData;
 
-use super::advise::{Standing, Traits};
 use super::langevin::{
     Config, DECAY_EXPONENT, DECAY_OFFSET, EXCESS_CENTRED, EXCESS_PLAIN, INFO, Langevin as Core,
     Noise, PRECONDITION, Rates, Rule, SCHEDULE, STEP, STEPS_PER_DRAW, TEMPERATURE, TIME_CENTRED,
     TIME_PLAIN,
 };
 use super::minibatch_settings::{BATCH, CENTRED_SCHEME, MinibatchSettings, SCHEME};
+use super::recommend::{Standing, Traits};
 use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::oracle::{Estimator, Oracle, StepError};
 use ergodic_base::rng::Streams;

@@ -28,10 +28,10 @@
 
 use std::marker::PhantomData;
 
-use super::advise::Traits;
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::{BATCH, CENTRED_SCHEME, MinibatchSettings, SCHEME};
 use super::momentum::{self, Dynamics, INTEGRATOR, Integrator, PhaseSpace, Plan, STEP, Thermostat};
+use super::recommend::Traits;
 use super::sghmc::INFO;
 use super::sgld::{Centred, Plain};
 use super::{Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};

@@ -23,9 +23,9 @@
 
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::advise::{Standing, Traits};
 use super::langevin::{STEPS_PER_DRAW, capped_steps, plain_batch, step_for_excess};
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
+use super::recommend::{Standing, Traits};
 use super::simplex::{self, Weights};
 use super::{
     Family, InfoColumn, NOISE_SHARE, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target, Tick,

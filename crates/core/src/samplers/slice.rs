@@ -24,8 +24,8 @@
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, Exp1};
 
-use super::advise::Traits;
 use super::hamiltonian::start_density;
+use super::recommend::Traits;
 use super::{
     EVALUATIONS, Family, InfoColumn, LOG_DENSITY, Phase, Sampler, SamplerSpec, StateVisitor,
     Target, Tick,

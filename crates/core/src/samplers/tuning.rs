@@ -3,8 +3,8 @@
 //! What happens in warm-up and when is described in [`super::adaptation`]; the pieces are in [`super::hamiltonian`].
 
 use super::adaptation::{DualAveraging, RunningCovariance, Windows};
-use super::advise::dense_pays;
 use super::hamiltonian::{Metric, MetricKind, Place, Point, first_step_size};
+use super::recommend::dense_pays;
 use super::{StateVisitor, Target};
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::ChainRng;

@@ -22,8 +22,8 @@
 use rand::RngExt as _;
 
 use super::SamplerSpec;
-use super::advise::{Standing, Traits};
 use super::piecewise::{CONTROL, INFO, Motion, Path, Piecewise, TIME, first_arrival};
+use super::recommend::{Standing, Traits};
 use ergodic_base::linalg::axpy;
 use ergodic_base::rng::ChainRng;
 

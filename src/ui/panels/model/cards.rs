@@ -11,7 +11,7 @@ use crate::ui::panels::{columns, menu};
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, Chip, column_name, hint, number, paint, sentence_line};
 use ergodic_core::design::ColumnKind;
-use ergodic_core::design::rare::OTHER;
+use ergodic_core::design::lump_levels::OTHER;
 use ergodic_core::design::terms::MAX_LEVELS;
 use ergodic_core::formula::{Elementwise, Factor, Function, quote_term};
 use ergodic_data::roles::Role;

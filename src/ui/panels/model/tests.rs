@@ -422,7 +422,7 @@ fn without_a_draft_the_page_points_to_the_data() {
 fn the_model_is_written_down_for_other_programs() {
     let mut harness = page_harness(Session::with_draft("churn"), model_ui);
     harness.run_steps(3);
-    harness.get_by_label("The same model elsewhere");
+    harness.get_by_label("Translations of this model");
     for (notation, words) in [
         ("Equation", "~ bernoulli(p[i])"),
         ("Stan", "bernoulli_logit"),

@@ -13,8 +13,8 @@ use crate::ui::plots::legend::{Sign, legend_line};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Side, Tone, head_cell, name_cell, name_width, number_cell, table};
 use crate::ui::widgets::{self, Button, number};
-use ergodic_analysis::beside::{BesideRow, beside};
 use ergodic_analysis::likelihood::LikelihoodFit;
+use ergodic_analysis::likelihood_comparison::{ComparedRow, beside};
 use ergodic_core::engine::Report;
 
 /// Posterior standard deviations between estimate and mean from which a difference stands out.
@@ -35,7 +35,7 @@ const NAME_MOST: f32 = 280.0;
 pub struct BesideView {
     /// Addresses that tell whether `rows` are of the same fit and report.
     made_of: Option<(usize, u64)>,
-    rows: Result<Vec<BesideRow>, String>,
+    rows: Result<Vec<ComparedRow>, String>,
 }
 
 impl Default for BesideView {
@@ -138,7 +138,7 @@ fn head_ui(ui: &mut Ui, id: u64, done: &LikelihoodFit, out: &mut Outbox) {
     });
 }
 
-fn rows_ui(ui: &mut Ui, rows: &[BesideRow]) {
+fn rows_ui(ui: &mut Ui, rows: &[ComparedRow]) {
     let t = tokens();
     let numbers: f32 = HEADS.iter().map(|(_, width)| width).sum();
     let longest = rows.iter().map(|row| row.variable.chars().count());
@@ -210,7 +210,7 @@ fn rows_ui(ui: &mut Ui, rows: &[BesideRow]) {
 }
 
 /// Both intervals over each other, each with its centre, on an axis of their own.
-fn interval_cell(ui: &mut Ui, row: &BesideRow) {
+fn interval_cell(ui: &mut Ui, row: &ComparedRow) {
     let t = tokens();
     let p = Palette::of(ui);
     let rect = ui.max_rect().shrink2(vec2(t.space.x3, 0.0));

@@ -5,7 +5,7 @@ use eframe::egui::{Frame, Margin, Rect, ScrollArea, Ui, vec2};
 use super::words;
 use crate::app::entry::Saved;
 use crate::app::fixes::quick_fix;
-use crate::app::remedies::Remedy;
+use crate::app::quick_fixes::QuickFix;
 use crate::app::{AppState, Command, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
@@ -45,7 +45,7 @@ struct Line<'a> {
     time: String,
     warning: &'a Warning,
     count: usize,
-    fix: Option<Remedy>,
+    fix: Option<QuickFix>,
 }
 
 /// Shows the panel.

@@ -12,6 +12,7 @@ use crate::ui::theme::{Palette, tokens};
 use crate::ui::widgets::{self, Chip};
 use ergodic_core::engine::RunView;
 use ergodic_core::models::{Effect, effect_of};
+use ergodic_diagnostics::quantiles;
 
 /// The term that the effects of a pane share: that of the selected variable, or of its mean or spread over groups.
 fn chosen<'a>(names: &'a [String], selected: &'a str) -> Option<(&'a str, &'a str)> {
@@ -51,14 +52,6 @@ pub struct Effects {
     reference: Option<f64>,
 }
 
-/// Linear interpolation between order statistics, the quantile of R.
-fn quantile(sorted: &[f64], prob: f64) -> f64 {
-    let at = prob * (sorted.len().max(1) - 1) as f64;
-    let below = at.floor() as usize;
-    let above = (below + 1).min(sorted.len() - 1);
-    sorted[below] + (at - at.floor()) * (sorted[above] - sorted[below])
-}
-
 fn effects(run: &RunView, names: &[String], factor: &str, term: &str) -> Effects {
     let pooled = |variable: usize| -> Vec<f64> {
         let chains = run.chains.iter();
@@ -77,7 +70,7 @@ fn effects(run: &RunView, names: &[String], factor: &str, term: &str) -> Effects
             continue;
         }
         draws.sort_unstable_by(f64::total_cmp);
-        let at = |prob| quantile(&draws, prob);
+        let at = |prob| quantiles::of_sorted(&draws, prob);
         let row = CaterpillarRow {
             name: effect.level.to_owned(),
             inner: (at(0.25), at(0.75)),
@@ -172,15 +165,6 @@ pub(super) fn effects_pane(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn quantiles_interpolate() {
-        let sorted = [1.0, 2.0, 4.0];
-        assert_eq!(quantile(&sorted, 0.5), 2.0);
-        assert_eq!(quantile(&sorted, 0.75), 3.0);
-        assert_eq!(quantile(&sorted, 1.0), 4.0);
-        assert_eq!(quantile(&[7.0], 0.05), 7.0);
-    }
 
     #[test]
     fn the_pane_follows_the_selected_variable() {

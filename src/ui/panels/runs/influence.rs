@@ -4,7 +4,7 @@ use eframe::egui::{Frame, Margin, ScrollArea, Sense, Ui};
 use egui_extras::{Column, TableRow};
 
 use crate::app::entry::Influence;
-use crate::app::influence::refusal;
+use crate::app::prior_sensitivity::refusal;
 use crate::app::{Command, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;

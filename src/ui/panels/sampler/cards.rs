@@ -9,7 +9,7 @@ use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{self, Button, Chip, Field, badge_with, number, paint};
 use ergodic_analysis::Recipe;
 use ergodic_analysis::recipe::AUTO;
-use ergodic_core::samplers::{self, Family, SamplerSpec, advise};
+use ergodic_core::samplers::{self, Family, SamplerSpec, recommend};
 
 /// What a card says.
 struct Card<'a> {
@@ -222,7 +222,7 @@ fn compare_ui(ui: &mut Ui, state: &AppState, known: bool, out: &mut Outbox) {
 
 /// The advice for this model once it was asked for or a run of it has been prepared; before, rows and curvature are not
 /// known together.
-pub(super) fn advice(state: &AppState, recipe: &Recipe) -> Option<advise::Advice> {
+pub(super) fn advice(state: &AppState, recipe: &Recipe) -> Option<recommend::Advice> {
     let asked = state
         .advice
         .as_ref()
@@ -246,7 +246,7 @@ pub(super) fn auto_reason(state: &AppState, recipe: &Recipe) -> String {
     }
     let check = state.check.as_ref().filter(|check| check.error.is_none());
     if check.is_some_and(|check| check.categories) {
-        return advise::CONJUGATE.to_owned();
+        return recommend::CONJUGATE.to_owned();
     }
     if check.is_some_and(|check| check.unsuitable.iter().any(|(id, _why)| *id == "nuts")) {
         return "one of the samplers made for this model. Confirmed when the run starts".to_owned();
@@ -255,7 +255,7 @@ pub(super) fn auto_reason(state: &AppState, recipe: &Recipe) -> String {
     match size {
         Some((rows, params)) => format!(
             "NUTS, exact, {}. Confirmed when the run starts",
-            number::about(advise::nuts_secs(rows, params).max(1.0))
+            number::about(recommend::nuts_secs(rows, params).max(1.0))
         ),
         None => "decided when the run starts".to_owned(),
     }

@@ -12,11 +12,10 @@ use ergodic_analysis::Recipe;
 use ergodic_analysis::likelihood::{LikelihoodFit, LikelihoodOptions};
 use ergodic_core::estimators::mixed::fit::{GroupEffects, VarianceComponent};
 use ergodic_core::formula::Formula;
+use ergodic_diagnostics::quantiles::{NORMAL_50, NORMAL_95};
 
 /// Groups shown of each effect: those furthest from 0, in order.
 const MOST_GROUPS: usize = 40;
-/// Half-widths of a 50% and a 95% interval in standard deviations.
-const HALF: [f64; 2] = [0.674_489_750_196_082, 1.959_963_984_540_054];
 /// Words, methods and whether REML, for Gaussian responses; then for others.
 const LINEAR: [(&str, &str, bool); 4] = [
     ("REML", "profile", true),
@@ -207,8 +206,8 @@ fn fixed_ui(ui: &mut Ui, done: &LikelihoodFit) {
                         effect.name.clone(),
                         value(effect.estimate),
                         number::sd(effect.se),
-                        value(effect.estimate - HALF[1] * effect.se),
-                        value(effect.estimate + HALF[1] * effect.se),
+                        value(effect.estimate - NORMAL_95 * effect.se),
+                        value(effect.estimate + NORMAL_95 * effect.se),
                     ],
                     false,
                 );
@@ -276,8 +275,8 @@ fn caterpillar_ui(ui: &mut Ui, effects: &GroupEffects, j: usize, name: &str) {
             IntervalRow {
                 name: &effects.levels[g],
                 center,
-                inner: Some(interval(HALF[0])),
-                outer: interval(HALF[1]),
+                inner: Some(interval(NORMAL_50)),
+                outer: interval(NORMAL_95),
                 verdict: None,
                 value: number::beside_sd(center, sd),
             }

@@ -2,6 +2,8 @@
 
 use statrs::function::gamma::{digamma, ln_gamma};
 
+use ergodic_base::special::{logistic, softplus};
+
 /// Largest count whose rising factorial is summed.
 const MOST_SUMMED: f64 = 200.0;
 
@@ -143,20 +145,6 @@ fn rising(shape: f64, y: f64) -> [f64; 2] {
         let factor = shape + f64::from(j);
         [log + factor.ln(), slope + 1.0 / factor]
     })
-}
-
-fn logistic(eta: f64) -> f64 {
-    if eta >= 0.0 {
-        1.0 / (1.0 + (-eta).exp())
-    } else {
-        let e = eta.exp();
-        e / (1.0 + e)
-    }
-}
-
-/// log(1 + e^η).
-fn softplus(eta: f64) -> f64 {
-    eta.max(0.0) + (-eta.abs()).exp().ln_1p()
 }
 
 #[cfg(test)]

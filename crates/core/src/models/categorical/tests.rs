@@ -169,7 +169,7 @@ fn the_density_is_that_of_the_dirichlet_posterior() {
         // |∂p/∂u| is the product of v_k (1 − v_k) and of what is left of the stick, Π_{j<k} (1 − v_j).
         let (mut left, mut log_jacobian) = (1.0, 0.0);
         for (p, u) in p.iter().zip(u) {
-            log_jacobian += f64::ln(left * sigmoid(*u) * sigmoid(-u));
+            log_jacobian += f64::ln(left * logistic(*u) * logistic(-u));
             left -= p;
         }
         let terms = posterior.iter().zip(p).map(|(a, p)| (a - 1.0) * p.ln());

@@ -4,16 +4,16 @@
 use super::counts::Counts;
 use super::mixture::Mixture;
 use super::numeric::Numeric;
-use super::{AlphaPrior, Context, Elsewhere};
-use crate::models::elsewhere::{Program, comment, listed, number, numbers};
+use super::{AlphaPrior, Context, Translation};
+use crate::models::translation::{Program, comment, listed, number, numbers};
 
-pub(super) fn describe(context: &Context<'_>, mixture: &Mixture) -> Elsewhere {
+pub(super) fn describe(context: &Context<'_>, mixture: &Mixture) -> Translation {
     let group = context
         .design
         .groups
         .first()
         .map(|group| group.name.as_str());
-    Elsewhere {
+    Translation {
         words: words(context, mixture, group),
         equation: equation(mixture),
         stan: Ok(stan(mixture, group)),

@@ -2,7 +2,7 @@
 
 use crate::design::matrix::Design;
 use crate::design::response::ResponseKind;
-use crate::models::elsewhere::{Context, Elsewhere, Program, brm_call, comment};
+use crate::models::translation::{Context, Program, Translation, brm_call, comment};
 
 /// An example as far as it differs from others.
 pub(super) struct Described {
@@ -56,7 +56,7 @@ pub(super) fn brms(context: &Context<'_>, formula: &str, family: &str, priors: &
 
 impl Described {
     /// All notations.
-    pub fn all(self, context: &Context<'_>) -> Elsewhere {
+    pub fn all(self, context: &Context<'_>) -> Translation {
         let design = context.design;
         let names = columns(design);
         let (listed, width) = (comment(&names.join(", ")), names.len());
@@ -92,7 +92,7 @@ impl Described {
             model,
             ..Program::default()
         };
-        Elsewhere {
+        Translation {
             words: format!("{}{} {}", self.words, context.weights(), context.rows()),
             equation: equation.join("\n"),
             stan: Ok(program.text()),

@@ -14,7 +14,7 @@
 //! for the standard deviation), the defaults; and Welling and Teh (2011): one column, `parameters = "shift"`,
 //! `variance = 2`, `prior_variance = 10`, `second_prior_variance = 1`, 100 rows.
 //!
-//! Identifiability: the two clusters can be exchanged, so that the posterior has two peaks.
+//! Identifiability: the two clusters can be exchanged, so that the posterior has two modes.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ use super::{
 };
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
-use crate::models::elsewhere::{Context, Elsewhere, listed, number as text};
+use crate::models::translation::{Context, Translation, listed, number as text};
 use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Default as FieldDefault, Field, Kind};
@@ -44,7 +44,7 @@ const FIELDS: &[Field] = &[
         help: "locations: θ_1 and θ_2 are the centres of the clusters; shift: the second centre is θ_1 + θ_2",
         kind: Kind::Choice(&["locations", SHIFT]),
         default: Some(FieldDefault::Text("locations")),
-        why: "the simpler one; the other has two peaks of different shape",
+        why: "the simpler one; the other has two modes of different shape",
     },
     positive(
         "variance",
@@ -73,7 +73,7 @@ impl Template for GaussianMixture {
     const SPEC: ModelSpec = ModelSpec {
         id: "gaussian-mixture",
         title: "Two normal clusters",
-        about: "The centres of two equally large clusters of known width: a posterior with two peaks",
+        about: "The centres of two equally large clusters of known width: a posterior with two modes",
         fields: FIELDS,
         response: |_settings| ResponseUse::Absent,
         priors: PRIORS_ARE_SETTINGS,
@@ -98,7 +98,7 @@ impl Template for GaussianMixture {
         })
     }
 
-    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
         let get = |key| text(number(context.options, FIELDS, key).sqrt());
         let names = columns(context.design);
         let width = names.len();

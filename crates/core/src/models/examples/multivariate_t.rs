@@ -20,7 +20,7 @@ use super::described::{Described, brms, columns};
 use super::{Example, PRIORS_ARE_SETTINGS, model, number, param, positive};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
-use crate::models::elsewhere::{Context, Elsewhere, listed, number as text};
+use crate::models::translation::{Context, Translation, listed, number as text};
 use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Default as FieldDefault, Field, Kind};
@@ -95,7 +95,7 @@ impl Template for MultivariateT {
         })
     }
 
-    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
         let get = |key| number(context.options, FIELDS, key);
         let names = columns(context.design);
         let (width, df, scale) = (names.len(), text(get("df")), text(get("scale")));

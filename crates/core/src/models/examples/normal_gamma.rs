@@ -20,7 +20,7 @@ use super::described::{Described, columns};
 use super::{Example, LOG_NORMAL, PRIORS_ARE_SETTINGS, model, number, param, positive};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
-use crate::models::elsewhere::{Context, Elsewhere, listed, number as text};
+use crate::models::translation::{Context, Translation, listed, number as text};
 use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Default as FieldDefault, Field, Kind};
@@ -77,7 +77,7 @@ impl Template for NormalGamma {
         })
     }
 
-    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
         let get = |key| text(number(context.options, FIELDS, key));
         let (mean, shape, rate) = (get("prior_mean"), get("shape"), get("rate"));
         let described = Described {

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
-use crate::models::elsewhere::{Context, Elsewhere, listed, number as text};
+use crate::models::translation::{Context, Translation, listed, number as text};
 use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Default as FieldDefault, Field, Kind};
@@ -77,7 +77,7 @@ impl Template for NormalMean {
         })
     }
 
-    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
         let get = |key| number(context.options, FIELDS, key);
         let sd = text(get("variance").sqrt());
         let (mean, prior_sd) = (text(get("prior_mean")), text(get("prior_variance").sqrt()));

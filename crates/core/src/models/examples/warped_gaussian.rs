@@ -22,7 +22,7 @@ use super::{
 };
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
-use crate::models::elsewhere::{Context, Elsewhere, listed, number as text};
+use crate::models::translation::{Context, Translation, listed, number as text};
 use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::Field;
@@ -71,7 +71,7 @@ impl Template for WarpedGaussian {
         })
     }
 
-    fn elsewhere(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+    fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
         let get = |key| text(number(context.options, FIELDS, key).sqrt());
         let (sd, prior_sd) = (get("variance"), get("prior_variance"));
         let of = |parameter: &str| {

@@ -4,15 +4,17 @@
 //! the lower factor by rows, with logarithms on the diagonal.
 
 use super::options;
-use crate::models::elsewhere::{Context, Elsewhere, Program, comment, each_of, number, numbers};
+use crate::models::translation::{
+    Context, Program, Translation, comment, each_of, number, numbers,
+};
 use crate::models::{ModelError, logistic};
 
-pub(super) fn describe(context: &Context<'_>) -> Result<Elsewhere, ModelError> {
+pub(super) fn describe(context: &Context<'_>) -> Result<Translation, ModelError> {
     let design = context.design;
     options::check_design(design)?;
     let chosen = options::choose(design, context.options)?;
     let factor = &design.groups[design.group_terms[0].factor];
-    Ok(Elsewhere {
+    Ok(Translation {
         words: words(context, &factor.name, factor.levels.len()),
         equation: equation(context, &factor.name),
         stan: Ok(stan(context, &chosen.niw, &factor.name)),

@@ -5,11 +5,12 @@
 //! p coefficients its square has the precision of one from 0.37 (n − p) rows (the efficiency of the median absolute deviation,
 //! Rousseeuw and Croux 1993), so that a residual over it is nearly a Student t with as many degrees of freedom.
 
-use statrs::distribution::{ContinuousCDF as _, Normal, StudentsT};
+use statrs::distribution::{ContinuousCDF as _, StudentsT};
 
 use crate::design::columns::plural;
 use crate::models::regression::{Fit, value_or};
 use ergodic_base::reporter::{Reporter, Severity, Warning};
+use ergodic_diagnostics::quantiles;
 
 /// Chance that normal noise is remarked on.
 const FALSE_ALARMS: f64 = 0.01;
@@ -59,7 +60,7 @@ fn outliers(fit: &Fit<'_>, residuals: &[(usize, f64)], reporter: &mut Reporter) 
     let tail = 0.5 * FALSE_ALARMS / n as f64;
     let limit = match StudentsT::new(0.0, 1.0, EFFICIENCY * free) {
         Ok(t) if free < NEARLY_NORMAL => -t.inverse_cdf(tail),
-        _ => -Normal::standard().inverse_cdf(tail),
+        _ => -quantiles::normal(tail),
     };
     let far = &sizes[sizes.partition_point(|size| *size <= limit * sd)..];
     // Where half of all rows are on the fit, all others are far from it, which is no matter of tails.
@@ -108,7 +109,7 @@ fn bend(fit: &Fit<'_>, residuals: &[(usize, f64)], reporter: &mut Reporter) {
     }
     let Some((share, j)) = best else { return };
     let tail = 0.5 * FALSE_ALARMS / (design.num_columns() - first) as f64;
-    let limit = Normal::standard().inverse_cdf(tail);
+    let limit = quantiles::normal(tail);
     if share < LEAST_SHARE || n * share < limit * limit {
         return;
     }

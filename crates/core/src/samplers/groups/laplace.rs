@@ -87,7 +87,7 @@ impl Laplace {
             }
         }
         Err(StepError::NonFinite {
-            what: "the peak of a group's conditional, which was not found,",
+            what: "the mode of a group's conditional, which was not found,",
             iter,
         })
     }

@@ -9,7 +9,7 @@ use crate::samplers::sghmc::Sghmc;
 use crate::samplers::sghmc_naive::SghmcNaive;
 use crate::samplers::sgnht::Sgnht;
 use crate::samplers::testing::{assert_moments, estimate, mean};
-use crate::samplers::{Phase, Sampler, advise};
+use crate::samplers::{Phase, Sampler, recommend};
 use ergodic_base::settings::Value;
 
 const ALL: [Integrator; 3] = [Integrator::Euler, Integrator::Aboba, Integrator::Baoab];
@@ -253,14 +253,14 @@ fn without_friction_the_variance_grows_as_predicted_and_with_it_not() {
 
     for num_obs in [50, 100_000, 50_000_000] {
         for difference_rows in [None, Some(10.0)] {
-            let advice = advise::advise(&advise::Facts {
+            let advice = recommend::recommend(&recommend::Facts {
                 target: Target {
                     num_obs,
                     dim: 5,
                     difference_rows,
                     ..Target::default()
                 },
-                ..advise::Facts::default()
+                ..recommend::Facts::default()
             });
             assert_ne!(advice.sampler, SghmcNaive::SPEC.id);
             let naive = advice.alternatives.iter();

@@ -6,6 +6,7 @@ use crate::oracle::StepError;
 use crate::samplers::hamiltonian::{LogDensity, MAX_ENERGY_ERROR, Metric, Place, Point};
 use ergodic_base::linalg::{axpy, dot};
 use ergodic_base::rng::ChainRng;
+use ergodic_base::special::log_sum_exp;
 
 /// A stretch of trajectory. `first` and `last` are in the order in which it was travelled.
 struct Branch {
@@ -76,14 +77,6 @@ impl Branch {
 fn onward(first_v: &[f64], last_v: &[f64], sum_p: &[f64], extra_p: &[f64]) -> bool {
     dot(first_v, sum_p) + dot(first_v, extra_p) > 0.0
         && dot(last_v, sum_p) + dot(last_v, extra_p) > 0.0
-}
-
-fn log_sum_exp(a: f64, b: f64) -> f64 {
-    let (low, high) = if a < b { (a, b) } else { (b, a) };
-    if high == f64::NEG_INFINITY {
-        return high;
-    }
-    high + (low - high).exp().ln_1p()
 }
 
 /// Whether to take the later of two stretches, with probability min(1, exp(`log_odds`)). Draws no random number where
@@ -243,20 +236,5 @@ impl Tree {
             divergent: flight.divergent,
             energy: whole.energy,
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn log_sum_exp_keeps_the_extremes() {
-        assert_eq!(
-            log_sum_exp(f64::NEG_INFINITY, f64::NEG_INFINITY),
-            f64::NEG_INFINITY
-        );
-        assert_eq!(log_sum_exp(f64::NEG_INFINITY, -3.0), -3.0);
-        assert!((log_sum_exp(700.0, 700.0) - (700.0 + 2.0_f64.ln())).abs() < 1e-12);
     }
 }

@@ -17,6 +17,7 @@ use statrs::function::gamma::ln_gamma;
 use super::{Clusters, Partition};
 use crate::models::Mixture;
 use ergodic_base::rng::ChainRng;
+use ergodic_base::special::softplus;
 
 /// Restricted scans before the one that proposes.
 const SCANS: usize = 3;
@@ -62,7 +63,7 @@ impl Sides {
         });
         // log(1 + e^d), d the log odds of the first side.
         let odds = first - second;
-        let log_sum = odds.max(0.0) + (-odds.abs()).exp().ln_1p();
+        let log_sum = softplus(odds);
         let side = match goal {
             Some((labels, second)) => labels[unit] == second,
             None => rng.random::<f64>().ln() >= odds - log_sum,

@@ -3,7 +3,7 @@
 use eframe::egui::{Color32, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use crate::app::ModelCheck;
-use crate::app::foreseeing::PriorPreview;
+use crate::app::prior_preview::PriorPreview;
 use crate::ui::plots::axes::{faded, linear_ticks, log_ticks};
 use crate::ui::plots::legend::{Sign, entry as legend_entry};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
@@ -21,7 +21,7 @@ const ROW: f32 = 22.0;
 const MOST_ROWS: usize = 16;
 
 /// Shows the section: what the prior being typed expects, or those of the draft.
-pub fn outlook_ui(ui: &mut Ui, check: &ModelCheck, preview: Option<&PriorPreview>) {
+pub fn prior_preview_ui(ui: &mut Ui, check: &ModelCheck, preview: Option<&PriorPreview>) {
     heading(ui, "Before seeing outcomes");
     if let Some((preview, expected)) = preview.and_then(|p| Some((p, p.expected.as_deref()?))) {
         hint(

@@ -20,7 +20,7 @@ fn described(
     priors: &[(&str, &str)],
     settings: &[(&str, Value)],
     standardize: bool,
-) -> (Elsewhere, std::sync::Arc<dyn models::Model>) {
+) -> (Translation, std::sync::Arc<dyn models::Model>) {
     let table = read_csv(data);
     let entry = models::find(template).unwrap();
     let formula: Formula = formula.parse().unwrap();
@@ -52,7 +52,7 @@ fn described(
     };
     let design = std::sync::Arc::new(design);
     let model = (entry.build)(std::sync::Arc::clone(&design), &options).unwrap();
-    let all = (entry.elsewhere)(&Context {
+    let all = (entry.translate)(&Context {
         design: &design,
         formula: &formula,
         options: &options,
@@ -66,7 +66,7 @@ fn describe(
     formula: &str,
     priors: &[(&str, &str)],
     standardize: bool,
-) -> Elsewhere {
+) -> Translation {
     described(SMALL, template, formula, priors, &[], standardize).0
 }
 

@@ -1,4 +1,4 @@
-//! The model in other notations: in words, as an equation, as a formula, as code of other programs, to read and to copy.
+//! Translations of the model: in words, as an equation, as a formula, as code of other programs, to read and to copy.
 
 use eframe::egui::{Frame, Label, Margin, Role, Stroke, Ui, WidgetInfo};
 
@@ -20,23 +20,23 @@ enum Notation {
 
 /// What the section keeps.
 #[derive(Default)]
-pub struct ElsewhereView {
+pub struct TranslationView {
     notation: Notation,
 }
 
 /// Draws the section.
-pub fn elsewhere_ui(
+pub fn translation_ui(
     ui: &mut Ui,
     document: &Document,
     check: Option<&ModelCheck>,
-    view: &mut ElsewhereView,
+    view: &mut TranslationView,
 ) {
     let t = tokens();
     let p = Palette::of(ui);
-    let Some(found) = check.and_then(|check| check.elsewhere.as_ref()) else {
+    let Some(found) = check.and_then(|check| check.translation.as_ref()) else {
         return;
     };
-    let title = "The same model elsewhere";
+    let title = "Translations of this model";
     let label = ui.label(Text::Label.rich(title, p.text_primary));
     label.widget_info(|| WidgetInfo::labeled(Role::Heading, true, title));
     let text = match (found, view.notation) {

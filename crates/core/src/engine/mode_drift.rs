@@ -1,7 +1,7 @@
 //! Whether chains have left the anchor of their control variates, whose gradients are noisy far from it.
 
 use super::sampling::Sampling;
-use crate::samplers::advise::Work;
+use crate::samplers::recommend::Work;
 use ergodic_base::draws::DrawList;
 use ergodic_base::linalg::{axpy, dot};
 use ergodic_base::reporter::{Severity, Warning};
@@ -11,8 +11,8 @@ use ergodic_diagnostics::verdict::MIN_DRAWS;
 
 /// Code of the warning.
 pub const CODE: &str = "anchor-left";
-/// Words of the remedy.
-pub const REMEDY: &str = "Refresh anchor";
+/// Words of the quick fix.
+pub const QUICK_FIX: &str = "Refresh anchor";
 /// Posterior standard deviations that a mean may be from the anchor: with one parameter the variance of the gradient
 /// estimate, which grows with the squared distance, is then ten times what it is near the anchor.
 const LIMIT: f64 = 3.0;
@@ -89,7 +89,7 @@ pub fn finding(distance: f64, biased: bool, proved: bool) -> Finding {
          are noisy so far away, {effect}"
     );
     let warning = Warning::new(severity, CODE, message).with_remedy(format!(
-        "{REMEDY}: run again from a mode that is looked for from the mean of these draws"
+        "{QUICK_FIX}: run again from a mode that is looked for from the mean of these draws"
     ));
     let verdict = match is_open {
         true => Verdict::NotCertified,
@@ -103,7 +103,7 @@ pub fn finding(distance: f64, biased: bool, proved: bool) -> Finding {
     )
 }
 
-/// Where to look for the peak instead: the mean of all draws, on the scale they are reported on.
+/// Where to look for the mode instead: the mean of all draws, on the scale they are reported on.
 pub fn start(chains: &[&DrawList]) -> Option<Vec<f64>> {
     let full: Vec<&&DrawList> = chains.iter().filter(|draws| !draws.is_empty()).collect();
     let total: usize = full.iter().map(|draws| draws.len()).sum();

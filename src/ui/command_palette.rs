@@ -13,7 +13,7 @@ use super::theme::{Palette as Colors, Text, tokens};
 use super::widgets::{self, Field, key_cap, paint};
 use crate::app::{AppState, Command, Depth, Page, Pick, Theme, project};
 use ergodic_core::design::Columns as _;
-use ergodic_core::engine::anchor_check;
+use ergodic_core::engine::mode_drift;
 use ergodic_data::roles::Role as ColumnRole;
 use ergodic_data::samples;
 use ergodic_diagnostics::zero_variance::Order;
@@ -212,7 +212,7 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
         let id = entry.id;
         if entry
             .report()
-            .is_some_and(|report| report.warnings.iter().any(|w| w.code == anchor_check::CODE))
+            .is_some_and(|report| report.warnings.iter().any(|w| w.code == mode_drift::CODE))
         {
             rows.push((
                 "Refresh the anchor from this run's mean".to_owned(),

@@ -10,7 +10,7 @@
 use super::langevin::centred_batch;
 use super::{Family, REGISTRY, SamplerEntry, SamplerSpec, Target};
 use crate::models::Model;
-use ergodic_base::numerals::thousands;
+use ergodic_base::numerals::{thousands, time_range};
 
 /// Effective draws of an ordinary run, all chains and warm-up: 4 × (1000 + 1000).
 const DRAWS: f64 = 8000.0;
@@ -388,7 +388,7 @@ impl Judged {
         let refusal = match (refused, target.difference_rows) {
             (Some((_id, why)), _) => Some(format!("not for this model: it {why}")),
             (None, None) if spec.needs_mode => {
-                Some("it starts from the posterior's peak, which was not found".to_owned())
+                Some("it starts from the posterior mode, which was not found".to_owned())
             }
             _ => None,
         };
@@ -454,17 +454,13 @@ impl Judged {
     fn time(&self) -> String {
         // A run has four chains: more cores help it little.
         let cores = self.cores.clamp(1.0, CORES);
-        let [least, _usual, most] = self.secs.map(|secs| duration(secs * CORES / cores));
+        let [least, _usual, most] = self.secs.map(|secs| secs * CORES / cores);
         let cores = match cores {
             1.0 => "one core".to_owned(),
             CORES => "four cores".to_owned(),
             cores => format!("{cores:.0} cores"),
         };
-        if least == most {
-            format!("about {least} on {cores}")
-        } else {
-            format!("{} on {cores}", range(&least, &most))
-        }
+        format!("{} on {cores}", time_range(least, most))
     }
 
     /// Why, or why not, for one that is not recommended.
@@ -496,7 +492,7 @@ impl Judged {
 }
 
 /// The sampler for `facts`, and the rank of all others.
-pub fn advise(facts: &Facts) -> Advice {
+pub fn recommend(facts: &Facts) -> Advice {
     let mut judged: Vec<Judged> = REGISTRY
         .iter()
         .map(|entry| Judged::of(entry, facts))
@@ -572,25 +568,6 @@ fn reason(chosen: &Judged, others: &[Judged], facts: &Facts) -> String {
         None => format!(
             "{title}: no exact sampler suits, and it takes {time}; check its bias after the run"
         ),
-    }
-}
-
-/// A range of times in words; a unit that both have stands once.
-fn range(least: &str, most: &str) -> String {
-    match (least.split_once(' '), most.split_once(' ')) {
-        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number} to {most}"),
-        _ => format!("{least} to {most}"),
-    }
-}
-
-/// Seconds in words, to one figure: an estimate deserves no more.
-fn duration(secs: f64) -> String {
-    match secs {
-        s if s < 1.0 => "1 s".to_owned(),
-        s if s < 100.0 => format!("{s:.0} s"),
-        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
-        s if s < 360_000.0 => format!("{:.0} h", s / 3600.0),
-        s => format!("{:.0} days", s / 86400.0),
     }
 }
 

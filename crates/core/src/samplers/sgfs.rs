@@ -37,10 +37,10 @@
 
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::advise::Traits;
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::MinibatchSettings;
 use super::osgfs::{BATCH_FIELD, ROWS_PER_PARAMETER, SCHEME_FIELD, default_batch, steps_for};
+use super::recommend::Traits;
 use super::scoring::{ScoreCovariance, check_gradient};
 use super::{
     Family, InfoColumn, NOISE_SHARE, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick,

@@ -32,10 +32,10 @@ fn helps(session: &mut Session, code: &str, labels: &[&str], after: &str) {
     assert_eq!(check.error, None);
     let codes: Vec<&str> = check.warnings.iter().map(|it| it.code.as_str()).collect();
     let at = codes.iter().position(|it| *it == code);
-    let remedies = &check.remedies[at.unwrap_or_else(|| panic!("{code} is not in {codes:?}"))];
-    let found: Vec<&str> = remedies.iter().map(|it| it.label.as_str()).collect();
+    let fixes = &check.quick_fixes[at.unwrap_or_else(|| panic!("{code} is not in {codes:?}"))];
+    let found: Vec<&str> = fixes.iter().map(|it| it.label.as_str()).collect();
     assert_eq!(found, labels, "{code}");
-    for command in remedies[0].commands.clone() {
+    for command in fixes[0].commands.clone() {
         session.send(command);
     }
     let check = session.state.check.clone().unwrap();
@@ -182,9 +182,9 @@ fn remarks_on_columns_and_counts_have_buttons_that_act() {
         "y ~ a + b + c",
     );
     let check = session.state.check.clone().unwrap();
-    let remedy = check.remedies[0][0].clone();
-    assert_eq!(remedy.label, "Use the prior normal(0, 1) for coefficients");
-    session.send(remedy.commands[0].clone());
+    let fix = check.quick_fixes[0][0].clone();
+    assert_eq!(fix.label, "Use the prior normal(0, 1) for coefficients");
+    session.send(fix.commands[0].clone());
     let document = session.state.document.unwrap();
     assert_eq!(document.recipe.priors["b"], "normal(0, 1)");
 }
@@ -261,7 +261,7 @@ fn rare_values_of_a_predictor_can_be_merged_and_told_apart_again() {
         "Of `agent` the 20 most frequent values are kept, and 1320 others, 74.6 % of rows, are one value `other`"
     );
     // All values would be too many.
-    assert!(check.remedies[merged].is_empty());
+    assert!(check.quick_fixes[merged].is_empty());
     assert_eq!(check.params.len(), 22);
     assert_eq!(check.params[20].name, "b[agent=other]");
     session.send(Command::SetTopLevels("agent".to_owned(), None));

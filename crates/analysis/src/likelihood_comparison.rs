@@ -5,13 +5,11 @@ use std::collections::HashMap;
 use super::likelihood::LikelihoodFit;
 use super::recipe::{Recipe, Scale};
 use ergodic_diagnostics::SummaryRow;
-
-/// Half-width of a 90 % interval in standard deviations.
-pub const NORMAL_90: f64 = 1.644_853_626_951_472_6;
+use ergodic_diagnostics::quantiles::NORMAL_90;
 
 /// One parameter in both.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BesideRow {
+pub struct ComparedRow {
     /// Reported name of the quantity.
     pub variable: String,
     /// Estimate by likelihood; of a group's effect its mode.
@@ -28,7 +26,7 @@ pub struct BesideRow {
     pub of_group: bool,
 }
 
-impl BesideRow {
+impl ComparedRow {
     /// 90 % interval of the estimate.
     pub fn interval(&self) -> Option<[f64; 2]> {
         let half = NORMAL_90 * self.se?;
@@ -49,7 +47,7 @@ pub fn beside(
     done: &LikelihoodFit,
     recipe: &Recipe,
     summary: &[SummaryRow],
-) -> Result<Vec<BesideRow>, String> {
+) -> Result<Vec<ComparedRow>, String> {
     if recipe.report.scale == Scale::Standardised {
         return Err(
             "The run reports coefficients of standardised predictors, the likelihood fit those of predictors as they are; run \
@@ -58,11 +56,11 @@ pub fn beside(
         );
     }
     let estimates = estimates(done);
-    let rows: Vec<BesideRow> = summary
+    let rows: Vec<ComparedRow> = summary
         .iter()
         .filter_map(|row| {
             let &(estimate, se, of_group) = estimates.get(&row.variable)?;
-            Some(BesideRow {
+            Some(ComparedRow {
                 variable: row.variable.clone(),
                 estimate,
                 se,

@@ -28,8 +28,8 @@
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::advise::Traits;
 use super::hamiltonian::{Place, start_density};
+use super::recommend::Traits;
 use super::{
     ACCEPT, Family, InfoColumn, LOG_DENSITY, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor,
     Target, Tick,

@@ -3,10 +3,10 @@
 use super::super::coefficients::ResponseScale;
 use super::groups::Group;
 use super::{
-    Context, Elsewhere, FLAT, Program, brm_call, brms_name, comment, each_of, listed, moved,
+    Context, FLAT, Program, Translation, brm_call, brms_name, comment, each_of, listed, moved,
     number, numbers, quoted, stretched,
 };
-use crate::design::rare::OTHER;
+use crate::design::lump_levels::OTHER;
 use crate::formula::{Factor, Formula, Trials, quote_name};
 
 /// A positive parameter of a family besides the linear predictor.
@@ -61,8 +61,8 @@ pub(in super::super) struct Glm<'a> {
 
 impl Glm<'_> {
     /// All notations.
-    pub fn describe(&self) -> Elsewhere {
-        Elsewhere {
+    pub fn describe(&self) -> Translation {
+        Translation {
             words: self.words(),
             equation: self.equation(),
             stan: Ok(self.stan()),

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use ergodic_base::reporter::{Reporter, Severity, Warning};
 
 use super::columns::{ColumnKind, Labels, plural};
+use super::lump_levels::{self, MergedLevels, OTHER};
 use super::matrix::{GroupDesign, GroupFactor};
-use super::rare::{self, MergedLevels, OTHER};
 use super::response::ResponseUse;
 use super::terms::{
     MAX_ITEMS, MAX_LEVELS, Predictor, RawColumn, categorical, check_width, columns_of, contrasts,
@@ -240,7 +240,7 @@ impl FrameReader<'_> {
         let labels = self.table.labels(self.col(name)?);
         let top = self.frame.top_levels.get(name);
         Ok(
-            match top.and_then(|&top| rare::merge(name, &labels, rows, top)) {
+            match top.and_then(|&top| lump_levels::merge(name, &labels, rows, top)) {
                 Some((labels, merged)) => (labels, Some(merged)),
                 None => (labels, None),
             },
@@ -499,7 +499,7 @@ impl FrameReader<'_> {
                     .about(name)
                     .with_remedy(format!(
                         "Merge rare values (`model.top_levels.{name} = {}`), or use `{name}` as a group",
-                        rare::TOP
+                        lump_levels::TOP
                     )),
             );
         }

@@ -1,6 +1,6 @@
-//! A model in other notations: in words, as an equation, as Stan code, as a call of brms.
+//! Translations of a model: in words, as an equation, as Stan code, as a call of brms.
 //!
-//! A template fills [`super::Template::elsewhere`]; regressions with one linear predictor give their parts to [`Glm`].
+//! A template fills [`super::Template::translate`]; regressions with one linear predictor give their parts to [`Glm`].
 //! Code says the same as the model, to the constants that the data fix: priors hold where the recipe lets them hold, and
 //! what another program cannot say is a sentence instead of code that says something else. Parameters of a Stan program
 //! stand in the order of the model's coordinates and, where priors hold for standardised predictors, on their scale: then
@@ -20,7 +20,7 @@ pub(super) use regression::{Auxiliary, Glm, SIGMA};
 
 /// A model in other notations.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Elsewhere {
+pub struct Translation {
     /// A paragraph, as it could stand in a report.
     pub words: String,
     /// One line per relation.

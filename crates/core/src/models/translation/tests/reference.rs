@@ -26,7 +26,7 @@ struct Case {
 
 impl Case {
     /// The model in other notations, and itself.
-    fn described(&self, data: &str) -> (Elsewhere, std::sync::Arc<dyn Model>) {
+    fn described(&self, data: &str) -> (Translation, std::sync::Arc<dyn Model>) {
         let Self {
             template, formula, ..
         } = self;

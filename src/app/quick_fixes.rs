@@ -6,16 +6,16 @@ use ergodic_analysis::choice::choose;
 use ergodic_base::reporter::Warning;
 use ergodic_base::settings::Value;
 use ergodic_core::design::Columns as _;
-use ergodic_core::design::rare::TOP;
+use ergodic_core::design::lump_levels::TOP;
 use ergodic_core::design::terms::MAX_LEVELS;
 use ergodic_core::formula::{Factor, Formula, Function, Response, Trials, quote_term};
 use ergodic_core::models;
 use ergodic_data::load::Loaded;
 use ergodic_data::roles::{Role, check_role, keep_top};
 
-/// Most remedies of a refusal that are shown.
+/// Most quick fixes of a refusal that are shown.
 const MOST_SHOWN: usize = 3;
-/// Most remedies of a refusal that are tried: each costs a look at the data.
+/// Most quick fixes of a refusal that are tried: each costs a look at the data.
 const MOST_TRIED: usize = 8;
 /// A prior of coefficients per standard deviation that expects most effects to be small: an odds ratio of 7 is two of its
 /// standard deviations.
@@ -23,14 +23,14 @@ const NARROW_PRIOR: &str = "normal(0, 1)";
 
 /// What a button says and does.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Remedy {
+pub struct QuickFix {
     /// Words on the button.
     pub label: String,
     /// What it does, one after the other.
     pub commands: Vec<Command>,
 }
 
-impl Remedy {
+impl QuickFix {
     fn formula(label: String, formula: &Formula) -> Self {
         Self {
             label,
@@ -55,7 +55,7 @@ impl Remedy {
 }
 
 /// What helps against a remark on the draft, best first.
-pub(super) fn of_warning(warning: &Warning, document: &Document, loaded: &Loaded) -> Vec<Remedy> {
+pub(super) fn of_warning(warning: &Warning, document: &Document, loaded: &Loaded) -> Vec<QuickFix> {
     let Ok(formula) = document.recipe.model.formula.parse::<Formula>() else {
         return Vec::new();
     };
@@ -65,7 +65,7 @@ pub(super) fn of_warning(warning: &Warning, document: &Document, loaded: &Loaded
         formula,
     };
     let subject = warning.subject.as_deref().unwrap_or_default();
-    let mut found: Vec<Option<Remedy>> = Vec::new();
+    let mut found: Vec<Option<QuickFix>> = Vec::new();
     match warning.code.as_str() {
         "constant-column" | "collinear" | "nearly-collinear" => {
             found.push(draft.without_term(subject));
@@ -96,7 +96,7 @@ pub(super) fn of_warning(warning: &Warning, document: &Document, loaded: &Loaded
             found.push(draft.column_as_group(subject));
             found.push(draft.keep_top(subject));
         }
-        "codes" => found.push(Some(Remedy {
+        "codes" => found.push(Some(QuickFix {
             label: format!("Treat {subject} as categories"),
             commands: vec![Command::SetCategorical(subject.to_owned(), true)],
         })),
@@ -112,7 +112,7 @@ pub(super) fn of_refusal(
     document: &Document,
     loaded: &Loaded,
     is_fine: impl Fn(&Document) -> bool,
-) -> Vec<Remedy> {
+) -> Vec<QuickFix> {
     let Ok(formula) = document.recipe.model.formula.parse::<Formula>() else {
         return Vec::new();
     };
@@ -123,17 +123,17 @@ pub(super) fn of_refusal(
     };
     let mut found = Vec::new();
     let mut tried = 0;
-    for remedy in draft.attempts() {
+    for fix in draft.attempts() {
         if found.len() == MOST_SHOWN || tried == MOST_TRIED {
             break;
         }
-        let after = remedy.applied(document);
-        if after == *document || found.contains(&remedy) {
+        let after = fix.applied(document);
+        if after == *document || found.contains(&fix) {
             continue;
         }
         tried += 1;
         if is_fine(&after) {
-            found.push(remedy);
+            found.push(fix);
         }
     }
     found
@@ -152,7 +152,7 @@ impl Draft<'_> {
     }
 
     /// The template that the response of `formula` needs, with that formula.
-    fn chosen(&self, label: &str, formula: &Formula) -> Option<Remedy> {
+    fn chosen(&self, label: &str, formula: &Formula) -> Option<QuickFix> {
         let table = &self.loaded.table;
         let choice = choose(table, formula, &self.document.recipe.model.categorical).ok()?;
         let title = models::find(choice.template).ok()?.spec.title;
@@ -174,23 +174,23 @@ impl Draft<'_> {
             Some((key, value)) => format!("{key} {value}"),
             None => title.to_owned(),
         };
-        Some(Remedy {
+        Some(QuickFix {
             label: label.replace("{}", &words),
             commands,
         })
     }
 
     /// A change to `formula` under the template for it, where that of the draft cannot have it.
-    fn under_any_template(&self, label: String, formula: &Formula) -> Option<Remedy> {
+    fn under_any_template(&self, label: String, formula: &Formula) -> Option<QuickFix> {
         let needs_groups = models::find(self.template()).is_ok_and(|entry| entry.all_vary);
         if needs_groups {
             self.chosen(&label, formula)
         } else {
-            Some(Remedy::formula(label, formula))
+            Some(QuickFix::formula(label, formula))
         }
     }
 
-    fn without_column(&self, column: &str) -> Option<Remedy> {
+    fn without_column(&self, column: &str) -> Option<QuickFix> {
         let mut formula = self.formula.clone();
         let names = |term: &Vec<Factor>| term.iter().any(|factor| factor.column() == column);
         formula.terms.retain(|term| !names(term));
@@ -203,15 +203,16 @@ impl Draft<'_> {
         self.smaller(format!("Leave {column} out"), &formula)
     }
 
-    /// The remedy of a formula with fewer terms, if it has some left.
-    fn smaller(&self, label: String, formula: &Formula) -> Option<Remedy> {
+    /// The quick fix of a formula with fewer terms, if it has some left.
+    fn smaller(&self, label: String, formula: &Formula) -> Option<QuickFix> {
         let explains = formula.response.is_some() || !formula.terms.is_empty();
         let has_some = formula.intercept || !formula.terms.is_empty();
-        (*formula != self.formula && explains && has_some).then(|| Remedy::formula(label, formula))
+        (*formula != self.formula && explains && has_some)
+            .then(|| QuickFix::formula(label, formula))
     }
 
     /// Without the term that makes the column called `name`, such as `plan=b:age`.
-    fn without_term(&self, name: &str) -> Option<Remedy> {
+    fn without_term(&self, name: &str) -> Option<QuickFix> {
         let made_by = |term: &Vec<Factor>| {
             let parts: Vec<&str> = name.split(':').collect();
             parts.len() == term.len()
@@ -243,7 +244,7 @@ impl Draft<'_> {
     }
 
     /// Without the group terms of a grouping.
-    fn without_group(&self, name: &str) -> Option<Remedy> {
+    fn without_group(&self, name: &str) -> Option<QuickFix> {
         let mut formula = self.formula.clone();
         formula.groups.retain(|group| group.group.join(":") != name);
         if formula == self.formula {
@@ -253,7 +254,7 @@ impl Draft<'_> {
     }
 
     /// The grouping column as a predictor.
-    fn group_as_predictor(&self, name: &str) -> Option<Remedy> {
+    fn group_as_predictor(&self, name: &str) -> Option<QuickFix> {
         let mut formula = self.formula.clone();
         let single = |group: &ergodic_core::formula::GroupTerm| group.group == [name];
         if !formula.groups.iter().any(single) || self.loaded.table.column(name).is_none() {
@@ -269,7 +270,7 @@ impl Draft<'_> {
     }
 
     /// Only the intercept varies by a grouping.
-    fn intercept_only(&self, name: &str) -> Option<Remedy> {
+    fn intercept_only(&self, name: &str) -> Option<QuickFix> {
         let mut formula = self.formula.clone();
         for group in &mut formula.groups {
             if group.group.join(":") == name {
@@ -282,7 +283,7 @@ impl Draft<'_> {
     }
 
     /// An effect that cannot vary by group is the same in all groups; the remark names it, and its remedy the grouping.
-    fn same_in_all_groups(&self, warning: &Warning) -> Option<Remedy> {
+    fn same_in_all_groups(&self, warning: &Warning) -> Option<QuickFix> {
         let effect = warning.subject.as_deref()?;
         let remedy = warning.remedy.as_deref()?;
         let mut formula = self.formula.clone();
@@ -315,11 +316,11 @@ impl Draft<'_> {
     }
 
     /// A prior of coefficients with less room.
-    fn narrow_prior(&self) -> Option<Remedy> {
+    fn narrow_prior(&self) -> Option<QuickFix> {
         let entry = models::find(self.template()).ok()?;
         let takes = entry.spec.priors.classes.iter().any(|(key, _)| *key == "b");
         let is_set = self.document.recipe.priors.get("b").map(String::as_str) == Some(NARROW_PRIOR);
-        (takes && !is_set && self.document.recipe.model.standardize).then(|| Remedy {
+        (takes && !is_set && self.document.recipe.model.standardize).then(|| QuickFix {
             label: format!("Use the prior {NARROW_PRIOR} for coefficients"),
             commands: vec![Command::SetPrior(
                 "b".to_owned(),
@@ -328,7 +329,7 @@ impl Draft<'_> {
         })
     }
 
-    fn negative_binomial(&self) -> Option<Remedy> {
+    fn negative_binomial(&self) -> Option<QuickFix> {
         let command = match self.template() {
             "poisson" => Command::SetTemplate("negative-binomial".to_owned()),
             "mixed" => Command::SetModelSetting(
@@ -337,16 +338,16 @@ impl Draft<'_> {
             ),
             _ => return None,
         };
-        Some(Remedy {
+        Some(QuickFix {
             label: "Use negative binomial counts".to_owned(),
             commands: vec![command],
         })
     }
 
     /// Other readings of an outcome that looks like a rating: under templates without groups each is one of its own.
-    fn readings(&self) -> Vec<Option<Remedy>> {
+    fn readings(&self) -> Vec<Option<QuickFix>> {
         let other = |label: String, template: &str| {
-            (template != self.template()).then(|| Remedy {
+            (template != self.template()).then(|| QuickFix {
                 label,
                 commands: vec![Command::SetTemplate(template.to_owned())],
             })
@@ -363,15 +364,15 @@ impl Draft<'_> {
     }
 
     /// Noise in which outliers count less.
-    fn robust(&self) -> Option<Remedy> {
-        (self.template() == "linear").then(|| Remedy {
+    fn robust(&self) -> Option<QuickFix> {
+        (self.template() == "linear").then(|| QuickFix {
             label: "Use robust regression".to_owned(),
             commands: vec![Command::SetTemplate("student".to_owned())],
         })
     }
 
     /// With the square of a column that is a predictor as it is.
-    fn with_square(&self, column: &str) -> Option<Remedy> {
+    fn with_square(&self, column: &str) -> Option<QuickFix> {
         let mut formula = self.formula.clone();
         let plain = vec![Factor::Column(column.to_owned())];
         if !formula.terms.contains(&plain) {
@@ -380,13 +381,13 @@ impl Draft<'_> {
         let square = format!("~ I({}^2)", quote_term(&plain));
         formula.add_term(square.parse::<Formula>().ok()?.terms.into_iter().next()?);
         let label = format!("Add the square of {column}");
-        (formula != self.formula).then(|| Remedy::formula(label, &formula))
+        (formula != self.formula).then(|| QuickFix::formula(label, &formula))
     }
 
     /// Changes of a draft that was refused, the likeliest first; not all of them help.
-    fn attempts(&self) -> Vec<Remedy> {
+    fn attempts(&self) -> Vec<QuickFix> {
         let table = &self.loaded.table;
-        let mut found: Vec<Option<Remedy>> = vec![self.chosen("Use {}", &self.formula)];
+        let mut found: Vec<Option<QuickFix>> = vec![self.chosen("Use {}", &self.formula)];
         if let Some(Response {
             column,
             trials: Some(Trials::Column(trials)),
@@ -423,13 +424,13 @@ impl Draft<'_> {
             let mut varied = self.formula.clone();
             varied.gather();
             varied.vary_all();
-            found.push(Some(Remedy::formula(
+            found.push(Some(QuickFix::formula(
                 "Let all coefficients vary by group".to_owned(),
                 &varied,
             )));
             let mut plain = self.formula.clone();
             plain.groups.clear();
-            found.push(Some(Remedy::formula(
+            found.push(Some(QuickFix::formula(
                 "Leave the groups out".to_owned(),
                 &plain,
             )));
@@ -437,7 +438,7 @@ impl Draft<'_> {
         if !self.formula.offsets.is_empty() {
             let mut plain = self.formula.clone();
             plain.offsets.clear();
-            found.push(Some(Remedy::formula(
+            found.push(Some(QuickFix::formula(
                 "Leave the offset out".to_owned(),
                 &plain,
             )));
@@ -452,13 +453,13 @@ impl Draft<'_> {
                 response.weights = None;
             }
             let label = format!("Leave the weights {weights} out");
-            found.push(Some(Remedy::formula(label, &plain)));
+            found.push(Some(QuickFix::formula(label, &plain)));
         }
         found.into_iter().flatten().collect()
     }
 
     /// Rare values of a predictor merged; frequent ones must be so.
-    fn keep_top(&self, column: &str) -> Option<Remedy> {
+    fn keep_top(&self, column: &str) -> Option<QuickFix> {
         let table = &self.loaded.table;
         let labels = table.labels(table.index_of(column, "").ok()?);
         let mut counts = vec![0_usize; labels.levels.len()];
@@ -470,24 +471,24 @@ impl Draft<'_> {
         counts.sort_unstable_by(|a, b| b.cmp(a));
         let repeats = counts.len() > TOP + 1 && counts[TOP - 1] > 1;
         let keeps = self.document.recipe.model.top_levels.get(column);
-        (repeats && keeps.is_none_or(|&top| top > TOP)).then(|| Remedy {
+        (repeats && keeps.is_none_or(|&top| top > TOP)).then(|| QuickFix {
             label: keep_top(TOP, column),
             commands: vec![Command::SetTopLevels(column.to_owned(), Some(TOP))],
         })
     }
 
     /// All values of a predictor again, where there are not too many.
-    fn keep_all(&self, column: &str) -> Option<Remedy> {
+    fn keep_all(&self, column: &str) -> Option<QuickFix> {
         let table = &self.loaded.table;
         let col = table.index_of(column, "").ok()?;
-        table.few_levels(col, MAX_LEVELS).map(|_levels| Remedy {
+        table.few_levels(col, MAX_LEVELS).map(|_levels| QuickFix {
             label: format!("Use all values of {column}"),
             commands: vec![Command::SetTopLevels(column.to_owned(), None)],
         })
     }
 
     /// A predictor of many texts as a group.
-    fn column_as_group(&self, column: &str) -> Option<Remedy> {
+    fn column_as_group(&self, column: &str) -> Option<QuickFix> {
         let mut formula = self.formula.clone();
         let names = |term: &Vec<Factor>| term.iter().any(|factor| factor.column() == column);
         formula.terms.retain(|term| !names(term));

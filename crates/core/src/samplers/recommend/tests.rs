@@ -42,28 +42,28 @@ fn all_targets() -> Vec<Target> {
 
 #[test]
 fn small_data_get_the_exact_sampler_and_tall_data_the_fast_one() {
-    assert_eq!(advise(&facts(target(5000, 10))).sampler, "nuts");
-    assert_eq!(advise(&facts(target(100_000, 3))).sampler, "nuts");
-    let tall = advise(&facts(target(5_000_000, 10)));
+    assert_eq!(recommend(&facts(target(5000, 10))).sampler, "nuts");
+    assert_eq!(recommend(&facts(target(100_000, 3))).sampler, "nuts");
+    let tall = recommend(&facts(target(5_000_000, 10)));
     assert_eq!(tall.sampler, "zig-zag");
     assert!(tall.reason.contains("exact"), "{}", tall.reason);
     // Where nothing exact suits but what takes hours, the smallest bias.
     let mut facts = facts(target(5_000_000, 10));
     facts.refusals.push(("zig-zag", "needs bounds".to_owned()));
-    assert_eq!(advise(&facts).sampler, "sgld-cv");
+    assert_eq!(recommend(&facts).sampler, "sgld-cv");
 }
 
 #[test]
 fn a_time_limit_decides_what_is_affordable() {
     let mut facts = facts(target(245_057, 4));
-    assert_eq!(advise(&facts).sampler, "nuts");
+    assert_eq!(recommend(&facts).sampler, "nuts");
     facts.max_seconds = Some(5.0);
-    assert_eq!(advise(&facts).sampler, "zig-zag");
+    assert_eq!(recommend(&facts).sampler, "zig-zag");
     facts.max_seconds = Some(1e-3);
-    assert_eq!(advise(&facts).sampler, "sgld-cv");
+    assert_eq!(recommend(&facts).sampler, "sgld-cv");
     facts.target = target(5_000_000, 10);
     facts.max_seconds = Some(1e5);
-    assert_eq!(advise(&facts).sampler, "nuts");
+    assert_eq!(recommend(&facts).sampler, "nuts");
 }
 
 #[test]
@@ -74,12 +74,12 @@ fn without_a_mode_or_with_heavy_rows_it_is_nuts_whatever_it_takes() {
         dim: 10,
         ..Target::default()
     };
-    assert_eq!(advise(&facts(no_mode)).sampler, "nuts");
+    assert_eq!(recommend(&facts(no_mode)).sampler, "nuts");
     let heavy = Target {
         difference_rows: Some(4e7),
         ..tall
     };
-    let advice = advise(&facts(heavy));
+    let advice = recommend(&facts(heavy));
     assert_eq!(advice.sampler, "nuts");
     assert!(
         advice.reason.contains("50\u{202f}000\u{202f}000 rows"),
@@ -94,7 +94,7 @@ fn every_registered_sampler_gets_one_place_and_one_sentence() {
         let Facts {
             refusals: refused, ..
         } = facts(target);
-        let advice = advise(&facts(target));
+        let advice = recommend(&facts(target));
         let ranking: Vec<Candidate> = advice.ranking().collect();
         assert_eq!(ranking.len(), REGISTRY.len());
         for entry in REGISTRY {
@@ -121,7 +121,7 @@ fn every_registered_sampler_gets_one_place_and_one_sentence() {
 fn comparisons_are_never_recommended_while_there_is_another() {
     for target in all_targets() {
         for max_seconds in [None, Some(1e-3), Some(1e9)] {
-            let advice = advise(&Facts {
+            let advice = recommend(&Facts {
                 max_seconds,
                 ..facts(target)
             });
@@ -140,7 +140,7 @@ fn comparisons_are_never_recommended_while_there_is_another() {
 fn samplers_that_refuse_the_model_are_last_with_their_reason_and_auto_goes_on() {
     let mut facts = facts(target(5000, 10));
     facts.refusals = vec![("nuts", "needs rows".to_owned())];
-    let advice = advise(&facts);
+    let advice = recommend(&facts);
     assert_ne!(advice.sampler, "nuts");
     let last = advice.alternatives.last().unwrap();
     assert_eq!((last.sampler, last.fits), ("nuts", false));
@@ -150,7 +150,7 @@ fn samplers_that_refuse_the_model_are_last_with_their_reason_and_auto_goes_on() 
         .iter()
         .map(|entry| (entry.spec.id, "needs rows".to_owned()))
         .collect();
-    assert!(advise(&facts).reason.contains("no sampler suits"));
+    assert!(recommend(&facts).reason.contains("no sampler suits"));
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn probabilities_of_categories_are_drawn_directly() {
         count_noise: 1.0,
         rate_noise: 1.0,
     });
-    let advice = advise(&Facts {
+    let advice = recommend(&Facts {
         target: Target {
             simplex,
             ..target(5_000_000, 10)
@@ -195,7 +195,7 @@ fn large_groups_are_sampled_by_groups_and_small_ones_jointly() {
             hierarchy,
             ..target(num_obs, 114)
         };
-        advise(&Facts::new(model.as_ref(), &target, None)).sampler
+        recommend(&Facts::new(model.as_ref(), &target, None)).sampler
     };
     assert_eq!(advise_for(500), "nuts");
     assert_eq!(advise_for(245_057), "gibbs-groups");
@@ -215,10 +215,10 @@ fn times_of_mixed_models_allow_for_long_trajectories() {
         }),
         ..plain
     };
-    let (plain, mixed) = (advise(&facts(plain)), advise(&facts(mixed)));
+    let (plain, mixed) = (recommend(&facts(plain)), recommend(&facts(mixed)));
     assert_eq!((plain.sampler, mixed.sampler), ("nuts", "nuts"));
     assert!(
-        plain.reason.contains("(about 1 s on four cores"),
+        plain.reason.contains("(about 1\u{202f}s on four cores"),
         "{}",
         plain.reason
     );
@@ -234,7 +234,7 @@ fn times_of_mixed_models_allow_for_long_trajectories() {
         assert!(!of(&plain, id).contains(" min"), "{}", of(&plain, id));
         assert!(of(&mixed, id).contains(" min"), "{}", of(&mixed, id));
     }
-    let two = advise(&Facts {
+    let two = recommend(&Facts {
         cores: Some(2),
         ..facts(target(50_000, 20))
     });
@@ -252,14 +252,4 @@ fn a_dense_metric_is_taken_where_it_pays() {
     assert!(dense_pays(&with(101, Some(100.0))));
     assert!(!dense_pays(&with(101, Some(2.0))) && !dense_pays(&with(101, None)));
     assert!(!dense_pays(&with(900, Some(20.0))));
-}
-
-#[test]
-fn numbers_read_well() {
-    assert_eq!(duration(0.2), "1 s");
-    assert_eq!(duration(170.0), "3 min");
-    assert_eq!(duration(7300.0), "2 h");
-    assert_eq!(duration(864_000.0), "10 days");
-    assert_eq!(range("2 s", "40 s"), "2 to 40 s");
-    assert_eq!(range("40 s", "3 min"), "40 s to 3 min");
 }

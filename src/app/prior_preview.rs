@@ -43,7 +43,7 @@ pub(super) fn preview(state: &mut AppState, prior: Option<(String, String)>, fx:
     });
     fx.spawn(
         "prior-predictive",
-        Box::new(move || Outcome::Foreseen {
+        Box::new(move || Outcome::PriorPreviewed {
             result: outlook.expect(&recipe, &cancel).map(Arc::new),
             control: cancel,
         }),

@@ -8,6 +8,7 @@ use eframe::egui::{
 use super::model_commands::model_commands;
 use super::outbox::Outbox;
 use super::panels::Views;
+use super::panels::runs::PANES;
 use super::shortcuts::{self, Act};
 use super::theme::{Palette as Colors, Text, tokens};
 use super::widgets::{self, Field, key_cap, paint};
@@ -85,6 +86,14 @@ fn rows(state: &AppState) -> Vec<Row> {
         deed,
     };
     let mut rows: Vec<Row> = deeds(state).into_iter().map(row).collect();
+    if state.selected().is_some_and(|entry| entry.view().is_some()) {
+        let panes = PANES.iter().filter(|pane| pane.is_wide());
+        rows.extend(panes.map(|pane| Row {
+            words: format!("Show the {} tab", pane.title),
+            also: pane.about.to_owned(),
+            deed: Deed::Act(Act::Pane(pane)),
+        }));
+    }
     rows.extend(samples::all().iter().map(|sample| Row {
         words: format!("Open example: {}", sample.title),
         also: format!("{} {}", sample.id, sample.file_name),
@@ -525,6 +534,45 @@ mod tests {
         one_frame(&mut harness, vec![key(Key::ArrowDown, Modifiers::NONE)]);
         one_frame(&mut harness, vec![enter()]);
         assert!(harness.state().sent.contains(&Command::PickOpen));
+    }
+
+    #[test]
+    fn panes_are_found_by_their_tab_and_by_what_they_show() {
+        let mut session = Session::with_draft("churn");
+        let found = |state: &AppState, query: &str| -> Vec<String> {
+            let rows = rows(state).into_iter().filter(|row| row.is_meant_by(query));
+            rows.map(|row| row.words).collect()
+        };
+        assert!(found(&session.state, "show tab").is_empty(), "no run yet");
+        session.send(Command::SetRun(RunSection {
+            chains: 1,
+            warmup: Some(50),
+            draws: 50,
+            ..RunSection::default()
+        }));
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        let wide = PANES.iter().filter(|pane| pane.is_wide()).count();
+        assert_eq!(found(&session.state, "show the tab").len(), wide);
+        assert_eq!(
+            found(&session.state, "divergent transitions"),
+            ["Show the Pairs tab"]
+        );
+        session.send(Command::SetDepth(Depth::Verdict));
+        session.send(Command::GoTo(Page::Model));
+        let mut harness = window(session);
+        harness.run_steps(2);
+        one_frame(&mut harness, vec![key(Key::P, Modifiers::COMMAND)]);
+        let mut events: Vec<Event> = typed("pairs").collect();
+        events.push(key(Key::Enter, Modifiers::NONE));
+        one_frame(&mut harness, events);
+        harness.run_steps(4);
+        harness.get_by_label_contains("Draws of ");
+        assert_eq!(harness.state().session.state.page, Page::Runs);
+        assert_eq!(
+            harness.state().session.state.preferences.depth,
+            Depth::Standard
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@ use eframe::egui::{self, Event, Key, KeyboardShortcut, Modifiers};
 use super::command_palette::is_typed;
 use super::outbox::Outbox;
 use super::panels::Views;
+use super::panels::runs::PaneEntry;
 use super::{landmarks, theme};
 use crate::app::{AppState, Command, Depth, Page};
 
@@ -43,6 +44,8 @@ pub enum Act {
     Panel(bool),
     /// Put all panels back to where they were at first.
     ResetLayout,
+    /// Bring a pane of the run shown to the front.
+    Pane(&'static PaneEntry),
     /// Show a page.
     GoTo(Page),
     /// Show more or less.
@@ -239,6 +242,13 @@ pub fn perform(act: Act, state: &AppState, views: &mut Views, out: &mut Outbox) 
         // Needs the keyboard's focus, which only the reader of the keyboard has.
         Act::Panel(_) => {}
         Act::ResetLayout => views.runs.reset_layout(),
+        Act::Pane(pane) => {
+            out.send(Command::GoTo(Page::Runs));
+            if state.preferences.depth == Depth::Verdict {
+                out.send(Command::SetDepth(Depth::Standard));
+            }
+            views.runs.show_pane(pane);
+        }
         Act::Undo => out.send(Command::Undo),
         Act::Redo => out.send(Command::Redo),
         Act::GoTo(page) => out.send(Command::GoTo(page)),

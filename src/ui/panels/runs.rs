@@ -2,6 +2,9 @@
 
 use eframe::egui::{Frame, Panel, Ui};
 
+use self::pane::Pane as _;
+pub use self::pane::PaneEntry;
+use self::summary::Summary;
 use super::page::problem_banner;
 use crate::app::entry::RunPhase;
 use crate::app::{AppState, Command, Depth, Page, RunEntry};
@@ -23,6 +26,8 @@ mod influence;
 mod info;
 mod layout;
 mod lesson;
+mod pairs;
+mod pane;
 mod panes;
 mod peak;
 mod predictions;
@@ -40,6 +45,26 @@ mod tests;
 mod tree;
 mod words;
 
+/// All panes, in the order of their tabs. A new one is a file that implements [`pane::Pane`], its `mod` above, and its line
+/// here.
+pub static PANES: &[PaneEntry] = &[
+    PaneEntry::of::<panes::Trace>(),
+    PaneEntry::of::<panes::Rank>(),
+    PaneEntry::of::<panes::Autocorrelation>(),
+    PaneEntry::of::<pairs::Pairs>(),
+    PaneEntry::of::<clusters::ClustersView>(),
+    PaneEntry::of::<predictions::PredictionsView>(),
+    PaneEntry::of::<beside::BesideView>(),
+    PaneEntry::of::<summary::Summary>(),
+    PaneEntry::of::<panes::Density>(),
+    PaneEntry::of::<effects::Groups>(),
+    PaneEntry::of::<panes::Convergence>(),
+    PaneEntry::of::<panes::Bias>(),
+    PaneEntry::of::<influence::Prior>(),
+    PaneEntry::of::<info::Info>(),
+    PaneEntry::of::<peak::Mode>(),
+];
+
 /// Height below which the bottom panel is only its tab strip.
 const LOW: f32 = 660.0;
 /// Width below which the left panel is a rail.
@@ -53,7 +78,6 @@ const RAIL: f32 = 32.0;
 #[derive(Default)]
 pub struct RunsView {
     dock: dock::DockView,
-    summary: summary::SummaryView,
     bottom: bottom::BottomView,
     export: export_menu::ExportView,
     held: run_bar::Held,
@@ -88,8 +112,19 @@ impl RunsView {
 
     /// Gives the focus to the filter of the table.
     pub fn filter_variables(&mut self) {
-        self.dock.show_summary();
-        self.summary.look_for();
+        self.show_summary();
+        self.dock.summary().look_for();
+    }
+
+    /// Brings a pane to the front.
+    pub fn show_pane(&mut self, pane: &'static PaneEntry) {
+        self.dock.show(pane);
+    }
+
+    fn show_summary(&mut self) {
+        if let Some(pane) = pane::find(Summary::ID) {
+            self.dock.show(pane);
+        }
     }
 }
 
@@ -158,7 +193,7 @@ pub fn runs_ui(ui: &mut Ui, state: &AppState, view: &mut RunsView, out: &mut Out
                 ui.add_space(t.space.x1);
                 let button = Button::icon_only(icons::TABLE, "Show the summary table").small();
                 if ui.add(button).clicked() {
-                    view.dock.show_summary();
+                    view.show_summary();
                 }
             });
     } else {
@@ -203,14 +238,7 @@ pub fn runs_ui(ui: &mut Ui, state: &AppState, view: &mut RunsView, out: &mut Out
                 None,
             );
         } else {
-            dock::dock_ui(
-                ui,
-                state,
-                entry,
-                (&mut view.dock, &mut view.summary),
-                tight,
-                out,
-            );
+            dock::dock_ui(ui, state, entry, &mut view.dock, tight, out);
         }
     });
 }
@@ -302,7 +330,7 @@ fn right_ui(
         .show(ui, |ui| {
             selected::selected_ui(ui, entry, &report, state.selected_variable);
         });
-    summary::summary_ui(ui, state, entry, &report, &mut view.summary, out);
+    summary::summary_ui(ui, state, entry, &report, view.dock.summary(), out);
 }
 
 fn no_run_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {

@@ -5,6 +5,8 @@ use eframe::egui::{
 };
 use egui_extras::Column;
 
+use super::pane::{Home, Pane};
+use super::panes::{PaneViews, Variable};
 use crate::app::entry::Fitting;
 use crate::app::{Command, RunEntry};
 use crate::ui::icons;
@@ -32,7 +34,7 @@ const HEADS: [(&str, f32); 6] = [
 const NAME_MOST: f32 = 280.0;
 
 /// What the pane keeps: the rows of a fit and a report.
-pub struct BesideView {
+pub(super) struct BesideView {
     /// Addresses that tell whether `rows` are of the same fit and report.
     made_of: Option<(usize, u64)>,
     rows: Result<Vec<ComparedRow>, String>,
@@ -47,8 +49,30 @@ impl Default for BesideView {
     }
 }
 
-/// Shows the pane.
-pub(super) fn beside_pane(
+impl Pane for BesideView {
+    const ID: &'static str = "likelihood";
+    const TITLE: &'static str = "Likelihood";
+    const ICON: char = icons::CHART_LINE_UP;
+    const ABOUT: &'static str = "A likelihood fit of the same model beside the posterior";
+    const HOME: Home = Home::Above;
+
+    fn shows(of: &Variable<'_>) -> Result<(), &'static str> {
+        if of.has_groups() {
+            Ok(())
+        } else {
+            Err(
+                "Likelihood fits stand beside models with effects that vary by group; this model has none",
+            )
+        }
+    }
+
+    fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, _views: &mut PaneViews, out: &mut Outbox) {
+        let changes = of.entry.version() + of.key.version;
+        beside_pane(ui, of.entry, (of.report, changes), self, out);
+    }
+}
+
+fn beside_pane(
     ui: &mut Ui,
     entry: &RunEntry,
     (report, version): (&Report, u64),

@@ -8,7 +8,11 @@ use eframe::egui::{
     TextureHandle, TextureOptions, Ui, UiBuilder, WidgetInfo, pos2, vec2,
 };
 
+use super::pane::{Home, Pane};
+use super::panes::{PaneViews, Variable};
+use crate::app::RunEntry;
 use crate::ui::icons;
+use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes, YAxis, faded};
 use crate::ui::plots::legend::{Sign, legend_line};
 use crate::ui::plots::marks::Marks;
@@ -42,19 +46,37 @@ enum Part {
 
 /// What is chosen, and the matrix of common clusters as a picture, made once for each state of the run and theme.
 #[derive(Default)]
-pub struct ClustersView {
+pub(super) struct ClustersView {
     part: Part,
     made: Option<(Arc<Clusters>, Color32, TextureHandle)>,
 }
 
-/// Shows the pane.
-pub fn clusters_pane(
-    ui: &mut Ui,
-    id: u64,
-    run: &RunView,
-    report: &Report,
-    view: &mut ClustersView,
-) {
+impl Pane for ClustersView {
+    const ID: &'static str = "clusters";
+    const TITLE: &'static str = "Clusters";
+    const ICON: char = icons::CHART_SCATTER;
+    const ABOUT: &'static str =
+        "Clusters of a mixture: profiles, how often units were together, where they lie";
+    const HOME: Home = Home::Above;
+
+    fn shows(of: &Variable<'_>) -> Result<(), &'static str> {
+        let partition = |entry: &RunEntry| {
+            let job = entry.job();
+            job.is_some_and(|job| job.model.partition().is_some())
+        };
+        if of.report.clusters.is_some() || partition(of.entry) {
+            Ok(())
+        } else {
+            Err("Only mixtures have clusters; this model is none")
+        }
+    }
+
+    fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, _views: &mut PaneViews, _out: &mut Outbox) {
+        clusters_pane(ui, of.entry.id, of.run, of.report, self);
+    }
+}
+
+fn clusters_pane(ui: &mut Ui, id: u64, run: &RunView, report: &Report, view: &mut ClustersView) {
     let Some(clusters) = &report.clusters else {
         let waits = run
             .chains

@@ -3,8 +3,9 @@
 use eframe::egui::{Frame, Margin, Ui};
 
 use super::curves::{Key, Memo};
-use super::panes::Variable;
-use crate::app::{Command, RunEntry};
+use super::pane::{Home, Pane};
+use super::panes::{PaneViews, Variable};
+use crate::app::Command;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::caterpillar::{CaterpillarData, CaterpillarRow, caterpillar_ui};
@@ -46,7 +47,7 @@ fn chosen<'a>(names: &'a [String], selected: &'a str) -> Option<(&'a str, &'a st
 
 /// What the pane shows: rows in the order of their means, and the variable of each.
 #[derive(Default)]
-pub struct Effects {
+struct Effects {
     rows: Vec<CaterpillarRow>,
     variables: Vec<usize>,
     reference: Option<f64>,
@@ -94,16 +95,35 @@ fn effects(run: &RunView, names: &[String], factor: &str, term: &str) -> Effects
     }
 }
 
-/// Shows the pane.
-pub(super) fn effects_pane(
-    ui: &mut Ui,
-    of: &Variable<'_>,
-    entry: &RunEntry,
-    memo: &mut Memo<Effects>,
-    out: &mut Outbox,
-) {
-    let names = entry.variables();
-    let Some((factor, term)) = chosen(&names, of.name) else {
+/// Effects of groups beside each other.
+#[derive(Default)]
+pub(super) struct Groups {
+    effects: Memo<Effects>,
+}
+
+impl Pane for Groups {
+    const ID: &'static str = "groups";
+    const TITLE: &'static str = "Groups";
+    const ICON: char = icons::CHART_BAR_HORIZONTAL;
+    const ABOUT: &'static str = "One effect of every group, sorted";
+    const HOME: Home = Home::Left;
+
+    fn shows(of: &Variable<'_>) -> Result<(), &'static str> {
+        if of.has_groups() {
+            Ok(())
+        } else {
+            Err("This model has no effects that vary by group")
+        }
+    }
+
+    fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, _views: &mut PaneViews, out: &mut Outbox) {
+        effects_pane(ui, of, &mut self.effects, out);
+    }
+}
+
+fn effects_pane(ui: &mut Ui, of: &Variable<'_>, memo: &mut Memo<Effects>, out: &mut Outbox) {
+    let names = of.names;
+    let Some((factor, term)) = chosen(names, of.name) else {
         let text = "This model has no effects that vary by group";
         widgets::empty_state(ui, icons::CHART_BAR_HORIZONTAL, text, None);
         return;
@@ -146,7 +166,7 @@ pub(super) fn effects_pane(
         variable: position.unwrap_or_default(),
         ..of.key
     };
-    let made = memo.get(ui, key, || effects(of.run, &names, factor, term));
+    let made = memo.get(ui, key, || effects(of.run, names, factor, term));
     let selected = made.variables.iter().position(|&v| names[v] == of.name);
     let title = format!("{term} by group: mean, 50% and 90% intervals");
     let data = CaterpillarData {

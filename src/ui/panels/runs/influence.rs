@@ -3,6 +3,8 @@
 use eframe::egui::{Frame, Margin, ScrollArea, Sense, Ui};
 use egui_extras::{Column, TableRow};
 
+use super::pane::{Home, Pane};
+use super::panes::{PaneViews, Variable};
 use crate::app::entry::Influence;
 use crate::app::prior_sensitivity::refusal;
 use crate::app::{Command, RunEntry};
@@ -18,8 +20,23 @@ use ergodic_diagnostics::power_scaling::{Diagnosis, SensitivityRow, THRESHOLD};
 /// Longer names are cut.
 const NAMES_MOST: f32 = 280.0;
 
-/// Shows the pane.
-pub fn influence_pane(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
+/// How much the prior matters.
+#[derive(Default)]
+pub(super) struct Prior;
+
+impl Pane for Prior {
+    const ID: &'static str = "prior";
+    const TITLE: &'static str = "Prior";
+    const ICON: char = icons::SCALES;
+    const ABOUT: &'static str = "How far the posterior moves with the prior";
+    const HOME: Home = Home::Right;
+
+    fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, _views: &mut PaneViews, out: &mut Outbox) {
+        influence_pane(ui, of.entry, out);
+    }
+}
+
+fn influence_pane(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
     match &entry.influence {
         Influence::Working(control) => {
             let text = format!(

@@ -7,9 +7,11 @@ use eframe::egui::{
 };
 
 use super::curves::{self, InfoLine, Key, Memo};
-use super::panes::Variable;
+use super::pane::{Home, Pane};
+use super::panes::{PaneViews, Variable};
 use super::words;
 use crate::ui::icons;
+use crate::ui::outbox::Outbox;
 use crate::ui::plots::{ChainFilter, TraceCache, TraceChain, TraceData, TraceSpan, trace_ui};
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, number, paint};
@@ -25,22 +27,27 @@ const TRACE_SHARE: f32 = 0.45;
 /// Differences of this size relative to the value are rounding: thousands of units in the last place.
 const ROUNDING: f64 = 1e-12;
 
-/// What the pane keeps.
+/// What the sampler reports.
 #[derive(Default)]
-pub struct InfoView {
+pub(super) struct Info {
     lines: Memo<Vec<InfoLine>>,
     trace: TraceCache,
     selected: usize,
 }
 
-/// Shows the pane.
-pub(super) fn info_ui(
-    ui: &mut Ui,
-    of: &Variable<'_>,
-    span: TraceSpan,
-    filter: &ChainFilter,
-    view: &mut InfoView,
-) {
+impl Pane for Info {
+    const ID: &'static str = "sampler";
+    const TITLE: &'static str = "Sampler";
+    const ICON: char = icons::GAUGE;
+    const ABOUT: &'static str = "What the sampler reports with its draws";
+    const HOME: Home = Home::Right;
+
+    fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews, _out: &mut Outbox) {
+        info_ui(ui, of, views.span, &views.filter, self);
+    }
+}
+
+fn info_ui(ui: &mut Ui, of: &Variable<'_>, span: TraceSpan, filter: &ChainFilter, view: &mut Info) {
     let names = of.entry.info_names();
     if names.is_empty() {
         let text = "This sampler reports nothing besides its draws";

@@ -3,20 +3,20 @@
 use eframe::egui::Id;
 use egui_tiles::{Container, Linear, LinearDir, Tabs, Tile, TileId, Tiles, Tree};
 
-use super::dock::Pane;
+use super::dock::Listed;
 use ergodic_export::project::PaneLayout;
 
 /// Shares of a line are kept to a thousandth.
 const SHARE_UNIT: f64 = 1000.0;
 
 /// What `tree` looks like; `None` if it is empty.
-pub(super) fn layout_of(tree: &Tree<Pane>) -> Option<PaneLayout> {
+pub(super) fn layout_of(tree: &Tree<Listed>) -> Option<PaneLayout> {
     part(tree, tree.root()?)
 }
 
-fn part(tree: &Tree<Pane>, id: TileId) -> Option<PaneLayout> {
+fn part(tree: &Tree<Listed>, id: TileId) -> Option<PaneLayout> {
     let container = match tree.tiles.get(id)? {
-        Tile::Pane(pane) => return Some(PaneLayout::Pane(pane.key())),
+        Tile::Pane(pane) => return Some(PaneLayout::Pane(pane.id.to_owned())),
         Tile::Container(container) => container,
     };
     let children: Vec<TileId> = container.children().copied().collect();
@@ -55,9 +55,9 @@ fn part(tree: &Tree<Pane>, id: TileId) -> Option<PaneLayout> {
 
 /// The tree called `id` that looks like `layout`, with every one of `panes`: those that the layout does not know are tabs
 /// beside the first. `None` if nothing of the layout is known.
-pub(super) fn tree_of(layout: &PaneLayout, id: Id, panes: &[Pane]) -> Option<Tree<Pane>> {
+pub(super) fn tree_of(layout: &PaneLayout, id: Id, panes: &[Listed]) -> Option<Tree<Listed>> {
     let mut tiles = Tiles::default();
-    let mut left: Vec<Pane> = panes.to_vec();
+    let mut left: Vec<Listed> = panes.to_vec();
     let mut first = None;
     let root = tile(layout, &mut tiles, &mut left, &mut first)?;
     let extra: Vec<TileId> = left
@@ -80,13 +80,13 @@ pub(super) fn tree_of(layout: &PaneLayout, id: Id, panes: &[Pane]) -> Option<Tre
 
 fn tile(
     layout: &PaneLayout,
-    tiles: &mut Tiles<Pane>,
-    left: &mut Vec<Pane>,
+    tiles: &mut Tiles<Listed>,
+    left: &mut Vec<Listed>,
     first: &mut Option<TileId>,
 ) -> Option<TileId> {
     match layout {
         PaneLayout::Pane(name) => {
-            let at = left.iter().position(|pane| pane.key() == *name)?;
+            let at = left.iter().position(|pane| pane.id == *name)?;
             Some(tiles.insert_pane(left.remove(at)))
         }
         PaneLayout::Tabs { front, parts } => {
@@ -136,6 +136,8 @@ fn tile(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ui::panels::runs::PANES;
+    use crate::ui::panels::runs::pane::find;
 
     fn pane(name: &str) -> PaneLayout {
         PaneLayout::Pane(name.to_owned())
@@ -146,6 +148,10 @@ mod tests {
             front,
             parts: names.iter().map(|name| pane(name)).collect(),
         }
+    }
+
+    fn listed(ids: &[&str]) -> Vec<Listed> {
+        ids.iter().map(|id| find(id).unwrap()).collect()
     }
 
     #[test]
@@ -160,7 +166,7 @@ mod tests {
                 },
             ],
         };
-        let panes = [Pane::Trace, Pane::Rank, Pane::Density, Pane::Convergence];
+        let panes = listed(&["trace", "rank", "density", "convergence"]);
         let tree = tree_of(&layout, Id::unique("t"), &panes).unwrap();
         assert_eq!(layout_of(&tree), Some(layout.clone()));
         // Through the text of a project file.
@@ -174,8 +180,72 @@ mod tests {
             shares: vec![0.5, 0.5],
             parts: vec![tabs(0, &["trace", "nonsense"]), tabs(0, &["gone"])],
         };
-        let tree = tree_of(&layout, Id::unique("t"), &[Pane::Trace, Pane::Rank]).unwrap();
+        let tree = tree_of(&layout, Id::unique("t"), &listed(&["trace", "rank"])).unwrap();
         assert_eq!(layout_of(&tree), Some(tabs(0, &["trace", "rank"])));
-        assert!(tree_of(&pane("gone"), Id::unique("t"), &[Pane::Trace]).is_none());
+        assert!(tree_of(&pane("gone"), Id::unique("t"), &listed(&["trace"])).is_none());
+    }
+
+    /// As the first version with panes wrote them, by the words of their tabs in lower case.
+    const OLD: &str = r#"
+        [column]
+        shares = [0.55, 0.45]
+
+        [[column.parts]]
+        [column.parts.tabs]
+        front = 4
+        parts = [
+            { pane = "trace" }, { pane = "rank" }, { pane = "autocorrelation" }, { pane = "clusters" },
+            { pane = "predictions" }, { pane = "likelihood" },
+        ]
+
+        [[column.parts]]
+        [column.parts.row]
+        shares = [0.3, 0.7]
+        parts = [
+            { tabs = { front = 1, parts = [{ pane = "density" }, { pane = "groups" }] } },
+            { tabs = { front = 3, parts = [
+                { pane = "convergence" }, { pane = "bias" }, { pane = "prior" }, { pane = "sampler" }, { pane = "peak" },
+            ] } },
+        ]
+    "#;
+
+    #[test]
+    fn a_layout_of_the_first_version_opens_with_all_of_its_panes_where_they_were() {
+        let layout: PaneLayout = toml::from_str(OLD).unwrap();
+        let all: Vec<Listed> = PANES.iter().filter(|pane| pane.is_wide()).collect();
+        let tree = tree_of(&layout, Id::unique("t"), &all).unwrap();
+        let PaneLayout::Column { shares, mut parts } = layout_of(&tree).unwrap() else {
+            panic!("a column");
+        };
+        assert_eq!(shares, [0.55, 0.45]);
+        let PaneLayout::Column {
+            parts: mut written, ..
+        } = layout
+        else {
+            panic!("a column");
+        };
+        // Below nothing changed; above, panes that are newer come after those that were there.
+        assert_eq!(parts.pop(), written.pop());
+        let (Some(PaneLayout::Tabs { front, parts }), Some(PaneLayout::Tabs { parts: old, .. })) =
+            (parts.pop(), written.pop())
+        else {
+            panic!("tabs");
+        };
+        assert_eq!(front, 4);
+        assert_eq!(parts[..old.len()], old);
+        let known = |part: &PaneLayout| matches!(part, PaneLayout::Pane(id) if find(id).is_some());
+        assert!(
+            parts.len() > old.len() && parts.iter().all(known),
+            "{parts:?}"
+        );
+    }
+
+    #[test]
+    fn a_layout_of_all_panes_comes_back() {
+        let all: Vec<Listed> = PANES.iter().collect();
+        let ids: Vec<&str> = all.iter().map(|pane| pane.id).collect();
+        let layout = tabs(2, &ids);
+        let tree = tree_of(&layout, Id::unique("t"), &all).unwrap();
+        assert_eq!(layout_of(&tree), Some(layout));
     }
 }

@@ -1,28 +1,25 @@
-//! What each pane of the dock draws.
+//! The panes of the selected variable, and what all panes know of it.
 
-use eframe::egui::{Rect, ScrollArea, Sense, Ui, vec2};
+use eframe::egui::{Align, Layout, Rect, ScrollArea, Sense, Stroke, Ui, vec2};
 
-use super::beside::{BesideView, beside_pane};
-use super::clusters::{ClustersView, clusters_pane};
-use super::curves::{self, Convergence, Densities, Key, Memo};
-use super::dock::Pane;
-use super::effects::{Effects, effects_pane};
-use super::influence::influence_pane;
-use super::info::{InfoView, info_ui};
-use super::predictions::{PredictionsView, predictions_pane};
+use super::curves::{self, Convergence as Course, Densities, Key, Memo};
+use super::pane::{Home, Pane};
+use super::summary::SummaryView;
 use super::words;
 use crate::app::{AppState, Command, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::interval::shift_text;
+use crate::ui::plots::legend::{Sign, entry as legend_entry};
 use crate::ui::plots::{
     AutocorrelationData, ChainFilter, ConvergenceRow, ConvergenceSpan, DensityData, IntervalRow,
-    RankData, TraceCache, TraceChain, TraceData, TraceSpan, autocorrelation_ui, convergence_ui,
-    density_ui, interval_ui, rank_ui, trace_ui,
+    RankData, TraceCache, TraceChain, TraceData, TraceSpan, autocorrelation_ui, chain_legend,
+    convergence_ui, density_ui, interval_ui, rank_ui, trace_ui,
 };
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::{self, number, paint};
+use crate::ui::widgets::{self, Segments, number, paint};
 use ergodic_core::engine::{Report, RunView};
+use ergodic_core::models::effect_of;
 use ergodic_core::samplers::{CRITERION, DIVERGENT};
 use ergodic_diagnostics::bias::BiasRow;
 use ergodic_diagnostics::verdict::RHAT_LIMIT;
@@ -35,23 +32,15 @@ const MCSE_LIMIT: f64 = 0.05;
 type Ranks = Option<Result<Vec<Vec<u32>>, String>>;
 type Correlations = Option<Result<(Vec<Vec<f64>>, f64), String>>;
 
-/// What panes keep.
+/// What panes share with each other.
 #[derive(Default)]
 pub struct PaneViews {
     /// How much of the run the trace shows.
     pub span: TraceSpan,
     /// Which chains are shown.
     pub filter: ChainFilter,
-    trace: TraceCache,
-    densities: Memo<Densities>,
-    ranks: Memo<Ranks>,
-    correlations: Memo<Correlations>,
-    convergence: Memo<Convergence>,
-    effects: Memo<Effects>,
-    info: InfoView,
-    clusters: ClustersView,
-    predictions: PredictionsView,
-    beside: BesideView,
+    /// The table, which the panel at the right shows where there is room for it.
+    pub summary: SummaryView,
 }
 
 /// Grows with every draw, also when a finished run is continued.
@@ -62,67 +51,59 @@ fn version(run: &RunView) -> u64 {
         .sum()
 }
 
-/// Shows one pane.
-pub fn pane_ui(
-    ui: &mut Ui,
-    pane: Pane,
-    (state, entry): (&AppState, &RunEntry),
-    (run, report): (&RunView, &Report),
-    views: &mut PaneViews,
-    out: &mut Outbox,
-) {
-    ui.spacing_mut().item_spacing.y = 0.0;
-    let names = entry.variables();
-    let variable = state.selected_variable.min(names.len().saturating_sub(1));
-    let Some(name) = names.get(variable) else {
-        return;
-    };
-    let key = Key {
-        run: entry.id,
-        variable,
-        version: version(run),
-    };
-    let of_variable = Variable {
-        entry,
-        run,
-        report,
-        index: variable,
-        name,
-        key,
-    };
-    match pane {
-        Pane::Trace => trace_pane(ui, &of_variable, views),
-        Pane::Rank => rank_pane(ui, &of_variable, views),
-        Pane::Autocorrelation => autocorrelation_pane(ui, &of_variable, views),
-        Pane::Density => density_pane(ui, &of_variable, views),
-        Pane::Convergence => convergence_pane(ui, &of_variable, views),
-        Pane::Bias => bias_pane(ui, &of_variable, out),
-        Pane::Info => info_ui(ui, &of_variable, views.span, &views.filter, &mut views.info),
-        Pane::Groups => effects_pane(ui, &of_variable, entry, &mut views.effects, out),
-        Pane::Prior => influence_pane(ui, entry, out),
-        Pane::Peak => super::peak::peak_pane(ui, entry),
-        Pane::Clusters => clusters_pane(ui, entry.id, run, report, &mut views.clusters),
-        Pane::Predictions => predictions_pane(ui, entry, &mut views.predictions, out),
-        Pane::Beside => {
-            let changes = entry.version() + key.version;
-            beside_pane(ui, entry, (report, changes), &mut views.beside, out);
-        }
-        // The dock draws it, with the view of the panel at the right.
-        Pane::Summary => {}
-    }
-}
-
 /// The variable that panes show, and the run it belongs to.
-pub(super) struct Variable<'a> {
+pub struct Variable<'a> {
+    /// What the window knows.
+    pub state: &'a AppState,
+    /// The run.
     pub entry: &'a RunEntry,
+    /// Its newest draws.
     pub run: &'a RunView,
-    report: &'a Report,
-    index: usize,
+    /// Its newest diagnostics.
+    pub report: &'a Report,
+    /// The names of all variables of the run.
+    pub names: &'a [String],
+    /// Which of them is selected.
+    pub index: usize,
+    /// Its name.
     pub name: &'a str,
+    /// Tells draws of this variable from others and older ones.
     pub key: Key,
 }
 
+impl<'a> Variable<'a> {
+    /// The selected one of those called `names`; `None` if there are none.
+    pub fn new(
+        state: &'a AppState,
+        entry: &'a RunEntry,
+        (run, report): (&'a RunView, &'a Report),
+        names: &'a [String],
+    ) -> Option<Self> {
+        let index = state.selected_variable.min(names.len().saturating_sub(1));
+        Some(Self {
+            state,
+            entry,
+            run,
+            report,
+            names,
+            index,
+            name: names.get(index)?,
+            key: Key {
+                run: entry.id,
+                variable: index,
+                version: version(run),
+            },
+        })
+    }
+}
+
 impl Variable<'_> {
+    /// Whether effects vary by group.
+    pub fn has_groups(&self) -> bool {
+        let rows = &self.report.summary;
+        rows.iter().any(|row| effect_of(&row.variable).is_some())
+    }
+
     /// Whether draws are there; otherwise says that they will come.
     pub fn has_draws(&self, ui: &mut Ui, least: usize) -> bool {
         let enough = self.run.draws_per_chain() >= least;
@@ -181,7 +162,49 @@ fn paint_words(ui: &Ui, rect: Rect, name: &str, meaning: &str, read_out: Option<
     }
 }
 
-fn trace_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
+/// The legend of chains from left to right, whatever the direction around it; left out where the tabs need the room, as the
+/// list of chains shows the same signs.
+pub(super) fn legend_ui(ui: &mut Ui, of: &Variable<'_>, tabs: f32, views: &mut PaneViews) {
+    let chains = of.run.chains.len();
+    let width = 36.0 + 40.0 * chains as f32;
+    if ui.available_width() < width + tabs {
+        return;
+    }
+    ui.allocate_ui_with_layout(
+        vec2(width, tokens().size.tab_strip),
+        Layout::left_to_right(Align::Center),
+        |ui| chain_legend(ui, chains, &mut views.filter),
+    );
+}
+
+/// Draws against iterations.
+#[derive(Default)]
+pub(super) struct Trace {
+    cache: TraceCache,
+}
+
+impl Pane for Trace {
+    const ID: &'static str = "trace";
+    const TITLE: &'static str = "Trace";
+    const ICON: char = icons::WAVEFORM;
+    const ABOUT: &'static str = "Draws of the selected parameter against iterations";
+    const HOME: Home = Home::Above;
+
+    fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews, _out: &mut Outbox) {
+        trace_pane(ui, of, &mut self.cache, views);
+    }
+
+    fn strip_ui(&mut self, ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews, tabs: f32) {
+        Segments::new("Span of the trace", &mut views.span)
+            .option(TraceSpan::Follow, "Follow")
+            .option(TraceSpan::Whole, "Whole run")
+            .show(ui);
+        ui.add_space(tokens().space.x2);
+        legend_ui(ui, of, tabs, views);
+    }
+}
+
+fn trace_pane(ui: &mut Ui, of: &Variable<'_>, cache: &mut TraceCache, views: &mut PaneViews) {
     let line = name_line(ui);
     let ends = words::warmup_ends(of.entry, of.run);
     let chains: Vec<TraceChain<'_>> = (of.run.chains.iter().zip(ends))
@@ -223,7 +246,7 @@ fn trace_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
         &data,
         views.span,
         &views.filter,
-        &mut views.trace,
+        cache,
         (None, height),
     );
     let read_out = shown.hover.map(|point| {
@@ -244,13 +267,35 @@ fn trace_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
     paint_words(ui, line, of.name, &meaning, read_out.as_deref());
 }
 
-fn rank_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
+/// Rank histograms.
+#[derive(Default)]
+pub(super) struct Rank {
+    ranks: Memo<Ranks>,
+}
+
+impl Pane for Rank {
+    const ID: &'static str = "rank";
+    const TITLE: &'static str = "Rank";
+    const ICON: char = icons::CHART_BAR;
+    const ABOUT: &'static str = "Ranks of each chain's draws among those of all chains";
+    const HOME: Home = Home::Above;
+
+    fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews, _out: &mut Outbox) {
+        rank_pane(ui, of, &mut self.ranks, views);
+    }
+
+    fn strip_ui(&mut self, ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews, tabs: f32) {
+        legend_ui(ui, of, tabs, views);
+    }
+}
+
+fn rank_pane(ui: &mut Ui, of: &Variable<'_>, memo: &mut Memo<Ranks>, views: &mut PaneViews) {
     let line = name_line(ui);
     paint_name(ui, line, of, None);
     if !of.has_draws(ui, 20) {
         return;
     }
-    let ranks = views.ranks.get(ui, of.key, || {
+    let ranks = memo.get(ui, of.key, || {
         Some(curves::ranks(of.entry, of.run, of.index))
     });
     match ranks {
@@ -272,13 +317,40 @@ fn no_curve_ui(ui: &mut Ui, name: &str, why: &str) {
     widgets::empty_state(ui, icons::CHART_LINE, &text, None);
 }
 
-fn autocorrelation_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
+/// Correlations of draws with those before them.
+#[derive(Default)]
+pub(super) struct Autocorrelation {
+    correlations: Memo<Correlations>,
+}
+
+impl Pane for Autocorrelation {
+    const ID: &'static str = "autocorrelation";
+    const TITLE: &'static str = "Autocorrelation";
+    const ICON: char = icons::CHART_LINE;
+    const ABOUT: &'static str = "Correlation of draws with those so many iterations before them";
+    const HOME: Home = Home::Above;
+
+    fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews, _out: &mut Outbox) {
+        autocorrelation_pane(ui, of, &mut self.correlations, views);
+    }
+
+    fn strip_ui(&mut self, ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews, tabs: f32) {
+        legend_ui(ui, of, tabs, views);
+    }
+}
+
+fn autocorrelation_pane(
+    ui: &mut Ui,
+    of: &Variable<'_>,
+    memo: &mut Memo<Correlations>,
+    views: &mut PaneViews,
+) {
     let line = name_line(ui);
     if !of.has_draws(ui, 20) {
         paint_name(ui, line, of, None);
         return;
     }
-    let found = views.correlations.get(ui, of.key, || {
+    let found = memo.get(ui, of.key, || {
         Some(curves::autocorrelations(of.entry, of.run, of.index))
     });
     match found {
@@ -322,7 +394,25 @@ fn autocorrelation_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
     }
 }
 
-fn density_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
+/// Posterior density.
+#[derive(Default)]
+pub(super) struct Density {
+    densities: Memo<Densities>,
+}
+
+impl Pane for Density {
+    const ID: &'static str = "density";
+    const TITLE: &'static str = "Density";
+    const ICON: char = icons::CHART_LINE;
+    const ABOUT: &'static str = "Posterior density of the selected parameter, with its prior";
+    const HOME: Home = Home::Left;
+
+    fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews, _out: &mut Outbox) {
+        density_pane(ui, of, &mut self.densities, views);
+    }
+}
+
+fn density_pane(ui: &mut Ui, of: &Variable<'_>, memo: &mut Memo<Densities>, views: &mut PaneViews) {
     let line = name_line(ui);
     if !of.has_draws(ui, 20) {
         paint_name(ui, line, of, None);
@@ -333,9 +423,7 @@ fn density_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
         version: 2 * of.key.version + u64::from(of.entry.model().is_some()),
         ..of.key
     };
-    let made = views
-        .densities
-        .get(ui, key, || curves::densities(of.entry, of.run, of.index));
+    let made = memo.get(ui, key, || curves::densities(of.entry, of.run, of.index));
     if let Some(why) = &made.missing {
         paint_name(ui, line, of, None);
         no_curve_ui(ui, of.name, why);
@@ -368,7 +456,38 @@ fn density_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
     paint_name(ui, line, of, read_out.as_deref());
 }
 
-fn convergence_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
+/// Measures of convergence.
+#[derive(Default)]
+pub(super) struct Convergence {
+    course: Memo<Course>,
+}
+
+impl Pane for Convergence {
+    const ID: &'static str = "convergence";
+    const TITLE: &'static str = "Convergence";
+    const ICON: char = icons::CHART_LINE_UP;
+    const ABOUT: &'static str = "How R-hat, effective sample size and Monte Carlo error developed";
+    const HOME: Home = Home::Right;
+
+    fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, _views: &mut PaneViews, _out: &mut Outbox) {
+        convergence_pane(ui, of, &mut self.course);
+    }
+
+    fn strip_ui(&mut self, ui: &mut Ui, _of: &Variable<'_>, _views: &mut PaneViews, _tabs: f32) {
+        if ui.available_width() <= 420.0 {
+            return;
+        }
+        let t = tokens();
+        let colors = Palette::of(ui);
+        ui.spacing_mut().item_spacing.x = t.space.x3;
+        let others = Stroke::new(1.0, colors.text_disabled);
+        legend_entry(ui, Sign::Line(others, &[]), "others");
+        let selected = Stroke::new(t.stroke.curve_selected, colors.accent);
+        legend_entry(ui, Sign::Line(selected, &[]), "selected");
+    }
+}
+
+fn convergence_pane(ui: &mut Ui, of: &Variable<'_>, memo: &mut Memo<Course>) {
     if of.report.summary.is_empty() {
         of.has_draws(ui, usize::MAX);
         return;
@@ -385,7 +504,7 @@ fn convergence_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
             + of.key.version * u64::from(criterion.is_some()),
         ..of.key
     };
-    let made = views.convergence.get(ui, key, || {
+    let made = memo.get(ui, key, || {
         curves::convergence(of.run, of.report, of.index, warmup, criterion)
     });
     let ess = of.report.limits.ess();
@@ -411,6 +530,22 @@ fn convergence_pane(ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews) {
     ui.add_space(4.0);
     let height = ui.available_height();
     convergence_ui(ui, Palette::of(ui), &rows, span, None, height);
+}
+
+/// Comparison with a control run.
+#[derive(Default)]
+pub(super) struct Bias;
+
+impl Pane for Bias {
+    const ID: &'static str = "bias";
+    const TITLE: &'static str = "Bias";
+    const ICON: char = icons::SEAL_QUESTION;
+    const ABOUT: &'static str = "Comparison of an approximate sampler with an exact one";
+    const HOME: Home = Home::Right;
+
+    fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, _views: &mut PaneViews, out: &mut Outbox) {
+        bias_pane(ui, of, out);
+    }
 }
 
 fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {

@@ -2,8 +2,11 @@
 
 use eframe::egui::{Frame, Margin, Ui};
 
+use super::pane::{Home, Pane};
+use super::panes::{PaneViews, Variable};
 use crate::app::RunEntry;
 use crate::ui::icons;
+use crate::ui::outbox::Outbox;
 use crate::ui::plots::convergence::Wants;
 use crate::ui::plots::{ConvergenceRow, ConvergenceSpan, convergence_ui};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
@@ -16,8 +19,23 @@ const FLOOR: f64 = 1e-8;
 /// Log density below the peak, in nats, that no longer matters: that of a tenth of a standard deviation.
 const GAP: f64 = 0.5 * GOOD_ENOUGH * GOOD_ENOUGH;
 
-/// Shows the pane.
-pub fn peak_pane(ui: &mut Ui, entry: &RunEntry) {
+/// How the mode was found.
+#[derive(Default)]
+pub(super) struct Mode;
+
+impl Pane for Mode {
+    const ID: &'static str = "peak";
+    const TITLE: &'static str = "Mode";
+    const ICON: char = icons::CHART_LINE_UP;
+    const ABOUT: &'static str = "How the maximum of the posterior was found";
+    const HOME: Home = Home::Right;
+
+    fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, _views: &mut PaneViews, _out: &mut Outbox) {
+        peak_pane(ui, of.entry);
+    }
+}
+
+fn peak_pane(ui: &mut Ui, entry: &RunEntry) {
     let Some(search) = entry.mode() else {
         let text = "The posterior's mode was not found, or nothing was recorded about it";
         widgets::empty_state(ui, icons::CHART_LINE_UP, text, None);

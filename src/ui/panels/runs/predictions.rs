@@ -4,6 +4,8 @@ use eframe::egui::{
     Align, Color32, Frame, Layout, Margin, Rect, Sense, Shape, Stroke, Ui, UiBuilder, pos2, vec2,
 };
 
+use super::pane::{Home, Pane};
+use super::panes::{PaneViews, Variable};
 use crate::app::entry::{Predicted, Prediction};
 use crate::app::{Command, RunEntry};
 use crate::ui::icons;
@@ -21,17 +23,41 @@ const SMALL_DOT: f32 = 1.75;
 
 /// What the pane keeps.
 #[derive(Default)]
-pub struct PredictionsView {
+pub(super) struct PredictionsView {
     without_groups: bool,
 }
 
+impl Pane for PredictionsView {
+    const ID: &'static str = "predictions";
+    const TITLE: &'static str = "Predictions";
+    const ICON: char = icons::CHART_SCATTER;
+    const ABOUT: &'static str = "Predicted against observed outcomes";
+    const HOME: Home = Home::Above;
+
+    fn shows(of: &Variable<'_>) -> Result<(), &'static str> {
+        if of.entry.can_predict() {
+            Ok(())
+        } else {
+            Err(
+                "Nothing can be predicted from these draws: they are of no model that says how rows follow from parameters, or \
+                 their model is not known",
+            )
+        }
+    }
+
+    fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, _views: &mut PaneViews, out: &mut Outbox) {
+        predictions_pane(ui, of.entry, self, out);
+    }
+
+    fn unseen(&mut self, of: &Variable<'_>, out: &mut Outbox) {
+        if matches!(of.entry.predicted, Predicted::Working(..)) {
+            out.send(Command::CancelPredict(of.entry.id));
+        }
+    }
+}
+
 /// Shows the pane; what it shows is made in the background as long as it is in front.
-pub(super) fn predictions_pane(
-    ui: &mut Ui,
-    entry: &RunEntry,
-    view: &mut PredictionsView,
-    out: &mut Outbox,
-) {
+fn predictions_pane(ui: &mut Ui, entry: &RunEntry, view: &mut PredictionsView, out: &mut Outbox) {
     if entry.is_active() {
         let text = "Predictions of the rows appear here when the run has ended";
         widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, text, None);

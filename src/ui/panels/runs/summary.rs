@@ -10,6 +10,8 @@ use eframe::egui::{Frame, Id, Margin, Rect, ScrollArea, Stroke, Ui, UiBuilder, v
 use egui_extras::Column as Col;
 
 use super::folding::{Item, MANY, items};
+use super::pane::{Home, Pane};
+use super::panes::{PaneViews, Variable};
 use super::summary_columns::{Column, EDGE, ICON, Line, NAME_MIN, NAME_MOST, columns};
 use super::table_keys::{Group, Moved, keys_id, keys_ui};
 use super::table_layout::{Wish, edge_ui, widths};
@@ -264,8 +266,25 @@ pub fn summary_ui(
     summary_body_ui(ui, state, entry, report, view, out);
 }
 
+/// The table as a pane, where there is no room for the panel at the right.
+#[derive(Default)]
+pub(super) struct Summary;
+
+impl Pane for Summary {
+    const ID: &'static str = "summary";
+    const TITLE: &'static str = "Summary";
+    const ICON: char = icons::TABLE;
+    const ABOUT: &'static str = "Means, intervals and diagnostics of all parameters";
+    const HOME: Home = Home::Narrow;
+
+    fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, views: &mut PaneViews, out: &mut Outbox) {
+        let view = &mut views.summary;
+        summary_body_ui(ui, of.state, of.entry, of.report, view, out);
+    }
+}
+
 /// Shows filter, table and count.
-pub fn summary_body_ui(
+fn summary_body_ui(
     ui: &mut Ui,
     state: &AppState,
     entry: &RunEntry,

@@ -1,7 +1,7 @@
 //! Tuning by trial: the button, its progress, and what each trial said.
 
 use eframe::egui::{Sense, Ui};
-use egui_extras::Column;
+use egui_extras::{Column, TableRow};
 
 use crate::app::{AppState, Command};
 use crate::ui::icons;
@@ -93,26 +93,29 @@ fn table_ui(ui: &mut Ui, trials: &[Trial]) {
                 });
             }
         })
-        .body(|body| {
-            body.rows(t.size.row_table, trials.len(), |mut row| {
-                let trial = &trials[row.index()];
-                let tone = match trial.fate {
-                    Fate::Chosen => Tone::Primary,
-                    _ => Tone::Secondary,
-                };
-                let last = trial.discrepancies.last();
-                let last = last.map_or(number::NOT_AVAILABLE.to_owned(), |value| {
-                    number::significant(*value, 3)
-                });
-                for text in [number::significant(trial.value, 3), last] {
-                    row.col(|ui| {
-                        number_cell(ui, &text, tone);
-                    });
-                }
-                row.col(|_ui| {});
-                row.col(|ui| {
-                    text_cell(ui, &trial.fate.to_string(), tone);
-                });
-            });
+        .body(|mut body| {
+            for trial in trials {
+                body.row(t.size.row_table, |row| row_ui(row, trial));
+            }
         });
+}
+
+fn row_ui(mut row: TableRow<'_, '_>, trial: &Trial) {
+    let tone = match trial.fate {
+        Fate::Chosen => Tone::Primary,
+        _ => Tone::Secondary,
+    };
+    let last = trial.discrepancies.last();
+    let last = last.map_or(number::NOT_AVAILABLE.to_owned(), |value| {
+        number::significant(*value, 3)
+    });
+    for text in [number::significant(trial.value, 3), last] {
+        row.col(|ui| {
+            number_cell(ui, &text, tone);
+        });
+    }
+    row.col(|_ui| {});
+    row.col(|ui| {
+        text_cell(ui, &trial.fate.to_string(), tone);
+    });
 }

@@ -231,8 +231,8 @@ fn times_of_mixed_models_allow_for_long_trajectories() {
             .clone()
     };
     for id in ["mala", "metropolis"] {
-        assert!(!of(&plain, id).contains(" min"), "{}", of(&plain, id));
-        assert!(of(&mixed, id).contains(" min"), "{}", of(&mixed, id));
+        assert!(!of(&plain, id).contains("\u{202f}min"), "{}", of(&plain, id));
+        assert!(of(&mixed, id).contains("\u{202f}min"), "{}", of(&mixed, id));
     }
     let two = recommend(&Facts {
         cores: Some(2),

@@ -7,8 +7,9 @@
 use divan::Bencher;
 use ergodic_core::design::matrix::Scaling;
 use ergodic_core::estimators::mixed::{
-    Criterion, Family, Method, MixedControl, MixedData, RandomTerm, fit_gaussian, fit_generalised,
+    Criterion, Method, MixedControl, MixedData, RandomTerm, fit_gaussian, fit_generalised,
 };
+use ergodic_core::families::Family;
 
 mod support;
 

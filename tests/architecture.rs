@@ -12,6 +12,7 @@ const CORE: &[&str] = &[
     "numerics",
     "formula",
     "design",
+    "families",
     "models",
     "oracle",
     "estimators",
@@ -152,6 +153,25 @@ fn nothing_below_the_engine_knows_time_or_environment() {
                 assert!(
                     !line.contains(forbidden),
                     "{} may not use {forbidden}: {line}",
+                    path.display()
+                );
+            }
+        }
+    }
+}
+
+/// Families are told apart by their type; `poisson` and `student` are names of templates too.
+#[test]
+fn response_families_are_named_in_their_files_only() {
+    let mut files = sources(&root().join("src"));
+    files.extend(sources(&root().join("crates")));
+    let families = root().join("crates/core/src/families");
+    for path in files.iter().filter(|path| !path.starts_with(&families)) {
+        for line in code(path) {
+            for id in ["gaussian", "bernoulli", "binomial", "negative_binomial"] {
+                assert!(
+                    !line.contains(&format!("\"{id}\"")),
+                    "{} may not name the family {id} by its text: {line}",
                     path.display()
                 );
             }

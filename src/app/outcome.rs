@@ -6,6 +6,7 @@ use ergodic_base::settings::Value;
 use ergodic_core::design::Columns as _;
 use ergodic_core::design::columns::ColumnKind;
 use ergodic_core::design::response::ResponseUse;
+use ergodic_core::families::Family;
 use ergodic_core::formula::Formula;
 use ergodic_core::models;
 use ergodic_data::roles::{Conversion, Refusal, Roles};
@@ -137,7 +138,7 @@ pub(super) fn take(document: &mut Document, mut roles: Roles, table: &Table) -> 
     } else {
         match kept(document, &choice, !roles.groups.is_empty()) {
             Kept::Template => (now.as_str(), Vec::new()),
-            Kept::Family(family) => (MIXED, vec![("family", family)]),
+            Kept::Family(family) => (MIXED, vec![("family", family.id())]),
             Kept::No => (choice.template, choice.settings.clone()),
         }
     };
@@ -181,7 +182,7 @@ enum Kept {
     /// The whole template: it reads the outcome in the same way.
     Template,
     /// A mixed model stays one, with the family of the outcome.
-    Family(&'static str),
+    Family(Family),
     /// Nothing.
     No,
 }

@@ -8,6 +8,7 @@ use ergodic_base::settings::Value;
 use ergodic_core::design::Columns as _;
 use ergodic_core::design::lump_levels::TOP;
 use ergodic_core::design::terms::MAX_LEVELS;
+use ergodic_core::families::Family;
 use ergodic_core::formula::{Factor, Formula, Function, Response, Trials, quote_term};
 use ergodic_core::models;
 use ergodic_data::load::Loaded;
@@ -334,7 +335,7 @@ impl Draft<'_> {
             "poisson" => Command::SetTemplate("negative-binomial".to_owned()),
             "mixed" => Command::SetModelSetting(
                 "family".to_owned(),
-                Some(Value::Text("negative_binomial".to_owned())),
+                Some(Value::Text(Family::NegativeBinomial.id().to_owned())),
             ),
             _ => return None,
         };

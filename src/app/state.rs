@@ -22,6 +22,7 @@ use ergodic_analysis::{PrepareControl, Recipe};
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_core::models::ParamInfo;
 use ergodic_core::models::translation::Translation;
+
 use ergodic_core::samplers::recommend::Advice;
 use ergodic_data::load::{LoadControl, Loaded};
 use ergodic_data::profile::Profile;

@@ -17,6 +17,7 @@ use ergodic_base::numerals::{self, fixed};
 use ergodic_base::reporter::Severity;
 use ergodic_core::estimators::mixed::MixedError;
 use ergodic_core::estimators::mixed::fit::{GroupEffects, MixedFit, VarianceComponent};
+use ergodic_core::families::Family;
 use ergodic_diagnostics::quantiles::NORMAL_95;
 use ergodic_export::{RunFolder, likelihood as files};
 
@@ -30,11 +31,11 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
     let (recipe, folder) = recipe_of(args)?;
     let mut options = LikelihoodOptions::of(&recipe);
     if let Some(family) = &args.family {
-        family.clone_into(&mut options.family);
+        options.family = Family::find_mixed(family).map_err(Failure::request)?;
     }
     args.method.clone_into(&mut options.method);
     options.nodes = args.nodes;
-    let gaussian = options.family == "gaussian";
+    let gaussian = options.family == Family::Gaussian;
     if args.reml && !gaussian {
         return Err(Failure::request(
             "REML is for Gaussian outcomes; leave --reml out",
@@ -155,7 +156,7 @@ fn plain(done: &LikelihoodFit, most_effects: usize) -> String {
     let mut text = format!(
         "{}\n{} by {} ({}), {} rows, {}\n",
         done.recipe.model.formula,
-        fit.family,
+        fit.family.id(),
         fit.method.spec().title,
         fit.criterion,
         fit.num_obs,

@@ -145,7 +145,9 @@ fn p_text(p: f64) -> String {
 pub fn units(job: &Job) -> Option<String> {
     let is_example =
         models::find(&job.recipe.model.template).is_ok_and(|entry| entry.group == EXAMPLES);
-    let in_units = !is_example && matches!(job.design.response.kind, ResponseKind::Number { .. });
+    let in_units = !is_example
+        && !job.has_link()
+        && matches!(job.design.response.kind, ResponseKind::Number { .. });
     let [mean, sd] = job.design.response_units();
     in_units.then(|| {
         format!(
@@ -168,7 +170,10 @@ pub fn built_in_job(recipe: &Recipe, control: &PrepareControl) -> Result<Job, Jo
         ResponseUse::Outcome if entry.group == GROUPS => {
             &["y ~ x1 + (1 + x1 | g)", "k | trials(5) ~ x1 + (1 | g)"]
         }
-        ResponseUse::Number if entry.group == GROUPS => &["x1 ~ x2 + (1 + x2 | g)"],
+        ResponseUse::Number if entry.group == GROUPS => {
+            // The second for families of positive numbers.
+            &["x1 ~ x2 + (1 + x2 | g)", "x2 ~ x1 + (1 | g)"]
+        }
         ResponseUse::Count if entry.group == GROUPS => &["k ~ x1 + (1 | g)"],
         ResponseUse::Outcome => &["y ~ x1 + x2"],
         ResponseUse::Categories => &["c ~ 1"],

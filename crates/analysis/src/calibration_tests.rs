@@ -144,6 +144,10 @@ cases! {
         "model.family=negative_binomial", "priors.b=normal(0, 1)", "priors.intercept=normal(0, 1)",
         "priors.sd=lognormal(-0.7, 0.4)", "priors.shape=lognormal(1, 0.5)"
     ];
+    mixed_gamma: "mixed" [
+        "model.family=gamma", "priors.b=normal(0, 1)", "priors.intercept=normal(0, 1)", "priors.sd=lognormal(-0.7, 0.4)",
+        "priors.shape=lognormal(1, 0.5)"
+    ];
     // Partitions of rows, in units of the data, and of users by their items.
     clusters_of_numbers: "dp-mixture" [];
     clusters_of_categories: "dp-mixture" ["model.formula=~ c + y"];

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use ergodic_core::design::Columns as _;
 use ergodic_core::design::columns::{ColumnKind, Labels};
+use ergodic_core::families::Family;
 use ergodic_core::formula::{Formula, quote_name};
 use ergodic_data::suggest::{OutcomeKind, outcome_of};
 use ergodic_data::table::Table;
@@ -16,7 +17,7 @@ pub struct Choice {
     /// Settings of the template besides defaults: key and value.
     pub settings: Vec<(&'static str, &'static str)>,
     /// The family that template `mixed` has for such a response, if it has one.
-    pub family: Option<&'static str>,
+    pub family: Option<Family>,
     /// Why, as what can follow "because".
     pub reason: String,
 }
@@ -44,10 +45,10 @@ pub fn choose(
     let name = &response.column;
     let (template, family, mut reason) = if response.trials.is_some() {
         let reason = format!("`{name}` counts successes among trials");
-        ("logistic", Some("binomial"), reason)
+        ("logistic", Some(Family::Binomial), reason)
     } else if response.function.is_some() {
         let reason = format!("`{}` is a number", response.label());
-        ("linear", Some("gaussian"), reason)
+        ("linear", Some(Family::Gaussian), reason)
     } else {
         let col = table.index_of(name, "The formula");
         let col = col.map_err(|error| error.to_string())?;
@@ -94,7 +95,7 @@ pub fn choose(
     Ok(Choice {
         template: "mixed",
         settings: family
-            .map(|family| ("family", family))
+            .map(|family| ("family", family.id()))
             .into_iter()
             .collect(),
         family,
@@ -103,14 +104,14 @@ pub fn choose(
 }
 
 /// The template that explains outcomes of this kind, and the family of mixed models that does, if there is one.
-pub fn template_of(kind: &OutcomeKind) -> (&'static str, Option<&'static str>) {
+pub fn template_of(kind: &OutcomeKind) -> (&'static str, Option<Family>) {
     match kind {
-        OutcomeKind::TwoValues => ("logistic", Some("bernoulli")),
+        OutcomeKind::TwoValues => ("logistic", Some(Family::Bernoulli)),
         OutcomeKind::Count { .. } if kind.is_overdispersed() => {
-            ("negative-binomial", Some("negative_binomial"))
+            ("negative-binomial", Some(Family::NegativeBinomial))
         }
-        OutcomeKind::Count { .. } => ("poisson", Some("poisson")),
-        OutcomeKind::Number(_) | OutcomeKind::Rating(_) => ("linear", Some("gaussian")),
+        OutcomeKind::Count { .. } => ("poisson", Some(Family::Poisson)),
+        OutcomeKind::Number(_) | OutcomeKind::Rating(_) => ("linear", Some(Family::Gaussian)),
         OutcomeKind::Categories(_) => ("categorical", None),
     }
 }

@@ -15,6 +15,7 @@ use ergodic_core::engine::chain::dispersed_start;
 use ergodic_core::engine::{RunSection, Sampling};
 use ergodic_core::estimators::mixed::MixedControl;
 use ergodic_core::estimators::{ModeControl, ModeError, Plan, Search, find_mode_by};
+use ergodic_core::families::Link;
 use ergodic_core::formula::Formula;
 use ergodic_core::models::{self, DefaultPriors, Model, ModelError, ModelOptions, default_priors};
 use ergodic_core::oracle::Anchor;
@@ -203,6 +204,14 @@ pub fn load_data(
 }
 
 impl Job {
+    /// Whether the linear predictor is on the scale of a link, so that its units are not those of the response.
+    pub fn has_link(&self) -> bool {
+        let model = &self.recipe.model;
+        let entry = models::find(&model.template).ok();
+        let family = entry.and_then(|entry| (entry.family)(&model.settings));
+        family.is_some_and(|family| family.definition().link != Link::Identity)
+    }
+
     /// Prepares `recipe`, which stands in `folder`. `loaded` are its data if they are already in memory.
     ///
     /// # Errors

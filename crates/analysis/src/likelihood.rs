@@ -10,32 +10,25 @@ use ergodic_base::reporter::{Severity, Warning};
 use ergodic_core::design::checks;
 use ergodic_core::design::coding::Coding;
 use ergodic_core::design::matrix::Design;
-use ergodic_core::design::response::{ResponseInfo, ResponseUse};
+use ergodic_core::design::response::ResponseInfo;
 use ergodic_core::estimators::mixed::fit::METHODS;
 use ergodic_core::estimators::mixed::{
-    Criterion, Family, Method, MixedControl, MixedData, MixedError, MixedFit, fit_gaussian,
-    fit_generalised,
+    Criterion, Method, MixedControl, MixedData, MixedError, MixedFit, fit_gaussian, fit_generalised,
 };
+use ergodic_core::families::{Family, FamilyError};
+use ergodic_core::models;
 use ergodic_data::load::{LoadControl, Loaded};
 
 /// Method that is left to the program.
 pub const AUTO: &str = "auto";
-/// Families, with the words for them.
-pub const FAMILIES: &[(&str, &str)] = &[
-    ("gaussian", "numbers with normal residuals"),
-    ("bernoulli", "yes or no, or successes among trials"),
-    ("binomial", "the same"),
-    ("poisson", "counts"),
-    ("negative_binomial", "counts that vary more than Poisson's"),
-];
 /// Quadrature nodes where none are asked for; lme4's users take 9 to 25.
 pub const NODES: usize = 15;
 
 /// What to fit besides data and formula.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LikelihoodOptions {
-    /// One of [`FAMILIES`].
-    pub family: String,
+    /// One of [`Family::MIXED`].
+    pub family: Family,
     /// One of [`METHODS`], or [`AUTO`].
     pub method: String,
     /// Restricted maximum likelihood instead of maximum likelihood; Gaussian responses only.
@@ -48,7 +41,7 @@ impl Default for LikelihoodOptions {
     /// Gaussian by REML, as lme4.
     fn default() -> Self {
         Self {
-            family: FAMILIES[0].0.to_owned(),
+            family: Family::Gaussian,
             method: AUTO.to_owned(),
             reml: true,
             nodes: NODES,
@@ -59,14 +52,11 @@ impl Default for LikelihoodOptions {
 impl LikelihoodOptions {
     /// The options for a recipe: the family of its template, everything else at its default.
     pub fn of(recipe: &Recipe) -> Self {
+        let entry = models::find(&recipe.model.template).ok();
+        let family = entry.and_then(|entry| (entry.family)(&recipe.model.settings));
         let mut options = Self::default();
-        let template = recipe.model.template.as_str();
-        let family = match template {
-            "logistic" | "hierarchical" => "bernoulli",
-            _ => recipe.model.settings.text("family").unwrap_or(template),
-        };
-        if FAMILIES.iter().any(|(id, _)| *id == family) {
-            family.clone_into(&mut options.family);
+        if let Some(family) = family.filter(|family| Family::MIXED.contains(family)) {
+            options.family = family;
         }
         options
     }
@@ -126,7 +116,6 @@ pub fn fit(
     options: &LikelihoodOptions,
     control: &LikelihoodControl,
 ) -> Result<LikelihoodFit, LikelihoodError> {
-    let response_use = response_use(&options.family)?;
     let method = method(options)?;
     let read;
     let loaded = match loaded {
@@ -137,7 +126,7 @@ pub fn fit(
         }
     };
     let mut frame = job::model_frame(recipe, &loaded.table)?;
-    frame.response_use = response_use;
+    frame.response_use = options.family.definition().response;
     let (design, reporter) = Design::build(&loaded.table, &frame).map_err(JobError::from)?;
     let mut warnings: Vec<Warning> = loaded.reporter.warnings.clone();
     warnings.extend(reporter.warnings);
@@ -151,11 +140,12 @@ pub fn fit(
     let row = design.row.clone();
     let response = design.response.clone();
     warnings.extend(about_density(&design));
-    let family = family(&options.family, design.trials.is_some());
+    let family = by_trials(options.family, design.trials.is_some());
+    (family.definition().check)(&design)?;
     let data = MixedData::from(design);
     let start = Instant::now();
     let fit = match family {
-        None => {
+        Family::Gaussian => {
             let criterion = if options.reml {
                 Criterion::Reml
             } else {
@@ -163,7 +153,7 @@ pub fn fit(
             };
             fit_gaussian(&data, method, criterion, &control.fit)?
         }
-        Some(family) => fit_generalised(&data, family, method, options.nodes, &control.fit)?,
+        family => fit_generalised(&data, family, method, options.nodes, &control.fit)?,
     };
     warnings.extend(fit.warnings.iter().cloned());
     Ok(LikelihoodFit {
@@ -216,40 +206,26 @@ pub enum LikelihoodError {
     /// The fit.
     #[error(transparent)]
     Fit(#[from] MixedError),
+    /// A response that the family cannot have.
+    #[error(transparent)]
+    Family(#[from] FamilyError),
     /// An option.
     #[error("{0}")]
     Option(String),
 }
 
-fn response_use(family: &str) -> Result<ResponseUse, LikelihoodError> {
+/// The family with yes-no responses and successes among trials told apart by the data.
+pub(super) fn by_trials(family: Family, has_trials: bool) -> Family {
     match family {
-        "gaussian" => Ok(ResponseUse::Number),
-        "bernoulli" | "binomial" => Ok(ResponseUse::Outcome),
-        "poisson" | "negative_binomial" => Ok(ResponseUse::Count),
-        _ => {
-            let known: Vec<&str> = FAMILIES.iter().map(|(id, _)| *id).collect();
-            Err(LikelihoodError::Option(format!(
-                "There is no family `{family}`; there are {}",
-                known.join(", ")
-            )))
-        }
-    }
-}
-
-/// The family that is not Gaussian; yes-no responses and successes among trials are told apart by the data.
-pub(super) fn family(id: &str, has_trials: bool) -> Option<Family> {
-    match id {
-        "bernoulli" | "binomial" if has_trials => Some(Family::Binomial),
-        "bernoulli" | "binomial" => Some(Family::Bernoulli),
-        "poisson" => Some(Family::Poisson),
-        "negative_binomial" => Some(Family::NegativeBinomial { log_shape: 0.0 }),
-        _ => None,
+        Family::Bernoulli | Family::Binomial if has_trials => Family::Binomial,
+        Family::Bernoulli | Family::Binomial => Family::Bernoulli,
+        other => other,
     }
 }
 
 fn method(options: &LikelihoodOptions) -> Result<Method, LikelihoodError> {
     if options.method == AUTO {
-        return Ok(if options.family == "gaussian" {
+        return Ok(if options.family == Family::Gaussian {
             Method::Profile
         } else {
             Method::Laplace

@@ -16,6 +16,7 @@ use ergodic_core::design::matrix::Design;
 use ergodic_core::estimators::mixed::{
     Criterion, Method, MixedControl, MixedData, MixedError, MixedFit, fit_gaussian, fit_generalised,
 };
+use ergodic_core::families::Family;
 use ergodic_core::models::mixed::{WorkingRows, has_intercepts_of_groups};
 use ergodic_core::models::{Model, ModelEntry, ModelError, ModelOptions, Rows};
 use ergodic_core::samplers;
@@ -57,8 +58,7 @@ impl std::fmt::Debug for Outset {
 
 /// Whether a fit is worth its time for this recipe: group terms, and a sampler whose coordinates matter.
 pub(super) fn is_wanted(recipe: &Recipe, design: &Design) -> bool {
-    let settings = &recipe.model.settings;
-    let gaussian = settings.text("family").unwrap_or("gaussian") == "gaussian";
+    let gaussian = LikelihoodOptions::of(recipe).family == Family::Gaussian;
     let by_groups = matches!(recipe.sampler.id.as_str(), "auto" | "gibbs-mixed");
     let sizes = design.group_terms.iter();
     let mut sizes: Vec<usize> = sizes
@@ -88,9 +88,9 @@ impl Outset {
     ) -> Result<Option<Self>, OutsetError> {
         let family = LikelihoodOptions::of(recipe).family;
         let data = MixedData::from(Design::clone(design));
-        let fitted = match likelihood::family(&family, design.trials.is_some()) {
-            None => fit_gaussian(&data, Method::Profile, Criterion::Reml, control),
-            Some(family) => fit_generalised(&data, family, Method::Laplace, 1, control),
+        let fitted = match likelihood::by_trials(family, design.trials.is_some()) {
+            Family::Gaussian => fit_gaussian(&data, Method::Profile, Criterion::Reml, control),
+            family => fit_generalised(&data, family, Method::Laplace, 1, control),
         };
         let fit = match fitted {
             Ok(fit) => fit,

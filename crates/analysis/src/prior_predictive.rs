@@ -7,9 +7,10 @@
 //! small, so that it can be kept while priors are edited.
 //!
 //! **What is judged.** A prior is very wide if most of what it expects is absurd ([`Expected::absurd`]): chances as good as
-//! certain, below 1 % or above 99 %; counts expected to be more than 100 times as large or as small as those of the data;
-//! numbers more than 4.6 standard deviations from their mean. On the scale of the linear predictor these are one limit, since
-//! logit 0.99 = 4.595 and log 100 = 4.605, so that a prior is judged alike under every link.
+//! certain, below 1 % or above 99 %; counts, and numbers with a log link, expected to be more than 100 times as large or as
+//! small as those of the data; other numbers more than 4.6 standard deviations from their mean. On the scale of the linear
+//! predictor these are one limit, since logit 0.99 = 4.595 and log 100 = 4.605, so that a prior is judged alike under every
+//! link.
 //!
 //! **Which rows.** Priors of coefficients are independent, and what they expect of a row with P predictors has a standard
 //! deviation that grows with sqrt(P). With 50 predictors normal(0, 2.5) is sure of 80 % of rows, and so is normal(0, 0.35)
@@ -30,6 +31,7 @@ use ergodic_base::numerals::{brief, thousands};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::design::matrix::{Design, Predictor};
 use ergodic_core::design::response::ResponseKind;
+use ergodic_core::families::{Link, log_mean};
 use ergodic_core::models;
 use ergodic_diagnostics::quantiles::of_sorted as quantile;
 use ergodic_diagnostics::uniformity::bars;
@@ -353,6 +355,8 @@ impl Outlook {
         let mut u = vec![0.0; model.dim()];
         let mut theta = vec![0.0; model.params().len()];
         let mut outcomes = vec![0.0; draws * rows * width];
+        let family = (entry.family)(&recipe.model.settings);
+        let in_proportion = family.is_some_and(|family| family.definition().link == Link::Log);
         let mut means = Vec::new();
         for d in 0..draws {
             if cancel.load(Ordering::Relaxed) {
@@ -369,7 +373,11 @@ impl Outlook {
             if let Some(predicts) = model.predicts() {
                 model.constrain(&u, &mut theta);
                 let point = predicts.point(&theta);
-                means.extend(point.iter().flat_map(|point| expected_of(design, point)));
+                means.extend(
+                    point
+                        .iter()
+                        .flat_map(|point| expected_of(design, point, in_proportion)),
+                );
             }
         }
         let simulated = Simulated {
@@ -392,11 +400,12 @@ impl Outlook {
                     &self.observed[0],
                 )]
             }
+            ResponseKind::Number { .. } if in_proportion => vec![simulated.in_proportion(false)],
             ResponseKind::Number { .. } => {
                 vec![simulated.numbers()]
             }
             ResponseKind::Count { .. } => {
-                vec![simulated.counts()]
+                vec![simulated.in_proportion(true)]
             }
             ResponseKind::Absent => simulated.columns(width),
         };
@@ -539,15 +548,22 @@ impl Simulated<'_> {
         )
     }
 
-    fn counts(&self) -> Expected {
-        let [log_rate, _unit] = self.design.response_units();
-        let usual = log_rate.exp();
+    /// Counts, or positive numbers, which are judged by proportions.
+    fn in_proportion(&self, whole: bool) -> Expected {
+        let usual = log_mean(self.design).exp();
         let absurd = share(self.means, |mean| {
             *mean > MANIFOLD * usual || *mean < usual / MANIFOLD
         });
         let name = &self.design.response.name;
         let begins = self.begins();
-        numbers(name, self.outcomes, &self.observed[0], true, absurd, begins)
+        numbers(
+            name,
+            self.outcomes,
+            &self.observed[0],
+            whole,
+            absurd,
+            begins,
+        )
     }
 
     fn columns(&self, width: usize) -> Vec<Expected> {

@@ -257,7 +257,7 @@ fn table(predictors: usize) -> Table {
 }
 
 /// Templates with their families, the response, and what stands behind the predictors.
-const FAMILIES: [(&str, &str, &str, &str); 12] = [
+const FAMILIES: [(&str, &str, &str, &str); 13] = [
     ("logistic", "", "yes", ""),
     ("logistic", "", "done | trials(trials)", ""),
     ("linear", "", "number", ""),
@@ -279,6 +279,7 @@ const FAMILIES: [(&str, &str, &str, &str); 12] = [
         "count",
         " + offset(log(exposure)) + (1 | g)",
     ),
+    ("mixed", "gamma", "number", " + (1 | g)"),
     ("hierarchical", "", "yes", ""),
 ];
 

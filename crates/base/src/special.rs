@@ -87,17 +87,6 @@ pub fn digamma_difference(a: f64, y: f64) -> f64 {
 /// ψ'(a + y) − ψ'(a) for a > 0 and y ≥ 0.
 #[inline]
 pub fn trigamma_difference(a: f64, y: f64) -> f64 {
-    // ψ'(x) − 1/x.
-    let tail = |x: f64| {
-        let r = 1.0 / x;
-        let q = r * r;
-        0.5 * q
-            + r * q
-                * (1.0 / 6.0
-                    - q * (1.0 / 30.0
-                        - q * (1.0 / 42.0
-                            - q * (1.0 / 30.0 - q * (5.0 / 66.0 - q * (691.0 / 2730.0))))))
-    };
     let mut sum = 0.0;
     for k in 0..SHIFT {
         let k = k as f64;
@@ -106,7 +95,27 @@ pub fn trigamma_difference(a: f64, y: f64) -> f64 {
         sum -= y * (below + above) / (below * below * above * above);
     }
     let (low, high) = (a + SHIFT as f64, a + y + SHIFT as f64);
-    -y / (low * high) + (tail(high) - tail(low)) + sum
+    -y / (low * high) + (trigamma_tail(high) - trigamma_tail(low)) + sum
+}
+
+/// ψ'(a) for a > 0.
+pub fn trigamma(a: f64) -> f64 {
+    let high = a + SHIFT as f64;
+    let below: f64 = (0..SHIFT).map(|k| (a + k as f64).powi(-2)).sum();
+    1.0 / high + trigamma_tail(high) + below
+}
+
+/// ψ'(x) − 1/x for large x.
+#[inline]
+fn trigamma_tail(x: f64) -> f64 {
+    let r = 1.0 / x;
+    let q = r * r;
+    0.5 * q
+        + r * q
+            * (1.0 / 6.0
+                - q * (1.0 / 30.0
+                    - q * (1.0 / 42.0
+                        - q * (1.0 / 30.0 - q * (5.0 / 66.0 - q * (691.0 / 2730.0))))))
 }
 
 #[cfg(test)]
@@ -123,6 +132,22 @@ mod tests {
             out[2] -= 1.0 / (x * x);
         }
         out
+    }
+
+    #[test]
+    fn the_trigamma_function_has_its_known_values() {
+        let squared = std::f64::consts::PI.powi(2);
+        for (a, expected) in [
+            (0.5, squared / 2.0),
+            (1.0, squared / 6.0),
+            (2.0, squared / 6.0 - 1.0),
+        ] {
+            assert!((trigamma(a) - expected).abs() < 1e-14 * expected, "{a}");
+        }
+        for a in [1e-3, 0.3, 40.0, 1e5] {
+            let step = trigamma(a) - a.powi(-2) - trigamma(a + 1.0);
+            assert!(step.abs() < 1e-14 * trigamma(a), "{a}: {step}");
+        }
     }
 
     #[test]

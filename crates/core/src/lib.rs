@@ -26,6 +26,7 @@
 //! | [`samplers`], [`estimators`] | one file per sampler; mode finders |
 //! | [`oracle`] | how a sampler sees a model: exact and minibatch gradients |
 //! | [`models`] | one file per template |
+//! | [`families`] | one file per response family |
 //! | [`design`], [`formula`] | from columns and a formula to the plain matrix that models read |
 //! | [`numerics`] | numerical methods that several samplers share |
 //!
@@ -49,6 +50,7 @@ mod allocations;
 pub mod design;
 pub mod engine;
 pub mod estimators;
+pub mod families;
 pub mod fit;
 pub mod formula;
 pub mod models;

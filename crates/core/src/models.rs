@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
+use crate::families::{Family, FamilyError};
 use ergodic_base::linalg::axpy;
 use ergodic_base::reporter::Reporter;
 use ergodic_base::rng::ChainRng;
@@ -35,9 +36,9 @@ pub(crate) mod linear;
 pub(crate) mod logistic;
 pub mod mixed;
 pub(crate) mod negative_binomial;
-pub mod outcome;
 pub(crate) mod poisson;
 pub(crate) mod positive;
+pub mod predicts;
 pub(crate) mod prior;
 mod regression;
 mod simplex;
@@ -52,7 +53,7 @@ pub use dp_mixture::Mixture;
 pub use effects::{Effect, effect_of};
 pub use hierarchy::Hierarchy;
 pub use mixed::MixedEffects;
-pub use outcome::Predicts;
+pub use predicts::Predicts;
 pub use simplex::SimplexCounts;
 
 /// Which rows of the design a call concerns.
@@ -440,6 +441,12 @@ pub struct PriorSpec {
 #[error("{0}")]
 pub struct ModelError(pub String);
 
+impl From<FamilyError> for ModelError {
+    fn from(FamilyError(sentence): FamilyError) -> Self {
+        Self(sentence)
+    }
+}
+
 /// What a template needs besides the design.
 #[derive(Clone, Debug, Default)]
 pub struct ModelOptions {
@@ -494,6 +501,10 @@ pub trait Template: 'static {
     const SPEC: ModelSpec;
     /// Whether every coefficient varies by the column with the role of the group: what clicks write then.
     const ALL_VARY: bool = false;
+    /// The response family that the settings choose; `None` where rows are not explained by one linear predictor.
+    fn family(_settings: &Settings) -> Option<Family> {
+        None
+    }
     /// Builds the model.
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError>;
     /// The model in words, as an equation and as code of other programs.
@@ -526,6 +537,8 @@ pub struct ModelEntry {
     pub spec: ModelSpec,
     /// See [`Template::ALL_VARY`].
     pub all_vary: bool,
+    /// See [`Template::family`].
+    pub family: fn(&Settings) -> Option<Family>,
     /// Builds the model.
     pub build: BuildModel,
     /// The heading under which lists show it.
@@ -544,6 +557,7 @@ impl ModelEntry {
         Self {
             spec: T::SPEC,
             all_vary: T::ALL_VARY,
+            family: T::family,
             build: T::build,
             group: "Regression",
             translate: T::translate,

@@ -10,7 +10,6 @@ use super::{ExportError, files, predictions, write_file};
 use ergodic_analysis::likelihood::LikelihoodFit;
 use ergodic_analysis::likelihood_comparison::ComparedRow;
 use ergodic_analysis::predict::plug_in::{PlugIn, PlugInRow};
-use ergodic_core::estimators::mixed::Family;
 
 /// Everything but fitted values, numbers that are not finite as null.
 pub fn to_json(done: &LikelihoodFit) -> Json {
@@ -56,7 +55,7 @@ pub fn to_json(done: &LikelihoodFit) -> Json {
         "formula": done.recipe.model.formula,
         "data": done.recipe.data.source,
         "response": done.response.name,
-        "family": fit.family,
+        "family": fit.family.id(),
         "method": fit.method.spec().id,
         "criterion": fit.criterion,
         "rows": fit.num_obs,
@@ -137,10 +136,9 @@ pub fn effects_csv(done: &LikelihoodFit) -> csv::Result<Vec<u8>> {
 /// per trial; for functions of a column the medians of that column.
 pub fn fitted_csv(done: &LikelihoodFit) -> String {
     let function = done.response.kind.function();
-    let mean = |eta: f64| match done.fit.family {
-        "bernoulli" | "binomial" => Family::Bernoulli.mean(eta),
-        "poisson" | "negative_binomial" => Family::Poisson.mean(eta),
-        _ => function.map_or(eta, |function| function.inverse(eta)),
+    let mean = |eta: f64| {
+        let mean = done.fit.family.mean(eta);
+        function.map_or(mean, |function| function.inverse(mean))
     };
     let predictors = &done.fit.predictors;
     let mut rows: Vec<usize> = (0..done.row.len()).collect();

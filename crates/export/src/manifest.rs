@@ -184,7 +184,7 @@ fn scales(job: &Job) -> String {
     } else {
         original
     };
-    if matches!(job.design.response.kind, ResponseKind::Number { .. }) {
+    if matches!(job.design.response.kind, ResponseKind::Number { .. }) && !job.has_link() {
         let unit = |standardised: bool| {
             if standardised {
                 "standard deviations of the outcome"

@@ -5,7 +5,6 @@ use std::path::Path;
 use super::{PredictControl, PredictError, read_rows};
 use crate::likelihood::LikelihoodFit;
 use ergodic_core::design::columns::plural;
-use ergodic_core::models::outcome::Outcome;
 use ergodic_data::table::Table;
 
 /// The expected outcome of a row: of successes among trials their share; the median where the response is a function of a
@@ -50,11 +49,6 @@ pub fn predict_file(
 pub fn predict(done: &LikelihoodFit, table: &Table) -> Result<PlugIn, PredictError> {
     let fit = &done.fit;
     let new = done.coding.code(table, None, true)?;
-    let outcome = match fit.family {
-        "bernoulli" | "binomial" => Outcome::Binomial,
-        "poisson" | "negative_binomial" => Outcome::Poisson,
-        _ => Outcome::Normal { sd: 0.0 },
-    };
     let function = done.response.kind.function();
     let back = |value: f64| function.map_or(value, |function| function.inverse(value));
     let mut rows = Vec::with_capacity(new.row.len());
@@ -63,7 +57,7 @@ pub fn predict(done: &LikelihoodFit, table: &Table) -> Result<PlugIn, PredictErr
         for (x, effect) in new.x.row(i).iter().zip(&fit.fixed) {
             eta += x * effect.estimate;
         }
-        let fixed = back(outcome.mean(eta));
+        let fixed = back(fit.family.mean(eta));
         for ((factor, z), effects) in new.terms.iter().zip(&fit.effects) {
             let group = new.groups[*factor].index[i] as usize;
             if group < new.groups[*factor].num_known {
@@ -72,7 +66,7 @@ pub fn predict(done: &LikelihoodFit, table: &Table) -> Result<PlugIn, PredictErr
                 eta += z.row(i).iter().zip(modes).map(|(z, r)| z * r).sum::<f64>();
             }
         }
-        let with_groups = back(outcome.mean(eta));
+        let with_groups = back(fit.family.mean(eta));
         rows.push(PlugInRow {
             row,
             fixed,

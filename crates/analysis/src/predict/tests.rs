@@ -10,6 +10,7 @@ use super::plug_in::predict_file;
 use super::*;
 use crate::likelihood::{LikelihoodControl, LikelihoodOptions, fit};
 use crate::recipe::Scale;
+use ergodic_core::families::Family;
 use ergodic_data::load::Loaded;
 use ergodic_data::samples;
 
@@ -534,25 +535,40 @@ fn plug_in_predictions_are_those_of_lme4() {
             .push([value(2), value(3)]);
     }
     for (id, formula, family, reml) in [
-        ("unbalanced:reml", "y ~ x + f + (1 | g)", "gaussian", true),
+        (
+            "unbalanced:reml",
+            "y ~ x + f + (1 | g)",
+            Family::Gaussian,
+            true,
+        ),
         (
             "unbalanced:spline",
             "y ~ ns(x, 3) + f + (1 | g)",
-            "gaussian",
+            Family::Gaussian,
             true,
         ),
-        ("slopes:reml", "y ~ day + (day | subject)", "gaussian", true),
+        (
+            "slopes:reml",
+            "y ~ day + (day | subject)",
+            Family::Gaussian,
+            true,
+        ),
         (
             "crossed:ml",
             "y ~ x + (1 + x | subject) + (1 | item)",
-            "gaussian",
+            Family::Gaussian,
             false,
         ),
-        ("binary:laplace", "y ~ x + (1 | g)", "bernoulli", false),
+        (
+            "binary:laplace",
+            "y ~ x + (1 | g)",
+            Family::Bernoulli,
+            false,
+        ),
         (
             "counts:laplace",
             "y ~ x + offset(log(e)) + (1 | g)",
-            "poisson",
+            Family::Poisson,
             false,
         ),
     ] {
@@ -560,7 +576,7 @@ fn plug_in_predictions_are_those_of_lme4() {
         let source = reference().join(format!("{set}.csv"));
         let recipe = Recipe::new(source.to_str().unwrap(), "mixed", formula);
         let options = LikelihoodOptions {
-            family: family.to_owned(),
+            family,
             reml,
             ..LikelihoodOptions::default()
         };

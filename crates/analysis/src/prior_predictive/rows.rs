@@ -3,8 +3,7 @@
 use ndarray::{Array2, Axis};
 
 use ergodic_core::design::matrix::Design;
-use ergodic_core::design::response::ResponseKind;
-use ergodic_core::models::outcome::Point;
+use ergodic_core::models::predicts::Point;
 
 /// Columns of the design besides the intercept.
 pub(super) fn num_predictors(design: &Design) -> usize {
@@ -37,15 +36,15 @@ pub(super) fn one_by_one(rows: &Design, design: &Design) -> Design {
     changed
 }
 
-/// Expected outcomes of the rows of a design at a draw; of counts per exposure.
+/// Expected outcomes of the rows of a design at a draw, `per_exposure` without their offsets.
 pub(super) fn expected_of<'a>(
     design: &'a Design,
     point: &'a Point,
+    per_exposure: bool,
 ) -> impl Iterator<Item = f64> + 'a {
-    let is_count = matches!(design.response.kind, ResponseKind::Count { .. });
     (0..design.num_obs()).map(move |i| {
         let mut z = match &design.offset {
-            Some(offset) if !is_count => offset[i],
+            Some(offset) if !per_exposure => offset[i],
             _ => 0.0,
         };
         let scaling = design.raw_center.iter().zip(&design.raw_scale);

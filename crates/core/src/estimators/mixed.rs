@@ -22,7 +22,6 @@ pub(crate) mod covariance;
 pub(crate) mod data;
 pub(crate) mod em;
 mod factor;
-pub(crate) mod family;
 pub mod fit;
 mod gaussian;
 mod generalised;
@@ -36,7 +35,6 @@ mod testing;
 mod tests;
 
 pub use data::{MixedData, RandomTerm};
-pub use family::Family;
 pub use fit::{Method, MixedFit};
 pub use gaussian::fit_gaussian;
 pub use generalised::fit_generalised;

@@ -11,6 +11,7 @@ use super::default_priors::DefaultPriors;
 use super::prior::{Prior, PriorRows, significant};
 use super::{ModelError, ModelOptions, ParamInfo};
 use crate::design::matrix::Design;
+use crate::families::rows::ResponseScale;
 use ergodic_base::linalg::dot;
 use ergodic_base::numerals::rounded;
 use ergodic_base::rng::ChainRng;
@@ -22,68 +23,6 @@ pub(super) const FLAT: &str = "it has a flat prior, and a flat prior cannot be d
 pub(super) const INTERCEPT: (&str, &str) = ("intercept", "Intercept");
 /// See [`INTERCEPT`].
 pub(super) const SLOPES: (&str, &str) = ("b", "All other coefficients");
-
-/// Units of the linear predictor on the scale of the data: response = centre + scale × internal response.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct ResponseScale {
-    /// Centre, 0 without an intercept.
-    pub centre: f64,
-    /// Scale.
-    pub scale: f64,
-    /// Whether the link is the identity, so that the linear predictor has the unit of the response.
-    pub identity: bool,
-    /// Internal linear predictor of an average row as far as units alone decide it: the centre of the intercept's default prior.
-    pub expected: f64,
-}
-
-impl ResponseScale {
-    /// Scale of a linear predictor with a link: a number without a unit.
-    pub const LINK: Self = Self {
-        centre: 0.0,
-        scale: 1.0,
-        identity: false,
-        expected: 0.0,
-    };
-
-    /// Scale of counts: the logarithm of a mean, of which the unit of the exposure decides what is usual.
-    pub fn log_of(design: &Design) -> Self {
-        let [log_rate, _unit] = design.response_units();
-        Self {
-            // As exact as a prior of width 1 needs it.
-            expected: rounded(log_rate, -2),
-            ..Self::LINK
-        }
-    }
-
-    /// Standardises the response less its offset: mean and standard deviation (divisor n).
-    ///
-    /// # Errors
-    /// It is the same in all rows.
-    pub fn of(design: &Design) -> Result<Self, ModelError> {
-        let [mean, scale] = design.response_units();
-        // The same relative width as that of a constant predictor.
-        if scale.is_nan() || scale <= 1e-14 * mean.abs() {
-            let less = if design.offset.is_some() {
-                " less its offset"
-            } else {
-                ""
-            };
-            return Err(ModelError(format!(
-                "The outcome `{}`{less} is {mean} in all {} rows used, so there is nothing to explain; choose another \
-                 outcome",
-                design.response.name,
-                design.y.len()
-            )));
-        }
-        let centre = if design.has_intercept { mean } else { 0.0 };
-        Ok(Self {
-            centre,
-            scale,
-            identity: true,
-            expected: 0.0,
-        })
-    }
-}
 
 /// The coefficients of a design, the first P coordinates of u.
 pub(super) struct Coefficients {
@@ -111,7 +50,11 @@ impl Coefficients {
         let mut coefficients = Self {
             priors: Vec::new(),
             design,
-            response,
+            response: ResponseScale {
+                // As exact as a prior of width 1 needs it.
+                expected: rounded(response.expected, -2),
+                ..response
+            },
             on_raw: !options.standardize,
             report_standardized: options.report_standardized,
         };

@@ -9,73 +9,13 @@
 //! only, and no fused multiply-add is used, so SSE2, AVX2 and AVX-512 give the same bits.
 
 use super::{LinearRows, Rows, Scratch};
+use crate::families::rows::{LANES, Lane, MAX_AUX, RowFamily, Terms};
 use ergodic_base::linalg::dot;
-
-/// Rows handled together.
-pub const LANES: usize = 8;
-/// One number for each of [`LANES`] rows.
-pub type Lane = [f64; LANES];
 
 /// Tiles ahead whose rows are prefetched; a tile takes about as long as a few memory accesses.
 const PREFETCH_TILES: usize = 2;
 /// Products of [`Terms::factor`]s (each at most 2) before their logarithm is taken; 2^512 is finite.
 const TILES_PER_LOG: usize = 512;
-
-/// Most auxiliary coordinates of a family.
-pub const MAX_AUX: usize = 2;
-
-/// How one row's likelihood depends on its linear predictor z and on auxiliary coordinates a.
-pub trait Family: Copy + Send + Sync + 'static {
-    /// Numbers stored per row after the covariates, at most four.
-    const EXTRA: usize;
-    /// Auxiliary coordinates, at most [`MAX_AUX`].
-    const AUX: usize = 0;
-    /// Whether log p is concave in z for every row.
-    const LOG_CONCAVE: bool = false;
-    /// What the rows of a pass share: functions of the auxiliary coordinates.
-    type Shared: Copy;
-    /// Shared functions of the auxiliary coordinates at `aux` ([`Self::AUX`]).
-    fn shared(&self, aux: &[f64]) -> Self::Shared;
-    /// Adds what the linear predictor has besides covariates: an offset.
-    fn predictor(z: &mut Lane, extra: &[Lane; 4]);
-    /// Derivatives and, if `VALUE`, value of log p at z; without `VALUE` the latter mean nothing.
-    fn terms<const VALUE: bool>(z: &Lane, extra: &[Lane; 4], shared: &Self::Shared) -> Terms;
-    /// Second derivatives of −log p.
-    fn curvature(z: &Lane, extra: &[Lane; 4], shared: &Self::Shared) -> Curvature;
-    /// Largest |∂ log p/∂z| and |∂² log p/∂z²| over all z, for one row with these extra numbers; infinite if there are
-    /// none.
-    fn bounds(_extra: &[f64]) -> [f64; 2] {
-        [f64::INFINITY; 2]
-    }
-    /// Largest |∂³ log p/∂z³| over all z for such a row, where it is known.
-    fn third_bound(_extra: &[f64]) -> f64 {
-        f64::INFINITY
-    }
-}
-
-/// What a row's likelihood says at its linear predictor; log p = `sum` − log(`factor`).
-#[derive(Clone, Copy, Debug)]
-pub struct Terms {
-    /// ∂ log p/∂z.
-    pub residual: Lane,
-    /// ∂ log p/∂a, one per auxiliary coordinate; the rest means nothing.
-    pub aux: [Lane; MAX_AUX],
-    /// See above.
-    pub sum: Lane,
-    /// Between 1 and 2: products of many factors cost one logarithm.
-    pub factor: Lane,
-}
-
-/// Second derivatives of −log p of a row; those of auxiliary coordinates that the family lacks mean nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Curvature {
-    /// −∂² log p/∂z².
-    pub zz: Lane,
-    /// −∂² log p/∂z∂a, per auxiliary coordinate.
-    pub za: [Lane; MAX_AUX],
-    /// −∂² log p/∂a∂a': of the first, of both, of the second.
-    pub aa: [Lane; 3],
-}
 
 /// Covariates and responses of all rows, in the layout of family `F`.
 #[derive(Clone, Debug)]
@@ -126,15 +66,15 @@ impl SimdLevel {
 enum Pass<'a> {
     Gradient,
     Value,
-    /// Derivatives minus these, 1 + [`Family::AUX`] per row of the data.
+    /// Derivatives minus these, 1 + [`RowFamily::AUX`] per row of the data.
     Difference(&'a [f64]),
 }
 
-impl<F: Family> GlmRows<F> {
+impl<F: RowFamily> GlmRows<F> {
     /// Derivatives per row: in z and in the auxiliary coordinates.
     const WIDTH: usize = 1 + F::AUX;
 
-    /// Takes rows already in layout: `num_columns` covariates, then [`Family::EXTRA`] numbers, per row.
+    /// Takes rows already in layout: `num_columns` covariates, then [`RowFamily::EXTRA`] numbers, per row.
     pub fn new(family: F, num_columns: usize, data: Vec<f64>) -> Self {
         let num_obs = data.len() / (num_columns + F::EXTRA);
         Self {
@@ -159,7 +99,7 @@ impl<F: Family> GlmRows<F> {
         self.num_columns
     }
 
-    /// D = P + [`Family::AUX`].
+    /// D = P + [`RowFamily::AUX`].
     pub fn dim(&self) -> usize {
         self.num_columns + F::AUX
     }
@@ -496,7 +436,7 @@ impl<F: Family> GlmRows<F> {
         }
     }
 
-    /// ∂ log p/∂z and ∂ log p/∂a per row, row-major B×(1 + [`Family::AUX`]).
+    /// ∂ log p/∂z and ∂ log p/∂a per row, row-major B×(1 + [`RowFamily::AUX`]).
     pub fn residuals(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
         self.per_row(u, rows, scratch, F::terms::<false>, |k, _x, lane, terms| {
             let out = &mut out[k * Self::WIDTH..][..Self::WIDTH];
@@ -604,7 +544,7 @@ fn prefetch(data: &[f64], index: usize) {
 }
 
 #[inline(always)]
-fn extra_lanes<F: Family>(tile: &[Lane]) -> [Lane; 4] {
+fn extra_lanes<F: RowFamily>(tile: &[Lane]) -> [Lane; 4] {
     let mut extra = [[0.0; LANES]; 4];
     extra[..F::EXTRA].copy_from_slice(&tile[..F::EXTRA]);
     extra
@@ -620,82 +560,7 @@ fn sum_of_logs(factors: &Lane) -> f64 {
     reduce(&factors.map(f64::ln))
 }
 
-/// exp(x) for x ≤ 0, to about 1 ulp; below −708 it returns exp(−708) instead of a subnormal.
-#[inline(always)]
-pub fn exp_negative(x: &Lane) -> Lane {
-    let mut out = [0.0; LANES];
-    for k in 0..LANES {
-        let x = if x[k] > -LARGEST_EXPONENT {
-            x[k]
-        } else {
-            -LARGEST_EXPONENT
-        };
-        out[k] = exp_of_moderate(x);
-    }
-    out
-}
-
-/// exp(x) to about 1 ulp; beyond ±708 that of ±708, so that it is never infinite.
-#[inline(always)]
-pub fn exp(x: &Lane) -> Lane {
-    let mut out = [0.0; LANES];
-    for k in 0..LANES {
-        let x = if x[k] > -LARGEST_EXPONENT {
-            x[k]
-        } else {
-            -LARGEST_EXPONENT
-        };
-        out[k] = exp_of_moderate(if x < LARGEST_EXPONENT {
-            x
-        } else {
-            LARGEST_EXPONENT
-        });
-    }
-    out
-}
-
-/// The exponentials of this and of its negative are normal numbers.
-const LARGEST_EXPONENT: f64 = 708.0;
-
-/// exp(x) for |x| ≤ [`LARGEST_EXPONENT`].
-#[inline(always)]
-fn exp_of_moderate(x: f64) -> f64 {
-    // 1.5·2^52: adding it rounds to the nearest integer, which then stands in the low bits.
-    const ROUND: f64 = 6_755_399_441_055_744.0;
-    const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
-    const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
-    // Taylor coefficients 1/0!, …, 1/13!: the remainder on |r| ≤ ln(2)/2 is below 1e-17.
-    const COEFFICIENTS: [f64; 14] = [
-        1.0,
-        1.0,
-        0.5,
-        1.666_666_666_666_666_6e-1,
-        4.166_666_666_666_666_4e-2,
-        8.333_333_333_333_333e-3,
-        1.388_888_888_888_889e-3,
-        1.984_126_984_126_984e-4,
-        2.480_158_730_158_73e-5,
-        2.755_731_922_398_589_3e-6,
-        2.755_731_922_398_589e-7,
-        2.505_210_838_544_172e-8,
-        2.087_675_698_786_809_8e-9,
-        1.605_904_383_682_161_3e-10,
-    ];
-    let shifted = x * std::f64::consts::LOG2_E + ROUND;
-    let whole = shifted - ROUND;
-    let rest = (x - whole * LN_2_HIGH) - whole * LN_2_LOW;
-    // Estrin's scheme: pairs, fours, eights. A chain of thirteen steps would wait for each of them.
-    let pair = |i: usize| COEFFICIENTS[i] + COEFFICIENTS[i + 1] * rest;
-    let rest_2 = rest * rest;
-    let rest_4 = rest_2 * rest_2;
-    let low = (pair(0) + pair(2) * rest_2) + (pair(4) + pair(6) * rest_2) * rest_4;
-    let high = (pair(8) + pair(10) * rest_2) + pair(12) * rest_4;
-    let sum = low + high * (rest_4 * rest_4);
-    // The exponent field moves by `whole`; the result stays a normal number for |x| ≤ 708.
-    f64::from_bits(sum.to_bits().wrapping_add(shifted.to_bits() << 52))
-}
-
-impl<F: Family> GlmRows<F> {
+impl<F: RowFamily> GlmRows<F> {
     /// The extra numbers of row `i` in every lane.
     fn extra(&self, i: usize) -> [Lane; 4] {
         let mut extra = [[0.0; LANES]; 4];
@@ -707,7 +572,7 @@ impl<F: Family> GlmRows<F> {
 }
 
 /// Only for families without auxiliary coordinates: elsewhere a row depends on more than its linear predictor.
-impl<F: Family> LinearRows for GlmRows<F> {
+impl<F: RowFamily> LinearRows for GlmRows<F> {
     fn covariates(&self, row: usize) -> &[f64] {
         &self.row(row)[..self.num_columns]
     }
@@ -767,25 +632,4 @@ impl<F: Family> LinearRows for GlmRows<F> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_fast_exponential_is_accurate() {
-        let mut worst = 0.0_f64;
-        for i in 0..200_000 {
-            let x = -f64::from(i) * 3.5e-3;
-            let got = exp_negative(&[x; LANES])[3];
-            worst = worst.max((got / x.exp() - 1.0).abs());
-        }
-        assert!(worst < 5e-16, "{worst}");
-        assert!(exp_negative(&[-1e4; LANES])[0] < 1e-300);
-        assert_eq!(exp_negative(&[0.0; LANES])[0], 1.0);
-        for i in -200_000..200_000 {
-            let x = f64::from(i) * 3.5e-3;
-            worst = worst.max((exp(&[x; LANES])[5] / x.exp() - 1.0).abs());
-        }
-        assert!(worst < 5e-16, "{worst}");
-        assert!(exp(&[1e4; LANES])[0] > 1e300 && exp(&[1e4; LANES])[0].is_finite());
-    }
-}
+mod tests;

@@ -33,10 +33,8 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 use statrs::function::gamma::ln_gamma;
 
-use super::glm::Family;
 use super::hierarchy::Hierarchy;
-use super::logistic::{SignedBernoulli, WeightedBinomial, signed_rows, weighted_rows};
-use super::outcome::{Outcome, Predicts};
+use super::predicts::Predicts;
 use super::prior::Prior;
 use super::translation::{Context, Translation};
 use super::{
@@ -45,11 +43,15 @@ use super::{
 };
 use crate::design::matrix::{Design, Scaling};
 use crate::design::response::ResponseUse;
+use crate::families::Family;
+use crate::families::bernoulli;
+use crate::families::binomial::weighted_rows;
+use crate::families::rows::{FamilyRows, RowFamily};
 use crate::numerics::wishart::NormalInverseWishart;
 use coordinates::{Layout, MAX_TERMS, PopulationPrior};
 use ergodic_base::linalg::{Cholesky, dot};
 use ergodic_base::rng::ChainRng;
-use ergodic_base::settings::{Field, Kind};
+use ergodic_base::settings::{Field, Kind, Settings};
 use rows::{GroupedRows, SEGMENT};
 
 mod coordinates;
@@ -88,15 +90,17 @@ impl Template for Hierarchical {
         priors: options::PRIORS,
     };
 
+    fn family(_settings: &Settings) -> Option<Family> {
+        Some(Family::Bernoulli)
+    }
+
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
         options::check_design(&design)?;
         let plain = design.trials.is_none() && design.weights.is_none() && design.offset.is_none();
         if plain {
-            let data = signed_rows(&design);
-            build(SignedBernoulli, design, &data, options)
+            build(bernoulli::signed(&design)?, design, options)
         } else {
-            let data = weighted_rows(&design);
-            build(WeightedBinomial, design, &data, options)
+            build(weighted_rows(&design), design, options)
         }
     }
 
@@ -105,15 +109,14 @@ impl Template for Hierarchical {
     }
 }
 
-fn build<F: Family>(
-    family: F,
+fn build<F: RowFamily>(
+    rows: FamilyRows<F>,
     design: Arc<Design>,
-    data: &[f64],
     options: &ModelOptions,
 ) -> Result<Arc<dyn Model>, ModelError> {
     let factor = &design.groups[design.group_terms[0].factor];
     let (terms, groups) = (design.terms.len(), factor.levels.len());
-    let rows = GroupedRows::new(family, terms, data, &factor.index, groups);
+    let rows = GroupedRows::new(rows.family, terms, &rows.data, &factor.index, groups);
     let weight = |i: usize| {
         let at = |values: &Option<Vec<f64>>| values.as_ref().map_or(1.0, |values| values[i]);
         at(&design.trials) * at(&design.weights)
@@ -189,7 +192,7 @@ struct Memory<'a> {
     per_row: &'a mut [f64],
 }
 
-impl<F: Family> HierarchicalModel<F> {
+impl<F: RowFamily> HierarchicalModel<F> {
     /// K: coordinates that the θ of one group depends on.
     fn local_len(&self) -> usize {
         2 * self.layout.terms + self.layout.factor_len()
@@ -355,7 +358,7 @@ impl<F: Family> HierarchicalModel<F> {
     }
 }
 
-impl<F: Family> Hierarchy for HierarchicalModel<F> {
+impl<F: RowFamily> Hierarchy for HierarchicalModel<F> {
     fn num_groups(&self) -> usize {
         self.layout.groups
     }
@@ -426,7 +429,7 @@ impl<F: Family> Hierarchy for HierarchicalModel<F> {
     }
 }
 
-impl<F: Family> Model for HierarchicalModel<F> {
+impl<F: RowFamily> Model for HierarchicalModel<F> {
     fn has_dense_curvature(&self) -> bool {
         self.dim() <= super::MAX_DENSE_DIM_OF_GROUPS
     }
@@ -625,7 +628,7 @@ impl<F: Family> Model for HierarchicalModel<F> {
             let x = design.x.row(i);
             let z = offset + x.iter().zip(&theta).map(|(x, t)| x * t).sum::<f64>();
             let trials = design.trials.as_ref().map_or(1.0, |trials| trials[i]);
-            *y = Outcome::Binomial.draw(z, trials, rng);
+            *y = Family::Bernoulli.outcome().draw(z, trials, rng);
         }
     }
 

@@ -2,10 +2,10 @@
 //!
 //! | parameter | space | default prior | scale of the prior |
 //! |---|---|---|---|
-//! | `b[Intercept]` | real | normal(0, 2.5), counts normal(log mean, 2.5) | at centred predictors; Gaussian: in sd(y) from the mean of y |
+//! | `b[Intercept]` | real | normal(0, 2.5), counts and gamma normal(log mean, 2.5) | at centred predictors; Gaussian: in sd(y) from the mean of y |
 //! | `b[term]` | real | normal(0, 2.5) | per standard deviation of the predictor; Gaussian: in sd(y) |
 //! | `sigma` | positive, Gaussian | half_student_t(3, 0, 2.5) | in sd(y) |
-//! | `shape` | positive, negative binomial | lognormal(2, 2) | none |
+//! | `shape` | positive, negative binomial and gamma | lognormal(2, 2) | none |
 //! | `sd[g,term]` | positive | half_student_t(3, 0, 2.5) | as `b[term]` |
 //! | `cor[g,a,b]` | (−1, 1) | lkj(1): all correlation matrices alike | none |
 //! | `r[g,level,term]` | real | normal with these | |
@@ -30,30 +30,27 @@
 //! Identifiability: a grouping of few groups leaves its sd to the prior; a term whose groups have one row each is confounded
 //! with σ.
 
-use std::f64::consts::PI;
 use std::ops::Range;
 use std::sync::Arc;
 
 use rand::RngExt as _;
 
-use super::coefficients::{Coefficients, FLAT, ResponseScale};
+use super::coefficients::{Coefficients, FLAT};
 use super::glm::GlmRows;
-use super::linear::{self, Normal, number_row, sigma};
-use super::logistic::{self, WeightedBinomial, weighted_rows};
-use super::negative_binomial::{self, NegativeBinomialCounts, shape};
-use super::outcome::Predicts;
-use super::poisson::{self, PoissonCounts, count_row};
 use super::positive::Positive;
-use super::regression::{Parts, Respond, rows_with, value_or};
-use super::translation::{Context, Translation};
+use super::predicts::Predicts;
+use super::regression::{Parts, PartsUse, model_of};
+use super::translation::{Context, Glm, Translation};
 use super::{
     AnchorRows, Block, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Rows, Scratch,
     Template,
 };
 use crate::design::matrix::Design;
-use crate::design::response::ResponseUse;
+use crate::families::Family;
+use crate::families::rows::{ResponseScale, RowFamily, value_or};
 use ergodic_base::linalg::axpy;
 use ergodic_base::rng::ChainRng;
+use ergodic_base::settings::Settings;
 use frame::{Frame, add_differences, add_own_differences};
 use options::{FIELDS, PRIORS};
 use parameters::{check_keys, effect_params, make_term};
@@ -75,8 +72,6 @@ pub use whitening::{WorkingRows, has_intercepts_of_groups};
 const MANY_ROWS: usize = 100;
 /// Most rows times coordinates for which curvature is made: a matrix of curvature costs two passes over rows per coordinate.
 const MAX_DENSE_WORK: usize = 10_000_000;
-/// Variance of the logistic distribution.
-const LOGISTIC_VARIANCE: f64 = PI * PI / 3.0;
 /// The template `mixed`.
 pub struct Mixed;
 
@@ -86,90 +81,47 @@ impl Template for Mixed {
         title: "Mixed model",
         about: "How an outcome depends on predictors whose effects vary between groups, such as schools or patients",
         fields: FIELDS,
-        response: |settings| match settings.text("family") {
-            Some("bernoulli" | "binomial") => ResponseUse::Outcome,
-            Some("poisson" | "negative_binomial") => ResponseUse::Count,
-            _ => ResponseUse::Number,
-        },
+        response: |settings| family_of(settings).definition().response,
         priors: PRIORS,
     };
 
+    fn family(settings: &Settings) -> Option<Family> {
+        Some(family_of(settings))
+    }
+
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
-        let name = design.response.name.clone();
-        let family = options.settings.text("family").unwrap_or("gaussian");
-        let log_mean = format!("log of the expected {name}");
-        match family {
-            "bernoulli" | "binomial" => {
-                let trials = design.trials.is_some();
-                if trials != (family == "binomial") {
-                    let (has, other) = if trials {
-                        ("successes among trials", "binomial")
-                    } else {
-                        ("no number of trials", "bernoulli")
-                    };
-                    return Err(ModelError(format!(
-                        "The outcome `{name}` has {has}; set model.family = \"{other}\""
-                    )));
-                }
-                let parts = Parts {
-                    family: WeightedBinomial,
-                    data: weighted_rows(&design),
-                    response: ResponseScale::LINK,
-                    quantity: format!("log odds of {name}"),
-                    auxiliaries: Vec::new(),
-                    design,
-                };
-                MixedModel::model(parts, Some(LOGISTIC_VARIANCE), options)
-            }
-            "poisson" => {
-                let parts = Parts {
-                    family: PoissonCounts,
-                    data: rows_with(&design, |i| count_row(&design, i)),
-                    response: ResponseScale::log_of(&design),
-                    quantity: log_mean,
-                    auxiliaries: Vec::new(),
-                    design,
-                };
-                MixedModel::model(parts, None, options)
-            }
-            "negative_binomial" => {
-                let parts = Parts {
-                    family: NegativeBinomialCounts,
-                    data: rows_with(&design, |i| count_row(&design, i)),
-                    response: ResponseScale::log_of(&design),
-                    quantity: log_mean,
-                    auxiliaries: vec![shape(&name)],
-                    design,
-                };
-                MixedModel::model(parts, None, options)
-            }
-            _ => {
-                let response = ResponseScale::of(&design)?;
-                let constant = -0.5 * (2.0 * PI).ln();
-                let meaning = format!("standard deviation of {name} within groups");
-                let parts = Parts {
-                    family: Normal,
-                    data: rows_with(&design, |i| number_row(&design, response, constant, i)),
-                    response,
-                    quantity: format!("mean of {name}"),
-                    auxiliaries: vec![sigma(&design, response, meaning)],
-                    design,
-                };
-                MixedModel::model(parts, Some(0.0), options)
-            }
-        }
+        let family = family_of(&options.settings);
+        let residual_variance = family.definition().latent_variance;
+        model_of(
+            family,
+            design,
+            Build {
+                residual_variance,
+                options,
+            },
+        )
     }
 
     fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
-        let family = context.options.settings.text("family");
-        let regression = match family.unwrap_or("gaussian") {
-            "bernoulli" | "binomial" => logistic::described(context),
-            "poisson" => poisson::described(context),
-            "negative_binomial" => negative_binomial::described(context),
-            _ => linear::described(context)?,
-        };
-        Ok(regression.describe())
+        Ok(Glm::of(context, family_of(&context.options.settings))?.describe())
     }
+}
+
+struct Build<'a> {
+    residual_variance: Option<f64>,
+    options: &'a ModelOptions,
+}
+
+impl PartsUse for Build<'_> {
+    fn model<F: RowFamily>(self, parts: Parts<F>) -> Result<Arc<dyn Model>, ModelError> {
+        MixedModel::model(parts, self.residual_variance, self.options)
+    }
+}
+
+/// The family that the settings choose, by default numbers with normal noise.
+fn family_of(settings: &Settings) -> Family {
+    let chosen = settings.text("family").map(Family::find_mixed);
+    chosen.and_then(Result::ok).unwrap_or(Family::Gaussian)
 }
 
 /// The posterior of a mixed model. u holds coefficients, the family's auxiliary coordinate, per term log sds and correlations,
@@ -201,7 +153,7 @@ thread_local! {
     static PATH: std::cell::RefCell<whitening::Path> = std::cell::RefCell::default();
 }
 
-impl<F: Respond> MixedModel<F> {
+impl<F: RowFamily> MixedModel<F> {
     fn model(
         parts: Parts<F>,
         residual_variance: Option<f64>,
@@ -503,7 +455,7 @@ impl<F: Respond> MixedModel<F> {
     }
 }
 
-impl<F: Respond> Model for MixedModel<F> {
+impl<F: RowFamily> Model for MixedModel<F> {
     fn params(&self) -> &[ParamInfo] {
         &self.params
     }

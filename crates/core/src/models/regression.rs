@@ -6,15 +6,17 @@ use std::sync::Arc;
 
 use rand::RngExt as _;
 
-use super::coefficients::{Coefficients, FLAT, INTERCEPT, ResponseScale, SLOPES};
-use super::glm::{Family, GlmRows};
-use super::outcome::{Outcome, Point, Predicts};
-use super::positive::{self, Positive, PositiveSpec};
+use super::coefficients::{Coefficients, FLAT, INTERCEPT, SLOPES};
+use super::glm::GlmRows;
+use super::positive::{Positive, PositivePrior, PositiveSpec};
+use super::predicts::{Point, Predicts};
 use super::prior::{self, Prior, PriorRows};
 use super::{
     AnchorRows, LinearRows, Model, ModelError, ModelOptions, ParamInfo, PriorSpec, Rows, Scratch,
 };
 use crate::design::matrix::Design;
+use crate::families::rows::{FamilyRows, Fit, ResponseScale, RowFamily, RowUse, value_or};
+use crate::families::{Auxiliary, Family, FamilyError};
 use ergodic_base::reporter::Reporter;
 use ergodic_base::rng::ChainRng;
 
@@ -32,7 +34,7 @@ pub(super) const fn priors_with(classes: &'static [(&'static str, &'static str)]
         classes,
         check: |text| {
             let real = Prior::parse(text).map(|_prior| ());
-            real.or_else(|error| match positive::PositivePrior::parse(text) {
+            real.or_else(|error| match PositivePrior::parse(text) {
                 Ok(_) => Ok(()),
                 Err(_) => Err(error),
             })
@@ -40,27 +42,6 @@ pub(super) const fn priors_with(classes: &'static [(&'static str, &'static str)]
         forms: prior::FORMS,
         example: "normal(0, 2.5)",
     }
-}
-
-/// What a family says besides its likelihood.
-pub(super) trait Respond: Family {
-    /// Whether rows are normal around their predictor and begin with response and weight after the covariates.
-    const NORMAL: bool = false;
-
-    /// The distribution of a response, in internal units, around its linear predictor.
-    fn outcome(&self, shared: &Self::Shared) -> Outcome;
-
-    /// Remarks on how the model fits, given mean and weight per row at the mode.
-    fn remark(_fit: &Fit<'_>, _reporter: &mut Reporter) {}
-}
-
-/// A fit at the mode, for [`Respond::remark`].
-pub(super) struct Fit<'a> {
-    pub design: &'a Design,
-    /// Units of the linear predictor.
-    pub response: ResponseScale,
-    /// Linear predictors with their offsets, N; without them where the link is the identity.
-    pub predictors: Vec<f64>,
 }
 
 /// What a template gives to make a regression.
@@ -76,10 +57,111 @@ pub(super) struct Parts<F> {
     pub auxiliaries: Vec<PositiveSpec>,
 }
 
+/// An auxiliary parameter of a family.
+fn positive(
+    auxiliary: &Auxiliary,
+    design: &Design,
+    response: ResponseScale,
+) -> Result<PositiveSpec, ModelError> {
+    let (unit, unit_words) = if auxiliary.has_unit {
+        let words = format!("sd of `{}`", design.response.name);
+        (response.scale, words)
+    } else {
+        (1.0, String::new())
+    };
+    Ok(PositiveSpec {
+        name: auxiliary.name.to_owned(),
+        class: auxiliary.name,
+        meaning: (auxiliary.meaning)(design),
+        lower: auxiliary.lower,
+        unit,
+        unit_words,
+        default: PositivePrior::parse(auxiliary.prior)?,
+    })
+}
+
+/// What is made of the parts of a family that is chosen at run time.
+pub(super) trait PartsUse {
+    /// Makes a model.
+    fn model<F: RowFamily>(self, parts: Parts<F>) -> Result<Arc<dyn Model>, ModelError>;
+}
+
+/// A model of `family`, made by `with`.
+///
+/// # Errors
+/// The rows cannot be of the family, or a prior is refused.
+pub(super) fn model_of(
+    family: Family,
+    design: Arc<Design>,
+    with: impl PartsUse,
+) -> Result<Arc<dyn Model>, ModelError> {
+    struct WithRows<U>(Family, Arc<Design>, U);
+    impl<U: PartsUse> RowUse for WithRows<U> {
+        type Made = Result<Arc<dyn Model>, ModelError>;
+        fn of<F: RowFamily>(self, rows: FamilyRows<F>) -> Self::Made {
+            let Self(family, design, with) = self;
+            with.model(Parts::with_rows(family, design, rows)?)
+        }
+    }
+    let rows_of = Arc::clone(&design);
+    family.rows(&rows_of, WithRows(family, design, with))?
+}
+
+/// The regression of `family` for a template with `priors`.
+///
+/// # Errors
+/// The rows cannot be of the family, or a prior is refused.
+pub(super) fn regression(
+    family: Family,
+    design: Arc<Design>,
+    priors: &PriorSpec,
+    options: &ModelOptions,
+) -> Result<Arc<dyn Model>, ModelError> {
+    struct WithPriors<'a>(&'a PriorSpec, &'a ModelOptions);
+    impl PartsUse for WithPriors<'_> {
+        fn model<F: RowFamily>(self, parts: Parts<F>) -> Result<Arc<dyn Model>, ModelError> {
+            Regression::model(parts, self.0, self.1)
+        }
+    }
+    model_of(family, design, WithPriors(priors, options))
+}
+
 /// Coefficients and auxiliary coordinates, with what they report.
 pub(super) type Coordinates = (Coefficients, Vec<Positive>, Vec<ParamInfo>);
 
-impl<F> Parts<F> {
+impl<F: RowFamily> Parts<F> {
+    /// What `family` says about a regression with these rows.
+    ///
+    /// # Errors
+    /// The rows cannot be of the family.
+    pub fn of(
+        family: Family,
+        design: Arc<Design>,
+        rows: impl FnOnce(&Design) -> Result<FamilyRows<F>, FamilyError>,
+    ) -> Result<Self, ModelError> {
+        let rows = rows(&design)?;
+        Self::with_rows(family, design, rows)
+    }
+
+    fn with_rows(
+        family: Family,
+        design: Arc<Design>,
+        rows: FamilyRows<F>,
+    ) -> Result<Self, ModelError> {
+        let definition = family.definition();
+        // A parameter that a setting fixes is no coordinate.
+        let auxiliaries = definition.auxiliaries.iter().take(F::AUX);
+        let auxiliaries = auxiliaries.map(|one| positive(one, &design, rows.response));
+        Ok(Self {
+            auxiliaries: auxiliaries.collect::<Result<_, _>>()?,
+            quantity: definition.quantity_of(&design.response.name),
+            family: rows.family,
+            data: rows.data,
+            response: rows.response,
+            design,
+        })
+    }
+
     /// The coordinates that the linear predictor and the family have, in order.
     ///
     /// # Errors
@@ -110,7 +192,7 @@ pub(super) struct Regression<F> {
     prior_rows: Option<PriorRows>,
 }
 
-impl<F: Respond> Regression<F> {
+impl<F: RowFamily> Regression<F> {
     /// The model of `parts` for a template with `priors`.
     ///
     /// # Errors
@@ -155,25 +237,7 @@ impl<F: Respond> Regression<F> {
     }
 }
 
-/// Rows in a layout of covariates and `extra` numbers.
-pub(super) fn rows_with<const K: usize>(
-    design: &Design,
-    extra: impl Fn(usize) -> [f64; K],
-) -> Vec<f64> {
-    let mut data = Vec::with_capacity(design.x.len() + K * design.y.len());
-    for (i, x) in design.x.rows().into_iter().enumerate() {
-        data.extend(x.iter());
-        data.extend(extra(i));
-    }
-    data
-}
-
-/// The `i`-th value of an optional column.
-pub(super) fn value_or(values: &Option<Vec<f64>>, i: usize, absent: f64) -> f64 {
-    values.as_ref().map_or(absent, |values| values[i])
-}
-
-impl<F: Respond> Predicts for Regression<F> {
+impl<F: RowFamily> Predicts for Regression<F> {
     fn point(&self, theta: &[f64]) -> Option<Point> {
         if theta.len() != self.params.len() {
             return None;
@@ -189,7 +253,7 @@ impl<F: Respond> Predicts for Regression<F> {
     }
 }
 
-impl<F: Respond> Model for Regression<F> {
+impl<F: RowFamily> Model for Regression<F> {
     fn predicts(&self) -> Option<&dyn Predicts> {
         Some(self)
     }

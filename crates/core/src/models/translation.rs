@@ -10,13 +10,14 @@ use super::positive::PositivePrior;
 use super::prior::Prior;
 use super::{ModelOptions, ParamInfo};
 use crate::design::matrix::Design;
+pub(super) use crate::families::notation::{comment, quoted};
 use crate::formula::{Formula, term_label};
 use ergodic_base::numerals::thousands;
 
 mod groups;
 mod regression;
 
-pub(super) use regression::{Auxiliary, Glm, SIGMA};
+pub(super) use regression::Glm;
 
 /// A model in other notations.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -226,16 +227,6 @@ pub(super) fn number(value: f64) -> String {
 pub(super) fn numbers(values: &[f64]) -> String {
     let texts: Vec<String> = values.iter().map(|value| number(*value)).collect();
     texts.join(", ")
-}
-
-/// A text of R or Stan.
-pub(super) fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
-}
-
-/// A text in a comment of code: one line.
-pub(super) fn comment(text: &str) -> String {
-    text.replace(['\n', '\r'], " ")
 }
 
 /// What brms calls a coefficient, and whether that is sure: `plan=plus` is `planplus`; other signs are dropped.

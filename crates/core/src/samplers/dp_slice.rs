@@ -28,7 +28,7 @@ use super::partition::split_merge::Workspace;
 use super::partition::{self, Partition, SPLIT_MERGE, START, START_CLUSTERS};
 use super::recommend::{Standing, Traits};
 use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
-use crate::models::glm::{LANES, Lane, exp_negative};
+use crate::families::rows::{LANES, Lane, exp_negative};
 use crate::models::{Mixture, Model};
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::{ChainRng, Streams};

@@ -10,6 +10,7 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Field, Segments, paint};
 use ergodic_analysis::{Recipe, bias_check};
 use ergodic_base::settings::{Default as FieldDefault, Field as Setting, Kind, Settings, Value};
+use ergodic_core::families::Family;
 use ergodic_core::samplers::{SamplerEntry, Target};
 
 /// Width of the labels.
@@ -296,17 +297,12 @@ fn plain(code: &str) -> &str {
         "lipschitz" => "important rows",
         "blocks" => "blocks of rows",
         "sgd" => "gradient steps",
-        "gaussian" => "Normal",
-        "bernoulli" => "Yes/no",
-        "binomial" => "Successes",
-        "poisson" => "Poisson",
-        "negative_binomial" => "Negative binomial",
         "euler" => "Euler",
         "aboba" => "ABOBA",
         "baoab" => "BAOAB",
         "per-parameter" => "per parameter",
         "noncentred" => "non-centred",
-        other => other,
+        other => Family::find(other).map_or(other, |family| family.definition().title),
     }
 }
 

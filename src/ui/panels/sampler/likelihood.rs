@@ -11,6 +11,7 @@ use crate::ui::widgets::{self, Button, Segments, number};
 use ergodic_analysis::Recipe;
 use ergodic_analysis::likelihood::{LikelihoodFit, LikelihoodOptions};
 use ergodic_core::estimators::mixed::fit::{GroupEffects, VarianceComponent};
+use ergodic_core::families::Family;
 use ergodic_core::formula::Formula;
 use ergodic_diagnostics::quantiles::{NORMAL_50, NORMAL_95};
 
@@ -28,19 +29,11 @@ const GENERAL: [(&str, &str, bool); 3] = [
     ("Quadrature", "aghq", false),
     ("Monte Carlo EM", "mcem", false),
 ];
-/// Words and families.
-const FAMILIES: [(&str, &str); 4] = [
-    ("Normal", "gaussian"),
-    ("Yes/no", "bernoulli"),
-    ("Poisson", "poisson"),
-    ("Negative binomial", "negative_binomial"),
-];
-
 /// What the section keeps.
 #[derive(Default)]
 pub struct LikelihoodView {
     /// The family chosen here, instead of the draft's.
-    family: Option<usize>,
+    family: Option<Family>,
     method: usize,
 }
 
@@ -94,21 +87,28 @@ fn options_ui(
 ) {
     let t = tokens();
     let mut options = LikelihoodOptions::of(recipe);
-    let of_draft = FAMILIES.iter().position(|(_, id)| {
-        *id == options.family || (*id == "bernoulli" && options.family == "binomial")
+    let mut family = view.family.unwrap_or(match options.family {
+        Family::Binomial => Family::Bernoulli,
+        of_draft => of_draft,
     });
-    let mut family = view.family.or(of_draft).unwrap_or(0);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = t.space.x3;
         let mut segments = Segments::new("Outcome", &mut family);
-        for (k, (word, _)) in FAMILIES.iter().enumerate() {
-            segments = segments.option(k, word);
+        // The data tell successes among trials from yes and no.
+        for &one in Family::MIXED {
+            if one != Family::Binomial {
+                segments = segments.option(one, one.definition().title);
+            }
         }
         if segments.show(ui).changed() {
             view.family = Some(family);
             view.method = 0;
         }
-        let methods: &[(&str, &str, bool)] = if family == 0 { &LINEAR } else { &GENERAL };
+        let methods: &[(&str, &str, bool)] = if family == Family::Gaussian {
+            &LINEAR
+        } else {
+            &GENERAL
+        };
         view.method = view.method.min(methods.len() - 1);
         let mut segments = Segments::new("Method", &mut view.method);
         for (k, (word, _, _)) in methods.iter().enumerate() {
@@ -116,7 +116,7 @@ fn options_ui(
         }
         segments.show(ui);
         let (_, method, reml) = methods[view.method];
-        FAMILIES[family].1.clone_into(&mut options.family);
+        options.family = family;
         method.clone_into(&mut options.method);
         options.reml = reml;
     });

@@ -9,6 +9,7 @@ use crate::app::Command;
 use crate::app::testing::Session;
 use crate::ui::testing::{Shown, page_harness};
 use ergodic_base::settings::Value;
+use ergodic_core::families::Family;
 use ergodic_core::samplers::REGISTRY;
 
 fn page(session: Session) -> Harness<'static, Shown<SamplerView>> {
@@ -252,7 +253,7 @@ fn a_formula_with_groups_can_be_fitted_by_likelihood() {
     harness.run_steps(3);
     assert!(matches!(
         harness.state().sent.last(),
-        Some(Command::Estimate(options)) if options.family == "gaussian" && options.reml
+        Some(Command::Estimate(options)) if options.family == Family::Gaussian && options.reml
     ));
     let state = &harness.state().session.state;
     assert!(state.estimating.is_none());

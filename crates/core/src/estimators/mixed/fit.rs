@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::covariance::{Variation, product_with_transpose};
 use super::data::MixedData;
 use super::mcem::MonteCarlo;
+use crate::families::Family;
 use ergodic_base::reporter::{Severity, Warning};
 
 /// How a mixed model is fitted.
@@ -67,14 +68,15 @@ pub static METHODS: &[MethodSpec] = &[
         method: Method::Laplace,
         id: "laplace",
         title: "Laplace",
-        about: "Quasi-Newton on Laplace's approximation of the likelihood; for yes-no outcomes and counts",
+        about: "Quasi-Newton on Laplace's approximation of the likelihood; for yes-no outcomes, counts and positive numbers",
         cite: "Breslow and Clayton (1993), Journal of the American Statistical Association 88",
     },
     MethodSpec {
         method: Method::Aghq,
         id: "aghq",
         title: "Adaptive Gauss-Hermite quadrature",
-        about: "The likelihood by quadrature around each group's mode; for yes-no outcomes and counts with one varying effect",
+        about: "The likelihood by quadrature around each group's mode; for yes-no outcomes, counts and positive numbers with \
+                one varying effect",
         cite: "Pinheiro and Bates (1995), Journal of Computational and Graphical Statistics 4",
     },
     MethodSpec {
@@ -82,7 +84,7 @@ pub static METHODS: &[MethodSpec] = &[
         id: "mcem",
         title: "Monte Carlo EM",
         about: "EM whose expectations are averages of effects drawn by stochastic gradient Fisher scoring, with \
-                their Monte Carlo errors; for yes-no outcomes and counts in groups of many rows",
+                their Monte Carlo errors; for yes-no outcomes, counts and positive numbers in groups of many rows",
         cite: "Booth and Hobert (1999), JRSS B 61; El Hanchi, report, 2018, section 3.3",
     },
 ];
@@ -163,8 +165,8 @@ pub struct GroupEffects {
 pub struct MixedFit {
     /// Method.
     pub method: Method,
-    /// `gaussian`, `bernoulli`, ….
-    pub family: &'static str,
+    /// Family of the response.
+    pub family: Family,
     /// What was optimised: `ML`, `REML`, `Laplace`, `AGHQ with 9 nodes`.
     pub criterion: String,
     /// n.

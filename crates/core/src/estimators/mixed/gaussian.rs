@@ -5,6 +5,7 @@ use super::em::{EmCourse, em, squarem};
 use super::fit::{self, Method, MixedFit};
 use super::profile::{Criterion, Profile};
 use super::{MixedControl, MixedData, MixedError};
+use crate::families::Family;
 use ergodic_base::reporter::{Severity, Warning};
 
 /// Diagonals of Λ below this are tried at 0 exactly.
@@ -38,8 +39,8 @@ pub fn fit_gaussian(
         }
         (Method::Laplace | Method::Aghq | Method::Mcem, _) => {
             return Err(MixedError::Data(format!(
-                "{title} is for yes-no outcomes and counts; the likelihood of a Gaussian outcome is exact: use the method \
-                 `profile`"
+                "{title} is for yes-no outcomes, counts and positive numbers; the likelihood of a Gaussian outcome is exact: \
+                 use the method `profile`"
             )));
         }
     };
@@ -146,7 +147,7 @@ fn report(
     warnings.extend(fit::singular(data, &profile.lambda));
     MixedFit {
         method,
-        family: "gaussian",
+        family: Family::Gaussian,
         criterion: match profile.criterion {
             Criterion::Ml => "ML",
             Criterion::Reml => "REML",

@@ -1,12 +1,12 @@
 //! Fits of responses that are not Gaussian.
 
 use super::bfgs::{Minimum, minimise};
-use super::family::Family;
 use super::fit::{self, Method, MixedFit};
 use super::laplace::Laplace;
 use super::mcem::{self, MonteCarlo};
 use super::quadrature::Quadrature;
 use super::{MixedControl, MixedData, MixedError};
+use crate::families::{Family, Link};
 use ergodic_base::linalg::{Cholesky, axpy, dot};
 use ergodic_base::reporter::{Severity, Warning};
 
@@ -22,8 +22,10 @@ const NOT_WORSE: f64 = 1e-7;
 const STEP: f64 = 2e-3;
 /// Shape of the negative binomial beyond which it is a Poisson distribution to all who look.
 const POISSON_SHAPE: f64 = 1e4;
-/// Largest log shape: beyond it the likelihood counts as flat.
+/// Largest log shape of a negative binomial: beyond it the likelihood counts as flat.
 const MOST_LOG_SHAPE: f64 = 11.5;
+/// That of others: responses then differ from their means by rounding only.
+const EXACT_LOG_SHAPE: f64 = 50.0;
 /// Monte Carlo error in standard errors that deserves a word.
 const NOISY: f64 = 0.1;
 /// Size of a coefficient of a scaled column that no data make unless they separate yes from no.
@@ -191,10 +193,14 @@ fn search(
 ) -> Result<Minimum, MixedError> {
     let last = parameters.len() - 1;
     let has_shape = objective.laplace().has_shape();
+    let most = match objective.laplace().outcome.family() {
+        Family::NegativeBinomial => MOST_LOG_SHAPE,
+        _ => EXACT_LOG_SHAPE,
+    };
     let end = minimise(parameters, inverse, |at, grad| {
-        if has_shape && at[last] > MOST_LOG_SHAPE {
+        if has_shape && at[last] > most {
             let mut capped = at.to_vec();
-            capped[last] = MOST_LOG_SHAPE;
+            capped[last] = most;
             let value = objective.gradient(&capped, grad, control);
             grad[last] = 0.0;
             return value;
@@ -202,7 +208,7 @@ fn search(
         objective.gradient(at, grad, control)
     })?;
     if has_shape {
-        parameters[last] = parameters[last].min(MOST_LOG_SHAPE);
+        parameters[last] = parameters[last].min(most);
     }
     Ok(end)
 }
@@ -222,7 +228,7 @@ fn start(
                 let (y, trials, weight) = laplace.row(row);
                 let offset = data.offset.as_ref().map_or(0.0, |o| o[row]);
                 let eta = dot(data.row(row), beta) + offset;
-                weight * laplace.family.at(eta, y, trials).log_p
+                weight * laplace.outcome.at(eta, y, trials).log_p
             })
             .sum()
     };
@@ -234,7 +240,7 @@ fn start(
             let (y, trials, weight) = laplace.row(row);
             let offset = data.offset.as_ref().map_or(0.0, |o| o[row]);
             let x = data.row(row);
-            let d = laplace.family.at(dot(x, &beta) + offset, y, trials);
+            let d = laplace.outcome.at(dot(x, &beta) + offset, y, trials);
             axpy(weight * d.score, x, &mut grad);
             for i in 0..p {
                 axpy(
@@ -437,11 +443,10 @@ fn report(
     let beta = &parameters[free..free + p];
     let (fixed, covariance) = fit::unscale(data, beta, covariance, 0.0);
     warnings.extend(fit::singular(data, &laplace.lambda));
-    let shape = match laplace.family {
-        Family::NegativeBinomial { log_shape } => Some(log_shape.exp()),
-        _ => None,
-    };
-    if shape.is_some_and(|shape| shape > POISSON_SHAPE) {
+    let family = laplace.outcome.family();
+    let definition = family.definition();
+    let shape = laplace.outcome.log_shape().map(f64::exp);
+    if family == Family::NegativeBinomial && shape.is_some_and(|shape| shape > POISSON_SHAPE) {
         warnings.push(
             Warning::new(
                 Severity::Watch,
@@ -451,7 +456,7 @@ fn report(
             .with_remedy("Use the family poisson"),
         );
     }
-    if laplace.family.level_variance().is_some()
+    if definition.link == Link::Logit
         && let Some(j) = (0..p).find(|&j| beta[j].abs() > SEPARATED)
     {
         warnings.push(
@@ -471,7 +476,7 @@ fn report(
     let num_params = parameters.len();
     MixedFit {
         method,
-        family: laplace.family.id(),
+        family,
         criterion: match method {
             Method::Aghq => format!("adaptive Gauss-Hermite quadrature with {nodes} nodes"),
             Method::Mcem => {
@@ -480,7 +485,7 @@ fn report(
             _ => "Laplace".to_owned(),
         },
         num_obs: data.num_obs(),
-        components: fit::components(data, &laplace.lambda, 1.0, laplace.family.level_variance()),
+        components: fit::components(data, &laplace.lambda, 1.0, definition.latent_variance),
         effects: fit::effects(
             data,
             &laplace.blocks,

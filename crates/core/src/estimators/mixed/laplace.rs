@@ -23,9 +23,9 @@
 use super::blocks::Blocks;
 use super::covariance::Shape;
 use super::factor::Factor;
-use super::family::Family;
 use super::profile::add_trace;
 use super::{MixedControl, MixedData, MixedError};
+use crate::families::{Family, Outcome};
 use ergodic_base::linalg::{NotPositiveDefinite, axpy, dot};
 
 /// Newton steps for the mode before giving up.
@@ -40,7 +40,7 @@ pub struct Laplace<'a> {
     /// The data.
     pub data: &'a MixedData,
     /// Distribution of the response; its shape is set by the parameters.
-    pub family: Family,
+    pub outcome: Outcome,
     /// Pattern.
     pub blocks: Blocks,
     /// Free entries of Λ.
@@ -78,9 +78,10 @@ impl<'a> Laplace<'a> {
         let blocks = Blocks::of(&data.terms);
         let shape = Shape::of(&data.terms);
         let n = data.num_obs();
+        let outcome = family.outcome();
         let mut laplace = Self {
             data,
-            family,
+            outcome,
             factor: Factor::new(&blocks)?,
             lambda: shape.zeros(),
             u: vec![0.0; blocks.dim],
@@ -96,7 +97,7 @@ impl<'a> Laplace<'a> {
             blocks,
             shape,
         };
-        if !matches!(family, Family::NegativeBinomial { .. }) {
+        if outcome.log_shape().is_none() {
             laplace.constant = Some(laplace.sum_constants());
         }
         Ok(laplace)
@@ -109,7 +110,7 @@ impl<'a> Laplace<'a> {
 
     /// Whether the family has a shape.
     pub fn has_shape(&self) -> bool {
-        matches!(self.family, Family::NegativeBinomial { .. })
+        self.outcome.log_shape().is_some()
     }
 
     /// Response, trials and prior weight of a row.
@@ -126,7 +127,7 @@ impl<'a> Laplace<'a> {
         (0..self.data.num_obs())
             .map(|row| {
                 let (y, trials, weight) = self.row(row);
-                weight * self.family.constant(y, trials)
+                weight * self.outcome.constant(y, trials)
             })
             .sum()
     }
@@ -148,8 +149,8 @@ impl<'a> Laplace<'a> {
         let free = self.shape.len();
         let p = self.data.num_columns();
         self.shape.lambda(&parameters[..free], &mut self.lambda);
-        if let Family::NegativeBinomial { log_shape } = &mut self.family {
-            *log_shape = parameters[free + p];
+        if self.has_shape() {
+            self.outcome = self.outcome.with_log_shape(parameters[free + p]);
         }
         let beta = &parameters[free..free + p];
         for row in 0..self.data.num_obs() {
@@ -229,7 +230,7 @@ impl<'a> Laplace<'a> {
         let mut log_p = 0.0;
         for row in 0..self.eta.len() {
             let (y, trials, weight) = self.row(row);
-            let d = self.family.at(self.eta[row], y, trials);
+            let d = self.outcome.at(self.eta[row], y, trials);
             log_p += weight * d.log_p;
             self.score[row] = weight * d.score;
             self.weight[row] = weight * d.weight;
@@ -310,7 +311,7 @@ impl<'a> Laplace<'a> {
             grad[free + p] = (0..n)
                 .map(|row| {
                     let (y, _, weight) = self.row(row);
-                    let [log_p, score, w] = self.family.in_log_shape(self.eta[row], y);
+                    let [log_p, score, w] = self.outcome.in_log_shape(self.eta[row], y);
                     weight * (-2.0 * log_p + leverage[row] * w + moved[row] * score)
                 })
                 .sum();

@@ -28,10 +28,10 @@
 use rand::RngExt as _;
 
 use super::data::RandomTerm;
-use super::family::Family;
 use super::laplace::Laplace;
 use super::{MixedControl, MixedData, MixedError};
 use crate::design::spanned::{Direction, GroupColumns, directions};
+use crate::families::Outcome;
 use crate::models::mixed::MAX_EFFECTS as MOST;
 use crate::numerics::fisher_step::{FisherStep, k_limit};
 use ergodic_base::linalg::{Cholesky, axpy, dot};
@@ -111,7 +111,7 @@ struct Term<'a> {
 /// The chain of effects, with the estimates it is given.
 struct Chain<'a> {
     data: &'a MixedData,
-    family: Family,
+    outcome: Outcome,
     terms: Vec<Term<'a>>,
     /// β, and the log of the shape.
     head: Vec<f64>,
@@ -266,7 +266,7 @@ impl<'a> Chain<'a> {
         let per_group = n / groups.unwrap_or(1).max(1);
         let mut chain = Self {
             data,
-            family: laplace.family,
+            outcome: laplace.outcome,
             terms,
             base: vec![0.0; n],
             // The modes at the start.
@@ -292,8 +292,8 @@ impl<'a> Chain<'a> {
             let offset = self.data.offset.as_ref().map_or(0.0, |o| o[row]);
             self.base[row] = dot(self.data.row(row), &self.head[..p]) + offset;
         }
-        if let Family::NegativeBinomial { log_shape } = &mut self.family {
-            *log_shape = self.head[p];
+        if let Some(&log_shape) = self.head.get(p) {
+            self.outcome = self.outcome.with_log_shape(log_shape);
         }
         for term in &mut self.terms {
             let q = term.columns.width();
@@ -372,7 +372,7 @@ impl<'a> Chain<'a> {
             let place = if all { k } else { self.rng.random_range(0..n) };
             let row = self.terms[t].order[rows.start + place] as usize;
             let (y, trials, weight) = self.row(row);
-            let d = self.family.at(self.predictor(row), y, trials);
+            let d = self.outcome.at(self.predictor(row), y, trials);
             let z = self.terms[t].columns.row(row);
             for i in 0..q {
                 let score = weight * d.score * z[i];
@@ -447,7 +447,7 @@ impl<'a> Chain<'a> {
             };
             let (y, trials, weight) = self.row(row);
             let eta = self.predictor(row);
-            let d = self.family.at(eta, y, trials);
+            let d = self.outcome.at(eta, y, trials);
             let x = self.data.row(row);
             axpy(factor * weight * d.score, x, &mut self.score[..p]);
             for i in 0..p {
@@ -456,7 +456,7 @@ impl<'a> Chain<'a> {
             }
             if dim > p {
                 // The square of the score has the expectation of the information.
-                let [slope, _, _] = self.family.in_log_shape(eta, y);
+                let [slope, _, _] = self.outcome.in_log_shape(eta, y);
                 self.score[p] += factor * weight * slope;
                 self.information[p * dim + p] += factor * weight * slope * slope;
             }

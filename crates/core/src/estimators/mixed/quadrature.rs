@@ -89,7 +89,7 @@ impl<'l, 'a> Quadrature<'l, 'a> {
             let spread = term.z[row] * lambda * (2.0 * laplace.inverse[group]).sqrt();
             let log_p = &mut self.log_p[group * k..(group + 1) * k];
             for (log_p, node) in log_p.iter_mut().zip(&self.nodes) {
-                *log_p += weight * laplace.family.at(center + spread * node, y, trials).log_p;
+                *log_p += weight * laplace.outcome.at(center + spread * node, y, trials).log_p;
             }
         }
         let mut log_lik = laplace.constants();

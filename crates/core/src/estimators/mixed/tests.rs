@@ -5,7 +5,9 @@ use super::profile::Profile;
 use super::quadrature::Quadrature;
 use super::testing::{Reference, all_designs, data, numbers};
 use super::*;
-use crate::design::response::ResponseUse;
+use crate::design::matrix::{Design, ModelFrame};
+use crate::design::testing::{load_csv, reference};
+use crate::families::Family;
 
 /// |a − b| within `relative` of the larger, or of 1.
 fn close(what: &str, a: f64, b: f64, relative: f64) {
@@ -392,11 +394,7 @@ const GENERAL: &[(&str, &str, &str, Family, usize)] = &[
 ];
 
 fn general(set: &str, formula: &str, family: Family) -> MixedData {
-    let response = match family {
-        Family::Bernoulli | Family::Binomial => ResponseUse::Outcome,
-        _ => ResponseUse::Count,
-    };
-    data(set, formula, response)
+    data(set, formula, family.definition().response)
 }
 
 /// The log likelihood of a model with a parameter for every row.
@@ -409,7 +407,7 @@ fn saturated(data: &MixedData, family: Family) -> f64 {
                 Family::Poisson => y * log(y) - y,
                 _ => y * log(y / trials) + (trials - y) * log(1.0 - y / trials),
             };
-            log_p + family.constant(y, trials)
+            log_p + family.outcome().constant(y, trials)
         })
         .sum()
 }
@@ -438,16 +436,20 @@ fn generalised_fits_agree_with_glmer_to_five_digits() {
 
 #[test]
 fn the_gradient_of_laplaces_deviance_is_that_of_differences() {
-    let shape = Family::NegativeBinomial { log_shape: 0.0 };
+    let shape = Family::NegativeBinomial;
     let cases = GENERAL
         .iter()
         .map(|(_, set, formula, family, _)| (*set, *formula, *family))
         .chain([
             ("counts", "y ~ x + offset(log(e)) + (x | g)", shape),
             ("counts", "y | weights(e) ~ x + (1 | g)", shape),
+            ("counts", "y ~ x + offset(log(e)) + (x | g)", Family::Gamma),
         ]);
     for (set, formula, family) in cases {
-        let data = general(set, formula, family);
+        let mut data = general(set, formula, family);
+        if family == Family::Gamma {
+            data.y.iter_mut().for_each(|y| *y += 0.5);
+        }
         let control = MixedControl::default();
         let mut laplace = Laplace::new(&data, family).unwrap();
         let at: Vec<f64> = (0..laplace.dim())
@@ -479,7 +481,7 @@ fn the_gradient_of_laplaces_deviance_is_that_of_differences() {
 /// The likelihood of every group by the trapezoidal rule over ±12 standard deviations, against many nodes and one.
 #[test]
 fn quadrature_finds_the_integral_that_laplace_approximates() {
-    for family in [Family::Poisson, Family::NegativeBinomial { log_shape: 0.4 }] {
+    for family in [Family::Poisson, Family::NegativeBinomial] {
         let data = general("counts", "y ~ x + offset(log(e)) + (1 | g)", family);
         let control = MixedControl::default();
         let mut laplace = Laplace::new(&data, family).unwrap();
@@ -506,7 +508,7 @@ fn quadrature_finds_the_integral_that_laplace_approximates() {
                         .map(|&row| {
                             let eta = laplace.base[row] + 0.7 * u;
                             let y = data.y[row];
-                            laplace.family.at(eta, y, 1.0).log_p + laplace.family.constant(y, 1.0)
+                            laplace.outcome.at(eta, y, 1.0).log_p + laplace.outcome.constant(y, 1.0)
                         })
                         .sum();
                     (log_p - 0.5 * u * u).exp()
@@ -526,7 +528,7 @@ fn quadrature_finds_the_integral_that_laplace_approximates() {
 
 #[test]
 fn the_negative_binomial_finds_overdispersion_and_says_when_there_is_none() {
-    let family = Family::NegativeBinomial { log_shape: 0.0 };
+    let family = Family::NegativeBinomial;
     let mut data = general("counts", "y ~ x + offset(log(e)) + (1 | g)", family);
     let fit = |data: &MixedData, family| {
         fit_generalised(data, family, Method::Laplace, 1, &MixedControl::default()).unwrap()
@@ -626,4 +628,38 @@ fn monte_carlo_em_is_near_quadrature_and_laplace() {
             }
         }
     }
+}
+
+/// Against the likelihood that scipy integrates and maximises in `gamma.py`.
+#[test]
+fn a_gamma_fit_by_quadrature_is_the_maximum_that_scipy_finds() {
+    let text = std::fs::read_to_string(reference("gamma.csv")).unwrap();
+    let expected = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap()[1..].parse::<f64>().unwrap()
+    };
+    let table = load_csv(&reference("gamma_data.csv"));
+    let frame = ModelFrame {
+        response_use: Family::Gamma.definition().response,
+        ..ModelFrame::new("y ~ x + (1 | g)".parse().unwrap())
+    };
+    let data = MixedData::from(Design::build(&table, &frame).unwrap().0);
+    let control = MixedControl::default();
+    let fit = fit_generalised(&data, Family::Gamma, Method::Aghq, 25, &control).unwrap();
+    for (here, name) in [
+        (fit.fixed[0].estimate, "mixed:intercept"),
+        (fit.fixed[1].estimate, "mixed:x"),
+        (fit.components[0].sd[0], "mixed:sd"),
+        (fit.shape.unwrap(), "mixed:shape"),
+        (fit.log_lik, "mixed:log_lik"),
+    ] {
+        let there = expected(name);
+        assert!(
+            (here - there).abs() < 1e-5 * there.abs(),
+            "{name}: {here} here, {there} there"
+        );
+    }
+    assert!(fit.warnings.is_empty(), "{:?}", fit.warnings);
+    let laplace = fit_generalised(&data, Family::Gamma, Method::Laplace, 1, &control).unwrap();
+    assert!((laplace.log_lik - fit.log_lik).abs() < 0.5);
 }

@@ -8,6 +8,7 @@ use rand_distr::{Binomial, Distribution as _, Poisson, StandardNormal};
 
 use crate::design::matrix::{Design, GroupDesign, GroupFactor, Predictor};
 use crate::design::response::{ResponseInfo, ResponseKind, ResponseUse};
+use crate::families::Family;
 use crate::models::mixed::WorkingRows;
 use crate::models::{DefaultPriors, EXAMPLES, ModelEntry, ModelOptions};
 use ergodic_base::rng::{Purpose, stream};
@@ -277,13 +278,6 @@ pub(super) fn cases(entry: &ModelEntry) -> Vec<(String, Design, Vec<ModelOptions
 /// Every family with group terms of every kind: no group, all and some of them sampled as they are, and all of them as the
 /// parabolas of rows tell.
 fn mixed_cases() -> Vec<(String, Design, Vec<ModelOptions>)> {
-    let families = [
-        ("gaussian", ResponseUse::Number, false),
-        ("bernoulli", ResponseUse::Outcome, false),
-        ("binomial", ResponseUse::Outcome, true),
-        ("poisson", ResponseUse::Count, false),
-        ("negative_binomial", ResponseUse::Count, false),
-    ];
     let priors = [
         vec![],
         vec![
@@ -293,7 +287,8 @@ fn mixed_cases() -> Vec<(String, Design, Vec<ModelOptions>)> {
         ],
     ];
     let mut cases = Vec::new();
-    for (family, response, trials) in families {
+    for &family in Family::MIXED {
+        let trials = family == Family::Binomial;
         let shape = Shape {
             trials,
             offset: trials,
@@ -301,13 +296,13 @@ fn mixed_cases() -> Vec<(String, Design, Vec<ModelOptions>)> {
             no_intercept: false,
         };
         for crossed in [false, true] {
-            let mut design = regression_design(response, shape);
+            let mut design = regression_design(family.definition().response, shape);
             add_group_terms(&mut design, crossed);
             let mut options = Vec::new();
             for (k, priors) in priors.iter().enumerate() {
                 for parametrisation in ["non-centred", "centred", "auto"] {
                     let mut settings = Settings::default();
-                    settings.set("family", Value::Text(family.to_owned()));
+                    settings.set("family", Value::Text(family.id().to_owned()));
                     settings.set("parametrisation", Value::Text(parametrisation.to_owned()));
                     options.push(ModelOptions {
                         defaults: DefaultPriors::default(),
@@ -328,12 +323,16 @@ fn mixed_cases() -> Vec<(String, Design, Vec<ModelOptions>)> {
                     });
                 }
             }
-            cases.push((format!("{family}, crossed: {crossed}"), design, options));
+            cases.push((
+                format!("{}, crossed: {crossed}", family.id()),
+                design,
+                options,
+            ));
         }
-        let mut design = regression_design(response, shape);
+        let mut design = regression_design(family.definition().response, shape);
         add_intercepts(&mut design);
         let mut settings = Settings::default();
-        settings.set("family", Value::Text(family.to_owned()));
+        settings.set("family", Value::Text(family.id().to_owned()));
         settings.set("parametrisation", Value::Text("auto".to_owned()));
         let options = ModelOptions {
             settings,
@@ -341,7 +340,7 @@ fn mixed_cases() -> Vec<(String, Design, Vec<ModelOptions>)> {
             working: Some(Arc::new(some_working_rows(design.num_obs()))),
             ..ModelOptions::default()
         };
-        cases.push((format!("{family}, parabolas"), design, vec![options]));
+        cases.push((format!("{}, parabolas", family.id()), design, vec![options]));
     }
     cases
 }

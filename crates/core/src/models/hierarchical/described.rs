@@ -4,20 +4,22 @@
 //! the lower factor by rows, with logarithms on the diagonal.
 
 use super::options;
+use crate::models::ModelError;
+use crate::models::logistic::of_trials;
 use crate::models::translation::{
-    Context, Program, Translation, comment, each_of, number, numbers,
+    Context, Glm, Program, Translation, comment, each_of, number, numbers,
 };
-use crate::models::{ModelError, logistic};
 
 pub(super) fn describe(context: &Context<'_>) -> Result<Translation, ModelError> {
     let design = context.design;
     options::check_design(design)?;
     let chosen = options::choose(design, context.options)?;
     let factor = &design.groups[design.group_terms[0].factor];
+    let regression = Glm::of(context, of_trials(design))?;
     Ok(Translation {
-        words: words(context, &factor.name, factor.levels.len()),
-        equation: equation(context, &factor.name),
-        stan: Ok(stan(context, &chosen.niw, &factor.name)),
+        words: words(context, &regression, &factor.name, factor.levels.len()),
+        equation: equation(context, &regression, &factor.name),
+        stan: Ok(stan(context, &regression, &chosen.niw, &factor.name)),
         brms: Err(
             "brms gives groups standard deviations and LKJ correlations, not a covariance with an inverse-Wishart prior; \
              template `mixed` with model.family = \"bernoulli\" is the model that brms has"
@@ -36,9 +38,8 @@ fn priors<'a>(context: &Context<'a>) -> (Vec<(&'a str, &'a str)>, &'a str) {
     (means, covariance.map_or("", |param| &param.prior))
 }
 
-fn words(context: &Context<'_>, group: &str, groups: usize) -> String {
+fn words(context: &Context<'_>, regression: &Glm<'_>, group: &str, groups: usize) -> String {
     let design = context.design;
-    let regression = logistic::described(context);
     let slopes = &design.terms[usize::from(design.has_intercept)..];
     let terms = match (design.has_intercept, slopes.is_empty()) {
         (true, true) => "an intercept".to_owned(),
@@ -63,16 +64,16 @@ fn words(context: &Context<'_>, group: &str, groups: usize) -> String {
         "{} is a sum: {terms}, all with their own value in each of the {groups} groups of `{group}`.{offset}{} These values \
          are multivariate normal over groups, with mean `mu` and covariance `Sigma`. Priors, for coefficients {scale}, are \
          {} for `mu` given `Sigma` and {covariance} for `Sigma`. {}",
-        regression.predicted,
+        regression.notation.predicted,
         context.weights(),
         shown.join(", "),
         context.rows(),
     )
 }
 
-fn equation(context: &Context<'_>, group: &str) -> String {
+fn equation(context: &Context<'_>, regression: &Glm<'_>, group: &str) -> String {
     let design = context.design;
-    let mut lines = logistic::described(context).response;
+    let mut lines = regression.notation.response.clone();
     let mut sum: Vec<String> = (design.terms.iter())
         .map(|term| match term.as_str() {
             "Intercept" => format!("theta[{group}[i],Intercept]"),
@@ -114,11 +115,11 @@ fn diagonal(matrix: &[f64], p: usize) -> String {
 
 fn stan(
     context: &Context<'_>,
+    regression: &Glm<'_>,
     prior: &crate::numerics::wishart::NormalInverseWishart,
     group: &str,
 ) -> String {
     let design = context.design;
-    let regression = logistic::described(context);
     let (p, first) = (design.terms.len(), usize::from(design.has_intercept));
     let (slopes, k) = (&design.terms[first..], p - first);
     let standardize = context.options.standardize;
@@ -139,7 +140,9 @@ fn stan(
         let names = comment(&slopes.join(", "));
         program.data.push(format!("matrix[N, {k}] x;  // {names}"));
     }
-    program.data.extend_from_slice(&regression.stan_data);
+    program
+        .data
+        .extend_from_slice(&regression.notation.stan_data);
     if design.offset.is_some() {
         program
             .data

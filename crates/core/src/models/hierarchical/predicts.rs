@@ -1,11 +1,12 @@
 //! Draws of a hierarchical model on the scale of the data.
 
 use super::{HierarchicalModel, options};
-use crate::models::glm::Family;
-use crate::models::outcome::{Outcome, Point, PointTerm, Predicts};
+use crate::families::Family;
+use crate::families::rows::RowFamily;
+use crate::models::predicts::{Point, PointTerm, Predicts};
 use ergodic_base::linalg::Cholesky;
 
-impl<F: Family> Predicts for HierarchicalModel<F> {
+impl<F: RowFamily> Predicts for HierarchicalModel<F> {
     fn point(&self, theta: &[f64]) -> Option<Point> {
         if theta.len() != self.params.len() {
             return None;
@@ -45,7 +46,7 @@ impl<F: Family> Predicts for HierarchicalModel<F> {
             order.iter().map(deviation).collect::<Vec<f64>>()
         });
         Some(Point {
-            outcome: Outcome::Binomial,
+            outcome: Family::Bernoulli.outcome(),
             terms: vec![PointTerm {
                 effects: effects.collect(),
                 factor,

@@ -4,8 +4,9 @@
 //! of the second, and so on, each group's in the order of the design: what a span of the design has of a group is then one
 //! stretch, and the shared row loop runs over it with one θ.
 
+use crate::families::rows::RowFamily;
 use crate::models::Rows;
-use crate::models::glm::{Family, GlmRows};
+use crate::models::glm::GlmRows;
 
 /// Rows sorted at a time where single rows matter: a few pages of working memory.
 pub(super) const SEGMENT: usize = 256;
@@ -23,7 +24,7 @@ pub(super) struct GroupedRows<F> {
     start: Vec<u32>,
 }
 
-impl<F: Family> GroupedRows<F> {
+impl<F: RowFamily> GroupedRows<F> {
     /// From rows in the order and layout of the design ([`GlmRows::new`]); `group` (N) is below `num_groups`.
     pub fn new(
         family: F,

@@ -1,5 +1,7 @@
 //! Against closed forms, and what is refused.
 
+use std::f64::consts::PI;
+
 use crate::design::response::ResponseUse;
 use crate::models::Rows;
 use crate::models::conformance::{Shape, measured_design};

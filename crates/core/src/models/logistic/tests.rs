@@ -5,6 +5,9 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::*;
+use crate::families::bernoulli::{SignedBernoulli, signed_rows};
+use crate::families::binomial::{WeightedBinomial, weighted_rows};
+use crate::families::rows::RowFamily;
 use crate::models::Rows;
 use crate::models::conformance::{NUM_OBS, Shape, design};
 use crate::models::glm::{GlmRows, SimdLevel};
@@ -115,7 +118,7 @@ fn extreme_predictors_do_not_overflow() {
 /// Baseline, AVX2 and AVX-512 must give the same bits, with value, without, and centred.
 #[test]
 fn vector_instructions_do_not_change_a_bit() {
-    fn bits<F: Family>(rows: &GlmRows<F>, picks: &[u32], centre: &[f64]) -> Vec<u64> {
+    fn bits<F: RowFamily>(rows: &GlmRows<F>, picks: &[u32], centre: &[f64]) -> Vec<u64> {
         let u = [0.4, -1.1, 0.3, 0.8];
         let mut scratch = rows.scratch();
         let mut out = Vec::new();
@@ -142,7 +145,11 @@ fn vector_instructions_do_not_change_a_bit() {
         4,
         signed_rows(&design(Shape::default(), NUM_OBS)),
     );
-    let weighted = GlmRows::new(WeightedBinomial, 4, weighted_rows(&design(FULL, NUM_OBS)));
+    let weighted = GlmRows::new(
+        WeightedBinomial,
+        4,
+        weighted_rows(&design(FULL, NUM_OBS)).data,
+    );
     let baseline = SimdLevel::Baseline;
     let expected = bits(&plain.clone().at_level(baseline), &picks, &centre);
     let expected_weighted = bits(&weighted.clone().at_level(baseline), &picks, &centre);

@@ -1,5 +1,6 @@
 //! Settings of the template, and which priors its parameters can have.
 
+use crate::families::Family;
 use crate::models::coefficients::{INTERCEPT, SLOPES};
 use crate::models::positive::PositivePrior;
 use crate::models::prior::{Prior, read_call, refusal};
@@ -17,7 +18,7 @@ pub(super) const CLASSES: [(&str, &str); 6] = [
     ("sd", "Standard deviations of groups"),
     ("cor", "Correlations of effects"),
     ("sigma", "Residual standard deviation"),
-    ("shape", "Shape of the overdispersion"),
+    ("shape", "Shape of the distribution"),
 ];
 
 pub(super) const FIELDS: &[Field] = &[
@@ -25,15 +26,9 @@ pub(super) const FIELDS: &[Field] = &[
         key: "family",
         label: "Family",
         help: "Distribution of the outcome: gaussian for numbers, bernoulli for two values, binomial for successes among \
-                       trials, poisson and negative_binomial for counts",
-        kind: Kind::Choice(&[
-            "gaussian",
-            "bernoulli",
-            "binomial",
-            "poisson",
-            "negative_binomial",
-        ]),
-        default: Some(DefaultValue::Text("gaussian")),
+                       trials, poisson and negative_binomial for counts, gamma for positive numbers",
+        kind: Kind::Choice(Family::MIXED_IDS),
+        default: Some(DefaultValue::Text(Family::Gaussian.id())),
         why: "the usual mixed model",
     },
     Field {

@@ -4,7 +4,7 @@ use super::MANY_ROWS;
 use super::options::{CLASSES, DEFAULT_ETA, eta_of};
 use super::terms::{GroupTerm, MAX_EFFECTS};
 use crate::design::matrix::{Design, GroupDesign};
-use crate::models::coefficients::ResponseScale;
+use crate::families::rows::ResponseScale;
 use crate::models::positive::{Positive, PositivePrior, PositiveSpec};
 use crate::models::{ModelError, ModelOptions, ParamInfo};
 

@@ -1,11 +1,12 @@
 //! Draws of a mixed model on the scale of the data.
 
+use super::MixedModel;
 use super::terms::GroupTerm;
-use super::{MixedModel, Respond};
+use crate::families::rows::RowFamily;
 use crate::models::Model as _;
-use crate::models::outcome::{Point, PointTerm, Predicts};
+use crate::models::predicts::{Point, PointTerm, Predicts};
 
-impl<F: Respond> Predicts for MixedModel<F> {
+impl<F: RowFamily> Predicts for MixedModel<F> {
     fn point(&self, theta: &[f64]) -> Option<Point> {
         if theta.len() != self.params.len() {
             return None;

@@ -1,5 +1,7 @@
 //! Maps, correlations, priors and shares of variance, and what is refused. References are in `samplers/mixed_tests.rs`.
 
+use crate::design::response::ResponseUse;
+use crate::design::testing::{load_csv, reference};
 use crate::models::conformance::{
     NUM_OBS, Shape, add_group_terms, add_intercepts, measured_design, some_working_rows,
 };
@@ -418,5 +420,50 @@ fn what_does_not_fit_is_refused_in_one_sentence() {
     assert_eq!(
         message,
         "Prior `lkj(0)` is not one of correlations; write lkj(eta) with eta above 0"
+    );
+}
+
+/// With flat priors and without groups the posterior is the likelihood, whose maximum `gamma.py` finds from the equations of
+/// R's `glm(family = Gamma(link = "log"))`.
+#[test]
+fn the_mode_of_a_gamma_model_is_that_of_glm() {
+    let text = std::fs::read_to_string(reference("gamma.csv")).unwrap();
+    let expected = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap()[1..].parse::<f64>().unwrap()
+    };
+    let table = load_csv(&reference("gamma_data.csv"));
+    let flat = [("intercept", "flat"), ("b", "flat"), ("shape", "flat")];
+    let options = options(&[("family", "gamma")], &flat);
+    let model = built::<Mixed>(&table, "y ~ x", ResponseUse::Number, &options).unwrap();
+    let theta = ["intercept", "x", "shape"].map(|name| expected(&format!("glm:{name}")));
+    let (mut u, mut grad) = (vec![0.0; 3], vec![0.0; 3]);
+    model.unconstrain(&theta, &mut u);
+    let value = model.log_lik(&u, Rows::All, &mut model.scratch(), &mut grad);
+    assert!((value - expected("glm:log_lik")).abs() < 1e-8, "{value}");
+    assert!(grad.iter().all(|slope| slope.abs() < 1e-6), "{grad:?}");
+    let mut hessian = vec![0.0; 9];
+    model.add_neg_hessian_log_lik(&u, Rows::All, &mut model.scratch(), &mut hessian);
+    assert!(ergodic_base::linalg::Cholesky::of(&hessian, 3).is_ok());
+}
+
+#[test]
+fn a_gamma_outcome_is_positive() {
+    let table = table_of(vec![
+        ("y", vec![1.0, 0.0, 2.0, 3.0, 0.5]),
+        ("x", vec![1.0, 2.0, 4.0, 3.0, 6.0]),
+    ]);
+    let refused = built::<Mixed>(
+        &table,
+        "y ~ x",
+        ResponseUse::Number,
+        &options(&[("family", "gamma")], &[]),
+    );
+    let sentence = refused.err().unwrap();
+    assert!(
+        sentence.starts_with(
+            "The outcome `y` is 0 in row 2, and outcomes of the family gamma are above 0"
+        ),
+        "{sentence}"
     );
 }

@@ -1,7 +1,8 @@
 //! The view of a mixed model by its parts: coefficients, scales, and effects of groups.
 
+use super::MixedModel;
 use super::terms::GroupTerm;
-use super::{MixedModel, Respond};
+use crate::families::rows::RowFamily;
 use crate::models::prior::PriorRows;
 use crate::models::{Rows, Scratch};
 
@@ -58,7 +59,7 @@ pub trait MixedEffects: Send + Sync {
     fn row_scratch(&self) -> Scratch;
 }
 
-impl<F: Respond> MixedEffects for MixedModel<F> {
+impl<F: RowFamily> MixedEffects for MixedModel<F> {
     fn terms(&self) -> &[GroupTerm] {
         &self.terms
     }

@@ -5,6 +5,7 @@ use crate::design::response::ResponseUse;
 use crate::models::conformance::{NUM_OBS, Shape, measured_design};
 use crate::models::testing::{built, table_of};
 use crate::models::{DefaultPriors, Rows};
+use ergodic_base::reporter::Reporter;
 use ergodic_base::rng::{Purpose, stream};
 
 use super::*;

@@ -1,5 +1,7 @@
 //! Against the density written out, and its limits.
 
+use std::f64::consts::PI;
+
 use statrs::function::gamma::ln_gamma;
 
 use crate::models::Rows;

@@ -1,62 +1,48 @@
 //! Regressions with one linear predictor, with or without group terms, in other notations.
 
-use super::super::coefficients::ResponseScale;
+use super::super::ModelError;
 use super::groups::Group;
 use super::{
     Context, FLAT, Program, Translation, brm_call, brms_name, comment, each_of, listed, moved,
     number, numbers, quoted, stretched,
 };
 use crate::design::lump_levels::OTHER;
+use crate::families::notation::Notation;
+use crate::families::rows::ResponseScale;
+use crate::families::{Auxiliary, Family};
 use crate::formula::{Factor, Formula, Trials, quote_name};
-
-/// A positive parameter of a family besides the linear predictor.
-pub(in super::super) struct Auxiliary {
-    /// Reported name of the parameter, which is that of its class in brms: `sigma`.
-    pub name: &'static str,
-    /// What it is, for a comment.
-    pub what: &'static str,
-    /// Lower bound of the parameter.
-    pub lower: f64,
-    /// Whether it has the unit of the response.
-    pub has_unit: bool,
-}
-
-/// σ of families with a residual scale.
-pub(in super::super) const SIGMA: Auxiliary = Auxiliary {
-    name: "sigma",
-    what: "residual scale",
-    lower: 0.0,
-    has_unit: true,
-};
-
 /// A regression with one linear predictor, as far as it differs from others.
 pub(in super::super) struct Glm<'a> {
     /// Data, formula, priors.
     pub context: Context<'a>,
-    /// What the linear predictor is, in words: "The log odds that `churned` is `yes`".
-    pub predicted: String,
-    /// How the response varies given that, as a sentence; empty where that follows.
-    pub given: String,
-    /// How the response follows from `eta[i]`, one relation per line.
-    pub response: Vec<String>,
+    /// How the response follows from the linear predictor.
+    pub notation: Notation,
     /// Units of the linear predictor.
     pub scale: ResponseScale,
-    /// Declarations in Stan's data block besides N, x, offset and weight.
-    pub stan_data: Vec<String>,
-    /// Name of the density in Stan: `bernoulli_logit`.
-    pub stan_density: &'static str,
-    /// Arguments of that density, of which those that end in `[]` are one value per row: `eta[]`, `sigma`.
-    pub stan_arguments: Vec<String>,
-    /// Whether it is a density instead of a probability.
+    /// Whether the response has a density instead of a probability.
     pub continuous: bool,
     /// Parameters besides coefficients and those of groups.
-    pub auxiliaries: Vec<Auxiliary>,
-    /// R code that prepares the response.
-    pub r_response: Vec<String>,
-    /// Family in brms.
-    pub brms_family: &'static str,
+    pub auxiliaries: Vec<&'static Auxiliary>,
     /// Priors in brms besides those of parameters.
     pub brms_priors: Vec<String>,
+}
+
+impl<'a> Glm<'a> {
+    /// A regression of `family`.
+    ///
+    /// # Errors
+    /// The response does not vary.
+    pub fn of(context: &Context<'a>, family: Family) -> Result<Self, ModelError> {
+        let definition = family.definition();
+        Ok(Self {
+            context: *context,
+            notation: family.notation(context.design),
+            scale: ResponseScale::with_link(definition.link, context.design)?,
+            continuous: !definition.is_whole,
+            auxiliaries: definition.auxiliaries.iter().collect(),
+            brms_priors: Vec::new(),
+        })
+    }
 }
 
 impl Glm<'_> {
@@ -117,14 +103,14 @@ impl Glm<'_> {
         let design = self.context.design;
         let slopes = each_of(self.slopes());
         let mut text = match (design.has_intercept, self.slopes().is_empty()) {
-            (true, true) => format!("{} is the same in all rows.", self.predicted),
+            (true, true) => format!("{} is the same in all rows.", self.notation.predicted),
             (true, false) => format!(
                 "{} is a sum: an intercept, and a coefficient times {slopes}.",
-                self.predicted
+                self.notation.predicted
             ),
             (false, _) => format!(
                 "{} is a sum without intercept: a coefficient times {slopes}.",
-                self.predicted
+                self.notation.predicted
             ),
         };
         for group in self.groups() {
@@ -133,8 +119,8 @@ impl Glm<'_> {
         if design.offset.is_some() {
             text.push_str(" An offset with the coefficient 1 is added.");
         }
-        if !self.given.is_empty() {
-            text.push_str(&format!(" {}", self.given));
+        if !self.notation.given.is_empty() {
+            text.push_str(&format!(" {}", self.notation.given));
         }
         text.push_str(self.context.weights());
         for merged in &design.merged {
@@ -204,7 +190,7 @@ impl Glm<'_> {
 
     fn equation(&self) -> String {
         let design = self.context.design;
-        let mut lines = self.response.clone();
+        let mut lines = self.notation.response.clone();
         let mut sum: Vec<String> = Vec::new();
         if design.has_intercept {
             sum.push("b[Intercept]".to_owned());
@@ -239,7 +225,7 @@ impl Glm<'_> {
                 (false, _) => format!("b[{term}] ~ {prior}"),
             });
         }
-        for auxiliary in &self.auxiliaries {
+        for &auxiliary in &self.auxiliaries {
             let Auxiliary { name, has_unit, .. } = auxiliary;
             let unit = if *has_unit { unit.as_str() } else { "" };
             let prior = self.context.prior(name);
@@ -274,7 +260,7 @@ impl Glm<'_> {
             let names = comment(&slopes.join(", "));
             program.data.push(format!("matrix[N, {k}] x;  // {names}"));
         }
-        program.data.extend_from_slice(&self.stan_data);
+        program.data.extend_from_slice(&self.notation.stan_data);
         if design.offset.is_some() {
             let offset = "vector[N] offset_;  // the sum of all offset terms";
             program.data.push(offset.to_owned());
@@ -370,7 +356,7 @@ impl Glm<'_> {
             ));
             program.priors("beta", of_slopes);
         }
-        for auxiliary in &self.auxiliaries {
+        for &auxiliary in &self.auxiliaries {
             let (name, unit) = (
                 self.stan_name(auxiliary),
                 if auxiliary.has_unit { unit } else { "" },
@@ -396,8 +382,8 @@ impl Glm<'_> {
     /// The statement of the likelihood in Stan, given `eta`.
     pub fn stan_likelihood(&self) -> Vec<String> {
         let arguments = |index: &str| {
-            let arguments = self.stan_arguments.iter().map(|argument| {
-                let unit = |auxiliary: &&Auxiliary| {
+            let arguments = self.notation.stan_arguments.iter().map(|argument| {
+                let unit = |auxiliary: &&&Auxiliary| {
                     auxiliary.name == argument && auxiliary.has_unit && self.has_unit()
                 };
                 match self.auxiliaries.iter().find(unit) {
@@ -407,7 +393,7 @@ impl Glm<'_> {
             });
             arguments.collect::<Vec<_>>().join(", ")
         };
-        let density = self.stan_density;
+        let density = self.notation.stan_density;
         if self.context.design.weights.is_none() {
             return vec![format!("y ~ {density}({});", arguments(""))];
         }
@@ -460,7 +446,7 @@ impl Glm<'_> {
             design, formula, ..
         } = self.context;
         let formula = formula_of_brms(formula)?;
-        let mut before = self.r_response.clone();
+        let mut before = self.notation.r_response.clone();
         for merged in &design.merged {
             let name = quote_name(&merged.column);
             let kept: Vec<String> = merged.kept.iter().map(|level| quoted(level)).collect();
@@ -527,7 +513,7 @@ impl Glm<'_> {
                 moved(prior, scale, 0.0)
             ));
         }
-        for auxiliary in &self.auxiliaries {
+        for &auxiliary in &self.auxiliaries {
             let prior = match self.context.prior(auxiliary.name) {
                 FLAT => String::new(),
                 prior if auxiliary.has_unit => stretched(prior, unit),
@@ -567,7 +553,7 @@ impl Glm<'_> {
                     .to_owned(),
             );
         }
-        let family = format!("data = data, family = {}", self.brms_family);
+        let family = format!("data = data, family = {}", self.notation.brms_family);
         Ok(brm_call(&before, &[text, family], &priors))
     }
 }

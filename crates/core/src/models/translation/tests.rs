@@ -350,6 +350,41 @@ fn groups_are_a_cholesky_factor_in_stan_and_lkj_in_brms() {
 }
 
 #[test]
+fn a_gamma_response_has_shape_and_rate_in_stan_and_shape_in_brms() {
+    let family = [("family", Value::Text("gamma".to_owned()))];
+    let (all, _) = described(
+        SMALL,
+        "mixed",
+        "n | weights(e) ~ x + (1 | plan)",
+        &[],
+        &family,
+        true,
+    );
+    has(
+        &all.stan.unwrap(),
+        &[
+            "vector<lower=0>[N] y;  // n",
+            "real<lower=0> shape;  // shape of the gamma distribution",
+            "shape ~ lognormal(2, 2);",
+            "target += weight[i] * gamma_lpdf(y[i] | shape, shape * exp(-eta[i]));",
+        ],
+    );
+    has(
+        &all.brms.unwrap(),
+        &[
+            "data = data, family = Gamma(link = \"log\"),",
+            "set_prior(\"lognormal(2, 2)\", class = \"shape\"),",
+        ],
+    );
+    assert!(
+        all.words
+            .contains("`n` has a gamma distribution, whose variance is mean²/`shape`."),
+        "{}",
+        all.words
+    );
+}
+
+#[test]
 fn priors_are_moved_and_named() {
     assert_eq!(moved("normal(1, 10)", 0.25, 0.0), "normal(0.25, 2.5)");
     assert_eq!(moved("laplace(0, 1)", 2.0, 3.0), "double_exponential(3, 2)");

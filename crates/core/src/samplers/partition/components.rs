@@ -2,10 +2,10 @@
 
 use rand_distr::{Distribution as _, Gamma, StandardNormal};
 
+use crate::families::rows::{LANES, Lane};
 use crate::models::Mixture;
 use crate::models::dp_mixture::counts::Counts;
 use crate::models::dp_mixture::numeric::Numeric;
-use crate::models::glm::{LANES, Lane};
 use crate::samplers::cir::log_gamma;
 use ergodic_base::rng::ChainRng;
 

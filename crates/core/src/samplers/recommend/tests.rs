@@ -231,7 +231,11 @@ fn times_of_mixed_models_allow_for_long_trajectories() {
             .clone()
     };
     for id in ["mala", "metropolis"] {
-        assert!(!of(&plain, id).contains("\u{202f}min"), "{}", of(&plain, id));
+        assert!(
+            !of(&plain, id).contains("\u{202f}min"),
+            "{}",
+            of(&plain, id)
+        );
         assert!(of(&mixed, id).contains("\u{202f}min"), "{}", of(&mixed, id));
     }
     let two = recommend(&Facts {

@@ -1,0 +1,399 @@
+//! Response families: how a response is distributed given its linear predictor, each defined once.
+//!
+//! A family is one file here and one line of the registry below. Its file says what it is called, how its response column is
+//! read, its link, its parameters besides the linear predictor, its log density with derivatives, and how to draw from it.
+//! Families are told apart by [`Family`]; their identifiers are text only in recipes, on the command line and in files.
+
+use ergodic_base::rng::ChainRng;
+
+use crate::design::matrix::Design;
+use crate::design::response::{ResponseKind, ResponseUse};
+use notation::Notation;
+use rows::RowUse;
+
+pub(crate) mod bernoulli;
+pub(crate) mod binomial;
+mod gamma;
+mod gaussian;
+mod negative_binomial;
+pub(crate) mod notation;
+mod poisson;
+pub(crate) mod rows;
+pub(crate) mod student;
+
+/// What families are registered: a variant of [`Family`] and of [`Outcome`], and the file that defines it.
+macro_rules! registry {
+    ($($(#[$doc:meta])* $name:ident: $module:ident,)*) => {
+        /// A response family.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Family {
+            $($(#[$doc])* $name,)*
+        }
+
+        /// A response family with its parameters: the distribution of a response around its linear predictor z.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum Outcome {
+            $($(#[$doc])* $name($module::Outcome),)*
+        }
+
+        impl Family {
+            /// All families.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// What the family is.
+            pub const fn definition(self) -> &'static Definition {
+                match self {
+                    $(Self::$name => &$module::DEFINITION,)*
+                }
+            }
+
+            /// The distribution with the parameters where a search for them starts.
+            pub fn outcome(self) -> Outcome {
+                match self {
+                    $(Self::$name => Outcome::$name($module::Outcome::START),)*
+                }
+            }
+        }
+
+        impl Family {
+            /// What comes of `with` and the rows of `design` in the layout of the family.
+            ///
+            /// # Errors
+            /// The response cannot be of the family.
+            pub(crate) fn rows<U: RowUse>(self, design: &Design, with: U) -> Result<U::Made, FamilyError> {
+                (self.definition().check)(design)?;
+                match self {
+                    $(Self::$name => $module::rows(design).map(|rows| with.of(rows)),)*
+                }
+            }
+
+            /// The family in other notations.
+            pub(crate) fn notation(self, design: &Design) -> Notation {
+                match self {
+                    $(Self::$name => $module::notation(design),)*
+                }
+            }
+        }
+
+        impl Outcome {
+            /// The family.
+            pub fn family(self) -> Family {
+                match self {
+                    $(Self::$name(_) => Family::$name,)*
+                }
+            }
+
+            /// The same where a unit of the response is split into `by` units; families with a link have no unit.
+            #[must_use]
+            pub fn scaled(self, by: f64) -> Self {
+                match self {
+                    $(Self::$name(it) => Self::$name(it.scaled(by)),)*
+                }
+            }
+
+            /// A response at z, for successes among `trials`. Where a mean is too small or too large for a distribution, the
+            /// mean.
+            pub fn draw(self, z: f64, trials: f64, rng: &mut ChainRng) -> f64 {
+                match self {
+                    $(Self::$name(it) => it.draw(z, trials, rng),)*
+                }
+            }
+
+            /// log p and derivatives at z for response `y` among `trials`.
+            #[inline]
+            pub fn at(self, z: f64, y: f64, trials: f64) -> Derivatives {
+                match self {
+                    $(Self::$name(it) => it.at(z, y, trials),)*
+                }
+            }
+
+            /// The part of log p that does not depend on z.
+            pub fn constant(self, y: f64, trials: f64) -> f64 {
+                match self {
+                    $(Self::$name(it) => it.constant(y, trials),)*
+                }
+            }
+
+            /// The logarithm of the shape, if there is one.
+            pub fn log_shape(self) -> Option<f64> {
+                match self {
+                    $(Self::$name(it) => it.log_shape(),)*
+                }
+            }
+
+            /// The same with another shape, if there is one.
+            #[must_use]
+            pub fn with_log_shape(self, log_shape: f64) -> Self {
+                match self {
+                    $(Self::$name(it) => Self::$name(it.with_log_shape(log_shape)),)*
+                }
+            }
+
+            /// Derivatives of log p (constant included), score and weight in the log of the shape; zeros without a shape.
+            pub fn in_log_shape(self, z: f64, y: f64) -> [f64; 3] {
+                match self {
+                    $(Self::$name(it) => it.in_log_shape(z, y),)*
+                }
+            }
+        }
+    };
+}
+
+registry! {
+    /// Numbers with normal noise.
+    Gaussian: gaussian,
+    /// Yes or no.
+    Bernoulli: bernoulli,
+    /// Successes among trials.
+    Binomial: binomial,
+    /// Counts whose variance is their mean.
+    Poisson: poisson,
+    /// Counts whose variance is larger.
+    NegativeBinomial: negative_binomial,
+    /// Positive numbers whose standard deviation is a share of their mean.
+    Gamma: gamma,
+    /// Numbers with Student-t noise.
+    Student: student,
+}
+
+/// What a family is.
+#[derive(Debug)]
+pub struct Definition {
+    /// Identifier in recipes, on the command line and in files.
+    pub id: &'static str,
+    /// Name for people.
+    pub title: &'static str,
+    /// Outcomes that it is for, as what can follow "for".
+    pub about: &'static str,
+    /// What the linear predictor is, as what can stand before the name of the response: "log odds of".
+    pub quantity: &'static str,
+    /// How the response column is read.
+    pub response: ResponseUse,
+    /// Refuses responses that the family cannot have.
+    pub check: fn(&Design) -> Result<(), FamilyError>,
+    /// From the expected response to the linear predictor.
+    pub link: Link,
+    /// Whether responses are whole numbers.
+    pub is_whole: bool,
+    /// Variance of a row on the scale of the linear predictor besides that of `sigma`, where such a variance is free of the
+    /// mean.
+    pub latent_variance: Option<f64>,
+    /// Parameters besides the linear predictor.
+    pub auxiliaries: &'static [Auxiliary],
+}
+
+/// A positive parameter of a family besides the linear predictor.
+#[derive(Debug)]
+pub struct Auxiliary {
+    /// Its name, which is also the key of its prior, and that of its class in brms: `sigma`.
+    pub name: &'static str,
+    /// What it is, for a comment.
+    pub what: &'static str,
+    /// What it says about the response, in words.
+    pub meaning: fn(&Design) -> String,
+    /// Smallest value.
+    pub lower: f64,
+    /// Whether it has the unit of the response.
+    pub has_unit: bool,
+    /// Prior where the user sets none, in the notation of recipes.
+    pub prior: &'static str,
+}
+
+/// Why rows cannot be of a family: one sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct FamilyError(pub String);
+
+impl Definition {
+    /// What the linear predictor is, in words: "log odds of y".
+    pub fn quantity_of(&self, name: &str) -> String {
+        format!("{} {name}", self.quantity)
+    }
+}
+
+/// For families that can have every response that is read as theirs.
+fn any(_design: &Design) -> Result<(), FamilyError> {
+    Ok(())
+}
+
+/// The function of the expected response that is linear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// The response itself.
+    Identity,
+    /// Its logarithm.
+    Log,
+    /// The logarithm of the odds.
+    Logit,
+}
+
+impl Link {
+    /// The expected response at `z`; of successes among trials their share.
+    #[inline]
+    pub fn inverse(self, z: f64) -> f64 {
+        match self {
+            Self::Identity => z,
+            Self::Log => z.exp(),
+            Self::Logit => {
+                let e = (-z.abs()).exp();
+                if z >= 0.0 {
+                    1.0 / (1.0 + e)
+                } else {
+                    e / (1.0 + e)
+                }
+            }
+        }
+    }
+}
+
+/// log p of a row and derivatives in z: the score s, the weight w = −s', and w'.
+#[derive(Clone, Copy, Debug)]
+pub struct Derivatives {
+    /// log p without the constant of [`Outcome::constant`].
+    pub log_p: f64,
+    /// ∂ log p/∂z.
+    pub score: f64,
+    /// −∂² log p/∂z².
+    pub weight: f64,
+    /// ∂ weight/∂z.
+    pub slope: f64,
+}
+
+/// What the file of a family says of its distribution; see the methods of [`Outcome`].
+trait Distribution: Copy {
+    /// Parameters where a search for them starts.
+    const START: Self;
+
+    fn draw(self, z: f64, trials: f64, rng: &mut ChainRng) -> f64;
+
+    fn at(self, z: f64, y: f64, trials: f64) -> Derivatives;
+
+    fn constant(self, y: f64, trials: f64) -> f64;
+
+    fn scaled(self, _by: f64) -> Self {
+        self
+    }
+
+    fn log_shape(self) -> Option<f64> {
+        None
+    }
+
+    fn with_log_shape(self, _log_shape: f64) -> Self {
+        self
+    }
+
+    fn in_log_shape(self, _z: f64, _y: f64) -> [f64; 3] {
+        [0.0; 3]
+    }
+}
+
+impl Outcome {
+    /// The expected response at z: of successes their share. Student-t noise without a mean has its middle there.
+    #[inline]
+    pub fn mean(self, z: f64) -> f64 {
+        self.family().mean(z)
+    }
+
+    /// Whether responses are whole numbers.
+    pub fn is_whole(self) -> bool {
+        self.family().definition().is_whole
+    }
+}
+
+impl Family {
+    /// Those that may have effects of groups and fits by likelihood.
+    pub const MIXED: &'static [Self] = &{
+        let mut found = [Self::Gaussian; count_mixed()];
+        let (mut k, mut at) = (0, 0);
+        while k < Self::ALL.len() {
+            if Self::ALL[k].is_mixed() {
+                found[at] = Self::ALL[k];
+                at += 1;
+            }
+            k += 1;
+        }
+        found
+    };
+
+    /// Their identifiers.
+    pub const MIXED_IDS: &'static [&'static str] = &{
+        let mut ids = [""; Self::MIXED.len()];
+        let mut k = 0;
+        while k < ids.len() {
+            ids[k] = Self::MIXED[k].id();
+            k += 1;
+        }
+        ids
+    };
+
+    /// Identifier in recipes, on the command line and in files.
+    pub const fn id(self) -> &'static str {
+        self.definition().id
+    }
+
+    /// The expected response at linear predictor `z`: of successes their share.
+    #[inline]
+    pub fn mean(self, z: f64) -> f64 {
+        self.definition().link.inverse(z)
+    }
+
+    /// The family called `id` among [`Self::ALL`].
+    pub fn find(id: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|family| family.id() == id)
+    }
+
+    /// The family called `id` among [`Self::MIXED`].
+    ///
+    /// # Errors
+    /// There is none; the sentence lists those that there are.
+    pub fn find_mixed(id: &str) -> Result<Self, UnknownFamily> {
+        Self::find(id)
+            .filter(|family| family.is_mixed())
+            .ok_or_else(|| UnknownFamily(id.to_owned()))
+    }
+
+    /// The blocks of mixed models have place for one parameter besides the linear predictor.
+    const fn is_mixed(self) -> bool {
+        self.definition().auxiliaries.len() <= 1
+    }
+}
+
+const fn count_mixed() -> usize {
+    let (mut k, mut count) = (0, 0);
+    while k < Family::ALL.len() {
+        count += Family::ALL[k].is_mixed() as usize;
+        k += 1;
+    }
+    count
+}
+
+/// The logarithm of the mean of counts or positive numbers per exposure, which is exp(offset); 0 where it is not finite.
+pub fn log_mean(design: &Design) -> f64 {
+    let [first, _unit] = design.response_units();
+    let log_mean = match (&design.response.kind, &design.offset) {
+        (ResponseKind::Count { .. }, _) => first,
+        (_, None) => first.ln(),
+        // Units are those of numbers less their offset.
+        (_, Some(offset)) => {
+            let n = offset.len() as f64;
+            let largest = offset.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let exposure: f64 = offset.iter().map(|o| (o - largest).exp()).sum();
+            (first + offset.iter().sum::<f64>() / n).ln() - (exposure / n).ln() - largest
+        }
+    };
+    if log_mean.is_finite() { log_mean } else { 0.0 }
+}
+
+impl serde::Serialize for Family {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.id())
+    }
+}
+
+/// A name that no family of mixed models has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("There is no family `{0}`; there are {ids}", ids = Family::MIXED_IDS.join(", "))]
+pub struct UnknownFamily(pub String);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! Yes or no with log odds z: one trial of the binomial family.
+//!
+//! Rows of a plain regression are stored multiplied by their sign s = 2y − 1, so that log p = −log(1 + exp(−s z)) needs no
+//! response: one stretch of memory per row.
+
+use super::binomial::{LARGEST_THIRD, WeightedBinomial, exp_minus_abs, weighted_rows};
+use super::notation::{Notation, comment, quoted};
+use super::rows::{Curvature, FamilyRows, LANES, Lane, MAX_AUX, ResponseScale, RowFamily, Terms};
+use super::{Definition, FamilyError, binomial};
+use crate::design::matrix::Design;
+use crate::design::response::ResponseKind;
+use crate::formula::quote_name;
+
+pub use super::binomial::Outcome;
+
+pub(super) const DEFINITION: Definition = Definition {
+    id: "bernoulli",
+    title: "Yes/no",
+    about: "two values",
+    check,
+    ..binomial::DEFINITION
+};
+
+/// Bernoulli rows multiplied by s = 2y − 1.
+#[derive(Clone, Copy, Debug)]
+pub struct SignedBernoulli;
+
+impl RowFamily for SignedBernoulli {
+    const EXTRA: usize = 0;
+    const LOG_CONCAVE: bool = true;
+    type Shared = ();
+
+    fn shared(&self, _aux: &[f64]) {}
+
+    #[inline(always)]
+    fn predictor(_z: &mut Lane, _extra: &[Lane; 4]) {}
+
+    #[inline(always)]
+    fn terms<const VALUE: bool>(z: &Lane, _extra: &[Lane; 4], (): &()) -> Terms {
+        let e = exp_minus_abs(z);
+        let (mut residual, mut sum, mut factor) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        for k in 0..LANES {
+            factor[k] = 1.0 + e[k];
+            let numerator = if z[k] >= 0.0 { e[k] } else { 1.0 };
+            residual[k] = numerator / factor[k];
+            sum[k] = if z[k] < 0.0 { z[k] } else { 0.0 };
+        }
+        Terms {
+            residual,
+            aux: [[0.0; LANES]; MAX_AUX],
+            sum,
+            factor,
+        }
+    }
+
+    #[inline(always)]
+    fn curvature(z: &Lane, _extra: &[Lane; 4], (): &()) -> Curvature {
+        let mut out = exp_minus_abs(z);
+        for e in &mut out {
+            *e /= (1.0 + *e) * (1.0 + *e);
+        }
+        Curvature {
+            zz: out,
+            ..Curvature::default()
+        }
+    }
+
+    fn bounds(_extra: &[f64]) -> [f64; 2] {
+        [1.0, 0.25]
+    }
+
+    fn third_bound(_extra: &[f64]) -> f64 {
+        LARGEST_THIRD
+    }
+
+    fn outcome(&self, (): &()) -> super::Outcome {
+        super::Outcome::Bernoulli(Outcome)
+    }
+}
+
+/// Rows of a design without trials, weights and offset.
+pub(crate) fn signed(design: &Design) -> Result<FamilyRows<SignedBernoulli>, FamilyError> {
+    Ok(FamilyRows {
+        family: SignedBernoulli,
+        data: signed_rows(design),
+        response: ResponseScale::LINK,
+    })
+}
+
+pub(crate) fn signed_rows(design: &Design) -> Vec<f64> {
+    let mut data = Vec::with_capacity(design.x.len());
+    for (x, &y) in design.x.rows().into_iter().zip(&design.y) {
+        let sign = 2.0 * y - 1.0;
+        data.extend(x.iter().map(|x| sign * x));
+    }
+    data
+}
+
+/// Refuses successes among trials.
+fn check(design: &Design) -> Result<(), FamilyError> {
+    if design.trials.is_none() {
+        return Ok(());
+    }
+    Err(FamilyError(format!(
+        "The outcome `{}` has successes among trials; set model.family = \"{}\"",
+        design.response.name,
+        binomial::DEFINITION.id
+    )))
+}
+
+pub(super) fn rows(design: &Design) -> Result<FamilyRows<WeightedBinomial>, FamilyError> {
+    Ok(weighted_rows(design))
+}
+
+pub(super) fn notation(design: &Design) -> Notation {
+    let name = &design.response.name;
+    let quoted_name = quote_name(name);
+    let ResponseKind::Binary { success, .. } = &design.response.kind else {
+        return binomial::notation(design);
+    };
+    Notation {
+        predicted: format!("The log odds that `{name}` is `{success}`"),
+        given: String::new(),
+        response: vec![
+            format!("[{name}[i] = {success}] ~ bernoulli(p[i])"),
+            "logit(p[i]) = eta[i]".to_owned(),
+        ],
+        stan_data: vec![format!(
+            "array[N] int<lower=0, upper=1> y;  // {}",
+            comment(&format!("1 where {name} is {success}"))
+        )],
+        stan_density: "bernoulli_logit",
+        stan_arguments: vec!["eta[]".to_owned()],
+        r_response: vec![format!(
+            "data${quoted_name} <- as.integer(data${quoted_name} == {})",
+            quoted(success)
+        )],
+        brms_family: "bernoulli()",
+    }
+}

@@ -1,0 +1,249 @@
+//! Gamma responses, positive numbers: the logarithm of the mean μ is z, and the variance is μ²/shape, so that the standard
+//! deviation is 1/√shape of the mean whatever the mean.
+//!
+//! log p = α log α − log Γ(α) + (α − 1) log y − α (z + r) with α the shape and r = y e^−z. With a = log α:
+//! ∂/∂z = α (r − 1), ∂/∂a = α d with d = log α − ψ(α) + 1 + log y − z − r; −∂²/∂z² = α r, −∂²/∂z∂a = −α (r − 1),
+//! −∂²/∂a² = −α (d + 1 − α ψ'(α)). A row of weight w counts as w rows.
+//!
+//! Default prior of the shape: lognormal(2, 2), as that of negative binomial counts; 95 % of the coefficient of variation
+//! 1/√shape is between 0.05 and 2.6.
+
+use rand_distr::{Distribution as _, Gamma};
+use statrs::function::gamma::{digamma, ln_gamma};
+
+use super::notation::{Notation, comment};
+use super::rows::{
+    Curvature, FamilyRows, LANES, Lane, ResponseScale, RowFamily, Terms, exp, rows_with, value_or,
+};
+use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link};
+use crate::design::matrix::Design;
+use crate::design::response::ResponseUse;
+use ergodic_base::rng::ChainRng;
+use ergodic_base::special::trigamma;
+
+pub(super) const DEFINITION: Definition = Definition {
+    id: "gamma",
+    title: "Gamma",
+    about: "positive numbers that vary in proportion to their mean",
+    quantity: "log of the expected",
+    response: ResponseUse::Number,
+    check,
+    link: Link::Log,
+    is_whole: false,
+    latent_variance: None,
+    auxiliaries: &[Auxiliary {
+        name: "shape",
+        what: "shape of the gamma distribution",
+        meaning: |design| {
+            let name = &design.response.name;
+            format!("shape of the gamma distribution of {name}: its variance is mean²/shape")
+        },
+        lower: 0.0,
+        has_unit: false,
+        prior: "lognormal(2, 2)",
+    }],
+};
+
+/// Refuses responses that are not positive.
+fn check(design: &Design) -> Result<(), FamilyError> {
+    let Some(i) = design.y.iter().position(|y| *y <= 0.0) else {
+        return Ok(());
+    };
+    let at = design.row.get(i).map_or(i, |row| *row as usize) + 1;
+    Err(FamilyError(format!(
+        "The outcome `{}` is {} in row {at}, and outcomes of the family gamma are above 0; leave such rows out or choose \
+         another family",
+        design.response.name, design.y[i]
+    )))
+}
+
+/// Positive numbers whose mean has the logarithm z, with variance mean²/shape.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    shape: f64,
+    log_shape: f64,
+}
+
+impl Distribution for Outcome {
+    const START: Self = Self {
+        shape: 1.0,
+        log_shape: 0.0,
+    };
+
+    fn draw(self, z: f64, _trials: f64, rng: &mut ChainRng) -> f64 {
+        let mean = z.exp();
+        let drawn = Gamma::new(self.shape, mean / self.shape).map_or(mean, |g| g.sample(rng));
+        // A variable of a small shape may be 0 to rounding, and one of a large mean infinite; neither has a density.
+        drawn.clamp(f64::MIN_POSITIVE, f64::MAX)
+    }
+
+    #[inline]
+    fn at(self, z: f64, y: f64, _trials: f64) -> Derivatives {
+        let ratio = y * (-z).exp();
+        let weight = self.shape * ratio;
+        Derivatives {
+            log_p: -self.shape * (z + ratio),
+            score: self.shape * (ratio - 1.0),
+            weight,
+            slope: -weight,
+        }
+    }
+
+    fn constant(self, y: f64, _trials: f64) -> f64 {
+        normaliser(self.shape) + (self.shape - 1.0) * y.ln()
+    }
+
+    fn log_shape(self) -> Option<f64> {
+        Some(self.log_shape)
+    }
+
+    fn with_log_shape(self, log_shape: f64) -> Self {
+        Self {
+            shape: log_shape.exp(),
+            log_shape,
+        }
+    }
+
+    fn in_log_shape(self, z: f64, y: f64) -> [f64; 3] {
+        let Self { shape, log_shape } = self;
+        let ratio = y * (-z).exp();
+        [
+            shape * (log_shape - digamma(shape) + 1.0 + y.ln() - z - ratio),
+            shape * (ratio - 1.0),
+            shape * ratio,
+        ]
+    }
+}
+
+/// α log α − log Γ(α).
+fn normaliser(shape: f64) -> f64 {
+    shape * shape.ln() - ln_gamma(shape)
+}
+
+/// Rows with offset, response, weight and log y after the covariates.
+#[derive(Clone, Copy, Debug)]
+pub struct PositiveNumbers;
+
+/// The shape and functions of it that all rows need.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    shape: f64,
+    /// α log α − log Γ(α).
+    normaliser: f64,
+    /// log α − ψ(α) + 1.
+    slope: f64,
+    /// 1 − α ψ'(α).
+    bend: f64,
+}
+
+impl RowFamily for PositiveNumbers {
+    const EXTRA: usize = 4;
+    const AUX: usize = 1;
+    const LOG_CONCAVE: bool = true;
+    type Shared = Shape;
+
+    fn shared(&self, aux: &[f64]) -> Shape {
+        let shape = aux[0].exp();
+        Shape {
+            shape,
+            normaliser: normaliser(shape),
+            slope: aux[0] - digamma(shape) + 1.0,
+            bend: 1.0 - shape * trigamma(shape),
+        }
+    }
+
+    #[inline(always)]
+    fn predictor(z: &mut Lane, extra: &[Lane; 4]) {
+        for k in 0..LANES {
+            z[k] += extra[0][k];
+        }
+    }
+
+    #[inline(always)]
+    fn terms<const VALUE: bool>(
+        z: &Lane,
+        [_offset, y, weight, log_y]: &[Lane; 4],
+        of: &Shape,
+    ) -> Terms {
+        let ratio = ratios(z, y);
+        let (mut residual, mut aux, mut sum) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        for k in 0..LANES {
+            let weighted = weight[k] * of.shape;
+            residual[k] = weighted * (ratio[k] - 1.0);
+            aux[k] = weighted * (of.slope + log_y[k] - z[k] - ratio[k]);
+            if VALUE {
+                let constant = of.normaliser + (of.shape - 1.0) * log_y[k];
+                sum[k] = weight[k] * constant - weighted * (z[k] + ratio[k]);
+            }
+        }
+        Terms {
+            residual,
+            aux: [aux, [0.0; LANES]],
+            sum,
+            factor: [1.0; LANES],
+        }
+    }
+
+    #[inline(always)]
+    fn curvature(z: &Lane, [_offset, y, weight, log_y]: &[Lane; 4], of: &Shape) -> Curvature {
+        let ratio = ratios(z, y);
+        let mut out = Curvature::default();
+        for k in 0..LANES {
+            let weighted = weight[k] * of.shape;
+            out.zz[k] = weighted * ratio[k];
+            out.za[0][k] = -weighted * (ratio[k] - 1.0);
+            let slope = of.slope + log_y[k] - z[k] - ratio[k];
+            out.aa[0][k] = -weighted * (slope + of.bend);
+        }
+        out
+    }
+
+    fn outcome(&self, of: &Shape) -> super::Outcome {
+        super::Outcome::Gamma(Outcome {
+            shape: of.shape,
+            log_shape: of.shape.ln(),
+        })
+    }
+}
+
+/// y e^−z.
+#[inline(always)]
+fn ratios(z: &Lane, y: &Lane) -> Lane {
+    let mut minus = [0.0; LANES];
+    for k in 0..LANES {
+        minus[k] = -z[k];
+    }
+    let mut out = exp(&minus);
+    for k in 0..LANES {
+        out[k] *= y[k];
+    }
+    out
+}
+
+pub(super) fn rows(design: &Design) -> Result<FamilyRows<PositiveNumbers>, FamilyError> {
+    Ok(FamilyRows {
+        family: PositiveNumbers,
+        data: rows_with(design, |i| {
+            let (y, weight) = (design.y[i], value_or(&design.weights, i, 1.0));
+            [value_or(&design.offset, i, 0.0), y, weight, y.ln()]
+        }),
+        response: ResponseScale::log_of(design),
+    })
+}
+
+pub(super) fn notation(design: &Design) -> Notation {
+    let name = &design.response.name;
+    Notation {
+        predicted: format!("The logarithm of the expected `{name}`"),
+        given: format!("`{name}` has a gamma distribution, whose variance is mean²/`shape`."),
+        response: vec![
+            format!("{name}[i] ~ gamma(shape, shape / mu[i]), with variance mu[i]²/shape"),
+            "log(mu[i]) = eta[i]".to_owned(),
+        ],
+        stan_data: vec![format!("vector<lower=0>[N] y;  // {}", comment(name))],
+        stan_density: "gamma",
+        stan_arguments: vec!["shape".to_owned(), "shape * exp(-eta[])".to_owned()],
+        r_response: Vec::new(),
+        brms_family: "Gamma(link = \"log\")",
+    }
+}

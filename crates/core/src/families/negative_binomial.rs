@@ -1,0 +1,218 @@
+//! Negative binomial counts: log of the mean μ is z, and the variance is μ + μ²/shape.
+//!
+//! log p = ln Γ(y + φ) − ln Γ(φ) − log y! − φ log(1 + μ/φ) + y (log μ − log(φ + μ)). With c = φ/(φ + μ):
+//! ∂/∂z = c (y − μ), ∂/∂φ = ψ(y + φ) − ψ(φ) − log(1 + μ/φ) + (μ − y)/(φ + μ), ∂/∂a = φ ∂/∂φ;
+//! −∂²/∂z² = c (y + φ) μ/(φ + μ), −∂²/∂z∂a = −c (y − μ) μ/(φ + μ). A row of weight w counts as w rows.
+
+use rand_distr::{Distribution as _, Gamma};
+use statrs::function::gamma::{digamma, ln_gamma};
+
+use super::binomial::softplus;
+use super::notation::Notation;
+use super::poisson::{self, count, count_rows};
+use super::rows::{Curvature, FamilyRows, LANES, Lane, RowFamily, Terms, exp};
+use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link};
+use crate::design::matrix::Design;
+use ergodic_base::rng::ChainRng;
+use ergodic_base::special::{digamma_difference, ln_gamma_difference, trigamma_difference};
+
+/// Largest count whose rising factorial is summed.
+const MOST_SUMMED: f64 = 200.0;
+
+pub(super) const DEFINITION: Definition = Definition {
+    id: "negative_binomial",
+    title: "Negative binomial",
+    about: "counts that vary more",
+    auxiliaries: &[Auxiliary {
+        name: "shape",
+        what: "shape of the overdispersion",
+        meaning: |design| {
+            let name = &design.response.name;
+            format!("shape of the overdispersion of {name}: its variance is mean + mean²/shape")
+        },
+        lower: 0.0,
+        has_unit: false,
+        prior: "lognormal(2, 2)",
+    }],
+    ..poisson::DEFINITION
+};
+
+/// Counts whose mean has the logarithm z, with variance mean + mean²/shape.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    shape: f64,
+    log_shape: f64,
+}
+
+impl Outcome {
+    /// Counts of this shape.
+    pub fn new(shape: f64) -> Self {
+        Self {
+            shape,
+            log_shape: shape.ln(),
+        }
+    }
+}
+
+impl Distribution for Outcome {
+    const START: Self = Self {
+        shape: 1.0,
+        log_shape: 0.0,
+    };
+
+    fn draw(self, z: f64, _trials: f64, rng: &mut ChainRng) -> f64 {
+        let mean = z.exp();
+        // A gamma variable of a small shape may be 0 to rounding.
+        let varied = Gamma::new(self.shape, mean / self.shape).map_or(mean, |g| g.sample(rng));
+        count(varied, rng)
+    }
+
+    #[inline]
+    fn at(self, z: f64, y: f64, _trials: f64) -> Derivatives {
+        // With p = μ/(μ + shape) = logistic(z − log shape).
+        let Self { shape, log_shape } = self;
+        let p = Link::Logit.inverse(z - log_shape);
+        let weight = (y + shape) * p * (1.0 - p);
+        Derivatives {
+            log_p: y * (z - log_shape) - (y + shape) * softplus(z - log_shape),
+            score: y - (y + shape) * p,
+            weight,
+            slope: weight * (1.0 - 2.0 * p),
+        }
+    }
+
+    fn constant(self, y: f64, _trials: f64) -> f64 {
+        rising(self.shape, y)[0] - ln_gamma(y + 1.0)
+    }
+
+    fn log_shape(self) -> Option<f64> {
+        Some(self.log_shape)
+    }
+
+    fn with_log_shape(self, log_shape: f64) -> Self {
+        Self {
+            shape: log_shape.exp(),
+            log_shape,
+        }
+    }
+
+    fn in_log_shape(self, z: f64, y: f64) -> [f64; 3] {
+        let Self { shape, log_shape } = self;
+        let p = Link::Logit.inverse(z - log_shape);
+        let (spread, total) = (p * (1.0 - p), y + shape);
+        [
+            shape * (digamma(y + shape) - digamma(shape) - softplus(z - log_shape)) - y + total * p,
+            total * spread - shape * p,
+            shape * spread - total * spread * (1.0 - 2.0 * p),
+        ]
+    }
+}
+
+/// log Γ(shape + y) − log Γ(shape) and its derivative in the shape. As a sum for the counts one meets: the difference of two
+/// large logarithms would lose the digits that tell large shapes apart.
+fn rising(shape: f64, y: f64) -> [f64; 2] {
+    if y > MOST_SUMMED {
+        return [
+            ln_gamma(shape + y) - ln_gamma(shape),
+            digamma(shape + y) - digamma(shape),
+        ];
+    }
+    (0..y as u32).fold([0.0, 0.0], |[log, slope], j| {
+        let factor = shape + f64::from(j);
+        [log + factor.ln(), slope + 1.0 / factor]
+    })
+}
+
+/// Rows with offset, count, weight and −w log y! after the covariates.
+#[derive(Clone, Copy, Debug)]
+pub struct NegativeBinomialCounts;
+
+impl RowFamily for NegativeBinomialCounts {
+    const EXTRA: usize = 4;
+    const AUX: usize = 1;
+    const LOG_CONCAVE: bool = true;
+    /// φ.
+    type Shared = f64;
+
+    fn shared(&self, aux: &[f64]) -> f64 {
+        aux[0].exp()
+    }
+
+    #[inline(always)]
+    fn predictor(z: &mut Lane, extra: &[Lane; 4]) {
+        for k in 0..LANES {
+            z[k] += extra[0][k];
+        }
+    }
+
+    #[inline(always)]
+    fn terms<const VALUE: bool>(
+        z: &Lane,
+        [_offset, y, weight, constant]: &[Lane; 4],
+        &shape: &f64,
+    ) -> Terms {
+        let mean = exp(z);
+        let (mut residual, mut aux, mut sum) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        for k in 0..LANES {
+            let (y, mean, weight) = (y[k], mean[k], weight[k]);
+            let total = shape + mean;
+            let log_ratio = (mean / shape).ln_1p();
+            residual[k] = weight * (y - mean) * (shape / total);
+            let slope = digamma_difference(shape, y) - log_ratio + (mean - y) / total;
+            aux[k] = weight * shape * slope;
+            if VALUE {
+                let log_chance = y * (z[k] - total.ln()) - shape * log_ratio;
+                sum[k] = weight * (ln_gamma_difference(shape, y) + log_chance) + constant[k];
+            }
+        }
+        Terms {
+            residual,
+            aux: [aux, [0.0; LANES]],
+            sum,
+            factor: [1.0; LANES],
+        }
+    }
+
+    #[inline(always)]
+    fn curvature(z: &Lane, [_offset, y, weight, _constant]: &[Lane; 4], &shape: &f64) -> Curvature {
+        let mean = exp(z);
+        let mut out = Curvature::default();
+        for k in 0..LANES {
+            let (y, mean, weight) = (y[k], mean[k], weight[k]);
+            let total = shape + mean;
+            let (c, share) = (shape / total, mean / total);
+            out.zz[k] = weight * c * (y + shape) * share;
+            out.za[0][k] = -weight * c * (y - mean) * share;
+            let slope = digamma_difference(shape, y) - (mean / shape).ln_1p() + (mean - y) / total;
+            let second =
+                trigamma_difference(shape, y) + share / shape - (mean - y) / (total * total);
+            out.aa[0][k] = -weight * shape * (slope + shape * second);
+        }
+        out
+    }
+
+    fn outcome(&self, &shape: &f64) -> super::Outcome {
+        super::Outcome::NegativeBinomial(Outcome::new(shape))
+    }
+}
+
+pub(super) fn rows(design: &Design) -> Result<FamilyRows<NegativeBinomialCounts>, FamilyError> {
+    Ok(count_rows(NegativeBinomialCounts, design))
+}
+
+pub(super) fn notation(design: &Design) -> Notation {
+    let name = &design.response.name;
+    Notation {
+        given: format!(
+            "`{name}` is a negative binomial count, whose variance is mean + mean²/`shape`."
+        ),
+        response: vec![
+            format!("{name}[i] ~ neg_binomial_2(mu[i], shape), with variance mu[i] + mu[i]²/shape"),
+            "log(mu[i]) = eta[i]".to_owned(),
+        ],
+        stan_density: "neg_binomial_2_log",
+        stan_arguments: vec!["eta[]".to_owned(), "shape".to_owned()],
+        brms_family: "negbinomial()",
+        ..poisson::notation(design)
+    }
+}

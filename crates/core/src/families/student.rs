@@ -1,0 +1,295 @@
+//! Student-t responses: y = z + σ t with t Student-t of ν degrees of freedom.
+//!
+//! With t = (y − z)/σ and a = log σ, log p = f(t) − a + c(ν) where f(t) = −(ν + 1)/2 log(1 + t²/ν) and
+//! c(ν) = ln Γ((ν + 1)/2) − ln Γ(ν/2) − log(νπ)/2. The coordinate of ν is b = log(ν − 1). Rows are not log-concave in z. A row of
+//! weight w counts as w rows.
+
+use std::f64::consts::PI;
+
+use rand_distr::{Distribution as _, StudentT};
+
+use super::gaussian::{self, SIGMA, number_row};
+use super::notation::Notation;
+use super::rows::{Curvature, FamilyRows, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with};
+use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link, any};
+use crate::design::matrix::Design;
+use crate::design::response::ResponseUse;
+use ergodic_base::rng::ChainRng;
+use ergodic_base::special::{digamma_difference, ln_gamma_difference, trigamma_difference};
+
+/// Smallest ν where it is estimated: below it the noise has no mean.
+const LEAST_NU: f64 = 1.0;
+
+pub(super) const DEFINITION: Definition = Definition {
+    id: "student",
+    title: "Student t",
+    about: "numbers with outliers",
+    quantity: "middle of",
+    response: ResponseUse::Number,
+    check: any,
+    link: Link::Identity,
+    is_whole: false,
+    latent_variance: None,
+    auxiliaries: &[
+        Auxiliary {
+            meaning: |design| format!("scale of the Student-t noise of {}", design.response.name),
+            ..SIGMA
+        },
+        Auxiliary {
+            name: "nu",
+            what: "degrees of freedom",
+            meaning: |design| {
+                let name = &design.response.name;
+                format!(
+                    "degrees of freedom of the Student-t noise of {name}: the smaller, the heavier its tails"
+                )
+            },
+            lower: LEAST_NU,
+            has_unit: false,
+            prior: "gamma(2, 0.1)",
+        },
+    ],
+};
+
+/// z plus Student-t noise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    /// Degrees of freedom.
+    pub nu: f64,
+    /// Scale of the noise.
+    pub scale: f64,
+}
+
+impl Distribution for Outcome {
+    const START: Self = Self {
+        nu: 4.0,
+        scale: 1.0,
+    };
+
+    fn draw(self, z: f64, _trials: f64, rng: &mut ChainRng) -> f64 {
+        StudentT::new(self.nu).map_or(f64::NAN, |t| z + self.scale * t.sample(rng))
+    }
+
+    fn at(self, z: f64, y: f64, _trials: f64) -> Derivatives {
+        let Self { nu, scale } = self;
+        let t = (y - z) / scale;
+        let below = nu + t * t;
+        Derivatives {
+            log_p: -0.5 * (nu + 1.0) * (t * t / nu).ln_1p(),
+            score: (nu + 1.0) * t / (below * scale),
+            weight: (nu + 1.0) * (nu - t * t) / (below * scale).powi(2),
+            slope: 2.0 * (nu + 1.0) * t * (3.0 * nu - t * t) / (below * scale).powi(3),
+        }
+    }
+
+    fn constant(self, _y: f64, _trials: f64) -> f64 {
+        ln_gamma_difference(0.5 * self.nu, 0.5) - 0.5 * (PI * self.nu).ln() - self.scale.ln()
+    }
+
+    fn scaled(self, by: f64) -> Self {
+        Self {
+            scale: self.scale * by,
+            ..self
+        }
+    }
+}
+
+/// Rows with response, weight and constant; ν is the second auxiliary coordinate.
+#[derive(Clone, Copy, Debug)]
+pub struct FreeNu;
+
+/// The same with ν given.
+#[derive(Clone, Copy, Debug)]
+pub struct FixedNu {
+    /// ν.
+    pub nu: f64,
+}
+
+/// σ, ν and functions of them that all rows need.
+#[derive(Clone, Copy, Debug)]
+pub struct Scales {
+    log_sigma: f64,
+    /// 1/σ.
+    inverse: f64,
+    nu: f64,
+    /// c(ν) without the constant −log(π)/2, and its first two derivatives.
+    constant: [f64; 3],
+    /// dν/db; 0 where ν is given.
+    step: f64,
+}
+
+impl Scales {
+    fn new(log_sigma: f64, nu: f64, step: f64) -> Self {
+        // ln Γ(h + 1/2) − ln Γ(h) with h = ν/2, and derivatives in ν.
+        let half = 0.5 * nu;
+        Self {
+            log_sigma,
+            inverse: (-log_sigma).exp(),
+            nu,
+            constant: [
+                ln_gamma_difference(half, 0.5) - 0.5 * nu.ln(),
+                0.5 * digamma_difference(half, 0.5) - 0.5 / nu,
+                0.25 * trigamma_difference(half, 0.5) + 0.5 / (nu * nu),
+            ],
+            step,
+        }
+    }
+}
+
+#[inline(always)]
+fn terms<const VALUE: bool, const FREE: bool>(
+    z: &Lane,
+    [y, weight, constant, _]: &[Lane; 4],
+    s: &Scales,
+) -> Terms {
+    let (mut residual, mut aux, mut sum) = ([0.0; LANES], [[0.0; LANES]; 2], [0.0; LANES]);
+    for k in 0..LANES {
+        let t = (y[k] - z[k]) * s.inverse;
+        let square = t * t;
+        // −f'(t)/t.
+        let pull = (s.nu + 1.0) / (s.nu + square);
+        residual[k] = weight[k] * pull * t * s.inverse;
+        aux[0][k] = weight[k] * (pull * square - 1.0);
+        if VALUE || FREE {
+            let log = (square / s.nu).ln_1p();
+            if FREE {
+                let slope = s.constant[1] - 0.5 * log + 0.5 * pull * square / s.nu;
+                aux[1][k] = weight[k] * slope * s.step;
+            }
+            if VALUE {
+                let log_p = s.constant[0] - s.log_sigma - 0.5 * (s.nu + 1.0) * log;
+                sum[k] = constant[k] + weight[k] * log_p;
+            }
+        }
+    }
+    Terms {
+        residual,
+        aux,
+        sum,
+        factor: [1.0; LANES],
+    }
+}
+
+#[inline(always)]
+fn curvature(z: &Lane, [y, weight, _constant, _]: &[Lane; 4], s: &Scales) -> Curvature {
+    let mut out = Curvature::default();
+    for k in 0..LANES {
+        let (w, nu) = (weight[k], s.nu);
+        let t = (y[k] - z[k]) * s.inverse;
+        let square = t * t;
+        let below = nu + square;
+        let first = -(nu + 1.0) * t / below;
+        let second = -(nu + 1.0) * (nu - square) / (below * below);
+        // ∂f'/∂ν.
+        let mixed = -t * (square - 1.0) / (below * below);
+        out.zz[k] = -w * second * s.inverse * s.inverse;
+        out.za[0][k] = -w * (second * t + first) * s.inverse;
+        out.aa[0][k] = -w * t * (first + t * second);
+        out.za[1][k] = w * mixed * s.inverse * s.step;
+        out.aa[1][k] = w * t * mixed * s.step;
+        let slope =
+            s.constant[1] - 0.5 * (square / nu).ln_1p() + 0.5 * (nu + 1.0) * square / (nu * below);
+        let change = s.constant[2]
+            + 0.5 * square / (nu * below)
+            + 0.5 * square * (nu * below - (nu + 1.0) * (nu + below)) / (nu * below).powi(2);
+        out.aa[2][k] = -w * s.step * (slope + s.step * change);
+    }
+    out
+}
+
+impl RowFamily for FreeNu {
+    const EXTRA: usize = 3;
+    const AUX: usize = 2;
+    type Shared = Scales;
+
+    fn shared(&self, aux: &[f64]) -> Scales {
+        let step = aux[1].exp();
+        Scales::new(aux[0], LEAST_NU + step, step)
+    }
+
+    #[inline(always)]
+    fn predictor(_z: &mut Lane, _extra: &[Lane; 4]) {}
+
+    #[inline(always)]
+    fn terms<const VALUE: bool>(z: &Lane, extra: &[Lane; 4], scales: &Scales) -> Terms {
+        terms::<VALUE, true>(z, extra, scales)
+    }
+
+    #[inline(always)]
+    fn curvature(z: &Lane, extra: &[Lane; 4], scales: &Scales) -> Curvature {
+        curvature(z, extra, scales)
+    }
+
+    fn outcome(&self, scales: &Scales) -> super::Outcome {
+        super::Outcome::Student(Outcome {
+            nu: scales.nu,
+            scale: scales.log_sigma.exp(),
+        })
+    }
+}
+
+impl RowFamily for FixedNu {
+    const EXTRA: usize = 3;
+    const AUX: usize = 1;
+    type Shared = Scales;
+
+    fn shared(&self, aux: &[f64]) -> Scales {
+        Scales::new(aux[0], self.nu, 0.0)
+    }
+
+    #[inline(always)]
+    fn predictor(_z: &mut Lane, _extra: &[Lane; 4]) {}
+
+    #[inline(always)]
+    fn terms<const VALUE: bool>(z: &Lane, extra: &[Lane; 4], scales: &Scales) -> Terms {
+        terms::<VALUE, false>(z, extra, scales)
+    }
+
+    #[inline(always)]
+    fn curvature(z: &Lane, extra: &[Lane; 4], scales: &Scales) -> Curvature {
+        curvature(z, extra, scales)
+    }
+
+    fn outcome(&self, scales: &Scales) -> super::Outcome {
+        super::Outcome::Student(Outcome {
+            nu: scales.nu,
+            scale: scales.log_sigma.exp(),
+        })
+    }
+}
+
+pub(super) fn rows(design: &Design) -> Result<FamilyRows<FreeNu>, FamilyError> {
+    with_nu(FreeNu, design)
+}
+
+/// Rows with ν estimated or given.
+pub(crate) fn with_nu<F>(family: F, design: &Design) -> Result<FamilyRows<F>, FamilyError> {
+    let response = ResponseScale::of(design)?;
+    let constant = -0.5 * PI.ln();
+    Ok(FamilyRows {
+        family,
+        data: rows_with(design, |i| number_row(design, response, constant, i)),
+        response,
+    })
+}
+
+pub(super) fn notation(design: &Design) -> Notation {
+    notation_with(design, "nu")
+}
+
+/// The family with ν called `nu`, or that number.
+pub(crate) fn notation_with(design: &Design, nu: &str) -> Notation {
+    let name = &design.response.name;
+    Notation {
+        predicted: format!("The middle of `{name}`"),
+        given: format!(
+            "`{name}` varies around it as a Student t with {nu} degrees of freedom and scale `sigma`, so that outliers \
+             count less than with normal noise."
+        ),
+        response: vec![format!("{name}[i] ~ student_t({nu}, eta[i], sigma)")],
+        stan_density: "student_t",
+        stan_arguments: vec![nu.to_owned(), "eta[]".to_owned(), SIGMA.name.to_owned()],
+        brms_family: "student()",
+        ..gaussian::notation(design)
+    }
+}

@@ -1,0 +1,176 @@
+use super::*;
+use crate::design::testing::reference;
+use ergodic_base::rng::{Purpose, stream};
+
+/// Every family at other parameters than those where a search starts.
+fn outcomes() -> Vec<Outcome> {
+    let moved = |family: &Family| match family.outcome() {
+        Outcome::Gaussian(_) => Outcome::Gaussian(gaussian::Outcome { sd: 1.5 }),
+        Outcome::Student(_) => Outcome::Student(student::Outcome {
+            nu: 9.0,
+            scale: 2.0,
+        }),
+        other => other.with_log_shape(0.7),
+    };
+    Family::ALL.iter().map(moved).collect()
+}
+
+/// Responses that the family can have, and trials.
+fn responses(outcome: Outcome) -> [[f64; 2]; 3] {
+    match outcome.family().definition().response {
+        ResponseUse::Outcome => [[1.0, 1.0], [0.0, 1.0], [3.0, 7.0]],
+        _ => [[1.0, 1.0], [4.0, 1.0], [3.0, 1.0]],
+    }
+}
+
+#[test]
+fn identifiers_are_unique_and_found() {
+    for &family in Family::ALL {
+        assert_eq!(Family::find(family.id()), Some(family));
+    }
+    assert_eq!(Family::find_mixed("poisson"), Ok(Family::Poisson));
+    let refused = Family::find_mixed("student").unwrap_err().to_string();
+    assert!(
+        refused.starts_with("There is no family `student`; there are gaussian, bernoulli"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn derivatives_are_those_of_differences() {
+    let h = 1e-5;
+    for outcome in outcomes() {
+        for (z, [y, trials]) in [-1.3, 0.4, 1.1].into_iter().zip(responses(outcome)) {
+            let d = outcome.at(z, y, trials);
+            let (up, down) = (outcome.at(z + h, y, trials), outcome.at(z - h, y, trials));
+            for (here, there) in [
+                (d.score, up.log_p - down.log_p),
+                (-d.weight, up.score - down.score),
+                (d.slope, up.weight - down.weight),
+            ] {
+                assert!((here - there / (2.0 * h)).abs() < 1e-8, "{outcome:?} {z}");
+            }
+            let Some(log_shape) = outcome.log_shape() else {
+                continue;
+            };
+            let moved = |h: f64| {
+                let moved = outcome.with_log_shape(log_shape + h);
+                let d = moved.at(z, y, trials);
+                [d.log_p + moved.constant(y, trials), d.score, d.weight]
+            };
+            let (exact, up, down) = (outcome.in_log_shape(z, y), moved(h), moved(-h));
+            for k in 0..3 {
+                let central = (up[k] - down[k]) / (2.0 * h);
+                assert!((exact[k] - central).abs() < 1e-8, "{outcome:?} {z} {k}");
+            }
+        }
+    }
+}
+
+#[test]
+fn probabilities_sum_to_one() {
+    for outcome in outcomes() {
+        let p = |y: f64, trials: f64| {
+            (outcome.at(0.8, y, trials).log_p + outcome.constant(y, trials)).exp()
+        };
+        let definition = outcome.family().definition();
+        let sum: f64 = match (definition.is_whole, definition.response) {
+            (true, ResponseUse::Outcome) => (0..=9).map(|y| p(f64::from(y), 9.0)).sum(),
+            (true, _) => (0..=400).map(|y| p(f64::from(y), 1.0)).sum(),
+            // By the trapezoidal rule in s with y = e^s, or with y = sinh(s), which reaches far into both tails.
+            (false, _) if definition.link == Link::Log => (-20_000..=20_000)
+                .map(|k| {
+                    let y = (f64::from(k) * 1e-3).exp();
+                    p(y, 1.0) * y * 1e-3
+                })
+                .sum(),
+            (false, _) => (-20_000..=20_000)
+                .map(|k| {
+                    let s = f64::from(k) * 1e-3;
+                    p(s.sinh(), 1.0) * s.cosh() * 1e-3
+                })
+                .sum(),
+        };
+        assert!((sum - 1.0).abs() < 1e-9, "{outcome:?} {sum}");
+    }
+}
+
+/// Mean and variance that the density says, by summing over responses, against those of draws.
+#[test]
+fn drawn_responses_have_the_mean_and_the_variance_of_their_distribution() {
+    const DRAWS: usize = 40_000;
+    let z = 0.7_f64;
+    for outcome in outcomes() {
+        let trials = match outcome.family() {
+            Family::Binomial => 6.0,
+            _ => 1.0,
+        };
+        let p = Link::Logit.inverse(z);
+        let (factor, variance) = match outcome {
+            Outcome::Gaussian(it) => (1.0, it.sd * it.sd),
+            Outcome::Student(it) => (1.0, it.scale * it.scale * it.nu / (it.nu - 2.0)),
+            Outcome::Bernoulli(_) | Outcome::Binomial(_) => (trials, trials * p * (1.0 - p)),
+            Outcome::Poisson(_) => (1.0, z.exp()),
+            Outcome::Gamma(_) => (1.0, (2.0 * z - outcome.log_shape().unwrap()).exp()),
+            Outcome::NegativeBinomial(_) => {
+                let shape = outcome.log_shape().unwrap().exp();
+                (1.0, z.exp() + (2.0 * z).exp() / shape)
+            }
+        };
+        let mut rng = stream(1, 0, Purpose::Predictive);
+        let drawn: Vec<f64> = (0..DRAWS)
+            .map(|_| outcome.draw(z, trials, &mut rng))
+            .collect();
+        let n = DRAWS as f64;
+        let mean = drawn.iter().sum::<f64>() / n;
+        let square = |y: &f64| (y - mean).powi(2);
+        let spread = drawn.iter().map(square).sum::<f64>() / n;
+        let fourth = drawn.iter().map(|y| square(y).powi(2)).sum::<f64>() / n;
+        let z_mean = (mean - factor * outcome.mean(z)) / (variance / n).sqrt();
+        let z_variance = (spread - variance) / ((fourth - spread * spread) / n).sqrt();
+        assert!(z_mean.abs() < 4.0 && z_variance.abs() < 4.0, "{outcome:?}");
+    }
+}
+
+#[test]
+fn extreme_predictors_give_numbers() {
+    let mut rng = stream(1, 0, Purpose::Predictive);
+    for outcome in [
+        Family::Poisson.outcome(),
+        Outcome::NegativeBinomial(negative_binomial::Outcome::new(1e-3)),
+    ] {
+        assert_eq!(outcome.draw(-800.0, 1.0, &mut rng), 0.0);
+        assert!(!outcome.draw(60.0, 1.0, &mut rng).is_nan());
+    }
+    for z in [-800.0, 800.0] {
+        let y = Family::Gamma.outcome().draw(z, 1.0, &mut rng);
+        assert!(y > 0.0 && y.is_finite(), "{y}");
+    }
+    assert_eq!(Family::Binomial.mean(-800.0), 0.0);
+    assert_eq!(Family::Binomial.mean(800.0), 1.0);
+}
+
+/// scipy's density with shape and rate as the translation to Stan has them.
+#[test]
+fn the_density_of_a_gamma_is_that_of_scipy() {
+    let read = |name: &str| std::fs::read_to_string(reference(name)).unwrap();
+    let data = read("gamma_data.csv");
+    let rows: Vec<&str> = data.lines().skip(1).collect();
+    let outcome = Family::Gamma.outcome().with_log_shape(2.5_f64.ln());
+    let mut compared = 0;
+    for line in read("gamma.csv").lines() {
+        let Some((row, value)) = line
+            .strip_prefix("density:")
+            .and_then(|rest| rest.split_once(','))
+        else {
+            continue;
+        };
+        let cells: Vec<&str> = rows[row.parse::<usize>().unwrap()].split(',').collect();
+        let number = |text: &str| text.parse::<f64>().unwrap();
+        let (z, y) = (0.3 + 0.5 * number(cells[0]), number(cells[2]));
+        let log_p = outcome.at(z, y, 1.0).log_p + outcome.constant(y, 1.0);
+        assert!((log_p - number(value)).abs() < 1e-12, "{row}: {log_p}");
+        compared += 1;
+    }
+    assert_eq!(compared, 6);
+}

@@ -36,7 +36,15 @@ pub fn brief(value: f64) -> String {
     if near == 0.0 || !near.is_finite() || (1e-5..1e15).contains(&near.abs()) {
         format!("{near}")
     } else {
-        format!("{near:e}")
+        // Powers of ten beyond 10^22 are not exact, so that rounding is left to the formatter.
+        let text = format!("{value:.3e}");
+        match text.split_once('e') {
+            Some((digits, power)) => {
+                let digits = digits.trim_end_matches('0').trim_end_matches('.');
+                format!("{digits}e{power}")
+            }
+            None => text,
+        }
     }
 }
 

@@ -17,6 +17,7 @@ use crate::ui::plots::ChainFilter;
 use crate::ui::plots::axes::{self, Axes, faded, padded};
 use crate::ui::plots::marks::Marks;
 use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::name::short_names;
 use crate::ui::widgets::{self, Button, number, paint};
 use ergodic_base::draws::DrawList;
 use ergodic_core::design::columns::plural;
@@ -26,8 +27,8 @@ use ergodic_diagnostics::weights;
 
 /// Points of the picture: more lie over each other.
 const MOST: usize = 4_000;
-/// Divergent transitions that are marked.
-const MOST_DIVERGENT: usize = 500;
+/// Draws for each that may be marked as divergent besides.
+const PER_DIVERGENT: usize = 8;
 /// Points of each small picture.
 const SMALL_MOST: usize = 400;
 /// Parameters of the matrix.
@@ -42,6 +43,8 @@ const LOOKED_AT: usize = 1_000_000;
 const LISTED: usize = 60;
 /// Height of the line with the names.
 const HEAD: f32 = 30.0;
+/// Width of a letter on the diagonal of the matrix, about.
+const LETTER: f32 = 5.5;
 /// Radius of a point, and half the width of the cross of a divergent transition.
 const DOT: f32 = 1.75;
 const CROSS: f32 = 3.5;
@@ -288,7 +291,7 @@ struct Mark {
 struct Thinned {
     /// About as many as asked for, evenly over all chains.
     plain: Vec<(usize, usize)>,
-    /// About [`MOST_DIVERGENT`] of those after divergent transitions.
+    /// Of those after divergent transitions, an eighth of that at most.
     divergent: Vec<(usize, usize)>,
     /// How many there are of both kinds.
     totals: [usize; 2],
@@ -325,7 +328,7 @@ impl Thinned {
             .filter(|&(chain, draw)| draw < chains[chain].draws.len() && !is_divergent(chain, draw))
             .collect();
         let totals = [total - divergent.len(), divergent.len()];
-        let step = divergent.len().div_ceil(MOST_DIVERGENT.min(most)).max(1);
+        let step = divergent.len().div_ceil(most / PER_DIVERGENT).max(1);
         Self {
             plain,
             divergent: divergent.into_iter().step_by(step).collect(),
@@ -391,7 +394,7 @@ impl Cloud {
         let shown = self.marks.iter().filter(|mark| !mark.divergent).count();
         if shown < self.plain {
             let (shown, all) = (count(shown), count(self.plain));
-            parts.push(format!("{shown} of {all} draws shown"));
+            parts.push(format!("{shown} of {all} draws"));
         }
         if self.weighted {
             parts.push("points do not show weights".to_owned());
@@ -590,6 +593,8 @@ fn matrix_ui(
         Rect::from_min_size(min, vec2(step, step)).shrink(1.5)
     };
     let mut clicked = None;
+    let long: Vec<&str> = set.iter().map(|&it| of.names[it].as_str()).collect();
+    let short = short_names(&long, ((step / LETTER) as usize).max(8));
     for (row, &down) in set.iter().enumerate() {
         let rect = place(row, row);
         let color = if down == of.index {
@@ -597,13 +602,13 @@ fn matrix_ui(
         } else {
             p.text_secondary
         };
-        let name = paint::line(ui, &of.names[down], Text::Caption, color, rect.width());
-        let elided = name.elided;
+        let name = paint::line(ui, &short[row], Text::Caption, color, rect.width());
+        let is_cut = name.elided || short[row] != long[row];
         paint::centered(ui.painter(), rect, name);
-        if elided {
+        if is_cut {
             let id = ui.make_persistent_id(("pairs name", row));
             ui.interact(rect, id, Sense::hover())
-                .on_hover_text(&of.names[down]);
+                .on_hover_text(long[row]);
         }
         for (column, &across) in set.iter().enumerate().take(row) {
             let found = matrix.correlation(row, column);

@@ -139,7 +139,7 @@ fn divergent_transitions_have_a_sign_of_their_own() {
 fn many_draws_are_thinned_and_none_of_few_divergent_ones_is_lost() {
     let mut harness = page(session(4, 16_000, |chain, i| chain == 2 && i % 1000 == 7));
     harness.get_by_label("16 divergent transitions");
-    harness.get_by_label_contains(&format!("of {} draws shown", number::integer(63_984)));
+    harness.get_by_label_contains(&format!("of {} draws", number::integer(63_984)));
     let dots = (harness.output().shapes.iter())
         .filter(|it| matches!(&it.shape, Shape::Circle(circle) if circle.radius == DOT))
         .count();

@@ -4,6 +4,8 @@
 //!
 //! `cargo run --release -p ergodic-core --example design_matrix`
 
+#![expect(clippy::print_stdout, reason = "an example shows what it finds")]
+
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::design::{MemoryColumns, Values};
 use ergodic_core::samplers::{HmcEcs, Nuts, ZigZag};

@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release -p ergodic-analysis --example formula`
 
+#![expect(clippy::print_stdout, reason = "an example shows what it finds")]
+
 use ergodic_data::{ImportOptions, LoadControl, samples};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release -p ergodic-core --example live_progress`
 
+#![expect(clippy::print_stdout, reason = "an example shows what it finds")]
+
 use std::time::Duration;
 
 use ergodic_core::models::density_of;

@@ -6,6 +6,8 @@
 //!
 //! `cargo run --release -p ergodic-core --example own_density`
 
+#![expect(clippy::print_stdout, reason = "an example shows what it finds")]
+
 use ergodic_core::models::LogDensity;
 use ergodic_core::samplers::Nuts;
 use ergodic_core::{Fit, FitError};

@@ -4,6 +4,8 @@
 //!
 //! `cargo run --release -p ergodic-core --example own_sampler`
 
+#![expect(clippy::print_stdout, reason = "an example shows what it finds")]
+
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Default as FieldDefault, Field, Kind, SettingError, Settings, Value};
 use ergodic_core::models::density_of;

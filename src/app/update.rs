@@ -184,7 +184,7 @@ pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
             }
         }
         Outcome::PriorPreviewed { control, result } => {
-            prior_preview::previewed(state, &control, result)
+            prior_preview::previewed(state, &control, result);
         }
         Outcome::Advised {
             recipe,

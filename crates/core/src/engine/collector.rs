@@ -30,6 +30,9 @@ const RATE_LEAST_SECS: f64 = 0.3;
 /// Called when there is something new to look at.
 pub type Waker = Arc<dyn Fn() + Send + Sync>;
 
+/// What is sampled, and the draws that each chain is to keep.
+pub type Staged = (Arc<dyn Sampling>, Vec<Arc<AtomicU64>>);
+
 /// What the collector leaves behind.
 pub(super) struct Collected {
     /// Where each chain stands; `None` for failed ones.
@@ -53,7 +56,7 @@ pub(super) struct Collector {
     /// Why the run is being stopped, if somebody asked.
     pub stop_reason: Arc<std::sync::Mutex<Option<StopReason>>>,
     /// The job and the draws that each chain is to keep, of a run that may go on ([`stages`]).
-    pub staged: Option<(Arc<dyn Sampling>, Vec<Arc<AtomicU64>>)>,
+    pub staged: Option<Staged>,
 }
 
 struct Track {

@@ -110,13 +110,13 @@ impl Template for Hierarchical {
 }
 
 fn build<F: RowFamily>(
-    rows: FamilyRows<F>,
+    FamilyRows { family, data, .. }: FamilyRows<F>,
     design: Arc<Design>,
     options: &ModelOptions,
 ) -> Result<Arc<dyn Model>, ModelError> {
     let factor = &design.groups[design.group_terms[0].factor];
     let (terms, groups) = (design.terms.len(), factor.levels.len());
-    let rows = GroupedRows::new(rows.family, terms, &rows.data, &factor.index, groups);
+    let rows = GroupedRows::new(family, terms, &data, &factor.index, groups);
     let weight = |i: usize| {
         let at = |values: &Option<Vec<f64>>| values.as_ref().map_or(1.0, |values| values[i]);
         at(&design.trials) * at(&design.weights)

@@ -259,7 +259,7 @@ impl Panes<'_> {
 
 impl Behavior<Listed> for Panes<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _tile: TileId, pane: &mut Listed) -> UiResponse {
-        self.show(ui, *pane);
+        self.show(ui, pane);
         UiResponse::None
     }
 

@@ -361,16 +361,17 @@ pub(in crate::models) fn some_working_rows(n: usize) -> WorkingRows {
 pub(in crate::models) fn add_intercepts(design: &mut Design) {
     let n = design.num_obs();
     let class = |i: u32| (i * 5 + i / 9) % 8;
-    let groups: [(&str, u32, &dyn Fn(u32) -> u32); 3] = [
-        ("school", 4, &|i| class(i) / 2),
-        ("class", 8, &class),
-        ("year", 3, &|i| (i * 7 + i / 4) % 3),
-    ];
-    for (factor, (name, levels, index)) in groups.into_iter().enumerate() {
+    let index_of = |factor: usize, i: u32| match factor {
+        0 => class(i) / 2,
+        1 => class(i),
+        _ => (i * 7 + i / 4) % 3,
+    };
+    let groups = [("school", 4), ("class", 8), ("year", 3)];
+    for (factor, (name, levels)) in groups.into_iter().enumerate() {
         design.groups.push(GroupFactor {
             name: name.to_owned(),
             levels: (0..levels).map(|level| level.to_string()).collect(),
-            index: (0..n as u32).map(index).collect(),
+            index: (0..n as u32).map(|i| index_of(factor, i)).collect(),
         });
         design.group_terms.push(GroupDesign {
             factor,

@@ -183,12 +183,11 @@ fn approximations_are_near_the_exact_sampler_where_groups_are_large() {
     }
 }
 
+/// Numbers by reported quantity and name.
+type Reference = BTreeMap<String, BTreeMap<String, f64>>;
+
 /// The model of tests/reference/hierarchical at its mode, and the numbers of numpyro.
-fn clinics() -> (
-    Arc<dyn Model>,
-    Arc<Anchor>,
-    BTreeMap<String, BTreeMap<String, f64>>,
-) {
+fn clinics() -> (Arc<dyn Model>, Arc<Anchor>, Reference) {
     let folder = reference("hierarchical");
     let text = std::fs::read_to_string(folder.join("posterior.json")).unwrap();
     let formula = "cured ~ dose + age + (1 + dose + age | clinic)";

@@ -1217,8 +1217,13 @@ fn mixed_models_are_estimated_by_likelihood() {
         ("y ~ x", &[][..], "no group term"),
         (
             "y ~ x + (1 | g)",
+            &["--family", "weibull"],
+            "There is no family `weibull`",
+        ),
+        (
+            "y ~ x + (1 | g)",
             &["--family", "gamma"],
-            "There is no family `gamma`",
+            "outcomes of the family gamma are above 0",
         ),
         (
             "y ~ x + (1 | g)",

@@ -23,13 +23,14 @@ use std::time::Duration;
 use crossbeam_channel::{RecvTimeoutError, bounded};
 use ndarray::{Array2, Array3};
 
-use crate::design::{Columns, Design, DesignError, ModelFrame};
+use crate::design::{Columns, Design, DesignError, ModelFrame, checks};
 use crate::engine::run_section::MAX_CHAINS;
 use crate::engine::{ChainState, Report, Run, RunSection, RunView, Sampling};
 use crate::estimators::{ModeControl, ModeError, find_mode};
 use crate::models::{self, DensityModel, LogDensity, Model, ModelError, ModelOptions};
 use crate::oracle::Anchor;
 use crate::samplers::{self, Nuts, Sampler, SamplerEntry, Target};
+use ergodic_base::draws::DrawList;
 use ergodic_base::reporter::Warning;
 use ergodic_base::settings::{SettingError, Settings, Value};
 use ergodic_diagnostics::{SummaryRow, Verdict};
@@ -92,6 +93,7 @@ pub struct Fit {
     sampler: &'static SamplerEntry,
     settings: Settings,
     run: RunSection,
+    warnings: Vec<Warning>,
     progress: Option<Progress>,
 }
 
@@ -111,6 +113,7 @@ impl Fit {
                 until_precise: false,
                 ..RunSection::default()
             },
+            warnings: Vec::new(),
             progress: None,
         }
     }
@@ -118,7 +121,8 @@ impl Fit {
     /// A fit of a template, such as `logistic`, with default priors and settings, to columns in memory.
     ///
     /// # Errors
-    /// No such template, a formula that is not understood, or columns that do not suit it.
+    /// No such template, a formula that is not understood, or columns that do not suit it. Remarks, such as rows left out, stand
+    /// in the log of [`Fitted::view`].
     pub fn of_columns(
         template: &str,
         formula: &str,
@@ -131,13 +135,19 @@ impl Fit {
             response_use: (entry.spec.response)(&settings),
             ..ModelFrame::new(formula)
         };
-        let (design, _) = Design::build(columns, &frame)?;
+        let (design, reporter) = Design::build(columns, &frame)?;
+        let mut warnings = reporter.warnings;
+        warnings.extend(checks::check(&design).warnings);
         let options = ModelOptions {
             settings,
             standardize: true,
             ..ModelOptions::default()
         };
-        Ok(Self::of_model((entry.build)(Arc::new(design), &options)?))
+        let model = (entry.build)(Arc::new(design), &options)?;
+        Ok(Self {
+            warnings,
+            ..Self::of_model(model)
+        })
     }
 
     /// Samples with `S`, which may be a sampler of one's own. NUTS where none is named.
@@ -239,6 +249,7 @@ impl Fit {
             sampler: self.sampler,
             settings,
             run: self.run,
+            warnings: self.warnings,
             anchor,
             target,
         })
@@ -268,6 +279,7 @@ pub struct FitPlan {
     sampler: &'static SamplerEntry,
     settings: Settings,
     run: RunSection,
+    warnings: Vec<Warning>,
     anchor: Option<Arc<Anchor>>,
     target: Target,
 }
@@ -298,7 +310,7 @@ impl Sampling for FitPlan {
     }
 
     fn warnings(&self) -> &[Warning] {
-        &[]
+        &self.warnings
     }
 }
 
@@ -388,23 +400,29 @@ impl<J: Sampling> Fitted<J> {
     /// Draws of the quantity called `name`, chains × draws; `None` if there is none of this name. Chains that failed have as
     /// many draws as the shortest one.
     pub fn draws(&self, name: &str) -> Option<Array2<f64>> {
-        let j = self.variables().iter().position(|it| it == name)?;
-        let all = self.array();
-        Some(all.index_axis(ndarray::Axis(2), j).to_owned())
+        let mut params = self.job.model().params().iter();
+        let j = params.position(|param| param.name == name)?;
+        let (chains, length) = self.chains();
+        Some(Array2::from_shape_fn(
+            (chains.len(), length),
+            |(chain, draw)| chains[chain].value(draw, j),
+        ))
     }
 
     /// All draws, chains × draws × quantities, as many of each chain as the shortest has.
     pub fn array(&self) -> Array3<f64> {
-        let chains: Vec<_> = self.view.usable().collect();
-        let length = chains
-            .iter()
-            .map(|chain| chain.draws.draws.len())
-            .min()
-            .unwrap_or(0);
+        let (chains, length) = self.chains();
         let width = self.job.model().params().len();
         Array3::from_shape_fn((chains.len(), length, width), |(chain, draw, j)| {
-            chains[chain].draws.draws.value(draw, j)
+            chains[chain].value(draw, j)
         })
+    }
+
+    /// Draws of the chains that have any to be used, and the length of the shortest.
+    fn chains(&self) -> (Vec<&DrawList>, usize) {
+        let chains: Vec<&DrawList> = self.view.usable().map(|it| &it.draws.draws).collect();
+        let length = chains.iter().map(|draws| draws.len()).min().unwrap_or(0);
+        (chains, length)
     }
 }
 
@@ -540,16 +558,22 @@ mod tests {
                 f64::from(i * 37 % 101) / 101.0 < odds / (1.0 + odds),
             ))
         });
+        let mut with_gap = x.clone();
+        with_gap[3] = f64::NAN;
         let columns = MemoryColumns::new(
             "made",
             vec![
                 ("y".to_owned(), Values::Numbers(y.collect())),
-                ("x".to_owned(), Values::Numbers(x.clone())),
+                ("x".to_owned(), Values::Numbers(with_gap)),
             ],
         )
         .unwrap();
         let fit = Fit::of_columns("logistic", "y ~ x", &columns).unwrap();
         let fit = fit.chains(2).draws(500).run().unwrap();
+        let log: Vec<&str> = (fit.view().log.iter())
+            .map(|entry| entry.warning.message.as_str())
+            .collect();
+        assert!(log.iter().any(|told| told.contains("199")), "{log:?}");
         let slope = &fit.summary().rows()[1];
         assert_eq!(slope.variable, "b[x]");
         let from_truth = (slope.mean.unwrap() - 0.3).abs();

@@ -13,7 +13,7 @@ use ergodic_core::design::matrix::Design;
 use ergodic_core::design::response::{ResponseInfo, ResponseKind};
 use ergodic_core::estimators::{ModeControl, find_mode};
 use ergodic_core::models::{Model, ModelOptions, find};
-use ergodic_core::oracle::{Anchor, Oracle};
+use ergodic_core::oracle::{Centre, Oracle};
 use ergodic_core::samplers::{self, Kernel, Phase, Target, Tick};
 use ndarray::Array2;
 
@@ -26,7 +26,7 @@ fn main() {
 /// A model with its mode, made once.
 struct Case {
     model: Arc<dyn Model>,
-    anchor: Arc<Anchor>,
+    centre: Arc<Centre>,
 }
 
 impl Case {
@@ -79,14 +79,14 @@ impl Case {
         let mode = find_mode(model.as_ref(), &ModeControl::default()).expect("the mode exists");
         Self {
             model,
-            anchor: Arc::new(mode.anchor),
+            centre: Arc::new(mode.centre),
         }
     }
 
     fn oracle(&self) -> Oracle {
         Oracle::new(
             Arc::clone(&self.model),
-            Some(Arc::clone(&self.anchor)),
+            Some(Arc::clone(&self.centre)),
             false,
             Arc::default(),
         )
@@ -103,12 +103,12 @@ impl Case {
             settings.set(key, value.clone());
         }
         let entry = samplers::find(id).expect("the sampler is registered");
-        let target = Target::new(self.model.as_ref(), Some(&self.anchor));
+        let target = Target::new(self.model.as_ref(), Some(&self.centre));
         let (mut oracle, mut streams) = (self.oracle(), Streams::new(1, 0));
         let kernel = (entry.build)(
             &settings,
             &target,
-            &self.anchor.u,
+            &self.centre.u,
             &mut oracle,
             &mut streams,
         )
@@ -198,7 +198,7 @@ fn bench_gradient(bencher: Bencher<'_, '_>, case: &Case) {
     let mut grad = vec![0.0; case.model.dim()];
     bencher
         .counter(ItemsCount::new(case.model.num_obs()))
-        .bench_local(|| oracle.exact(&case.anchor.u, &mut grad));
+        .bench_local(|| oracle.exact(&case.centre.u, &mut grad));
 }
 
 /// Value and gradient over all rows on one thread: the unit of work of NUTS.

@@ -507,12 +507,12 @@ fn the_search_for_the_mode_is_chosen_recorded_and_replayed() {
 }
 
 #[test]
-fn the_anchor_is_looked_for_from_an_earlier_run() {
+fn the_centre_is_looked_for_from_an_earlier_run() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let first = short_fit(folder, "first", &["--draws", "200"]);
     assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
-    let more = ["--draws", "20", "--anchor-from", "first"];
+    let more = ["--draws", "20", "--centre-from", "first"];
     let second = short_fit(folder, "second", &more);
     assert_eq!(second.status.code(), Some(0), "{}", stderr(&second));
     let recipe = fs::read_to_string(folder.join("second/recipe.toml")).unwrap();
@@ -522,7 +522,7 @@ fn the_anchor_is_looked_for_from_an_earlier_run() {
         &["mode.start", "one per variable"],
     );
     assert_refused(
-        &short_fit(folder, "no", &["--anchor-from", "nowhere"]),
+        &short_fit(folder, "no", &["--centre-from", "nowhere"]),
         &["nowhere"],
     );
 }

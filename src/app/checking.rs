@@ -97,7 +97,7 @@ fn remarks_at_mode(model: &dyn models::Model, design: &Design) -> Reporter {
         )
         && let Ok(mode) = estimators::find_mode(model, &ModeControl::default())
     {
-        model.remark(&mode.anchor.u, &mut reporter);
+        model.remark(&mode.centre.u, &mut reporter);
     }
     reporter
 }

@@ -161,7 +161,7 @@ pub enum Command {
     /// Go on with a run that was read from its folder: with what was planned if it was cut short, else with as many draws.
     ContinueRun(u64),
     /// Run again with the mode looked for from the mean of this run's draws.
-    RefreshAnchor(u64),
+    RefreshCentre(u64),
     /// Run a run's recipe again with these changes, written as for `--set`.
     RunAgain(u64, Vec<String>),
     /// Run NUTS as a control of an approximate run.

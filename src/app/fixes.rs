@@ -33,7 +33,7 @@ pub fn quick_fix(entry: &RunEntry, report: &Report, warning: &Warning) -> Option
     };
     let again = |label: String, change: String| one(label, Command::RunAgain(id, vec![change]));
     if warning.code == mode_drift::CODE {
-        return one(mode_drift::QUICK_FIX.to_owned(), Command::RefreshAnchor(id));
+        return one(mode_drift::QUICK_FIX.to_owned(), Command::RefreshCentre(id));
     }
     // All others concern draws that are complete.
     if entry.is_active() || entry.control.is_some() {

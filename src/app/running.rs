@@ -44,7 +44,7 @@ pub(super) fn start_run(state: &mut AppState, fx: &mut dyn Effects) {
 }
 
 /// Starts a run of the same recipe whose mode is looked for from the mean of the draws of run `id`.
-pub(super) fn refresh_anchor(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
+pub(super) fn refresh_centre(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     let Some(entry) = state.run(id) else { return };
     let start = entry.view().and_then(|view| {
         let draws: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();

@@ -10,7 +10,7 @@ use super::opening::{
 };
 use super::project::{self, Then};
 use super::running::{
-    add_draws, certified, certify, check_bias, check_bias_against, prepared, refresh_anchor,
+    add_draws, certified, certify, check_bias, check_bias_against, prepared, refresh_centre,
     run_again, start_run, stop, use_recipe_of, with_run,
 };
 use super::state::{AppState, FileProblem};
@@ -93,7 +93,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::Stop(id) => stop(state, id),
         Command::AddDraws(id, draws) => add_draws(state, id, draws, fx),
         Command::ContinueRun(id) => resuming::resume(state, id, None, fx),
-        Command::RefreshAnchor(id) => refresh_anchor(state, id, fx),
+        Command::RefreshCentre(id) => refresh_centre(state, id, fx),
         Command::RunAgain(id, changes) => run_again(state, id, &changes, fx),
         Command::CheckBias(id) => check_bias(state, id, fx),
         Command::CheckBiasAgainst(id, control) => check_bias_against(state, id, control, fx),

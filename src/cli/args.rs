@@ -110,8 +110,8 @@ pub struct FitArgs {
     #[arg(long, value_name = "METHOD")]
     pub mode: Option<String>,
     /// Look for the posterior mode from the mean of the draws of this run folder
-    #[arg(long, value_name = "DIR")]
-    pub anchor_from: Option<PathBuf>,
+    #[arg(long, alias = "anchor-from", value_name = "DIR")]
+    pub centre_from: Option<PathBuf>,
     /// Number of chains
     #[arg(long)]
     pub chains: Option<usize>,

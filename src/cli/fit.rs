@@ -43,7 +43,7 @@ pub fn fit(args: &FitArgs) -> Result<(), Failure> {
         folder,
         loaded,
     } = recipe_of(args)?;
-    if let Some(earlier) = &args.anchor_from {
+    if let Some(earlier) = &args.centre_from {
         let results = results::read(earlier)?;
         let draws: Vec<&DrawList> = results.draws.iter().collect();
         recipe.mode.start = mode_drift::start(&draws);

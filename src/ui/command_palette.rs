@@ -224,8 +224,8 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
             .is_some_and(|report| report.warnings.iter().any(|w| w.code == mode_drift::CODE))
         {
             rows.push((
-                "Refresh the anchor from this run's mean".to_owned(),
-                Deed::Send(Command::RefreshAnchor(id)),
+                "Refresh the control-variate centre from this run's mean".to_owned(),
+                Deed::Send(Command::RefreshCentre(id)),
             ));
         }
         if entry.is_warming_up() {

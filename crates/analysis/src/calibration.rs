@@ -354,17 +354,17 @@ fn simulate(
     )
     .map_err(|error| error.to_string())?;
     let control = ModeControl::default();
-    let anchor = model
+    let centre = model
         .has_density()
         .then(|| find_mode_by(model.as_ref(), &plan, &control).ok())
         .flatten()
-        .map(|mode| Arc::new(mode.anchor));
-    if anchor.is_none() && job.sampler.spec.needs_mode {
+        .map(|mode| Arc::new(mode.centre));
+    if centre.is_none() && job.sampler.spec.needs_mode {
         return Err("the posterior mode was not found".to_owned());
     }
-    let target = Target::new(model.as_ref(), anchor.as_deref());
-    let start = chain::dispersed_start(model.as_ref(), anchor.as_deref(), seed, s + 1);
-    let mut oracle = Oracle::new(Arc::clone(&model), anchor, false, Arc::clone(cancel));
+    let target = Target::new(model.as_ref(), centre.as_deref());
+    let start = chain::dispersed_start(model.as_ref(), centre.as_deref(), seed, s + 1);
+    let mut oracle = Oracle::new(Arc::clone(&model), centre, false, Arc::clone(cancel));
     let mut streams = Streams::new(seed, s + 1);
     let kernel = (job.sampler.build)(given, &target, &start, &mut oracle, &mut streams)
         .map_err(|error| error.to_string())?;

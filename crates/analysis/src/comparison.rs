@@ -166,7 +166,7 @@ pub fn compare<E: From<String>>(
 /// The summary that the quadratic approximation at the mode gives: with so many rows that the posterior is normal it is as
 /// good a reference as an exact run, which would take hours. `None` if no mode was found.
 pub fn quadratic_summary(job: &Job) -> Option<Vec<SummaryRow>> {
-    let anchor = job.anchor.as_ref()?;
+    let centre = job.centre.as_ref()?;
     let mut rng = stream(job.recipe.run.seed, 0, Purpose::Data);
     let names = job.variables();
     let mut theta = vec![0.0; names.len()];
@@ -175,8 +175,8 @@ pub fn quadratic_summary(job: &Job) -> Option<Vec<SummaryRow>> {
         let mut u: Vec<f64> = (0..job.model.dim())
             .map(|_| StandardNormal.sample(&mut rng))
             .collect();
-        anchor.factor.solve_lower_transpose(&mut u);
-        axpy(1.0, &anchor.u, &mut u);
+        centre.factor.solve_lower_transpose(&mut u);
+        axpy(1.0, &centre.u, &mut u);
         job.model.constrain(&u, &mut theta);
         draws.push(&theta);
     }

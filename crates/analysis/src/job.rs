@@ -18,7 +18,7 @@ use ergodic_core::estimators::{ModeControl, ModeError, Plan, Search, find_mode_b
 use ergodic_core::families::Link;
 use ergodic_core::formula::Formula;
 use ergodic_core::models::{self, DefaultPriors, Model, ModelError, ModelOptions, default_priors};
-use ergodic_core::oracle::Anchor;
+use ergodic_core::oracle::Centre;
 use ergodic_core::samplers::recommend::{self, Advice, Facts};
 use ergodic_core::samplers::{self, SamplerEntry, Target};
 use ergodic_data::load::{LoadControl, Loaded, load};
@@ -153,7 +153,7 @@ pub struct Job {
     /// The sampler.
     pub sampler: &'static SamplerEntry,
     /// Mode and curvature, where found.
-    pub anchor: Option<Arc<Anchor>>,
+    pub centre: Option<Arc<Centre>>,
     /// How the mode was found.
     pub mode: Option<Arc<Search>>,
     /// The likelihood fit of a mixed model, where one was worth its time.
@@ -279,17 +279,17 @@ impl Job {
         } else {
             Err(ModeError::NotFound("this model has no density to climb"))
         };
-        let (anchor, mode) = match found {
+        let (centre, mode) = match found {
             Ok(mode) => {
                 let mut reporter = Reporter::default();
-                model.remark(&mode.anchor.u, &mut reporter);
+                model.remark(&mode.centre.u, &mut reporter);
                 warnings.extend(reporter.warnings);
-                (Ok(Arc::new(mode.anchor)), Some(Arc::new(mode.search)))
+                (Ok(Arc::new(mode.centre)), Some(Arc::new(mode.search)))
             }
             Err(ModeError::Cancelled) => return Err(JobError::Cancelled),
             Err(error) => (Err(error), None),
         };
-        let target = Target::new(model.as_ref(), anchor.as_deref().ok());
+        let target = Target::new(model.as_ref(), centre.as_deref().ok());
         let (sampler, sampler_reason) = choose_sampler(recipe, model.as_ref(), &target)?;
         if recipe.sampler.id == AUTO && (outset.is_none() || sampler.spec.minibatch) {
             // The run must be the one that its complete recipe makes, which names the sampler.
@@ -303,8 +303,8 @@ impl Job {
                 });
             }
         }
-        let anchor = match anchor {
-            Ok(anchor) => Some(anchor),
+        let centre = match centre {
+            Ok(centre) => Some(centre),
             Err(error) if sampler.spec.needs_mode => {
                 return Err(JobError::NoMode(sampler.spec.id, error));
             }
@@ -335,7 +335,7 @@ impl Job {
             design,
             model,
             sampler,
-            anchor,
+            centre,
             mode,
             outset: outset.map(Arc::new),
             target,
@@ -363,7 +363,7 @@ impl Job {
         recipe.run.target_ess = None;
         recipe.run.target_rhat = None;
         let (sampler, sampler_reason) = choose_sampler(&recipe, self.model.as_ref(), &self.target)?;
-        if sampler.spec.needs_mode && self.anchor.is_none() {
+        if sampler.spec.needs_mode && self.centre.is_none() {
             return Err(JobError::NoMode(
                 sampler.spec.id,
                 ModeError::NotFound("none was found"),
@@ -376,7 +376,7 @@ impl Job {
             design: Arc::clone(&self.design),
             model: Arc::clone(&self.model),
             sampler,
-            anchor: self.anchor.clone(),
+            centre: self.centre.clone(),
             mode: self.mode.clone(),
             outset: self.outset.clone(),
             target: self.target,
@@ -406,7 +406,7 @@ impl Job {
         if recipe.default_priors() == DefaultPriors::default() {
             recipe.priors.remove(default_priors::KEY);
         }
-        let mut text = recipe.to_toml();
+        let mut text = recipe.in_first_words().to_toml();
         // Positions of chains are in these coordinates.
         if self
             .outset
@@ -436,8 +436,8 @@ impl Sampling for Job {
         &self.recipe.run
     }
 
-    fn anchor(&self) -> Option<&Arc<Anchor>> {
-        self.anchor.as_ref()
+    fn centre(&self) -> Option<&Arc<Centre>> {
+        self.centre.as_ref()
     }
 
     fn target(&self) -> &Target {
@@ -450,9 +450,9 @@ impl Sampling for Job {
 
     fn start_position(&self, chain: usize) -> Vec<f64> {
         let seed = self.recipe.run.seed;
-        match (&self.anchor, &self.outset) {
+        match (&self.centre, &self.outset) {
             (None, Some(outset)) => outset.start(seed, chain),
-            (anchor, _) => dispersed_start(self.model.as_ref(), anchor.as_deref(), seed, chain),
+            (centre, _) => dispersed_start(self.model.as_ref(), centre.as_deref(), seed, chain),
         }
     }
 }

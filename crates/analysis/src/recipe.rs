@@ -293,6 +293,9 @@ impl Recipe {
                 // In full, with the key: the text has no line to name.
                 .map_err(|error: toml::de::Error| RecipeError(sentence(&error.to_string())))?
         };
+        for renamed in RENAMED {
+            renamed.replace(&mut recipe.model, renamed.before, renamed.now);
+        }
         if !draws_are_named {
             recipe.run.leave_room();
         }
@@ -314,6 +317,14 @@ impl Recipe {
             return Ok(self.clone());
         }
         Self::parse(&self.to_toml(), changes)
+    }
+
+    /// The recipe in the words of the first version: what it is known by does not change when a word does.
+    pub(crate) fn in_first_words(mut self) -> Self {
+        for renamed in RENAMED {
+            renamed.replace(&mut self.model, renamed.now, renamed.before);
+        }
+        self
     }
 
     /// The recipe as TOML.
@@ -472,6 +483,30 @@ fn sentence(message: &str) -> String {
     )
 }
 
+/// A value of a template's setting that was called otherwise: recipes may go on using the old word, and are written with the
+/// new one.
+struct RenamedValue {
+    template: &'static str,
+    key: &'static str,
+    before: &'static str,
+    now: &'static str,
+}
+
+const RENAMED: &[RenamedValue] = &[RenamedValue {
+    template: "hierarchical",
+    key: "parametrisation",
+    before: "noncentred",
+    now: "non-centred",
+}];
+
+impl RenamedValue {
+    fn replace(&self, model: &mut ModelSection, from: &str, to: &str) {
+        if model.template == self.template && model.settings.text(self.key) == Some(from) {
+            model.settings.set(self.key, to.into());
+        }
+    }
+}
+
 /// The key of the sampler.
 const SAMPLER_ID: &str = "sampler.id";
 
@@ -589,6 +624,20 @@ mod tests {
         assert_eq!(Recipe::parse(&text, &[]).unwrap(), recipe);
         let changed = Recipe::parse(&text, &["model.family=gaussian".to_owned()]).unwrap();
         assert_eq!(changed.model.settings.text("family"), Some("gaussian"));
+    }
+
+    #[test]
+    fn a_renamed_value_is_read_and_written_with_its_new_name() {
+        let change = ["model.parametrisation=noncentred".to_owned()];
+        let recipe = Recipe::new("sample:schools", "hierarchical", "passed ~ hours | school")
+            .changed(&change)
+            .unwrap();
+        assert!(
+            recipe
+                .to_toml()
+                .contains("parametrisation = \"non-centred\"")
+        );
+        assert_eq!(recipe.changed(&[]).unwrap(), recipe);
     }
 
     #[test]

@@ -167,7 +167,7 @@ fn start(job: &Job) -> Result<(f64, u64), JobError> {
     if !tunable {
         return Err(refuse("has no step size that could be tuned").into());
     }
-    if job.anchor.is_none() {
+    if job.centre.is_none() {
         return Err(
             refuse("cannot be tuned by trial, because the posterior mode was not found").into(),
         );
@@ -197,7 +197,7 @@ fn start(job: &Job) -> Result<(f64, u64), JobError> {
 fn oracle_of(job: &Job) -> Oracle {
     Oracle::new(
         Arc::clone(&job.model),
-        job.anchor.clone(),
+        job.centre.clone(),
         true,
         Arc::default(),
     )
@@ -231,7 +231,7 @@ fn advance(
     score_oracle: &mut Oracle,
     control: &TuningControl,
 ) -> Result<Option<f64>, JobError> {
-    let Some(anchor) = &job.anchor else {
+    let Some(centre) = &job.centre else {
         return Ok(None);
     };
     let (dim, num_obs) = (job.model.dim(), job.target.num_obs);
@@ -275,13 +275,13 @@ fn advance(
             score_oracle.grad(u, &mut rng, &mut score);
         }
         // With H = LL' at the mode û: w = L'(u − û), whose score is L⁻¹ ∇ log p.
-        let from_mode: Vec<f64> = u.iter().zip(&anchor.u).map(|(u, mode)| u - mode).collect();
+        let from_mode: Vec<f64> = u.iter().zip(&centre.u).map(|(u, mode)| u - mode).collect();
         let at = whitened.len();
         whitened.resize(at + dim, 0.0);
-        anchor
+        centre
             .factor
             .lower_transpose_mul(&from_mode, &mut whitened[at..]);
-        anchor.factor.solve_lower(&mut score);
+        centre.factor.solve_lower(&mut score);
         scores.extend_from_slice(&score);
     }
     let discrepancy = squared_discrepancy(&whitened, &scores, dim);

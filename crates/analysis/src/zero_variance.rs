@@ -2,7 +2,7 @@
 //! [`ergodic_diagnostics::zero_variance`].
 //!
 //! Gradients are computed again from the draws, so that any sampler's output will do and runs keep nothing for it: exactly
-//! where that is affordable, else from minibatches around the anchor with the oracle's control variates.
+//! where that is affordable, else from minibatches around the centre with the oracle's control variates.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -192,8 +192,8 @@ fn points_of(
     control: &CorrectControl,
 ) -> Result<Points, CorrectError> {
     let dim = job.model.dim();
-    let (model, anchor) = (Arc::clone(&job.model), job.anchor.clone());
-    let mut oracle = Oracle::new(model, anchor, true, Arc::clone(&control.cancel));
+    let (model, centre) = (Arc::clone(&job.model), job.centre.clone());
+    let mut oracle = Oracle::new(model, centre, true, Arc::clone(&control.cancel));
     if let Gradients::Estimated { rows } = gradients {
         oracle.set_estimator(Estimator::ControlVariate, rows, Scheme::Iid);
     }
@@ -248,15 +248,15 @@ mod tests {
 
     /// Independent draws of the normal approximation at the mode, as reported quantities.
     fn draws_of(job: &Job, draws: usize) -> DrawList {
-        let anchor = job.anchor.as_ref().unwrap();
+        let centre = job.centre.as_ref().unwrap();
         let dim = job.model.dim();
         let mut rng = stream(3, 0, Purpose::Diagnostics);
         let mut list = DrawList::new(job.variables().len());
         let mut theta = vec![0.0; list.width()];
         for _ in 0..draws {
             let mut u: Vec<f64> = (0..dim).map(|_| rng.sample(StandardNormal)).collect();
-            anchor.factor.solve_lower_transpose(&mut u);
-            for (u, mode) in u.iter_mut().zip(&anchor.u) {
+            centre.factor.solve_lower_transpose(&mut u);
+            for (u, mode) in u.iter_mut().zip(&centre.u) {
                 *u += mode;
             }
             job.model.constrain(&u, &mut theta);

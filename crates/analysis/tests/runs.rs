@@ -14,7 +14,7 @@ use ergodic_base::reporter::Severity;
 use ergodic_base::rng::ChainRng;
 use ergodic_core::engine::protocol::{ChainState, RunState, StopReason};
 use ergodic_core::engine::{Report, RunView};
-use ergodic_core::models::{AnchorRows, DefaultPriors, Model, ParamInfo, Rows, Scratch};
+use ergodic_core::models::{CentreRows, DefaultPriors, Model, ParamInfo, Rows, Scratch};
 use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::findings::{BIAS_UNCLEAR, TARGET_MISSED};
 use support::{ENDLESS, draws, job, start, wait};
@@ -212,9 +212,9 @@ fn a_warm_up_ended_by_hand_replays_bit_for_bit() {
 }
 
 #[test]
-fn draws_that_left_the_anchor_are_told_and_the_anchor_is_refreshed() {
+fn draws_that_left_the_centre_are_told_and_the_centre_is_refreshed() {
     use ergodic_core::engine::mode_drift;
-    use ergodic_core::oracle::Anchor;
+    use ergodic_core::oracle::Centre;
     let long = |recipe: &mut Recipe| {
         recipe.run.warmup = Some(300);
         recipe
@@ -230,9 +230,9 @@ fn draws_that_left_the_anchor_are_told_and_the_anchor_is_refreshed() {
         warnings.find(|it| it.code == mode_drift::CODE).cloned()
     };
     assert_eq!(told(&run.report()), None);
-    // The same with an anchor eight standard deviations away.
+    // The same with a centre eight standard deviations away.
     let mut far = near.clone();
-    let mode = near.anchor.as_ref().unwrap();
+    let mode = near.centre.as_ref().unwrap();
     let sds = mode.sds();
     let u: Vec<f64> = mode
         .u
@@ -240,7 +240,7 @@ fn draws_that_left_the_anchor_are_told_and_the_anchor_is_refreshed() {
         .zip(&sds)
         .map(|(u, sd)| u + 4.0 * sd)
         .collect();
-    far.anchor = Some(Arc::new(Anchor::at(far.model.as_ref(), &u).unwrap()));
+    far.centre = Some(Arc::new(Centre::at(far.model.as_ref(), &u).unwrap()));
     // An exact sampler only wastes rows there, and one that moves its point of expansion is not there.
     let mut exact = far.with_sampler("zig-zag").unwrap();
     exact.recipe.run.draws = 400;
@@ -260,7 +260,7 @@ fn draws_that_left_the_anchor_are_told_and_the_anchor_is_refreshed() {
     assert_eq!(warning.severity, Severity::Watch);
     assert!(warning.remedy.is_some());
     assert!(
-        report.sentence.contains("refresh the anchor"),
+        report.sentence.contains("refresh the centre"),
         "{}",
         report.sentence
     );
@@ -272,7 +272,7 @@ fn draws_that_left_the_anchor_are_told_and_the_anchor_is_refreshed() {
         long(recipe);
         recipe.mode.start = mode_drift::start(&lists);
     });
-    let refreshed = again.anchor.as_ref().unwrap();
+    let refreshed = again.centre.as_ref().unwrap();
     for ((found, mode), sd) in refreshed.u.iter().zip(&mode.u).zip(&sds) {
         assert!((found - mode).abs() < 1e-6 * sd);
     }
@@ -281,7 +281,7 @@ fn draws_that_left_the_anchor_are_told_and_the_anchor_is_refreshed() {
         first.gradient_norm > 0.0 && first.gradient_norm < 2.0,
         "{first:?}"
     );
-    // NUTS has no anchor to leave.
+    // NUTS has no centre to leave.
     let nuts = job("nuts", 10, |_| {});
     assert_eq!(mode_drift::distance(&nuts, &lists), None);
 }
@@ -415,7 +415,7 @@ impl Model for Faulty {
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        a: &AnchorRows,
+        a: &CentreRows,
         s: &mut Scratch,
         grad: &mut [f64],
     ) {
@@ -426,7 +426,7 @@ impl Model for Faulty {
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        a: &AnchorRows,
+        a: &CentreRows,
         s: &mut Scratch,
         out: &mut [f64],
     ) {

@@ -28,7 +28,7 @@ use crate::engine::run_section::MAX_CHAINS;
 use crate::engine::{ChainState, Report, Run, RunSection, RunView, Sampling};
 use crate::estimators::{ModeControl, ModeError, find_mode};
 use crate::models::{self, DensityModel, LogDensity, Model, ModelError, ModelOptions};
-use crate::oracle::Anchor;
+use crate::oracle::Centre;
 use crate::samplers::{self, Nuts, Sampler, SamplerEntry, Target};
 use ergodic_base::draws::DrawList;
 use ergodic_base::reporter::Warning;
@@ -227,8 +227,8 @@ impl Fit {
         } else {
             Err(ModeError::NotFound("this model has no density to climb"))
         };
-        let anchor = match found {
-            Ok(mode) => Some(Arc::new(mode.anchor)),
+        let centre = match found {
+            Ok(mode) => Some(Arc::new(mode.centre)),
             Err(error) if spec.needs_mode => {
                 return Err(FitError::NoMode {
                     sampler: spec.id,
@@ -237,7 +237,7 @@ impl Fit {
             }
             Err(_error) => None,
         };
-        let target = Target::new(self.model.as_ref(), anchor.as_deref());
+        let target = Target::new(self.model.as_ref(), centre.as_deref());
         let parts = models::parts(self.model.as_ref());
         (self.sampler.check)(&self.settings, &target, &parts)?;
         let mut settings = self.settings;
@@ -250,7 +250,7 @@ impl Fit {
             settings,
             run: self.run,
             warnings: self.warnings,
-            anchor,
+            centre,
             target,
         })
     }
@@ -280,7 +280,7 @@ pub struct FitPlan {
     settings: Settings,
     run: RunSection,
     warnings: Vec<Warning>,
-    anchor: Option<Arc<Anchor>>,
+    centre: Option<Arc<Centre>>,
     target: Target,
 }
 
@@ -301,8 +301,8 @@ impl Sampling for FitPlan {
         &self.run
     }
 
-    fn anchor(&self) -> Option<&Arc<Anchor>> {
-        self.anchor.as_ref()
+    fn centre(&self) -> Option<&Arc<Centre>> {
+        self.centre.as_ref()
     }
 
     fn target(&self) -> &Target {

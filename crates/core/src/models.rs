@@ -156,10 +156,10 @@ pub fn parts(model: &dyn Model) -> Vec<Block> {
     parts
 }
 
-/// Anchor data that a model keeps per row, so that a difference of gradients costs one pass.
+/// Centre data that a model keeps per row, so that a difference of gradients costs one pass.
 #[derive(Clone, Debug, Default)]
-pub struct AnchorRows {
-    /// The anchor û, length D.
+pub struct CentreRows {
+    /// The centre û, length D.
     pub u: Vec<f64>,
     /// Model-specific numbers per row at û, such as residuals; may be empty.
     pub per_row: Vec<f64>,
@@ -261,9 +261,9 @@ pub trait Model: Send + Sync {
     /// Simulated responses for `rows` (B), or rows as they are in the data, without scaling, where there is no response (B×C).
     fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]);
 
-    /// What [`Self::grad_difference`] and [`Self::score_differences`] need to know about the anchor `u`.
-    fn anchor_rows(&self, u: &[f64]) -> AnchorRows {
-        AnchorRows {
+    /// What [`Self::grad_difference`] and [`Self::score_differences`] need to know about the centre `u`.
+    fn centre_rows(&self, u: &[f64]) -> CentreRows {
+        CentreRows {
             u: u.to_vec(),
             per_row: Vec::new(),
         }
@@ -273,16 +273,16 @@ pub trait Model: Send + Sync {
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        anchor: &AnchorRows,
+        centre: &CentreRows,
         scratch: &mut Scratch,
         grad: &mut [f64],
     );
-    /// Differences of scores from those at the anchor, one per row (B×D).
+    /// Differences of scores from those at the centre, one per row (B×D).
     fn score_differences(
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        anchor: &AnchorRows,
+        centre: &CentreRows,
         scratch: &mut Scratch,
         out: &mut [f64],
     );

@@ -12,16 +12,16 @@ use crate::models::{Model, Rows, Scratch};
 use ergodic_base::linalg::axpy;
 use ergodic_base::rng::ChainRng;
 
-pub(crate) mod anchor;
 mod block;
+pub(crate) mod centre;
 mod groups;
 pub(crate) mod lipschitz;
 pub(crate) mod minibatch;
 mod row_sampling;
 pub(crate) mod row_table;
 
-pub use anchor::Anchor;
 pub use block::BlockView;
+pub use centre::Centre;
 pub use lipschitz::AliasTable;
 pub use minibatch::{Minibatch, Scheme};
 pub use row_table::{Keep, RowTable};
@@ -73,14 +73,14 @@ pub enum StepError {
 pub enum Estimator {
     /// ∇ log p(θ) + (N/B) Σ ∇ℓ_i(θ).
     Plain,
-    /// ∇ log p(θ) + ∇ℓ(θ̂) + (N/B) Σ [∇ℓ_i(θ) − ∇ℓ_i(θ̂)] with the anchor θ̂ (Baker 2018, equation (3.3.1)).
+    /// ∇ log p(θ) + ∇ℓ(θ̂) + (N/B) Σ [∇ℓ_i(θ) − ∇ℓ_i(θ̂)] with the centre θ̂ (Baker 2018, equation (3.3.1)).
     ControlVariate,
 }
 
 /// One chain's view of a model.
 pub struct Oracle {
     model: Arc<dyn Model>,
-    anchor: Option<Arc<Anchor>>,
+    centre: Option<Arc<Centre>>,
     estimator: Estimator,
     minibatch: Minibatch,
     /// Chances of rows and memory for score differences ([`Scheme::Lipschitz`] only).
@@ -98,11 +98,11 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// A view of `model`. `anchor` is the mode and its curvature where known; `parallel` allows exact passes to use
+    /// A view of `model`. `centre` is the mode and its curvature where known; `parallel` allows exact passes to use
     /// idle threads (the result does not depend on it); raising `interrupt` ends an exact pass early.
     pub fn new(
         model: Arc<dyn Model>,
-        anchor: Option<Arc<Anchor>>,
+        centre: Option<Arc<Centre>>,
         parallel: bool,
         interrupt: Arc<AtomicBool>,
     ) -> Self {
@@ -119,7 +119,7 @@ impl Oracle {
             datum_grads: 0,
             view: None,
             model,
-            anchor,
+            centre,
             parallel,
             interrupt,
         }
@@ -130,11 +130,11 @@ impl Oracle {
         self.model.as_ref()
     }
 
-    /// The anchor, if one was found.
-    pub fn anchor(&self) -> Option<&Arc<Anchor>> {
+    /// The centre, if one was found.
+    pub fn centre(&self) -> Option<&Arc<Centre>> {
         match &self.view {
-            Some(view) => view.anchor.as_ref(),
-            None => self.anchor.as_ref(),
+            Some(view) => view.centre.as_ref(),
+            None => self.centre.as_ref(),
         }
     }
 
@@ -151,17 +151,17 @@ impl Oracle {
         self.model.num_obs()
     }
 
-    /// Chooses how [`Self::grad`] estimates. Control variates need an anchor; without one the estimate is plain. Unequal
+    /// Chooses how [`Self::grad`] estimates. Control variates need a centre; without one the estimate is plain. Unequal
     /// chances of rows need control variates and Lipschitz constants; without them all chances are equal.
     pub fn set_estimator(&mut self, estimator: Estimator, batch: usize, scheme: Scheme) {
-        self.estimator = if self.anchor.is_some() {
+        self.estimator = if self.centre.is_some() {
             estimator
         } else {
             Estimator::Plain
         };
-        self.chances = match (&self.anchor, self.estimator, scheme) {
-            (Some(anchor), Estimator::ControlVariate, Scheme::Lipschitz) => {
-                anchor.chances(self.model.as_ref())
+        self.chances = match (&self.centre, self.estimator, scheme) {
+            (Some(centre), Estimator::ControlVariate, Scheme::Lipschitz) => {
+                centre.chances(self.model.as_ref())
             }
             _ => None,
         };
@@ -191,13 +191,13 @@ impl Oracle {
         self.datum_grads += rows.len(0) as u64;
         self.batch_grad.fill(0.0);
         self.model.log_prior(u, grad);
-        match (&self.anchor, self.estimator) {
-            (Some(anchor), Estimator::ControlVariate) => {
+        match (&self.centre, self.estimator) {
+            (Some(centre), Estimator::ControlVariate) => {
                 match (&self.chances, rows) {
                     (Some(chances), Rows::Pick(picks)) => {
                         let scores = &mut self.weighted_scores;
                         let (model, scratch) = (&self.model, &mut self.scratch);
-                        model.score_differences(u, rows, &anchor.rows, scratch, scores);
+                        model.score_differences(u, rows, &centre.rows, scratch, scores);
                         for (score, &row) in scores.chunks_exact(grad.len()).zip(picks) {
                             axpy(chances.weight(row), score, &mut self.batch_grad);
                         }
@@ -205,12 +205,12 @@ impl Oracle {
                     _ => self.model.grad_difference(
                         u,
                         rows,
-                        &anchor.rows,
+                        &centre.rows,
                         &mut self.scratch,
                         &mut self.batch_grad,
                     ),
                 }
-                axpy(1.0, &anchor.grad_log_lik, grad);
+                axpy(1.0, &centre.grad_log_lik, grad);
             }
             _ => self
                 .model
@@ -253,17 +253,17 @@ impl Oracle {
         self.datum_grads += len as u64;
         scores.resize(len * dim, 0.0);
         self.model.log_prior(u, grad);
-        match (&self.anchor, self.estimator) {
-            (Some(anchor), Estimator::ControlVariate) => {
+        match (&self.centre, self.estimator) {
+            (Some(centre), Estimator::ControlVariate) => {
                 self.model
-                    .score_differences(u, rows, &anchor.rows, &mut self.scratch, scores);
+                    .score_differences(u, rows, &centre.rows, &mut self.scratch, scores);
                 if let (Some(chances), Rows::Pick(picks)) = (&self.chances, rows) {
                     for (score, &row) in scores.chunks_exact_mut(dim).zip(picks) {
                         let weight = chances.weight(row);
                         score.iter_mut().for_each(|s| *s *= weight);
                     }
                 }
-                axpy(1.0, &anchor.grad_log_lik, grad);
+                axpy(1.0, &centre.grad_log_lik, grad);
             }
             _ => self.model.scores(u, rows, &mut self.scratch, scores),
         }

@@ -23,7 +23,7 @@
 //! momentum makes the Langevin step h = ε²/2.
 
 use crate::models::{Block, Model, parts};
-use crate::oracle::{Anchor, Oracle, Scheme, StepError};
+use crate::oracle::{Centre, Oracle, Scheme, StepError};
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Field, SettingError, Settings, Value};
 
@@ -142,17 +142,17 @@ pub struct Target {
     pub num_obs: usize,
     /// D.
     pub dim: usize,
-    /// ρ of the anchor (see [`crate::oracle::Anchor::noise_ratio`]), if a mode was found.
+    /// ρ of the centre (see [`crate::oracle::Centre::noise_ratio`]), if a mode was found.
     pub noise_ratio: Option<f64>,
-    /// See [`crate::oracle::Anchor::difference_rows`]; present with `noise_ratio`.
+    /// See [`crate::oracle::Centre::difference_rows`]; present with `noise_ratio`.
     pub difference_rows: Option<f64>,
-    /// See [`crate::oracle::Anchor::curvature_range`]; present with `noise_ratio`.
+    /// See [`crate::oracle::Centre::curvature_range`]; present with `noise_ratio`.
     pub curvature_range: Option<(f64, f64)>,
-    /// See [`crate::oracle::Anchor::weighted_difference_rows`].
+    /// See [`crate::oracle::Centre::weighted_difference_rows`].
     pub weighted_difference_rows: Option<f64>,
-    /// See [`crate::oracle::Anchor::rms_condition`]; present with `noise_ratio`.
+    /// See [`crate::oracle::Centre::rms_condition`]; present with `noise_ratio`.
     pub rms_condition: Option<f64>,
-    /// See [`crate::oracle::Anchor::scaled_condition`]; present with `noise_ratio`.
+    /// See [`crate::oracle::Centre::scaled_condition`]; present with `noise_ratio`.
     pub scaled_condition: Option<f64>,
     /// What samplers on the simplex need, for models of probabilities.
     pub simplex: Option<SimplexTarget>,
@@ -171,17 +171,17 @@ impl Target {
         }
     }
 
-    /// What `model` and its `anchor` tell.
-    pub fn new(model: &dyn Model, anchor: Option<&Anchor>) -> Self {
+    /// What `model` and its `centre` tell.
+    pub fn new(model: &dyn Model, centre: Option<&Centre>) -> Self {
         Self {
             num_obs: model.num_obs(),
             dim: model.dim(),
-            noise_ratio: anchor.map(|anchor| anchor.noise_ratio),
-            difference_rows: anchor.map(|anchor| anchor.difference_rows),
-            curvature_range: anchor.map(|anchor| anchor.curvature_range),
-            weighted_difference_rows: anchor.and_then(|anchor| anchor.weighted_difference_rows),
-            rms_condition: anchor.map(|anchor| anchor.rms_condition),
-            scaled_condition: anchor.map(|anchor| anchor.scaled_condition),
+            noise_ratio: centre.map(|centre| centre.noise_ratio),
+            difference_rows: centre.map(|centre| centre.difference_rows),
+            curvature_range: centre.map(|centre| centre.curvature_range),
+            weighted_difference_rows: centre.and_then(|centre| centre.weighted_difference_rows),
+            rms_condition: centre.map(|centre| centre.rms_condition),
+            scaled_condition: centre.map(|centre| centre.scaled_condition),
             simplex: model
                 .simplex()
                 .map(|view| SimplexTarget::new(view, model.num_obs())),

@@ -11,7 +11,7 @@ use super::clusters;
 use super::protocol::{ChainState, Control, Message};
 use super::sampling::Sampling;
 use crate::models::Model;
-use crate::oracle::{Anchor, Oracle, StepError};
+use crate::oracle::{Centre, Oracle, StepError};
 use crate::samplers::{Kernel, KernelError, Phase, Tick};
 use ergodic_base::draws::{Block, LabelList};
 use ergodic_base::reporter::{Severity, Warning};
@@ -107,7 +107,7 @@ impl Worker {
         let seed = job.run_section().seed;
         let mut oracle = Oracle::new(
             Arc::clone(job.model()),
-            job.anchor().cloned(),
+            job.centre().cloned(),
             task.parallel,
             // Only full-data steps can take long enough to need interrupting.
             if job.sampler().spec.minibatch {
@@ -341,7 +341,7 @@ impl Worker {
 /// Where chain `chain` starts: two posterior standard deviations around the mode or, without one, where the model says.
 pub fn dispersed_start(
     model: &dyn Model,
-    anchor: Option<&Anchor>,
+    centre: Option<&Centre>,
     seed: u64,
     chain: usize,
 ) -> Vec<f64> {
@@ -349,14 +349,14 @@ pub fn dispersed_start(
     const DISPERSION: f64 = 2.0;
     let mut rng = stream(seed, chain, Purpose::Init);
     let mut u = vec![0.0; model.dim()];
-    match anchor {
-        Some(anchor) => {
+    match centre {
+        Some(centre) => {
             use rand_distr::{Distribution as _, StandardNormal};
             for u in &mut u {
                 *u = StandardNormal.sample(&mut rng);
             }
-            anchor.factor.solve_lower_transpose(&mut u);
-            for (u, mode) in u.iter_mut().zip(&anchor.u) {
+            centre.factor.solve_lower_transpose(&mut u);
+            for (u, mode) in u.iter_mut().zip(&centre.u) {
                 *u = mode + DISPERSION * *u;
             }
         }

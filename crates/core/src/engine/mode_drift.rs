@@ -1,4 +1,4 @@
-//! Whether chains have left the anchor of their control variates, whose gradients are noisy far from it.
+//! Whether chains have left the centre of their control variates, whose gradients are noisy far from it.
 
 use super::sampling::Sampling;
 use crate::samplers::recommend::Work;
@@ -10,19 +10,19 @@ use ergodic_diagnostics::findings::Finding;
 use ergodic_diagnostics::verdict::MIN_DRAWS;
 
 /// Code of the warning.
-pub const CODE: &str = "anchor-left";
+pub const CODE: &str = "draws-left-centre";
 /// Words of the quick fix.
-pub const QUICK_FIX: &str = "Refresh anchor";
-/// Posterior standard deviations that a mean may be from the anchor: with one parameter the variance of the gradient
-/// estimate, which grows with the squared distance, is then ten times what it is near the anchor.
+pub const QUICK_FIX: &str = "Refresh centre";
+/// Posterior standard deviations that a mean may be from the centre: with one parameter the variance of the gradient
+/// estimate, which grows with the squared distance, is then ten times what it is near the centre.
 const LIMIT: f64 = 3.0;
 /// Draws of a chain that its mean is taken over: its error is then a fifteenth of a standard deviation at most.
 const MOST_DRAWS: usize = 250;
 
-/// Distance of the mean of the later half of a chain from the anchor in whitened units, the largest over chains. `None` for
+/// Distance of the mean of the later half of a chain from the centre in whitened units, the largest over chains. `None` for
 /// samplers without control variates or that move the point they expand around, and while there are too few draws.
 pub fn distance(job: &dyn Sampling, chains: &[&DrawList]) -> Option<f64> {
-    let anchor = job.anchor()?;
+    let centre = job.centre()?;
     let advice = &job.sampler().advice;
     if !matches!(advice.work, Work::Centred { .. }) || advice.recentres {
         return None;
@@ -33,9 +33,9 @@ pub fn distance(job: &dyn Sampling, chains: &[&DrawList]) -> Option<f64> {
         }
         let first = draws.len() / 2;
         let stride = (draws.len() - first).div_ceil(MOST_DRAWS);
-        let mut u = vec![0.0; anchor.u.len()];
+        let mut u = vec![0.0; centre.u.len()];
         let mut theta = vec![0.0; draws.width()];
-        let mut one = vec![0.0; anchor.u.len()];
+        let mut one = vec![0.0; centre.u.len()];
         let mut count = 0.0;
         for draw in (first..draws.len()).step_by(stride) {
             for (j, value) in theta.iter_mut().enumerate() {
@@ -46,12 +46,12 @@ pub fn distance(job: &dyn Sampling, chains: &[&DrawList]) -> Option<f64> {
             axpy(1.0, &one, &mut u);
             count += 1.0;
         }
-        for (u, anchor) in u.iter_mut().zip(&anchor.u) {
-            *u = *u / count - anchor;
+        for (u, centre) in u.iter_mut().zip(&centre.u) {
+            *u = *u / count - centre;
         }
         // H = L L', so L'(u − û) has unit variances near the mode.
         let mut whitened = vec![0.0; u.len()];
-        anchor.factor.lower_transpose_mul(&u, &mut whitened);
+        centre.factor.lower_transpose_mul(&u, &mut whitened);
         let distance = dot(&whitened, &whitened).sqrt();
         distance.is_finite().then_some(distance)
     };
@@ -85,7 +85,7 @@ pub fn finding(distance: f64, biased: bool, proved: bool) -> Finding {
         (true, false) => (Severity::Watch, "which may bias the draws"),
     };
     let message = format!(
-        "The draws are {distance:.1} posterior standard deviations from the anchor of the control variates, whose gradients \
+        "The draws are {distance:.1} posterior standard deviations from the centre of the control variates, whose gradients \
          are noisy so far away, {effect}"
     );
     let warning = Warning::new(severity, CODE, message).with_remedy(format!(
@@ -97,8 +97,8 @@ pub fn finding(distance: f64, biased: bool, proved: bool) -> Finding {
     };
     Finding::new(
         verdict,
-        &format!("draws are {distance:.1} sd from the anchor"),
-        Some("refresh the anchor"),
+        &format!("draws are {distance:.1} sd from the centre"),
+        Some("refresh the centre"),
         Some(warning),
     )
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::chain::{Warmup, dispersed_start};
 use super::run_section::RunSection;
 use crate::models::Model;
-use crate::oracle::Anchor;
+use crate::oracle::Centre;
 use crate::samplers::{self, SamplerEntry, Target};
 use ergodic_base::reporter::Warning;
 use ergodic_base::settings::Settings;
@@ -21,7 +21,7 @@ pub trait Sampling: Send + Sync {
     /// Chains, draws, seed and when to stop.
     fn run_section(&self) -> &RunSection;
     /// Mode and curvature, where found.
-    fn anchor(&self) -> Option<&Arc<Anchor>>;
+    fn centre(&self) -> Option<&Arc<Centre>>;
     /// What samplers resolve their defaults from.
     fn target(&self) -> &Target;
     /// Remarks on data, model and choice of sampler.
@@ -30,10 +30,10 @@ pub trait Sampling: Send + Sync {
     /// Where chain `chain` (0-based) starts, in unconstrained coordinates: two posterior standard deviations around the mode
     /// or, without one, where the model says.
     fn start_position(&self, chain: usize) -> Vec<f64> {
-        let anchor = self.anchor().map(Arc::as_ref);
+        let centre = self.centre().map(Arc::as_ref);
         dispersed_start(
             self.model().as_ref(),
-            anchor,
+            centre,
             self.run_section().seed,
             chain,
         )

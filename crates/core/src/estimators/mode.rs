@@ -8,15 +8,15 @@ use super::smoothing::{self, Smoothing};
 use super::trace::{Recorder, Search};
 use super::{lbfgs, newton, stochastic};
 use crate::models::{Model, Rows};
-use crate::oracle::Anchor;
+use crate::oracle::Centre;
 use ergodic_base::linalg::{Cholesky, dot};
 use ergodic_base::rng::{Purpose, stream};
 
 /// Above this many rows the first iterations use a subset: a Newton step on 20,000 rows brings the start within a few
 /// posterior standard deviations of the subset's mode, from which two or three full passes finish.
 const SUBSET_ROWS: usize = 20_000;
-/// Farthest that an anchor of control variates may be from the mode, in posterior standard deviations: the variance of the
-/// gradient estimate, which grows with the squared distance to the anchor, is then 1 % larger for one parameter and less
+/// Farthest that a centre of control variates may be from the mode, in posterior standard deviations: the variance of the
+/// gradient estimate, which grows with the squared distance to the centre, is then 1 % larger for one parameter and less
 /// for more.
 pub const GOOD_ENOUGH: f64 = 0.1;
 
@@ -49,7 +49,7 @@ impl ModeControl {
 #[derive(Clone, Debug)]
 pub struct Mode {
     /// The mode with curvature and per-row data.
-    pub anchor: Anchor,
+    pub centre: Centre,
     /// How it was found.
     pub search: Search,
 }
@@ -209,11 +209,11 @@ pub fn find_mode_by(
             (steps, spec.id)
         }
     };
-    let anchor = Anchor::at(model, &u).map_err(|_indefinite| {
+    let centre = Centre::at(model, &u).map_err(|_indefinite| {
         ModeError::NotFound("the curvature at the mode is not positive definite")
     })?;
-    let search = recorder.finish(model, &anchor, method, iterations, stopped_at, polish);
-    Ok(Mode { anchor, search })
+    let search = recorder.finish(model, &centre, method, iterations, stopped_at, polish);
+    Ok(Mode { centre, search })
 }
 
 /// For tall data: brings `u` near the mode of a subset, from which few full passes finish.
@@ -340,10 +340,10 @@ mod tests {
         for num_obs in [500, 100_000] {
             let model = GaussianRows::simulated(num_obs, 3, 1);
             let mode = find_mode(&model, &ModeControl::default()).unwrap();
-            for (found, mean) in mode.anchor.u.iter().zip(model.posterior_mean()) {
+            for (found, mean) in mode.centre.u.iter().zip(model.posterior_mean()) {
                 assert!((found - mean).abs() < 1e-9);
             }
-            for (sd, variance) in mode.anchor.sds().iter().zip(model.posterior_variance()) {
+            for (sd, variance) in mode.centre.sds().iter().zip(model.posterior_variance()) {
                 assert!((sd * sd / variance - 1.0).abs() < 1e-9);
             }
         }
@@ -414,17 +414,17 @@ mod tests {
                 model.log_prior(u, &mut unused)
                     + model.log_lik(u, Rows::All, &mut model.scratch(), &mut unused)
             };
-            let peak = density(&mode.anchor.u);
-            let sds = mode.anchor.sds();
+            let peak = density(&mode.centre.u);
+            let sds = mode.centre.sds();
             for j in 0..sds.len() {
                 for step in [-0.1, 0.1] {
-                    let mut u = mode.anchor.u.clone();
+                    let mut u = mode.centre.u.clone();
                     u[j] += step * sds[j];
                     assert!(density(&u) < peak, "standardize {standardize}, {j}, {step}");
                 }
             }
             let mut theta = vec![0.0; 5];
-            model.constrain(&mode.anchor.u, &mut theta);
+            model.constrain(&mode.centre.u, &mut theta);
             let at_kink = theta[1..].iter().filter(|b| b.abs() < 1e-3).count();
             assert!((1..4).contains(&at_kink), "{theta:?}");
             assert!(

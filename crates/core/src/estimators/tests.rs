@@ -210,11 +210,11 @@ fn every_method_ends_at_the_mode_that_newton_finds() {
     let model = churn();
     let control = ModeControl::default();
     let newton = find_mode(model.as_ref(), &control).unwrap();
-    let sds = newton.anchor.sds();
+    let sds = newton.centre.sds();
     for entry in REGISTRY {
         let plan = Plan::new(entry.spec.id, &Settings::default(), model.as_ref()).unwrap();
         let mode = find_mode_by(model.as_ref(), &plan, &control).unwrap();
-        for ((found, expected), sd) in mode.anchor.u.iter().zip(&newton.anchor.u).zip(&sds) {
+        for ((found, expected), sd) in mode.centre.u.iter().zip(&newton.centre.u).zip(&sds) {
             assert!(
                 (found - expected).abs() < 1e-6 * sd,
                 "{}: {found} for {expected}",

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{registry, smoothing};
 use crate::models::Model;
-use crate::oracle::Anchor;
+use crate::oracle::Centre;
 use ergodic_base::linalg::{axpy, dot};
 
 /// One point of a search's course.
@@ -34,7 +34,7 @@ pub struct Search {
     pub stopped_at: Option<f64>,
     /// Newton (or L-BFGS) iterations that a stochastic method was finished with.
     pub polish: Option<u64>,
-    /// Norm of the gradient at the anchor in units of the curvature there.
+    /// Norm of the gradient at the centre in units of the curvature there.
     pub gradient_norm: f64,
     /// Course of the search, oldest first, points with finite numbers only.
     pub trace: Vec<TracePoint>,
@@ -115,31 +115,31 @@ impl Recorder {
         self.rows as f64 / self.num_obs.max(1) as f64
     }
 
-    /// The report of a search that ended at `anchor`.
+    /// The report of a search that ended at `centre`.
     pub fn finish(
         mut self,
         model: &dyn Model,
-        anchor: &Anchor,
+        centre: &Centre,
         method: &str,
         iterations: u64,
         stopped_at: Option<f64>,
         polish: Option<u64>,
     ) -> Search {
         let norm = |mut grad: Vec<f64>| {
-            anchor.factor.solve_lower(&mut grad);
+            centre.factor.solve_lower(&mut grad);
             dot(&grad, &grad).sqrt()
         };
-        let mut grad = vec![0.0; anchor.u.len()];
-        let mut value = model.log_prior(&anchor.u, &mut grad);
+        let mut grad = vec![0.0; centre.u.len()];
+        let mut value = model.log_prior(&centre.u, &mut grad);
         // Beside a kink the gradient means nothing; the search ended with the last smoothing.
         if let Some(smoothing) = smoothing::stages(model).last() {
-            value += smoothing.value(model, &anchor.u, &mut grad);
+            value += smoothing.value(model, &centre.u, &mut grad);
         }
-        let mut unused = vec![0.0; anchor.u.len()];
+        let mut unused = vec![0.0; centre.u.len()];
         let rows = crate::models::Rows::All;
-        value += model.log_lik(&anchor.u, rows, &mut model.scratch(), &mut unused);
-        axpy(1.0, &anchor.grad_log_lik, &mut grad);
-        // Gradient, curvature and value at the anchor.
+        value += model.log_lik(&centre.u, rows, &mut model.scratch(), &mut unused);
+        axpy(1.0, &centre.grad_log_lik, &mut grad);
+        // Gradient, curvature and value at the centre.
         self.spend(3 * self.num_obs);
         self.note(value, &grad);
         let gradient_norm = norm(grad);

@@ -25,7 +25,7 @@ use statrs::function::gamma::ln_gamma;
 use super::simplex::{SimplexCounts, log_probabilities, position};
 use super::translation::{self, Context, Program, Translation};
 use super::{
-    AnchorRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, PriorSpec, Rows, Scratch,
+    CentreRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, PriorSpec, Rows, Scratch,
     Template,
 };
 use crate::design::matrix::Design;
@@ -438,7 +438,7 @@ impl Model for CategoricalModel {
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        anchor: &AnchorRows,
+        centre: &CentreRows,
         scratch: &mut Scratch,
         grad: &mut [f64],
     ) {
@@ -446,7 +446,7 @@ impl Model for CategoricalModel {
         let mut from = counts[u.len()];
         for k in (0..u.len()).rev() {
             from += counts[k];
-            grad[k] += from * (logistic(anchor.u[k]) - logistic(u[k]));
+            grad[k] += from * (logistic(centre.u[k]) - logistic(u[k]));
         }
     }
 
@@ -454,12 +454,12 @@ impl Model for CategoricalModel {
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        anchor: &AnchorRows,
+        centre: &CentreRows,
         scratch: &mut Scratch,
         out: &mut [f64],
     ) {
         let dim = u.len();
-        for (difference, (&u, &at)) in scratch.vector.iter_mut().zip(u.iter().zip(&anchor.u)) {
+        for (difference, (&u, &at)) in scratch.vector.iter_mut().zip(u.iter().zip(&centre.u)) {
             *difference = logistic(at) - logistic(u);
         }
         for (i, score) in out.chunks_exact_mut(dim).enumerate() {

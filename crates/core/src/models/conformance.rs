@@ -242,12 +242,12 @@ fn sums_over_rows_scores_and_single_values_agree() {
 }
 
 #[test]
-fn differences_from_an_anchor_are_differences_of_gradients() {
+fn differences_from_an_centre_are_differences_of_gradients() {
     for_each_model(|model, what| {
         let dim = model.dim();
         let mut scratch = model.scratch();
         let at = positions(dim);
-        let anchor = model.anchor_rows(&at[0]);
+        let centre = model.centre_rows(&at[0]);
         let rows = [7_u32, 1, 202, 7, 90, 91, 92, 93, 94, 95];
         let pick = Rows::Pick(&rows);
         let (mut here, mut there, mut difference) =
@@ -257,17 +257,17 @@ fn differences_from_an_anchor_are_differences_of_gradients() {
         for (here, there) in here.iter_mut().zip(&there) {
             *here -= there;
         }
-        model.grad_difference(&at[1], pick, &anchor, &mut scratch, &mut difference);
+        model.grad_difference(&at[1], pick, &centre, &mut scratch, &mut difference);
         assert_near(&difference, &here, 1e-12, what);
 
         let mut scores = vec![0.0; rows.len() * dim];
-        model.score_differences(&at[1], pick, &anchor, &mut scratch, &mut scores);
+        model.score_differences(&at[1], pick, &centre, &mut scratch, &mut scores);
         for j in 0..dim {
             let sum: f64 = scores.iter().skip(j).step_by(dim).sum();
             assert_near(&[sum], &here[j..=j], 1e-12, what);
         }
         difference.fill(0.0);
-        model.grad_difference(&at[0], Rows::All, &anchor, &mut scratch, &mut difference);
+        model.grad_difference(&at[0], Rows::All, &centre, &mut scratch, &mut difference);
         assert!(
             difference.iter().all(|d| d.abs() < 1e-10),
             "{what}: {difference:?}"
@@ -342,7 +342,7 @@ fn passes_over_rows_do_not_allocate() {
         let dim = model.dim();
         let mut scratch = model.scratch();
         let at = positions(dim);
-        let anchor = model.anchor_rows(&at[0]);
+        let centre = model.centre_rows(&at[0]);
         let (mut grad, mut hessian) = (vec![0.0; dim], vec![0.0; dim * dim]);
         let mut theta = vec![0.0; model.params().len()];
         let mut scores = vec![0.0; picks.len() * dim];
@@ -352,9 +352,9 @@ fn passes_over_rows_do_not_allocate() {
             model.log_prior(&at[1], &mut grad);
             model.log_lik(&at[1], Rows::All, s, &mut grad);
             model.grad_log_lik(&at[1], pick, s, &mut grad);
-            model.grad_difference(&at[1], pick, &anchor, s, &mut grad);
+            model.grad_difference(&at[1], pick, &centre, s, &mut grad);
             model.scores(&at[1], pick, s, &mut scores);
-            model.score_differences(&at[1], pick, &anchor, s, &mut scores);
+            model.score_differences(&at[1], pick, &centre, s, &mut scores);
             model.add_neg_hessian_log_lik(&at[1], pick, s, &mut hessian);
             model.add_neg_hessian_log_prior(&at[1], &mut hessian);
             model.constrain(&at[1], &mut theta);

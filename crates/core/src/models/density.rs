@@ -3,7 +3,7 @@
 //! Samplers that look at a posterior as a whole need no more than a [`LogDensity`]; those that estimate gradients from rows of
 //! data, or use the structure of a likelihood, refuse it with a reason.
 
-use super::{AnchorRows, Model, ParamInfo, Rows, Scratch};
+use super::{CentreRows, Model, ParamInfo, Rows, Scratch};
 use ergodic_base::rng::ChainRng;
 use rand::RngExt as _;
 
@@ -171,15 +171,15 @@ impl<L: LogDensity> Model for DensityModel<L> {
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        anchor: &AnchorRows,
+        centre: &CentreRows,
         scratch: &mut Scratch,
         grad: &mut [f64],
     ) {
-        let mut at_anchor = vec![0.0; self.dim()];
+        let mut at_centre = vec![0.0; self.dim()];
         self.log_lik(u, rows, scratch, grad);
-        self.log_lik(&anchor.u, rows, scratch, &mut at_anchor);
-        for (grad, at_anchor) in grad.iter_mut().zip(at_anchor) {
-            *grad -= at_anchor;
+        self.log_lik(&centre.u, rows, scratch, &mut at_centre);
+        for (grad, at_centre) in grad.iter_mut().zip(at_centre) {
+            *grad -= at_centre;
         }
     }
 
@@ -187,15 +187,15 @@ impl<L: LogDensity> Model for DensityModel<L> {
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        anchor: &AnchorRows,
+        centre: &CentreRows,
         scratch: &mut Scratch,
         out: &mut [f64],
     ) {
         self.scores(u, rows, scratch, out);
-        self.density.log_density(&anchor.u, &mut scratch.vector);
+        self.density.log_density(&centre.u, &mut scratch.vector);
         for score in out.chunks_exact_mut(self.dim()) {
-            for (score, at_anchor) in score.iter_mut().zip(&scratch.vector) {
-                *score -= at_anchor;
+            for (score, at_centre) in score.iter_mut().zip(&scratch.vector) {
+                *score -= at_centre;
             }
         }
     }

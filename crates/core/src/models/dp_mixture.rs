@@ -29,7 +29,7 @@ use statrs::function::gamma::ln_gamma;
 
 use super::translation::{Context, Translation};
 use super::{
-    AnchorRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, PriorSpec, Rows, Scratch,
+    CentreRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, PriorSpec, Rows, Scratch,
     Template,
 };
 use crate::design::matrix::{Design, Predictor};
@@ -365,7 +365,7 @@ impl Model for DpMixtureModel {
         &self,
         _: &[f64],
         _: Rows<'_>,
-        _: &AnchorRows,
+        _: &CentreRows,
         _: &mut Scratch,
         grad: &mut [f64],
     ) {
@@ -376,7 +376,7 @@ impl Model for DpMixtureModel {
         &self,
         _: &[f64],
         _: Rows<'_>,
-        _: &AnchorRows,
+        _: &CentreRows,
         _: &mut Scratch,
         out: &mut [f64],
     ) {

@@ -10,7 +10,7 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::{
-    AnchorRows, Model, ModelError, ModelOptions, ParamInfo, PriorSpec, Rows, Scratch, Template,
+    CentreRows, Model, ModelError, ModelOptions, ParamInfo, PriorSpec, Rows, Scratch, Template,
 };
 use crate::design::matrix::{Design, Predictor};
 use crate::design::response::ResponseKind;
@@ -364,14 +364,14 @@ impl<E: Example> Model for ExampleModel<E> {
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        anchor: &AnchorRows,
+        centre: &CentreRows,
         _scratch: &mut Scratch,
         grad: &mut [f64],
     ) {
         for k in 0..rows.len(self.num_obs) {
             let (x, weight) = self.at(rows.get(k));
             self.example.row(x, u, weight, grad);
-            self.example.row(x, &anchor.u, -weight, grad);
+            self.example.row(x, &centre.u, -weight, grad);
         }
     }
 
@@ -379,7 +379,7 @@ impl<E: Example> Model for ExampleModel<E> {
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        anchor: &AnchorRows,
+        centre: &CentreRows,
         _scratch: &mut Scratch,
         out: &mut [f64],
     ) {
@@ -387,7 +387,7 @@ impl<E: Example> Model for ExampleModel<E> {
             let (x, weight) = self.at(rows.get(k));
             out.fill(0.0);
             self.example.row(x, u, weight, out);
-            self.example.row(x, &anchor.u, -weight, out);
+            self.example.row(x, &centre.u, -weight, out);
         }
     }
 

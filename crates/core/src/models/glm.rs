@@ -151,7 +151,7 @@ impl<F: RowFamily> GlmRows<F> {
         self.dispatch(u, rows, Pass::Value, scratch, grad)
     }
 
-    /// ADDS the gradient at `u` minus that at an anchor to `grad` (D); `centre` are the derivatives per row at the anchor
+    /// ADDS the gradient at `u` minus that at a centre to `grad` (D); `centre` are the derivatives per row at the centre
     /// ([`Self::residuals`]).
     pub fn gradient_difference(
         &self,

@@ -22,7 +22,7 @@
 //!
 //! | setting | meaning | default |
 //! |---|---|---|
-//! | `parametrisation` | what stands for θ_g in joint sampling: z_g with θ_g = μ + L z_g (noncentred), or θ_g (centred) | by the rows per group |
+//! | `parametrisation` | what stands for θ_g in joint sampling: z_g with θ_g = μ + L z_g (non-centred), or θ_g (centred) | by the rows per group |
 //!
 //! Identifiability: groups without rows, of one row or of one class are carried by N(μ, Σ). With few groups Σ is little
 //! more than its prior.
@@ -38,7 +38,7 @@ use super::predicts::Predicts;
 use super::prior::Prior;
 use super::translation::{Context, Translation};
 use super::{
-    AnchorRows, Block, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Rows, Scratch,
+    Block, CentreRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Rows, Scratch,
     Template,
 };
 use crate::design::matrix::{Design, Scaling};
@@ -66,7 +66,7 @@ mod tests;
 /// 0.15, and Σ about 1 where nothing is known.
 const ROWS_FOR_CENTRED: f64 = 20.0;
 
-const PARAMETRISATION: [&str; 2] = ["noncentred", "centred"];
+const PARAMETRISATION: [&str; 2] = ["non-centred", "centred"];
 
 /// The template `hierarchical`.
 pub struct Hierarchical;
@@ -81,7 +81,7 @@ impl Template for Hierarchical {
             key: "parametrisation",
             label: "Parametrisation",
             help: "For samplers that move everything at once: deviations from the mean of groups in units of their spread \
-                   (noncentred, for small groups), or the groups' coefficients themselves (centred, for large ones)",
+                   (non-centred, for small groups), or the groups' coefficients themselves (centred, for large ones)",
             kind: Kind::Choice(&PARAMETRISATION),
             default: None,
             why: "centred from 20 rows per group and coefficient on, where rows say more about a group than others do",
@@ -632,30 +632,30 @@ impl<F: RowFamily> Model for HierarchicalModel<F> {
         }
     }
 
-    /// Residuals at the anchor would not do: the map from θ to u has moved as well.
+    /// Residuals at the centre would not do: the map from θ to u has moved as well.
     fn grad_difference(
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        anchor: &AnchorRows,
+        centre: &CentreRows,
         scratch: &mut Scratch,
         grad: &mut [f64],
     ) {
         self.pass::<false>(u, rows, 1.0, scratch, grad);
-        self.pass::<false>(&anchor.u, rows, -1.0, scratch, grad);
+        self.pass::<false>(&centre.u, rows, -1.0, scratch, grad);
     }
 
     fn score_differences(
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        anchor: &AnchorRows,
+        centre: &CentreRows,
         scratch: &mut Scratch,
         out: &mut [f64],
     ) {
         out.fill(0.0);
         self.add_scores(u, rows, 1.0, scratch, out);
-        self.add_scores(&anchor.u, rows, -1.0, scratch, out);
+        self.add_scores(&centre.u, rows, -1.0, scratch, out);
     }
 
     /// J'HJ − Σ_i r_i ∇²θ_i per group, with J = ∂θ/∂(μ, L, w), H the curvature and r the gradient in θ.

@@ -42,7 +42,7 @@ use super::predicts::Predicts;
 use super::regression::{Parts, PartsUse, model_of};
 use super::translation::{Context, Glm, Translation};
 use super::{
-    AnchorRows, Block, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Rows, Scratch,
+    Block, CentreRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Rows, Scratch,
     Template,
 };
 use crate::design::matrix::Design;
@@ -652,19 +652,19 @@ impl<F: RowFamily> Model for MixedModel<F> {
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        anchor: &AnchorRows,
+        centre: &CentreRows,
         s: &mut Scratch,
         grad: &mut [f64],
     ) {
         self.add_gradient::<false>(u, rows, 1.0, s, grad);
-        self.add_gradient::<false>(&anchor.u, rows, -1.0, s, grad);
+        self.add_gradient::<false>(&centre.u, rows, -1.0, s, grad);
     }
 
     fn score_differences(
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        anchor: &AnchorRows,
+        centre: &CentreRows,
         s: &mut Scratch,
         out: &mut [f64],
     ) {
@@ -674,7 +674,7 @@ impl<F: RowFamily> Model for MixedModel<F> {
                 start: rows.get(k),
                 len: 1,
             };
-            self.add_gradient::<false>(&anchor.u, row, -1.0, s, out);
+            self.add_gradient::<false>(&centre.u, row, -1.0, s, out);
         }
     }
 

@@ -12,7 +12,7 @@ use super::positive::{Positive, PositivePrior, PositiveSpec};
 use super::predicts::{Point, Predicts};
 use super::prior::{self, Prior, PriorRows};
 use super::{
-    AnchorRows, LinearRows, Model, ModelError, ModelOptions, ParamInfo, PriorSpec, Rows, Scratch,
+    CentreRows, LinearRows, Model, ModelError, ModelOptions, ParamInfo, PriorSpec, Rows, Scratch,
 };
 use crate::design::matrix::Design;
 use crate::families::rows::{FamilyRows, Fit, ResponseScale, RowFamily, RowUse, value_or};
@@ -382,11 +382,11 @@ impl<F: RowFamily> Model for Regression<F> {
         }
     }
 
-    fn anchor_rows(&self, u: &[f64]) -> AnchorRows {
+    fn centre_rows(&self, u: &[f64]) -> CentreRows {
         let mut per_row = vec![0.0; self.num_obs() * (1 + F::AUX)];
         self.rows
             .residuals(u, Rows::All, &mut self.scratch(), &mut per_row);
-        AnchorRows {
+        CentreRows {
             u: u.to_vec(),
             per_row,
         }
@@ -396,23 +396,23 @@ impl<F: RowFamily> Model for Regression<F> {
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        anchor: &AnchorRows,
+        centre: &CentreRows,
         s: &mut Scratch,
         grad: &mut [f64],
     ) {
         self.rows
-            .gradient_difference(u, rows, &anchor.per_row, s, grad);
+            .gradient_difference(u, rows, &centre.per_row, s, grad);
     }
 
     fn score_differences(
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        anchor: &AnchorRows,
+        centre: &CentreRows,
         s: &mut Scratch,
         out: &mut [f64],
     ) {
-        self.rows.scores(u, rows, Some(&anchor.per_row), s, out);
+        self.rows.scores(u, rows, Some(&centre.per_row), s, out);
     }
 
     fn add_neg_hessian_log_lik(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::{AnchorRows, Model, ModelOptions, ParamInfo, Rows, Scratch, Template};
+use super::{CentreRows, Model, ModelOptions, ParamInfo, Rows, Scratch, Template};
 use crate::design::Columns;
 use crate::design::columns::{MemoryColumns, Values};
 use crate::design::matrix::{Design, ModelFrame};
@@ -225,27 +225,27 @@ impl Model for GaussianRows {
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        anchor: &AnchorRows,
+        centre: &CentreRows,
         _s: &mut Scratch,
         grad: &mut [f64],
     ) {
         let count = rows.len(self.num_obs) as f64;
         for j in 0..self.dim() {
-            grad[j] += count * self.precision[j] * (anchor.u[j] - u[j]);
+            grad[j] += count * self.precision[j] * (centre.u[j] - u[j]);
         }
     }
     fn score_differences(
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        anchor: &AnchorRows,
+        centre: &CentreRows,
         _s: &mut Scratch,
         out: &mut [f64],
     ) {
         let dim = self.dim();
         for k in 0..rows.len(self.num_obs) {
             for j in 0..dim {
-                out[k * dim + j] = self.precision[j] * (anchor.u[j] - u[j]);
+                out[k * dim + j] = self.precision[j] * (centre.u[j] - u[j]);
             }
         }
     }

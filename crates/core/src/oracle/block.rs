@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Anchor, Oracle, StepError};
+use super::{Centre, Oracle, StepError};
 
 /// A block with the point in which the other coordinates are frozen, and working memory.
 #[derive(Debug)]
@@ -15,8 +15,8 @@ pub struct BlockView {
     pub(super) u: Vec<f64>,
     /// Length D.
     pub(super) grad: Vec<f64>,
-    /// What the anchor says about the block.
-    pub(super) anchor: Option<Arc<Anchor>>,
+    /// What the centre says about the block.
+    pub(super) centre: Option<Arc<Centre>>,
 }
 
 impl BlockView {
@@ -45,8 +45,8 @@ impl Oracle {
     /// [`StepError::NotPositiveDefinite`] for the curvature of the block, which cannot happen where that of the whole is
     /// positive definite but for rounding.
     pub fn block_view(&self, coordinates: Vec<usize>, u: &[f64]) -> Result<BlockView, StepError> {
-        let anchor = self.anchor.as_ref().map(|anchor| {
-            let block = anchor.block(&coordinates);
+        let centre = self.centre.as_ref().map(|centre| {
+            let block = centre.block(&coordinates);
             block.map_err(|_not_positive| StepError::NotPositiveDefinite {
                 what: "the curvature of a block of parameters",
                 iter: 0,
@@ -55,12 +55,12 @@ impl Oracle {
         Ok(BlockView {
             u: u.to_vec(),
             grad: vec![0.0; u.len()],
-            anchor: anchor.transpose()?.map(Arc::new),
+            centre: centre.transpose()?.map(Arc::new),
             coordinates,
         })
     }
 
-    /// Lets `act` see the block only: dimension, anchor and exact passes are those of `view`. Estimates from minibatches are
+    /// Lets `act` see the block only: dimension, centre and exact passes are those of `view`. Estimates from minibatches are
     /// not available meanwhile. Does not allocate.
     pub fn within<T>(&mut self, view: &mut BlockView, act: impl FnOnce(&mut Self) -> T) -> T {
         debug_assert!(self.view.is_none(), "views do not nest");
@@ -68,7 +68,7 @@ impl Oracle {
             coordinates: Vec::new(),
             u: Vec::new(),
             grad: Vec::new(),
-            anchor: None,
+            centre: None,
         };
         self.view = Some(std::mem::replace(view, nothing));
         let result = act(self);

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use rand::RngExt as _;
 
-use super::anchor::{spread_rows, typical_point, typical_points};
+use super::centre::{spread_rows, typical_point, typical_points};
 use super::minibatch::below;
-use crate::models::{AnchorRows, LinearRows, Model, Rows};
+use crate::models::{CentreRows, LinearRows, Model, Rows};
 use ergodic_base::linalg::{Cholesky, axpy, dot};
 use ergodic_base::rng::{ChainRng, Purpose, stream};
 
@@ -104,13 +104,13 @@ fn lipschitz(linear: &dyn LinearRows, factor: &Cholesky, row: usize, whitened: &
     linear.curvature_bound(row) * dot(whitened, whitened)
 }
 
-/// What [`super::Anchor::difference_noise`] is with p_i ∝ L_i instead of 1/N: Σ_i Δ_i Δ_i'/p_i − (Σ_i Δ_i)(Σ_i Δ_i)' of whitened
+/// What [`super::Centre::difference_noise`] is with p_i ∝ L_i instead of 1/N: Σ_i Δ_i Δ_i'/p_i − (Σ_i Δ_i)(Σ_i Δ_i)' of whitened
 /// score differences, averaged over the quadratic approximation; row-major D×D.
 pub fn weighted_difference_noise(
     model: &dyn Model,
     u: &[f64],
     factor: &Cholesky,
-    anchor_rows: &AnchorRows,
+    centre_rows: &CentreRows,
 ) -> Option<Vec<f64>> {
     let linear = model.linear_rows()?;
     let (dim, num_obs) = (u.len(), model.num_obs());
@@ -139,7 +139,7 @@ pub fn weighted_difference_noise(
         model.score_differences(
             &u,
             Rows::Pick(&rows),
-            anchor_rows,
+            centre_rows,
             &mut scratch,
             &mut scores,
         );

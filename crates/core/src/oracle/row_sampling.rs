@@ -1,4 +1,4 @@
-//! Rows chosen with probability proportional to how far they depart from their Taylor expansions at the anchor, the weights
+//! Rows chosen with probability proportional to how far they depart from their Taylor expansions at the centre, the weights
 //! ω_i of Dang et al. (2019), (8).
 //!
 //! Where differences d_i between log likelihoods of rows and their expansions are summed by looking at few rows, each drawn

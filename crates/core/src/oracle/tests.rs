@@ -1,15 +1,15 @@
-//! Unbiasedness over all minibatches of a tiny data set, identities at the anchor, thread independence.
+//! Unbiasedness over all minibatches of a tiny data set, identities at the centre, thread independence.
 
 use super::*;
 use crate::models::testing::GaussianRows;
 use ergodic_base::rng::{Purpose, stream};
 
-fn oracle(model: &Arc<GaussianRows>, anchored: bool, parallel: bool) -> Oracle {
-    let anchor =
-        anchored.then(|| Arc::new(Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap()));
+fn oracle(model: &Arc<GaussianRows>, centred: bool, parallel: bool) -> Oracle {
+    let centre =
+        centred.then(|| Arc::new(Centre::at(model.as_ref(), &model.posterior_mean()).unwrap()));
     Oracle::new(
         Arc::clone(model) as Arc<dyn Model>,
-        anchor,
+        centre,
         parallel,
         Arc::default(),
     )
@@ -19,8 +19,8 @@ fn oracle(model: &Arc<GaussianRows>, anchored: bool, parallel: bool) -> Oracle {
 fn full_batch_estimates_equal_the_exact_gradient() {
     let model = Arc::new(GaussianRows::simulated(50, 3, 1));
     let u = [0.3, -0.2, 0.1];
-    for (anchored, estimator) in [(false, Estimator::Plain), (true, Estimator::ControlVariate)] {
-        let mut oracle = oracle(&model, anchored, false);
+    for (centred, estimator) in [(false, Estimator::Plain), (true, Estimator::ControlVariate)] {
+        let mut oracle = oracle(&model, centred, false);
         oracle.set_estimator(estimator, 50, Scheme::Iid);
         let (mut exact, mut estimate, mut scored) = ([0.0; 3], [0.0; 3], [0.0; 3]);
         oracle.exact(&u, &mut exact).unwrap();
@@ -41,8 +41,8 @@ fn one_row_estimates_average_to_the_exact_gradient() {
     let u = [0.4, -1.0];
     let mut exact = [0.0; 2];
     oracle(&model, false, false).exact(&u, &mut exact).unwrap();
-    for (anchored, estimator) in [(false, Estimator::Plain), (true, Estimator::ControlVariate)] {
-        let mut oracle = oracle(&model, anchored, false);
+    for (centred, estimator) in [(false, Estimator::Plain), (true, Estimator::ControlVariate)] {
+        let mut oracle = oracle(&model, centred, false);
         oracle.set_estimator(estimator, 1, Scheme::Epoch);
         let mut rng = stream(3, 0, Purpose::Batch);
         let mut mean = [0.0; 2];
@@ -60,11 +60,11 @@ fn one_row_estimates_average_to_the_exact_gradient() {
 }
 
 #[test]
-fn control_variates_have_no_noise_at_the_anchor() {
+fn control_variates_have_no_noise_at_the_centre() {
     let model = Arc::new(GaussianRows::simulated(1000, 2, 4));
     let mut oracle = oracle(&model, true, false);
     oracle.set_estimator(Estimator::ControlVariate, 5, Scheme::Iid);
-    let mode = oracle.anchor().unwrap().u.clone();
+    let mode = oracle.centre().unwrap().u.clone();
     let (mut exact, mut estimate) = ([0.0; 2], [0.0; 2]);
     oracle.exact(&mode, &mut exact).unwrap();
     oracle.grad(&mode, &mut stream(5, 0, Purpose::Batch), &mut estimate);
@@ -101,18 +101,18 @@ fn a_raised_interrupt_ends_an_exact_pass() {
 #[test]
 fn a_well_specified_gaussian_has_noise_ratio_one() {
     let model = GaussianRows::simulated(20_000, 2, 8);
-    let anchor = Anchor::at(&model, &model.posterior_mean()).unwrap();
+    let centre = Centre::at(&model, &model.posterior_mean()).unwrap();
     // The largest of two eigenvalues estimated from 20,000 rows: relative error sqrt(2/20000), times three.
     assert!(
-        (anchor.noise_ratio - 1.0).abs() < 0.04,
+        (centre.noise_ratio - 1.0).abs() < 0.04,
         "{}",
-        anchor.noise_ratio
+        centre.noise_ratio
     );
 }
 
 #[test]
 fn noise_is_averaged_over_all_points_until_they_would_take_minutes() {
-    let of = |dim| anchor::typical_points(dim).collect::<Vec<_>>();
+    let of = |dim| centre::typical_points(dim).collect::<Vec<_>>();
     for dim in [1, 3, 400] {
         assert_eq!(of(dim), (0..2 * dim).collect::<Vec<_>>());
     }

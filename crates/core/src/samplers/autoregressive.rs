@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Phase, Sampler, Target, Tick};
 use crate::models::Model;
-use crate::oracle::{Anchor, Oracle};
+use crate::oracle::{Centre, Oracle};
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Settings, Value};
 
@@ -33,18 +33,18 @@ pub struct Chain<S: Sampler> {
 }
 
 impl<S: Sampler> Chain<S> {
-    /// At `u0`, with the anchor where the sampler needs one.
+    /// At `u0`, with the centre where the sampler needs one.
     pub fn start(
         model: Arc<dyn Model>,
-        anchor: Option<Arc<Anchor>>,
+        centre: Option<Arc<Centre>>,
         settings: &Settings,
         u0: &[f64],
         seed: u64,
     ) -> Self {
         settings.check("the sampler", S::SPEC.fields).unwrap();
-        let target = Target::new(model.as_ref(), anchor.as_deref());
+        let target = Target::new(model.as_ref(), centre.as_deref());
         let config = S::configure(settings, &target).unwrap();
-        let mut oracle = Oracle::new(model, anchor, false, Arc::default());
+        let mut oracle = Oracle::new(model, centre, false, Arc::default());
         let mut streams = Streams::new(seed, 0);
         let state = S::init(&config, u0, &mut oracle, &mut streams).unwrap();
         Self {

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use super::testing::{
-    Chain, KNOWN_TO, Run, Session, anchored_gaussian, anchored_logistic, assert_weighted_moments,
-    exact_oracle, target_of, weighted_estimate,
+    Chain, KNOWN_TO, Run, Session, assert_weighted_moments, exact_oracle, gaussian_with_centre,
+    logistic_with_centre, target_of, weighted_estimate,
 };
 use super::{LOG_DENSITY, Phase, REGISTRY, SamplerEntry, StateVisitor};
 use crate::allocations::count_during;
 use crate::models::testing::GaussianRows;
-use crate::models::{AnchorRows, Model, ParamInfo, Rows, Scratch};
-use crate::oracle::{Anchor, Oracle, StepError};
+use crate::models::{CentreRows, Model, ParamInfo, Rows, Scratch};
+use crate::oracle::{Centre, Oracle, StepError};
 use ergodic_base::rng::{ChainRng, RngMark};
 use ergodic_base::settings::{Default as FieldDefault, Field, Kind, Settings, Value};
 
@@ -101,11 +101,11 @@ fn the_same_seed_gives_the_same_bits() {
 #[test]
 fn threads_do_not_change_a_bit() {
     // More rows than an oracle leaves to one thread.
-    let (model, anchor) = anchored_gaussian(10_000, 2, 3);
+    let (model, centre) = gaussian_with_centre(10_000, 2, 3);
     let oracle = |parallel| {
         Oracle::new(
             Arc::clone(&model),
-            Some(Arc::clone(&anchor)),
+            Some(Arc::clone(&centre)),
             parallel,
             Arc::default(),
         )
@@ -442,22 +442,22 @@ impl Model for Faulty {
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        anchor: &AnchorRows,
+        centre: &CentreRows,
         s: &mut Scratch,
         grad: &mut [f64],
     ) {
-        self.inner.grad_difference(u, rows, anchor, s, grad);
+        self.inner.grad_difference(u, rows, centre, s, grad);
         self.poison(u, grad);
     }
     fn score_differences(
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        anchor: &AnchorRows,
+        centre: &CentreRows,
         s: &mut Scratch,
         out: &mut [f64],
     ) {
-        self.inner.score_differences(u, rows, anchor, s, out);
+        self.inner.score_differences(u, rows, centre, s, out);
         self.poison(u, out);
     }
     fn add_neg_hessian_log_lik(
@@ -481,11 +481,11 @@ fn faulty_entries() -> impl Iterator<Item = &'static SamplerEntry> {
         .filter(|entry| (entry.suits)(&Faulty::new(Fault::None)).is_ok())
 }
 
-/// An oracle of a faulty model, anchored where nothing is wrong yet.
+/// An oracle of a faulty model, centred where nothing is wrong yet.
 fn faulty_oracle(fault: Fault) -> Oracle {
     let healthy = GaussianRows::simulated(NUM_OBS, DIM, 1);
-    let anchor = Arc::new(Anchor::at(&healthy, &healthy.posterior_mean()).unwrap());
-    exact_oracle(Arc::new(Faulty::new(fault)), Some(anchor))
+    let centre = Arc::new(Centre::at(&healthy, &healthy.posterior_mean()).unwrap());
+    exact_oracle(Arc::new(Faulty::new(fault)), Some(centre))
 }
 
 #[test]
@@ -554,8 +554,8 @@ fn an_interrupted_step_can_be_forgotten() {
         let run = base_run(entry);
         let oracle = |model: Faulty| {
             let flag = Arc::clone(&model.flag);
-            let anchor = Arc::new(Anchor::at(&model, &model.inner.posterior_mean()).unwrap());
-            Oracle::new(Arc::new(model), Some(anchor), false, flag)
+            let centre = Arc::new(Centre::at(&model, &model.inner.posterior_mean()).unwrap());
+            Oracle::new(Arc::new(model), Some(centre), false, flag)
         };
         let whole = trace(&run, oracle(Faulty::new(Fault::None)));
         let model = Faulty::new(Fault::None);
@@ -592,8 +592,8 @@ fn an_interrupted_step_can_be_forgotten() {
 fn a_gaussian_posterior_is_found() {
     let [many, few] = [NUM_OBS, NUM_OBS / 5].map(|num_obs| {
         let model = Arc::new(GaussianRows::simulated(num_obs, DIM, 1));
-        let anchor = Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap();
-        (model, Arc::new(anchor))
+        let centre = Centre::at(model.as_ref(), &model.posterior_mean()).unwrap();
+        (model, Arc::new(centre))
     });
     for entry in REGISTRY {
         let id = entry.spec.id;
@@ -602,12 +602,12 @@ fn a_gaussian_posterior_is_found() {
             continue;
         }
         // Full passes are as right over few rows, and take a fifth of the time.
-        let (model, anchor) = if entry.spec.minibatch { &many } else { &few };
+        let (model, centre) = if entry.spec.minibatch { &many } else { &few };
         let (means, variances) = (model.posterior_mean(), model.posterior_variance());
         let chains: Vec<_> = (1..=4)
             .map(|seed| {
                 let model: Arc<dyn Model> = model.clone();
-                let oracle = exact_oracle(model, Some(Arc::clone(anchor)));
+                let oracle = exact_oracle(model, Some(Arc::clone(centre)));
                 base_run(entry)
                     .seed(seed)
                     .go(oracle, entry.spec.default_warmup, 5000)
@@ -637,7 +637,7 @@ fn a_gaussian_posterior_is_found() {
 
 #[test]
 fn exact_samplers_agree_on_a_logistic_posterior() {
-    let (model, anchor) = anchored_logistic();
+    let (model, centre) = logistic_with_centre();
     let mut reference: Option<Vec<(f64, f64)>> = None;
     let exact = REGISTRY
         .iter()
@@ -645,7 +645,7 @@ fn exact_samplers_agree_on_a_logistic_posterior() {
     for entry in exact {
         let chains: Vec<_> = (1..=4)
             .map(|seed| {
-                let oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor)));
+                let oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre)));
                 base_run(entry)
                     .seed(seed)
                     .go(oracle, entry.spec.default_warmup, 5000)
@@ -655,7 +655,7 @@ fn exact_samplers_agree_on_a_logistic_posterior() {
         let found: Vec<(f64, f64)> = (0..2)
             .flat_map(|j| {
                 let series: Vec<Vec<f64>> = chains.iter().map(|c| c.coordinate(j)).collect();
-                let centre = anchor.u[j];
+                let centre = centre.u[j];
                 let squares: Vec<Vec<f64>> = series
                     .iter()
                     .map(|c| c.iter().map(|u| (u - centre).powi(2)).collect())

@@ -17,7 +17,7 @@
 //! | setting | meaning | default |
 //! |---|---|---|
 //! | `order` | order of the expansions q_i: 0, 1 or 2; the signed variant always has 2 | 2 |
-//! | `scheme` | rows are drawn by their `differences` over N(û, H⁻¹) ([`crate::oracle::Anchor::difference_chances`]), or `iid` with equal chances as in the source's examples | `differences` |
+//! | `scheme` | rows are drawn by their `differences` over N(û, H⁻¹) ([`crate::oracle::Centre::difference_chances`]), or `iid` with equal chances as in the source's examples | `differences` |
 //! | `variance` | variance of the estimated log likelihood aimed at, averaged over N(û, H⁻¹) | 1 |
 //! | `batch` | rows of S (per minibatch for the signed variant) | from `variance`, see [`calibration`] |
 //! | `blocks` | G | the fewest with which a block is accepted about 87 times in 100, 100 (Dang et al.) at most |
@@ -343,12 +343,12 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
         let dim = u0.len();
         let num_obs = oracle.num_obs();
         let (model, linear) = linear_model(oracle)?;
-        let Some(anchor) = oracle.anchor() else {
+        let Some(centre) = oracle.centre() else {
             return Err(indefinite(0));
         };
         let mut scratch = model.scratch();
-        let expansion = Expansion::new(config.order, config.weighted, model, anchor);
-        let spread = Spread::measure(&expansion, anchor, model, linear, &mut scratch);
+        let expansion = Expansion::new(config.order, config.weighted, model, centre);
+        let spread = Spread::measure(&expansion, centre, model, linear, &mut scratch);
         let (batch, blocks) = (config.batch, config.blocks);
         let (estimator, blocks) = if V::SIGNED {
             spread.block_poisson(config.variance, batch, config.factors, blocks, num_obs)
@@ -364,7 +364,7 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
             &mut scratch,
             &mut streams.batch,
         );
-        let metric = Metric::from_covariance(MetricKind::Dense, &anchor.covariance, dim)
+        let metric = Metric::from_covariance(MetricKind::Dense, &centre.covariance, dim)
             .map_err(|_not_positive| indefinite(0))?;
         let (first_step, max_depth) = match config.dynamics {
             Dynamics::Fixed(length) => (0.5 * length, 0),
@@ -574,11 +574,11 @@ fn adapt(
         *mean /= state.summed as f64;
     }
     let (model, linear) = linear_model(oracle)?;
-    let Some(anchor) = oracle.anchor() else {
+    let Some(centre) = oracle.centre() else {
         return Ok(());
     };
     let away = |j: usize| (mean[j] - state.expansion.u[j]).abs();
-    if (0..dim).all(|j| away(j) <= MOVED * anchor.covariance[j * dim + j].sqrt()) {
+    if (0..dim).all(|j| away(j) <= MOVED * centre.covariance[j * dim + j].sqrt()) {
         return Ok(());
     }
     state.expansion.move_to(model, mean, &mut state.scratch);

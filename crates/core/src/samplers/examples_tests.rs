@@ -43,10 +43,10 @@ fn model(id: &str, settings: &[(&str, f64)], columns: &[&[f64]]) -> Arc<dyn Mode
 fn chains(model: &Arc<dyn Model>) -> Vec<Vec<Vec<f64>>> {
     // Two arms of equal height have a saddle between them, where the search may end without a mode.
     let mode = find_mode(model.as_ref(), &ModeControl::default()).ok();
-    let anchor = mode.map(|mode| Arc::new(mode.anchor));
+    let centre = mode.map(|mode| Arc::new(mode.centre));
     let chains: Vec<Chain> = (1..=4)
         .map(|seed| {
-            let oracle = exact_oracle(Arc::clone(model), anchor.clone());
+            let oracle = exact_oracle(Arc::clone(model), centre.clone());
             Run::new("nuts").seed(seed).go(oracle, 500, 4000)
         })
         .collect();

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::testing::{
-    Chain, Density, Run, Session, anchored_gaussian, assert_moments, assert_moments_known_to,
-    correlated, estimate, exact_oracle, grid_moments, small_logistic,
+    Chain, Density, Run, Session, assert_moments, assert_moments_known_to, correlated, estimate,
+    exact_oracle, gaussian_with_centre, grid_moments, small_logistic,
 };
 use super::{StateVisitor, find};
 use crate::estimators::{ModeControl, find_mode};
 use crate::models::Model;
-use crate::oracle::Anchor;
+use crate::oracle::Centre;
 use ergodic_base::settings::Value;
 
 /// Samplers and the draws per chain that give each about the same precision; `gibbs` with one coordinate per block,
@@ -37,14 +37,14 @@ fn run_of(id: &'static str) -> Run {
 /// Four chains with default settings, for every sampler.
 fn run_all(
     model: &Arc<dyn Model>,
-    anchor: Option<&Arc<Anchor>>,
+    centre: Option<&Arc<Centre>>,
     mut check: impl FnMut(&str, &[Chain]),
 ) {
     for (id, draws) in EXACT {
         let warmup = find(id).unwrap().spec.default_warmup;
         let chains: Vec<Chain> = (1..=4)
             .map(|seed| {
-                let oracle = exact_oracle(Arc::clone(model), anchor.cloned());
+                let oracle = exact_oracle(Arc::clone(model), centre.cloned());
                 run_of(id).seed(seed).go(oracle, warmup, draws)
             })
             .collect();
@@ -59,8 +59,8 @@ fn series(chains: &[Chain], f: impl Fn(&[f64]) -> f64) -> Vec<Vec<f64>> {
         .collect()
 }
 
-fn anchored_at(model: &Arc<dyn Model>, u: &[f64]) -> Arc<Anchor> {
-    Arc::new(Anchor::at(model.as_ref(), u).unwrap())
+fn centred_at(model: &Arc<dyn Model>, u: &[f64]) -> Arc<Centre> {
+    Arc::new(Centre::at(model.as_ref(), u).unwrap())
 }
 
 #[test]
@@ -73,9 +73,9 @@ fn a_banana_has_the_right_shape() {
         grad[1] = -off;
         -0.5 * u[0] * u[0] - off * off / 8.0
     });
-    let anchor = anchored_at(&model, &[0.0, -0.5]);
-    for anchor in [None, Some(&anchor)] {
-        run_all(&model, anchor, |id, chains| {
+    let centre = centred_at(&model, &[0.0, -0.5]);
+    for centre in [None, Some(&centre)] {
+        run_all(&model, centre, |id, chains| {
             // Far along the bend chains turn slowly; the bounded number below is known better.
             let known = |k, variance| {
                 let what = format!("{id} {}", k + 1);
@@ -102,9 +102,9 @@ fn heavy_tails_are_right_to_their_probabilities() {
         grad[0] = -(df + 1.0) * u[0] / (df + u[0] * u[0]);
         -0.5 * (df + 1.0) * (u[0] * u[0] / df).ln_1p()
     });
-    let anchor = anchored_at(&model, &[0.0]);
-    for anchor in [None, Some(&anchor)] {
-        run_all(&model, anchor, |id, chains| {
+    let centre = centred_at(&model, &[0.0]);
+    for centre in [None, Some(&centre)] {
+        run_all(&model, centre, |id, chains| {
             assert_moments(id, &series(chains, |u| u[0]), 0.0, 1.25);
             let beyond = series(chains, |u| f64::from(u8::from(u[0].abs() > 2.228_139)));
             let (found, mcse) = estimate(&beyond);
@@ -145,10 +145,10 @@ fn skewed_and_separated_logistic_posteriors_agree_with_numerical_integration() {
     for y in [one_failure, separated] {
         let model = small_logistic(&x, &y, 2.5);
         let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
-        let anchor = Arc::new(mode.anchor);
-        let centre = [anchor.u[0], anchor.u[1]];
-        let [a, b, aa, bb, ab] = grid_moments(model.as_ref(), centre, [14.0, 14.0]);
-        run_all(&model, Some(&anchor), |id, chains| {
+        let centre = Arc::new(mode.centre);
+        let middle = [centre.u[0], centre.u[1]];
+        let [a, b, aa, bb, ab] = grid_moments(model.as_ref(), middle, [14.0, 14.0]);
+        run_all(&model, Some(&centre), |id, chains| {
             assert_moments(&format!("{id} intercept"), &series(chains, |u| u[0]), a, aa);
             assert_moments(&format!("{id} slope"), &series(chains, |u| u[1]), b, bb);
             let (found, mcse) = estimate(&series(chains, |u| (u[0] - a) * (u[1] - b)));
@@ -168,11 +168,11 @@ fn correlated_scales_are_found_with_and_without_a_mode() {
         }
     }
     let model = correlated(&covariance, 3);
-    let anchor = anchored_at(&model, &[0.0; 3]);
-    for anchor in [None, Some(&anchor)] {
-        run_all(&model, anchor, |id, chains| {
+    let centre = centred_at(&model, &[0.0; 3]);
+    for centre in [None, Some(&centre)] {
+        run_all(&model, centre, |id, chains| {
             for j in 0..3 {
-                let what = format!("{id} {j} {}", anchor.is_some());
+                let what = format!("{id} {j} {}", centre.is_some());
                 let variance = sds[j] * sds[j];
                 assert_moments_known_to(0.15, &what, &series(chains, |u| u[j]), 0.0, variance);
             }
@@ -201,7 +201,7 @@ impl StateVisitor for Tuned {
 
 #[test]
 fn nothing_adapts_after_warmup() {
-    let (model, anchor) = anchored_gaussian(40, 4, 2);
+    let (model, centre) = gaussian_with_centre(40, 4, 2);
     let tuned = |session: &mut Session| {
         let mut tuned = Tuned::default();
         session.kernel.visit(&mut tuned);
@@ -220,7 +220,7 @@ fn nothing_adapts_after_warmup() {
             Run::new("ula"),
         ]);
     for run in runs {
-        let mut session = run.start(exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor))));
+        let mut session = run.start(exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre))));
         while session.iter < 60 {
             session.advance(60).unwrap();
         }

@@ -289,7 +289,7 @@ impl Part {
         let mut view = oracle.block_view(coordinates, u0)?;
         let entry = find(id).expect("KERNELS names registered samplers");
         let kernel = oracle.within(&mut view, |oracle| {
-            let target = Target::new(oracle.model(), oracle.anchor().map(AsRef::as_ref));
+            let target = Target::new(oracle.model(), oracle.centre().map(AsRef::as_ref));
             let target = Target {
                 dim: oracle.dim(),
                 ..target

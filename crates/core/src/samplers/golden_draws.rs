@@ -27,9 +27,9 @@ const DRAWS: usize = 4;
 const TOLERANCE: f64 = 1e-10;
 
 fn draws_of(entry: &SamplerEntry) -> Vec<Vec<f64>> {
-    let (model, anchor) = suitable_target(entry);
+    let (model, centre) = suitable_target(entry);
     let dim = model.dim();
-    let chain = Run::new(entry.spec.id).go(exact_oracle(model, anchor), WARMUP, DRAWS);
+    let chain = Run::new(entry.spec.id).go(exact_oracle(model, centre), WARMUP, DRAWS);
     chain.draws.chunks_exact(dim).map(<[f64]>::to_vec).collect()
 }
 

@@ -225,7 +225,7 @@ pub fn plain_batch(num_obs: usize) -> usize {
     (num_obs / BATCH_SHARE).clamp(BATCH_LEAST, BATCH_MOST)
 }
 
-/// Default batch for gradients centred at the mode, given κ ([`crate::oracle::Anchor::difference_rows`]): twice κ at least,
+/// Default batch for gradients centred at the mode, given κ ([`crate::oracle::Centre::difference_rows`]): twice κ at least,
 /// so that the gradient noise of a Newton step is at most half of the posterior's variance. The cost of an effective draw
 /// grows with B + κ, and κ does not depend on N: neither does the batch, and with it the cost.
 pub fn centred_batch(difference_rows: f64) -> usize {
@@ -459,7 +459,7 @@ impl Langevin {
         info: &mut [f64],
     ) -> Result<(), StepError> {
         let h = self.draw_noise(config, streams);
-        let factor = oracle.anchor().map(|anchor| &anchor.factor);
+        let factor = oracle.centre().map(|centre| &centre.factor);
         match factor.filter(|_| config.preconditioned) {
             Some(factor) => {
                 // With H = L L': h H⁻¹ ĝ + sqrt(2h) L⁻ᵀ ξ = L⁻ᵀ (h L⁻¹ ĝ + sqrt(2h) ξ).

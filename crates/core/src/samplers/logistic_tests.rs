@@ -26,7 +26,7 @@ use crate::design::matrix::Design;
 use crate::design::response::{ResponseInfo, ResponseKind};
 use crate::estimators::{ModeControl, find_mode};
 use crate::models::{Model, ModelOptions, Rows, find};
-use crate::oracle::{Anchor, Estimator, Oracle, Scheme};
+use crate::oracle::{Centre, Estimator, Oracle, Scheme};
 use ergodic_base::linalg::{axpy, quadratic_form};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::Settings;
@@ -37,7 +37,7 @@ const DIM: usize = 3;
 /// A model, its mode, and its true moments.
 struct Posterior {
     model: Arc<dyn Model>,
-    anchor: Arc<Anchor>,
+    centre: Arc<Centre>,
     means: Vec<f64>,
     sds: Vec<f64>,
 }
@@ -97,10 +97,10 @@ fn posterior_of(x: Array2<f64>, y: Vec<f64>, points: u32) -> Posterior {
     };
     let model = (find("logistic").unwrap().build)(Arc::new(design), &options).unwrap();
     let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
-    let (means, sds) = truth(model.as_ref(), &mode.anchor, points);
+    let (means, sds) = truth(model.as_ref(), &mode.centre, points);
     Posterior {
         model,
-        anchor: Arc::new(mode.anchor),
+        centre: Arc::new(mode.centre),
         means,
         sds,
     }
@@ -114,7 +114,7 @@ fn shared() -> &'static Posterior {
 
 /// Posterior means and standard deviations: self-normalised importance sampling, proposal a little wider than the
 /// quadratic approximation; errors are about 1/sqrt(`points`) standard deviations.
-fn truth(model: &dyn Model, anchor: &Anchor, points: u32) -> (Vec<f64>, Vec<f64>) {
+fn truth(model: &dyn Model, centre: &Centre, points: u32) -> (Vec<f64>, Vec<f64>) {
     const WIDEN: f64 = 1.1;
     let dim = model.dim();
     let mut rng = stream(72, 0, Purpose::Data);
@@ -124,16 +124,16 @@ fn truth(model: &dyn Model, anchor: &Anchor, points: u32) -> (Vec<f64>, Vec<f64>
         let value = model.log_prior(u, &mut grad);
         value + model.log_lik(u, Rows::All, &mut scratch, &mut grad)
     };
-    let peak = log_density(&anchor.u);
+    let peak = log_density(&centre.u);
     let (mut total, mut first, mut second) = (0.0, vec![0.0; dim], vec![0.0; dim]);
     let mut squares = 0.0;
     for _ in 0..points {
         let mut u: Vec<f64> = (0..dim)
             .map(|_| WIDEN * rng.sample::<f64, _>(StandardNormal))
             .collect();
-        anchor.factor.solve_lower_transpose(&mut u);
-        let log_proposal = -0.5 * quadratic_form(&anchor.hessian, &u) / (WIDEN * WIDEN);
-        axpy(1.0, &anchor.u, &mut u);
+        centre.factor.solve_lower_transpose(&mut u);
+        let log_proposal = -0.5 * quadratic_form(&centre.hessian, &u) / (WIDEN * WIDEN);
+        axpy(1.0, &centre.u, &mut u);
         let weight = (log_density(&u) - peak - log_proposal).exp();
         total += weight;
         squares += weight * weight;
@@ -168,19 +168,19 @@ struct Bias {
 fn bias<S: Sampler>(posterior: &Posterior, count: usize, seed: u64) -> Vec<Bias> {
     let Posterior {
         model,
-        anchor,
+        centre,
         means,
         sds,
     } = posterior;
-    let start: Vec<f64> = anchor
+    let start: Vec<f64> = centre
         .u
         .iter()
-        .zip(anchor.sds())
+        .zip(centre.sds())
         .map(|(u, sd)| u + 2.0 * sd)
         .collect();
     let mut chain = Chain::<S>::start(
         Arc::clone(model),
-        Some(Arc::clone(anchor)),
+        Some(Arc::clone(centre)),
         &Settings::default(),
         &start,
         seed,
@@ -283,18 +283,18 @@ fn plain_samplers_have_the_bias_they_tell_of() {
 /// chain: the sum over whitened directions agrees.
 #[test]
 fn noise_measured_at_the_mode_is_that_of_a_chain() {
-    let Posterior { model, anchor, .. } = shared();
+    let Posterior { model, centre, .. } = shared();
     let batch = 40;
     let mut chain = Chain::<OsgfsCv>::start(
         Arc::clone(model),
-        Some(Arc::clone(anchor)),
+        Some(Arc::clone(centre)),
         &Settings::default(),
-        &anchor.u,
+        &centre.u,
         74,
     );
     let mut oracle = Oracle::new(
         Arc::clone(model),
-        Some(Arc::clone(anchor)),
+        Some(Arc::clone(centre)),
         false,
         Arc::default(),
     );
@@ -307,10 +307,10 @@ fn noise_measured_at_the_mode_is_that_of_a_chain() {
         oracle.exact(&u, &mut exact).unwrap();
         oracle.grad(&u, &mut rng, &mut estimate);
         axpy(-1.0, &exact, &mut estimate);
-        anchor.factor.solve_lower(&mut estimate);
+        centre.factor.solve_lower(&mut estimate);
         total.push(batch as f64 * estimate.iter().map(|e| e * e).sum::<f64>());
     }
-    let predicted: f64 = (0..DIM).map(|j| anchor.difference_noise[j * DIM + j]).sum();
+    let predicted: f64 = (0..DIM).map(|j| centre.difference_noise[j * DIM + j]).sum();
     let got = Moments::of(&total);
     // Draws of the chain are correlated by one half: three times the error of independent ones.
     let error = 3.0 * (got.variance / got.count).sqrt();
@@ -319,7 +319,7 @@ fn noise_measured_at_the_mode_is_that_of_a_chain() {
         "{} ± {error}, predicted {predicted}",
         got.mean
     );
-    assert!(anchor.difference_rows <= predicted * (1.0 + 1e-12));
+    assert!(centre.difference_rows <= predicted * (1.0 + 1e-12));
 }
 
 /// The biases that the samplers' descriptions state, on this posterior and on one of 100,000 rows and ten columns.
@@ -351,10 +351,10 @@ fn measured_biases() {
         report::<Psgld>(what, posterior, draws, 85);
         report::<Sgld>(what, posterior, draws, 86);
     }
-    let exact = truth(shared().model.as_ref(), &shared().anchor, 100_000);
+    let exact = truth(shared().model.as_ref(), &shared().centre, 100_000);
     let small = Posterior {
         model: Arc::clone(&shared().model),
-        anchor: Arc::clone(&shared().anchor),
+        centre: Arc::clone(&shared().centre),
         means: exact.0,
         sds: exact.1,
     };

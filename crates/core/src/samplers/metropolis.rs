@@ -277,8 +277,8 @@ fn propose(
     for u in &mut proposal.u {
         *u = StandardNormal.sample(&mut streams.noise);
     }
-    if let Some(anchor) = oracle.anchor() {
-        anchor.factor.solve_lower_transpose(&mut proposal.u);
+    if let Some(centre) = oracle.centre() {
+        centre.factor.solve_lower_transpose(&mut proposal.u);
     }
     for (proposal, u) in proposal.u.iter_mut().zip(&state.u) {
         *proposal = u + scale * *proposal;
@@ -300,7 +300,7 @@ fn propose(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samplers::testing::{Density, Run, anchored_gaussian, exact_oracle, mean};
+    use crate::samplers::testing::{Density, Run, exact_oracle, gaussian_with_centre, mean};
 
     const ACCEPT_COLUMN: usize = 0;
 
@@ -308,9 +308,9 @@ mod tests {
     fn the_scale_is_adapted_to_the_target_and_near_theory() {
         // On a normal target the adapted scale must be the theoretical best within the flatness of its optimum.
         for (dim, best) in [(1, 2.4), (3, 2.38 / 3.0_f64.sqrt())] {
-            let (model, anchor) = anchored_gaussian(50, dim, 1);
+            let (model, centre) = gaussian_with_centre(50, dim, 1);
             let target_accept = BEST_ACCEPT + ONE_DIM_ACCEPT / dim as f64;
-            let run = Run::new("metropolis").go(exact_oracle(model, Some(anchor)), 1000, 2000);
+            let run = Run::new("metropolis").go(exact_oracle(model, Some(centre)), 1000, 2000);
             let accept = mean(&run.info(ACCEPT_COLUMN));
             assert!(
                 (accept - target_accept).abs() < 0.05,
@@ -334,18 +334,18 @@ mod tests {
 
     #[test]
     fn a_given_scale_stays() {
-        let (model, anchor) = anchored_gaussian(50, 2, 1);
+        let (model, centre) = gaussian_with_centre(50, 2, 1);
         let run = Run::new("metropolis")
             .set("step_scale", Value::Real(0.5))
-            .go(exact_oracle(model, Some(anchor)), 100, 10);
+            .go(exact_oracle(model, Some(centre)), 100, 10);
         assert!(run.info(1).iter().all(|&scale| scale == 0.5));
     }
 
     #[test]
     fn d_steps_per_draw_make_three_draws_worth_about_one() {
-        let (model, anchor) = anchored_gaussian(50, 6, 1);
+        let (model, centre) = gaussian_with_centre(50, 6, 1);
         let num_draws = 20_000;
-        let run = Run::new("metropolis").go(exact_oracle(model, Some(anchor)), 500, num_draws);
+        let run = Run::new("metropolis").go(exact_oracle(model, Some(centre)), 500, num_draws);
         for j in 0..6 {
             let series = run.coordinate(j);
             let time =

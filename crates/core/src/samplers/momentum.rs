@@ -25,7 +25,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::minibatch_settings::MinibatchSettings;
 use super::{StateVisitor, Target, Tick};
-use crate::oracle::{Anchor, Estimator, Oracle, StepError};
+use crate::oracle::{Centre, Estimator, Oracle, StepError};
 use ergodic_base::linalg::{axpy, dot, symmetric_eigen};
 use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings};
@@ -340,23 +340,23 @@ pub fn steps_between_draws(step: f64, friction: f64) -> u64 {
 /// Directions d_i (row i) with d_i'H d_j = 1 for i = j, else 0, in which gradient noise of `estimator` at the mode is
 /// independent, and its variances.
 fn directions(
-    anchor: &Anchor,
+    centre: &Centre,
     estimator: Estimator,
     minibatch: &MinibatchSettings,
     num_obs: usize,
 ) -> Option<(Vec<f64>, Vec<f64>)> {
     let factor = minibatch.noise_factor(num_obs);
     let (whitened, scale) = match estimator {
-        Estimator::Plain => (anchor.score_noise.as_slice(), factor),
+        Estimator::Plain => (centre.score_noise.as_slice(), factor),
         Estimator::ControlVariate => {
-            let noise = anchor.centred_noise(minibatch.scheme);
+            let noise = centre.centred_noise(minibatch.scheme);
             (noise, factor / num_obs as f64)
         }
     };
-    let dim = anchor.u.len();
+    let dim = centre.u.len();
     let (values, mut vectors) = symmetric_eigen(whitened, dim)?;
     for direction in vectors.chunks_exact_mut(dim) {
-        anchor.factor.solve_lower_transpose(direction);
+        centre.factor.solve_lower_transpose(direction);
     }
     // A covariance has no negative eigenvalue but for rounding.
     let noise = values.iter().map(|value| scale * value.max(0.0)).collect();
@@ -404,8 +404,8 @@ impl PhaseSpace {
         oracle.set_estimator(estimator, minibatch.batch, minibatch.scheme);
         let n = oracle.num_obs();
         let basis = oracle
-            .anchor()
-            .and_then(|anchor| directions(anchor, estimator, minibatch, n));
+            .centre()
+            .and_then(|centre| directions(centre, estimator, minibatch, n));
         let Some((directions, noise)) = basis else {
             return Err(StepError::NotPositiveDefinite {
                 what: "the curvature at the mode",

@@ -7,7 +7,7 @@
 //!   well specified;
 //! * k is as large as it can be in every direction of the common eigenbasis of Σ and H: k_i = min(`k_max`, 4/(1 + v_i)),
 //!   v_i = (N/|S|) ρ_i the gradient noise there ([`super::fisher`]). In whitened coordinates the noise is κ/|S| times a
-//!   matrix measured at the mode from score differences ([`crate::oracle::Anchor::difference_noise`]), averaged over the
+//!   matrix measured at the mode from score differences ([`crate::oracle::Centre::difference_noise`]), averaged over the
 //!   quadratic approximation of the posterior: nothing adapts. Where few rows weigh a lot they are drawn more often (`scheme`).
 //!
 //! In Langevin time h = k/2. `k_max` = 2 gives independent draws from the normal approximation if gradients are exact, so
@@ -163,7 +163,7 @@ impl Sampler for OsgfsCv {
             what: "the curvature at the mode",
             iter: 0,
         };
-        let Some(anchor) = oracle.anchor() else {
+        let Some(centre) = oracle.centre() else {
             return Err(StepError::NotPositiveDefinite {
                 what: "the curvature at the mode, which was not found,",
                 iter: 0,
@@ -173,13 +173,13 @@ impl Sampler for OsgfsCv {
         let scale = config.minibatch.noise_factor(n) / n as f64;
         let mut scoring = Scoring::new(u0, config.criterion);
         scoring.sigma = unwhiten(
-            &anchor.factor,
-            anchor.centred_noise(config.minibatch.scheme),
+            &centre.factor,
+            centre.centred_noise(config.minibatch.scheme),
             scale,
         );
         scoring
             .step
-            .set_basis(&anchor.hessian, &scoring.sigma)
+            .set_basis(&centre.hessian, &scoring.sigma)
             .map_err(indefinite)?;
         scoring
             .step
@@ -199,8 +199,8 @@ impl Sampler for OsgfsCv {
         let scoring = &mut state.0;
         oracle.grad(&scoring.u, &mut streams.batch, &mut scoring.grad);
         check_gradient(&scoring.grad, at.iter)?;
-        if let Some(anchor) = oracle.anchor() {
-            scoring.advance(&anchor.hessian, &mut streams.noise, info);
+        if let Some(centre) = oracle.centre() {
+            scoring.advance(&centre.hessian, &mut streams.noise, info);
         }
         Ok(())
     }

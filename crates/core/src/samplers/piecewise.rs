@@ -235,17 +235,17 @@ impl<M: Motion> Sampler for Piecewise<M> {
         streams: &mut Streams,
     ) -> Result<State, StepError> {
         let dim = u0.len();
-        let anchor = oracle.anchor().ok_or_else(no_rows)?;
-        let rows = AllRows::of(oracle.model(), anchor).ok_or_else(no_rows)?;
-        let rows = Remainders::new(&rows, anchor, config.curvature, M::reach)?;
-        let away: Vec<f64> = u0.iter().zip(&anchor.u).map(|(u, mode)| u - mode).collect();
+        let centre = oracle.centre().ok_or_else(no_rows)?;
+        let rows = AllRows::of(oracle.model(), centre).ok_or_else(no_rows)?;
+        let rows = Remainders::new(&rows, centre, config.curvature, M::reach)?;
+        let away: Vec<f64> = u0.iter().zip(&centre.u).map(|(u, mode)| u - mode).collect();
         let mut path = Path {
             position: vec![0.0; dim],
             velocity: vec![0.0; dim],
             drift: vec![0.0; dim],
             turn: vec![0.0; dim],
         };
-        anchor.factor.lower_transpose_mul(&away, &mut path.position);
+        centre.factor.lower_transpose_mul(&away, &mut path.position);
         M::launch(&mut streams.noise, &mut path.velocity);
         oracle.datum_grads += oracle.num_obs() as u64;
         Ok(State {
@@ -269,12 +269,12 @@ impl<M: Motion> Sampler for Piecewise<M> {
         streams: &mut Streams,
         info: &mut [f64],
     ) -> Result<(), StepError> {
-        let anchor = oracle.anchor().ok_or_else(no_rows)?;
-        let rows = AllRows::of(oracle.model(), anchor).ok_or_else(no_rows)?;
+        let centre = oracle.centre().ok_or_else(no_rows)?;
+        let rows = AllRows::of(oracle.model(), centre).ok_or_else(no_rows)?;
         let tally = travel::<M>(config, at.iter, state, &rows, streams)?;
         state.u.copy_from_slice(&state.path.position);
-        anchor.factor.solve_lower_transpose(&mut state.u);
-        axpy(1.0, &anchor.u, &mut state.u);
+        centre.factor.solve_lower_transpose(&mut state.u);
+        axpy(1.0, &centre.u, &mut state.u);
         oracle.datum_grads += tally.proposals;
         info.copy_from_slice(&[
             tally.events as f64,

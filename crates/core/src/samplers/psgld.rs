@@ -31,7 +31,7 @@ use super::langevin::{
 };
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
-use crate::oracle::anchor::scaled_range;
+use crate::oracle::centre::scaled_range;
 use crate::oracle::{Estimator, Oracle, StepError};
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
@@ -160,8 +160,8 @@ impl Sampler for Psgld {
         let MinibatchSettings { batch, scheme } = config.core.minibatch;
         oracle.set_estimator(Estimator::Plain, batch, scheme);
         let (mut squares, mut scale) = (vec![f64::NAN; u0.len()], 1.0);
-        if let Some(anchor) = oracle.anchor() {
-            squares = anchor
+        if let Some(centre) = oracle.centre() {
+            squares = centre
                 .score_variance
                 .iter()
                 .map(|variance| variance / batch as f64)
@@ -170,7 +170,7 @@ impl Sampler for Psgld {
                 .iter()
                 .map(|square| metric(config, *square).sqrt())
                 .collect();
-            if let Some((_slowest, stiffest)) = scaled_range(&anchor.hessian, &roots) {
+            if let Some((_slowest, stiffest)) = scaled_range(&centre.hessian, &roots) {
                 scale = 1.0 / stiffest;
             }
         }

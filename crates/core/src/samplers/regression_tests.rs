@@ -27,10 +27,10 @@ pub(super) fn reported_by(
     draws: usize,
 ) -> Vec<Vec<Vec<f64>>> {
     let mode = find_mode(model.as_ref(), &ModeControl::default());
-    let anchor = mode.ok().map(|mode| Arc::new(mode.anchor));
+    let centre = mode.ok().map(|mode| Arc::new(mode.centre));
     (1..=chains)
         .map(|seed| {
-            let oracle = exact_oracle(Arc::clone(model), anchor.clone());
+            let oracle = exact_oracle(Arc::clone(model), centre.clone());
             let chain = run.clone().seed(seed).go(oracle, 300, draws);
             let mut series = vec![Vec::with_capacity(draws); model.params().len()];
             let mut theta = vec![0.0; series.len()];

@@ -35,7 +35,7 @@ use rand_distr::{Distribution as _, Exp1};
 
 use crate::models::prior::PriorRows;
 use crate::models::{LinearRows, Model};
-use crate::oracle::{Anchor, StepError};
+use crate::oracle::{Centre, StepError};
 use ergodic_base::linalg::{Cholesky, axpy, dot};
 use ergodic_base::rng::ChainRng;
 
@@ -52,13 +52,13 @@ pub struct AllRows<'a> {
 }
 
 impl<'a> AllRows<'a> {
-    /// The rows of `model`, whitened at `anchor`; `None` where [`suits`] refuses.
-    pub fn of(model: &'a dyn Model, anchor: &'a Anchor) -> Option<Self> {
+    /// The rows of `model`, whitened at `centre`; `None` where [`suits`] refuses.
+    pub fn of(model: &'a dyn Model, centre: &'a Centre) -> Option<Self> {
         Some(Self {
             likelihood: model.linear_rows()?,
             prior: model.prior_rows()?,
             num_obs: model.num_obs(),
-            factor: &anchor.factor,
+            factor: &centre.factor,
         })
     }
 
@@ -180,19 +180,19 @@ pub struct Remainders {
 }
 
 impl Remainders {
-    /// Expands all rows at the anchor, to second order if `curvature`. `reach(b)` is the largest switching rate per
+    /// Expands all rows at the centre, to second order if `curvature`. `reach(b)` is the largest switching rate per
     /// |r_i|, by which rows are weighted. Costs one pass over the rows with D² operations each.
     ///
     /// # Errors
-    /// [`StepError::NonFinite`] where a row is not finite at the anchor, [`StepError::BoundExceeded`] where its curvature
+    /// [`StepError::NonFinite`] where a row is not finite at the centre, [`StepError::BoundExceeded`] where its curvature
     /// is outside of its range already there.
     pub fn new(
         rows: &AllRows<'_>,
-        anchor: &Anchor,
+        centre: &Centre,
         curvature: bool,
         reach: fn(&[f64]) -> f64,
     ) -> Result<Self, StepError> {
-        let dim = anchor.u.len();
+        let dim = centre.u.len();
         let count = rows.count();
         let mut gradient = vec![0.0; dim];
         let mut matrix = vec![0.0; dim * dim];
@@ -202,7 +202,7 @@ impl Remainders {
         for row in 0..count {
             rows.whitened(row, &mut b);
             let (kind, index) = rows.at(row);
-            let z = kind.predictor(index, &anchor.u);
+            let z = kind.predictor(index, &centre.u);
             let [_, slope, second] = kind.derivatives(index, z);
             let smooth = kind.curvature_bound(index).is_finite();
             let [least, most] = kind.curvature_range(index);

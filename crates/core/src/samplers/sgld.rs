@@ -11,7 +11,7 @@
 //! with ĝ the minibatch estimate of ∇log π (`sgld`) or the same estimate centred at the mode (`sgld-cv`). Decreasing steps,
 //! temperatures and the bias as a function of gradient noise V are those of [`super::langevin`]. Plain gradients have
 //! V = (N/B) ρ with ρ about 1; centred ones V = κ/B with κ about the number of parameters, which does not grow with N. Both
-//! ρ and κ are measured at the mode ([`crate::oracle::Anchor`]).
+//! ρ and κ are measured at the mode ([`crate::oracle::Centre`]).
 //!
 //! Centred gradients may draw rows with p_i ∝ L_i, the Lipschitz constants of their gradients (`scheme = lipschitz`; Baker's
 //! Lemma 3.3.3; [`crate::oracle::AliasTable`]): then V ≤ (Σ L_i)² E|θ − û|²/B, and few heavy rows do no harm. They do so by

@@ -33,8 +33,8 @@ use super::langevin::{
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
 use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::models::{LinearRows, Model};
-use crate::oracle::anchor::spread_rows;
-use crate::oracle::{Anchor, Estimator, Oracle, StepError};
+use crate::oracle::centre::spread_rows;
+use crate::oracle::{Centre, Estimator, Oracle, StepError};
 use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, axpy, dot, whiten};
 use ergodic_base::rng::{Purpose, Streams, stream};
 use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
@@ -107,7 +107,7 @@ impl Metric {
     pub(super) fn new(
         model: &dyn Model,
         linear: &dyn LinearRows,
-        anchor: &Anchor,
+        centre: &Centre,
     ) -> Result<Self, NotPositiveDefinite> {
         let (dim, num_obs) = (model.dim(), model.num_obs());
         let count = (ROWS_PER_DIM * dim).clamp(ROWS_LEAST, ROWS_MOST);
@@ -117,11 +117,11 @@ impl Metric {
             slopes.extend_from_slice(linear.covariates(row as usize));
         }
         for slope in slopes.chunks_exact_mut(dim) {
-            anchor.factor.solve_lower(slope);
+            centre.factor.solve_lower(slope);
         }
         let mut prior = vec![0.0; dim * dim];
-        model.add_neg_hessian_log_prior(&anchor.u, &mut prior);
-        whiten(&anchor.factor, &mut prior);
+        model.add_neg_hessian_log_prior(&centre.u, &mut prior);
+        whiten(&centre.factor, &mut prior);
         let mut metric = Self {
             scale: num_obs as f64 / rows.len() as f64,
             bent: slopes.clone(),
@@ -134,7 +134,7 @@ impl Metric {
             slopes,
             prior,
         };
-        metric.set(linear, &anchor.u)?;
+        metric.set(linear, &centre.u)?;
         // Bends rows and prior so that J at the mode is the identity.
         let mode = metric.factor.clone();
         for row in metric.bent.chunks_exact_mut(dim) {
@@ -294,8 +294,8 @@ impl Sampler for Sgrld {
     ) -> Result<SgrldState, StepError> {
         let MinibatchSettings { batch, scheme } = config.core.minibatch;
         oracle.set_estimator(config.estimator, batch, scheme);
-        let metric = match (oracle.model().linear_rows(), oracle.anchor()) {
-            (Some(linear), Some(anchor)) => Metric::new(oracle.model(), linear, anchor),
+        let metric = match (oracle.model().linear_rows(), oracle.centre()) {
+            (Some(linear), Some(centre)) => Metric::new(oracle.model(), linear, centre),
             _ => Err(NotPositiveDefinite),
         };
         Ok(SgrldState {
@@ -314,19 +314,19 @@ impl Sampler for Sgrld {
     ) -> Result<(), StepError> {
         oracle.grad(&core.u, &mut streams.batch, &mut core.grad);
         let h = core.draw_noise(&config.core, streams);
-        let (Some(linear), Some(anchor)) = (oracle.model().linear_rows(), oracle.anchor()) else {
+        let (Some(linear), Some(centre)) = (oracle.model().linear_rows(), oracle.centre()) else {
             return Err(indefinite(at.iter));
         };
         metric
             .update(linear, &core.u)
             .map_err(|_not_positive| indefinite(at.iter))?;
         // In whitened coordinates, with J = K K': h (K⁻ᵀK⁻¹ L⁻¹ĝ + TΓ) + sqrt(2hT) K⁻ᵀ ξ; back with L⁻ᵀ.
-        anchor.factor.solve_lower(&mut core.grad);
+        centre.factor.solve_lower(&mut core.grad);
         metric.factor.solve_lower(&mut core.grad);
         axpy(h, &core.grad, &mut core.jump);
         metric.factor.solve_lower_transpose(&mut core.jump);
         axpy(h * config.core.temperature, &metric.gamma, &mut core.jump);
-        anchor.factor.solve_lower_transpose(&mut core.jump);
+        centre.factor.solve_lower_transpose(&mut core.jump);
         core.finish(&config.core, at, info)
     }
 

@@ -30,7 +30,7 @@ use super::{
     EVALUATIONS, Family, InfoColumn, LOG_DENSITY, Phase, Sampler, SamplerSpec, StateVisitor,
     Target, Tick,
 };
-use crate::oracle::{Anchor, Oracle, StepError};
+use crate::oracle::{Centre, Oracle, StepError};
 use ergodic_base::linalg::{axpy, symmetric_eigen};
 use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Field, Kind, SettingError, Settings, Value};
@@ -164,18 +164,18 @@ impl Sampler for Slice {
         let dim = u0.len();
         let mut grad = vec![0.0; dim];
         let log_density = start_density(u0, oracle, &mut grad)?;
-        let anchor = oracle.anchor();
+        let centre = oracle.centre();
         Ok(State {
             u: u0.to_vec(),
             log_density,
             moves: vec![1.0; dim],
-            sweeps: if anchor.is_some() {
+            sweeps: if centre.is_some() {
                 CURVATURE_SWEEPS
             } else {
                 0
             },
             frozen: 0,
-            directions: directions(config.eigen, anchor.map(AsRef::as_ref), dim)?,
+            directions: directions(config.eigen, centre.map(AsRef::as_ref), dim)?,
             proposal: vec![0.0; dim],
             grad,
         })
@@ -234,15 +234,15 @@ impl Sampler for Slice {
 }
 
 /// One direction per row (D×D), of the length of a posterior standard deviation where the curvature is known.
-fn directions(eigen: bool, anchor: Option<&Anchor>, dim: usize) -> Result<Vec<f64>, StepError> {
+fn directions(eigen: bool, centre: Option<&Centre>, dim: usize) -> Result<Vec<f64>, StepError> {
     let mut directions = vec![0.0; dim * dim];
-    match anchor {
-        Some(anchor) if eigen => {
+    match centre {
+        Some(centre) if eigen => {
             let refuse = StepError::NotPositiveDefinite {
                 what: "the curvature at the mode",
                 iter: 0,
             };
-            let (values, vectors) = symmetric_eigen(&anchor.hessian, dim).ok_or(refuse.clone())?;
+            let (values, vectors) = symmetric_eigen(&centre.hessian, dim).ok_or(refuse.clone())?;
             for ((row, vector), value) in directions
                 .chunks_exact_mut(dim)
                 .zip(vectors.chunks_exact(dim))
@@ -257,7 +257,7 @@ fn directions(eigen: bool, anchor: Option<&Anchor>, dim: usize) -> Result<Vec<f6
         _ => {
             for j in 0..dim {
                 directions[j * dim + j] =
-                    anchor.map_or(1.0, |anchor| 1.0 / anchor.hessian[j * dim + j].sqrt());
+                    centre.map_or(1.0, |centre| 1.0 / centre.hessian[j * dim + j].sqrt());
             }
         }
     }

@@ -11,8 +11,8 @@ use crate::design::matrix::{Design, GroupDesign, GroupFactor};
 use crate::design::response::{ResponseInfo, ResponseKind};
 use crate::estimators::{ModeControl, find_mode};
 use crate::models::testing::GaussianRows;
-use crate::models::{AnchorRows, DefaultPriors, Model, ModelOptions, ParamInfo, Rows, Scratch};
-use crate::oracle::{Anchor, Oracle, StepError};
+use crate::models::{CentreRows, DefaultPriors, Model, ModelOptions, ParamInfo, Rows, Scratch};
+use crate::oracle::{Centre, Oracle, StepError};
 use ergodic_base::linalg::{Cholesky, matvec};
 use ergodic_base::rng::{ChainRng, Purpose, Streams, stream};
 use ergodic_base::settings::{Settings, Value};
@@ -92,7 +92,7 @@ impl<F: Fn(&[f64], &mut [f64]) -> f64 + Send + Sync> Model for Density<F> {
         &self,
         _: &[f64],
         _: Rows<'_>,
-        _: &AnchorRows,
+        _: &CentreRows,
         _: &mut Scratch,
         _: &mut [f64],
     ) {
@@ -101,7 +101,7 @@ impl<F: Fn(&[f64], &mut [f64]) -> f64 + Send + Sync> Model for Density<F> {
         &self,
         _: &[f64],
         _: Rows<'_>,
-        _: &AnchorRows,
+        _: &CentreRows,
         _: &mut Scratch,
         out: &mut [f64],
     ) {
@@ -168,11 +168,15 @@ pub fn grid_moments(model: &dyn Model, centre: [f64; 2], half_width: [f64; 2]) -
     [x, y, xx - x * x, yy - y * y, xy - x * y]
 }
 
-/// The closed-form Gaussian posterior with its anchor at the mean.
-pub fn anchored_gaussian(num_obs: usize, dim: usize, seed: u64) -> (Arc<dyn Model>, Arc<Anchor>) {
+/// The closed-form Gaussian posterior with its centre at the mean.
+pub fn gaussian_with_centre(
+    num_obs: usize,
+    dim: usize,
+    seed: u64,
+) -> (Arc<dyn Model>, Arc<Centre>) {
     let model = GaussianRows::simulated(num_obs, dim, seed);
-    let anchor = Arc::new(Anchor::at(&model, &model.posterior_mean()).unwrap());
-    (Arc::new(model), anchor)
+    let centre = Arc::new(Centre::at(&model, &model.posterior_mean()).unwrap());
+    (Arc::new(model), centre)
 }
 
 /// A logistic regression with intercept and one centred predictor, priors normal(0, `prior_sd`).
@@ -220,24 +224,24 @@ pub fn small_logistic(x: &[f64], y: &[f64], prior_sd: f64) -> Arc<dyn Model> {
 }
 
 /// A logistic posterior of 40 rows and two parameters, with its mode.
-pub fn anchored_logistic() -> (Arc<dyn Model>, Arc<Anchor>) {
+pub fn logistic_with_centre() -> (Arc<dyn Model>, Arc<Centre>) {
     let x: Vec<f64> = (0..40).map(|i| f64::from(i) / 20.0 - 0.975).collect();
     let y: Vec<f64> = (0..40)
         .map(|i| f64::from(u8::from(i * 7 % 40 < i)))
         .collect();
     let model = small_logistic(&x, &y, 2.5);
     let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
-    (model, Arc::new(mode.anchor))
+    (model, Arc::new(mode.centre))
 }
 
 /// The small targets of tests: the closed-form Gaussian of 200 rows and three parameters, a logistic posterior, one of
 /// probabilities, one of groups, a mixed model without a mode, and mixtures, which have none.
-fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Option<Arc<Anchor>>)> {
-    let makers: [fn() -> Anchored; 4] = [
-        || anchored_gaussian(200, 3, 1),
-        anchored_logistic,
-        || anchored_categorical(&[120, 40, 30, 9, 1, 0]),
-        anchored_groups,
+fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Option<Arc<Centre>>)> {
+    let makers: [fn() -> Centreed; 4] = [
+        || gaussian_with_centre(200, 3, 1),
+        logistic_with_centre,
+        || categorical_with_centre(&[120, 40, 30, 9, 1, 0]),
+        groups_with_centre,
     ];
     let mixed = std::iter::once_with(|| {
         let model = super::mixed::testing::nested_mixed("gaussian", &[], true);
@@ -247,13 +251,13 @@ fn small_targets() -> impl Iterator<Item = (Arc<dyn Model>, Option<Arc<Anchor>>)
     makers
         .into_iter()
         .map(|make| make())
-        .map(|(model, anchor)| (model, Some(anchor)))
+        .map(|(model, centre)| (model, Some(centre)))
         .chain(mixed)
         .chain(mixtures)
 }
 
 /// A model with its mode.
-type Anchored = (Arc<dyn Model>, Arc<Anchor>);
+type Centreed = (Arc<dyn Model>, Arc<Centre>);
 
 /// What a test of hierarchical models varies.
 #[derive(Clone, Copy, Debug)]
@@ -276,7 +280,7 @@ impl<'a> Groups<'a> {
         Self {
             sizes,
             weight: 1.0,
-            parametrisation: "noncentred",
+            parametrisation: "non-centred",
             sigma: "inv_wishart(12, 4)",
             mu: "normal(0, Sigma/0.5)",
         }
@@ -361,22 +365,22 @@ impl<'a> Groups<'a> {
     }
 
     /// The model with its mode.
-    pub fn anchored(&self) -> (Arc<dyn Model>, Arc<Anchor>) {
+    pub fn centred(&self) -> (Arc<dyn Model>, Arc<Centre>) {
         let model = self.model();
         let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
-        (model, Arc::new(mode.anchor))
+        (model, Arc::new(mode.centre))
     }
 }
 
 /// A hierarchical posterior of four groups and 13 parameters, with its mode.
-pub fn anchored_groups() -> (Arc<dyn Model>, Arc<Anchor>) {
-    static ONCE: OnceLock<Anchored> = OnceLock::new();
-    ONCE.get_or_init(|| Groups::of(&[30, 12, 1, 10]).anchored())
+pub fn groups_with_centre() -> (Arc<dyn Model>, Arc<Centre>) {
+    static ONCE: OnceLock<Centreed> = OnceLock::new();
+    ONCE.get_or_init(|| Groups::of(&[30, 12, 1, 10]).centred())
         .clone()
 }
 
 /// The posterior of the probabilities of categories with these counts under dirichlet(0.1), with its mode.
-pub fn anchored_categorical(counts: &[usize]) -> (Arc<dyn Model>, Arc<Anchor>) {
+pub fn categorical_with_centre(counts: &[usize]) -> (Arc<dyn Model>, Arc<Centre>) {
     let codes = counts.iter().enumerate();
     let y: Vec<f64> = codes
         .flat_map(|(code, &count)| vec![code as f64; count])
@@ -415,38 +419,38 @@ pub fn anchored_categorical(counts: &[usize]) -> (Arc<dyn Model>, Arc<Anchor>) {
     let template = crate::models::find("categorical").unwrap();
     let model = (template.build)(Arc::new(design), &ModelOptions::default()).unwrap();
     let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
-    (model, Arc::new(mode.anchor))
+    (model, Arc::new(mode.centre))
 }
 
 /// A small target that suits the sampler: the closed-form Gaussian of 200 rows and three parameters, or a logistic
 /// posterior, one of probabilities or a mixture for samplers that need their structure.
-pub fn suitable_target(entry: &SamplerEntry) -> (Arc<dyn Model>, Option<Arc<Anchor>>) {
+pub fn suitable_target(entry: &SamplerEntry) -> (Arc<dyn Model>, Option<Arc<Centre>>) {
     small_targets()
-        .find(|(model, _anchor)| (entry.suits)(model.as_ref()).is_ok())
+        .find(|(model, _centre)| (entry.suits)(model.as_ref()).is_ok())
         .unwrap_or_else(|| panic!("{} suits no model of the tests", entry.spec.id))
 }
 
 /// A serial oracle.
-pub fn exact_oracle(model: Arc<dyn Model>, anchor: Option<Arc<Anchor>>) -> Oracle {
-    Oracle::new(model, anchor, false, Arc::default())
+pub fn exact_oracle(model: Arc<dyn Model>, centre: Option<Arc<Centre>>) -> Oracle {
+    Oracle::new(model, centre, false, Arc::default())
 }
 
 /// What a sampler is told about the oracle's target.
 pub fn target_of(oracle: &Oracle) -> Target {
-    Target::new(oracle.model(), oracle.anchor().map(Arc::as_ref))
+    Target::new(oracle.model(), oracle.centre().map(Arc::as_ref))
 }
 
-/// A random start: from the quadratic approximation at the anchor, or as the model says.
+/// A random start: from the quadratic approximation at the centre, or as the model says.
 pub fn random_start(oracle: &Oracle, seed: u64) -> Vec<f64> {
     let mut rng = stream(seed, 0, Purpose::Init);
     let mut u = vec![0.0; oracle.dim()];
-    match oracle.anchor() {
-        Some(anchor) => {
+    match oracle.centre() {
+        Some(centre) => {
             for u in &mut u {
                 *u = StandardNormal.sample(&mut rng);
             }
-            anchor.factor.solve_lower_transpose(&mut u);
-            for (u, centre) in u.iter_mut().zip(&anchor.u) {
+            centre.factor.solve_lower_transpose(&mut u);
+            for (u, centre) in u.iter_mut().zip(&centre.u) {
                 *u += centre;
             }
         }
@@ -492,14 +496,14 @@ impl Run {
     /// An oracle of a small target that suits the sampler and accepts these settings.
     pub fn suitable_oracle(&self) -> Oracle {
         let entry = find(self.id).unwrap();
-        let (model, anchor) = small_targets()
-            .find(|(model, anchor)| {
-                let target = Target::new(model.as_ref(), anchor.as_deref());
+        let (model, centre) = small_targets()
+            .find(|(model, centre)| {
+                let target = Target::new(model.as_ref(), centre.as_deref());
                 (entry.suits)(model.as_ref()).is_ok()
                     && (entry.resolve)(&self.settings, &target).is_ok()
             })
             .unwrap_or_else(|| panic!("{} with {:?} suits no test", self.id, self.settings));
-        exact_oracle(model, anchor)
+        exact_oracle(model, centre)
     }
 
     /// With another seed.

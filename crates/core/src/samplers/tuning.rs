@@ -134,8 +134,8 @@ impl Plan {
 
     /// The covariance that the metric starts from and shrinks to, if it is not the identity.
     fn start_covariance<'a>(&self, oracle: &'a Oracle) -> Option<&'a [f64]> {
-        let anchor = oracle.anchor().filter(|_anchor| self.from_curvature)?;
-        Some(&anchor.covariance)
+        let centre = oracle.centre().filter(|_centre| self.from_curvature)?;
+        Some(&centre.covariance)
     }
 }
 

@@ -301,7 +301,6 @@ fn plain(code: &str) -> &str {
         "aboba" => "ABOBA",
         "baoab" => "BAOAB",
         "per-parameter" => "per parameter",
-        "noncentred" => "non-centred",
         other => Family::find(other).map_or(other, |family| family.definition().title),
     }
 }

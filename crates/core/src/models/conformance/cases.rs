@@ -471,7 +471,7 @@ pub(in crate::models) fn hierarchical_options() -> Vec<ModelOptions> {
         .map(|&(key, text)| (key.to_owned(), text.to_owned()))
         .collect();
     let mut options = Vec::new();
-    for word in ["centred", "noncentred"] {
+    for word in ["centred", "non-centred"] {
         let mut settings = Settings::default();
         settings.set("parametrisation", Value::Text(word.to_owned()));
         for (standardize, report_standardized) in [(true, false), (false, true)] {

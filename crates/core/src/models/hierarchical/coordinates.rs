@@ -191,12 +191,12 @@ impl Layout {
     pub fn read_deviations(&self, u: &mut [f64]) {
         let (mut lower, mut theta) = (vec![0.0; self.terms * self.terms], vec![0.0; self.terms]);
         self.write_lower(u, &mut lower);
-        let noncentred = Self {
+        let non_centred = Self {
             centred: false,
             ..*self
         };
         for g in 0..self.groups {
-            noncentred.write_theta(u, &lower, g, &mut theta);
+            non_centred.write_theta(u, &lower, g, &mut theta);
             self.read_theta(g, &theta, u);
         }
     }

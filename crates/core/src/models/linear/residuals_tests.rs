@@ -31,7 +31,7 @@ fn remarks(n: usize, rng: &mut ChainRng, more: impl Fn(usize, f64) -> f64) -> Ve
     let model = built::<Linear>(&table, "y ~ x + b", ResponseUse::Number, &options).unwrap();
     let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
     let mut reporter = Reporter::default();
-    model.remark(&mode.anchor.u, &mut reporter);
+    model.remark(&mode.centre.u, &mut reporter);
     reporter.warnings
 }
 

@@ -50,8 +50,8 @@ fn default_priors_on_the_raw_scale_are_as_wide_as_on_the_standardised_one() {
         let model = Linear::build(Arc::clone(&design), &options).unwrap();
         let mode = crate::estimators::find_mode(model.as_ref(), &Default::default()).unwrap();
         let mut theta = vec![0.0; 5];
-        model.constrain(&mode.anchor.u, &mut theta);
-        modes.push((theta, mode.anchor.sds()));
+        model.constrain(&mode.centre.u, &mut theta);
+        modes.push((theta, mode.centre.sds()));
     }
     for j in 0..5 {
         let close = (modes[0].0[j] / modes[1].0[j] - 1.0).abs();

@@ -44,7 +44,7 @@ fn an_intercept_alone_is_the_logarithm_of_a_gamma_variable() {
         );
     }
     let mode = crate::estimators::find_mode(model.as_ref(), &Default::default()).unwrap();
-    assert!((mode.anchor.u[0] - (shape / rate).ln()).abs() < 1e-9);
+    assert!((mode.centre.u[0] - (shape / rate).ln()).abs() < 1e-9);
 }
 
 #[test]
@@ -87,9 +87,9 @@ fn the_mode_is_found_for_counts_of_any_size() {
         let mode = crate::estimators::find_mode(model.as_ref(), &Default::default()).unwrap();
         // At the mode of an almost flat prior expected and observed totals agree.
         assert!(
-            (mode.anchor.u[0] - (size * 4.0).ln()).abs() < 0.05,
+            (mode.centre.u[0] - (size * 4.0).ln()).abs() < 0.05,
             "{size}: {:?}",
-            mode.anchor.u
+            mode.centre.u
         );
     }
 }
@@ -107,7 +107,7 @@ fn counts_that_vary_too_much_are_remarked() {
         let model = Poisson::build(Arc::new(design), &options(&[])).unwrap();
         let mode = crate::estimators::find_mode(model.as_ref(), &Default::default()).unwrap();
         let mut reporter = Reporter::default();
-        model.remark(&mode.anchor.u, &mut reporter);
+        model.remark(&mode.centre.u, &mut reporter);
         assert_eq!(
             reporter.warnings.len(),
             usize::from(remarked),

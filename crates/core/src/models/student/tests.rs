@@ -79,10 +79,10 @@ fn one_wild_value_hardly_moves_the_fit() {
         let model = Student::build(Arc::new(design.clone()), &with_nu(None)).unwrap();
         let mode = crate::estimators::find_mode(model.as_ref(), &Default::default()).unwrap();
         let mut theta = vec![0.0; 6];
-        model.constrain(&mode.anchor.u, &mut theta);
+        model.constrain(&mode.centre.u, &mut theta);
         (
             theta[1],
-            mode.anchor.sds()[1] * theta[4] / mode.anchor.u[4].exp() / design.raw_scale[1],
+            mode.centre.sds()[1] * theta[4] / mode.centre.u[4].exp() / design.raw_scale[1],
         )
     };
     let (before, _) = slope_of(&design);

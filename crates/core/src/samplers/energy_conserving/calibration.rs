@@ -5,7 +5,7 @@ use statrs::distribution::{ContinuousCDF as _, Normal};
 
 use super::estimate::{Estimator, Expansion, Subsample};
 use crate::models::{LinearRows, Model, Scratch};
-use crate::oracle::Anchor;
+use crate::oracle::Centre;
 use ergodic_base::linalg::axpy;
 use ergodic_base::rng::{Purpose, stream};
 
@@ -47,13 +47,13 @@ impl Spread {
     /// Measured over N(û, H⁻¹) with a fixed stream: the same for every chain of a job.
     pub fn measure(
         expansion: &Expansion,
-        anchor: &Anchor,
+        centre: &Centre,
         model: &dyn Model,
         linear: &dyn LinearRows,
         scratch: &mut Scratch,
     ) -> Self {
         let dim = model.dim();
-        // Streams 0 and 1 belong to the anchor.
+        // Streams 0 and 1 belong to the centre.
         let mut rng = stream(0, 2, Purpose::Data);
         let estimator = Estimator::Difference {
             rows: ROWS.min(model.num_obs()),
@@ -63,8 +63,8 @@ impl Spread {
             for u in &mut point {
                 *u = StandardNormal.sample(&mut rng);
             }
-            anchor.factor.solve_lower_transpose(&mut point);
-            axpy(1.0, &anchor.u, &mut point);
+            centre.factor.solve_lower_transpose(&mut point);
+            axpy(1.0, &centre.u, &mut point);
             let mut rows =
                 Subsample::draw(estimator, 1, expansion, model, linear, scratch, &mut rng);
             let range = rows.current();

@@ -5,7 +5,7 @@
 //! its last terms (Dang et al. 2019, (11)). Its sum over all rows is A'(u − û) − ½ (u − û)'C(u − û) up to the constant Σ
 //! ℓ_i(ẑ_i), which is left out everywhere. A row's difference d_i = ℓ_i − q_i has the gradient (ℓ_i'(z_i) − q_i'(z_i)) a_i.
 //!
-//! Rows are drawn with probabilities p_i ([`Anchor::difference_chances`]). Wherever differences of drawn rows appear below
+//! Rows are drawn with probabilities p_i ([`Centre::difference_chances`]). Wherever differences of drawn rows appear below
 //! they are those of their rows times 1/(N p_i), so that each has the mean Σ d_i/N.
 
 use std::ops::Range;
@@ -15,7 +15,7 @@ use rand::RngExt as _;
 use rand_distr::{Distribution as _, Poisson};
 
 use crate::models::{LinearRows, Model, Rows, Scratch};
-use crate::oracle::{AliasTable, Anchor, StepError};
+use crate::oracle::{AliasTable, Centre, StepError};
 use crate::samplers::StateVisitor;
 use crate::samplers::hamiltonian::{LogDensity, Place};
 use ergodic_base::linalg::{axpy, dot, matvec};
@@ -47,20 +47,20 @@ pub struct Expansion {
 }
 
 impl Expansion {
-    /// The expansion of `order` 0, 1 or 2 at the anchor, which knows gradient and curvature already; rows are drawn by their
+    /// The expansion of `order` 0, 1 or 2 at the centre, which knows gradient and curvature already; rows are drawn by their
     /// departures from it if `weighted`, and with equal chances else.
-    pub fn new(order: usize, weighted: bool, model: &dyn Model, anchor: &Anchor) -> Self {
-        let dim = anchor.u.len();
+    pub fn new(order: usize, weighted: bool, model: &dyn Model, centre: &Centre) -> Self {
+        let dim = centre.u.len();
         let mut prior = vec![0.0; dim * dim];
-        model.add_neg_hessian_log_prior(&anchor.u, &mut prior);
-        let mut curvature = anchor.hessian.clone();
+        model.add_neg_hessian_log_prior(&centre.u, &mut prior);
+        let mut curvature = centre.hessian.clone();
         axpy(-1.0, &prior, &mut curvature);
         Self {
-            u: anchor.u.clone(),
-            grad: anchor.grad_log_lik.clone(),
+            u: centre.u.clone(),
+            grad: centre.grad_log_lik.clone(),
             curvature,
             order,
-            chances: (weighted.then(|| anchor.difference_chances(model, order))).flatten(),
+            chances: (weighted.then(|| centre.difference_chances(model, order))).flatten(),
             delta: vec![0.0; dim],
             product: vec![0.0; dim],
         }
@@ -102,7 +102,7 @@ impl Expansion {
     }
 
     /// ẑ, ℓ, ℓ' and ℓ'' as far as the order goes, and 1/(N p_i) of the rows `picks`.
-    fn anchor_terms(
+    fn centre_terms(
         &self,
         linear: &dyn LinearRows,
         picks: &[u32],
@@ -263,8 +263,8 @@ pub struct Subsample {
     /// Rows in each block, the first to be replaced next (G).
     blocks: Vec<u64>,
     picks: Vec<u32>,
-    /// [`Expansion::anchor_terms`] of each.
-    anchor: Vec<[f64; 5]>,
+    /// [`Expansion::centre_terms`] of each.
+    centre: Vec<[f64; 5]>,
     /// Rows proposed, which stand after those in use.
     fresh: usize,
     /// Working memory, per row: z, ℓ, ℓ' at the present point; d; ∂d/∂z; weights.
@@ -293,7 +293,7 @@ impl Subsample {
             estimator,
             blocks: vec![0; num_blocks],
             picks: vec![0; size],
-            anchor: vec![[0.0; 5]; size],
+            centre: vec![[0.0; 5]; size],
             fresh: 0,
             terms: vec![[0.0; 3]; size],
             differences: vec![0.0; size],
@@ -365,7 +365,7 @@ impl Subsample {
     pub fn accept(&mut self) {
         let Range { start, end } = self.proposed();
         self.picks.copy_within(start..end, 0);
-        self.anchor.copy_within(start..end, 0);
+        self.centre.copy_within(start..end, 0);
         self.differences.copy_within(start..end, 0);
         self.slopes.copy_within(start..end, 0);
         self.blocks.rotate_left(1);
@@ -379,7 +379,7 @@ impl Subsample {
     pub fn reject(&mut self) {
         let (len, first) = (self.len(), self.blocks[0] as usize);
         self.picks[..len].rotate_left(first);
-        self.anchor[..len].rotate_left(first);
+        self.centre[..len].rotate_left(first);
         self.differences[..len].rotate_left(first);
         self.slopes[..len].rotate_left(first);
         self.blocks.rotate_left(1);
@@ -394,12 +394,12 @@ impl Subsample {
         linear: &dyn LinearRows,
         scratch: &mut Scratch,
     ) {
-        expansion.anchor_terms(
+        expansion.centre_terms(
             linear,
             &self.picks[range.clone()],
             scratch,
             &mut self.terms[range.clone()],
-            &mut self.anchor[range],
+            &mut self.centre[range],
         );
     }
 
@@ -415,7 +415,7 @@ impl Subsample {
         linear.row_terms(u, picks, scratch, &mut self.terms[range.clone()]);
         for k in range {
             let [z, value, slope] = self.terms[k];
-            let [z_0, value_0, first, second, weight] = self.anchor[k];
+            let [z_0, value_0, first, second, weight] = self.centre[k];
             let step = z - z_0;
             self.differences[k] = weight * (value - value_0 - (first + 0.5 * second * step) * step);
             self.slopes[k] = weight * (slope - first - second * step);
@@ -452,7 +452,7 @@ impl Subsample {
         for (number, pick) in self.visited.iter().zip(&mut self.picks) {
             *pick = *number as u32;
         }
-        visitor.slice("subsample_at_expansion", self.anchor.as_flattened_mut());
+        visitor.slice("subsample_at_expansion", self.centre.as_flattened_mut());
     }
 }
 

@@ -13,13 +13,13 @@ use crate::estimators::{ModeControl, find_mode};
 use crate::models::logistic::Logistic;
 use crate::models::testing::{built, table_of};
 use crate::models::{ModelOptions, Rows};
-use crate::oracle::Anchor;
+use crate::oracle::Centre;
 use crate::samplers::conformance::Checkpoint;
 use crate::samplers::hamiltonian::LogDensity as _;
 use crate::samplers::regression_tests::reported_by;
 use crate::samplers::testing::{
-    Chain, KNOWN_TO, Run, Session, anchored_logistic, assert_weighted_moments, exact_oracle, mean,
-    sd, small_logistic, weighted_estimate,
+    Chain, KNOWN_TO, Run, Session, assert_weighted_moments, exact_oracle, logistic_with_centre,
+    mean, sd, small_logistic, weighted_estimate,
 };
 use ergodic_base::linalg::quadratic_form;
 use ergodic_base::rng::{Purpose, stream};
@@ -38,14 +38,14 @@ const BLOCK_POISSON: Estimator = Estimator::BlockPoisson {
     shift: -9.0,
 };
 
-fn target() -> &'static (Arc<dyn Model>, Arc<Anchor>) {
-    static TARGET: OnceLock<(Arc<dyn Model>, Arc<Anchor>)> = OnceLock::new();
-    TARGET.get_or_init(anchored_logistic)
+fn target() -> &'static (Arc<dyn Model>, Arc<Centre>) {
+    static TARGET: OnceLock<(Arc<dyn Model>, Arc<Centre>)> = OnceLock::new();
+    TARGET.get_or_init(logistic_with_centre)
 }
 
 fn oracle() -> Oracle {
-    let (model, anchor) = target();
-    exact_oracle(Arc::clone(model), Some(Arc::clone(anchor)))
+    let (model, centre) = target();
+    exact_oracle(Arc::clone(model), Some(Arc::clone(centre)))
 }
 
 /// Calls `visit` with each of the `values.len()`^`count` sequences of `count` values.
@@ -132,10 +132,10 @@ struct Parts {
 }
 
 fn parts(order: usize, estimator: Estimator, blocks: usize, seed: u64) -> Parts {
-    let (model, anchor) = target();
+    let (model, centre) = target();
     let linear = model.linear_rows().unwrap();
     let mut scratch = model.scratch();
-    let expansion = Expansion::new(order, false, model.as_ref(), anchor);
+    let expansion = Expansion::new(order, false, model.as_ref(), centre);
     let subsample = Subsample::draw(
         estimator,
         blocks,
@@ -198,7 +198,7 @@ fn gradients_of_estimates_are_their_finite_differences() {
 #[test]
 fn all_rows_once_give_the_exact_density() {
     // A minibatch estimate is linear in the differences: its average over single rows is exact, for each order.
-    let (model, anchor) = target();
+    let (model, centre) = target();
     let exact = |u: &[f64]| {
         let mut grad = [0.0; 2];
         let mut scratch = model.scratch();
@@ -221,23 +221,23 @@ fn all_rows_once_give_the_exact_density() {
             subsample.evaluate(0..1, &u, linear, scratch);
             total += subsample.estimate(0..1, 40).log / 40.0;
         }
-        let at_anchor = {
+        let at_centre = {
             let mut grad = [0.0; 2];
             let mut scratch = model.scratch();
-            model.log_lik(&anchor.u, Rows::All, &mut scratch, &mut grad)
+            model.log_lik(&centre.u, Rows::All, &mut scratch, &mut grad)
         };
-        assert!((total + at_anchor - exact(&u)).abs() < 1e-10, "{order}");
+        assert!((total + at_centre - exact(&u)).abs() < 1e-10, "{order}");
     }
 }
 
 #[test]
 fn higher_orders_leave_less_noise() {
-    let (model, anchor) = target();
+    let (model, centre) = target();
     let one_row = [0, 1, 2].map(|order| {
         let mut scratch = model.scratch();
-        let expansion = Expansion::new(order, false, model.as_ref(), anchor);
+        let expansion = Expansion::new(order, false, model.as_ref(), centre);
         let linear = model.linear_rows().unwrap();
-        Spread::measure(&expansion, anchor, model.as_ref(), linear, &mut scratch).one_row()
+        Spread::measure(&expansion, centre, model.as_ref(), linear, &mut scratch).one_row()
     });
     assert!(
         one_row[0] > 10.0 * one_row[1] && one_row[1] > 3.0 * one_row[2],
@@ -246,27 +246,27 @@ fn higher_orders_leave_less_noise() {
 }
 
 /// 2,000 rows of which six have a level of their own: they alone tell of its coefficient, and not much.
-fn rare_level() -> (Arc<dyn Model>, Arc<Anchor>) {
+fn rare_level() -> (Arc<dyn Model>, Arc<Centre>) {
     let x: Vec<f64> = (0..2000).map(|i| f64::from(u8::from(i < 6))).collect();
     let y: Vec<f64> = (0..2000)
         .map(|i| f64::from(u8::from(i % 3 == 0 || i == 1)))
         .collect();
     let model = small_logistic(&x, &y, 2.5);
     let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
-    (model, Arc::new(mode.anchor))
+    (model, Arc::new(mode.centre))
 }
 
 #[test]
 fn chances_of_rows_are_root_mean_squares_of_their_differences() {
-    let (model, anchor) = rare_level();
+    let (model, centre) = rare_level();
     let linear = model.linear_rows().unwrap();
     for order in 0..=2 {
-        let table = anchor.difference_chances(model.as_ref(), order).unwrap();
+        let table = centre.difference_chances(model.as_ref(), order).unwrap();
         // E d² over z ~ N(ẑ, a'H⁻¹a) by the trapezoidal rule.
         let root_mean_square = |row: usize| {
             let a = linear.covariates(row);
-            let sd = quadratic_form(&anchor.covariance, a).sqrt();
-            let z = linear.predictor(row, &anchor.u);
+            let sd = quadratic_form(&centre.covariance, a).sqrt();
+            let z = linear.predictor(row, &centre.u);
             let mut terms = linear.derivatives(row, z);
             terms[order + 1..].fill(0.0);
             let [value, first, second] = terms;
@@ -295,15 +295,15 @@ fn chances_of_rows_are_root_mean_squares_of_their_differences() {
 
 #[test]
 fn unequal_chances_leave_sums_as_they_are_and_their_variance_small() {
-    let (model, anchor) = rare_level();
+    let (model, centre) = rare_level();
     let linear = model.linear_rows().unwrap();
     let mut scratch = model.scratch();
-    let u = [anchor.u[0] + 0.05, anchor.u[1] - 1.2];
+    let u = [centre.u[0] + 0.05, centre.u[1] - 1.2];
     for order in 0..=2 {
-        let table = anchor.difference_chances(model.as_ref(), order).unwrap();
+        let table = centre.difference_chances(model.as_ref(), order).unwrap();
         // Mean and variance of N times a weighed difference over the choice of its row.
         let mut moments = |weighted: bool| {
-            let expansion = Expansion::new(order, weighted, model.as_ref(), &anchor);
+            let expansion = Expansion::new(order, weighted, model.as_ref(), &centre);
             let mut rng = stream(1, 0, Purpose::Batch);
             let estimator = Estimator::Difference { rows: 1 };
             let mut rows = Subsample::draw(
@@ -349,8 +349,8 @@ fn unequal_chances_leave_sums_as_they_are_and_their_variance_small() {
 /// Few rows carry the differences: rows with equal chances would need hundreds of factors, and thousands of rows.
 #[test]
 fn rare_levels_need_few_rows_where_they_are_drawn_often() {
-    let (model, anchor) = rare_level();
-    let oracle = || exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor)));
+    let (model, centre) = rare_level();
+    let oracle = || exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre)));
     let share = |id, scheme: &str| {
         let run = Run::new(id)
             .set("scheme", Value::Text(scheme.to_owned()))
@@ -369,7 +369,7 @@ fn rare_levels_need_few_rows_where_they_are_drawn_often() {
 #[test]
 fn differences_are_of_the_order_after_the_expansion() {
     // d_i is the remainder of the expansion of order k: twice as far from û it is 2^{k+1} times as large.
-    let (model, anchor) = target();
+    let (model, centre) = target();
     let linear = model.linear_rows().unwrap();
     for order in 0..=2 {
         let mut parts = parts(order, Estimator::Difference { rows: 1 }, 1, 1);
@@ -381,7 +381,7 @@ fn differences_are_of_the_order_after_the_expansion() {
         } = &mut parts;
         subsample.expand(0..1, expansion, linear, scratch);
         let mut difference = |step: f64| {
-            let u = [anchor.u[0] + 0.3 * step, anchor.u[1] - step];
+            let u = [centre.u[0] + 0.3 * step, centre.u[1] - step];
             subsample.evaluate(0..1, &u, linear, scratch);
             subsample.estimate(0..1, 40).log
         };
@@ -407,7 +407,7 @@ fn estimates_before_and_after_a_new_block_correlate_by_one_minus_its_share() {
     ] {
         for blocks in [1, 2, 5] {
             let mut parts = parts(1, estimator, blocks, 3);
-            let (model, _anchor) = target();
+            let (model, _centre) = target();
             let linear = model.linear_rows().unwrap();
             let mut rng = stream(4, 0, Purpose::Batch);
             let u = [0.5, 1.0];
@@ -471,21 +471,21 @@ fn truth() -> &'static [(f64, f64); 2] {
     static TRUTH: OnceLock<[(f64, f64); 2]> = OnceLock::new();
     TRUTH.get_or_init(|| {
         const POINTS: i32 = 150;
-        let (model, anchor) = target();
+        let (model, centre) = target();
         let mut scratch = model.scratch();
         let mut density = |u: &[f64]| {
             let mut grad = [0.0; 2];
             model.log_prior(u, &mut grad) + model.log_lik(u, Rows::All, &mut scratch, &mut grad)
         };
-        let peak = density(&anchor.u);
-        let sds = anchor.sds();
+        let peak = density(&centre.u);
+        let sds = centre.sds();
         let (mut total, mut first, mut second) = (0.0, [0.0; 2], [0.0; 2]);
         for i in -POINTS..=POINTS {
             for k in -POINTS..=POINTS {
                 let step = 9.0 / f64::from(POINTS);
                 let u = [
-                    anchor.u[0] + sds[0] * step * f64::from(i),
-                    anchor.u[1] + sds[1] * step * f64::from(k),
+                    centre.u[0] + sds[0] * step * f64::from(i),
+                    centre.u[1] + sds[1] * step * f64::from(k),
                 ];
                 let weight = (density(&u) - peak).exp();
                 total += weight;
@@ -640,24 +640,24 @@ fn trajectories_have_the_length_asked_for() {
     }
 }
 
-/// An oracle whose anchor stands two posterior standard deviations off the mode.
+/// An oracle whose centre stands two posterior standard deviations off the mode.
 fn displaced_oracle() -> Oracle {
-    let (model, anchor) = target();
-    let u: Vec<f64> = anchor
+    let (model, centre) = target();
+    let u: Vec<f64> = centre
         .u
         .iter()
-        .zip(anchor.sds())
+        .zip(centre.sds())
         .map(|(u, sd)| u + 2.0 * sd)
         .collect();
-    let anchor = Arc::new(Anchor::at(model.as_ref(), &u).unwrap());
-    exact_oracle(Arc::clone(model), Some(anchor))
+    let centre = Arc::new(Centre::at(model.as_ref(), &u).unwrap());
+    exact_oracle(Arc::clone(model), Some(centre))
 }
 
 const WARMUP: u64 = 240;
 
 #[test]
 fn the_expansion_follows_a_chain_that_is_elsewhere() {
-    let (_model, anchor) = target();
+    let (_model, centre) = target();
     for (mut session, moves) in [(displaced_oracle(), true), (oracle(), false)]
         .map(|(oracle, moves)| (Run::new("hmc-ecs").start(oracle), moves))
     {
@@ -678,7 +678,7 @@ fn the_expansion_follows_a_chain_that_is_elsewhere() {
         let last = point(&mut session);
         assert_eq!(last != first, moves);
         for j in 0..2 {
-            let distance = (last[j] - anchor.u[j]).abs() / anchor.sds()[j];
+            let distance = (last[j] - centre.u[j]).abs() / centre.sds()[j];
             assert!(distance < 0.5, "{distance}");
         }
         if moves {
@@ -756,13 +756,13 @@ fn a_density_that_is_not_finite_ends_in_an_error() {
 
 #[test]
 fn models_and_targets_that_do_not_fit_are_refused_in_words() {
-    let (model, anchor) = crate::samplers::testing::anchored_gaussian(20, 2, 1);
+    let (model, centre) = crate::samplers::testing::gaussian_with_centre(20, 2, 1);
     for id in ["hmc-ecs", "hmc-ecs-signed", "nuts-ecs"] {
         let entry = crate::samplers::find(id).unwrap();
         let reason = (entry.suits)(model.as_ref()).unwrap_err();
         assert!(reason.starts_with("needs a likelihood with one linear predictor"));
         assert!((entry.suits)(target().0.as_ref()).is_ok());
-        let with_mode = Target::new(model.as_ref(), Some(&anchor));
+        let with_mode = Target::new(model.as_ref(), Some(&centre));
         assert!((entry.resolve)(&Settings::default(), &with_mode).is_ok());
         let without = Target::new(model.as_ref(), None);
         let error = (entry.resolve)(&Settings::default(), &without).unwrap_err();

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::oracle::Anchor;
+use crate::oracle::Centre;
 use crate::samplers::autoregressive::Moments;
 use crate::samplers::testing::{
-    Chain, Run, anchored_logistic, assert_moments, correlated, estimate, exact_oracle, mean,
+    Chain, Run, assert_moments, correlated, estimate, exact_oracle, logistic_with_centre, mean,
 };
 use ergodic_base::linalg::Cholesky;
 
@@ -16,8 +16,8 @@ fn text(word: &str) -> Value {
 
 #[test]
 fn a_view_is_the_conditional_density_and_its_curvature() {
-    let (model, anchor) = anchored_logistic();
-    let mut oracle = exact_oracle(model, Some(Arc::clone(&anchor)));
+    let (model, centre) = logistic_with_centre();
+    let mut oracle = exact_oracle(model, Some(Arc::clone(&centre)));
     let (u, mut whole, mut part) = ([0.3, -0.2], [0.0; 2], [0.0]);
     let joint = oracle.exact(&u, &mut whole).unwrap();
     let mut view = oracle.block_view(vec![1], &[0.3, 9.0]).unwrap();
@@ -25,12 +25,12 @@ fn a_view_is_the_conditional_density_and_its_curvature() {
         assert_eq!(oracle.dim(), 1);
         assert_eq!(oracle.exact(&u[1..], &mut part).unwrap(), joint);
         assert_eq!(part[0], whole[1]);
-        let block = oracle.anchor().unwrap();
-        assert_eq!(block.hessian, [anchor.hessian[3]]);
-        assert!((block.covariance[0] * anchor.hessian[3] - 1.0).abs() < 1e-12);
+        let block = oracle.centre().unwrap();
+        assert_eq!(block.hessian, [centre.hessian[3]]);
+        assert!((block.covariance[0] * centre.hessian[3] - 1.0).abs() < 1e-12);
     });
     assert_eq!(oracle.dim(), 2);
-    assert_eq!(oracle.anchor().unwrap().u, anchor.u);
+    assert_eq!(oracle.centre().unwrap().u, centre.u);
     assert_eq!(oracle.exact(&u, &mut whole).unwrap(), joint);
     // Elsewhere the conditional is another.
     view.stand_at(&[-0.5, 0.0]);
@@ -44,8 +44,8 @@ fn a_view_is_the_conditional_density_and_its_curvature() {
 #[test]
 fn the_curvature_of_a_block_gives_the_conditional_covariance() {
     let model = correlated(&COVARIANCE, 3);
-    let anchor = Anchor::at(model.as_ref(), &[0.0; 3]).unwrap();
-    let block = anchor.block(&[1, 2]).unwrap();
+    let centre = Centre::at(model.as_ref(), &[0.0; 3]).unwrap();
+    let block = centre.block(&[1, 2]).unwrap();
     // Σ_bb − Σ_ba Σ_aa⁻¹ Σ_ab
     let expected = [2.0 - 0.36, 0.8 - 0.18, 0.8 - 0.18, 1.5 - 0.09];
     for (found, expected) in block.covariance.iter().zip(expected) {
@@ -58,7 +58,7 @@ fn the_curvature_of_a_block_gives_the_conditional_covariance() {
 #[test]
 fn every_kernel_in_every_partition_leaves_a_correlated_gaussian_alone() {
     let model = correlated(&COVARIANCE, 3);
-    let anchor = Arc::new(Anchor::at(model.as_ref(), &[0.0; 3]).unwrap());
+    let centre = Arc::new(Centre::at(model.as_ref(), &[0.0; 3]).unwrap());
     for kernel in KERNELS {
         let apart = format!("u[2]: {kernel}; *: {kernel}");
         // Its draws follow each other more slowly, and cost less.
@@ -72,8 +72,8 @@ fn every_kernel_in_every_partition_leaves_a_correlated_gaussian_alone() {
                             .set("kernel", text(kernel))
                             .set("single_kernel", text(kernel))
                             .seed(seed);
-                        let anchor = Some(Arc::clone(&anchor)).filter(|_| known);
-                        run.go(exact_oracle(Arc::clone(&model), anchor), 300, draws)
+                        let centre = Some(Arc::clone(&centre)).filter(|_| known);
+                        run.go(exact_oracle(Arc::clone(&model), centre), 300, draws)
                     })
                     .collect();
                 let what = format!("{kernel} {blocks} {known}");
@@ -100,9 +100,9 @@ fn independent_draws_of_conditionals_have_the_autocorrelation_of_gibbs_sampling(
     // Two coordinates with correlation r: u₂ of a systematic scan is a first-order autoregression with coefficient r².
     let r = 0.8;
     let model = correlated(&[1.0, r, r, 1.0], 2);
-    let anchor = Arc::new(Anchor::at(model.as_ref(), &[0.0; 2]).unwrap());
+    let centre = Arc::new(Centre::at(model.as_ref(), &[0.0; 2]).unwrap());
     let run = Run::new("gibbs").set("blocks", text("single"));
-    let chain = run.go(exact_oracle(model, Some(anchor)), 500, 20_000);
+    let chain = run.go(exact_oracle(model, Some(centre)), 500, 20_000);
     let moments = Moments::of(&chain.coordinate(1));
     // The slice sampler forgets nearly, but not quite, where it began.
     assert!(
@@ -114,13 +114,13 @@ fn independent_draws_of_conditionals_have_the_autocorrelation_of_gibbs_sampling(
 
 #[test]
 fn blocks_follow_the_model_and_kernels_the_size_of_blocks() {
-    let (model, anchor) = anchored_logistic();
+    let (model, centre) = logistic_with_centre();
     // Coefficients are one class, and there is nothing else.
     let blocks = model.blocks();
     assert_eq!((blocks.len(), blocks[0].coordinates.clone()), (1, 0..2));
 
     // Trajectories are accepted or rejected; slices are not.
-    let oracle = || exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor)));
+    let oracle = || exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre)));
     let chain = Run::new("gibbs").go(oracle(), 200, 200);
     assert!((0.6..1.0).contains(&mean(&chain.info(0))));
     let single = Run::new("gibbs").set("blocks", text("single"));
@@ -140,12 +140,12 @@ fn blocks_follow_the_model_and_kernels_the_size_of_blocks() {
 
 #[test]
 fn blocks_by_name_have_the_samplers_that_are_named() {
-    let (model, anchor) = anchored_logistic();
+    let (model, centre) = logistic_with_centre();
     let names: Vec<String> = crate::models::parts(model.as_ref())
         .into_iter()
         .map(|part| part.name)
         .collect();
-    let oracle = || exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor)));
+    let oracle = || exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre)));
     // The same blocks and samplers by words and by names are the same chain.
     let run = Run::new("gibbs").set("single_kernel", text("metropolis"));
     let by_word = run

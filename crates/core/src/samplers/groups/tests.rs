@@ -7,10 +7,10 @@ use crate::design::testing::{load_csv, reference};
 use crate::design::{Design, ModelFrame};
 use crate::estimators::{ModeControl, find_mode};
 use crate::models::{self, DefaultPriors, Model, ModelOptions};
-use crate::oracle::{Anchor, Oracle};
+use crate::oracle::{Centre, Oracle};
 use crate::samplers::mixed::testing::Moments;
 use crate::samplers::testing::{
-    Chain, Groups, Run, anchored_groups, assert_moments, estimate, exact_oracle, mean, sd,
+    Chain, Groups, Run, assert_moments, estimate, exact_oracle, groups_with_centre, mean, sd,
 };
 use crate::samplers::{Phase, Target, Tick, find};
 use ergodic_base::rng::Streams;
@@ -33,14 +33,14 @@ fn reported(model: &dyn Model, chain: &Chain) -> Vec<Vec<f64>> {
 /// By quantity, then by chain.
 fn run(
     run: &Run,
-    (model, anchor): (&Arc<dyn Model>, Option<&Arc<Anchor>>),
+    (model, centre): (&Arc<dyn Model>, Option<&Arc<Centre>>),
     warmup: u64,
     draws: usize,
     chains: u64,
 ) -> Vec<Vec<Vec<f64>>> {
     let mut all = vec![Vec::new(); model.params().len()];
     for seed in 1..=chains {
-        let oracle = exact_oracle(Arc::clone(model), anchor.map(Arc::clone));
+        let oracle = exact_oracle(Arc::clone(model), centre.map(Arc::clone));
         let chain = run.clone().seed(seed).go(oracle, warmup, draws);
         for (all, one) in all.iter_mut().zip(reported(model.as_ref(), &chain)) {
             all.push(one);
@@ -73,13 +73,13 @@ fn without_information_draws_are_those_of_the_prior() {
         0 | 1 => (0.7, per_sigma / lambda),
         _ => (0.7, per_sigma * (1.0 + 1.0 / lambda)),
     };
-    let mut runs: Vec<(Run, &'static str)> = ["noncentred", "centred"]
+    let mut runs: Vec<(Run, &'static str)> = ["non-centred", "centred"]
         .map(|word| (Run::new("nuts"), word))
         .into();
-    runs.extend(exact_runs().into_iter().map(|run| (run, "noncentred")));
+    runs.extend(exact_runs().into_iter().map(|run| (run, "non-centred")));
     // A conditional without rows is normal, for which these approximations are exact.
     runs.push((Run::new("gibbs-gaussian"), "centred"));
-    runs.push((Run::new("gibbs-osgfs"), "noncentred"));
+    runs.push((Run::new("gibbs-osgfs"), "non-centred"));
     for (chosen, parametrisation) in runs {
         let model = Groups {
             weight: 0.0,
@@ -105,8 +105,8 @@ fn without_information_draws_are_those_of_the_prior() {
 
 #[test]
 fn group_by_group_agrees_with_joint_sampling() {
-    let target = Groups::of(&[40, 10, 1, 0, 12]).anchored();
-    let (model, anchor) = (&target.0, Some(&target.1));
+    let target = Groups::of(&[40, 10, 1, 0, 12]).centred();
+    let (model, centre) = (&target.0, Some(&target.1));
     let second_moments = |draws: &[Vec<Vec<f64>>]| -> Vec<[(f64, f64); 2]> {
         draws
             .iter()
@@ -119,9 +119,9 @@ fn group_by_group_agrees_with_joint_sampling() {
             })
             .collect()
     };
-    let joint = second_moments(&run(&Run::new("nuts"), (model, anchor), 300, 2500, 4));
+    let joint = second_moments(&run(&Run::new("nuts"), (model, centre), 300, 2500, 4));
     for chosen in exact_runs() {
-        let found = second_moments(&run(&chosen, (model, anchor), 200, 2500, 4));
+        let found = second_moments(&run(&chosen, (model, centre), 200, 2500, 4));
         for (k, (found, joint)) in found.iter().zip(&joint).enumerate() {
             for (found, joint) in found.iter().zip(joint) {
                 let error = found.1.hypot(joint.1);
@@ -138,7 +138,7 @@ fn group_by_group_agrees_with_joint_sampling() {
 
 #[test]
 fn threads_do_not_change_a_bit() {
-    let (model, anchor) = anchored_groups();
+    let (model, centre) = groups_with_centre();
     let mut runs = exact_runs();
     runs.push(Run::new("gibbs-gaussian"));
     runs.push(Run::new("gibbs-osgfs").set("batch", Value::Int(5)));
@@ -146,7 +146,7 @@ fn threads_do_not_change_a_bit() {
         let trace = |parallel| {
             let oracle = Oracle::new(
                 Arc::clone(&model),
-                Some(Arc::clone(&anchor)),
+                Some(Arc::clone(&centre)),
                 parallel,
                 Arc::default(),
             );
@@ -166,7 +166,7 @@ fn approximations_are_near_the_exact_sampler_where_groups_are_large() {
         parametrisation: "centred",
         ..Groups::of(&[1500, 1500, 0])
     }
-    .anchored();
+    .centred();
     let draws_of = |chosen: &Run, draws| run(chosen, (&target.0, Some(&target.1)), 100, draws, 2);
     let exact = draws_of(&Run::new("gibbs-groups"), 600);
     let approximate = [
@@ -187,7 +187,7 @@ fn approximations_are_near_the_exact_sampler_where_groups_are_large() {
 type Reference = BTreeMap<String, BTreeMap<String, f64>>;
 
 /// The model of tests/reference/hierarchical at its mode, and the numbers of numpyro.
-fn clinics() -> (Arc<dyn Model>, Arc<Anchor>, Reference) {
+fn clinics() -> (Arc<dyn Model>, Arc<Centre>, Reference) {
     let folder = reference("hierarchical");
     let text = std::fs::read_to_string(folder.join("posterior.json")).unwrap();
     let formula = "cured ~ dose + age + (1 + dose + age | clinic)";
@@ -208,13 +208,13 @@ fn clinics() -> (Arc<dyn Model>, Arc<Anchor>, Reference) {
     let model = (entry.build)(Arc::new(design), &options).unwrap();
     let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
     let reference = serde_json::from_str(&text).unwrap();
-    (model, Arc::new(mode.anchor), reference)
+    (model, Arc::new(mode.centre), reference)
 }
 
 /// Within Monte Carlo errors exact samplers are where numpyro is, and OSGFS within its bias.
 #[test]
 fn samplers_agree_with_numpyro() {
-    let (model, anchor, reference) = clinics();
+    let (model, centre, reference) = clinics();
     assert_eq!(model.params().len(), reference.len());
     let samplers = [
         (Run::new("nuts"), 300, [0.0, 0.0]),
@@ -222,7 +222,7 @@ fn samplers_agree_with_numpyro() {
         (Run::new("gibbs-osgfs"), 600, [0.1, 0.1]),
     ];
     for (chosen, draws, [shift, ratio]) in samplers {
-        let draws = run(&chosen, (&model, Some(&anchor)), 200, draws, 4);
+        let draws = run(&chosen, (&model, Some(&centre)), 200, draws, 4);
         for (param, chains) in model.params().iter().zip(draws) {
             let row = &reference[&param.name];
             let expected = Moments {
@@ -238,7 +238,7 @@ fn samplers_agree_with_numpyro() {
 /// A group that starts where all chances are 0 or 1, and the curvature says nothing, comes back.
 #[test]
 fn no_group_stands_still_after_a_far_start() {
-    let (model, _anchor) = Groups::of(&[400, 400, 400, 400, 400, 400]).anchored();
+    let (model, _centre) = Groups::of(&[400, 400, 400, 400, 400, 400]).centred();
     let dim = model.dim();
     let theta = model.params().len() - 2;
     for chosen in exact_runs() {
@@ -288,8 +288,8 @@ fn no_group_stands_still_after_a_far_start() {
 /// Means within `most` standard deviations of numpyro's and standard deviations within that share, with so many draws that Monte
 /// Carlo errors are small against that; prints the largest deviations.
 fn is_within(chosen: &Run, draws: usize, most: f64) {
-    let (model, anchor, reference) = clinics();
-    let draws = run(chosen, (&model, Some(&anchor)), 300, draws, 4);
+    let (model, centre, reference) = clinics();
+    let draws = run(chosen, (&model, Some(&centre)), 300, draws, 4);
     let mut largest = [(0.0, ""), (0.0, "")];
     for (param, chains) in model.params().iter().zip(draws) {
         let expected = &reference[&param.name];

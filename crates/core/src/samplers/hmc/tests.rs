@@ -1,9 +1,11 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::oracle::Anchor;
+use crate::oracle::Centre;
 use crate::samplers::autoregressive::{Moments, settings};
-use crate::samplers::testing::{Density, Run, anchored_gaussian, correlated, exact_oracle, mean};
+use crate::samplers::testing::{
+    Density, Run, correlated, exact_oracle, gaussian_with_centre, mean,
+};
 
 const STEP_SIZE_AT: usize = 1;
 const LEAPFROG_AT: usize = 2;
@@ -25,8 +27,8 @@ fn steps_divide_a_trajectory() {
 #[test]
 fn draws_of_a_normal_posterior_are_nearly_independent_after_few_steps() {
     for dim in [1, 3, 10, 30] {
-        let (model, anchor) = anchored_gaussian(40, dim, 3);
-        let chain = Run::new("hmc").go(exact_oracle(model, Some(anchor)), 1000, 2000);
+        let (model, centre) = gaussian_with_centre(40, dim, 3);
+        let chain = Run::new("hmc").go(exact_oracle(model, Some(centre)), 1000, 2000);
         let accept = mean(&chain.info(0));
         assert!((0.75..0.97).contains(&accept), "{dim}: {accept}");
         let steps = mean(&chain.info(LEAPFROG_AT));
@@ -41,9 +43,9 @@ fn draws_of_a_normal_posterior_are_nearly_independent_after_few_steps() {
 
 #[test]
 fn the_acceptance_reaches_its_goal_in_warmup() {
-    let (model, anchor) = anchored_gaussian(40, 10, 3);
+    let (model, centre) = gaussian_with_centre(40, 10, 3);
     for goal in [0.7, 0.8, 0.95] {
-        let oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor)));
+        let oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre)));
         let run = Run::new("hmc")
             .set("target_accept", Value::Real(goal))
             .set("length", Value::Real(4.0));
@@ -61,8 +63,8 @@ fn jitter_breaks_the_step_of_a_period() {
             .set("length", Value::Real(2.0 * std::f64::consts::PI))
             .set("jitter", Value::Real(jitter))
             .set("step_size", Value::Real(0.05));
-        let anchor = Arc::new(Anchor::at(model.as_ref(), &[0.0]).unwrap());
-        let chain = chain.go(exact_oracle(Arc::clone(&model), Some(anchor)), 0, 3000);
+        let centre = Arc::new(Centre::at(model.as_ref(), &[0.0]).unwrap());
+        let chain = chain.go(exact_oracle(Arc::clone(&model), Some(centre)), 0, 3000);
         Moments::of(&chain.coordinate(0)).correlation
     };
     let (fixed, jittered) = (run(0.0), run(0.2));
@@ -77,12 +79,12 @@ fn a_trajectory_is_as_long_as_asked_whatever_the_step() {
     // On N(0, 1) the correlation of neighbours is cos(length) but for the error of the steps.
     let model = correlated(&[1.0], 1);
     for step_size in [0.01, 0.11, 0.19] {
-        let anchor = Arc::new(Anchor::at(model.as_ref(), &[0.0]).unwrap());
+        let centre = Arc::new(Centre::at(model.as_ref(), &[0.0]).unwrap());
         let run = Run::new("hmc")
             .set("length", Value::Real(1.0))
             .set("jitter", Value::Real(0.0))
             .set("step_size", Value::Real(step_size));
-        let chain = run.go(exact_oracle(Arc::clone(&model), Some(anchor)), 0, 4000);
+        let chain = run.go(exact_oracle(Arc::clone(&model), Some(centre)), 0, 4000);
         let steps = (1.0 / step_size).ceil();
         assert!(chain.info(LEAPFROG_AT).iter().all(|&k| k == steps));
         let expected = 1.0_f64.cos();
@@ -120,9 +122,9 @@ fn divergences_are_reported_and_energies_consistent() {
     assert!(mean(&chain.info(DIVERGENT_AT)) > 0.3);
     assert!(chain.draws.iter().all(|u| u.abs() < 1.1));
 
-    let (model, anchor) = anchored_gaussian(30, 3, 4);
-    let mut oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor)));
-    let chain = Run::new("hmc").go(exact_oracle(model, Some(anchor)), 200, 1000);
+    let (model, centre) = gaussian_with_centre(30, 3, 4);
+    let mut oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre)));
+    let chain = Run::new("hmc").go(exact_oracle(model, Some(centre)), 200, 1000);
     let (energy, log_density) = (chain.info(ENERGY_AT), chain.info(LOG_DENSITY_AT));
     let mut grad = [0.0; 3];
     let mut kinetic = Vec::new();
@@ -138,7 +140,7 @@ fn divergences_are_reported_and_energies_consistent() {
 
 #[test]
 fn curvature_without_a_mode_is_refused_by_name() {
-    let (model, _anchor) = anchored_gaussian(10, 2, 1);
+    let (model, _centre) = gaussian_with_centre(10, 2, 1);
     let target = Target::new(model.as_ref(), None);
     let given = settings(&[("start_metric", Value::Text("curvature".to_owned()))]);
     assert!(

@@ -1,19 +1,21 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::oracle::Anchor;
+use crate::oracle::Centre;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
-use crate::samplers::testing::{Run, anchored_gaussian, anchored_logistic, exact_oracle, mean, sd};
+use crate::samplers::testing::{
+    Run, exact_oracle, gaussian_with_centre, logistic_with_centre, mean, sd,
+};
 use ergodic_base::linalg::{axpy, matvec, quadratic_form};
 
 #[test]
 fn ula_is_the_autoregression_of_the_closed_form() {
     // Without gradient noise, in whitened units: coefficient 1 − h, variance 1/(1 − h/2).
-    let (model, anchor) = anchored_gaussian(60, 3, 2);
+    let (model, centre) = gaussian_with_centre(60, 3, 2);
     for h in [0.3, 0.8, 1.4] {
         for word in ["curvature", "none"] {
             let scale = if word == "none" {
-                anchor.curvature_range.1
+                centre.curvature_range.1
             } else {
                 1.0
             };
@@ -24,19 +26,19 @@ fn ula_is_the_autoregression_of_the_closed_form() {
             ];
             let mut chain = Chain::<Ula>::start(
                 Arc::clone(&model),
-                Some(Arc::clone(&anchor)),
+                Some(Arc::clone(&centre)),
                 &settings(&given),
-                &anchor.u,
+                &centre.u,
                 5,
             );
             let draws = chain.draws(400, 20_000, 1);
             for j in 0..3 {
-                let curvature = anchor.hessian[4 * j];
+                let curvature = centre.hessian[4 * j];
                 // The posterior of the test model is independent over coordinates.
                 let rate = if word == "none" { curvature } else { 1.0 } * h / scale;
                 let variance = 1.0 / (curvature * (1.0 - 0.5 * rate));
                 let moments = Moments::of(&draws[j]);
-                moments.assert_autoregressive(anchor.u[j], variance, 1.0 - rate, word);
+                moments.assert_autoregressive(centre.u[j], variance, 1.0 - rate, word);
             }
         }
     }
@@ -44,8 +46,8 @@ fn ula_is_the_autoregression_of_the_closed_form() {
 
 #[test]
 fn the_default_step_of_ula_makes_sds_two_per_cent_too_large() {
-    let (model, anchor) = anchored_gaussian(60, 3, 2);
-    let target = Target::new(model.as_ref(), Some(&anchor));
+    let (model, centre) = gaussian_with_centre(60, 3, 2);
+    let target = Target::new(model.as_ref(), Some(&centre));
     let config = Ula::configure(&Settings::default(), &target).unwrap();
     let h = config.step_size.unwrap();
     assert!((1.0 / (1.0 - 0.5 * h) - 1.04).abs() < 1e-12);
@@ -55,7 +57,7 @@ fn the_default_step_of_ula_makes_sds_two_per_cent_too_large() {
 
 #[test]
 fn ula_says_what_it_needs() {
-    let (model, anchor) = anchored_gaussian(60, 3, 2);
+    let (model, centre) = gaussian_with_centre(60, 3, 2);
     let blind = Target::new(model.as_ref(), None);
     let error = Ula::configure(&Settings::default(), &blind).unwrap_err();
     assert!(error.0.contains("`ula`") && error.0.contains("steps_per_draw"));
@@ -70,7 +72,7 @@ fn ula_says_what_it_needs() {
             .steps_per_draw,
         7
     );
-    let target = Target::new(model.as_ref(), Some(&anchor));
+    let target = Target::new(model.as_ref(), Some(&centre));
     let long = settings(&[("step_size", Value::Real(2.5))]);
     let error = Ula::configure(&long, &target).unwrap_err();
     assert!(error.0.contains("step_size"));
@@ -81,7 +83,7 @@ fn ula_says_what_it_needs() {
 
 /// log q(to | from) of the proposal, up to a constant: mean from + h M ∇log π(from), covariance 2h M.
 fn log_proposal(
-    anchor: &Anchor,
+    centre: &Centre,
     h: f64,
     from: &[f64],
     to: &[f64],
@@ -89,16 +91,16 @@ fn log_proposal(
 ) -> (f64, f64) {
     let (mut grad, mut drift) = ([0.0; 2], [0.0; 2]);
     let log_density = oracle.exact(from, &mut grad).unwrap();
-    matvec(&anchor.covariance, &grad, &mut drift);
+    matvec(&centre.covariance, &grad, &mut drift);
     let mut off = [to[0] - from[0], to[1] - from[1]];
     axpy(-h, &drift, &mut off);
-    let log_q = -quadratic_form(&anchor.hessian, &off) / (4.0 * h);
+    let log_q = -quadratic_form(&centre.hessian, &off) / (4.0 * h);
     (log_density, log_q)
 }
 
 #[test]
 fn the_acceptance_probability_is_the_ratio_of_metropolis_and_hastings() {
-    let (model, anchor) = anchored_logistic();
+    let (model, centre) = logistic_with_centre();
     let h = 0.6;
     let given = [
         ("step_size", Value::Real(h)),
@@ -106,12 +108,12 @@ fn the_acceptance_probability_is_the_ratio_of_metropolis_and_hastings() {
     ];
     let mut chain = Chain::<Mala>::start(
         Arc::clone(&model),
-        Some(Arc::clone(&anchor)),
+        Some(Arc::clone(&centre)),
         &settings(&given),
-        &anchor.u,
+        &centre.u,
         6,
     );
-    let mut oracle = exact_oracle(model, Some(Arc::clone(&anchor)));
+    let mut oracle = exact_oracle(model, Some(Arc::clone(&centre)));
     let (mut moved, mut below_one) = (0, 0);
     for _ in 0..300 {
         let from = Mala::position(&chain.state).to_vec();
@@ -120,8 +122,8 @@ fn the_acceptance_probability_is_the_ratio_of_metropolis_and_hastings() {
             continue;
         }
         moved += 1;
-        let (here, there_from_here) = log_proposal(&anchor, h, &from, &to, &mut oracle);
-        let (there, here_from_there) = log_proposal(&anchor, h, &to, &from, &mut oracle);
+        let (here, there_from_here) = log_proposal(&centre, h, &from, &to, &mut oracle);
+        let (there, here_from_there) = log_proposal(&centre, h, &to, &from, &mut oracle);
         let ratio = (there + here_from_there - here - there_from_here).exp();
         below_one += u32::from(ratio < 0.99);
         let found = chain.info[0];
@@ -134,11 +136,11 @@ fn the_acceptance_probability_is_the_ratio_of_metropolis_and_hastings() {
 #[test]
 fn the_step_is_adapted_to_the_acceptance() {
     for dim in [1, 3, 10, 30] {
-        let (model, anchor) = anchored_gaussian(40, dim, 3);
+        let (model, centre) = gaussian_with_centre(40, dim, 3);
         let oracle = |known: bool| {
             exact_oracle(
                 Arc::clone(&model),
-                Some(Arc::clone(&anchor)).filter(|_| known),
+                Some(Arc::clone(&centre)).filter(|_| known),
             )
         };
         for known in [true, false] {

@@ -121,7 +121,7 @@ fn splitting_is_of_order_two_and_euler_of_order_one() {
 fn chains_have_the_stationary_covariance_of_their_integrator() {
     let (n, batch, step, friction) = (500, 50, 0.3, 1.7);
     let model = Arc::new(GaussianRows::simulated(n, 2, 41).with_prior_precision(300.0));
-    let anchor = Arc::new(Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap());
+    let centre = Arc::new(Centre::at(model.as_ref(), &model.posterior_mean()).unwrap());
     for integrator in ALL {
         for correction in ["off", "mode"] {
             let given = settings(&[
@@ -133,7 +133,7 @@ fn chains_have_the_stationary_covariance_of_their_integrator() {
             ]);
             let start = model.posterior_mean();
             let mut chain =
-                Chain::<Sghmc>::start(model.clone(), Some(anchor.clone()), &given, &start, 7);
+                Chain::<Sghmc>::start(model.clone(), Some(centre.clone()), &given, &start, 7);
             let series = follow(&mut chain, &model, 500, 60_000);
             for (i, direction) in series.iter().enumerate() {
                 // What the estimate of a covariance divides by n − 1 the minibatch divides by n.
@@ -203,7 +203,7 @@ fn whitened(space: &PhaseSpace, model: &GaussianRows) -> Vec<f64> {
 fn without_friction_the_variance_grows_as_predicted_and_with_it_not() {
     let (n, batch, step, chains, steps) = (200, 20, 0.1, 300, 400);
     let model = Arc::new(GaussianRows::simulated(n, 2, 42));
-    let anchor = Arc::new(Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap());
+    let centre = Arc::new(Centre::at(model.as_ref(), &model.posterior_mean()).unwrap());
     let given = settings(&[
         ("step_size", Value::Real(step)),
         ("batch", Value::Int(batch)),
@@ -212,9 +212,9 @@ fn without_friction_the_variance_grows_as_predicted_and_with_it_not() {
     let (mut ratios, mut energies, mut damped) = (Vec::new(), Vec::new(), Vec::new());
     for seed in 0..chains {
         let mut naive =
-            Chain::<SghmcNaive>::start(model.clone(), Some(anchor.clone()), &given, &start, seed);
+            Chain::<SghmcNaive>::start(model.clone(), Some(centre.clone()), &given, &start, seed);
         let mut sghmc =
-            Chain::<Sghmc>::start(model.clone(), Some(anchor.clone()), &given, &start, seed);
+            Chain::<Sghmc>::start(model.clone(), Some(centre.clone()), &given, &start, seed);
         for _ in 0..steps {
             naive.step(Phase::Draw);
             sghmc.step(Phase::Draw);
@@ -311,12 +311,12 @@ fn the_default_step_is_the_longest_that_keeps_the_promise() {
     assert!(broken.longest_step(Integrator::Baoab, CRITICAL) <= SHORTEST_STEP);
 }
 
-/// An anchor that says there is no gradient noise at all.
-fn ignorant(anchor: &Anchor) -> Arc<Anchor> {
-    let mut anchor = anchor.clone();
-    anchor.score_noise.fill(0.0);
-    anchor.noise_ratio = 0.0;
-    Arc::new(anchor)
+/// a centre that says there is no gradient noise at all.
+fn ignorant(centre: &Centre) -> Arc<Centre> {
+    let mut centre = centre.clone();
+    centre.score_noise.fill(0.0);
+    centre.noise_ratio = 0.0;
+    Arc::new(centre)
 }
 
 /// Thermostats absorb noise nobody told them of: the variance of the target stays right and friction settles at A + ½εv, while
@@ -325,7 +325,7 @@ fn ignorant(anchor: &Anchor) -> Arc<Anchor> {
 fn thermostats_absorb_unknown_noise() {
     let (n, batch, step, a) = (500, 25, 0.1, 1.0);
     let model = Arc::new(GaussianRows::balanced(n, 2, 43));
-    let known = Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap();
+    let known = Centre::at(model.as_ref(), &model.posterior_mean()).unwrap();
     let noise = n as f64 / batch as f64;
     let hot = 1.0 + 0.5 * step * noise / a;
     let start = model.posterior_mean();
@@ -384,7 +384,7 @@ fn only_a_thermostat_per_parameter_absorbs_noise_that_differs_between_directions
     let (n, batch, step, a) = (500, 25, 0.1, 0.5);
     // Scores of the first direction matter less beside the prior.
     let model = Arc::new(GaussianRows::balanced(n, 2, 44).with_prior_precision(2000.0));
-    let anchor = Arc::new(Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap());
+    let centre = Arc::new(Centre::at(model.as_ref(), &model.posterior_mean()).unwrap());
     let start = model.posterior_mean();
     for thermostat in ["scalar", "per-parameter"] {
         let given = settings(&[
@@ -394,7 +394,7 @@ fn only_a_thermostat_per_parameter_absorbs_noise_that_differs_between_directions
             ("thermostat", Value::Text(thermostat.into())),
         ]);
         let mut chain =
-            Chain::<Sgnht>::start(model.clone(), Some(anchor.clone()), &given, &start, 5);
+            Chain::<Sgnht>::start(model.clone(), Some(centre.clone()), &given, &start, 5);
         let total: Vec<f64> = chain
             .state
             .noise
@@ -426,7 +426,7 @@ fn only_a_thermostat_per_parameter_absorbs_noise_that_differs_between_directions
 fn running_minibatches_find_the_noise() {
     let (n, batch, steps) = (400, 40, 3000);
     let model = Arc::new(GaussianRows::simulated(n, 2, 45));
-    let known = Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap();
+    let known = Centre::at(model.as_ref(), &model.posterior_mean()).unwrap();
     let start = model.posterior_mean();
     let given = settings(&[
         ("friction_correction", Value::Text("running".into())),

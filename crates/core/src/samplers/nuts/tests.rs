@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::*;
 use crate::estimators::mode::{ModeControl, find_mode};
-use crate::oracle::Anchor;
+use crate::oracle::Centre;
 use crate::samplers::testing::{
-    Chain, Density, Run, anchored_gaussian, assert_moments, correlated, exact_oracle, grid_moments,
-    mean, sd, small_logistic,
+    Chain, Density, Run, assert_moments, correlated, exact_oracle, gaussian_with_centre,
+    grid_moments, mean, sd, small_logistic,
 };
 use ergodic_base::rng::{Purpose, stream};
 
@@ -89,7 +89,7 @@ fn a_correlated_gaussian_has_the_right_moments_under_both_metrics() {
 
 #[test]
 fn the_step_size_reaches_the_target_acceptance_and_freezes() {
-    let (model, anchor) = anchored_gaussian(40, 10, 3);
+    let (model, centre) = gaussian_with_centre(40, 10, 3);
     for target in [0.65, 0.8, 0.95] {
         let chains: Vec<Chain> = (1..=4)
             .map(|seed| {
@@ -97,7 +97,7 @@ fn the_step_size_reaches_the_target_acceptance_and_freezes() {
                     .set("target_accept", Value::Real(target))
                     .seed(seed)
                     .go(
-                        exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor))),
+                        exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre))),
                         1000,
                         1000,
                     )
@@ -124,11 +124,11 @@ fn the_step_size_reaches_the_target_acceptance_and_freezes() {
 
 #[test]
 fn warmups_of_any_length_leave_a_chain_that_moves() {
-    let (model, anchor) = anchored_gaussian(40, 3, 3);
+    let (model, centre) = gaussian_with_centre(40, 3, 3);
     for start in ["curvature", "identity"] {
         for length in [0, 1, 5, 19, 20, 25, 40, 75, 100, 149, 150] {
             for seed in 1..=4 {
-                let oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor)));
+                let oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre)));
                 let run = Run::new("nuts").set("start_metric", text(start)).seed(seed);
                 let chain = run.go(oracle, length, 100);
                 let accept = mean(&chain.info(ACCEPT_AT));
@@ -148,9 +148,9 @@ fn a_skewed_logistic_posterior_agrees_with_numerical_integration() {
     let y = [0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
     let model = small_logistic(&x, &y, 2.5);
     let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
-    let anchor = Arc::new(mode.anchor);
-    let [x, y, xx, yy, xy] = grid_moments(model.as_ref(), [anchor.u[0], anchor.u[1]], [12.0, 12.0]);
-    assert!((x - anchor.u[0]).abs() > 0.2 * xx.sqrt());
+    let centre = Arc::new(mode.centre);
+    let [x, y, xx, yy, xy] = grid_moments(model.as_ref(), [centre.u[0], centre.u[1]], [12.0, 12.0]);
+    assert!((x - centre.u[0]).abs() > 0.2 * xx.sqrt());
     for start in ["curvature", "identity"] {
         let chains: Vec<Chain> = (1..=4)
             .map(|seed| {
@@ -158,7 +158,7 @@ fn a_skewed_logistic_posterior_agrees_with_numerical_integration() {
                     .set("start_metric", text(start))
                     .seed(seed)
                     .go(
-                        exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor))),
+                        exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre))),
                         600,
                         5000,
                     )
@@ -220,10 +220,10 @@ fn curvature_start_saves_warmup_work() {
         }
         0.5 * u.iter().zip(&*grad).map(|(u, g)| u * g).sum::<f64>()
     });
-    let anchor = Arc::new(Anchor::at(model.as_ref(), &vec![0.0; dim]).unwrap());
+    let centre = Arc::new(Centre::at(model.as_ref(), &vec![0.0; dim]).unwrap());
     let steps = |start: &str| {
         let run = Run::new("nuts").set("start_metric", text(start));
-        let oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor)));
+        let oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre)));
         let chain = run.go(oracle, 300, 300);
         (
             mean(&chain.warmup_info(LEAPFROG_AT)),
@@ -319,20 +319,20 @@ fn trajectories_end_at_the_u_turn() {
 
 #[test]
 fn depth_is_limited_and_information_is_consistent() {
-    let (model, anchor) = anchored_gaussian(30, 3, 4);
-    let mut oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor)));
+    let (model, centre) = gaussian_with_centre(30, 3, 4);
+    let mut oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre)));
     let run = Run::new("nuts")
         .set("step_size", Value::Real(1e-3))
         .set("max_depth", Value::Int(3));
     let chain = run.go(
-        exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor))),
+        exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre))),
         0,
         50,
     );
     assert!(chain.info(DEPTH_AT).iter().all(|&depth| depth == 3.0));
     assert!(chain.info(LEAPFROG_AT).iter().all(|&steps| steps == 7.0));
 
-    let chain = Run::new("nuts").go(exact_oracle(Arc::clone(&model), Some(anchor)), 200, 200);
+    let chain = Run::new("nuts").go(exact_oracle(Arc::clone(&model), Some(centre)), 200, 200);
     let (energy, log_density) = (chain.info(ENERGY_AT), chain.info(LOG_DENSITY_AT));
     let mut grad = [0.0; 3];
     let mut kinetic = Vec::new();
@@ -348,9 +348,9 @@ fn depth_is_limited_and_information_is_consistent() {
 
 #[test]
 fn an_interrupted_step_leaves_the_position_as_it_was() {
-    let (model, anchor) = anchored_gaussian(30, 3, 4);
+    let (model, centre) = gaussian_with_centre(30, 3, 4);
     let interrupt = Arc::new(std::sync::atomic::AtomicBool::new(false));
-    let oracle = Oracle::new(model, Some(anchor), false, Arc::clone(&interrupt));
+    let oracle = Oracle::new(model, Some(centre), false, Arc::clone(&interrupt));
     let mut session = Run::new("nuts").start(oracle);
     let before = session.kernel.position().to_vec();
     interrupt.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -360,7 +360,7 @@ fn an_interrupted_step_leaves_the_position_as_it_was() {
 
 #[test]
 fn curvature_without_a_mode_is_refused_by_name() {
-    let (model, _anchor) = anchored_gaussian(10, 2, 1);
+    let (model, _centre) = gaussian_with_centre(10, 2, 1);
     let target = Target::new(model.as_ref(), None);
     let mut settings = Settings::default();
     settings.set("start_metric", text("curvature"));
@@ -373,11 +373,11 @@ fn curvature_without_a_mode_is_refused_by_name() {
 
 #[test]
 fn the_dense_metric_is_the_default_only_in_moderate_dimension() {
-    let (model, anchor) = anchored_gaussian(10, 2, 1);
+    let (model, centre) = gaussian_with_centre(10, 2, 1);
     for (dim, word) in [(100, "dense"), (101, "diagonal")] {
         let target = Target {
             dim,
-            ..Target::new(model.as_ref(), Some(&anchor))
+            ..Target::new(model.as_ref(), Some(&centre))
         };
         let resolved = Nuts::resolved(&Nuts::configure(&Settings::default(), &target).unwrap());
         assert_eq!(resolved[0], ("metric", text(word)));
@@ -388,7 +388,7 @@ fn the_dense_metric_is_the_default_only_in_moderate_dimension() {
 #[test]
 fn starting_positions_do_not_matter() {
     // From 1000 posterior standard deviations away, without a mode to help.
-    let (model, _anchor) = anchored_gaussian(100, 2, 9);
+    let (model, _centre) = gaussian_with_centre(100, 2, 9);
     let mut oracle = exact_oracle(model, None);
     let mut streams = Streams::new(1, 0);
     let target = crate::samplers::testing::target_of(&oracle);

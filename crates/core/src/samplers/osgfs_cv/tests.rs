@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::models::testing::GaussianRows;
-use crate::oracle::Anchor;
+use crate::oracle::Centre;
 use crate::samplers::Phase;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
 
@@ -14,8 +14,8 @@ fn start_chain(
     start: &[f64],
     seed: u64,
 ) -> Chain<OsgfsCv> {
-    let anchor = Arc::new(Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap());
-    Chain::start(model.clone(), Some(anchor), &settings(pairs), start, seed)
+    let centre = Arc::new(Centre::at(model.as_ref(), &model.posterior_mean()).unwrap());
+    Chain::start(model.clone(), Some(centre), &settings(pairs), start, seed)
 }
 
 /// A Gaussian has no noise in centred gradients: exact covariance and correlation 1 − k_max/2, for one row per step.

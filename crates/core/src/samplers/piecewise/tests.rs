@@ -17,8 +17,8 @@ use crate::design::matrix::Design;
 use crate::design::response::{ResponseInfo, ResponseKind};
 use crate::estimators::{ModeControl, find_mode};
 use crate::models::prior::{Prior, PriorRows};
-use crate::models::{AnchorRows, LinearRows, ModelOptions, ParamInfo, Rows, Scratch, find};
-use crate::oracle::Anchor;
+use crate::models::{CentreRows, LinearRows, ModelOptions, ParamInfo, Rows, Scratch, find};
+use crate::oracle::Centre;
 use ergodic_base::linalg::Cholesky;
 use ergodic_base::rng::{Purpose, RngMark, stream};
 
@@ -66,10 +66,10 @@ impl RowModel {
         }
     }
 
-    /// The oracle with its anchor at `u`.
+    /// The oracle with its centre at `u`.
     fn oracle(self, u: &[f64]) -> Oracle {
-        let anchor = Arc::new(Anchor::at(&self, u).unwrap());
-        exact_oracle(Arc::new(self), Some(anchor))
+        let centre = Arc::new(Centre::at(&self, u).unwrap());
+        exact_oracle(Arc::new(self), Some(centre))
     }
 
     fn each(&self, u: &[f64], rows: Rows<'_>, mut visit: impl FnMut(usize, &[f64], [f64; 3])) {
@@ -168,27 +168,27 @@ impl Model for RowModel {
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        anchor: &AnchorRows,
+        centre: &CentreRows,
         s: &mut Scratch,
         grad: &mut [f64],
     ) {
-        let mut at_anchor = vec![0.0; u.len()];
-        self.log_lik(&anchor.u, rows, s, &mut at_anchor);
+        let mut at_centre = vec![0.0; u.len()];
+        self.log_lik(&centre.u, rows, s, &mut at_centre);
         self.log_lik(u, rows, s, grad);
-        axpy(-1.0, &at_anchor, grad);
+        axpy(-1.0, &at_centre, grad);
     }
     fn score_differences(
         &self,
         u: &[f64],
         rows: Rows<'_>,
-        anchor: &AnchorRows,
+        centre: &CentreRows,
         s: &mut Scratch,
         out: &mut [f64],
     ) {
-        let mut at_anchor = vec![0.0; out.len()];
-        self.scores(&anchor.u, rows, s, &mut at_anchor);
+        let mut at_centre = vec![0.0; out.len()];
+        self.scores(&centre.u, rows, s, &mut at_centre);
         self.scores(u, rows, s, out);
-        axpy(-1.0, &at_anchor, out);
+        axpy(-1.0, &at_centre, out);
     }
     fn add_neg_hessian_log_lik(
         &self,
@@ -237,9 +237,9 @@ fn run_of(id: &'static str, control: &str) -> Run {
     Run::new(id).set("control_variates", Value::Text(control.to_owned()))
 }
 
-/// Linear regression with known variance has a normal posterior; the anchor is off the mode, which must not matter.
+/// Linear regression with known variance has a normal posterior; the centre is off the mode, which must not matter.
 #[test]
-fn a_correlated_normal_posterior_is_found_wherever_the_anchor_is() {
+fn a_correlated_normal_posterior_is_found_wherever_the_centre_is() {
     let make = || {
         RowModel::new(
             30,
@@ -265,8 +265,8 @@ fn a_correlated_normal_posterior_is_found_wherever_the_anchor_is() {
     for id in IDS {
         for control in CONTROLS {
             for shift in [0.0, 0.3] {
-                let anchor: Vec<f64> = true_mean.iter().map(|mean| mean + shift).collect();
-                let series = chains(&run_of(id, control), || make().oracle(&anchor), 2500);
+                let centre: Vec<f64> = true_mean.iter().map(|mean| mean + shift).collect();
+                let series = chains(&run_of(id, control), || make().oracle(&centre), 2500);
                 for j in 0..dim {
                     let what = format!("{id}, {control}, {shift}, {j}");
                     let variance = covariance[j * dim + j];
@@ -278,7 +278,7 @@ fn a_correlated_normal_posterior_is_found_wherever_the_anchor_is() {
 }
 
 /// Means and variances of a posterior of two parameters, by a grid over seven standard deviations.
-fn grid_moments(model: &dyn Model, anchor: &Anchor) -> [(f64, f64); 2] {
+fn grid_moments(model: &dyn Model, centre: &Centre) -> [(f64, f64); 2] {
     const HALF: i32 = 110;
     const STEP: f64 = 7.0 / HALF as f64;
     let mut scratch = model.scratch();
@@ -286,13 +286,13 @@ fn grid_moments(model: &dyn Model, anchor: &Anchor) -> [(f64, f64); 2] {
     let mut log_density = |u: &[f64]| {
         model.log_prior(u, &mut grad) + model.log_lik(u, Rows::All, &mut scratch, &mut grad)
     };
-    let peak = log_density(&anchor.u);
+    let peak = log_density(&centre.u);
     let mut sums = [0.0; 5];
     for i in -HALF..=HALF {
         for k in -HALF..=HALF {
             let mut u = [f64::from(i) * STEP, f64::from(k) * STEP];
-            anchor.factor.solve_lower_transpose(&mut u);
-            axpy(1.0, &anchor.u, &mut u);
+            centre.factor.solve_lower_transpose(&mut u);
+            axpy(1.0, &centre.u, &mut u);
             let weight = (log_density(&u) - peak).exp();
             for (sum, x) in sums
                 .iter_mut()
@@ -308,11 +308,11 @@ fn grid_moments(model: &dyn Model, anchor: &Anchor) -> [(f64, f64); 2] {
     })
 }
 
-fn check_against_grid(what: &str, model: &Arc<dyn Model>, anchor: &Arc<Anchor>) {
-    let truth = grid_moments(model.as_ref(), anchor);
+fn check_against_grid(what: &str, model: &Arc<dyn Model>, centre: &Arc<Centre>) {
+    let truth = grid_moments(model.as_ref(), centre);
     for id in IDS {
         for control in CONTROLS {
-            let oracle = || exact_oracle(Arc::clone(model), Some(Arc::clone(anchor)));
+            let oracle = || exact_oracle(Arc::clone(model), Some(Arc::clone(centre)));
             let series = chains(&run_of(id, control), oracle, 2000);
             for j in 0..2 {
                 let what = format!("{what}: {id}, {control}, {j}");
@@ -381,7 +381,7 @@ fn weights_trials_and_offsets_with_every_prior_agree_with_a_grid() {
         check_against_grid(
             &format!("{prior}, {standardize}"),
             &model,
-            &Arc::new(mode.anchor),
+            &Arc::new(mode.centre),
         );
     }
 }
@@ -402,16 +402,16 @@ fn rows_without_a_curvature_are_sampled_by_the_bound_on_their_slope() {
             [1.0, f64::INFINITY],
         )
     };
-    let anchor = Arc::new(Anchor::at(&make(), &[0.1, -0.1]).unwrap());
+    let centre = Arc::new(Centre::at(&make(), &[0.1, -0.1]).unwrap());
     let model: Arc<dyn Model> = Arc::new(make());
-    check_against_grid("kinked rows", &model, &anchor);
+    check_against_grid("kinked rows", &model, &centre);
 }
 
 #[test]
 fn a_bound_that_does_not_hold_ends_the_chain() {
     for id in IDS {
         for control in CONTROLS {
-            // The curvature z² is 0 at the anchor, where nothing is wrong yet, and soon above its bound.
+            // The curvature z² is 0 at the centre, where nothing is wrong yet, and soon above its bound.
             let lying = RowModel::new(
                 30,
                 &["normal(0, 1)", "normal(0, 1)"],
@@ -425,7 +425,7 @@ fn a_bound_that_does_not_hold_ends_the_chain() {
                 "{id}, {control}: {outcome:?}"
             );
         }
-        // At the anchor itself.
+        // At the centre itself.
         let lying = RowModel::new(5, &["normal(0, 1)"], normal_row, [f64::INFINITY, 0.5]);
         let Err(error) = Run::new(id).try_start(lying.oracle(&[0.0])) else {
             panic!("{id} started");
@@ -445,7 +445,7 @@ fn models_without_bounds_are_refused_in_words() {
     for suits in [ZigZag::suits, BouncyParticle::suits] {
         let reason = suits(&exponential).unwrap_err();
         assert!(reason.contains("bounded slope or curvature"), "{reason}");
-        let (gaussian, _) = super::super::testing::anchored_gaussian(10, 2, 1);
+        let (gaussian, _) = super::super::testing::gaussian_with_centre(10, 2, 1);
         assert!(
             suits(gaussian.as_ref())
                 .unwrap_err()
@@ -503,7 +503,7 @@ fn tall_data_cost_fewer_rows_per_draw() {
         let y: Vec<f64> = (0..n).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
         let model = small_logistic(&x, &y, 2.5);
         let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
-        let chain = Run::new(id).go(exact_oracle(model, Some(Arc::new(mode.anchor))), 20, 2000);
+        let chain = Run::new(id).go(exact_oracle(model, Some(Arc::new(mode.centre))), 20, 2000);
         n as f64 * mean(&chain.info(2))
     };
     for id in IDS {
@@ -522,14 +522,14 @@ fn draws_are_worth_keeping() {
                 let prior = vec!["normal(0, 1)"; dim];
                 RowModel::new(60, &prior, normal_row, [f64::INFINITY, 1.0])
             };
-            let anchor = find_mode(&make(), &ModeControl::default()).unwrap().anchor;
-            let chain = Run::new(id).go(make().oracle(&anchor.u), 20, 2500);
+            let centre = find_mode(&make(), &ModeControl::default()).unwrap().centre;
+            let chain = Run::new(id).go(make().oracle(&centre.u), 20, 2500);
             let (mut first, mut distance) = (Vec::new(), Vec::new());
             let (mut away, mut v) = (vec![0.0; dim], vec![0.0; dim]);
             for draw in chain.draws.chunks_exact(dim) {
                 away.copy_from_slice(draw);
-                axpy(-1.0, &anchor.u, &mut away);
-                anchor.factor.lower_transpose_mul(&away, &mut v);
+                axpy(-1.0, &centre.u, &mut away);
+                centre.factor.lower_transpose_mul(&away, &mut v);
                 first.push(v[0]);
                 distance.push(dot(&v, &v));
             }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::*;
 use crate::models::testing::GaussianRows;
 use crate::models::{Model, Rows};
-use crate::oracle::Anchor;
+use crate::oracle::Centre;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
 
-fn anchored(model: &Arc<GaussianRows>) -> Arc<Anchor> {
-    Arc::new(Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap())
+fn centred(model: &Arc<GaussianRows>) -> Arc<Centre> {
+    Arc::new(Centre::at(model.as_ref(), &model.posterior_mean()).unwrap())
 }
 
 /// With α = 1 the metric stays G_j = c/(λ + sqrt(s_j/B)), s_j the variance of a score, and a Gaussian posterior has the variance
@@ -18,7 +18,7 @@ fn anchored(model: &Arc<GaussianRows>) -> Arc<Anchor> {
 fn a_fixed_metric_has_its_closed_form_variance() {
     let (n, batch, dim) = (1000, 50, 3);
     let model = Arc::new(GaussianRows::simulated(n, dim, 61));
-    let anchor = anchored(&model);
+    let centre = centred(&model);
     let h = 0.2;
     let given = settings(&[
         ("step_size", Value::Real(h)),
@@ -26,10 +26,10 @@ fn a_fixed_metric_has_its_closed_form_variance() {
         ("rms_decay", Value::Real(1.0)),
     ]);
     let start = model.posterior_mean();
-    let mut chain = Chain::<Psgld>::start(model.clone(), Some(anchor.clone()), &given, &start, 5);
+    let mut chain = Chain::<Psgld>::start(model.clone(), Some(centre.clone()), &given, &start, 5);
     let draws = chain.draws(1000, 100_000, 1);
     let curvature = |j: usize| 1.0 / model.posterior_variance()[j];
-    let metric = |j: usize| 1.0 / (1e-5 + (anchor.score_variance[j] / batch as f64).sqrt());
+    let metric = |j: usize| 1.0 / (1e-5 + (centre.score_variance[j] / batch as f64).sqrt());
     let stiffest = (0..dim)
         .map(|j| metric(j) * curvature(j))
         .fold(0.0, f64::max);
@@ -44,9 +44,9 @@ fn a_fixed_metric_has_its_closed_form_variance() {
     }
     // Half the way: curvatures 1 : 4 : 9 become rates 1 : 2 : 3.
     assert!(
-        (anchor.rms_condition - 3.0).abs() < 0.1,
+        (centre.rms_condition - 3.0).abs() < 0.1,
         "{}",
-        anchor.rms_condition
+        centre.rms_condition
     );
 }
 
@@ -54,22 +54,22 @@ fn a_fixed_metric_has_its_closed_form_variance() {
 #[test]
 fn squares_are_those_of_the_mean_row_gradient() {
     let model = Arc::new(GaussianRows::simulated(80, 2, 62).with_prior_precision(50.0));
-    let anchor = anchored(&model);
+    let centre = centred(&model);
     let given = settings(&[
         ("batch", Value::Int(80)),
         ("rms_decay", Value::Real(0.7)),
         ("step_size", Value::Real(0.1)),
     ]);
     let start = [0.4, -0.3];
-    for anchor in [Some(anchor), None] {
+    for centre in [Some(centre), None] {
         let mut given = given.clone();
-        if anchor.is_none() {
+        if centre.is_none() {
             given.set("steps_per_draw", Value::Int(1));
             given.set("step_size", Value::Real(1e-4));
         }
-        let mut chain = Chain::<Psgld>::start(model.clone(), anchor.clone(), &given, &start, 5);
+        let mut chain = Chain::<Psgld>::start(model.clone(), centre.clone(), &given, &start, 5);
         let mut expected: Option<Vec<f64>> =
-            anchor.map(|a| a.score_variance.iter().map(|v| v / 80.0).collect());
+            centre.map(|a| a.score_variance.iter().map(|v| v / 80.0).collect());
         for _ in 0..5 {
             let mut mean = [0.0; 2];
             let u = Psgld::position(&chain.state).to_vec();
@@ -92,10 +92,10 @@ fn squares_are_those_of_the_mean_row_gradient() {
 #[test]
 fn defaults_give_the_promised_bias() {
     let model = Arc::new(GaussianRows::balanced(5000, 2, 63));
-    let anchor = anchored(&model);
+    let centre = centred(&model);
     let start = model.posterior_mean();
     let none = Settings::default();
-    let mut chain = Chain::<Psgld>::start(model.clone(), Some(anchor), &none, &start, 8);
+    let mut chain = Chain::<Psgld>::start(model.clone(), Some(centre), &none, &start, 8);
     let steps = Psgld::steps_per_draw(&chain.config);
     let draws = chain.draws(200, 4000, steps);
     for j in 0..2 {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::models::testing::GaussianRows;
-use crate::samplers::testing::anchored_logistic;
+use crate::samplers::testing::logistic_with_centre;
 
 fn target(num_obs: usize, dim: usize) -> Target {
     Target {
@@ -17,7 +17,7 @@ fn target(num_obs: usize, dim: usize) -> Target {
 
 /// Of a regression with so many rows: what a logistic model refuses is refused.
 fn facts(target: Target) -> Facts {
-    let (model, _anchor) = anchored_logistic();
+    let (model, _centre) = logistic_with_centre();
     Facts::new(model.as_ref(), &target, None)
 }
 
@@ -185,7 +185,7 @@ fn probabilities_of_categories_are_drawn_directly() {
 
 #[test]
 fn large_groups_are_sampled_by_groups_and_small_ones_jointly() {
-    let (model, _anchor) = crate::samplers::testing::anchored_groups();
+    let (model, _centre) = crate::samplers::testing::groups_with_centre();
     let hierarchy = Some(crate::samplers::HierarchyTarget {
         groups: 25,
         terms: 4,

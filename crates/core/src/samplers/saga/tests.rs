@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::*;
 use crate::models::Rows;
 use crate::models::testing::GaussianRows;
-use crate::oracle::{Anchor, Scheme};
+use crate::oracle::{Centre, Scheme};
 use crate::samplers::autoregressive::{Chain, Moments, settings};
 use crate::samplers::conformance::Checkpoint;
 use crate::samplers::svrg::SvrgLd;
-use crate::samplers::testing::{Run, anchored_logistic, exact_oracle};
+use crate::samplers::testing::{Run, exact_oracle, logistic_with_centre};
 use ergodic_base::rng::{Purpose, stream};
 
 /// Each row's gradient is subtracted and added once, so the mean over all minibatches of one row is the exact gradient,
@@ -18,7 +18,7 @@ use ergodic_base::rng::{Purpose, stream};
 fn estimates_by_table_are_unbiased_and_the_sum_is_that_of_the_rows() {
     let gaussian = Arc::new(GaussianRows::simulated(40, 2, 51)) as Arc<dyn Model>;
     for (model, per_row) in [
-        (anchored_logistic().0, true),
+        (logistic_with_centre().0, true),
         (Arc::clone(&gaussian), true),
         (gaussian, false),
     ] {
@@ -56,7 +56,7 @@ fn estimates_by_table_are_unbiased_and_the_sum_is_that_of_the_rows() {
 /// A table of numbers (linear rows) and a table of vectors give the same estimates.
 #[test]
 fn slopes_are_scores_without_their_direction() {
-    let model = anchored_logistic().0;
+    let model = logistic_with_centre().0;
     let u = [0.3, -0.6];
     let mut slopes = vec![0.0; 40];
     let mut scores = vec![0.0; 80];
@@ -80,10 +80,10 @@ fn slopes_are_scores_without_their_direction() {
 fn svrg_has_no_gradient_noise_on_a_gaussian() {
     let model = Arc::new(GaussianRows::simulated(1000, 2, 53));
     let start = model.posterior_mean();
-    let anchor = Arc::new(Anchor::at(model.as_ref(), &start).unwrap());
+    let centre = Arc::new(Centre::at(model.as_ref(), &start).unwrap());
     let h = 0.4;
     let given = settings(&[("step_size", Value::Real(h)), ("batch", Value::Int(3))]);
-    let mut chain = Chain::<SvrgLd>::start(model.clone(), Some(anchor), &given, &start, 6);
+    let mut chain = Chain::<SvrgLd>::start(model.clone(), Some(centre), &given, &start, 6);
     let draws = chain.draws(200, 60_000, 1);
     for j in 0..2 {
         let variance = model.posterior_variance()[j] / (1.0 - 0.5 * h);
@@ -103,9 +103,9 @@ fn saga_has_its_closed_form_variance_on_a_gaussian() {
     let (n, batch, h) = (60, 2, 0.5);
     let model = Arc::new(GaussianRows::simulated(n, 1, 54));
     let start = model.posterior_mean();
-    let anchor = Arc::new(Anchor::at(model.as_ref(), &start).unwrap());
+    let centre = Arc::new(Centre::at(model.as_ref(), &start).unwrap());
     let given = settings(&[("step_size", Value::Real(h)), ("batch", Value::Int(batch))]);
-    let mut chain = Chain::<SagaLd>::start(model.clone(), Some(anchor), &given, &start, 7);
+    let mut chain = Chain::<SagaLd>::start(model.clone(), Some(centre), &given, &start, 7);
     let draws = chain.draws(500, 200_000, 1);
 
     let (n, b) = (n as f64, batch as f64);
@@ -172,10 +172,10 @@ fn chains_with_linear_rows_continue_bit_for_bit() {
     for id in ["saga-ld", "svrg-ld"] {
         let run = Run::new(id).set("batch", Value::Int(5));
         let start = |seed| {
-            let (model, anchor) = anchored_logistic();
+            let (model, centre) = logistic_with_centre();
             run.clone()
                 .seed(seed)
-                .start(exact_oracle(model, Some(anchor)))
+                .start(exact_oracle(model, Some(centre)))
         };
         let mut session = start(1);
         for _ in 0..13 {
@@ -205,6 +205,6 @@ fn tables_that_would_not_fit_are_refused_with_their_size() {
     );
     let model = GaussianRows::simulated(1000, 2, 1);
     assert_eq!(RowTable::bytes(&model), 16_000.0);
-    assert_eq!(RowTable::bytes(anchored_logistic().0.as_ref()), 320.0);
+    assert_eq!(RowTable::bytes(logistic_with_centre().0.as_ref()), 320.0);
     assert!(SagaLd::suits(&model).is_ok());
 }

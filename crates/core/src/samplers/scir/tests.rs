@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::*;
 use crate::models::testing::GaussianRows;
 use crate::samplers::testing::{
-    KNOWN_TO, Run, anchored_categorical, assert_moments, assert_moments_known_to,
-    assert_weighted_moments, estimate, exact_oracle, target_of,
+    KNOWN_TO, Run, assert_moments, assert_moments_known_to, assert_weighted_moments,
+    categorical_with_centre, estimate, exact_oracle, target_of,
 };
 use crate::samplers::{REGISTRY, find};
 
@@ -24,12 +24,12 @@ fn weights(id: &'static str, h: f64, batch: i64, warmup: usize, draws: usize) ->
         }
         fn counter(&mut self, _name: &'static str, _value: &mut u64) {}
     }
-    let (model, anchor) = anchored_categorical(&COUNTS);
+    let (model, centre) = categorical_with_centre(&COUNTS);
     let mut session = Run::new(id)
         .set("step_size", Value::Real(h))
         .set("batch", Value::Int(batch))
         .set("steps_per_draw", Value::Int(1))
-        .start(exact_oracle(model, Some(anchor)));
+        .start(exact_oracle(model, Some(centre)));
     let mut found = vec![Vec::with_capacity(draws); COUNTS.len()];
     for k in 0..warmup + draws {
         session.draw().unwrap();
@@ -125,7 +125,7 @@ fn centred_weights_have_the_closed_form_moments() {
 /// Probabilities are inflated by tanh(h/2) N/B at most, whatever their number; with many rows per category by just that.
 #[test]
 fn probabilities_are_inflated_as_predicted() {
-    let (model, anchor) = anchored_categorical(&[500, 500]);
+    let (model, centre) = categorical_with_centre(&[500, 500]);
     let (h, batch) = (0.05, 100.0);
     let chains: Vec<Vec<f64>> = (1..=4)
         .map(|seed| {
@@ -134,7 +134,7 @@ fn probabilities_are_inflated_as_predicted() {
                 .set("step_size", Value::Real(h))
                 .set("batch", Value::Int(batch as i64))
                 .set("steps_per_draw", Value::Int(4));
-            let oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor)));
+            let oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre)));
             let chain = run.go(oracle, 100, 15_000);
             chain
                 .coordinate(0)
@@ -152,14 +152,14 @@ fn probabilities_are_inflated_as_predicted() {
 
 #[test]
 fn default_steps_have_the_predicted_inflation() {
-    let (model, anchor) = anchored_categorical(&[700, 200, 90, 10, 0]);
-    let oracle = exact_oracle(model, Some(anchor));
+    let (model, centre) = categorical_with_centre(&[700, 200, 90, 10, 0]);
+    let oracle = exact_oracle(model, Some(centre));
     let target = target_of(&oracle);
     for id in ["scir", "scir-cv"] {
         let share = |batch: i64| {
             let run = Run::new(id).set("batch", Value::Int(batch));
             let mut session = run.start(exact_oracle(
-                anchored_categorical(&[700, 200, 90, 10, 0]).0,
+                categorical_with_centre(&[700, 200, 90, 10, 0]).0,
                 None,
             ));
             session.draw().unwrap();
@@ -182,12 +182,12 @@ fn default_steps_have_the_predicted_inflation() {
 /// approximations within what they say, 4 % of the variance.
 #[test]
 fn draws_agree_with_conjugate_ones() {
-    let (model, anchor) = anchored_categorical(&[60, 25, 14, 1, 0]);
+    let (model, centre) = categorical_with_centre(&[60, 25, 14, 1, 0]);
     // Per category of interest and chain: the probability, and the logarithm of the one never seen.
     let series = |id: &'static str, draws: usize| -> [Vec<Vec<f64>>; 3] {
         let mut found = [Vec::new(), Vec::new(), Vec::new()];
         for seed in 1..=4 {
-            let oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor)));
+            let oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre)));
             let run = Run::new(id).seed(seed);
             let run = if id.starts_with("scir") {
                 run.set("batch", Value::Int(50))
@@ -246,7 +246,7 @@ fn draws_agree_with_conjugate_ones() {
 /// Every exact sampler that takes the model finds the beta distribution of the first probability.
 #[test]
 fn exact_samplers_agree_on_frequent_categories() {
-    let (model, anchor) = anchored_categorical(&[60, 25, 15]);
+    let (model, centre) = categorical_with_centre(&[60, 25, 15]);
     let (a, total) = (60.1, 100.3);
     let (mean, variance) = (a / total, a * (total - a) / (total * total * (total + 1.0)));
     let exact = REGISTRY
@@ -255,7 +255,7 @@ fn exact_samplers_agree_on_frequent_categories() {
     for entry in exact {
         let (chains, weights): (Vec<Vec<f64>>, Vec<Vec<f64>>) = (1..=4)
             .map(|seed| {
-                let oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor)));
+                let oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre)));
                 let run = Run::new(entry.spec.id).seed(seed);
                 let chain = run.go(oracle, entry.spec.default_warmup, 3500);
                 let u = chain.coordinate(0);
@@ -271,8 +271,8 @@ fn exact_samplers_agree_on_frequent_categories() {
 #[test]
 fn models_without_the_view_and_sparse_ones_are_refused_with_a_reason() {
     let gaussian = GaussianRows::simulated(50, 2, 1);
-    let (sparse, _) = anchored_categorical(&[60, 25, 14, 1, 0]);
-    let (dense, _) = anchored_categorical(&[60, 25, 15]);
+    let (sparse, _) = categorical_with_centre(&[60, 25, 14, 1, 0]);
+    let (dense, _) = categorical_with_centre(&[60, 25, 15]);
     for entry in REGISTRY {
         let id = entry.spec.id;
         let made_for_it = ["conjugate", "scir", "scir-cv", "sgrld-simplex"].contains(&id);

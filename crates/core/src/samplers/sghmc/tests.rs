@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::models::testing::GaussianRows;
-use crate::oracle::Anchor;
+use crate::oracle::Centre;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
 use crate::samplers::testing::assert_moments_known_to;
 
@@ -13,13 +13,13 @@ use crate::samplers::testing::assert_moments_known_to;
 #[test]
 fn defaults_give_the_right_variance_and_useful_draws() {
     let model = Arc::new(GaussianRows::balanced(2000, 2, 46));
-    let anchor = Arc::new(Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap());
+    let centre = Arc::new(Centre::at(model.as_ref(), &model.posterior_mean()).unwrap());
     let start = model.posterior_mean();
     let none = Settings::default();
-    let mut plain = Chain::<Sghmc>::start(model.clone(), Some(anchor.clone()), &none, &start, 8);
+    let mut plain = Chain::<Sghmc>::start(model.clone(), Some(centre.clone()), &none, &start, 8);
     let steps = Sghmc::steps_per_draw(&plain.config);
     let draws = plain.draws(200, 4000, steps);
-    let mut centred = Chain::<SghmcCv>::start(model.clone(), Some(anchor), &none, &start, 9);
+    let mut centred = Chain::<SghmcCv>::start(model.clone(), Some(centre), &none, &start, 9);
     let steps_centred = SghmcCv::steps_per_draw(&centred.config);
     assert_eq!((centred.config.dynamics.step, steps_centred), (0.5, 4));
     let draws_centred = centred.draws(200, 20_000, steps_centred);

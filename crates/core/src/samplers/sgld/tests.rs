@@ -6,15 +6,15 @@ use super::*;
 use crate::estimators::{ModeControl, find_mode};
 use crate::models::Model;
 use crate::models::testing::GaussianRows;
-use crate::oracle::{Anchor, Scheme};
+use crate::oracle::{Centre, Scheme};
 use crate::samplers::Phase;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
 use crate::samplers::langevin::step_for_excess;
-use crate::samplers::testing::{anchored_logistic, small_logistic};
+use crate::samplers::testing::{logistic_with_centre, small_logistic};
 use ergodic_base::linalg::axpy;
 
-fn anchored(model: &Arc<GaussianRows>) -> Arc<Anchor> {
-    Arc::new(Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap())
+fn centred(model: &Arc<GaussianRows>) -> Arc<Centre> {
+    Arc::new(Centre::at(model.as_ref(), &model.posterior_mean()).unwrap())
 }
 
 fn real(value: f64) -> Value {
@@ -31,7 +31,7 @@ fn text(value: &str) -> Value {
 fn stationary_variance_with_minibatch_noise_matches_the_closed_form() {
     let (n, dim) = (2000, 2);
     let model = Arc::new(GaussianRows::simulated(n, dim, 31).with_prior_precision(700.0));
-    let anchor = anchored(&model);
+    let centre = centred(&model);
     for (h, batch, precondition) in [
         (0.3, 20, "curvature"),
         (0.05, 500, "curvature"),
@@ -45,7 +45,7 @@ fn stationary_variance_with_minibatch_noise_matches_the_closed_form() {
         let dyn_model = Arc::clone(&model) as Arc<dyn Model>;
         let start = model.posterior_mean();
         let mut chain =
-            Chain::<Sgld>::start(dyn_model, Some(Arc::clone(&anchor)), &given, &start, 5);
+            Chain::<Sgld>::start(dyn_model, Some(Arc::clone(&centre)), &given, &start, 5);
         let draws = chain.draws(1000, 150_000, 1);
         for j in 0..dim {
             let curvature = 1.0 / model.posterior_variance()[j];
@@ -73,12 +73,12 @@ fn stationary_variance_with_minibatch_noise_matches_the_closed_form() {
 #[test]
 fn control_variates_remove_gradient_noise_on_a_gaussian() {
     let model = Arc::new(GaussianRows::simulated(1000, 3, 32));
-    let anchor = anchored(&model);
-    assert!(anchor.difference_rows < 1e-9);
+    let centre = centred(&model);
+    assert!(centre.difference_rows < 1e-9);
     let h = 0.4;
     let given = settings(&[("step_size", real(h)), ("batch", Value::Int(3))]);
     let start = model.posterior_mean();
-    let mut chain = Chain::<SgldCv>::start(model.clone(), Some(anchor), &given, &start, 6);
+    let mut chain = Chain::<SgldCv>::start(model.clone(), Some(centre), &given, &start, 6);
     let draws = chain.draws(200, 100_000, 1);
     for j in 0..3 {
         let variance = model.posterior_variance()[j] / (1.0 - 0.5 * h);
@@ -142,11 +142,11 @@ fn the_default_step_has_the_promised_excess() {
 #[test]
 fn defaults_give_the_promised_bias_and_useful_draws() {
     let model = Arc::new(GaussianRows::balanced(5000, 2, 34));
-    let anchor = anchored(&model);
+    let centre = centred(&model);
     let start = model.posterior_mean();
     let none = Settings::default();
     let mut plain =
-        Chain::<Sgld>::start(model.clone(), Some(Arc::clone(&anchor)), &none, &start, 8);
+        Chain::<Sgld>::start(model.clone(), Some(Arc::clone(&centre)), &none, &start, 8);
     let steps = Sgld::steps_per_draw(&plain.config);
     let draws = plain.draws(100, 3000, steps);
     let phi = (1.0 - plain.config.step_size).powi(steps as i32);
@@ -163,7 +163,7 @@ fn defaults_give_the_promised_bias_and_useful_draws() {
         plain.info
     );
 
-    let mut centred = Chain::<SgldCv>::start(model.clone(), Some(anchor), &none, &start, 9);
+    let mut centred = Chain::<SgldCv>::start(model.clone(), Some(centre), &none, &start, 9);
     let steps = SgldCv::steps_per_draw(&centred.config);
     let draws = centred.draws(100, 10_000, steps);
     let phi = (1.0 - centred.config.step_size).powi(steps as i32);
@@ -224,9 +224,9 @@ fn unusable_settings_are_refused_in_one_sentence() {
 #[test]
 fn a_gradient_that_is_not_finite_is_an_error_not_a_draw() {
     let model = Arc::new(GaussianRows::simulated(100, 2, 35));
-    let anchor = anchored(&model);
+    let centre = centred(&model);
     let none = Settings::default();
-    let mut chain = Chain::<Sgld>::start(model, Some(anchor), &none, &[f64::NAN, 0.0], 1);
+    let mut chain = Chain::<Sgld>::start(model, Some(centre), &none, &[f64::NAN, 0.0], 1);
     let at = Tick {
         iter: 3,
         phase: Phase::Draw,
@@ -253,7 +253,7 @@ fn a_gradient_that_is_not_finite_is_an_error_not_a_draw() {
 #[test]
 fn decreasing_steps_follow_their_formula_and_weigh_their_draws() {
     let model = Arc::new(GaussianRows::simulated(500, 2, 36));
-    let anchor = anchored(&model);
+    let centre = centred(&model);
     let given = settings(&[
         ("step_size", real(0.5)),
         ("schedule", text("decreasing")),
@@ -261,7 +261,7 @@ fn decreasing_steps_follow_their_formula_and_weigh_their_draws() {
         ("decay_exponent", real(0.6)),
     ]);
     let start = model.posterior_mean();
-    let mut chain = Chain::<SgldCv>::start(model, Some(anchor), &given, &start, 6);
+    let mut chain = Chain::<SgldCv>::start(model, Some(centre), &given, &start, 6);
     for k in 0..50 {
         chain.step(Phase::Draw);
         let decay = (1.0 + f64::from(k) / 10.0).powf(-0.6);
@@ -275,7 +275,7 @@ fn decreasing_steps_follow_their_formula_and_weigh_their_draws() {
 #[test]
 fn decreasing_steps_have_their_closed_form_variance() {
     let model = Arc::new(GaussianRows::simulated(300, 3, 37));
-    let anchor = anchored(&model);
+    let centre = centred(&model);
     let h = 1.0;
     let given = settings(&[
         ("step_size", real(h)),
@@ -297,8 +297,8 @@ fn decreasing_steps_have_their_closed_form_variance() {
     assert!(expected < 1.3 && 1.0 / (1.0 - 0.5 * h) > 1.9, "{expected}");
     let mut found = Vec::new();
     for seed in 0..chains {
-        let anchor = Some(Arc::clone(&anchor));
-        let mut chain = Chain::<SgldCv>::start(model.clone(), anchor, &given, &start, seed);
+        let centre = Some(Arc::clone(&centre));
+        let mut chain = Chain::<SgldCv>::start(model.clone(), centre, &given, &start, seed);
         let (mut square, mut weight) = (0.0, 0.0);
         for _ in 0..steps {
             let u = chain.step(Phase::Draw).to_vec();
@@ -323,7 +323,7 @@ fn decreasing_steps_have_their_closed_form_variance() {
 #[test]
 fn a_temperature_multiplies_the_variance() {
     let model = Arc::new(GaussianRows::simulated(1000, 2, 38));
-    let anchor = anchored(&model);
+    let centre = centred(&model);
     let start = model.posterior_mean();
     for temperature in [0.25, 4.0] {
         let h = 0.2;
@@ -332,8 +332,8 @@ fn a_temperature_multiplies_the_variance() {
             ("batch", Value::Int(5)),
             ("temperature", real(temperature)),
         ]);
-        let anchor = Some(Arc::clone(&anchor));
-        let mut chain = Chain::<SgldCv>::start(model.clone(), anchor, &given, &start, 6);
+        let centre = Some(Arc::clone(&centre));
+        let mut chain = Chain::<SgldCv>::start(model.clone(), centre, &given, &start, 6);
         let draws = chain.draws(200, 60_000, 1);
         for j in 0..2 {
             let variance = temperature * model.posterior_variance()[j] / (1.0 - 0.5 * h);
@@ -342,7 +342,7 @@ fn a_temperature_multiplies_the_variance() {
         assert_eq!(chain.info[2], 1.0);
     }
     // The default step keeps the relative excess: plain gradient noise counts less at a high temperature.
-    let target = Target::new(model.as_ref(), Some(&anchor));
+    let target = Target::new(model.as_ref(), Some(&centre));
     let step = |temperature| {
         let given = settings(&[("temperature", real(temperature))]);
         Sgld::configure(&given, &target).unwrap().step_size
@@ -352,7 +352,7 @@ fn a_temperature_multiplies_the_variance() {
 }
 
 /// A logistic posterior in which a few rows far out carry most of the curvature: predictors are quantiles of a Cauchy.
-fn heavy_tailed() -> (Arc<dyn Model>, Arc<Anchor>) {
+fn heavy_tailed() -> (Arc<dyn Model>, Arc<Centre>) {
     let x: Vec<f64> = (0..400)
         .map(|i| (std::f64::consts::PI * ((f64::from(i) + 0.5) / 400.0 - 0.5)).tan())
         .collect();
@@ -360,26 +360,26 @@ fn heavy_tailed() -> (Arc<dyn Model>, Arc<Anchor>) {
         .map(|i| f64::from(u8::from(i * 37 % 100 < 40)))
         .collect();
     let model = small_logistic(&x, &y, 2.5);
-    let anchor = find_mode(model.as_ref(), &ModeControl::default())
+    let centre = find_mode(model.as_ref(), &ModeControl::default())
         .unwrap()
-        .anchor;
-    (model, Arc::new(anchor))
+        .centre;
+    (model, Arc::new(centre))
 }
 
 /// Rows drawn with p_i ∝ L_i: estimates stay unbiased, their noise falls by a lot on heavy tails, it obeys the bound of
 /// Lemma 3.3.3, and the number measured at the mode predicts it.
 #[test]
 fn heavy_rows_are_drawn_more_often_and_noise_falls() {
-    let (model, anchor) = heavy_tailed();
+    let (model, centre) = heavy_tailed();
     let (batch, draws) = (20, 20_000);
     // Two whitened standard deviations off the mode, in the direction of the slope.
     let mut u = vec![0.5, 2.0];
     let distance2: f64 = u.iter().map(|z| z * z).sum();
-    anchor.factor.solve_lower_transpose(&mut u);
-    axpy(1.0, &anchor.u, &mut u);
+    centre.factor.solve_lower_transpose(&mut u);
+    axpy(1.0, &centre.u, &mut u);
     let mut noise = Vec::new();
     for scheme in [Scheme::Iid, Scheme::Lipschitz] {
-        let mut oracle = Oracle::new(model.clone(), Some(anchor.clone()), false, Arc::default());
+        let mut oracle = Oracle::new(model.clone(), Some(centre.clone()), false, Arc::default());
         oracle.set_estimator(Estimator::ControlVariate, batch, scheme);
         let mut exact = [0.0; 2];
         oracle.exact(&u, &mut exact).unwrap();
@@ -391,7 +391,7 @@ fn heavy_rows_are_drawn_more_often_and_noise_falls() {
             oracle.grad_scores(&u, &mut twin.batch, &mut same, &mut scores);
             let mut error = [grad[0] - exact[0], grad[1] - exact[1]];
             assert!((0..2).all(|j| (grad[j] - same[j]).abs() < 1e-9 * exact[j].abs().max(1.0)));
-            anchor.factor.solve_lower(&mut error);
+            centre.factor.solve_lower(&mut error);
             for j in 0..2 {
                 mean[j] += error[j] / f64::from(draws);
                 square += error[j] * error[j] / f64::from(draws);
@@ -409,28 +409,28 @@ fn heavy_rows_are_drawn_more_often_and_noise_falls() {
     let bound: f64 = (0..400)
         .map(|row| {
             let mut a = linear.covariates(row).to_vec();
-            anchor.factor.solve_lower(&mut a);
+            centre.factor.solve_lower(&mut a);
             linear.curvature_bound(row) * a.iter().map(|a| a * a).sum::<f64>()
         })
         .sum();
     assert!(noise[1] < bound * bound / batch as f64 * distance2);
-    let predicted = anchor.weighted_difference_rows.unwrap();
+    let predicted = centre.weighted_difference_rows.unwrap();
     assert!(
-        predicted < 0.2 * anchor.difference_rows,
+        predicted < 0.2 * centre.difference_rows,
         "{predicted} {}",
-        anchor.difference_rows
+        centre.difference_rows
     );
 }
 
 /// The noise matrix that samplers with momentum and Fisher scoring correct for is that of their gradients, whatever the chances.
 #[test]
 fn noise_of_centred_gradients_is_known_for_each_scheme() {
-    let (model, anchor) = heavy_tailed();
+    let (model, centre) = heavy_tailed();
     let (batch, draws) = (20, 20_000);
     for scheme in [Scheme::Iid, Scheme::Lipschitz] {
         let mut oracle = Oracle::new(
             Arc::clone(&model),
-            Some(Arc::clone(&anchor)),
+            Some(Arc::clone(&centre)),
             false,
             Arc::default(),
         );
@@ -442,19 +442,19 @@ fn noise_of_centred_gradients_is_known_for_each_scheme() {
         for (j, sign) in [(0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0)] {
             let mut u = vec![0.0; 2];
             u[j] = sign * f64::sqrt(2.0);
-            anchor.factor.solve_lower_transpose(&mut u);
-            axpy(1.0, &anchor.u, &mut u);
+            centre.factor.solve_lower_transpose(&mut u);
+            axpy(1.0, &centre.u, &mut u);
             oracle.exact(&u, &mut exact).unwrap();
             for _ in 0..draws {
                 oracle.grad(&u, &mut streams.batch, &mut grad);
                 let mut error = [grad[0] - exact[0], grad[1] - exact[1]];
-                anchor.factor.solve_lower(&mut error);
+                centre.factor.solve_lower(&mut error);
                 for (k, entry) in covariance.iter_mut().enumerate() {
                     *entry += error[k / 2] * error[k % 2] / f64::from(4 * draws);
                 }
             }
         }
-        let expected = anchor.centred_noise(scheme);
+        let expected = centre.centred_noise(scheme);
         let scale = expected[0].max(expected[3]) / batch as f64;
         for (found, expected) in covariance.iter().zip(expected) {
             let expected = expected / batch as f64;
@@ -469,8 +469,8 @@ fn noise_of_centred_gradients_is_known_for_each_scheme() {
 /// The default step reckons with the smaller noise, and models without Lipschitz constants refuse the word.
 #[test]
 fn unequal_chances_give_longer_steps_or_are_refused() {
-    let (model, anchor) = heavy_tailed();
-    let target = Target::new(model.as_ref(), Some(&anchor));
+    let (model, centre) = heavy_tailed();
+    let target = Target::new(model.as_ref(), Some(&centre));
     let step = |scheme| {
         let given = settings(&[("scheme", text(scheme)), ("batch", Value::Int(20))]);
         SgldCv::configure(&given, &target).unwrap().step_size
@@ -486,12 +486,12 @@ fn unequal_chances_give_longer_steps_or_are_refused() {
         let resolved = (entry.resolve)(&Settings::default(), &target).unwrap();
         assert!(resolved.contains(&("scheme", text("lipschitz"))), "{id}");
     }
-    let (model, anchor) = anchored_logistic();
-    let calm = Target::new(model.as_ref(), Some(&anchor));
+    let (model, centre) = logistic_with_centre();
+    let calm = Target::new(model.as_ref(), Some(&centre));
     assert_eq!(scheme(&calm), Scheme::Iid);
     let given = settings(&[("scheme", text("lipschitz"))]);
     let gaussian = Arc::new(GaussianRows::simulated(100, 2, 39));
-    let target = Target::new(gaussian.as_ref(), Some(&anchored(&gaussian)));
+    let target = Target::new(gaussian.as_ref(), Some(&centred(&gaussian)));
     let message = SgldCv::configure(&given, &target).unwrap_err().0;
     assert!(
         message.contains("`scheme` takes lipschitz only"),

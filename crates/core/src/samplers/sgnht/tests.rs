@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::models::testing::GaussianRows;
-use crate::oracle::Anchor;
+use crate::oracle::Centre;
 use crate::samplers::autoregressive::{Chain, settings};
 use crate::samplers::momentum::CRITICAL;
 use crate::samplers::testing::assert_moments_known_to;
@@ -12,12 +12,12 @@ use crate::samplers::testing::assert_moments_known_to;
 #[test]
 fn defaults_give_the_right_variance_with_every_integrator() {
     let model = Arc::new(GaussianRows::balanced(2000, 2, 47));
-    let anchor = Arc::new(Anchor::at(model.as_ref(), &model.posterior_mean()).unwrap());
+    let centre = Arc::new(Centre::at(model.as_ref(), &model.posterior_mean()).unwrap());
     let start = model.posterior_mean();
     for integrator in ["baoab", "aboba", "euler"] {
         let given = settings(&[("integrator", Value::Text(integrator.into()))]);
         let mut chain =
-            Chain::<SgnhtCv>::start(model.clone(), Some(anchor.clone()), &given, &start, 8);
+            Chain::<SgnhtCv>::start(model.clone(), Some(centre.clone()), &given, &start, 8);
         let steps = SgnhtCv::steps_per_draw(&chain.config);
         let draws = chain.draws(400, 100_000 / steps as usize, steps);
         for j in 0..2 {

@@ -7,21 +7,21 @@ use crate::estimators::{ModeControl, find_mode};
 use crate::models::Rows;
 use crate::models::testing::GaussianRows;
 use crate::samplers::autoregressive::{Chain, settings};
-use crate::samplers::testing::{anchored_logistic, assert_moments_known_to, small_logistic};
+use crate::samplers::testing::{assert_moments_known_to, logistic_with_centre, small_logistic};
 
 #[test]
 fn gamma_is_the_derivative_of_the_metric() {
-    let (model, anchor) = anchored_logistic();
+    let (model, centre) = logistic_with_centre();
     let linear = model.linear_rows().unwrap();
-    let mut metric = Metric::new(model.as_ref(), linear, &anchor).unwrap();
+    let mut metric = Metric::new(model.as_ref(), linear, &centre).unwrap();
     let at = |eta: [f64; 2]| {
         let mut u = eta.to_vec();
-        anchor.factor.solve_lower_transpose(&mut u);
-        axpy(1.0, &anchor.u, &mut u);
+        centre.factor.solve_lower_transpose(&mut u);
+        axpy(1.0, &centre.u, &mut u);
         u
     };
     // At the mode the metric is the curvature, which is the identity in whitened coordinates.
-    metric.update(linear, &anchor.u).unwrap();
+    metric.update(linear, &centre.u).unwrap();
     for (got, expected) in metric.inverse().iter().zip([1.0, 0.0, 0.0, 1.0]) {
         assert!((got - expected).abs() < 1e-12);
     }
@@ -59,10 +59,10 @@ fn a_skewed_posterior_is_found() {
         .map(|i| f64::from(u8::from([5, 9, 11].contains(&i))))
         .collect();
     let model = small_logistic(&x, &y, 4.0);
-    let anchor = Arc::new(
+    let centre = Arc::new(
         find_mode(model.as_ref(), &ModeControl::default())
             .unwrap()
-            .anchor,
+            .centre,
     );
     // Truth, in coordinates whitened at the mode.
     let (mut scratch, mut grad) = (model.scratch(), [0.0; 2]);
@@ -71,8 +71,8 @@ fn a_skewed_posterior_is_found() {
         for b in -60..=60 {
             let eta = [0.12 * f64::from(a), 0.12 * f64::from(b)];
             let mut u = eta.to_vec();
-            anchor.factor.solve_lower_transpose(&mut u);
-            axpy(1.0, &anchor.u, &mut u);
+            centre.factor.solve_lower_transpose(&mut u);
+            axpy(1.0, &centre.u, &mut u);
             let prior = model.log_prior(&u, &mut grad);
             let weight = (prior + model.log_lik(&u, Rows::All, &mut scratch, &mut grad)).exp();
             total += weight;
@@ -88,17 +88,17 @@ fn a_skewed_posterior_is_found() {
     for seed in 0..4 {
         let mut chain = Chain::<Sgrld>::start(
             Arc::clone(&model),
-            Some(anchor.clone()),
+            Some(centre.clone()),
             &given,
-            &anchor.u,
+            &centre.u,
             seed,
         );
         let draws = chain.draws(500, 1500, 50);
         let whitened: Vec<Vec<f64>> = (0..1500)
             .map(|k| {
-                let difference = [draws[0][k] - anchor.u[0], draws[1][k] - anchor.u[1]];
+                let difference = [draws[0][k] - centre.u[0], draws[1][k] - centre.u[1]];
                 let mut eta = vec![0.0; 2];
-                anchor.factor.lower_transpose_mul(&difference, &mut eta);
+                centre.factor.lower_transpose_mul(&difference, &mut eta);
                 eta
             })
             .collect();

@@ -3,16 +3,16 @@ use std::sync::Arc;
 use super::*;
 use crate::samplers::autoregressive::settings;
 use crate::samplers::testing::{
-    Density, Run, anchored_gaussian, assert_moments, correlated, exact_oracle, mean,
+    Density, Run, assert_moments, correlated, exact_oracle, gaussian_with_centre, mean,
 };
 
 #[test]
 fn about_five_evaluations_per_direction_whatever_the_scale() {
     for scale in [1e-4, 1.0, 1e4] {
         let model = correlated(&[scale * scale], 1);
-        let anchor = Arc::new(Anchor::at(model.as_ref(), &[0.0]).unwrap());
-        for anchor in [None, Some(anchor)] {
-            let chain = Run::new("slice").go(exact_oracle(Arc::clone(&model), anchor), 200, 2000);
+        let centre = Arc::new(Centre::at(model.as_ref(), &[0.0]).unwrap());
+        for centre in [None, Some(centre)] {
+            let chain = Run::new("slice").go(exact_oracle(Arc::clone(&model), centre), 200, 2000);
             let evaluations = mean(&chain.info(0));
             assert!((4.0..5.6).contains(&evaluations), "{scale}: {evaluations}");
         }
@@ -68,11 +68,11 @@ fn a_region_without_density_is_never_entered() {
 fn eigen_directions_are_conjugate_and_make_draws_nearly_independent() {
     let covariance = [1.0, 0.95, 0.0, 0.95, 1.0, 0.0, 0.0, 0.0, 4.0];
     let model = correlated(&covariance, 3);
-    let anchor = Arc::new(Anchor::at(model.as_ref(), &[0.0; 3]).unwrap());
-    let rows = directions(true, Some(&anchor), 3).unwrap();
+    let centre = Arc::new(Centre::at(model.as_ref(), &[0.0; 3]).unwrap());
+    let rows = directions(true, Some(&centre), 3).unwrap();
     for (i, a) in rows.chunks_exact(3).enumerate() {
         let mut image = [0.0; 3];
-        ergodic_base::linalg::matvec(&anchor.hessian, a, &mut image);
+        ergodic_base::linalg::matvec(&centre.hessian, a, &mut image);
         for (j, b) in rows.chunks_exact(3).enumerate() {
             let product = ergodic_base::linalg::dot(&image, b);
             assert!((product - f64::from(u8::from(i == j))).abs() < 1e-6);
@@ -81,7 +81,7 @@ fn eigen_directions_are_conjugate_and_make_draws_nearly_independent() {
     let correlation = |word: &str| {
         let run = Run::new("slice").set("directions", Value::Text(word.to_owned()));
         let chain = run.go(
-            exact_oracle(Arc::clone(&model), Some(Arc::clone(&anchor))),
+            exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre))),
             200,
             3000,
         );
@@ -93,7 +93,7 @@ fn eigen_directions_are_conjugate_and_make_draws_nearly_independent() {
 
 #[test]
 fn eigen_directions_without_a_mode_are_refused_by_name() {
-    let (model, _anchor) = anchored_gaussian(10, 2, 1);
+    let (model, _centre) = gaussian_with_centre(10, 2, 1);
     let target = Target::new(model.as_ref(), None);
     let given = settings(&[("directions", Value::Text("eigen".to_owned()))]);
     assert!(

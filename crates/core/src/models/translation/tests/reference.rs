@@ -116,7 +116,7 @@ fn cases() -> Vec<Case> {
             )
         },
         Case {
-            settings: vec![("parametrisation", text("noncentred"))],
+            settings: vec![("parametrisation", text("non-centred"))],
             priors: &[("Sigma", "inv_wishart(5, 1, 2)")],
             ..case("hierarchical", "hierarchical", "bin ~ x + (1 + x | school)")
         },

@@ -1,4 +1,4 @@
-//! The anchor of control variates and preconditioners: a point near the mode with all that is known about it.
+//! The centre of control variates and preconditioners: a point near the mode with all that is known about it.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,7 +7,7 @@ use rand::RngExt as _;
 use super::lipschitz::{AliasTable, weighted_difference_noise};
 use super::minibatch::Scheme;
 use super::row_sampling::difference_chances;
-use crate::models::{AnchorRows, Model, Rows};
+use crate::models::{CentreRows, Model, Rows};
 use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, axpy, symmetric_eigen};
 use ergodic_base::rng::{ChainRng, Purpose, stream};
 
@@ -22,7 +22,7 @@ const POINTS_WORK: usize = 800 * 400 * 400;
 
 /// A point û, the gradient of the log likelihood there, and the curvature of the log posterior.
 #[derive(Clone, Debug)]
-pub struct Anchor {
+pub struct Centre {
     /// û, length D.
     pub u: Vec<f64>,
     /// Σ ∇ log p(y_i|û) over all rows, length D.
@@ -34,7 +34,7 @@ pub struct Anchor {
     /// Posterior covariance of the quadratic approximation, H⁻¹.
     pub covariance: Vec<f64>,
     /// Per-row data of the model at û.
-    pub rows: AnchorRows,
+    pub rows: CentreRows,
     /// ρ = largest eigenvalue of H^{-1/2} N C H^{-1/2}, with C the covariance of one row's score at û: 1 for a
     /// well-specified model with a weak prior. A minibatch of B rows adds gradient noise (N/B) ρ in whitened units.
     pub noise_ratio: f64,
@@ -68,7 +68,7 @@ pub struct Anchor {
     difference_chances: [OnceLock<Option<Arc<AliasTable>>>; 3],
 }
 
-impl Anchor {
+impl Centre {
     /// Everything about `u`: one pass for the gradient, one for the curvature, one for per-row data.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl Anchor {
         model.add_neg_hessian_log_lik(u, Rows::All, &mut scratch, &mut hessian);
         model.add_neg_hessian_log_prior(u, &mut hessian);
         let factor = Cholesky::of(&hessian, dim)?;
-        let rows = model.anchor_rows(u);
+        let rows = model.centre_rows(u);
         let difference_noise = difference_noise(model, u, &factor, &rows);
         let weighted_difference_noise = weighted_difference_noise(model, u, &factor, &rows);
         let largest = |noise: &[f64]| largest_eigenvalue(noise, dim).map(|value| value.max(0.0));
@@ -141,7 +141,7 @@ impl Anchor {
             covariance,
             factor,
             hessian,
-            rows: AnchorRows::default(),
+            rows: CentreRows::default(),
             noise_ratio: self.noise_ratio,
             curvature_range: (curvatures[0], curvatures[dim - 1]),
             score_noise: cut(&self.score_noise),
@@ -205,20 +205,20 @@ pub fn scaled_range(a: &[f64], scales: &[f64]) -> Option<(f64, f64)> {
     (values[0] > 0.0).then(|| (values[0], values[dim - 1]))
 }
 
-/// See [`Anchor::scaled_condition`].
+/// See [`Centre::scaled_condition`].
 fn scaled_condition(hessian: &[f64], covariance: &[f64]) -> f64 {
     let dim = covariance.len().isqrt();
     let sds: Vec<f64> = (0..dim).map(|j| covariance[j * (dim + 1)].sqrt()).collect();
     scaled_range(hessian, &sds).map_or(1.0, |(slowest, stiffest)| stiffest / slowest)
 }
 
-/// See [`Anchor::rms_condition`].
+/// See [`Centre::rms_condition`].
 fn rms_condition(hessian: &[f64], score_variance: &[f64]) -> f64 {
     let scales: Vec<f64> = score_variance.iter().map(|v| v.powf(-0.25)).collect();
     scaled_range(hessian, &scales).map_or(1.0, |(slowest, stiffest)| stiffest / slowest)
 }
 
-/// See [`Anchor::score_noise`]; the identity, that of a well-specified model, where rows are too few to tell. The second
+/// See [`Centre::score_noise`]; the identity, that of a well-specified model, where rows are too few to tell. The second
 /// value is the variance of the score itself, per coordinate.
 fn score_noise(model: &dyn Model, u: &[f64], factor: &Cholesky) -> (Vec<f64>, Vec<f64>) {
     let (dim, num_obs) = (u.len(), model.num_obs());
@@ -245,13 +245,13 @@ fn score_noise(model: &dyn Model, u: &[f64], factor: &Cholesky) -> (Vec<f64>, Ve
     (covariance, variances)
 }
 
-/// See [`Anchor::difference_noise`]. The average over the quadratic approximation N(û, H⁻¹) uses the 2D points
+/// See [`Centre::difference_noise`]. The average over the quadratic approximation N(û, H⁻¹) uses the 2D points
 /// û ± sqrt(D) L⁻ᵀ e_j, which are exact for functions of degree three, and score differences grow linearly.
 fn difference_noise(
     model: &dyn Model,
     u: &[f64],
     factor: &Cholesky,
-    anchor_rows: &AnchorRows,
+    centre_rows: &CentreRows,
 ) -> Vec<f64> {
     let (dim, num_obs) = (u.len(), model.num_obs());
     let mut noise = vec![0.0; dim * dim];
@@ -270,7 +270,7 @@ fn difference_noise(
         scores.clear();
         scores.resize(rows.len() * dim, 0.0);
         let rows = Rows::Pick(&rows);
-        model.score_differences(&point, rows, anchor_rows, &mut scratch, &mut scores);
+        model.score_differences(&point, rows, centre_rows, &mut scratch, &mut scores);
         add_whitened_covariance(factor, &mut scores, weight, &mut noise);
     }
     noise

@@ -1,0 +1,112 @@
+//! Run folders that an earlier version has written are still shown, continued and replayed.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const SAVED: [&str; 5] = ["logistic", "sgld-cv", "hierarchical", "mixed", "mixture"];
+
+fn ergodic(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ergodic"))
+        .args(args)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+        .output()
+        .unwrap()
+}
+
+/// The output of a command that must succeed.
+#[track_caller]
+fn done(folder: &Path, args: &[&str]) -> String {
+    let output = ergodic(folder, args);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A copy of an earlier version's folder, to be written to.
+fn copy(name: &str, into: &Path) -> PathBuf {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/reference/earlier_runs")
+        .join(name);
+    let to = into.join(name);
+    fs::create_dir(&to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+    to
+}
+
+fn draws(folder: &Path) -> String {
+    fs::read_to_string(folder.join("draws.csv")).unwrap()
+}
+
+#[test]
+fn they_are_shown_with_the_numbers_that_they_were_saved_with() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in SAVED {
+        let run = copy(name, folder.path());
+        let shown = done(folder.path(), &["show", name, "--json"]);
+        let saved = fs::read_to_string(run.join("summary.json")).unwrap();
+        let (shown, saved): (serde_json::Value, serde_json::Value) = (
+            serde_json::from_str(&shown).unwrap(),
+            serde_json::from_str(&saved).unwrap(),
+        );
+        assert_eq!(shown["variables"], saved["variables"], "{name}");
+    }
+}
+
+#[test]
+fn they_go_on_after_their_last_draw() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in SAVED {
+        let run = copy(name, folder.path());
+        let before = draws(&run);
+        done(folder.path(), &["resume", name, "--draws", "20"]);
+        let after = draws(&run);
+        // The rows of the first chain stand first in both.
+        let rows = |text: &str| {
+            let first = text.lines().skip(1).filter(|row| row.starts_with("1,"));
+            first.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let (before, after) = (rows(&before), rows(&after));
+        assert_eq!(after.len(), before.len() + 20, "{name}");
+        assert_eq!(after[..before.len()], before, "{name}");
+    }
+}
+
+#[test]
+fn they_replay_to_the_same_bits() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in SAVED {
+        let run = copy(name, folder.path());
+        let recipe = run.join("recipe.toml");
+        let again = format!("{name}-again");
+        done(
+            folder.path(),
+            &["fit", recipe.to_str().unwrap(), "--out", &again],
+        );
+        assert_eq!(draws(&folder.path().join(&again)), draws(&run), "{name}");
+    }
+    // In the words of today.
+    let recipe = fs::read_to_string(folder.path().join("hierarchical-again/recipe.toml")).unwrap();
+    assert!(
+        recipe.contains("parametrisation = \"non-centred\""),
+        "{recipe}"
+    );
+}
+
+#[test]
+fn an_interrupted_one_keeps_its_draws_and_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = copy("interrupted", folder.path());
+    let shown = done(folder.path(), &["show", "interrupted"]);
+    assert!(shown.contains("mu[Intercept]"), "{shown}");
+    done(folder.path(), &["resume", "interrupted", "--draws", "5"]);
+    assert!(draws(&run).lines().count() > 5);
+}

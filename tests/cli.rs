@@ -1461,6 +1461,62 @@ fn the_influence_of_the_prior_is_summarised() {
 
 /// Without a formula the outcome is guessed by name, then by place, as the window does, and all of it is said.
 #[test]
+fn a_bundled_data_set_suggests_a_template_for_its_own_groups_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let shown = |formula: &str| {
+        let args = ["show", "--data", "sample:schools", "--formula", formula];
+        let output = ergodic(folder.path(), &args);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        stderr(&output)
+    };
+    let suggested = shown("passed ~ hours + (hours | school)");
+    assert!(suggested.contains("template: hierarchical, because the data set suggests it"));
+    let other = shown("passed ~ hours + (1 | school)");
+    assert!(
+        other.contains("template: mixed with family bernoulli"),
+        "{other}"
+    );
+}
+
+#[test]
+fn outcomes_that_cannot_be_are_refused_in_rows_to_predict() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = "y,n,x\n3,10,1\n5,10,2\n7,10,3\n2,8,0.5\n9,12,3.2\n4,9,1.5\n";
+    fs::write(folder.path().join("old.csv"), old).unwrap();
+    let fit = |formula: &str, out: &str| {
+        let fit = [
+            "fit",
+            "--data",
+            "old.csv",
+            "--formula",
+            formula,
+            "--out",
+            out,
+        ];
+        let run = ergodic(folder.path(), &[&fit[..], &["--draws", "20"]].concat());
+        assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    };
+    fit("y | trials(n) ~ x", "shares");
+    fit("y ~ x", "counts");
+    let predict = |run: &str, row: &str| {
+        fs::write(folder.path().join("new.csv"), format!("y,n,x\n{row}\n")).unwrap();
+        ergodic(folder.path(), &["predict", run, "--data", "new.csv"])
+    };
+    assert_refused(
+        &predict("shares", "12,10,1"),
+        &["`y`", "0 to 10", "12", "new.csv"],
+    );
+    assert_refused(&predict("shares", "-1,10,1"), &["`y`", "0 to 10"]);
+    assert_refused(
+        &predict("counts", "2.5,10,1"),
+        &["`y`", "whole number", "2.5"],
+    );
+    // What was not observed is no error.
+    let missing = predict("shares", ",10,1");
+    assert_eq!(missing.status.code(), Some(0), "{}", stderr(&missing));
+}
+
+#[test]
 fn a_first_model_is_guessed_and_said() {
     let folder = tempfile::tempdir().unwrap();
     let mut text = String::from("id,log_radon,floor,county,Diet\n");

@@ -279,7 +279,7 @@ fn choose_template(
     if let Some(sample) = recipe.sample().and_then(samples::find)
         && let Ok(suggested) = sample.formula.parse::<Formula>()
         && column(&suggested) == column(&formula)
-        && formula.groups.is_empty() == suggested.groups.is_empty()
+        && formula.groups == suggested.groups
     {
         sample.template.clone_into(&mut recipe.model.template);
         say(sample.template, "the data set suggests it");

@@ -9,7 +9,7 @@ use super::lump_levels::OTHER;
 use super::matrix::Design;
 use super::model_frame::{FrameReader, ModelFrame, Predictors, complete_rows};
 use super::response::ResponseKind;
-use super::response_columns::num_trials;
+use super::response_columns::{check_numbers, check_successes, num_trials};
 use super::terms::Predictor;
 use super::transform::Transform;
 use crate::design::Columns;
@@ -174,15 +174,16 @@ impl Coding {
                 terms.push((factor.unwrap_or_default(), z));
             }
         }
+        let trials = self.trials(&reader, &rows)?;
         Ok(NewRows {
             rows_total: table.num_rows(),
             dropped,
             x,
             offset: self.offset(&reader, &rows)?,
-            trials: self.trials(&reader, &rows)?,
+            observed: self.observed(table, &rows, trials.as_deref())?,
+            trials,
             groups,
             terms,
-            observed: self.observed(table, &rows),
             row: rows,
         })
     }
@@ -312,11 +313,20 @@ impl Coding {
             .transpose()
     }
 
-    /// Responses of `rows`, where the table has them.
-    fn observed(&self, table: &dyn Columns, rows: &[u32]) -> Option<Vec<f64>> {
-        let response = self.frame.formula.response.as_ref()?;
+    /// Responses of `rows`, where the table has them; those that cannot be are refused.
+    fn observed(
+        &self,
+        table: &dyn Columns,
+        rows: &[u32],
+        trials: Option<&[f64]>,
+    ) -> Result<Option<Vec<f64>>, DesignError> {
+        let Some(response) = &self.frame.formula.response else {
+            return Ok(None);
+        };
         let name = &response.column;
-        let col = table.names().position(|column| column == name)?;
+        let Some(col) = table.names().position(|column| column == name) else {
+            return Ok(None);
+        };
         match &self.response {
             ResponseKind::Binary { success, failure } => {
                 let labels = table.labels(col);
@@ -330,11 +340,18 @@ impl Coding {
                     let code = labels.codes[row as usize];
                     values.get(code as usize).copied().unwrap_or(f64::NAN)
                 };
-                Some(rows.iter().map(at).collect())
+                Ok(Some(rows.iter().map(at).collect()))
             }
             _ => {
-                let numbers = table.numbers(col)?;
-                Some(rows.iter().map(|&row| numbers[row as usize]).collect())
+                let Some(numbers) = table.numbers(col) else {
+                    return Ok(None);
+                };
+                let y: Vec<f64> = rows.iter().map(|&row| numbers[row as usize]).collect();
+                match trials {
+                    Some(trials) => check_successes(table, name, rows, &y, trials)?,
+                    None => check_numbers(table, name, rows, &y, self.frame.response_use)?,
+                }
+                Ok(Some(y))
             }
         }
     }

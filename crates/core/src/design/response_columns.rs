@@ -114,19 +114,7 @@ impl FrameReader<'_> {
         let y = self.numbers(col, rows, "outcome")?;
         let read = |name: &str, part: &str| self.numbers(self.col(name)?, rows, part);
         let trials = num_trials(self.table, response, trials, rows, read)?;
-        for ((&row, &successes), &count) in rows.iter().zip(&y).zip(&trials) {
-            if successes.fract() != 0.0 || successes < 0.0 || successes > count {
-                let share = if successes > 0.0 && successes < 1.0 {
-                    "; if it is a share of the trials, add a column with the number of successes, share times trials"
-                } else {
-                    "; correct that row or choose another column"
-                };
-                return Err(DesignError::Role(format!(
-                    "The outcome `{name}` must be a whole number from 0 to {count}, the number of trials, but it is {successes} in {}{share}",
-                    self.table.place(row as usize)
-                )));
-            }
-        }
+        check_successes(self.table, name, rows, &y, &trials)?;
         let (successes, total) = (y.iter().sum::<f64>(), trials.iter().sum::<f64>());
         let counts = vec![
             ("failures".to_owned(), (total - successes) as usize),
@@ -178,14 +166,7 @@ impl FrameReader<'_> {
             }
         }
         let wanted = self.frame.response_use;
-        if let Some(i) = y.iter().position(|&value| !fits(value, wanted)) {
-            return Err(DesignError::Role(format!(
-                "The outcome `{name}` must be a whole number from 0, but it is {} in {}; choose template `linear` if it is no \
-                 count, or correct that row",
-                y[i],
-                self.table.place(rows[i] as usize)
-            )));
-        }
+        check_numbers(self.table, name, rows, &y, wanted)?;
         let least = y.iter().copied().fold(f64::INFINITY, f64::min);
         let largest = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if least == largest && (wanted == ResponseUse::Number || largest == 0.0) {
@@ -280,6 +261,50 @@ impl FrameReader<'_> {
             counts,
         };
         Ok((y, info))
+    }
+}
+
+/// Refuses numbers of successes among `trials` that cannot be; missing ones (NaN) may stand.
+pub(super) fn check_successes(
+    table: &dyn Columns,
+    name: &str,
+    rows: &[u32],
+    successes: &[f64],
+    trials: &[f64],
+) -> Result<(), DesignError> {
+    for ((&row, &successes), &count) in rows.iter().zip(successes).zip(trials) {
+        if successes.fract().abs() > 0.0 || successes < 0.0 || successes > count {
+            let share = if successes > 0.0 && successes < 1.0 {
+                "; if it is a share of the trials, add a column with the number of successes, share times trials"
+            } else {
+                "; correct that row or choose another column"
+            };
+            return Err(DesignError::Role(format!(
+                "The outcome `{name}` must be a whole number from 0 to {count}, the number of trials, but it is {successes} in {}{share}",
+                table.place(row as usize)
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses outcomes that a response of this use cannot have; missing ones (NaN) may stand.
+pub(super) fn check_numbers(
+    table: &dyn Columns,
+    name: &str,
+    rows: &[u32],
+    y: &[f64],
+    wanted: ResponseUse,
+) -> Result<(), DesignError> {
+    let bad = |value: &f64| !value.is_nan() && !fits(*value, wanted);
+    match y.iter().position(bad) {
+        None => Ok(()),
+        Some(i) => Err(DesignError::Role(format!(
+            "The outcome `{name}` must be a whole number from 0, but it is {} in {}; choose template `linear` if it is no \
+             count, or correct that row",
+            y[i],
+            table.place(rows[i] as usize)
+        ))),
     }
 }
 

@@ -1,0 +1,189 @@
+//! The making of a design: predictors, response and groups of complete rows, shuffled, centred and scaled.
+
+use ndarray::Array2;
+use rand::seq::SliceRandom as _;
+
+use super::columns::{Columns, every};
+use super::error::DesignError;
+use super::matrix::{Design, GroupFactor, mean_and_sd, width_of};
+use super::model_frame::{FrameReader, ModelFrame, complete_rows, report_dropped};
+use super::response::ResponseUse;
+use super::terms::RawColumn;
+use crate::formula::{Term, term_label};
+use ergodic_base::reporter::{Reporter, Severity, Warning};
+use ergodic_base::rng::{Purpose, stream};
+
+impl Design {
+    /// Makes the design of `frame` from `table`. The report names left-out rows and reference levels.
+    /// Errors: unknown columns, columns that cannot play their part, a response that is not binary or a valid
+    /// count, no complete row.
+    pub fn build(table: &dyn Columns, frame: &ModelFrame) -> Result<(Self, Reporter), DesignError> {
+        let formula = &frame.formula;
+        let mut reporter = Reporter::default();
+        let source = FrameReader { table, frame };
+        let used_columns: Vec<usize> = formula
+            .columns()
+            .iter()
+            .map(|name| table.index_of(name, "The formula"))
+            .collect::<Result<_, _>>()?;
+        source.check_kinds()?;
+        let (rows, dropped) = complete_rows(table, &used_columns)?;
+        report_dropped(table.num_rows(), rows.len(), &dropped, &mut reporter);
+
+        let mut transforms = Vec::new();
+        let mut merged = Vec::new();
+        let predictors = source.predictors(&rows, &mut transforms, &mut merged)?;
+        if frame.response_use != ResponseUse::Absent {
+            let constant = source.constant_terms(&predictors);
+            if !constant.is_empty() {
+                return Self::without(table, frame, constant, rows.len());
+            }
+        }
+        source.report_levels(&predictors, &merged, rows.len(), &mut reporter);
+        let (raw, plain) = if frame.response_use == ResponseUse::Absent {
+            (Vec::new(), source.plain_columns(&predictors)?)
+        } else {
+            (source.raw_columns(&predictors)?, Vec::new())
+        };
+        let (y, trials, response) = source.response(&rows)?;
+        let weights = formula
+            .response
+            .as_ref()
+            .and_then(|response| response.weights.as_deref())
+            .map(|name| source.weights(name, &rows))
+            .transpose()?;
+        let offset = source.offset(&rows, &mut transforms)?;
+        let groups = source.groups(&rows)?;
+
+        // Everything above is in the order of the file; `order` says which file position each design row has.
+        let mut order: Vec<u32> = (0..rows.len() as u32).collect();
+        order.shuffle(&mut stream(frame.shuffle_seed, 0, Purpose::Data));
+        let pick = |values: Vec<f64>| -> Vec<f64> {
+            let any = !values.is_empty();
+            let order = order.iter().filter(|_| any);
+            order.map(|&i| values[i as usize]).collect()
+        };
+
+        let group_terms = source.group_terms(&groups, &predictors, &order)?;
+        let scaled = scale_columns(&raw, formula.intercept, &order)?;
+        Ok((
+            Self {
+                x: scaled.x,
+                raw_center: scaled.center,
+                raw_scale: scaled.scale,
+                terms: scaled.terms,
+                has_intercept: formula.intercept,
+                y: pick(y),
+                trials: trials.map(pick),
+                weights: weights.map(pick),
+                offset: offset.map(pick),
+                row: order.iter().map(|&i| rows[i as usize]).collect(),
+                response,
+                reference_levels: source.reference_levels(&predictors),
+                merged,
+                rows_total: table.num_rows(),
+                rows_used: rows.len(),
+                dropped,
+                groups: groups
+                    .into_iter()
+                    .map(|group| GroupFactor {
+                        index: order.iter().map(|&i| group.index[i as usize]).collect(),
+                        ..group
+                    })
+                    .collect(),
+                group_terms,
+                columns: plain
+                    .into_iter()
+                    .map(|(name, column)| (name, column.in_order(&order)))
+                    .collect(),
+                left_out: Vec::new(),
+                transforms,
+                standardize: frame.standardize,
+                fixed_units: None,
+            },
+            reporter,
+        ))
+    }
+
+    /// The design without terms that are the same in all of `num_rows` rows used.
+    fn without(
+        table: &dyn Columns,
+        frame: &ModelFrame,
+        constant: Vec<(Term, f64)>,
+        num_rows: usize,
+    ) -> Result<(Self, Reporter), DesignError> {
+        let (left_out, values): (Vec<Term>, Vec<f64>) = constant.into_iter().unzip();
+        let smaller = ModelFrame {
+            formula: frame.formula.without(&left_out),
+            ..frame.clone()
+        };
+        let (mut design, mut reporter) = Self::build(table, &smaller)?;
+        for (term, value) in left_out.iter().zip(values) {
+            let name = term_label(term);
+            let message = format!(
+                "`{name}` is {value} in {}, so it carries no information and is left out of the model",
+                every(num_rows, "row")
+            );
+            reporter.report(
+                Warning::new(Severity::Info, "constant-column", message)
+                    .about(name)
+                    .with_remedy("Leave it out of the formula too"),
+            );
+        }
+        design.left_out.extend(left_out);
+        Ok((design, reporter))
+    }
+}
+
+struct ScaledColumns {
+    x: Array2<f64>,
+    center: Vec<f64>,
+    scale: Vec<f64>,
+    terms: Vec<String>,
+}
+
+fn scale_columns(
+    raw: &[RawColumn],
+    intercept: bool,
+    order: &[u32],
+) -> Result<ScaledColumns, DesignError> {
+    let (n, first) = (order.len(), usize::from(intercept));
+    let p = raw.len() + first;
+    let mut x = Array2::<f64>::ones((n, p));
+    let (mut center, mut scale) = (vec![0.0; first], vec![1.0; first]);
+    let mut terms: Vec<String> = if intercept {
+        vec!["Intercept".to_owned()]
+    } else {
+        Vec::new()
+    };
+    for (j, column) in raw.iter().enumerate() {
+        let (mean, sd) = mean_and_sd(&column.values);
+        let ends = extremes(&column.values);
+        DesignError::check_width(sd, "predictor", &column.name, ends)?;
+        let shift = if intercept { mean } else { 0.0 };
+        let width = width_of((mean, sd));
+        for (i, &from) in order.iter().enumerate() {
+            x[[i, first + j]] = (column.values[from as usize] - shift) / width;
+        }
+        center.push(shift);
+        scale.push(width);
+        terms.push(column.name.clone());
+    }
+    Ok(ScaledColumns {
+        x,
+        center,
+        scale,
+        terms,
+    })
+}
+
+/// The smallest and the largest value.
+fn extremes(values: &[f64]) -> [f64; 2] {
+    [
+        values.iter().copied().fold(f64::INFINITY, f64::min),
+        values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+    ]
+}
+
+#[cfg(test)]
+mod tests;

@@ -17,8 +17,9 @@ use ergodic_core::estimators::mixed::{
     Criterion, Method, MixedControl, MixedData, MixedError, MixedFit, fit_gaussian, fit_generalised,
 };
 use ergodic_core::families::Family;
-use ergodic_core::models::mixed::{WorkingRows, has_intercepts_of_groups};
-use ergodic_core::models::{Model, ModelEntry, ModelError, ModelOptions, Rows};
+use ergodic_core::models::{
+    Model, ModelEntry, ModelError, ModelOptions, Rows, WorkingRows, has_intercepts_of_groups,
+};
 use ergodic_core::samplers;
 
 /// Information of the data about the effect of a group, relative to that of the spread of groups, from which the group is

@@ -34,7 +34,7 @@ pub(crate) mod hierarchical;
 mod hierarchy;
 pub(crate) mod linear;
 pub(crate) mod logistic;
-pub mod mixed;
+pub(crate) mod mixed;
 pub(crate) mod negative_binomial;
 pub(crate) mod poisson;
 pub(crate) mod positive;
@@ -52,7 +52,7 @@ pub use density::{DensityModel, LogDensity, density_of};
 pub use dp_mixture::Mixture;
 pub use effects::{Effect, effect_of};
 pub use hierarchy::Hierarchy;
-pub use mixed::MixedEffects;
+pub use mixed::{MixedEffects, WorkingRows, has_intercepts_of_groups};
 pub use predicts::Predicts;
 pub use simplex::SimplexCounts;
 
@@ -464,7 +464,7 @@ pub struct ModelOptions {
     /// group's effects much better than the spread of groups does. Empty where nobody knows.
     pub well_known: Vec<Vec<bool>>,
     /// The same in more detail, for models in which groups vary by intercepts alone: the parabolas of all rows at estimates.
-    pub working: Option<Arc<mixed::WorkingRows>>,
+    pub working: Option<Arc<WorkingRows>>,
 }
 
 impl ModelOptions {

@@ -20,7 +20,7 @@ use ergodic_core::formula::Formula;
 use ergodic_core::models::{self, DefaultPriors, Model, ModelError, ModelOptions, default_priors};
 use ergodic_core::oracle::Centre;
 use ergodic_core::samplers::recommend::{self, Advice, Facts};
-use ergodic_core::samplers::{self, SamplerEntry, Target};
+use ergodic_core::samplers::{self, ChoiceError, SamplerEntry, Target};
 use ergodic_data::load::{LoadControl, Loaded, load};
 use ergodic_data::roles::expand_dot;
 use ergodic_data::table::Table;
@@ -44,9 +44,9 @@ pub enum JobError {
     /// A setting.
     #[error(transparent)]
     Setting(#[from] SettingError),
-    /// A sampler that needs the mode, and a posterior that has none.
-    #[error("Sampler `{0}` needs the posterior mode, and {1}{remedy}", remedy = remedy(.1))]
-    NoMode(&'static str, ModeError),
+    /// The sampler refuses the model or a setting, or needs a mode that there is not.
+    #[error(transparent)]
+    Sampler(#[from] ChoiceError),
     /// Prior and data together do not bound the parameters.
     #[error(
         "There is no posterior, because the likelihood has no maximum and a flat prior does not bound it; give `{term}` a prior, \
@@ -92,15 +92,6 @@ fn unbounded(warnings: &[Warning], model: &dyn Model) -> Option<JobError> {
         })
     });
     terms.next()
-}
-
-fn remedy(error: &ModeError) -> &'static str {
-    match error {
-        // It names its own.
-        ModeError::TooFar(_) => "",
-        ModeError::TooMany(_) => "; choose a sampler that needs none",
-        _ => "; choose nuts, or set a proper prior",
-    }
 }
 
 /// Progress and cancellation of [`Job::prepare`], readable from another thread.
@@ -291,6 +282,9 @@ impl Job {
         };
         let target = Target::new(model.as_ref(), centre.as_deref().ok());
         let (sampler, sampler_reason) = choose_sampler(recipe, model.as_ref(), &target)?;
+        let no_mode = centre.as_ref().err();
+        let settings =
+            sampler.settle(&recipe.sampler.settings, model.as_ref(), &target, no_mode)?;
         if recipe.sampler.id == AUTO && (outset.is_none() || sampler.spec.minibatch) {
             // The run must be the one that its complete recipe makes, which names the sampler.
             let mut named = recipe.clone();
@@ -305,9 +299,6 @@ impl Job {
         }
         let centre = match centre {
             Ok(centre) => Some(centre),
-            Err(error) if sampler.spec.needs_mode => {
-                return Err(JobError::NoMode(sampler.spec.id, error));
-            }
             Err(_error) if !has_density => None,
             Err(ModeError::TooMany(dim)) => {
                 let text = format!(
@@ -326,7 +317,8 @@ impl Job {
                 None
             }
         };
-        let mut recipe = complete(recipe, &loaded, &design, sampler, &target)?;
+        let mut recipe = complete_model(recipe, &loaded, &design)?;
+        fill_sampler(&mut recipe, sampler, settings);
         recipe.model.settings = options.settings;
         recipe.mode.settings = plan.settings;
         Ok(Self {
@@ -363,13 +355,15 @@ impl Job {
         recipe.run.target_ess = None;
         recipe.run.target_rhat = None;
         let (sampler, sampler_reason) = choose_sampler(&recipe, self.model.as_ref(), &self.target)?;
-        if sampler.spec.needs_mode && self.centre.is_none() {
-            return Err(JobError::NoMode(
-                sampler.spec.id,
-                ModeError::NotFound("none was found"),
-            ));
-        }
-        fill_sampler(&mut recipe, sampler, &self.target)?;
+        let no_mode = ModeError::NotFound("none was found");
+        let no_mode = Some(&no_mode).filter(|_error| self.centre.is_none());
+        let settings = sampler.settle(
+            &recipe.sampler.settings,
+            self.model.as_ref(),
+            &self.target,
+            no_mode,
+        )?;
+        fill_sampler(&mut recipe, sampler, settings);
         Ok(Self {
             recipe,
             table: Arc::clone(&self.table),
@@ -539,7 +533,6 @@ fn choose_sampler(
         let advice = recommend::recommend(&facts(model, target, recipe));
         let entry = samplers::find(advice.sampler)
             .ok_or_else(|| RecipeError(format!("There is no sampler `{}`", advice.sampler)))?;
-        suits(entry, model)?;
         return Ok((entry, advice.reason));
     }
     let entry = samplers::find(id).ok_or_else(|| {
@@ -552,33 +545,10 @@ fn choose_sampler(
             known.join(", ")
         ))
     })?;
-    suits(entry, model)?;
-    // Without a mode one that needs it is refused for that, whatever its settings.
-    if !entry.spec.needs_mode || target.noise_ratio.is_some() {
-        (entry.check)(&recipe.sampler.settings, target, &models::parts(model))?;
-    }
     Ok((entry, "as asked for".to_owned()))
 }
 
-fn suits(entry: &SamplerEntry, model: &dyn Model) -> Result<(), SettingError> {
-    let id = entry.spec.id;
-    (entry.suits)(model).map_err(|reason| SettingError(format!("Sampler `{id}` {reason}")))
-}
-
-/// Fills in what was left to defaults, so that a later version with other defaults replays the run.
-fn complete(
-    recipe: &Recipe,
-    loaded: &Loaded,
-    design: &Design,
-    sampler: &'static SamplerEntry,
-    target: &Target,
-) -> Result<Recipe, JobError> {
-    let mut recipe = complete_model(recipe, loaded, design)?;
-    fill_sampler(&mut recipe, sampler, target)?;
-    Ok(recipe)
-}
-
-/// The same for data, model and priors.
+/// Fills in what was left to defaults of data, model and priors, so that a later version with other defaults replays the run.
 ///
 /// # Errors
 /// The formula is not understood.
@@ -601,18 +571,11 @@ pub fn complete_model(
     Ok(recipe)
 }
 
-fn fill_sampler(
-    recipe: &mut Recipe,
-    sampler: &'static SamplerEntry,
-    target: &Target,
-) -> Result<(), JobError> {
-    let resolved = (sampler.resolve)(&recipe.sampler.settings, target)?;
+/// The same for the sampler, whose settings are settled.
+fn fill_sampler(recipe: &mut Recipe, sampler: &'static SamplerEntry, settings: Settings) {
     sampler.spec.id.clone_into(&mut recipe.sampler.id);
-    for (key, value) in resolved {
-        recipe.sampler.settings.set(key, value);
-    }
+    recipe.sampler.settings = settings;
     if !sampler.spec.decides_warmup && recipe.run.warmup.is_none() {
         recipe.run.warmup = Some(sampler.spec.default_warmup);
     }
-    Ok(())
 }

@@ -29,7 +29,7 @@ use crate::engine::{ChainState, Report, Run, RunSection, RunView, Sampling};
 use crate::estimators::{ModeControl, ModeError, find_mode};
 use crate::models::{self, DensityModel, LogDensity, Model, ModelError, ModelOptions};
 use crate::oracle::Centre;
-use crate::samplers::{self, Nuts, Sampler, SamplerEntry, Target};
+use crate::samplers::{self, ChoiceError, Nuts, Sampler, SamplerEntry, Target};
 use ergodic_base::draws::DrawList;
 use ergodic_base::reporter::Warning;
 use ergodic_base::settings::{SettingError, Settings, Value};
@@ -47,28 +47,15 @@ pub enum FitError {
     /// The template, or what it was given.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// A setting that the sampler does not have, or a value that it does not take.
+    /// A setting that the template does not have, or a value that it does not take.
     #[error(transparent)]
     Setting(#[from] SettingError),
+    /// The sampler refuses the model or a setting, or needs a mode that there is not.
+    #[error(transparent)]
+    Sampler(#[from] ChoiceError),
     /// No sampler of this name.
     #[error("There is no sampler `{0}`")]
     UnknownSampler(String),
-    /// The sampler cannot sample this model; the sentence says why.
-    #[error("Sampler `{sampler}` {reason}")]
-    Unsuitable {
-        /// Id of the sampler.
-        sampler: &'static str,
-        /// Why, to follow its name.
-        reason: String,
-    },
-    /// The sampler needs the mode, and none was found.
-    #[error("Sampler `{sampler}` needs the posterior's mode, and {error}")]
-    NoMode {
-        /// Id of the sampler.
-        sampler: &'static str,
-        /// Why there is none.
-        error: ModeError,
-    },
     /// No chain, too many, or no draw.
     #[error("A fit takes 1 to {MAX_CHAINS} chains and at least one draw, not {chains} and {draws}")]
     Length {
@@ -213,44 +200,27 @@ impl Fit {
     /// # Errors
     /// Whatever makes the fit impossible, before any chain has begun.
     pub fn plan(self) -> Result<FitPlan, FitError> {
-        let spec = &self.sampler.spec;
         let (chains, draws) = (self.run.chains, self.run.draws);
         if !(1..=MAX_CHAINS).contains(&chains) || draws == 0 {
             return Err(FitError::Length { chains, draws });
         }
-        (self.sampler.suits)(self.model.as_ref()).map_err(|reason| FitError::Unsuitable {
-            sampler: spec.id,
-            reason,
-        })?;
         let found = if self.model.has_density() {
             find_mode(self.model.as_ref(), &ModeControl::default())
         } else {
             Err(ModeError::NotFound("this model has no density to climb"))
         };
-        let centre = match found {
-            Ok(mode) => Some(Arc::new(mode.centre)),
-            Err(error) if spec.needs_mode => {
-                return Err(FitError::NoMode {
-                    sampler: spec.id,
-                    error,
-                });
-            }
-            Err(_error) => None,
-        };
-        let target = Target::new(self.model.as_ref(), centre.as_deref());
-        let parts = models::parts(self.model.as_ref());
-        (self.sampler.check)(&self.settings, &target, &parts)?;
-        let mut settings = self.settings;
-        for (key, value) in (self.sampler.resolve)(&settings, &target)? {
-            settings.set(key, value);
-        }
+        let centre = found.map(|mode| Arc::new(mode.centre));
+        let model = self.model.as_ref();
+        let target = Target::new(model, centre.as_deref().ok());
+        let no_mode = centre.as_ref().err();
+        let settings = (self.sampler).settle(&self.settings, model, &target, no_mode)?;
         Ok(FitPlan {
             model: self.model,
             sampler: self.sampler,
             settings,
             run: self.run,
             warnings: self.warnings,
-            centre,
+            centre: centre.ok(),
             target,
         })
     }

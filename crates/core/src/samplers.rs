@@ -31,6 +31,7 @@ pub(crate) mod adaptation;
 #[cfg(test)]
 mod autoregressive;
 mod bouncy_particle;
+mod choice;
 pub mod cir;
 #[cfg(test)]
 mod conformance;
@@ -98,6 +99,7 @@ mod tuning;
 mod zig_zag;
 
 pub use bouncy_particle::BouncyParticle;
+pub use choice::ChoiceError;
 pub use gibbs::Gibbs;
 pub use groups::HierarchyTarget;
 pub use hmc::Hmc;

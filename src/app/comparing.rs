@@ -137,7 +137,7 @@ pub fn suitable(state: &AppState) -> impl Iterator<Item = &'static SamplerEntry>
         .as_ref()
         .map_or(&[][..], |check| &check.unsuitable);
     let suits =
-        move |entry: &&SamplerEntry| unsuitable.iter().all(|(id, _why)| *id != entry.spec.id);
+        move |entry: &&SamplerEntry| unsuitable.iter().all(|it| it.sampler != entry.spec.id);
     samplers::REGISTRY.iter().filter(suits)
 }
 

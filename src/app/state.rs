@@ -23,6 +23,7 @@ use ergodic_base::reporter::{Severity, Warning};
 use ergodic_core::models::ParamInfo;
 use ergodic_core::models::translation::Translation;
 
+use ergodic_core::samplers::Refusal;
 use ergodic_core::samplers::recommend::Advice;
 use ergodic_data::load::{LoadControl, Loaded};
 use ergodic_data::profile::Profile;
@@ -91,7 +92,7 @@ pub struct ModelCheck {
     /// Its coordinates by name, which settings of samplers may name.
     pub parts: Vec<ergodic_core::models::Block>,
     /// Samplers that cannot sample this model, and why: identifier and what follows "Sampler `id` ".
-    pub unsuitable: Vec<(&'static str, String)>,
+    pub unsuitable: Vec<Refusal>,
 }
 
 /// How samplers rank for a draft.

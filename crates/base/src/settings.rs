@@ -172,10 +172,64 @@ impl Value {
     }
 }
 
-/// Why a setting was refused: one sentence naming the setting and what it takes.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct SettingError(pub String);
+/// Why a setting was refused: the sentence names the setting and what it takes.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SettingError {
+    /// No setting of this name.
+    #[error("{owner} has no setting `{key}`; it has {known}")]
+    Unknown {
+        /// Who has the settings, as a sentence begins: "Sampler `sgld`".
+        owner: String,
+        /// What was written.
+        key: String,
+        /// The settings that there are.
+        known: String,
+    },
+    /// A value of another type, or out of range.
+    #[error("Setting `{key}` takes {takes}, not `{value}`")]
+    Value {
+        /// Name of the setting.
+        key: String,
+        /// What it takes.
+        takes: String,
+        /// What was written.
+        value: String,
+    },
+    /// A step with which a chain leaves for infinity, or is noisier than its friction can take.
+    #[error("Setting `step_size` must be below {limit} {why}; {given} was given")]
+    StepTooLong {
+        /// Steps must be shorter.
+        limit: f64,
+        /// What was written.
+        given: f64,
+        /// With what, and what would happen.
+        why: String,
+    },
+    /// Values that follow from the posterior's mode, which was not found.
+    #[error("Sampler `{sampler}` needs the posterior mode, and none was found; {instead}")]
+    NoMode {
+        /// Id of the sampler.
+        sampler: &'static str,
+        /// What to do.
+        instead: &'static str,
+    },
+    /// A value that does not go with the model, or with another setting.
+    #[error("Setting `{key}` {why}")]
+    Unfit {
+        /// Name of the setting.
+        key: &'static str,
+        /// What is in the way and what to do, after the name.
+        why: String,
+    },
+}
+
+impl SettingError {
+    /// [`Self::Unfit`] of setting `key`.
+    pub fn unfit(key: &'static str, why: impl Into<String>) -> Self {
+        let why = why.into();
+        Self::Unfit { key, why }
+    }
+}
 
 /// User-given values, checked against fields when they are read. Absent means the default.
 #[derive(Clone, Debug, std::default::Default, PartialEq, Serialize, Deserialize)]
@@ -214,14 +268,14 @@ impl Settings {
         for (key, value) in &self.0 {
             let Some(field) = fields.iter().find(|field| field.key == key) else {
                 let known: Vec<&str> = fields.iter().map(|field| field.key).collect();
-                let known = if known.is_empty() {
-                    "it has none".to_owned()
-                } else {
-                    format!("it has {}", known.join(", "))
-                };
-                return Err(SettingError(format!(
-                    "{owner} has no setting `{key}`; {known}"
-                )));
+                return Err(SettingError::Unknown {
+                    owner: owner.to_owned(),
+                    key: key.clone(),
+                    known: match known.is_empty() {
+                        true => "none".to_owned(),
+                        false => known.join(", "),
+                    },
+                });
             };
             field.accepts(value)?;
         }
@@ -294,8 +348,7 @@ impl Field {
         if fits {
             return Ok(());
         }
-        let key = self.key;
-        let wanted = match self.kind {
+        let takes = match self.kind {
             Kind::Int { min, max } => format!("a whole number from {min} to {max}"),
             Kind::Real { min, max } => format!("a number from {min} to {max}"),
             Kind::Choice(words) => format!("one of {}", words.join(", ")),
@@ -304,9 +357,11 @@ impl Field {
             }
             Kind::Bool => "true or false".to_owned(),
         };
-        Err(SettingError(format!(
-            "Setting `{key}` takes {wanted}, not `{value}`"
-        )))
+        Err(SettingError::Value {
+            key: self.key.to_owned(),
+            takes,
+            value: value.to_string(),
+        })
     }
 }
 
@@ -337,23 +392,15 @@ mod tests {
     fn values_out_of_range_and_unknown_keys_are_refused_by_name() {
         let mut settings = Settings::default();
         settings.set("batch", Value::Int(11));
-        assert!(
-            settings
-                .check("sampler `x`", FIELDS)
-                .unwrap_err()
-                .0
-                .contains("from 1 to 10")
-        );
+        let refused = |settings: &Settings| {
+            let error = settings.check("sampler `x`", FIELDS).unwrap_err();
+            error.to_string()
+        };
+        assert!(refused(&settings).contains("from 1 to 10"));
         settings.set("batch", Value::Text("auto".into()));
         assert!(settings.check("sampler `x`", FIELDS).is_ok());
         settings.set("bacth", Value::Int(1));
-        assert!(
-            settings
-                .check("sampler `x`", FIELDS)
-                .unwrap_err()
-                .0
-                .contains("bacth")
-        );
+        assert!(refused(&settings).contains("bacth"));
     }
 
     #[test]

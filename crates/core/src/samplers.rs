@@ -96,6 +96,7 @@ mod svrg;
 #[cfg(test)]
 pub(crate) mod testing;
 mod tuning;
+mod unsuitable;
 mod zig_zag;
 
 pub use bouncy_particle::BouncyParticle;
@@ -114,6 +115,7 @@ pub use sghmc::{Sghmc, SghmcCv};
 pub use sgld::{Sgld, SgldCv};
 pub use simplex::SimplexTarget;
 pub use slice::Slice;
+pub use unsuitable::{Refusal, Unsuitable};
 pub use zig_zag::ZigZag;
 
 /// Where a chain is.
@@ -353,8 +355,11 @@ pub trait Sampler: Send + Sync + 'static {
     /// What the adviser must know beyond that, where the ordinary does not fit.
     const ADVICE: recommend::Traits = recommend::Traits::ORDINARY;
 
-    /// Whether it can sample this model at all; the error says why not in one sentence that can follow "Sampler `id` ".
-    fn suits(_model: &dyn Model) -> Result<(), String> {
+    /// Whether it can sample this model at all.
+    ///
+    /// # Errors
+    /// What is in the way.
+    fn suits(_model: &dyn Model) -> Result<(), Unsuitable> {
         Ok(())
     }
     /// Reads settings (already checked against [`SamplerSpec::fields`]) and resolves defaults for this target.
@@ -494,6 +499,12 @@ impl<S: Sampler> Kernel for Bound<S> {
 /// Why a kernel could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum KernelError {
+    /// The model is not for this sampler.
+    #[error(transparent)]
+    Unsuitable(#[from] Refusal),
+    /// A checkpoint of another sampler, or of other settings.
+    #[error("the checkpoint does not fit this sampler and its settings")]
+    Checkpoint,
     /// A setting was refused.
     #[error(transparent)]
     Setting(#[from] SettingError),
@@ -521,7 +532,7 @@ pub struct SamplerEntry {
     /// See [`Sampler::ADVICE`].
     pub advice: recommend::Traits,
     /// See [`Sampler::suits`].
-    pub suits: fn(&dyn Model) -> Result<(), String>,
+    pub suits: fn(&dyn Model) -> Result<(), Refusal>,
     /// Makes a kernel that stands at the given position.
     pub build: Build,
     /// The settings in force for a target, without starting anything.
@@ -546,18 +557,18 @@ impl SamplerEntry {
 
 /// What the sampler itself says; that nearly all need a density; and that approximations take a posterior to be near
 /// normal, which that of a rare category is not.
-fn suits<S: Sampler>(model: &dyn Model) -> Result<(), String> {
-    if S::NEEDS_DENSITY && !model.has_density() {
-        return Err("needs a density of the parameters, which this model does not have".to_owned());
-    }
-    if S::SPEC.minibatch && !model.has_rows() {
-        return Err("estimates gradients from rows of data, and this density has none".to_owned());
-    }
-    S::suits(model)?;
-    if S::SPEC.bias.is_some() && !S::ON_SIMPLEX {
-        simplex::refuse_sparse(model)?;
-    }
-    Ok(())
+fn suits<S: Sampler>(model: &dyn Model) -> Result<(), Refusal> {
+    let checked = if S::NEEDS_DENSITY && !model.has_density() {
+        Err(Unsuitable::NoDensity)
+    } else if S::SPEC.minibatch && !model.has_rows() {
+        Err(Unsuitable::NoRows)
+    } else if S::SPEC.bias.is_some() && !S::ON_SIMPLEX {
+        S::suits(model).and_then(|()| simplex::refuse_sparse(model))
+    } else {
+        S::suits(model)
+    };
+    let sampler = S::SPEC.id;
+    checked.map_err(|reason| Refusal { sampler, reason })
 }
 
 fn owner<S: Sampler>() -> String {
@@ -572,8 +583,7 @@ fn build<S: Sampler>(
     streams: &mut Streams,
 ) -> Result<Box<dyn Kernel>, KernelError> {
     settings.check(&owner::<S>(), S::SPEC.fields)?;
-    suits::<S>(oracle.model())
-        .map_err(|reason| SettingError(format!("{} {reason}", owner::<S>())))?;
+    suits::<S>(oracle.model())?;
     let config = S::configure(settings, target)?;
     S::check(&config, &parts(oracle.model()))?;
     let state = S::init(&config, u0, oracle, streams)?;

@@ -30,7 +30,7 @@ use ergodic_core::design::matrix::{Design, ModelFrame};
 use ergodic_core::design::response::ResponseUse;
 use ergodic_core::formula::Formula;
 use ergodic_core::models::{self, Model, ModelOptions};
-use ergodic_core::oracle::{Oracle, StepError};
+use ergodic_core::oracle::Oracle;
 use ergodic_core::samplers::cir::log_gamma;
 use ergodic_core::samplers::{self, KernelError, Phase, Target, Tick};
 use ergodic_data::load::{LoadControl, load};
@@ -295,7 +295,11 @@ pub(super) fn chain(
 ) -> Result<Found, JobError> {
     let entry = samplers::find(id)
         .ok_or_else(|| models::ModelError(format!("There is no sampler `{id}`")))?;
-    let failed = |error: StepError| models::ModelError(format!("Sampler `{id}` failed: {error}"));
+    let failed = |error: KernelError| {
+        JobError::from(models::ModelError(format!(
+            "Sampler `{id}` failed: {error}"
+        )))
+    };
     let target = Target::new(model.as_ref(), None);
     let mut oracle = Oracle::new(Arc::clone(model), None, false, Arc::default());
     let mut streams = Streams::new(seed, number);
@@ -303,7 +307,8 @@ pub(super) fn chain(
     let mut kernel = (entry.build)(settings, &target, &u, &mut oracle, &mut streams).map_err(
         |error| match error {
             KernelError::Setting(error) => JobError::from(error),
-            KernelError::Start(error) => failed(error).into(),
+            KernelError::Unsuitable(error) => error.into(),
+            error => failed(error),
         },
     )?;
     let mut info = vec![0.0; entry.spec.info.len()];
@@ -321,7 +326,7 @@ pub(super) fn chain(
         for _ in 0..kernel.steps_per_draw() {
             kernel
                 .step(at, &mut oracle, &mut streams, &mut info)
-                .map_err(failed)?;
+                .map_err(|error| failed(error.into()))?;
         }
         let log_density = density.map_or(f64::NAN, |place| kernel.position()[place]);
         trace.push([log_density, begun.elapsed().as_secs_f64()]);

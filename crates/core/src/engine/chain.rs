@@ -122,11 +122,9 @@ impl Worker {
             (job.sampler().build)(job.settings(), job.target(), &u0, &mut oracle, &mut streams)?;
         let (mut iterations, mut draws, mut warmup_end) = (0, 0, None);
         if let Some(mark) = task.start.as_ref().filter(|mark| mark.has_begun()) {
-            streams = mark.restore(kernel.as_mut(), &mut oracle).ok_or_else(|| {
-                KernelError::Setting(ergodic_base::settings::SettingError(
-                    "the checkpoint does not fit this sampler and its settings".to_owned(),
-                ))
-            })?;
+            streams = mark
+                .restore(kernel.as_mut(), &mut oracle)
+                .ok_or(KernelError::Checkpoint)?;
             (iterations, draws, warmup_end) = (mark.iterations, mark.draws, mark.warmup_end);
         }
         let block = task.empty.recv().unwrap_or_default();

@@ -100,10 +100,11 @@ impl Plan {
         }
         let entry = find(method).ok_or_else(|| {
             let known: Vec<&str> = REGISTRY.iter().map(|entry| entry.spec.id).collect();
-            SettingError(format!(
-                "Setting `mode.method` takes one of auto, {}, not `{method}`",
-                known.join(", ")
-            ))
+            SettingError::Value {
+                key: "mode.method".to_owned(),
+                takes: format!("one of auto, {}", known.join(", ")),
+                value: method.to_owned(),
+            }
         })?;
         settings.check(&format!("Optimiser `{method}`"), entry.spec.fields)?;
         let mut settings = settings.clone();

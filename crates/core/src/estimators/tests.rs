@@ -295,7 +295,7 @@ fn plans_resolve_every_setting_and_refuse_unknown_ones() {
         Plan::new("sgdd", &none, &model)
             .err()
             .unwrap()
-            .0
+            .to_string()
             .contains("rmsprop")
     );
     let mut odd = Settings::default();

@@ -1,6 +1,6 @@
 //! Whether a sampler can be run as it was asked for, and every setting that it then has.
 
-use super::{SamplerEntry, Target};
+use super::{Refusal, SamplerEntry, Target};
 use crate::estimators::ModeError;
 use crate::models::{Model, parts};
 use ergodic_base::settings::{SettingError, Settings};
@@ -8,14 +8,9 @@ use ergodic_base::settings::{SettingError, Settings};
 /// Why a sampler cannot be run as it was asked for.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ChoiceError {
-    /// The sampler cannot sample this model; the sentence says why.
-    #[error("Sampler `{sampler}` {reason}")]
-    Unsuitable {
-        /// Id of the sampler.
-        sampler: &'static str,
-        /// Why, to follow its name.
-        reason: String,
-    },
+    /// The sampler cannot sample this model.
+    #[error(transparent)]
+    Unsuitable(#[from] Refusal),
     /// The sampler needs the mode, and none was found.
     #[error("Sampler `{sampler}` needs the posterior mode, and {error}{remedy}", remedy = remedy(.error))]
     NoMode {
@@ -51,7 +46,7 @@ impl SamplerEntry {
         no_mode: Option<&ModeError>,
     ) -> Result<Settings, ChoiceError> {
         let sampler = self.spec.id;
-        (self.suits)(model).map_err(|reason| ChoiceError::Unsuitable { sampler, reason })?;
+        (self.suits)(model)?;
         // Without a mode one that needs it is refused for that, whatever its settings.
         if let Some(error) = no_mode.filter(|_error| self.spec.needs_mode).cloned() {
             return Err(ChoiceError::NoMode { sampler, error });

@@ -13,7 +13,7 @@ use crate::models::testing::GaussianRows;
 use crate::models::{CentreRows, Model, ParamInfo, Rows, Scratch};
 use crate::oracle::{Centre, Oracle, StepError};
 use ergodic_base::rng::{ChainRng, RngMark};
-use ergodic_base::settings::{Default as FieldDefault, Field, Kind, Settings, Value};
+use ergodic_base::settings::{Default as FieldDefault, Field, Kind, SettingError, Settings, Value};
 
 const NUM_OBS: usize = 200;
 const DIM: usize = 3;
@@ -298,13 +298,19 @@ fn wrong_settings_are_refused_by_name() {
         let mut settings = Settings::default();
         settings.set("no_such_setting", Value::Int(1));
         let error = (entry.resolve)(&settings, &target).unwrap_err();
-        assert!(error.0.contains("no_such_setting") && error.0.contains(id));
+        let SettingError::Unknown { owner, key, .. } = error else {
+            panic!("{id}: {error}")
+        };
+        assert!(key == "no_such_setting" && owner.contains(id));
         for field in entry.spec.fields {
             for value in wrong_values(field) {
                 let mut settings = Settings::default();
                 settings.set(field.key, value.clone());
                 let error = (entry.resolve)(&settings, &target).unwrap_err();
-                assert!(error.0.contains(field.key), "{id}: {value}: {error}");
+                assert!(
+                    matches!(&error, SettingError::Value { key, .. } if key == field.key),
+                    "{id}: {value}: {error}"
+                );
             }
         }
     }

@@ -8,7 +8,7 @@
 use super::cir::log_gamma;
 use super::recommend::{Standing, Traits};
 use super::simplex::{self, Weights};
-use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
 use crate::models::Model;
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::Streams;
@@ -39,7 +39,7 @@ impl Sampler for Conjugate {
         negative_control: false,
     };
 
-    fn suits(model: &dyn Model) -> Result<(), String> {
+    fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
         simplex::suits(model)
     }
 

@@ -20,7 +20,9 @@ use super::partition::{
     self, Partition, SPLIT_MERGE, START, START_CLUSTERS, Start, default_split_merge, pick,
 };
 use super::recommend::{Standing, Traits};
-use super::{ACCEPT, Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{
+    ACCEPT, Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
+};
 use crate::models::{Mixture, Model};
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::{ChainRng, Streams};
@@ -111,8 +113,8 @@ impl Sampler for DpGibbs {
         negative_control: false,
     };
 
-    fn suits(model: &dyn Model) -> Result<(), String> {
-        partition::suits(model)
+    fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
+        partition::suits(model).map(|_mixture| ())
     }
 
     fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {

@@ -27,7 +27,7 @@ use super::partition::components::{Components, normalise};
 use super::partition::split_merge::Workspace;
 use super::partition::{self, Partition, SPLIT_MERGE, START, START_CLUSTERS};
 use super::recommend::{Standing, Traits};
-use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
 use crate::families::rows::{LANES, Lane, exp_negative};
 use crate::models::{Mixture, Model};
 use crate::oracle::{Oracle, StepError};
@@ -85,8 +85,8 @@ impl Sampler for DpSlice {
         negative_control: false,
     };
 
-    fn suits(model: &dyn Model) -> Result<(), String> {
-        partition::suits(model)
+    fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
+        partition::suits(model).map(|_mixture| ())
     }
 
     fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {

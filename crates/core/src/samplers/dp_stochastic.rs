@@ -38,7 +38,7 @@ use super::partition::components::normalise;
 use super::partition::{self, Partition, START, START_CLUSTERS, Start, pick_log};
 use super::recommend::{Standing, Traits};
 use super::sgrld_simplex::mirrored_step;
-use super::{Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
 use crate::models::dp_mixture::AlphaPrior;
 use crate::models::dp_mixture::counts::Counts;
 use crate::models::dp_mixture::mixture::LogSum;
@@ -277,14 +277,12 @@ impl<P: Process> Sampler for Stochastic<P> {
     const ON_SIMPLEX: bool = true;
     const SPEC: SamplerSpec = P::SPEC;
 
-    fn suits(model: &dyn Model) -> Result<(), String> {
-        partition::suits(model)?;
-        match model.partition() {
-            Some(mixture) if mixture.numeric.is_some() || mixture.counts.is_none() => Err(
-                "knows categories only, and the formula has numeric columns; use `dp-gibbs` or `dp-slice`".to_owned(),
-            ),
-            _ => Ok(()),
+    fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
+        let mixture = partition::suits(model)?;
+        if mixture.numeric.is_some() || mixture.counts.is_none() {
+            return Err(Unsuitable::NumericColumns);
         }
+        Ok(())
     }
 
     fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {

@@ -41,7 +41,7 @@ use super::hamiltonian::{Metric, MetricKind, Place};
 use super::nuts::tree::Tree;
 use super::{
     ACCEPT, ENERGY, InfoColumn, LOG_LIK_VARIANCE, N_LEAPFROG, Phase, ROWS_SHARE, STEP_SIZE,
-    Sampler, SamplerSpec, StateVisitor, Target, Tick,
+    Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
 };
 use crate::models::{LinearRows, Model, Scratch};
 use crate::oracle::{Oracle, StepError};
@@ -261,36 +261,31 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
     const SPEC: SamplerSpec = V::SPEC;
     const ADVICE: Traits = V::ADVICE;
 
-    fn suits(model: &dyn Model) -> Result<(), String> {
-        if model.linear_rows().is_some() {
-            return Ok(());
-        }
-        Err(
-            "needs a likelihood with one linear predictor per row, as in logistic regression"
-                .to_owned(),
-        )
+    fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
+        let rows = model.linear_rows();
+        rows.map(|_rows| ()).ok_or(Unsuitable::NoLinearPredictor)
     }
 
     fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
         if target.noise_ratio.is_none() {
-            return Err(SettingError(format!(
-                "Sampler `{}` needs the posterior mode, and none was found; use `nuts`",
-                V::SPEC.id
-            )));
+            return Err(SettingError::NoMode {
+                sampler: V::SPEC.id,
+                instead: "use `nuts`",
+            });
         }
         let count = |key| settings.int(key).map(|count| count as usize);
         // Rows are drawn with replacement, so more than all of them cost memory and time and tell nothing more.
         if let Some(batch) = count("batch").filter(|&batch| batch > target.num_obs) {
-            return Err(SettingError(format!(
-                "Setting `batch` is {batch}, but there are {} rows; choose at most as many, or leave it out",
+            let why = format!(
+                "is {batch}, but there are {} rows; choose at most as many, or leave it out",
                 target.num_obs
-            )));
+            );
+            return Err(SettingError::unfit("batch", why));
         }
         if !V::SIGNED && count("batch") == Some(1) && target.num_obs > 1 {
-            return Err(SettingError(
-                "Setting `batch` is 1, but the variance of the estimate cannot be told from one row; choose at least 2, or \
-                 leave it out"
-                    .to_owned(),
+            return Err(SettingError::unfit(
+                "batch",
+                "is 1, but the variance of the estimate cannot be told from one row; choose at least 2, or leave it out",
             ));
         }
         Ok(Config {

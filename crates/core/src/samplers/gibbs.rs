@@ -159,10 +159,14 @@ impl Sampler for Gibbs {
                 Blocks::Chosen(text.to_owned(), blocks::read(text)?)
             }
             Some(text) if !BLOCKS.contains(&text) => {
-                return Err(SettingError(format!(
-                    "Setting `blocks` takes {}, or blocks such as `b[Intercept]: slice; b[*]: hmc`, not `{text}`",
-                    BLOCKS.join(", ")
-                )));
+                return Err(SettingError::Value {
+                    key: "blocks".to_owned(),
+                    takes: format!(
+                        "{}, or blocks such as `b[Intercept]: slice; b[*]: hmc`",
+                        BLOCKS.join(", ")
+                    ),
+                    value: text.to_owned(),
+                });
             }
             _ => Blocks::Word(word("blocks", &BLOCKS, BLOCKS[0])),
         };
@@ -298,9 +302,7 @@ impl Part {
         });
         let kernel = kernel.map_err(|error| match error {
             KernelError::Start(error) => error,
-            KernelError::Setting(error) => {
-                unreachable!("the defaults of KERNELS suit every target, but {error}")
-            }
+            error => unreachable!("the defaults of KERNELS suit every target, but {error}"),
         })?;
         let column = |name| {
             entry

@@ -14,7 +14,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 use super::groups::laplace::Laplace;
 use super::groups::{self, GroupGibbs, GroupTarget, GroupUpdate, Report};
 use super::recommend::Traits;
-use super::{Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
 use crate::models::Model;
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::linalg::axpy;
@@ -91,7 +91,7 @@ impl Sampler for GibbsGaussian {
         negative_control: false,
     };
 
-    fn suits(model: &dyn Model) -> Result<(), String> {
+    fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
         groups::suits(model)
     }
 

@@ -35,7 +35,7 @@ use super::recommend::{Standing, Traits};
 use super::tuning::TARGET_ACCEPT_FIELD;
 use super::{
     ACCEPT, DIVERGENT, Family, InfoColumn, LOG_DENSITY, N_LEAPFROG, Phase, STEP_SIZE, Sampler,
-    SamplerSpec, StateVisitor, Target, Tick,
+    SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
 };
 use crate::models::Model;
 use crate::oracle::{Oracle, StepError};
@@ -396,7 +396,7 @@ impl Sampler for GibbsGroups {
         negative_control: false,
     };
 
-    fn suits(model: &dyn Model) -> Result<(), String> {
+    fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
         groups::suits(model)
     }
 

@@ -28,7 +28,9 @@ use super::mixed::nesting::{self, Nested};
 use super::mixed::statistics::Statistics;
 use super::mixed::{self, Spread, draw_scales, normal_given, slice_each};
 use super::recommend::{Standing, Traits};
-use super::{Family, InfoColumn, LOG_DENSITY, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{
+    Family, InfoColumn, LOG_DENSITY, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
+};
 use crate::models::mixed::{GroupTerm, MAX_EFFECTS, MixedEffects};
 use crate::models::prior::PriorRows;
 use crate::models::{LinearRows as _, Model};
@@ -99,15 +101,9 @@ impl Sampler for GibbsMixed {
         negative_control: false,
     };
 
-    fn suits(model: &dyn Model) -> Result<(), String> {
-        mixed::suits(model)?;
-        let normal = model.mixed_effects().and_then(|view| view.normal_row(0));
-        if normal.is_none() {
-            return Err(
-                "needs a normal outcome, family gaussian; others take `nuts` or `gibbs-mixed-osgfs`".to_owned(),
-            );
-        }
-        Ok(())
+    fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
+        let normal = mixed::suits(model)?.normal_row(0);
+        normal.map(|_row| ()).ok_or(Unsuitable::NotNormal)
     }
 
     fn configure(_settings: &Settings, _target: &Target) -> Result<(), SettingError> {

@@ -35,7 +35,7 @@ use super::mixed::{self, Spread, draw_scales};
 use super::osgfs::{Bound, ROWS_PER_PARAMETER, choose_k};
 use super::recommend::Traits;
 use super::scoring::{ScoreCovariance, check_gradient};
-use super::{Family, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Family, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
 use crate::models::mixed::{GroupTerm, MixedEffects};
 use crate::models::prior::PriorRows;
 use crate::models::{LinearRows as _, Model, Rows, Scratch};
@@ -123,15 +123,9 @@ impl Sampler for GibbsMixedOsgfs {
         negative_control: false,
     };
 
-    fn suits(model: &dyn Model) -> Result<(), String> {
-        mixed::suits(model)?;
-        if model
-            .mixed_effects()
-            .is_some_and(|view| view.terms().is_empty())
-        {
-            return Err("needs a group term such as (1 | group) in the formula".to_owned());
-        }
-        Ok(())
+    fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
+        let term = mixed::suits(model)?.terms().first();
+        term.map(|_term| ()).ok_or(Unsuitable::NoGroupTerm)
     }
 
     fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {

@@ -27,7 +27,7 @@ use super::recommend::Traits;
 use super::scoring::{ScoreCovariance, check_gradient};
 use super::{
     Family, InfoColumn, NOISE_SHARE, Phase, ROWS_SHARE, Sampler, SamplerSpec, StateVisitor, Target,
-    Tick,
+    Tick, Unsuitable,
 };
 use crate::models::Model;
 use crate::numerics::fisher_step::FisherStep;
@@ -284,7 +284,7 @@ impl Sampler for GibbsOsgfs {
         negative_control: false,
     };
 
-    fn suits(model: &dyn Model) -> Result<(), String> {
+    fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
         groups::suits(model)
     }
 

@@ -10,7 +10,7 @@
 //! two numbers that the chain draws at the start of a step: the result does not depend on threads, and no stream has a
 //! position that must be saved.
 
-use super::{StateVisitor, Tick};
+use super::{StateVisitor, Tick, Unsuitable};
 use crate::models::{Hierarchy, Model, Rows, Scratch};
 use crate::numerics::wishart::NormalInverseWishart;
 use crate::oracle::{Oracle, StepError};
@@ -25,14 +25,11 @@ mod tests;
 use rand::RngExt as _;
 
 /// Refuses models without groups.
-pub(super) fn suits(model: &dyn Model) -> Result<(), String> {
-    match model.hierarchy() {
-        Some(_) => Ok(()),
-        None => Err(
-            "needs groups that have parameters of their own, as in template `hierarchical`"
-                .to_owned(),
-        ),
-    }
+pub(super) fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
+    model
+        .hierarchy()
+        .map(|_view| ())
+        .ok_or(Unsuitable::NoGroups)
 }
 
 /// What defaults are made from.

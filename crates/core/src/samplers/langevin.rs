@@ -281,6 +281,15 @@ pub struct Config {
     decay_exponent: f64,
 }
 
+/// Refuses a step with which the chain explodes.
+pub fn explodes(limit: f64, given: f64) -> SettingError {
+    SettingError::StepTooLong {
+        limit,
+        given,
+        why: "for this posterior, or the chain explodes".to_owned(),
+    }
+}
+
 impl Config {
     /// From settings; `noise` of the gradients with the minibatches `minibatch`.
     ///
@@ -293,15 +302,15 @@ impl Config {
         settings: &Settings,
         target: &Target,
     ) -> Result<Self, SettingError> {
-        let id = rule.id;
         let known = target
             .noise_ratio
             .zip(target.difference_rows)
             .zip(target.curvature_range);
         if rule.needs_mode && known.is_none() {
-            return Err(SettingError(format!(
-                "Sampler `{id}` needs the posterior mode, and none was found; use `nuts`, or `sgld` with your own `step_size`"
-            )));
+            return Err(SettingError::NoMode {
+                sampler: rule.id,
+                instead: "use `nuts`, or `sgld` with your own `step_size`",
+            });
         }
         let preconditioned = rule.rates == Rates::Setting
             && match settings.text("precondition") {
@@ -327,14 +336,15 @@ impl Config {
                 .real("step_size")
                 .zip(settings.int("steps_per_draw"));
             let (Some((step_size, steps)), false) = (given, preconditioned) else {
-                let precondition = match rule.rates {
-                    Rates::Setting => "set `precondition` to none and ",
-                    Rates::Own(_) => "",
-                };
-                return Err(SettingError(format!(
-                    "Sampler `{id}` takes its settings from the posterior mode, and none was found; {precondition}give \
-                     `step_size` and `steps_per_draw`"
-                )));
+                return Err(SettingError::NoMode {
+                    sampler: rule.id,
+                    instead: match rule.rates {
+                        Rates::Setting => {
+                            "set `precondition` to none and give `step_size` and `steps_per_draw`"
+                        }
+                        Rates::Own(_) => "give `step_size` and `steps_per_draw`",
+                    },
+                });
             };
             return Ok(finish(step_size, steps as u64, f64::NAN));
         };
@@ -356,10 +366,7 @@ impl Config {
             .real("step_size")
             .unwrap_or_else(|| noise.step(rule.excess, plain, centred) / stiff);
         if step_size * stiff >= 2.0 {
-            return Err(SettingError(format!(
-                "Setting `step_size` must be below {} for this posterior, or the chain explodes; {step_size} was given",
-                2.0 / stiff
-            )));
+            return Err(explodes(2.0 / stiff, step_size));
         }
         let steps = (rule.time / (step_size * slow)).ceil().max(1.0);
         let steps_per_draw = settings.int("steps_per_draw").map_or_else(

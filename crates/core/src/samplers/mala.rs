@@ -32,7 +32,7 @@ use std::marker::PhantomData;
 use rand::RngExt as _;
 
 use super::hamiltonian::{MetricKind, Place, Point};
-use super::langevin::{STEPS_CAP, STEPS_PER_DRAW, step_for_excess};
+use super::langevin::{self, STEPS_CAP, STEPS_PER_DRAW, step_for_excess};
 use super::recommend::Traits;
 use super::tuning::{Plan, Tuning};
 use super::{
@@ -186,9 +186,9 @@ fn configure_mala(settings: &Settings, target: &Target) -> Result<Config, Settin
     let given = settings.text("precondition").filter(|word| *word != "auto");
     let precondition = match given {
         Some("curvature") if !has_mode => {
-            return Err(SettingError(
-                "Setting `precondition` cannot be `curvature` because no mode was found; choose diagonal, dense or auto"
-                    .to_owned(),
+            return Err(SettingError::unfit(
+                "precondition",
+                "cannot be `curvature` because no mode was found; choose diagonal, dense or auto",
             ));
         }
         Some("dense") => "dense",
@@ -229,21 +229,17 @@ fn configure_ula(settings: &Settings, target: &Target) -> Result<Config, Setting
         // Nothing is known: what was given is taken.
         (None, Some(_)) if !preconditioned => (0.0, 0.0),
         (None, _) => {
-            return Err(SettingError(
-                "Sampler `ula` takes its settings from the posterior mode, and none was found; set `precondition` to none and \
-                 give `step_size` and `steps_per_draw`, or use `mala`"
-                    .to_owned(),
-            ));
+            return Err(SettingError::NoMode {
+                sampler: "ula",
+                instead: "set `precondition` to none and give `step_size` and `steps_per_draw`, or use `mala`",
+            });
         }
     };
     let step_size = settings
         .real("step_size")
         .unwrap_or_else(|| step_for_excess(EXCESS, 0.0) / stiff);
     if step_size * stiff >= 2.0 {
-        return Err(SettingError(format!(
-            "Setting `step_size` must be below {} for this posterior, or the chain explodes; {step_size} was given",
-            2.0 / stiff
-        )));
+        return Err(langevin::explodes(2.0 / stiff, step_size));
     }
     Ok(Config {
         plan: Plan {

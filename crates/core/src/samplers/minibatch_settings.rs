@@ -74,10 +74,10 @@ impl MinibatchSettings {
             (None, _) => Scheme::Iid,
         };
         if scheme == Scheme::Lipschitz && target.weighted_difference_rows.is_none() {
-            return Err(SettingError(
-                "Setting `scheme` takes lipschitz only for a likelihood with one linear predictor per row and bounded curvature, \
-                 as in logistic regression, whose mode was found"
-                    .to_owned(),
+            return Err(SettingError::unfit(
+                "scheme",
+                "takes lipschitz only for a likelihood with one linear predictor per row and bounded curvature, as in logistic \
+                 regression, whose mode was found",
             ));
         }
         let rows = target.centred_rows(scheme);

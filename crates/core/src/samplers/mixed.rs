@@ -4,6 +4,7 @@
 //! so slices along each coordinate cost no pass over rows. Effects are kept as they are, r_t[g]; the coordinates in
 //! which the model holds them are written at the end of a step.
 
+use super::Unsuitable;
 use rand::RngExt as _;
 use rand_distr::{ChiSquared, Distribution as _, StandardNormal};
 
@@ -30,13 +31,8 @@ const WIDTH: f64 = 1.0;
 const MAX_SCALES: usize = MAX_EFFECTS + MAX_CORRELATIONS;
 
 /// Refuses models without the view.
-pub(super) fn suits(model: &dyn Model) -> Result<(), String> {
-    match model.mixed_effects() {
-        Some(_) => Ok(()),
-        None => Err(
-            "needs effects of groups around common coefficients, as in template `mixed`".to_owned(),
-        ),
-    }
+pub(super) fn suits(model: &dyn Model) -> Result<&dyn MixedEffects, Unsuitable> {
+    model.mixed_effects().ok_or(Unsuitable::NoMixedEffects)
 }
 
 /// The view; refused before by [`suits`] where there is none.

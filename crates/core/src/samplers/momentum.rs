@@ -300,7 +300,7 @@ impl Plan {
 
 /// Largest variance of gradient noise over whitened directions; the error says what `id` lacks.
 pub fn largest_noise(
-    id: &str,
+    id: &'static str,
     estimator: Estimator,
     minibatch: &MinibatchSettings,
     target: &Target,
@@ -313,11 +313,10 @@ pub fn largest_noise(
             (target.centred_rows(minibatch.scheme)).map(|rows| rows / n as f64)
         }
     };
-    noise.map(|noise| factor * noise).ok_or_else(|| {
-        SettingError(format!(
-            "Sampler `{id}` takes its mass matrix from the posterior mode, and none was found; use `nuts`, or `sgld` with your own \
-             `step_size`"
-        ))
+    let noise = noise.map(|noise| factor * noise);
+    noise.ok_or(SettingError::NoMode {
+        sampler: id,
+        instead: "use `nuts`, or `sgld` with your own `step_size`",
     })
 }
 
@@ -327,9 +326,11 @@ pub fn check_step(integrator: Integrator, step: f64, friction: f64) -> Result<()
     if step < limit {
         return Ok(());
     }
-    Err(SettingError(format!(
-        "Setting `step_size` must be below {limit} with friction {friction}, or the chain explodes; {step} was given"
-    )))
+    Err(SettingError::StepTooLong {
+        limit,
+        given: step,
+        why: format!("with friction {friction}, or the chain explodes"),
+    })
 }
 
 /// Steps between recorded draws, before caps.

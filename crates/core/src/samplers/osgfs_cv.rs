@@ -115,10 +115,10 @@ impl Sampler for OsgfsCv {
 
     fn configure(settings: &Settings, target: &Target) -> Result<OsgfsCvConfig, SettingError> {
         if target.difference_rows.is_none() {
-            return Err(SettingError(
-                "Sampler `osgfs-cv` needs the posterior mode, and none was found; use `nuts` or `osgfs`"
-                    .to_owned(),
-            ));
+            return Err(SettingError::NoMode {
+                sampler: "osgfs-cv",
+                instead: "use `nuts` or `osgfs`",
+            });
         }
         let n = target.num_obs;
         let minibatch = MinibatchSettings::read_centred(settings, target)?;

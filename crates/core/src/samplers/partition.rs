@@ -3,7 +3,7 @@
 use rand::RngExt as _;
 use rand_distr::{Beta, Distribution as _, Gamma};
 
-use super::StateVisitor;
+use super::{StateVisitor, Unsuitable};
 use crate::models::dp_mixture::AlphaPrior;
 use crate::models::{Mixture, Model};
 use crate::oracle::{Oracle, StepError};
@@ -85,13 +85,8 @@ impl Start {
 }
 
 /// Refuses models that are no mixtures.
-pub fn suits(model: &dyn Model) -> Result<(), String> {
-    match model.partition() {
-        Some(_) => Ok(()),
-        None => {
-            Err("finds clusters, which only a mixture has, as template `dp-mixture`".to_owned())
-        }
-    }
+pub fn suits(model: &dyn Model) -> Result<&Mixture, Unsuitable> {
+    model.partition().ok_or(Unsuitable::NoClusters)
 }
 
 /// The mixture of a model that [`suits`].

@@ -21,7 +21,7 @@ use rand::RngExt as _;
 use rand_distr::{Distribution as _, Exp1};
 
 use super::remainders::{self, AllRows, Heading, Remainders};
-use super::{InfoColumn, ROWS_SHARE, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{InfoColumn, ROWS_SHARE, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
 use crate::models::Model;
 use crate::oracle::{Oracle, StepError};
 use crate::samplers::recommend::Traits;
@@ -189,16 +189,16 @@ impl<M: Motion> Sampler for Piecewise<M> {
     const SPEC: SamplerSpec = M::SPEC;
     const ADVICE: Traits = M::ADVICE;
 
-    fn suits(model: &dyn Model) -> Result<(), String> {
+    fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
         remainders::suits(model)
     }
 
     fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
         if target.noise_ratio.is_none() {
-            return Err(SettingError(format!(
-                "Sampler `{}` needs the posterior mode, and none was found; use `nuts`",
-                M::SPEC.id
-            )));
+            return Err(SettingError::NoMode {
+                sampler: M::SPEC.id,
+                instead: "use `nuts`",
+            });
         }
         let refresh_rate = settings
             .real("refresh_rate")

@@ -8,7 +8,7 @@
 //! [`Sampler::ADVICE`](super::Sampler::ADVICE); nothing here names a sampler.
 
 use super::langevin::centred_batch;
-use super::{Family, REGISTRY, SamplerEntry, SamplerSpec, Target};
+use super::{Family, REGISTRY, Refusal, SamplerEntry, SamplerSpec, Target};
 use crate::models::Model;
 use ergodic_base::numerals::{thousands, time_range};
 
@@ -210,8 +210,8 @@ impl Advice {
 pub struct Facts {
     /// Size and curvature.
     pub target: Target,
-    /// Samplers that refuse the model, and why: what follows "Sampler `id` ".
-    pub refusals: Vec<(&'static str, String)>,
+    /// Samplers that refuse the model, and why.
+    pub refusals: Vec<Refusal>,
     /// Seconds that the user has, if there is a limit.
     pub max_seconds: Option<f64>,
     /// Cores of this machine, for the times that are told; the choice does not depend on them.
@@ -230,12 +230,12 @@ impl Facts {
     }
 }
 
-/// Samplers that refuse `model`, and why: what follows "Sampler `id` ".
-pub fn refusals(model: &dyn Model) -> Vec<(&'static str, String)> {
-    REGISTRY
+/// Samplers that refuse `model`, and why.
+pub fn refusals(model: &dyn Model) -> Vec<Refusal> {
+    let refusals = REGISTRY
         .iter()
-        .filter_map(|entry| Some((entry.spec.id, (entry.suits)(model).err()?)))
-        .collect()
+        .filter_map(|entry| (entry.suits)(model).err());
+    refusals.collect()
 }
 
 /// How far a posterior is from the near-normal one that [`Work`] is told for.
@@ -384,9 +384,9 @@ impl Judged {
     fn of(entry: &'static SamplerEntry, facts: &Facts) -> Self {
         let (spec, traits, target) = (&entry.spec, entry.advice, &facts.target);
         let (n, dim) = (target.num_obs as f64, target.dim);
-        let refused = facts.refusals.iter().find(|(id, _why)| *id == spec.id);
+        let refused = facts.refusals.iter().find(|it| it.sampler == spec.id);
         let refusal = match (refused, target.difference_rows) {
-            (Some((_id, why)), _) => Some(format!("not for this model: it {why}")),
+            (Some(it), _) => Some(format!("not for this model: it {}", it.reason)),
             (None, None) if spec.needs_mode => {
                 Some("it starts from the posterior mode, which was not found".to_owned())
             }

@@ -30,6 +30,7 @@
 //!
 //! **Memory.** Four numbers and two alias tables per row (56 bytes).
 
+use super::Unsuitable;
 use rand_distr::weighted::WeightedAliasIndex;
 use rand_distr::{Distribution as _, Exp1};
 
@@ -84,22 +85,18 @@ impl<'a> AllRows<'a> {
 }
 
 /// Whether every row has a bound; the error can follow "Sampler `id` ".
-pub fn suits(model: &dyn Model) -> Result<(), String> {
+pub fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
     let bounded = |rows: &dyn LinearRows, count: usize| {
         (0..count)
             .all(|row| rows.curvature_bound(row).is_finite() || rows.slope_bound(row).is_finite())
     };
-    let likelihood = model
-        .linear_rows()
-        .ok_or("needs a likelihood with one linear predictor per row, as in logistic regression")?;
+    let likelihood = model.linear_rows().ok_or(Unsuitable::NoLinearPredictor)?;
     if !bounded(likelihood, model.num_obs()) {
-        return Err(
-            "needs rows whose log likelihood has a bounded slope or curvature, as in logistic regression".to_owned(),
-        );
+        return Err(Unsuitable::UnboundedRows);
     }
     match model.prior_rows() {
         Some(prior) if bounded(prior, prior.count()) => Ok(()),
-        _ => Err("needs priors of bounded slope or curvature for single coefficients".to_owned()),
+        _ => Err(Unsuitable::UnboundedPriors),
     }
 }
 

@@ -27,7 +27,7 @@ use super::langevin::{
     plain_batch,
 };
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
-use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
 use crate::models::Model;
 use crate::oracle::{Estimator, Keep, Oracle, RowTable, StepError};
 use ergodic_base::rng::Streams;
@@ -65,14 +65,13 @@ pub(super) fn table_rule(id: &'static str) -> Rule {
     }
 }
 
-fn check_size(bytes: f64) -> Result<(), String> {
+fn check_size(bytes: f64) -> Result<(), Unsuitable> {
     if bytes <= TABLE_LIMIT {
         return Ok(());
     }
-    Err(format!(
-        "would keep {:.1} GiB of row gradients for each chain; `svrg-ld` needs no such table",
-        bytes / (2.0 * TABLE_LIMIT)
-    ))
+    Err(Unsuitable::TableTooLarge {
+        gibibytes: bytes / (2.0 * TABLE_LIMIT),
+    })
 }
 
 impl Sampler for SagaLd {
@@ -110,7 +109,7 @@ impl Sampler for SagaLd {
         negative_control: false,
     };
 
-    fn suits(model: &dyn Model) -> Result<(), String> {
+    fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
         check_size(RowTable::bytes(model))
     }
 

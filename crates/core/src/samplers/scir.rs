@@ -38,7 +38,7 @@ use super::recommend::{Standing, Traits};
 use super::simplex::{self, Weights};
 use super::{
     Family, InfoColumn, NOISE_SHARE, STEP_SIZE, Sampler, SamplerSpec, SimplexTarget, StateVisitor,
-    Target, Tick,
+    Target, Tick, Unsuitable,
 };
 use crate::models::Model;
 use crate::oracle::{Estimator, Oracle, StepError};
@@ -124,7 +124,7 @@ impl<V: Variant> Sampler for Process<V> {
     const ADVICE: Traits = V::ADVICE;
     const ON_SIMPLEX: bool = true;
 
-    fn suits(model: &dyn Model) -> Result<(), String> {
+    fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
         simplex::suits(model)
     }
 

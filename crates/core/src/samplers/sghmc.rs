@@ -159,9 +159,9 @@ impl<V: Variant> Sampler for Friction<V> {
             _ => Correction::Mode,
         };
         if correction == Correction::Running && minibatch.batch < 2 {
-            return Err(SettingError(
-                "Setting `friction_correction` = running needs a `batch` of at least 2 rows"
-                    .to_owned(),
+            return Err(SettingError::unfit(
+                "friction_correction",
+                "= running needs a `batch` of at least 2 rows",
             ));
         }
         let integrator = Integrator::read(settings);
@@ -177,11 +177,13 @@ impl<V: Variant> Sampler for Friction<V> {
         let step = given.unwrap_or_else(|| plan.longest_step(integrator, friction));
         momentum::check_step(integrator, step, friction)?;
         if plan.corrected && plan.noise_friction(step) > friction {
-            return Err(SettingError(format!(
-                "Setting `step_size` must be below {} with friction {friction}, or gradient noise exceeds what friction takes; \
-                 {step} was given",
-                2.0 * friction / noise
-            )));
+            return Err(SettingError::StepTooLong {
+                limit: 2.0 * friction / noise,
+                given: step,
+                why: format!(
+                    "with friction {friction}, or gradient noise exceeds what friction takes"
+                ),
+            });
         }
         let steps_per_draw = settings.int("steps_per_draw").map_or_else(
             || capped_steps(momentum::steps_between_draws(step, friction), &minibatch),

@@ -31,7 +31,7 @@ use super::langevin::{
     centred_batch, plain_batch,
 };
 use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
-use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
 use crate::models::{LinearRows, Model};
 use crate::oracle::centre::spread_rows;
 use crate::oracle::{Centre, Estimator, Oracle, StepError};
@@ -236,14 +236,9 @@ impl Sampler for Sgrld {
         negative_control: false,
     };
 
-    fn suits(model: &dyn Model) -> Result<(), String> {
-        match model.linear_rows() {
-            Some(_) => Ok(()),
-            None => Err(
-                "needs a likelihood with one linear predictor per row, as in logistic regression"
-                    .to_owned(),
-            ),
-        }
+    fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
+        let rows = model.linear_rows();
+        rows.map(|_rows| ()).ok_or(Unsuitable::NoLinearPredictor)
     }
 
     fn configure(settings: &Settings, target: &Target) -> Result<SgrldConfig, SettingError> {

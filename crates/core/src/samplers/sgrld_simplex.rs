@@ -29,6 +29,7 @@ use super::recommend::{Standing, Traits};
 use super::simplex::{self, Weights};
 use super::{
     Family, InfoColumn, NOISE_SHARE, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target, Tick,
+    Unsuitable,
 };
 use crate::models::{Model, SimplexCounts};
 use crate::oracle::{Estimator, Oracle, StepError};
@@ -121,7 +122,7 @@ impl Sampler for SgrldSimplex {
     };
     const ON_SIMPLEX: bool = true;
 
-    fn suits(model: &dyn Model) -> Result<(), String> {
+    fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
         simplex::suits(model)
     }
 

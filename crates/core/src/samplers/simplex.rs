@@ -1,13 +1,13 @@
 //! What samplers on the probability simplex share: whom they suit, their target, the state they carry.
 
-use super::{StateVisitor, StepError};
+use super::{StateVisitor, StepError, Unsuitable};
 use crate::models::{Model, SimplexCounts};
 use crate::oracle::Oracle;
 use ergodic_base::linalg::axpy;
 
 /// Observations of a category, prior included, from which its posterior is near normal in log odds: the skewness of the
 /// logarithm of a gamma variable of shape 10 is −0.33.
-const NORMAL_FROM: f64 = 10.0;
+pub(super) const NORMAL_FROM: f64 = 10.0;
 
 /// What defaults of samplers on the simplex are made from, a = α + C the posterior's parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,17 +39,12 @@ impl SimplexTarget {
 }
 
 /// Refuses models without the view of the simplex.
-pub(super) fn suits(model: &dyn Model) -> Result<(), String> {
-    match model.simplex() {
-        Some(_) => Ok(()),
-        None => Err(
-            "needs a model of probabilities of categories, as template `categorical`".to_owned(),
-        ),
-    }
+pub(super) fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
+    model.simplex().map(|_view| ()).ok_or(Unsuitable::NoSimplex)
 }
 
 /// Refuses a posterior of probabilities that is far from normal in some category.
-pub(super) fn refuse_sparse(model: &dyn Model) -> Result<(), String> {
+pub(super) fn refuse_sparse(model: &dyn Model) -> Result<(), Unsuitable> {
     let Some(view) = model.simplex() else {
         return Ok(());
     };
@@ -60,11 +55,10 @@ pub(super) fn refuse_sparse(model: &dyn Model) -> Result<(), String> {
     if rare == 0 {
         return Ok(());
     }
-    Err(format!(
-        "takes a posterior near normal, and {rare} of the {} categories have fewer than {NORMAL_FROM} observations, so that their \
-         probabilities are not; use `conjugate`, `nuts` or `scir`",
-        view.totals().len()
-    ))
+    Err(Unsuitable::RareCategories {
+        rare,
+        categories: view.totals().len(),
+    })
 }
 
 /// Why a kernel cannot start or go on without the view; [`suits`] has refused such models before.

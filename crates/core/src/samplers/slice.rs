@@ -133,8 +133,9 @@ impl Sampler for Slice {
         let word = settings.text("directions").filter(|word| *word != "auto");
         let eigen = word.map_or(has_mode, |word| word == "eigen");
         if eigen && !has_mode {
-            return Err(SettingError(
-                "Setting `directions` cannot be `eigen` because no mode was found; choose coordinates or auto".to_owned(),
+            return Err(SettingError::unfit(
+                "directions",
+                "cannot be `eigen` because no mode was found; choose coordinates or auto",
             ));
         }
         Ok(Config {

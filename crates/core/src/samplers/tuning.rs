@@ -92,9 +92,9 @@ impl Plan {
         let has_mode = target.noise_ratio.is_some();
         let from_curvature = word("start_metric").map_or(has_mode, |word| word == START_WORDS[0]);
         if from_curvature && !has_mode {
-            return Err(SettingError(
-                "Setting `start_metric` cannot be `curvature` because no mode was found; choose identity or auto"
-                    .to_owned(),
+            return Err(SettingError::unfit(
+                "start_metric",
+                "cannot be `curvature` because no mode was found; choose identity or auto",
             ));
         }
         let dense =

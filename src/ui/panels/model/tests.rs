@@ -261,7 +261,7 @@ fn the_template_is_chosen_and_any_column_can_be_the_categories() {
                 .iter()
                 .all(|(x, y)| *x > 0.0 && *x < 1.0 && y.is_finite())
     }));
-    assert!(check.unsuitable.iter().any(|(id, _)| *id == "sgld"));
+    assert!(check.unsuitable.iter().any(|it| it.sampler == "sgld"));
     harness.run();
     harness.get_by_label_contains("Each value of plan has its own probability");
     harness.get_by_label("Prior of All probabilities: default");

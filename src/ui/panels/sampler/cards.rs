@@ -87,8 +87,8 @@ pub fn cards_ui(
             control: spec.negative_control,
             reason,
             refusal: state.check.as_ref().and_then(|check| {
-                let (_id, why) = check.unsuitable.iter().find(|(id, _why)| *id == spec.id)?;
-                Some(format!("Not for this model: it {why}"))
+                let refusal = check.unsuitable.iter().find(|it| it.sampler == spec.id)?;
+                Some(format!("Not for this model: it {}", refusal.reason))
             }),
             recommended: recommended == Some(spec.id),
         }
@@ -248,7 +248,7 @@ pub(super) fn auto_reason(state: &AppState, recipe: &Recipe) -> String {
     if check.is_some_and(|check| check.categories) {
         return recommend::CONJUGATE.to_owned();
     }
-    if check.is_some_and(|check| check.unsuitable.iter().any(|(id, _why)| *id == "nuts")) {
+    if check.is_some_and(|check| check.unsuitable.iter().any(|it| it.sampler == "nuts")) {
         return "one of the samplers made for this model. Confirmed when the run starts".to_owned();
     }
     let size = check.map(|check| (check.rows.0, check.params.len()));

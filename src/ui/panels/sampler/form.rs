@@ -72,7 +72,9 @@ pub fn form_ui(
                 // What a text names is known once the model is.
                 let parts = &state.check.as_ref()?.parts;
                 let refused = (entry.check)(settings, &Target::default(), parts).err();
-                refused.filter(|_| !parts.is_empty()).map(|error| error.0)
+                refused
+                    .filter(|_| !parts.is_empty())
+                    .map(|error| error.to_string())
             },
         };
         for field in spec.fields {

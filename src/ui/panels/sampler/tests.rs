@@ -23,7 +23,7 @@ fn every_sampler_can_be_chosen_and_shows_all_its_settings() {
     let mut harness = page(Session::with_draft("churn"));
     let unsuitable: Vec<&str> = {
         let check = harness.state().session.state.check.as_ref().unwrap();
-        check.unsuitable.iter().map(|(id, _why)| *id).collect()
+        check.unsuitable.iter().map(|it| it.sampler).collect()
     };
     assert!(unsuitable.contains(&"conjugate") && !unsuitable.contains(&"nuts"));
     let folded = format!("Not for this model: {}", unsuitable.len());

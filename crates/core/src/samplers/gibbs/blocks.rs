@@ -38,7 +38,7 @@ pub fn read(text: &str) -> Result<Vec<Chosen>, SettingError> {
         let (names, kernel) = match split(block, ':').as_slice() {
             [names, kernel] => (*names, *kernel),
             _ => {
-                return Err(refusal(&format!(
+                return Err(refusal(format!(
                     "needs names, a colon and a sampler in each block, such as `b[*]: hmc`, not `{block}`"
                 )));
             }
@@ -46,7 +46,7 @@ pub fn read(text: &str) -> Result<Vec<Chosen>, SettingError> {
         let names: Vec<String> = split(names, ',').into_iter().map(str::to_owned).collect();
         let known = KERNELS.iter().copied().find(|known| *known == kernel);
         let (Some(kernel), false) = (known, names.is_empty()) else {
-            return Err(refusal(&format!(
+            return Err(refusal(format!(
                 "takes blocks of names with one of the samplers {}, not `{block}`",
                 KERNELS.join(", ")
             )));
@@ -107,7 +107,7 @@ pub fn divide(chosen: &[Chosen], parts: &[Block]) -> Result<Vec<Division>, Setti
     for (block, one) in chosen.iter().enumerate() {
         let own = coordinates(Some(block));
         if own.is_empty() {
-            return Err(refusal(&format!(
+            return Err(refusal(format!(
                 "leaves nothing for `{}`: its parameters are named in other blocks",
                 one.names.join(", ")
             )));
@@ -121,12 +121,13 @@ pub fn divide(chosen: &[Chosen], parts: &[Block]) -> Result<Vec<Division>, Setti
     Ok(blocks)
 }
 
-fn refusal(why: &str) -> SettingError {
-    SettingError(format!("Setting `blocks` {why}"))
+fn refusal(why: String) -> SettingError {
+    let key = "blocks";
+    SettingError::Unfit { key, why }
 }
 
 fn twice(name: &str) -> SettingError {
-    refusal(&format!("has `{name}` in two places; name it once"))
+    refusal(format!("has `{name}` in two places; name it once"))
 }
 
 fn unknown(name: &str, parts: &[Block]) -> SettingError {
@@ -139,7 +140,7 @@ fn unknown(name: &str, parts: &[Block]) -> SettingError {
         more => format!(" and {more} more"),
     };
     let known = known[..known.len().min(MOST_NAMED)].join(", ");
-    refusal(&format!(
+    refusal(format!(
         "names `{name}`, which the model does not have; it has {known}{more}"
     ))
 }
@@ -198,7 +199,7 @@ mod tests {
         ]);
         read(text)
             .and_then(|chosen| divide(&chosen, &parts))
-            .map_err(|error| error.0)
+            .map_err(|error| error.to_string())
     }
 
     #[test]

@@ -146,7 +146,7 @@ fn curvature_without_a_mode_is_refused_by_name() {
     assert!(
         Hmc::configure(&given, &target)
             .unwrap_err()
-            .0
+            .to_string()
             .contains("start_metric")
     );
     let config = Hmc::configure(&Settings::default(), &target).unwrap();

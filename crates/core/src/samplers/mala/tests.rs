@@ -60,7 +60,7 @@ fn ula_says_what_it_needs() {
     let (model, centre) = gaussian_with_centre(60, 3, 2);
     let blind = Target::new(model.as_ref(), None);
     let error = Ula::configure(&Settings::default(), &blind).unwrap_err();
-    assert!(error.0.contains("`ula`") && error.0.contains("steps_per_draw"));
+    assert!(matches!(error, SettingError::NoMode { sampler: "ula", .. }));
     let given = [
         ("step_size", Value::Real(1e-3)),
         ("precondition", Value::Text("none".to_owned())),
@@ -75,10 +75,16 @@ fn ula_says_what_it_needs() {
     let target = Target::new(model.as_ref(), Some(&centre));
     let long = settings(&[("step_size", Value::Real(2.5))]);
     let error = Ula::configure(&long, &target).unwrap_err();
-    assert!(error.0.contains("step_size"));
+    assert!(matches!(error, SettingError::StepTooLong { .. }));
     let curved = settings(&[("precondition", Value::Text("curvature".to_owned()))]);
     let error = Mala::configure(&curved, &blind).unwrap_err();
-    assert!(error.0.contains("precondition"));
+    assert!(matches!(
+        error,
+        SettingError::Unfit {
+            key: "precondition",
+            ..
+        }
+    ));
 }
 
 /// log q(to | from) of the proposal, up to a constant: mean from + h M ∇log π(from), covariance 2h M.

@@ -365,7 +365,7 @@ fn curvature_without_a_mode_is_refused_by_name() {
     let mut settings = Settings::default();
     settings.set("start_metric", text("curvature"));
     let error = Nuts::configure(&settings, &target).unwrap_err();
-    assert!(error.0.contains("start_metric"));
+    assert!(error.to_string().contains("start_metric"));
     settings.set("start_metric", text("auto"));
     let resolved = Nuts::resolved(&Nuts::configure(&settings, &target).unwrap());
     assert_eq!(resolved[1], ("start_metric", text("identity")));

@@ -79,7 +79,7 @@ fn without_a_mode_it_is_refused_with_an_alternative() {
     };
     let message = OsgfsCv::configure(&Settings::default(), &target)
         .unwrap_err()
-        .0;
+        .to_string();
     assert!(message.contains("needs the posterior mode"), "{message}");
 }
 

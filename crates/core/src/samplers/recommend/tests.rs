@@ -2,7 +2,12 @@
 
 use super::*;
 use crate::models::testing::GaussianRows;
+use crate::samplers::Unsuitable;
 use crate::samplers::testing::logistic_with_centre;
+
+fn refusal(sampler: &'static str, reason: Unsuitable) -> Refusal {
+    Refusal { sampler, reason }
+}
 
 fn target(num_obs: usize, dim: usize) -> Target {
     Target {
@@ -49,7 +54,9 @@ fn small_data_get_the_exact_sampler_and_tall_data_the_fast_one() {
     assert!(tall.reason.contains("exact"), "{}", tall.reason);
     // Where nothing exact suits but what takes hours, the smallest bias.
     let mut facts = facts(target(5_000_000, 10));
-    facts.refusals.push(("zig-zag", "needs bounds".to_owned()));
+    facts
+        .refusals
+        .push(refusal("zig-zag", Unsuitable::UnboundedRows));
     assert_eq!(recommend(&facts).sampler, "sgld-cv");
 }
 
@@ -107,7 +114,7 @@ fn every_registered_sampler_gets_one_place_and_one_sentence() {
             assert!(!reason.is_empty() && !reason.contains(". ") && !reason.ends_with('.'));
             // A sampler that needs the mode is not offered without one.
             let lacks = entry.spec.needs_mode && target.difference_rows.is_none();
-            let refused = refused.iter().any(|(id, _why)| *id == entry.spec.id);
+            let refused = refused.iter().any(|it| it.sampler == entry.spec.id);
             assert_eq!(mine[0].fits, !lacks && !refused, "{}", entry.spec.id);
         }
         // Those that cannot be used come last.
@@ -139,16 +146,17 @@ fn comparisons_are_never_recommended_while_there_is_another() {
 #[test]
 fn samplers_that_refuse_the_model_are_last_with_their_reason_and_auto_goes_on() {
     let mut facts = facts(target(5000, 10));
-    facts.refusals = vec![("nuts", "needs rows".to_owned())];
+    facts.refusals = vec![refusal("nuts", Unsuitable::NoRows)];
     let advice = recommend(&facts);
     assert_ne!(advice.sampler, "nuts");
     let last = advice.alternatives.last().unwrap();
     assert_eq!((last.sampler, last.fits), ("nuts", false));
-    assert_eq!(last.reason, "not for this model: it needs rows");
+    let reason = Unsuitable::NoRows;
+    assert_eq!(last.reason, format!("not for this model: it {reason}"));
     // Even where nothing suits there is an answer, and it says so.
     facts.refusals = REGISTRY
         .iter()
-        .map(|entry| (entry.spec.id, "needs rows".to_owned()))
+        .map(|entry| refusal(entry.spec.id, Unsuitable::NoRows))
         .collect();
     assert!(recommend(&facts).reason.contains("no sampler suits"));
 }
@@ -158,7 +166,7 @@ fn refusals_come_from_the_samplers() {
     let model = GaussianRows::simulated(100, 2, 1);
     let facts = Facts::new(&model, &target(100, 2), None);
     for entry in REGISTRY {
-        let refused = facts.refusals.iter().any(|(id, _why)| *id == entry.spec.id);
+        let refused = facts.refusals.iter().any(|it| it.sampler == entry.spec.id);
         assert_eq!(refused, (entry.suits)(&model).is_err(), "{}", entry.spec.id);
     }
 }

@@ -198,7 +198,7 @@ fn chains_with_linear_rows_continue_bit_for_bit() {
 /// A table that does not fit is refused, with its size and a way out.
 #[test]
 fn tables_that_would_not_fit_are_refused_with_their_size() {
-    let message = check_size(1.6e10).unwrap_err();
+    let message = check_size(1.6e10).unwrap_err().to_string();
     assert!(
         message.contains("14.9 GiB") && message.contains("svrg-ld"),
         "{message}"

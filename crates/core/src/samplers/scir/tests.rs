@@ -277,16 +277,25 @@ fn models_without_the_view_and_sparse_ones_are_refused_with_a_reason() {
         let id = entry.spec.id;
         let made_for_it = ["conjugate", "scir", "scir-cv", "sgrld-simplex"].contains(&id);
         if made_for_it {
-            let reason = (entry.suits)(&gaussian).unwrap_err();
-            assert!(reason.contains("probabilities of categories"), "{reason}");
+            let refusal = (entry.suits)(&gaussian).unwrap_err();
+            assert_eq!(refusal.reason, Unsuitable::NoSimplex);
             (entry.suits)(sparse.as_ref()).unwrap();
         } else if entry.spec.bias.is_some() {
-            let reason = (entry.suits)(sparse.as_ref()).unwrap_err();
-            assert!(!reason.is_empty(), "{id}");
+            let refusal = (entry.suits)(sparse.as_ref()).unwrap_err();
+            assert_eq!(refusal.sampler, id);
         }
     }
     let sgld = find("sgld").unwrap();
-    let reason = (sgld.suits)(sparse.as_ref()).unwrap_err();
-    assert!(reason.contains("2 of the 5 categories"), "{reason}");
+    let refusal = (sgld.suits)(sparse.as_ref()).unwrap_err();
+    let (rare, categories) = (2, 5);
+    assert_eq!(
+        refusal.reason,
+        Unsuitable::RareCategories { rare, categories }
+    );
+    assert!(
+        refusal
+            .to_string()
+            .contains("2 of the 5 categories have fewer than 10 observations")
+    );
     (sgld.suits)(dense.as_ref()).unwrap();
 }

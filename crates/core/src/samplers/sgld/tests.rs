@@ -197,18 +197,18 @@ fn unusable_settings_are_refused_in_one_sentence() {
         ..known
     };
     let too_large = settings(&[("step_size", real(2.5))]);
-    let message = Sgld::configure(&too_large, &known).unwrap_err().0;
+    let message = Sgld::configure(&too_large, &known).unwrap_err().to_string();
     assert!(message.contains("below 2 "), "{message}");
     let raw = settings(&[("step_size", real(0.01)), ("precondition", text("none"))]);
     assert!(
         Sgld::configure(&raw, &known)
             .unwrap_err()
-            .0
+            .to_string()
             .contains("0.002")
     );
     let message = SgldCv::configure(&Settings::default(), &unknown)
         .unwrap_err()
-        .0;
+        .to_string();
     assert!(
         message.contains("`sgld-cv` needs the posterior mode"),
         "{message}"
@@ -492,7 +492,7 @@ fn unequal_chances_give_longer_steps_or_are_refused() {
     let given = settings(&[("scheme", text("lipschitz"))]);
     let gaussian = Arc::new(GaussianRows::simulated(100, 2, 39));
     let target = Target::new(gaussian.as_ref(), Some(&centred(&gaussian)));
-    let message = SgldCv::configure(&given, &target).unwrap_err().0;
+    let message = SgldCv::configure(&given, &target).unwrap_err().to_string();
     assert!(
         message.contains("`scheme` takes lipschitz only"),
         "{message}"

@@ -99,7 +99,7 @@ fn eigen_directions_without_a_mode_are_refused_by_name() {
     assert!(
         Slice::configure(&given, &target)
             .unwrap_err()
-            .0
+            .to_string()
             .contains("directions")
     );
 }

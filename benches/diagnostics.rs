@@ -1,6 +1,7 @@
 //! Time of the summary of 4 chains × 10,000 draws × 100 parameters, draws of an AR(1) process with coefficient 0.9.
 
 use ergodic_base::draws::DrawList;
+use ergodic_base::param::ParamId;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_diagnostics::{density, rhat, summarise};
 use rand::RngExt as _;
@@ -37,7 +38,7 @@ fn chains(params: usize) -> Vec<DrawList> {
 fn summary_4x10000x100(bencher: divan::Bencher<'_, '_>) {
     let lists = chains(PARAMS);
     let lists: Vec<&DrawList> = lists.iter().collect();
-    let names: Vec<String> = (0..PARAMS).map(|j| format!("b[{j}]")).collect();
+    let names: Vec<ParamId> = (0..PARAMS).map(|j| format!("b[{j}]").into()).collect();
     bencher.bench_local(|| summarise(&names, divan::black_box(&lists), &[], 1.0));
 }
 

@@ -130,7 +130,7 @@ fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError>
         references: design.reference_levels.clone(),
         // Effects of groups, of which there may be thousands, have their prior in common, and no row in the table.
         prior_curves: (model.params().iter().enumerate())
-            .map(|(index, param)| match models::effect_of(&param.name) {
+            .map(|(index, param)| match param.name.group_effect() {
                 Some(_) => Vec::new(),
                 None => prior_curve(model.as_ref(), index),
             })

@@ -11,6 +11,7 @@ use ergodic_analysis::predict::{PredictControl, Predictions};
 use ergodic_analysis::sensitivity::Sensitivity;
 use ergodic_analysis::zero_variance::{CorrectControl, Corrected};
 use ergodic_analysis::{Job, PrepareControl, Recipe, Run};
+use ergodic_base::param::{Class, ParamId};
 use ergodic_core::engine::protocol::ChainView;
 use ergodic_core::engine::{ChainState, Report, RunState, RunView, Sampling as _};
 use ergodic_core::estimators::Search;
@@ -35,7 +36,7 @@ pub enum RunPhase {
 /// A run that was not run here.
 pub struct ReadRun {
     /// Reported quantities.
-    pub variables: Vec<String>,
+    pub variables: Vec<ParamId>,
     /// Names of the sampler's information columns.
     pub info_names: Vec<String>,
     /// Draws.
@@ -212,8 +213,9 @@ impl RunEntry {
         match &self.phase {
             RunPhase::Live(run) => run.job().model.predicts().is_some(),
             RunPhase::Read(read) => {
-                let coefficient =
-                    |name: &String| name.starts_with("b[") || name.starts_with("theta[");
+                let coefficient = |name: &ParamId| {
+                    matches!(name.class(), Class::Coefficient | Class::GroupCoefficient)
+                };
                 self.recipe.is_some() && read.variables.iter().any(coefficient)
             }
             _ => false,
@@ -315,7 +317,7 @@ impl RunEntry {
     }
 
     /// Names of the reported quantities.
-    pub fn variables(&self) -> Vec<String> {
+    pub fn variables(&self) -> Vec<ParamId> {
         match &self.phase {
             RunPhase::Live(run) => run.job().variables(),
             RunPhase::Read(read) => read.variables.clone(),

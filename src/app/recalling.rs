@@ -5,12 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::correcting::{Source, source};
-use super::entry::{RunEntry, RunPhase};
+use super::entry::{ReadRun, RunEntry, RunPhase};
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
 use ergodic_analysis::{Recipe, job};
+use ergodic_base::param::ParamId;
 use ergodic_core::design::matrix::Design;
-use ergodic_core::models::{self, Model};
+use ergodic_core::models::{self, Model, ParamInfo};
 use ergodic_data::load::{LoadControl, Loaded};
 
 /// Whether the model of a reopened run is known again.
@@ -52,7 +53,11 @@ pub(super) fn recall_shown(state: &mut AppState, fx: &mut dyn Effects) {
             model: model_of(&recipe, &folder, open)
                 .filter(|(found, _)| fingerprint.as_ref().is_none_or(|it| it == found))
                 .map(|(_, model)| model)
-                .filter(|model| model.params().iter().map(|it| &it.name).eq(&names)),
+                .filter(|model| {
+                    let params = model.params();
+                    let is_same = |(param, name): (&ParamInfo, &ParamId)| param.name.was(name);
+                    params.len() == names.len() && params.iter().zip(&names).all(is_same)
+                }),
         }),
     );
 }
@@ -77,8 +82,26 @@ fn model_of(
 
 /// Takes a model that was recalled.
 pub(super) fn recalled(state: &mut AppState, id: u64, model: Option<Arc<dyn Model>>) {
-    if let Some(entry) = state.run_mut(id) {
-        entry.recalled = model.map_or(Recalled::Refused, Recalled::Done);
+    let Some(entry) = state.run_mut(id) else {
+        return;
+    };
+    if let (Some(model), RunPhase::Read(read)) = (&model, &mut entry.phase) {
+        read.call_as(model.as_ref());
+    }
+    entry.recalled = model.map_or(Recalled::Refused, Recalled::Done);
+}
+
+impl ReadRun {
+    /// Takes the names of `model`, which tell more than those that an earlier version wrote.
+    fn call_as(&mut self, model: &dyn Model) {
+        let names: Vec<ParamId> = model.params().iter().map(|it| it.name.clone()).collect();
+        if self.variables != names {
+            let report = Arc::make_mut(&mut self.report);
+            for (row, name) in report.summary.iter_mut().zip(&names) {
+                row.variable = name.clone();
+            }
+            self.variables = names;
+        }
     }
 }
 

@@ -141,7 +141,7 @@ fn table(calibration: &Calibration) -> String {
                 None => ("-".to_owned(), "-".to_owned()),
             };
             vec![
-                name.clone(),
+                name.to_string(),
                 format!("{:.4}", test.p_ecdf),
                 value,
                 p,

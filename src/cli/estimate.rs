@@ -315,7 +315,7 @@ fn beside_table(rows: &[ComparedRow], most_effects: usize) -> String {
             let missing = || "NA".to_owned();
             let [low, high] = row.interval().unwrap_or([f64::NAN; 2]);
             vec![
-                row.variable.clone(),
+                row.variable.to_string(),
                 significant(row.estimate),
                 row.se.map_or_else(missing, significant),
                 significant(low),

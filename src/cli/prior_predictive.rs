@@ -56,13 +56,13 @@ fn prior_json(param: &ParamInfo) -> serde_json::Value {
 
 /// Effects of groups, of which there may be thousands, have their prior in common.
 fn priors_table(params: &[ParamInfo]) -> String {
-    let is_effect = |param: &&ParamInfo| models::effect_of(&param.name).is_some();
+    let is_effect = |param: &&ParamInfo| param.name.group_effect().is_some();
     let rows: Vec<Vec<String>> = params
         .iter()
         .filter(|param| !is_effect(param))
         .map(|param| {
-            [&param.name, &param.prior, &param.prior_source]
-                .map(Clone::clone)
+            [&*param.name, &*param.prior, &*param.prior_source]
+                .map(str::to_owned)
                 .to_vec()
         })
         .collect();

@@ -11,7 +11,6 @@ use ergodic_analysis::{Job, PrepareControl};
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals;
 use ergodic_core::engine::clusters::Clusters;
-use ergodic_core::models::effect_of;
 use ergodic_data::bounded::Bounded;
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::power_scaling::{Diagnosis, SensitivityRow};
@@ -337,12 +336,12 @@ fn clusters_text(clusters: &Clusters) -> String {
 /// Sensitivities as text; those of effects of groups, of which there may be thousands, where something is to be said.
 fn sensitivity_table(sensitivity: &Sensitivity) -> String {
     let shown = |row: &&SensitivityRow| {
-        effect_of(&row.variable).is_none() || row.diagnosis != Diagnosis::None
+        row.variable.group_effect().is_none() || row.diagnosis != Diagnosis::None
     };
     let cells: Vec<Vec<String>> = (sensitivity.rows.iter().filter(shown))
         .map(|row| {
             vec![
-                row.variable.clone(),
+                row.variable.to_string(),
                 format!("{:.3}", row.prior),
                 format!("{:.3}", row.likelihood),
                 row.diagnosis.words().to_owned(),
@@ -368,7 +367,7 @@ fn corrected_table(corrected: &ZeroVariance) -> String {
         .iter()
         .map(|row| {
             vec![
-                row.variable.clone(),
+                row.variable.to_string(),
                 decimals(row.mean, digits(row.mcse_mean)),
                 significant(row.mcse_mean, 2),
                 gain(row.gain),
@@ -398,8 +397,8 @@ fn shown_summary(rows: &[SummaryRow]) -> String {
     let mut effects = 0;
     let shown: Vec<SummaryRow> = (rows.iter())
         .filter(|row| {
-            effects += usize::from(effect_of(&row.variable).is_some());
-            effect_of(&row.variable).is_none() || effects <= EFFECTS_PRINTED
+            effects += usize::from(row.variable.group_effect().is_some());
+            row.variable.group_effect().is_none() || effects <= EFFECTS_PRINTED
         })
         .cloned()
         .collect();
@@ -432,7 +431,7 @@ pub fn summary_table(rows: &[SummaryRow]) -> String {
                 .missing
                 .map_or("NA".to_owned(), |missing| missing.to_string());
             vec![
-                row.variable.clone(),
+                row.variable.to_string(),
                 by_error(row.mean),
                 significant(row.mcse_mean, 2),
                 significant(row.sd, 3),

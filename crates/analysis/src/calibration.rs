@@ -15,6 +15,7 @@ use rayon::prelude::*;
 
 use super::job::model_options;
 use super::{Job, JobError, PrepareControl, Recipe, RecipeError};
+use ergodic_base::param::ParamId;
 use ergodic_base::rng::{ChainRng, Purpose, Streams, stream};
 use ergodic_base::settings::Settings;
 use ergodic_core::design::response::{ResponseKind, ResponseUse};
@@ -60,7 +61,7 @@ pub struct CalibrationControl {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
     /// Names of the reported quantities.
-    pub variables: Vec<String>,
+    pub variables: Vec<ParamId>,
     /// One list per quantity: ranks of the true values, one per simulation that worked.
     pub ranks: Vec<Vec<u32>>,
     /// Tests, one per quantity; empty if no simulation worked.

@@ -315,7 +315,7 @@ fn ties_are_broken_evenly_and_cancelling_keeps_what_is_done() {
 fn of_ranks(ranks: &[u32], quantities: usize, draws: usize) -> Calibration {
     let test = RankTest::new(ranks.len(), draws);
     Calibration {
-        variables: (0..quantities).map(|k| format!("b[{k}]")).collect(),
+        variables: (0..quantities).map(|k| format!("b[{k}]").into()).collect(),
         ranks: vec![ranks.to_vec(); quantities],
         tests: vec![test.of(ranks); quantities],
         resolution: test.resolution(LEVEL / quantities as f64),

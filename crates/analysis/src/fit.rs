@@ -70,7 +70,7 @@ mod tests {
             fitted
                 .job()
                 .variables()
-                .contains(&"sd[school,Intercept]".to_owned())
+                .contains(&"sd[school,Intercept]".into())
         );
         let slope = fitted.draws("b[hours]").unwrap();
         assert_eq!(slope.nrows(), 4);

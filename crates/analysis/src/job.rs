@@ -8,6 +8,7 @@ use sha2::{Digest as _, Sha256};
 use super::outset::{self, Outset, OutsetError};
 use super::recipe::{AUTO, Recipe, RecipeError, Scale};
 use ergodic_base::numerals::hex;
+use ergodic_base::param::{Class, ParamId};
 use ergodic_base::reporter::{Reporter, Severity, Warning};
 use ergodic_base::settings::{SettingError, Settings};
 use ergodic_core::design::{Design, DesignError, ModelFrame, checks};
@@ -77,17 +78,17 @@ fn unbounded(warnings: &[Warning], model: &dyn Model) -> Option<JobError> {
     if let Some(warning) = warnings.iter().find(degenerate) {
         return Some(JobError::Degenerate(warning.clone()));
     }
-    let flat = |name: &str| {
+    let flat = |name: &ParamId| {
         let mut params = model.params().iter();
-        params.any(|param| param.name == name && param.prior == FLAT)
+        params.any(|param| param.name == *name && param.prior == FLAT)
     };
     let separated = warnings
         .iter()
         .filter(|warning| warning.code == "separation");
     let mut terms = separated.filter_map(|warning| {
-        let term = format!("b[{}]", warning.subject.as_ref()?);
+        let term = ParamId::of(Class::Coefficient, [warning.subject.as_ref()?]);
         flat(&term).then(|| JobError::Improper {
-            term,
+            term: term.to_string(),
             evidence: warning.message.clone(),
         })
     });

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::likelihood::LikelihoodFit;
 use super::recipe::{Recipe, Scale};
+use ergodic_base::param::{Class, ParamId};
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::quantiles::NORMAL_90;
 
@@ -11,7 +12,7 @@ use ergodic_diagnostics::quantiles::NORMAL_90;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparedRow {
     /// Reported name of the quantity.
-    pub variable: String,
+    pub variable: ParamId,
     /// Estimate by likelihood; of a group's effect its mode.
     pub estimate: f64,
     /// Standard error, of a group's effect its conditional standard deviation; absent for variances and correlations.
@@ -81,24 +82,24 @@ pub fn beside(
 }
 
 /// Estimate, standard error and whether it is a group's, by the names of templates `mixed` and `hierarchical`.
-fn estimates(done: &LikelihoodFit) -> HashMap<String, (f64, Option<f64>, bool)> {
+fn estimates(done: &LikelihoodFit) -> HashMap<ParamId, (f64, Option<f64>, bool)> {
     let fit = &done.fit;
     let mut all = HashMap::new();
     for effect in &fit.fixed {
         let (name, value) = (&effect.name, (effect.estimate, Some(effect.se), false));
-        all.insert(format!("b[{name}]"), value);
-        all.insert(format!("mu[{name}]"), value);
+        all.insert(ParamId::of(Class::Coefficient, [name]), value);
+        all.insert(ParamId::of(Class::Mean, [name]), value);
     }
     for (name, value) in [("sigma", fit.sigma), ("shape", fit.shape)] {
         if let Some(value) = value {
-            all.insert(name.to_owned(), (value, None, false));
+            all.insert(ParamId::named(name), (value, None, false));
         }
     }
     for component in &fit.components {
         let (group, names, q) = (&component.group, &component.names, component.names.len());
         for (i, name) in names.iter().enumerate() {
             let sd = component.sd[i];
-            all.insert(format!("sd[{group},{name}]"), (sd, None, false));
+            all.insert(ParamId::of(Class::Sd, [group, name]), (sd, None, false));
             for (j, other) in names.iter().enumerate() {
                 let correlation = if i == j {
                     1.0
@@ -106,17 +107,19 @@ fn estimates(done: &LikelihoodFit) -> HashMap<String, (f64, Option<f64>, bool)> 
                     component.correlation[i * q + j]
                 };
                 let covariance = sd * component.sd[j] * correlation;
-                all.insert(format!("Sigma[{name},{other}]"), (covariance, None, false));
+                let of_both = ParamId::of(Class::Covariance, [name, other]);
+                all.insert(of_both, (covariance, None, false));
                 if i != j && component.correlated {
                     all.insert(
-                        format!("cor[{group},{name},{other}]"),
+                        ParamId::of(Class::Correlation, [group, name, other]),
                         (correlation, None, false),
                     );
                 }
             }
         }
         if let Some(icc) = component.icc {
-            all.insert(format!("icc[{group}]"), (icc, None, false));
+            let of_group = ParamId::of(Class::VarianceShare, [group]);
+            all.insert(of_group, (icc, None, false));
         }
     }
     for effects in &fit.effects {
@@ -124,13 +127,14 @@ fn estimates(done: &LikelihoodFit) -> HashMap<String, (f64, Option<f64>, bool)> 
         for (k, (mode, sd)) in effects.mode.iter().zip(&effects.sd).enumerate() {
             let (level, name) = (&effects.levels[k / q], &effects.names[k % q]);
             all.insert(
-                format!("r[{group},{level},{name}]"),
+                ParamId::of(Class::Effect, [group, level, name]),
                 (*mode, Some(*sd), true),
             );
             // A hierarchical model reports the coefficient itself; its standard error is not known.
             if let Some(fixed) = fit.fixed.iter().find(|fixed| fixed.name == *name) {
                 let coefficient = (fixed.estimate + mode, None, true);
-                all.insert(format!("theta[{level},{name}]"), coefficient);
+                let in_group = ParamId::of(Class::GroupCoefficient, [level, name]);
+                all.insert(in_group, coefficient);
             }
         }
     }

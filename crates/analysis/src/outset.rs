@@ -10,6 +10,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 use super::likelihood::{self, LikelihoodOptions};
 use super::recipe::{AUTO, Recipe};
 use ergodic_base::linalg::{Cholesky, dot};
+use ergodic_base::param::{Class, ParamId};
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::design::matrix::Design;
@@ -124,7 +125,9 @@ impl Outset {
             raw.working.clone_from(&options.working);
             outset.model = (entry.build)(Arc::clone(design), &raw)?;
             let blocks = outset.model.blocks();
-            let effects = blocks.iter().filter(|block| block.name.starts_with("r["));
+            let effects = blocks
+                .iter()
+                .filter(|block| block.name.class() == Class::Effect);
             let first = effects.map(|block| block.coordinates.start).min();
             outset.white = first.map(|first| first..outset.model.dim());
         }
@@ -163,7 +166,7 @@ impl Outset {
     /// Estimates plus `noise` times what they are uncertain by.
     fn place(&self, noise: &mut dyn FnMut() -> f64) -> Vec<f64> {
         let fit = &self.fit;
-        let mut values: HashMap<String, f64> = HashMap::new();
+        let mut values: HashMap<ParamId, f64> = HashMap::new();
         let p = fit.fixed.len();
         let mut shift = vec![0.0; p];
         if let Ok(factor) = Cholesky::of(&fit.covariance, p) {
@@ -171,19 +174,23 @@ impl Outset {
             factor.lower_mul(&drawn, &mut shift);
         }
         for (effect, shift) in fit.fixed.iter().zip(shift) {
-            values.insert(format!("b[{}]", effect.name), effect.estimate + shift);
+            let coefficient = ParamId::of(Class::Coefficient, [&effect.name]);
+            values.insert(coefficient, effect.estimate + shift);
         }
         let mut spread = |value: f64| value * (LOG_DISPERSION * noise()).exp();
         if let Some(sigma) = fit.sigma {
-            values.insert("sigma".to_owned(), spread(sigma));
+            values.insert("sigma".into(), spread(sigma));
         }
         if let Some(shape) = fit.shape {
-            values.insert("shape".to_owned(), spread(shape.clamp(1e-2, 1e3)));
+            values.insert("shape".into(), spread(shape.clamp(1e-2, 1e3)));
         }
         for component in &fit.components {
             let (group, q) = (&component.group, component.names.len());
             for (j, name) in component.names.iter().enumerate() {
-                values.insert(format!("sd[{group},{name}]"), spread(component.sd[j]));
+                values.insert(
+                    ParamId::of(Class::Sd, [group, name]),
+                    spread(component.sd[j]),
+                );
                 for (k, other) in component.names.iter().enumerate().take(j) {
                     let correlation = component.correlation[j * q + k];
                     // None is told where a standard deviation is zero.
@@ -192,7 +199,8 @@ impl Outset {
                     } else {
                         0.0
                     };
-                    values.insert(format!("cor[{group},{other},{name}]"), inside);
+                    let of_both = ParamId::of(Class::Correlation, [group, other, name]);
+                    values.insert(of_both, inside);
                 }
             }
         }
@@ -202,7 +210,10 @@ impl Outset {
                 let (level, name) = (&term.levels[k / q], &term.names[k % q]);
                 let sd = if sd.is_finite() { *sd } else { 0.0 };
                 let value = mode + DISPERSION * sd * noise();
-                values.insert(format!("r[{},{level},{name}]", term.group), value);
+                values.insert(
+                    ParamId::of(Class::Effect, [&term.group, level, name]),
+                    value,
+                );
             }
         }
         let params = self.model.params();
@@ -215,7 +226,7 @@ impl Outset {
             .zip(&least)
             .map(|(param, least)| {
                 let value = values.get(&param.name).copied().unwrap_or(0.5);
-                if param.name.starts_with("sd[") || param.name == "sigma" {
+                if param.name.class() == Class::Sd || param.name == "sigma" {
                     value.max(*least)
                 } else {
                     value

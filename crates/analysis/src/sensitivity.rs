@@ -12,7 +12,7 @@ use super::job::Job;
 use super::zero_variance::CorrectControl;
 use ergodic_base::draws::DrawList;
 use ergodic_core::engine::Sampling as _;
-use ergodic_core::models::{Rows, effect_of};
+use ergodic_core::models::Rows;
 use ergodic_diagnostics::power_scaling::{Diagnosis, PowerScaling, SensitivityRow};
 use ergodic_diagnostics::psis::LIMIT;
 use ergodic_diagnostics::weights::matter;
@@ -78,7 +78,7 @@ impl Sensitivity {
         let names = |diagnosis: Diagnosis| -> Vec<&str> {
             self.rows
                 .iter()
-                .filter(|row| row.diagnosis == diagnosis && effect_of(&row.variable).is_none())
+                .filter(|row| row.diagnosis == diagnosis && row.variable.group_effect().is_none())
                 .map(|row| row.variable.as_str())
                 .collect()
         };
@@ -181,7 +181,7 @@ pub fn sensitivity(
             for list in chains {
                 column.extend((0..list.len()).step_by(step).map(|i| list.value(i, j)));
             }
-            scaling.of(name, &column)
+            scaling.of(name.clone(), &column)
         })
         .collect();
     let finite = |k: f64| k.is_finite().then_some(k);

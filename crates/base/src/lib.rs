@@ -20,6 +20,7 @@ pub mod draws;
 pub mod linalg;
 pub mod names;
 pub mod numerals;
+pub mod param;
 pub mod reporter;
 pub mod rng;
 pub mod settings;

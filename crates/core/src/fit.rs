@@ -31,6 +31,7 @@ use crate::models::{self, DensityModel, LogDensity, Model, ModelError, ModelOpti
 use crate::oracle::Centre;
 use crate::samplers::{self, ChoiceError, Nuts, Sampler, SamplerEntry, Target};
 use ergodic_base::draws::DrawList;
+use ergodic_base::param::ParamId;
 use ergodic_base::reporter::Warning;
 use ergodic_base::settings::{SettingError, Settings, Value};
 use ergodic_diagnostics::{SummaryRow, Verdict};
@@ -363,7 +364,7 @@ impl<J: Sampling> Fitted<J> {
     }
 
     /// Names of the reported quantities (Q).
-    pub fn variables(&self) -> Vec<String> {
+    pub fn variables(&self) -> Vec<ParamId> {
         self.job.variables()
     }
 
@@ -371,7 +372,7 @@ impl<J: Sampling> Fitted<J> {
     /// many draws as the shortest one.
     pub fn draws(&self, name: &str) -> Option<Array2<f64>> {
         let mut params = self.job.model().params().iter();
-        let j = params.position(|param| param.name == name)?;
+        let j = params.position(|param| param.name == *name)?;
         let (chains, length) = self.chains();
         Some(Array2::from_shape_fn(
             (chains.len(), length),

@@ -16,6 +16,7 @@ use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::families::{Family, FamilyError};
 use ergodic_base::linalg::axpy;
+use ergodic_base::param::ParamId;
 use ergodic_base::reporter::Reporter;
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Field, SettingError, Settings};
@@ -27,7 +28,6 @@ mod conformance;
 pub mod default_priors;
 mod density;
 pub(crate) mod dp_mixture;
-mod effects;
 pub(crate) mod examples;
 pub(crate) mod glm;
 pub(crate) mod hierarchical;
@@ -50,7 +50,6 @@ pub mod translation;
 pub use default_priors::DefaultPriors;
 pub use density::{DensityModel, LogDensity, density_of};
 pub use dp_mixture::Mixture;
-pub use effects::{Effect, effect_of};
 pub use hierarchy::Hierarchy;
 pub use mixed::{MixedEffects, WorkingRows, has_intercepts_of_groups};
 pub use predicts::Predicts;
@@ -109,8 +108,8 @@ pub struct Scratch {
 /// One reported quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParamInfo {
-    /// Reported name, such as `b[age]`.
-    pub name: String,
+    /// Which it is, such as `b[age]`.
+    pub name: ParamId,
     /// What it says, on the scale it is reported on, in words.
     pub meaning: String,
     /// Prior in Stan's notation with the scale it holds on, for people.
@@ -123,8 +122,8 @@ pub struct ParamInfo {
 /// by block samplers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// What they are.
-    pub name: String,
+    /// What they are: the quantity, the word or the first keys that they have in common.
+    pub name: ParamId,
     /// Which they are.
     pub coordinates: Range<usize>,
 }
@@ -134,11 +133,9 @@ pub struct Block {
 pub fn parts(model: &dyn Model) -> Vec<Block> {
     let mut parts = Vec::new();
     for block in model.blocks() {
-        let class = format!("{}[", block.name);
-        let params = model.params().iter();
-        let own: Vec<&str> = params
-            .map(|param| param.name.as_str())
-            .filter(|name| name.starts_with(&class))
+        let names = model.params().iter().map(|param| &param.name);
+        let own: Vec<&ParamId> = names
+            .filter(|name| *name.word() == *block.name && !name.keys().is_empty())
             .collect();
         if own.len() != block.coordinates.len() {
             parts.push(block);
@@ -148,7 +145,7 @@ pub fn parts(model: &dyn Model) -> Vec<Block> {
             own.into_iter()
                 .zip(block.coordinates)
                 .map(|(name, j)| Block {
-                    name: name.to_owned(),
+                    name: name.clone(),
                     coordinates: j..j + 1,
                 }),
         );
@@ -305,17 +302,17 @@ pub trait Model: Send + Sync {
         let dim = self.dim();
         if self.params().len() != dim {
             return vec![Block {
-                name: "all".to_owned(),
+                name: "all".into(),
                 coordinates: 0..dim,
             }];
         }
         let mut blocks: Vec<Block> = Vec::new();
         for (j, param) in self.params().iter().enumerate() {
-            let class = param.name.split('[').next().unwrap_or_default();
+            let class = param.name.word();
             match blocks.last_mut() {
-                Some(last) if last.name == class => last.coordinates.end = j + 1,
+                Some(last) if last.name == *class => last.coordinates.end = j + 1,
                 _ => blocks.push(Block {
-                    name: class.to_owned(),
+                    name: ParamId::named(class),
                     coordinates: j..j + 1,
                 }),
             }

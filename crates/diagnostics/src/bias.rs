@@ -14,6 +14,7 @@ use super::rhat::pooled_rhat;
 use super::summary::{append_column, shortest};
 use super::verdict::{RHAT_LIMIT, Verdict};
 use ergodic_base::draws::DrawList;
+use ergodic_base::param::ParamId;
 
 /// Largest shift of a mean that is tolerated, in posterior sd; and the same for the sd, as a share of it.
 pub const TOLERANCE: f64 = 0.1;
@@ -63,7 +64,7 @@ impl Interval {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BiasRow {
     /// Name.
-    pub variable: String,
+    pub variable: ParamId,
     /// (mean - reference mean) / reference sd. `None` if a chain is too short, constant or not finite.
     pub shift: Option<Interval>,
     /// sd / reference sd.
@@ -121,7 +122,7 @@ impl BiasReport {
 /// standard deviations (independent runs, first order). A mean is good within [`TOLERANCE`] posterior sd of the
 /// reference, a standard deviation within the same share of it. A quantile that is surely off is not good either.
 pub fn compare(
-    names: &[String],
+    names: &[ParamId],
     (reference, reference_weights): (&[&DrawList], &[Vec<f64>]),
     (approximate, approximate_weights): (&[&DrawList], &[Vec<f64>]),
 ) -> BiasReport {
@@ -188,7 +189,7 @@ fn estimates(pooled: &mut Pooled) -> Option<Estimates> {
     })
 }
 
-fn row(variable: String, exact: &mut Pooled, other: &mut Pooled) -> BiasRow {
+fn row(variable: ParamId, exact: &mut Pooled, other: &mut Pooled) -> BiasRow {
     let reference_rhat = pooled_rhat(exact).ok();
     let (Some(e), Some(o)) = (estimates(exact), estimates(other)) else {
         // Constants have no interval: they agree or they do not.
@@ -303,7 +304,9 @@ mod tests {
     }
 
     fn report(exact: &[DrawList], other: &[DrawList]) -> BiasReport {
-        let names: Vec<String> = (0..exact[0].width()).map(|j| format!("b[{j}]")).collect();
+        let names: Vec<ParamId> = (0..exact[0].width())
+            .map(|j| format!("b[{j}]").into())
+            .collect();
         compare(
             &names,
             (&exact.iter().collect::<Vec<_>>(), &[]),

@@ -135,7 +135,7 @@ impl Finding {
         Self {
             verdict,
             warning: Some(Warning {
-                subject: phrase.name.clone(),
+                subject: phrase.name.as_ref().map(ToString::to_string),
                 ..Warning::new(severity, code, message)
             }),
             phrase,
@@ -600,7 +600,7 @@ fn unclear(report: &BiasReport, row: Option<&BiasRow>) -> Finding {
             format!("The control run of the bias check proves nothing: {doubt}"),
         )
     } else {
-        let name = row.map_or("", |row| row.variable.as_str());
+        let name = &row.map_or_else(|| "".into(), |row| row.variable.clone());
         let most = row
             .and_then(|row| row.shift)
             .map_or(0.0, |shift| shift.value.abs() + shift.half_width());

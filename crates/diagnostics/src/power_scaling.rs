@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::psis::{LIMIT, smooth};
 use super::sorting::Sorter;
+use ergodic_base::param::ParamId;
 
 /// Powers that a component is raised to.
 pub const POWERS: [f64; 2] = [0.99, 1.01];
@@ -56,7 +57,7 @@ impl Diagnosis {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SensitivityRow {
     /// Name of the variable.
-    pub variable: String,
+    pub variable: ParamId,
     /// To the prior.
     pub prior: f64,
     /// To the likelihood.
@@ -123,7 +124,7 @@ impl PowerScaling {
     }
 
     /// The sensitivities of a quantity with these `draws`.
-    pub fn of(&mut self, variable: &str, draws: &[f64]) -> SensitivityRow {
+    pub fn of(&mut self, variable: impl Into<ParamId>, draws: &[f64]) -> SensitivityRow {
         self.sorter.sort(draws, &mut self.sorted, &mut self.order);
         let sensitivity = |scaled: &Scaled| {
             let sum: f64 = scaled
@@ -138,7 +139,7 @@ impl PowerScaling {
         };
         let (prior, likelihood) = (sensitivity(&self.prior), sensitivity(&self.likelihood));
         SensitivityRow {
-            variable: variable.to_owned(),
+            variable: variable.into(),
             prior,
             likelihood,
             diagnosis: Diagnosis::of(prior, likelihood),

@@ -67,7 +67,7 @@ fn sensitivities_are_those_of_arviz() {
     let reference = reference();
     let mut scaling = PowerScaling::new(&reference.log_prior, &reference.log_lik);
     for variable in &reference.variables {
-        let found = scaling.of(&variable.name, &variable.draws);
+        let found = scaling.of(variable.name.as_str(), &variable.draws);
         // Divergences of nearly equal samples keep half of the digits.
         for (found, expected) in [
             (found.prior, variable.prior),

@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use super::pooled::{Pooled, Tables};
 use super::summary::{SummaryRow, append_column, shortest};
 use ergodic_base::draws::DrawList;
+use ergodic_base::param::ParamId;
 
 /// Draws per chain before which the measures are too noisy to show.
 pub const FIRST_POINT: usize = 100;
@@ -130,7 +131,7 @@ impl Running {
 }
 
 fn point(pooled: &mut Pooled, draws: usize) -> Point {
-    let row = SummaryRow::of(String::new(), pooled, 0.0);
+    let row = SummaryRow::of(ParamId::named(""), pooled, 0.0);
     Point {
         draws,
         rhat: row.rhat,
@@ -179,7 +180,7 @@ mod tests {
         grow(&mut lists, 1);
         assert!(update(&mut running, &lists, LONG));
         assert_eq!(running.points(0).len(), 1);
-        let names = ["a".to_owned(), "b".to_owned()];
+        let names = ["a".into(), "b".into()];
         let rows = super::super::summarise(&names, &lists.iter().collect::<Vec<_>>(), &[], 1.0);
         for (j, row) in rows.iter().enumerate() {
             let point = running.points(j)[0];

@@ -3,6 +3,7 @@
 use super::verdict::SENTENCE_LIMIT;
 use ergodic_base::names::shorten_term;
 use ergodic_base::numerals::{NARROW, thousands};
+use ergodic_base::param::ParamId;
 
 /// Seconds up to 90, then minutes, then hours; rounded up, since a promise should hold.
 pub(super) fn duration(secs: f64) -> String {
@@ -55,7 +56,7 @@ pub fn rhat_rounded(rhat: f64) -> (f64, u8) {
 /// the next step is left out, then the middle of the name.
 pub(super) fn sentence(
     before: &str,
-    name: Option<&str>,
+    name: Option<&ParamId>,
     after: &str,
     next: Option<&str>,
 ) -> String {
@@ -66,9 +67,9 @@ pub(super) fn sentence(
     };
     let short = name.map(shorten_terms);
     let tries = [
-        build(name, next),
+        build(name.map(ParamId::as_str), next),
         build(short.as_deref(), next),
-        build(name, None),
+        build(name.map(ParamId::as_str), None),
         build(short.as_deref(), None),
     ];
     if let Some(text) = tries
@@ -88,7 +89,7 @@ pub(super) fn sentence(
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Phrase {
     pub before: String,
-    pub name: Option<String>,
+    pub name: Option<ParamId>,
     pub after: String,
     /// What comes last and may be left out.
     pub detail: String,
@@ -116,10 +117,10 @@ impl Phrase {
     }
 
     /// About a variable.
-    pub fn about(before: &str, name: &str, after: impl Into<String>) -> Self {
+    pub fn about(before: &str, name: &ParamId, after: impl Into<String>) -> Self {
         Self {
             before: before.to_owned(),
-            name: Some(name.to_owned()),
+            name: Some(name.clone()),
             after: after.into(),
             ..Self::default()
         }
@@ -138,7 +139,7 @@ impl Phrase {
         if let (Length::Brief, Some(brief)) = (length, &self.brief) {
             return brief.clone();
         }
-        let name = self.name.as_deref().map(|name| match length {
+        let name = self.name.as_ref().map(|name| match length {
             Length::Whole | Length::NoDetail => format!("`{name}`"),
             _ => format!("`{}`", shorten_terms(name)),
         });
@@ -176,21 +177,13 @@ pub(super) fn list(word: &str, causes: &[&Phrase], next: Option<&str>) -> String
     }
     causes.first().map_or_else(String::new, |first| {
         let before = format!("{word}{}", first.before);
-        sentence(&before, first.name.as_deref(), &first.after, next)
+        sentence(&before, first.name.as_ref(), &first.after, next)
     })
 }
 
 /// `Sigma[Intercept,age]` to `Sigma[Int…,age]`.
-fn shorten_terms(name: &str) -> String {
-    let Some((head, terms)) = name.split_once('[') else {
-        return name.to_owned();
-    };
-    let terms: Vec<String> = terms
-        .trim_end_matches(']')
-        .split(',')
-        .map(|term| shorten_term(term, 3))
-        .collect();
-    format!("{head}[{}]", terms.join(","))
+fn shorten_terms(name: &ParamId) -> String {
+    name.with_keys(|_, key| shorten_term(key, 3))
 }
 
 /// Replaces the middle by an ellipsis, so that at most `room` characters are left; the end distinguishes names.
@@ -215,8 +208,11 @@ mod tests {
 
     #[test]
     fn long_names_lose_their_middle_last() {
-        assert_eq!(shorten_terms("Sigma[Intercept,age]"), "Sigma[Int…,age]");
-        assert_eq!(shorten_terms("b[region=west]"), "b[reg…=west]");
+        assert_eq!(
+            shorten_terms(&"Sigma[Intercept,age]".into()),
+            "Sigma[Int…,age]"
+        );
+        assert_eq!(shorten_terms(&"b[region=west]".into()), "b[reg…=west]");
         assert_eq!(cut_middle("abcdefgh", 5), "ab…gh");
         assert_eq!(duration(3.2), "4\u{202f}s");
         assert_eq!(duration(91.0), "2\u{202f}min");

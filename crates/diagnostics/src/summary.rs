@@ -11,12 +11,13 @@ use super::mcse::pooled_mcse_mean;
 use super::pooled::{Pooled, Tables, View};
 use super::rhat::pooled_rhat;
 use ergodic_base::draws::DrawList;
+use ergodic_base::param::ParamId;
 
 /// One row of the summary; the fields are the columns of `summary.csv` and `summary.json`, in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SummaryRow {
     /// Name of the reported quantity.
-    pub variable: String,
+    pub variable: ParamId,
     /// Mean over all draws.
     pub mean: Option<f64>,
     /// Monte Carlo standard error of the mean.
@@ -46,7 +47,7 @@ pub struct SummaryRow {
 
 impl SummaryRow {
     /// Computes the row of the loaded parameter.
-    pub(super) fn of(variable: String, pooled: &mut Pooled, seconds: f64) -> Self {
+    pub(super) fn of(variable: ParamId, pooled: &mut Pooled, seconds: f64) -> Self {
         let rhat = pooled_rhat(pooled);
         let ess_bulk = pooled.ess(View::Bulk).ok();
         Self {
@@ -75,7 +76,7 @@ impl SummaryRow {
 /// draws; `seconds` is the sampling time behind `ess_bulk_per_s`, 0 if unknown. Chains of unequal length are cut to the
 /// shortest; without draws all values are missing.
 pub fn summarise(
-    names: &[String],
+    names: &[ParamId],
     chains: &[&DrawList],
     weights: &[Vec<f64>],
     seconds: f64,
@@ -138,7 +139,9 @@ mod tests {
     }
 
     fn summary(lists: &[DrawList]) -> Vec<SummaryRow> {
-        let names: Vec<String> = (0..lists[0].width()).map(|j| format!("b[{j}]")).collect();
+        let names: Vec<ParamId> = (0..lists[0].width())
+            .map(|j| format!("b[{j}]").into())
+            .collect();
         summarise(&names, &lists.iter().collect::<Vec<_>>(), &[], 0.0)
     }
 

@@ -6,7 +6,7 @@ use crate::verdict::SENTENCE_LIMIT;
 
 fn row(variable: &str, rhat: f64, ess: f64) -> SummaryRow {
     SummaryRow {
-        variable: variable.to_owned(),
+        variable: variable.into(),
         mean: Some(0.0),
         mcse_mean: Some(0.01),
         sd: Some(1.0),
@@ -49,7 +49,7 @@ fn bias(value: f64, half: f64, verdict: Verdict) -> BiasReport {
         high: 1.02,
     });
     let row = BiasRow {
-        variable: "b[age]".to_owned(),
+        variable: "b[age]".into(),
         shift,
         sd_ratio,
         tails: None,

@@ -80,7 +80,7 @@ fn lists(chains: &[Vec<f64>]) -> Vec<DrawList> {
 fn summary(x: &[Vec<f64>], w: &[Vec<f64>]) -> SummaryRow {
     let lists = lists(x);
     let lists: Vec<&DrawList> = lists.iter().collect();
-    summarise(&["x".to_owned()], &lists, w, 2.0).remove(0)
+    summarise(&["x".into()], &lists, w, 2.0).remove(0)
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn equal_weights_change_no_bit() {
         );
         assert_eq!(rank_counts(&parts, &w, 20), rank_counts(&parts, &[], 20));
         assert_eq!(influence(&x, &w).unwrap(), x);
-        let names = ["x".to_owned()];
+        let names = ["x".into()];
         assert_eq!(
             bias::compare(&names, (&lists, &[]), (&lists, &w)),
             bias::compare(&names, (&lists, &[]), (&lists, &[]))
@@ -330,7 +330,7 @@ fn a_bias_check_sees_through_the_weights() {
     let (x, w) = importance(10, 4, 16_000, 0.0);
     let (exact, x) = (lists(&exact), lists(&x));
     let (exact, x): (Vec<&DrawList>, Vec<&DrawList>) = (exact.iter().collect(), x.iter().collect());
-    let names = ["x".to_owned()];
+    let names = ["x".into()];
     let weighted = bias::compare(&names, (&exact, &[]), (&x, &w));
     assert_eq!(weighted.verdict, Verdict::Good, "{weighted:?}");
     let plain = bias::compare(&names, (&exact, &[]), (&x, &[]));

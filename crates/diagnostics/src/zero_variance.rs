@@ -37,6 +37,7 @@ use super::weights::relative;
 use super::{Estimate, Missing};
 use ergodic_base::draws::DrawList;
 use ergodic_base::linalg::{Cholesky, axpy, dot};
+use ergodic_base::param::ParamId;
 
 /// Draws per control below which coefficients are shrunk. A regression on n draws costs n / (n - p) times the variance that
 /// is left, half as much again at this limit; a ridge that is not needed costs more where little is left.
@@ -115,7 +116,7 @@ pub struct Points {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ZeroVarianceRow {
     /// Name.
-    pub variable: String,
+    pub variable: ParamId,
     /// Corrected mean.
     pub mean: Option<f64>,
     /// Monte Carlo standard error of the corrected mean.
@@ -305,7 +306,7 @@ impl Moments {
 /// # Errors
 /// Too few draws, too many controls, gradients that are not finite, weights that cancel.
 pub fn correct(
-    names: &[String],
+    names: &[ParamId],
     chains: &[&DrawList],
     weights: &[Vec<f64>],
     points: &[Points],
@@ -421,7 +422,7 @@ impl Sample<'_> {
 
     fn row(
         &self,
-        variable: String,
+        variable: ParamId,
         q: usize,
         coefficients: &[Vec<f64>; 2],
         pooled: &mut Pooled,

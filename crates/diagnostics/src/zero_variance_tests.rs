@@ -51,7 +51,7 @@ impl Normal {
 
     fn correct(&self, order: Order, weights: &[Vec<f64>]) -> ZeroVariance {
         let lists: Vec<&DrawList> = self.chains.iter().collect();
-        let names = ["a".to_owned(), "b".to_owned()];
+        let names = ["a".into(), "b".into()];
         correct(&names, &lists, weights, &self.points, 2, order).unwrap()
     }
 }
@@ -180,7 +180,7 @@ fn log_gamma(seed: u64, chains: usize, draws: usize, noise: f64) -> (Vec<DrawLis
 fn corrected(seed: u64, draws: usize, noise: f64, order: Order) -> ZeroVarianceRow {
     let (lists, points) = log_gamma(seed, 2, draws, noise);
     let lists: Vec<&DrawList> = lists.iter().collect();
-    let names = ["x".to_owned()];
+    let names = ["x".into()];
     let all = correct(&names, &lists, &[], &points, 1, order).unwrap();
     all.rows.into_iter().next().unwrap()
 }
@@ -246,7 +246,7 @@ fn few_draws_are_said_and_too_few_refused() {
     assert!(quadratic.rows.iter().all(|row| row.gain.unwrap() > 1.0));
     assert_eq!(short.correct(Order::Linear, &[]).ridge, None);
     let lists: Vec<&DrawList> = normal.chains.iter().collect();
-    let names = ["a".to_owned(), "b".to_owned()];
+    let names = ["a".into(), "b".into()];
     let few = Normal::new(4, 2, 19, 0.1);
     let few_lists: Vec<&DrawList> = few.chains.iter().collect();
     assert_eq!(

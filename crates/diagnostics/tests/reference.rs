@@ -137,7 +137,7 @@ fn the_summary_shares_work_without_changing_numbers() {
                 list
             })
             .collect();
-        let names = vec!["x".to_owned(), "y".to_owned()];
+        let names = vec!["x".into(), "y".into()];
         let rows = summarise(&names, &lists.iter().collect::<Vec<_>>(), &[], 2.0);
         let row = &rows[0];
         let field = |name: &str| -> fn(&SummaryRow) -> Option<f64> {

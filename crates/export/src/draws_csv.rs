@@ -9,6 +9,7 @@ use std::io::{self, Read, Write};
 use super::Results;
 use super::number::{parse, shortest};
 use ergodic_base::draws::DrawList;
+use ergodic_base::param::ParamId;
 use ergodic_core::samplers::{WEIGHT, weight_column};
 
 /// The columns before the variables.
@@ -23,7 +24,7 @@ pub fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         && results.is_weighted()
     {
         let mut names = results.variables.clone();
-        names.push(WEIGHT.to_owned());
+        names.push(WEIGHT.into());
         let chains: Vec<DrawList> = results
             .draws
             .iter()
@@ -60,12 +61,12 @@ pub fn write_info(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     table(&results.info_names, &results.info, out)
 }
 
-fn table(names: &[String], chains: &[DrawList], out: &mut dyn Write) -> io::Result<()> {
+fn table<N: AsRef<str>>(names: &[N], chains: &[DrawList], out: &mut dyn Write) -> io::Result<()> {
     let mut out = csv::WriterBuilder::new().from_writer(out);
     let header = INDEX_COLUMNS
         .iter()
         .copied()
-        .chain(names.iter().map(String::as_str));
+        .chain(names.iter().map(AsRef::as_ref));
     out.write_record(header).map_err(io_error)?;
     let mut draw: u64 = 0;
     for (chain, draws) in chains.iter().enumerate() {
@@ -99,7 +100,7 @@ fn io_error(error: csv::Error) -> io::Error {
 #[derive(Debug)]
 pub struct ReadDraws {
     /// Variables.
-    pub names: Vec<String>,
+    pub names: Vec<ParamId>,
     /// One list per chain.
     pub chains: Vec<DrawList>,
     /// Weights, one list of one column per chain, if the table has them.
@@ -108,7 +109,7 @@ pub struct ReadDraws {
 
 impl ReadDraws {
     /// Takes the column of weights, if there is one, out of the variables of `chains`.
-    fn new(mut names: Vec<String>, chains: Vec<DrawList>) -> Self {
+    fn new(mut names: Vec<ParamId>, chains: Vec<DrawList>) -> Self {
         let Some(column) = weight_column(&names).filter(|_| names.len() > 1) else {
             return Self {
                 names,
@@ -181,12 +182,12 @@ fn in_order(mut chains: BTreeMap<u64, DrawList>, width: usize, count: usize) -> 
 }
 
 /// As [`read_by_chain`], of a table that has variables.
-fn read_variables(input: impl Read) -> Result<(Vec<String>, BTreeMap<u64, DrawList>), String> {
+fn read_variables(input: impl Read) -> Result<(Vec<ParamId>, BTreeMap<u64, DrawList>), String> {
     let (names, chains) = read_by_chain(input)?;
     if names.is_empty() {
         return Err("The draws have no variables".to_owned());
     }
-    Ok((names, chains))
+    Ok((names.into_iter().map(ParamId::from).collect(), chains))
 }
 
 /// Names, and draws by the number of their chain.
@@ -257,7 +258,7 @@ mod tests {
             chains[0].push(&[f64::from(i) / 3.0, 1e-300]);
             chains[1].push(&[-f64::from(i), f64::NAN]);
         }
-        let names = vec!["b[x]".to_owned(), "Sigma[1,2]".to_owned()];
+        let names: Vec<ParamId> = vec!["b[x]".into(), "Sigma[1,2]".into()];
         let mut bytes = Vec::new();
         table(&names, &chains, &mut bytes).unwrap();
         let text = std::str::from_utf8(&bytes).unwrap();
@@ -278,7 +279,7 @@ mod tests {
             }
             let info_names = vec!["step_size".to_owned(), WEIGHT.to_owned()];
             Results::new(
-                vec!["b[x]".to_owned()],
+                vec!["b[x]".into()],
                 vec![draws],
                 (info_names, vec![info]),
                 0.0,

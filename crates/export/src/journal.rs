@@ -24,6 +24,7 @@ use super::saved::SavedFiles;
 use super::{ExportError, Results};
 use ergodic_analysis::{Job, Run};
 use ergodic_base::checksum::{checksum, seal};
+use ergodic_base::param::ParamId;
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::monitor::Report;
 use ergodic_core::engine::protocol::ChainView;
@@ -57,7 +58,7 @@ const FRAME_NUMBERS: usize = 1 << 20;
 /// What does not change while a run goes on.
 #[derive(Serialize, Deserialize)]
 struct Header {
-    variables: Vec<String>,
+    variables: Vec<ParamId>,
     info_names: Vec<String>,
     /// Rows in one pass over the data.
     num_obs: usize,

@@ -127,7 +127,7 @@ impl Manifest {
                 .iter()
                 .map(|param| {
                     (
-                        param.name.clone(),
+                        param.name.to_string(),
                         param.prior.clone(),
                         param.prior_source.clone(),
                     )

@@ -8,6 +8,7 @@ use ergodic_analysis::Job;
 use ergodic_analysis::sensitivity::Sensitivity;
 use ergodic_analysis::zero_variance::Corrected;
 use ergodic_base::draws::{DrawList, LabelList};
+use ergodic_base::param::ParamId;
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::clusters::{self, Clusters};
 use ergodic_core::engine::{Report, RunView};
@@ -18,7 +19,7 @@ use ergodic_diagnostics::{SummaryRow, summarise, weights};
 #[derive(Clone, Debug)]
 pub struct Results {
     /// Reported quantities.
-    pub variables: Vec<String>,
+    pub variables: Vec<ParamId>,
     /// Where the warm-up of each chain ended, if it was ended by hand.
     pub warmup_of_chains: Option<Vec<u64>>,
     /// Kept draws per chain.
@@ -79,7 +80,7 @@ impl Results {
 
     /// Draws with the sampler's information columns, summarised; `seconds` of sampling are 0 if unknown.
     pub fn new(
-        variables: Vec<String>,
+        variables: Vec<ParamId>,
         draws: Vec<DrawList>,
         info: (Vec<String>, Vec<DrawList>),
         seconds: f64,
@@ -91,7 +92,7 @@ impl Results {
 
     /// Results with an empty summary, which takes long for many draws.
     pub(super) fn without_summary(
-        variables: Vec<String>,
+        variables: Vec<ParamId>,
         draws: Vec<DrawList>,
         (info_names, info): (Vec<String>, Vec<DrawList>),
     ) -> Self {

@@ -80,7 +80,7 @@ pub fn write_csv(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let more = corrected.map_or(&[][..], |_| &CORRECTED_COLUMNS[..]);
     out.write_record(COLUMNS.iter().chain(more))?;
     for (index, row) in results.summary.iter().enumerate() {
-        out.write_field(&row.variable)?;
+        out.write_field(row.variable.as_str())?;
         for value in values(row) {
             out.write_field(number::or_na(value))?;
         }

@@ -7,6 +7,7 @@ use super::legend::DOT;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::table::{name_chars, name_width};
 use crate::ui::widgets::{name, number, paint};
+use ergodic_base::param::ParamId;
 use ergodic_core::design::columns::plural;
 
 /// The effect of one group.
@@ -88,7 +89,10 @@ pub fn caterpillar_ui(
     let step = row_height(height, count);
     let (outer, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
     let mut shown = CaterpillarShown::default();
-    let full: Vec<&str> = data.rows.iter().map(|row| row.name.as_str()).collect();
+    let full: Vec<ParamId> = (data.rows.iter())
+        .map(|row| ParamId::named(&row.name))
+        .collect();
+    let full: Vec<&ParamId> = full.iter().collect();
     let names = name::short_names(&full, name_chars(ui, outer.width() / 3.0));
     let longest = names.iter().map(|name| name.chars().count()).max();
     let name_width = name_width(ui, longest.unwrap_or(0)) + t.space.x1;

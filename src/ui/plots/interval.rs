@@ -6,12 +6,13 @@ use super::axes::{linear_ticks, padded, x_target};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::name_chars;
 use crate::ui::widgets::{name, number, paint};
+use ergodic_base::param::ParamId;
 
 /// One variable.
 #[derive(Clone, Debug)]
-pub struct IntervalRow<'a> {
+pub struct IntervalRow {
     /// Name of the variable.
-    pub name: &'a str,
+    pub name: ParamId,
     /// Where the dot stands: the median or the estimate.
     pub center: f64,
     /// The thick part, such as the 50% interval.
@@ -28,7 +29,7 @@ pub struct IntervalRow<'a> {
 pub fn interval_ui(
     ui: &mut Ui,
     p: &Palette,
-    rows: &[IntervalRow<'_>],
+    rows: &[IntervalRow],
     band: Option<(f64, f64)>,
     title: &str,
 ) {
@@ -44,7 +45,7 @@ pub fn interval_ui(
     let line = |ui: &Ui, text: &str, role: Text, color: Color32| {
         paint::line(ui, text, role, color, outer.width() / 3.0)
     };
-    let full: Vec<&str> = rows.iter().map(|row| row.name).collect();
+    let full: Vec<&ParamId> = rows.iter().map(|row| &row.name).collect();
     let short = name::short_names(&full, name_chars(ui, outer.width() / 3.0));
     let name_width = short
         .iter()
@@ -186,7 +187,7 @@ fn ticks(width: f32, (low, high): (f64, f64), band: Option<(f64, f64)>) -> Vec<(
 /// Width that the label of a tick takes with a gap.
 const LABEL: f32 = 30.0;
 
-fn range(rows: &[IntervalRow<'_>], band: Option<(f64, f64)>) -> (f64, f64) {
+fn range(rows: &[IntervalRow], band: Option<(f64, f64)>) -> (f64, f64) {
     let ends = rows
         .iter()
         .flat_map(|row| [row.outer.0, row.outer.1, row.center]);
@@ -237,8 +238,8 @@ mod tests {
     fn rows_read_with_value_and_verdict() {
         let mut harness = harness([600.0, 300.0], (), |ui, ()| {
             let p = Palette::of(ui);
-            let row = |name, center: f64, verdict| IntervalRow {
-                name,
+            let row = |name: &str, center: f64, verdict| IntervalRow {
+                name: name.into(),
                 center,
                 inner: None,
                 outer: (center - 0.1, center + 0.1),

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use ergodic_base::names::shorten_term;
+use ergodic_base::param::ParamId;
 
 /// `names` in forms of at most `max_chars` characters, no two alike: terms inside brackets keep three letters and an
 /// ellipsis, the end of the name stays; what would then coincide is cut where the names are the same and shows where
 /// they differ. Names can be told apart this way from about 8 characters on.
-pub fn short_names(names: &[&str], max_chars: usize) -> Vec<String> {
-    let cut = |name: &&str| {
+pub fn short_names(names: &[&ParamId], max_chars: usize) -> Vec<String> {
+    let cut = |name: &&ParamId| {
         let short = shorten(name, max_chars);
         if short.chars().count() <= max_chars {
             short
@@ -27,7 +28,7 @@ pub fn short_names(names: &[&str], max_chars: usize) -> Vec<String> {
     // A form may be that of a name of another group: the full name is no one else's.
     for group in alike(&short, 0..names.len()) {
         for at in group.into_iter().skip(1) {
-            names[at].clone_into(&mut short[at]);
+            names[at].as_str().clone_into(&mut short[at]);
         }
     }
     short
@@ -93,27 +94,21 @@ fn from(name: &[char], shared: usize, max_chars: usize) -> String {
 }
 
 /// One name with its terms shortened; alone it cannot coincide with another.
-pub fn shorten(name: &str, max_chars: usize) -> String {
-    if name.chars().count() <= max_chars {
-        return name.to_owned();
-    }
-    let Some((head, rest)) = name.split_once('[') else {
-        return name.to_owned();
-    };
-    let Some(inside) = rest.strip_suffix(']') else {
-        return name.to_owned();
-    };
-    let terms: Vec<&str> = inside.split(',').collect();
-    let joined = |terms: Vec<String>| format!("{head}[{}]", terms.join(","));
-    let cut_to = |letters: usize| joined(terms.iter().map(|t| shorten_term(t, letters)).collect());
+pub fn shorten(name: &ParamId, max_chars: usize) -> String {
     // As many letters as there is room for.
-    let longest = inside.chars().count();
+    let longest = name.chars().count();
+    if longest <= max_chars || name.keys().is_empty() {
+        return name.to_string();
+    }
+    let cut_to = |letters: usize| name.with_keys(|_, key| shorten_term(key, letters));
     let fits = |name: &String| name.chars().count() <= max_chars;
     // Effects of groups differ by the group, which stands in the middle: it stays as long as it can.
-    if let [factor, group, coefficient] = terms[..] {
+    if name.keys().len() == 3 {
         let around = |letters: usize| {
-            let cut = |term| shorten_term(term, letters);
-            joined(vec![cut(factor), group.to_owned(), cut(coefficient)])
+            name.with_keys(|k, key| match k {
+                1 => key.to_owned(),
+                _ => shorten_term(key, letters),
+            })
         };
         if let Some(name) = (0..longest).rev().map(around).find(fits) {
             return name;
@@ -148,18 +143,29 @@ pub fn fit(name: &str, max_chars: usize) -> String {
 mod tests {
     use super::*;
 
+    fn short(names: &[&str], max_chars: usize) -> Vec<String> {
+        let names: Vec<ParamId> = names.iter().map(|&name| name.into()).collect();
+        short_names(&names.iter().collect::<Vec<_>>(), max_chars)
+    }
+
     #[test]
     fn terms_inside_brackets_are_cut_and_the_end_stays() {
-        assert_eq!(shorten("Sigma[Intercept,age]", 15), "Sigma[Int…,age]");
-        assert_eq!(shorten("b[region=north]", 12), "b[reg…=north]");
-        assert_eq!(shorten("b[age]", 16), "b[age]");
-        assert_eq!(shorten("r[region,north,Intercept]", 14), "r[r…,north,I…]");
-        assert_eq!(shorten("r[school,17,Intercept]", 11), "r[s…,17,I…]");
-        assert_eq!(shorten("r[g,a long level,b]", 14), "r[g,a long…,b]");
-        // No more is cut than there is need for.
-        assert_eq!(shorten("b[tenure_months]", 14), "b[tenure_mon…]");
         assert_eq!(
-            shorten("a_very_long_name_without_brackets", 10),
+            shorten(&"Sigma[Intercept,age]".into(), 15),
+            "Sigma[Int…,age]"
+        );
+        assert_eq!(shorten(&"b[region=north]".into(), 12), "b[reg…=north]");
+        assert_eq!(shorten(&"b[age]".into(), 16), "b[age]");
+        assert_eq!(
+            shorten(&"r[region,north,Intercept]".into(), 14),
+            "r[r…,north,I…]"
+        );
+        assert_eq!(shorten(&"r[school,17,Intercept]".into(), 11), "r[s…,17,I…]");
+        assert_eq!(shorten(&"r[g,a long level,b]".into(), 14), "r[g,a long…,b]");
+        // No more is cut than there is need for.
+        assert_eq!(shorten(&"b[tenure_months]".into(), 14), "b[tenure_mon…]");
+        assert_eq!(
+            shorten(&"a_very_long_name_without_brackets".into(), 10),
             "a_very_long_name_without_brackets"
         );
     }
@@ -194,7 +200,7 @@ mod tests {
         for width in [8, 10, 12, 16, 20] {
             let names: Vec<&str> = columns.iter().map(String::as_str).collect();
             for names in [&names[..], &covariances[..], &groups[..]] {
-                let short = short_names(names, width);
+                let short = short(names, width);
                 let mut unique = short.clone();
                 unique.sort();
                 unique.dedup();
@@ -205,10 +211,7 @@ mod tests {
             }
         }
         let names: Vec<&str> = columns.iter().map(String::as_str).collect();
-        assert_eq!(
-            short_names(&names[..2], 14),
-            ["b[the ver…one]", "b[the ver…two]"]
-        );
+        assert_eq!(short(&names[..2], 14), ["b[the ver…one]", "b[the ver…two]"]);
     }
 
     #[test]
@@ -218,13 +221,13 @@ mod tests {
             "Sigma[Interest,Intercept]",
             "Sigma[Intercept,tenure]",
         ];
-        let short = short_names(&names, 16);
+        let short = short(&names, 16);
         assert_eq!(short[2], "Sigma[Int…,ten…]");
         assert!(
             short[0].contains("cept,") && short[1].contains("est,"),
             "{short:?}"
         );
         // Two of the same name cannot be told apart, and nothing hangs.
-        assert_eq!(short_names(&["a[b]", "a[b]"], 3), ["a…]", "a[b]"]);
+        assert_eq!(super::tests::short(&["a[b]", "a[b]"], 3), ["a…]", "a[b]"]);
     }
 }

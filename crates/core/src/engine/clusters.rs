@@ -11,6 +11,7 @@ use super::protocol::RunView;
 use super::sampling::Sampling;
 use crate::models::{Mixture, Model};
 use ergodic_base::draws::{ChainDraws, LabelList, Labels};
+use ergodic_base::param::Class;
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_diagnostics::SummaryRow;
@@ -38,7 +39,8 @@ const NEGLIGIBLE_SHARE: f64 = 0.01;
 
 /// Whether a variable of a run that draws partitions counts for the verdict.
 fn decides(row: &SummaryRow) -> bool {
-    !row.variable.starts_with("weight[") || row.mean.is_none_or(|mean| mean >= NEGLIGIBLE_SHARE)
+    row.variable.class() != Class::ClusterShare
+        || row.mean.is_none_or(|mean| mean >= NEGLIGIBLE_SHARE)
 }
 
 /// The criterion of a run that draws partitions, or of another, all of whose variables count.

@@ -16,6 +16,7 @@ use super::sampling::Sampling;
 use crate::design::exact_fit;
 use crate::samplers::DIVERGENT;
 use ergodic_base::draws::DrawList;
+use ergodic_base::param::ParamId;
 use ergodic_base::reporter::Warning;
 use ergodic_diagnostics::bias::BiasReport;
 use ergodic_diagnostics::findings::{Finding, VerdictInputs, judge};
@@ -196,7 +197,7 @@ impl Monitor {
 pub fn report(
     job: &dyn Sampling,
     view: &RunView,
-    names: &[String],
+    names: &[ParamId],
     running: Arc<Running>,
     bias: Option<Arc<BiasReport>>,
 ) -> Report {

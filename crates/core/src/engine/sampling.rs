@@ -7,6 +7,7 @@ use super::run_section::RunSection;
 use crate::models::Model;
 use crate::oracle::Centre;
 use crate::samplers::{self, SamplerEntry, Target};
+use ergodic_base::param::ParamId;
 use ergodic_base::reporter::Warning;
 use ergodic_base::settings::Settings;
 
@@ -52,7 +53,7 @@ pub trait Sampling: Send + Sync {
     }
 
     /// Names of the reported quantities.
-    fn variables(&self) -> Vec<String> {
+    fn variables(&self) -> Vec<ParamId> {
         let params = self.model().params().iter();
         params.map(|param| param.name.clone()).collect()
     }

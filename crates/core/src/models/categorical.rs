@@ -30,6 +30,7 @@ use super::{
 };
 use crate::design::matrix::Design;
 use crate::design::response::{ResponseKind, ResponseUse};
+use ergodic_base::param::{Class, ParamId};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::special::{log_logistic, logistic};
 
@@ -192,7 +193,7 @@ impl CategoricalModel {
             .iter()
             .zip(concentration.iter().zip(sources))
             .map(|(level, (&a, source))| ParamInfo {
-                name: format!("p[{level}]"),
+                name: ParamId::of(Class::Probability, [level]),
                 meaning: format!("probability that {name} is {level}"),
                 prior: format!("dirichlet({a})"),
                 prior_source: format!("{source}; alone it is beta({a}, {})", rounded(total - a)),
@@ -243,21 +244,19 @@ fn choose_concentration(
     levels: &[String],
     given: &[(String, String)],
 ) -> Result<(Vec<f64>, Vec<&'static str>), ModelError> {
-    let level_of = |key: &str| {
-        let level = key.strip_prefix("p[")?.strip_suffix(']')?;
-        levels.iter().position(|known| known == level)
-    };
+    let names: Vec<ParamId> = (levels.iter())
+        .map(|level| ParamId::of(Class::Probability, [level]))
+        .collect();
     let mut chosen = vec![(DEFAULT_CONCENTRATION, "default"); levels.len()];
     let set = "set by you";
     for (_, text) in given.iter().filter(|(key, _)| key == CLASS) {
         chosen.fill((concentration_of(text)?, set));
     }
     for (key, text) in given.iter().filter(|(key, _)| key != CLASS) {
-        let Some(level) = level_of(key) else {
-            let known: Vec<String> = levels.iter().map(|level| format!("p[{level}]")).collect();
+        let Some(level) = names.iter().position(|name| name == key) else {
             return Err(ModelError(format!(
                 "There is no parameter `{key}` to set a prior for; there are {CLASS}, {}",
-                known.join(", ")
+                names.join(", ")
             )));
         };
         chosen[level] = (concentration_of(text)?, set);

@@ -14,6 +14,7 @@ use crate::design::matrix::Design;
 use crate::families::rows::ResponseScale;
 use ergodic_base::linalg::dot;
 use ergodic_base::numerals::rounded;
+use ergodic_base::param::{Class, ParamId};
 use ergodic_base::rng::ChainRng;
 
 /// Why a flat prior cannot be drawn from.
@@ -65,7 +66,7 @@ impl Coefficients {
             } else {
                 SLOPES.0
             };
-            let name = format!("b[{}]", coefficients.design.terms[j]);
+            let name = ParamId::of(Class::Coefficient, [&coefficients.design.terms[j]]);
             let (prior, source) = match options.prior(&name).or_else(|| options.prior(class)) {
                 Some(text) => (Prior::parse(text)?, "set by you"),
                 None => {

@@ -79,7 +79,7 @@ impl<L: LogDensity> DensityModel<L> {
     /// The model of `density`.
     pub fn new(density: L) -> Self {
         let params = density.names().into_iter().map(|name| ParamInfo {
-            name,
+            name: name.into(),
             meaning: "coordinate of a log density".to_owned(),
             prior: "part of the density".to_owned(),
             prior_source: "the density".to_owned(),

@@ -215,7 +215,7 @@ impl DpMixtureModel {
 /// The reported quantities, in the order in which samplers write them ([`Mixture::summarise`]).
 fn params(mixture: &Mixture, alpha_source: &str) -> Vec<ParamInfo> {
     let info = |name: &str, meaning: &str, prior: &str, source: &str| ParamInfo {
-        name: name.to_owned(),
+        name: name.into(),
         meaning: meaning.to_owned(),
         prior: prior.to_owned(),
         prior_source: source.to_owned(),

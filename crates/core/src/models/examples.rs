@@ -81,7 +81,7 @@ trait Example: Send + Sync + 'static {
 /// A parameter with what is said about it.
 fn param(name: &str, meaning: &str, prior: String) -> ParamInfo {
     ParamInfo {
-        name: name.to_owned(),
+        name: name.into(),
         meaning: meaning.to_owned(),
         prior,
         prior_source: "set by the template's settings".to_owned(),

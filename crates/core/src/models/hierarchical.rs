@@ -50,6 +50,7 @@ use crate::families::rows::{FamilyRows, RowFamily};
 use crate::numerics::wishart::NormalInverseWishart;
 use coordinates::{Layout, MAX_TERMS, PopulationPrior};
 use ergodic_base::linalg::{Cholesky, dot};
+use ergodic_base::param::{Class, ParamId};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Field, Kind, Settings};
 use rows::{GroupedRows, SEGMENT};
@@ -753,12 +754,12 @@ impl<F: RowFamily> Model for HierarchicalModel<F> {
     /// The population, and each group.
     fn blocks(&self) -> Vec<Block> {
         let population = Block {
-            name: "population".to_owned(),
+            name: "population".into(),
             coordinates: 0..self.layout.factor().end,
         };
         let levels = &self.design.groups[self.design.group_terms[0].factor].levels;
         let groups = levels.iter().enumerate().map(|(g, level)| Block {
-            name: format!("theta[{level}]"),
+            name: ParamId::of(Class::GroupCoefficient, [level]),
             coordinates: self.layout.group(g),
         });
         std::iter::once(population).chain(groups).collect()

@@ -49,6 +49,7 @@ use crate::design::matrix::Design;
 use crate::families::Family;
 use crate::families::rows::{ResponseScale, RowFamily, value_or};
 use ergodic_base::linalg::axpy;
+use ergodic_base::param::{Class, ParamId};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::Settings;
 use frame::{Frame, add_differences, add_own_differences};
@@ -189,7 +190,7 @@ impl<F: RowFamily> MixedModel<F> {
         let residual_variance = residual_variance.filter(|_| intercepts_only);
         if residual_variance.is_some() {
             params.extend(terms.iter().map(|term| ParamInfo {
-                name: format!("icc[{}]", term.group),
+                name: ParamId::of(Class::VarianceShare, [&term.group]),
                 meaning: format!(
                     "share of {} in the variance of {}",
                     term.group, design.response.name
@@ -729,18 +730,16 @@ impl<F: RowFamily> Model for MixedModel<F> {
 
     fn blocks(&self) -> Vec<Block> {
         let mut blocks = Vec::new();
-        let mut add = |name: &str, coordinates: Range<usize>| {
+        let mut add = |name: ParamId, coordinates: Range<usize>| {
             if !coordinates.is_empty() {
-                blocks.push(Block {
-                    name: name.to_owned(),
-                    coordinates,
-                });
+                blocks.push(Block { name, coordinates });
             }
         };
-        add("b", 0..self.coefficients.len());
-        add("scales", self.scales.clone());
+        add("b".into(), 0..self.coefficients.len());
+        add("scales".into(), self.scales.clone());
         for term in &self.terms {
-            add(&format!("r[{}]", term.group), term.effects.clone());
+            let effects = ParamId::of(Class::Effect, [&term.group]);
+            add(effects, term.effects.clone());
         }
         blocks
     }

@@ -13,6 +13,7 @@ use statrs::function::gamma::{gamma_lr, gamma_ur, ln_gamma};
 
 use super::prior::{read_call, refusal};
 use super::{ModelError, ModelOptions, ParamInfo};
+use ergodic_base::param::ParamId;
 use ergodic_base::rng::ChainRng;
 
 /// The forms of [`PositivePrior`], for people.
@@ -258,8 +259,8 @@ impl fmt::Display for PositivePrior {
 /// What a template says about one of its positive parameters.
 #[derive(Clone, Debug)]
 pub struct PositiveSpec {
-    /// Reported name.
-    pub name: String,
+    /// Which it is.
+    pub name: ParamId,
     /// Key of the prior of all parameters of this kind.
     pub class: &'static str,
     /// What it says, in words.

@@ -17,6 +17,7 @@ use super::{
 use crate::design::matrix::Design;
 use crate::families::rows::{FamilyRows, Fit, ResponseScale, RowFamily, RowUse, value_or};
 use crate::families::{Auxiliary, Family, FamilyError};
+use ergodic_base::param::ParamId;
 use ergodic_base::reporter::Reporter;
 use ergodic_base::rng::ChainRng;
 
@@ -70,7 +71,7 @@ fn positive(
         (1.0, String::new())
     };
     Ok(PositiveSpec {
-        name: auxiliary.name.to_owned(),
+        name: ParamId::named(auxiliary.name),
         class: auxiliary.name,
         meaning: (auxiliary.meaning)(design),
         lower: auxiliary.lower,

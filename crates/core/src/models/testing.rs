@@ -63,7 +63,7 @@ impl GaussianRows {
         }
         let params = (0..dim)
             .map(|j| ParamInfo {
-                name: format!("theta[{}]", j + 1),
+                name: format!("theta[{}]", j + 1).into(),
                 meaning: String::new(),
                 prior: "normal(0, 10)".into(),
                 prior_source: "fixed".into(),

@@ -45,10 +45,10 @@ pub struct Context<'a> {
     pub params: &'a [ParamInfo],
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
     /// The prior of what is reported as `name`, in Stan's notation; flat where there is none.
-    pub fn prior(&self, name: &str) -> &str {
-        let found = self.params.iter().find(|param| param.name == name);
+    pub fn prior(&self, name: &str) -> &'a str {
+        let found = self.params.iter().find(|param| param.name == *name);
         found.map_or(FLAT, |param| param.prior.as_str())
     }
 

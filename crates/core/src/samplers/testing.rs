@@ -31,7 +31,7 @@ impl<F: Fn(&[f64], &mut [f64]) -> f64 + Send + Sync + 'static> Density<F> {
     pub fn model(dim: usize, log_density: F) -> Arc<dyn Model> {
         let params = (0..dim)
             .map(|j| ParamInfo {
-                name: format!("u[{}]", j + 1),
+                name: format!("u[{}]", j + 1).into(),
                 meaning: String::new(),
                 prior: String::new(),
                 prior_source: String::new(),

@@ -11,6 +11,7 @@ use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, Chip, Field, Segments, hint, name, paint, small_curve, table};
 use ergodic_analysis::recipe::Scale;
+use ergodic_base::param::ParamId;
 use ergodic_core::design::response::ResponseUse;
 use ergodic_core::models::{self, DefaultPriors, ParamInfo, PriorSpec, default_priors};
 
@@ -93,11 +94,11 @@ pub fn priors_ui(
     }
     let longest = params
         .iter()
-        .filter(|param| models::effect_of(&param.name).is_none());
+        .filter(|param| param.name.group_effect().is_none());
     let longest = longest.map(|param| param.name.chars().count()).max();
     let names = table::name_width(ui, longest.unwrap_or(0)) + tokens().space.x2;
     head_ui(ui, names);
-    let is_effect = |param: &ParamInfo| models::effect_of(&param.name).is_some();
+    let is_effect = |param: &ParamInfo| param.name.group_effect().is_some();
     let shown = || {
         let params = params.iter().enumerate();
         params.filter(|(_, param)| !is_effect(param))
@@ -109,7 +110,7 @@ pub fn priors_ui(
             points.unwrap_or_default()
         })
         .collect();
-    let full: Vec<&str> = shown().map(|(_, param)| param.name.as_str()).collect();
+    let full: Vec<&ParamId> = shown().map(|(_, param)| &param.name).collect();
     let axes = axes_of(&full, &curves);
     let at = Columns::of(ui.available_rect_before_wrap(), names);
     let short = name::short_names(&full, table::name_chars(ui, at.shape - at.name));
@@ -153,15 +154,14 @@ pub fn priors_ui(
 
 /// What the width of each picture stands for. Parameters of one class, such as coefficients, have one axis in common, so
 /// that a wide prior looks wider than a narrow one, unless the narrow one would be no more than a line.
-fn axes_of(names: &[&str], curves: &[Vec<[f64; 2]>]) -> Vec<(f64, f64)> {
+fn axes_of(names: &[&ParamId], curves: &[Vec<[f64; 2]>]) -> Vec<(f64, f64)> {
     const THINNEST: f64 = 1.0 / 30.0;
-    let class = |name: &str| name.split('[').next().map(str::to_owned);
     let range = |curve: &[[f64; 2]]| Some((curve.first()?[0], curve.last()?[0]));
-    let common = |of: &str| {
+    let common = |of: &ParamId| {
         let alike = names
             .iter()
             .zip(curves)
-            .filter(|(name, _)| class(name) == class(of));
+            .filter(|(name, _)| name.word() == of.word());
         let ranges: Vec<(f64, f64)> = alike.filter_map(|(_, curve)| range(curve)).collect();
         let ends = ranges
             .iter()
@@ -234,10 +234,7 @@ fn is_used(document: &Document, check: Option<&ModelCheck>, key: &str) -> bool {
     {
         return true;
     }
-    matches!(key, "intercept" | "b")
-        || params
-            .iter()
-            .any(|param| param.name.split('[').next() == Some(key))
+    matches!(key, "intercept" | "b") || params.iter().any(|param| param.name.word() == key)
 }
 
 /// Whether a parameter has a prior of its own; what follows from others says so in words.
@@ -345,7 +342,7 @@ fn row_ui(
     let editing = view
         .editing
         .as_ref()
-        .is_some_and(|edit| edit.key == param.name);
+        .is_some_and(|edit| param.name == edit.key);
     let height = if editing {
         t.size.row_prior + error_height(spec(document), view)
     } else {
@@ -401,7 +398,7 @@ fn row_ui(
                 .on_hover_text("The prior on the scale that is reported; parameters of one kind have the same axis where they can");
         }
     });
-    let own = document.recipe.priors.contains_key(&param.name);
+    let own = document.recipe.priors.contains_key(param.name.as_str());
     cell(at.prior, at.because - t.space.x2, &mut |ui| {
         if !own && !is_settable(param) {
             ui.label(Text::Number.rich(&param.prior, p.text_secondary));
@@ -570,12 +567,13 @@ fn stray_priors_ui(ui: &mut Ui, document: &Document, view: &mut PriorsView, out:
 
 #[cfg(test)]
 mod tests {
-    use super::axes_of;
+    use super::{ParamId, axes_of};
 
     #[test]
     fn priors_of_one_kind_are_drawn_on_one_axis_where_they_can_be_told_apart() {
         let curve = |half: f64| vec![[-half, 0.0], [0.0, 1.0], [half, 0.0]];
-        let names = ["b[x]", "b[z]", "sigma"];
+        let names = ["b[x]", "b[z]", "sigma"].map(ParamId::from);
+        let names = names.each_ref();
         let near = axes_of(&names, &[curve(3.0), curve(30.0), curve(2.0)]);
         assert_eq!(near, [(-30.0, 30.0), (-30.0, 30.0), (-2.0, 2.0)]);
         // One of them would be a line: each has its own, which the numbers at its ends tell.

@@ -397,7 +397,7 @@ mod tests {
         let mut report = Report::empty(1);
         report.draws_per_chain = 1000;
         report.summary.push(SummaryRow {
-            variable: "b[age]".to_owned(),
+            variable: "b[age]".into(),
             mean: Some(1.0),
             mcse_mean: Some(0.1),
             sd: Some(2.0),

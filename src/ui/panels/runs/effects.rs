@@ -11,34 +11,26 @@ use crate::ui::outbox::Outbox;
 use crate::ui::plots::caterpillar::{CaterpillarData, CaterpillarRow, caterpillar_ui};
 use crate::ui::theme::{Palette, tokens};
 use crate::ui::widgets::{self, Chip};
+use ergodic_base::param::{Class, GroupEffect, ParamId};
 use ergodic_core::engine::RunView;
-use ergodic_core::models::{Effect, effect_of};
 use ergodic_diagnostics::quantiles;
 
 /// The term that the effects of a pane share: that of the selected variable, or of its mean or spread over groups.
-fn chosen<'a>(names: &'a [String], selected: &'a str) -> Option<(&'a str, &'a str)> {
+fn chosen<'a>(names: &'a [ParamId], selected: &'a ParamId) -> Option<(&'a str, &'a str)> {
     let found = |factor: Option<&str>, term: Option<&str>| {
         names
             .iter()
-            .filter_map(|name| effect_of(name))
+            .filter_map(ParamId::group_effect)
             .find(|effect| {
                 factor.is_none_or(|factor| factor == effect.factor)
                     && term.is_none_or(|term| term == effect.term)
             })
     };
-    let wanted = match effect_of(selected) {
-        Some(effect) => found(Some(effect.factor), Some(effect.term)),
-        None => selected
-            .split_once('[')
-            .and_then(|(class, rest)| Some((class, rest.strip_suffix(']')?)))
-            .and_then(|(class, inside)| match class {
-                "mu" => found(None, Some(inside)),
-                "sd" => {
-                    let (factor, term) = inside.rsplit_once(',')?;
-                    found(Some(factor), Some(term))
-                }
-                _ => None,
-            }),
+    let wanted = match selected.class() {
+        Class::Mean => found(None, selected.term()),
+        Class::Sd => found(selected.factor(), selected.term()),
+        _ => (selected.group_effect())
+            .and_then(|effect| found(Some(effect.factor), Some(effect.term))),
     };
     wanted
         .or_else(|| found(None, None))
@@ -53,7 +45,7 @@ struct Effects {
     reference: Option<f64>,
 }
 
-fn effects(run: &RunView, names: &[String], factor: &str, term: &str) -> Effects {
+fn effects(run: &RunView, names: &[ParamId], factor: &str, term: &str) -> Effects {
     let pooled = |variable: usize| -> Vec<f64> {
         let chains = run.chains.iter();
         chains
@@ -63,7 +55,8 @@ fn effects(run: &RunView, names: &[String], factor: &str, term: &str) -> Effects
     let mean = |draws: &[f64]| draws.iter().sum::<f64>() / draws.len() as f64;
     let mut found: Vec<(CaterpillarRow, usize)> = Vec::new();
     for (variable, name) in names.iter().enumerate() {
-        let Some(effect) = effect_of(name).filter(|e| (e.factor, e.term) == (factor, term)) else {
+        let Some(effect) = (name.group_effect()).filter(|e| (e.factor, e.term) == (factor, term))
+        else {
             continue;
         };
         let mut draws = pooled(variable);
@@ -81,7 +74,7 @@ fn effects(run: &RunView, names: &[String], factor: &str, term: &str) -> Effects
         found.push((row, variable));
     }
     found.sort_by(|(a, _), (b, _)| b.mean.total_cmp(&a.mean));
-    let mean_of_groups = format!("mu[{term}]");
+    let mean_of_groups = ParamId::of(Class::Mean, [term]);
     // Effects of mixed models are deviations.
     let reference = match names.iter().position(|name| *name == mean_of_groups) {
         Some(variable) => Some(mean(&pooled(variable))),
@@ -132,9 +125,9 @@ fn effects_pane(ui: &mut Ui, of: &Variable<'_>, memo: &mut Memo<Effects>, out: &
         return;
     }
     let t = tokens();
-    let mut first_of: Vec<(Effect<'_>, usize)> = Vec::new();
+    let mut first_of: Vec<(GroupEffect<'_>, usize)> = Vec::new();
     for (variable, name) in names.iter().enumerate() {
-        if let Some(effect) = effect_of(name)
+        if let Some(effect) = name.group_effect()
             && !first_of
                 .iter()
                 .any(|(e, _)| (e.factor, e.term) == (effect.factor, effect.term))
@@ -167,7 +160,7 @@ fn effects_pane(ui: &mut Ui, of: &Variable<'_>, memo: &mut Memo<Effects>, out: &
         ..of.key
     };
     let made = memo.get(ui, key, || effects(of.run, names, factor, term));
-    let selected = made.variables.iter().position(|&v| names[v] == of.name);
+    let selected = made.variables.iter().position(|&v| names[v] == *of.name);
     let title = format!("{term} by group: mean, 50% and 90% intervals");
     let data = CaterpillarData {
         rows: &made.rows,
@@ -188,7 +181,7 @@ mod tests {
 
     #[test]
     fn the_pane_follows_the_selected_variable() {
-        let names: Vec<String> = [
+        let names: Vec<ParamId> = [
             "mu[a]",
             "mu[b]",
             "theta[1,a]",
@@ -196,7 +189,7 @@ mod tests {
             "sd[h,c]",
             "r[h,x,c]",
         ]
-        .map(str::to_owned)
+        .map(ParamId::from)
         .into();
         for (selected, expected) in [
             ("mu[b]", ("", "b")),
@@ -205,8 +198,12 @@ mod tests {
             ("r[h,x,c]", ("h", "c")),
             ("b[z]", ("", "a")),
         ] {
-            assert_eq!(chosen(&names, selected), Some(expected), "{selected}");
+            assert_eq!(
+                chosen(&names, &selected.into()),
+                Some(expected),
+                "{selected}"
+            );
         }
-        assert_eq!(chosen(&names[..2], "mu[a]"), None);
+        assert_eq!(chosen(&names[..2], &"mu[a]".into()), None);
     }
 }

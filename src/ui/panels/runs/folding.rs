@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ergodic_base::param::ParamId;
+
 /// Variables from which vectors are folded.
 pub const MANY: usize = 40;
 /// Members that make a vector worth folding.
@@ -20,7 +22,7 @@ pub enum Item {
     /// A vector, with the member that comes first in the order.
     Group {
         /// Pattern of the members' names.
-        name: String,
+        name: ParamId,
         /// Index of that member.
         first: usize,
         /// Number of members.
@@ -45,12 +47,12 @@ impl Item {
     }
 
     /// Whether it shows `variable`, or stands for it while it is folded.
-    pub fn holds<'a>(&self, variable: usize, name_of: impl Fn(usize) -> &'a str) -> bool {
+    pub fn holds<'a>(&self, variable: usize, name_of: impl Fn(usize) -> &'a ParamId) -> bool {
         match self {
             Self::Variable { index, .. } => *index == variable,
             Self::Group { open: true, .. } => false,
             Self::Group { name, first, .. } => {
-                *first == variable || pattern(name_of(variable)).as_deref() == Some(name)
+                *first == variable || name_of(variable).vector().as_ref() == Some(name)
             }
         }
     }
@@ -60,8 +62,8 @@ impl Item {
 pub fn items<'a>(
     order: &[usize],
     fold: bool,
-    open: &BTreeSet<String>,
-    name_of: impl Fn(usize) -> &'a String,
+    open: &BTreeSet<ParamId>,
+    name_of: impl Fn(usize) -> &'a ParamId,
 ) -> Vec<Item> {
     let single = |index| Item::Variable {
         index,
@@ -70,9 +72,9 @@ pub fn items<'a>(
     if !fold {
         return order.iter().copied().map(single).collect();
     }
-    let mut members: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    let patterns: Vec<Option<String>> =
-        order.iter().map(|&index| pattern(name_of(index))).collect();
+    let mut members: BTreeMap<ParamId, Vec<usize>> = BTreeMap::new();
+    let patterns: Vec<Option<ParamId>> =
+        (order.iter().map(|&index| name_of(index).vector())).collect();
     for (&index, pattern) in order.iter().zip(&patterns) {
         if let Some(pattern) = pattern {
             members.entry(pattern.clone()).or_default().push(index);
@@ -80,7 +82,7 @@ pub fn items<'a>(
     }
     members.retain(|_, indices| indices.len() >= LEAST);
     let mut rows = Vec::new();
-    let mut done: BTreeSet<&str> = BTreeSet::new();
+    let mut done: BTreeSet<&ParamId> = BTreeSet::new();
     for (&index, pattern) in order.iter().zip(&patterns) {
         let group = pattern
             .as_ref()
@@ -109,28 +111,17 @@ pub fn items<'a>(
     rows
 }
 
-/// What the members of a vector share: `theta[*,age]` of `theta[north,age]`, `r[school,*,Intercept]` of
-/// `r[school,17,Intercept]`, `weight[*]` of `weight[3]`.
-fn pattern(name: &str) -> Option<String> {
-    let (head, inside) = name.strip_suffix(']')?.split_once('[')?;
-    let mut terms: Vec<&str> = inside.split(',').collect();
-    // With three terms the first names the grouping and the second the group.
-    let varies = usize::from(terms.len() >= 3);
-    *terms.get_mut(varies)? = "*";
-    Some(format!("{head}[{}]", terms.join(",")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn vectors_are_one_row_until_they_are_opened() {
-        let mut names: Vec<String> = vec!["b[Intercept]".to_owned(), "b[age]".to_owned()];
+        let mut names: Vec<ParamId> = vec!["b[Intercept]".into(), "b[age]".into()];
         for group in 0..12 {
-            names.push(format!("theta[g{group},age]"));
-            names.push(format!("theta[g{group},Intercept]"));
-            names.push(format!("r[school,{group},Intercept]"));
+            names.push(format!("theta[g{group},age]").into());
+            names.push(format!("theta[g{group},Intercept]").into());
+            names.push(format!("r[school,St. {group}, Ives,Intercept]").into());
         }
         let order: Vec<usize> = (0..names.len()).collect();
         let name_of = |index: usize| &names[index];
@@ -138,7 +129,7 @@ mod tests {
         let heads: Vec<String> = closed
             .iter()
             .map(|item| match item {
-                Item::Variable { index, .. } => names[*index].clone(),
+                Item::Variable { index, .. } => names[*index].to_string(),
                 Item::Group { name, count, .. } => format!("{name} {count}"),
             })
             .collect();
@@ -153,12 +144,11 @@ mod tests {
             ]
         );
         // A folded member is where its vector is.
-        let name = |index: usize| names[index].as_str();
-        assert!(closed[2].holds(5, name) && !closed[3].holds(5, name));
-        let open = BTreeSet::from(["theta[*,age]".to_owned()]);
+        assert!(closed[2].holds(5, name_of) && !closed[3].holds(5, name_of));
+        let open = BTreeSet::from(["theta[*,age]".into()]);
         let rows = items(&order, true, &open, name_of);
         assert_eq!(rows.len(), 5 + 12);
-        assert!(rows[2].is_open_head() && !rows[2].holds(5, name));
+        assert!(rows[2].is_open_head() && !rows[2].holds(5, name_of));
         assert_eq!(
             rows[4],
             Item::Variable {

@@ -14,7 +14,6 @@ use crate::ui::theme::{Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Side, Tone, head_cell, name_cell, name_width, number_cell, table};
 use crate::ui::widgets::{self, badge_with, number};
 use ergodic_analysis::sensitivity::Sensitivity;
-use ergodic_core::models::effect_of;
 use ergodic_diagnostics::power_scaling::{Diagnosis, SensitivityRow, THRESHOLD};
 
 /// Longer names are cut.
@@ -119,7 +118,7 @@ fn table_ui(ui: &mut Ui, sensitivity: &Sensitivity) {
 
 /// Effects of groups, of which there may be thousands, only where something is to be said.
 fn is_shown(row: &SensitivityRow) -> bool {
-    effect_of(&row.variable).is_none() || row.diagnosis != Diagnosis::None
+    row.variable.group_effect().is_none() || row.diagnosis != Diagnosis::None
 }
 
 /// The diagnosis in as many words as a narrow pane holds.

@@ -20,6 +20,7 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::name::short_names;
 use crate::ui::widgets::{self, Button, number, paint};
 use ergodic_base::draws::DrawList;
+use ergodic_base::param::ParamId;
 use ergodic_core::design::columns::plural;
 use ergodic_core::engine::RunView;
 use ergodic_core::samplers::{DIVERGENT, weight_column};
@@ -593,7 +594,7 @@ fn matrix_ui(
         Rect::from_min_size(min, vec2(step, step)).shrink(1.5)
     };
     let mut clicked = None;
-    let long: Vec<&str> = set.iter().map(|&it| of.names[it].as_str()).collect();
+    let long: Vec<&ParamId> = set.iter().map(|&it| &of.names[it]).collect();
     let short = short_names(&long, ((step / LETTER) as usize).max(8));
     for (row, &down) in set.iter().enumerate() {
         let rect = place(row, row);
@@ -603,12 +604,12 @@ fn matrix_ui(
             p.text_secondary
         };
         let name = paint::line(ui, &short[row], Text::Caption, color, rect.width());
-        let is_cut = name.elided || short[row] != long[row];
+        let is_cut = name.elided || *long[row] != short[row];
         paint::centered(ui.painter(), rect, name);
         if is_cut {
             let id = ui.make_persistent_id(("pairs name", row));
             ui.interact(rect, id, Sense::hover())
-                .on_hover_text(long[row]);
+                .on_hover_text(long[row].as_str());
         }
         for (column, &across) in set.iter().enumerate().take(row) {
             let found = matrix.correlation(row, column);

@@ -18,8 +18,8 @@ use crate::ui::plots::{
 };
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Segments, number, paint};
+use ergodic_base::param::ParamId;
 use ergodic_core::engine::{Report, RunView};
-use ergodic_core::models::effect_of;
 use ergodic_core::samplers::{CRITERION, DIVERGENT};
 use ergodic_diagnostics::bias::BiasRow;
 use ergodic_diagnostics::verdict::RHAT_LIMIT;
@@ -62,11 +62,11 @@ pub struct Variable<'a> {
     /// Its newest diagnostics.
     pub report: &'a Report,
     /// The names of all variables of the run.
-    pub names: &'a [String],
+    pub names: &'a [ParamId],
     /// Which of them is selected.
     pub index: usize,
     /// Its name.
-    pub name: &'a str,
+    pub name: &'a ParamId,
     /// Tells draws of this variable from others and older ones.
     pub key: Key,
 }
@@ -77,7 +77,7 @@ impl<'a> Variable<'a> {
         state: &'a AppState,
         entry: &'a RunEntry,
         (run, report): (&'a RunView, &'a Report),
-        names: &'a [String],
+        names: &'a [ParamId],
     ) -> Option<Self> {
         let index = state.selected_variable.min(names.len().saturating_sub(1));
         Some(Self {
@@ -101,7 +101,7 @@ impl Variable<'_> {
     /// Whether effects vary by group.
     pub fn has_groups(&self) -> bool {
         let rows = &self.report.summary;
-        rows.iter().any(|row| effect_of(&row.variable).is_some())
+        rows.iter().any(|row| row.variable.group_effect().is_some())
     }
 
     /// Whether draws are there; otherwise says that they will come.
@@ -123,7 +123,7 @@ impl Variable<'_> {
             .model()
             .and_then(|model| model.params().get(self.index))
             .map(|param| param.meaning.clone())
-            .filter(|meaning| !meaning.is_empty() && meaning != self.name)
+            .filter(|meaning| !meaning.is_empty() && *self.name != *meaning)
             .unwrap_or_default()
     }
 }
@@ -601,13 +601,13 @@ fn bias_pane(ui: &mut Ui, of: &Variable<'_>, out: &mut Outbox) {
             ui.add_space(t.space.x2);
             // Where there is no room for both, the shift stands alone.
             let roomy = ui.available_width() > 600.0;
-            let mut rows: Vec<IntervalRow<'_>> = bias
+            let mut rows: Vec<IntervalRow> = bias
                 .rows
                 .iter()
                 .filter_map(|row| {
                     let shift = row.shift?;
                     Some(IntervalRow {
-                        name: &row.variable,
+                        name: row.variable.clone(),
                         center: shift.value,
                         inner: None,
                         outer: (shift.low, shift.high),

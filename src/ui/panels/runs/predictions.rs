@@ -16,7 +16,6 @@ use crate::ui::plots::marks::Marks;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Button, Segments, number, progress};
 use ergodic_analysis::predict::picture::{Picture, ShareBin};
-use ergodic_core::models::effect_of;
 
 /// Radius of a point among many.
 const SMALL_DOT: f32 = 1.75;
@@ -66,7 +65,7 @@ fn predictions_pane(ui: &mut Ui, entry: &RunEntry, view: &mut PredictionsView, o
     let has_groups = entry
         .variables()
         .iter()
-        .any(|name| effect_of(name).is_some());
+        .any(|name| name.group_effect().is_some());
     let with_groups = !(has_groups && view.without_groups);
     let done = entry.predictions(with_groups);
     let t = tokens();

@@ -25,8 +25,8 @@ use crate::ui::widgets::table::{
     Side, Tone, head_cell, name_cell, name_chars, name_width, number_cell, table, verdict_cell,
 };
 use crate::ui::widgets::{self, Chip, Field, Segments, Tab, name, number, paint};
+use ergodic_base::param::ParamId;
 use ergodic_core::engine::Report;
-use ergodic_core::models::effect_of;
 use ergodic_diagnostics::verdict::{Limits, RHAT_LIMIT};
 use ergodic_diagnostics::zero_variance::Order;
 
@@ -55,7 +55,7 @@ pub struct SummaryView {
     /// Variables in the order, folded ones included.
     count: usize,
     /// Groups that are unfolded.
-    open: BTreeSet<String>,
+    open: BTreeSet<ParamId>,
     made: Option<Made>,
     /// A row that keys have moved to and that must come into sight.
     scroll_to: Option<usize>,
@@ -117,9 +117,7 @@ impl SummaryView {
         if let Some(known) = known.filter(|it| (it.run, it.rows, it.chars) == (run, rows, chars)) {
             return Arc::clone(&known.names);
         }
-        let full: Vec<&str> = (report.summary.iter())
-            .map(|row| row.variable.as_str())
-            .collect();
+        let full: Vec<&ParamId> = report.summary.iter().map(|row| &row.variable).collect();
         let names = Arc::new(name::short_names(&full, chars));
         self.short = Some(ShortNames {
             run,
@@ -161,7 +159,7 @@ impl SummaryView {
             let own = |index: usize| {
                 let row = &rows[index];
                 let decides = sort == Sort::Worst && limits.distance(row) > 1.0;
-                effect_of(&row.variable).is_some() && !decides
+                row.variable.group_effect().is_some() && !decides
             };
             let of = |index| line(entry, report, index);
             let by_sort = || compare(of(a), of(b), sort, limits);
@@ -415,7 +413,7 @@ struct Part<'a> {
 struct Touched {
     at: Option<Id>,
     clicked: Option<usize>,
-    toggled: Option<String>,
+    toggled: Option<ParamId>,
     widened: Option<f32>,
 }
 
@@ -439,7 +437,7 @@ fn rows_ui(
     let room = area.width() - ICON - EDGE;
     let widths = widths(&wishes, names, NAME_MIN, room);
     let both = || shown.iter().copied().zip(widths.columns.iter().copied());
-    let full = |index: usize| report.summary[index].variable.as_str();
+    let full = |index: usize| &report.summary[index].variable;
     let order = view.order.clone();
     let selected = state.selected_variable;
     let at = order.iter().position(|item| item.holds(selected, full));

@@ -3,7 +3,7 @@ use ergodic_diagnostics::SummaryRow;
 
 fn row(name: &str, rhat: f64, ess: f64) -> SummaryRow {
     SummaryRow {
-        variable: name.to_owned(),
+        variable: name.into(),
         mean: Some(ess),
         mcse_mean: Some(0.1),
         sd: Some(1.0),

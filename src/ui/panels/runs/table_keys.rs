@@ -12,6 +12,7 @@ use crate::ui::icons;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::table::name_chars;
 use crate::ui::widgets::{name, number, paint};
+use ergodic_base::param::ParamId;
 
 /// Rows that Page Up and Page Down move.
 const PAGE: usize = 10;
@@ -21,7 +22,7 @@ pub enum Moved {
     /// To this row.
     To(usize),
     /// A group is folded or unfolded.
-    Fold(String),
+    Fold(ParamId),
 }
 
 /// What has the focus while keys move in the table.
@@ -97,7 +98,7 @@ pub fn keys_ui(ui: &mut Ui, order: &[Item], at: Option<usize>) -> Option<Moved> 
 /// The row of a vector: its pattern, and which of how many variables its numbers are of.
 pub struct Group<'a> {
     /// Pattern of the members' names.
-    pub name: &'a str,
+    pub name: &'a ParamId,
     /// Number of members.
     pub count: usize,
     /// Whether they follow.
@@ -181,7 +182,7 @@ mod tests {
             ui.scope_builder(UiBuilder::new().max_rect(cell), |ui| {
                 ui.set_clip_rect(cell);
                 let group = Group {
-                    name: "b[*]",
+                    name: &"b[*]".into(),
                     count: 88,
                     open: false,
                     is_worst: true,

@@ -186,7 +186,7 @@ fn a_finished_run_shows_its_variables_sorts_and_selects() {
     sorted.sort();
     let mut expected = variables.clone();
     expected.sort();
-    assert_eq!(sorted, expected);
+    assert!(expected.iter().eq(&sorted), "{sorted:?}");
 
     harness
         .get_by_role_and_label(Role::ColumnHeader, "mean")
@@ -194,7 +194,7 @@ fn a_finished_run_shows_its_variables_sorts_and_selects() {
     harness.run_steps(3);
     let mut by_mean: Vec<_> = report.summary.iter().collect();
     by_mean.sort_by(|a, b| b.mean.unwrap().total_cmp(&a.mean.unwrap()));
-    let by_mean: Vec<String> = by_mean.iter().map(|row| row.variable.clone()).collect();
+    let by_mean: Vec<String> = by_mean.iter().map(|row| row.variable.to_string()).collect();
     assert_eq!(names(&harness), by_mean);
 
     let last = by_mean.last().unwrap().clone();

@@ -10,6 +10,7 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Button, Segments, number};
 use ergodic_analysis::Recipe;
 use ergodic_analysis::likelihood::{LikelihoodFit, LikelihoodOptions};
+use ergodic_base::param::ParamId;
 use ergodic_core::estimators::mixed::fit::{GroupEffects, VarianceComponent};
 use ergodic_core::families::Family;
 use ergodic_core::formula::Formula;
@@ -267,13 +268,13 @@ fn caterpillar_ui(ui: &mut Ui, effects: &GroupEffects, j: usize, name: &str) {
     order.sort_by(|a, b| mode(*b).abs().total_cmp(&mode(*a).abs()));
     order.truncate(MOST_GROUPS);
     order.sort_by(|a, b| mode(*b).total_cmp(&mode(*a)));
-    let rows: Vec<IntervalRow<'_>> = order
+    let rows: Vec<IntervalRow> = order
         .iter()
         .map(|&g| {
             let (center, sd) = (mode(g), effects.sd[g * q + j]);
             let interval = |half: f64| (center - half * sd, center + half * sd);
             IntervalRow {
-                name: &effects.levels[g],
+                name: ParamId::named(&effects.levels[g]),
                 center,
                 inner: Some(interval(NORMAL_50)),
                 outer: interval(NORMAL_95),

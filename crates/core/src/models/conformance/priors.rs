@@ -1,8 +1,8 @@
 //! Draws of priors against their densities, and densities with and without the change of variables.
 
 use super::*;
-use crate::models::effect_of;
 use ergodic_base::linalg::Cholesky;
+use ergodic_base::param::Class;
 
 /// For u with density p, E ∂_j log p = 0 and E u_j ∂_j log p = −1: a wrong scale, shift or dependence breaks one of them.
 #[test]
@@ -46,7 +46,7 @@ fn draws_of_the_prior_have_its_density() {
 fn densities_of_parameters_leave_out_the_volume_and_the_effects() {
     for_each_model(|model, what| {
         let own = |param: &&crate::models::ParamInfo| {
-            effect_of(&param.name).is_none() && !param.name.starts_with("icc[")
+            param.name.group_effect().is_none() && param.name.class() != Class::VarianceShare
         };
         let top = model.params().iter().filter(own).count().min(model.dim());
         let excess = |u: &[f64]| {
@@ -63,7 +63,7 @@ fn densities_of_parameters_leave_out_the_volume_and_the_effects() {
             let centred = model
                 .params()
                 .iter()
-                .any(|param| effect_of(&param.name).is_some());
+                .any(|param| param.name.group_effect().is_some());
             assert!(centred, "{what} does not say the density of its parameters");
             return;
         };

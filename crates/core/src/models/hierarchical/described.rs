@@ -9,6 +9,7 @@ use crate::models::logistic::of_trials;
 use crate::models::translation::{
     Context, Glm, Program, Translation, comment, each_of, number, numbers,
 };
+use ergodic_base::param::Class;
 
 pub(super) fn describe(context: &Context<'_>) -> Result<Translation, ModelError> {
     let design = context.design;
@@ -31,10 +32,10 @@ pub(super) fn describe(context: &Context<'_>) -> Result<Translation, ModelError>
 /// The priors of μ and Σ as they are reported.
 fn priors<'a>(context: &Context<'a>) -> (Vec<(&'a str, &'a str)>, &'a str) {
     let means = (context.params.iter())
-        .filter(|param| param.name.starts_with("mu["))
+        .filter(|param| param.name.class() == Class::Mean)
         .map(|param| (param.name.as_str(), param.prior.as_str()))
         .collect();
-    let covariance = (context.params.iter()).find(|param| param.name.starts_with("Sigma["));
+    let covariance = (context.params.iter()).find(|param| param.name.class() == Class::Covariance);
     (means, covariance.map_or("", |param| &param.prior))
 }
 

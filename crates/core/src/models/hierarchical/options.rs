@@ -7,6 +7,7 @@ use crate::models::{ModelError, ModelOptions, ParamInfo, PriorSpec};
 use crate::numerics::wishart::NormalInverseWishart;
 
 use super::coordinates::MAX_TERMS;
+use ergodic_base::param::{Class, ParamId};
 
 const FORMS: &str = "normal(mean, Sigma/lambda) for mu, normal(mean) for the mu of one term, \
                      inv_wishart(nu, scale) for Sigma with one scale or one per term";
@@ -104,16 +105,16 @@ pub(super) fn choose(design: &Design, options: &ModelOptions) -> Result<Chosen, 
         covariance_source: "default",
     };
     // Means of single terms come after that of all.
-    let single = |key: &str| key.starts_with("mu[");
+    let means: Vec<ParamId> = (design.terms.iter())
+        .map(|term| ParamId::of(Class::Mean, [term]))
+        .collect();
+    let single = |key: &String| means.iter().position(|mean| mean == key);
     let ordered = given
         .iter()
-        .filter(|(key, _)| !single(key))
-        .chain(given.iter().filter(|(key, _)| single(key)));
+        .filter(|(key, _)| single(key).is_none())
+        .chain(given.iter().filter(|(key, _)| single(key).is_some()));
     for (key, text) in ordered {
-        let term = key
-            .strip_prefix("mu[")
-            .and_then(|rest| rest.strip_suffix(']'))
-            .and_then(|name| design.terms.iter().position(|term| term == name));
+        let term = single(key);
         match (key.as_str(), term, Given::parse(text)?) {
             ("mu", None, Given::Means { mean, strength }) => {
                 chosen.niw.mean.fill(mean);
@@ -163,11 +164,6 @@ pub(super) fn choose(design: &Design, options: &ModelOptions) -> Result<Chosen, 
                 )));
             }
             _ => {
-                let means: Vec<String> = design
-                    .terms
-                    .iter()
-                    .map(|term| format!("mu[{term}]"))
-                    .collect();
                 return Err(ModelError(format!(
                     "There is no parameter `{key}` to set a prior for; there are mu, {}, Sigma",
                     means.join(", ")
@@ -247,7 +243,7 @@ pub(super) fn params(design: &Design, chosen: &Chosen, options: &ModelOptions) -
     let what = |j: usize| meaning(design, j, &quantity, options.report_standardized);
     let scale = |j: usize| prior_place(design.has_intercept && j == 0, !options.standardize);
     let means = (0..p).map(|j| ParamInfo {
-        name: format!("mu[{}]", terms[j]),
+        name: ParamId::of(Class::Mean, [&terms[j]]),
         meaning: format!("mean over groups by {}: {}", factor.name, what(j)),
         prior: format!("normal({}, Sigma/{})", niw.mean[j], niw.strength),
         prior_source: format!("{}, {}", chosen.mean_sources[j], scale(j)),
@@ -258,7 +254,7 @@ pub(super) fn params(design: &Design, chosen: &Chosen, options: &ModelOptions) -
     let shown: Vec<String> = shown.iter().map(f64::to_string).collect();
     let covariance_prior = format!("inv_wishart({}, {})", niw.dof, shown.join(", "));
     let covariances = upper_triangle(p).map(|(i, j)| ParamInfo {
-        name: format!("Sigma[{},{}]", terms[i], terms[j]),
+        name: ParamId::of(Class::Covariance, [&terms[i], &terms[j]]),
         meaning: if i == j {
             format!("variance between groups by {}: {}", factor.name, what(i))
         } else {
@@ -272,7 +268,7 @@ pub(super) fn params(design: &Design, chosen: &Chosen, options: &ModelOptions) -
     });
     let effects = factor.levels.iter().flat_map(|level| {
         (0..p).map(move |j| ParamInfo {
-            name: format!("theta[{level},{}]", terms[j]),
+            name: ParamId::of(Class::GroupCoefficient, [level, &terms[j]]),
             meaning: format!("in {} {level}: {}", factor.name, what(j)),
             prior: "normal(mu, Sigma)".to_owned(),
             prior_source: "estimated from all groups".to_owned(),

@@ -7,6 +7,7 @@ use crate::design::matrix::{Design, GroupDesign};
 use crate::families::rows::ResponseScale;
 use crate::models::positive::{Positive, PositivePrior, PositiveSpec};
 use crate::models::{ModelError, ModelOptions, ParamInfo};
+use ergodic_base::param::{Class, ParamId};
 
 /// Group term number `place` with its priors, and its scales as they are reported; places in u follow.
 pub(super) fn make_term(
@@ -47,7 +48,7 @@ pub(super) fn make_term(
             unit_words.push_str(&format!("{comma}sd of `{}`", design.response.name));
         }
         let spec = PositiveSpec {
-            name: format!("sd[{name},{effect}]"),
+            name: ParamId::of(Class::Sd, [name, effect]),
             class: "sd",
             meaning: format!("standard deviation of {of} between groups of {name}"),
             lower: 0.0,
@@ -63,7 +64,7 @@ pub(super) fn make_term(
         infos.push(info);
     }
     let given = options
-        .prior(&format!("cor[{name}]"))
+        .prior(&ParamId::of(Class::Correlation, [name]))
         .or_else(|| options.prior("cor"));
     let (eta, source) = match given {
         Some(text) => (eta_of(text)?, "set by you"),
@@ -99,7 +100,7 @@ pub(super) fn make_term(
     infos.extend(term.pairs().map(|(j, k)| {
         let (a, b) = (&term.names[k], &term.names[j]);
         ParamInfo {
-            name: format!("cor[{name},{a},{b}]"),
+            name: ParamId::of(Class::Correlation, [name, a, b]),
             meaning: format!("correlation of the effects {a} and {b} between groups of {name}"),
             prior: format!("lkj({eta})"),
             prior_source: source.to_owned(),
@@ -116,13 +117,13 @@ pub(super) fn effect_params<'a>(
     let group = &term.group;
     term.levels.iter().flat_map(move |level| {
         term.names.iter().map(move |effect| ParamInfo {
-            name: format!("r[{group},{level},{effect}]"),
+            name: ParamId::of(Class::Effect, [group, level, effect]),
             meaning: if effect == "Intercept" {
                 format!("how {group} {level} differs from the average group in {quantity}")
             } else {
                 format!("how {group} {level} differs from the average group in the effect of {effect} on {quantity}")
             },
-            prior: format!("normal(0, sd[{group},{effect}])"),
+            prior: format!("normal(0, {})", ParamId::of(Class::Sd, [group, effect])),
             prior_source: "part of the model".to_owned(),
         })
     })
@@ -134,20 +135,23 @@ pub(super) fn check_keys(
     terms: &[GroupTerm],
     options: &ModelOptions,
 ) -> Result<(), ModelError> {
-    let correlations: Vec<String> = terms
+    let correlations: Vec<ParamId> = terms
         .iter()
         .filter(|term| term.num_correlations() > 0)
-        .map(|term| format!("cor[{}]", term.group))
+        .map(|term| ParamId::of(Class::Correlation, [&term.group]))
         .collect();
     let names: Vec<&str> = params
         .iter()
-        .map(|param| param.name.as_str())
+        .map(|param| &param.name)
         .filter(|name| {
-            !["r[", "icc[", "cor["]
-                .iter()
-                .any(|start| name.starts_with(start))
+            let class = name.class();
+            !matches!(
+                class,
+                Class::Effect | Class::VarianceShare | Class::Correlation
+            )
         })
-        .chain(correlations.iter().map(String::as_str))
+        .chain(&correlations)
+        .map(ParamId::as_str)
         .collect();
     // Keys of parameters that this family or formula has.
     let classes: Vec<(&str, &str)> = CLASSES

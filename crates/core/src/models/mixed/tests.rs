@@ -6,6 +6,7 @@ use crate::models::conformance::{
     NUM_OBS, Shape, add_group_terms, add_intercepts, measured_design, some_working_rows,
 };
 use crate::models::testing::{built, table_of};
+use ergodic_base::param::ParamId;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
 
@@ -53,7 +54,7 @@ fn names_are_those_of_the_field_and_blocks_are_by_factor() {
             "r[school,0,age]"
         ]
     );
-    let blocks: Vec<String> = model.blocks().into_iter().map(|block| block.name).collect();
+    let blocks: Vec<ParamId> = model.blocks().into_iter().map(|block| block.name).collect();
     assert_eq!(blocks, ["b", "scales", "r[school]", "r[year]"]);
 }
 

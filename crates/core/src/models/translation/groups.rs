@@ -3,6 +3,7 @@
 use super::{Context, FLAT, Program, brms_name, comment, numbers, stretched};
 use crate::design::matrix::GroupDesign;
 use crate::formula::quote_name;
+use ergodic_base::param::{Class, ParamId};
 
 /// A group term, as it is written.
 pub(super) struct Group<'a> {
@@ -31,12 +32,6 @@ impl<'a> Group<'a> {
         terms
             .map(|(t, term)| {
                 let factor = &design.groups[term.factor];
-                let prior_of = |start: &str| {
-                    let mut found = context.params.iter();
-                    found
-                        .find(|param| param.name.starts_with(start))
-                        .map_or(FLAT, |param| param.prior.as_str())
-                };
                 let correlated = term.correlated && term.names.len() > 1;
                 let sds = term.names.iter();
                 Self {
@@ -46,9 +41,20 @@ impl<'a> Group<'a> {
                     standardized: context.options.standardize,
                     unit,
                     sds: sds
-                        .map(|effect| prior_of(&format!("sd[{},{effect}]", factor.name)))
+                        .map(|effect| {
+                            context.prior(&ParamId::of(Class::Sd, [&factor.name, effect]))
+                        })
                         .collect(),
-                    correlations: correlated.then(|| prior_of(&format!("cor[{},", factor.name))),
+                    correlations: correlated.then(|| {
+                        let mut found = context.params.iter();
+                        let of_factor = |name: &ParamId| {
+                            name.class() == Class::Correlation
+                                && name.factor() == Some(&factor.name)
+                        };
+                        found
+                            .find(|param| of_factor(&param.name))
+                            .map_or(FLAT, |param| param.prior.as_str())
+                    }),
                     term,
                 }
             })

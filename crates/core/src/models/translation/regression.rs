@@ -11,6 +11,7 @@ use crate::families::notation::Notation;
 use crate::families::rows::ResponseScale;
 use crate::families::{Auxiliary, Family};
 use crate::formula::{Factor, Formula, Trials, quote_name};
+use ergodic_base::param::Class;
 /// A regression with one linear predictor, as far as it differs from others.
 pub(in super::super) struct Glm<'a> {
     /// Data, formula, priors.
@@ -147,14 +148,10 @@ impl Glm<'_> {
         // Class, prior, scale, names.
         let mut all: Vec<(&str, &str, &str, Vec<&str>)> = Vec::new();
         for param in self.context.params {
-            let (class, inside) = param.name.split_once('[').unwrap_or((&param.name, ""));
-            if matches!(class, "r" | "icc") {
-                continue;
-            }
-            let class = if inside == "Intercept]" {
-                "intercept"
-            } else {
-                class
+            let class = match param.name.class() {
+                Class::Effect | Class::VarianceShare => continue,
+                Class::Coefficient if param.name.term() == Some("Intercept") => "intercept",
+                _ => param.name.word(),
             };
             let place = (param.prior_source.split_once(", ")).map_or("", |(_, place)| place);
             let same = all.iter_mut().find(|(other, prior, at, _)| {

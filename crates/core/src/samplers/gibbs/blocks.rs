@@ -183,7 +183,7 @@ mod tests {
 
     fn parts(names: &[&str]) -> Vec<Block> {
         let one = |(j, name): (usize, &&str)| Block {
-            name: (*name).to_owned(),
+            name: (*name).into(),
             coordinates: j..j + 1,
         };
         names.iter().enumerate().map(one).collect()

@@ -7,6 +7,7 @@ use crate::samplers::testing::{
     Chain, Run, assert_moments, correlated, estimate, exact_oracle, logistic_with_centre, mean,
 };
 use ergodic_base::linalg::Cholesky;
+use ergodic_base::param::ParamId;
 
 const COVARIANCE: [f64; 9] = [1.0, 0.6, 0.3, 0.6, 2.0, 0.8, 0.3, 0.8, 1.5];
 
@@ -141,7 +142,7 @@ fn blocks_follow_the_model_and_kernels_the_size_of_blocks() {
 #[test]
 fn blocks_by_name_have_the_samplers_that_are_named() {
     let (model, centre) = logistic_with_centre();
-    let names: Vec<String> = crate::models::parts(model.as_ref())
+    let names: Vec<ParamId> = crate::models::parts(model.as_ref())
         .into_iter()
         .map(|part| part.name)
         .collect();

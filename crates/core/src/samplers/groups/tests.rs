@@ -224,7 +224,7 @@ fn samplers_agree_with_numpyro() {
     for (chosen, draws, [shift, ratio]) in samplers {
         let draws = run(&chosen, (&model, Some(&centre)), 200, draws, 4);
         for (param, chains) in model.params().iter().zip(draws) {
-            let row = &reference[&param.name];
+            let row = &reference[param.name.as_str()];
             let expected = Moments {
                 mean: (row["mean"], row["sd"] / row["ess"].sqrt()),
                 sd: (row["sd"], row["sd"] / row["ess"].sqrt()),
@@ -292,7 +292,7 @@ fn is_within(chosen: &Run, draws: usize, most: f64) {
     let draws = run(chosen, (&model, Some(&centre)), 300, draws, 4);
     let mut largest = [(0.0, ""), (0.0, "")];
     for (param, chains) in model.params().iter().zip(draws) {
-        let expected = &reference[&param.name];
+        let expected = &reference[param.name.as_str()];
         let all = chains.concat();
         let shift: f64 = (mean(&all) - expected["mean"]) / expected["sd"];
         let ratio = sd(&all) / expected["sd"] - 1.0;

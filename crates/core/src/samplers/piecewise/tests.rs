@@ -52,7 +52,7 @@ impl RowModel {
         Self {
             params: (0..dim)
                 .map(|j| ParamInfo {
-                    name: format!("u[{j}]"),
+                    name: format!("u[{j}]").into(),
                     meaning: String::new(),
                     prior: prior[j].to_owned(),
                     prior_source: String::new(),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use super::super::super::{Model, Rows};
 use super::*;
+use ergodic_base::param::Class;
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/elsewhere")
@@ -164,7 +165,7 @@ fn coordinates(case: &Case, model: &dyn Model, stan: &[f64]) -> Vec<f64> {
     let mut reported = vec![0.0; model.params().len()];
     model.constrain(&u, &mut reported);
     for (param, value) in model.params().iter().zip(&mut reported) {
-        let class = param.name.split('[').next().unwrap();
+        let class = param.name.word();
         let at = model
             .params()
             .iter()
@@ -179,7 +180,7 @@ fn coordinates(case: &Case, model: &dyn Model, stan: &[f64]) -> Vec<f64> {
     let first = model
         .params()
         .iter()
-        .position(|param| param.name.starts_with("r["));
+        .position(|param| param.name.class() == Class::Effect);
     model.unconstrain(&reported, &mut u);
     // Effects in units of their standard deviation have none.
     if let Some(first) = first {

@@ -1,0 +1,513 @@
+//! Identities of reported quantities: the class of each and which one of its class, with the text that files and the screen have.
+//!
+//! ```
+//! use ergodic_base::param::{Class, ParamId};
+//!
+//! let effect = ParamId::of(Class::Effect, ["school", "St. Ives, upper", "Intercept"]);
+//! assert_eq!(effect.as_str(), "r[school,St. Ives, upper,Intercept]");
+//! // Texts are read in one place, and two quantities never have the same text.
+//! assert_eq!(ParamId::from(effect.as_str()), effect);
+//! let other = ParamId::of(Class::Effect, ["school", "St. Ives", "plan=upper,Intercept"]);
+//! assert_eq!(other.as_str(), "r[school,St. Ives,\"plan=upper,Intercept\"]");
+//! ```
+
+use std::borrow::Borrow;
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Kinds of reported quantities that models have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// Coefficient of a term: `b[age]`.
+    Coefficient,
+    /// Mean over groups of the coefficient of a term: `mu[age]`.
+    Mean,
+    /// Covariance between groups of the coefficients of two terms: `Sigma[Intercept,age]`.
+    Covariance,
+    /// Coefficient of a term in one group: `theta[north,age]`.
+    GroupCoefficient,
+    /// Standard deviation between groups of the effect of a term: `sd[school,age]`.
+    Sd,
+    /// Correlation between groups of the effects of two terms: `cor[school,Intercept,age]`.
+    Correlation,
+    /// How one group differs in the effect of a term: `r[school,17,age]`.
+    Effect,
+    /// Share of a grouping in the variance: `icc[school]`.
+    VarianceShare,
+    /// Probability of a category: `p[heads]`.
+    Probability,
+    /// Share of a cluster: `weight[1]`.
+    ClusterShare,
+    /// Anything else: `sigma`, `x[1,2]`.
+    Other,
+}
+
+/// What a key of a quantity names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Key {
+    Factor,
+    Level,
+    Term,
+}
+
+impl Class {
+    const NAMED: [Self; 10] = [
+        Self::Coefficient,
+        Self::Mean,
+        Self::Covariance,
+        Self::GroupCoefficient,
+        Self::Sd,
+        Self::Correlation,
+        Self::Effect,
+        Self::VarianceShare,
+        Self::Probability,
+        Self::ClusterShare,
+    ];
+
+    /// The word before the bracket and what stands in it.
+    const fn form(self) -> (&'static str, &'static [Key]) {
+        use Key::{Factor, Level, Term};
+        match self {
+            Self::Coefficient => ("b", &[Term]),
+            Self::Mean => ("mu", &[Term]),
+            Self::Covariance => ("Sigma", &[Term, Term]),
+            Self::GroupCoefficient => ("theta", &[Level, Term]),
+            Self::Sd => ("sd", &[Factor, Term]),
+            Self::Correlation => ("cor", &[Factor, Term, Term]),
+            Self::Effect => ("r", &[Factor, Level, Term]),
+            Self::VarianceShare => ("icc", &[Factor]),
+            Self::Probability => ("p", &[Level]),
+            Self::ClusterShare => ("weight", &[Level]),
+            Self::Other => ("", &[]),
+        }
+    }
+
+    /// The word of the class in reported names and in keys of priors; empty for quantities of no class.
+    pub const fn word(self) -> &'static str {
+        self.form().0
+    }
+
+    /// The keys in `inside` where none is quoted: a grouping ends at the first comma, a term after a group begins after the
+    /// last one, for names of groups may have commas.
+    fn split(self, inside: &str) -> Vec<&str> {
+        let (mut keys, mut rest) = (Vec::new(), inside);
+        let mut roles = self.form().1;
+        if self == Self::Other {
+            return inside.split(',').collect();
+        }
+        if let [Key::Factor, after @ ..] = roles
+            && !after.is_empty()
+            && let Some((factor, other)) = rest.split_once(',')
+        {
+            keys.push(factor);
+            (rest, roles) = (other, after);
+        }
+        let two = match roles {
+            [Key::Level, Key::Term] => rest.rsplit_once(','),
+            [Key::Term, Key::Term] => rest.split_once(','),
+            _ => None,
+        };
+        match two {
+            Some((first, second)) => keys.extend([first, second]),
+            None => keys.push(rest),
+        }
+        keys
+    }
+}
+
+/// A quantity that belongs to one group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupEffect<'a> {
+    /// The grouping; empty where there is only one.
+    pub factor: &'a str,
+    /// The group.
+    pub level: &'a str,
+    /// The term.
+    pub term: &'a str,
+}
+
+/// Which quantity a column of draws is. A copy costs nothing.
+///
+/// Its text is what files and the screen have; two identities with the same text are equal, because a key is quoted wherever
+/// its text would read otherwise. Fewer keys than the class has stand for all quantities that have these: `r[school]`.
+#[derive(Clone)]
+pub struct ParamId(Arc<Parts>);
+
+struct Parts {
+    text: String,
+    class: Class,
+    /// Bytes of the word before the bracket.
+    word: usize,
+    keys: Vec<String>,
+}
+
+impl ParamId {
+    /// The quantity of `class` with these keys.
+    pub fn of<K: Into<String>>(class: Class, keys: impl IntoIterator<Item = K>) -> Self {
+        let keys = keys.into_iter().map(Into::into).collect();
+        Self::new(class, class.word(), keys)
+    }
+
+    /// A quantity of no class that has no keys, whatever is in its `name`.
+    pub fn named(name: &str) -> Self {
+        Self(Arc::new(Parts {
+            text: name.to_owned(),
+            class: Class::Other,
+            word: name.len(),
+            keys: Vec::new(),
+        }))
+    }
+
+    fn new(class: Class, word: &str, keys: Vec<String>) -> Self {
+        let reads = |text: &str| {
+            let (read, other, found) = read(text);
+            read == class && other == word && found == keys
+        };
+        let plain = written(word, keys.iter().map(String::as_str));
+        let text = if reads(&plain) {
+            plain
+        } else {
+            let quoted = |key: &String| format!("\"{}\"", key.replace('"', "\"\""));
+            let odd = |key: &String| key.contains(',') || key.starts_with('"');
+            let some = keys.iter().map(|key| match odd(key) {
+                true => quoted(key),
+                false => key.clone(),
+            });
+            let some = written(word, some);
+            match reads(&some) {
+                true => some,
+                false => written(word, keys.iter().map(quoted)),
+            }
+        };
+        Self(Arc::new(Parts {
+            text,
+            class,
+            word: word.len(),
+            keys,
+        }))
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0.text
+    }
+
+    /// The class.
+    pub fn class(&self) -> Class {
+        self.0.class
+    }
+
+    /// What stands before the bracket: `b` of `b[age]`, all of `sigma`.
+    pub fn word(&self) -> &str {
+        &self.0.text[..self.0.word]
+    }
+
+    /// What stands in the bracket, as it is without quotes.
+    pub fn keys(&self) -> &[String] {
+        &self.0.keys
+    }
+
+    fn key(&self, wanted: Key) -> Option<&str> {
+        let roles = self.class().form().1.iter();
+        let mut found = roles.zip(self.keys()).filter(|(role, _)| **role == wanted);
+        found.next().map(|(_, key)| key.as_str())
+    }
+
+    /// The grouping, where the class has one.
+    pub fn factor(&self) -> Option<&str> {
+        self.key(Key::Factor)
+    }
+
+    /// The first term, where the class has one.
+    pub fn term(&self) -> Option<&str> {
+        self.key(Key::Term)
+    }
+
+    /// Group, grouping and term of a quantity that belongs to one group: `theta[17,age]`, `r[school,17,age]`.
+    pub fn group_effect(&self) -> Option<GroupEffect<'_>> {
+        let is_effect = matches!(self.class(), Class::Effect | Class::GroupCoefficient);
+        Some(GroupEffect {
+            factor: self.factor().unwrap_or_default(),
+            level: self.key(Key::Level).filter(|_| is_effect)?,
+            term: self.term()?,
+        })
+    }
+
+    /// The name without quotes.
+    fn unquoted(&self) -> String {
+        written(self.word(), self.keys().iter().map(String::as_str))
+    }
+
+    /// Whether `name`, read from a file, is this quantity: files of earlier versions have names without quotes.
+    pub fn was(&self, name: &Self) -> bool {
+        self == name || *name == self.unquoted()
+    }
+
+    /// The vector that this quantity is in: `theta[*,age]` of `theta[north,age]`, `r[school,*,Intercept]` of
+    /// `r[school,17,Intercept]`, `weight[*]` of `weight[3]`.
+    pub fn vector(&self) -> Option<Self> {
+        let mut keys = self.keys().to_vec();
+        // With three keys the first names the grouping and the second the group.
+        let varies = usize::from(keys.len() >= 3);
+        *keys.get_mut(varies)? = "*".to_owned();
+        Some(Self::new(self.class(), self.word(), keys))
+    }
+
+    /// The name with what `short` makes of each key, by its place.
+    pub fn with_keys<'a>(&'a self, short: impl Fn(usize, &'a str) -> String) -> String {
+        let keys = self.keys().iter().enumerate();
+        written(self.word(), keys.map(|(k, key)| short(k, key)))
+    }
+}
+
+/// `word[a,b]`, or the word alone.
+fn written<K: AsRef<str>>(word: &str, keys: impl Iterator<Item = K>) -> String {
+    let mut text = word.to_owned();
+    for (k, key) in keys.enumerate() {
+        text.push(if k == 0 { '[' } else { ',' });
+        text.push_str(key.as_ref());
+    }
+    if text.len() > word.len() {
+        text.push(']');
+    }
+    text
+}
+
+/// Class, word and keys of a name.
+fn read(text: &str) -> (Class, &str, Vec<String>) {
+    let Some((word, inside)) = text.strip_suffix(']').and_then(|text| text.split_once('[')) else {
+        return (Class::Other, text, Vec::new());
+    };
+    let class = Class::NAMED.into_iter().find(|class| class.word() == word);
+    let class = class.unwrap_or(Class::Other);
+    let keys = read_quoted(inside).unwrap_or_else(|| {
+        let keys = class.split(inside).into_iter();
+        keys.map(str::to_owned).collect()
+    });
+    (class, word, keys)
+}
+
+/// Keys some of which are quoted; `None` if none is, or quotes stand otherwise.
+fn read_quoted(inside: &str) -> Option<Vec<String>> {
+    let (mut keys, mut rest, mut any) = (Vec::new(), inside, false);
+    loop {
+        let after = if let Some(mut quoted) = rest.strip_prefix('"') {
+            any = true;
+            let mut key = String::new();
+            loop {
+                let (before, after) = quoted.split_once('"')?;
+                key.push_str(before);
+                match after.strip_prefix('"') {
+                    Some(more) => {
+                        key.push('"');
+                        quoted = more;
+                    }
+                    None => {
+                        keys.push(key);
+                        break after;
+                    }
+                }
+            }
+        } else {
+            let end = rest.find(',').unwrap_or(rest.len());
+            keys.push(rest[..end].to_owned());
+            &rest[end..]
+        };
+        if after.is_empty() {
+            return any.then_some(keys);
+        }
+        rest = after.strip_prefix(',')?;
+    }
+}
+
+impl From<&str> for ParamId {
+    /// Reads a name. Every text is one and stays as it is; one with quotes that nothing asks for is of no class.
+    fn from(text: &str) -> Self {
+        let (class, word, keys) = read(text);
+        let id = Self::new(class, word, keys);
+        if id == *text { id } else { Self::named(text) }
+    }
+}
+
+impl From<String> for ParamId {
+    fn from(text: String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+impl Deref for ParamId {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl AsRef<str> for ParamId {
+    fn as_ref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl Borrow<str> for ParamId {
+    fn borrow(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl PartialEq for ParamId {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for ParamId {}
+
+impl PartialEq<str> for ParamId {
+    fn eq(&self, other: &str) -> bool {
+        self.as_str() == other
+    }
+}
+
+impl PartialEq<&str> for ParamId {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_str() == *other
+    }
+}
+
+impl PartialEq<String> for ParamId {
+    fn eq(&self, other: &String) -> bool {
+        self.as_str() == other
+    }
+}
+
+impl PartialOrd for ParamId {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for ParamId {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_str().cmp(other.as_str())
+    }
+}
+
+impl Hash for ParamId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl fmt::Display for ParamId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Debug for ParamId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+impl Serialize for ParamId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for ParamId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_are_read_by_their_class() {
+        for (name, class, keys) in [
+            ("b[age]", Class::Coefficient, &["age"][..]),
+            ("b[plan=a, b]", Class::Coefficient, &["plan=a, b"]),
+            ("theta[17,age]", Class::GroupCoefficient, &["17", "age"]),
+            (
+                "theta[St. Ives, upper,age:dose]",
+                Class::GroupCoefficient,
+                &["St. Ives, upper", "age:dose"],
+            ),
+            ("r[school,17,x]", Class::Effect, &["school", "17", "x"]),
+            ("r[g,a, b,x]", Class::Effect, &["g", "a, b", "x"]),
+            ("r[school]", Class::Effect, &["school"]),
+            ("sd[g,plan=a, b]", Class::Sd, &["g", "plan=a, b"]),
+            (
+                "cor[g,Intercept,x]",
+                Class::Correlation,
+                &["g", "Intercept", "x"],
+            ),
+            ("Sigma[age,dose]", Class::Covariance, &["age", "dose"]),
+            ("p[a]b]", Class::Probability, &["a]b"]),
+            ("x[1,2]", Class::Other, &["1", "2"]),
+            ("lp__", Class::Other, &[]),
+            ("a[b", Class::Other, &[]),
+            ("b[]", Class::Coefficient, &[""]),
+        ] {
+            let id = ParamId::from(name);
+            assert_eq!((id.as_str(), id.class()), (name, class));
+            assert_eq!(id.keys(), keys, "{name}");
+            assert_eq!(id.unquoted(), name);
+        }
+        let effect = ParamId::from("r[g,a, b,x]");
+        let effect = effect.group_effect().unwrap();
+        assert_eq!(
+            (effect.factor, effect.level, effect.term),
+            ("g", "a, b", "x")
+        );
+        for name in [
+            "mu[age]",
+            "sd[school,age]",
+            "theta[1]",
+            "r[school]",
+            "p[a]",
+            "lp__",
+        ] {
+            assert_eq!(ParamId::from(name).group_effect(), None, "{name}");
+        }
+    }
+
+    /// A level `a` with the coefficient of `p=b,c` and a level `a,p=b` with that of `c` were called the same.
+    #[test]
+    fn a_key_is_quoted_only_where_its_name_would_read_otherwise() {
+        let name = |keys: [&str; 2]| ParamId::of(Class::GroupCoefficient, keys).to_string();
+        assert_eq!(name(["a,p=b", "c"]), "theta[a,p=b,c]");
+        assert_eq!(name(["a", "p=b,c"]), "theta[a,\"p=b,c\"]");
+        assert_eq!(name(["a", "p=b\",c"]), "theta[a,\"p=b\"\",c\"]");
+        assert_eq!(name(["\"a\"", "b"]), "theta[\"\"\"a\"\"\",b]");
+        assert_eq!(name(["\"a", "b"]), "theta[\"a,b]");
+    }
+
+    proptest! {
+        #[test]
+        fn quantities_that_differ_have_names_that_differ(
+            class in 0..10_usize,
+            keys in proptest::collection::vec("[a,\"\\]\\[:]{0,4}", 1..4),
+            text in "[a-c,\"\\]\\[]{0,12}",
+        ) {
+            let class = Class::NAMED[class];
+            prop_assume!(keys.len() <= class.form().1.len());
+            let id = ParamId::of(class, keys.clone());
+            let again = ParamId::from(id.as_str());
+            prop_assert_eq!((again.class(), again.keys()), (class, &keys[..]), "{}", id.as_str());
+            let read = ParamId::from(text.as_str());
+            prop_assert_eq!(read.as_str(), text);
+        }
+    }
+}

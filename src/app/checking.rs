@@ -7,7 +7,7 @@ use super::document::Document;
 use super::state::{AppState, ModelCheck};
 use super::tasks::{Effects, Outcome};
 use super::{outcome, prior_preview, quick_fixes};
-use ergodic_analysis::prior_predictive::Outlook;
+use ergodic_analysis::prior_predictive::PreviewRows;
 use ergodic_analysis::{JobError, Recipe, job};
 use ergodic_base::reporter::Reporter;
 use ergodic_core::design::checks;
@@ -110,15 +110,15 @@ fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError>
     warnings.extend(checks::check(&design).warnings);
     warnings.extend(remarks_at_mode(model.as_ref(), &design).warnings);
     let document = Document::of_recipe(recipe.clone());
-    let outlook = Arc::new(Outlook::new(&design));
-    let expected = outlook.expect(recipe, &AtomicBool::new(false));
+    let rows = Arc::new(PreviewRows::new(&design));
+    let expected = rows.expect(recipe, &AtomicBool::new(false));
     Ok(ModelCheck {
         ways_out: Vec::new(),
         quick_fixes: (warnings.iter())
             .map(|warning| quick_fixes::of_warning(warning, &document, loaded))
             .collect(),
         error: None,
-        outlook: Some(outlook),
+        preview_rows: Some(rows),
         expected: Some(expected.map_err(|error| error.to_string())),
         completed: Some(job::complete_model(recipe, loaded, &design)?),
         chosen: outcome::because(&document, &loaded.table),

@@ -83,7 +83,7 @@ pub struct RunEntry {
     /// Data and formula fitted by likelihood.
     pub fitting: Fitting,
     /// How much its prior matters.
-    pub influence: Influence,
+    pub prior_sensitivity: PriorSensitivity,
     /// Where its files are, once there is a place for them.
     pub folder: Option<RunFolder>,
     /// Model of the run, if it was read from a folder and its data are there.
@@ -96,9 +96,9 @@ pub struct RunEntry {
     pub(super) journal_trouble: Option<String>,
 }
 
-/// Whether the prior's influence was looked at by power scaling.
+/// Prior sensitivity of a run, by power scaling, as far as it is known.
 #[derive(Clone, Default)]
-pub enum Influence {
+pub enum PriorSensitivity {
     /// Nobody asked.
     #[default]
     No,
@@ -235,7 +235,7 @@ impl RunEntry {
             correction: Correction::No,
             predicted: Predicted::No,
             fitting: Fitting::No,
-            influence: Influence::No,
+            prior_sensitivity: PriorSensitivity::No,
             folder: None,
             recalled: Recalled::No,
             resuming: None,

@@ -27,7 +27,11 @@ pub(super) fn preview(state: &mut AppState, prior: Option<(String, String)>, fx:
     let (Some((key, text)), Some(document)) = (prior, &state.document) else {
         return;
     };
-    let Some(outlook) = state.check.as_ref().and_then(|check| check.outlook.clone()) else {
+    let Some(rows) = state
+        .check
+        .as_ref()
+        .and_then(|check| check.preview_rows.clone())
+    else {
         return;
     };
     let mut recipe = document.recipe.clone();
@@ -44,7 +48,7 @@ pub(super) fn preview(state: &mut AppState, prior: Option<(String, String)>, fx:
     fx.spawn(
         "prior-predictive",
         Box::new(move || Outcome::PriorPreviewed {
-            result: outlook.expect(&recipe, &cancel).map(Arc::new),
+            result: rows.expect(&recipe, &cancel).map(Arc::new),
             control: cancel,
         }),
     );

@@ -1,15 +1,15 @@
-//! Looking at the prior's influence on a finished run by power scaling, on a thread of its own.
+//! Prior sensitivity of a finished run by power scaling, on a thread of its own.
 
 use std::sync::Arc;
 
 use super::correcting::{Drawn, source};
-use super::entry::{Influence, RunEntry};
+use super::entry::{PriorSensitivity, RunEntry};
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
 use ergodic_analysis::sensitivity::{Sensitivity, sensitivity};
 use ergodic_analysis::zero_variance::CorrectControl;
 
-/// Why the influence of a run's prior cannot be looked at now, if so.
+/// Why the prior sensitivity of a run cannot be computed now, if so.
 pub fn refusal(entry: &RunEntry) -> Option<&'static str> {
     if entry.is_active() {
         Some("Whether the prior matters is looked at once the run has ended")
@@ -25,7 +25,7 @@ pub(super) fn look(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     let Some(entry) = state.run_mut(id) else {
         return;
     };
-    if matches!(entry.influence, Influence::Working(_)) {
+    if matches!(entry.prior_sensitivity, PriorSensitivity::Working(_)) {
         return;
     }
     if let Some(why) = refusal(entry) {
@@ -36,7 +36,7 @@ pub(super) fn look(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
         return;
     };
     let control = Arc::new(CorrectControl::default());
-    entry.influence = Influence::Working(Arc::clone(&control));
+    entry.prior_sensitivity = PriorSensitivity::Working(Arc::clone(&control));
     fx.spawn(
         "power-scaling",
         Box::new(move || {
@@ -62,21 +62,21 @@ pub(super) fn looked(
     let Some(entry) = state.run_mut(id) else {
         return;
     };
-    let Influence::Working(mine) = &entry.influence else {
+    let PriorSensitivity::Working(mine) = &entry.prior_sensitivity else {
         return;
     };
     if Arc::ptr_eq(mine, control) {
-        entry.influence = match result {
-            Ok(sensitivity) => Influence::Done(sensitivity),
-            Err(why) => Influence::Refused(why),
+        entry.prior_sensitivity = match result {
+            Ok(sensitivity) => PriorSensitivity::Done(sensitivity),
+            Err(why) => PriorSensitivity::Refused(why),
         };
     }
 }
 
 /// Drops what is known; work that is being done is cancelled.
-pub(super) fn forget(influence: &mut Influence) {
-    if let Influence::Working(control) = influence {
+pub(super) fn forget(sensitivity: &mut PriorSensitivity) {
+    if let PriorSensitivity::Working(control) = sensitivity {
         control.cancel();
     }
-    *influence = Influence::No;
+    *sensitivity = PriorSensitivity::No;
 }

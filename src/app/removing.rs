@@ -21,7 +21,7 @@ pub(super) fn remove(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     let mut entry = state.runs.remove(index);
     predicting::cancel(&mut entry);
     predicting::cancel_fit(&mut entry);
-    prior_sensitivity::forget(&mut entry.influence);
+    prior_sensitivity::forget(&mut entry.prior_sensitivity);
     if state.selected_run == Some(id) {
         let next = state.runs.get(index).or(state.runs.last());
         state.selected_run = next.map(|entry| entry.id);

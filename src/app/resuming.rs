@@ -99,7 +99,7 @@ pub(super) fn resumed(
     match Run::start_after(Arc::new(job), continuation, before, waker) {
         Ok(run) => {
             correcting::forget(&mut entry.correction);
-            prior_sensitivity::forget(&mut entry.influence);
+            prior_sensitivity::forget(&mut entry.prior_sensitivity);
             entry.journal = Some(Journal::start(claim, &run));
             entry.folder = Some(folder);
             entry.phase = RunPhase::Live(Box::new(run));

@@ -190,7 +190,7 @@ pub(super) fn add_draws(state: &mut AppState, id: u64, draws: u64, fx: &mut dyn 
         claimed => claimed.and_then(Result::ok).map(|(_folder, claim)| claim),
     };
     correcting::forget(&mut entry.correction);
-    prior_sensitivity::forget(&mut entry.influence);
+    prior_sensitivity::forget(&mut entry.prior_sensitivity);
     let mut job = (**run.job()).clone();
     let wanted: Vec<u64> = run
         .view()

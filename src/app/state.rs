@@ -7,7 +7,7 @@ use super::calibrating::{Calibrated, CalibrationTask};
 use super::command::{Command, Page};
 use super::comparing::Comparison;
 use super::document::{Document, History};
-use super::entry::{Correction, Influence, RunEntry, RunPhase};
+use super::entry::{Correction, PriorSensitivity, RunEntry, RunPhase};
 use super::examples::Example;
 use super::preferences::Preferences;
 use super::prior_preview::PriorPreview;
@@ -17,7 +17,7 @@ use super::reading::ReadControl;
 use super::tasks::Pick;
 use super::trials::{TrialsTask, Tuned};
 use ergodic_analysis::likelihood::{LikelihoodControl, LikelihoodFit};
-use ergodic_analysis::prior_predictive::{Outlook, PriorPredictive};
+use ergodic_analysis::prior_predictive::{PreviewRows, PriorPredictive};
 use ergodic_analysis::{PrepareControl, Recipe};
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_core::models::ParamInfo;
@@ -78,7 +78,7 @@ pub struct ModelCheck {
     /// Density of each parameter's prior on a grid: value and density; empty where it has none.
     pub prior_curves: Vec<Vec<(f64, f64)>>,
     /// Rows to imagine outcomes of.
-    pub outlook: Option<Arc<Outlook>>,
+    pub preview_rows: Option<Arc<PreviewRows>>,
     /// What the priors expect in outcome units, or why that is not known.
     pub expected: Option<Result<PriorPredictive, String>>,
     /// Remarks.
@@ -338,7 +338,7 @@ impl AppState {
                     || entry.resuming.is_some()
                     || entry.control.is_some()
                     || matches!(entry.correction, Correction::Working(..))
-                    || matches!(entry.influence, Influence::Working(_))
+                    || matches!(entry.prior_sensitivity, PriorSensitivity::Working(_))
             })
     }
 

@@ -189,7 +189,7 @@ pub enum Outcome {
         /// The fit or what is wrong.
         result: Result<Box<LikelihoodFit>, String>,
     },
-    /// The influence of a run's prior was looked at, or not.
+    /// Prior sensitivity of a run was computed, or not.
     PowerScaled {
         /// The run.
         run: u64,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::entry::{Influence, RunPhase};
+use super::entry::{PriorSensitivity, RunPhase};
 use super::state::AppState;
 use super::tasks::{Effects, Outcome};
 use ergodic_analysis::recipe::SAMPLE_PREFIX;
@@ -124,7 +124,7 @@ pub(super) fn export_run(
         }
     };
     results.corrected = entry.correction.done().cloned();
-    if let Influence::Done(sensitivity) = &entry.influence {
+    if let PriorSensitivity::Done(sensitivity) = &entry.prior_sensitivity {
         results.sensitivity = Some(Arc::clone(sensitivity));
     }
     fx.spawn(

@@ -10,7 +10,7 @@ use ergodic_analysis::Recipe;
 use ergodic_analysis::likelihood::{
     self, LikelihoodControl, LikelihoodError, LikelihoodFit, LikelihoodOptions,
 };
-use ergodic_analysis::likelihood_comparison::{ComparedRow, beside};
+use ergodic_analysis::likelihood_comparison::{ComparedRow, compared_rows};
 use ergodic_analysis::predict::PredictControl;
 use ergodic_analysis::predict::plug_in::{self, PlugIn};
 use ergodic_base::numerals::{self, fixed};
@@ -299,7 +299,7 @@ fn beside_run(
     path: &Path,
 ) -> Result<Vec<ComparedRow>, Failure> {
     let results = results::read(path)?;
-    beside(done, recipe, &results.summary).map_err(Failure::request)
+    compared_rows(done, recipe, &results.summary).map_err(Failure::request)
 }
 
 /// Estimates beside the posterior; of group effects those that differ most.

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::args::PriorPredictiveArgs;
 use super::{Failure, fit, output};
 use ergodic_analysis::job;
-use ergodic_analysis::prior_predictive::{Cells, Expected, Outcomes, Outlook, PriorPredictive};
+use ergodic_analysis::prior_predictive::{Cells, Expected, Outcomes, PreviewRows, PriorPredictive};
 use ergodic_core::design::matrix::Design;
 use ergodic_core::models::{self, ParamInfo};
 
@@ -23,7 +23,7 @@ pub fn prior_predictive(args: &PriorPredictiveArgs) -> Result<(), Failure> {
     let design = Arc::new(design);
     let options = job::model_options(recipe).map_err(Failure::request)?;
     let model = (entry.build)(Arc::clone(&design), &options).map_err(Failure::request)?;
-    let found = Outlook::new(&design)
+    let found = PreviewRows::new(&design)
         .expect(recipe, &AtomicBool::new(false))
         .map_err(Failure::request)?;
     if args.model.json {

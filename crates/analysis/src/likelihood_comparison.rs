@@ -44,7 +44,7 @@ impl ComparedRow {
 ///
 /// # Errors
 /// The run reports another scale, or they have no parameter in common.
-pub fn beside(
+pub fn compared_rows(
     done: &LikelihoodFit,
     recipe: &Recipe,
     summary: &[SummaryRow],

@@ -3,7 +3,7 @@
 //! A draw of the prior gives every row of the design an outcome ([`ergodic_core::models::Model::simulate`], what calibration
 //! uses as well). Together they are what the model expects before it has seen an outcome; beside them stand the outcomes of
 //! the data, for comparison alone: nothing is fitted. Weights of rows play no part. Of long tables the first rows are used,
-//! which are a random choice, since designs are shuffled; standardisation and units are those of all rows. An [`Outlook`] is
+//! which are a random choice, since designs are shuffled; standardisation and units are those of all rows. A [`PreviewRows`] is
 //! small, so that it can be kept while priors are edited.
 //!
 //! **What is judged.** A prior is very wide if most of what it expects is absurd ([`Expected::absurd`]): chances as good as
@@ -240,7 +240,7 @@ pub struct PriorPredictive {
 
 /// Rows to imagine outcomes of, and what the data say of all rows.
 #[derive(Clone, Debug)]
-pub struct Outlook {
+pub struct PreviewRows {
     /// The rows.
     rows: Arc<Design>,
     /// With more than one predictor the same rows, each average in all but one of them.
@@ -251,8 +251,8 @@ pub struct Outlook {
     observed: Vec<Vec<f64>>,
 }
 
-impl Outlook {
-    /// The outlook on the rows of a design.
+impl PreviewRows {
+    /// The preview over the rows of a design.
     pub fn new(design: &Design) -> Self {
         let share = |k: f64| {
             let mine = design.y.iter().filter(|&&y| y == k).count();
@@ -458,7 +458,7 @@ fn kept(values: &[f64]) -> Vec<f64> {
 /// Outcomes by draw and row, and what they were expected to be where the model says.
 struct Simulated<'a> {
     design: &'a Design,
-    /// See [`Outlook`].
+    /// See [`PreviewRows`].
     observed: &'a [Vec<f64>],
     rows: usize,
     draws: usize,

@@ -22,7 +22,7 @@ fn job(template: &str, changes: &[&str]) -> Job {
 }
 
 fn expected(job: &Job) -> Result<PriorPredictive, JobError> {
-    Outlook::new(&job.design).expect(&job.recipe, &AtomicBool::new(false))
+    PreviewRows::new(&job.design).expect(&job.recipe, &AtomicBool::new(false))
 }
 
 fn first(template: &str, changes: &[&str]) -> Expected {
@@ -187,7 +187,7 @@ fn every_template_shows_its_prior_or_says_why_not() {
         "{flat}"
     );
     let job = job("linear", &[]);
-    let cancelled = Outlook::new(&job.design).expect(&job.recipe, &AtomicBool::new(true));
+    let cancelled = PreviewRows::new(&job.design).expect(&job.recipe, &AtomicBool::new(true));
     assert!(matches!(cancelled, Err(JobError::Cancelled)));
 }
 
@@ -303,7 +303,7 @@ fn judged(
         .changed(&changes)
         .unwrap();
     let (design, _) = Design::build(table, &model_frame(&recipe, table).unwrap()).unwrap();
-    let found = Outlook::new(&design).expect(&recipe, &AtomicBool::new(false));
+    let found = PreviewRows::new(&design).expect(&recipe, &AtomicBool::new(false));
     found.unwrap().outcomes.remove(0)
 }
 
@@ -391,8 +391,8 @@ fn rows_are_average_in_all_predictors_but_one_in_turn() {
     let table = table(5);
     let recipe = Recipe::new("t", "mixed", "number ~ x0 + x1 + x2 + (1 + x1 | g)");
     let (design, _) = Design::build(&table, &model_frame(&recipe, &table).unwrap()).unwrap();
-    let outlook = Outlook::new(&design);
-    let found = outlook.one_by_one.unwrap();
+    let rows = PreviewRows::new(&design);
+    let found = rows.one_by_one.unwrap();
     for i in 0..found.num_obs() {
         for j in 1..4 {
             let kept = j == 1 + i % 3;

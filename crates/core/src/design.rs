@@ -22,6 +22,7 @@ pub mod checks;
 mod codes;
 pub mod coding;
 pub mod columns;
+pub(crate) mod confounding;
 pub mod error;
 pub(crate) mod exact_fit;
 pub mod lump_levels;
@@ -33,7 +34,6 @@ pub mod response;
 mod response_columns;
 pub(crate) mod scaling;
 mod separation;
-pub(crate) mod spanned;
 pub(crate) mod spline;
 pub mod terms;
 #[cfg(test)]

@@ -13,7 +13,6 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Button, number};
 use crate::ui::{icons, landmarks};
 
-mod beside;
 mod bottom;
 mod chains;
 mod clusters;
@@ -22,15 +21,16 @@ mod dock;
 mod effects;
 mod export_menu;
 mod folding;
-mod influence;
 mod info;
 mod layout;
 mod lesson;
+mod likelihood_comparison;
+mod mode;
 mod pairs;
 mod pane;
 mod panes;
-mod peak;
 mod predictions;
+mod prior_sensitivity;
 mod run_bar;
 mod selected;
 mod status;
@@ -54,15 +54,15 @@ pub static PANES: &[PaneEntry] = &[
     PaneEntry::of::<pairs::Pairs>(),
     PaneEntry::of::<clusters::ClustersView>(),
     PaneEntry::of::<predictions::PredictionsView>(),
-    PaneEntry::of::<beside::BesideView>(),
+    PaneEntry::of::<likelihood_comparison::LikelihoodComparison>(),
     PaneEntry::of::<summary::Summary>(),
     PaneEntry::of::<panes::Density>(),
     PaneEntry::of::<effects::Groups>(),
     PaneEntry::of::<panes::Convergence>(),
     PaneEntry::of::<panes::Bias>(),
-    PaneEntry::of::<influence::Prior>(),
+    PaneEntry::of::<prior_sensitivity::Prior>(),
     PaneEntry::of::<info::Info>(),
-    PaneEntry::of::<peak::Mode>(),
+    PaneEntry::of::<mode::Mode>(),
 ];
 
 /// Height below which the bottom panel is only its tab strip.

@@ -14,7 +14,7 @@ mod calibration;
 mod cards;
 pub(in crate::ui::panels) mod form;
 mod likelihood;
-mod peak;
+mod mode;
 mod run_control;
 #[cfg(test)]
 mod tests;
@@ -92,7 +92,7 @@ pub fn sampler_ui(ui: &mut Ui, state: &AppState, view: &mut SamplerView, out: &m
                         ui.add_space(t.space.x2);
                         calibration::calibration_ui(ui, state, recipe, out);
                         ui.add_space(t.space.x2);
-                        peak::peak_ui(ui, recipe, &mut view.form, out);
+                        mode::mode_ui(ui, recipe, &mut view.form, out);
                         ui.add_space(t.space.x2);
                         likelihood::likelihood_ui(ui, state, recipe, &mut view.likelihood, out);
                     });

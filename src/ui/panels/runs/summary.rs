@@ -731,5 +731,4 @@ fn value_ui(ui: &mut Ui, line: Line<'_>, column: Column, kind: VerdictKind, rows
 }
 
 #[cfg(test)]
-#[path = "summary_tests.rs"]
 mod tests;

@@ -7,7 +7,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use super::{RunsView, runs_ui};
-use crate::app::entry::Influence;
+use crate::app::entry::PriorSensitivity;
 use crate::app::testing::Session;
 use crate::app::{Command, Depth};
 use crate::ui::testing::{Shown, page_harness};
@@ -447,7 +447,7 @@ fn estimates_are_corrected_by_control_variates_and_exported() {
 }
 
 #[test]
-fn the_influence_of_the_prior_is_looked_at_once_the_run_has_ended() {
+fn prior_sensitivity_is_looked_at_once_the_run_has_ended() {
     let mut harness = page(finished_after("nuts", 300));
     harness.get_by_role_and_label(Role::Tab, "Prior").click();
     harness.run_steps(3);
@@ -455,7 +455,7 @@ fn the_influence_of_the_prior_is_looked_at_once_the_run_has_ended() {
     harness.run_steps(3);
     assert_eq!(harness.state().sent.last(), Some(&Command::CheckPrior(1)));
     let state = &harness.state().session.state;
-    let Influence::Done(found) = &state.selected().unwrap().influence else {
+    let PriorSensitivity::Done(found) = &state.selected().unwrap().prior_sensitivity else {
         panic!("tasks are done at once");
     };
     // Thousands of rows say much more than default priors do.

@@ -91,7 +91,7 @@ fn samplers_stand_in_families_and_a_filter_finds_them() {
 }
 
 #[test]
-fn every_method_for_the_peak_can_be_chosen_and_shows_its_settings() {
+fn every_method_for_the_mode_can_be_chosen_and_shows_its_settings() {
     let mut harness = page(Session::with_draft("churn"));
     for entry in ergodic_core::estimators::REGISTRY {
         let name = entry.spec.title;

@@ -219,7 +219,7 @@ fn length(step: &[f64], point: &[f64], free: usize) -> f64 {
 }
 
 /// The way still to go if the last step was `length` and steps shrink by `rate`: a geometric series.
-fn outlook(length: f64, rate: f64) -> f64 {
+fn remaining(length: f64, rate: f64) -> f64 {
     if rate < 1.0 {
         length / (1.0 - rate)
     } else {
@@ -248,7 +248,7 @@ pub fn em(profile: &mut Profile<'_>, control: &MixedControl) -> Result<EmCourse,
         let (deviance, next) = em.step(&point).ok_or_else(broken)?;
         let step = length(&difference(&next, &point), &point, free);
         deviances.push(deviance);
-        if step == 0.0 || outlook(step, step / last_move) < TOLERANCE {
+        if step == 0.0 || remaining(step, step / last_move) < TOLERANCE {
             return Ok(EmCourse {
                 theta: em.theta(&point),
                 deviances,
@@ -290,7 +290,7 @@ pub fn squarem(profile: &mut Profile<'_>, control: &MixedControl) -> Result<EmCo
             *v -= r;
         }
         let v_norm = length(&v, &point, free);
-        if v_norm == 0.0 || outlook(next_norm, next_norm / r_norm) < TOLERANCE {
+        if v_norm == 0.0 || remaining(next_norm, next_norm / r_norm) < TOLERANCE {
             deviances.push(first_deviance);
             return Ok(EmCourse {
                 theta: em.theta(&first),

@@ -8,7 +8,7 @@
 //!   curvature over n, where n ≤ |S|). Means over sweeps of b, b b', and of score and information of β stand for
 //!   expectations.
 //! * **M.** β (and the log shape) by a Newton step on their expected log likelihood (Lange 1995); what all groups share
-//!   moves from b to β, in the directions of [`crate::design::spanned`], which is the expanded model of Liu, Rubin and Wu
+//!   moves from b to β, in the directions of [`crate::design::confounding`], which is the expanded model of Liu, Rubin and Wu
 //!   (1998): plain EM would take as many iterations as groups have rows; Σ_t is the mean of b b' thereafter.
 //!
 //! The first 30 iterations are forgotten. Then iterates are averaged, twice as many each time, until the means
@@ -30,7 +30,7 @@ use rand::RngExt as _;
 use super::data::RandomTerm;
 use super::laplace::Laplace;
 use super::{MixedControl, MixedData, MixedError};
-use crate::design::spanned::{Direction, GroupColumns, directions};
+use crate::design::confounding::{Direction, GroupColumns, directions};
 use crate::families::Outcome;
 use crate::models::mixed::MAX_EFFECTS as MOST;
 use crate::numerics::fisher_step::{FisherStep, k_limit};

@@ -1,7 +1,7 @@
 //! Coordinates in which coefficients do not follow the effects of groups that the data know well.
 //!
 //! Where groups have many rows the data tell β + r_g, and β is as uncertain as the mean of so many r_g is beforehand: all
-//! of them move together along directions of no information, β + δ d and r_g − δ a_g ([`crate::design::spanned`]). Effects
+//! of them move together along directions of no information, β + δ d and r_g − δ a_g ([`crate::design::confounding`]). Effects
 //! of such groups are sampled as they are (centred), and two linear maps take the directions out:
 //!
 //! ```text
@@ -18,7 +18,7 @@
 
 use super::terms::GroupTerm;
 use super::whitening::{Path, Whitening, WorkingRows};
-use crate::design::spanned::{GroupColumns, directions};
+use crate::design::confounding::{GroupColumns, directions};
 use ergodic_base::linalg::{axpy, dot};
 
 /// Share of a direction that must be its own, not that of those before it.

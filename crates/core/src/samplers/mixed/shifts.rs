@@ -1,12 +1,12 @@
 //! Moves between coefficients and effects: what all groups share can be said by a coefficient.
 //!
-//! Along the directions of [`crate::design::spanned`] β + δ d and r_g − δ a_g leave every predictor as it is. So δ | β, r
+//! Along the directions of [`crate::design::confounding`] β + δ d and r_g − δ a_g leave every predictor as it is. So δ | β, r
 //! does not depend on the rows, and drawing it along its slice costs no pass. Without it such a coefficient follows the
 //! effects in steps as small as the rows allow; the effect is that of centring effects at their coefficients (Gelfand,
 //! Sahu and Carlin 1995; Liu and Sabatti 2000).
 
 use super::Spread;
-use crate::design::spanned::{Direction, GroupColumns, directions};
+use crate::design::confounding::{Direction, GroupColumns, directions};
 use crate::models::LinearRows as _;
 use crate::models::mixed::{GroupTerm, MixedEffects};
 use crate::models::prior::PriorRows;

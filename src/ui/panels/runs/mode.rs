@@ -1,4 +1,4 @@
-//! The course of the search for the posterior's peak.
+//! The course of the search for the posterior's mode.
 
 use eframe::egui::{Frame, Margin, Ui};
 
@@ -16,7 +16,7 @@ use ergodic_core::estimators::{Search, TracePoint};
 
 /// Smallest value on the logarithmic axes: below it is rounding. The number beside the curve is the value itself.
 const FLOOR: f64 = 1e-8;
-/// Log density below the peak, in nats, that no longer matters: that of a tenth of a standard deviation.
+/// Log density below the mode, in nats, that no longer matters: that of a tenth of a standard deviation.
 const GAP: f64 = 0.5 * GOOD_ENOUGH * GOOD_ENOUGH;
 
 /// How the mode was found.
@@ -31,11 +31,11 @@ impl Pane for Mode {
     const HOME: Home = Home::Right;
 
     fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, _views: &mut PaneViews, _out: &mut Outbox) {
-        peak_pane(ui, of.entry);
+        mode_pane(ui, of.entry);
     }
 }
 
-fn peak_pane(ui: &mut Ui, entry: &RunEntry) {
+fn mode_pane(ui: &mut Ui, entry: &RunEntry) {
     let Some(search) = entry.mode() else {
         let text = "The posterior's mode was not found, or nothing was recorded about it";
         widgets::empty_state(ui, icons::CHART_LINE_UP, text, None);

@@ -5,7 +5,7 @@ use egui_extras::{Column, TableRow};
 
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
-use crate::app::entry::Influence;
+use crate::app::entry::PriorSensitivity;
 use crate::app::prior_sensitivity::refusal;
 use crate::app::{Command, RunEntry};
 use crate::ui::icons;
@@ -31,13 +31,13 @@ impl Pane for Prior {
     const HOME: Home = Home::Right;
 
     fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, _views: &mut PaneViews, out: &mut Outbox) {
-        influence_pane(ui, of.entry, out);
+        prior_sensitivity_pane(ui, of.entry, out);
     }
 }
 
-fn influence_pane(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
-    match &entry.influence {
-        Influence::Working(control) => {
+fn prior_sensitivity_pane(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
+    match &entry.prior_sensitivity {
+        PriorSensitivity::Working(control) => {
             let text = format!(
                 "Prior and likelihood are computed at the draws, {:.0}% done",
                 100.0 * control.progress()
@@ -46,11 +46,11 @@ fn influence_pane(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
             ui.ctx()
                 .request_repaint_after(super::super::page::PROGRESS_TIME);
         }
-        Influence::Done(sensitivity) => table_ui(ui, sensitivity),
-        Influence::Refused(why) => {
+        PriorSensitivity::Done(sensitivity) => table_ui(ui, sensitivity),
+        PriorSensitivity::Refused(why) => {
             widgets::empty_state(ui, icons::SCALES, why, None);
         }
-        Influence::No => {
+        PriorSensitivity::No => {
             let why = refusal(entry);
             let text = why.unwrap_or(
                 "How far would the posterior move if the prior, or the likelihood, counted a little more or less? Power scaling \
@@ -85,7 +85,7 @@ fn table_ui(ui: &mut Ui, sensitivity: &Sensitivity) {
             let longest = rows.iter().map(|row| row.variable.chars().count());
             let names = name_width(ui, longest.max().unwrap_or(0)).clamp(96.0, NAMES_MOST);
             table(ui)
-                .id_salt("influence")
+                .id_salt("prior sensitivity")
                 .vscroll(false)
                 .sense(Sense::hover())
                 .column(Column::exact(names))

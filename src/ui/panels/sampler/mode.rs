@@ -1,4 +1,4 @@
-//! How the posterior's peak is found: the method and its settings.
+//! How the posterior's mode is found: the method and its settings.
 
 use eframe::egui::{Sense, Ui, vec2};
 
@@ -12,7 +12,7 @@ use ergodic_analysis::recipe::AUTO;
 use ergodic_core::estimators;
 
 /// Shows the section.
-pub fn peak_ui(ui: &mut Ui, recipe: &Recipe, view: &mut FormView, out: &mut Outbox) {
+pub fn mode_ui(ui: &mut Ui, recipe: &Recipe, view: &mut FormView, out: &mut Outbox) {
     let t = tokens();
     let colors = Palette::of(ui);
     widgets::heading(ui, "The posterior's mode");

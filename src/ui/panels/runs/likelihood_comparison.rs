@@ -16,7 +16,7 @@ use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Side, Tone, head_cell, name_cell, name_width, number_cell, table};
 use crate::ui::widgets::{self, Button, number};
 use ergodic_analysis::likelihood::LikelihoodFit;
-use ergodic_analysis::likelihood_comparison::{ComparedRow, beside};
+use ergodic_analysis::likelihood_comparison::{ComparedRow, compared_rows};
 use ergodic_core::engine::Report;
 
 /// Posterior standard deviations between estimate and mean from which a difference stands out.
@@ -34,13 +34,13 @@ const HEADS: [(&str, f32); 6] = [
 const NAME_MOST: f32 = 280.0;
 
 /// What the pane keeps: the rows of a fit and a report.
-pub(super) struct BesideView {
+pub(super) struct LikelihoodComparison {
     /// Addresses that tell whether `rows` are of the same fit and report.
     made_of: Option<(usize, u64)>,
     rows: Result<Vec<ComparedRow>, String>,
 }
 
-impl Default for BesideView {
+impl Default for LikelihoodComparison {
     fn default() -> Self {
         Self {
             made_of: None,
@@ -49,7 +49,7 @@ impl Default for BesideView {
     }
 }
 
-impl Pane for BesideView {
+impl Pane for LikelihoodComparison {
     const ID: &'static str = "likelihood";
     const TITLE: &'static str = "Likelihood";
     const ICON: char = icons::CHART_LINE_UP;
@@ -68,15 +68,15 @@ impl Pane for BesideView {
 
     fn ui(&mut self, ui: &mut Ui, of: &Variable<'_>, _views: &mut PaneViews, out: &mut Outbox) {
         let changes = of.entry.version() + of.key.version;
-        beside_pane(ui, of.entry, (of.report, changes), self, out);
+        likelihood_comparison_pane(ui, of.entry, (of.report, changes), self, out);
     }
 }
 
-fn beside_pane(
+fn likelihood_comparison_pane(
     ui: &mut Ui,
     entry: &RunEntry,
     (report, version): (&Report, u64),
-    view: &mut BesideView,
+    view: &mut LikelihoodComparison,
     out: &mut Outbox,
 ) {
     match &entry.fitting {
@@ -84,7 +84,7 @@ fn beside_pane(
             let made_of = (std::sync::Arc::as_ptr(done) as usize, version);
             if view.made_of != Some(made_of) {
                 view.made_of = Some(made_of);
-                view.rows = beside(done, &done.recipe, &report.summary);
+                view.rows = compared_rows(done, &done.recipe, &report.summary);
             }
             head_ui(ui, entry.id, done, out);
             match &view.rows {

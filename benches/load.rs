@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
-use ergodic_data::load::{LoadControl, load};
+use ergodic_data::load::load;
 use ergodic_data::profile::profile;
 use ergodic_data::sniff::ImportOptions;
 use rand::RngExt as _;
@@ -48,13 +49,13 @@ fn file() -> PathBuf {
 fn load_csv_1e6x10(bencher: divan::Bencher<'_, '_>) {
     let path = file();
     bencher.bench_local(|| {
-        load(&path, &ImportOptions::default(), &LoadControl::default()).expect("the file is sound")
+        load(&path, &ImportOptions::default(), &Control::default()).expect("the file is sound")
     });
 }
 
 #[divan::bench(sample_count = 3)]
 fn profile_1e6x10(bencher: divan::Bencher<'_, '_>) {
-    let loaded = load(&file(), &ImportOptions::default(), &LoadControl::default())
-        .expect("the file is sound");
+    let loaded =
+        load(&file(), &ImportOptions::default(), &Control::default()).expect("the file is sound");
     bencher.bench_local(|| profile(&loaded.table));
 }

@@ -5,9 +5,10 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 use divan::Bencher;
+use ergodic_base::control::Control;
 use ergodic_core::design::matrix::Scaling;
 use ergodic_core::estimators::mixed::{
-    Criterion, Method, MixedControl, MixedData, RandomTerm, fit_gaussian, fit_generalised,
+    Criterion, Method, MixedData, RandomTerm, fit_gaussian, fit_generalised,
 };
 use ergodic_core::families::Family;
 
@@ -120,8 +121,7 @@ fn data(slopes: bool, crossed: bool, counts: bool) -> MixedData {
 }
 
 fn gaussian(bencher: Bencher<'_, '_>, data: &MixedData, method: Method, criterion: Criterion) {
-    bencher
-        .bench_local(|| fit_gaussian(data, method, criterion, &MixedControl::default()).unwrap());
+    bencher.bench_local(|| fit_gaussian(data, method, criterion, &Control::default()).unwrap());
 }
 
 #[divan::bench(sample_count = 3)]
@@ -173,7 +173,7 @@ fn counts_laplace(bencher: Bencher<'_, '_>) {
             Family::Poisson,
             Method::Laplace,
             1,
-            &MixedControl::default(),
+            &Control::default(),
         )
         .unwrap()
     });

@@ -6,7 +6,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ergodic_analysis::{Job, PrepareControl, Recipe, Run};
+use ergodic_analysis::{Job, Recipe, Run};
+use ergodic_base::control::Control;
 use ergodic_core::models::DefaultPriors;
 use ergodic_data::samples;
 
@@ -26,7 +27,7 @@ fn main() {
     recipe.set_default_priors(DefaultPriors::Papers);
     for sampler in ["nuts", "sgld-cv", "osgfs-cv"] {
         sampler.clone_into(&mut recipe.sampler.id);
-        let job = Job::prepare(&recipe, Path::new(""), None, &PrepareControl::default())
+        let job = Job::prepare(&recipe, Path::new(""), None, &Control::default())
             .expect("the recipe is sound");
         let mut run = Run::start(Arc::new(job), None, Arc::new(|| {})).expect("threads");
         run.join();

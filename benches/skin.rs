@@ -8,7 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ergodic_analysis::recipe::Scale;
-use ergodic_analysis::{Job, PrepareControl, Recipe, Run};
+use ergodic_analysis::{Job, Recipe, Run};
+use ergodic_base::control::Control;
 use ergodic_core::models::DefaultPriors;
 use ergodic_core::samplers::REGISTRY;
 
@@ -36,7 +37,7 @@ fn main() {
         entry.spec.id.clone_into(&mut recipe.sampler.id);
         recipe.report.scale = Scale::Standardised;
         recipe.set_default_priors(DefaultPriors::Papers);
-        let control = PrepareControl::default();
+        let control = Control::default();
         let job =
             Job::prepare(&recipe, Path::new(""), None, &control).expect("the recipe is sound");
         let mut run = Run::start(Arc::new(job), None, Arc::new(|| {})).expect("threads");
@@ -45,7 +46,7 @@ fn main() {
         let (mut shift, mut low, mut high) = (0.0_f64, f64::INFINITY, 0.0_f64);
         let (mut rhat, mut ess) = (0.0_f64, f64::INFINITY);
         for row in &report.summary {
-            let expected = |key: &str| reference[&row.variable][key].as_f64().unwrap_or(f64::NAN);
+            let expected = |key: &str| reference[row.variable.to_string()][key].as_f64().unwrap_or(f64::NAN);
             let (mean, sd) = (row.mean.unwrap_or(f64::NAN), row.sd.unwrap_or(f64::NAN));
             shift = shift.max((mean - expected("mean")).abs() / expected("sd"));
             low = low.min(sd / expected("sd"));

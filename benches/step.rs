@@ -7,11 +7,12 @@ use std::sync::{Arc, OnceLock};
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
+use ergodic_base::control::Control;
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Kind, Settings, Value};
 use ergodic_core::design::matrix::Design;
 use ergodic_core::design::response::{ResponseInfo, ResponseKind};
-use ergodic_core::estimators::{ModeControl, find_mode};
+use ergodic_core::estimators::find_mode;
 use ergodic_core::models::{Model, ModelOptions, find};
 use ergodic_core::oracle::{Centre, Oracle};
 use ergodic_core::samplers::{self, Kernel, Phase, Target, Tick};
@@ -76,7 +77,7 @@ impl Case {
         };
         let template = find("logistic").expect("the template is registered");
         let model = (template.build)(Arc::new(design), &options).expect("the design is valid");
-        let mode = find_mode(model.as_ref(), &ModeControl::default()).expect("the mode exists");
+        let mode = find_mode(model.as_ref(), &Control::default()).expect("the mode exists");
         Self {
             model,
             centre: Arc::new(mode.centre),

@@ -4,11 +4,12 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]
 
-use ergodic_data::{ImportOptions, LoadControl, samples};
+use ergodic_base::control::Control;
+use ergodic_data::{ImportOptions, samples};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = ImportOptions::default();
-    let schools = samples::load_source("sample:schools", &options, &LoadControl::default())?;
+    let schools = samples::load_source("sample:schools", &options, &Control::default())?;
     let fit = ergodic_analysis::fit("passed ~ hours + (1 | school)", &schools.table)?;
     println!("{}", fit.summary());
     let slope = fit.draws("b[hours]").ok_or("no such variable")?;

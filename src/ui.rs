@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use eframe::egui::{self, Ui};
 
-use crate::app::{AppState, Command, Effects, Outcome, Pick, Preferences, update};
+use crate::app::tasks::Work;
+use crate::app::{AppState, Command, Effects, Pick, Preferences, update};
 use ergodic_base::reporter::{Severity, Warning};
 
 pub mod command_palette;
@@ -23,6 +24,7 @@ mod project_menu;
 pub mod shell;
 mod shortcuts;
 mod system_fonts;
+pub mod tasks;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod theme;
@@ -85,17 +87,19 @@ pub struct App {
 }
 
 struct Fx {
-    tasks: crate::app::tasks::Tasks,
+    tasks: crate::app::tasks::Threads,
 }
 
 impl Effects for Fx {
-    fn spawn(&mut self, name: &str, work: Box<dyn FnOnce() -> Outcome + Send>) {
+    fn spawn(&mut self, name: &str, work: Work) {
         self.tasks.spawn(name, work);
     }
 
     fn pick(&mut self, purpose: Pick) {
-        self.tasks
-            .spawn("file-dialog", Box::new(move || dialogs::pick(purpose)));
+        self.tasks.spawn(
+            "file-dialog",
+            Box::new(move || dialogs::pick(purpose).into()),
+        );
     }
 
     fn waker(&self) -> Arc<dyn Fn() + Send + Sync> {
@@ -118,7 +122,7 @@ impl App {
             state,
             views: Views::default(),
             fx: Fx {
-                tasks: crate::app::tasks::Tasks::new(Arc::new(move || waker.request_repaint())),
+                tasks: crate::app::tasks::Threads::new(Arc::new(move || waker.request_repaint())),
             },
             fonts: system_fonts::SystemFonts::install(ctx),
             preferences_path,
@@ -150,7 +154,7 @@ impl App {
     pub fn logic(&mut self, ctx: &egui::Context) {
         let begun = Instant::now();
         while let Some(outcome) = self.fx.tasks.poll() {
-            update::finish(&mut self.state, outcome, &mut self.fx);
+            outcome(&mut self.state, &mut self.fx);
             if begun.elapsed() > OUTCOME_TIME {
                 ctx.request_repaint();
                 break;

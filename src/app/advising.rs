@@ -4,12 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::state::{Advised, AppState};
-use super::tasks::{Effects, Outcome};
-use ergodic_analysis::{Job, JobError, PrepareControl, Recipe};
-use ergodic_core::samplers::recommend::Advice;
+use super::tasks::Effects;
+use ergodic_analysis::Job;
 
 pub(super) fn advise(state: &mut AppState, fx: &mut dyn Effects) {
-    cancel(state);
+    state.advice.cancel();
     let (Some(data), Some(document)) = (&state.data, &state.document) else {
         return;
     };
@@ -17,54 +16,23 @@ pub(super) fn advise(state: &mut AppState, fx: &mut dyn Effects) {
         state.refuse("The model is not complete, so samplers cannot be compared");
         return;
     }
-    let draft = document.recipe.clone();
+    let recipe = document.recipe.clone();
     let loaded = Arc::clone(&data.loaded);
-    let control = Arc::new(PrepareControl::default());
-    state.advising = Some(Arc::clone(&control));
-    fx.spawn(
-        "advise",
-        Box::new(move || {
-            let mut recipe = draft.clone();
-            recipe.sampler = Default::default();
-            let result = Job::prepare(&recipe, Path::new(""), Some(loaded), &control)
-                .map(|job| Box::new(job.advice()));
-            Outcome::Advised {
-                recipe: Box::new(draft),
-                control,
-                result,
+    let going = state.begin(
+        fx,
+        ("Ranking samplers", ""),
+        move |control| {
+            let mut any = recipe.clone();
+            any.sampler = Default::default();
+            let job = Job::prepare(&any, Path::new(""), Some(loaded), control)?;
+            let advice = job.advice();
+            Ok::<_, ergodic_analysis::JobError>(Advised { recipe, advice })
+        },
+        |state, ended, _fx| {
+            if let Some(why) = state.advice.end(ended) {
+                state.say(why, true);
             }
-        }),
+        },
     );
-}
-
-pub(super) fn cancel(state: &mut AppState) {
-    if let Some(control) = state.advising.take() {
-        control.cancel();
-    }
-}
-
-pub(super) fn advised(
-    state: &mut AppState,
-    recipe: Recipe,
-    control: &Arc<PrepareControl>,
-    result: Result<Box<Advice>, JobError>,
-) {
-    // A request that was cancelled or overtaken has nothing to say.
-    if !state
-        .advising
-        .as_ref()
-        .is_some_and(|mine| Arc::ptr_eq(mine, control))
-    {
-        return;
-    }
-    state.advising = None;
-    match result {
-        Ok(advice) => {
-            state.advice = Some(Advised {
-                recipe,
-                advice: *advice,
-            });
-        }
-        Err(error) => state.say(error.to_string(), true),
-    }
+    state.advice.begin(going);
 }

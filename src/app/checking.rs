@@ -1,22 +1,21 @@
 //! The check of the draft's model, made in the background whenever the draft changes.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use super::document::Document;
 use super::state::{AppState, ModelCheck};
-use super::tasks::{Effects, Outcome};
-use super::{outcome, prior_preview, quick_fixes};
+use super::tasks::{Effects, Ended};
+use super::{outcome, quick_fixes};
 use ergodic_analysis::prior_predictive::PreviewRows;
 use ergodic_analysis::{JobError, Recipe, job};
+use ergodic_base::control::Control;
 use ergodic_base::reporter::Reporter;
 use ergodic_core::design::checks;
 use ergodic_core::design::matrix::Design;
 use ergodic_core::design::response::ResponseKind;
-use ergodic_core::estimators::{self, ModeControl};
-use ergodic_core::models;
 use ergodic_core::models::translation::Context;
 use ergodic_core::samplers::recommend;
+use ergodic_core::{estimators, models};
 use ergodic_data::load::Loaded;
 
 /// Rows times squared coordinates up to which a mode is found while the draft is checked: about a tenth of a second.
@@ -30,46 +29,62 @@ const CLIMBS: usize = 400;
 
 /// Checks the draft's model in the background; a newer request overtakes older ones.
 pub(super) fn request_check(state: &mut AppState, fx: &mut dyn Effects) {
-    state.check_generation += 1;
+    state.checking = None;
     // What was typed is in the draft by now, or given up.
-    prior_preview::forget(state);
+    state.preview = None;
     let (Some(data), Some(document)) = (&state.data, &state.document) else {
         state.check = None;
-        state.checking = false;
         return;
     };
-    let generation = state.check_generation;
     let (loaded, recipe) = (Arc::clone(&data.loaded), document.recipe.clone());
     let formula_error = document.formula_error.clone();
-    state.checking = true;
-    fx.spawn(
-        "check-model",
-        Box::new(move || {
-            let check = match formula_error {
-                Some(error) => ModelCheck {
-                    error: Some(error),
-                    ..ModelCheck::default()
-                },
-                None if recipe.model.formula.is_empty() => ModelCheck {
-                    error: Some("Choose what you want to explain".to_owned()),
-                    ..ModelCheck::default()
-                },
-                None => check_model(&loaded, &recipe).unwrap_or_else(|error| ModelCheck {
-                    error: Some(error.to_string()),
-                    ways_out: quick_fixes::of_refusal(
-                        &Document::of_recipe(recipe.clone()),
-                        &loaded,
-                        |draft| build_model(&loaded, &draft.recipe).is_ok(),
-                    ),
-                    ..ModelCheck::default()
-                }),
+    let going = state.begin(
+        fx,
+        ("Checking the model", ""),
+        move |control| -> Result<Arc<ModelCheck>, JobError> {
+            let refused = |error: String| ModelCheck {
+                error: Some(error),
+                ..ModelCheck::default()
             };
-            Outcome::Checked {
-                generation,
-                check: Arc::new(check),
-            }
-        }),
+            Ok(Arc::new(match formula_error {
+                Some(error) => refused(error),
+                None if recipe.model.formula.is_empty() => {
+                    refused("Choose what you want to explain".to_owned())
+                }
+                None => match check_model(&loaded, &recipe, control) {
+                    Ok(check) => check,
+                    Err(JobError::Cancelled) => return Err(JobError::Cancelled),
+                    Err(error) => ModelCheck {
+                        ways_out: quick_fixes::of_refusal(
+                            &Document::of_recipe(recipe.clone()),
+                            &loaded,
+                            |draft| {
+                                !control.is_cancelled()
+                                    && build_model(&loaded, &draft.recipe).is_ok()
+                            },
+                        ),
+                        ..refused(error.to_string())
+                    },
+                },
+            }))
+        },
+        |state, ended, _fx| {
+            state.checking = None;
+            let why = match ended {
+                Ended::Done(check) => {
+                    state.check = Some(check);
+                    return;
+                }
+                Ended::Cancelled => "The check of the model was cancelled".to_owned(),
+                Ended::Failed(why) => why,
+            };
+            state.check = Some(Arc::new(ModelCheck {
+                error: Some(why),
+                ..ModelCheck::default()
+            }));
+        },
     );
+    state.checking = Some(going);
 }
 
 /// A model, its design, and what was remarked while that was made.
@@ -85,7 +100,7 @@ fn build_model(loaded: &Loaded, recipe: &Recipe) -> Result<Built, JobError> {
 }
 
 /// What a model of counts or numbers says of itself at its mode, where that is quickly found.
-fn remarks_at_mode(model: &dyn models::Model, design: &Design) -> Reporter {
+fn remarks_at_mode(model: &dyn models::Model, design: &Design, control: &Control) -> Reporter {
     let mut reporter = Reporter::default();
     let quick = design.num_obs() * model.dim().pow(2) <= MOST_WORK
         && model.has_density()
@@ -95,23 +110,28 @@ fn remarks_at_mode(model: &dyn models::Model, design: &Design) -> Reporter {
             design.response.kind,
             ResponseKind::Count { .. } | ResponseKind::Number { .. }
         )
-        && let Ok(mode) = estimators::find_mode(model, &ModeControl::default())
+        && let Ok(mode) = estimators::find_mode(model, control)
     {
         model.remark(&mode.centre.u, &mut reporter);
     }
     reporter
 }
 
-fn check_model(loaded: &Loaded, recipe: &Recipe) -> Result<ModelCheck, JobError> {
+fn check_model(
+    loaded: &Loaded,
+    recipe: &Recipe,
+    control: &Control,
+) -> Result<ModelCheck, JobError> {
     let entry = models::find(&recipe.model.template)?;
     let frame = job::model_frame(recipe, &loaded.table)?;
     let (model, design, reporter) = build_model(loaded, recipe)?;
     let mut warnings = reporter.warnings;
     warnings.extend(checks::check(&design).warnings);
-    warnings.extend(remarks_at_mode(model.as_ref(), &design).warnings);
+    warnings.extend(remarks_at_mode(model.as_ref(), &design, control).warnings);
     let document = Document::of_recipe(recipe.clone());
     let rows = Arc::new(PreviewRows::new(&design));
-    let expected = rows.expect(recipe, &AtomicBool::new(false));
+    let expected = rows.expect(recipe, control);
+    control.check(JobError::Cancelled)?;
     Ok(ModelCheck {
         ways_out: Vec::new(),
         quick_fixes: (warnings.iter())

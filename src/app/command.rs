@@ -242,6 +242,8 @@ pub enum Command {
     SetDepth(Depth),
     /// Choose the size of everything.
     SetZoom(f32),
+    /// Stop a task of the list of what goes on.
+    CancelTask(u64),
     /// Take the toast away.
     DismissToast,
     /// Take the sentence about a file away.

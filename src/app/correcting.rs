@@ -4,11 +4,12 @@ use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::entry::{Correction, RunEntry, RunPhase, Saved};
+use super::entry::{RunEntry, RunPhase, Saved};
 use super::state::AppState;
-use super::tasks::{Effects, Outcome};
-use ergodic_analysis::zero_variance::{CorrectControl, Corrected, zero_variance};
-use ergodic_analysis::{Job, PrepareControl, Recipe};
+use super::tasks::Effects;
+use ergodic_analysis::zero_variance::zero_variance;
+use ergodic_analysis::{Job, Recipe};
+use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_core::engine::RunView;
 use ergodic_core::samplers::weight_column;
@@ -27,14 +28,42 @@ pub(super) fn correct(state: &mut AppState, id: u64, order: Option<Order>, fx: &
     let Some(entry) = state.run_mut(id) else {
         return;
     };
-    if entry.correction.order() == order {
+    if entry.corrected_by == order {
         return;
     }
-    forget(&mut entry.correction);
+    entry.forget_correction();
     let Some(order) = order else { return };
-    match refusal(entry) {
-        Some(why) => state.say(why, true),
-        None => start(entry, order, fx),
+    if let Some(why) = refusal(entry) {
+        state.say(why, true);
+        return;
+    }
+    let (title, Some(drawn)) = (entry.title(), Drawn::of(entry)) else {
+        return;
+    };
+    let going = state.begin(
+        fx,
+        ("Correcting the estimates of", &title),
+        move |control| {
+            drawn.give(control, |job, draws, weights| {
+                zero_variance(job, draws, weights, order, control).map(Arc::new)
+            })
+        },
+        move |state, ended, _fx| {
+            let Some(entry) = state.run_mut(id) else {
+                return;
+            };
+            let why = entry.correction.end(ended);
+            if entry.correction.done().is_none() {
+                entry.forget_correction();
+            }
+            if let Some(why) = why {
+                state.say(why, true);
+            }
+        },
+    );
+    if let Some(entry) = state.run_mut(id) {
+        entry.corrected_by = Some(order);
+        entry.correction.begin(going);
     }
 }
 
@@ -51,11 +80,11 @@ pub fn refusal(entry: &RunEntry) -> Option<&'static str> {
 
 impl Source {
     /// The job, read again where it is not in memory.
-    pub fn job(self) -> Result<Arc<Job>, String> {
+    pub fn job(self, control: &Control) -> Result<Arc<Job>, String> {
         match self {
             Self::Job(job) => Ok(job),
             Self::Recipe(recipe, folder) => {
-                let job = Job::prepare(&recipe, &folder, None, &PrepareControl::default());
+                let job = Job::prepare(&recipe, &folder, None, control);
                 Ok(Arc::new(job.map_err(|error| error.to_string())?))
             }
         }
@@ -94,66 +123,12 @@ impl Drawn {
     /// What `act` makes of the job, the draws of the chains that work, and their weights.
     pub fn give<T, E: Display>(
         self,
+        control: &Control,
         act: impl FnOnce(&Job, &[&DrawList], &[Vec<f64>]) -> Result<T, E>,
     ) -> Result<T, String> {
-        let job = self.source.job()?;
+        let job = self.source.job(control)?;
         let chains = self.view.usable();
         let lists: Vec<&DrawList> = chains.map(|chain| &chain.draws.draws).collect();
         act(&job, &lists, &self.weights).map_err(|error| error.to_string())
     }
-}
-
-fn start(entry: &mut RunEntry, order: Order, fx: &mut dyn Effects) {
-    let Some(drawn) = Drawn::of(entry) else {
-        return;
-    };
-    let control = Arc::new(CorrectControl::default());
-    entry.correction = Correction::Working(order, Arc::clone(&control));
-    let run = entry.id;
-    fx.spawn(
-        "control-variates",
-        Box::new(move || {
-            let result = drawn.give(|job, draws, weights| {
-                zero_variance(job, draws, weights, order, &control).map(Box::new)
-            });
-            Outcome::Corrected {
-                run,
-                control,
-                result,
-            }
-        }),
-    );
-}
-
-/// Takes a result, unless the work was cancelled or overtaken.
-pub(super) fn corrected(
-    state: &mut AppState,
-    id: u64,
-    control: &Arc<CorrectControl>,
-    result: Result<Box<Corrected>, String>,
-) {
-    let Some(entry) = state.run_mut(id) else {
-        return;
-    };
-    let Correction::Working(_, mine) = &entry.correction else {
-        return;
-    };
-    if !Arc::ptr_eq(mine, control) {
-        return;
-    }
-    match result {
-        Ok(corrected) => entry.correction = Correction::Done(Arc::from(corrected)),
-        Err(why) => {
-            entry.correction = Correction::No;
-            state.say(why, true);
-        }
-    }
-}
-
-/// Drops a correction; one that is being made is cancelled.
-pub(super) fn forget(correction: &mut Correction) {
-    if let Correction::Working(_, control) = correction {
-        control.cancel();
-    }
-    *correction = Correction::No;
 }

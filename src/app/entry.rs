@@ -4,17 +4,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::predicting::draws_of;
-use super::recalling::Recalled;
-use ergodic_analysis::likelihood::{LikelihoodControl, LikelihoodFit};
+use super::tasks::{Handle, Task};
+use ergodic_analysis::likelihood::LikelihoodFit;
+use ergodic_analysis::predict::Predictions;
 use ergodic_analysis::predict::picture::Picture;
-use ergodic_analysis::predict::{PredictControl, Predictions};
 use ergodic_analysis::sensitivity::Sensitivity;
-use ergodic_analysis::zero_variance::{CorrectControl, Corrected};
-use ergodic_analysis::{Job, PrepareControl, Recipe, Run};
+use ergodic_analysis::zero_variance::Corrected;
+use ergodic_analysis::{Job, Recipe, Run};
 use ergodic_base::param::{Class, ParamId};
 use ergodic_core::engine::protocol::ChainView;
 use ergodic_core::engine::{ChainState, Report, RunState, RunView, Sampling as _};
 use ergodic_core::estimators::Search;
+use ergodic_core::models::Model;
 use ergodic_core::samplers::{self, SamplerSpec};
 use ergodic_diagnostics::zero_variance::Order;
 use ergodic_export::RunFolder;
@@ -24,7 +25,7 @@ use ergodic_export::manifest::Manifest;
 /// What state a run is in.
 pub enum RunPhase {
     /// Data, model and mode are being prepared.
-    Preparing(Arc<PrepareControl>),
+    Preparing(Handle),
     /// The run could not be prepared, with the sentence why.
     Refused(String),
     /// The run has chains, working or ended.
@@ -77,68 +78,27 @@ pub struct RunEntry {
     /// Draws per chain of the last control run, of which the next makes twice as many.
     pub control_draws: Option<u64>,
     /// Estimates corrected by control variates.
-    pub correction: Correction,
+    pub correction: Task<Arc<Corrected>>,
+    /// The control variates that were asked for.
+    pub corrected_by: Option<Order>,
     /// Predictions of its rows.
-    pub predicted: Predicted,
+    pub predicted: Task<Arc<Prediction>>,
+    /// Whether those that are being made are with group effects.
+    pub predicts_with_groups: bool,
     /// Data and formula fitted by likelihood.
-    pub fitting: Fitting,
+    pub fitting: Task<Arc<LikelihoodFit>>,
     /// How much its prior matters.
-    pub prior_sensitivity: PriorSensitivity,
+    pub prior_sensitivity: Task<Arc<Sensitivity>>,
     /// Where its files are, once there is a place for them.
     pub folder: Option<RunFolder>,
     /// Model of the run, if it was read from a folder and its data are there.
-    pub recalled: Recalled,
+    pub recalled: Task<Arc<dyn Model>>,
     /// A run that was read is being made ready to go on.
-    pub resuming: Option<Arc<PrepareControl>>,
+    pub resuming: Option<Handle>,
     /// What keeps its draws there while it goes on.
     pub journal: Option<Journal>,
     /// What the journal's owner was told last.
     pub(super) journal_trouble: Option<String>,
-}
-
-/// Prior sensitivity of a run, by power scaling, as far as it is known.
-#[derive(Clone, Default)]
-pub enum PriorSensitivity {
-    /// Nobody asked.
-    #[default]
-    No,
-    /// Densities are being computed.
-    Working(Arc<CorrectControl>),
-    /// Sensitivities of all variables.
-    Done(Arc<Sensitivity>),
-    /// Power scaling is not possible, with the sentence why.
-    Refused(String),
-}
-
-/// Whether estimates were corrected by control variates.
-#[derive(Clone, Default)]
-pub enum Correction {
-    /// Nobody asked.
-    #[default]
-    No,
-    /// Gradients are being computed.
-    Working(Order, Arc<CorrectControl>),
-    /// The corrected estimates.
-    Done(Arc<Corrected>),
-}
-
-impl Correction {
-    /// The corrected estimates, once they are there.
-    pub fn done(&self) -> Option<&Arc<Corrected>> {
-        match self {
-            Self::Done(corrected) => Some(corrected),
-            _ => None,
-        }
-    }
-
-    /// What was asked for.
-    pub fn order(&self) -> Option<Order> {
-        match self {
-            Self::No => None,
-            Self::Working(order, _) => Some(*order),
-            Self::Done(corrected) => Some(corrected.estimates.order),
-        }
-    }
 }
 
 /// Predictions of a run's own rows.
@@ -156,56 +116,12 @@ pub struct Prediction {
     pub draws: usize,
 }
 
-/// Whether a run's rows were predicted.
-#[derive(Clone, Default)]
-pub enum Predicted {
-    /// Nobody asked.
-    #[default]
-    No,
-    /// With group effects or without, being made.
-    Working(bool, Arc<PredictControl>),
-    /// The predictions.
-    Done(Arc<Prediction>),
-    /// The rows cannot be predicted, with the sentence why.
-    Refused(String),
-}
-
-/// Whether a run's data and formula were fitted by likelihood.
-#[derive(Clone, Default)]
-pub enum Fitting {
-    /// Nobody asked.
-    #[default]
-    No,
-    /// Being fitted.
-    Working(Arc<LikelihoodControl>),
-    /// The likelihood fit.
-    Done(Arc<LikelihoodFit>),
-    /// There can be no likelihood fit, with the sentence why.
-    Refused(String),
-}
-
-impl Fitting {
-    /// The fit, once it is there.
-    pub fn done(&self) -> Option<&Arc<LikelihoodFit>> {
-        match self {
-            Self::Done(done) => Some(done),
-            _ => None,
-        }
-    }
-}
-
 impl RunEntry {
     /// Predictions of the draws as they are, with group effects or without, once they are there.
     pub fn predictions(&self, with_groups: bool) -> Option<&Arc<Prediction>> {
-        match &self.predicted {
-            Predicted::Done(done)
-                if done.predictions.options.with_groups == with_groups
-                    && done.draws == draws_of(self) =>
-            {
-                Some(done)
-            }
-            _ => None,
-        }
+        self.predicted.done().filter(|done| {
+            done.predictions.options.with_groups == with_groups && done.draws == draws_of(self)
+        })
     }
 
     /// Whether its model explains an outcome, so that rows can be predicted.
@@ -232,16 +148,30 @@ impl RunEntry {
             saved: Saved::No,
             control: None,
             control_draws: None,
-            correction: Correction::No,
-            predicted: Predicted::No,
-            fitting: Fitting::No,
-            prior_sensitivity: PriorSensitivity::No,
+            correction: Task::default(),
+            corrected_by: None,
+            predicted: Task::default(),
+            predicts_with_groups: true,
+            fitting: Task::default(),
+            prior_sensitivity: Task::default(),
             folder: None,
-            recalled: Recalled::No,
+            recalled: Task::default(),
             resuming: None,
             journal: None,
             journal_trouble: None,
         }
+    }
+
+    /// Drops the correction of its estimates, and ends the work where one is being made.
+    pub(super) fn forget_correction(&mut self) {
+        self.correction.forget();
+        self.corrected_by = None;
+    }
+
+    /// Forgets what was computed from draws that are no longer all.
+    pub(super) fn forget_analyses(&mut self) {
+        self.forget_correction();
+        self.prior_sensitivity.forget();
     }
 
     /// "Run 4".
@@ -312,7 +242,7 @@ impl RunEntry {
 
     /// Changes whenever the view, the report or what is known of the model changed.
     pub fn version(&self) -> u64 {
-        let recalled = u64::from(matches!(self.recalled, Recalled::Done(_)));
+        let recalled = u64::from(self.recalled.done().is_some());
         self.run().map_or(recalled, Run::version)
     }
 

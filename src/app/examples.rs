@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::state::AppState;
-use super::tasks::{Effects, Outcome};
+use super::tasks::{Effects, Ended};
+use ergodic_base::control::Control;
 use ergodic_core::design::Columns as _;
 use ergodic_core::formula::{Factor, Formula};
-use ergodic_data::load::LoadControl;
 use ergodic_data::samples::{self, Sample};
 use ergodic_data::sniff::ImportOptions;
 use ergodic_data::table::Table;
@@ -28,9 +28,18 @@ pub struct Example {
 }
 
 /// Draws all pictures in the background.
-pub(super) fn draw(state: &AppState, fx: &mut dyn Effects) {
+pub(super) fn draw(state: &mut AppState, fx: &mut dyn Effects) {
     if state.examples.is_none() {
-        fx.spawn("examples", Box::new(|| Outcome::Examples(all())));
+        state.begin_surely(
+            fx,
+            ("Drawing the examples", ""),
+            |_control| Ok::<_, String>(all()),
+            |state, ended, _fx| {
+                if let Ended::Done(made) = ended {
+                    state.examples = Some(made);
+                }
+            },
+        );
     }
 }
 
@@ -42,7 +51,7 @@ fn all() -> Arc<Vec<Example>> {
 /// The first predictor that is a number by the outcome of two values, the values of a numeric outcome, or the counts of one of
 /// many values.
 fn example(sample: &'static Sample) -> Option<Example> {
-    let (options, control) = (ImportOptions::default(), LoadControl::default());
+    let (options, control) = (ImportOptions::default(), Control::default());
     let table = samples::load(sample.id, &options, &control).ok()?.table;
     let formula: Formula = sample.formula.parse().ok()?;
     let column = |name: &str| table.names().position(|column| column == name);

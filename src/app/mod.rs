@@ -1,7 +1,8 @@
 //! Application logic without egui: what is open, what is drafted, what runs, and the commands that change it.
 //!
 //! Panels read [`AppState`] and send [`Command`]s; [`update::update`] is the only place where a command changes the
-//! state. Long work runs on named threads and comes back as an [`Outcome`].
+//! state. Long work is a task of [`tasks`]: it runs on a named thread, is listed while it goes on, and comes back as an
+//! [`Outcome`].
 
 mod advising;
 pub mod calibrating;
@@ -40,6 +41,7 @@ mod writing;
 pub use command::{Command, Page};
 pub use document::Document;
 pub use entry::{RunEntry, RunPhase};
+pub use picking::Picked;
 pub use preferences::{Depth, Preferences, Theme};
 pub use quick_fixes::QuickFix;
 pub use state::{AppState, DataState, ModelCheck};

@@ -7,20 +7,34 @@ use std::time::Instant;
 use super::checking::request_check;
 use super::command::{Command, Page};
 use super::document::Document;
+use super::entry::{ReadRun, RunPhase, Saved};
 use super::outcome::{self, FIRST_TEMPLATE};
 use super::project::{self, Then};
-use super::reading::{ReadControl, read};
+use super::reading;
 use super::state::{AppState, DataState, FileProblem, Loading, Opening};
-use super::tasks::{Effects, Origin, Outcome};
+use super::tasks::{Effects, Ended};
 use super::update::update;
-use ergodic_analysis::recipe::SAMPLE_PREFIX;
+use ergodic_analysis::recipe::{DataSection, SAMPLE_PREFIX};
 use ergodic_analysis::{Recipe, lesson};
-use ergodic_data::load::{LoadControl, Loaded, load};
+use ergodic_data::load::{Loaded, load};
 use ergodic_data::profile::profile;
 use ergodic_data::sniff::ImportOptions;
 use ergodic_data::suggest::Suggestions;
 use ergodic_data::{DataError, samples};
 use ergodic_export::project::EXTENSION;
+
+/// Where a table comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Origin {
+    /// A file.
+    File(PathBuf),
+    /// A bundled data set.
+    Sample(String),
+    /// The data of a recipe that was opened.
+    Recipe(Box<Recipe>, PathBuf),
+    /// The data of a project, whose draft is there already.
+    Project(Box<DataSection>),
+}
 
 pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
     state.problem = None;
@@ -72,33 +86,50 @@ pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
 /// Reads the results of a folder or file.
 fn start_reading(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
     state.next_serial += 1;
-    let generation = state.next_serial;
+    let serial = state.next_serial;
     let name = path.file_name().unwrap_or(path.as_os_str());
-    let control = Arc::new(ReadControl::default());
-    state.opening.push(Opening {
-        name: name.to_string_lossy().into_owned(),
-        generation,
-        control: Arc::clone(&control),
-    });
-    let path = path.to_owned();
-    fx.spawn(
-        "read-run",
-        Box::new(move || read(&path, generation, &control)),
+    let name = name.to_string_lossy().into_owned();
+    let (path, place) = (path.to_owned(), path.to_owned());
+    let control = state.begin(
+        fx,
+        ("Opening the run", &name),
+        move |control| {
+            control.enter("reading draws");
+            control.expect(reading::STEPS);
+            let read = reading::read_place(&path, &|share| reading::tell(control, share))?;
+            // One that was given up has only a part of its history.
+            control.check("cancelled".to_owned())?;
+            Ok::<_, String>(read)
+        },
+        move |state, ended, _fx| {
+            state.opening.retain(|it| it.serial != serial);
+            was_read(state, place, ended);
+        },
     );
+    state.opening.push(Opening {
+        name,
+        serial,
+        control,
+    });
 }
 
-/// Ends the reading of runs that are no longer wanted.
-pub(super) fn give_up_runs(state: &mut AppState) {
-    for opening in state.opening.drain(..) {
-        opening.control.cancel();
+/// Shows a run that was read, or why it cannot be shown.
+fn was_read(state: &mut AppState, path: PathBuf, ended: Ended<(Option<Recipe>, ReadRun)>) {
+    match ended {
+        Ended::Done((recipe, read)) => {
+            let phase = RunPhase::Read(Box::new(read));
+            state.add_run(recipe, phase).saved = Saved::At(path.clone());
+            state.preferences.remember(&path);
+        }
+        Ended::Failed(message) => {
+            state.problem = Some(FileProblem {
+                message,
+                path: Some(path),
+                ragged: None,
+            });
+        }
+        Ended::Cancelled => {}
     }
-}
-
-/// Notes that a reading has ended; whether somebody still waits for it.
-pub(super) fn ended(state: &mut AppState, generation: u64) -> bool {
-    let before = state.opening.len();
-    state.opening.retain(|it| it.generation != generation);
-    state.opening.len() < before
 }
 
 /// Whether a file begins like a table of draws.
@@ -133,7 +164,6 @@ pub(super) fn origin_of(data: &DataState) -> Origin {
 pub(super) fn give_up(state: &mut AppState) {
     state.pending_role = None;
     if let Some(loading) = state.loading.take() {
-        loading.control.cancel();
         keep_options(state, loading);
     }
 }
@@ -154,9 +184,6 @@ pub(super) fn start_loading(
     state.problem = None;
     state.run_when_read = false;
     give_up(state);
-    state.next_serial += 1;
-    let generation = state.next_serial;
-    let control = Arc::new(LoadControl::default());
     let name = match &origin {
         Origin::File(path) => path
             .file_name()
@@ -170,55 +197,65 @@ pub(super) fn start_loading(
     // What is read again shows at once how; another file leaves what is known of this one alone.
     let again = state.data.as_mut().filter(|data| origin_of(data) == origin);
     let before = again.map(|data| std::mem::replace(&mut data.options, options.clone()));
-    state.loading = Some(Loading {
-        name,
-        control: Arc::clone(&control),
-        generation,
-        options: options.clone(),
-        before,
-    });
-    fx.spawn(
-        "load-data",
-        Box::new(move || {
+    let (from, given) = (origin.clone(), options.clone());
+    let control = state.begin(
+        fx,
+        ("Reading", &name),
+        move |control| {
             let begun = Instant::now();
-            let result = match &origin {
-                Origin::File(path) => load(path, &options, &control),
-                Origin::Sample(id) => samples::load(id, &options, &control),
+            let result = match &from {
+                Origin::File(path) => load(path, &given, control),
+                Origin::Sample(id) => samples::load(id, &given, control),
                 Origin::Recipe(recipe, folder) => match recipe.data_path(folder) {
-                    Some(path) => load(&path, &options, &control),
-                    None => samples::load(recipe.sample().unwrap_or_default(), &options, &control),
+                    Some(path) => load(&path, &given, control),
+                    None => samples::load(recipe.sample().unwrap_or_default(), &given, control),
                 },
                 Origin::Project(data) => match data.source.strip_prefix(SAMPLE_PREFIX) {
-                    Some(id) => samples::load(id, &options, &control),
-                    None => load(Path::new(&data.source), &options, &control),
+                    Some(id) => samples::load(id, &given, control),
+                    None => load(Path::new(&data.source), &given, control),
                 },
             };
-            let secs = begun.elapsed().as_secs_f64();
-            Outcome::Loaded {
-                generation,
-                origin,
-                result: result.map(|loaded| {
+            // What is wrong with a file is more than a sentence.
+            match result {
+                Err(DataError::Cancelled) => Err(DataError::Cancelled),
+                Err(error) => Ok(Err(error)),
+                Ok(loaded) => {
                     let suggestions = Arc::new(Suggestions::of(&loaded.table));
-                    (Arc::new(loaded), suggestions)
-                }),
-                secs,
+                    let read_secs = begun.elapsed().as_secs_f64();
+                    Ok(Ok((Arc::new(loaded), suggestions, read_secs)))
+                }
             }
-        }),
+        },
+        |state, ended, fx| loaded(state, origin, ended, fx),
     );
+    state.loading = Some(Loading {
+        name,
+        control,
+        options,
+        before,
+    });
 }
 
-pub(super) fn loaded(
-    state: &mut AppState,
-    generation: u64,
-    origin: Origin,
-    result: Result<(Arc<Loaded>, Arc<Suggestions>), DataError>,
-    secs: f64,
-    fx: &mut dyn Effects,
-) {
-    // A newer load, or a cancellation, has overtaken this one.
-    let is_this = |loading: &mut Loading| loading.generation == generation;
-    let Some(loading) = state.loading.take_if(is_this) else {
+/// A table with what its columns could be in a model, and the seconds that reading took; or what is wrong with the file.
+type Read = Result<(Arc<Loaded>, Arc<Suggestions>, f64), DataError>;
+
+fn loaded(state: &mut AppState, origin: Origin, ended: Ended<Read>, fx: &mut dyn Effects) {
+    let Some(loading) = state.loading.take() else {
         return;
+    };
+    let result = match ended {
+        Ended::Done(result) => result,
+        Ended::Cancelled => {
+            state.pending_role = None;
+            keep_options(state, loading);
+            return;
+        }
+        Ended::Failed(message) => {
+            state.pending_role = None;
+            keep_options(state, loading);
+            state.say(message, true);
+            return;
+        }
     };
     let given = loading.options.clone();
     let path = match &origin {
@@ -229,7 +266,7 @@ pub(super) fn loaded(
             (!data.source.starts_with(SAMPLE_PREFIX)).then(|| PathBuf::from(&data.source))
         }
     };
-    let (loaded, suggestions) = match result {
+    let (loaded, suggestions, read_secs) = match result {
         Ok(read) => read,
         Err(error) => {
             let message = match &origin {
@@ -277,12 +314,22 @@ pub(super) fn loaded(
         state.preferences.remember(path);
     }
     let table = Arc::clone(&loaded);
-    fx.spawn(
-        "profile-columns",
-        Box::new(move || Outcome::Profiled {
-            fingerprint: table.table.fingerprint().to_owned(),
-            profiles: Arc::new(profile(&table.table)),
-        }),
+    let profiled = table.table.fingerprint().to_owned();
+    state.begin_surely(
+        fx,
+        ("Profiling the columns", ""),
+        move |_control| Ok::<_, DataError>(Arc::new(profile(&table.table))),
+        move |state, ended, _fx| match ended {
+            Ended::Done(profiles) => {
+                let data = state.data.as_mut();
+                let same = data.filter(|data| data.loaded.table.fingerprint() == profiled);
+                if let Some(data) = same {
+                    data.profiles = Some(profiles);
+                }
+            }
+            Ended::Failed(why) => state.say(why, true),
+            Ended::Cancelled => {}
+        },
     );
     let had_data = state.data.is_some();
     state.data = Some(DataState {
@@ -292,7 +339,7 @@ pub(super) fn loaded(
         options: options.clone(),
         suggestions,
         profiles: None,
-        read_secs: secs,
+        read_secs,
     });
     match origin {
         Origin::Recipe(recipe, _) => {

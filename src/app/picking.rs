@@ -4,11 +4,34 @@ use std::path::{Path, PathBuf};
 
 use super::command::Command;
 use super::state::{AppState, Typing};
-use super::tasks::{Effects, Pick};
+use super::tasks::{Effects, Outcome, Pick};
 use super::update::update;
 
+/// A file dialog that was closed.
+#[derive(Debug, PartialEq)]
+pub struct Picked {
+    /// What it was for.
+    pub purpose: Pick,
+    /// The chosen path; `None` if cancelled or if the system has no dialogs.
+    pub path: Option<PathBuf>,
+    /// The system has no file dialogs.
+    pub unavailable: bool,
+}
+
+impl From<Picked> for Outcome {
+    fn from(picked: Picked) -> Self {
+        Box::new(
+            move |state: &mut AppState, fx: &mut dyn Effects| match picked.path {
+                Some(path) => update(state, command(&picked.purpose, path), fx),
+                None if picked.unavailable => type_path(state, picked.purpose, true),
+                None => state.after_save = None,
+            },
+        )
+    }
+}
+
 /// What a path for `purpose` is used for.
-pub(super) fn command(purpose: &Pick, path: PathBuf) -> Command {
+fn command(purpose: &Pick, path: PathBuf) -> Command {
     match purpose {
         Pick::Open => Command::Open(path),
         Pick::SaveProject(_) => Command::SaveProjectAs(path),
@@ -61,8 +84,6 @@ pub(super) fn cancel(state: &mut AppState) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tasks::Outcome;
-    use super::super::update::finish;
     use super::*;
     use crate::app::testing::Session;
 
@@ -73,12 +94,12 @@ mod tests {
         session.send(Command::AcceptImport);
         session.send(Command::SaveProject);
         let purpose = session.fx.picks.pop().unwrap();
-        let failed = Outcome::Picked {
+        let failed = Picked {
             purpose: purpose.clone(),
             path: None,
             unavailable: true,
         };
-        finish(&mut session.state, failed, &mut session.fx);
+        session.end(failed.into());
         let typing = session.state.typing.clone().unwrap();
         assert!(typing.no_dialog);
         assert_eq!(typing.purpose, purpose);
@@ -96,12 +117,12 @@ mod tests {
         session.send(Command::NewProject);
         session.send(Command::Answer { save: true });
         let purpose = session.fx.picks.pop().unwrap();
-        let cancelled = Outcome::Picked {
+        let cancelled = Picked {
             purpose: purpose.clone(),
             path: None,
             unavailable: false,
         };
-        finish(&mut session.state, cancelled, &mut session.fx);
+        session.end(cancelled.into());
         assert_eq!(session.state.typing, None);
         // The same with the typed path: nothing happens later because of an old answer.
         session.send(Command::NewProject);

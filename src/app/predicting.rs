@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::correcting::{Source, source};
-use super::entry::{Fitting, Predicted, Prediction, RunEntry};
+use super::entry::{Prediction, RunEntry};
 use super::state::AppState;
-use super::tasks::{Effects, Outcome};
-use ergodic_analysis::likelihood::{LikelihoodControl, LikelihoodFit, LikelihoodOptions, fit};
+use super::tasks::{Effects, Ended};
+use ergodic_analysis::likelihood::{LikelihoodOptions, fit};
 use ergodic_analysis::predict::picture::Picture;
-use ergodic_analysis::predict::{Fitted, PredictControl, PredictOptions};
+use ergodic_analysis::predict::{Fitted, PredictError, PredictOptions};
 use ergodic_base::draws::DrawList;
 use ergodic_core::samplers::weight_column;
 use ergodic_export::{likelihood as fit_files, predictions as files};
@@ -29,58 +29,55 @@ pub(super) fn predict(state: &mut AppState, id: u64, with_groups: bool, fx: &mut
     if entry.is_active() || entry.predictions(with_groups).is_some() {
         return;
     }
-    if matches!(&entry.predicted, Predicted::Working(wanted, _) if *wanted == with_groups) {
+    if entry.predicted.working().is_some() && entry.predicts_with_groups == with_groups {
         return;
     }
-    cancel(entry);
-    let (Some(source), Some(view)) = (source(entry), entry.view()) else {
+    entry.predicted.forget();
+    let (title, Some(source), Some(view)) = (entry.title(), source(entry), entry.view()) else {
         let why = "Draws without a recipe have no rows to predict";
-        entry.predicted = Predicted::Refused(why.to_owned());
+        entry.predicted.refuse(why);
         return;
     };
     let draws = draws_of(entry);
     let weights = view.weights(weight_column(&entry.info_names()));
-    let control = Arc::new(PredictControl::default());
-    entry.predicted = Predicted::Working(with_groups, Arc::clone(&control));
     let options = PredictOptions {
         with_groups,
         ..PredictOptions::default()
     };
-    fx.spawn(
-        "predictions",
-        Box::new(move || {
+    let going = state.begin(
+        fx,
+        ("Predicting the rows of", &title),
+        move |control| {
             let fitted = match source {
                 Source::Job(job) => Fitted::of(&job),
-                Source::Recipe(recipe, folder) => Fitted::open(&recipe, &folder, &control),
+                Source::Recipe(recipe, folder) => Fitted::open(&recipe, &folder, control),
+            }?;
+            let lists: Vec<&DrawList> = view.usable().map(|c| &c.draws.draws).collect();
+            let predictions = fitted.predict(&lists, &weights, None, options, control)?;
+            let picture = Picture::of(&predictions);
+            Ok::<_, PredictError>(Arc::new(Prediction {
+                agreement: predictions.agreement(&picture),
+                remarks: predictions.remarks(),
+                predictions,
+                picture,
+                draws,
+            }))
+        },
+        move |state, ended, _fx| {
+            let Some(entry) = state.run_mut(id) else {
+                return;
             };
-            let result = fitted.and_then(|fitted| {
-                let lists: Vec<&DrawList> = view.usable().map(|c| &c.draws.draws).collect();
-                fitted.predict(&lists, &weights, None, options, &control)
-            });
-            let result = result.map(|predictions| {
-                let picture = Picture::of(&predictions);
-                Box::new(Prediction {
-                    agreement: predictions.agreement(&picture),
-                    remarks: predictions.remarks(),
-                    predictions,
-                    picture,
-                    draws,
-                })
-            });
-            Outcome::Predicted {
-                run: id,
-                control,
-                result: result.map_err(|error| error.to_string()),
+            // The pane asks for what nobody asked for yet.
+            let is_cancelled = matches!(ended, Ended::Cancelled);
+            entry.predicted.end(ended);
+            if is_cancelled {
+                entry.predicted.refuse("The predictions were cancelled");
             }
-        }),
+        },
     );
-}
-
-/// Stops predicting; predictions that are there stay.
-pub(super) fn cancel(entry: &mut RunEntry) {
-    if let Predicted::Working(_, control) = &entry.predicted {
-        control.cancel();
-        entry.predicted = Predicted::No;
+    if let Some(entry) = state.run_mut(id) {
+        entry.predicts_with_groups = with_groups;
+        entry.predicted.begin(going);
     }
 }
 
@@ -91,45 +88,26 @@ pub(super) fn cancel_hidden(state: &mut AppState) {
         .filter(|_| state.page == super::Page::Runs);
     for entry in &mut state.runs {
         if Some(entry.id) != shown {
-            cancel(entry);
+            entry.predicted.cancel();
         }
-    }
-}
-
-pub(super) fn predicted(
-    state: &mut AppState,
-    id: u64,
-    control: &Arc<PredictControl>,
-    result: Result<Box<Prediction>, String>,
-) {
-    let Some(entry) = state.run_mut(id) else {
-        return;
-    };
-    let mine =
-        matches!(&entry.predicted, Predicted::Working(_, mine) if Arc::ptr_eq(mine, control));
-    if mine {
-        entry.predicted = match result {
-            Ok(done) => Predicted::Done(Arc::from(done)),
-            Err(why) => Predicted::Refused(why),
-        };
     }
 }
 
 /// Writes the predictions of a run.
 pub(super) fn export(state: &mut AppState, id: u64, path: PathBuf, fx: &mut dyn Effects) {
-    let done = state.run(id).map(|entry| &entry.predicted);
-    let Some(Predicted::Done(done)) = done else {
+    let done = state.run(id).and_then(|entry| entry.predicted.done());
+    let Some(done) = done.cloned() else {
         state.refuse("There are no predictions to export yet");
         return;
     };
-    let done = Arc::clone(done);
-    fx.spawn(
-        "export-predictions",
-        Box::new(move || {
+    state.begin_surely(
+        fx,
+        ("Exporting predictions", ""),
+        move |_control| {
             let written = files::save(&done.predictions, &path);
-            let said = written.map(|()| format!("Exported to {}", path.display()));
-            Outcome::Written(said.map_err(|error| error.to_string()))
-        }),
+            written.map(|()| format!("Exported to {}", path.display()))
+        },
+        |state, ended, _fx| state.say_ended(ended),
     );
 }
 
@@ -139,54 +117,33 @@ pub(super) fn estimate(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     let Some(entry) = state.run_mut(id) else {
         return;
     };
-    cancel_fit(entry);
+    entry.fitting.forget();
     let fingerprint = entry.data_fingerprint();
     let open = open.filter(|open| Some(open.table.fingerprint()) == fingerprint);
     let Some((recipe, folder)) = source(entry).map(|source| match source {
         Source::Job(job) => (Box::new(job.recipe.clone()), PathBuf::new()),
         Source::Recipe(recipe, folder) => (recipe, folder),
     }) else {
-        entry.fitting = Fitting::Refused("Draws without a recipe have no data to fit".to_owned());
+        let why = "Draws without a recipe have no data to fit";
+        entry.fitting.refuse(why);
         return;
     };
-    let control = Arc::new(LikelihoodControl::default());
-    entry.fitting = Fitting::Working(Arc::clone(&control));
-    fx.spawn(
-        "likelihood",
-        Box::new(move || {
+    let title = entry.title();
+    let going = state.begin(
+        fx,
+        ("Fitting by likelihood the data of", &title),
+        move |control| {
             let options = LikelihoodOptions::of(&recipe);
-            let result = fit(&recipe, &folder, open.as_deref(), &options, &control);
-            Outcome::RunEstimated {
-                run: id,
-                control,
-                result: result.map(Box::new).map_err(|error| error.to_string()),
+            fit(&recipe, &folder, open.as_deref(), &options, control).map(Arc::new)
+        },
+        move |state, ended, _fx| {
+            if let Some(entry) = state.run_mut(id) {
+                entry.fitting.end(ended);
             }
-        }),
+        },
     );
-}
-
-pub(super) fn cancel_fit(entry: &mut RunEntry) {
-    if let Fitting::Working(control) = &entry.fitting {
-        control.cancel();
-        entry.fitting = Fitting::No;
-    }
-}
-
-pub(super) fn estimated(
-    state: &mut AppState,
-    id: u64,
-    control: &Arc<LikelihoodControl>,
-    result: Result<Box<LikelihoodFit>, String>,
-) {
-    let Some(entry) = state.run_mut(id) else {
-        return;
-    };
-    let mine = matches!(&entry.fitting, Fitting::Working(mine) if Arc::ptr_eq(mine, control));
-    if mine {
-        entry.fitting = match result {
-            Ok(done) => Fitting::Done(Arc::from(done)),
-            Err(why) => Fitting::Refused(why),
-        };
+    if let Some(entry) = state.run_mut(id) {
+        entry.fitting.begin(going);
     }
 }
 
@@ -199,25 +156,25 @@ pub(super) fn export_fit(
 ) {
     let done = match of {
         Some(id) => state.run(id).and_then(|entry| entry.fitting.done()),
-        None => state.estimated.as_ref(),
+        None => state.estimated.done(),
     };
     let Some(done) = done.cloned() else {
         state.refuse("There is no likelihood fit to export yet");
         return;
     };
-    fx.spawn(
-        "export-fit",
-        Box::new(move || {
+    state.begin_surely(
+        fx,
+        ("Exporting a likelihood fit", ""),
+        move |_control| {
             let written = fit_files::save(&done, &folder);
-            let said = written.map(|()| format!("Exported to {}", folder.display()));
-            Outcome::Written(said.map_err(|error| error.to_string()))
-        }),
+            written.map(|()| format!("Exported to {}", folder.display()))
+        },
+        |state, ended, _fx| state.say_ended(ended),
     );
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::app::testing::Session;
     use crate::app::{Command, Page};
     use ergodic_core::engine::run_section::RunSection;
@@ -234,18 +191,15 @@ mod tests {
         session.send(Command::StartRun);
         session.wait_for_runs();
         let id = session.state.runs[0].id;
-        let working = |session: &mut Session| {
-            let control = Arc::new(PredictControl::default());
-            session.state.runs[0].predicted = Predicted::Working(true, Arc::clone(&control));
-            control
-        };
-        let control = working(&mut session);
+        // A request that was overtaken says nothing, also where its work was done already.
+        session.send(Command::GoTo(Page::Runs));
+        let work = session.begin(Command::Predict(id, true)).remove(0);
+        let flag = session.state.runs[0].predicted.working().unwrap().flag();
         session.send(Command::GoTo(Page::Data));
-        assert!(control.is_cancelled() && matches!(session.state.runs[0].predicted, Predicted::No));
-        // A result that was overtaken says nothing.
-        let late = Err("late".to_owned());
-        predicted(&mut session.state, id, &control, late);
-        assert!(matches!(session.state.runs[0].predicted, Predicted::No));
+        assert!(flag.load(std::sync::atomic::Ordering::Relaxed));
+        assert!(session.state.runs[0].predicted.is_idle());
+        session.end(work());
+        assert!(session.state.runs[0].predicted.is_idle() && !session.state.is_busy());
         session.send(Command::SelectRun(id));
         session.send(Command::Predict(id, true));
         assert!(session.state.runs[0].predictions(true).is_some());

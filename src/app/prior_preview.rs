@@ -1,15 +1,13 @@
 //! What a prior expects in outcome units while it is being typed, in the background.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::state::AppState;
-use super::tasks::{Effects, Outcome};
-use ergodic_analysis::JobError;
+use super::tasks::{Effects, Ended, Handle};
 use ergodic_analysis::prior_predictive::PriorPredictive;
 
 /// A prior being typed.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct PriorPreview {
     /// The class or parameter.
     pub key: String,
@@ -17,13 +15,13 @@ pub struct PriorPreview {
     pub text: String,
     /// What it expects; that of the text before until this one's is known.
     pub expected: Option<Arc<PriorPredictive>>,
-    /// Ends the work.
-    cancel: Arc<AtomicBool>,
+    /// Ends the work when the preview is dropped.
+    _going: Handle,
 }
 
 /// Looks at a prior that is being typed, or no longer does.
 pub(super) fn preview(state: &mut AppState, prior: Option<(String, String)>, fx: &mut dyn Effects) {
-    let before = forget(state);
+    let before = state.preview.take();
     let (Some((key, text)), Some(document)) = (prior, &state.document) else {
         return;
     };
@@ -36,42 +34,28 @@ pub(super) fn preview(state: &mut AppState, prior: Option<(String, String)>, fx:
     };
     let mut recipe = document.recipe.clone();
     recipe.priors.insert(key.clone(), text.clone());
-    let cancel = Arc::new(AtomicBool::new(false));
+    let going = state.begin(
+        fx,
+        ("Looking at the prior of", &key),
+        move |control| rows.expect(&recipe, control).map(Arc::new),
+        // A prior that cannot be used says so below its field.
+        |state, ended, _fx| {
+            if let Some(preview) = &mut state.preview {
+                preview.expected = match ended {
+                    Ended::Done(expected) => Some(expected),
+                    Ended::Cancelled | Ended::Failed(_) => None,
+                };
+            }
+        },
+    );
     state.preview = Some(PriorPreview {
         expected: before
             .filter(|before| before.key == key)
             .and_then(|before| before.expected),
         key,
         text,
-        cancel: Arc::clone(&cancel),
+        _going: going,
     });
-    fx.spawn(
-        "prior-predictive",
-        Box::new(move || Outcome::PriorPreviewed {
-            result: rows.expect(&recipe, &cancel).map(Arc::new),
-            control: cancel,
-        }),
-    );
-}
-
-/// Ends the work and gives back what was shown.
-pub(super) fn forget(state: &mut AppState) -> Option<PriorPreview> {
-    let before = state.preview.take()?;
-    before.cancel.store(true, Ordering::Relaxed);
-    Some(before)
-}
-
-/// Takes a result, unless it was overtaken. A prior that cannot be used says so below its field.
-pub(super) fn previewed(
-    state: &mut AppState,
-    control: &Arc<AtomicBool>,
-    result: Result<Arc<PriorPredictive>, JobError>,
-) {
-    if let Some(preview) = &mut state.preview
-        && Arc::ptr_eq(&preview.cancel, control)
-    {
-        preview.expected = result.ok();
-    }
 }
 
 #[cfg(test)]
@@ -102,8 +86,8 @@ mod tests {
             ))));
         };
         type_prior(&mut session, "intercept", "normal(9, 0.1)");
-        let preview = session.state.preview.clone().unwrap();
-        let shown = preview.expected.unwrap();
+        let preview = session.state.preview.as_ref().unwrap();
+        let shown = preview.expected.clone().unwrap();
         assert_ne!(shown.outcomes[0].sentence, expected(&session).sentence);
         // The draft is as it was.
         assert!(

@@ -1,17 +1,18 @@
 //! Projects in the window: what is open, drafted and run as a file, and back.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::command::{Command, Page};
 use super::document::Document;
-use super::entry::{RunEntry, RunPhase, Saved};
-use super::opening::start_loading;
-use super::reading::{self, ReadControl};
+use super::entry::{ReadRun, RunEntry, RunPhase, Saved};
+use super::opening::{Origin, start_loading};
+use super::reading;
 use super::state::{AppState, FileProblem, Opening};
-use super::tasks::{Effects, Origin, Outcome, Pick};
+use super::tasks::{Effects, Ended, Pick};
 use super::update::update;
+use ergodic_analysis::Recipe;
 use ergodic_analysis::recipe::DataSection;
+use ergodic_base::control::Control;
 use ergodic_core::design::Columns as _;
 use ergodic_export::project::{EXTENSION, Project, ProjectRun, ProjectView};
 
@@ -177,24 +178,22 @@ pub(super) fn save_as(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
     }
     let project = state.to_project();
     let written = project.clone();
-    fx.spawn(
-        "save-project",
-        Box::new(move || Outcome::ProjectSaved {
-            result: project.write(&path).map_err(|error| error.to_string()),
-            path,
-            project: Box::new(written),
-        }),
+    let place = path.clone();
+    state.begin_surely(
+        fx,
+        ("Saving the project", ""),
+        move |_control| project.write(&path),
+        move |state, ended, fx| saved(state, (place, written), ended, fx),
     );
 }
 
-pub(super) fn saved(
+fn saved(
     state: &mut AppState,
-    path: PathBuf,
-    project: Project,
-    result: Result<(), String>,
+    (path, project): (PathBuf, Project),
+    ended: Ended<()>,
     fx: &mut dyn Effects,
 ) {
-    if let Err(message) = result {
+    if let Ended::Failed(message) = ended {
         state.after_save = None;
         state.say(message, true);
         return;
@@ -260,23 +259,14 @@ pub(super) fn forget_going(state: &mut AppState, folder: &Path) {
 /// Everything goes but preferences; running chains stop, their folders keep what they drew.
 pub(super) fn clear(state: &mut AppState) {
     remember_runs(state);
-    super::advising::cancel(state);
-    super::comparing::cancel(state);
-    super::trials::cancel(state);
-    for entry in &mut state.runs {
-        super::predicting::cancel(entry);
-        super::predicting::cancel_fit(entry);
-    }
-    super::opening::give_up(state);
-    super::opening::give_up_runs(state);
-    super::trials::cancel(state);
     *state = AppState {
         preferences: std::mem::take(&mut state.preferences),
         examples: state.examples.take(),
+        // Work that nobody waits for any more is cancelled with what held it, and is known until it has ended.
+        tasks: std::mem::take(&mut state.tasks),
         // These go on, so that what is still on its way belongs to nothing.
         next_run: state.next_run,
         next_serial: state.next_serial,
-        check_generation: state.check_generation + 1,
         ..AppState::default()
     };
 }
@@ -320,57 +310,69 @@ pub(super) fn open(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
         start_loading(state, Origin::Project(Box::new(data)), options, fx);
     }
     let work = project.clone();
-    state.next_serial += 1;
-    let generation = state.next_serial;
-    let control = Arc::new(ReadControl::default());
+    let name = path.display().to_string();
+    let control = state.begin(
+        fx,
+        ("Opening the project", &name),
+        move |control| read_runs(work.runs, control),
+        runs_read,
+    );
     state.reading_project = Some(Opening {
-        name: path.display().to_string(),
-        generation,
-        control: Arc::clone(&control),
+        name,
+        serial: 0,
+        control,
     });
     state.project = Some(OpenProject {
         path,
         written: project,
     });
-    fx.spawn(
-        "read-project",
-        Box::new(move || {
-            let mut runs = Vec::new();
-            let mut problems = Vec::new();
-            let count = work.runs.len() as f64;
-            for (index, run) in work.runs.into_iter().enumerate() {
-                let told = |share: f64| control.tell((index as f64 + share) / count);
-                match reading::read_place(&run.path, &told) {
-                    Ok((recipe, read)) => {
-                        runs.push((run.number, run.path, run.started.or(recipe), Box::new(read)));
-                    }
-                    Err(error) => problems.push(format!(
-                        "Run {} of the project cannot be shown; put its folder back, or save the project without it \
-                         ({error})",
-                        run.number
-                    )),
-                }
+}
+
+/// A run of a project: its number, its place, the draft it was started from, its results.
+type ProjectRunRead = (u64, PathBuf, Option<Recipe>, Box<ReadRun>);
+
+/// The runs of a project that are found, and a sentence for each that is not.
+type RunsRead = (Vec<ProjectRunRead>, Vec<String>);
+
+fn read_runs(runs: Vec<ProjectRun>, control: &Control) -> Result<RunsRead, String> {
+    let (mut found, mut problems) = (Vec::new(), Vec::new());
+    let count = runs.len() as f64;
+    control.enter("reading draws");
+    control.expect(reading::STEPS);
+    for (index, run) in runs.into_iter().enumerate() {
+        let told = |share: f64| reading::tell(control, (index as f64 + share) / count);
+        match reading::read_place(&run.path, &told) {
+            Ok((recipe, read)) => {
+                found.push((run.number, run.path, run.started.or(recipe), Box::new(read)));
             }
-            Outcome::ProjectRead {
-                generation,
-                runs,
-                problems,
-            }
-        }),
-    );
+            Err(error) => problems.push(format!(
+                "Run {} of the project cannot be shown; put its folder back, or save the project without it \
+                 ({error})",
+                run.number
+            )),
+        }
+        control.check("cancelled".to_owned())?;
+    }
+    Ok((found, problems))
 }
 
 /// Shows the runs of a project that was read.
-pub(super) fn runs_read(
-    state: &mut AppState,
-    generation: u64,
-    runs: Vec<super::tasks::ProjectRunRead>,
-    problems: Vec<String>,
-) {
-    let is_this = |opening: &mut Opening| opening.generation == generation;
-    if state.reading_project.take_if(is_this).is_none() {
-        return;
-    }
+fn runs_read(state: &mut AppState, ended: Ended<RunsRead>, _fx: &mut dyn Effects) {
+    state.reading_project = None;
+    let (runs, problems) = match ended {
+        Ended::Done(read) => read,
+        ended => {
+            // Saving now would lose the runs.
+            state.project = None;
+            let text =
+                "The runs of the project were not read; open it again to see them".to_owned();
+            let why = match ended {
+                Ended::Failed(why) => format!("{text} ({why})"),
+                _ => text,
+            };
+            (Vec::new(), vec![why])
+        }
+    };
     for (number, path, recipe, read) in runs {
         state.next_run += 1;
         // Runs that were started meanwhile stand after those of the project.

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::entry::ReadRun;
-use super::tasks::Outcome;
 use ergodic_analysis::Recipe;
+use ergodic_base::control::Control;
 use ergodic_base::draws::{ChainDraws, DrawList};
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_core::engine::protocol::ChainView;
@@ -19,34 +18,10 @@ use ergodic_diagnostics::verdict::Limits;
 use ergodic_diagnostics::weights;
 use ergodic_export::{Results, RunFolder, draws_csv};
 
+/// What the share of a reading is told in.
+pub(super) const STEPS: u64 = 10_000;
 /// Longest that the history of a run is worked on before its progress is told.
 const STEP: Duration = Duration::from_millis(50);
-
-/// How far results being read are, and whether somebody still waits for them.
-#[derive(Debug, Default)]
-pub struct ReadControl {
-    /// Bits of a number between 0 and 1.
-    share: AtomicU64,
-    cancel: AtomicBool,
-}
-
-impl ReadControl {
-    /// Share of the reading that is done.
-    pub fn fraction(&self) -> f64 {
-        f64::from_bits(self.share.load(Ordering::Relaxed))
-    }
-
-    /// Nobody waits for it any more.
-    pub(super) fn cancel(&self) {
-        self.cancel.store(true, Ordering::Relaxed);
-    }
-
-    /// Takes the share that is done; whether somebody still waits for the rest.
-    pub fn tell(&self, share: f64) -> bool {
-        self.share.store(share.to_bits(), Ordering::Relaxed);
-        !self.cancel.load(Ordering::Relaxed)
-    }
-}
 
 /// The recipe, if there is one, and the results of a run folder or file of draws. `told` takes the share that is done and says
 /// whether to go on with the history of the diagnostics, which takes nearly all the time.
@@ -74,18 +49,10 @@ pub(super) fn read_place(
         .map_err(|what| format!("{what}: {}", path.display()))
 }
 
-/// The same as what a task ends with.
-pub(super) fn read(path: &Path, generation: u64, control: &ReadControl) -> Outcome {
-    let (recipe, result) = match read_place(path, &|share| control.tell(share)) {
-        Ok((recipe, run)) => (recipe, Ok(Box::new(run))),
-        Err(message) => (None, Err(message)),
-    };
-    Outcome::RunRead {
-        recipe: recipe.map(Box::new),
-        path: path.to_owned(),
-        generation,
-        result,
-    }
+/// Tells a control the share that is done, in these steps; whether somebody still waits for the rest.
+pub(super) fn tell(control: &Control, share: f64) -> bool {
+    control.reach((share * STEPS as f64) as u64);
+    !control.is_cancelled()
 }
 
 /// Results from files as a finished run.

@@ -5,61 +5,52 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::correcting::{Source, source};
-use super::entry::{ReadRun, RunEntry, RunPhase};
+use super::entry::{RunEntry, RunPhase};
 use super::state::AppState;
-use super::tasks::{Effects, Outcome};
+use super::tasks::Effects;
 use ergodic_analysis::{Recipe, job};
-use ergodic_base::param::ParamId;
+use ergodic_base::control::Control;
 use ergodic_core::design::matrix::Design;
-use ergodic_core::models::{self, Model, ParamInfo};
-use ergodic_data::load::{LoadControl, Loaded};
-
-/// Whether the model of a reopened run is known again.
-#[derive(Clone, Default)]
-pub enum Recalled {
-    /// Nobody has looked at the run yet.
-    #[default]
-    No,
-    /// The run's data are being read.
-    Working,
-    /// The model is known.
-    Done(Arc<dyn Model>),
-    /// The model cannot be known: the data are gone or others.
-    Refused,
-}
+use ergodic_core::models::{self, Model};
+use ergodic_data::load::Loaded;
 
 /// Begins to recall the model of the run shown, where it was read from a folder.
 pub(super) fn recall_shown(state: &mut AppState, fx: &mut dyn Effects) {
     let open = state.data.as_ref().map(|data| Arc::clone(&data.loaded));
     let Some(id) = state.selected_run else { return };
-    let Some(entry) = state.run_mut(id) else {
+    let Some(entry) = state.run(id).filter(|entry| entry.recalled.is_idle()) else {
         return;
     };
-    if !matches!(entry.recalled, Recalled::No) {
-        return;
-    }
     let Some(Source::Recipe(recipe, folder)) = source(entry) else {
         return;
     };
-    entry.recalled = Recalled::Working;
     let fingerprint = entry.data_fingerprint().map(str::to_owned);
     let names = entry.variables();
     let is_same = |loaded: &Arc<Loaded>| Some(loaded.table.fingerprint()) == fingerprint.as_deref();
     let open = open.filter(is_same);
-    fx.spawn(
-        "recall-model",
-        Box::new(move || Outcome::Recalled {
-            run: id,
-            model: model_of(&recipe, &folder, open)
+    let title = entry.title();
+    let going = state.begin(
+        fx,
+        ("Reading the model of", &title),
+        move |control| {
+            model_of(&recipe, &folder, open, control)
                 .filter(|(found, _)| fingerprint.as_ref().is_none_or(|it| it == found))
                 .map(|(_, model)| model)
-                .filter(|model| {
-                    let params = model.params();
-                    let is_same = |(param, name): (&ParamInfo, &ParamId)| param.name.was(name);
-                    params.len() == names.len() && params.iter().zip(&names).all(is_same)
-                }),
-        }),
+                .filter(|model| model.params().iter().map(|it| &it.name).eq(&names))
+                .ok_or("The data of the run are gone or others")
+        },
+        move |state, ended, _fx| {
+            if let Some(entry) = state.run_mut(id) {
+                entry.recalled.end(ended);
+                if entry.recalled.is_idle() {
+                    entry.recalled.refuse("Reading the model was cancelled");
+                }
+            }
+        },
     );
+    if let Some(entry) = state.run_mut(id) {
+        entry.recalled.begin(going);
+    }
 }
 
 /// The model of a recipe that stands in `folder`, with the fingerprint of its data.
@@ -67,10 +58,11 @@ fn model_of(
     recipe: &Recipe,
     folder: &Path,
     open: Option<Arc<Loaded>>,
+    control: &Control,
 ) -> Option<(String, Arc<dyn Model>)> {
     let loaded = match open {
         Some(open) => open,
-        None => Arc::new(job::load_data(recipe, folder, &LoadControl::default()).ok()?),
+        None => Arc::new(job::load_data(recipe, folder, control).ok()?),
     };
     let entry = models::find(&recipe.model.template).ok()?;
     let frame = job::model_frame(recipe, &loaded.table).ok()?;
@@ -80,38 +72,12 @@ fn model_of(
     Some((loaded.table.fingerprint().to_owned(), model))
 }
 
-/// Takes a model that was recalled.
-pub(super) fn recalled(state: &mut AppState, id: u64, model: Option<Arc<dyn Model>>) {
-    let Some(entry) = state.run_mut(id) else {
-        return;
-    };
-    if let (Some(model), RunPhase::Read(read)) = (&model, &mut entry.phase) {
-        read.call_as(model.as_ref());
-    }
-    entry.recalled = model.map_or(Recalled::Refused, Recalled::Done);
-}
-
-impl ReadRun {
-    /// Takes the names of `model`, which tell more than those that an earlier version wrote.
-    fn call_as(&mut self, model: &dyn Model) {
-        let names: Vec<ParamId> = model.params().iter().map(|it| it.name.clone()).collect();
-        if self.variables != names {
-            let report = Arc::make_mut(&mut self.report);
-            for (row, name) in report.summary.iter_mut().zip(&names) {
-                row.variable = name.clone();
-            }
-            self.variables = names;
-        }
-    }
-}
-
 impl RunEntry {
     /// The model, once it is known.
     pub fn model(&self) -> Option<&Arc<dyn Model>> {
-        match (&self.phase, &self.recalled) {
-            (RunPhase::Live(run), _) => Some(&run.job().model),
-            (_, Recalled::Done(model)) => Some(model),
-            _ => None,
+        match &self.phase {
+            RunPhase::Live(run) => Some(&run.job().model),
+            _ => self.recalled.done(),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Taking runs out of the list, and bringing them back.
 
 use super::command::{Command, Page};
+use super::correcting;
 use super::state::{AppState, Removed};
 use super::tasks::Effects;
-use super::{correcting, predicting, prior_sensitivity};
 
 /// Removed runs that can be brought back; their draws stay in memory.
 const MAX_REMOVED: usize = 10;
@@ -19,9 +19,9 @@ pub(super) fn remove(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     }
     correcting::correct(state, id, None, fx);
     let mut entry = state.runs.remove(index);
-    predicting::cancel(&mut entry);
-    predicting::cancel_fit(&mut entry);
-    prior_sensitivity::forget(&mut entry.prior_sensitivity);
+    entry.predicted.cancel();
+    entry.fitting.cancel();
+    entry.prior_sensitivity.forget();
     if state.selected_run == Some(id) {
         let next = state.runs.get(index).or(state.runs.last());
         state.selected_run = next.map(|entry| entry.id);

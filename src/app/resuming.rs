@@ -6,13 +6,12 @@ use std::sync::Arc;
 use super::entry::{RunEntry, RunPhase, Saved};
 use super::running::before_more;
 use super::state::AppState;
-use super::tasks::{Effects, Outcome};
-use super::{correcting, prior_sensitivity};
-use ergodic_analysis::{JobError, PrepareControl, Run};
+use super::tasks::{Effects, Ended};
+use ergodic_analysis::Run;
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_core::engine::Report;
 use ergodic_export::journal::Journal;
-use ergodic_export::resume::{self, ResumeError, Resumed};
+use ergodic_export::resume::{self, Resumed};
 
 /// The folder that a reopened run can go on in.
 fn folder_of(entry: &RunEntry) -> Option<PathBuf> {
@@ -46,36 +45,27 @@ pub(super) fn resume(state: &mut AppState, id: u64, more: Option<u64>, fx: &mut 
         state.say("Draws from a file have no chains that could go on", true);
         return;
     };
-    let control = Arc::new(PrepareControl::default());
-    entry.resuming = Some(Arc::clone(&control));
+    let title = entry.title();
     let fingerprint = entry.data_fingerprint();
     let open = open.filter(|open| Some(open.table.fingerprint()) == fingerprint);
-    fx.spawn(
-        "resume-run",
-        Box::new(move || Outcome::Resumed {
-            run: id,
-            result: resume::resume(&folder, more, open, &control).map(Box::new),
-            control,
-        }),
+    let going = state.begin(
+        fx,
+        ("Making ready to go on:", &title),
+        move |control| resume::resume(&folder, more, open, control).map(Box::new),
+        move |state, ended, fx| resumed(state, id, ended, fx),
     );
+    if let Some(entry) = state.run_mut(id) {
+        entry.resuming = Some(going);
+    }
 }
 
 /// Starts the chains of a run that is ready to go on.
-pub(super) fn resumed(
-    state: &mut AppState,
-    id: u64,
-    control: &Arc<PrepareControl>,
-    result: Result<Box<Resumed>, ResumeError>,
-    fx: &mut dyn Effects,
-) {
+fn resumed(state: &mut AppState, id: u64, ended: Ended<Box<Resumed>>, fx: &mut dyn Effects) {
     let waker = fx.waker();
-    // One that was removed meanwhile, or whose request was cancelled, stays as it is: its folder was only read.
+    // One that was removed meanwhile stays as it is: its folder was only read.
     let Some(entry) = state.run_mut(id) else {
         return;
     };
-    if !(entry.resuming.as_ref()).is_some_and(|mine| Arc::ptr_eq(mine, control)) {
-        return;
-    }
     entry.resuming = None;
     let title = entry.title();
     let Resumed {
@@ -84,10 +74,10 @@ pub(super) fn resumed(
         folder,
         claim,
         remarks,
-    } = match result {
-        Ok(resumed) => *resumed,
-        Err(ResumeError::Job(JobError::Cancelled)) => return,
-        Err(error) => {
+    } = match ended {
+        Ended::Done(resumed) => *resumed,
+        Ended::Cancelled => return,
+        Ended::Failed(error) => {
             state.say(format!("{title} cannot go on. {error}"), true);
             return;
         }
@@ -98,8 +88,7 @@ pub(super) fn resumed(
     };
     match Run::start_after(Arc::new(job), continuation, before, waker) {
         Ok(run) => {
-            correcting::forget(&mut entry.correction);
-            prior_sensitivity::forget(&mut entry.prior_sensitivity);
+            entry.forget_analyses();
             entry.journal = Some(Journal::start(claim, &run));
             entry.folder = Some(folder);
             entry.phase = RunPhase::Live(Box::new(run));

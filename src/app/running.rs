@@ -7,14 +7,14 @@ use super::checking::request_check;
 use super::command::Page;
 use super::document::Document;
 use super::entry::{RunEntry, RunPhase, Saved};
-use super::opening::start_loading;
+use super::opening::{Origin, start_loading};
 use super::state::AppState;
-use super::tasks::{Effects, Origin, Outcome};
+use super::tasks::{Effects, Ended, Handle};
 use super::writing::begin_folder;
-use super::{correcting, prior_sensitivity, project, resuming};
-use ergodic_analysis::{Job, JobError, PrepareControl, Recipe, Run, bias_check};
+use super::{project, resuming};
+use ergodic_analysis::{Job, JobError, Recipe, Run, bias_check};
 use ergodic_base::draws::DrawList;
-use ergodic_core::engine::{Report, Sampling as _, mode_drift};
+use ergodic_core::engine::{Report, RunView, Sampling as _, mode_drift};
 use ergodic_data::load::Loaded;
 use ergodic_diagnostics::verdict::MIN_DRAWS;
 use ergodic_export::journal::Journal;
@@ -87,48 +87,51 @@ fn launch_of_open(state: &mut AppState, recipe: Recipe, fx: &mut dyn Effects) {
 }
 
 fn launch(state: &mut AppState, recipe: Recipe, loaded: Arc<Loaded>, fx: &mut dyn Effects) {
-    let control = Arc::new(PrepareControl::default());
-    let phase = RunPhase::Preparing(Arc::clone(&control));
-    let id = state.add_run(Some(recipe.clone()), phase).id;
+    let entry = state.add_run(Some(recipe.clone()), RunPhase::Preparing(Handle::default()));
+    let (id, title) = (entry.id, entry.title());
     let home = state.runs_home.clone();
-    fx.spawn(
-        "prepare-run",
-        Box::new(move || {
-            let result = Job::prepare(&recipe, Path::new(""), Some(loaded), &control).map(Box::new);
-            let folder = result.as_deref().ok().map(|job| begin_folder(job, &home));
-            Outcome::Prepared {
-                run: id,
-                result,
-                folder,
-            }
-        }),
+    let going = state.begin(
+        fx,
+        ("Preparing", &title),
+        move |control| {
+            let job = Job::prepare(&recipe, Path::new(""), Some(loaded), control)?;
+            let folder = begin_folder(&job, &home);
+            Ok::<_, JobError>((Box::new(job), folder))
+        },
+        move |state, ended, fx| prepared(state, id, ended, fx),
     );
+    if let Some(entry) = state.run_mut(id) {
+        entry.phase = RunPhase::Preparing(going);
+    }
 }
 
-pub(super) fn prepared(
-    state: &mut AppState,
-    id: u64,
-    result: Result<Box<Job>, JobError>,
-    folder: Option<Result<(RunFolder, Claim), ExportError>>,
-    fx: &mut dyn Effects,
-) {
+/// A job that is ready, with the place where its files go and the right to write there, or why there is no place.
+type Prepared = (Box<Job>, Result<(RunFolder, Claim), ExportError>);
+
+fn prepared(state: &mut AppState, id: u64, ended: Ended<Prepared>, fx: &mut dyn Effects) {
     let waker = fx.waker();
     let Some(entry) = state.run_mut(id) else {
         return;
     };
-    let started = result.map_err(|error| error.to_string()).and_then(|job| {
-        Run::start(Arc::from(job), None, waker).map_err(|error| format!("No threads ({error})"))
+    let result = match ended {
+        Ended::Done(prepared) => Ok(prepared),
+        Ended::Cancelled => Err(JobError::Cancelled.to_string()),
+        Ended::Failed(why) => Err(why),
+    };
+    let started = result.and_then(|(job, folder)| {
+        let run = Run::start(Arc::from(job), None, waker);
+        let run = run.map_err(|error| format!("No threads ({error})"))?;
+        Ok((run, folder))
     });
     match started {
-        Ok(run) => {
+        Ok((run, folder)) => {
             let mut trouble = None;
             match folder {
-                Some(Ok((folder, claim))) => {
+                Ok((folder, claim)) => {
                     entry.journal = Some(Journal::start(claim, &run));
                     entry.folder = Some(folder);
                 }
-                Some(Err(error)) => trouble = Some(error),
-                None => {}
+                Err(error) => trouble = Some(error),
             }
             entry.phase = RunPhase::Live(Box::new(run));
             project::remember_going(state, id);
@@ -153,9 +156,7 @@ pub(super) fn stop(state: &mut AppState, id: u64) {
     if let Some(control) = &entry.control {
         control.stop();
     }
-    if let Some(control) = entry.resuming.take() {
-        control.cancel();
-    }
+    entry.resuming = None;
     match &entry.phase {
         RunPhase::Preparing(control) => control.cancel(),
         RunPhase::Live(run) => run.stop(),
@@ -189,8 +190,6 @@ pub(super) fn add_draws(state: &mut AppState, id: u64, draws: u64, fx: &mut dyn 
         }
         claimed => claimed.and_then(Result::ok).map(|(_folder, claim)| claim),
     };
-    correcting::forget(&mut entry.correction);
-    prior_sensitivity::forget(&mut entry.prior_sensitivity);
     let mut job = (**run.job()).clone();
     let wanted: Vec<u64> = run
         .view()
@@ -207,6 +206,7 @@ pub(super) fn add_draws(state: &mut AppState, id: u64, draws: u64, fx: &mut dyn 
         Ok(more) => {
             entry.journal = claim.map(|claim| Journal::start(claim, &more));
             entry.phase = RunPhase::Live(Box::new(more));
+            entry.forget_analyses();
             entry.saved = Saved::No;
         }
         Err(error) => state.say(format!("The run could not be continued ({error})"), true),
@@ -261,30 +261,59 @@ pub(super) fn check_bias_against(
         state.refuse("That run is of another model or other data; run a control instead");
         return;
     };
-    if let (Some(run), Some(control)) = (entry.run(), other.run()) {
-        certify(id, run, control, fx);
+    if let Some(check) = other.run().and_then(|control| Check::of(entry, control)) {
+        certify(state, check, fx);
+    }
+}
+
+/// A run and the control that it is compared with.
+pub(super) struct Check {
+    id: u64,
+    title: String,
+    job: Arc<Job>,
+    of_control: Arc<Job>,
+    views: [Arc<RunView>; 2],
+    report: Arc<Report>,
+}
+
+impl Check {
+    /// Compares the run of `entry` as it is now.
+    pub fn of(entry: &RunEntry, control: &Run) -> Option<Self> {
+        let run = entry.run()?;
+        Some(Self {
+            id: entry.id,
+            title: entry.title(),
+            job: Arc::clone(run.job()),
+            of_control: Arc::clone(control.job()),
+            views: [run.view(), control.view()],
+            report: run.report(),
+        })
     }
 }
 
 /// Compares a run with its control, on another thread.
-pub(super) fn certify(id: u64, run: &Run, control: &Run, fx: &mut dyn Effects) {
-    let (job, view, report) = (Arc::clone(run.job()), run.view(), run.report());
-    let (of_control, made) = (Arc::clone(control.job()), control.view());
-    fx.spawn(
-        "certify",
-        Box::new(move || {
-            let report = bias_check::certify(&job, &view, &report, (&of_control, &made));
-            Outcome::Certified {
-                run: id,
-                job,
-                report: Box::new(report),
-            }
-        }),
+pub(super) fn certify(state: &mut AppState, check: Check, fx: &mut dyn Effects) {
+    let (id, job) = (check.id, Arc::clone(&check.job));
+    let title = check.title.clone();
+    state.begin_surely(
+        fx,
+        ("Comparing with its control", &title),
+        move |_control| {
+            let [view, made] = &check.views;
+            let of_control = (check.of_control.as_ref(), made.as_ref());
+            let report = bias_check::certify(&check.job, view, &check.report, of_control);
+            Ok::<_, JobError>(report)
+        },
+        move |state, ended, _fx| match ended {
+            Ended::Done(report) => certified(state, id, &job, report),
+            Ended::Failed(why) => state.say(why, true),
+            Ended::Cancelled => {}
+        },
     );
 }
 
 /// Takes the report of a bias check, unless the run has gone on since.
-pub(super) fn certified(state: &mut AppState, id: u64, job: &Arc<Job>, report: Report) {
+fn certified(state: &mut AppState, id: u64, job: &Arc<Job>, report: Report) {
     let Some(entry) = state.run_mut(id) else {
         return;
     };

@@ -3,29 +3,28 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::calibrating::{Calibrated, CalibrationTask};
+use super::calibrating::Calibrated;
 use super::command::{Command, Page};
 use super::comparing::Comparison;
 use super::document::{Document, History};
-use super::entry::{Correction, PriorSensitivity, RunEntry, RunPhase};
+use super::entry::{RunEntry, RunPhase};
 use super::examples::Example;
 use super::preferences::Preferences;
 use super::prior_preview::PriorPreview;
 use super::project::{OpenProject, Then};
 use super::quick_fixes::QuickFix;
-use super::reading::ReadControl;
-use super::tasks::Pick;
-use super::trials::{TrialsTask, Tuned};
-use ergodic_analysis::likelihood::{LikelihoodControl, LikelihoodFit};
+use super::tasks::{Handle, Pick, Task, Tasks};
+use super::trials::Tuned;
+use ergodic_analysis::Recipe;
+use ergodic_analysis::likelihood::LikelihoodFit;
 use ergodic_analysis::prior_predictive::{PreviewRows, PriorPredictive};
-use ergodic_analysis::{PrepareControl, Recipe};
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_core::models::ParamInfo;
 use ergodic_core::models::translation::Translation;
 
 use ergodic_core::samplers::Refusal;
 use ergodic_core::samplers::recommend::Advice;
-use ergodic_data::load::{LoadControl, Loaded};
+use ergodic_data::load::Loaded;
 use ergodic_data::profile::Profile;
 use ergodic_data::ragged::RaggedLines;
 use ergodic_data::roles::Role;
@@ -121,9 +120,7 @@ pub struct Loading {
     /// What is being read.
     pub name: String,
     /// Progress and cancellation.
-    pub control: Arc<LoadControl>,
-    /// Counts loads, so that a result that was overtaken is dropped.
-    pub generation: u64,
+    pub control: Handle,
     /// How it is being read.
     pub options: ImportOptions,
     /// If the open data are being read again: how they were.
@@ -153,14 +150,14 @@ pub struct Toast {
 }
 
 /// Results being read.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Opening {
     /// Name of the folder or file.
     pub name: String,
-    /// Counts readings, so that one that nobody waits for is dropped.
-    pub generation: u64,
-    /// How far it is, and whether it is still wanted.
-    pub control: Arc<ReadControl>,
+    /// Counts readings.
+    pub serial: u64,
+    /// How far it is.
+    pub control: Handle,
 }
 
 /// A path that is being typed, where the system has no file dialog or somebody would rather type.
@@ -213,30 +210,22 @@ pub struct AppState {
     pub history: History,
     /// The newest check of the draft's model.
     pub check: Option<Arc<ModelCheck>>,
-    /// Counts checks asked for.
-    pub check_generation: u64,
-    /// Whether a check is being made.
-    pub checking: bool,
+    /// The check that is being made.
+    pub checking: Option<Handle>,
     /// A prior being typed.
     pub preview: Option<PriorPreview>,
-    /// How samplers rank for a draft, as far as it was asked for.
-    pub advice: Option<Advised>,
-    /// The ranking that is being made.
-    pub advising: Option<Arc<PrepareControl>>,
+    /// How samplers rank for a draft.
+    pub advice: Task<Advised>,
     /// Samplers compared by running them, as far as it was asked for.
     pub comparison: Option<Comparison>,
-    /// Step sizes that are being tried.
-    pub trials: Option<Arc<TrialsTask>>,
-    /// What the last trials said.
-    pub tuned: Option<Tuned>,
-    /// The calibration that is running.
-    pub calibrating: Option<Arc<CalibrationTask>>,
-    /// What the last calibration said.
-    pub calibrated: Option<Calibrated>,
-    /// The likelihood fit that is being made.
-    pub estimating: Option<Arc<LikelihoodControl>>,
-    /// The last likelihood fit.
-    pub estimated: Option<Arc<LikelihoodFit>>,
+    /// What trials of step sizes said.
+    pub tuned: Task<Tuned>,
+    /// What simulations said.
+    pub calibrated: Task<Calibrated>,
+    /// The likelihood fit of a draft.
+    pub estimated: Task<Arc<LikelihoodFit>>,
+    /// Everything that goes on in the background but chains.
+    pub tasks: Tasks,
     /// Runs, oldest first.
     pub runs: Vec<RunEntry>,
     /// The run shown.
@@ -320,26 +309,15 @@ impl AppState {
     /// Share of the reading of those runs that is done.
     pub fn share_opened(&self) -> f64 {
         let shares: Vec<f64> = (self.reading_project.iter().chain(&self.opening))
-            .map(|opening| opening.control.fraction())
+            .map(|opening| opening.control.fraction().unwrap_or(0.0))
             .collect();
         shares.iter().sum::<f64>() / shares.len().max(1) as f64
     }
 
-    /// Whether a run is being prepared or has working chains.
+    /// Whether anything goes on: a task, or chains.
     pub fn is_busy(&self) -> bool {
-        self.loading.is_some()
-            || self.runs_being_opened() > 0
-            || self
-                .comparison
-                .as_ref()
-                .is_some_and(|comparison| comparison.working)
-            || self.runs.iter().any(|entry| {
-                entry.is_active()
-                    || entry.resuming.is_some()
-                    || entry.control.is_some()
-                    || matches!(entry.correction, Correction::Working(..))
-                    || matches!(entry.prior_sensitivity, PriorSensitivity::Working(_))
-            })
+        let has_chains = |entry: &RunEntry| entry.is_active() || entry.control.is_some();
+        self.tasks.are_busy() || self.runs.iter().any(has_chains)
     }
 
     /// Shows a toast; errors also go into the messages.

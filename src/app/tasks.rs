@@ -1,250 +1,292 @@
-//! Long work on named threads; results come back as outcomes that the window hands to `update`.
+//! Work in the background. It is begun in one place, so that everything that goes on is known, shown and can be cancelled; what it
+//! ends with is applied to the state by the thread of the window.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::fmt::Display;
+use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use super::calibrating::CalibrationTask;
-use super::comparing::CompareControl;
-use super::entry::{Prediction, ReadRun};
-use super::examples::Example;
-use super::state::ModelCheck;
-use super::trials::TrialsTask;
-use ergodic_analysis::calibration::Calibration;
-use ergodic_analysis::likelihood::{LikelihoodControl, LikelihoodError, LikelihoodFit};
-use ergodic_analysis::predict::PredictControl;
-use ergodic_analysis::prior_predictive::PriorPredictive;
-use ergodic_analysis::recipe::DataSection;
-use ergodic_analysis::sensitivity::Sensitivity;
-use ergodic_analysis::tuning::Tuning;
-use ergodic_analysis::zero_variance::{CorrectControl, Corrected};
-use ergodic_analysis::{Job, JobError, PrepareControl, Recipe};
-use ergodic_core::engine::Report;
-use ergodic_core::models::Model;
-use ergodic_core::samplers::recommend::Advice;
-use ergodic_data::DataError;
-use ergodic_data::load::Loaded;
-use ergodic_data::profile::Profile;
-use ergodic_data::suggest::Suggestions;
-use ergodic_export::project::Project;
-use ergodic_export::resume::{ResumeError, Resumed};
-use ergodic_export::{Claim, ExportError, RunFolder};
+use super::state::AppState;
+use ergodic_base::control::{Control, Pace};
 
 /// Outcomes that may wait; each is small or behind a pointer.
 const MAX_WAITING: usize = 64;
 
-/// What a task ends with.
-pub enum Outcome {
-    /// A file was read, or not.
-    Loaded {
-        /// Which load this was.
-        generation: u64,
-        /// Where it came from.
-        origin: Origin,
-        /// The table with what its columns could be in a model, or what is wrong.
-        result: Result<(Arc<Loaded>, Arc<Suggestions>), DataError>,
-        /// Seconds it took.
-        secs: f64,
-    },
-    /// Column profiles of the table with this fingerprint.
-    Profiled {
-        /// Of the table.
-        fingerprint: String,
-        /// In order of columns.
-        profiles: Arc<Vec<Profile>>,
-    },
-    /// The draft's model was checked.
-    Checked {
-        /// Which check this was.
-        generation: u64,
-        /// What was found.
-        check: Arc<ModelCheck>,
-    },
-    /// A prior being typed was looked at, or not.
-    PriorPreviewed {
-        /// Which look this was.
-        control: Arc<AtomicBool>,
-        /// What it expects or what is wrong.
-        result: Result<Arc<PriorPredictive>, JobError>,
-    },
-    /// Samplers were ranked for a draft, or not.
-    Advised {
-        /// The draft.
-        recipe: Box<Recipe>,
-        /// Which request this was.
-        control: Arc<PrepareControl>,
-        /// The ranking or what is wrong.
-        result: Result<Box<Advice>, JobError>,
-    },
-    /// Samplers were compared by running them: rows of the data, or why not.
-    Compared {
-        /// Which comparison this was.
-        control: Arc<CompareControl>,
-        /// Rows of the data or what is wrong.
-        result: Result<usize, String>,
-    },
-    /// Step sizes were tried for a draft, or not.
-    Tuned {
-        /// The draft.
-        recipe: Box<Recipe>,
-        /// Which request this was.
-        control: Arc<TrialsTask>,
-        /// What they said or what is wrong.
-        result: Result<Tuning, JobError>,
-    },
-    /// A draft was calibrated by simulation, or not.
-    Calibrated {
-        /// The draft.
-        recipe: Box<Recipe>,
-        /// Which request this was.
-        control: Arc<CalibrationTask>,
-        /// What the ranks said or what is wrong.
-        result: Result<Calibration, JobError>,
-    },
-    /// The draft was fitted by likelihood, or not.
-    Estimated {
-        /// Which request this was.
-        control: Arc<LikelihoodControl>,
-        /// The fit or what is wrong.
-        result: Result<Box<LikelihoodFit>, LikelihoodError>,
-    },
-    /// A run is ready to start, or not.
-    Prepared {
-        /// The run.
-        run: u64,
-        /// The job or what is wrong.
-        result: Result<Box<Job>, JobError>,
-        /// Where its files go and the right to write there, or why there is no place; `None` without a job.
-        folder: Option<Result<(RunFolder, Claim), ExportError>>,
-    },
-    /// A run folder or file of draws was read, or not.
-    RunRead {
-        /// The folder's recipe, if it has one.
-        recipe: Option<Box<Recipe>>,
-        /// Where it is.
-        path: PathBuf,
-        /// Which reading this was.
-        generation: u64,
-        /// The results or what is wrong.
-        result: Result<Box<ReadRun>, String>,
-    },
-    /// Results were saved, or not.
-    RunSaved {
-        /// The run.
-        run: u64,
-        /// The folder or what is wrong.
-        result: Result<RunFolder, String>,
-    },
-    /// The model of a run that was read was made again, or could not be.
-    Recalled {
-        /// The run.
-        run: u64,
-        /// The model, if its data are there and the same.
-        model: Option<Arc<dyn Model>>,
-    },
-    /// A run that was read is ready to go on, or cannot.
-    Resumed {
-        /// The run.
-        run: u64,
-        /// Which request this was.
-        control: Arc<PrepareControl>,
-        /// The job and where it goes on, or what is wrong.
-        result: Result<Box<Resumed>, ResumeError>,
-    },
-    /// A run was compared with its control.
-    Certified {
-        /// The run.
-        run: u64,
-        /// Job of the run when the comparison began.
-        job: Arc<Job>,
-        /// Report of the run with the comparison.
-        report: Box<Report>,
-    },
-    /// Estimates were corrected by control variates, or not.
-    Corrected {
-        /// The run.
-        run: u64,
-        /// Which work this was, so that a result that was overtaken is dropped.
-        control: Arc<CorrectControl>,
-        /// The estimates or what is wrong.
-        result: Result<Box<Corrected>, String>,
-    },
-    /// The rows of a run were predicted, or not.
-    Predicted {
-        /// The run.
-        run: u64,
-        /// Which request this was.
-        control: Arc<PredictControl>,
-        /// The predictions or what is wrong.
-        result: Result<Box<Prediction>, String>,
-    },
-    /// The data and formula of a run were fitted by likelihood, or not.
-    RunEstimated {
-        /// The run.
-        run: u64,
-        /// Which request this was.
-        control: Arc<LikelihoodControl>,
-        /// The fit or what is wrong.
-        result: Result<Box<LikelihoodFit>, String>,
-    },
-    /// Prior sensitivity of a run was computed, or not.
-    PowerScaled {
-        /// The run.
-        run: u64,
-        /// Which work this was.
-        control: Arc<CorrectControl>,
-        /// The sensitivities or what is wrong.
-        result: Result<Arc<Sensitivity>, String>,
-    },
-    /// The runs of a project were read.
-    ProjectRead {
-        /// Which reading this was.
-        generation: u64,
-        /// Runs that were found, in order.
-        runs: Vec<ProjectRunRead>,
-        /// A sentence for each that is not.
-        problems: Vec<String>,
-    },
-    /// A project was saved, or not.
-    ProjectSaved {
-        /// Where.
-        path: PathBuf,
-        /// What the file says.
-        project: Box<Project>,
-        /// What is wrong.
-        result: Result<(), String>,
-    },
-    /// Pictures of the bundled data sets.
-    Examples(Arc<Vec<Example>>),
-    /// Something was written, or not: the sentence to show.
-    Written(Result<String, String>),
-    /// A dialog was closed; `None` if cancelled or if the system has no dialogs.
-    Picked {
-        /// What it was for.
-        purpose: Pick,
-        /// The chosen path.
-        path: Option<PathBuf>,
-        /// The system has no file dialogs.
-        unavailable: bool,
-    },
+/// What work does to the state when it has ended.
+pub type Outcome = Box<dyn FnOnce(&mut AppState, &mut dyn Effects) + Send>;
+
+/// Work for another thread.
+pub type Work = Box<dyn FnOnce() -> Outcome + Send>;
+
+/// How a task ended.
+#[derive(Debug)]
+pub enum Ended<T> {
+    /// With a result.
+    Done(T),
+    /// Without one, because somebody cancelled it.
+    Cancelled,
+    /// Without one, with the sentence why.
+    Failed(String),
 }
 
-/// A run of a project: its number, its place, the draft it was started from, its results.
-pub type ProjectRunRead = (u64, PathBuf, Option<Recipe>, Box<ReadRun>);
+/// Somebody's interest in work that goes on: how far it is, and a way to end it. When this is dropped or replaced, the work is
+/// cancelled and what it ends with is dropped.
+#[derive(Debug, Default)]
+pub struct Handle {
+    control: Arc<Control>,
+    unwanted: Arc<AtomicBool>,
+    kept: bool,
+}
 
-/// Where a table comes from.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Origin {
-    /// A file.
-    File(PathBuf),
-    /// A bundled data set.
-    Sample(String),
-    /// The data of a recipe that was opened.
-    Recipe(Box<Recipe>, PathBuf),
-    /// The data of a project, whose draft is there already.
-    Project(Box<DataSection>),
+impl Handle {
+    /// Lets the work go on without anybody who holds it.
+    fn keep(mut self) {
+        self.kept = true;
+    }
+}
+
+impl Deref for Handle {
+    type Target = Control;
+
+    fn deref(&self) -> &Control {
+        &self.control
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if !self.kept {
+            self.unwanted.store(true, Ordering::Relaxed);
+            self.control.cancel();
+        }
+    }
+}
+
+/// Something that is made in the background when it is asked for: nobody asked, it is being made, it is there, or it cannot be
+/// made. What is there stays while it is made anew.
+#[derive(Debug)]
+pub struct Task<T> {
+    going: Option<Handle>,
+    done: Option<T>,
+    refusal: Option<String>,
+}
+
+impl<T> Default for Task<T> {
+    fn default() -> Self {
+        Self {
+            going: None,
+            done: None,
+            refusal: None,
+        }
+    }
+}
+
+impl<T> Task<T> {
+    /// It is being made; whatever made it before is cancelled.
+    pub fn begin(&mut self, going: Handle) {
+        self.going = Some(going);
+        self.refusal = None;
+    }
+
+    /// Takes what the work ended with; a failure is kept as the refusal and given back as well.
+    pub fn end(&mut self, ended: Ended<T>) -> Option<String> {
+        self.going = None;
+        match ended {
+            Ended::Done(done) => self.done = Some(done),
+            Ended::Cancelled => {}
+            Ended::Failed(why) => self.refusal = Some(why),
+        }
+        self.refusal.clone()
+    }
+
+    /// It cannot be made.
+    pub fn refuse(&mut self, why: impl Into<String>) {
+        self.refusal = Some(why.into());
+    }
+
+    /// Ends the work; what is there stays.
+    pub fn cancel(&mut self) {
+        self.going = None;
+    }
+
+    /// Ends the work and drops what is there.
+    pub fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The work, while it goes on.
+    pub fn working(&self) -> Option<&Handle> {
+        self.going.as_ref()
+    }
+
+    /// What was made last.
+    pub fn done(&self) -> Option<&T> {
+        self.done.as_ref()
+    }
+
+    /// Why it cannot be made, if that was tried last.
+    pub fn refusal(&self) -> Option<&str> {
+        self.refusal.as_deref()
+    }
+
+    /// Whether nobody asked for it yet.
+    pub fn is_idle(&self) -> bool {
+        self.going.is_none() && self.done.is_none() && self.refusal.is_none()
+    }
+}
+
+/// A task that goes on, as lists show it.
+#[derive(Debug)]
+pub struct Running {
+    /// Identifies it in this window.
+    pub id: u64,
+    /// What it does, as in "Predicting the rows of Run 2".
+    pub title: String,
+    /// Whether it may be cancelled: what is on its way to the disk must arrive there.
+    pub can_be_cancelled: bool,
+    begun: Instant,
+    control: Arc<Control>,
+    unwanted: Arc<AtomicBool>,
+    pace: Pace,
+}
+
+impl Running {
+    /// How far it is.
+    pub fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// Seconds until the end of what it does now, once that can be told.
+    pub fn secs_left(&self) -> Option<f64> {
+        self.pace.secs_left()
+    }
+
+    /// Time since it was begun.
+    pub fn elapsed(&self) -> Duration {
+        self.begun.elapsed()
+    }
+}
+
+/// All tasks that go on.
+#[derive(Debug, Default)]
+pub struct Tasks {
+    running: Vec<Running>,
+    last_id: u64,
+}
+
+impl Tasks {
+    /// Tasks that go on, the oldest first, with those that were cancelled and have not ended yet.
+    pub fn running(&self) -> &[Running] {
+        &self.running
+    }
+
+    /// Whether anything goes on that somebody waits for.
+    pub fn are_busy(&self) -> bool {
+        let wanted = |task: &Running| !task.unwanted.load(Ordering::Relaxed);
+        self.running.iter().any(wanted)
+    }
+
+    /// Seconds until the end of what the work behind `handle` does now, once that can be told.
+    pub fn secs_left(&self, handle: &Handle) -> Option<f64> {
+        let mut running = self.running.iter();
+        let task = running.find(|task| Arc::ptr_eq(&task.control, &handle.control))?;
+        task.secs_left()
+    }
+
+    /// Cancels a task.
+    pub(super) fn cancel(&self, id: u64) {
+        let task = self.running.iter().find(|task| task.id == id);
+        if let Some(task) = task.filter(|task| task.can_be_cancelled) {
+            task.control.cancel();
+        }
+    }
+
+    /// Looks how fast tasks are.
+    pub(super) fn look(&mut self) {
+        let now = Instant::now();
+        for task in &mut self.running {
+            task.pace.look(&task.control, now);
+        }
+    }
+}
+
+impl AppState {
+    /// Begins `work` in the background: `what` it does is the name of its thread and, followed by `whom`, its title. `then` gets
+    /// what it ended with, unless the handle was dropped by then. A panic is a failure like any other.
+    pub(super) fn begin<T: Send + 'static, E: Display>(
+        &mut self,
+        fx: &mut dyn Effects,
+        (what, whom): (&'static str, &str),
+        work: impl FnOnce(&Control) -> Result<T, E> + Send + 'static,
+        then: impl FnOnce(&mut Self, Ended<T>, &mut dyn Effects) + Send + 'static,
+    ) -> Handle {
+        let handle = Handle::default();
+        self.tasks.last_id += 1;
+        let id = self.tasks.last_id;
+        self.tasks.running.push(Running {
+            id,
+            title: format!("{what} {whom}").trim_end().to_owned(),
+            can_be_cancelled: true,
+            begun: Instant::now(),
+            control: Arc::clone(&handle.control),
+            unwanted: Arc::clone(&handle.unwanted),
+            pace: Pace::default(),
+        });
+        let (control, unwanted) = (Arc::clone(&handle.control), Arc::clone(&handle.unwanted));
+        let work = move || -> Outcome {
+            let ended = match catch_unwind(AssertUnwindSafe(|| work(&control))) {
+                Ok(Ok(done)) => Ended::Done(done),
+                Ok(Err(_)) if control.is_cancelled() => Ended::Cancelled,
+                Ok(Err(error)) => Ended::Failed(error.to_string()),
+                Err(panic) => Ended::Failed(format!(
+                    "An internal error ended this work ({what}: {}); please report it",
+                    words_of(panic.as_ref())
+                )),
+            };
+            Box::new(move |state: &mut Self, fx: &mut dyn Effects| {
+                state.tasks.running.retain(|task| task.id != id);
+                if !unwanted.load(Ordering::Relaxed) {
+                    then(state, ended, fx);
+                }
+            })
+        };
+        fx.spawn(what, Box::new(work));
+        handle
+    }
+
+    /// As [`Self::begin`], for work that goes on to its end whatever else happens, such as saving.
+    pub(super) fn begin_surely<T: Send + 'static, E: Display>(
+        &mut self,
+        fx: &mut dyn Effects,
+        title: (&'static str, &str),
+        work: impl FnOnce(&Control) -> Result<T, E> + Send + 'static,
+        then: impl FnOnce(&mut Self, Ended<T>, &mut dyn Effects) + Send + 'static,
+    ) {
+        self.begin(fx, title, work, then).keep();
+        if let Some(task) = self.tasks.running.last_mut() {
+            task.can_be_cancelled = false;
+        }
+    }
+
+    /// Says the sentence that work ended with, or why it failed.
+    pub(super) fn say_ended(&mut self, ended: Ended<String>) {
+        match ended {
+            Ended::Done(text) => self.say(text, false),
+            Ended::Failed(text) => self.say(text, true),
+            Ended::Cancelled => {}
+        }
+    }
+}
+
+/// What a panic said.
+fn words_of(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no reason was given")
 }
 
 /// What a file dialog is for.
@@ -267,7 +309,7 @@ pub enum Pick {
 /// What `update` may do to the outside world.
 pub trait Effects {
     /// Runs `work` on a thread called `name`; its outcome comes back later.
-    fn spawn(&mut self, name: &str, work: Box<dyn FnOnce() -> Outcome + Send>);
+    fn spawn(&mut self, name: &str, work: Work);
     /// Opens a file dialog, without waiting for it.
     fn pick(&mut self, purpose: Pick);
     /// What runs call when there is something new to show.
@@ -275,13 +317,13 @@ pub trait Effects {
 }
 
 /// Spawns threads and collects their outcomes.
-pub struct Tasks {
+pub struct Threads {
     sender: Sender<Outcome>,
     receiver: Receiver<Outcome>,
     waker: Arc<dyn Fn() + Send + Sync>,
 }
 
-impl Tasks {
+impl Threads {
     /// Calls `waker` whenever an outcome is there.
     pub fn new(waker: Arc<dyn Fn() + Send + Sync>) -> Self {
         let (sender, receiver) = bounded(MAX_WAITING);
@@ -294,33 +336,26 @@ impl Tasks {
 
     /// Runs `work` on a thread called `name`. If the system gives no thread, the work is done at once: late is better
     /// than never.
-    pub fn spawn(&self, name: &str, work: Box<dyn FnOnce() -> Outcome + Send>) {
+    pub fn spawn(&self, name: &str, work: Work) {
         let (sender, waker) = (self.sender.clone(), Arc::clone(&self.waker));
-        let slot = Arc::new(std::sync::Mutex::new(Some(work)));
+        let slot = Arc::new(Mutex::new(Some(work)));
         let mine = Arc::clone(&slot);
+        let taken = |slot: &Mutex<Option<Work>>| {
+            let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+            slot.take()
+        };
         let body = move || {
-            let work = mine
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner)
-                .take();
-            if let Some(work) = work {
+            if let Some(work) = taken(&mine) {
                 // Nobody listens only when the window has closed.
                 drop(sender.send(work()));
                 waker();
             }
         };
-        if std::thread::Builder::new()
-            .name(name.to_owned())
-            .spawn(body)
-            .is_err()
+        let thread = std::thread::Builder::new().name(name.to_owned());
+        if thread.spawn(body).is_err()
+            && let Some(work) = taken(&slot)
         {
-            let work = slot
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner)
-                .take();
-            if let Some(work) = work {
-                drop(self.sender.try_send(work()));
-            }
+            drop(self.sender.try_send(work()));
         }
     }
 
@@ -332,5 +367,174 @@ impl Tasks {
     /// The next outcome, if one is there.
     pub fn poll(&self) -> Option<Outcome> {
         self.receiver.try_recv().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::{Held, Session};
+
+    /// A state whose slot "tuned" is a number, and work that waits to be done.
+    struct Slot {
+        session: Session,
+        held: Held,
+        task: Arc<Mutex<Task<u32>>>,
+        said: Arc<Mutex<Vec<String>>>,
+    }
+
+    impl Slot {
+        fn new() -> Self {
+            Self {
+                session: Session::default(),
+                held: Held::default(),
+                task: Arc::default(),
+                said: Arc::default(),
+            }
+        }
+
+        fn begin(&mut self, work: impl FnOnce(&Control) -> Result<u32, String> + Send + 'static) {
+            let (task, said) = (Arc::clone(&self.task), Arc::clone(&self.said));
+            let title = ("Counting", "sheep");
+            let state = &mut self.session.state;
+            let handle = state.begin(&mut self.held, title, work, move |_, ended, _| {
+                let why = task.lock().unwrap().end(ended);
+                said.lock().unwrap().extend(why);
+            });
+            self.task.lock().unwrap().begin(handle);
+        }
+
+        /// Does the oldest work on another thread, as the window does, and takes what it ended with.
+        fn finish(&mut self) {
+            let work = self.held.0.remove(0);
+            let outcome = std::thread::spawn(work).join().unwrap();
+            self.session.end(outcome);
+        }
+
+        fn cancel_from_the_list(&mut self) {
+            let id = self.session.state.tasks.running()[0].id;
+            self.session.send(crate::app::Command::CancelTask(id));
+        }
+    }
+
+    /// Counts until it is cancelled.
+    fn endless(control: &Control) -> Result<u32, String> {
+        control.enter("counting");
+        let begun = Instant::now();
+        while begun.elapsed().as_secs() < 60 {
+            control.check("cancelled".to_owned())?;
+            control.count(1);
+        }
+        Ok(0)
+    }
+
+    #[test]
+    fn a_task_is_listed_until_it_has_ended_and_gives_its_result() {
+        let mut slot = Slot::new();
+        slot.begin(|control| {
+            control.expect(2);
+            control.advance(1);
+            Ok(7)
+        });
+        assert!(slot.session.state.is_busy() && slot.task.lock().unwrap().working().is_some());
+        assert_eq!(
+            slot.session.state.tasks.running()[0].title,
+            "Counting sheep"
+        );
+        slot.finish();
+        assert!(!slot.session.state.is_busy() && slot.session.state.tasks.running().is_empty());
+        let task = slot.task.lock().unwrap();
+        assert_eq!(
+            (task.done(), task.refusal(), task.working().is_none()),
+            (Some(&7), None, true)
+        );
+    }
+
+    #[test]
+    fn a_task_cancelled_from_the_list_stops_and_keeps_what_was_there() {
+        let mut slot = Slot::new();
+        slot.begin(|_| Ok(7));
+        slot.finish();
+        slot.begin(endless);
+        slot.cancel_from_the_list();
+        assert!(slot.session.state.is_busy(), "it has not ended yet");
+        slot.finish();
+        let task = slot.task.lock().unwrap();
+        assert_eq!((task.done(), task.refusal()), (Some(&7), None));
+        assert!(task.working().is_none() && !slot.session.state.is_busy());
+    }
+
+    #[test]
+    fn a_newer_request_cancels_the_older_one_whose_result_is_dropped() {
+        let mut slot = Slot::new();
+        slot.begin(endless);
+        slot.begin(|_| Ok(2));
+        assert_eq!(slot.session.state.tasks.running().len(), 2);
+        slot.finish();
+        assert_eq!(slot.task.lock().unwrap().done(), None);
+        assert!(slot.session.state.is_busy());
+        slot.finish();
+        assert_eq!(slot.task.lock().unwrap().done(), Some(&2));
+        // Work that ends well all the same is too late as well.
+        slot.begin(|_| Ok(3));
+        slot.task.lock().unwrap().cancel();
+        assert!(!slot.session.state.is_busy());
+        slot.finish();
+        assert_eq!(slot.task.lock().unwrap().done(), Some(&2));
+    }
+
+    #[test]
+    fn errors_and_panics_are_sentences() {
+        let mut slot = Slot::new();
+        slot.begin(|_| Err("The disk is full".to_owned()));
+        slot.finish();
+        assert_eq!(
+            slot.task.lock().unwrap().refusal(),
+            Some("The disk is full")
+        );
+        slot.begin(|_| panic!("index 3 out of range"));
+        slot.finish();
+        let said = slot.said.lock().unwrap().clone();
+        assert_eq!(said[0], "The disk is full");
+        assert_eq!(
+            said[1],
+            "An internal error ended this work (Counting: index 3 out of range); please report it"
+        );
+        assert!(!slot.session.state.is_busy());
+    }
+
+    #[test]
+    fn work_that_must_arrive_cannot_be_cancelled() {
+        let mut slot = Slot::new();
+        let state = &mut slot.session.state;
+        let save = |control: &Control| Ok::<_, String>(control.is_cancelled());
+        state.begin_surely(&mut slot.held, ("Saving", ""), save, |state, ended, _| {
+            let Ended::Done(false) = ended else {
+                panic!("{ended:?}")
+            };
+            state.say("saved", false);
+        });
+        slot.cancel_from_the_list();
+        slot.finish();
+        assert_eq!(slot.session.state.toast.as_ref().unwrap().text, "saved");
+    }
+
+    #[test]
+    fn threads_bring_outcomes_back_and_wake_the_window() {
+        let woken = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&woken);
+        let threads = Threads::new(Arc::new(move || flag.store(true, Ordering::Relaxed)));
+        threads.spawn(
+            "test",
+            Box::new(|| Box::new(|state, _| state.say("done", false))),
+        );
+        let begun = Instant::now();
+        while !woken.load(Ordering::Relaxed) {
+            assert!(begun.elapsed().as_secs() < 60);
+            std::thread::yield_now();
+        }
+        let mut session = Session::default();
+        session.end(threads.poll().unwrap());
+        assert_eq!(session.state.toast.as_ref().unwrap().text, "done");
     }
 }

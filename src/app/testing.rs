@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::command::Command;
 use super::state::AppState;
-use super::tasks::{Effects, Outcome, Pick};
-use super::update::{finish, update};
+use super::tasks::{Effects, Outcome, Pick, Work};
+use super::update::update;
 
 /// Does work when it is spawned and keeps what it ended with.
 #[derive(Default)]
@@ -31,12 +31,9 @@ impl Effects for Synchronous {
     }
 }
 
-/// Work that was asked for and waits to be done.
-pub(crate) type Work = Box<dyn FnOnce() -> Outcome + Send>;
-
 /// Keeps work instead of doing it.
 #[derive(Default)]
-struct Held(Vec<Work>);
+pub(crate) struct Held(pub Vec<Work>);
 
 impl Effects for Held {
     fn spawn(&mut self, _name: &str, work: Work) {
@@ -97,7 +94,7 @@ impl Session {
 
     fn finish(&mut self) {
         while let Some(outcome) = self.fx.outcomes.pop_front() {
-            finish(&mut self.state, outcome, &mut self.fx);
+            outcome(&mut self.state, &mut self.fx);
         }
     }
 
@@ -160,7 +157,7 @@ mod tests {
         let check = session.state.check.as_ref().unwrap();
         assert_eq!(check.error, None);
         assert!(!check.params.is_empty());
-        assert!(!session.state.checking);
+        assert!(session.state.checking.is_none());
         assert!(session.state.data.unwrap().profiles.is_some());
     }
 

@@ -1,21 +1,21 @@
 //! The only place where commands and outcomes change the state.
 
-use super::advising::{advise, advised, cancel};
+use super::advising::advise;
 use super::command::{Command, Page};
-use super::correcting::{correct, corrected};
+use super::correcting::correct;
 use super::drafting::{DocumentChange, change_document, convert, step};
 use super::entry::{RunPhase, Saved};
 use super::opening::{
-    self, accept_import, loaded, open, origin_of, read_again, run_lesson, start_loading,
+    self, Origin, accept_import, open, origin_of, read_again, run_lesson, start_loading,
 };
 use super::project::{self, Then};
 use super::running::{
-    add_draws, certified, certify, check_bias, check_bias_against, prepared, refresh_centre,
-    run_again, start_run, stop, use_recipe_of, with_run,
+    Check, add_draws, certify, check_bias, check_bias_against, refresh_centre, run_again,
+    start_run, stop, use_recipe_of, with_run,
 };
-use super::state::{AppState, FileProblem};
-use super::tasks::{Effects, Origin, Outcome, Pick};
-use super::writing::{Place, export_run, save_recipe, save_run};
+use super::state::AppState;
+use super::tasks::{Effects, Pick};
+use super::writing::{Ending, Place, export_run, save_recipe, save_run};
 use super::{
     calibrating, comparing, examples, likelihood, picking, predicting, prior_preview,
     prior_sensitivity, recalling, removing, resuming, trials,
@@ -49,7 +49,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::CancelTyping => picking::cancel(state),
         Command::CancelLoad => {
             opening::give_up(state);
-            opening::give_up_runs(state);
+            state.opening.clear();
         }
         Command::SetImport(options) => {
             if let Some(data) = &state.data {
@@ -77,15 +77,15 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::Redo => step(state, false, fx),
         Command::PreviewPrior(prior) => prior_preview::preview(state, prior, fx),
         Command::Advise => advise(state, fx),
-        Command::CancelAdvice => cancel(state),
+        Command::CancelAdvice => state.advice.cancel(),
         Command::CompareSamplers(ids) => comparing::compare(state, &ids, fx),
         Command::CancelComparison => comparing::cancel(state),
         Command::RunTrials => trials::start(state, fx),
-        Command::CancelTrials => trials::cancel(state),
+        Command::CancelTrials => state.tuned.cancel(),
         Command::Calibrate => calibrating::start(state, fx),
-        Command::CancelCalibration => calibrating::cancel(state),
+        Command::CancelCalibration => calibrating::stop(state),
         Command::Estimate(options) => likelihood::start(state, options, fx),
-        Command::CancelEstimate => likelihood::cancel(state),
+        Command::CancelEstimate => state.estimated.cancel(),
         Command::StartRun => start_run(state, fx),
         Command::Pause(id) => with_run(state, id, Run::pause),
         Command::Resume(id) => with_run(state, id, Run::resume),
@@ -102,7 +102,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::Predict(id, with_groups) => predicting::predict(state, id, with_groups, fx),
         Command::CancelPredict(id) => {
             if let Some(entry) = state.run_mut(id) {
-                predicting::cancel(entry);
+                entry.predicted.cancel();
             }
         }
         Command::PickExportPredictions(id) => {
@@ -114,7 +114,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::EstimateRun(id) => predicting::estimate(state, id, fx),
         Command::CancelEstimateRun(id) => {
             if let Some(entry) = state.run_mut(id) {
-                predicting::cancel_fit(entry);
+                entry.fitting.cancel();
             }
         }
         Command::PickExportFit(of) => fx.pick(Pick::ExportFit(of)),
@@ -151,164 +151,11 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::SetDecimalComma(on) => state.preferences.decimal_comma = on,
         Command::SetDepth(depth) => state.preferences.depth = depth,
         Command::SetZoom(zoom) => state.preferences.zoom = zoom,
+        Command::CancelTask(id) => state.tasks.cancel(id),
         Command::DismissToast => state.toast = None,
         Command::DismissProblem => state.problem = None,
         // All others change the document and were handled above.
         _ => {}
-    }
-}
-
-/// Applies what a task ended with.
-pub fn finish(state: &mut AppState, outcome: Outcome, fx: &mut dyn Effects) {
-    match outcome {
-        Outcome::Loaded {
-            generation,
-            origin,
-            result,
-            secs,
-        } => loaded(state, generation, origin, result, secs, fx),
-        Outcome::Profiled {
-            fingerprint,
-            profiles,
-        } => {
-            if let Some(data) = &mut state.data
-                && data.loaded.table.fingerprint() == fingerprint
-            {
-                data.profiles = Some(profiles);
-            }
-        }
-        Outcome::Checked { generation, check } => {
-            if generation == state.check_generation {
-                state.check = Some(check);
-                state.checking = false;
-            }
-        }
-        Outcome::PriorPreviewed { control, result } => {
-            prior_preview::previewed(state, &control, result);
-        }
-        Outcome::Advised {
-            recipe,
-            control,
-            result,
-        } => advised(state, *recipe, &control, result),
-        Outcome::Compared { control, result } => comparing::compared(state, &control, result),
-        Outcome::Tuned {
-            recipe,
-            control,
-            result,
-        } => trials::finished(state, *recipe, &control, result, fx),
-        Outcome::Calibrated {
-            recipe,
-            control,
-            result,
-        } => calibrating::finished(state, *recipe, &control, result),
-        Outcome::Estimated { control, result } => likelihood::finished(state, &control, result),
-        Outcome::Prepared {
-            run,
-            result,
-            folder,
-        } => prepared(state, run, result, folder, fx),
-        Outcome::RunRead {
-            recipe,
-            path,
-            generation,
-            result,
-        } => match result {
-            // Nobody waits for it any more.
-            _ if !opening::ended(state, generation) => {}
-            Ok(read) => {
-                let recipe = recipe.map(|recipe| *recipe);
-                state.add_run(recipe, RunPhase::Read(read)).saved = Saved::At(path.clone());
-                state.preferences.remember(&path);
-            }
-            Err(message) => {
-                state.problem = Some(FileProblem {
-                    message,
-                    path: Some(path),
-                    ragged: None,
-                });
-            }
-        },
-        Outcome::RunSaved { run, result } => {
-            let mut folder = None;
-            let saved = match result {
-                Ok(done) => {
-                    let path = done.path().to_owned();
-                    project::forget_going(state, &path);
-                    folder = Some(done);
-                    Saved::At(path)
-                }
-                Err(message) => {
-                    state.say(
-                        format!("{message}; the draws are still here and can be exported"),
-                        true,
-                    );
-                    Saved::Failed(message)
-                }
-            };
-            // One that was taken out of the list meanwhile can be brought back.
-            let mut known = state
-                .runs
-                .iter_mut()
-                .chain(state.removed.iter_mut().map(|removed| &mut removed.entry));
-            if let Some(entry) = known.find(|entry| entry.id == run) {
-                entry.saved = saved;
-                if folder.is_some() {
-                    entry.folder = folder;
-                }
-            }
-        }
-        Outcome::Recalled { run, model } => recalling::recalled(state, run, model),
-        Outcome::Resumed {
-            run,
-            control,
-            result,
-        } => resuming::resumed(state, run, &control, result, fx),
-        Outcome::Certified { run, job, report } => certified(state, run, &job, *report),
-        Outcome::Corrected {
-            run,
-            control,
-            result,
-        } => corrected(state, run, &control, result),
-        Outcome::Predicted {
-            run,
-            control,
-            result,
-        } => predicting::predicted(state, run, &control, result),
-        Outcome::RunEstimated {
-            run,
-            control,
-            result,
-        } => predicting::estimated(state, run, &control, result),
-        Outcome::PowerScaled {
-            run,
-            control,
-            result,
-        } => prior_sensitivity::looked(state, run, &control, result),
-        Outcome::ProjectRead {
-            generation,
-            runs,
-            problems,
-        } => project::runs_read(state, generation, runs, problems),
-        Outcome::ProjectSaved {
-            path,
-            project,
-            result,
-        } => project::saved(state, path, *project, result, fx),
-        Outcome::Examples(made) => state.examples = Some(made),
-        Outcome::Written(Ok(text)) => state.say(text, false),
-        Outcome::Written(Err(text)) => state.say(text, true),
-        Outcome::Picked {
-            purpose,
-            path: Some(path),
-            ..
-        } => update(state, picking::command(&purpose, path), fx),
-        Outcome::Picked {
-            purpose,
-            path: None,
-            unavailable: true,
-        } => picking::type_path(state, purpose, true),
-        Outcome::Picked { .. } => state.after_save = None,
     }
 }
 
@@ -317,10 +164,12 @@ pub fn tick(state: &mut AppState, fx: &mut dyn Effects) {
     if state.page == Page::Runs {
         recalling::recall_shown(state, fx);
     }
-    let mut troubles = Vec::new();
+    state.tasks.look();
+    let (mut troubles, mut checks, mut endings) = (Vec::new(), Vec::new(), Vec::new());
     let removed = state.removed.iter_mut().map(|removed| &mut removed.entry);
     for entry in state.runs.iter_mut().chain(removed) {
-        let RunPhase::Live(run) = &mut entry.phase else {
+        let known = (entry.id, entry.title());
+        let RunPhase::Live(run) = &entry.phase else {
             continue;
         };
         let trouble = entry.journal.as_ref().and_then(Journal::trouble);
@@ -331,13 +180,11 @@ pub fn tick(state: &mut AppState, fx: &mut dyn Effects) {
         if !run.is_finished() {
             continue;
         }
-        if let Some(control) = &mut entry.control
-            && control.is_finished()
-            && entry.saved != Saved::Writing
+        if entry.saved != Saved::Writing
+            && let Some(mut control) = entry.control.take_if(|control| control.is_finished())
         {
             control.join();
-            certify(entry.id, run, control, fx);
-            entry.control = None;
+            checks.push(Check::of(entry, &control));
         }
         if entry.saved == Saved::No && entry.control.is_none() {
             entry.saved = Saved::Writing;
@@ -345,8 +192,17 @@ pub fn tick(state: &mut AppState, fx: &mut dyn Effects) {
                 Some(folder) => Place::Folder(folder.clone()),
                 None => Place::Under(state.runs_home.clone()),
             };
-            save_run(entry.id, run, place, entry.journal.take(), fx);
+            let journal = entry.journal.take();
+            if let RunPhase::Live(run) = &mut entry.phase {
+                endings.push((Ending::of(known, run), (place, journal)));
+            }
         }
+    }
+    for check in checks.into_iter().flatten() {
+        certify(state, check, fx);
+    }
+    for (run, place) in endings {
+        save_run(state, run, place, fx);
     }
     for trouble in troubles {
         state.say(trouble, true);

@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::entry::{PriorSensitivity, RunPhase};
+use super::entry::{RunPhase, Saved};
+use super::project;
 use super::state::AppState;
-use super::tasks::{Effects, Outcome};
+use super::tasks::{Effects, Ended};
 use ergodic_analysis::recipe::SAMPLE_PREFIX;
 use ergodic_analysis::{Job, Run};
 use ergodic_core::engine::checkpoint::ChainMark;
+use ergodic_core::engine::{Report, RunView};
 use ergodic_export::journal::Journal;
 use ergodic_export::{Claim, ExportError, Results, RunFolder, files};
 
@@ -20,27 +22,77 @@ pub(super) enum Place {
     Under(PathBuf),
 }
 
+/// A run that ended, to be saved.
+pub(super) struct Ending {
+    id: u64,
+    title: String,
+    job: Arc<Job>,
+    view: Arc<RunView>,
+    report: Arc<Report>,
+    marks: Vec<Option<ChainMark>>,
+}
+
+impl Ending {
+    /// The run of entry `id` as it is now.
+    pub fn of((id, title): (u64, String), run: &mut Run) -> Self {
+        Self {
+            id,
+            title,
+            marks: run.join().to_vec(),
+            job: Arc::clone(run.job()),
+            view: run.view(),
+            report: run.report(),
+        }
+    }
+}
+
 /// Saves a run that ended; `journal` has its draws so far.
 pub(super) fn save_run(
-    id: u64,
-    run: &mut Run,
-    place: Place,
-    journal: Option<Journal>,
+    state: &mut AppState,
+    run: Ending,
+    (place, journal): (Place, Option<Journal>),
     fx: &mut dyn Effects,
 ) {
-    let marks = run.join().to_vec();
-    let (job, view, report) = (Arc::clone(run.job()), run.view(), run.report());
-    fx.spawn(
-        "save-run",
-        Box::new(move || {
-            let results = Results::of(&job, &view, &report);
-            let result = save(&job, &results, &marks, place, journal);
-            Outcome::RunSaved {
-                run: id,
-                result: result.map_err(|error| error.to_string()),
-            }
-        }),
+    let (id, title) = (run.id, run.title.clone());
+    state.begin_surely(
+        fx,
+        ("Saving", &title),
+        move |_control| {
+            let results = Results::of(&run.job, &run.view, &run.report);
+            save(&run.job, &results, &run.marks, place, journal)
+        },
+        move |state, ended, _fx| saved(state, id, ended),
     );
+}
+
+/// Notes where a run was saved, or that it was not.
+fn saved(state: &mut AppState, id: u64, ended: Ended<RunFolder>) {
+    let (saved, folder) = match ended {
+        Ended::Done(done) => {
+            let path = done.path().to_owned();
+            project::forget_going(state, &path);
+            (Saved::At(path), Some(done))
+        }
+        Ended::Failed(message) => {
+            state.say(
+                format!("{message}; the draws are still here and can be exported"),
+                true,
+            );
+            (Saved::Failed(message), None)
+        }
+        Ended::Cancelled => (Saved::No, None),
+    };
+    // One that was taken out of the list meanwhile can be brought back.
+    let mut known = state
+        .runs
+        .iter_mut()
+        .chain(state.removed.iter_mut().map(|removed| &mut removed.entry));
+    if let Some(entry) = known.find(|entry| entry.id == id) {
+        entry.saved = saved;
+        if folder.is_some() {
+            entry.folder = folder;
+        }
+    }
 }
 
 fn save(
@@ -124,18 +176,17 @@ pub(super) fn export_run(
         }
     };
     results.corrected = entry.correction.done().cloned();
-    if let PriorSensitivity::Done(sensitivity) = &entry.prior_sensitivity {
-        results.sensitivity = Some(Arc::clone(sensitivity));
-    }
-    fx.spawn(
-        "export",
-        Box::new(move || {
-            let written = ergodic_export::find(format)
+    results.sensitivity = entry.prior_sensitivity.done().cloned();
+    let title = entry.title();
+    state.begin_surely(
+        fx,
+        ("Exporting", &title),
+        move |_control| {
+            ergodic_export::find(format)
                 .and_then(|format| ergodic_export::write(format, &results, &path))
                 .map(|()| format!("Exported to {}", path.display()))
-                .map_err(|error| error.to_string());
-            Outcome::Written(written)
-        }),
+        },
+        |state, ended, _fx| state.say_ended(ended),
     );
 }
 
@@ -145,20 +196,19 @@ pub(super) fn save_recipe(state: &mut AppState, path: &Path, fx: &mut dyn Effect
         return;
     };
     let (recipe, path) = (document.recipe.clone(), path.to_owned());
-    fx.spawn(
-        "save-recipe",
-        Box::new(move || {
-            let written = files::replace(&path, |out| out.write_all(recipe.to_toml().as_bytes()))
+    state.begin_surely(
+        fx,
+        ("Saving the recipe", ""),
+        move |_control| {
+            files::replace(&path, |out| out.write_all(recipe.to_toml().as_bytes()))
                 .map(|()| {
                     format!(
                         "Saved; the same run on the command line: ergodic fit {}",
                         path.display()
                     )
                 })
-                .map_err(|error| {
-                    ExportError::at("The recipe could not be saved", &error, &path).to_string()
-                });
-            Outcome::Written(written)
-        }),
+                .map_err(|error| ExportError::at("The recipe could not be saved", &error, &path))
+        },
+        |state, ended, _fx| state.say_ended(ended),
     );
 }

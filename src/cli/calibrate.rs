@@ -1,23 +1,16 @@
 //! `calibrate`: simulation-based calibration of a template and a sampler, as a table of tests with small histograms.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use super::args::CalibrateArgs;
-use super::{Failure, fit, output};
-use ergodic_analysis::calibration::{
-    Calibration, CalibrationControl, Extent, built_in_job, calibrate as run, units,
-};
+use super::{Failure, fit, output, progress};
+use ergodic_analysis::calibration::{Calibration, Extent, built_in_job, calibrate as run, units};
 use ergodic_analysis::recipe::SAMPLE_PREFIX;
-use ergodic_analysis::{Job, PrepareControl, Recipe};
-use ergodic_base::numerals::about;
+use ergodic_analysis::{Job, Recipe};
+use ergodic_base::control::Control;
 use ergodic_data::samples;
-
-/// Time between lines of progress.
-const LINE_TIME: Duration = Duration::from_secs(5);
 
 /// Calibrates.
 pub fn calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
@@ -26,8 +19,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
         simulations: args.simulations,
         draws: args.draws,
     };
-    let interrupted = fit::interrupt_flag();
-    let control = CalibrationControl::default();
+    let control = Control::default();
     output::note(&format!(
         "Calibrating {} with {} on {}, {} rows: {} simulations, ranks among {} draws",
         job.recipe.model.template,
@@ -40,38 +32,16 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
     if let Some(units) = units(&job) {
         output::note(&units);
     }
-    let calibration = std::thread::scope(|scope| {
-        let work = scope.spawn(|| run(&job, &given.sampler.settings, extent, &control));
-        let start = Instant::now();
-        let mut told = start;
-        while !work.is_finished() {
-            std::thread::sleep(fit::LOOK_TIME);
-            if interrupted.load(Ordering::Relaxed) {
-                control.cancel.store(true, Ordering::Relaxed);
-            }
-            let done = control.done.load(Ordering::Relaxed);
-            if told.elapsed() >= LINE_TIME && done > 0 {
-                told = Instant::now();
-                let left = start.elapsed().as_secs_f64() / done as f64
-                    * extent.simulations.saturating_sub(done) as f64;
-                output::note(&format!(
-                    "{done} of {} simulations ({} left)",
-                    extent.simulations,
-                    about(left)
-                ));
-            }
-        }
-        work.join()
-    });
-    let calibration = match calibration {
-        Ok(Ok(calibration)) => calibration,
-        Ok(Err(error)) => return Err(Failure::request(error)),
-        Err(_panic) => {
-            return Err(Failure::run(
-                "An internal error ended the calibration; please report this",
-            ));
-        }
-    };
+    let calibration = progress::work(
+        "calibration",
+        &control,
+        || run(&job, &given.sampler.settings, extent, &control),
+        |_share| {
+            let (done, all) = control.progress();
+            (done > 0).then(|| format!("{done} of {all} simulations"))
+        },
+        |error, _interrupted| Failure::request(error),
+    )?;
     if args.json {
         let text = serde_json::to_string_pretty(&to_json(&calibration, &job));
         output::json(&(text.map_err(Failure::run)? + "\n"));
@@ -91,7 +61,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
         ));
     }
     output::note(&calibration.sentence());
-    if interrupted.load(Ordering::Relaxed) {
+    if control.is_cancelled() {
         return Err(Failure::interrupted(
             "Interrupted; the numbers are those of the simulations that were done",
         ));
@@ -101,7 +71,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
 
 /// The recipe as it was asked for, and its job.
 fn job_of(args: &CalibrateArgs) -> Result<(Recipe, Job), Failure> {
-    let control = PrepareControl::default();
+    let control = Control::default();
     let formula = match (&args.data, &args.formula) {
         (_, Some(formula)) => formula.clone(),
         (Some(data), None) => data

@@ -10,7 +10,8 @@ use super::args::{CompareArgs, Reference};
 use super::{Failure, fit, output, results};
 use ergodic_analysis::comparison::{self, Measured, Row, Yardstick};
 use ergodic_analysis::recipe::Scale;
-use ergodic_analysis::{Job, PrepareControl, Run};
+use ergodic_analysis::{Job, Run};
+use ergodic_base::control::Control;
 use ergodic_base::numerals::fixed;
 use ergodic_core::samplers::{self, SamplerEntry};
 use ergodic_export::RunFolder;
@@ -20,7 +21,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let entries = chosen(&args.samplers)?;
     let (request, yardstick) = subject(args)?;
     let (folder, loaded) = (request.folder, request.loaded);
-    let control = PrepareControl::default();
+    let control = Control::default();
     let job = comparison::job(request.recipe, |recipe| {
         Job::prepare(recipe, &folder, loaded.clone(), &control)
     })

@@ -1,18 +1,14 @@
 //! `estimate`: a mixed model by likelihood, as lme4 fits it.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use super::args::EstimateArgs;
-use super::{Failure, fit, output, results};
+use super::{Failure, fit, output, progress, results};
 use ergodic_analysis::Recipe;
-use ergodic_analysis::likelihood::{
-    self, LikelihoodControl, LikelihoodError, LikelihoodFit, LikelihoodOptions,
-};
+use ergodic_analysis::likelihood::{self, LikelihoodError, LikelihoodFit, LikelihoodOptions};
 use ergodic_analysis::likelihood_comparison::{ComparedRow, compared_rows};
-use ergodic_analysis::predict::PredictControl;
 use ergodic_analysis::predict::plug_in::{self, PlugIn};
+use ergodic_base::control::Control;
 use ergodic_base::numerals::{self, fixed};
 use ergodic_base::reporter::Severity;
 use ergodic_core::estimators::mixed::MixedError;
@@ -21,8 +17,6 @@ use ergodic_core::families::Family;
 use ergodic_diagnostics::quantiles::NORMAL_95;
 use ergodic_export::{RunFolder, likelihood as files};
 
-/// How often the terminal looks for an interruption.
-const LOOK_TIME: Duration = Duration::from_millis(5);
 /// Rows of predictions printed.
 const ROWS_PRINTED: usize = 10;
 
@@ -54,8 +48,7 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
     };
     let predicted = match &args.predict {
         Some(path) => Some(
-            plug_in::predict_file(&done, path, &PredictControl::default())
-                .map_err(Failure::request)?,
+            plug_in::predict_file(&done, path, &Control::default()).map_err(Failure::request)?,
         ),
         None => None,
     };
@@ -127,27 +120,19 @@ fn run(
     folder: &Path,
     options: &LikelihoodOptions,
 ) -> Result<LikelihoodFit, Failure> {
-    let interrupted = fit::interrupt_flag();
-    let control = LikelihoodControl::default();
-    let result = std::thread::scope(|scope| {
-        let worker = scope.spawn(|| likelihood::fit(recipe, folder, None, options, &control));
-        while !worker.is_finished() {
-            if interrupted.load(Ordering::Relaxed) {
-                control.cancel();
-            }
-            std::thread::sleep(LOOK_TIME);
-        }
-        worker.join()
-    });
-    match result {
-        Ok(Ok(done)) => Ok(done),
-        Ok(Err(error)) if interrupted.load(Ordering::Relaxed) => {
-            Err(Failure::interrupted(error.to_string()))
-        }
-        Ok(Err(error @ LikelihoodError::Fit(MixedError::Failed(_)))) => Err(Failure::run(error)),
-        Ok(Err(error)) => Err(Failure::request(error)),
-        Err(_panic) => Err(Failure::run("The fit ended unexpectedly")),
-    }
+    let control = Control::default();
+    let work = || likelihood::fit(recipe, folder, None, options, &control);
+    progress::work(
+        "fit",
+        &control,
+        work,
+        |_share| None,
+        |error, interrupted| match error {
+            error if interrupted => Failure::interrupted(error.to_string()),
+            LikelihoodError::Fit(MixedError::Failed(_)) => Failure::run(error),
+            error => Failure::request(error),
+        },
+    )
 }
 
 /// The tables of a fit, as lme4 orders them.

@@ -10,7 +10,8 @@ use super::progress::{Progress, SavingProgress};
 use super::{Failure, output, results};
 use ergodic_analysis::choice::choose;
 use ergodic_analysis::recipe::SAMPLE_PREFIX;
-use ergodic_analysis::{Job, JobError, PrepareControl, Recipe, bias_check, job, lesson};
+use ergodic_analysis::{Job, JobError, Recipe, bias_check, job, lesson};
+use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::duration;
 use ergodic_base::settings::Value;
@@ -19,7 +20,7 @@ use ergodic_core::engine::run::Continuation;
 use ergodic_core::engine::{RunState, StopReason, mode_drift, stages};
 use ergodic_core::formula::{Formula, quote_name};
 use ergodic_core::models;
-use ergodic_data::load::{LoadControl, Loaded};
+use ergodic_data::load::Loaded;
 use ergodic_data::samples;
 use ergodic_data::suggest::Suggestions;
 use ergodic_export::journal::Journal;
@@ -171,7 +172,7 @@ impl Request {
     pub fn load(&self) -> Result<Arc<Loaded>, Failure> {
         match &self.loaded {
             Some(loaded) => Ok(Arc::clone(loaded)),
-            None => job::load_data(&self.recipe, &self.folder, &LoadControl::default())
+            None => job::load_data(&self.recipe, &self.folder, &Control::default())
                 .map(Arc::new)
                 .map_err(Failure::request),
         }
@@ -309,7 +310,7 @@ fn choose_template(
 }
 
 fn load(recipe: &Recipe) -> Result<Arc<Loaded>, Failure> {
-    job::load_data(recipe, Path::new("."), &LoadControl::default())
+    job::load_data(recipe, Path::new("."), &Control::default())
         .map(Arc::new)
         .map_err(Failure::request)
 }
@@ -419,7 +420,7 @@ pub(super) fn prepare_quietly(
     folder: &Path,
     loaded: Option<Arc<Loaded>>,
 ) -> Result<Job, Failure> {
-    Job::prepare(recipe, folder, loaded, &PrepareControl::default())
+    Job::prepare(recipe, folder, loaded, &Control::default())
         .map_err(|error: JobError| Failure::request(error))
 }
 

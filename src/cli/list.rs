@@ -4,8 +4,9 @@ use serde_json::{Value as Json, json};
 
 use super::args::{FitArgs, ListArgs, Listing};
 use super::{Failure, fit, output};
+use ergodic_analysis::Job;
 use ergodic_analysis::recipe_keys::RECIPE_KEYS;
-use ergodic_analysis::{Job, PrepareControl};
+use ergodic_base::control::Control;
 use ergodic_base::settings::Field;
 use ergodic_core::{estimators, models, samplers};
 
@@ -99,7 +100,7 @@ fn rank(args: &ListArgs, data: &str) -> Result<(), Failure> {
         set: args.set.clone(),
         ..FitArgs::default()
     })?;
-    let control = PrepareControl::default();
+    let control = Control::default();
     let job = Job::prepare(&request.recipe, &request.folder, request.loaded, &control)
         .map_err(Failure::request)?;
     let entries: Vec<Json> = job

@@ -1,22 +1,14 @@
 //! `predict`: expected outcomes and outcomes of rows, from a finished run.
 
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
-
 use super::args::{EffectsUsed, PredictArgs};
 use super::estimate::significant;
-use super::{Failure, fit, output, results};
-use ergodic_analysis::predict::{
-    Fitted, PredictControl, PredictError, PredictOptions, Predictions,
-};
-use ergodic_base::numerals::{about, fixed};
+use super::{Failure, output, progress, results};
+use ergodic_analysis::predict::{Fitted, PredictError, PredictOptions, Predictions};
+use ergodic_base::control::Control;
+use ergodic_base::numerals::fixed;
 use ergodic_core::design::response::ResponseKind;
 use ergodic_export::{RunFolder, check_place, predictions as files};
 
-/// How often the terminal looks for an interruption.
-const LOOK_TIME: Duration = Duration::from_millis(5);
-/// Time between lines of progress.
-const LINE_TIME: Duration = Duration::from_secs(5);
 /// Rows printed where all are in a file.
 const ROWS_PRINTED: usize = 10;
 
@@ -78,7 +70,6 @@ fn note(predictions: &Predictions) {
 
 /// Predicts on a thread of its own, so that Ctrl-C ends the work.
 fn run(args: &PredictArgs) -> Result<Predictions, Failure> {
-    let interrupted = fit::interrupt_flag();
     let folder = RunFolder::open(&args.run).map_err(Failure::request)?;
     let recipe = folder.recipe().map_err(Failure::request)?;
     let results = results::of_folder(&folder)?;
@@ -87,7 +78,7 @@ fn run(args: &PredictArgs) -> Result<Predictions, Failure> {
         interval: args.interval,
         draws: args.draws,
     };
-    let control = PredictControl::default();
+    let control = Control::default();
     let work = || -> Result<Predictions, PredictError> {
         let fitted = Fitted::open(&recipe, folder.path(), &control)?;
         let table = args.data.as_deref();
@@ -95,40 +86,15 @@ fn run(args: &PredictArgs) -> Result<Predictions, Failure> {
         let (draws, weights) = results.usable();
         fitted.predict(&draws, &weights, table.as_ref(), options, &control)
     };
-    let result = std::thread::scope(|scope| {
-        let worker = scope.spawn(work);
-        let mut told = Instant::now();
-        let mut began = None;
-        while !worker.is_finished() {
-            if interrupted.load(Ordering::Relaxed) {
-                control.cancel();
-            }
-            let done = f64::from(control.progress());
-            if done > 0.0 && began.is_none() {
-                began = Some(Instant::now());
-            }
-            if told.elapsed() >= LINE_TIME {
-                told = Instant::now();
-                let left = began.map(|began| began.elapsed().as_secs_f64() * (1.0 / done - 1.0));
-                output::note(&match left {
-                    Some(left) => format!(
-                        "{:.0} % of rows predicted ({} left)",
-                        100.0 * done,
-                        about(left)
-                    ),
-                    None => "Reading data and draws".to_owned(),
-                });
-            }
-            std::thread::sleep(LOOK_TIME);
+    let tell = |done: Option<f64>| {
+        let rows = done.map(|done| format!("{:.0} % of rows predicted", 100.0 * done));
+        Some(rows.unwrap_or_else(|| "Reading data and draws".to_owned()))
+    };
+    progress::work("predictions", &control, work, tell, |error, interrupted| {
+        if interrupted {
+            Failure::interrupted(error.to_string())
+        } else {
+            Failure::request(error)
         }
-        worker.join()
-    });
-    match result {
-        Ok(Ok(predictions)) => Ok(predictions),
-        Ok(Err(error)) if interrupted.load(Ordering::Relaxed) => {
-            Err(Failure::interrupted(error.to_string()))
-        }
-        Ok(Err(error)) => Err(Failure::request(error)),
-        Err(_panic) => Err(Failure::run("The predictions ended unexpectedly")),
-    }
+    })
 }

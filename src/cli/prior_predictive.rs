@@ -1,7 +1,6 @@
 //! `prior-predictive`: every parameter with its prior, and what the priors expect in outcome units.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use serde_json::json;
 
@@ -24,7 +23,7 @@ pub fn prior_predictive(args: &PriorPredictiveArgs) -> Result<(), Failure> {
     let options = job::model_options(recipe).map_err(Failure::request)?;
     let model = (entry.build)(Arc::clone(&design), &options).map_err(Failure::request)?;
     let found = PreviewRows::new(&design)
-        .expect(recipe, &AtomicBool::new(false))
+        .expect(recipe, &ergodic_base::control::Control::default())
         .map_err(Failure::request)?;
     if args.model.json {
         let priors: Vec<_> = model.params().iter().map(prior_json).collect();

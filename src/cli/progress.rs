@@ -1,12 +1,14 @@
 //! Progress of a run on standard error: a bar on a terminal, plain lines otherwise.
 
 use std::io::IsTerminal as _;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::output;
+use super::{Failure, fit, output};
 use ergodic_analysis::Job;
+use ergodic_base::control::{Control, Pace};
 use ergodic_base::numerals::about;
 use ergodic_base::shown::visible_line;
 use ergodic_core::engine::Sampling as _;
@@ -14,6 +16,8 @@ use ergodic_core::engine::{ChainState, Report, RunView};
 
 /// Time between plain lines.
 const LINE_TIME: Duration = Duration::from_secs(5);
+/// How often work is looked at.
+const LOOK_TIME: Duration = Duration::from_millis(5);
 /// Writing of results that is done within this time needs no words.
 const SAVING_TIME: Duration = Duration::from_secs(1);
 
@@ -99,6 +103,45 @@ impl SavingProgress {
         if self.begun.elapsed() >= SAVING_TIME {
             output::note(&format!("writing {file}"));
         }
+    }
+}
+
+/// Does work on a thread of its own, so that Ctrl-C cancels it, and says now and then how far it is: `tell` makes a line from
+/// the share that is done of a stage. `refuse` makes a failure of an error, and knows whether somebody interrupted.
+pub fn work<T: Send, E: Send>(
+    name: &str,
+    control: &Control,
+    work: impl FnOnce() -> Result<T, E> + Send,
+    tell: impl Fn(Option<f64>) -> Option<String>,
+    refuse: impl FnOnce(E, bool) -> Failure,
+) -> Result<T, Failure> {
+    let interrupted = fit::interrupt_flag();
+    let result = std::thread::scope(|scope| {
+        let worker = scope.spawn(work);
+        let (mut pace, mut told) = (Pace::default(), Instant::now());
+        while !worker.is_finished() {
+            if interrupted.load(Ordering::Relaxed) {
+                control.cancel();
+            }
+            pace.look(control, Instant::now());
+            if told.elapsed() >= LINE_TIME
+                && let Some(line) = tell(control.fraction())
+            {
+                told = Instant::now();
+                let left = pace
+                    .secs_left()
+                    .map(|secs| format!(" ({} left)", about(secs)));
+                output::note(&(line + &left.unwrap_or_default()));
+            }
+            std::thread::sleep(LOOK_TIME);
+        }
+        worker.join()
+    });
+    match result {
+        Ok(done) => done.map_err(|error| refuse(error, interrupted.load(Ordering::Relaxed))),
+        Err(_panic) => Err(Failure::run(format!(
+            "An internal error ended the {name}; please report this"
+        ))),
     }
 }
 

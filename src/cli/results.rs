@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::args::{ControlVariates, ExportArgs, SummariseArgs};
 use super::{Failure, output};
+use ergodic_analysis::Job;
 use ergodic_analysis::sensitivity::{Sensitivity, sensitivity};
-use ergodic_analysis::zero_variance::{CorrectControl, zero_variance};
-use ergodic_analysis::{Job, PrepareControl};
+use ergodic_analysis::zero_variance::zero_variance;
+use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals;
 use ergodic_core::engine::clusters::Clusters;
@@ -159,10 +160,10 @@ fn correct(
         return Ok(());
     };
     let recipe = folder.recipe().map_err(Failure::request)?;
-    let job = Job::prepare(&recipe, folder.path(), None, &PrepareControl::default())
+    let job = Job::prepare(&recipe, folder.path(), None, &Control::default())
         .map_err(Failure::request)?;
     let lists: Vec<&DrawList> = results.draws.iter().collect();
-    let control = CorrectControl::default();
+    let control = Control::default();
     let corrected = zero_variance(&job, &lists, &results.weights(), degree.into(), &control)
         .map_err(Failure::request)?;
     output::note(&corrected.sentence());
@@ -176,10 +177,10 @@ fn power_scale(folder: &RunFolder, results: &mut Results, wanted: bool) -> Resul
         return Ok(());
     }
     let recipe = folder.recipe().map_err(Failure::request)?;
-    let job = Job::prepare(&recipe, folder.path(), None, &PrepareControl::default())
+    let job = Job::prepare(&recipe, folder.path(), None, &Control::default())
         .map_err(Failure::request)?;
     let lists: Vec<&DrawList> = results.draws.iter().collect();
-    let control = CorrectControl::default();
+    let control = Control::default();
     let found =
         sensitivity(&job, &lists, &results.weights(), &control).map_err(Failure::request)?;
     output::note(&found.sentence());

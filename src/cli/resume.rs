@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::args::ResumeArgs;
 use super::fit::{announce, run};
 use super::{Failure, output};
-use ergodic_analysis::PrepareControl;
+use ergodic_base::control::Control;
 use ergodic_export::resume;
 
 /// Continues a run where it ended.
 pub fn resume(args: &ResumeArgs) -> Result<(), Failure> {
-    let control = PrepareControl::default();
+    let control = Control::default();
     let resumed =
         resume::resume(&args.folder, args.draws, None, &control).map_err(Failure::request)?;
     for remark in &resumed.remarks {

@@ -1,13 +1,12 @@
 //! `tune`: step sizes tried side by side by short runs; the best is printed as the setting to use.
 
-use std::sync::atomic::Ordering;
-
 use serde_json::json;
 
 use super::args::TuneArgs;
-use super::{Failure, fit, output};
-use ergodic_analysis::tuning::{self, Fate, KEY, Tuning, TuningControl};
-use ergodic_analysis::{Job, JobError, PrepareControl};
+use super::{Failure, fit, output, progress};
+use ergodic_analysis::tuning::{self, Fate, KEY, Tuning};
+use ergodic_analysis::{Job, JobError};
+use ergodic_base::control::Control;
 use ergodic_base::settings::Value;
 
 /// Tunes.
@@ -19,40 +18,20 @@ pub fn tune(args: &TuneArgs) -> Result<(), Failure> {
         loaded,
     } = fit::recipe_of(&args.model)?;
     recipe.sampler.settings.unset(KEY);
-    let job = Job::prepare(&recipe, &folder, loaded, &PrepareControl::default())
-        .map_err(Failure::request)?;
-    let interrupted = fit::interrupt_flag();
-    let control = TuningControl::default();
+    let job =
+        Job::prepare(&recipe, &folder, loaded, &Control::default()).map_err(Failure::request)?;
+    let control = Control::default();
     output::note(&format!("Trying step sizes of {}", job.sampler.spec.id));
-    let tuning = std::thread::scope(|scope| {
-        let work = scope.spawn(|| tuning::tune(&job, &control));
-        let mut told = 0;
-        while !work.is_finished() {
-            std::thread::sleep(fit::LOOK_TIME);
-            control
-                .cancel
-                .store(interrupted.load(Ordering::Relaxed), Ordering::Relaxed);
-            let total = control.total.load(Ordering::Relaxed).max(1);
-            let tenths = 10 * control.done.load(Ordering::Relaxed) / total;
-            if tenths > told {
-                told = tenths;
-                output::note(&format!("{} % done", 10 * tenths));
-            }
-        }
-        work.join()
-    });
-    let tuning = match tuning {
-        Ok(Ok(tuning)) => tuning,
-        Ok(Err(JobError::Cancelled)) => {
-            return Err(Failure::interrupted("Interrupted; tuning keeps nothing"));
-        }
-        Ok(Err(error)) => return Err(Failure::request(error)),
-        Err(_panic) => {
-            return Err(Failure::run(
-                "An internal error ended the tuning; please report this",
-            ));
-        }
-    };
+    let tuning = progress::work(
+        "tuning",
+        &control,
+        || tuning::tune(&job, &control),
+        |share| share.map(|share| format!("{:.0} % done", 100.0 * share)),
+        |error, _interrupted| match error {
+            JobError::Cancelled => Failure::interrupted("Interrupted; tuning keeps nothing"),
+            error => Failure::request(error),
+        },
+    )?;
     if args.model.json {
         output::result(&(to_json(&tuning).map_err(Failure::run)? + "\n"));
     } else {

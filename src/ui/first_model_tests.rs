@@ -11,8 +11,7 @@ use super::panels::Views;
 use super::testing::Shown;
 use super::{shell, shortcuts};
 use crate::app::testing::Session;
-use crate::app::update::finish;
-use crate::app::{AppState, Command, Outcome, Page, Pick};
+use crate::app::{AppState, Command, Page, Pick, Picked};
 use ergodic_data::roles::Role as ColumnRole;
 
 /// Most clicks, or keys, that the way may take.
@@ -89,12 +88,12 @@ impl User<'_> {
         assert_eq!(session.fx.picks.pop(), Some(Pick::Open));
         let path = folder.path().join("table.csv");
         std::fs::write(&path, text).unwrap();
-        let outcome = Outcome::Picked {
+        let picked = Picked {
             purpose: Pick::Open,
             path: Some(path),
             unavailable: false,
         };
-        finish(&mut session.state, outcome, &mut session.fx);
+        session.end(picked.into());
         session.tick();
         self.act("Import ");
         assert_eq!(self.session().state.page, Page::Model);

@@ -8,6 +8,7 @@ use super::panels::page::reading_strip_ui;
 use super::panels::{Views, compare, data, model, runs, sampler, start};
 use super::project_menu::{project_menu_ui, question_ui};
 use super::shortcuts::{self, Act};
+use super::tasks::tasks_ui;
 use super::theme::{Palette, Text, tokens};
 use super::typed_path::typed_path_ui;
 use super::widgets::{Button, Segments, paint};
@@ -104,6 +105,7 @@ fn top_bar_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Outbox
         if steps.changed() {
             out.send(Command::GoTo(page));
         }
+        tasks_ui(ui, state, out);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let (theme, word) = next_theme(ui, state.preferences.theme);
             if ui

@@ -8,24 +8,24 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rand::RngExt as _;
 use rayon::prelude::*;
 
 use super::job::model_options;
-use super::{Job, JobError, PrepareControl, Recipe, RecipeError};
+use super::{Job, JobError, Recipe, RecipeError};
+use ergodic_base::control::Control;
 use ergodic_base::param::ParamId;
 use ergodic_base::rng::{ChainRng, Purpose, Streams, stream};
 use ergodic_base::settings::Settings;
 use ergodic_core::design::response::{ResponseKind, ResponseUse};
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::chain::{self, Warmup};
-use ergodic_core::estimators::{ModeControl, Plan, find_mode_by};
+use ergodic_core::estimators::{Plan, find_mode_by};
 use ergodic_core::models::{self, EXAMPLES, GROUPS, Model};
 use ergodic_core::oracle::Oracle;
 use ergodic_core::samplers::{Kernel, Phase, Target, Tick};
-use ergodic_data::load::{LoadControl, load_bytes};
+use ergodic_data::load::load_bytes;
 use ergodic_data::sniff::ImportOptions;
 use ergodic_diagnostics::ess::ess_mean;
 use ergodic_diagnostics::uniformity::{RankTest, Resolution, Uniformity};
@@ -46,15 +46,6 @@ pub struct Extent {
     pub simulations: usize,
     /// L, the draws that a true value is ranked among.
     pub draws: usize,
-}
-
-/// Progress and cancellation, readable from another thread.
-#[derive(Debug, Default)]
-pub struct CalibrationControl {
-    /// Simulations done.
-    pub done: AtomicUsize,
-    /// Ends the calibration soon; simulations that are done count.
-    pub cancel: Arc<AtomicBool>,
 }
 
 /// Ranks and what they say.
@@ -163,7 +154,7 @@ pub fn units(job: &Job) -> Option<String> {
 ///
 /// # Errors
 /// None of them does; the reason is that of the last.
-pub fn built_in_job(recipe: &Recipe, control: &PrepareControl) -> Result<Job, JobError> {
+pub fn built_in_job(recipe: &Recipe, control: &Control) -> Result<Job, JobError> {
     let entry = models::find(&recipe.model.template)?;
     let given = [recipe.model.formula.as_str()];
     let formulas: &[&str] = match entry.response_use(&recipe.model.settings) {
@@ -188,7 +179,7 @@ pub fn built_in_job(recipe: &Recipe, control: &PrepareControl) -> Result<Job, Jo
         "built-in",
         built_in_data().into_bytes(),
         &ImportOptions::default(),
-        &LoadControl::default(),
+        &Control::default(),
     )?);
     let mut refused = RecipeError(format!(
         "Template `{}` has no built-in data; name some with --data and --formula",
@@ -231,7 +222,7 @@ pub fn calibrate(
     job: &Job,
     given: &Settings,
     extent: Extent,
-    control: &CalibrationControl,
+    control: &Control,
 ) -> Result<Calibration, JobError> {
     let id = &job.recipe.model.template;
     let mut u = vec![0.0; job.model.dim()];
@@ -258,18 +249,20 @@ pub fn calibrate(
         ))
         .into());
     }
+    control.enter("fitting simulated data");
+    control.expect(extent.simulations as u64);
     let outcomes: Vec<Option<Result<Simulation, String>>> = (0..extent.simulations)
         .into_par_iter()
         .map(|s| {
-            if control.cancel.load(Ordering::Relaxed) {
+            if control.is_cancelled() {
                 return None;
             }
-            let outcome = simulate(job, given, s, extent.draws, &control.cancel);
+            let outcome = simulate(job, given, s, extent.draws, control);
             // A simulation that was cut short says nothing.
-            if control.cancel.load(Ordering::Relaxed) {
+            if control.is_cancelled() {
                 return None;
             }
-            control.done.fetch_add(1, Ordering::Relaxed);
+            control.advance(1);
             Some(outcome)
         })
         .collect();
@@ -342,7 +335,7 @@ fn simulate(
     given: &Settings,
     s: usize,
     draws: usize,
-    cancel: &Arc<AtomicBool>,
+    control: &Control,
 ) -> Result<Simulation, String> {
     let seed = job.recipe.run.seed;
     // The first stream was used to see whether the prior can be drawn from.
@@ -354,10 +347,9 @@ fn simulate(
         model.as_ref(),
     )
     .map_err(|error| error.to_string())?;
-    let control = ModeControl::default();
     let centre = model
         .has_density()
-        .then(|| find_mode_by(model.as_ref(), &plan, &control).ok())
+        .then(|| find_mode_by(model.as_ref(), &plan, &control.part()).ok())
         .flatten()
         .map(|mode| Arc::new(mode.centre));
     if centre.is_none() && job.sampler.spec.needs_mode {
@@ -365,7 +357,7 @@ fn simulate(
     }
     let target = Target::new(model.as_ref(), centre.as_deref());
     let start = chain::dispersed_start(model.as_ref(), centre.as_deref(), seed, s + 1);
-    let mut oracle = Oracle::new(Arc::clone(&model), centre, false, Arc::clone(cancel));
+    let mut oracle = Oracle::new(Arc::clone(&model), centre, false, control.flag());
     let mut streams = Streams::new(seed, s + 1);
     let kernel = (job.sampler.build)(given, &target, &start, &mut oracle, &mut streams)
         .map_err(|error| error.to_string())?;

@@ -1,6 +1,7 @@
 //! Calibration of every template that can be simulated, and of posteriors that are wrong on purpose.
 
 use super::*;
+use ergodic_base::control::Control;
 use ergodic_base::settings::{Default, Kind, Value};
 use ergodic_core::models::REGISTRY;
 
@@ -28,7 +29,7 @@ fn recipe(template: &str) -> Recipe {
 }
 
 fn job(recipe: &Recipe) -> Result<Job, JobError> {
-    built_in_job(recipe, &PrepareControl::default())
+    built_in_job(recipe, &Control::default())
 }
 
 fn run(job: &Job) -> Result<Calibration, JobError> {
@@ -37,12 +38,7 @@ fn run(job: &Job) -> Result<Calibration, JobError> {
         Some(_) if job.model.has_density() => FEWER,
         _ => EXTENT,
     };
-    calibrate(
-        job,
-        &Settings::default(),
-        extent,
-        &CalibrationControl::default(),
-    )
+    calibrate(job, &Settings::default(), extent, &Control::default())
 }
 
 /// A template on the built-in data with changes of its recipe.
@@ -62,7 +58,7 @@ impl Case {
     }
 
     fn is_calibrated_over(&self, extent: Extent) {
-        let control = CalibrationControl::default();
+        let control = Control::default();
         self.agrees(&calibrate(&self.job(), &Settings::default(), extent, &control).unwrap());
     }
 
@@ -284,7 +280,7 @@ fn a_biased_sampler_is_found_out() {
             simulations: 150,
             draws: 39,
         };
-        let found = calibrate(&job, &given, extent, &CalibrationControl::default()).unwrap();
+        let found = calibrate(&job, &given, extent, &Control::default()).unwrap();
         assert_eq!(
             found.p_value().unwrap() < LEVEL,
             fails,
@@ -304,8 +300,8 @@ fn ties_are_broken_evenly_and_cancelling_keeps_what_is_done() {
         counts.iter().all(|count| (900..1100).contains(count)),
         "{counts:?}"
     );
-    let control = CalibrationControl::default();
-    control.cancel.store(true, Ordering::Relaxed);
+    let control = Control::default();
+    control.cancel();
     let job = job(&recipe("normal-mean")).unwrap();
     let found = calibrate(&job, &Settings::default(), EXTENT, &control).unwrap();
     assert_eq!(found.p_value(), None);
@@ -363,12 +359,6 @@ fn a_posterior_a_fifth_too_narrow_is_found_out() {
     // The variance of a row is 1, and the prior says little beside 40 rows: the posterior's is in proportion to theirs.
     let settings = &mut wrong.recipe.model.settings;
     settings.set("variance", Value::Real(0.64));
-    let found = calibrate(
-        &wrong,
-        &Settings::default(),
-        LONG,
-        &CalibrationControl::default(),
-    )
-    .unwrap();
+    let found = calibrate(&wrong, &Settings::default(), LONG, &Control::default()).unwrap();
     assert!(found.has_failed(), "{}", found.sentence());
 }

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::choice::choose;
-use super::job::{Job, JobError, PrepareControl};
+use super::job::{Job, JobError};
 use super::recipe::Recipe;
+use ergodic_base::control::Control;
 use ergodic_base::reporter::Reporter;
 use ergodic_core::design::DesignError;
 use ergodic_core::fit::{FitError, Fitted};
@@ -47,7 +48,7 @@ pub fn fit(formula: &str, table: &Table) -> Result<Fitted<Job>, FormulaFitError>
         reporter: Reporter::default(),
     };
     let loaded = Some(Arc::new(loaded));
-    let job = Job::prepare(&recipe, Path::new(""), loaded, &PrepareControl::default())?;
+    let job = Job::prepare(&recipe, Path::new(""), loaded, &Control::default())?;
     Ok(Fitted::of_job(Arc::new(job), None)?)
 }
 
@@ -55,13 +56,13 @@ pub fn fit(formula: &str, table: &Table) -> Result<Fitted<Job>, FormulaFitError>
 mod tests {
     use super::*;
     use ergodic_core::engine::Sampling as _;
-    use ergodic_data::{ImportOptions, LoadControl, samples};
+    use ergodic_data::{ImportOptions, samples};
     use ergodic_diagnostics::Verdict;
 
     #[test]
     fn a_formula_with_groups_is_fitted_in_one_line() {
         let options = ImportOptions::default();
-        let loaded = samples::load_source("sample:schools", &options, &LoadControl::default());
+        let loaded = samples::load_source("sample:schools", &options, &Control::default());
         let table = loaded.unwrap().table;
         let fitted = fit("passed ~ hours + (1 | school)", &table).unwrap();
         assert_eq!(fitted.verdict(), Verdict::Good);

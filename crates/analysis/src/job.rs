@@ -1,12 +1,13 @@
 //! A job: a recipe with everything it refers to loaded, checked and prepared, ready to run.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
 use super::outset::{self, Outset, OutsetError};
 use super::recipe::{AUTO, Recipe, RecipeError, Scale};
+use ergodic_base::control::Control;
 use ergodic_base::numerals::hex;
 use ergodic_base::param::{Class, ParamId};
 use ergodic_base::reporter::{Reporter, Severity, Warning};
@@ -14,15 +15,14 @@ use ergodic_base::settings::{SettingError, Settings};
 use ergodic_core::design::{Design, DesignError, ModelFrame, checks};
 use ergodic_core::engine::chain::dispersed_start;
 use ergodic_core::engine::{RunSection, Sampling};
-use ergodic_core::estimators::mixed::MixedControl;
-use ergodic_core::estimators::{ModeControl, ModeError, Plan, Search, find_mode_by};
+use ergodic_core::estimators::{ModeError, Plan, Search, find_mode_by};
 use ergodic_core::families::Link;
 use ergodic_core::formula::Formula;
 use ergodic_core::models::{self, DefaultPriors, Model, ModelError, ModelOptions, default_priors};
 use ergodic_core::oracle::Centre;
 use ergodic_core::samplers::recommend::{self, Advice, Facts};
 use ergodic_core::samplers::{self, ChoiceError, SamplerEntry, Target};
-use ergodic_data::load::{LoadControl, Loaded, load};
+use ergodic_data::load::{Loaded, load};
 use ergodic_data::roles::expand_dot;
 use ergodic_data::table::Table;
 use ergodic_data::{DataError, samples};
@@ -95,42 +95,6 @@ fn unbounded(warnings: &[Warning], model: &dyn Model) -> Option<JobError> {
     terms.next()
 }
 
-/// Progress and cancellation of [`Job::prepare`], readable from another thread.
-#[derive(Debug, Default)]
-pub struct PrepareControl {
-    /// Of reading the file.
-    pub load: LoadControl,
-    /// Of finding the mode.
-    pub mode: ModeControl,
-    /// Of the likelihood fit of a mixed model.
-    pub likelihood: MixedControl,
-    stage: Mutex<&'static str>,
-}
-
-impl PrepareControl {
-    /// Ends the preparation soon.
-    pub fn cancel(&self) {
-        self.load.cancel();
-        for cancel in [&self.mode.cancel, &self.likelihood.cancel] {
-            cancel.store(true, std::sync::atomic::Ordering::Relaxed);
-        }
-    }
-
-    /// What is being done, in words.
-    pub fn stage(&self) -> &'static str {
-        *self.stage.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn enter(&self, stage: &'static str) -> Result<(), JobError> {
-        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
-        if self.load.is_cancelled() {
-            Err(JobError::Cancelled)
-        } else {
-            Ok(())
-        }
-    }
-}
-
 /// Everything a run needs; immutable and shared by its chains.
 #[derive(Clone)]
 pub struct Job {
@@ -170,11 +134,7 @@ impl std::fmt::Debug for Job {
 ///
 /// # Errors
 /// The data cannot be read, or are not those the recipe was made with.
-pub fn load_data(
-    recipe: &Recipe,
-    folder: &Path,
-    control: &LoadControl,
-) -> Result<Loaded, JobError> {
+pub fn load_data(recipe: &Recipe, folder: &Path, control: &Control) -> Result<Loaded, JobError> {
     let loaded = match (recipe.sample(), recipe.data_path(folder)) {
         (Some(id), _) => samples::load(id, &recipe.data.import, control)?,
         (None, Some(path)) => load(&path, &recipe.data.import, control)?,
@@ -212,15 +172,17 @@ impl Job {
         recipe: &Recipe,
         folder: &Path,
         loaded: Option<Arc<Loaded>>,
-        control: &PrepareControl,
+        control: &Control,
     ) -> Result<Self, JobError> {
         let entry = models::find(&recipe.model.template)?;
-        control.enter("reading the data")?;
+        control.check(JobError::Cancelled)?;
+        control.enter("reading the data");
         let loaded = match loaded {
             Some(loaded) => loaded,
-            None => Arc::new(load_data(recipe, folder, &control.load)?),
+            None => Arc::new(load_data(recipe, folder, control)?),
         };
-        control.enter("building the model")?;
+        control.check(JobError::Cancelled)?;
+        control.enter("building the model");
         let table = Arc::new(loaded.table.clone());
         let frame = model_frame(recipe, &table)?;
         let (design, reporter) = Design::build(table.as_ref(), &frame)?;
@@ -233,10 +195,8 @@ impl Job {
         if let Some(error) = unbounded(&warnings, model.as_ref()) {
             return Err(error);
         }
-
-        control.enter("finding the posterior's mode")?;
         let outset = if outset::is_wanted(recipe, &design) {
-            let found = Outset::find(recipe, &design, entry, &mut options, &control.likelihood);
+            let found = Outset::find(recipe, &design, entry, &mut options, control);
             found.map_err(|error| match error {
                 OutsetError::Cancelled => JobError::Cancelled,
                 OutsetError::Model(error) => error.into(),
@@ -244,6 +204,8 @@ impl Job {
         } else {
             None
         };
+        control.check(JobError::Cancelled)?;
+        control.enter("finding the posterior's mode");
         let has_density = model.has_density();
         let mut plan = Plan::new(&recipe.mode.method, &recipe.mode.settings, model.as_ref())?;
         if let Some(outset) = &outset {
@@ -267,7 +229,7 @@ impl Job {
             None => "from random places",
         };
         let found = if has_density {
-            find_mode_by(model.as_ref(), &plan, &control.mode)
+            find_mode_by(model.as_ref(), &plan, control)
         } else {
             Err(ModeError::NotFound("this model has no density to climb"))
         };

@@ -38,11 +38,12 @@ pub fn is_lesson(asked: &Recipe) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use ergodic_base::control::Control;
     use std::path::Path;
     use std::sync::Arc;
 
     use super::*;
-    use crate::{Job, PrepareControl, Run};
+    use crate::{Job, Run};
     use ergodic_diagnostics::Verdict;
 
     #[test]
@@ -54,7 +55,7 @@ mod tests {
             "logistic",
             "churned ~ age"
         )));
-        let job = Job::prepare(&recipe, Path::new("."), None, &PrepareControl::default()).unwrap();
+        let job = Job::prepare(&recipe, Path::new("."), None, &Control::default()).unwrap();
         assert!(is_lesson(&job.recipe));
         let mut run = Run::start(Arc::new(job), None, Arc::new(|| {})).unwrap();
         run.join();

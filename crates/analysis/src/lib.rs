@@ -5,9 +5,9 @@
 //! of samplers and the bias check.
 //!
 //! ```
-//! use ergodic_data::{ImportOptions, LoadControl, samples};
+//! use ergodic_data::{Control, ImportOptions, samples};
 //!
-//! let control = LoadControl::default();
+//! let control = Control::default();
 //! let churn = samples::load_source("sample:churn", &ImportOptions::default(), &control)?.table;
 //! let fit = ergodic_analysis::fit("churned ~ age + plan", &churn)?;
 //! println!("{}", fit.summary());
@@ -33,8 +33,9 @@ pub mod sensitivity;
 pub mod tuning;
 pub mod zero_variance;
 
+pub use ergodic_base::control::Control;
 pub use fit::{FormulaFitError, fit};
-pub use job::{Job, JobError, PrepareControl};
+pub use job::{Job, JobError};
 pub use recipe::{Recipe, RecipeError};
 
 /// A run of a job, see [`ergodic_core::engine::Run`].

@@ -1,11 +1,11 @@
 //! Likelihood fits of mixed models: from a recipe's data and formula to estimates, without priors, chains or draws.
 
 use std::path::Path;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::job::{self, JobError};
 use super::recipe::Recipe;
+use ergodic_base::control::Control;
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_core::design::checks;
 use ergodic_core::design::coding::Coding;
@@ -13,11 +13,11 @@ use ergodic_core::design::matrix::Design;
 use ergodic_core::design::response::ResponseInfo;
 use ergodic_core::estimators::mixed::fit::METHODS;
 use ergodic_core::estimators::mixed::{
-    Criterion, Method, MixedControl, MixedData, MixedError, MixedFit, fit_gaussian, fit_generalised,
+    Criterion, Method, MixedData, MixedError, MixedFit, fit_gaussian, fit_generalised,
 };
 use ergodic_core::families::{Family, FamilyError};
 use ergodic_core::models;
-use ergodic_data::load::{LoadControl, Loaded};
+use ergodic_data::load::Loaded;
 
 /// Method that is left to the program.
 pub const AUTO: &str = "auto";
@@ -62,28 +62,6 @@ impl LikelihoodOptions {
     }
 }
 
-/// Watches and cancels a likelihood fit.
-#[derive(Debug, Default)]
-pub struct LikelihoodControl {
-    /// Of reading the file.
-    pub load: LoadControl,
-    /// Of the fit.
-    pub fit: MixedControl,
-}
-
-impl LikelihoodControl {
-    /// Ends the work soon.
-    pub fn cancel(&self) {
-        self.load.cancel();
-        self.fit.cancel.store(true, Ordering::Relaxed);
-    }
-
-    /// Evaluations of the likelihood so far.
-    pub fn evaluations(&self) -> u64 {
-        self.fit.evaluations.load(Ordering::Relaxed)
-    }
-}
-
 /// A finished likelihood fit.
 #[derive(Clone, Debug)]
 pub struct LikelihoodFit {
@@ -114,14 +92,14 @@ pub fn fit(
     folder: &Path,
     loaded: Option<&Loaded>,
     options: &LikelihoodOptions,
-    control: &LikelihoodControl,
+    control: &Control,
 ) -> Result<LikelihoodFit, LikelihoodError> {
     let method = method(options)?;
     let read;
     let loaded = match loaded {
         Some(loaded) => loaded,
         None => {
-            read = job::load_data(recipe, folder, &control.load)?;
+            read = job::load_data(recipe, folder, control)?;
             &read
         }
     };
@@ -151,9 +129,9 @@ pub fn fit(
             } else {
                 Criterion::Ml
             };
-            fit_gaussian(&data, method, criterion, &control.fit)?
+            fit_gaussian(&data, method, criterion, control)?
         }
-        family => fit_generalised(&data, family, method, options.nodes, &control.fit)?,
+        family => fit_generalised(&data, family, method, options.nodes, control)?,
     };
     warnings.extend(fit.warnings.iter().cloned());
     Ok(LikelihoodFit {

@@ -9,13 +9,14 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::likelihood::{self, LikelihoodOptions};
 use super::recipe::{AUTO, Recipe};
+use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, dot};
 use ergodic_base::param::{Class, ParamId};
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::design::matrix::Design;
 use ergodic_core::estimators::mixed::{
-    Criterion, Method, MixedControl, MixedData, MixedError, MixedFit, fit_gaussian, fit_generalised,
+    Criterion, Method, MixedData, MixedError, MixedFit, fit_gaussian, fit_generalised,
 };
 use ergodic_core::families::Family;
 use ergodic_core::models::{
@@ -86,7 +87,7 @@ impl Outset {
         design: &Arc<Design>,
         entry: &ModelEntry,
         options: &mut ModelOptions,
-        control: &MixedControl,
+        control: &Control,
     ) -> Result<Option<Self>, OutsetError> {
         let family = LikelihoodOptions::of(recipe).family;
         let data = MixedData::from(Design::clone(design));
@@ -340,7 +341,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::{Job, PrepareControl};
+    use crate::Job;
     use ergodic_core::models::Rows;
 
     /// Intercepts and slopes of five groups whose correlations 0.5, 0.5 and −0.5 leave one of them no variation of its own.
@@ -367,7 +368,7 @@ mod tests {
         std::fs::write(folder.path().join("edge.csv"), text).unwrap();
         let mut recipe = Recipe::new("edge.csv", "mixed", "y ~ x + w + (x + w | g)");
         recipe.sampler.id = "nuts".to_owned();
-        let control = PrepareControl::default();
+        let control = Control::default();
         let job = Job::prepare(&recipe, Path::new(folder.path()), None, &control).unwrap();
         let outset = job.outset.as_ref().unwrap();
         assert!(outset.fit.is_singular());

@@ -15,13 +15,13 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rand_distr::{Distribution as _, StandardNormal};
 use rayon::prelude::*;
 
 use super::job::{self, Job, JobError};
 use super::recipe::Recipe;
+use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals::thousands;
 use ergodic_base::rng::{ChainRng, Purpose, stream};
@@ -35,7 +35,7 @@ use ergodic_core::families::Outcome;
 use ergodic_core::formula::Elementwise;
 use ergodic_core::models::predicts::Point;
 use ergodic_core::models::{self, Model};
-use ergodic_data::load::{LoadControl, load};
+use ergodic_data::load::load;
 use ergodic_data::sniff::ImportOptions;
 use ergodic_data::table::Table;
 use ergodic_data::{ColumnKindOverride, DataError};
@@ -194,35 +194,6 @@ pub enum PredictError {
     Refused(String),
 }
 
-/// Progress and cancellation, readable from another thread.
-#[derive(Debug, Default)]
-pub struct PredictControl {
-    /// Of reading data.
-    pub load: LoadControl,
-    done: AtomicU64,
-    total: AtomicU64,
-    cancel: AtomicBool,
-}
-
-impl PredictControl {
-    /// Ends the work soon.
-    pub fn cancel(&self) {
-        self.load.cancel();
-        self.cancel.store(true, Ordering::Relaxed);
-    }
-
-    /// Share of the rows that is done, 0 to 1.
-    pub fn progress(&self) -> f32 {
-        let total = self.total.load(Ordering::Relaxed).max(1);
-        self.done.load(Ordering::Relaxed) as f32 / total as f32
-    }
-
-    /// Whether somebody cancelled.
-    pub fn is_cancelled(&self) -> bool {
-        self.cancel.load(Ordering::Relaxed)
-    }
-}
-
 /// A fitted model without its draws.
 pub struct Fitted {
     model: Arc<dyn Model>,
@@ -277,12 +248,8 @@ impl Fitted {
     ///
     /// # Errors
     /// Whatever makes the recipe or its data unusable; it predicts nothing.
-    pub fn open(
-        recipe: &Recipe,
-        folder: &Path,
-        control: &PredictControl,
-    ) -> Result<Self, PredictError> {
-        let loaded = job::load_data(recipe, folder, &control.load)?;
+    pub fn open(recipe: &Recipe, folder: &Path, control: &Control) -> Result<Self, PredictError> {
+        let loaded = job::load_data(recipe, folder, control)?;
         let table = Arc::new(loaded.table);
         let (design, _) = Design::build(table.as_ref(), &job::model_frame(recipe, &table)?)?;
         let design = Arc::new(design);
@@ -296,8 +263,8 @@ impl Fitted {
     ///
     /// # Errors
     /// It cannot be read.
-    pub fn read(&self, path: &Path, control: &PredictControl) -> Result<Table, PredictError> {
-        read_rows(path, &self.coding, &self.import, &control.load)
+    pub fn read(&self, path: &Path, control: &Control) -> Result<Table, PredictError> {
+        read_rows(path, &self.coding, &self.import, control)
     }
 
     /// Predicts the rows of the fit, or of `new`, from `draws` of reported quantities (one list per chain) with `weights`
@@ -311,7 +278,7 @@ impl Fitted {
         weights: &[Vec<f64>],
         new: Option<&Table>,
         options: PredictOptions,
-        control: &PredictControl,
+        control: &Control,
     ) -> Result<Predictions, PredictError> {
         if !(options.interval > 0.0 && options.interval < 1.0) {
             return Err(PredictError::Refused(format!(
@@ -329,9 +296,8 @@ impl Fitted {
         };
         let all: usize = draws.iter().map(|chain| chain.len()).sum();
         let posterior = self.posterior(draws, weights, options, control)?;
-        control
-            .total
-            .store(rows.row.len() as u64, Ordering::Relaxed);
+        control.enter("predicting rows");
+        control.expect(rows.row.len() as u64);
         let mut predicted = vec![RowPrediction::default(); rows.row.len()];
         predicted.par_chunks_mut(TILE).enumerate().for_each_init(
             || Work::new(posterior.len()),
@@ -343,7 +309,7 @@ impl Fitted {
                     let i = t * TILE + k;
                     *row = posterior.predict(&rows, i, self.seed, options.interval, work);
                 }
-                control.done.fetch_add(tile.len() as u64, Ordering::Relaxed);
+                control.advance(tile.len() as u64);
             },
         );
         if control.is_cancelled() {
@@ -372,7 +338,7 @@ impl Fitted {
         draws: &[&DrawList],
         weights: &[Vec<f64>],
         options: PredictOptions,
-        control: &PredictControl,
+        control: &Control,
     ) -> Result<Posterior, PredictError> {
         let refuse = |text: &str| Err(PredictError::Refused(text.to_owned()));
         let Some(model) = self.model.predicts() else {
@@ -433,7 +399,7 @@ pub(super) fn read_rows(
     path: &Path,
     coding: &Coding,
     import: &ImportOptions,
-    control: &LoadControl,
+    control: &Control,
 ) -> Result<Table, PredictError> {
     let mut options = ImportOptions {
         missing: import.missing.clone(),

@@ -21,12 +21,12 @@
 //! ([`Expected::together`]) and judges nothing.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
 use super::job::model_options;
 use super::{JobError, Recipe, RecipeError};
+use ergodic_base::control::Control;
 use ergodic_base::numerals::{brief, thousands};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::design::matrix::{Design, Predictor};
@@ -287,19 +287,15 @@ impl PreviewRows {
         }
     }
 
-    /// What the model and the priors of `recipe`, whose data these are, expect. `cancel` ends the work.
+    /// What the model and the priors of `recipe`, whose data these are, expect.
     ///
     /// # Errors
     /// The recipe is not one of a model; the prior cannot be drawn from; the work was cancelled.
-    pub fn expect(
-        &self,
-        recipe: &Recipe,
-        cancel: &AtomicBool,
-    ) -> Result<PriorPredictive, JobError> {
+    pub fn expect(&self, recipe: &Recipe, control: &Control) -> Result<PriorPredictive, JobError> {
         let judged = self.one_by_one.as_ref().unwrap_or(&self.rows);
-        let mut found = self.simulate(judged, recipe, cancel)?;
+        let mut found = self.simulate(judged, recipe, control)?;
         if self.one_by_one.is_some() {
-            let all = self.simulate(&self.rows, recipe, cancel)?;
+            let all = self.simulate(&self.rows, recipe, control)?;
             for (one, all) in found.outcomes.iter_mut().zip(all.outcomes) {
                 one.together = all.absurd.map(|absurd| self.together(absurd, one));
             }
@@ -344,7 +340,7 @@ impl PreviewRows {
         &self,
         design: &Arc<Design>,
         recipe: &Recipe,
-        cancel: &AtomicBool,
+        control: &Control,
     ) -> Result<PriorPredictive, JobError> {
         let entry = models::find(&recipe.model.template)?;
         let model = (entry.build)(Arc::clone(design), &model_options(recipe)?)?;
@@ -358,10 +354,11 @@ impl PreviewRows {
         let family = (entry.family)(&recipe.model.settings);
         let in_proportion = family.is_some_and(|family| family.definition().link == Link::Log);
         let mut means = Vec::new();
+        control.enter("drawing from the priors");
+        control.expect(draws as u64);
         for d in 0..draws {
-            if cancel.load(Ordering::Relaxed) {
-                return Err(JobError::Cancelled);
-            }
+            control.check(JobError::Cancelled)?;
+            control.advance(1);
             let places = d * rows * width..(d + 1) * rows * width;
             model
                 .draw_all(&mut rng, &mut u, &mut outcomes[places])

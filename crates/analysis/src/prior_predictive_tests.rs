@@ -3,9 +3,10 @@
 use statrs::distribution::{ContinuousCDF as _, Normal};
 
 use super::*;
+use crate::Job;
 use crate::calibration::built_in_job;
 use crate::job::model_frame;
-use crate::{Job, PrepareControl};
+use ergodic_base::control::Control;
 use ergodic_base::rng::ChainRng;
 use ergodic_core::design::columns::Values;
 use ergodic_core::models::DefaultPriors;
@@ -18,11 +19,11 @@ fn job(template: &str, changes: &[&str]) -> Job {
     let recipe = Recipe::new("built-in", template, "")
         .changed(&changes)
         .unwrap();
-    built_in_job(&recipe, &PrepareControl::default()).unwrap()
+    built_in_job(&recipe, &Control::default()).unwrap()
 }
 
 fn expected(job: &Job) -> Result<PriorPredictive, JobError> {
-    PreviewRows::new(&job.design).expect(&job.recipe, &AtomicBool::new(false))
+    PreviewRows::new(&job.design).expect(&job.recipe, &Control::default())
 }
 
 fn first(template: &str, changes: &[&str]) -> Expected {
@@ -187,7 +188,9 @@ fn every_template_shows_its_prior_or_says_why_not() {
         "{flat}"
     );
     let job = job("linear", &[]);
-    let cancelled = PreviewRows::new(&job.design).expect(&job.recipe, &AtomicBool::new(true));
+    let control = Control::default();
+    control.cancel();
+    let cancelled = PreviewRows::new(&job.design).expect(&job.recipe, &control);
     assert!(matches!(cancelled, Err(JobError::Cancelled)));
 }
 
@@ -303,7 +306,7 @@ fn judged(
         .changed(&changes)
         .unwrap();
     let (design, _) = Design::build(table, &model_frame(&recipe, table).unwrap()).unwrap();
-    let found = PreviewRows::new(&design).expect(&recipe, &AtomicBool::new(false));
+    let found = PreviewRows::new(&design).expect(&recipe, &Control::default());
     found.unwrap().outcomes.remove(0)
 }
 

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::job::Job;
-use super::zero_variance::CorrectControl;
+use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::models::Rows;
@@ -132,7 +132,7 @@ pub fn sensitivity(
     job: &Job,
     chains: &[&DrawList],
     weights: &[Vec<f64>],
-    control: &CorrectControl,
+    control: &Control,
 ) -> Result<Sensitivity, SensitivityError> {
     let model = &job.model;
     if !model.has_density() {
@@ -151,6 +151,7 @@ pub fn sensitivity(
     }
     let affordable = (ROWS / model.num_obs().max(1) as u64).max(LEAST_DRAWS);
     let step = total.div_ceil(affordable).max(1) as usize;
+    control.enter("computing prior and likelihood at the draws");
     control.expect(total.div_ceil(step as u64));
     let parts = chains
         .par_iter()
@@ -199,7 +200,7 @@ fn densities(
     job: &Job,
     list: &DrawList,
     step: usize,
-    control: &CorrectControl,
+    control: &Control,
 ) -> Result<(Vec<f64>, Vec<f64>), SensitivityError> {
     let model = job.model.as_ref();
     let mut theta = vec![0.0; list.width()];
@@ -207,9 +208,7 @@ fn densities(
     let mut scratch = model.scratch();
     let (mut log_prior, mut log_lik) = (Vec::new(), Vec::new());
     for i in (0..list.len()).step_by(step) {
-        if control.is_cancelled() {
-            return Err(SensitivityError::Cancelled);
-        }
+        control.check(SensitivityError::Cancelled)?;
         for (j, theta) in theta.iter_mut().enumerate() {
             *theta = list.value(i, j);
         }
@@ -220,7 +219,7 @@ fn densities(
                 .ok_or(SensitivityError::NoDensity)?,
         );
         log_lik.push(model.log_lik(&u, Rows::All, &mut scratch, &mut grad));
-        control.one_done();
+        control.advance(1);
     }
     Ok((log_prior, log_lik))
 }

@@ -4,8 +4,9 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::*;
+use crate::Recipe;
 use crate::calibration::built_in_job;
-use crate::{PrepareControl, Recipe};
+use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
 
 fn job(template: &str, changes: &[&str]) -> Job {
@@ -13,7 +14,7 @@ fn job(template: &str, changes: &[&str]) -> Job {
     let recipe = Recipe::new("built-in", template, "")
         .changed(&changes)
         .unwrap();
-    built_in_job(&recipe, &PrepareControl::default()).unwrap()
+    built_in_job(&recipe, &Control::default()).unwrap()
 }
 
 /// Independent draws of the posterior of a normal mean with prior N(m, v) and rows of variance 4.
@@ -60,7 +61,7 @@ fn densities_at_the_draws_are_those_of_prior_and_likelihood() {
         let (first, second) = draws.split_at(700);
         let chains = [list(&[first]), list(&[second])];
         let chains: Vec<&DrawList> = chains.iter().collect();
-        let control = CorrectControl::default();
+        let control = Control::default();
         let found = sensitivity(&job, &chains, &[], &control).unwrap();
         let log_prior: Vec<f64> = draws.iter().map(|x| -0.5 * (x - m).powi(2) / v).collect();
         let log_lik: Vec<f64> = draws
@@ -76,14 +77,14 @@ fn densities_at_the_draws_are_those_of_prior_and_likelihood() {
         assert!((row.likelihood / expected.likelihood - 1.0).abs() < 1e-6);
         assert_eq!((row.diagnosis, found.draws), (diagnosis, 2000));
         assert!(found.sentence().contains(words), "{}", found.sentence());
-        assert!((control.progress() - 1.0).abs() < 1e-6);
+        assert_eq!(control.fraction(), Some(1.0));
     }
 }
 
 #[test]
 fn what_cannot_be_power_scaled_is_refused_in_words() {
     let (job, draws) = normal_mean(0.0, 1.0);
-    let control = CorrectControl::default();
+    let control = Control::default();
     let of = |job: &Job, columns: &[&[f64]], weights: &[Vec<f64>]| {
         sensitivity(job, &[&list(columns)], weights, &control).unwrap_err()
     };

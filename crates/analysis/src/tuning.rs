@@ -11,9 +11,9 @@
 //! their independent errors leave the discrepancy unbiased.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::{Job, JobError, RecipeError};
+use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, Streams, stream};
 use ergodic_base::settings::{Kind, Value};
 use ergodic_core::engine::Sampling as _;
@@ -77,17 +77,6 @@ pub struct Tuning {
     pub default: f64,
 }
 
-/// Progress and cancellation, readable from another thread.
-#[derive(Debug, Default)]
-pub struct TuningControl {
-    /// Steps taken.
-    pub done: AtomicU64,
-    /// Steps to take, at most.
-    pub total: AtomicU64,
-    /// Ends the tuning soon.
-    pub cancel: AtomicBool,
-}
-
 /// A trial that goes on.
 struct Running {
     trial: usize,
@@ -102,11 +91,12 @@ struct Running {
 /// # Errors
 /// One sentence: the sampler has no such setting, there is no mode to whiten with, every trial failed, or somebody
 /// cancelled.
-pub fn tune(job: &Job, control: &TuningControl) -> Result<Tuning, JobError> {
+pub fn tune(job: &Job, control: &Control) -> Result<Tuning, JobError> {
     let (default, steps) = start(job)?;
     let rounds = TRIALS.ilog2() as u64;
     let per_round = (TRIALS * FIRST_ROUND) as u64 * steps;
-    control.total.store(rounds * per_round, Ordering::Relaxed);
+    control.enter("running trials");
+    control.expect(rounds * per_round);
     let lowest = default / RATIO.powi((TRIALS - 1 - ABOVE) as i32);
     let mut trials: Vec<Trial> = (0..TRIALS)
         .map(|k| Trial {
@@ -229,7 +219,7 @@ fn advance(
     points: usize,
     steps: u64,
     score_oracle: &mut Oracle,
-    control: &TuningControl,
+    control: &Control,
 ) -> Result<Option<f64>, JobError> {
     let Some(centre) = &job.centre else {
         return Ok(None);
@@ -247,9 +237,7 @@ fn advance(
     let mut score = vec![0.0; dim];
     for point in 0..points {
         for _ in 0..steps {
-            if control.cancel.load(Ordering::Relaxed) {
-                return Err(JobError::Cancelled);
-            }
+            control.check(JobError::Cancelled)?;
             let at = Tick {
                 iter: run.iter,
                 phase: Phase::Draw,
@@ -258,7 +246,7 @@ fn advance(
                 .kernel
                 .step(at, &mut run.oracle, &mut run.streams, &mut info);
             run.iter += 1;
-            control.done.fetch_add(1, Ordering::Relaxed);
+            control.advance(1);
             if step.is_err() {
                 return Ok(None);
             }
@@ -293,7 +281,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::{PrepareControl, Recipe};
+    use crate::Recipe;
 
     fn job(sampler: &str, step_size: Option<f64>) -> Job {
         let mut recipe = Recipe::new(
@@ -306,7 +294,7 @@ mod tests {
         if let Some(step_size) = step_size {
             recipe.sampler.settings.set(KEY, Value::Real(step_size));
         }
-        Job::prepare(&recipe, Path::new("."), None, &PrepareControl::default()).unwrap()
+        Job::prepare(&recipe, Path::new("."), None, &Control::default()).unwrap()
     }
 
     /// Step sizes that are far too large lose early, those far too small lose because they do not move, and the same
@@ -314,8 +302,8 @@ mod tests {
     #[test]
     fn a_step_size_between_bias_and_standstill_wins() {
         let job = job("ula", None);
-        let tuning = tune(&job, &TuningControl::default()).unwrap();
-        assert_eq!(tuning, tune(&job, &TuningControl::default()).unwrap());
+        let tuning = tune(&job, &Control::default()).unwrap();
+        assert_eq!(tuning, tune(&job, &Control::default()).unwrap());
         assert_eq!(tuning.trials.len(), TRIALS);
         let chosen = tuning
             .trials
@@ -333,7 +321,7 @@ mod tests {
     #[test]
     fn samplers_without_a_step_size_to_tune_are_refused() {
         for id in ["nuts", "zig-zag"] {
-            let result = tune(&job(id, None), &TuningControl::default());
+            let result = tune(&job(id, None), &Control::default());
             let error = result.unwrap_err().to_string();
             assert!(error.starts_with(&format!("Sampler `{id}` ")), "{error}");
         }
@@ -341,8 +329,8 @@ mod tests {
 
     #[test]
     fn it_can_be_cancelled() {
-        let control = TuningControl::default();
-        control.cancel.store(true, Ordering::Relaxed);
+        let control = Control::default();
+        control.cancel();
         let result = tune(&job("ula", None), &control);
         assert!(matches!(result, Err(JobError::Cancelled)));
     }

@@ -5,12 +5,12 @@
 //! where that is affordable, else from minibatches around the centre with the oracle's control variates.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::job::Job;
+use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::engine::Sampling as _;
@@ -94,42 +94,6 @@ pub enum CorrectError {
     Regression(#[from] ZeroVarianceError),
 }
 
-/// Progress and cancellation of work on the draws of a run, readable from another thread.
-#[derive(Debug, Default)]
-pub struct CorrectControl {
-    done: AtomicU64,
-    total: AtomicU64,
-    cancel: Arc<AtomicBool>,
-}
-
-impl CorrectControl {
-    /// Ends the work soon.
-    pub fn cancel(&self) {
-        self.cancel.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether somebody cancelled.
-    pub fn is_cancelled(&self) -> bool {
-        self.cancel.load(Ordering::Relaxed)
-    }
-
-    /// What is to be done in all.
-    pub(super) fn expect(&self, total: u64) {
-        self.total.store(total, Ordering::Relaxed);
-    }
-
-    /// One draw is done.
-    pub(super) fn one_done(&self) {
-        self.done.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Share of the draws that is done, 0 to 1.
-    pub fn progress(&self) -> f32 {
-        let total = self.total.load(Ordering::Relaxed).max(1);
-        self.done.load(Ordering::Relaxed) as f32 / total as f32
-    }
-}
-
 /// Corrects the kept draws `chains` of `job`, with `weights` (one vector per chain, or empty). Chains of unequal length
 /// are cut to the shortest.
 ///
@@ -140,7 +104,7 @@ pub fn zero_variance(
     chains: &[&DrawList],
     weights: &[Vec<f64>],
     order: Order,
-    control: &CorrectControl,
+    control: &Control,
 ) -> Result<Corrected, CorrectError> {
     if !job.model.has_density() {
         return Err(CorrectError::NoDensity);
@@ -151,6 +115,7 @@ pub fn zero_variance(
     }
     let draws = chains.iter().map(|chain| chain.len()).min().unwrap_or(0);
     let total = (draws * chains.len()) as u64;
+    control.enter("computing gradients at the draws");
     control.expect(total);
     let gradients = affordable(job.model.num_obs() as u64, total);
     let points = chains
@@ -160,9 +125,7 @@ pub fn zero_variance(
         .collect::<Result<Vec<Points>, CorrectError>>()?;
     let dim = job.model.dim();
     let estimates = correct(&names, chains, weights, &points, dim, order)?;
-    if control.is_cancelled() {
-        return Err(CorrectError::Cancelled);
-    }
+    control.check(CorrectError::Cancelled)?;
     Ok(Corrected {
         gradients,
         estimates,
@@ -189,11 +152,11 @@ fn points_of(
     (chain, list): (usize, &DrawList),
     draws: usize,
     gradients: Gradients,
-    control: &CorrectControl,
+    control: &Control,
 ) -> Result<Points, CorrectError> {
     let dim = job.model.dim();
     let (model, centre) = (Arc::clone(&job.model), job.centre.clone());
-    let mut oracle = Oracle::new(model, centre, true, Arc::clone(&control.cancel));
+    let mut oracle = Oracle::new(model, centre, true, control.flag());
     if let Gradients::Estimated { rows } = gradients {
         oracle.set_estimator(Estimator::ControlVariate, rows, Scheme::Iid);
     }
@@ -219,10 +182,8 @@ fn points_of(
             }
             Gradients::Estimated { .. } => oracle.grad(u, &mut rng, grad),
         }
-        if control.is_cancelled() {
-            return Err(CorrectError::Cancelled);
-        }
-        control.one_done();
+        control.check(CorrectError::Cancelled)?;
+        control.advance(1);
     }
     Ok(points)
 }
@@ -230,20 +191,14 @@ fn points_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{PrepareControl, Recipe};
+    use crate::Recipe;
     use rand::RngExt as _;
     use rand_distr::StandardNormal;
 
     fn job() -> Job {
         let mut recipe = Recipe::new("sample:churn", "logistic", "churned ~ age + plan");
         "nuts".clone_into(&mut recipe.sampler.id);
-        Job::prepare(
-            &recipe,
-            std::path::Path::new(""),
-            None,
-            &PrepareControl::default(),
-        )
-        .unwrap()
+        Job::prepare(&recipe, std::path::Path::new(""), None, &Control::default()).unwrap()
     }
 
     /// Independent draws of the normal approximation at the mode, as reported quantities.
@@ -267,14 +222,14 @@ mod tests {
 
     #[test]
     fn estimated_gradients_are_unbiased_and_at_the_same_places() {
-        let (job, control) = (job(), CorrectControl::default());
+        let (job, control) = (job(), Control::default());
         let draws = 3000;
         let list = draws_of(&job, draws);
         let points = |gradients| points_of(&job, (0, &list), draws, gradients, &control).unwrap();
         let exact = points(Gradients::Exact);
         let estimated = points(Gradients::Estimated { rows: 64 });
         assert_eq!(exact.positions, estimated.positions);
-        assert_eq!(control.done.load(Ordering::Relaxed), 2 * draws as u64);
+        assert_eq!(control.progress().0, 2 * draws as u64);
         let dim = job.model.dim();
         for j in 0..dim {
             let error = |i: usize| estimated.gradients[i * dim + j] - exact.gradients[i * dim + j];
@@ -290,16 +245,16 @@ mod tests {
 
     #[test]
     fn a_cancelled_correction_ends_and_foreign_draws_are_refused() {
-        let (job, control) = (job(), CorrectControl::default());
+        let (job, control) = (job(), Control::default());
         let list = draws_of(&job, 100);
         let other = DrawList::new(list.width() + 1);
-        let correct = |list: &DrawList, control: &CorrectControl| {
+        let correct = |list: &DrawList, control: &Control| {
             zero_variance(&job, &[list], &[], Order::Linear, control)
         };
         assert_eq!(correct(&other, &control), Err(CorrectError::Variables));
         let corrected = correct(&list, &control).unwrap();
         assert_eq!(corrected.gradients, Gradients::Exact);
-        assert!((control.progress() - 1.0).abs() < 1e-6);
+        assert_eq!(control.fraction(), Some(1.0));
         control.cancel();
         assert_eq!(correct(&list, &control), Err(CorrectError::Cancelled));
     }

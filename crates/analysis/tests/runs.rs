@@ -8,7 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ergodic_analysis::{Job, PrepareControl, Recipe, Run, bias_check};
+use ergodic_analysis::{Job, Recipe, Run, bias_check};
+use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::reporter::Severity;
 use ergodic_base::rng::ChainRng;
@@ -498,12 +499,12 @@ fn coordinates_are_part_of_what_a_continued_run_must_agree_with() {
         .changed(&["model.family=bernoulli".to_owned()])
         .unwrap();
     recipe.sampler.id = "nuts".to_owned();
-    let job = Job::prepare(&recipe, Path::new(""), None, &PrepareControl::default()).unwrap();
+    let job = Job::prepare(&recipe, Path::new(""), None, &Control::default()).unwrap();
     assert!(job.outset.as_ref().unwrap().is_whitened());
     let mut other = job.clone();
     other.outset = None;
     assert_ne!(other.fingerprint(), job.fingerprint());
-    let again = Job::prepare(&recipe, Path::new(""), None, &PrepareControl::default()).unwrap();
+    let again = Job::prepare(&recipe, Path::new(""), None, &Control::default()).unwrap();
     assert_eq!(again.fingerprint(), job.fingerprint());
 }
 
@@ -514,7 +515,7 @@ fn recipes_of_before_keep_their_priors() {
     for template in ["linear", "logistic", "poisson"] {
         let path = folder.join(format!("{template}.toml"));
         let recipe = Recipe::read(&path, &[]).unwrap();
-        let job = Job::prepare(&recipe, &folder, None, &PrepareControl::default()).unwrap();
+        let job = Job::prepare(&recipe, &folder, None, &Control::default()).unwrap();
         for param in job.model.params() {
             let prior = match param.name.as_str() {
                 "sigma" => "half_student_t(3, 0, 2.5)",
@@ -537,7 +538,7 @@ fn recipes_of_before_keep_their_priors() {
     let new = Recipe::new("sample:churn", "logistic", "churned ~ age");
     let again = Recipe::parse(&new.to_toml(), &[]).unwrap();
     assert_eq!(again.default_priors(), DefaultPriors::WeaklyInformative);
-    let job = Job::prepare(&again, Path::new(""), None, &PrepareControl::default()).unwrap();
+    let job = Job::prepare(&again, Path::new(""), None, &Control::default()).unwrap();
     assert_eq!(job.model.params()[1].prior, "normal(0, 2.5)");
     assert_eq!(job.recipe.priors["default"], "weakly-informative");
 }

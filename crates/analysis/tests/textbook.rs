@@ -5,7 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ergodic_analysis::{Job, PrepareControl, Recipe, Run};
+use ergodic_analysis::{Job, Recipe, Run};
+use ergodic_base::control::Control;
 use ergodic_core::engine::protocol::ChainView;
 use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::mcse::mcse_mean;
@@ -20,7 +21,7 @@ fn job(set: &str, template: &str, formula: &str, changes: &[&str]) -> Job {
     let recipe = Recipe::new(&format!("{set}.csv"), template, formula);
     let changes: Vec<String> = changes.iter().map(|&change| change.to_owned()).collect();
     let recipe = recipe.changed(&changes).unwrap();
-    Job::prepare(&recipe, &folder(), None, &PrepareControl::default()).unwrap()
+    Job::prepare(&recipe, &folder(), None, &Control::default()).unwrap()
 }
 
 fn run(job: Job) -> Run {
@@ -169,7 +170,7 @@ fn equal_groups() {
     recipe.run.draws = 400;
     let changes = ["model.family=bernoulli".to_owned()];
     let recipe = recipe.changed(&changes).unwrap();
-    let job = Job::prepare(&recipe, folder.path(), None, &PrepareControl::default()).unwrap();
+    let job = Job::prepare(&recipe, folder.path(), None, &Control::default()).unwrap();
     let run = run(job);
     assert!(passes(&run) < 100.0);
     assert!(ends_well(&run) > 200.0);

@@ -16,6 +16,7 @@
 //! ```
 
 pub mod checksum;
+pub mod control;
 pub mod draws;
 pub mod linalg;
 pub mod names;

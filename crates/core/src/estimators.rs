@@ -18,6 +18,6 @@ mod stochastic;
 mod tests;
 pub(crate) mod trace;
 
-pub use mode::{Mode, ModeControl, ModeError, find_mode, find_mode_by};
+pub use mode::{Mode, ModeError, find_mode, find_mode_by};
 pub use registry::{AUTO, OptimiserEntry, OptimiserSpec, Plan, REGISTRY, find};
 pub use trace::{Search, TracePoint};

@@ -26,10 +26,11 @@ use ndarray::{Array2, Array3};
 use crate::design::{Columns, Design, DesignError, ModelFrame, checks};
 use crate::engine::run_section::MAX_CHAINS;
 use crate::engine::{ChainState, Report, Run, RunSection, RunView, Sampling};
-use crate::estimators::{ModeControl, ModeError, find_mode};
+use crate::estimators::{ModeError, find_mode};
 use crate::models::{self, DensityModel, LogDensity, Model, ModelError, ModelOptions};
 use crate::oracle::Centre;
 use crate::samplers::{self, ChoiceError, Nuts, Sampler, SamplerEntry, Target};
+use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::param::ParamId;
 use ergodic_base::reporter::Warning;
@@ -206,7 +207,7 @@ impl Fit {
             return Err(FitError::Length { chains, draws });
         }
         let found = if self.model.has_density() {
-            find_mode(self.model.as_ref(), &ModeControl::default())
+            find_mode(self.model.as_ref(), &Control::default())
         } else {
             Err(ModeError::NotFound("this model has no density to climb"))
         };

@@ -6,9 +6,9 @@
 //!
 //! ```
 //! use ergodic_core::design::{Design, ModelFrame, checks};
-//! use ergodic_data::{ImportOptions, LoadControl, samples};
+//! use ergodic_data::{Control, ImportOptions, samples};
 //!
-//! let loaded = samples::load_source("sample:churn", &ImportOptions::default(), &LoadControl::default())?;
+//! let loaded = samples::load_source("sample:churn", &ImportOptions::default(), &Control::default())?;
 //! let frame = ModelFrame::new("churned ~ age + plan".parse()?);
 //! let (design, _) = Design::build(&loaded.table, &frame)?;
 //! assert_eq!(design.terms, ["Intercept", "age", "plan=plus", "plan=pro"]);
@@ -36,8 +36,9 @@ pub mod synthetic;
 pub mod table;
 mod values;
 
+pub use ergodic_base::control::Control;
 pub use error::DataError;
-pub use load::{LoadControl, Loaded, load};
+pub use load::{Loaded, load};
 pub use roles::{Role, Roles};
 pub use sniff::{ColumnKindOverride, Guesses, ImportOptions};
 pub use table::Table;

@@ -3,14 +3,14 @@
 //! The text is split by the `csv` crate and typed here, because every conversion must be reportable: a row of
 //! the wrong length is an error with its line, a value that is no number is named, nothing is padded or guessed
 //! per cell. Pieces of the text are read in parallel and joined in order, so the result does not depend on the
-//! number of threads. Progress can be read and loading cancelled from another thread through [`LoadControl`].
+//! number of threads. Progress can be read and loading cancelled from another thread through [`Control`].
 
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use ergodic_base::control::Control;
 use ergodic_base::reporter::Reporter;
 
 use super::encoding::{decode, gunzip, is_gzip};
@@ -30,79 +30,12 @@ const PREVIEW_BYTES: usize = 1 << 20;
 const UNASKED_BYTES: u64 = 256_000_000;
 /// How many times its own size a packed file may unpack to beyond that. Tables of numbers shrink by 3 to 15.
 const UNPACKED_TIMES: u64 = 25;
+/// Work of a whole file in units of the work of reading its bytes.
+pub(super) const SPLIT_COST: u64 = 5;
+/// The stage of a [`Control`] while a file is read.
+pub const READING: &str = "reading the file";
 /// Bytes in a gigabyte, as disks count them.
 const GIGABYTE: u64 = 1_000_000_000;
-
-/// Progress of a load and the wish to cancel it, shared with another thread.
-#[derive(Debug, Default)]
-pub struct LoadControl {
-    cancel: AtomicBool,
-    /// Bytes of the file read so far.
-    read_bytes: AtomicU64,
-    /// Bytes of the file.
-    total_bytes: AtomicU64,
-    /// Bytes of text split so far; text is walked twice, once for numbers and once for words.
-    split_bytes: AtomicU64,
-    /// Bytes of text to split.
-    text_bytes: AtomicU64,
-    /// Rows split so far.
-    rows: AtomicU64,
-}
-
-impl LoadControl {
-    /// Asks the load to end with [`DataError::Cancelled`].
-    pub fn cancel(&self) {
-        self.cancel.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether [`Self::cancel`] was called.
-    pub fn is_cancelled(&self) -> bool {
-        self.cancel.load(Ordering::Relaxed)
-    }
-
-    /// Share of the work done, 0 to 1.
-    pub fn fraction(&self) -> f64 {
-        let share = |done: &AtomicU64, total: &AtomicU64| match total.load(Ordering::Relaxed) {
-            0 => 0.0,
-            total => (done.load(Ordering::Relaxed) as f64 / total as f64).min(1.0),
-        };
-        0.2 * share(&self.read_bytes, &self.total_bytes)
-            + 0.8 * share(&self.split_bytes, &self.text_bytes)
-    }
-
-    /// Rows read so far.
-    pub fn rows(&self) -> u64 {
-        self.rows.load(Ordering::Relaxed)
-    }
-
-    /// Bytes of the file read so far and in all.
-    pub fn bytes(&self) -> (u64, u64) {
-        (
-            self.read_bytes.load(Ordering::Relaxed),
-            self.total_bytes.load(Ordering::Relaxed),
-        )
-    }
-
-    pub(super) fn add_rows(&self, rows: u64) {
-        self.rows.fetch_add(rows, Ordering::Relaxed);
-    }
-
-    pub(super) fn set_text(&self, bytes: u64) {
-        self.text_bytes.store(bytes, Ordering::Relaxed);
-    }
-
-    pub(super) fn add_split(&self, bytes: u64) {
-        self.split_bytes.fetch_add(bytes, Ordering::Relaxed);
-    }
-
-    pub(super) fn check(&self) -> Result<(), DataError> {
-        if self.is_cancelled() {
-            Err(DataError::Cancelled)
-        } else {
-            Ok(())
-        }
-    }
-}
 
 /// A table with what was guessed and remarked while it was read.
 #[derive(Clone, Debug)]
@@ -117,11 +50,7 @@ pub struct Loaded {
 
 /// Reads a `.csv`, `.tsv`, `.txt` (also `.gz`) or Parquet file. Blocks; run it on a worker thread.
 /// Errors: one sentence each, see [`DataError`].
-pub fn load(
-    path: &Path,
-    options: &ImportOptions,
-    control: &LoadControl,
-) -> Result<Loaded, DataError> {
+pub fn load(path: &Path, options: &ImportOptions, control: &Control) -> Result<Loaded, DataError> {
     options.check()?;
     let bytes = read_file(path, None, options, control)?;
     let source = path.to_string_lossy();
@@ -132,7 +61,7 @@ pub fn load(
 /// read, and the fingerprint is that of the part looked at.
 pub fn preview(path: &Path, options: &ImportOptions) -> Result<Loaded, DataError> {
     options.check()?;
-    let control = LoadControl::default();
+    let control = Control::default();
     let (name, source) = (file_name(path), path.to_string_lossy());
     let bytes = read_file(path, Some(PREVIEW_BYTES), options, &control)?;
     if parquet::is_parquet(&bytes) {
@@ -153,7 +82,7 @@ pub fn load_bytes(
     source: &str,
     bytes: Vec<u8>,
     options: &ImportOptions,
-    control: &LoadControl,
+    control: &Control,
 ) -> Result<Loaded, DataError> {
     options.check()?;
     if parquet::is_parquet(&bytes) {
@@ -173,7 +102,7 @@ fn read_file(
     path: &Path,
     limit: Option<usize>,
     options: &ImportOptions,
-    control: &LoadControl,
+    control: &Control,
 ) -> Result<Vec<u8>, DataError> {
     let unreadable = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => DataError::NotFound(path.to_owned()),
@@ -188,13 +117,15 @@ fn read_file(
     if about.is_dir() {
         return Err(DataError::IsDirectory(path.to_owned()));
     }
-    control.total_bytes.store(about.len(), Ordering::Relaxed);
+    control.enter(READING);
+    // Reading is a fifth of the work; the rest is splitting what was read.
+    control.expect(SPLIT_COST * about.len());
     let limit = limit.unwrap_or(usize::MAX);
     // A file says how long it is; a device or a pipe may never end.
     let most = allowed(options).unwrap_or(UNASKED_BYTES).max(about.len());
     let mut bytes = Vec::with_capacity((about.len() as usize).min(limit));
     while bytes.len() < limit {
-        control.check()?;
+        control.check(DataError::Cancelled)?;
         if bytes.len() as u64 > most {
             return Err(DataError::TooLarge(format!(
                 "{} is no file of a known size, and reading stopped after {} MB; save the data as a file first, or allow more \
@@ -212,7 +143,7 @@ fn read_file(
         if read == 0 {
             break;
         }
-        control.read_bytes.fetch_add(read as u64, Ordering::Relaxed);
+        control.advance(read as u64);
     }
     Ok(bytes)
 }
@@ -230,7 +161,7 @@ fn read_text(
     source: &str,
     bytes: Vec<u8>,
     options: &ImportOptions,
-    control: &LoadControl,
+    control: &Control,
     extent: Extent,
 ) -> Result<Loaded, DataError> {
     let mut reporter = Reporter::default();
@@ -293,7 +224,7 @@ mod tests {
             "x.csv",
             bytes.to_vec(),
             &ImportOptions::default(),
-            &LoadControl::default(),
+            &Control::default(),
         )
         .unwrap()
     }
@@ -374,7 +305,7 @@ mod tests {
             }
             let bytes = writer.into_inner().unwrap();
             let options = ImportOptions { delimiter: Some(','), header: Some(true), ..ImportOptions::default() };
-            let loaded = load_bytes("x", "x", bytes, &options, &LoadControl::default()).unwrap();
+            let loaded = load_bytes("x", "x", bytes, &options, &Control::default()).unwrap();
             let found = exported(&loaded.table);
             prop_assert_eq!(&found[1..], &rows[..]);
         }
@@ -398,7 +329,7 @@ mod tests {
     fn many_pieces_give_the_same_table_as_one() {
         // About 3 MB, so three pieces.
         let text = long_csv(220_000);
-        let control = LoadControl::default();
+        let control = Control::default();
         let loaded = load_bytes(
             "x",
             "x",
@@ -408,7 +339,7 @@ mod tests {
         )
         .unwrap();
         let table = &loaded.table;
-        assert_eq!((table.num_rows(), control.rows()), (220_000, 220_000));
+        assert_eq!((table.num_rows(), control.counted()), (220_000, 220_000));
         let numbers = table.numbers(0).unwrap();
         let labels = table.labels(1);
         for row in [0, 1, 99_999, 150_001, 219_999] {
@@ -423,14 +354,7 @@ mod tests {
             assert_eq!(table.place(row), format!("line {}", row + 2));
         }
         let options = loaded.guesses.to_options(&ImportOptions::default());
-        let again = load_bytes(
-            "x",
-            "x",
-            text.into_bytes(),
-            &options,
-            &LoadControl::default(),
-        )
-        .unwrap();
+        let again = load_bytes("x", "x", text.into_bytes(), &options, &Control::default()).unwrap();
         assert_eq!(again.table.fingerprint(), table.fingerprint());
         assert!(again.table.frame().equals_missing(table.frame()));
     }
@@ -440,22 +364,27 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("long.csv");
         std::fs::write(&path, long_csv(400_000)).unwrap();
-        let control = LoadControl::default();
+        let control = Control::default();
         let result = std::thread::scope(|scope| {
             let worker = scope.spawn(|| load(&path, &ImportOptions::default(), &control));
-            while control.fraction() < 0.2 && !worker.is_finished() {
+            while control.fraction().unwrap_or(0.0) < 0.2 && !worker.is_finished() {
                 std::thread::yield_now();
             }
             control.cancel();
             worker.join().unwrap()
         });
         assert!(matches!(result, Err(DataError::Cancelled)));
-        let (read, total) = control.bytes();
-        assert_eq!(read, total, "the file had been read before splitting began");
+        assert!(
+            control.fraction() >= Some(0.2),
+            "the file was read before splitting began"
+        );
 
-        let control = LoadControl::default();
+        let control = Control::default();
         load(&path, &ImportOptions::default(), &control).unwrap();
-        assert_eq!((control.fraction(), control.rows()), (1.0, 400_000));
+        assert_eq!(
+            (control.fraction(), control.counted()),
+            (Some(1.0), 400_000)
+        );
     }
 
     #[test]
@@ -509,7 +438,7 @@ mod tests {
         // Packed files one after the other are a packed file.
         std::fs::write(&path, packer.finish().unwrap().repeat(300)).unwrap();
         let read = |path: &Path, options: &ImportOptions| {
-            load(path, options, &LoadControl::default())
+            load(path, options, &Control::default())
                 .unwrap_err()
                 .to_string()
         };
@@ -537,7 +466,7 @@ mod tests {
             "wide.csv",
             wide.into_bytes(),
             &ImportOptions::default(),
-            &LoadControl::default(),
+            &Control::default(),
         )
         .unwrap_err()
         .to_string();

@@ -7,10 +7,11 @@ use polars::prelude::{
     TimeUnit,
 };
 
+use ergodic_base::control::Control;
 use ergodic_base::reporter::{Reporter, Severity, Warning};
 
 use super::error::DataError;
-use super::load::{LoadControl, Loaded};
+use super::load::Loaded;
 use super::sniff::{Guesses, unique_names};
 use super::table::{Table, TypedColumn, hex_sha256};
 use ergodic_core::design::columns::{ColumnKind, Values};
@@ -31,7 +32,7 @@ pub(crate) fn read(
     name: &str,
     source: &str,
     bytes: &[u8],
-    control: &LoadControl,
+    control: &Control,
     limit: Option<usize>,
 ) -> Result<Loaded, DataError> {
     let damaged = |error: polars::error::PolarsError| DataError::Parquet {
@@ -68,7 +69,7 @@ pub(crate) fn read(
     let mut parts: Option<DataFrame> = None;
     let mut at = 0;
     while at < num_rows {
-        control.check()?;
+        control.check(DataError::Cancelled)?;
         let len = SLICE.min(num_rows - at);
         let part = ParquetReader::new(Cursor::new(bytes))
             .with_projection(Some(projection.clone()))
@@ -82,9 +83,9 @@ pub(crate) fn read(
             }
         }
         at += len;
-        control.add_rows(len as u64);
+        control.count(len as u64);
     }
-    control.check()?;
+    control.check(DataError::Cancelled)?;
     let frame = parts.unwrap_or_default();
     let written: Vec<String> = frame
         .columns()
@@ -342,7 +343,7 @@ mod tests {
             "x.parquet",
             bytes,
             &ImportOptions::default(),
-            &LoadControl::default(),
+            &Control::default(),
         )
     }
 

@@ -9,11 +9,12 @@ use std::sync::Arc;
 use csv::ByteRecord;
 use rayon::prelude::*;
 
+use ergodic_base::control::Control;
 use ergodic_base::reporter::{Reporter, Severity, Warning};
 use ergodic_core::design::DesignError;
 
 use super::error::DataError;
-use super::load::LoadControl;
+use super::load::SPLIT_COST;
 use super::ragged::{self, Fitted, RaggedLines, fit};
 use super::scan::{ColumnScan, decide};
 use super::sniff::{
@@ -50,7 +51,7 @@ pub(super) struct Parse<'a> {
     /// First byte after a byte order mark.
     pub start: usize,
     pub options: &'a ImportOptions,
-    pub control: &'a LoadControl,
+    pub control: &'a Control,
     pub extent: Extent,
 }
 
@@ -252,7 +253,9 @@ impl Parse<'_> {
             .map(|range| range.start + data.start..range.end + data.start)
             .collect();
         // Words need a second walk, so that is half of the work.
-        self.control.set_text(2 * bytes.len() as u64);
+        let walks = 2 * bytes.len() as u64;
+        self.control.expect(walks + walks / (SPLIT_COST - 1));
+        self.control.reach(walks / (SPLIT_COST - 1));
         let forced: Vec<Option<ColumnKindOverride>> = names
             .iter()
             .map(|name| self.options.column_types.get(name).copied())
@@ -348,7 +351,7 @@ impl Parse<'_> {
                 column.push(cell, row, format.decimal, codes);
             }
         })?;
-        self.control.add_rows(scan.starts.len() as u64);
+        self.control.count(scan.starts.len() as u64);
         Ok(scan)
     }
 
@@ -383,7 +386,7 @@ impl Parse<'_> {
         let mut record = ByteRecord::new();
         for count in 0_usize.. {
             if count.is_multiple_of(1024) {
-                self.control.check()?;
+                self.control.check(DataError::Cancelled)?;
             }
             let mut start = reader.position().byte() as usize;
             let more = reader.read_byte_record(&mut record);
@@ -402,7 +405,7 @@ impl Parse<'_> {
                 each(record.len(), fitted, range.start + start);
             }
         }
-        self.control.add_split(range.len() as u64);
+        self.control.advance(range.len() as u64);
         Ok(())
     }
 

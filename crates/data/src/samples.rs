@@ -9,9 +9,10 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::error::DataError;
-use super::load::{LoadControl, Loaded, load as load_file, load_bytes};
+use super::load::{Loaded, load as load_file, load_bytes};
 use super::sniff::ImportOptions;
 use super::synthetic;
+use ergodic_base::control::Control;
 
 /// What a data source begins with if it names a bundled data set.
 pub const PREFIX: &str = "sample:";
@@ -165,7 +166,7 @@ pub fn formula(id: &str) -> Option<String> {
 }
 
 /// Reads the bundled data set of this name, without `sample:`; the error for an unknown one lists those there are.
-pub fn load(id: &str, options: &ImportOptions, control: &LoadControl) -> Result<Loaded, DataError> {
+pub fn load(id: &str, options: &ImportOptions, control: &Control) -> Result<Loaded, DataError> {
     if id.starts_with(synthetic::PREFIX) {
         return synthetic::load(id);
     }
@@ -189,7 +190,7 @@ pub fn load(id: &str, options: &ImportOptions, control: &LoadControl) -> Result<
 pub fn load_source(
     source: &str,
     options: &ImportOptions,
-    control: &LoadControl,
+    control: &Control,
 ) -> Result<Loaded, DataError> {
     match source.strip_prefix(PREFIX) {
         Some(id) => load(id, options, control),
@@ -207,7 +208,7 @@ mod tests {
         let error = load_source(
             "sample:nope",
             &ImportOptions::default(),
-            &LoadControl::default(),
+            &Control::default(),
         )
         .unwrap_err();
         assert_eq!(

@@ -4,12 +4,11 @@
 
 use std::path::PathBuf;
 
+use ergodic_base::control::Control;
 use ergodic_base::reporter::Reporter;
 use ergodic_core::design::{Columns as _, Design, DesignError, ModelFrame, checks};
 use ergodic_data::load::preview;
-use ergodic_data::{
-    ColumnKindOverride, DataError, ImportOptions, LoadControl, Loaded, Table, load,
-};
+use ergodic_data::{ColumnKindOverride, DataError, ImportOptions, Loaded, Table, load};
 use tempfile::TempDir;
 
 struct Folder(TempDir);
@@ -30,7 +29,7 @@ fn read(name: &str, bytes: &[u8], options: &ImportOptions) -> Result<Loaded, Dat
     load(
         &Folder::new().file(name, bytes),
         options,
-        &LoadControl::default(),
+        &Control::default(),
     )
 }
 
@@ -38,7 +37,7 @@ fn read(name: &str, bytes: &[u8], options: &ImportOptions) -> Result<Loaded, Dat
 fn refused(name: &str, bytes: &[u8]) -> String {
     let folder = Folder::new();
     let path = folder.file(name, bytes);
-    let sentence = load(&path, &ImportOptions::default(), &LoadControl::default())
+    let sentence = load(&path, &ImportOptions::default(), &Control::default())
         .unwrap_err()
         .to_string();
     assert_eq!(
@@ -85,7 +84,7 @@ fn files_that_are_not_there_or_not_readable() {
     let folder = Folder::new();
     let missing = folder.0.path().join("none.csv");
     let sentence = |path: &std::path::Path| {
-        load(path, &ImportOptions::default(), &LoadControl::default())
+        load(path, &ImportOptions::default(), &Control::default())
             .unwrap_err()
             .to_string()
     };

@@ -8,11 +8,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use ergodic_base::control::Control;
 use ergodic_core::design::Columns as _;
 use ergodic_core::design::response::ResponseUse;
 use ergodic_core::design::{Design, ModelFrame};
 use ergodic_core::formula::Factor;
-use ergodic_data::{ImportOptions, LoadControl, Table, load};
+use ergodic_data::{ImportOptions, Table, load};
 
 /// Of a column's largest absolute value. R solves for orthogonal polynomials by Householder's reflections of a
 /// Vandermonde matrix, which costs digits in higher degrees.
@@ -26,7 +27,7 @@ fn table(file: &str) -> Table {
     load(
         &folder().join(file),
         &ImportOptions::default(),
-        &LoadControl::default(),
+        &Control::default(),
     )
     .unwrap()
     .table

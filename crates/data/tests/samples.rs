@@ -8,14 +8,15 @@ mod samples;
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 
+use ergodic_base::control::Control;
 use ergodic_base::numerals::hex;
 use ergodic_core::design::Columns as _;
 use ergodic_core::design::response::ResponseKind;
 use ergodic_core::design::terms::Predictor;
 use ergodic_core::design::{Design, ModelFrame, checks};
 use ergodic_core::formula::Formula;
+use ergodic_data::ImportOptions;
 use ergodic_data::samples::{Sample, all, load};
-use ergodic_data::{ImportOptions, LoadControl};
 use faer::linalg::solvers::{DenseSolveCore as _, Solve as _};
 use faer::{Mat, Side};
 use sha2::{Digest as _, Sha256};
@@ -103,12 +104,7 @@ fn side_cars_say_what_is_in_the_files() {
     let index = std::fs::read_to_string(folder().join("README.md")).unwrap();
     for sample in all() {
         let Sample { id, info, .. } = sample;
-        let loaded = load(
-            sample.id,
-            &ImportOptions::default(),
-            &LoadControl::default(),
-        )
-        .unwrap();
+        let loaded = load(sample.id, &ImportOptions::default(), &Control::default()).unwrap();
         let table = &loaded.table;
         assert_eq!(info.file, sample.file_name);
         assert_eq!(info.sha256, sha256(sample.bytes), "{id}");
@@ -174,12 +170,7 @@ fn fit(design: &Design) -> (Vec<f64>, Vec<f64>) {
 #[test]
 fn the_suggested_model_finds_the_truth() {
     for sample in all() {
-        let loaded = load(
-            sample.id,
-            &ImportOptions::default(),
-            &LoadControl::default(),
-        )
-        .unwrap();
+        let loaded = load(sample.id, &ImportOptions::default(), &Control::default()).unwrap();
         let suggestion = &sample.info.suggestion;
         let formula: Formula = suggestion.formula.parse().unwrap();
         let frame = ModelFrame {
@@ -309,12 +300,7 @@ fn effects_of_groups(design: &Design, truth: &std::collections::BTreeMap<String,
 #[test]
 fn the_awkward_file_is_read_with_every_oddity_named() {
     let awkward = all().iter().find(|sample| sample.id == "awkward").unwrap();
-    let loaded = load(
-        awkward.id,
-        &ImportOptions::default(),
-        &LoadControl::default(),
-    )
-    .unwrap();
+    let loaded = load(awkward.id, &ImportOptions::default(), &Control::default()).unwrap();
     let guesses = &loaded.guesses;
     assert_eq!(
         (
@@ -338,7 +324,7 @@ fn the_awkward_file_is_read_with_every_oddity_named() {
     );
     let (again, _) = {
         let options = guesses.to_options(&ImportOptions::default());
-        let loaded = load(awkward.id, &options, &LoadControl::default()).unwrap();
+        let loaded = load(awkward.id, &options, &Control::default()).unwrap();
         (loaded.table, loaded.guesses)
     };
     let (mut first, mut second) = (Vec::new(), Vec::new());

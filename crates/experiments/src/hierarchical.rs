@@ -16,6 +16,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::{BenchOptions, BenchTable, Cell};
 use ergodic_analysis::JobError;
+use ergodic_base::control::Control;
 use ergodic_base::rng::{ChainRng, Purpose, Streams, stream};
 use ergodic_base::settings::{Settings, Value};
 use ergodic_base::special::logistic;
@@ -25,7 +26,7 @@ use ergodic_core::formula::Formula;
 use ergodic_core::models::{self, Model, ModelOptions};
 use ergodic_core::oracle::Oracle;
 use ergodic_core::samplers::{self, Phase, Target, Tick};
-use ergodic_data::load::{LoadControl, load};
+use ergodic_data::load::load;
 use ergodic_data::sniff::ImportOptions;
 use ergodic_data::table::Table;
 use ergodic_diagnostics::ess::ess_bulk;
@@ -91,7 +92,7 @@ struct Chain {
 /// The file cannot be read or lacks a column.
 pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let table = match &options.data {
-        Some(path) => load(path, &ImportOptions::default(), &LoadControl::default())?.table,
+        Some(path) => load(path, &ImportOptions::default(), &Control::default())?.table,
         None => simulated(if options.quick { QUICK_ROWS } else { ROWS }, options.seed)?,
     };
     let model = model(&table, options.seed)?;

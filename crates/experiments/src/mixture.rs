@@ -23,6 +23,7 @@ use rayon::prelude::*;
 
 use super::{BenchOptions, BenchTable, Cell};
 use ergodic_analysis::JobError;
+use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, Streams, stream};
 use ergodic_base::settings::{Settings, Value};
 use ergodic_core::design::columns::Values;
@@ -32,8 +33,8 @@ use ergodic_core::formula::Formula;
 use ergodic_core::models::{self, Model, ModelOptions};
 use ergodic_core::oracle::Oracle;
 use ergodic_core::samplers::cir::log_gamma;
-use ergodic_core::samplers::{self, KernelError, Phase, Target, Tick};
-use ergodic_data::load::{LoadControl, load};
+use ergodic_core::samplers::{self, ChoiceError, KernelError, Phase, Target, Tick};
+use ergodic_data::load::load;
 use ergodic_data::sniff::ImportOptions;
 use ergodic_data::table::Table;
 
@@ -96,7 +97,7 @@ pub(super) struct Found {
 /// The data cannot be read or lack a column.
 pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let table = match &options.data {
-        Some(path) => load(path, &ImportOptions::default(), &LoadControl::default())?.table,
+        Some(path) => load(path, &ImportOptions::default(), &Control::default())?.table,
         None => simulated(if options.quick { 2_000 } else { USERS })?,
     };
     let models: Vec<Arc<dyn Model>> = PRIORS
@@ -307,7 +308,7 @@ pub(super) fn chain(
     let mut kernel = (entry.build)(settings, &target, &u, &mut oracle, &mut streams).map_err(
         |error| match error {
             KernelError::Setting(error) => JobError::from(error),
-            KernelError::Unsuitable(error) => error.into(),
+            KernelError::Unsuitable(error) => ChoiceError::from(error).into(),
             error => failed(error),
         },
     )?;

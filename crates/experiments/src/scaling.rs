@@ -10,7 +10,8 @@ use std::sync::Arc;
 use super::{BenchOptions, BenchTable, Cell};
 use ergodic_analysis::comparison::{Measured, measure, quadratic_summary};
 use ergodic_analysis::recipe::{SAMPLE_PREFIX, Scale};
-use ergodic_analysis::{Job, JobError, PrepareControl, Recipe, RecipeError, Run};
+use ergodic_analysis::{Job, JobError, Recipe, RecipeError, Run};
+use ergodic_base::control::Control;
 use ergodic_core::models::DefaultPriors;
 use ergodic_data::samples;
 use ergodic_data::synthetic::PREFIX;
@@ -48,7 +49,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         recipe.set_default_priors(DefaultPriors::Papers);
         recipe.run.seed = options.seed;
         recipe.report.scale = Scale::Standardised;
-        let job = Job::prepare(&recipe, Path::new("."), None, &PrepareControl::default())?;
+        let job = Job::prepare(&recipe, Path::new("."), None, &Control::default())?;
         let truth = quadratic_summary(&job)
             .ok_or_else(|| RecipeError("The posterior mode was not found".to_owned()))?;
         let entrants = ENTRANTS.iter().filter(|(_, most)| num_obs <= *most);

@@ -14,13 +14,14 @@ use rayon::prelude::*;
 use super::mixture::{FORMULA, Found, chain, model};
 use super::{BenchOptions, BenchTable, Cell};
 use ergodic_analysis::JobError;
+use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
 use ergodic_core::design::Columns as _;
 use ergodic_core::design::columns::Values;
 use ergodic_core::formula::quote_name;
 use ergodic_core::models::Model;
-use ergodic_data::load::{LoadControl, load};
+use ergodic_data::load::load;
 use ergodic_data::sniff::ImportOptions;
 use ergodic_data::table::Table;
 use ergodic_diagnostics::partition::variation_of_information;
@@ -49,7 +50,7 @@ struct Entrant {
 /// The data cannot be read or cannot be clustered.
 pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     let table = match &options.data {
-        Some(path) => load(path, &ImportOptions::default(), &LoadControl::default())?.table,
+        Some(path) => load(path, &ImportOptions::default(), &Control::default())?.table,
         None => simulated(if options.quick { POINTS / 4 } else { POINTS })?,
     };
     let model = model(&table, &formula_of(&table), 0.0, None)?;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::folder::Standing;
 use super::{Claim, ExportError, RunFolder};
-use ergodic_analysis::{Job, JobError, PrepareControl, Recipe};
+use ergodic_analysis::{Job, JobError, Recipe};
+use ergodic_base::control::Control;
 use ergodic_core::engine::run::Continuation;
 use ergodic_data::load::Loaded;
 
@@ -44,7 +45,7 @@ pub fn resume(
     path: &Path,
     more: Option<u64>,
     loaded: Option<Arc<Loaded>>,
-    control: &PrepareControl,
+    control: &Control,
 ) -> Result<Resumed, ResumeError> {
     let (folder, claim) = RunFolder::claim(path)?;
     let mut recipe = folder.recipe()?;

@@ -8,7 +8,8 @@ mod support;
 use std::path::Path;
 use std::sync::Arc;
 
-use ergodic_analysis::{Job, PrepareControl, Recipe, Run};
+use ergodic_analysis::{Job, Recipe, Run};
+use ergodic_base::control::Control;
 use ergodic_base::settings::Value;
 use ergodic_core::engine::RunView;
 use ergodic_core::engine::protocol::{RunState, StopReason};
@@ -99,9 +100,8 @@ fn a_frozen_run_is_saved_continued_and_replayed() {
         .unwrap();
     let recipe = place.recipe().unwrap();
     assert_eq!(recipe.run.warmup_of_chains, view.warmup_of_chains());
-    let prepare = |recipe: &Recipe| {
-        Job::prepare(recipe, place.path(), None, &PrepareControl::default()).unwrap()
-    };
+    let prepare =
+        |recipe: &Recipe| Job::prepare(recipe, place.path(), None, &Control::default()).unwrap();
     let mut replayed = start(prepare(&recipe));
     replayed.join();
     assert!(draws(&replayed.view()) == draws(&view));
@@ -133,7 +133,7 @@ fn partitions_are_kept_saved_and_continued() {
         recipe.run.warmup = Some(5);
         recipe.run.draws = draws;
         recipe.sampler.id = "dp-slice".to_owned();
-        let control = PrepareControl::default();
+        let control = Control::default();
         Job::prepare(&recipe, Path::new(""), None, &control).unwrap()
     };
     // More draws than partitions that a chain keeps, so that they are thinned.
@@ -168,7 +168,7 @@ fn partitions_are_kept_saved_and_continued() {
 
     let mut recipe = place.recipe().unwrap();
     recipe.run.draws = 130;
-    let job = Job::prepare(&recipe, place.path(), None, &PrepareControl::default()).unwrap();
+    let job = Job::prepare(&recipe, place.path(), None, &Control::default()).unwrap();
     let standing = place.standing().unwrap().unwrap();
     let continuation = place.continuation(&job, standing).unwrap().continuation;
     let mut rest = Run::start(Arc::new(job), continuation, Arc::new(|| {})).unwrap();

@@ -11,6 +11,7 @@ use crate::app::comparing::{self, Comparison};
 use crate::app::{AppState, Command, Page};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
+use crate::ui::tasks;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{
     Side, Tone, head_cell, number_cell, table, text_cell, verdict_cell,
@@ -184,7 +185,7 @@ pub fn compare_ui(ui: &mut Ui, state: &AppState, view: &mut CompareView, out: &m
     let p = Palette::of(ui);
     problem_banner(ui, state, out);
     let comparison = state.comparison.as_ref();
-    let comparison = comparison.filter(|it| it.working || !view.choosing);
+    let comparison = comparison.filter(|it| it.working.is_some() || !view.choosing);
     head_ui(ui, state, comparison, view, out);
     CentralPanel::default()
         .frame(Frame::NONE.fill(p.bg_app))
@@ -325,15 +326,13 @@ fn head_ui(
     let draft = state.document.as_ref().map(|document| &document.recipe);
     let facts = match comparison {
         None => "Bias and cost of every sampler that suits the draft's model".to_owned(),
-        Some(comparison) if comparison.working => {
-            let (doing, _) = comparison.control.progress();
-            let left = comparison.control.secs_left();
-            let left = left.map(|secs| format!(", {} left", number::about(secs)));
-            doing + &left.unwrap_or_default()
-        }
+        Some(Comparison {
+            working: Some(going),
+            ..
+        }) => tasks::words(going, state.tasks.secs_left(going)),
         Some(comparison) => {
-            let done = comparison.control.rows().len();
-            let end = if comparison.control.is_cancelled() {
+            let done = comparison.rows().len();
+            let end = if comparison.is_cancelled {
                 ", cancelled"
             } else {
                 ""
@@ -351,7 +350,7 @@ fn head_ui(
             )
         }
     };
-    let working = comparison.is_some_and(|comparison| comparison.working);
+    let working = comparison.is_some_and(|comparison| comparison.working.is_some());
     page_head(ui, icons::SCALES, "Samplers side by side", &facts, |ui| {
         ui.spacing_mut().item_spacing.x = tokens().space.x2;
         if working {
@@ -380,10 +379,10 @@ fn body_ui(
 ) {
     let t = tokens();
     let p = Palette::of(ui);
-    let mut rows = comparison.control.rows();
+    let mut rows = comparison.rows();
     view.arrange(&mut rows);
-    if comparison.working {
-        let (_, share) = comparison.control.progress();
+    if let Some(going) = &comparison.working {
+        let share = going.fraction().unwrap_or(0.0);
         let (rect, response) = ui.allocate_exact_size(
             eframe::egui::vec2(ui.available_width(), 3.0),
             eframe::egui::Sense::hover(),
@@ -392,10 +391,10 @@ fn body_ui(
             let role = eframe::egui::Role::ProgressIndicator;
             let mut info =
                 eframe::egui::WidgetInfo::labeled(role, true, "Share of the comparison done");
-            info.value = Some(f64::from(share));
+            info.value = Some(share);
             info
         });
-        progress::bar(ui, rect, share, p.accent);
+        progress::bar(ui, rect, share as f32, p.accent);
         ui.ctx()
             .request_repaint_after(std::time::Duration::from_millis(200));
     }
@@ -706,19 +705,14 @@ mod tests {
         let mut session = std::mem::take(&mut harness.state_mut().session);
         session.send(Command::CompareSamplers(kept.clone()));
         let comparison = session.state.comparison.as_ref().unwrap();
-        let run: Vec<&str> = comparison
-            .control
-            .rows()
-            .iter()
-            .map(|row| row.sampler)
-            .collect();
+        let run: Vec<&str> = comparison.rows().iter().map(|row| row.sampler).collect();
         assert_eq!(run.len(), 3);
         assert!(run.iter().all(|id| kept.contains(id)), "{run:?}");
         assert_eq!(session.state.page, Page::Compare);
-        let comparison = session.state.comparison.clone().unwrap();
+        let comparison = session.state.comparison.as_ref().unwrap();
         assert_eq!(comparison.problem, None);
-        assert!(!comparison.working);
-        let rows = comparison.control.rows();
+        assert!(comparison.working.is_none());
+        let rows = comparison.rows();
         assert!(rows.len() >= 2, "{rows:?}");
         let first = rows.iter().find(|row| row.outcome.is_ok()).unwrap().sampler;
         let title = samplers::find(first).unwrap().spec.title;

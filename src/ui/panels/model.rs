@@ -365,7 +365,7 @@ fn state_ui(
         return;
     }
     few_rows_ui(ui, data, document);
-    let Some(check) = check.filter(|_| !state.checking) else {
+    let Some(check) = check.filter(|_| state.checking.is_none()) else {
         hint(ui, "The model is being checked");
         return;
     };

@@ -22,7 +22,7 @@ use crate::ui::widgets::{
 use ergodic_base::reporter::{Severity, Warning};
 
 /// A file that is being read shows its progress this often.
-pub(super) const PROGRESS_TIME: Duration = Duration::from_millis(100);
+pub const PROGRESS_TIME: Duration = Duration::from_millis(100);
 
 /// The head of a page: icon, title, one line of facts, and at the right end the acts, the main one first.
 pub fn page_head(ui: &mut Ui, icon: char, title: &str, facts: &str, acts: impl FnOnce(&mut Ui)) {
@@ -88,8 +88,7 @@ pub fn middle_column(ui: &mut Ui, width: f32, contents: impl FnOnce(&mut Ui)) {
 pub fn loading_ui(ui: &mut Ui, loading: &Loading, out: &mut Outbox) {
     let t = tokens();
     let share = loading.control.fraction();
-    let rows = loading.control.rows();
-    let (read, total) = loading.control.bytes();
+    let rows = loading.control.counted();
     ui.ctx().request_repaint_after(PROGRESS_TIME);
     surface(ui)
         .inner_margin(Margin::symmetric(t.space.x4 as i8, t.space.x3 as i8))
@@ -99,16 +98,13 @@ pub fn loading_ui(ui: &mut Ui, loading: &Loading, out: &mut Outbox) {
                 ui.vertical(|ui| {
                     ui.set_width(ui.available_width() - 90.0);
                     sentence_line(ui, &text, Text::Button, false);
-                    let facts = if total > 0 {
-                        format!(
-                            "{} of {} · {} rows so far · {}",
-                            number::bytes(read),
-                            number::bytes(total),
+                    let facts = match share {
+                        Some(share) => format!(
+                            "{} rows so far · {}",
                             number::integer(rows),
                             number::percent(share, 1)
-                        )
-                    } else {
-                        "Opening the file".to_owned()
+                        ),
+                        None => "Opening the file".to_owned(),
                     };
                     sentence_line(ui, &facts, Text::Caption, true);
                 });
@@ -118,7 +114,7 @@ pub fn loading_ui(ui: &mut Ui, loading: &Loading, out: &mut Outbox) {
                     }
                 });
             });
-            share_read_ui(ui, 4.0, share);
+            share_read_ui(ui, 4.0, share.unwrap_or(0.0));
         });
 }
 
@@ -153,8 +149,8 @@ pub(super) fn strip(
 pub fn reading_strip_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
     let (text, share) = match (&state.loading, state.opening.last()) {
         (Some(loading), _) => {
-            let rows = number::integer(loading.control.rows());
-            let share = loading.control.fraction();
+            let rows = number::integer(loading.control.counted());
+            let share = loading.control.fraction().unwrap_or(0.0);
             let percent = number::percent(share, 1);
             let text = format!(
                 "Reading `{}` · {rows} rows so far · {percent}",
@@ -163,7 +159,7 @@ pub fn reading_strip_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
             (text, share)
         }
         (None, Some(opening)) => {
-            let share = opening.control.fraction();
+            let share = opening.control.fraction().unwrap_or(0.0);
             let percent = number::percent(share, 1);
             let text = format!("Opening the run `{}` · {percent}", opening.name);
             (text, share)

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use super::{PredictControl, PredictError, read_rows};
+use super::{PredictError, read_rows};
 use crate::likelihood::LikelihoodFit;
+use ergodic_base::control::Control;
 use ergodic_core::design::columns::plural;
 use ergodic_data::table::Table;
 
@@ -35,10 +36,10 @@ pub struct PlugIn {
 pub fn predict_file(
     done: &LikelihoodFit,
     path: &Path,
-    control: &PredictControl,
+    control: &Control,
 ) -> Result<PlugIn, PredictError> {
     let import = &done.recipe.data.import;
-    let table = read_rows(path, &done.coding, import, &control.load)?;
+    let table = read_rows(path, &done.coding, import, control)?;
     predict(done, &table)
 }
 

@@ -8,8 +8,9 @@ use statrs::distribution::{ContinuousCDF as _, Normal};
 
 use super::plug_in::predict_file;
 use super::*;
-use crate::likelihood::{LikelihoodControl, LikelihoodOptions, fit};
+use crate::likelihood::{LikelihoodOptions, fit};
 use crate::recipe::Scale;
+use ergodic_base::control::Control;
 use ergodic_core::families::Family;
 use ergodic_data::load::Loaded;
 use ergodic_data::samples;
@@ -19,7 +20,7 @@ fn reference() -> PathBuf {
 }
 
 fn fitted(recipe: &Recipe) -> Fitted {
-    Fitted::open(recipe, Path::new(""), &PredictControl::default()).unwrap()
+    Fitted::open(recipe, Path::new(""), &Control::default()).unwrap()
 }
 
 fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
@@ -42,7 +43,7 @@ fn predict(
     new: Option<&Table>,
     options: PredictOptions,
 ) -> Result<Predictions, PredictError> {
-    fitted.predict(draws, weights, new, options, &PredictControl::default())
+    fitted.predict(draws, weights, new, options, &Control::default())
 }
 
 /// A linear model of ten rows; draws of its reported `b[Intercept], b[x], sigma` are up to the test.
@@ -188,7 +189,7 @@ fn categories_of_numbers_are_predicted_in_new_rows() {
     let fitted = fitted(&recipe);
     let draws = list(&[vec![1.0, 10.0, 100.0, 1000.0, 1e-9]]);
     let (_other, new) = file("k\n2\n0\n1\n");
-    let new = fitted.read(&new, &PredictControl::default()).unwrap();
+    let new = fitted.read(&new, &Control::default()).unwrap();
     let made = predict(
         &fitted,
         &[&draws],
@@ -264,7 +265,7 @@ fn rows_without_a_value_are_left_out_and_unknown_levels_refused() {
     let recipe = Recipe::new(path.to_str().unwrap(), "poisson", "y ~ x + f");
     let fitted = fitted(&recipe);
     let draws = list(&[vec![0.1, 0.2, 0.3], vec![0.1, 0.2, 0.3]]);
-    let control = PredictControl::default();
+    let control = Control::default();
     let (_new, rows) = file("x,f\n1,b\n,b\n2,\n0,a\n");
     let table = fitted.read(&rows, &control).unwrap();
     let made = predict(
@@ -317,7 +318,7 @@ fn new_groups_come_from_the_population() {
             .model
             .params()
             .iter()
-            .map(|p| p.name.clone())
+            .map(|p| p.name.to_string())
             .collect();
         let at = |name: &str| names.iter().position(|n| n == name).unwrap();
         // Raw values to reported ones through the model's own coordinates would test nothing; the standardised scale is
@@ -340,7 +341,7 @@ fn new_groups_come_from_the_population() {
             ..PredictOptions::default()
         };
         let (_new, rows) = file("subject,day\ns01,0\ns01,3\nzz,3\nzz,3\n");
-        let table = fitted.read(&rows, &PredictControl::default()).unwrap();
+        let table = fitted.read(&rows, &Control::default()).unwrap();
         let with = predict(&fitted, &[&draws], &[], Some(&table), options).unwrap();
         let without = PredictOptions {
             with_groups: false,
@@ -371,7 +372,7 @@ fn new_groups_come_from_the_population() {
 
 /// Standard deviations (divisor n) of `y` and of `day`; group effects are reported per standard deviation about 0.
 fn spread(source: &Path) -> (f64, f64) {
-    let table = load(source, &ImportOptions::default(), &LoadControl::default())
+    let table = load(source, &ImportOptions::default(), &Control::default())
         .unwrap()
         .table;
     let sd = |name: &str| {
@@ -480,7 +481,7 @@ fn all_templates_predict_what_they_simulate() {
 }
 
 fn load_any(source: &str) -> Loaded {
-    let (options, control) = (ImportOptions::default(), LoadControl::default());
+    let (options, control) = (ImportOptions::default(), Control::default());
     match source.strip_prefix("sample:") {
         Some(id) => samples::load(id, &options, &control).unwrap(),
         None => load(Path::new(source), &options, &control).unwrap(),
@@ -490,7 +491,7 @@ fn load_any(source: &str) -> Loaded {
 #[test]
 fn models_without_an_outcome_predict_nothing() {
     let recipe = Recipe::new("sample:churn", "dp-mixture", "~ age");
-    let error = Fitted::open(&recipe, Path::new(""), &PredictControl::default());
+    let error = Fitted::open(&recipe, Path::new(""), &Control::default());
     let text = error.err().unwrap().to_string();
     assert!(text.contains("explains no outcome"), "{text}");
 }
@@ -514,7 +515,7 @@ fn threads_and_the_other_rows_change_nothing() {
     assert_eq!(all.rows, one.rows);
     let (inside, observed) = all.coverage();
     assert!(observed == all.rows.len() && inside <= observed);
-    let control = PredictControl::default();
+    let control = Control::default();
     control.cancel();
     let cancelled = fitted.predict(&[&draws], &[], None, options, &control);
     assert!(matches!(cancelled, Err(PredictError::Cancelled)));
@@ -580,10 +581,10 @@ fn plug_in_predictions_are_those_of_lme4() {
             reml,
             ..LikelihoodOptions::default()
         };
-        let control = LikelihoodControl::default();
+        let control = Control::default();
         let done = fit(&recipe, Path::new(""), None, &options, &control).unwrap();
         let new = reference().join(format!("new_{set}.csv"));
-        let made = predict_file(&done, &new, &PredictControl::default()).unwrap();
+        let made = predict_file(&done, &new, &Control::default()).unwrap();
         let expected = &expected[id];
         assert_eq!(made.rows.len(), expected.len());
         for (row, [fixed, with]) in made.rows.iter().zip(expected) {

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ergodic_analysis::{Job, PrepareControl, Recipe, Run};
+use ergodic_analysis::{Job, Recipe, Run};
+use ergodic_base::control::Control;
 use ergodic_core::engine::RunView;
 use ergodic_core::engine::protocol::ChainView;
 
@@ -21,7 +22,7 @@ pub fn job(sampler: &str, draws: u64, change: impl FnOnce(&mut Recipe)) -> Job {
     recipe.run.warmup = Some(60);
     recipe.run.draws = draws;
     change(&mut recipe);
-    Job::prepare(&recipe, Path::new(""), None, &PrepareControl::default()).unwrap()
+    Job::prepare(&recipe, Path::new(""), None, &Control::default()).unwrap()
 }
 
 /// Starts it.

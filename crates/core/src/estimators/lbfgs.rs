@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
-use super::mode::{ModeControl, ModeError, Objective, Outcome};
+use super::mode::{ModeError, Objective, Outcome, tick};
 use super::registry::OptimiserSpec;
 use super::trace::Recorder;
+use ergodic_base::control::Control;
 use ergodic_base::linalg::{axpy, dot};
 
 /// Pairs kept; the customary 10.
@@ -27,7 +28,7 @@ pub(super) const SPEC: OptimiserSpec = OptimiserSpec {
 pub(super) fn maximise(
     objective: Objective<'_>,
     u: &mut [f64],
-    control: &ModeControl,
+    control: &Control,
     recorder: &mut Recorder,
 ) -> Result<Outcome, ModeError> {
     let dim = u.len();
@@ -58,7 +59,7 @@ pub(super) fn maximise(
             1.0
         };
         loop {
-            control.tick()?;
+            tick(control)?;
             trial.copy_from_slice(u);
             axpy(length, &step, &mut trial);
             let trial_value = objective.value(&trial, &mut scratch, &mut trial_grad, &mut work);

@@ -14,8 +14,6 @@
 //!
 //! Nothing here knows priors: the Bayesian counterpart is the template `mixed`.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
 mod bfgs;
 pub(crate) mod blocks;
 pub(crate) mod covariance;
@@ -33,6 +31,8 @@ pub(crate) mod quadrature;
 mod testing;
 #[cfg(test)]
 mod tests;
+
+use ergodic_base::control::Control;
 
 pub use data::{MixedData, RandomTerm};
 pub use fit::{Method, MixedFit};
@@ -64,27 +64,11 @@ impl MixedError {
     }
 }
 
-/// Watches and cancels a fit from outside.
-#[derive(Debug, Default)]
-pub struct MixedControl {
-    /// Raise to stop.
-    pub cancel: AtomicBool,
-    /// Evaluations of the likelihood so far.
-    pub evaluations: AtomicU64,
-}
+/// The stage of a [`Control`] during a fit, which counts evaluations.
+pub const EVALUATING: &str = "evaluating the likelihood";
 
-impl MixedControl {
-    pub(super) fn tick(&self) -> Result<(), MixedError> {
-        self.evaluations.fetch_add(1, Ordering::Relaxed);
-        self.check()
-    }
-
-    /// An error if somebody cancelled.
-    pub(super) fn check(&self) -> Result<(), MixedError> {
-        if self.cancel.load(Ordering::Relaxed) {
-            Err(MixedError::Cancelled)
-        } else {
-            Ok(())
-        }
-    }
+/// One more evaluation of the likelihood is begun, unless somebody cancelled.
+fn tick(control: &Control) -> Result<(), MixedError> {
+    control.count(1);
+    control.check(MixedError::Cancelled)
 }

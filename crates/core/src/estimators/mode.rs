@@ -1,14 +1,13 @@
 //! The posterior mode. By default: a start from a subset for tall data, then Newton on all rows, L-BFGS where Newton fails;
 //! or by another method of the registry, checked and if need be finished by Newton.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
 use super::registry::{Method, Plan};
 use super::smoothing::{self, Smoothing};
 use super::trace::{Recorder, Search};
 use super::{lbfgs, newton, stochastic};
 use crate::models::{Model, Rows};
 use crate::oracle::Centre;
+use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, dot};
 use ergodic_base::rng::{Purpose, stream};
 
@@ -20,29 +19,10 @@ const SUBSET_ROWS: usize = 20_000;
 /// for more.
 pub const GOOD_ENOUGH: f64 = 0.1;
 
-/// Progress and cancellation of a mode search, readable from another thread.
-#[derive(Debug, Default)]
-pub struct ModeControl {
-    /// Raise to stop.
-    pub cancel: AtomicBool,
-    /// Full or subset passes done.
-    pub passes: AtomicU64,
-}
-
-impl ModeControl {
-    pub(super) fn tick(&self) -> Result<(), ModeError> {
-        self.passes.fetch_add(1, Ordering::Relaxed);
-        self.check()
-    }
-
-    /// An error if somebody cancelled.
-    pub(super) fn check(&self) -> Result<(), ModeError> {
-        if self.cancel.load(Ordering::Relaxed) {
-            Err(ModeError::Cancelled)
-        } else {
-            Ok(())
-        }
-    }
+/// One more pass over the data is begun, unless somebody cancelled.
+pub(super) fn tick(control: &Control) -> Result<(), ModeError> {
+    control.count(1);
+    control.check(ModeError::Cancelled)
 }
 
 /// The outcome of a mode search.
@@ -141,7 +121,7 @@ impl<'a> Objective<'a> {
 ///
 /// # Errors
 /// [`ModeError::Cancelled`], or [`ModeError::NotFound`] when the curvature stays indefinite or no progress is made.
-pub fn find_mode(model: &dyn Model, control: &ModeControl) -> Result<Mode, ModeError> {
+pub fn find_mode(model: &dyn Model, control: &Control) -> Result<Mode, ModeError> {
     find_mode_by(model, &Plan::auto(), control)
 }
 
@@ -149,11 +129,7 @@ pub fn find_mode(model: &dyn Model, control: &ModeControl) -> Result<Mode, ModeE
 ///
 /// # Errors
 /// As [`find_mode`], or [`ModeError::TooFar`].
-pub fn find_mode_by(
-    model: &dyn Model,
-    plan: &Plan,
-    control: &ModeControl,
-) -> Result<Mode, ModeError> {
+pub fn find_mode_by(model: &dyn Model, plan: &Plan, control: &Control) -> Result<Mode, ModeError> {
     if !model.has_dense_curvature() {
         return Err(ModeError::TooMany(model.dim()));
     }
@@ -220,7 +196,7 @@ pub fn find_mode_by(
 fn subset_start(
     model: &dyn Model,
     u: &mut [f64],
-    control: &ModeControl,
+    control: &Control,
     recorder: &mut Recorder,
 ) -> Result<(), ModeError> {
     if model.num_obs() <= 4 * SUBSET_ROWS {
@@ -255,7 +231,7 @@ fn subset_start(
 fn climb(
     full: Objective<'_>,
     u: &mut [f64],
-    control: &ModeControl,
+    control: &Control,
     recorder: &mut Recorder,
 ) -> Result<(Outcome, &'static str), ModeError> {
     let start = u.to_vec();
@@ -339,7 +315,7 @@ mod tests {
     fn a_gaussian_posterior_peaks_at_its_mean() {
         for num_obs in [500, 100_000] {
             let model = GaussianRows::simulated(num_obs, 3, 1);
-            let mode = find_mode(&model, &ModeControl::default()).unwrap();
+            let mode = find_mode(&model, &Control::default()).unwrap();
             for (found, mean) in mode.centre.u.iter().zip(model.posterior_mean()) {
                 assert!((found - mean).abs() < 1e-9);
             }
@@ -358,17 +334,11 @@ mod tests {
         newton::maximise(
             objective,
             &mut by_newton,
-            &ModeControl::default(),
+            &Control::default(),
             &mut recorder,
         )
         .unwrap();
-        lbfgs::maximise(
-            objective,
-            &mut by_lbfgs,
-            &ModeControl::default(),
-            &mut recorder,
-        )
-        .unwrap();
+        lbfgs::maximise(objective, &mut by_lbfgs, &Control::default(), &mut recorder).unwrap();
         for (a, b) in by_newton.iter().zip(&by_lbfgs) {
             assert!((a - b).abs() < 1e-6, "{a} {b}");
         }
@@ -408,7 +378,7 @@ mod tests {
             };
             let build = crate::models::find("logistic").unwrap().build;
             let model = build(std::sync::Arc::new(design.clone()), &options).unwrap();
-            let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
+            let mode = find_mode(model.as_ref(), &Control::default()).unwrap();
             let density = |u: &[f64]| {
                 let mut unused = vec![0.0; u.len()];
                 model.log_prior(u, &mut unused)
@@ -438,8 +408,8 @@ mod tests {
     #[test]
     fn a_cancelled_search_says_so() {
         let model = GaussianRows::simulated(300, 2, 2);
-        let control = ModeControl::default();
-        control.cancel.store(true, Ordering::Relaxed);
+        let control = Control::default();
+        control.cancel();
         assert_eq!(
             find_mode(&model, &control).unwrap_err(),
             ModeError::Cancelled

@@ -1,8 +1,9 @@
 //! Newton's method with backtracking: few passes, quadratic convergence near the mode.
 
-use super::mode::{ModeControl, ModeError, Objective, Outcome};
+use super::mode::{ModeError, Objective, Outcome, tick};
 use super::registry::OptimiserSpec;
 use super::trace::Recorder;
+use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, axpy, dot};
 
 /// Stop when another step would gain less than half of this, in nats: far below Monte Carlo error, above rounding.
@@ -27,7 +28,7 @@ pub(super) const SPEC: OptimiserSpec = OptimiserSpec {
 pub(super) fn maximise(
     objective: Objective<'_>,
     u: &mut [f64],
-    control: &ModeControl,
+    control: &Control,
     recorder: &mut Recorder,
 ) -> Result<Outcome, ModeError> {
     let dim = u.len();
@@ -44,7 +45,7 @@ pub(super) fn maximise(
         ));
     }
     for iteration in 0..MAX_ITERATIONS {
-        control.tick()?;
+        tick(control)?;
         recorder.note(value, &grad);
         objective.neg_hessian(u, &mut scratch, &mut hessian);
         recorder.spend(objective.num_rows());
@@ -64,7 +65,7 @@ pub(super) fn maximise(
         let mut length = 1.0;
         let mut accepted = false;
         for _ in 0..MAX_HALVINGS {
-            control.tick()?;
+            tick(control)?;
             trial.copy_from_slice(u);
             axpy(length, &step, &mut trial);
             let trial_value = objective.value(&trial, &mut scratch, &mut trial_grad, &mut work);

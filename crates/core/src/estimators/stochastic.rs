@@ -6,11 +6,12 @@
 //! sqrt(N/B) times a few per cent of a posterior standard deviation, which is why the end is checked and by default
 //! finished by Newton.
 
-use super::mode::{ModeControl, ModeError, Objective};
+use super::mode::{ModeError, Objective, tick};
 use super::registry::OptimiserSpec;
 use super::trace::Recorder;
 use crate::models::{Model, Rows};
 use crate::oracle::{Minibatch, Scheme};
+use ergodic_base::control::Control;
 use ergodic_base::linalg::{axpy, symmetric_eigen};
 use ergodic_base::rng::{ChainRng, Streams};
 use ergodic_base::settings::{Default, Field, Kind, Settings, Value};
@@ -178,7 +179,7 @@ pub(super) fn maximise(
     u: &mut [f64],
     settings: &Settings,
     update: &mut dyn Update,
-    control: &ModeControl,
+    control: &Control,
     recorder: &mut Recorder,
 ) -> Result<u64, ModeError> {
     let model = objective.model;
@@ -192,9 +193,9 @@ pub(super) fn maximise(
     let mut scratch = model.scratch();
     let (mut grad, mut work) = (vec![0.0; dim], vec![0.0; dim]);
     for step in 1..=steps {
-        control.check()?;
+        control.check(ModeError::Cancelled)?;
         if (step - 1).is_multiple_of(every) {
-            control.tick()?;
+            tick(control)?;
             let value = objective.value(u, &mut scratch, &mut grad, &mut work);
             recorder.spend(objective.num_rows());
             recorder.note(value, &grad);

@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use super::mode::GOOD_ENOUGH;
 use super::stochastic::{Moment, Optimiser as _, Update, moment};
-use super::{
-    AUTO, ModeControl, ModeError, Plan, REGISTRY, adam, find_mode, find_mode_by, rmsprop, santa,
-    sgd,
-};
+use super::{AUTO, ModeError, Plan, REGISTRY, adam, find_mode, find_mode_by, rmsprop, santa, sgd};
 use crate::design::matrix::{Design, ModelFrame};
 use crate::design::testing::read_csv;
 use crate::models::testing::GaussianRows;
 use crate::models::{self, DefaultPriors, Model, ModelOptions};
+use ergodic_base::control::Control;
 use ergodic_base::rng::{ChainRng, Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
 
@@ -208,7 +206,7 @@ fn santa_leaves_the_local_mode_that_holds_rmsprop() {
 #[test]
 fn every_method_ends_at_the_mode_that_newton_finds() {
     let model = churn();
-    let control = ModeControl::default();
+    let control = Control::default();
     let newton = find_mode(model.as_ref(), &control).unwrap();
     let sds = newton.centre.sds();
     for entry in REGISTRY {
@@ -249,7 +247,7 @@ fn an_end_far_from_the_mode_is_refused_unless_newton_may_finish() {
     few.set("steps", Value::Int(20));
     few.set("polish", Value::Bool(false));
     let plan = Plan::new("adam", &few, model.as_ref()).unwrap();
-    let error = find_mode_by(model.as_ref(), &plan, &ModeControl::default()).unwrap_err();
+    let error = find_mode_by(model.as_ref(), &plan, &Control::default()).unwrap_err();
     let ModeError::TooFar(text) = error else {
         panic!("{error}")
     };
@@ -259,7 +257,7 @@ fn an_end_far_from_the_mode_is_refused_unless_newton_may_finish() {
     enough.set("batch", Value::Int(1_000_000));
     enough.set("polish", Value::Bool(false));
     let plan = Plan::new("sgd-m", &enough, model.as_ref()).unwrap();
-    let mode = find_mode_by(model.as_ref(), &plan, &ModeControl::default()).unwrap();
+    let mode = find_mode_by(model.as_ref(), &plan, &Control::default()).unwrap();
     assert!(mode.search.gradient_norm <= GOOD_ENOUGH && mode.search.polish.is_none());
 }
 
@@ -267,7 +265,7 @@ fn an_end_far_from_the_mode_is_refused_unless_newton_may_finish() {
 fn auto_takes_newton_and_notes_its_course() {
     for num_obs in [500, 100_000] {
         let model = GaussianRows::simulated(num_obs, 3, 1);
-        let mode = find_mode(&model, &ModeControl::default()).unwrap();
+        let mode = find_mode(&model, &Control::default()).unwrap();
         assert_eq!(mode.search.method, "newton");
         assert_eq!(
             mode.search
@@ -311,6 +309,6 @@ fn a_learning_rate_that_diverges_is_named() {
     let mut wild = Settings::default();
     wild.set("learning_rate", Value::Real(1e6));
     let plan = Plan::new("sgd", &wild, &model).unwrap();
-    let error = find_mode_by(&model, &plan, &ModeControl::default()).unwrap_err();
+    let error = find_mode_by(&model, &plan, &Control::default()).unwrap_err();
     assert!(error.to_string().contains("learning_rate"), "{error}");
 }

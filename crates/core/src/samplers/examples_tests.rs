@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::testing::{Chain, Run, assert_moments, exact_oracle, grid_moments};
 use crate::design::matrix::Design;
-use crate::estimators::{ModeControl, find_mode};
+use crate::estimators::find_mode;
 use crate::models::{Model, ModelOptions, find};
+use ergodic_base::control::Control;
 use ergodic_base::settings::{Settings, Value};
 
 /// A column of numbers, or two as rows of two; those of no response are called x1 and x2.
@@ -42,7 +43,7 @@ fn model(id: &str, settings: &[(&str, f64)], columns: &[&[f64]]) -> Arc<dyn Mode
 /// Draws of each coordinate of u by four chains of NUTS.
 fn chains(model: &Arc<dyn Model>) -> Vec<Vec<Vec<f64>>> {
     // Two arms of equal height have a saddle between them, where the search may end without a mode.
-    let mode = find_mode(model.as_ref(), &ModeControl::default()).ok();
+    let mode = find_mode(model.as_ref(), &Control::default()).ok();
     let centre = mode.map(|mode| Arc::new(mode.centre));
     let chains: Vec<Chain> = (1..=4)
         .map(|seed| {

@@ -7,9 +7,10 @@ use super::testing::{
     exact_oracle, gaussian_with_centre, grid_moments, small_logistic,
 };
 use super::{StateVisitor, find};
-use crate::estimators::{ModeControl, find_mode};
+use crate::estimators::find_mode;
 use crate::models::Model;
 use crate::oracle::Centre;
+use ergodic_base::control::Control;
 use ergodic_base::settings::Value;
 
 /// Samplers and the draws per chain that give each about the same precision; `gibbs` with one coordinate per block,
@@ -144,7 +145,7 @@ fn skewed_and_separated_logistic_posteriors_agree_with_numerical_integration() {
     let separated = [0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0];
     for y in [one_failure, separated] {
         let model = small_logistic(&x, &y, 2.5);
-        let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
+        let mode = find_mode(model.as_ref(), &Control::default()).unwrap();
         let centre = Arc::new(mode.centre);
         let middle = [centre.u[0], centre.u[1]];
         let [a, b, aa, bb, ab] = grid_moments(model.as_ref(), middle, [14.0, 14.0]);

@@ -24,9 +24,10 @@ use super::svrg::SvrgLd;
 use super::{Phase, Sampler};
 use crate::design::matrix::Design;
 use crate::design::response::{ResponseInfo, ResponseKind};
-use crate::estimators::{ModeControl, find_mode};
+use crate::estimators::find_mode;
 use crate::models::{Model, ModelOptions, Rows, find};
 use crate::oracle::{Centre, Estimator, Oracle, Scheme};
+use ergodic_base::control::Control;
 use ergodic_base::linalg::{axpy, quadratic_form};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::Settings;
@@ -96,7 +97,7 @@ fn posterior_of(x: Array2<f64>, y: Vec<f64>, points: u32) -> Posterior {
         ..ModelOptions::default()
     };
     let model = (find("logistic").unwrap().build)(Arc::new(design), &options).unwrap();
-    let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
+    let mode = find_mode(model.as_ref(), &Control::default()).unwrap();
     let (means, sds) = truth(model.as_ref(), &mode.centre, points);
     Posterior {
         model,

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use super::testing::{Run, assert_moments_near, estimate, exact_oracle};
 use crate::design::columns::MemoryColumns;
 use crate::design::response::ResponseUse;
-use crate::estimators::{ModeControl, find_mode};
+use crate::estimators::find_mode;
 use crate::models::linear::Linear;
 use crate::models::negative_binomial::NegativeBinomial;
 use crate::models::poisson::Poisson;
 use crate::models::student::Student;
 use crate::models::testing::{built, table_of};
 use crate::models::{Model, ModelOptions};
+use ergodic_base::control::Control;
 
 /// Reported quantities of `chains` chains by NUTS: per chain one series per quantity.
 pub(super) fn reported(model: &Arc<dyn Model>, chains: u64, draws: usize) -> Vec<Vec<Vec<f64>>> {
@@ -26,7 +27,7 @@ pub(super) fn reported_by(
     chains: u64,
     draws: usize,
 ) -> Vec<Vec<Vec<f64>>> {
-    let mode = find_mode(model.as_ref(), &ModeControl::default());
+    let mode = find_mode(model.as_ref(), &Control::default());
     let centre = mode.ok().map(|mode| Arc::new(mode.centre));
     (1..=chains)
         .map(|seed| {

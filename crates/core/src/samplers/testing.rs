@@ -9,10 +9,11 @@ use rand_distr::{Distribution as _, StandardNormal};
 use super::{Kernel, KernelError, Phase, SamplerEntry, Target, Tick, WEIGHT, find};
 use crate::design::matrix::{Design, GroupDesign, GroupFactor};
 use crate::design::response::{ResponseInfo, ResponseKind};
-use crate::estimators::{ModeControl, find_mode};
+use crate::estimators::find_mode;
 use crate::models::testing::GaussianRows;
 use crate::models::{CentreRows, DefaultPriors, Model, ModelOptions, ParamInfo, Rows, Scratch};
 use crate::oracle::{Centre, Oracle, StepError};
+use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, matvec};
 use ergodic_base::rng::{ChainRng, Purpose, Streams, stream};
 use ergodic_base::settings::{Settings, Value};
@@ -230,7 +231,7 @@ pub fn logistic_with_centre() -> (Arc<dyn Model>, Arc<Centre>) {
         .map(|i| f64::from(u8::from(i * 7 % 40 < i)))
         .collect();
     let model = small_logistic(&x, &y, 2.5);
-    let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
+    let mode = find_mode(model.as_ref(), &Control::default()).unwrap();
     (model, Arc::new(mode.centre))
 }
 
@@ -367,7 +368,7 @@ impl<'a> Groups<'a> {
     /// The model with its mode.
     pub fn centred(&self) -> (Arc<dyn Model>, Arc<Centre>) {
         let model = self.model();
-        let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
+        let mode = find_mode(model.as_ref(), &Control::default()).unwrap();
         (model, Arc::new(mode.centre))
     }
 }
@@ -418,7 +419,7 @@ pub fn categorical_with_centre(counts: &[usize]) -> (Arc<dyn Model>, Arc<Centre>
     };
     let template = crate::models::find("categorical").unwrap();
     let model = (template.build)(Arc::new(design), &ModelOptions::default()).unwrap();
-    let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
+    let mode = find_mode(model.as_ref(), &Control::default()).unwrap();
     (model, Arc::new(mode.centre))
 }
 

@@ -3,7 +3,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
 use crate::record;
-use ergodic_analysis::{PrepareControl, Run};
+use ergodic_analysis::Run;
+use ergodic_base::control::Control;
 
 fn job(source: &str, folder: &Path) -> Job {
     let mut recipe = Recipe::new(source, "logistic", "churned ~ age");
@@ -11,7 +12,7 @@ fn job(source: &str, folder: &Path) -> Job {
     recipe.run.warmup = Some(20);
     recipe.run.draws = 40;
     recipe.sampler.id = "mala".to_owned();
-    Job::prepare(&recipe, folder, None, &PrepareControl::default()).unwrap()
+    Job::prepare(&recipe, folder, None, &Control::default()).unwrap()
 }
 
 fn entries(folder: &Path) -> Vec<String> {

@@ -2,8 +2,9 @@ use std::path::Path;
 
 use super::*;
 use crate::RunFolder;
+use ergodic_analysis::bias_check;
 use ergodic_analysis::recipe::Recipe;
-use ergodic_analysis::{PrepareControl, bias_check};
+use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 
 fn recipe(draws: u64) -> Recipe {
@@ -16,13 +17,7 @@ fn recipe(draws: u64) -> Recipe {
 }
 
 fn job(draws: u64) -> Job {
-    Job::prepare(
-        &recipe(draws),
-        Path::new("."),
-        None,
-        &PrepareControl::default(),
-    )
-    .unwrap()
+    Job::prepare(&recipe(draws), Path::new("."), None, &Control::default()).unwrap()
 }
 
 fn ended(job: Job) -> Run {
@@ -247,7 +242,7 @@ fn a_journal_is_not_joined_to_the_results_of_another_run() {
     let saved = |name: &str, formula: &str| {
         let mut recipe = recipe(60);
         recipe.model.formula = formula.to_owned();
-        let job = Job::prepare(&recipe, Path::new("."), None, &PrepareControl::default()).unwrap();
+        let job = Job::prepare(&recipe, Path::new("."), None, &Control::default()).unwrap();
         let mut run = ended(job);
         let (place, claim) = RunFolder::create(&scratch.path().join(name)).unwrap();
         place.begin(&claim, run.job()).unwrap();
@@ -405,7 +400,7 @@ fn partitions_reach_the_journal_and_come_back() {
     // More than a chain keeps, so that they are thinned.
     recipe.run.draws = 110;
     recipe.sampler.id = "dp-slice".to_owned();
-    let job = Job::prepare(&recipe, Path::new("."), None, &PrepareControl::default()).unwrap();
+    let job = Job::prepare(&recipe, Path::new("."), None, &Control::default()).unwrap();
     let mut run = Run::start(Arc::new(job), None, Arc::new(|| {})).unwrap();
     let folder = tempfile::tempdir().unwrap();
     // While it goes on, so that there is more than one frame where time allows.

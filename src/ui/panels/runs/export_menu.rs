@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use eframe::egui::Ui;
 
-use crate::app::entry::Predicted;
 use crate::app::{Command, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
@@ -48,7 +47,7 @@ fn formats(entry: &RunEntry) -> Vec<Entry> {
         file_name: format.file_name,
     });
     let mut all: Vec<Entry> = results.collect();
-    if matches!(entry.predicted, Predicted::Done(_)) {
+    if entry.predicted.done().is_some() {
         all.push(Entry {
             what: What::Predictions,
             title: "Predictions, CSV",

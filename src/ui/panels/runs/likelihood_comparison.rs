@@ -7,14 +7,13 @@ use egui_extras::Column;
 
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
-use crate::app::entry::Fitting;
 use crate::app::{Command, RunEntry};
-use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::legend::{Sign, legend_line};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Side, Tone, head_cell, name_cell, name_width, number_cell, table};
 use crate::ui::widgets::{self, Button, number};
+use crate::ui::{icons, tasks};
 use ergodic_analysis::likelihood::LikelihoodFit;
 use ergodic_analysis::likelihood_comparison::{ComparedRow, compared_rows};
 use ergodic_core::engine::Report;
@@ -79,43 +78,34 @@ fn likelihood_comparison_pane(
     view: &mut LikelihoodComparison,
     out: &mut Outbox,
 ) {
-    match &entry.fitting {
-        Fitting::Done(done) => {
-            let made_of = (std::sync::Arc::as_ptr(done) as usize, version);
-            if view.made_of != Some(made_of) {
-                view.made_of = Some(made_of);
-                view.rows = compared_rows(done, &done.recipe, &report.summary);
-            }
-            head_ui(ui, entry.id, done, out);
-            match &view.rows {
-                Ok(rows) => rows_ui(ui, rows),
-                Err(why) => {
-                    widgets::empty_state(ui, icons::TABLE, why, None);
-                }
+    if let Some(going) = entry.fitting.working() {
+        let text = tasks::words(going, None);
+        if widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, &text, Some("Cancel")) {
+            out.send(Command::CancelEstimateRun(entry.id));
+        }
+        ui.ctx()
+            .request_repaint_after(super::super::page::PROGRESS_TIME);
+    } else if let Some(done) = entry.fitting.done() {
+        let made_of = (std::sync::Arc::as_ptr(done) as usize, version);
+        if view.made_of != Some(made_of) {
+            view.made_of = Some(made_of);
+            view.rows = compared_rows(done, &done.recipe, &report.summary);
+        }
+        head_ui(ui, entry.id, done, out);
+        match &view.rows {
+            Ok(rows) => rows_ui(ui, rows),
+            Err(why) => {
+                widgets::empty_state(ui, icons::TABLE, why, None);
             }
         }
-        Fitting::Working(control) => {
-            let text = format!(
-                "{} evaluations of the likelihood",
-                number::integer(control.evaluations())
-            );
-            if widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, &text, Some("Cancel")) {
-                out.send(Command::CancelEstimateRun(entry.id));
-            }
-            ui.ctx()
-                .request_repaint_after(super::super::page::PROGRESS_TIME);
-        }
-        Fitting::No => {
-            let text = "A fit by maximum likelihood, without priors and chains, as lme4 makes it, to set beside this posterior";
-            let act = Some("Fit by likelihood");
-            if widgets::empty_state(ui, icons::CHART_LINE_UP, text, act) {
-                out.send(Command::EstimateRun(entry.id));
-            }
-        }
-        Fitting::Refused(why) => {
-            if widgets::empty_state(ui, icons::CHART_LINE_UP, why, Some("Try again")) {
-                out.send(Command::EstimateRun(entry.id));
-            }
+    } else {
+        let text = "A fit by maximum likelihood, without priors and chains, as lme4 makes it, to set beside this posterior";
+        let (text, act) = match entry.fitting.refusal() {
+            Some(why) => (why, "Try again"),
+            None => (text, "Fit by likelihood"),
+        };
+        if widgets::empty_state(ui, icons::CHART_LINE_UP, text, Some(act)) {
+            out.send(Command::EstimateRun(entry.id));
         }
     }
 }

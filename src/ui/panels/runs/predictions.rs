@@ -6,7 +6,7 @@ use eframe::egui::{
 
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
-use crate::app::entry::{Predicted, Prediction};
+use crate::app::entry::Prediction;
 use crate::app::{Command, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
@@ -49,7 +49,7 @@ impl Pane for PredictionsView {
     }
 
     fn unseen(&mut self, of: &Variable<'_>, out: &mut Outbox) {
-        if matches!(of.entry.predicted, Predicted::Working(..)) {
+        if of.entry.predicted.working().is_some() {
             out.send(Command::CancelPredict(of.entry.id));
         }
     }
@@ -104,25 +104,25 @@ fn predictions_pane(ui: &mut Ui, entry: &RunEntry, view: &mut PredictionsView, o
             widgets::sentence(ui, sentence, Text::Number);
         }
     });
-    match (done, &entry.predicted) {
-        (Some(done), _) => picture_ui(ui, entry.id, done),
-        (None, Predicted::Refused(why)) => {
-            widgets::empty_state(ui, icons::CHART_SCATTER, why, None);
-        }
-        (None, Predicted::Working(wanted, control)) => {
-            if *wanted != with_groups {
-                out.send(Command::Predict(entry.id, with_groups));
-            }
-            let (rect, _) = ui
-                .allocate_exact_size(vec2(ui.available_width(), t.size.row_table), Sense::hover());
-            let bar = Rect::from_center_size(rect.center(), vec2(240.0, 4.0));
-            progress::bar(ui, bar, control.progress(), Palette::of(ui).accent);
-            ui.ctx()
-                .request_repaint_after(super::super::page::PROGRESS_TIME);
-        }
-        (None, Predicted::No | Predicted::Done(_)) => {
+    if let Some(done) = done {
+        picture_ui(ui, entry.id, done);
+    } else if let Some(why) = entry.predicted.refusal() {
+        if widgets::empty_state(ui, icons::CHART_SCATTER, why, Some("Try again")) {
             out.send(Command::Predict(entry.id, with_groups));
         }
+    } else if let Some(going) = entry.predicted.working() {
+        if entry.predicts_with_groups != with_groups {
+            out.send(Command::Predict(entry.id, with_groups));
+        }
+        let (rect, _) =
+            ui.allocate_exact_size(vec2(ui.available_width(), t.size.row_table), Sense::hover());
+        let bar = Rect::from_center_size(rect.center(), vec2(240.0, 4.0));
+        let share = going.fraction().unwrap_or(0.0);
+        progress::bar(ui, bar, share as f32, Palette::of(ui).accent);
+        ui.ctx()
+            .request_repaint_after(super::super::page::PROGRESS_TIME);
+    } else {
+        out.send(Command::Predict(entry.id, with_groups));
     }
 }
 

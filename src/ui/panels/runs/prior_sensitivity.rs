@@ -5,7 +5,6 @@ use egui_extras::{Column, TableRow};
 
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
-use crate::app::entry::PriorSensitivity;
 use crate::app::prior_sensitivity::refusal;
 use crate::app::{Command, RunEntry};
 use crate::ui::icons;
@@ -36,30 +35,27 @@ impl Pane for Prior {
 }
 
 fn prior_sensitivity_pane(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
-    match &entry.prior_sensitivity {
-        PriorSensitivity::Working(control) => {
-            let text = format!(
-                "Prior and likelihood are computed at the draws, {:.0}% done",
-                100.0 * control.progress()
-            );
-            widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, &text, None);
-            ui.ctx()
-                .request_repaint_after(super::super::page::PROGRESS_TIME);
-        }
-        PriorSensitivity::Done(sensitivity) => table_ui(ui, sensitivity),
-        PriorSensitivity::Refused(why) => {
-            widgets::empty_state(ui, icons::SCALES, why, None);
-        }
-        PriorSensitivity::No => {
-            let why = refusal(entry);
-            let text = why.unwrap_or(
-                "How far would the posterior move if the prior, or the likelihood, counted a little more or less? Power scaling \
-                 tells from the draws there are, without another run",
-            );
-            let act = why.is_none().then_some("Check the prior");
-            if widgets::empty_state(ui, icons::SCALES, text, act) {
-                out.send(Command::CheckPrior(entry.id));
-            }
+    if let Some(going) = entry.prior_sensitivity.working() {
+        let text = format!(
+            "Prior and likelihood are computed at the draws, {:.0}% done",
+            100.0 * going.fraction().unwrap_or(0.0)
+        );
+        widgets::empty_state(ui, icons::HOURGLASS_MEDIUM, &text, None);
+        ui.ctx()
+            .request_repaint_after(super::super::page::PROGRESS_TIME);
+    } else if let Some(sensitivity) = entry.prior_sensitivity.done() {
+        table_ui(ui, sensitivity);
+    } else if let Some(why) = entry.prior_sensitivity.refusal() {
+        widgets::empty_state(ui, icons::SCALES, why, None);
+    } else {
+        let why = refusal(entry);
+        let text = why.unwrap_or(
+            "How far would the posterior move if the prior, or the likelihood, counted a little more or less? Power scaling \
+             tells from the draws there are, without another run",
+        );
+        let act = why.is_none().then_some("Check the prior");
+        if widgets::empty_state(ui, icons::SCALES, text, act) {
+            out.send(Command::CheckPrior(entry.id));
         }
     }
 }

@@ -110,7 +110,7 @@ impl Held {
 fn words_ui(ui: &mut Ui, state: &AppState, entry: &RunEntry, held: &mut Held) {
     let t = tokens();
     let sentence = match &entry.phase {
-        RunPhase::Preparing(control) => match control.stage() {
+        RunPhase::Preparing(control) => match control.stage().as_ref() {
             "" => "Preparing the run".to_owned(),
             stage => format!("Preparing: {stage}"),
         },
@@ -170,7 +170,7 @@ fn caption(entry: &RunEntry) -> String {
     };
     let mut parts = Vec::new();
     if let Some(control) = &entry.resuming {
-        parts.push(match control.stage() {
+        parts.push(match control.stage().as_ref() {
             "" => "Making the run ready to go on".to_owned(),
             stage => format!("Making the run ready to go on: {stage}"),
         });

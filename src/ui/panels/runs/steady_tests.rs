@@ -231,22 +231,31 @@ fn a_bias_check_says_how_much_time_is_left() {
 fn runs_that_are_being_opened_are_announced_and_can_be_given_up() {
     let mut session = Session::default();
     session.state.page = crate::app::Page::Runs;
-    for generation in [7, 8] {
+    for serial in [7, 8] {
         session.state.opening.push(Opening {
             name: "churn-nuts-1".to_owned(),
-            generation,
+            serial,
             ..Opening::default()
         });
     }
-    let waiting = session.state.opening.clone();
-    waiting[0].control.tell(0.5);
+    let waiting = &session.state.opening;
+    waiting[0].control.expect(2);
+    waiting[0].control.advance(1);
+    let flags: Vec<_> = waiting
+        .iter()
+        .map(|opening| opening.control.flag())
+        .collect();
     let mut harness = page(session);
     harness.get_by_label("Opening 2 runs… 25%");
     assert!(!has(&harness, "Runs appear here"));
     harness.state_mut().session.send(Command::CancelLoad);
     harness.run_steps(3);
     assert!(!has(&harness, "Opening"));
-    assert!(waiting.iter().all(|opening| !opening.control.tell(0.6)));
+    assert!(
+        flags
+            .iter()
+            .all(|flag| flag.load(std::sync::atomic::Ordering::Relaxed))
+    );
 }
 
 /// A file is read over the page that shows other things: how far it is, and a button that stops it.

@@ -16,7 +16,6 @@ use super::summary_columns::{Column, EDGE, ICON, Line, NAME_MIN, NAME_MOST, colu
 use super::table_keys::{Group, Moved, keys_id, keys_ui};
 use super::table_layout::{Wish, edge_ui, widths};
 use super::words;
-use crate::app::entry::Correction;
 use crate::app::{AppState, Command, Depth, RunEntry, correcting};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
@@ -208,7 +207,7 @@ const ESTIMATES: f32 = 60.0;
 /// Chooses plain or corrected estimates; while gradients are being computed, says how far they are.
 fn correction_ui(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
     let refusal = correcting::refusal(entry);
-    let mut order = entry.correction.order();
+    let mut order = entry.corrected_by;
     let before = order;
     // From right to left.
     let shown = Segments::new("Estimates by control variates", &mut order)
@@ -220,19 +219,15 @@ fn correction_ui(ui: &mut Ui, entry: &RunEntry, out: &mut Outbox) {
         ui.label(Text::Caption.rich("Estimates", Palette::of(ui).text_secondary))
             .on_hover_text("Plain, or corrected by linear or quadratic control variates");
     }
-    match &entry.correction {
-        Correction::Working(_, control) => {
-            let done = format!("{:.0}%", 100.0 * control.progress());
-            ui.label(Text::Caption.rich(done, Palette::of(ui).text_secondary));
-        }
-        Correction::Done(corrected) => {
-            shown.on_hover_text(corrected.sentence());
-        }
-        _ => {
-            shown.on_hover_text(
-                "Zero-variance control variates: smaller Monte Carlo errors from the same draws and the gradients at them",
-            );
-        }
+    if let Some(going) = entry.correction.working() {
+        let done = format!("{:.0}%", 100.0 * going.fraction().unwrap_or(0.0));
+        ui.label(Text::Caption.rich(done, Palette::of(ui).text_secondary));
+    } else if let Some(corrected) = entry.correction.done() {
+        shown.on_hover_text(corrected.sentence());
+    } else {
+        shown.on_hover_text(
+            "Zero-variance control variates: smaller Monte Carlo errors from the same draws and the gradients at them",
+        );
     }
     if order != before {
         out.send(Command::Correct(entry.id, order));

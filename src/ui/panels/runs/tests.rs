@@ -7,7 +7,6 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use super::{RunsView, runs_ui};
-use crate::app::entry::PriorSensitivity;
 use crate::app::testing::Session;
 use crate::app::{Command, Depth};
 use crate::ui::testing::{Shown, page_harness};
@@ -455,7 +454,7 @@ fn prior_sensitivity_is_looked_at_once_the_run_has_ended() {
     harness.run_steps(3);
     assert_eq!(harness.state().sent.last(), Some(&Command::CheckPrior(1)));
     let state = &harness.state().session.state;
-    let PriorSensitivity::Done(found) = &state.selected().unwrap().prior_sensitivity else {
+    let Some(found) = state.selected().unwrap().prior_sensitivity.done() else {
         panic!("tasks are done at once");
     };
     // Thousands of rows say much more than default priors do.

@@ -223,7 +223,7 @@ pub fn stale_reason(state: &AppState, entry: &RunEntry) -> Option<&'static str> 
         return Some("Stale: the data file has changed since");
     }
     // Recipes in run folders have filled in what drafts leave to defaults, and say otherwise where the data are.
-    let completed = (state.check.as_ref()).filter(|_| !state.checking);
+    let completed = (state.check.as_ref()).filter(|_| state.checking.is_none());
     let completed = completed.and_then(|check| check.completed.as_ref());
     let is_of = |recipe: &Recipe| match same_data {
         true => mine.has_the_model_of(recipe),

@@ -7,6 +7,7 @@ use crate::app::calibrating::{Calibrated, EXTENT};
 use crate::app::{AppState, Command};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
+use crate::ui::tasks;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Side, Tone, head_cell, name_cell, name_width, number_cell, table};
 use crate::ui::widgets::{self, Button, number};
@@ -36,14 +37,21 @@ pub fn calibration_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut 
                 EXTENT.simulations
             ),
         );
-        if let Some(task) = &state.calibrating {
+        if let Some(going) = state.calibrated.working() {
             ui.horizontal(|ui| {
                 ui.spacing_mut().item_spacing.x = t.space.x2;
                 let stop = Button::new("Stop simulating").icon(icons::X);
                 if ui.add(stop).clicked() {
                     out.send(Command::CancelCalibration);
                 }
-                widgets::hint(ui, &task.progress());
+                let text = match going.progress() {
+                    (0, _) => tasks::words(going, None),
+                    (done, all) => {
+                        let left = tasks::left(state.tasks.secs_left(going));
+                        format!("{done} of {all} simulations{left}")
+                    }
+                };
+                widgets::hint(ui, &text);
             });
             ui.ctx()
                 .request_repaint_after(super::super::page::PROGRESS_TIME);
@@ -53,7 +61,7 @@ pub fn calibration_ui(ui: &mut Ui, state: &AppState, recipe: &Recipe, out: &mut 
         {
             out.send(Command::Calibrate);
         }
-        let calibrated = state.calibrated.as_ref();
+        let calibrated = state.calibrated.done();
         if let Some(calibrated) = calibrated.filter(|calibrated| calibrated.recipe == *recipe) {
             table_ui(ui, calibrated);
         }

@@ -5,6 +5,7 @@ use eframe::egui::{Align, Frame, Layout, Margin, Role, Sense, Stroke, Ui, Widget
 use crate::app::{AppState, Command, Page};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
+use crate::ui::tasks;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{self, Button, Chip, Field, badge_with, number, paint};
 use ergodic_analysis::Recipe;
@@ -168,17 +169,13 @@ fn compare_ui(ui: &mut Ui, state: &AppState, known: bool, out: &mut Outbox) {
         .document
         .as_ref()
         .is_some_and(|document| document.is_runnable());
-    if let Some(control) = &state.advising {
+    if let Some(going) = state.advice.working() {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = t.space.x2;
             if ui.add(Button::new("Cancel").icon(icons::X)).clicked() {
                 out.send(Command::CancelAdvice);
             }
-            let stage = match control.stage() {
-                "" => "comparing",
-                stage => stage,
-            };
-            widgets::hint(ui, &format!("Comparing samplers: {stage}"));
+            widgets::hint(ui, &tasks::words(going, None));
         });
     } else {
         // It stays where it is once the rank is known, so that nothing else comes to stand under the pointer.
@@ -225,7 +222,7 @@ fn compare_ui(ui: &mut Ui, state: &AppState, known: bool, out: &mut Outbox) {
 pub(super) fn advice(state: &AppState, recipe: &Recipe) -> Option<recommend::Advice> {
     let asked = state
         .advice
-        .as_ref()
+        .done()
         .filter(|advised| advised.holds_for(recipe));
     if let Some(advised) = asked {
         return Some(advised.advice.clone());

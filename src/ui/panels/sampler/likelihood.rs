@@ -6,6 +6,7 @@ use crate::app::{AppState, Command, likelihood};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::{IntervalRow, interval_ui};
+use crate::ui::tasks;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, Button, Segments, number};
 use ergodic_analysis::Recipe;
@@ -63,7 +64,7 @@ pub fn likelihood_ui(
         options_ui(ui, recipe, view, out, state);
         let done = state
             .estimated
-            .as_ref()
+            .done()
             .filter(|done| likelihood::holds_for(done, recipe));
         if let Some(done) = done {
             result_ui(ui, done);
@@ -121,17 +122,13 @@ fn options_ui(
         method.clone_into(&mut options.method);
         options.reml = reml;
     });
-    if let Some(control) = &state.estimating {
+    if let Some(going) = state.estimated.working() {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = t.space.x2;
             if ui.add(Button::new("Cancel").icon(icons::X)).clicked() {
                 out.send(Command::CancelEstimate);
             }
-            let text = match control.evaluations() {
-                0 => "Reading rows".to_owned(),
-                count => format!("{} evaluations of the likelihood", number::integer(count)),
-            };
-            widgets::hint(ui, &text);
+            widgets::hint(ui, &tasks::words(going, None));
         });
         ui.ctx()
             .request_repaint_after(super::super::page::PROGRESS_TIME);

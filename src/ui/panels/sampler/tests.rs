@@ -122,10 +122,10 @@ fn samplers_are_compared_before_any_run() {
     harness.run_steps(3);
     assert_eq!(harness.state().sent, [Command::Advise]);
     let state = &harness.state().session.state;
-    let advised = state.advice.as_ref().unwrap();
+    let advised = state.advice.done().unwrap();
     assert_eq!(advised.advice.sampler, "nuts");
     assert_eq!(advised.advice.alternatives.len() + 1, REGISTRY.len());
-    assert!(state.advising.is_none());
+    assert!(state.advice.working().is_none());
     assert!(harness.query_by_label(button).is_none());
     harness.get_by_label("chosen automatically");
     // Another model is another posterior; a click on a sampler is not.
@@ -139,9 +139,9 @@ fn samplers_are_compared_before_any_run() {
     harness.get_by_label(button);
     // A cancelled request leaves nothing behind.
     let session = &mut harness.state_mut().session;
-    session.state.advising = Some(Default::default());
+    session.state.advice.begin(Default::default());
     session.send(Command::CancelAdvice);
-    assert!(session.state.advising.is_none());
+    assert!(session.state.advice.working().is_none());
 }
 
 #[test]
@@ -221,8 +221,8 @@ fn a_step_size_is_tuned_by_trial_and_set() {
     assert_eq!(harness.state().sent.last(), Some(&Command::RunTrials));
     harness.get_by_label("chosen");
     let state = &mut harness.state_mut().session.state;
-    assert!(state.trials.is_none());
-    let chosen = state.tuned.as_ref().unwrap().tuning.chosen;
+    assert!(state.tuned.working().is_none());
+    let chosen = state.tuned.done().unwrap().tuning.chosen;
     let settings = &state.document.as_ref().unwrap().recipe.sampler.settings;
     assert_eq!(settings.real("step_size"), Some(chosen));
     // Another model is another posterior, for which nothing was tried.
@@ -256,8 +256,8 @@ fn a_formula_with_groups_can_be_fitted_by_likelihood() {
         Some(Command::Estimate(options)) if options.family == Family::Gaussian && options.reml
     ));
     let state = &harness.state().session.state;
-    assert!(state.estimating.is_none());
-    let done = state.estimated.as_ref().unwrap();
+    assert!(state.estimated.working().is_none());
+    let done = state.estimated.done().unwrap();
     assert_eq!(done.fit.criterion, "REML");
     harness.get_by_label("residual");
     assert!(harness.query_all_by_label("region").next().is_some());

@@ -6,6 +6,7 @@ use egui_extras::{Column, TableRow};
 use crate::app::{AppState, Command};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
+use crate::ui::tasks;
 use crate::ui::theme::{Text, tokens};
 use crate::ui::widgets::table::{Side, Tone, head_cell, number_cell, table, text_cell};
 use crate::ui::widgets::{self, Button, number};
@@ -39,14 +40,14 @@ pub fn trials_ui(
             "Runs step sizes side by side, drops the worse half by the Stein discrepancy of their draws, and sets the \
              best. The default comes from the curvature at the mode and needs no tuning",
         );
-        if let Some(task) = &state.trials {
-            let (stage, done) = task.progress();
+        if let Some(going) = state.tuned.working() {
             ui.horizontal(|ui| {
                 ui.spacing_mut().item_spacing.x = t.space.x2;
                 if ui.add(Button::new("Cancel").icon(icons::X)).clicked() {
                     out.send(Command::CancelTrials);
                 }
-                widgets::hint(ui, &format!("Tuning: {stage}, {:.0} %", 100.0 * done));
+                let left = state.tasks.secs_left(going);
+                widgets::hint(ui, &tasks::words(going, left));
             });
             ui.ctx()
                 .request_repaint_after(super::super::page::PROGRESS_TIME);
@@ -56,7 +57,7 @@ pub fn trials_ui(
         {
             out.send(Command::RunTrials);
         }
-        let tuned = state.tuned.as_ref().filter(|tuned| tuned.holds_for(recipe));
+        let tuned = state.tuned.done().filter(|tuned| tuned.holds_for(recipe));
         if let Some(tuned) = tuned {
             table_ui(ui, &tuned.tuning.trials);
         }

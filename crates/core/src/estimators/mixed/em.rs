@@ -17,7 +17,8 @@
 //! s = −|r|/|v|, x ← F(x − 2s r + s² v); s goes halfway to −1 (plain EM) while the likelihood would fall.
 
 use super::profile::Profile;
-use super::{MixedControl, MixedError};
+use super::{MixedError, tick};
+use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, dot};
 
 /// Expected further way at which to stop, in logarithms of Λ's diagonal and of σ², and coefficients in units of σ.
@@ -237,14 +238,14 @@ fn broken() -> MixedError {
 ///
 /// # Errors
 /// Cancelled, or numbers overflow.
-pub fn em(profile: &mut Profile<'_>, control: &MixedControl) -> Result<EmCourse, MixedError> {
+pub fn em(profile: &mut Profile<'_>, control: &Control) -> Result<EmCourse, MixedError> {
     let mut em = Em::new(profile)?;
     let mut point = em.start();
     let mut deviances: Vec<f64> = Vec::new();
     let mut last_move = f64::NAN;
     let free = em.profile.shape.len();
     for iteration in 0..MAX_ITERATIONS {
-        control.tick()?;
+        tick(control)?;
         let (deviance, next) = em.step(&point).ok_or_else(broken)?;
         let step = length(&difference(&next, &point), &point, free);
         deviances.push(deviance);
@@ -271,7 +272,7 @@ pub fn em(profile: &mut Profile<'_>, control: &MixedControl) -> Result<EmCourse,
 ///
 /// # Errors
 /// As [`em`].
-pub fn squarem(profile: &mut Profile<'_>, control: &MixedControl) -> Result<EmCourse, MixedError> {
+pub fn squarem(profile: &mut Profile<'_>, control: &Control) -> Result<EmCourse, MixedError> {
     let mut em = Em::new(profile)?;
     let mut point = em.start();
     let mut deviances: Vec<f64> = Vec::new();
@@ -280,7 +281,7 @@ pub fn squarem(profile: &mut Profile<'_>, control: &MixedControl) -> Result<EmCo
     let (mut deviance, mut first) = em.step(&point).ok_or_else(broken)?;
     deviances.push(deviance);
     while iterations < MAX_ITERATIONS {
-        control.tick()?;
+        tick(control)?;
         let (first_deviance, second) = em.step(&first).ok_or_else(broken)?;
         iterations += 2;
         let r = difference(&first, &point);
@@ -309,7 +310,7 @@ pub fn squarem(profile: &mut Profile<'_>, control: &MixedControl) -> Result<EmCo
                     .map(|i| point[i] - 2.0 * reach * r[i] + reach * reach * v[i])
                     .collect()
             };
-            control.tick()?;
+            tick(control)?;
             let here = em.step(&candidate);
             iterations += 1;
             if let Some((candidate_deviance, next)) = here

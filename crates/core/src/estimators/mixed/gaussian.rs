@@ -4,8 +4,9 @@ use super::bfgs::minimise;
 use super::em::{EmCourse, em, squarem};
 use super::fit::{self, Method, MixedFit};
 use super::profile::{Criterion, Profile};
-use super::{MixedControl, MixedData, MixedError};
+use super::{EVALUATING, MixedData, MixedError, tick};
 use crate::families::Family;
+use ergodic_base::control::Control;
 use ergodic_base::reporter::{Severity, Warning};
 
 /// Diagonals of Λ below this are tried at 0 exactly.
@@ -14,7 +15,7 @@ const NEAR_ZERO: f64 = 1e-3;
 const NOT_WORSE: f64 = 1e-7;
 
 /// EM, accelerated or not.
-type Em = fn(&mut Profile<'_>, &MixedControl) -> Result<EmCourse, MixedError>;
+type Em = fn(&mut Profile<'_>, &Control) -> Result<EmCourse, MixedError>;
 
 /// Fits `data` with a Gaussian response by `profile`, `em` or `squarem`.
 ///
@@ -24,8 +25,9 @@ pub fn fit_gaussian(
     data: &MixedData,
     method: Method,
     criterion: Criterion,
-    control: &MixedControl,
+    control: &Control,
 ) -> Result<MixedFit, MixedError> {
+    control.enter(EVALUATING);
     let title = method.spec().title;
     // Before the rows are read: what the method cannot do.
     let by_em = match (method, criterion) {
@@ -90,7 +92,7 @@ fn of_em(course: EmCourse, warnings: &mut Vec<Warning>) -> (Vec<f64>, u64, Vec<f
 
 fn quasi_newton(
     profile: &mut Profile<'_>,
-    control: &MixedControl,
+    control: &Control,
 ) -> Result<(Vec<f64>, u64), MixedError> {
     let mut theta = profile.shape.start();
     let dim = theta.len();
@@ -100,7 +102,7 @@ fn quasi_newton(
         inverse[k * dim + k] = 0.25 / profile.blocks.levels[t] as f64;
     }
     let end = minimise(&mut theta, inverse, |theta, grad| {
-        control.tick()?;
+        tick(control)?;
         Ok(profile.deviance_and_gradient(theta, grad))
     })?;
     profile.shape.normalise(&mut theta);
@@ -127,7 +129,7 @@ fn report(
     iterations: u64,
     course: Vec<f64>,
     mut warnings: Vec<Warning>,
-    control: &MixedControl,
+    control: &Control,
 ) -> MixedFit {
     let data = profile.data();
     let deviance = profile.deviance(&theta);
@@ -174,9 +176,7 @@ fn report(
         bic: deviance + num_params as f64 * profile.cross.num_obs.ln(),
         theta,
         iterations,
-        evaluations: control
-            .evaluations
-            .load(std::sync::atomic::Ordering::Relaxed),
+        evaluations: control.counted(),
         course,
         monte_carlo: None,
         warnings,

@@ -5,8 +5,9 @@ use super::fit::{self, Method, MixedFit};
 use super::laplace::Laplace;
 use super::mcem::{self, MonteCarlo};
 use super::quadrature::Quadrature;
-use super::{MixedControl, MixedData, MixedError};
+use super::{EVALUATING, MixedData, MixedError, tick};
 use crate::families::{Family, Link};
+use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, axpy, dot};
 use ergodic_base::reporter::{Severity, Warning};
 
@@ -45,7 +46,7 @@ impl<'a> Objective<'_, 'a> {
         }
     }
 
-    fn value(&mut self, at: &[f64], control: &MixedControl) -> Result<f64, MixedError> {
+    fn value(&mut self, at: &[f64], control: &Control) -> Result<f64, MixedError> {
         match self {
             Self::Laplace(laplace) => laplace.deviance(at, control),
             Self::Quadrature(quadrature) => quadrature.deviance(at, control),
@@ -56,7 +57,7 @@ impl<'a> Objective<'_, 'a> {
         &mut self,
         at: &[f64],
         grad: &mut [f64],
-        control: &MixedControl,
+        control: &Control,
     ) -> Result<f64, MixedError> {
         match self {
             Self::Laplace(laplace) => laplace.deviance_and_gradient(at, grad, control),
@@ -74,8 +75,9 @@ pub fn fit_generalised(
     family: Family,
     method: Method,
     nodes: usize,
-    control: &MixedControl,
+    control: &Control,
 ) -> Result<MixedFit, MixedError> {
+    control.enter(EVALUATING);
     let mut laplace = Laplace::new(data, family)?;
     let (mut parameters, mut inverse) = start(&mut laplace, control)?;
     let mut iterations = 0;
@@ -142,7 +144,7 @@ fn finish(
     objective: &mut Objective<'_, '_>,
     parameters: &mut [f64],
     inverse: Vec<f64>,
-    control: &MixedControl,
+    control: &Control,
 ) -> Result<u64, MixedError> {
     let end = search(objective, parameters, inverse, control)?;
     let shape = objective.laplace().shape.clone();
@@ -189,7 +191,7 @@ fn search(
     objective: &mut Objective<'_, '_>,
     parameters: &mut [f64],
     inverse: Vec<f64>,
-    control: &MixedControl,
+    control: &Control,
 ) -> Result<Minimum, MixedError> {
     let last = parameters.len() - 1;
     let has_shape = objective.laplace().has_shape();
@@ -214,10 +216,7 @@ fn search(
 }
 
 /// θ of the identity, β without group effects, log shape 0; and a guess of the inverse curvature there.
-fn start(
-    laplace: &mut Laplace<'_>,
-    control: &MixedControl,
-) -> Result<(Vec<f64>, Vec<f64>), MixedError> {
+fn start(laplace: &mut Laplace<'_>, control: &Control) -> Result<(Vec<f64>, Vec<f64>), MixedError> {
     let data = laplace.data;
     let (n, p, free) = (data.num_obs(), data.num_columns(), laplace.shape.len());
     let mut beta = vec![0.0; p];
@@ -234,7 +233,7 @@ fn start(
     };
     let mut value = log_p(laplace, &beta);
     for step_number in 0..START_STEPS {
-        control.tick()?;
+        tick(control)?;
         let (mut grad, mut hessian) = (vec![0.0; p], vec![0.0; p * p]);
         for row in 0..n {
             let (y, trials, weight) = laplace.row(row);
@@ -313,7 +312,7 @@ fn start(
 fn curvature(
     objective: &mut Objective<'_, '_>,
     at: &[f64],
-    control: &MixedControl,
+    control: &Control,
 ) -> Result<Vec<f64>, MixedError> {
     let dim = at.len();
     let mut hessian = vec![0.0; dim * dim];
@@ -436,7 +435,7 @@ fn report(
     (method, nodes): (Method, usize),
     iterations: u64,
     mut warnings: Vec<Warning>,
-    control: &MixedControl,
+    control: &Control,
 ) -> MixedFit {
     let data = laplace.data;
     let (free, p) = (laplace.shape.len(), data.num_columns());
@@ -505,9 +504,7 @@ fn report(
         bic: deviance + num_params as f64 * data.total_weight().ln(),
         theta: parameters[..free].to_vec(),
         iterations,
-        evaluations: control
-            .evaluations
-            .load(std::sync::atomic::Ordering::Relaxed),
+        evaluations: control.counted(),
         course: Vec::new(),
         monte_carlo: None,
         warnings,

@@ -24,8 +24,9 @@ use super::blocks::Blocks;
 use super::covariance::Shape;
 use super::factor::Factor;
 use super::profile::add_trace;
-use super::{MixedControl, MixedData, MixedError};
+use super::{MixedData, MixedError, tick};
 use crate::families::{Family, Outcome};
+use ergodic_base::control::Control;
 use ergodic_base::linalg::{NotPositiveDefinite, axpy, dot};
 
 /// Newton steps for the mode before giving up.
@@ -141,11 +142,7 @@ impl<'a> Laplace<'a> {
     ///
     /// # Errors
     /// Cancelled.
-    pub fn deviance(
-        &mut self,
-        parameters: &[f64],
-        control: &MixedControl,
-    ) -> Result<f64, MixedError> {
+    pub fn deviance(&mut self, parameters: &[f64], control: &Control) -> Result<f64, MixedError> {
         let free = self.shape.len();
         let p = self.data.num_columns();
         self.shape.lambda(&parameters[..free], &mut self.lambda);
@@ -172,14 +169,14 @@ impl<'a> Laplace<'a> {
     /// Moves u to the mode and leaves everything evaluated there; the value is −2 Σ log p + |u|² without constants.
     fn find_mode(
         &mut self,
-        control: &MixedControl,
+        control: &Control,
     ) -> Result<Result<f64, NotPositiveDefinite>, MixedError> {
         let dim = self.blocks.dim;
         let (mut step, mut gradient) = (vec![0.0; dim], vec![0.0; dim]);
         let mut from = self.u.clone();
         let mut value = self.evaluate();
         for _ in 0..MAX_STEPS {
-            control.tick()?;
+            tick(control)?;
             if !value.is_finite() || self.refactor().is_err() {
                 return Ok(Err(NotPositiveDefinite));
             }
@@ -255,7 +252,7 @@ impl<'a> Laplace<'a> {
         &mut self,
         parameters: &[f64],
         grad: &mut [f64],
-        control: &MixedControl,
+        control: &Control,
     ) -> Result<f64, MixedError> {
         let deviance = self.deviance(parameters, control)?;
         grad.fill(0.0);

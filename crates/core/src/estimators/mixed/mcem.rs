@@ -29,11 +29,12 @@ use rand::RngExt as _;
 
 use super::data::RandomTerm;
 use super::laplace::Laplace;
-use super::{MixedControl, MixedData, MixedError};
+use super::{MixedData, MixedError, tick};
 use crate::design::confounding::{Direction, GroupColumns, directions};
 use crate::families::Outcome;
 use crate::models::mixed::MAX_EFFECTS as MOST;
 use crate::numerics::fisher_step::{FisherStep, k_limit};
+use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, axpy, dot};
 use ergodic_base::rng::{ChainRng, substream};
 
@@ -139,7 +140,7 @@ struct Chain<'a> {
 pub fn maximise(
     laplace: &Laplace<'_>,
     start: &[f64],
-    control: &MixedControl,
+    control: &Control,
 ) -> Result<(Vec<f64>, MonteCarlo), MixedError> {
     let mut chain = Chain::new(laplace, start)?;
     for _ in 0..BURN_IN {
@@ -333,7 +334,7 @@ impl<'a> Chain<'a> {
     }
 
     /// One iteration of EM.
-    fn iterate(&mut self, control: &MixedControl) -> Result<(), MixedError> {
+    fn iterate(&mut self, control: &Control) -> Result<(), MixedError> {
         self.iterations += 1;
         self.sums.fill(0.0);
         self.score.fill(0.0);
@@ -352,9 +353,9 @@ impl<'a> Chain<'a> {
             // An evaluation is a pass over as many rows as there are.
             while self.passes * (self.base.len() as u64) < self.visited {
                 self.passes += 1;
-                control.tick()?;
+                tick(control)?;
             }
-            control.check()?;
+            control.check(MixedError::Cancelled)?;
         }
         self.maximise()
     }

@@ -13,11 +13,12 @@
 //! Z'V⁻¹X, log|X'V⁻¹X| gives −2 (W (X'V⁻¹X)⁻¹ B')_rc. Rows are read once, for the crossproducts; an evaluation costs one
 //! factorisation and its selected inverse.
 
+use super::MixedError;
 use super::blocks::Blocks;
 use super::covariance::Shape;
 use super::data::MixedData;
 use super::factor::Factor;
-use super::{MixedControl, MixedError};
+use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, dot};
 
 /// Pivot of a scaled column below which it is a combination of the others.
@@ -185,15 +186,15 @@ impl<'a> Profile<'a> {
     pub fn new(
         data: &'a MixedData,
         criterion: Criterion,
-        control: &MixedControl,
+        control: &Control,
     ) -> Result<Self, MixedError> {
         data.check()?;
         data.check_gaussian()?;
         let blocks = Blocks::of(&data.terms);
-        control.check()?;
+        control.check(MixedError::Cancelled)?;
         let cross = Crossproducts::new(data, &blocks);
         cross.check_columns(&data.columns)?;
-        control.check()?;
+        control.check(MixedError::Cancelled)?;
         let factor = Factor::new(&blocks)?;
         let shape = Shape::of(&data.terms);
         let p = data.num_columns();

@@ -10,9 +10,10 @@
 //! polynomial of degree at most 2n − 1. Derivatives are taken by differences of fourth order: the nodes move with the
 //! parameters.
 
+use super::MixedError;
 use super::laplace::Laplace;
-use super::{MixedControl, MixedError};
 use crate::numerics::quadrature::gauss_hermite;
+use ergodic_base::control::Control;
 
 /// Most nodes.
 pub const MOST_NODES: usize = 100;
@@ -66,11 +67,7 @@ impl<'l, 'a> Quadrature<'l, 'a> {
     ///
     /// # Errors
     /// Cancelled.
-    pub fn deviance(
-        &mut self,
-        parameters: &[f64],
-        control: &MixedControl,
-    ) -> Result<f64, MixedError> {
+    pub fn deviance(&mut self, parameters: &[f64], control: &Control) -> Result<f64, MixedError> {
         if !self.laplace.deviance(parameters, control)?.is_finite() {
             return Ok(f64::INFINITY);
         }
@@ -116,7 +113,7 @@ impl<'l, 'a> Quadrature<'l, 'a> {
         &mut self,
         parameters: &[f64],
         grad: &mut [f64],
-        control: &MixedControl,
+        control: &Control,
     ) -> Result<f64, MixedError> {
         let deviance = self.deviance(parameters, control)?;
         if !deviance.is_finite() {

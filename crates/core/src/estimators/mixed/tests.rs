@@ -8,6 +8,7 @@ use super::*;
 use crate::design::matrix::{Design, ModelFrame};
 use crate::design::testing::{load_csv, reference};
 use crate::families::Family;
+use ergodic_base::control::Control;
 
 /// |a − b| within `relative` of the larger, or of 1.
 fn close(what: &str, a: f64, b: f64, relative: f64) {
@@ -177,7 +178,7 @@ fn are_the_same_fit(a: &MixedFit, b: &MixedFit) {
 /// A row of weight 3 is three rows.
 #[test]
 fn weights_are_counts() {
-    let control = MixedControl::default();
+    let control = Control::default();
     for (set, formula) in [
         ("unbalanced", "y ~ x + f + (1 | g)"),
         ("slopes", "y ~ day + (day | subject)"),
@@ -211,7 +212,7 @@ fn linear_fits_agree_with_lme4_to_five_digits() {
     for (id, set, formula) in LINEAR {
         let data = numbers(set, formula);
         for (criterion, name) in [(Criterion::Ml, "ml"), (Criterion::Reml, "reml")] {
-            let control = MixedControl::default();
+            let control = Control::default();
             let (data, factor, constant) = with_precisions(data.clone());
             let mut fit = fit_gaussian(&data, Method::Profile, criterion, &control).unwrap();
             fit.sigma = fit.sigma.map(|sigma| sigma * factor);
@@ -232,7 +233,7 @@ fn em_and_squarem_arrive_where_the_profiled_likelihood_does_and_never_fall() {
         }
         let data = numbers(set, formula);
         let fit = |method| {
-            let control = MixedControl::default();
+            let control = Control::default();
             fit_gaussian(&data, method, Criterion::Ml, &control).unwrap()
         };
         let (profile, em, squarem) = (fit(Method::Profile), fit(Method::Em), fit(Method::Squarem));
@@ -269,7 +270,7 @@ fn em_and_squarem_arrive_where_the_profiled_likelihood_does_and_never_fall() {
 fn the_gradient_of_the_profiled_deviance_is_that_of_differences() {
     for data in all_designs() {
         for criterion in [Criterion::Ml, Criterion::Reml] {
-            let control = MixedControl::default();
+            let control = Control::default();
             let mut profile = Profile::new(&data, criterion, &control).unwrap();
             let dim = profile.shape.len();
             let theta: Vec<f64> = (0..dim)
@@ -298,7 +299,7 @@ fn the_gradient_of_the_profiled_deviance_is_that_of_differences() {
 #[test]
 fn what_cannot_be_fitted_is_refused_in_one_sentence() {
     let refusal = |data: &MixedData, method, criterion| {
-        fit_gaussian(data, method, criterion, &MixedControl::default())
+        fit_gaussian(data, method, criterion, &Control::default())
             .unwrap_err()
             .to_string()
     };
@@ -348,8 +349,8 @@ fn what_cannot_be_fitted_is_refused_in_one_sentence() {
         refusal(&good(), Method::Em, Criterion::Reml)
             .starts_with("EM maximises the likelihood, not the restricted one")
     );
-    let control = MixedControl::default();
-    control.cancel.store(true, Ordering::Relaxed);
+    let control = Control::default();
+    control.cancel();
     let cancelled = fit_gaussian(&good(), Method::Profile, Criterion::Ml, &control);
     assert_eq!(cancelled.unwrap_err(), MixedError::Cancelled);
 }
@@ -417,12 +418,12 @@ fn generalised_fits_agree_with_glmer_to_five_digits() {
     let reference = Reference::read();
     for (id, set, formula, family, nodes) in GENERAL {
         let data = general(set, formula, *family);
-        let control = MixedControl::default();
+        let control = Control::default();
         let fit = fit_generalised(&data, *family, Method::Laplace, 1, &control).unwrap();
         compare(&format!("{id}:laplace"), &fit, &reference, 0.0);
         assert!(fit.warnings.is_empty(), "{id}: {:?}", fit.warnings);
         if *nodes > 0 {
-            let control = MixedControl::default();
+            let control = Control::default();
             let fit = fit_generalised(&data, *family, Method::Aghq, *nodes, &control).unwrap();
             compare(
                 &format!("{id}:aghq9"),
@@ -450,7 +451,7 @@ fn the_gradient_of_laplaces_deviance_is_that_of_differences() {
         if family == Family::Gamma {
             data.y.iter_mut().for_each(|y| *y += 0.5);
         }
-        let control = MixedControl::default();
+        let control = Control::default();
         let mut laplace = Laplace::new(&data, family).unwrap();
         let at: Vec<f64> = (0..laplace.dim())
             .map(|k| 0.3 + 0.2 * (1.3 * k as f64).cos())
@@ -483,7 +484,7 @@ fn the_gradient_of_laplaces_deviance_is_that_of_differences() {
 fn quadrature_finds_the_integral_that_laplace_approximates() {
     for family in [Family::Poisson, Family::NegativeBinomial] {
         let data = general("counts", "y ~ x + offset(log(e)) + (1 | g)", family);
-        let control = MixedControl::default();
+        let control = Control::default();
         let mut laplace = Laplace::new(&data, family).unwrap();
         let mut at = vec![0.7, 0.5, 0.4];
         at.resize(laplace.dim(), 0.4);
@@ -531,7 +532,7 @@ fn the_negative_binomial_finds_overdispersion_and_says_when_there_is_none() {
     let family = Family::NegativeBinomial;
     let mut data = general("counts", "y ~ x + offset(log(e)) + (1 | g)", family);
     let fit = |data: &MixedData, family| {
-        fit_generalised(data, family, Method::Laplace, 1, &MixedControl::default()).unwrap()
+        fit_generalised(data, family, Method::Laplace, 1, &Control::default()).unwrap()
     };
     // Slopes that vary and are not modelled make these counts a little overdispersed.
     let (poisson, spread) = (fit(&data, Family::Poisson), fit(&data, family));
@@ -574,7 +575,7 @@ fn a_balanced_design_without_fixed_effects_has_the_closed_form() {
     let variance = within / (k as f64 * (m - 1.0));
     let sd = ((between / k as f64 - variance) / m).sqrt();
     for criterion in [Criterion::Ml, Criterion::Reml] {
-        let control = MixedControl::default();
+        let control = Control::default();
         let fit = fit_gaussian(&data, Method::Profile, criterion, &control).unwrap();
         close("sigma", fit.sigma.unwrap(), variance.sqrt(), 1e-8);
         close("sd", fit.components[0].sd[0], sd, 1e-7);
@@ -589,8 +590,7 @@ fn a_balanced_design_without_fixed_effects_has_the_closed_form() {
 fn monte_carlo_em_is_near_quadrature_and_laplace() {
     for (id, set, formula, family, nodes) in GENERAL {
         let data = general(set, formula, *family);
-        let by =
-            |method| fit_generalised(&data, *family, method, 15, &MixedControl::default()).unwrap();
+        let by = |method| fit_generalised(&data, *family, method, 15, &Control::default()).unwrap();
         let other = by(if *nodes > 0 {
             Method::Aghq
         } else {
@@ -644,7 +644,7 @@ fn a_gamma_fit_by_quadrature_is_the_maximum_that_scipy_finds() {
         ..ModelFrame::new("y ~ x + (1 | g)".parse().unwrap())
     };
     let data = MixedData::from(Design::build(&table, &frame).unwrap().0);
-    let control = MixedControl::default();
+    let control = Control::default();
     let fit = fit_generalised(&data, Family::Gamma, Method::Aghq, 25, &control).unwrap();
     for (here, name) in [
         (fit.fixed[0].estimate, "mixed:intercept"),

@@ -4,10 +4,11 @@ use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
 
 use crate::design::response::ResponseUse;
-use crate::estimators::{ModeControl, find_mode};
+use crate::estimators::find_mode;
 use crate::models::linear::Linear;
 use crate::models::testing::{built, table_of};
 use crate::models::{DefaultPriors, ModelOptions};
+use ergodic_base::control::Control;
 use ergodic_base::reporter::{Reporter, Warning};
 use ergodic_base::rng::{ChainRng, Purpose, stream};
 
@@ -29,7 +30,7 @@ fn remarks(n: usize, rng: &mut ChainRng, more: impl Fn(usize, f64) -> f64) -> Ve
         ..ModelOptions::default()
     };
     let model = built::<Linear>(&table, "y ~ x + b", ResponseUse::Number, &options).unwrap();
-    let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
+    let mode = find_mode(model.as_ref(), &Control::default()).unwrap();
     let mut reporter = Reporter::default();
     model.remark(&mode.centre.u, &mut reporter);
     reporter.warnings

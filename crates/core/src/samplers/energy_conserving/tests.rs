@@ -9,7 +9,7 @@ use super::estimate::{Estimate, Estimator};
 use super::*;
 use crate::allocations::count_during;
 use crate::design::response::ResponseUse;
-use crate::estimators::{ModeControl, find_mode};
+use crate::estimators::find_mode;
 use crate::models::logistic::Logistic;
 use crate::models::testing::{built, table_of};
 use crate::models::{ModelOptions, Rows};
@@ -21,6 +21,7 @@ use crate::samplers::testing::{
     Chain, KNOWN_TO, Run, Session, assert_weighted_moments, exact_oracle, logistic_with_centre,
     mean, sd, small_logistic, weighted_estimate,
 };
+use ergodic_base::control::Control;
 use ergodic_base::linalg::quadratic_form;
 use ergodic_base::rng::{Purpose, stream};
 
@@ -252,7 +253,7 @@ fn rare_level() -> (Arc<dyn Model>, Arc<Centre>) {
         .map(|i| f64::from(u8::from(i % 3 == 0 || i == 1)))
         .collect();
     let model = small_logistic(&x, &y, 2.5);
-    let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
+    let mode = find_mode(model.as_ref(), &Control::default()).unwrap();
     (model, Arc::new(mode.centre))
 }
 

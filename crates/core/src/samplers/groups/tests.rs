@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::design::testing::{load_csv, reference};
 use crate::design::{Design, ModelFrame};
-use crate::estimators::{ModeControl, find_mode};
+use crate::estimators::find_mode;
 use crate::models::{self, DefaultPriors, Model, ModelOptions};
 use crate::oracle::{Centre, Oracle};
 use crate::samplers::mixed::testing::Moments;
@@ -13,6 +13,7 @@ use crate::samplers::testing::{
     Chain, Groups, Run, assert_moments, estimate, exact_oracle, groups_with_centre, mean, sd,
 };
 use crate::samplers::{Phase, Target, Tick, find};
+use ergodic_base::control::Control;
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Settings, Value};
 
@@ -206,7 +207,7 @@ fn clinics() -> (Arc<dyn Model>, Arc<Centre>, Reference) {
         ..ModelOptions::default()
     };
     let model = (entry.build)(Arc::new(design), &options).unwrap();
-    let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
+    let mode = find_mode(model.as_ref(), &Control::default()).unwrap();
     let reference = serde_json::from_str(&text).unwrap();
     (model, Arc::new(mode.centre), reference)
 }

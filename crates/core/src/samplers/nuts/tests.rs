@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::estimators::mode::{ModeControl, find_mode};
+use crate::estimators::mode::find_mode;
 use crate::oracle::Centre;
 use crate::samplers::testing::{
     Chain, Density, Run, assert_moments, correlated, exact_oracle, gaussian_with_centre,
     grid_moments, mean, sd, small_logistic,
 };
+use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
 
 const ACCEPT_AT: usize = 0;
@@ -147,7 +148,7 @@ fn a_skewed_logistic_posterior_agrees_with_numerical_integration() {
     let x = [-1.5, -1.0, -0.5, -0.2, 0.3, 0.6, 1.0, 1.3];
     let y = [0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
     let model = small_logistic(&x, &y, 2.5);
-    let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
+    let mode = find_mode(model.as_ref(), &Control::default()).unwrap();
     let centre = Arc::new(mode.centre);
     let [x, y, xx, yy, xy] = grid_moments(model.as_ref(), [centre.u[0], centre.u[1]], [12.0, 12.0]);
     assert!((x - centre.u[0]).abs() > 0.2 * xx.sqrt());

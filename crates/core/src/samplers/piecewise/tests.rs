@@ -15,10 +15,11 @@ use super::super::zig_zag::ZigZag;
 use super::*;
 use crate::design::matrix::Design;
 use crate::design::response::{ResponseInfo, ResponseKind};
-use crate::estimators::{ModeControl, find_mode};
+use crate::estimators::find_mode;
 use crate::models::prior::{Prior, PriorRows};
 use crate::models::{CentreRows, LinearRows, ModelOptions, ParamInfo, Rows, Scratch, find};
 use crate::oracle::Centre;
+use ergodic_base::control::Control;
 use ergodic_base::linalg::Cholesky;
 use ergodic_base::rng::{Purpose, RngMark, stream};
 
@@ -377,7 +378,7 @@ fn weights_trials_and_offsets_with_every_prior_agree_with_a_grid() {
         ("laplace(0, 0.5)", false),
     ] {
         let model = weighted_logistic(prior, standardize);
-        let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
+        let mode = find_mode(model.as_ref(), &Control::default()).unwrap();
         check_against_grid(
             &format!("{prior}, {standardize}"),
             &model,
@@ -498,7 +499,7 @@ fn tall_data_cost_fewer_rows_per_draw() {
         let x: Vec<f64> = (0..n).map(|i| i as f64 / n as f64 - 0.5).collect();
         let y: Vec<f64> = (0..n).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
         let model = small_logistic(&x, &y, 2.5);
-        let mode = find_mode(model.as_ref(), &ModeControl::default()).unwrap();
+        let mode = find_mode(model.as_ref(), &Control::default()).unwrap();
         let chain = Run::new(id).go(exact_oracle(model, Some(Arc::new(mode.centre))), 20, 2000);
         n as f64 * mean(&chain.info(2))
     };
@@ -518,7 +519,7 @@ fn draws_are_worth_keeping() {
                 let prior = vec!["normal(0, 1)"; dim];
                 RowModel::new(60, &prior, normal_row, [f64::INFINITY, 1.0])
             };
-            let centre = find_mode(&make(), &ModeControl::default()).unwrap().centre;
+            let centre = find_mode(&make(), &Control::default()).unwrap().centre;
             let chain = Run::new(id).go(make().oracle(&centre.u), 20, 2500);
             let (mut first, mut distance) = (Vec::new(), Vec::new());
             let (mut away, mut v) = (vec![0.0; dim], vec![0.0; dim]);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::estimators::{ModeControl, find_mode};
+use crate::estimators::find_mode;
 use crate::models::Model;
 use crate::models::testing::GaussianRows;
 use crate::oracle::{Centre, Scheme};
@@ -11,6 +11,7 @@ use crate::samplers::Phase;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
 use crate::samplers::langevin::step_for_excess;
 use crate::samplers::testing::{logistic_with_centre, small_logistic};
+use ergodic_base::control::Control;
 use ergodic_base::linalg::axpy;
 
 fn centred(model: &Arc<GaussianRows>) -> Arc<Centre> {
@@ -360,7 +361,7 @@ fn heavy_tailed() -> (Arc<dyn Model>, Arc<Centre>) {
         .map(|i| f64::from(u8::from(i * 37 % 100 < 40)))
         .collect();
     let model = small_logistic(&x, &y, 2.5);
-    let centre = find_mode(model.as_ref(), &ModeControl::default())
+    let centre = find_mode(model.as_ref(), &Control::default())
         .unwrap()
         .centre;
     (model, Arc::new(centre))

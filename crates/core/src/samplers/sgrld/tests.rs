@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::estimators::{ModeControl, find_mode};
+use crate::estimators::find_mode;
 use crate::models::Rows;
 use crate::models::testing::GaussianRows;
 use crate::samplers::autoregressive::{Chain, settings};
 use crate::samplers::testing::{assert_moments_known_to, logistic_with_centre, small_logistic};
+use ergodic_base::control::Control;
 
 #[test]
 fn gamma_is_the_derivative_of_the_metric() {
@@ -60,7 +61,7 @@ fn a_skewed_posterior_is_found() {
         .collect();
     let model = small_logistic(&x, &y, 4.0);
     let centre = Arc::new(
-        find_mode(model.as_ref(), &ModeControl::default())
+        find_mode(model.as_ref(), &Control::default())
             .unwrap()
             .centre,
     );

@@ -46,7 +46,11 @@ fn main() {
         let (mut shift, mut low, mut high) = (0.0_f64, f64::INFINITY, 0.0_f64);
         let (mut rhat, mut ess) = (0.0_f64, f64::INFINITY);
         for row in &report.summary {
-            let expected = |key: &str| reference[row.variable.to_string()][key].as_f64().unwrap_or(f64::NAN);
+            let expected = |key: &str| {
+                reference[row.variable.as_str()][key]
+                    .as_f64()
+                    .unwrap_or(f64::NAN)
+            };
             let (mean, sd) = (row.mean.unwrap_or(f64::NAN), row.sd.unwrap_or(f64::NAN));
             shift = shift.max((mean - expected("mean")).abs() / expected("sd"));
             low = low.min(sd / expected("sd"));

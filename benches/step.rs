@@ -41,9 +41,9 @@ impl Case {
             terms: (0..d)
                 .map(|j| {
                     if j == 0 {
-                        "Intercept".to_owned()
+                        "Intercept".into()
                     } else {
-                        format!("x{j}")
+                        format!("x{j}").into()
                     }
                 })
                 .collect(),

@@ -1,5 +1,7 @@
 //! Names: shortened where there is little room, and found again where they are misspelt.
 
+use std::collections::HashMap;
+
 use strsim::levenshtein;
 
 /// Shortens `Intercept` to `Int…` and `region=north` to `reg…=north`: the level distinguishes.
@@ -10,6 +12,30 @@ pub fn shorten_term(term: &str, letters: usize) -> String {
     }
     let kept: String = word.chars().take(letters).collect();
     format!("{kept}…{level}")
+}
+
+/// Names no two of which are alike: those in `plain`, but where some coincide what `quoted` makes of these, by their place.
+/// What it makes of all of them must differ.
+pub fn told_apart(plain: Vec<String>, quoted: impl Fn(usize) -> String) -> Vec<String> {
+    let repeats = |names: &[String]| -> Vec<bool> {
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for name in names {
+            *counts.entry(name).or_default() += 1;
+        }
+        names.iter().map(|name| counts[name.as_str()] > 1).collect()
+    };
+    let alike = repeats(&plain);
+    if !alike.contains(&true) {
+        return plain;
+    }
+    let pairs = plain.into_iter().zip(&alike).enumerate();
+    let names: Vec<String> = pairs
+        .map(|(k, (name, alike))| if *alike { quoted(k) } else { name })
+        .collect();
+    match repeats(&names).contains(&true) {
+        true => (0..names.len()).map(quoted).collect(),
+        false => names,
+    }
 }
 
 /// Names of more letters are not compared: nobody mistypes them, and comparing takes time.
@@ -36,7 +62,7 @@ pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option
 
 #[cfg(test)]
 mod tests {
-    use super::shorten_term;
+    use super::{shorten_term, told_apart};
 
     #[test]
     fn terms_lose_letters_and_keep_their_levels() {
@@ -44,5 +70,14 @@ mod tests {
         assert_eq!(shorten_term("region=north", 3), "reg…=north");
         assert_eq!(shorten_term("plan=a_long_level", 3), "plan=a_long_level");
         assert_eq!(shorten_term("age", 3), "age");
+    }
+
+    #[test]
+    fn names_that_coincide_are_quoted() {
+        let apart =
+            |names: [&str; 3]| told_apart(names.map(str::to_owned).to_vec(), |k| format!("`{k}`"));
+        assert_eq!(apart(["a", "b", "c"]), ["a", "b", "c"]);
+        assert_eq!(apart(["a", "b", "a"]), ["`0`", "b", "`2`"]);
+        assert_eq!(apart(["a", "`0`", "a"]), ["`0`", "`1`", "`2`"]);
     }
 }

@@ -18,7 +18,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// Kinds of reported quantities that models have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,41 +55,29 @@ enum Key {
     Term,
 }
 
+/// The word of each class before the bracket, and what stands in it.
+const CLASSES: [(Class, &str, &[Key]); 10] = [
+    (Class::Coefficient, "b", &[Key::Term]),
+    (Class::Mean, "mu", &[Key::Term]),
+    (Class::Covariance, "Sigma", &[Key::Term, Key::Term]),
+    (Class::GroupCoefficient, "theta", &[Key::Level, Key::Term]),
+    (Class::Sd, "sd", &[Key::Factor, Key::Term]),
+    (
+        Class::Correlation,
+        "cor",
+        &[Key::Factor, Key::Term, Key::Term],
+    ),
+    (Class::Effect, "r", &[Key::Factor, Key::Level, Key::Term]),
+    (Class::VarianceShare, "icc", &[Key::Factor]),
+    (Class::Probability, "p", &[Key::Level]),
+    (Class::ClusterShare, "weight", &[Key::Level]),
+];
+
 impl Class {
-    const NAMED: [Self; 10] = [
-        Self::Coefficient,
-        Self::Mean,
-        Self::Covariance,
-        Self::GroupCoefficient,
-        Self::Sd,
-        Self::Correlation,
-        Self::Effect,
-        Self::VarianceShare,
-        Self::Probability,
-        Self::ClusterShare,
-    ];
-
     /// The word before the bracket and what stands in it.
-    const fn form(self) -> (&'static str, &'static [Key]) {
-        use Key::{Factor, Level, Term};
-        match self {
-            Self::Coefficient => ("b", &[Term]),
-            Self::Mean => ("mu", &[Term]),
-            Self::Covariance => ("Sigma", &[Term, Term]),
-            Self::GroupCoefficient => ("theta", &[Level, Term]),
-            Self::Sd => ("sd", &[Factor, Term]),
-            Self::Correlation => ("cor", &[Factor, Term, Term]),
-            Self::Effect => ("r", &[Factor, Level, Term]),
-            Self::VarianceShare => ("icc", &[Factor]),
-            Self::Probability => ("p", &[Level]),
-            Self::ClusterShare => ("weight", &[Level]),
-            Self::Other => ("", &[]),
-        }
-    }
-
-    /// The word of the class in reported names and in keys of priors; empty for quantities of no class.
-    pub const fn word(self) -> &'static str {
-        self.form().0
+    fn form(self) -> (&'static str, &'static [Key]) {
+        let found = CLASSES.iter().find(|(class, ..)| *class == self);
+        found.map_or(("", &[]), |(_, word, keys)| (word, keys))
     }
 
     /// The keys in `inside` where none is quoted: a grouping ends at the first comma, a term after a group begins after the
@@ -135,7 +123,8 @@ pub struct GroupEffect<'a> {
 ///
 /// Its text is what files and the screen have; two identities with the same text are equal, because a key is quoted wherever
 /// its text would read otherwise. Fewer keys than the class has stand for all quantities that have these: `r[school]`.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
 pub struct ParamId(Arc<Parts>);
 
 struct Parts {
@@ -150,7 +139,7 @@ impl ParamId {
     /// The quantity of `class` with these keys.
     pub fn of<K: Into<String>>(class: Class, keys: impl IntoIterator<Item = K>) -> Self {
         let keys = keys.into_iter().map(Into::into).collect();
-        Self::new(class, class.word(), keys)
+        Self::new(class, class.form().0, keys)
     }
 
     /// A quantity of no class that has no keys, whatever is in its `name`.
@@ -283,8 +272,8 @@ fn read(text: &str) -> (Class, &str, Vec<String>) {
     let Some((word, inside)) = text.strip_suffix(']').and_then(|text| text.split_once('[')) else {
         return (Class::Other, text, Vec::new());
     };
-    let class = Class::NAMED.into_iter().find(|class| class.word() == word);
-    let class = class.unwrap_or(Class::Other);
+    let class = CLASSES.iter().find(|(_, known, _)| *known == word);
+    let class = class.map_or(Class::Other, |(class, ..)| *class);
     let keys = read_quoted(inside).unwrap_or_else(|| {
         let keys = class.split(inside).into_iter();
         keys.map(str::to_owned).collect()
@@ -340,6 +329,12 @@ impl From<String> for ParamId {
     }
 }
 
+impl From<ParamId> for String {
+    fn from(id: ParamId) -> Self {
+        id.as_str().to_owned()
+    }
+}
+
 impl Deref for ParamId {
     type Target = str;
 
@@ -360,31 +355,14 @@ impl Borrow<str> for ParamId {
     }
 }
 
-impl PartialEq for ParamId {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.as_str() == other.as_str()
+/// Equal to every text that is the same name.
+impl<T: AsRef<str> + ?Sized> PartialEq<T> for ParamId {
+    fn eq(&self, other: &T) -> bool {
+        self.as_str() == other.as_ref()
     }
 }
 
 impl Eq for ParamId {}
-
-impl PartialEq<str> for ParamId {
-    fn eq(&self, other: &str) -> bool {
-        self.as_str() == other
-    }
-}
-
-impl PartialEq<&str> for ParamId {
-    fn eq(&self, other: &&str) -> bool {
-        self.as_str() == *other
-    }
-}
-
-impl PartialEq<String> for ParamId {
-    fn eq(&self, other: &String) -> bool {
-        self.as_str() == other
-    }
-}
 
 impl PartialOrd for ParamId {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
@@ -413,18 +391,6 @@ impl fmt::Display for ParamId {
 impl fmt::Debug for ParamId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self.as_str(), f)
-    }
-}
-
-impl Serialize for ParamId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for ParamId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(Self::from)
     }
 }
 
@@ -501,7 +467,7 @@ mod tests {
             keys in proptest::collection::vec("[a,\"\\]\\[:]{0,4}", 1..4),
             text in "[a-c,\"\\]\\[]{0,12}",
         ) {
-            let class = Class::NAMED[class];
+            let (class, ..) = CLASSES[class];
             prop_assume!(keys.len() <= class.form().1.len());
             let id = ParamId::of(class, keys.clone());
             let again = ParamId::from(id.as_str());

@@ -23,6 +23,7 @@ mod codes;
 pub mod coding;
 pub mod columns;
 pub(crate) mod confounding;
+pub mod design_term;
 pub mod error;
 pub(crate) mod exact_fit;
 pub mod lump_levels;
@@ -41,6 +42,7 @@ pub mod testing;
 pub(crate) mod transform;
 
 pub use columns::{ColumnInfo, ColumnKind, Columns, Labels, MemoryColumns, Values};
+pub use design_term::DesignTerm;
 pub use error::DesignError;
 pub use matrix::{Design, GroupDesign, GroupFactor, ModelFrame, Predictor, Scaling};
 pub use response::{ResponseInfo, ResponseKind, ResponseUse};

@@ -213,7 +213,7 @@ fn model(table: &Table, seed: u64) -> Result<Arc<dyn Model>, JobError> {
     }];
     design.group_terms = vec![GroupDesign {
         factor: 0,
-        names: design.terms.clone(),
+        names: design.terms.iter().map(String::from).collect(),
         z: design.x.clone(),
         scale: design.raw_scale.clone(),
         correlated: true,

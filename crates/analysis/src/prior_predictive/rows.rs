@@ -27,7 +27,7 @@ pub(super) fn one_by_one(rows: &Design, design: &Design) -> Design {
         let average = means(&all.z);
         for (i, mut row) in term.z.rows_mut().into_iter().enumerate() {
             for (k, name) in term.names.iter().enumerate() {
-                if name != "Intercept" && *name != rows.terms[kept(i)] {
+                if name != "Intercept" && rows.terms[kept(i)] != *name {
                     row[k] = average[k];
                 }
             }

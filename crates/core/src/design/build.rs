@@ -3,6 +3,7 @@
 use ndarray::Array2;
 use rand::seq::SliceRandom as _;
 
+use super::design_term::DesignTerm;
 use super::columns::{Columns, every};
 use super::error::DesignError;
 use super::matrix::{Design, GroupFactor, mean_and_sd, width_of};
@@ -64,7 +65,7 @@ impl Design {
             order.map(|&i| values[i as usize]).collect()
         };
 
-        let group_terms = source.group_terms(&groups, &predictors, &order)?;
+        let group_terms = source.group_terms(&predictors, &order)?;
         let scaled = scale_columns(&raw, formula.intercept, &order)?;
         Ok((
             Self {
@@ -139,7 +140,7 @@ struct ScaledColumns {
     x: Array2<f64>,
     center: Vec<f64>,
     scale: Vec<f64>,
-    terms: Vec<String>,
+    terms: Vec<DesignTerm>,
 }
 
 fn scale_columns(
@@ -151,15 +152,11 @@ fn scale_columns(
     let p = raw.len() + first;
     let mut x = Array2::<f64>::ones((n, p));
     let (mut center, mut scale) = (vec![0.0; first], vec![1.0; first]);
-    let mut terms: Vec<String> = if intercept {
-        vec!["Intercept".to_owned()]
-    } else {
-        Vec::new()
-    };
+    let mut terms = vec![DesignTerm::intercept(); first];
     for (j, column) in raw.iter().enumerate() {
         let (mean, sd) = mean_and_sd(&column.values);
         let ends = extremes(&column.values);
-        DesignError::check_width(sd, "predictor", &column.name, ends)?;
+        DesignError::check_width(sd, "predictor", &column.term, ends)?;
         let shift = if intercept { mean } else { 0.0 };
         let width = width_of((mean, sd));
         for (i, &from) in order.iter().enumerate() {
@@ -167,7 +164,7 @@ fn scale_columns(
         }
         center.push(shift);
         scale.push(width);
-        terms.push(column.name.clone());
+        terms.push(column.term.clone());
     }
     Ok(ScaledColumns {
         x,

@@ -4,11 +4,14 @@
 //! that its coefficient is its prior; [`Severity::Watch`] that the prior, not the data, will decide something. A run may
 //! start all the same: under proper priors the posterior stays proper.
 
+use std::fmt::Display;
+
 use faer::{Mat, Side};
 
 use ergodic_base::reporter::{Reporter, Severity, Warning};
 
 use super::columns::{every, plural};
+use super::design_term::DesignTerm;
 use super::matrix::Design;
 use super::response::ResponseKind;
 use super::separation::{separated_columns, separated_together};
@@ -55,7 +58,7 @@ pub fn check(design: &Design) -> Reporter {
 const MAX_NAMES: usize = 6;
 
 /// Names in a sentence; of many the first few and how many more there are.
-pub(super) fn quoted<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
+pub(super) fn quoted<T: Display>(names: impl IntoIterator<Item = T>) -> String {
     let mut names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     if names.len() > MAX_NAMES {
         let more = names.len() - MAX_NAMES;
@@ -238,7 +241,7 @@ fn constant_columns(design: &Design, reporter: &mut Reporter) -> Vec<bool> {
             );
             reporter.report(
                 Warning::new(Severity::Bad, "constant-column", message)
-                    .about(name.clone())
+                    .about(name)
                     .with_remedy(format!("Leave `{name}` out")),
             );
         }
@@ -269,7 +272,7 @@ fn collinear_columns(design: &Design, constant: &[bool], reporter: &mut Reporter
     let mut kept: Vec<usize> = Vec::new();
     // Rows of the Cholesky factor of the kept columns.
     let mut factor: Vec<Vec<f64>> = Vec::new();
-    let mut unnamed: Vec<&String> = Vec::new();
+    let mut unnamed: Vec<&DesignTerm> = Vec::new();
     for j in (0..p).filter(|&j| !constant[j] || (j == 0 && design.has_intercept)) {
         let mut row: Vec<f64> = Vec::with_capacity(kept.len() + 1);
         for (i, &k) in kept.iter().enumerate() {
@@ -322,7 +325,7 @@ fn report_dependent(
         coefficients[i] = (coefficients[i] - inner) / factor[i][i];
     }
     let is_intercept = |j: usize| j == 0 && design.has_intercept;
-    let parts: Vec<&String> = kept
+    let parts: Vec<&DesignTerm> = kept
         .iter()
         .zip(&coefficients)
         .filter(|(j, value)| value.abs() > 1e-4 && !is_intercept(**j))
@@ -341,7 +344,7 @@ fn report_dependent(
     };
     reporter.report(
         Warning::new(Severity::Watch, "collinear", message)
-            .about(name.clone())
+            .about(name)
             .with_remedy(format!("Leave `{name}` or one of the others out; the data do not say how they share the effect")),
     );
 }
@@ -381,13 +384,13 @@ fn near_collinear(
         .map(|(i, &j)| (j, direction[i].abs()))
         .collect();
     shares.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let names: Vec<&String> = shares
+    let names: Vec<&DesignTerm> = shares
         .iter()
         .filter(|(_, share)| *share > 0.3)
         .take(5)
         .map(|(j, _)| &design.terms[*j])
         .collect();
-    let weakest = names.first().map_or(String::new(), |name| (*name).clone());
+    let weakest = names.first().map_or(String::new(), |name| name.to_string());
     let message = format!(
         "{} are nearly collinear (condition number {condition:.0}), so their separate effects are poorly known",
         quoted(names)

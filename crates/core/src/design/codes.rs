@@ -32,13 +32,12 @@ pub(super) fn check(design: &Design, reporter: &mut Reporter) {
         return;
     }
     for j in usize::from(design.has_intercept)..design.num_columns() {
-        let name = &design.terms[j];
+        // What categories and functions make, and interactions, are no numbers that somebody typed.
+        let Some(name) = design.terms[j].plain_column() else {
+            continue;
+        };
         let (center, scale) = (design.raw_center[j], design.raw_scale[j]);
         let values = design.x.column(j);
-        // Columns that categories and functions make have names of another form; those of interactions too.
-        if name.contains(['=', ':', '(']) {
-            continue;
-        }
         let Some(largest) = codes(values.iter().map(|value| center + scale * value)) else {
             continue;
         };
@@ -47,7 +46,7 @@ pub(super) fn check(design: &Design, reporter: &mut Reporter) {
         );
         reporter.report(
             Warning::new(Severity::Info, "codes", message)
-                .about(name.clone())
+                .about(name.to_owned())
                 .with_remedy(format!(
                     "If its values are categories, say so (`model.categorical = [\"{name}\"]`)"
                 )),
@@ -96,6 +95,10 @@ mod tests {
             ("rating", numbers(|i| f64::from((i * 7 + i / 5) % 5 + 1))),
             ("calls", numbers(|i| f64::from(i * 11 % 5))),
             ("cyl", numbers(|i| f64::from(i * 5 % 3 * 2 + 4))),
+            (
+                "Age (years)",
+                numbers(|i| f64::from((i * 7 + i / 3) % 3 + 1)),
+            ),
         ];
         let columns = columns.map(|(name, values)| (name.to_owned(), values));
         let table = MemoryColumns::new("t", columns.into()).unwrap();
@@ -123,6 +126,11 @@ mod tests {
         assert_eq!(found("weight ~ Diet + calls + cyl", &[]).len(), 1);
         assert_eq!(found("weight ~ Diet + calls", &["Diet"]), []);
         assert_eq!(found("weight ~ log(Diet) + calls:Diet", &[]), []);
+        // A column with brackets in its name is no function.
+        let (code, words) = &found("weight ~ `Age (years)`", &[])[0];
+        assert_eq!(code, "codes");
+        assert!(words.starts_with("`Age (years)` has 3 values"), "{words}");
+        assert_eq!(found("weight ~ `Age (years)`", &["Age (years)"]), []);
         let (code, words) = &found("rating ~ weight", &[])[0];
         assert_eq!(code, "rating");
         assert!(words.contains("as a rating has, and is taken as a number; if it counts"));

@@ -28,8 +28,8 @@ pub struct Coding {
     /// Columns that are categories in whatever file they come: numbers that `factor(x)` names are numbers as well.
     categorical: Vec<String>,
     transforms: Vec<Transform>,
-    /// Columns and groups of each grouping.
-    groups: Vec<(Vec<String>, Vec<String>)>,
+    /// Columns of each grouping, and their values in each group.
+    groups: Vec<(Vec<String>, Vec<Vec<String>>)>,
     response: ResponseKind,
 }
 
@@ -101,13 +101,9 @@ impl Coding {
                 categories.insert(factor.clone(), (levels, reference));
             }
         }
-        let mut groups: Vec<(Vec<String>, Vec<String>)> = Vec::new();
-        for factor in &design.groups {
-            let of_factor = |columns: &&Vec<String>| columns.join(":") == factor.name;
-            let mut columns = frame.formula.groups.iter().map(|group| &group.group);
-            if let Some(columns) = columns.find(of_factor) {
-                groups.push((columns.clone(), factor.levels.clone()));
-            }
+        let mut groups = Vec::new();
+        for columns in reader.groupings() {
+            groups.push((columns.clone(), reader.levels(columns, &design.row)?.0));
         }
         // What is a number in another file stays the category that it was.
         let mut frame = frame.clone();
@@ -164,12 +160,12 @@ impl Coding {
         let mut groups = Vec::new();
         let mut terms = Vec::new();
         if with_groups {
-            for (names, levels) in &self.groups {
-                groups.push(new_groups(table, names, levels, &rows)?);
+            for (columns, levels) in &self.groups {
+                groups.push(new_groups(table, columns, levels, &rows)?);
             }
             for term in &formula.groups {
-                let name = term.group.join(":");
-                let factor = groups.iter().position(|group| group.name == name);
+                let mut known = self.groups.iter();
+                let factor = known.position(|(columns, _)| *columns == term.group);
                 let z = columns(&term.terms, term.intercept)?;
                 terms.push((factor.unwrap_or_default(), z));
             }
@@ -415,14 +411,14 @@ fn category(
 fn new_groups(
     table: &dyn Columns,
     columns: &[String],
-    levels: &[String],
+    levels: &[Vec<String>],
     rows: &[u32],
 ) -> Result<NewGroups, DesignError> {
     let labels: Vec<Labels> = columns
         .iter()
         .map(|name| Ok(table.labels(table.index_of(name, "The formula")?)))
         .collect::<Result<_, DesignError>>()?;
-    let known: HashMap<&str, u32> = levels.iter().map(String::as_str).zip(0..).collect();
+    let known: HashMap<&[String], u32> = levels.iter().map(Vec::as_slice).zip(0..).collect();
     let mut unknown: Vec<String> = Vec::new();
     let mut group_of: HashMap<Vec<u32>, u32> = HashMap::new();
     let mut index = Vec::with_capacity(rows.len());
@@ -431,12 +427,11 @@ fn new_groups(
         let key: Vec<u32> = codes.collect();
         let group = *group_of.entry(key).or_insert_with_key(|key| {
             let parts = key.iter().zip(&labels);
-            let parts: Vec<&str> = parts
-                .map(|(&code, labels)| labels.levels[code as usize].as_str())
+            let parts: Vec<String> = parts
+                .map(|(&code, labels)| labels.levels[code as usize].clone())
                 .collect();
-            let name = parts.join(":");
-            known.get(name.as_str()).copied().unwrap_or_else(|| {
-                unknown.push(name);
+            known.get(parts.as_slice()).copied().unwrap_or_else(|| {
+                unknown.push(parts.join(":"));
                 (levels.len() + unknown.len() - 1) as u32
             })
         });
@@ -599,6 +594,46 @@ mod tests {
         let refused = |groups| coding.code(&other, None, groups).unwrap_err().to_string();
         assert!(refused(true).contains("names the column `g`"));
         assert!(refused(false).contains("`x` of other holds text"));
+    }
+
+    #[test]
+    fn groups_and_terms_that_would_read_alike_are_told_apart() {
+        let numbers = |values: [i32; 8]| Values::Numbers(values.map(f64::from).to_vec());
+        let texts = |cells: [&str; 8]| Values::Texts(cells.map(|c| Some(c.to_owned())).to_vec());
+        let table = |a: [&str; 8]| {
+            let columns = [
+                ("y", numbers([0, 1, 0, 1, 1, 0, 1, 0])),
+                ("Intercept", numbers([3, 1, 4, 1, 5, 9, 2, 6])),
+                ("a", texts(a)),
+                ("b", texts(["p", "z", "y:z", "y:z", "z", "p", "z", "p"])),
+                ("f", texts(["r", "u", "u:b=z", "r", "u", "u:b=z", "r", "u"])),
+            ];
+            let columns = columns.map(|(name, values)| (name.to_owned(), values));
+            MemoryColumns::new("t", columns.into()).unwrap()
+        };
+        let frame = ModelFrame::new("y ~ Intercept + f*b + (1 | a:b)".parse().unwrap());
+        let fitted = table(["q", "x:y", "x", "x", "x:y", "q", "q", "q"]);
+        let (design, _) = Design::build(&fitted, &frame).unwrap();
+        let is = |name: &str| design.terms.iter().filter(|term| **term == *name).count();
+        assert_eq!([is("Intercept"), is("`Intercept`"), is("f=u")], [1, 1, 1]);
+        // A level of `f`, and a level of `f` with one of `b`.
+        assert_eq!([is("`f`=`u:b=z`"), is("`f`=`u`:`b`=`z`")], [1, 1]);
+        let mut levels = design.groups[0].levels.clone();
+        levels.sort();
+        assert_eq!(levels, ["`x:y`:`z`", "`x`:`y:z`", "q:p", "q:z"]);
+        // New rows are in the groups of their values.
+        let coding = Coding::of(&fitted, &frame, &design).unwrap();
+        let new = coding.code(&fitted, None, true).unwrap();
+        for (i, &row) in design.row.iter().enumerate() {
+            assert_eq!(new.groups[0].index[row as usize], design.groups[0].index[i]);
+        }
+        // Values that only read like those of a group of the fit are a group that the fit does not have.
+        let one = table(["q", "x:y", "q", "q", "x:y", "q", "q", "q"]);
+        let (design, _) = Design::build(&one, &frame).unwrap();
+        assert!(design.groups[0].levels.contains(&"x:y:z".to_owned()));
+        let coding = Coding::of(&one, &frame, &design).unwrap();
+        let new = coding.code(&fitted, None, true).unwrap();
+        assert_eq!(new.groups[0].unknown, ["x:y:z"]);
     }
 
     /// Trials are the sum of both columns in new rows too, where both are counts.

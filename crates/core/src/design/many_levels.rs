@@ -20,11 +20,9 @@ pub(super) fn check(design: &Design, reporter: &mut Reporter) {
         return;
     }
     for (name, _) in &design.reference_levels {
-        let prefix = format!("{name}=");
-        let own = |term: &String| term.starts_with(&prefix) && !term.contains(':');
-        let columns: Vec<usize> = (0..design.num_columns())
-            .filter(|&j| own(&design.terms[j]))
-            .collect();
+        let own =
+            |j: &usize| (design.terms[*j].category()).is_some_and(|(column, _)| column == name);
+        let columns: Vec<usize> = (0..design.num_columns()).filter(own).collect();
         let levels = columns.len() + 1;
         let grouped = design.groups.iter().any(|group| group.name == *name);
         if levels < MANY || grouped {

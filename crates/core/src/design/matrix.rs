@@ -6,6 +6,7 @@
 
 use ndarray::{Array2, s};
 
+use super::design_term::DesignTerm;
 use super::lump_levels::MergedLevels;
 use super::response::{ResponseInfo, ResponseKind};
 use super::terms::RawColumn;
@@ -62,7 +63,7 @@ impl GroupDesign {
                 z[[i, first + j]] = column.values[from as usize] / width;
             }
             scale.push(width);
-            names.push(column.name.clone());
+            names.push(column.term.to_string());
         }
         Self {
             factor,
@@ -85,7 +86,7 @@ pub struct Design {
     /// P scales, 1 for the intercept and for constant columns.
     pub raw_scale: Vec<f64>,
     /// P names, reported as `b[term]`: `Intercept`, `age`, `region=north`, `age:income`.
-    pub terms: Vec<String>,
+    pub terms: Vec<DesignTerm>,
     /// Whether the first column is the intercept.
     pub has_intercept: bool,
     /// n responses: 0 or 1, a count of successes, the position of a category, a number or a count as it is; empty where

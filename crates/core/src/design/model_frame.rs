@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use ergodic_base::names::told_apart;
 use ergodic_base::reporter::{Reporter, Severity, Warning};
 
 use super::columns::{ColumnKind, Labels, plural};
+use super::design_term::in_backticks;
 use super::lump_levels::{self, MergedLevels, OTHER};
 use super::matrix::{GroupDesign, GroupFactor};
 use super::response::ResponseUse;
@@ -158,7 +160,7 @@ pub(super) struct FrameReader<'a> {
     pub frame: &'a ModelFrame,
 }
 
-impl FrameReader<'_> {
+impl<'a> FrameReader<'a> {
     pub fn col(&self, name: &str) -> Result<usize, DesignError> {
         self.table.index_of(name, "The formula")
     }
@@ -375,10 +377,9 @@ impl FrameReader<'_> {
             match &predictors[factor] {
                 function @ Predictor::Function(_) => {
                     let made = columns_of(term, &[function], &[false]);
-                    columns.extend(
-                        made.into_iter()
-                            .map(|column| (column.name, Predictor::Numeric(column.values))),
-                    );
+                    columns.extend(made.into_iter().map(|column| {
+                        (column.term.to_string(), Predictor::Numeric(column.values))
+                    }));
                 }
                 plain => columns.push((factor.column().to_owned(), plain.clone())),
             }
@@ -406,10 +407,18 @@ impl FrameReader<'_> {
         {
             return Err(DesignError::Role(format!(
                 "The term `{}` overflows: its values multiply to more than a number can hold; rescale its columns",
-                column.name
+                column.term
             )));
         }
-        Ok(columns)
+        let plain = columns.iter().map(|column| column.term.to_string());
+        let names = told_apart(plain.collect(), |k| columns[k].term.quoted());
+        let named = columns.into_iter().zip(names);
+        Ok(named
+            .map(|(column, name)| RawColumn {
+                term: column.term.called(name),
+                ..column
+            })
+            .collect())
     }
 
     /// Says which settings of levels are of predictors that are numbers.
@@ -561,19 +570,20 @@ impl FrameReader<'_> {
         Ok(total)
     }
 
-    /// The columns of group terms, and the factor in `groups` that each varies by.
+    /// The columns of group terms, and the place in [`Self::groupings`] of what each varies by.
     pub fn group_terms(
         &self,
-        groups: &[GroupFactor],
         predictors: &Predictors,
         order: &[u32],
     ) -> Result<Vec<GroupDesign>, DesignError> {
         let formula = &self.frame.formula;
+        let groupings = self.groupings();
         let mut designs = Vec::with_capacity(formula.groups.len());
         for group in &formula.groups {
-            let name = group.group.join(":");
             let raw = self.columns_of_terms(&group.terms, group.intercept, predictors)?;
-            let factor = groups.iter().position(|factor| factor.name == name);
+            let factor = groupings
+                .iter()
+                .position(|columns| **columns == group.group);
             designs.push(GroupDesign::new(
                 factor.unwrap_or_default(),
                 group.intercept,
@@ -585,7 +595,8 @@ impl FrameReader<'_> {
         Ok(designs)
     }
 
-    pub fn groups(&self, rows: &[u32]) -> Result<Vec<GroupFactor>, DesignError> {
+    /// The columns of each grouping of the formula, each grouping once.
+    pub fn groupings(&self) -> Vec<&'a Vec<String>> {
         let mut distinct: Vec<&Vec<String>> = Vec::new();
         for group in &self.frame.formula.groups {
             if !distinct.contains(&&group.group) {
@@ -593,12 +604,32 @@ impl FrameReader<'_> {
             }
         }
         distinct
-            .into_iter()
-            .map(|group| self.group(group, rows))
+    }
+
+    pub fn groups(&self, rows: &[u32]) -> Result<Vec<GroupFactor>, DesignError> {
+        let groupings = self.groupings();
+        let plain = groupings.iter().map(|columns| columns.join(":"));
+        let names = told_apart(plain.collect(), |k| crossed(groupings[k]));
+        let named = groupings.iter().zip(names);
+        named
+            .map(|(columns, name)| {
+                let (levels, index) = self.levels(columns, rows)?;
+                let plain = levels.iter().map(|level| level.join(":"));
+                Ok(GroupFactor {
+                    name,
+                    levels: told_apart(plain.collect(), |k| crossed(&levels[k])),
+                    index,
+                })
+            })
             .collect()
     }
 
-    fn group(&self, columns: &[String], rows: &[u32]) -> Result<GroupFactor, DesignError> {
+    /// The combinations of values that the `columns` of a grouping have in `rows`, and the place of each row's.
+    pub fn levels(
+        &self,
+        columns: &[String],
+        rows: &[u32],
+    ) -> Result<(Vec<Vec<String>>, Vec<u32>), DesignError> {
         let labels: Vec<Labels> = columns
             .iter()
             .map(|name| Ok(self.table.labels(self.col(name)?)))
@@ -613,17 +644,20 @@ impl FrameReader<'_> {
         let mut levels = Vec::with_capacity(index_of.len());
         for (position, (codes, index)) in index_of.iter_mut().enumerate() {
             *index = position as u32;
-            let parts: Vec<&str> = codes
-                .iter()
-                .zip(&labels)
-                .map(|(&code, labels)| labels.levels[code as usize].as_str())
-                .collect();
-            levels.push(parts.join(":"));
+            let parts = codes.iter().zip(&labels);
+            levels.push(
+                parts
+                    .map(|(&code, labels)| labels.levels[code as usize].clone())
+                    .collect(),
+            );
         }
-        Ok(GroupFactor {
-            name: columns.join(":"),
-            levels,
-            index: rows.iter().map(|&row| index_of[&key(row)]).collect(),
-        })
+        let index = rows.iter().map(|&row| index_of[&key(row)]).collect();
+        Ok((levels, index))
     }
+}
+
+/// Names of columns, or values of them, that cannot be mistaken for others where they are joined.
+fn crossed(parts: &[String]) -> String {
+    let parts: Vec<String> = parts.iter().map(|part| in_backticks(part)).collect();
+    parts.join(":")
 }

@@ -53,8 +53,8 @@ pub enum ResponseKind {
         sd: f64,
         /// The smallest and the largest.
         range: [f64; 2],
-        /// The function of a column that they are, if the formula names one.
-        function: Option<Elementwise>,
+        /// The function of a column that they are, and the column, if the formula names one.
+        function: Option<(Elementwise, String)>,
     },
     /// Whole numbers, 0 among them.
     Count {
@@ -83,7 +83,7 @@ impl ResponseKind {
     /// The function of a column that the model explains instead of the column itself.
     pub fn function(&self) -> Option<Elementwise> {
         match self {
-            Self::Number { function, .. } => *function,
+            Self::Number { function, .. } => function.as_ref().map(|(function, _)| *function),
             _ => None,
         }
     }
@@ -92,11 +92,13 @@ impl ResponseKind {
 impl ResponseInfo {
     /// The column, without the function that the model explains.
     pub fn column(&self) -> &str {
-        let inside = self.kind.function().and_then(|function| {
-            let open = self.name.strip_prefix(function.name())?;
-            open.strip_prefix('(')?.strip_suffix(')')
-        });
-        inside.unwrap_or(&self.name)
+        match &self.kind {
+            ResponseKind::Number {
+                function: Some((_, column)),
+                ..
+            } => column,
+            _ => &self.name,
+        }
     }
 
     /// As a formula has it, with odd names in backticks.

@@ -187,7 +187,7 @@ impl FrameReader<'_> {
                 mean,
                 sd: (squares / (n - 1.0)).sqrt(),
                 range: [least, largest],
-                function: response.function,
+                function: (response.function).map(|function| (function, response.column.clone())),
             }
         };
         let info = ResponseInfo {

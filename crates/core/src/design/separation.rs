@@ -9,7 +9,9 @@ use ergodic_base::reporter::{Reporter, Severity, Warning};
 use ergodic_base::special::logistic;
 
 use super::checks::quoted;
+use super::design_term::DesignTerm;
 use super::matrix::Design;
+use crate::formula::term_label;
 
 /// Rows looked at first for separation: what does not separate these does not separate all.
 const FIRST_ROWS: usize = 5000;
@@ -43,16 +45,15 @@ pub(super) fn separated_columns(
 /// Levels of one column from which a remark is made of the column and not of each.
 const MANY_LEVELS: usize = 4;
 
-/// The column of the table that a dummy `x=level` is of; other terms are their own.
-fn source(design: &Design, j: usize) -> &str {
-    let term = design.terms[j].as_str();
-    term.split_once('=').map_or(term, |(column, _)| column)
+/// What the columns of a term have in common: its factors, whatever their levels.
+fn source(design: &Design, j: usize) -> String {
+    term_label(&design.terms[j].factors())
 }
 
 fn report_column(design: &Design, (j, sentence): &(usize, String), reporter: &mut Reporter) {
     reporter.report(
         Warning::new(Severity::Watch, "separation", sentence.clone())
-            .about(design.terms[*j].clone())
+            .about(design.terms[*j].to_string())
             .with_remedy(format!(
                 "The likelihood has no finite maximum, so only a prior bounds `b[{}]`; choose one that you mean, or leave the term out",
                 design.terms[*j]
@@ -73,7 +74,7 @@ fn report_levels(design: &Design, first: usize, count: usize, reporter: &mut Rep
     );
     reporter.report(
         Warning::new(Severity::Watch, "separation", message)
-            .about(column.to_owned())
+            .about(column.clone())
             .with_remedy(format!(
                 "The likelihood has no finite maximum, so only a prior bounds these coefficients; leave `{column}` out, join rare \
                  levels, or read it as numbers if that is what it holds"
@@ -98,7 +99,7 @@ fn separated_column(design: &Design, j: usize) -> Option<String> {
             }
             if ones == 0 || ones == all {
                 let outcome = &design.response.counts[usize::from(ones > 0)].0;
-                let which = if name.contains('=') && (is - 1.0).abs() < 1e-9 {
+                let which = if name.has_category() && (is - 1.0).abs() < 1e-9 {
                     format!("with `{name}`")
                 } else {
                     format!("where `{name}` is {}", round(is))
@@ -180,7 +181,7 @@ pub(super) fn separated_together(design: &Design, skipped: &[bool], reporter: &m
                 .iter()
                 .map(|value| value.abs())
                 .fold(0.0, f64::max);
-            let names: Vec<&String> = columns
+            let names: Vec<&DesignTerm> = columns
                 .iter()
                 .zip(&direction)
                 .filter(|(j, value)| {

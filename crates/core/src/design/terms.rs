@@ -5,6 +5,7 @@
 //! spans them. That is the rule of Wilkinson and Rogers as R applies it.
 
 use super::columns::Labels;
+use super::design_term::{DesignTerm, TermPart};
 use crate::design::error::DesignError;
 use crate::formula::term_set::TermSet;
 use crate::formula::{Factor, Term, quote_term};
@@ -63,7 +64,7 @@ impl Predictor {
 #[derive(Clone, Debug)]
 pub(crate) struct RawColumn {
     /// As reported between the brackets of `b[…]`.
-    pub name: String,
+    pub term: DesignTerm,
     /// n values.
     pub values: Vec<f64>,
 }
@@ -160,7 +161,7 @@ pub(crate) fn columns_of(
 ) -> Vec<RawColumn> {
     let mut columns: Vec<RawColumn> = Vec::new();
     for ((factor, predictor), &contrast) in term.iter().zip(predictors).zip(contrasts) {
-        let factor = factor_columns(&factor.label(), predictor, contrast);
+        let factor = factor_columns(factor, predictor, contrast);
         columns = if columns.is_empty() {
             factor
         } else {
@@ -174,7 +175,7 @@ pub(crate) fn columns_of(
                         .map(|(a, b)| a * b)
                         .collect();
                     products.push(RawColumn {
-                        name: format!("{}:{}", left.name, right.name),
+                        term: left.term.times(&right.term),
                         values,
                     });
                 }
@@ -185,10 +186,17 @@ pub(crate) fn columns_of(
     columns
 }
 
-fn factor_columns(name: &str, predictor: &Predictor, contrast: bool) -> Vec<RawColumn> {
+fn factor_columns(factor: &Factor, predictor: &Predictor, contrast: bool) -> Vec<RawColumn> {
+    let term = |level: Option<&String>, number| {
+        DesignTerm::of(vec![TermPart {
+            factor: factor.clone(),
+            level: level.cloned(),
+            number,
+        }])
+    };
     match predictor {
         Predictor::Numeric(values) => vec![RawColumn {
-            name: name.to_owned(),
+            term: term(None, None),
             values: values.clone(),
         }],
         Predictor::Function(columns) => columns
@@ -196,10 +204,7 @@ fn factor_columns(name: &str, predictor: &Predictor, contrast: bool) -> Vec<RawC
             .enumerate()
             .map(|(j, values)| RawColumn {
                 // R numbers the columns of a function that gives several.
-                name: match columns.len() {
-                    1 => name.to_owned(),
-                    _ => format!("{name}{}", j + 1),
-                },
+                term: term(None, (columns.len() > 1).then_some(j + 1)),
                 values: values.clone(),
             })
             .collect(),
@@ -210,7 +215,7 @@ fn factor_columns(name: &str, predictor: &Predictor, contrast: bool) -> Vec<RawC
         } => (0..levels.len())
             .filter(|level| !(contrast && level == reference))
             .map(|level| RawColumn {
-                name: format!("{name}={}", levels[level]),
+                term: term(Some(&levels[level]), None),
                 values: codes
                     .iter()
                     .map(|&code| f64::from(u8::from(code as usize == level)))
@@ -290,7 +295,7 @@ mod tests {
         let columns = columns_of(&term, &[&f, &x], &[true, true]);
         let named: Vec<(&str, &[f64])> = columns
             .iter()
-            .map(|c| (c.name.as_str(), c.values.as_slice()))
+            .map(|c| (c.term.as_str(), c.values.as_slice()))
             .collect();
         assert_eq!(
             named,

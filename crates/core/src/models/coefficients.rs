@@ -357,10 +357,10 @@ pub(super) fn meaning(design: &Design, j: usize, quantity: &str, standardized: b
         };
         return format!("{quantity} {at}");
     }
-    let dummy = (design.reference_levels.iter()).find_map(|(column, reference)| {
-        let level = design.terms[j].strip_prefix(column)?.strip_prefix('=')?;
-        // A colon may join other columns of an interaction.
-        (!level.contains(':')).then_some((column, level, reference))
+    let dummy = design.terms[j].category().and_then(|(column, level)| {
+        let mut references = design.reference_levels.iter();
+        let (_, reference) = references.find(|(other, _)| other == column)?;
+        Some((column, level, reference))
     });
     if let (Some((column, level, reference)), false) = (dummy, standardized) {
         return format!("change in {quantity} for {column} {level} instead of {reference}");

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::design::matrix::{Design, Predictor};
 use crate::design::response::ResponseKind;
+use ergodic_base::param::ParamId;
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Default as FieldDefault, Field, Kind};
 
@@ -79,7 +80,7 @@ trait Example: Send + Sync + 'static {
 }
 
 /// A parameter with what is said about it.
-fn param(name: &str, meaning: &str, prior: String) -> ParamInfo {
+fn param(name: impl Into<ParamId>, meaning: &str, prior: String) -> ParamInfo {
     ParamInfo {
         name: name.into(),
         meaning: meaning.to_owned(),

@@ -67,7 +67,7 @@ fn posterior_of(x: Array2<f64>, y: Vec<f64>, points: u32) -> Posterior {
         x,
         raw_center: vec![0.0; dim],
         raw_scale: vec![1.0; dim],
-        terms: (0..dim).map(|j| format!("x{j}")).collect(),
+        terms: (0..dim).map(|j| format!("x{j}").into()).collect(),
         has_intercept: true,
         y,
         trials: None,

@@ -346,7 +346,7 @@ impl<'a> Groups<'a> {
             standardize: true,
             fixed_units: None,
             x,
-            terms,
+            terms: terms.into_iter().map(Into::into).collect(),
         };
         let mut settings = Settings::default();
         let word = Value::Text(self.parametrisation.to_owned());

@@ -192,7 +192,7 @@ impl From<Design> for MixedData {
         let groups = design.groups;
         Self {
             x: design.x.into_raw_vec_and_offset().0,
-            columns: design.terms,
+            columns: design.terms.iter().map(String::from).collect(),
             scaling,
             y: design.y,
             response: design.response.name,

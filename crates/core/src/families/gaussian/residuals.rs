@@ -120,7 +120,7 @@ fn bend(fit: &Fit<'_>, residuals: &[(usize, f64)], reporter: &mut Reporter) {
     );
     reporter.report(
         Warning::new(Severity::Watch, "bend", message)
-            .about(name.clone())
+            .about(name)
             .with_remedy(format!("Add the square of `{name}`, or a function of it")),
     );
 }

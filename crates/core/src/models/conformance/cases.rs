@@ -67,10 +67,7 @@ pub(in crate::models) fn design(shape: Shape, num_obs: usize) -> Design {
         // Without an intercept columns are scaled but not centred.
         raw_center: raw(if first == 1 { center } else { [0.0; 3] }, 0.0),
         raw_scale: raw(scale, 1.0),
-        terms: terms[1 - first..]
-            .iter()
-            .map(|&term| term.to_owned())
-            .collect(),
+        terms: terms[1 - first..].iter().map(|&term| term.into()).collect(),
         has_intercept: first == 1,
         y,
         trials: shape.trials.then_some(trials),
@@ -184,7 +181,7 @@ pub(in crate::models) fn categorical_design(weighted: bool, num_obs: usize) -> D
         x: Array2::ones((num_obs, 1)),
         raw_center: vec![0.0],
         raw_scale: vec![1.0],
-        terms: vec!["Intercept".to_owned()],
+        terms: vec!["Intercept".into()],
         y,
         response: ResponseInfo {
             name: "y".to_owned(),
@@ -233,7 +230,7 @@ pub(in crate::models) fn example_design(
         x: Array2::ones((num_obs, 1)),
         raw_center: vec![0.0],
         raw_scale: vec![1.0],
-        terms: vec!["Intercept".to_owned()],
+        terms: vec!["Intercept".into()],
         columns,
         y: if absent { Vec::new() } else { y },
         response: ResponseInfo {
@@ -451,7 +448,7 @@ pub(in crate::models) fn grouped_design(shape: Shape, num_obs: usize) -> Design 
     }];
     grouped.group_terms = vec![GroupDesign {
         factor: 0,
-        names: grouped.terms.clone(),
+        names: grouped.terms.iter().map(String::from).collect(),
         z: grouped.x.clone(),
         scale: grouped.raw_scale.clone(),
         correlated: true,

@@ -213,7 +213,7 @@ impl Example for Clusters {
                     (false, false) => format!("centre of the second cluster in {name}"),
                     (false, true) => format!("step from the first to the second cluster in {name}"),
                 };
-                param(&format!("theta{}[{name}]", 1 + i / width), &meaning, prior)
+                param(format!("theta{}[{name}]", 1 + i / width), &meaning, prior)
             })
             .collect()
     }

@@ -22,6 +22,7 @@ use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::models::translation::{Context, Translation, listed, number as text};
 use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
+use ergodic_base::param::{Class, ParamId};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Default as FieldDefault, Field, Kind};
 
@@ -194,7 +195,7 @@ impl Example for Location {
             .iter()
             .map(|name| {
                 param(
-                    &format!("theta[{name}]"),
+                    ParamId::of(Class::GroupCoefficient, [name]),
                     &format!("centre of {name}"),
                     "flat".to_owned(),
                 )

@@ -268,7 +268,7 @@ pub(super) fn params(design: &Design, chosen: &Chosen, options: &ModelOptions) -
     });
     let effects = factor.levels.iter().flat_map(|level| {
         (0..p).map(move |j| ParamInfo {
-            name: ParamId::of(Class::GroupCoefficient, [level, &terms[j]]),
+            name: ParamId::of(Class::GroupCoefficient, [level.as_str(), terms[j].as_str()]),
             meaning: format!("in {} {level}: {}", factor.name, what(j)),
             prior: "normal(mu, Sigma)".to_owned(),
             prior_source: "estimated from all groups".to_owned(),
@@ -314,13 +314,14 @@ pub(super) fn check_design(design: &Design) -> Result<(), ModelError> {
             .collect();
         (!lacking.is_empty()).then(|| lacking.join(", "))
     };
-    if let Some(names) = lacking(&design.terms, &group.names) {
+    let terms: Vec<String> = design.terms.iter().map(String::from).collect();
+    if let Some(names) = lacking(&terms, &group.names) {
         return refuse(format!(
             "lets all coefficients vary by group, but {names} not by `{factor}`; name the terms of the fixed part in the \
              group term too, or choose template `mixed`"
         ));
     }
-    if let Some(names) = lacking(&group.names, &design.terms) {
+    if let Some(names) = lacking(&group.names, &terms) {
         return refuse(format!(
             "has a mean over groups for every coefficient, but {names} varies by `{factor}` without one; name the same \
              terms in the fixed part"

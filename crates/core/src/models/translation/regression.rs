@@ -6,6 +6,7 @@ use super::{
     Context, FLAT, Program, Translation, brm_call, brms_name, comment, each_of, listed, moved,
     number, numbers, quoted, stretched,
 };
+use crate::design::DesignTerm;
 use crate::design::lump_levels::OTHER;
 use crate::families::notation::Notation;
 use crate::families::rows::ResponseScale;
@@ -62,7 +63,7 @@ impl Glm<'_> {
     }
 
     /// Terms besides the intercept.
-    fn slopes(&self) -> &[String] {
+    fn slopes(&self) -> &[DesignTerm] {
         &self.context.design.terms[self.first()..]
     }
 
@@ -325,7 +326,7 @@ impl Glm<'_> {
     fn stan_parameters(&self, program: &mut Program) {
         let design = self.context.design;
         let priors: Vec<(&str, &str)> = (design.terms.iter())
-            .map(String::as_str)
+            .map(DesignTerm::as_str)
             .zip(self.priors())
             .collect();
         let mut of_slopes = &priors[..];

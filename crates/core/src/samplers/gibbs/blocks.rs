@@ -4,8 +4,8 @@
 //! b[Intercept]: slice; b[age], b[plan=*]: hmc; sigma: metropolis
 //! ```
 //!
-//! Semicolons stand between blocks, commas between names (neither within brackets), and the sampler of a block after its
-//! colon; `*` stands for any characters. A parameter goes where its name is written out, else where a pattern matches it;
+//! Semicolons stand between blocks, commas between names (neither within brackets nor within double quotes, which a name with
+//! odd brackets needs), and the sampler of a block after its colon; `*` stands for any characters. A parameter goes where its name is written out, else where a pattern matches it;
 //! what nothing names is a last block. Where parameters are not coordinates, as effects of groups, the names of the model's
 //! blocks take their place ([`crate::models::parts`]).
 
@@ -43,7 +43,11 @@ pub fn read(text: &str) -> Result<Vec<Chosen>, SettingError> {
                 )));
             }
         };
-        let names: Vec<String> = split(names, ',').into_iter().map(str::to_owned).collect();
+        let unquoted = |name: &str| {
+            let inside = name.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+            inside.unwrap_or(name).to_owned()
+        };
+        let names: Vec<String> = split(names, ',').into_iter().map(unquoted).collect();
         let known = KERNELS.iter().copied().find(|known| *known == kernel);
         let (Some(kernel), false) = (known, names.is_empty()) else {
             return Err(refusal(format!(
@@ -145,11 +149,14 @@ fn unknown(name: &str, parts: &[Block]) -> SettingError {
     ))
 }
 
-/// Pieces of `text` between `separator`s outside brackets, without blanks around them and without empty ones.
+/// Pieces of `text` between `separator`s outside brackets and quotes, without blanks around them and without empty ones.
 fn split(text: &str, separator: char) -> Vec<&str> {
     let (mut pieces, mut depth, mut from) = (Vec::new(), 0_usize, 0);
+    let mut quoted = false;
     for (at, c) in text.char_indices() {
         match c {
+            '"' if depth == 0 => quoted = !quoted,
+            _ if quoted => {}
             '[' => depth += 1,
             ']' => depth = depth.saturating_sub(1),
             _ if c == separator && depth == 0 => {
@@ -231,6 +238,13 @@ mod tests {
         ] {
             assert_eq!(blocks(text).unwrap(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn names_with_odd_brackets_stand_in_quotes() {
+        let parts = parts(&["b[x]", "b[a]; b]"]);
+        let found = divide(&read("\"b[a]; b]\": slice; *: hmc").unwrap(), &parts).unwrap();
+        assert_eq!(found, [(vec![1], Some("slice")), (vec![0], Some("hmc"))]);
     }
 
     #[test]

@@ -1,0 +1,184 @@
+//! A column of a design: what it is called, and which columns and functions of the data it is made of.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::ops::Deref;
+
+use crate::formula::{Factor, Term};
+
+/// What a coefficient belongs to: a product of factors, or the intercept, which has none. It reads as its name, which no other
+/// column of its design has.
+#[derive(Clone, Debug)]
+pub struct DesignTerm {
+    name: String,
+    parts: Vec<TermPart>,
+}
+
+/// One factor of a term, or one of the columns that the factor gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TermPart {
+    /// A column of the data, or a function of one.
+    pub factor: Factor,
+    /// The category in whose rows the column is 1; elsewhere it is 0.
+    pub level: Option<String>,
+    /// Which of the columns of a function that gives several, from 1.
+    pub number: Option<usize>,
+}
+
+/// The name of the intercept; a column of the data that is called so is written in backticks.
+const INTERCEPT: &str = "Intercept";
+
+impl TermPart {
+    fn label(&self, quoted: bool) -> String {
+        let mut text = self.factor.label();
+        if quoted || text == INTERCEPT {
+            text = match &self.factor {
+                Factor::Column(name) | Factor::Category(name) => in_backticks(name),
+                Factor::Call(..) => self.factor.to_string(),
+            };
+        }
+        if let Some(number) = self.number {
+            text.push_str(&number.to_string());
+        }
+        match &self.level {
+            Some(level) if quoted => format!("{text}={}", in_backticks(level)),
+            Some(level) => format!("{text}={level}"),
+            None => text,
+        }
+    }
+}
+
+/// `text` in backticks, which nothing in it ends.
+pub(crate) fn in_backticks(text: &str) -> String {
+    format!("`{}`", text.replace('`', "``"))
+}
+
+impl DesignTerm {
+    /// The intercept.
+    pub fn intercept() -> Self {
+        Self::of(Vec::new())
+    }
+
+    pub(crate) fn of(parts: Vec<TermPart>) -> Self {
+        let name = named(&parts, false);
+        Self { name, parts }
+    }
+
+    /// The product of two terms.
+    pub(crate) fn times(&self, other: &Self) -> Self {
+        Self::of([self.parts.as_slice(), &other.parts].concat())
+    }
+
+    /// This term with another name.
+    pub(crate) fn called(self, name: String) -> Self {
+        Self { name, ..self }
+    }
+
+    /// Its name with all that could be misread in backticks.
+    pub(crate) fn quoted(&self) -> String {
+        named(&self.parts, true)
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.name
+    }
+
+    /// The columns of the data, and functions of them, that are multiplied; none for the intercept.
+    pub fn factors(&self) -> Term {
+        self.parts.iter().map(|part| part.factor.clone()).collect()
+    }
+
+    /// The column of the data that this is as it is: no function, category or product.
+    pub fn plain_column(&self) -> Option<&str> {
+        match self.parts.as_slice() {
+            [
+                TermPart {
+                    factor: Factor::Column(name),
+                    level: None,
+                    ..
+                },
+            ] => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The column and the category that this stands for alone.
+    pub fn category(&self) -> Option<(&str, &str)> {
+        match self.parts.as_slice() {
+            [part] => Some((part.factor.column(), part.level.as_deref()?)),
+            _ => None,
+        }
+    }
+
+    /// Whether a category is among what is multiplied.
+    pub fn has_category(&self) -> bool {
+        self.parts.iter().any(|part| part.level.is_some())
+    }
+}
+
+fn named(parts: &[TermPart], quoted: bool) -> String {
+    if parts.is_empty() {
+        return INTERCEPT.to_owned();
+    }
+    let labels: Vec<String> = parts.iter().map(|part| part.label(quoted)).collect();
+    labels.join(":")
+}
+
+impl From<&str> for DesignTerm {
+    /// A column of the data as it is, or the intercept by its name.
+    fn from(name: &str) -> Self {
+        if name == INTERCEPT {
+            return Self::intercept();
+        }
+        Self::of(vec![TermPart {
+            factor: Factor::Column(name.to_owned()),
+            level: None,
+            number: None,
+        }])
+    }
+}
+
+impl From<String> for DesignTerm {
+    fn from(name: String) -> Self {
+        Self::from(name.as_str())
+    }
+}
+
+impl Deref for DesignTerm {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Borrow<str> for DesignTerm {
+    fn borrow(&self) -> &str {
+        &self.name
+    }
+}
+
+impl AsRef<str> for DesignTerm {
+    fn as_ref(&self) -> &str {
+        &self.name
+    }
+}
+
+impl<T: AsRef<str> + ?Sized> PartialEq<T> for DesignTerm {
+    fn eq(&self, other: &T) -> bool {
+        self.name == other.as_ref()
+    }
+}
+
+impl From<&DesignTerm> for String {
+    fn from(term: &DesignTerm) -> Self {
+        term.name.clone()
+    }
+}
+
+impl fmt::Display for DesignTerm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.name)
+    }
+}

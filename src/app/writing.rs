@@ -9,6 +9,7 @@ use super::state::AppState;
 use super::tasks::{Effects, Ended};
 use ergodic_analysis::recipe::SAMPLE_PREFIX;
 use ergodic_analysis::{Job, Run};
+use ergodic_base::control::Control;
 use ergodic_core::engine::checkpoint::ChainMark;
 use ergodic_core::engine::{Report, RunView};
 use ergodic_export::journal::Journal;
@@ -178,16 +179,13 @@ pub(super) fn export_run(
     results.corrected = entry.correction.done().cloned();
     results.sensitivity = entry.prior_sensitivity.done().cloned();
     let title = entry.title();
-    state.begin_surely(
-        fx,
-        ("Exporting", &title),
-        move |_control| {
-            ergodic_export::find(format)
-                .and_then(|format| ergodic_export::write(format, &results, &path))
-                .map(|()| format!("Exported to {}", path.display()))
-        },
-        |state, ended, _fx| state.say_ended(ended),
-    );
+    let export = move |control: &Control| {
+        ergodic_export::find(format)
+            .and_then(|format| ergodic_export::write_watched(format, &results, &path, control))
+            .map(|()| format!("Exported to {}", path.display()))
+    };
+    let say = |state: &mut AppState, ended, _fx: &mut dyn Effects| state.say_ended(ended);
+    state.begin(fx, ("Exporting", &title), export, say).keep();
 }
 
 pub(super) fn save_recipe(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {

@@ -97,3 +97,54 @@ fn task_ui(ui: &mut Ui, task: &Running, out: &mut Outbox) {
         progress::bar(ui, rect, share as f32, Palette::of(ui).accent);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use egui_kittest::kittest::Queryable as _;
+
+    use super::*;
+    use crate::app::testing::Session;
+    use crate::ui::shell::window_ui;
+    use crate::ui::testing::page_harness;
+
+    #[test]
+    fn what_goes_on_is_listed_on_every_page_and_can_be_cancelled_there() {
+        let mut session = Session::with_draft("churn");
+        let work = session.begin(Command::Advise).remove(0);
+        let id = session.state.tasks.running()[0].id;
+        let mut harness = page_harness(session, window_ui);
+        std::thread::sleep(UNTOLD);
+        harness.run_steps(2);
+        harness.get_by_label("1 task").click();
+        harness.run_steps(3);
+        harness.get_by_label("Ranking samplers");
+        harness.get_by_label("Starting");
+        let cancel: Vec<_> = harness.query_all_by_label("Cancel").collect();
+        // The page has a button of its own, below the list.
+        cancel[cancel.len() - 1].click();
+        harness.run_steps(3);
+        assert!(harness.state().sent.contains(&Command::CancelTask(id)));
+        harness.get_by_label("Stopping");
+        harness.state_mut().session.end(work());
+        harness.run_steps(3);
+        assert!(harness.query_by_label("1 task").is_none());
+        assert!(harness.state().session.state.advice.is_idle());
+    }
+
+    #[test]
+    fn words_say_what_is_done_how_far_and_how_long() {
+        let control = Control::default();
+        assert_eq!(words(&control, None), "Starting");
+        control.enter("running trials");
+        assert_eq!(words(&control, None), "Running trials");
+        control.count(3);
+        assert_eq!(words(&control, None), "Running trials, 3");
+        control.expect(4);
+        control.advance(1);
+        let all = words(&control, Some(90.0));
+        assert!(
+            all.starts_with("Running trials, 25") && all.ends_with(" left"),
+            "{all}"
+        );
+    }
+}

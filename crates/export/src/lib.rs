@@ -17,6 +17,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use ergodic_base::control::Control;
+
 mod claim;
 pub mod draws_csv;
 pub mod files;
@@ -177,10 +179,41 @@ pub fn find(id: &str) -> Result<&'static Format, ExportError> {
 /// # Errors
 /// The path cannot be written, or the results are not those of the kind of run that the format is for.
 pub fn write(format: &Format, results: &Results, path: &Path) -> Result<(), ExportError> {
+    write_watched(format, results, path, &Control::default())
+}
+
+/// As [`write`], for a file that may be given up while it is written.
+///
+/// # Errors
+/// As [`write`], and somebody cancelled: what stood there before stays.
+pub fn write_watched(
+    format: &Format,
+    results: &Results,
+    path: &Path,
+    control: &Control,
+) -> Result<(), ExportError> {
     format.check(results)?;
+    control.enter("writing the file");
     write_file("The export could not be written", path, |out| {
-        (format.write)(results, out)
+        (format.write)(results, &mut Watched { out, control })
     })
+}
+
+/// What is written unless somebody cancels.
+struct Watched<'a> {
+    out: &'a mut dyn Write,
+    control: &'a Control,
+}
+
+impl Write for Watched<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.control.check(std::io::Error::other("cancelled"))?;
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// Whether a file can be written at `path`; nothing stays behind, and what stands there stays.

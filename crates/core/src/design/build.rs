@@ -3,8 +3,8 @@
 use ndarray::Array2;
 use rand::seq::SliceRandom as _;
 
-use super::design_term::DesignTerm;
 use super::columns::{Columns, every};
+use super::design_term::DesignTerm;
 use super::error::DesignError;
 use super::matrix::{Design, GroupFactor, mean_and_sd, width_of};
 use super::model_frame::{FrameReader, ModelFrame, complete_rows, report_dropped};

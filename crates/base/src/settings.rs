@@ -6,6 +6,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+mod declared;
+
+pub use declared::{Declared, Setting};
+#[doc(hidden)]
+pub use declared::{Joined, declare};
+
 /// What values a field takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
@@ -346,8 +352,14 @@ impl Field {
             _ => false,
         };
         if fits {
-            return Ok(());
+            Ok(())
+        } else {
+            Err(self.refuses(value))
         }
+    }
+
+    /// What the field takes, instead of `value`.
+    fn refuses(&self, value: &Value) -> SettingError {
         let takes = match self.kind {
             Kind::Int { min, max } => format!("a whole number from {min} to {max}"),
             Kind::Real { min, max } => format!("a number from {min} to {max}"),
@@ -357,11 +369,11 @@ impl Field {
             }
             Kind::Bool => "true or false".to_owned(),
         };
-        Err(SettingError::Value {
+        SettingError::Value {
             key: self.key.to_owned(),
             takes,
             value: value.to_string(),
-        })
+        }
     }
 }
 

@@ -7,7 +7,7 @@
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]
 
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{Default as FieldDefault, Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, Field, SettingError};
 use ergodic_core::models::density_of;
 use ergodic_core::oracle::{Oracle, StepError};
 use ergodic_core::samplers::{
@@ -20,6 +20,15 @@ use rand_distr::{Distribution as _, StandardNormal};
 /// Proposals u + s z with z ~ N(0, I), accepted with the probability of Metropolis et al. (1953).
 struct Walk;
 
+ergodic_base::settings! {
+    /// Settings of [`Walk`]: a struct, and at the same time its flags, recipe entries and form.
+    struct WalkSettings {
+        length: f64 = Field::real("Length of a step", 1e-6, 1e6, Some(1.0))
+            .help("Standard deviation of a proposal in every coordinate")
+            .why("the scale of a standard normal");
+    }
+}
+
 /// Where a chain stands.
 struct Standing {
     u: Vec<f64>,
@@ -29,6 +38,7 @@ struct Standing {
 }
 
 impl Sampler for Walk {
+    type Settings = WalkSettings;
     type Config = f64;
     type State = Standing;
 
@@ -39,17 +49,7 @@ impl Sampler for Walk {
         about: "Normal steps of fixed length",
         cite: "Metropolis et al. 1953",
         formula: "u' = u + s z",
-        fields: &[Field {
-            key: "length",
-            label: "Length of a step",
-            help: "Standard deviation of a proposal in every coordinate",
-            kind: Kind::Real {
-                min: 1e-6,
-                max: 1e6,
-            },
-            default: Some(FieldDefault::Real(1.0)),
-            why: "the scale of a standard normal",
-        }],
+        fields: WalkSettings::FIELDS,
         info: &[InfoColumn {
             name: "accepted",
             help: "1 where the proposal was accepted",
@@ -62,12 +62,8 @@ impl Sampler for Walk {
         negative_control: false,
     };
 
-    fn configure(settings: &Settings, _target: &Target) -> Result<f64, SettingError> {
-        Ok(settings.real("length").unwrap_or(1.0))
-    }
-
-    fn resolved(length: &f64) -> Vec<(&'static str, Value)> {
-        vec![("length", Value::Real(*length))]
+    fn configure(settings: &mut WalkSettings, _target: &Target) -> Result<f64, SettingError> {
+        Ok(settings.length)
     }
 
     fn init(

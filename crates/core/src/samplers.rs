@@ -1,8 +1,9 @@
 //! Samplers: one file each. To add one:
 //!
-//! 1. Write `samplers/my_sampler.rs`: a unit struct that implements [`Sampler`], its `Config` and its `State`. The header
-//!    gives the reference, the update in our step-size convention beside the source's, the meaning and default of each
-//!    setting, the cost per step in row gradients, the bias, and when not to use it.
+//! 1. Write `samplers/my_sampler.rs`: a unit struct that implements [`Sampler`], its settings, each declared once by
+//!    [`ergodic_base::settings!`], what they come to (`Config`), and its `State`. The header gives the reference, the update
+//!    in our step-size convention beside the source's, the meaning and default of each setting, the cost per step in row
+//!    gradients, the bias, and when not to use it.
 //! 2. Add `mod my_sampler;` here and `SamplerEntry::of::<my_sampler::MySampler>(),` to [`REGISTRY`].
 //! 3. Run `cargo test conformance`: same seed same bits, saving and restoring, no allocation, settings, NaN gradients
 //!    and a Gaussian target are covered at once.
@@ -25,7 +26,7 @@
 use crate::models::{Block, Model, parts};
 use crate::oracle::{Centre, Oracle, Scheme, StepError};
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{Field, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared, Field, SettingError, Settings, Value};
 
 pub(crate) mod adaptation;
 #[cfg(test)]
@@ -342,7 +343,9 @@ pub trait StateVisitor {
 
 /// What a contributor writes: free functions on plain structs.
 pub trait Sampler: Send + Sync + 'static {
-    /// Settings, parsed and valid by construction.
+    /// Settings, declared by [`ergodic_base::settings!`]; their fields are [`SamplerSpec::fields`].
+    type Settings: Declared;
+    /// What the settings come to for a target, valid by construction.
     type Config: Clone + Send + Sync + 'static;
     /// Exactly what the next step needs.
     type State: Send + 'static;
@@ -362,8 +365,14 @@ pub trait Sampler: Send + Sync + 'static {
     fn suits(_model: &dyn Model) -> Result<(), Unsuitable> {
         Ok(())
     }
-    /// Reads settings (already checked against [`SamplerSpec::fields`]) and resolves defaults for this target.
-    fn configure(settings: &Settings, target: &Target) -> Result<Self::Config, SettingError>;
+    /// Settles for this target what `settings` leave open, by writing it into them, and checks them against one another.
+    ///
+    /// # Errors
+    /// Settings that do not go together or do not suit the target.
+    fn configure(
+        settings: &mut Self::Settings,
+        target: &Target,
+    ) -> Result<Self::Config, SettingError>;
     /// Refuses settings that name what a model does not have; `parts` are its coordinates by name ([`crate::models::parts`]).
     ///
     /// # Errors
@@ -371,8 +380,6 @@ pub trait Sampler: Send + Sync + 'static {
     fn check(_config: &Self::Config, _parts: &[Block]) -> Result<(), SettingError> {
         Ok(())
     }
-    /// The settings in force, for the manifest: keys of [`SamplerSpec::fields`] with resolved values.
-    fn resolved(config: &Self::Config) -> Vec<(&'static str, Value)>;
     /// Kernel steps per recorded iteration.
     fn steps_per_draw(_config: &Self::Config) -> u64 {
         1
@@ -513,6 +520,14 @@ pub enum KernelError {
     Start(#[from] StepError),
 }
 
+#[cfg(test)]
+pub(crate) fn configure<S: Sampler>(
+    settings: &Settings,
+    target: &Target,
+) -> Result<S::Config, SettingError> {
+    Ok(configured::<S>(settings, target)?.0)
+}
+
 type Build = fn(
     &Settings,
     &Target,
@@ -575,6 +590,19 @@ fn owner<S: Sampler>() -> String {
     format!("Sampler `{}`", S::SPEC.id)
 }
 
+/// What `settings` come to for `target`, and all settings with the values in force.
+pub(crate) fn configured<S: Sampler>(
+    settings: &Settings,
+    target: &Target,
+) -> Result<(S::Config, Vec<(&'static str, Value)>), SettingError> {
+    settings.check(&owner::<S>(), S::SPEC.fields)?;
+    let mut settings = S::Settings::read(settings)?;
+    let config = S::configure(&mut settings, target)?;
+    let mut values = Vec::new();
+    settings.write(&mut values);
+    Ok((config, values))
+}
+
 fn build<S: Sampler>(
     settings: &Settings,
     target: &Target,
@@ -582,9 +610,8 @@ fn build<S: Sampler>(
     oracle: &mut Oracle,
     streams: &mut Streams,
 ) -> Result<Box<dyn Kernel>, KernelError> {
-    settings.check(&owner::<S>(), S::SPEC.fields)?;
     suits::<S>(oracle.model())?;
-    let config = S::configure(settings, target)?;
+    let (config, _values) = configured::<S>(settings, target)?;
     S::check(&config, &parts(oracle.model()))?;
     let state = S::init(&config, u0, oracle, streams)?;
     Ok(Box::new(Bound::<S> { config, state }))
@@ -594,8 +621,7 @@ fn resolve<S: Sampler>(
     settings: &Settings,
     target: &Target,
 ) -> Result<Vec<(&'static str, Value)>, SettingError> {
-    settings.check(&owner::<S>(), S::SPEC.fields)?;
-    Ok(S::resolved(&S::configure(settings, target)?))
+    Ok(configured::<S>(settings, target)?.1)
 }
 
 fn check<S: Sampler>(
@@ -603,6 +629,5 @@ fn check<S: Sampler>(
     target: &Target,
     parts: &[Block],
 ) -> Result<(), SettingError> {
-    settings.check(&owner::<S>(), S::SPEC.fields)?;
-    S::check(&S::configure(settings, target)?, parts)
+    S::check(&configured::<S>(settings, target)?.0, parts)
 }

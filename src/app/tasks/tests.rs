@@ -250,7 +250,11 @@ fn whatever_goes_on_is_listed_and_leaves_nothing_behind_when_it_is_cancelled() {
     assert!(state.advice.is_idle() && state.tuned.is_idle() && state.calibrated.is_idle());
     assert!(state.comparison.as_ref().unwrap().is_cancelled);
     let entry = &state.runs[0];
-    assert!(entry.corrected_by.is_none() && entry.influence.is_idle() && entry.fitting.is_idle());
+    assert!(
+        entry.corrected_by.is_none()
+            && entry.prior_sensitivity.is_idle()
+            && entry.fitting.is_idle()
+    );
     assert_eq!(
         entry.predicted.refusal(),
         Some("The predictions were cancelled")
@@ -270,7 +274,7 @@ fn whatever_goes_on_is_listed_and_leaves_nothing_behind_when_it_is_cancelled() {
     );
     let entry = &state.runs[0];
     assert!(entry.predicted.done().is_some() && entry.fitting.done().is_some());
-    assert!(entry.influence.done().is_some() && entry.correction.done().is_some());
+    assert!(entry.prior_sensitivity.done().is_some() && entry.correction.done().is_some());
 }
 
 #[test]

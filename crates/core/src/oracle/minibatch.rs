@@ -12,43 +12,20 @@ use ergodic_base::rng::ChainRng;
 /// blocks of a shuffled table independent.
 pub const BLOCK_ROWS: usize = 8;
 
-/// How rows are chosen. Rows were shuffled once at import.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
-    /// Independent draws with replacement: the textbook scheme that variance formulas assume.
-    Iid,
-    /// Random blocks of eight neighbouring rows, with replacement.
-    Blocks,
-    /// One random contiguous span (around the end).
-    Spans,
-    /// Contiguous spans from a random start, each row once per pass.
-    Epoch,
-    /// Independent draws with replacement, probabilities proportional to the Lipschitz constants of row gradients
-    /// ([`AliasTable`]); for control variates only.
-    Lipschitz,
-}
-
-impl Scheme {
-    /// Words of the setting for schemes that give every row the same chance, in the order of the variants.
-    pub const WORDS: &'static [&'static str] = &["iid", "blocks", "spans", "epoch"];
-    /// Words of the schemes for control variates, whose rows may have different chances.
-    pub const CENTRED_WORDS: &'static [&'static str] =
-        &["iid", "blocks", "spans", "epoch", "lipschitz"];
-
-    /// From the word of the setting; unknown words, which settings refuse earlier, give the textbook scheme.
-    pub fn from_word(word: &str) -> Self {
-        match word {
-            "blocks" => Self::Blocks,
-            "spans" => Self::Spans,
-            "epoch" => Self::Epoch,
-            "lipschitz" => Self::Lipschitz,
-            _ => Self::Iid,
-        }
-    }
-
-    /// The word of the setting.
-    pub fn word(self) -> &'static str {
-        Self::CENTRED_WORDS[self as usize]
+ergodic_base::choice! {
+    /// How rows are chosen. Rows were shuffled once at import.
+    pub enum Scheme {
+        /// Independent draws with replacement: the textbook scheme that variance formulas assume.
+        Iid = "iid",
+        /// Random blocks of eight neighbouring rows, with replacement.
+        Blocks = "blocks",
+        /// One random contiguous span (around the end).
+        Spans = "spans",
+        /// Contiguous spans from a random start, each row once per pass.
+        Epoch = "epoch",
+        /// Independent draws with replacement, probabilities proportional to the Lipschitz constants of row gradients
+        /// ([`AliasTable`]); for control variates only.
+        Lipschitz = "lipschitz",
     }
 }
 
@@ -200,8 +177,8 @@ mod tests {
     #[test]
     fn all_rows_are_equally_likely_under_every_scheme() {
         let (num_obs, batch, rounds) = (83, 24, 40_000);
-        for word in Scheme::WORDS {
-            let mut minibatch = Minibatch::new(num_obs, batch, Scheme::from_word(word));
+        for scheme in [Scheme::Iid, Scheme::Blocks, Scheme::Spans, Scheme::Epoch] {
+            let mut minibatch = Minibatch::new(num_obs, batch, scheme);
             let mut rng = stream(11, 0, Purpose::Batch);
             let mut counts = vec![0_u32; num_obs];
             for _ in 0..rounds {
@@ -216,7 +193,7 @@ mod tests {
             for (row, &count) in counts.iter().enumerate() {
                 assert!(
                     (f64::from(count) - expected).abs() < bound,
-                    "{word}, row {row}: {count} against {expected}"
+                    "{scheme:?}, row {row}: {count} against {expected}"
                 );
             }
         }
@@ -234,12 +211,5 @@ mod tests {
             }
         }
         assert!(seen.iter().all(|&count| count == 1));
-    }
-
-    #[test]
-    fn words_name_their_schemes() {
-        for word in Scheme::CENTRED_WORDS {
-            assert_eq!(Scheme::from_word(word).word(), *word);
-        }
     }
 }

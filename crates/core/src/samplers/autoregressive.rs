@@ -1,6 +1,7 @@
 //! For tests: steps a sampler and compares its draws with a first-order autoregressive process, which every Langevin
 //! sampler is on a Gaussian posterior, within errors known in closed form.
 
+use crate::samplers::configure;
 use std::sync::Arc;
 
 use super::{Phase, Sampler, Target, Tick};
@@ -43,7 +44,7 @@ impl<S: Sampler> Chain<S> {
     ) -> Self {
         settings.check("the sampler", S::SPEC.fields).unwrap();
         let target = Target::new(model.as_ref(), centre.as_deref());
-        let config = S::configure(settings, &target).unwrap();
+        let config = configure::<S>(settings, &target).unwrap();
         let mut oracle = Oracle::new(model, centre, false, Arc::default());
         let mut streams = Streams::new(seed, 0);
         let state = S::init(&config, u0, &mut oracle, &mut streams).unwrap();

@@ -23,10 +23,13 @@
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::SamplerSpec;
-use super::piecewise::{CONTROL, INFO, Motion, Path, Piecewise, REFRESH, TIME, first_arrival};
+use super::piecewise::{
+    INFO, Motion, Path, Piecewise, PiecewiseSettings, Refreshed, first_arrival,
+};
 use super::recommend::Traits;
 use ergodic_base::linalg::{axpy, dot, matvec};
 use ergodic_base::rng::ChainRng;
+use ergodic_base::settings::Declared as _;
 
 /// Time per draw and sqrt(D): on a normal posterior draws at this distance are correlated by less than 0.55.
 const TIME_PER_DRAW: f64 = 2.5;
@@ -54,7 +57,7 @@ impl Motion for Bounce {
                113 (2018)",
         formula: "v(t + s) = v(t) + s w; w reflects at g + A v with rate (w'(g + A v))⁺, at b_i with rate (r_i(v) w'b_i)⁺, \
                   and is drawn from N(0, I) with rate λ; u = û + (L')⁻¹ v, L L' = H",
-        fields: &[TIME, CONTROL, REFRESH],
+        fields: PiecewiseSettings::<Refreshed>::FIELDS,
         info: INFO,
         needs_mode: true,
         minibatch: true,
@@ -63,7 +66,7 @@ impl Motion for Bounce {
         decides_warmup: false,
         negative_control: false,
     };
-    const REFRESHED: bool = true;
+    type Refreshment = Refreshed;
 
     fn time_per_draw(dim: usize) -> f64 {
         TIME_PER_DRAW * (dim as f64).sqrt()

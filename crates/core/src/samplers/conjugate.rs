@@ -12,12 +12,13 @@ use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable
 use crate::models::Model;
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{SettingError, Settings, Value};
+use ergodic_base::settings::SettingError;
 
 /// The sampler `conjugate`.
 pub struct Conjugate;
 
 impl Sampler for Conjugate {
+    type Settings = ();
     type Config = ();
     type State = Weights;
     const ADVICE: Traits = Traits::ORDINARY.passes(1e-6, 0.0).standing(Standing::Auto);
@@ -43,12 +44,8 @@ impl Sampler for Conjugate {
         simplex::suits(model)
     }
 
-    fn configure(_settings: &Settings, _target: &Target) -> Result<(), SettingError> {
+    fn configure((): &mut (), _target: &Target) -> Result<(), SettingError> {
         Ok(())
-    }
-
-    fn resolved((): &()) -> Vec<(&'static str, Value)> {
-        Vec::new()
     }
 
     fn init(

@@ -16,9 +16,7 @@
 //! units, where a step of `dp-slice` costs less, though it needs more of them.
 
 use super::partition::split_merge::Workspace;
-use super::partition::{
-    self, Partition, SPLIT_MERGE, START, START_CLUSTERS, Start, default_split_merge, pick,
-};
+use super::partition::{self, Partition, Start, default_split_merge, pick};
 use super::recommend::{Standing, Traits};
 use super::{
     ACCEPT, Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
@@ -26,7 +24,7 @@ use super::{
 use crate::models::{Mixture, Model};
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::{ChainRng, Streams};
-use ergodic_base::settings::{SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, Field, SettingError};
 use rand::RngExt as _;
 
 /// Information that exact samplers of partitions give.
@@ -38,7 +36,17 @@ pub const INFO: &[InfoColumn] = &[InfoColumn {
 /// The sampler `dp-gibbs`.
 pub struct DpGibbs;
 
-/// Settings of exact samplers of partitions.
+ergodic_base::settings! {
+    /// Settings of exact samplers of partitions.
+    pub struct PartitionSettings {
+        start: Start;
+        split_merge: Option<f64> = Field::real("Split-merge moves", 0.0, 1000.0, None)
+            .help("Proposals per draw to split a cluster or to merge two (Jain and Neal 2004); a fraction is a chance")
+            .why("one, fewer beyond 100\u{202f}000 units because a proposal looks at every unit of a cluster");
+    }
+}
+
+/// Settings in force.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// Start of chains.
@@ -47,22 +55,13 @@ pub struct Config {
     pub split_merge: f64,
 }
 
-impl Config {
-    /// From settings.
-    pub fn read(settings: &Settings, target: &Target) -> Self {
-        Self {
-            start: Start::read(settings),
-            split_merge: settings
-                .real("split_merge")
-                .unwrap_or_else(|| default_split_merge(target.num_obs)),
+impl PartitionSettings {
+    /// The settings for `target`.
+    pub fn settle(&mut self, target: &Target) -> Config {
+        Config {
+            start: self.start,
+            split_merge: *(self.split_merge).get_or_insert(default_split_merge(target.num_obs)),
         }
-    }
-
-    /// For the manifest.
-    pub fn resolved(&self) -> Vec<(&'static str, Value)> {
-        let mut values = vec![("split_merge", Value::Real(self.split_merge))];
-        values.extend(self.start.resolved());
-        values
     }
 }
 
@@ -92,6 +91,7 @@ pub fn split_merge(
 }
 
 impl Sampler for DpGibbs {
+    type Settings = PartitionSettings;
     type Config = Config;
     type State = State;
     const NEEDS_DENSITY: bool = false;
@@ -103,7 +103,7 @@ impl Sampler for DpGibbs {
         cite: "Neal 2000, JCGS 9; Jain and Neal 2004, JCGS 13; Escobar and West 1995, JASA 90",
         formula: "P(z_i = k | rest) ∝ m_k p(x_i | x_k), new cluster ∝ α p(x_i); α | K; split-merge with restricted Gibbs proposals",
         family: Family::Mixture,
-        fields: &[START, START_CLUSTERS, SPLIT_MERGE],
+        fields: PartitionSettings::FIELDS,
         info: INFO,
         needs_mode: false,
         minibatch: false,
@@ -117,12 +117,11 @@ impl Sampler for DpGibbs {
         partition::suits(model).map(|_mixture| ())
     }
 
-    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
-        Ok(Config::read(settings, target))
-    }
-
-    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
-        config.resolved()
+    fn configure(
+        settings: &mut PartitionSettings,
+        target: &Target,
+    ) -> Result<Config, SettingError> {
+        Ok(settings.settle(target))
     }
 
     fn init(

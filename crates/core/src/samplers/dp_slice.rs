@@ -22,17 +22,17 @@ use rand::RngExt as _;
 use rand_distr::{Beta, Distribution as _};
 
 use super::cir::log_gamma;
-use super::dp_gibbs::{Config, INFO, split_merge};
+use super::dp_gibbs::{Config, INFO, PartitionSettings, split_merge};
 use super::partition::components::{Components, normalise};
 use super::partition::split_merge::Workspace;
-use super::partition::{self, Partition, SPLIT_MERGE, START, START_CLUSTERS};
+use super::partition::{self, Partition};
 use super::recommend::{Standing, Traits};
 use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
 use crate::families::rows::{LANES, Lane, exp_negative};
 use crate::models::{Mixture, Model};
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::{ChainRng, Streams};
-use ergodic_base::settings::{SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, SettingError};
 
 /// Components for which memory is there at once.
 const ROOM: usize = 64;
@@ -62,6 +62,7 @@ pub struct State {
 const NEW: u32 = u32::MAX;
 
 impl Sampler for DpSlice {
+    type Settings = PartitionSettings;
     type Config = Config;
     type State = State;
     const NEEDS_DENSITY: bool = false;
@@ -75,7 +76,7 @@ impl Sampler for DpSlice {
         cite: "Walker 2007; Kalli, Griffin, Walker 2011, Statistics and Computing 21",
         formula: "u_i ~ U(0, ω_{z_i}); P(z_i = j) ∝ 1(ω_j > u_i) f(x_i | θ_j); (ω, rest) ~ Dirichlet(m, α); θ_j | x_j; α | K",
         family: Family::Mixture,
-        fields: &[START, START_CLUSTERS, SPLIT_MERGE],
+        fields: PartitionSettings::FIELDS,
         info: INFO,
         needs_mode: false,
         minibatch: false,
@@ -89,12 +90,11 @@ impl Sampler for DpSlice {
         partition::suits(model).map(|_mixture| ())
     }
 
-    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
-        Ok(Config::read(settings, target))
-    }
-
-    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
-        config.resolved()
+    fn configure(
+        settings: &mut PartitionSettings,
+        target: &Target,
+    ) -> Result<Config, SettingError> {
+        Ok(settings.settle(target))
     }
 
     fn init(

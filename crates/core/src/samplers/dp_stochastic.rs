@@ -33,9 +33,9 @@ use rand_distr::{Distribution as _, Gamma, StandardNormal};
 
 use super::cir::{Transition, log_gamma};
 use super::langevin::STEPS_PER_DRAW;
-use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
+use super::minibatch_settings::{MinibatchSettings, PlainRows};
 use super::partition::components::normalise;
-use super::partition::{self, Partition, START, START_CLUSTERS, Start, pick_log};
+use super::partition::{self, Partition, Start, pick_log};
 use super::recommend::{Standing, Traits};
 use super::sgrld_simplex::mirrored_step;
 use super::{Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
@@ -45,68 +45,54 @@ use crate::models::dp_mixture::mixture::LogSum;
 use crate::models::{Mixture, Model};
 use crate::oracle::{Estimator, Oracle, StepError};
 use ergodic_base::rng::{ChainRng, Streams};
-use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared, Field, SettingError};
 
 /// Most components; what is left of the stick beyond them is given up.
 const MOST: usize = 128;
 /// Units per minibatch, those of the paper's experiment.
 const UNITS: usize = 1000;
 /// Minibatches per draw.
-const STEPS: i64 = 5;
+const STEPS: u64 = 5;
 /// Both step sizes of the paper's experiment with SCIR.
 const TIME: f64 = 0.1;
 
-const STEP: Field = Field {
-    key: "step_size",
-    label: "Time per minibatch",
-    help: "Langevin time h of the components' probabilities per minibatch, in units of the time in which they relax",
-    kind: Kind::Real {
-        min: 1e-9,
-        max: 100.0,
-    },
-    default: Some(Default::Real(TIME)),
-    why: "that of the paper's experiment",
-};
+const STEP: Field = Field::real("Time per minibatch", 1e-9, 100.0, Some(TIME))
+    .help("Langevin time h of the components' probabilities per minibatch, in units of the time in which they relax")
+    .why("that of the paper's experiment");
 
-const STICK_STEP: Field = Field {
-    key: "stick_step",
-    label: "Time of weights",
-    help: "The same for the weights of components",
-    ..STEP
-};
+ergodic_base::settings! {
+    /// Settings, with the process's own `O`.
+    pub struct StochasticSettings<O> {
+        step_size: f64 = STEP;
+        stick_step: f64 = Field { label: "Time of weights", ..STEP }.help("The same for the weights of components");
+        pub own: O;
+        rows: PlainRows;
+        steps_per_draw: Option<u64> = STEPS_PER_DRAW;
+        start: Start;
+    }
+}
 
-/// What `step_size` and `stick_step` are for a component, for [`DpSgrld`].
-const PACE: Field = Field {
-    key: "pace",
-    label: "Pace of components",
-    help: "own: step sizes are in units of the time in which each component relaxes; common: they are the Langevin times \
-           themselves, as in the source, so that small components crawl where large ones keep up",
-    kind: Kind::Choice(&["own", "common"]),
-    default: Some(Default::Text("own")),
-    why: "clusters differ in size by orders of magnitude, and so do the times in which they relax",
-};
+ergodic_base::choice! {
+    /// What step sizes are for a component.
+    pub enum Speed {
+        /// In units of the time in which it relaxes.
+        Own = "own",
+        /// Langevin times.
+        Common = "common",
+    }
+}
 
-const FIELDS: &[Field] = &[
-    STEP,
-    STICK_STEP,
-    BATCH,
-    SCHEME,
-    STEPS_PER_DRAW,
-    START,
-    START_CLUSTERS,
-];
-
-/// Settings of [`DpSgrld`], whose pace is a choice; the exact transitions of [`DpScir`] relax at the same rate all.
-const RIEMANN_FIELDS: &[Field] = &[
-    STEP,
-    STICK_STEP,
-    PACE,
-    BATCH,
-    SCHEME,
-    STEPS_PER_DRAW,
-    START,
-    START_CLUSTERS,
-];
+ergodic_base::settings! {
+    /// What [`DpSgrld`] has beside; the exact transitions of [`DpScir`] relax at the same rate all.
+    pub struct Pace {
+        pace: Speed = Speed::field("Pace of components", Some(Speed::Own))
+            .help(
+                "own: step sizes are in units of the time in which each component relaxes; common: they are the Langevin times \
+                 themselves, as in the source, so that small components crawl where large ones keep up",
+            )
+            .why("clusters differ in size by orders of magnitude, and so do the times in which they relax");
+    }
+}
 
 const INFO: &[InfoColumn] = &[InfoColumn {
     name: "components",
@@ -126,6 +112,10 @@ pub struct Stochastic<P>(PhantomData<fn() -> P>);
 pub trait Process: 'static {
     /// The description.
     const SPEC: SamplerSpec;
+    /// Settings of its own.
+    type Own: Declared;
+    /// Whether step sizes are Langevin times of all components.
+    fn is_common(settings: &Self::Own) -> bool;
     /// Shape of the gamma distribution of the sum of variables with `prior` as sum of their prior shapes.
     fn shape_of_sum(prior: f64, observations: f64) -> f64;
     /// Steps the logarithms of variables with prior shape and estimated count each over time h.
@@ -152,7 +142,7 @@ impl Process for CoxIngersollRoss {
         cite: "Baker, Fearnhead, Fox, Nemeth, \"Large-scale stochastic sampling from the probability simplex\", NeurIPS 2018",
         formula: "v_j by two CIR gammas of shapes 1 + m̂_j and α + Σ_{l>j} m̂_l, θ_j by CIR of shapes a + ĉ_j; u_i, z_i for i in S",
         family: Family::Mixture,
-        fields: FIELDS,
+        fields: StochasticSettings::<()>::FIELDS,
         info: INFO,
         needs_mode: false,
         minibatch: true,
@@ -163,6 +153,12 @@ impl Process for CoxIngersollRoss {
         decides_warmup: false,
         negative_control: false,
     };
+
+    type Own = ();
+
+    fn is_common((): &()) -> bool {
+        false
+    }
 
     fn shape_of_sum(prior: f64, observations: f64) -> f64 {
         prior + observations
@@ -189,13 +185,19 @@ impl Process for Riemann {
         title: "Stochastic slice sampler, SGRLD",
         about: "The same with Riemannian Langevin steps: what SCIR is compared with, wrong near 0",
         cite: "Patterson, Teh, NeurIPS 2013; Baker, Fearnhead, Fox, Nemeth, NeurIPS 2018, section 5.2",
-        fields: RIEMANN_FIELDS,
+        fields: StochasticSettings::<Pace>::FIELDS,
         formula: "as dp-scir with T' = |T + τ (a + ĉ − (1 + Σĉ/ΣT) T) + sqrt(2τT) ξ|, τ = h A/(A + observations)",
         bias: Some(
             "Probabilities of rare items are held away from 0, noise of minibatches widens components, and chains get stuck",
         ),
         ..CoxIngersollRoss::SPEC
     };
+
+    type Own = Pace;
+
+    fn is_common(settings: &Pace) -> bool {
+        settings.pace == Speed::Common
+    }
 
     fn shape_of_sum(prior: f64, _observations: f64) -> f64 {
         prior
@@ -270,6 +272,7 @@ fn counts_of(mixture: &Mixture, iter: u64) -> Result<&Counts, StepError> {
 }
 
 impl<P: Process> Sampler for Stochastic<P> {
+    type Settings = StochasticSettings<P::Own>;
     type Config = Config;
     type State = State;
     const NEEDS_DENSITY: bool = false;
@@ -285,30 +288,15 @@ impl<P: Process> Sampler for Stochastic<P> {
         Ok(())
     }
 
-    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
+    fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError> {
         Ok(Config {
-            step_size: settings.real("step_size").unwrap_or(TIME),
-            stick_step: settings.real("stick_step").unwrap_or(TIME),
-            common: settings.text("pace") == Some("common"),
-            minibatch: MinibatchSettings::read(settings, target, UNITS.min(target.num_obs)),
-            steps_per_draw: settings.int("steps_per_draw").unwrap_or(STEPS) as u64,
-            start: Start::read(settings),
+            step_size: settings.step_size,
+            stick_step: settings.stick_step,
+            common: P::is_common(&settings.own),
+            minibatch: (settings.rows).settle_with(target, UNITS.min(target.num_obs)),
+            steps_per_draw: *settings.steps_per_draw.get_or_insert(STEPS),
+            start: settings.start,
         })
-    }
-
-    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
-        let mut values = vec![
-            ("step_size", Value::Real(config.step_size)),
-            ("stick_step", Value::Real(config.stick_step)),
-            ("steps_per_draw", Value::Int(config.steps_per_draw as i64)),
-        ];
-        if P::SPEC.fields.iter().any(|field| field.key == PACE.key) {
-            let pace = if config.common { "common" } else { "own" };
-            values.push((PACE.key, Value::Text(pace.to_owned())));
-        }
-        values.extend(config.minibatch.resolved());
-        values.extend(config.start.resolved());
-        values
     }
 
     fn steps_per_draw(config: &Config) -> u64 {

@@ -49,7 +49,7 @@ use crate::samplers::recommend::Traits;
 use calibration::Spread;
 use ergodic_base::linalg::Cholesky;
 use ergodic_base::rng::{ChainRng, Streams};
-use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared, Field, SettingError};
 use estimate::{EstimatedPosterior, Expansion, Subsample};
 
 mod calibration;
@@ -64,90 +64,54 @@ const MOVED: f64 = 0.5;
 /// The mean of fewer draws says too little about where the chain is: shorter warm-ups keep the expansion point.
 const LEAST_DRAWS: u64 = 50;
 
-/// Order of the expansions where it is not a setting.
-const HIGHEST_ORDER: usize = 2;
+ergodic_base::choice! {
+    /// How rows are chosen.
+    pub enum Choice {
+        /// By how far they depart from their expansions.
+        Differences = "differences",
+        /// With equal chances.
+        Iid = "iid",
+    }
+}
 
-/// Rows of the subsample.
-pub(super) const BATCH: Field = Field {
-    key: "batch",
-    label: "Rows of the subsample",
-    help: "m: rows that an estimate of the likelihood is made from (rows per minibatch in the signed variant)",
-    kind: Kind::Int {
-        min: 1,
-        max: 100_000_000,
-    },
-    default: None,
-    why: "as many as the variance aimed at needs, measured at the mode, at least 100; 30 in the signed variant",
-};
-/// Order of expansions.
-pub(super) const ORDER: Field = Field {
-    key: "order",
-    label: "Order of expansion",
-    help: "Order of the Taylor expansions that rows are compared with: 2 leaves the least noise",
-    kind: Kind::Int { min: 0, max: 2 },
-    default: Some(Default::Int(HIGHEST_ORDER as i64)),
-    why: "the least noise, and its cost does not grow with the number of rows",
-};
-/// How rows are chosen.
-pub(super) const SCHEME: Field = Field {
-    key: "scheme",
-    label: "Choice of rows",
-    help: "differences: the farther a row departs from its expansion over the posterior, the likelier it is drawn and the \
-           less it weighs; iid: all rows have equal chances",
-    kind: Kind::Choice(&["differences", "iid"]),
-    default: Some(Default::Text("differences")),
-    why: "the least variance; where few rows carry the differences, as those of rare levels, equal chances miss them",
-};
-/// Variance aimed at.
-pub(super) const VARIANCE: Field = Field {
-    key: "variance",
-    label: "Variance aimed at",
-    help: "Variance of the estimated log likelihood at fixed parameters that the number of rows is chosen for",
-    kind: Kind::Real {
-        min: 1e-6,
-        max: 1e3,
-    },
-    default: Some(Default::Real(DEFAULT_VARIANCE)),
-    why: "near 1 a draw is cheapest; larger ones let the subsample get stuck",
-};
-const DEFAULT_VARIANCE: f64 = 1.0;
-/// G.
-pub(super) const BLOCKS: Field = Field {
-    key: "blocks",
-    label: "Blocks",
-    help: "G: the subsample is renewed one block at a time, so that successive estimates correlate by about 1 - 1/G",
-    kind: Kind::Int {
-        min: 1,
-        max: 10_000,
-    },
-    default: None,
-    why: "as few as get accepted nine times in ten; 100 at most",
-};
-/// Target acceptance.
-pub(super) const TARGET_ACCEPT: Field = Field {
-    key: "target_accept",
-    label: "Target acceptance",
-    help: "Mean acceptance probability of trajectories that the step size is adapted to",
-    kind: Kind::Real {
-        min: 0.05,
-        max: 0.999,
-    },
-    default: Some(Default::Real(DEFAULT_ACCEPT)),
-    why: "Hoffman and Gelman's, as in the source",
-};
-const DEFAULT_ACCEPT: f64 = 0.8;
-/// Leapfrog step.
-pub(super) const STEP: Field = Field {
-    key: "step_size",
-    label: "Step size",
-    help: "Leapfrog step in posterior standard deviations; a number fixes it, auto adapts it in warm-up",
-    kind: Kind::Real {
-        min: 1e-6,
-        max: 1e3,
-    },
-    default: None,
-    why: "adapted to the target acceptance",
-};
+ergodic_base::settings! {
+    /// Settings of all variants, with those of the expansions `E`, the estimate `F` and the trajectory `T`.
+    pub struct EcsSettings<E, F, T> {
+        pub expansion: E;
+        scheme: Choice = Choice::field("Choice of rows", Some(Choice::Differences))
+            .help(
+                "differences: the farther a row departs from its expansion over the posterior, the likelier it is drawn and the \
+                 less it weighs; iid: all rows have equal chances",
+            )
+            .why("the least variance; where few rows carry the differences, as those of rare levels, equal chances miss them");
+        variance: f64 = Field::real("Variance aimed at", 1e-6, 1e3, Some(1.0))
+            .help("Variance of the estimated log likelihood at fixed parameters that the number of rows is chosen for")
+            .why("near 1 a draw is cheapest; larger ones let the subsample get stuck");
+        batch: Option<usize> = Field::int("Rows of the subsample", 1, 100_000_000, None)
+            .help("m: rows that an estimate of the likelihood is made from (rows per minibatch in the signed variant)")
+            .why("as many as the variance aimed at needs, measured at the mode, at least 100; 30 in the signed variant");
+        pub estimate: F;
+        blocks: Option<usize> = Field::int("Blocks", 1, 10_000, None)
+            .help("G: the subsample is renewed one block at a time, so that successive estimates correlate by about 1 - 1/G")
+            .why("as few as get accepted nine times in ten; 100 at most");
+        pub trajectory: T;
+        target_accept: f64 = Field::real("Target acceptance", 0.05, 0.999, Some(0.8))
+            .help("Mean acceptance probability of trajectories that the step size is adapted to")
+            .why("Hoffman and Gelman's, as in the source");
+        step_size: Option<f64> = Field::real("Step size", 1e-6, 1e3, None)
+            .help("Leapfrog step in posterior standard deviations; a number fixes it, auto adapts it in warm-up")
+            .why("adapted to the target acceptance");
+    }
+}
+
+ergodic_base::settings! {
+    /// The setting of variants whose expansions are not always of the second order.
+    pub struct Order {
+        pub order: usize = Field::int("Order of expansion", 0, 2, Some(2))
+            .help("Order of the Taylor expansions that rows are compared with: 2 leaves the least noise")
+            .why("the least noise, and its cost does not grow with the number of rows");
+    }
+}
 
 /// Information columns that all variants begin with.
 pub(super) const COLUMNS: [InfoColumn; 7] = [
@@ -198,8 +162,20 @@ pub trait Variant: 'static {
     const ADVICE: Traits = Traits::ORDINARY;
     /// Whether the likelihood's estimate is the block-Poisson one, with signs.
     const SIGNED: bool;
+    /// Settings of the expansions.
+    type Expansion: Declared;
+    /// Settings of the estimate.
+    type Estimate: Declared;
+    /// Settings of the trajectory.
+    type Trajectory: Declared;
+    /// Order of the expansions.
+    fn order(expansion: &Self::Expansion) -> usize;
+    /// λ, where the estimate has such factors and a user says how many.
+    fn factors(_estimate: &Self::Estimate) -> Option<usize> {
+        None
+    }
     /// The dynamics that the settings ask for.
-    fn dynamics(settings: &Settings) -> Dynamics;
+    fn dynamics(trajectory: &Self::Trajectory) -> Dynamics;
 }
 
 /// `hmc-ecs`, `hmc-ecs-signed` and `nuts-ecs`, by their variant `V`.
@@ -256,6 +232,7 @@ struct Outcome {
 }
 
 impl<V: Variant> Sampler for EnergyConserving<V> {
+    type Settings = EcsSettings<V::Expansion, V::Estimate, V::Trajectory>;
     type Config = Config;
     type State = State;
     const SPEC: SamplerSpec = V::SPEC;
@@ -266,67 +243,38 @@ impl<V: Variant> Sampler for EnergyConserving<V> {
         rows.map(|_rows| ()).ok_or(Unsuitable::NoLinearPredictor)
     }
 
-    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
+    fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError> {
         if target.noise_ratio.is_none() {
             return Err(SettingError::NoMode {
                 sampler: V::SPEC.id,
                 instead: "use `nuts`",
             });
         }
-        let count = |key| settings.int(key).map(|count| count as usize);
         // Rows are drawn with replacement, so more than all of them cost memory and time and tell nothing more.
-        if let Some(batch) = count("batch").filter(|&batch| batch > target.num_obs) {
+        if let Some(batch) = settings.batch.filter(|&batch| batch > target.num_obs) {
             let why = format!(
                 "is {batch}, but there are {} rows; choose at most as many, or leave it out",
                 target.num_obs
             );
             return Err(SettingError::unfit("batch", why));
         }
-        if !V::SIGNED && count("batch") == Some(1) && target.num_obs > 1 {
+        if !V::SIGNED && settings.batch == Some(1) && target.num_obs > 1 {
             return Err(SettingError::unfit(
                 "batch",
                 "is 1, but the variance of the estimate cannot be told from one row; choose at least 2, or leave it out",
             ));
         }
         Ok(Config {
-            order: count("order").unwrap_or(HIGHEST_ORDER),
-            weighted: settings.text("scheme") != Some("iid"),
-            variance: settings.real("variance").unwrap_or(DEFAULT_VARIANCE),
-            batch: count("batch"),
-            factors: count("factors"),
-            blocks: count("blocks"),
-            dynamics: V::dynamics(settings),
-            target_accept: settings.real("target_accept").unwrap_or(DEFAULT_ACCEPT),
-            step_size: settings.real("step_size"),
+            order: V::order(&settings.expansion),
+            weighted: settings.scheme == Choice::Differences,
+            variance: settings.variance,
+            batch: settings.batch,
+            factors: V::factors(&settings.estimate),
+            blocks: settings.blocks,
+            dynamics: V::dynamics(&settings.trajectory),
+            target_accept: settings.target_accept,
+            step_size: settings.step_size,
         })
-    }
-
-    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
-        let auto = || Value::Text("auto".to_owned());
-        let count = |count: Option<usize>| count.map_or_else(auto, |v| Value::Int(v as i64));
-        let scheme = if config.weighted {
-            "differences"
-        } else {
-            "iid"
-        };
-        let mut values = vec![
-            ("scheme", Value::Text(scheme.to_owned())),
-            ("variance", Value::Real(config.variance)),
-            ("batch", count(config.batch)),
-            ("blocks", count(config.blocks)),
-            ("target_accept", Value::Real(config.target_accept)),
-            ("step_size", config.step_size.map_or_else(auto, Value::Real)),
-        ];
-        values.push(match config.dynamics {
-            Dynamics::Fixed(length) => ("trajectory", Value::Real(length)),
-            Dynamics::Doubling(most) => ("max_depth", Value::Int(most as i64)),
-        });
-        values.push(if V::SIGNED {
-            ("factors", count(config.factors))
-        } else {
-            ("order", Value::Int(config.order as i64))
-        });
-        values
     }
 
     fn init(

@@ -25,51 +25,63 @@ use super::{
 use crate::models::{Block, parts};
 use crate::oracle::{BlockView, Oracle, StepError};
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, Field, SettingError, Settings};
 
 pub(crate) mod blocks;
 
 use blocks::{Chosen, Division};
 
-/// Samplers that blocks may use: exact ones whose defaults suit every target.
-const KERNELS: [&str; 5] = ["nuts", "hmc", "mala", "slice", "metropolis"];
-const BLOCKS: [&str; 3] = ["model", "single", "one"];
-/// Default for blocks of several coordinates.
-const KERNEL: &str = "nuts";
-/// Default for blocks of one.
-const SINGLE_KERNEL: &str = "slice";
+ergodic_base::choice! {
+    /// Samplers that blocks may use: exact ones whose defaults suit every target.
+    pub enum BlockSampler {
+        /// The No-U-Turn sampler.
+        Nuts = "nuts",
+        /// Hamiltonian Monte Carlo.
+        Hmc = "hmc",
+        /// Adjusted Langevin steps.
+        Mala = "mala",
+        /// Slice sampling.
+        Slice = "slice",
+        /// Random-walk Metropolis.
+        Metropolis = "metropolis",
+    }
+}
 
-const FIELDS: &[Field] = &[
-    Field {
-        key: "blocks",
-        label: "Blocks",
-        help: "Which parameters are updated together: as the model declares (model), each alone (single), all (one), or as \
-               written: blocks between semicolons, names between commas, * for any characters, the sampler after a colon; \
-               what is not named is a last block",
-        kind: Kind::Text {
-            words: &BLOCKS,
-            example: "b[Intercept]: slice; b[*]: hmc",
-        },
-        default: Some(Default::Text(BLOCKS[0])),
-        why: "the model knows which parameters belong together",
-    },
-    Field {
-        key: "kernel",
-        label: "Sampler of blocks",
-        help: "Sampler, with its default settings, of each block of several parameters that names none",
-        kind: Kind::Choice(&KERNELS),
-        default: Some(Default::Text(KERNEL)),
-        why: "adapts the length of its trajectories to conditionals that change shape",
-    },
-    Field {
-        key: "single_kernel",
-        label: "Sampler of single parameters",
-        help: "Sampler, with its default settings, of each block of one parameter that names none",
-        kind: Kind::Choice(&KERNELS),
-        default: Some(Default::Text(SINGLE_KERNEL)),
-        why: "one dimension needs no gradient, and slices no step size",
-    },
-];
+ergodic_base::choice! {
+    /// Which parameters are updated together, where they are not named.
+    pub enum Together {
+        /// As the model declares.
+        Model = "model",
+        /// Each alone.
+        Single = "single",
+        /// All.
+        One = "one",
+    }
+}
+
+ergodic_base::settings! {
+    /// Settings of [`Gibbs`].
+    pub struct GibbsSettings {
+        blocks: String = Field::text(
+            "Blocks",
+            Together::WORDS,
+            "b[Intercept]: slice; b[*]: hmc",
+            Together::Model.word(),
+        )
+        .help(
+            "Which parameters are updated together: as the model declares (model), each alone (single), all (one), or as \
+             written: blocks between semicolons, names between commas, * for any characters, the sampler after a colon; \
+             what is not named is a last block",
+        )
+        .why("the model knows which parameters belong together");
+        kernel: BlockSampler = BlockSampler::field("Sampler of blocks", Some(BlockSampler::Nuts))
+            .help("Sampler, with its default settings, of each block of several parameters that names none")
+            .why("adapts the length of its trajectories to conditionals that change shape");
+        single_kernel: BlockSampler = BlockSampler::field("Sampler of single parameters", Some(BlockSampler::Slice))
+            .help("Sampler, with its default settings, of each block of one parameter that names none")
+            .why("one dimension needs no gradient, and slices no step size");
+    }
+}
 
 const INFO: &[InfoColumn] = &[
     InfoColumn {
@@ -89,19 +101,19 @@ const INFO: &[InfoColumn] = &[
 /// The sampler `gibbs`.
 pub struct Gibbs;
 
-/// Settings of [`Gibbs`].
+/// Settings in force.
 #[derive(Clone, Debug)]
 pub struct Config {
     blocks: Blocks,
-    kernel: &'static str,
-    single_kernel: &'static str,
+    kernel: BlockSampler,
+    single_kernel: BlockSampler,
 }
 
 /// Which parameters are updated together.
 #[derive(Clone, Debug)]
 enum Blocks {
-    /// One of [`BLOCKS`].
-    Word(&'static str),
+    /// By a word.
+    Word(Together),
     /// As written, and what was read.
     Chosen(String, Vec<Chosen>),
 }
@@ -124,6 +136,7 @@ pub struct State {
 }
 
 impl Sampler for Gibbs {
+    type Settings = GibbsSettings;
     type Config = Config;
     type State = State;
 
@@ -134,7 +147,7 @@ impl Sampler for Gibbs {
         about: "Updates one block of parameters after the other, each by a sampler of its own: exact, for models with parts",
         cite: "Geman and Geman 1984, IEEE TPAMI 6; Tierney 1994, Annals of Statistics 22",
         formula: "for each block b: u_b ~ K_b(u_b, · | u_{-b}), K_b leaves π(u_b | u_{-b}) unchanged",
-        fields: FIELDS,
+        fields: GibbsSettings::FIELDS,
         info: INFO,
         needs_mode: false,
         minibatch: false,
@@ -144,36 +157,27 @@ impl Sampler for Gibbs {
         negative_control: false,
     };
 
-    fn configure(settings: &Settings, _target: &Target) -> Result<Config, SettingError> {
-        let word = |key, words: &[&'static str], default| {
-            let given = settings.text(key);
-            words
-                .iter()
-                .copied()
-                .find(|word| Some(*word) == given)
-                .unwrap_or(default)
-        };
-        let blocks = match settings.text("blocks") {
+    fn configure(settings: &mut GibbsSettings, _target: &Target) -> Result<Config, SettingError> {
+        let text = &settings.blocks;
+        let blocks = match Together::from_word(text) {
+            Some(word) => Blocks::Word(word),
+            None if text.contains(':') => Blocks::Chosen(text.clone(), blocks::read(text)?),
             // What is no word and has no colon is a word mistyped.
-            Some(text) if text.contains(':') => {
-                Blocks::Chosen(text.to_owned(), blocks::read(text)?)
-            }
-            Some(text) if !BLOCKS.contains(&text) => {
+            None => {
                 return Err(SettingError::Value {
                     key: "blocks".to_owned(),
                     takes: format!(
                         "{}, or blocks such as `b[Intercept]: slice; b[*]: hmc`",
-                        BLOCKS.join(", ")
+                        Together::WORDS.join(", ")
                     ),
-                    value: text.to_owned(),
+                    value: text.clone(),
                 });
             }
-            _ => Blocks::Word(word("blocks", &BLOCKS, BLOCKS[0])),
         };
         Ok(Config {
             blocks,
-            kernel: word("kernel", &KERNELS, KERNEL),
-            single_kernel: word("single_kernel", &KERNELS, SINGLE_KERNEL),
+            kernel: settings.kernel,
+            single_kernel: settings.single_kernel,
         })
     }
 
@@ -182,19 +186,6 @@ impl Sampler for Gibbs {
             Blocks::Word(_) => Ok(()),
             Blocks::Chosen(_, chosen) => blocks::divide(chosen, parts).map(|_| ()),
         }
-    }
-
-    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
-        let text = |word: &str| Value::Text(word.to_owned());
-        let blocks = match &config.blocks {
-            Blocks::Word(word) => text(word),
-            Blocks::Chosen(written, _) => text(written),
-        };
-        vec![
-            ("blocks", blocks),
-            ("kernel", text(config.kernel)),
-            ("single_kernel", text(config.single_kernel)),
-        ]
     }
 
     fn init(
@@ -265,9 +256,9 @@ impl Sampler for Gibbs {
 fn divide(blocks: &Blocks, oracle: &Oracle) -> Vec<Division> {
     let dim = oracle.dim();
     match blocks {
-        Blocks::Word("single") => (0..dim).map(|j| (vec![j], None)).collect(),
-        Blocks::Word("one") => vec![((0..dim).collect(), None)],
-        Blocks::Word(_) => {
+        Blocks::Word(Together::Single) => (0..dim).map(|j| (vec![j], None)).collect(),
+        Blocks::Word(Together::One) => vec![((0..dim).collect(), None)],
+        Blocks::Word(Together::Model) => {
             let blocks = oracle.model().blocks().into_iter();
             blocks
                 .map(|block| (block.coordinates.collect(), None))
@@ -281,9 +272,9 @@ fn divide(blocks: &Blocks, oracle: &Oracle) -> Vec<Division> {
 }
 
 impl Part {
-    /// The kernel `id` of the block `coordinates` at those of `u0`.
+    /// The kernel of the block `coordinates` at those of `u0`.
     fn new(
-        id: &'static str,
+        sampler: BlockSampler,
         coordinates: Vec<usize>,
         u0: &[f64],
         oracle: &mut Oracle,
@@ -291,7 +282,7 @@ impl Part {
     ) -> Result<Self, StepError> {
         let start: Vec<f64> = coordinates.iter().map(|&j| u0[j]).collect();
         let mut view = oracle.block_view(coordinates, u0)?;
-        let entry = find(id).expect("KERNELS names registered samplers");
+        let entry = find(sampler.word()).expect("blocks use registered samplers");
         let kernel = oracle.within(&mut view, |oracle| {
             let target = Target::new(oracle.model(), oracle.centre().map(AsRef::as_ref));
             let target = Target {
@@ -302,7 +293,9 @@ impl Part {
         });
         let kernel = kernel.map_err(|error| match error {
             KernelError::Start(error) => error,
-            error => unreachable!("the defaults of KERNELS suit every target, but {error}"),
+            error => {
+                unreachable!("the defaults of block samplers suit every target, but {error}")
+            }
         })?;
         let column = |name| {
             entry

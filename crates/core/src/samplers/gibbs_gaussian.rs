@@ -19,7 +19,7 @@ use crate::models::Model;
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::linalg::axpy;
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{SettingError, Settings, Value};
+use ergodic_base::settings::SettingError;
 
 /// The sampler `gibbs-gaussian`.
 pub struct GibbsGaussian;
@@ -64,6 +64,7 @@ impl GroupUpdate for NormalDraw {
 pub struct State(GroupGibbs<NormalDraw>);
 
 impl Sampler for GibbsGaussian {
+    type Settings = ();
     type Config = ();
     type State = State;
 
@@ -95,12 +96,8 @@ impl Sampler for GibbsGaussian {
         groups::suits(model)
     }
 
-    fn configure(_settings: &Settings, _target: &Target) -> Result<(), SettingError> {
+    fn configure((): &mut (), _target: &Target) -> Result<(), SettingError> {
         Ok(())
-    }
-
-    fn resolved((): &()) -> Vec<(&'static str, Value)> {
-        Vec::new()
     }
 
     fn init(

@@ -32,7 +32,7 @@ use super::groups::{self, GroupGibbs, GroupTarget, GroupUpdate, Report};
 use super::hamiltonian::{LogDensity as _, MAX_ENERGY_ERROR, Metric, MetricKind, Place, Point};
 use super::nuts::tree::Tree;
 use super::recommend::{Standing, Traits};
-use super::tuning::TARGET_ACCEPT_FIELD;
+use super::tuning::TARGET_ACCEPT;
 use super::{
     ACCEPT, DIVERGENT, Family, InfoColumn, LOG_DENSITY, N_LEAPFROG, Phase, STEP_SIZE, Sampler,
     SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
@@ -41,7 +41,7 @@ use crate::models::Model;
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::linalg::{Cholesky, axpy};
 use ergodic_base::rng::{ChainRng, Streams};
-use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, SettingError};
 
 /// Degrees of freedom of proposals: few enough for heavy tails, enough to be accepted nine times in ten where the
 /// conditional is normal.
@@ -54,22 +54,30 @@ const JITTER: f64 = 0.2;
 /// Least weight of the newest curvature in the average over warm-up: what was before some tens of steps is forgotten.
 const LEAST_SHARE: f64 = 0.05;
 
-const UPDATES: [&str; 3] = [NUTS, "hmc", INDEPENDENCE];
-const NUTS: &str = "nuts";
-const INDEPENDENCE: &str = "independence";
+ergodic_base::choice! {
+    /// How the coefficients of a group move.
+    pub enum Update {
+        /// A trajectory until it turns back.
+        Nuts = "nuts",
+        /// A trajectory of a quarter of a period.
+        Hmc = "hmc",
+        /// Proposals from an approximation at the mode.
+        Independence = "independence",
+    }
+}
 
-const FIELDS: &[Field] = &[
-    Field {
-        key: "update",
-        label: "Update of groups",
-        help: "How the coefficients of a group move: one trajectory (nuts, hmc), or proposals from a normal-like approximation \
-               at the mode (independence)",
-        kind: Kind::Choice(&UPDATES),
-        default: Some(Default::Text(UPDATES[0])),
-        why: "the cheapest effective draws, with few rows per group as with many",
-    },
-    TARGET_ACCEPT_FIELD,
-];
+ergodic_base::settings! {
+    /// Settings of [`GibbsGroups`].
+    pub struct GroupSettings {
+        update: Update = Update::field("Update of groups", Some(Update::Nuts))
+            .help(
+                "How the coefficients of a group move: one trajectory (nuts, hmc), or proposals from a normal-like approximation \
+                 at the mode (independence)",
+            )
+            .why("the cheapest effective draws, with few rows per group as with many");
+        target_accept: f64 = TARGET_ACCEPT;
+    }
+}
 
 const INFO: &[InfoColumn] = &[
     InfoColumn {
@@ -97,16 +105,9 @@ const INFO: &[InfoColumn] = &[
 /// The sampler `gibbs-groups`.
 pub struct GibbsGroups;
 
-/// Settings of [`GibbsGroups`].
-#[derive(Clone, Debug)]
-pub struct Config {
-    update: &'static str,
-    target_accept: f64,
-}
-
 /// What all groups share.
 pub(super) struct Shared {
-    update: &'static str,
+    update: Update,
     step_size: f64,
 }
 
@@ -148,7 +149,7 @@ impl GroupUpdate for ExactUpdate {
 
     fn memory(shared: &Shared, _num_rows: usize, theta: &[f64]) -> Memory {
         let dim = theta.len();
-        if shared.update == INDEPENDENCE {
+        if shared.update == Update::Independence {
             return Memory::Independence {
                 laplace: Box::new(Laplace::at(theta)),
                 work: vec![0.0; dim],
@@ -300,7 +301,7 @@ impl Trajectory {
                 iter: at.iter,
             });
         }
-        let report = if shared.update == NUTS {
+        let report = if shared.update == Update::Nuts {
             let summary = self.tree.transition(
                 &mut self.place,
                 &self.metric,
@@ -371,7 +372,8 @@ pub struct State {
 }
 
 impl Sampler for GibbsGroups {
-    type Config = Config;
+    type Settings = GroupSettings;
+    type Config = GroupSettings;
     type State = State;
 
     const ADVICE: Traits = Traits::ORDINARY
@@ -386,7 +388,7 @@ impl Sampler for GibbsGroups {
         formula: "θ_g ~ K_g(θ_g, ·) for each group g, K_g leaves π(θ_g | μ, Σ, y_g) unchanged; (μ, Σ) ~ \
                   normal-inverse-Wishart given θ",
         family: Family::Groups,
-        fields: FIELDS,
+        fields: GroupSettings::FIELDS,
         info: INFO,
         needs_mode: false,
         minibatch: false,
@@ -400,24 +402,15 @@ impl Sampler for GibbsGroups {
         groups::suits(model)
     }
 
-    fn configure(settings: &Settings, _target: &Target) -> Result<Config, SettingError> {
-        let given = settings.text("update");
-        let update = UPDATES.into_iter().find(|word| Some(*word) == given);
-        Ok(Config {
-            update: update.unwrap_or(UPDATES[0]),
-            target_accept: settings.real("target_accept").unwrap_or(0.8),
-        })
-    }
-
-    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
-        vec![
-            ("update", Value::Text(config.update.to_owned())),
-            ("target_accept", Value::Real(config.target_accept)),
-        ]
+    fn configure(
+        settings: &mut GroupSettings,
+        _target: &Target,
+    ) -> Result<GroupSettings, SettingError> {
+        Ok(settings.clone())
     }
 
     fn init(
-        config: &Config,
+        config: &GroupSettings,
         u0: &[f64],
         oracle: &mut Oracle,
         _streams: &mut Streams,
@@ -437,7 +430,7 @@ impl Sampler for GibbsGroups {
     }
 
     fn step(
-        _config: &Config,
+        _config: &GroupSettings,
         at: Tick,
         state: &mut State,
         oracle: &mut Oracle,
@@ -450,7 +443,7 @@ impl Sampler for GibbsGroups {
             averaging,
             frozen,
         } = state;
-        let moves = shared.update != INDEPENDENCE;
+        let moves = shared.update != Update::Independence;
         if at.phase == Phase::Draw && *frozen == 0 {
             *frozen = 1;
             if moves {

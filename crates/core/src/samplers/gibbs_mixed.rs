@@ -37,7 +37,7 @@ use crate::models::{LinearRows as _, Model};
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::linalg::{Cholesky, axpy, dot};
 use ergodic_base::rng::{ChainRng, Streams};
-use ergodic_base::settings::{SettingError, Settings, Value};
+use ergodic_base::settings::SettingError;
 
 /// The sampler `gibbs-mixed`.
 pub struct GibbsMixed;
@@ -76,6 +76,7 @@ struct Work {
 }
 
 impl Sampler for GibbsMixed {
+    type Settings = ();
     type Config = ();
     type State = State;
 
@@ -106,12 +107,8 @@ impl Sampler for GibbsMixed {
         normal.map(|_row| ()).ok_or(Unsuitable::NotNormal)
     }
 
-    fn configure(_settings: &Settings, _target: &Target) -> Result<(), SettingError> {
+    fn configure((): &mut (), _target: &Target) -> Result<(), SettingError> {
         Ok(())
-    }
-
-    fn resolved((): &()) -> Vec<(&'static str, Value)> {
-        Vec::new()
     }
 
     fn init(

@@ -28,11 +28,11 @@
 
 use rand::RngExt as _;
 
-use super::gibbs_osgfs::{BATCH_NORMAL, BATCH_SHARE, BIAS, FIELDS, INFO};
+use super::gibbs_osgfs::{BIAS, Config, GroupScoringSettings, INFO};
 use super::mixed::nesting::{self, Nested};
 use super::mixed::shifts::{self, Shift};
 use super::mixed::{self, Spread, draw_scales};
-use super::osgfs::{Bound, ROWS_PER_PARAMETER, choose_k};
+use super::osgfs::{ROWS_PER_PARAMETER, choose_k};
 use super::recommend::Traits;
 use super::scoring::{ScoreCovariance, check_gradient};
 use super::{Family, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
@@ -44,18 +44,10 @@ use crate::oracle::minibatch::below;
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::linalg::{axpy, dot};
 use ergodic_base::rng::{ChainRng, Streams, substream};
-use ergodic_base::settings::{SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, SettingError};
 
 /// The sampler `gibbs-mixed-osgfs`.
 pub struct GibbsMixedOsgfs;
-
-/// Settings of [`GibbsMixedOsgfs`].
-#[derive(Clone, Debug)]
-pub struct Config {
-    batch: usize,
-    bound: Bound,
-    steps: u64,
-}
 
 /// Coordinates that move together, with the rows they depend on: the effects of one group, or β and the auxiliary
 /// coordinate.
@@ -100,6 +92,7 @@ pub struct State {
 }
 
 impl Sampler for GibbsMixedOsgfs {
+    type Settings = GroupScoringSettings;
     type Config = Config;
     type State = State;
 
@@ -113,7 +106,7 @@ impl Sampler for GibbsMixedOsgfs {
         cite: "El Hanchi, \"Stochastic gradient MCMC algorithms and their applications\", report, 2018, section 3.2",
         formula: "r_g' = r_g + D ĝ(r_g) + N(0, 2D − (n²/|S|) D C D − D H D), H = n C + Σ⁻¹, for each group g; β likewise; \
                   sds and correlations along slices given r",
-        fields: FIELDS,
+        fields: GroupScoringSettings::FIELDS,
         info: INFO,
         needs_mode: false,
         minibatch: true,
@@ -128,31 +121,10 @@ impl Sampler for GibbsMixedOsgfs {
         term.map(|_term| ()).ok_or(Unsuitable::NoGroupTerm)
     }
 
-    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
-        let batch = settings.int("batch").map_or_else(
-            || {
-                let (groups, effects) = target
-                    .mixed
-                    .map_or((1, target.dim), |mixed| (mixed.groups, mixed.effects));
-                (target.num_obs / groups.max(1) / BATCH_SHARE)
-                    .max(BATCH_NORMAL)
-                    .max(ROWS_PER_PARAMETER * effects)
-            },
-            |batch| batch as usize,
-        );
-        Ok(Config {
-            batch,
-            bound: Bound::from_word(settings.text("k_bound").unwrap_or("directions")),
-            steps: settings.int("steps").unwrap_or(1) as u64,
-        })
-    }
-
-    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
-        vec![
-            ("batch", Value::Int(config.batch as i64)),
-            ("k_bound", Value::Text(config.bound.word().to_owned())),
-            ("steps", Value::Int(config.steps as i64)),
-        ]
+    fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError> {
+        let shape = target.mixed.map(|mixed| (mixed.groups, mixed.effects));
+        let (groups, effects) = shape.unwrap_or((1, target.dim));
+        Ok(settings.settle(target, groups, effects))
     }
 
     fn init(

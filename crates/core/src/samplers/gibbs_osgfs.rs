@@ -22,7 +22,7 @@
 use super::groups::laplace::Laplace;
 use super::groups::{self, GroupGibbs, GroupTarget, GroupUpdate, Report};
 use super::minibatch_settings::BATCH;
-use super::osgfs::{BOUND_FIELD, Bound, ROWS_PER_PARAMETER, choose_k};
+use super::osgfs::{BOUND, Bound, ROWS_PER_PARAMETER, choose_k};
 use super::recommend::Traits;
 use super::scoring::{ScoreCovariance, check_gradient};
 use super::{
@@ -35,50 +35,55 @@ use crate::oracle::minibatch::below;
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::linalg::axpy;
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, Field, SettingError};
 
 /// Rows of an average group for each row of a minibatch, as `osgfs` takes of all rows.
-pub(super) const BATCH_SHARE: usize = 25;
+const BATCH_SHARE: usize = 25;
 /// Rows from which a mean of scores counts as normal.
-pub(super) const BATCH_NORMAL: usize = 50;
+const BATCH_NORMAL: usize = 50;
 
-pub(super) const FIELDS: &[Field] = &[
-    Field {
-        help: "Rows of a group in a minibatch, |S| in the report; smaller groups use all of their rows",
-        kind: Kind::Int {
-            min: 2,
-            max: 1_000_000_000,
-        },
-        why: "one in 25 of an average group, at least 50 and 5 per coefficient",
-        ..BATCH
-    },
-    Field {
-        default: Some(Default::Text("directions")),
-        why: "the spread of groups is a strong prior, under which directions without much noise can take larger steps",
-        ..BOUND_FIELD
-    },
-    Field {
-        key: "steps",
-        label: "Steps per group",
-        help: "Steps of each group between two draws of means and spread of groups",
-        kind: Kind::Int {
-            min: 1,
-            max: 1_000_000,
-        },
-        default: Some(Default::Int(1)),
-        why: "as in the report",
-    },
-];
+ergodic_base::settings! {
+    /// Settings of samplers that go group by group by Fisher scoring.
+    pub struct GroupScoringSettings {
+        batch: Option<usize> = Field::int(BATCH.label, 2, 1_000_000_000, None)
+            .help("Rows of a group in a minibatch, |S| in the report; smaller groups use all of their rows")
+            .why("one in 25 of an average group, at least 50 and 5 per coefficient");
+        k_bound: Bound = Bound::field(BOUND.label, Some(Bound::Directions))
+            .help(BOUND.help)
+            .why("the spread of groups is a strong prior, under which directions without much noise can take larger steps");
+        steps: u64 = Field::int("Steps per group", 1, 1_000_000, Some(1))
+            .help("Steps of each group between two draws of means and spread of groups")
+            .why("as in the report");
+    }
+}
 
 /// The sampler `gibbs-osgfs`.
 pub struct GibbsOsgfs;
 
-/// Settings of [`GibbsOsgfs`].
+/// Settings in force.
 #[derive(Clone, Debug)]
 pub struct Config {
-    batch: usize,
-    bound: Bound,
-    steps: u64,
+    /// Rows of a group per step.
+    pub batch: usize,
+    /// Which bound gives k.
+    pub bound: Bound,
+    /// Steps of each group per draw.
+    pub steps: u64,
+}
+
+impl GroupScoringSettings {
+    /// The settings for `target`, which has so many `groups` of `width` coefficients each.
+    pub fn settle(&mut self, target: &Target, groups: usize, width: usize) -> Config {
+        Config {
+            batch: *self.batch.get_or_insert(
+                (target.num_obs / groups.max(1) / BATCH_SHARE)
+                    .max(BATCH_NORMAL)
+                    .max(ROWS_PER_PARAMETER * width),
+            ),
+            bound: self.k_bound,
+            steps: self.steps,
+        }
+    }
 }
 
 /// Memory of one group.
@@ -261,6 +266,7 @@ pub(super) const BIAS: &str = "The conditional of each group is taken to be norm
      curvature: standard deviations are off where the model fits badly or groups are small";
 
 impl Sampler for GibbsOsgfs {
+    type Settings = GroupScoringSettings;
     type Config = Config;
     type State = State;
 
@@ -274,7 +280,7 @@ impl Sampler for GibbsOsgfs {
         formula: "θ_g' = θ_g + D ĝ(θ_g) + N(0, 2D − (n²/|S|) D C D − D H D), H = n C + Σ⁻¹, for each group g; (μ, Σ) ~ \
                   normal-inverse-Wishart given θ",
         family: Family::Groups,
-        fields: FIELDS,
+        fields: GroupScoringSettings::FIELDS,
         info: INFO,
         needs_mode: false,
         minibatch: true,
@@ -288,31 +294,10 @@ impl Sampler for GibbsOsgfs {
         groups::suits(model)
     }
 
-    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
-        let batch = settings.int("batch").map_or_else(
-            || {
-                let (groups, terms) = target.hierarchy.map_or((1, target.dim), |hierarchy| {
-                    (hierarchy.groups, hierarchy.terms)
-                });
-                (target.num_obs / groups.max(1) / BATCH_SHARE)
-                    .max(BATCH_NORMAL)
-                    .max(ROWS_PER_PARAMETER * terms)
-            },
-            |batch| batch as usize,
-        );
-        Ok(Config {
-            batch,
-            bound: Bound::from_word(settings.text("k_bound").unwrap_or("directions")),
-            steps: settings.int("steps").unwrap_or(1) as u64,
-        })
-    }
-
-    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
-        vec![
-            ("batch", Value::Int(config.batch as i64)),
-            ("k_bound", Value::Text(config.bound.word().to_owned())),
-            ("steps", Value::Int(config.steps as i64)),
-        ]
+    fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError> {
+        let shape = (target.hierarchy).map(|hierarchy| (hierarchy.groups, hierarchy.terms));
+        let (groups, terms) = shape.unwrap_or((1, target.dim));
+        Ok(settings.settle(target, groups, terms))
     }
 
     fn init(

@@ -39,13 +39,14 @@ impl LogDensity for Oracle {
     }
 }
 
-/// Which entries of the inverse metric are free.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MetricKind {
-    /// Scales of single coordinates.
-    Diagonal,
-    /// Scales and correlations.
-    Dense,
+ergodic_base::choice! {
+    /// Which entries of the inverse metric are free.
+    pub enum MetricKind {
+        /// Scales of single coordinates.
+        Diagonal = "diagonal",
+        /// Scales and correlations.
+        Dense = "dense",
+    }
 }
 
 /// The metric of a Hamiltonian sampler.

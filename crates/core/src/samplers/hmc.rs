@@ -35,56 +35,38 @@ use rand::RngExt as _;
 
 use super::hamiltonian::{MAX_ENERGY_ERROR, Place, Point};
 use super::recommend::Traits;
-use super::tuning::{
-    METRIC_FIELD, Plan, START_METRIC_FIELD, STEP_SIZE_FIELD, TARGET_ACCEPT_FIELD, Tuning,
-};
+use super::tuning::{LeapfrogSettings, Plan, Tuning};
 use super::{
     ACCEPT, DIVERGENT, ENERGY, Family, InfoColumn, LOG_DENSITY, N_LEAPFROG, Phase, STEP_SIZE,
     Sampler, SamplerSpec, StateVisitor, Target, Tick,
 };
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::{ChainRng, Streams};
-use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, Field, SettingError};
 
-/// Default length: about a quarter of a period.
-const LENGTH: f64 = 1.5;
-/// Default jitter, Neal's 20 %.
-const JITTER: f64 = 0.2;
 /// Steps of a trajectory while the unit of length is not known.
 const BLIND_STEPS: f64 = 10.0;
 /// Most steps of a trajectory, as with NUTS of depth 10: more mean a badly scaled target, and would never end.
 const MOST_STEPS: f64 = 1023.0;
 
-const FIELDS: &[Field] = &[
-    Field {
-        key: "length",
-        label: "Trajectory length",
-        help: "Time that a trajectory travels, step size times steps, in units in which the metric makes standard \
-               deviations 1",
-        kind: Kind::Real {
-            min: 1e-6,
-            max: 1e4,
-        },
-        default: Some(Default::Real(LENGTH)),
-        why: "about a quarter of the period 2π of a normal direction, after which the position is forgotten",
-    },
-    Field {
-        key: "jitter",
-        label: "Jitter",
-        help: "The length of each trajectory is drawn within this share of it, so that none is in step with a direction \
-               of the posterior",
-        kind: Kind::Real {
-            min: 0.0,
-            max: 0.99,
-        },
-        default: Some(Default::Real(JITTER)),
-        why: "20 %, as Neal advises",
-    },
-    METRIC_FIELD,
-    START_METRIC_FIELD,
-    TARGET_ACCEPT_FIELD,
-    STEP_SIZE_FIELD,
-];
+ergodic_base::settings! {
+    /// Settings of [`Hmc`].
+    pub struct HmcSettings {
+        length: f64 = Field::real("Trajectory length", 1e-6, 1e4, Some(1.5))
+            .help(
+                "Time that a trajectory travels, step size times steps, in units in which the metric makes standard \
+                 deviations 1",
+            )
+            .why("about a quarter of the period 2π of a normal direction, after which the position is forgotten");
+        jitter: f64 = Field::real("Jitter", 0.0, 0.99, Some(0.2))
+            .help(
+                "The length of each trajectory is drawn within this share of it, so that none is in step with a direction \
+                 of the posterior",
+            )
+            .why("20 %, as Neal advises");
+        leapfrog: LeapfrogSettings<()>;
+    }
+}
 
 const INFO: &[InfoColumn] = &[
     InfoColumn {
@@ -116,7 +98,7 @@ const INFO: &[InfoColumn] = &[
 /// The sampler `hmc`.
 pub struct Hmc;
 
-/// Settings of [`Hmc`].
+/// Settings in force.
 #[derive(Clone, Debug)]
 pub struct Config {
     plan: Plan,
@@ -144,6 +126,7 @@ struct Summary {
 }
 
 impl Sampler for Hmc {
+    type Settings = HmcSettings;
     type Config = Config;
     type State = State;
 
@@ -156,7 +139,7 @@ impl Sampler for Hmc {
                 nearly normal",
         cite: "Duane et al. 1987, Physics Letters B 195; Neal 2011, arXiv:1206.1901",
         formula: "p ~ N(0, M); L = t/ε leapfrog steps; accept with min(1, exp(H0 - H))",
-        fields: FIELDS,
+        fields: HmcSettings::FIELDS,
         info: INFO,
         needs_mode: false,
         minibatch: false,
@@ -166,21 +149,12 @@ impl Sampler for Hmc {
         negative_control: false,
     };
 
-    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
+    fn configure(settings: &mut HmcSettings, target: &Target) -> Result<Config, SettingError> {
         Ok(Config {
-            plan: Plan::read(settings, target)?,
-            length: settings.real("length").unwrap_or(LENGTH),
-            jitter: settings.real("jitter").unwrap_or(JITTER),
+            plan: Plan::settle(&mut settings.leapfrog, target)?,
+            length: settings.length,
+            jitter: settings.jitter,
         })
-    }
-
-    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
-        let mut values = vec![
-            ("length", Value::Real(config.length)),
-            ("jitter", Value::Real(config.jitter)),
-        ];
-        values.extend(config.plan.resolved());
-        values
     }
 
     fn init(

@@ -22,30 +22,24 @@
 //! `log_lik_variance`).
 
 use super::SamplerSpec;
-use super::energy_conserving::{
-    BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, ORDER, SCHEME, STEP, TARGET_ACCEPT,
-    VARIANCE, Variant,
-};
+use super::energy_conserving::{COLUMNS, Dynamics, EcsSettings, EnergyConserving, Order, Variant};
 use super::recommend::Traits;
-use ergodic_base::settings::{Default, Field, Kind, Settings};
+use ergodic_base::settings::{Declared as _, Field};
 
-/// Length of trajectories, also of the signed sampler.
-pub(super) const TRAJECTORY: Field = Field {
-    key: "trajectory",
-    label: "Trajectory length",
-    help: "Step size times leapfrog steps, in posterior standard deviations",
-    kind: Kind::Real {
-        min: 1e-3,
-        max: 100.0,
-    },
-    default: Some(Default::Real(DEFAULT_TRAJECTORY)),
-    why: "the source's: on a normal posterior draws then correlate by cos 1.2 = 0.36",
-};
-const DEFAULT_TRAJECTORY: f64 = 1.2;
+ergodic_base::settings! {
+    /// The setting of trajectories of fixed length, also of the signed sampler.
+    pub struct Length {
+        trajectory: f64 = Field::real("Trajectory length", 1e-3, 100.0, Some(1.2))
+            .help("Step size times leapfrog steps, in posterior standard deviations")
+            .why("the source's: on a normal posterior draws then correlate by cos 1.2 = 0.36");
+    }
+}
 
-/// The dynamics that [`TRAJECTORY`] asks for.
-pub(super) fn fixed_length(settings: &Settings) -> Dynamics {
-    Dynamics::Fixed(settings.real("trajectory").unwrap_or(DEFAULT_TRAJECTORY))
+impl Length {
+    /// The dynamics of this length.
+    pub fn dynamics(&self) -> Dynamics {
+        Dynamics::Fixed(self.trajectory)
+    }
 }
 
 /// The sampler `hmc-ecs`.
@@ -64,16 +58,7 @@ impl Variant for Perturbed {
         cite: "Dang, Quiroz, Kohn, Tran and Villani 2019, JMLR 20; Quiroz, Kohn, Villani and Tran 2019, JASA 114",
         formula: "one block of S anew, accepted with min(1, L̂'/L̂); p ~ N(0, M); leapfrog on log L̂ + log prior, accepted with \
                   min(1, exp(-ΔH)); log L̂ = Σ q + Σ_S d/(m p) - σ̂²/2",
-        fields: &[
-            ORDER,
-            SCHEME,
-            VARIANCE,
-            BATCH,
-            BLOCKS,
-            TRAJECTORY,
-            TARGET_ACCEPT,
-            STEP,
-        ],
+        fields: EcsSettings::<Order, (), Length>::FIELDS,
         info: &COLUMNS,
         needs_mode: true,
         minibatch: true,
@@ -87,7 +72,15 @@ impl Variant for Perturbed {
     };
     const SIGNED: bool = false;
 
-    fn dynamics(settings: &Settings) -> Dynamics {
-        fixed_length(settings)
+    type Expansion = Order;
+    type Estimate = ();
+    type Trajectory = Length;
+
+    fn order(expansion: &Order) -> usize {
+        expansion.order
+    }
+
+    fn dynamics(trajectory: &Length) -> Dynamics {
+        trajectory.dynamics()
     }
 }

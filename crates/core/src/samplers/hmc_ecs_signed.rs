@@ -19,26 +19,20 @@
 //! **Cost.** m λ rows per gradient on average: several times `hmc-ecs`.
 //! **Bias.** None in averages weighted by sign; the draws themselves, unweighted, come from the distribution of |L̂|.
 
-use super::energy_conserving::{
-    BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, SCHEME, STEP, TARGET_ACCEPT, VARIANCE,
-    Variant,
-};
-use super::hmc_ecs::{TRAJECTORY, fixed_length};
+use super::energy_conserving::{COLUMNS, Dynamics, EcsSettings, EnergyConserving, Variant};
+use super::hmc_ecs::Length;
 use super::recommend::Traits;
 use super::{Family, InfoColumn, SIGN, SamplerSpec, WEIGHT};
-use ergodic_base::settings::{Field, Kind, Settings};
+use ergodic_base::settings::{Declared as _, Field};
 
-const FACTORS: Field = Field {
-    key: "factors",
-    label: "Factors",
-    help: "λ: mean number of minibatches in an estimate; more of them mean less variance and fewer negative signs",
-    kind: Kind::Int {
-        min: 1,
-        max: 1_000_000,
-    },
-    default: None,
-    why: "the fewest that keep the variance aimed at and lose at most one per cent by signs",
-};
+ergodic_base::settings! {
+    /// The setting of the block-Poisson estimate.
+    pub struct Factors {
+        factors: Option<usize> = Field::int("Factors", 1, 1_000_000, None)
+            .help("λ: mean number of minibatches in an estimate; more of them mean less variance and fewer negative signs")
+            .why("the fewest that keep the variance aimed at and lose at most one per cent by signs");
+    }
+}
 
 /// The sampler `hmc-ecs-signed`.
 pub type HmcEcsSigned = EnergyConserving<Signed>;
@@ -57,16 +51,7 @@ impl Variant for Signed {
                arXiv:1603.08232",
         formula: "as hmc-ecs on |L̂| with L̂ = exp(Σ q + a + λ) Π_b (d̂_b - a)/λ, b = 1 .. Poisson(λ); averages weighted by \
                   sign L̂",
-        fields: &[
-            SCHEME,
-            VARIANCE,
-            BATCH,
-            FACTORS,
-            BLOCKS,
-            TRAJECTORY,
-            TARGET_ACCEPT,
-            STEP,
-        ],
+        fields: EcsSettings::<(), Factors, Length>::FIELDS,
         info: &[
             COLUMNS[0],
             COLUMNS[1],
@@ -93,7 +78,19 @@ impl Variant for Signed {
     };
     const SIGNED: bool = true;
 
-    fn dynamics(settings: &Settings) -> Dynamics {
-        fixed_length(settings)
+    type Expansion = ();
+    type Estimate = Factors;
+    type Trajectory = Length;
+
+    fn order((): &()) -> usize {
+        2
+    }
+
+    fn factors(estimate: &Factors) -> Option<usize> {
+        estimate.factors
+    }
+
+    fn dynamics(trajectory: &Length) -> Dynamics {
+        trajectory.dynamics()
     }
 }

@@ -31,7 +31,7 @@ use super::{InfoColumn, NOISE_SHARE, STEP_SIZE, StateVisitor, Target, Tick, WEIG
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::linalg::axpy;
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Field, SettingError};
 
 /// Predicted excess of variance at the default step, plain gradients.
 pub const EXCESS_PLAIN: f64 = 0.10;
@@ -55,91 +55,93 @@ const BATCH_MOST: usize = 5_000;
 /// Draws over which a decreasing step is nearly constant by default: the default warm-up.
 const OFFSET_DRAWS: u64 = 200;
 
-/// h.
-pub const STEP: Field = Field {
-    key: "step_size",
-    label: "Step size",
-    help: "Langevin time h per step, ε/2 of Welling and Teh: with the curvature as preconditioner it has no unit, 1 is one \
-           Newton step, and it must be below 2",
-    kind: Kind::Real {
-        min: 1e-15,
-        max: 1e6,
-    },
-    default: None,
-    why: "the largest step whose predicted excess of the standard deviation is 2 % (5 % without control variates)",
-};
-
 /// M.
-pub const PRECONDITION: Field = Field {
-    key: "precondition",
-    label: "Preconditioner",
-    help: "curvature: steps are scaled by the inverse curvature at the mode; none: one step size for all directions",
-    kind: Kind::Choice(&["curvature", "none"]),
-    default: Some(Default::Text("curvature")),
-    why: "all directions then move equally fast",
-};
+pub const PRECONDITION: Field = Precondition::field("Preconditioner", Some(Precondition::Curvature))
+.help("curvature: steps are scaled by the inverse curvature at the mode; none: one step size for all directions")
+.why("all directions then move equally fast");
 
 /// Kernel steps per recorded draw.
-pub const STEPS_PER_DRAW: Field = Field {
-    key: "steps_per_draw",
-    label: "Steps per draw",
-    help: "Steps between recorded draws; the steps between are not kept",
-    kind: Kind::Int {
-        min: 1,
-        max: 10_000_000,
-    },
-    default: None,
-    why: "as many as it takes for draws to be worth keeping, at most 2000 and at most 4 million rows",
-};
+pub const STEPS_PER_DRAW: Field = Field::int("Steps per draw", 1, 10_000_000, None)
+    .help("Steps between recorded draws; the steps between are not kept")
+    .why("as many as it takes for draws to be worth keeping, at most 2000 and at most 4 million rows");
 
-/// Fixed or decreasing steps.
-pub const SCHEDULE: Field = Field {
-    key: "schedule",
-    label: "Step sizes",
-    help: "fixed: every step is h; decreasing: step k is h (1 + k/a)^(-b), and averages weigh draws by their step",
-    kind: Kind::Choice(&["fixed", "decreasing"]),
-    default: Some(Default::Text("fixed")),
-    why: "a small fixed step mixes better; decreasing steps remove the bias in the limit",
-};
+ergodic_base::choice! {
+    /// What M is.
+    pub enum Precondition {
+        /// H⁻¹.
+        Curvature = "curvature",
+        /// The identity.
+        None = "none",
+    }
+}
 
-/// a.
-pub const DECAY_OFFSET: Field = Field {
-    key: "decay_offset",
-    label: "Decay offset",
-    help: "a of decreasing steps h (1 + k/a)^(-b), in steps (1000 in Baker 2018; 1 gives h k^(-b)); without effect where \
-           steps are fixed",
-    kind: Kind::Real {
-        min: 1.0,
-        max: 1e15,
-    },
-    default: None,
-    why: "the steps of 200 draws: steps begin to fall when the warm-up is over",
-};
+ergodic_base::choice! {
+    /// How the step size changes.
+    pub enum Schedule {
+        /// Not at all.
+        Fixed = "fixed",
+        /// By the module's header.
+        Decreasing = "decreasing",
+    }
+}
 
-/// b.
-pub const DECAY_EXPONENT: Field = Field {
-    key: "decay_exponent",
-    label: "Decay exponent",
-    help: "b of decreasing steps h (1 + k/a)^(-b), γ of Welling and Teh; at most 1, or the chain would come to rest; without \
-           effect where steps are fixed",
-    kind: Kind::Real { min: 0.0, max: 1.0 },
-    default: Some(Default::Real(0.33)),
-    why: "Baker's choice, near the 1/3 at which bias and Monte Carlo error fall equally fast",
-};
+ergodic_base::settings! {
+    /// Settings that Langevin samplers share, with those of rows `R` and a sampler's own `O`.
+    pub struct LangevinSettings<R, O> {
+        step_size: Option<f64> = Field::real("Step size", 1e-15, 1e6, None)
+            .help(
+                "Langevin time h per step, ε/2 of Welling and Teh: with the curvature as preconditioner it has no unit, 1 is one \
+                 Newton step, and it must be below 2",
+            )
+            .why("the largest step whose predicted excess of the standard deviation is 2 % (5 % without control variates)");
+        pub rows: R;
+        pub own: O;
+        steps_per_draw: Option<u64> = STEPS_PER_DRAW;
+        schedule: Schedule = Schedule::field("Step sizes", Some(Schedule::Fixed))
+            .help("fixed: every step is h; decreasing: step k is h (1 + k/a)^(-b), and averages weigh draws by their step")
+            .why("a small fixed step mixes better; decreasing steps remove the bias in the limit");
+        decay_offset: Option<f64> = Field::real("Decay offset", 1.0, 1e15, None)
+            .help(
+                "a of decreasing steps h (1 + k/a)^(-b), in steps (1000 in Baker 2018; 1 gives h k^(-b)); without effect where \
+                 steps are fixed",
+            )
+            .why("the steps of 200 draws: steps begin to fall when the warm-up is over");
+        decay_exponent: f64 = Field::real("Decay exponent", 0.0, 1.0, Some(0.33))
+            .help(
+                "b of decreasing steps h (1 + k/a)^(-b), γ of Welling and Teh; at most 1, or the chain would come to rest; without \
+                 effect where steps are fixed",
+            )
+            .why("Baker's choice, near the 1/3 at which bias and Monte Carlo error fall equally fast");
+        temperature: f64 = Field::real("Temperature", 1e-3, 1e6, Some(1.0))
+            .help(
+                "T, 1/β of the papers: draws follow posterior^(1/T); for any value but 1 that is NOT the posterior, and intervals \
+                 are not credible intervals",
+            )
+            .why("1 is the posterior");
+    }
+}
 
-/// T.
-pub const TEMPERATURE: Field = Field {
-    key: "temperature",
-    label: "Temperature",
-    help: "T, 1/β of the papers: draws follow posterior^(1/T); for any value but 1 that is NOT the posterior, and intervals \
-           are not credible intervals",
-    kind: Kind::Real {
-        min: 1e-3,
-        max: 1e6,
-    },
-    default: Some(Default::Real(1.0)),
-    why: "1 is the posterior",
-};
+ergodic_base::settings! {
+    /// The setting of Langevin samplers that scale steps by the curvature or not at all.
+    pub struct Preconditioning {
+        precondition: Option<Precondition> = PRECONDITION;
+    }
+}
+
+impl Preconditioning {
+    /// What it makes of the directions of `target`: curvature by default where it is known.
+    pub fn settle(&mut self, target: &Target) -> Rates {
+        Rates::Of(
+            *self
+                .precondition
+                .get_or_insert(if target.noise_ratio.is_some() {
+                    Precondition::Curvature
+                } else {
+                    Precondition::None
+                }),
+        )
+    }
+}
 
 /// Information columns of [`Langevin::report`].
 pub const INFO: &[InfoColumn] = &[
@@ -241,8 +243,8 @@ pub fn capped_steps(steps: u64, minibatch: &MinibatchSettings) -> u64 {
 /// Which direction is slowest and which is stiffest, per unit of `step_size`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rates {
-    /// As the setting `precondition` says.
-    Setting,
+    /// Those of the posterior, scaled.
+    Of(Precondition),
     /// The stiffest has rate 1, the slowest this one.
     Own(f64),
 }
@@ -291,15 +293,15 @@ pub fn explodes(limit: f64, given: f64) -> SettingError {
 }
 
 impl Config {
-    /// From settings; `noise` of the gradients with the minibatches `minibatch`.
+    /// Settles `settings`; `noise` of the gradients with the minibatches `minibatch`.
     ///
     /// # Errors
     /// The mode is needed and unknown, the step is too long, or the scheme does not suit the model.
-    pub fn read(
+    pub fn settle<R, O>(
         rule: Rule,
         noise: Noise,
         minibatch: MinibatchSettings,
-        settings: &Settings,
+        settings: &mut LangevinSettings<R, O>,
         target: &Target,
     ) -> Result<Self, SettingError> {
         let known = target
@@ -312,41 +314,44 @@ impl Config {
                 instead: "use `nuts`, or `sgld` with your own `step_size`",
             });
         }
-        let preconditioned = rule.rates == Rates::Setting
-            && match settings.text("precondition") {
-                Some(word) => word == "curvature",
-                None => known.is_some(),
-            };
-        let temperature = settings.real("temperature").unwrap_or(1.0);
-        let finish = |step_size: f64, steps_per_draw: u64, noise_share: f64| Self {
-            step_size,
-            preconditioned,
-            minibatch,
-            steps_per_draw,
+        let preconditioned = rule.rates == Rates::Of(Precondition::Curvature);
+        let LangevinSettings {
             temperature,
-            noise_share,
-            decreasing: settings.text("schedule") == Some("decreasing"),
-            decay_offset: settings
-                .real("decay_offset")
-                .unwrap_or((OFFSET_DRAWS * steps_per_draw) as f64),
-            decay_exponent: settings.real("decay_exponent").unwrap_or(0.33),
-        };
+            schedule,
+            decay_exponent,
+            ..
+        } = *settings;
+        let finish =
+            |settings: &mut LangevinSettings<R, O>, step_size, steps_per_draw, noise_share| {
+                settings.step_size = Some(step_size);
+                settings.steps_per_draw = Some(steps_per_draw);
+                Self {
+                    step_size,
+                    preconditioned,
+                    minibatch,
+                    steps_per_draw,
+                    temperature,
+                    noise_share,
+                    decreasing: schedule == Schedule::Decreasing,
+                    decay_offset: *(settings.decay_offset)
+                        .get_or_insert((OFFSET_DRAWS * steps_per_draw) as f64),
+                    decay_exponent,
+                }
+            };
         let Some(((rho, rows), (slowest, stiffest))) = known else {
-            let given = settings
-                .real("step_size")
-                .zip(settings.int("steps_per_draw"));
+            let given = settings.step_size.zip(settings.steps_per_draw);
             let (Some((step_size, steps)), false) = (given, preconditioned) else {
                 return Err(SettingError::NoMode {
                     sampler: rule.id,
                     instead: match rule.rates {
-                        Rates::Setting => {
+                        Rates::Of(_) => {
                             "set `precondition` to none and give `step_size` and `steps_per_draw`"
                         }
                         Rates::Own(_) => "give `step_size` and `steps_per_draw`",
                     },
                 });
             };
-            return Ok(finish(step_size, steps as u64, f64::NAN));
+            return Ok(finish(settings, step_size, steps, f64::NAN));
         };
         let n = target.num_obs;
         let factor = minibatch.noise_factor(n);
@@ -358,60 +363,28 @@ impl Config {
         let plain = factor * rho / temperature;
         let centred = factor * (rows / n as f64);
         let (slow, stiff) = match rule.rates {
-            Rates::Setting if preconditioned => (1.0, 1.0),
-            Rates::Setting => (slowest, stiffest),
+            Rates::Of(Precondition::Curvature) => (1.0, 1.0),
+            Rates::Of(Precondition::None) => (slowest, stiffest),
             Rates::Own(slow) => (slow, 1.0),
         };
         let step_size = settings
-            .real("step_size")
+            .step_size
             .unwrap_or_else(|| noise.step(rule.excess, plain, centred) / stiff);
         if step_size * stiff >= 2.0 {
             return Err(explodes(2.0 / stiff, step_size));
         }
         let steps = (rule.time / (step_size * slow)).ceil().max(1.0);
-        let steps_per_draw = settings.int("steps_per_draw").map_or_else(
-            || capped_steps(steps as u64, &minibatch),
-            |steps| steps as u64,
-        );
+        let steps_per_draw = settings
+            .steps_per_draw
+            .unwrap_or_else(|| capped_steps(steps as u64, &minibatch));
         let variance = noise.at(step_size * stiff, plain, centred);
         let gradient_noise = 0.5 * step_size * stiff * variance;
         Ok(finish(
+            settings,
             step_size,
             steps_per_draw,
             gradient_noise / (1.0 + gradient_noise),
         ))
-    }
-
-    /// For the manifest; samplers without the setting `precondition` leave it out.
-    pub fn resolved(&self) -> Vec<(&'static str, Value)> {
-        let text = |word: &str| Value::Text(word.to_owned());
-        let schedule = if self.decreasing {
-            "decreasing"
-        } else {
-            "fixed"
-        };
-        let mut values = vec![
-            ("step_size", Value::Real(self.step_size)),
-            ("steps_per_draw", Value::Int(self.steps_per_draw as i64)),
-            ("schedule", text(schedule)),
-            ("decay_offset", Value::Real(self.decay_offset)),
-            ("decay_exponent", Value::Real(self.decay_exponent)),
-            ("temperature", Value::Real(self.temperature)),
-        ];
-        values.extend(self.minibatch.resolved());
-        values
-    }
-
-    /// The resolved settings with `precondition`.
-    pub fn resolved_with_precondition(&self) -> Vec<(&'static str, Value)> {
-        let mut values = self.resolved();
-        let word = if self.preconditioned {
-            "curvature"
-        } else {
-            "none"
-        };
-        values.push(("precondition", Value::Text(word.to_owned())));
-        values
     }
 
     /// h of step `k`, 0-based.

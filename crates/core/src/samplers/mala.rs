@@ -32,7 +32,9 @@ use std::marker::PhantomData;
 use rand::RngExt as _;
 
 use super::hamiltonian::{MetricKind, Place, Point};
-use super::langevin::{self, STEPS_CAP, STEPS_PER_DRAW, step_for_excess};
+use super::langevin::{
+    self, PRECONDITION, Precondition, STEPS_CAP, STEPS_PER_DRAW, step_for_excess,
+};
 use super::recommend::Traits;
 use super::tuning::{Plan, Tuning};
 use super::{
@@ -41,71 +43,58 @@ use super::{
 };
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared, Field, SettingError};
 
 /// The most efficient acceptance rate in many dimensions (Roberts and Rosenthal).
 const BEST_ACCEPT: f64 = 0.574;
 /// Predicted excess of variance of `ula` at the default step.
 const EXCESS: f64 = 0.04;
 
-const STEP_FIELD: Field = Field {
-    key: "step_size",
-    label: "Step size",
-    help: "Langevin time h per step: with a preconditioner it has no unit, and 1 is one Newton step",
-    kind: Kind::Real {
-        min: 1e-15,
-        max: 1e6,
-    },
-    default: None,
-    why: "adapted to the target acceptance",
-};
+const STEP_SIZE_FIELD: Field = Field::real("Step size", 1e-15, 1e6, None).help(
+    "Langevin time h per step: with a preconditioner it has no unit, and 1 is one Newton step",
+);
 
-const MALA_FIELDS: &[Field] = &[
-    STEP_FIELD,
-    Field {
-        key: "precondition",
-        label: "Preconditioner",
-        help: "curvature: steps are scaled by the inverse curvature at the mode; diagonal or dense: by variances or \
-               covariances of draws, learnt in warm-up",
-        kind: Kind::Choice(&["curvature", "diagonal", "dense"]),
-        default: None,
-        why: "curvature where a mode was found: its correlations are known without learning; else diagonal",
-    },
-    Field {
-        key: "target_accept",
-        label: "Target acceptance",
-        help: "Mean acceptance probability that the step size is adapted to",
-        kind: Kind::Real {
-            min: 0.05,
-            max: 0.999,
-        },
-        default: Some(Default::Real(BEST_ACCEPT)),
-        why: "the most efficient rate in many dimensions",
-    },
-    Field {
-        why: "the cube root of the dimension: correlation between steps grows with it",
-        ..STEPS_PER_DRAW
-    },
-];
+ergodic_base::choice! {
+    /// What M is for `mala`.
+    pub enum AdjustedPrecondition {
+        /// H⁻¹ at the mode.
+        Curvature = "curvature",
+        /// Variances of draws.
+        Diagonal = "diagonal",
+        /// Covariances of draws.
+        Dense = "dense",
+    }
+}
 
-const ULA_FIELDS: &[Field] = &[
-    Field {
-        why: "the largest step whose predicted excess of the standard deviation is 2 %",
-        ..STEP_FIELD
-    },
-    Field {
-        key: "precondition",
-        label: "Preconditioner",
-        help: "curvature: steps are scaled by the inverse curvature at the mode; none: one step size for all directions",
-        kind: Kind::Choice(&["curvature", "none"]),
-        default: Some(Default::Text("curvature")),
-        why: "all directions then move equally fast",
-    },
-    Field {
-        why: "one unit of Langevin time, after which draws are correlated by about 0.37",
-        ..STEPS_PER_DRAW
-    },
-];
+ergodic_base::settings! {
+    /// Settings of [`Mala`].
+    pub struct MalaSettings {
+        step_size: Option<f64> = STEP_SIZE_FIELD.why("adapted to the target acceptance");
+        precondition: Option<AdjustedPrecondition> =
+            AdjustedPrecondition::field("Preconditioner", None)
+                .help(
+                    "curvature: steps are scaled by the inverse curvature at the mode; diagonal or dense: by variances or \
+                     covariances of draws, learnt in warm-up",
+                )
+                .why("curvature where a mode was found: its correlations are known without learning; else diagonal");
+        target_accept: f64 = Field::real("Target acceptance", 0.05, 0.999, Some(BEST_ACCEPT))
+            .help("Mean acceptance probability that the step size is adapted to")
+            .why("the most efficient rate in many dimensions");
+        steps_per_draw: Option<u64> = STEPS_PER_DRAW
+            .why("the cube root of the dimension: correlation between steps grows with it");
+    }
+}
+
+ergodic_base::settings! {
+    /// Settings of [`Ula`].
+    pub struct UlaSettings {
+        step_size: Option<f64> =
+            STEP_SIZE_FIELD.why("the largest step whose predicted excess of the standard deviation is 2 %");
+        precondition: Precondition = PRECONDITION;
+        steps_per_draw: Option<u64> = STEPS_PER_DRAW
+            .why("one unit of Langevin time, after which draws are correlated by about 0.37");
+    }
+}
 
 /// Columns of `mala`; `ula` has all but the first.
 const INFO: &[InfoColumn] = &[
@@ -140,8 +129,10 @@ pub trait Variant: 'static {
     const SPEC: SamplerSpec;
     /// See [`Sampler::ADVICE`].
     const ADVICE: Traits = Traits::ORDINARY;
+    /// See [`Sampler::Settings`].
+    type Settings: Declared;
     /// See [`Sampler::configure`].
-    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError>;
+    fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError>;
 }
 
 /// With the accept step.
@@ -156,7 +147,6 @@ pub struct Config {
     plan: Plan,
     /// h where it is fixed.
     step_size: Option<f64>,
-    precondition: &'static str,
     steps_per_draw: u64,
 }
 
@@ -181,111 +171,15 @@ fn langevin_time(epsilon: f64) -> f64 {
     0.5 * epsilon * epsilon
 }
 
-fn configure_mala(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
-    let has_mode = target.noise_ratio.is_some();
-    let given = settings.text("precondition").filter(|word| *word != "auto");
-    let precondition = match given {
-        Some("curvature") if !has_mode => {
-            return Err(SettingError::unfit(
-                "precondition",
-                "cannot be `curvature` because no mode was found; choose diagonal, dense or auto",
-            ));
-        }
-        Some("dense") => "dense",
-        Some("diagonal") => "diagonal",
-        None if !has_mode => "diagonal",
-        _ => "curvature",
-    };
-    let step_size = settings.real("step_size");
-    Ok(Config {
-        plan: Plan {
-            metric: if precondition == "diagonal" {
-                MetricKind::Diagonal
-            } else {
-                MetricKind::Dense
-            },
-            from_curvature: has_mode,
-            learns_metric: precondition != "curvature",
-            target_accept: settings.real("target_accept").unwrap_or(BEST_ACCEPT),
-            step_size: step_size.map(leapfrog_size),
-        },
-        step_size,
-        precondition,
-        steps_per_draw: settings.int("steps_per_draw").map_or_else(
-            || (target.dim as f64).cbrt().ceil().max(1.0) as u64,
-            |steps| steps as u64,
-        ),
-    })
-}
-
-fn configure_ula(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
-    let preconditioned = settings.text("precondition") != Some("none");
-    let given = settings
-        .real("step_size")
-        .zip(settings.int("steps_per_draw"));
-    let (slow, stiff) = match (target.curvature_range, given) {
-        (Some(_), _) if preconditioned => (1.0, 1.0),
-        (Some(range), _) => range,
-        // Nothing is known: what was given is taken.
-        (None, Some(_)) if !preconditioned => (0.0, 0.0),
-        (None, _) => {
-            return Err(SettingError::NoMode {
-                sampler: "ula",
-                instead: "set `precondition` to none and give `step_size` and `steps_per_draw`, or use `mala`",
-            });
-        }
-    };
-    let step_size = settings
-        .real("step_size")
-        .unwrap_or_else(|| step_for_excess(EXCESS, 0.0) / stiff);
-    if step_size * stiff >= 2.0 {
-        return Err(langevin::explodes(2.0 / stiff, step_size));
-    }
-    Ok(Config {
-        plan: Plan {
-            metric: if preconditioned {
-                MetricKind::Dense
-            } else {
-                MetricKind::Diagonal
-            },
-            from_curvature: preconditioned,
-            learns_metric: false,
-            target_accept: BEST_ACCEPT,
-            step_size: Some(leapfrog_size(step_size)),
-        },
-        step_size: Some(step_size),
-        precondition: if preconditioned { "curvature" } else { "none" },
-        steps_per_draw: settings.int("steps_per_draw").map_or_else(
-            || ((1.0 / (step_size * slow)).ceil() as u64).clamp(1, STEPS_CAP),
-            |steps| steps as u64,
-        ),
-    })
-}
-
 impl<V: Variant> Sampler for FullLangevin<V> {
+    type Settings = V::Settings;
     type Config = Config;
     type State = State;
     const SPEC: SamplerSpec = V::SPEC;
     const ADVICE: Traits = V::ADVICE;
 
-    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
+    fn configure(settings: &mut V::Settings, target: &Target) -> Result<Config, SettingError> {
         V::configure(settings, target)
-    }
-
-    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
-        let text = |word: &str| Value::Text(word.to_owned());
-        let mut values = vec![
-            (
-                "step_size",
-                config.step_size.map_or_else(|| text("auto"), Value::Real),
-            ),
-            ("precondition", text(config.precondition)),
-            ("steps_per_draw", Value::Int(config.steps_per_draw as i64)),
-        ];
-        if V::ADJUSTED {
-            values.push(("target_accept", Value::Real(config.plan.target_accept)));
-        }
-        values
     }
 
     fn steps_per_draw(config: &Config) -> u64 {
@@ -393,7 +287,7 @@ impl Variant for Adjusted {
         about: "Langevin steps on all rows, accepted or rejected: exact, one pass per step",
         cite: "Roberts and Tweedie 1996, Bernoulli 2; Roberts and Rosenthal 1998, JRSS B 60",
         formula: "θ* = θ + h M ∇log π(θ) + sqrt(2h) M^{1/2} ξ; accept with min(1, π(θ*) q(θ|θ*) / (π(θ) q(θ*|θ)))",
-        fields: MALA_FIELDS,
+        fields: MalaSettings::FIELDS,
         info: INFO,
         needs_mode: false,
         minibatch: false,
@@ -403,8 +297,35 @@ impl Variant for Adjusted {
         negative_control: false,
     };
 
-    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
-        configure_mala(settings, target)
+    type Settings = MalaSettings;
+
+    fn configure(settings: &mut MalaSettings, target: &Target) -> Result<Config, SettingError> {
+        use AdjustedPrecondition::{Curvature, Diagonal};
+        let has_mode = target.noise_ratio.is_some();
+        let precondition =
+            *(settings.precondition).get_or_insert(if has_mode { Curvature } else { Diagonal });
+        if precondition == Curvature && !has_mode {
+            return Err(SettingError::unfit(
+                "precondition",
+                "cannot be `curvature` because no mode was found; choose diagonal, dense or auto",
+            ));
+        }
+        Ok(Config {
+            plan: Plan {
+                metric: if precondition == Diagonal {
+                    MetricKind::Diagonal
+                } else {
+                    MetricKind::Dense
+                },
+                from_curvature: has_mode,
+                learns_metric: precondition != Curvature,
+                target_accept: settings.target_accept,
+                step_size: settings.step_size.map(leapfrog_size),
+            },
+            step_size: settings.step_size,
+            steps_per_draw: *(settings.steps_per_draw)
+                .get_or_insert((target.dim as f64).cbrt().ceil().max(1.0) as u64),
+        })
     }
 }
 
@@ -417,7 +338,7 @@ impl Variant for Unadjusted {
         about: "Langevin steps on all rows without correction: shows the bias of a step size, free of gradient noise",
         cite: "Roberts and Tweedie 1996, Bernoulli 2",
         formula: "θ' = θ + h M ∇log π(θ) + sqrt(2h) M^{1/2} ξ, M = H⁻¹",
-        fields: ULA_FIELDS,
+        fields: UlaSettings::FIELDS,
         info: INFO.split_at(1).1,
         needs_mode: true,
         minibatch: false,
@@ -430,8 +351,45 @@ impl Variant for Unadjusted {
         negative_control: false,
     };
 
-    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
-        configure_ula(settings, target)
+    type Settings = UlaSettings;
+
+    fn configure(settings: &mut UlaSettings, target: &Target) -> Result<Config, SettingError> {
+        let preconditioned = settings.precondition == Precondition::Curvature;
+        let given = settings.step_size.zip(settings.steps_per_draw);
+        let (slow, stiff) = match (target.curvature_range, given) {
+            (Some(_), _) if preconditioned => (1.0, 1.0),
+            (Some(range), _) => range,
+            // Nothing is known: what was given is taken.
+            (None, Some(_)) if !preconditioned => (0.0, 0.0),
+            (None, _) => {
+                return Err(SettingError::NoMode {
+                    sampler: "ula",
+                    instead: "set `precondition` to none and give `step_size` and `steps_per_draw`, or use `mala`",
+                });
+            }
+        };
+        let step_size =
+            *(settings.step_size).get_or_insert_with(|| step_for_excess(EXCESS, 0.0) / stiff);
+        if step_size * stiff >= 2.0 {
+            return Err(langevin::explodes(2.0 / stiff, step_size));
+        }
+        Ok(Config {
+            plan: Plan {
+                metric: if preconditioned {
+                    MetricKind::Dense
+                } else {
+                    MetricKind::Diagonal
+                },
+                from_curvature: preconditioned,
+                learns_metric: false,
+                target_accept: BEST_ACCEPT,
+                step_size: Some(leapfrog_size(step_size)),
+            },
+            step_size: Some(step_size),
+            steps_per_draw: *(settings.steps_per_draw).get_or_insert_with(|| {
+                ((1.0 / (step_size * slow)).ceil() as u64).clamp(1, STEPS_CAP)
+            }),
+        })
     }
 }
 

@@ -36,7 +36,7 @@ use super::{
 };
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, Field, SettingError};
 
 /// Best scale times sqrt(D) on a normal target in many dimensions.
 const BEST_SCALE: f64 = 2.38;
@@ -48,42 +48,23 @@ const ONE_DIM_ACCEPT: f64 = 0.206;
 const GAIN_DECAY: f64 = 0.6;
 const GAIN: f64 = 2.0;
 
-const FIELDS: &[Field] = &[
-    Field {
-        key: "step_scale",
-        label: "Proposal scale",
-        help: "Standard deviation s of proposals in units of the posterior standard deviations at the mode; a number \
-               fixes it, auto adapts it in warm-up",
-        kind: Kind::Real {
-            min: 1e-9,
-            max: 1e3,
-        },
-        default: None,
-        why: "adapted to the target acceptance",
-    },
-    Field {
-        key: "target_accept",
-        label: "Target acceptance",
-        help: "Acceptance rate that the proposal scale is adapted to",
-        kind: Kind::Real {
-            min: 0.05,
-            max: 0.95,
-        },
-        default: None,
-        why: "0.234 + 0.206/D, the most efficient rate on normal targets: 0.44 in one dimension, 0.234 in many",
-    },
-    Field {
-        key: "steps_per_draw",
-        label: "Steps per draw",
-        help: "Metropolis steps for each recorded draw (thinning)",
-        kind: Kind::Int {
-            min: 1,
-            max: 1_000_000,
-        },
-        default: None,
-        why: "one per dimension: keeps nearly all information at a fraction of the memory",
-    },
-];
+ergodic_base::settings! {
+    /// Settings of [`Metropolis`].
+    pub struct MetropolisSettings {
+        step_scale: Option<f64> = Field::real("Proposal scale", 1e-9, 1e3, None)
+            .help(
+                "Standard deviation s of proposals in units of the posterior standard deviations at the mode; a number \
+                 fixes it, auto adapts it in warm-up",
+            )
+            .why("adapted to the target acceptance");
+        target_accept: Option<f64> = Field::real("Target acceptance", 0.05, 0.95, None)
+            .help("Acceptance rate that the proposal scale is adapted to")
+            .why("0.234 + 0.206/D, the most efficient rate on normal targets: 0.44 in one dimension, 0.234 in many");
+        steps_per_draw: Option<u64> = Field::int("Steps per draw", 1, 1_000_000, None)
+            .help("Metropolis steps for each recorded draw (thinning)")
+            .why("one per dimension: keeps nearly all information at a fraction of the memory");
+    }
+}
 
 const INFO: &[InfoColumn] = &[
     InfoColumn {
@@ -103,7 +84,7 @@ const INFO: &[InfoColumn] = &[
 /// The sampler `metropolis`.
 pub struct Metropolis;
 
-/// Settings of [`Metropolis`].
+/// Settings in force.
 #[derive(Clone, Debug)]
 pub struct Config {
     step_scale: Option<f64>,
@@ -130,6 +111,7 @@ pub struct State {
 }
 
 impl Sampler for Metropolis {
+    type Settings = MetropolisSettings;
     type Config = Config;
     type State = State;
 
@@ -142,7 +124,7 @@ impl Sampler for Metropolis {
         about: "Proposes normal steps and accepts or rejects them: exact, slow in many dimensions, a check on the others",
         cite: "Metropolis et al. 1953; Gelman, Roberts and Gilks 1996",
         formula: "u* = u + s N(0, Sigma), Sigma = curvature at the mode inverted; accept with min(1, pi(u*)/pi(u))",
-        fields: FIELDS,
+        fields: MetropolisSettings::FIELDS,
         info: INFO,
         needs_mode: false,
         minibatch: false,
@@ -152,30 +134,14 @@ impl Sampler for Metropolis {
         negative_control: false,
     };
 
-    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
+    fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError> {
         let dim = target.dim.max(1);
         Ok(Config {
-            step_scale: settings.real("step_scale"),
-            target_accept: settings
-                .real("target_accept")
-                .unwrap_or(BEST_ACCEPT + ONE_DIM_ACCEPT / dim as f64),
-            steps_per_draw: settings
-                .int("steps_per_draw")
-                .map_or(dim as u64, |v| v as u64),
+            step_scale: settings.step_scale,
+            target_accept: *(settings.target_accept)
+                .get_or_insert(BEST_ACCEPT + ONE_DIM_ACCEPT / dim as f64),
+            steps_per_draw: *settings.steps_per_draw.get_or_insert(dim as u64),
         })
-    }
-
-    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
-        vec![
-            (
-                "step_scale",
-                config
-                    .step_scale
-                    .map_or_else(|| Value::Text("auto".to_owned()), Value::Real),
-            ),
-            ("target_accept", Value::Real(config.target_accept)),
-            ("steps_per_draw", Value::Int(config.steps_per_draw as i64)),
-        ]
     }
 
     fn steps_per_draw(config: &Config) -> u64 {
@@ -301,6 +267,7 @@ fn propose(
 mod tests {
     use super::*;
     use crate::samplers::testing::{Density, Run, exact_oracle, gaussian_with_centre, mean};
+    use ergodic_base::settings::Value;
 
     const ACCEPT_COLUMN: usize = 0;
 

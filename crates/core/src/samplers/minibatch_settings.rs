@@ -4,42 +4,32 @@ use super::Target;
 use super::langevin::{centred_batch, plain_batch};
 use crate::oracle::minibatch::BLOCK_ROWS;
 use crate::oracle::{Estimator, Scheme};
-use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared, Field, SettingError};
 
 /// Rows per gradient.
-pub const BATCH: Field = Field {
-    key: "batch",
-    label: "Rows per step",
-    help: "Rows in a minibatch, |S| or n in the papers: more rows give less gradient noise per step and cost more",
-    kind: Kind::Int {
-        min: 1,
-        max: 1_000_000_000,
-    },
-    default: None,
-    why: "chosen from the number of rows so that a step stays cheap",
-};
+pub const BATCH: Field = Field::int("Rows per step", 1, 1_000_000_000, None)
+    .help("Rows in a minibatch, |S| or n in the papers: more rows give less gradient noise per step and cost more")
+    .why("chosen from the number of rows so that a step stays cheap");
+
+/// Words of schemes that give every row the same chance.
+const EQUAL_CHANCES: &[&str] = Scheme::WORDS.split_at(4).0;
 
 /// How rows are chosen.
-pub const SCHEME: Field = Field {
-    key: "scheme",
-    label: "Choice of rows",
-    help: "iid: independent rows with replacement, as the variance formulas assume; blocks: random blocks of 8 rows; \
-           spans: one random stretch; epoch: every row once per pass",
-    kind: Kind::Choice(Scheme::WORDS),
-    default: Some(Default::Text("iid")),
-    why: "the papers' formulas hold exactly",
-};
+pub const SCHEME: Field = Field::choice("Choice of rows", EQUAL_CHANCES, Some(Scheme::Iid.word()))
+    .help(
+        "iid: independent rows with replacement, as the variance formulas assume; blocks: random blocks of 8 rows; \
+         spans: one random stretch; epoch: every row once per pass",
+    )
+    .why("the papers' formulas hold exactly");
 
 /// Choice of rows for gradients centred at the mode, whose rows need not have equal chances.
-pub const CENTRED_SCHEME: Field = Field {
-    help: "iid: independent rows with replacement, as the variance formulas assume; blocks: random blocks of 8 rows; \
-           spans: one random stretch; epoch: every row once per pass; lipschitz: independent rows, the likelier the more their \
-           gradients can change, for data in which few rows weigh a lot",
-    kind: Kind::Choice(Scheme::CENTRED_WORDS),
-    default: None,
-    why: "iid, but lipschitz where that makes gradients at least four times calmer, as with rare levels",
-    ..SCHEME
-};
+pub const CENTRED_SCHEME: Field = Scheme::field("Choice of rows", None)
+    .help(
+        "iid: independent rows with replacement, as the variance formulas assume; blocks: random blocks of 8 rows; \
+         spans: one random stretch; epoch: every row once per pass; lipschitz: independent rows, the likelier the more their \
+         gradients can change, for data in which few rows weigh a lot",
+    )
+    .why("iid, but lipschitz where that makes gradients at least four times calmer, as with rare levels");
 
 /// Gain in variance from which unequal chances are worth their cost: scores of rows one by one, and 20 bytes per row.
 const WORTH_CHANCES: f64 = 4.0;
@@ -53,26 +43,94 @@ pub struct MinibatchSettings {
     pub scheme: Scheme,
 }
 
-impl MinibatchSettings {
-    /// From settings, with `default_batch` rows where the user chose none.
-    pub fn read(settings: &Settings, target: &Target, default_batch: usize) -> Self {
-        let scheme = Scheme::from_word(settings.text("scheme").unwrap_or("iid"));
-        Self::with_scheme(scheme, settings, target, default_batch)
+ergodic_base::settings! {
+    /// Minibatches for plain gradients.
+    pub struct PlainRows {
+        batch: Option<usize> = BATCH;
+        scheme: Scheme = SCHEME;
     }
+}
 
-    /// From settings, for gradients centred at the mode ([`CENTRED_SCHEME`]), whose default batch follows from κ.
+ergodic_base::settings! {
+    /// Minibatches for gradients centred at the mode.
+    pub struct CentredRows {
+        batch: Option<usize> = BATCH;
+        scheme: Option<Scheme> = CENTRED_SCHEME;
+    }
+}
+
+/// Minibatches for one kind of gradients.
+pub trait Rows: Declared {
+    /// The kind.
+    const ESTIMATOR: Estimator;
+
+    /// The minibatches for `target`.
     ///
     /// # Errors
     /// Unequal chances of rows were asked for, and the model tells none.
-    pub fn read_centred(settings: &Settings, target: &Target) -> Result<Self, SettingError> {
+    fn settle(&mut self, target: &Target) -> Result<MinibatchSettings, SettingError>;
+}
+
+impl Rows for PlainRows {
+    const ESTIMATOR: Estimator = Estimator::Plain;
+
+    fn settle(&mut self, target: &Target) -> Result<MinibatchSettings, SettingError> {
+        Ok(self.settle_with(target, plain_batch(target.num_obs)))
+    }
+}
+
+impl PlainRows {
+    /// The minibatches for `target`, of `default_batch` rows where the user chose none.
+    pub fn settle_with(&mut self, target: &Target, default_batch: usize) -> MinibatchSettings {
+        MinibatchSettings::settle(&mut self.batch, self.scheme, target, default_batch)
+    }
+}
+
+impl Rows for CentredRows {
+    const ESTIMATOR: Estimator = Estimator::ControlVariate;
+
+    fn settle(&mut self, target: &Target) -> Result<MinibatchSettings, SettingError> {
+        MinibatchSettings::settle_centred(&mut self.batch, &mut self.scheme, target)
+    }
+}
+
+impl MinibatchSettings {
+    /// Settles `batch`, `default_batch` rows where the user chose none.
+    pub fn settle(
+        batch: &mut Option<usize>,
+        scheme: Scheme,
+        target: &Target,
+        default_batch: usize,
+    ) -> Self {
+        let mut rows = batch
+            .unwrap_or(default_batch)
+            .clamp(1, target.num_obs.max(1));
+        if scheme == Scheme::Blocks {
+            rows = rows.next_multiple_of(BLOCK_ROWS);
+        }
+        *batch = Some(rows);
+        Self {
+            batch: rows,
+            scheme,
+        }
+    }
+
+    /// Settles `batch` and `scheme` for gradients centred at the mode, whose default batch follows from κ.
+    ///
+    /// # Errors
+    /// See [`Rows::settle`].
+    pub fn settle_centred(
+        batch: &mut Option<usize>,
+        scheme: &mut Option<Scheme>,
+        target: &Target,
+    ) -> Result<Self, SettingError> {
         let known = target.weighted_difference_rows.zip(target.difference_rows);
-        let scheme = match (settings.text("scheme"), known) {
-            (Some(word), _) => Scheme::from_word(word),
-            (None, Some((weighted, plain))) if WORTH_CHANCES * weighted < plain => {
-                Scheme::Lipschitz
-            }
-            (None, _) => Scheme::Iid,
-        };
+        let calmer = known.is_some_and(|(weighted, plain)| WORTH_CHANCES * weighted < plain);
+        let scheme = *scheme.get_or_insert(if calmer {
+            Scheme::Lipschitz
+        } else {
+            Scheme::Iid
+        });
         if scheme == Scheme::Lipschitz && target.weighted_difference_rows.is_none() {
             return Err(SettingError::unfit(
                 "scheme",
@@ -81,39 +139,8 @@ impl MinibatchSettings {
             ));
         }
         let rows = target.centred_rows(scheme);
-        let batch = rows.map_or_else(|| plain_batch(target.num_obs), centred_batch);
-        Ok(Self::with_scheme(scheme, settings, target, batch))
-    }
-
-    /// [`Self::read_centred`] or, for plain estimates, [`Self::read`].
-    ///
-    /// # Errors
-    /// See [`Self::read_centred`].
-    pub fn read_for(
-        estimator: Estimator,
-        settings: &Settings,
-        target: &Target,
-    ) -> Result<Self, SettingError> {
-        match estimator {
-            Estimator::Plain => Ok(Self::read(settings, target, plain_batch(target.num_obs))),
-            Estimator::ControlVariate => Self::read_centred(settings, target),
-        }
-    }
-
-    fn with_scheme(
-        scheme: Scheme,
-        settings: &Settings,
-        target: &Target,
-        default_batch: usize,
-    ) -> Self {
-        let mut batch = settings
-            .int("batch")
-            .map_or(default_batch, |batch| batch as usize)
-            .clamp(1, target.num_obs.max(1));
-        if scheme == Scheme::Blocks {
-            batch = batch.next_multiple_of(BLOCK_ROWS);
-        }
-        Self { batch, scheme }
+        let default_batch = rows.map_or_else(|| plain_batch(target.num_obs), centred_batch);
+        Ok(Self::settle(batch, scheme, target, default_batch))
     }
 
     /// v such that the estimate N/B Σ s_i has covariance v N C, where C is the covariance of one row's s_i: N/B for
@@ -126,13 +153,5 @@ impl MinibatchSettings {
             Scheme::Iid | Scheme::Lipschitz => 0.0,
             Scheme::Spans | Scheme::Epoch => (factor - 1.0).max(0.0),
         }
-    }
-
-    /// For the manifest.
-    pub fn resolved(&self) -> [(&'static str, Value); 2] {
-        [
-            ("batch", Value::Int(self.batch as i64)),
-            ("scheme", Value::Text(self.scheme.word().to_owned())),
-        ]
     }
 }

@@ -28,7 +28,7 @@ use super::{StateVisitor, Target, Tick};
 use crate::oracle::{Centre, Estimator, Oracle, StepError};
 use ergodic_base::linalg::{axpy, dot, symmetric_eigen};
 use ergodic_base::rng::{ChainRng, Streams};
-use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings};
+use ergodic_base::settings::{Field, SettingError};
 
 /// Predicted error of a variance at the default step: 2 % of a standard deviation.
 const EXCESS: f64 = 0.04;
@@ -47,60 +47,34 @@ pub const CRITICAL: f64 = 2.0;
 const TIME_BETWEEN_DRAWS: f64 = 2.0;
 
 /// The time of a step.
-pub const STEP: Field = Field {
-    key: "step_size",
-    label: "Step size",
-    help: "Time ε per step of the dynamics, as in HMC, in units in which the posterior has curvature 1 at the mode: h of 003, \
-           the root of ε in SGD with momentum; 1 crosses about a standard deviation",
-    kind: Kind::Real {
-        min: 1e-12,
-        max: 1e3,
-    },
-    default: None,
-    why: "the longest step, at most 0.5, whose predicted error of a standard deviation is 2 %",
-};
+pub const STEP: Field = Field::real("Step size", 1e-12, 1e3, None)
+    .help(
+        "Time ε per step of the dynamics, as in HMC, in units in which the posterior has curvature 1 at the mode: h of 003, \
+         the root of ε in SGD with momentum; 1 crosses about a standard deviation",
+    )
+    .why("the longest step, at most 0.5, whose predicted error of a standard deviation is 2 %");
 
 /// How a step is made.
-pub const INTEGRATOR: Field = Field {
-    key: "integrator",
-    label: "Integrator",
-    help: "euler: as first published, momenta off by order ε, and with thermostats positions too; aboba: symmetric splitting \
-           of order ε²; baoab: another one, exact on normal posteriors",
-    kind: Kind::Choice(&["euler", "aboba", "baoab"]),
-    default: Some(Default::Text("baoab")),
-    why: "allows the longest steps for the same error",
-};
+pub const INTEGRATOR: Field = Integrator::field("Integrator", Some(Integrator::Baoab))
+.help(
+    "euler: as first published, momenta off by order ε, and with thermostats positions too; aboba: symmetric splitting \
+     of order ε²; baoab: another one, exact on normal posteriors",
+)
+.why("allows the longest steps for the same error");
 
-/// How a step is made; see the module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Integrator {
-    /// As first published: order one in the momenta.
-    Euler,
-    /// Symmetric, order two.
-    Aboba,
-    /// Symmetric, order two, exact positions on Gaussians.
-    Baoab,
+ergodic_base::choice! {
+    /// How a step is made; see the module.
+    pub enum Integrator {
+        /// As first published: order one in the momenta.
+        Euler = "euler",
+        /// Symmetric, order two.
+        Aboba = "aboba",
+        /// Symmetric, order two, exact positions on Gaussians.
+        Baoab = "baoab",
+    }
 }
 
 impl Integrator {
-    /// From the setting, whose words are checked already.
-    pub fn read(settings: &Settings) -> Self {
-        match settings.text("integrator") {
-            Some("euler") => Self::Euler,
-            Some("aboba") => Self::Aboba,
-            _ => Self::Baoab,
-        }
-    }
-
-    /// The word of the setting.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Euler => "euler",
-            Self::Aboba => "aboba",
-            Self::Baoab => "baoab",
-        }
-    }
-
     /// The step from which on a normal posterior with this friction makes the dynamics explode.
     fn limit(self, friction: f64) -> f64 {
         match self {
@@ -111,13 +85,14 @@ impl Integrator {
     }
 }
 
-/// What is adapted so that momenta have variance 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Thermostat {
-    /// One friction for all directions.
-    Scalar,
-    /// One friction per direction.
-    PerParameter,
+ergodic_base::choice! {
+    /// What is adapted so that momenta have variance 1.
+    pub enum Thermostat {
+        /// One friction for all directions.
+        Scalar = "scalar",
+        /// One friction per direction.
+        PerParameter = "per-parameter",
+    }
 }
 
 /// The rule of a step.

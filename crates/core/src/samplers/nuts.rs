@@ -28,34 +28,26 @@
 
 use super::hamiltonian::Place;
 use super::recommend::{LEAPFROGS, Standing, Traits};
-use super::tuning::{
-    METRIC_FIELD, Plan, START_METRIC_FIELD, STEP_SIZE_FIELD, TARGET_ACCEPT_FIELD, Tuning,
-};
+use super::tuning::{LeapfrogSettings, Plan, Tuning};
 use super::{
     ACCEPT, DIVERGENT, ENERGY, Family, InfoColumn, LOG_DENSITY, N_LEAPFROG, Phase, STEP_SIZE,
     Sampler, SamplerSpec, StateVisitor, TREE_DEPTH, Target, Tick,
 };
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, Field, SettingError};
 use tree::Tree;
 
 pub(in crate::samplers) mod tree;
 
-const FIELDS: &[Field] = &[
-    METRIC_FIELD,
-    START_METRIC_FIELD,
-    TARGET_ACCEPT_FIELD,
-    Field {
-        key: "max_depth",
-        label: "Most doublings",
-        help: "A trajectory has at most 2 to this power leapfrog steps (max_treedepth in Stan)",
-        kind: Kind::Int { min: 1, max: 20 },
-        default: Some(Default::Int(10)),
-        why: "Stan's default: 1023 leapfrog steps mean a badly scaled target",
-    },
-    STEP_SIZE_FIELD,
-];
+ergodic_base::settings! {
+    /// What `nuts` has beside the settings of all samplers with leapfrog steps.
+    pub struct Depth {
+        max_depth: usize = Field::int("Most doublings", 1, 20, Some(10))
+            .help("A trajectory has at most 2 to this power leapfrog steps (max_treedepth in Stan)")
+            .why("Stan's default: 1023 leapfrog steps mean a badly scaled target");
+    }
+}
 
 const INFO: &[InfoColumn] = &[
     InfoColumn {
@@ -107,6 +99,7 @@ pub struct State {
 }
 
 impl Sampler for Nuts {
+    type Settings = LeapfrogSettings<Depth>;
     type Config = Config;
     type State = State;
 
@@ -120,7 +113,7 @@ impl Sampler for Nuts {
         about: "The No-U-Turn sampler of Stan: exact, tunes itself, the reference for every other sampler",
         cite: "Hoffman and Gelman 2014, JMLR 15; Betancourt 2017, arXiv:1701.02434",
         formula: "p ~ N(0, M); double a leapfrog trajectory until it turns back; choose a point with weight exp(H0 - H)",
-        fields: FIELDS,
+        fields: Self::Settings::FIELDS,
         info: INFO,
         needs_mode: false,
         minibatch: false,
@@ -130,17 +123,11 @@ impl Sampler for Nuts {
         negative_control: false,
     };
 
-    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
+    fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError> {
         Ok(Config {
-            plan: Plan::read(settings, target)?,
-            max_depth: settings.int("max_depth").unwrap_or(10) as usize,
+            plan: Plan::settle(settings, target)?,
+            max_depth: settings.own.max_depth,
         })
-    }
-
-    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
-        let mut values = config.plan.resolved().to_vec();
-        values.push(("max_depth", Value::Int(config.max_depth as i64)));
-        values
     }
 
     fn init(

@@ -8,23 +8,19 @@
 //! coefficients gave 13,000 effective draws per second against 4,700. `hmc-ecs` is the source's algorithm, with a cost per
 //! draw that is known beforehand.
 
-use super::energy_conserving::{
-    BATCH, BLOCKS, COLUMNS, Dynamics, EnergyConserving, ORDER, SCHEME, STEP, TARGET_ACCEPT,
-    VARIANCE, Variant,
-};
+use super::energy_conserving::{COLUMNS, Dynamics, EcsSettings, EnergyConserving, Order, Variant};
 use super::recommend::Traits;
 use super::{DIVERGENT, Family, InfoColumn, SamplerSpec, TREE_DEPTH};
-use ergodic_base::settings::{Default, Field, Kind, Settings};
+use ergodic_base::settings::{Declared as _, Field};
 
-const MAX_DEPTH: Field = Field {
-    key: "max_depth",
-    label: "Most doublings",
-    help: "A trajectory has at most 2 to this power leapfrog steps",
-    kind: Kind::Int { min: 1, max: 20 },
-    default: Some(Default::Int(DEFAULT_DEPTH)),
-    why: "Stan's default: 1023 leapfrog steps mean a badly scaled target",
-};
-const DEFAULT_DEPTH: i64 = 10;
+ergodic_base::settings! {
+    /// The setting of trajectories that end where they turn back.
+    pub struct Depth {
+        max_depth: usize = Field::int("Most doublings", 1, 20, Some(10))
+            .help("A trajectory has at most 2 to this power leapfrog steps")
+            .why("Stan's default: 1023 leapfrog steps mean a badly scaled target");
+    }
+}
 
 /// The sampler `nuts-ecs`.
 pub type NutsEcs = EnergyConserving<Doubling>;
@@ -42,16 +38,7 @@ impl Variant for Doubling {
         cite: "Dang, Quiroz, Kohn, Tran and Villani 2019, JMLR 20, section 7; Hoffman and Gelman 2014, JMLR 15",
         formula: "one block of S anew, accepted with min(1, L̂'/L̂); a NUTS transition on log L̂ + log prior; log L̂ = Σ q + \
                   Σ_S d/(m p) - σ̂²/2",
-        fields: &[
-            ORDER,
-            SCHEME,
-            VARIANCE,
-            BATCH,
-            BLOCKS,
-            MAX_DEPTH,
-            TARGET_ACCEPT,
-            STEP,
-        ],
+        fields: EcsSettings::<Order, (), Depth>::FIELDS,
         info: &[
             COLUMNS[0],
             COLUMNS[1],
@@ -81,7 +68,15 @@ impl Variant for Doubling {
     };
     const SIGNED: bool = false;
 
-    fn dynamics(settings: &Settings) -> Dynamics {
-        Dynamics::Doubling(settings.int("max_depth").unwrap_or(DEFAULT_DEPTH) as usize)
+    type Expansion = Order;
+    type Estimate = ();
+    type Trajectory = Depth;
+
+    fn order(expansion: &Order) -> usize {
+        expansion.order
+    }
+
+    fn dynamics(trajectory: &Depth) -> Dynamics {
+        Dynamics::Doubling(trajectory.max_depth)
     }
 }

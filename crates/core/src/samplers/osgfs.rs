@@ -31,18 +31,18 @@
 //! **Bias.** N C must equal the curvature of the likelihood (a well-specified model), and the posterior be normal.
 
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
-use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
-use super::osgfs_burn_in::{self, CriterionSettings};
+use super::minibatch_settings::{BATCH, MinibatchSettings};
+use super::osgfs_burn_in::{self, BurnIn, CriterionSettings};
 use super::recommend::{Standing, Traits};
 use super::scoring::{ScoreCovariance, Scoring, check_gradient};
 use super::{
     Family, InfoColumn, NOISE_SHARE, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick,
 };
 use crate::numerics::fisher_step::{FisherStep, K_INDEPENDENT, k_limit};
-use crate::oracle::{Estimator, Oracle, StepError};
+use crate::oracle::{Estimator, Oracle, Scheme, StepError};
 use ergodic_base::linalg::{NotPositiveDefinite, axpy};
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, Field, SettingError};
 
 /// Rows from which the report's batch is used.
 const MANY_ROWS: usize = 100_000;
@@ -57,60 +57,56 @@ pub(super) const ROWS_PER_PARAMETER: usize = 5;
 /// c of (16).
 const CAP: f64 = 0.1;
 
-/// Rows per step; two make a covariance.
-pub(super) const BATCH_FIELD: Field = Field {
-    kind: Kind::Int {
-        min: 2,
-        max: 1_000_000_000,
-    },
-    why: "10\u{202f}000 from 100\u{202f}000 rows on, as in the report; below that one in 25, at least 50",
-    ..BATCH
-};
-
-/// Schemes whose noise is that of independent rows: passes without repeats would cancel noise that the update counts on,
-/// and the means of long stretches vary by more or less than that, depending on the one order in which rows are stored.
-pub(super) const SCHEME_FIELD: Field = Field {
-    help: "iid: independent rows with replacement, as the report assumes; blocks: random blocks of 8 rows",
-    kind: Kind::Choice(&["iid", "blocks"]),
-    ..SCHEME
-};
-
-pub(super) const BOUND_FIELD: Field = Field {
-    key: "k_bound",
-    label: "Bound on k",
-    help: "paper: k = 4|S|/(N+|S|); capped: (16) with c = 0.1; exact: the largest k possible; directions: the same for each \
-           direction by itself",
-    kind: Kind::Choice(&["paper", "capped", "exact", "directions"]),
-    default: Some(Default::Text("paper")),
-    why: "the report's choice under weak priors, for which no larger k is possible",
-};
-
-/// Which bound gives k.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bound {
-    Paper,
-    Capped,
-    Exact,
-    Directions,
+ergodic_base::settings! {
+    /// Minibatches of at least two rows, which make a covariance, by schemes whose noise is that of independent rows: passes
+    /// without repeats would cancel noise that the update counts on, and the means of long stretches vary by more or less
+    /// than that, depending on the one order in which rows are stored.
+    pub struct IndependentRows {
+        batch: Option<usize> = Field::int(BATCH.label, 2, 1_000_000_000, None)
+            .help(BATCH.help)
+            .why("10\u{202f}000 from 100\u{202f}000 rows on, as in the report; below that one in 25, at least 50");
+        scheme: Scheme = Field::choice("Choice of rows", &["iid", "blocks"], Some("iid"))
+            .help("iid: independent rows with replacement, as the report assumes; blocks: random blocks of 8 rows")
+            .why("the papers' formulas hold exactly");
+    }
 }
 
-impl Bound {
-    pub fn from_word(word: &str) -> Self {
-        match word {
-            "capped" => Self::Capped,
-            "exact" => Self::Exact,
-            "directions" => Self::Directions,
-            _ => Self::Paper,
-        }
+impl IndependentRows {
+    /// The minibatches for `target`.
+    pub fn settle(&mut self, target: &Target) -> MinibatchSettings {
+        MinibatchSettings::settle(&mut self.batch, self.scheme, target, default_batch(target))
     }
+}
 
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Paper => "paper",
-            Self::Capped => "capped",
-            Self::Exact => "exact",
-            Self::Directions => "directions",
-        }
+/// The setting `k_bound`.
+pub(super) const BOUND: Field = Bound::field("Bound on k", Some(Bound::Paper))
+    .help(
+        "paper: k = 4|S|/(N+|S|); capped: (16) with c = 0.1; exact: the largest k possible; directions: the same for each \
+         direction by itself",
+    )
+    .why("the report's choice under weak priors, for which no larger k is possible");
+
+ergodic_base::choice! {
+    /// Which bound gives k.
+    pub enum Bound {
+        /// (13).
+        Paper = "paper",
+        /// (16).
+        Capped = "capped",
+        /// The largest.
+        Exact = "exact",
+        /// The largest in each direction.
+        Directions = "directions",
+    }
+}
+
+ergodic_base::settings! {
+    /// Settings of [`Osgfs`].
+    pub struct OsgfsSettings {
+        rows: IndependentRows;
+        k_bound: Bound = BOUND;
+        burn_in: BurnIn;
+        steps_per_draw: Option<u64> = STEPS_PER_DRAW;
     }
 }
 
@@ -158,6 +154,7 @@ pub(super) fn steps_for(k: f64) -> u64 {
 }
 
 impl Sampler for Osgfs {
+    type Settings = OsgfsSettings;
     type Config = OsgfsConfig;
     type State = OsgfsState;
     const ADVICE: Traits = Traits::ORDINARY
@@ -171,15 +168,7 @@ impl Sampler for Osgfs {
         about: "Fisher scoring with minibatch gradients: their noise does the sampling, and burn-in ends by a criterion",
         cite: "El Hanchi, \"Stochastic gradient MCMC algorithms and their applications\", report, 2018, algorithm 1",
         formula: "θ' = θ + D ĝ(θ) + N(0, 2D − (N²/|S|) D C D − D H D), H = N C + G, D = (k/2) H⁻¹",
-        fields: &[
-            BATCH_FIELD,
-            SCHEME_FIELD,
-            BOUND_FIELD,
-            osgfs_burn_in::WINDOW,
-            osgfs_burn_in::WIDTH,
-            osgfs_burn_in::TEST,
-            STEPS_PER_DRAW,
-        ],
+        fields: OsgfsSettings::FIELDS,
         info: &[
             osgfs_burn_in::COLUMNS[0],
             osgfs_burn_in::COLUMNS[1],
@@ -203,12 +192,14 @@ impl Sampler for Osgfs {
         negative_control: false,
     };
 
-    fn configure(settings: &Settings, target: &Target) -> Result<OsgfsConfig, SettingError> {
-        let n = target.num_obs;
-        let minibatch = MinibatchSettings::read(settings, target, default_batch(target));
-        let bound = Bound::from_word(settings.text("k_bound").unwrap_or("paper"));
+    fn configure(
+        settings: &mut OsgfsSettings,
+        target: &Target,
+    ) -> Result<OsgfsConfig, SettingError> {
+        let minibatch = settings.rows.settle(target);
+        let bound = settings.k_bound;
         // What k will be, as far as it is known before C is: with ρ of the mode where there is one.
-        let factor = minibatch.noise_factor(n);
+        let factor = minibatch.noise_factor(target.num_obs);
         let paper = k_limit(factor).min(K_INDEPENDENT);
         let k = match bound {
             Bound::Paper => paper,
@@ -220,22 +211,10 @@ impl Sampler for Osgfs {
         Ok(OsgfsConfig {
             minibatch,
             bound,
-            criterion: CriterionSettings::read(settings, k),
-            steps_per_draw: settings.int("steps_per_draw").map_or_else(
-                || capped_steps(steps_for(k), &minibatch),
-                |steps| steps as u64,
-            ),
+            criterion: settings.burn_in.settle(k),
+            steps_per_draw: *(settings.steps_per_draw)
+                .get_or_insert_with(|| capped_steps(steps_for(k), &minibatch)),
         })
-    }
-
-    fn resolved(config: &OsgfsConfig) -> Vec<(&'static str, Value)> {
-        let mut values = vec![
-            ("k_bound", Value::Text(config.bound.word().to_owned())),
-            ("steps_per_draw", Value::Int(config.steps_per_draw as i64)),
-        ];
-        values.extend(config.criterion.resolved());
-        values.extend(config.minibatch.resolved());
-        values
     }
 
     fn steps_per_draw(config: &OsgfsConfig) -> u64 {

@@ -20,44 +20,37 @@ use super::{CRITERION, InfoColumn, StateVisitor};
 use crate::numerics::fisher_step::FisherStep;
 use crate::numerics::grad_window::GradWindow;
 use ergodic_base::linalg::dot;
-use ergodic_base::settings::{Default, Field, Kind, Settings, Value};
+use ergodic_base::settings::Field;
 
-/// Length of the window.
-pub const WINDOW: Field = Field {
-    key: "window",
-    label: "Criterion window",
-    help: "Stochastic gradients n whose mean the burn-in criterion looks at",
-    kind: Kind::Int {
-        min: 1,
-        max: 1_000_000,
-    },
-    default: None,
-    why: "1/k, the report's choice, at which the criterion is about calibrated",
-};
+ergodic_base::choice! {
+    /// Which test ends burn-in.
+    pub enum Test {
+        /// The report's criterion (17).
+        Paper = "paper",
+        /// With the variance of dependent gradients.
+        Corrected = "corrected",
+        /// All components at once.
+        Joint = "joint",
+    }
+}
 
-/// Width of the limit.
-pub const WIDTH: Field = Field {
-    key: "b",
-    label: "Criterion width",
-    help: "Standard deviations b that the mean gradient may be away from zero, per component, when burn-in ends",
-    kind: Kind::Real {
-        min: 0.01,
-        max: 2.0,
-    },
-    default: Some(Default::Real(1.0)),
-    why: "the report's choice; a component then passes with probability 0.73 once converged",
-};
-
-/// What is compared with what.
-pub const TEST: Field = Field {
-    key: "criterion",
-    label: "Burn-in criterion",
-    help: "paper: every component, consecutive gradients taken as independent; corrected: every component, with the \
-           variance of dependent gradients; joint: all components by one test, which passes as often in many dimensions",
-    kind: Kind::Choice(&["paper", "corrected", "joint"]),
-    default: Some(Default::Text("paper")),
-    why: "the report's criterion (17)",
-};
+ergodic_base::settings! {
+    /// Settings of the criterion that ends burn-in.
+    pub struct BurnIn {
+        window: Option<usize> = Field::int("Criterion window", 1, 1_000_000, None)
+            .help("Stochastic gradients n whose mean the burn-in criterion looks at")
+            .why("1/k, the report's choice, at which the criterion is about calibrated");
+        b: f64 = Field::real("Criterion width", 0.01, 2.0, Some(1.0))
+            .help("Standard deviations b that the mean gradient may be away from zero, per component, when burn-in ends")
+            .why("the report's choice; a component then passes with probability 0.73 once converged");
+        criterion: Test = Test::field("Burn-in criterion", Some(Test::Paper))
+            .help(
+                "paper: every component, consecutive gradients taken as independent; corrected: every component, with the \
+                 variance of dependent gradients; joint: all components by one test, which passes as often in many dimensions",
+            )
+            .why("the report's criterion (17)");
+    }
+}
 
 /// The information columns of the criterion.
 pub const COLUMNS: [InfoColumn; 2] = [
@@ -72,14 +65,6 @@ pub const COLUMNS: [InfoColumn; 2] = [
     },
 ];
 
-/// Which test ends burn-in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Test {
-    Paper,
-    Corrected,
-    Joint,
-}
-
 /// The criterion in force.
 #[derive(Clone, Copy, Debug)]
 pub struct CriterionSettings {
@@ -90,34 +75,16 @@ pub struct CriterionSettings {
     pub window: usize,
 }
 
-impl CriterionSettings {
+impl BurnIn {
     /// The user's, or the report's, with 1/k for the window.
-    pub fn read(settings: &Settings, k: f64) -> Self {
-        Self {
-            test: match settings.text("criterion") {
-                Some("corrected") => Test::Corrected,
-                Some("joint") => Test::Joint,
-                _ => Test::Paper,
-            },
-            width: settings.real("b").unwrap_or(1.0),
-            window: settings
-                .int("window")
-                .map_or_else(|| (1.0 / k).round().max(1.0) as usize, |n| n as usize),
+    pub fn settle(&mut self, k: f64) -> CriterionSettings {
+        CriterionSettings {
+            test: self.criterion,
+            width: self.b,
+            window: *self
+                .window
+                .get_or_insert((1.0 / k).round().max(1.0) as usize),
         }
-    }
-
-    /// For the manifest.
-    pub fn resolved(&self) -> [(&'static str, Value); 3] {
-        let test = match self.test {
-            Test::Paper => "paper",
-            Test::Corrected => "corrected",
-            Test::Joint => "joint",
-        };
-        [
-            ("criterion", Value::Text(test.to_owned())),
-            ("b", Value::Real(self.width)),
-            ("window", Value::Int(self.window as i64)),
-        ]
     }
 }
 

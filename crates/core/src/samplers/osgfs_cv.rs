@@ -21,36 +21,36 @@
 use super::langevin::STEPS_PER_DRAW;
 use super::minibatch_settings::{BATCH, CENTRED_SCHEME, MinibatchSettings};
 use super::osgfs::steps_for;
-use super::osgfs_burn_in::{self, CriterionSettings};
+use super::osgfs_burn_in::{self, BurnIn, CriterionSettings};
 use super::recommend::Traits;
 use super::scoring::{Scoring, check_gradient};
 use super::{Family, InfoColumn, NOISE_SHARE, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::numerics::fisher_step::k_limit;
-use crate::oracle::{Estimator, Oracle, StepError};
+use crate::oracle::{Estimator, Oracle, Scheme, StepError};
 use ergodic_base::linalg::Cholesky;
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, Field, SettingError};
 
-/// Schemes whose noise is that of independent rows, as of OSGFS.
-const CENTRED_INDEPENDENT: Field = Field {
-    help: "iid: independent rows with replacement, as the report assumes; blocks: random blocks of 8 rows; lipschitz: \
-           independent rows, the likelier the more their gradients can change, for data in which few rows weigh a lot",
-    kind: Kind::Choice(&["iid", "blocks", "lipschitz"]),
-    ..CENTRED_SCHEME
-};
-
-const K_MAX: Field = Field {
-    key: "k_max",
-    label: "Largest k",
-    help: "Upper limit of the step constant k: draws are correlated by 1 − k/2 per step; 2 gives nearly independent draws \
-           of a purely normal shape, small values follow the true shape",
-    kind: Kind::Real {
-        min: 1e-3,
-        max: 2.0,
-    },
-    default: Some(Default::Real(1.0)),
-    why: "half the distance of a Newton step: correlation ½ per step, with the shape still drawn from the gradient",
-};
+ergodic_base::settings! {
+    /// Settings of [`OsgfsCv`]; the noise of its schemes is that of independent rows, as of OSGFS.
+    pub struct OsgfsCvSettings {
+        batch: Option<usize> = BATCH;
+        scheme: Option<Scheme> = Field::choice("Choice of rows", &["iid", "blocks", "lipschitz"], None)
+            .help(
+                "iid: independent rows with replacement, as the report assumes; blocks: random blocks of 8 rows; lipschitz: \
+                 independent rows, the likelier the more their gradients can change, for data in which few rows weigh a lot",
+            )
+            .why(CENTRED_SCHEME.why);
+        k_max: f64 = Field::real("Largest k", 1e-3, 2.0, Some(1.0))
+            .help(
+                "Upper limit of the step constant k: draws are correlated by 1 − k/2 per step; 2 gives nearly independent draws \
+                 of a purely normal shape, small values follow the true shape",
+            )
+            .why("half the distance of a Newton step: correlation ½ per step, with the shape still drawn from the gradient");
+        burn_in: BurnIn;
+        steps_per_draw: Option<u64> = STEPS_PER_DRAW;
+    }
+}
 
 /// The sampler `osgfs-cv`.
 pub struct OsgfsCv;
@@ -69,6 +69,7 @@ pub struct OsgfsCvConfig {
 pub struct OsgfsCvState(Scoring);
 
 impl Sampler for OsgfsCv {
+    type Settings = OsgfsCvSettings;
     type Config = OsgfsCvConfig;
     type State = OsgfsCvState;
     const ADVICE: Traits = Traits::ORDINARY.centred(3.0).normal();
@@ -81,15 +82,7 @@ impl Sampler for OsgfsCv {
                and the exact bound on k",
         formula: "θ' = θ + D ĝ(θ) + N(0, 2D − D Σ D − D H D), D = ½ V diag(k_i) V', V'HV = I, V'ΣV = diag(v_i), \
                   k_i = min(k_max, 4/(1 + v_i))",
-        fields: &[
-            BATCH,
-            CENTRED_INDEPENDENT,
-            K_MAX,
-            osgfs_burn_in::WINDOW,
-            osgfs_burn_in::WIDTH,
-            osgfs_burn_in::TEST,
-            STEPS_PER_DRAW,
-        ],
+        fields: OsgfsCvSettings::FIELDS,
         info: &[
             osgfs_burn_in::COLUMNS[0],
             osgfs_burn_in::COLUMNS[1],
@@ -113,7 +106,10 @@ impl Sampler for OsgfsCv {
         negative_control: false,
     };
 
-    fn configure(settings: &Settings, target: &Target) -> Result<OsgfsCvConfig, SettingError> {
+    fn configure(
+        settings: &mut OsgfsCvSettings,
+        target: &Target,
+    ) -> Result<OsgfsCvConfig, SettingError> {
         if target.difference_rows.is_none() {
             return Err(SettingError::NoMode {
                 sampler: "osgfs-cv",
@@ -121,30 +117,19 @@ impl Sampler for OsgfsCv {
             });
         }
         let n = target.num_obs;
-        let minibatch = MinibatchSettings::read_centred(settings, target)?;
+        let OsgfsCvSettings { batch, scheme, .. } = settings;
+        let minibatch = MinibatchSettings::settle_centred(batch, scheme, target)?;
         let rows = target
             .centred_rows(minibatch.scheme)
             .unwrap_or(f64::INFINITY);
-        let k_max = settings.real("k_max").unwrap_or(1.0);
+        let k_max = settings.k_max;
         let k = k_limit(minibatch.noise_factor(n) * rows / n as f64).min(k_max);
         Ok(OsgfsCvConfig {
             minibatch,
             k_max,
-            criterion: CriterionSettings::read(settings, k),
-            steps_per_draw: settings
-                .int("steps_per_draw")
-                .map_or_else(|| steps_for(k), |steps| steps as u64),
+            criterion: settings.burn_in.settle(k),
+            steps_per_draw: *(settings.steps_per_draw).get_or_insert_with(|| steps_for(k)),
         })
-    }
-
-    fn resolved(config: &OsgfsCvConfig) -> Vec<(&'static str, Value)> {
-        let mut values = vec![
-            ("k_max", Value::Real(config.k_max)),
-            ("steps_per_draw", Value::Int(config.steps_per_draw as i64)),
-        ];
-        values.extend(config.criterion.resolved());
-        values.extend(config.minibatch.resolved());
-        values
     }
 
     fn steps_per_draw(config: &OsgfsCvConfig) -> u64 {

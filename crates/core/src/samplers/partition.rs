@@ -8,7 +8,7 @@ use crate::models::dp_mixture::AlphaPrior;
 use crate::models::{Mixture, Model};
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::{ChainRng, chain_of};
-use ergodic_base::settings::{Default, Field, Kind, Settings, Value};
+use ergodic_base::settings::Field;
 
 pub(crate) mod components;
 pub(crate) mod split_merge;
@@ -19,68 +19,31 @@ const ROOM: usize = 64;
 /// Units up to which there is one split-merge proposal in every draw.
 const MOST_PROPOSED: f64 = 100_000.0;
 
-/// How chains start.
-pub const START: Field = Field {
-    key: "start",
-    label: "Start",
-    help: "one: a single cluster; many: several clusters around random units; auto: chains 1, 3, … start with one cluster, the \
-           others with many, so that R-hat sees chains that have not forgotten their start",
-    kind: Kind::Choice(&["auto", "one", "many"]),
-    default: Some(Default::Text("auto")),
-    why: "a start with one cluster can be a trap that only another start reveals",
-};
-
-/// Clusters of a start with many.
-pub const START_CLUSTERS: Field = Field {
-    key: "start_clusters",
-    label: "Clusters at the start",
-    help: "Number of clusters of chains that start with many, at most one for each unit",
-    kind: Kind::Int {
-        min: 1,
-        max: 10_000,
-    },
-    default: Some(Default::Int(30)),
-    why: "more than most data have, so that clusters merge rather than wait to be born",
-};
-
-/// Split-merge moves.
-pub const SPLIT_MERGE: Field = Field {
-    key: "split_merge",
-    label: "Split-merge moves",
-    help: "Proposals per draw to split a cluster or to merge two (Jain and Neal 2004); a fraction is a chance",
-    kind: Kind::Real {
-        min: 0.0,
-        max: 1000.0,
-    },
-    default: None,
-    why: "one, fewer beyond 100\u{202f}000 units because a proposal looks at every unit of a cluster",
-};
-
-/// Settings of a start.
-#[derive(Clone, Copy, Debug)]
-pub struct Start {
-    word: &'static str,
-    clusters: usize,
+ergodic_base::choice! {
+    /// How chains start.
+    pub enum First {
+        /// Chains 1, 3, … with one cluster, the others with many.
+        Auto = "auto",
+        /// With one cluster.
+        One = "one",
+        /// With many.
+        Many = "many",
+    }
 }
 
-impl Start {
-    /// From settings.
-    pub fn read(settings: &Settings) -> Self {
-        let word = match settings.text("start") {
-            Some("one") => "one",
-            Some("many") => "many",
-            _ => "auto",
-        };
-        let clusters = settings.int("start_clusters").unwrap_or(30) as usize;
-        Self { word, clusters }
-    }
-
-    /// For the manifest.
-    pub fn resolved(&self) -> [(&'static str, Value); 2] {
-        [
-            ("start", Value::Text(self.word.to_owned())),
-            ("start_clusters", Value::Int(self.clusters as i64)),
-        ]
+ergodic_base::settings! {
+    /// Settings of a start.
+    #[derive(Copy)]
+    pub struct Start {
+        pub start: First = First::field("Start", Some(First::Auto))
+            .help(
+                "one: a single cluster; many: several clusters around random units; auto: chains 1, 3, … start with one cluster, \
+                 the others with many, so that R-hat sees chains that have not forgotten their start",
+            )
+            .why("a start with one cluster can be a trap that only another start reveals");
+        pub start_clusters: usize = Field::int("Clusters at the start", 1, 10_000, Some(30))
+            .help("Number of clusters of chains that start with many, at most one for each unit")
+            .why("more than most data have, so that clusters merge rather than wait to be born");
     }
 }
 
@@ -246,12 +209,13 @@ impl Partition {
             weights: Vec::with_capacity(ROOM),
             new_label: Vec::with_capacity(ROOM),
         };
-        let many = match start.word {
-            "auto" => chain_of(rng) % 2 == 1,
-            word => word == "many",
+        let many = match start.start {
+            First::Auto => chain_of(rng) % 2 == 1,
+            First::One => false,
+            First::Many => true,
         };
         if many {
-            partition.scatter(mixture, start.clusters.min(n), rng);
+            partition.scatter(mixture, start.start_clusters.min(n), rng);
         }
         partition.finish(mixture);
         partition

@@ -27,45 +27,64 @@ use crate::oracle::{Oracle, StepError};
 use crate::samplers::recommend::Traits;
 use ergodic_base::linalg::{axpy, dot, matvec};
 use ergodic_base::rng::{ChainRng, Streams};
-use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared, Field, SettingError};
 
-/// Time between draws.
-pub const TIME: Field = Field {
-    key: "time_per_draw",
-    label: "Time per draw",
-    help: "Length of the trajectory between recorded draws, in units in which the posterior has standard deviation 1 in \
-           every direction and so has each component of the velocity",
-    kind: Kind::Real {
-        min: 1e-3,
-        max: 1e4,
-    },
-    default: None,
-    why: "long enough for draws to be worth keeping",
-};
+ergodic_base::choice! {
+    /// Order of the control variates.
+    pub enum ControlVariates {
+        /// Rows are expanded to second order.
+        Curvature = "curvature",
+        /// To first order.
+        Gradient = "gradient",
+    }
+}
 
-/// Order of the control variates.
-pub const CONTROL: Field = Field {
-    key: "control_variates",
-    label: "Control variates",
-    help: "curvature: rows are expanded to second order at the mode, so that only what is left of them needs looking at; \
-           gradient: to first order, as in ZZ-CV, with more events and slower mixing",
-    kind: Kind::Choice(&["curvature", "gradient"]),
-    default: Some(Default::Text("curvature")),
-    why: "the posterior is then followed as far as it is normal without looking at a row",
-};
+ergodic_base::settings! {
+    /// Settings, with those `R` of samplers whose velocities are refreshed.
+    pub struct PiecewiseSettings<R> {
+        time_per_draw: Option<f64> = Field::real("Time per draw", 1e-3, 1e4, None)
+            .help(
+                "Length of the trajectory between recorded draws, in units in which the posterior has standard deviation 1 in \
+                 every direction and so has each component of the velocity",
+            )
+            .why("long enough for draws to be worth keeping");
+        control_variates: ControlVariates = ControlVariates::field("Control variates", Some(ControlVariates::Curvature))
+            .help(
+                "curvature: rows are expanded to second order at the mode, so that only what is left of them needs looking at; \
+                 gradient: to first order, as in ZZ-CV, with more events and slower mixing",
+            )
+            .why("the posterior is then followed as far as it is normal without looking at a row");
+        refreshment: R;
+    }
+}
 
-/// Rate of refreshment.
-pub const REFRESH: Field = Field {
-    key: "refresh_rate",
-    label: "Refreshment rate",
-    help: "Rate at which the velocity is drawn afresh; without it the chain may not reach the whole posterior",
-    kind: Kind::Real {
-        min: 1e-3,
-        max: 1e4,
-    },
-    default: None,
-    why: "1.42 sqrt(D): nearly four of five events are refreshments, the best share in many dimensions",
-};
+/// How often velocities are refreshed.
+pub trait Refreshment: Declared {
+    /// The rate in `dim` dimensions.
+    fn settle(&mut self, dim: usize) -> f64;
+}
+
+/// Never.
+impl Refreshment for () {
+    fn settle(&mut self, _dim: usize) -> f64 {
+        0.0
+    }
+}
+
+ergodic_base::settings! {
+    /// The setting of samplers whose velocities are refreshed.
+    pub struct Refreshed {
+        refresh_rate: Option<f64> = Field::real("Refreshment rate", 1e-3, 1e4, None)
+            .help("Rate at which the velocity is drawn afresh; without it the chain may not reach the whole posterior")
+            .why("1.42 sqrt(D): nearly four of five events are refreshments, the best share in many dimensions");
+    }
+}
+
+impl Refreshment for Refreshed {
+    fn settle(&mut self, dim: usize) -> f64 {
+        *(self.refresh_rate).get_or_insert(BEST_REFRESHMENT * (dim as f64).sqrt())
+    }
+}
 
 /// Information columns.
 pub const INFO: &[InfoColumn] = &[
@@ -109,10 +128,10 @@ pub trait Motion: 'static {
     const SPEC: SamplerSpec;
     /// See [`Sampler::ADVICE`].
     const ADVICE: Traits = Traits::ORDINARY;
-    /// Whether velocities are refreshed ([`REFRESH`]).
-    const REFRESHED: bool;
+    /// How often velocities are refreshed.
+    type Refreshment: Refreshment;
 
-    /// Default of [`TIME`].
+    /// Default of the setting `time_per_draw`.
     fn time_per_draw(dim: usize) -> f64;
     /// Draws a velocity.
     fn launch(rng: &mut ChainRng, velocity: &mut [f64]);
@@ -184,6 +203,7 @@ fn no_rows() -> StepError {
 }
 
 impl<M: Motion> Sampler for Piecewise<M> {
+    type Settings = PiecewiseSettings<M::Refreshment>;
     type Config = Config;
     type State = State;
     const SPEC: SamplerSpec = M::SPEC;
@@ -193,39 +213,18 @@ impl<M: Motion> Sampler for Piecewise<M> {
         remainders::suits(model)
     }
 
-    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
+    fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError> {
         if target.noise_ratio.is_none() {
             return Err(SettingError::NoMode {
                 sampler: M::SPEC.id,
                 instead: "use `nuts`",
             });
         }
-        let refresh_rate = settings
-            .real("refresh_rate")
-            .unwrap_or(BEST_REFRESHMENT * (target.dim as f64).sqrt());
         Ok(Config {
-            time: settings
-                .real("time_per_draw")
-                .unwrap_or_else(|| M::time_per_draw(target.dim)),
-            curvature: settings.text("control_variates") != Some("gradient"),
-            refresh_rate: if M::REFRESHED { refresh_rate } else { 0.0 },
+            time: *(settings.time_per_draw).get_or_insert(M::time_per_draw(target.dim)),
+            curvature: settings.control_variates == ControlVariates::Curvature,
+            refresh_rate: settings.refreshment.settle(target.dim),
         })
-    }
-
-    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
-        let order = if config.curvature {
-            "curvature"
-        } else {
-            "gradient"
-        };
-        let mut values = vec![
-            ("time_per_draw", Value::Real(config.time)),
-            ("control_variates", Value::Text(order.to_owned())),
-        ];
-        if M::REFRESHED {
-            values.push(("refresh_rate", Value::Real(config.refresh_rate)));
-        }
-        values
     }
 
     fn init(

@@ -26,15 +26,14 @@
 //! Cost of a step: B row gradients. Not for: posteriors whose mode is known, where `sgld` takes the whole curvature.
 
 use super::langevin::{
-    Config, DECAY_EXPONENT, DECAY_OFFSET, EXCESS_PLAIN, INFO, Langevin, Noise, Rates, Rule,
-    SCHEDULE, STEP, STEPS_PER_DRAW, TEMPERATURE, TIME_PLAIN, plain_batch,
+    Config, EXCESS_PLAIN, INFO, Langevin, LangevinSettings, Noise, Rates, Rule, TIME_PLAIN,
 };
-use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
+use super::minibatch_settings::{MinibatchSettings, PlainRows, Rows as _};
 use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::oracle::centre::scaled_range;
 use crate::oracle::{Estimator, Oracle, StepError};
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, Field, SettingError};
 
 /// Units of Langevin time over which squares of gradients are averaged by default.
 const AVERAGE_TIME: f64 = 10.0;
@@ -42,23 +41,19 @@ const AVERAGE_TIME: f64 = 10.0;
 const FLOOR: f64 = 1e-5;
 const DECAY: f64 = 0.99;
 
-const RMS_DECAY: Field = Field {
-    key: "rms_decay",
-    label: "Decay of squares",
-    help: "α: how much of the running mean of squared gradients is kept per step; 1 keeps the metric fixed",
-    kind: Kind::Real { min: 0.0, max: 1.0 },
-    default: None,
-    why: "an average over ten units of Langevin time, so that the metric does not follow the position",
-};
-
-const RMS_FLOOR: Field = Field {
-    key: "rms_floor",
-    label: "Floor of the metric",
-    help: "λ, added to the root mean square of the mean gradient of a row: limits how far coordinates without gradient move",
-    kind: Kind::Real { min: 0.0, max: 1e6 },
-    default: Some(Default::Real(FLOOR)),
-    why: "the source's value: no effect unless a coordinate has nearly no gradient",
-};
+ergodic_base::settings! {
+    /// What `psgld` has beside the settings of all Langevin samplers.
+    pub struct Own {
+        rms_decay: Option<f64> = Field::real("Decay of squares", 0.0, 1.0, None)
+            .help("α: how much of the running mean of squared gradients is kept per step; 1 keeps the metric fixed")
+            .why("an average over ten units of Langevin time, so that the metric does not follow the position");
+        rms_floor: f64 = Field::real("Floor of the metric", 0.0, 1e6, Some(FLOOR))
+            .help(
+                "λ, added to the root mean square of the mean gradient of a row: limits how far coordinates without gradient move",
+            )
+            .why("the source's value: no effect unless a coordinate has nearly no gradient");
+    }
+}
 
 /// The sampler `psgld`.
 pub struct Psgld;
@@ -83,6 +78,7 @@ pub struct PsgldState {
 }
 
 impl Sampler for Psgld {
+    type Settings = LangevinSettings<PlainRows, Own>;
     type Config = PsgldConfig;
     type State = PsgldState;
     const SPEC: SamplerSpec = SamplerSpec {
@@ -93,18 +89,7 @@ impl Sampler for Psgld {
         cite: "Li, Chen, Carlson, Carin, \"Preconditioned stochastic gradient Langevin dynamics for deep neural networks\", \
                AAAI 2016",
         formula: "V' = αV + (1−α) ḡ∘ḡ, θ' = θ + h G ĝ(θ) + sqrt(2h) G^{1/2} ξ, G = c diag(1/(λ + sqrt V'))",
-        fields: &[
-            STEP,
-            BATCH,
-            SCHEME,
-            RMS_DECAY,
-            RMS_FLOOR,
-            STEPS_PER_DRAW,
-            SCHEDULE,
-            DECAY_OFFSET,
-            DECAY_EXPONENT,
-            TEMPERATURE,
-        ],
+        fields: Self::Settings::FIELDS,
         info: INFO,
         needs_mode: true,
         minibatch: true,
@@ -117,8 +102,11 @@ impl Sampler for Psgld {
         negative_control: false,
     };
 
-    fn configure(settings: &Settings, target: &Target) -> Result<PsgldConfig, SettingError> {
-        let minibatch = MinibatchSettings::read(settings, target, plain_batch(target.num_obs));
+    fn configure(
+        settings: &mut Self::Settings,
+        target: &Target,
+    ) -> Result<PsgldConfig, SettingError> {
+        let minibatch = settings.rows.settle(target)?;
         let rule = Rule {
             id: Self::SPEC.id,
             needs_mode: false,
@@ -126,25 +114,16 @@ impl Sampler for Psgld {
             excess: EXCESS_PLAIN,
             time: TIME_PLAIN,
         };
-        let core = Config::read(rule, Noise::Plain, minibatch, settings, target)?;
-        let decay = settings
-            .real("rms_decay")
-            .unwrap_or_else(|| match target.rms_condition {
-                Some(_) => (1.0 - core.step_size / AVERAGE_TIME).max(0.0),
-                None => DECAY,
-            });
+        let core = Config::settle(rule, Noise::Plain, minibatch, settings, target)?;
+        let decay = *(settings.own.rms_decay).get_or_insert(match target.rms_condition {
+            Some(_) => (1.0 - core.step_size / AVERAGE_TIME).max(0.0),
+            None => DECAY,
+        });
         Ok(PsgldConfig {
             decay,
-            floor: settings.real("rms_floor").unwrap_or(FLOOR),
+            floor: settings.own.rms_floor,
             core,
         })
-    }
-
-    fn resolved(config: &PsgldConfig) -> Vec<(&'static str, Value)> {
-        let mut values = config.core.resolved();
-        values.push(("rms_decay", Value::Real(config.decay)));
-        values.push(("rms_floor", Value::Real(config.floor)));
-        values
     }
 
     fn steps_per_draw(config: &PsgldConfig) -> u64 {

@@ -22,16 +22,15 @@
 //! normal, where `sgld-cv` does the same without a table. It follows a chain away from the mode, which `sgld-cv` cannot.
 
 use super::langevin::{
-    Config, DECAY_EXPONENT, DECAY_OFFSET, EXCESS_CENTRED, INFO, Langevin, Noise, PRECONDITION,
-    Rates, Rule, SCHEDULE, STEP, STEPS_PER_DRAW, TEMPERATURE, TIME_CENTRED, centred_batch,
-    plain_batch,
+    Config, EXCESS_CENTRED, INFO, Langevin, LangevinSettings, Noise, Preconditioning, Rates, Rule,
+    TIME_CENTRED, centred_batch, plain_batch,
 };
-use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
+use super::minibatch_settings::{MinibatchSettings, PlainRows};
 use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
 use crate::models::Model;
 use crate::oracle::{Estimator, Keep, Oracle, RowTable, StepError};
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, SettingError};
 
 /// Most memory for the table of one chain, in bytes: four chains then need two gibibytes.
 const TABLE_LIMIT: f64 = 536_870_912.0;
@@ -55,11 +54,11 @@ pub(super) fn table_batch(target: &Target) -> usize {
 }
 
 /// How samplers centred at older positions resolve the shared settings.
-pub(super) fn table_rule(id: &'static str) -> Rule {
+pub(super) fn table_rule(id: &'static str, rates: Rates) -> Rule {
     Rule {
         id,
         needs_mode: false,
-        rates: Rates::Setting,
+        rates,
         excess: EXCESS_CENTRED,
         time: TIME_CENTRED,
     }
@@ -75,6 +74,7 @@ fn check_size(bytes: f64) -> Result<(), Unsuitable> {
 }
 
 impl Sampler for SagaLd {
+    type Settings = LangevinSettings<PlainRows, Preconditioning>;
     type Config = Config;
     type State = SagaState;
     const SPEC: SamplerSpec = SamplerSpec {
@@ -86,17 +86,7 @@ impl Sampler for SagaLd {
         cite: "Dubey, Reddi, Póczos, Smola, Xing, Williamson, \"Variance reduction in stochastic gradient Langevin dynamics\", \
                NIPS 2016",
         formula: "θ' = θ + h M [∇log p(θ) + (N/B) Σ_S (∇ℓ_i(θ) − g_i) + Σ_i g_i] + sqrt(2h) M^{1/2} ξ, then g_i = ∇ℓ_i(θ) on S",
-        fields: &[
-            STEP,
-            BATCH,
-            SCHEME,
-            PRECONDITION,
-            STEPS_PER_DRAW,
-            SCHEDULE,
-            DECAY_OFFSET,
-            DECAY_EXPONENT,
-            TEMPERATURE,
-        ],
+        fields: Self::Settings::FIELDS,
         info: INFO,
         needs_mode: true,
         minibatch: true,
@@ -113,22 +103,13 @@ impl Sampler for SagaLd {
         check_size(RowTable::bytes(model))
     }
 
-    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
-        let minibatch = MinibatchSettings::read(settings, target, table_batch(target));
+    fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError> {
+        let minibatch = settings.rows.settle_with(target, table_batch(target));
         let noise = Noise::Geometric {
             age: target.num_obs as f64 / minibatch.batch as f64,
         };
-        Config::read(
-            table_rule(Self::SPEC.id),
-            noise,
-            minibatch,
-            settings,
-            target,
-        )
-    }
-
-    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
-        config.resolved_with_precondition()
+        let rule = table_rule(Self::SPEC.id, settings.own.settle(target));
+        Config::settle(rule, noise, minibatch, settings, target)
     }
 
     fn steps_per_draw(config: &Config) -> u64 {

@@ -32,8 +32,8 @@
 use std::marker::PhantomData;
 
 use super::cir::Transition;
-use super::langevin::{STEPS_PER_DRAW, capped_steps, plain_batch};
-use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
+use super::langevin::{STEPS_PER_DRAW, capped_steps};
+use super::minibatch_settings::{MinibatchSettings, PlainRows, Rows as _};
 use super::recommend::{Standing, Traits};
 use super::simplex::{self, Weights};
 use super::{
@@ -43,7 +43,7 @@ use super::{
 use crate::models::Model;
 use crate::oracle::{Estimator, Oracle, StepError};
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, Field, SettingError};
 
 /// Predicted inflation of a weight's variance at the default step.
 const EXCESS: f64 = 0.04;
@@ -52,19 +52,16 @@ const TIME: f64 = 1.0;
 /// Longest default step: states so far apart are as good as independent (correlation e⁻⁵).
 const LONGEST: f64 = 5.0;
 
-const STEP: Field = Field {
-    key: "step_size",
-    label: "Time per minibatch",
-    help: "Langevin time h along which weights move exactly before the next minibatch is drawn",
-    kind: Kind::Real {
-        min: 1e-9,
-        max: 100.0,
-    },
-    default: None,
-    why: "the longest time for which minibatches inflate standard deviations by a predicted 2 % at most",
-};
-
-const FIELDS: &[Field] = &[STEP, BATCH, SCHEME, STEPS_PER_DRAW];
+ergodic_base::settings! {
+    /// Settings of `scir` and `scir-cv`.
+    pub struct ScirSettings {
+        step_size: Option<f64> = Field::real("Time per minibatch", 1e-9, 100.0, None)
+            .help("Langevin time h along which weights move exactly before the next minibatch is drawn")
+            .why("the longest time for which minibatches inflate standard deviations by a predicted 2 % at most");
+        rows: PlainRows;
+        steps_per_draw: Option<u64> = STEPS_PER_DRAW;
+    }
+}
 
 const INFO: &[InfoColumn] = &[
     InfoColumn {
@@ -118,6 +115,7 @@ pub struct ScirConfig {
 }
 
 impl<V: Variant> Sampler for Process<V> {
+    type Settings = ScirSettings;
     type Config = ScirConfig;
     type State = Weights;
     const SPEC: SamplerSpec = V::SPEC;
@@ -128,33 +126,21 @@ impl<V: Variant> Sampler for Process<V> {
         simplex::suits(model)
     }
 
-    fn configure(settings: &Settings, target: &Target) -> Result<ScirConfig, SettingError> {
+    fn configure(settings: &mut ScirSettings, target: &Target) -> Result<ScirConfig, SettingError> {
         let n = target.num_obs;
-        let minibatch = MinibatchSettings::read(settings, target, plain_batch(n));
+        let minibatch = settings.rows.settle(target)?;
         let noise = target.simplex.as_ref().map_or(1.0, V::noise) * minibatch.noise_factor(n);
-        let step_size = settings
-            .real("step_size")
-            .unwrap_or_else(|| V::step(EXCESS, noise).min(LONGEST));
+        let step_size =
+            *(settings.step_size).get_or_insert_with(|| V::step(EXCESS, noise).min(LONGEST));
         let steps = (TIME / step_size).ceil().max(1.0);
         let excess = V::excess(step_size, noise);
         Ok(ScirConfig {
             step_size,
             minibatch,
-            steps_per_draw: settings.int("steps_per_draw").map_or_else(
-                || capped_steps(steps as u64, &minibatch),
-                |steps| steps as u64,
-            ),
+            steps_per_draw: *(settings.steps_per_draw)
+                .get_or_insert_with(|| capped_steps(steps as u64, &minibatch)),
             noise_share: excess / (1.0 + excess),
         })
-    }
-
-    fn resolved(config: &ScirConfig) -> Vec<(&'static str, Value)> {
-        let mut values = vec![
-            ("step_size", Value::Real(config.step_size)),
-            ("steps_per_draw", Value::Int(config.steps_per_draw as i64)),
-        ];
-        values.extend(config.minibatch.resolved());
-        values
     }
 
     fn steps_per_draw(config: &ScirConfig) -> u64 {
@@ -214,7 +200,7 @@ impl Variant for Plain {
         about: "Probabilities from minibatches without discretisation error, however rare a category is",
         cite: "Baker, Fearnhead, Fox, Nemeth, \"Large-scale stochastic sampling from the probability simplex\", NeurIPS 2018",
         formula: "θ_j' = (1 − e^{−h}) Gamma(â_j + M_j), M_j ~ Poisson(θ_j e^{−h}/(1 − e^{−h})), â = α + (N/|S|) Σ_S z_i, p = θ/Σθ",
-        fields: FIELDS,
+        fields: ScirSettings::FIELDS,
         info: INFO,
         needs_mode: false,
         minibatch: true,
@@ -256,7 +242,7 @@ impl Variant for Centred {
         about: "SCIR with gradients centred at the mean: little noise in frequent categories, longer steps",
         cite: "Baker (2018), \"Large-scale Bayesian computation using SGMCMC\", thesis, Lancaster, section 5.6, worked out here",
         formula: "dθ_j = (1 + δ_j)(a_j − θ_j) dt + sqrt(2θ_j) dW over time h exactly, δ = ((N/|S|) Σ_S z_i − C)/a, p = θ/Σθ",
-        fields: FIELDS,
+        fields: ScirSettings::FIELDS,
         info: INFO,
         needs_mode: false,
         minibatch: true,

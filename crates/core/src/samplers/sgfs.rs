@@ -39,7 +39,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::MinibatchSettings;
-use super::osgfs::{BATCH_FIELD, ROWS_PER_PARAMETER, SCHEME_FIELD, default_batch, steps_for};
+use super::osgfs::{IndependentRows, ROWS_PER_PARAMETER, steps_for};
 use super::recommend::Traits;
 use super::scoring::{ScoreCovariance, check_gradient};
 use super::{
@@ -49,78 +49,57 @@ use crate::numerics::fisher_step::{K_INDEPENDENT, k_limit};
 use crate::oracle::{Estimator, Oracle, StepError};
 use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, SymmetricEigen, axpy, whiten};
 use ergodic_base::rng::{ChainRng, Streams};
-use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, Field, SettingError};
 
 /// Rounding allowed before a negative variance counts as one, relative to k.
 const ROUNDING: f64 = 1e-9;
 
-const FORM: Field = Field {
-    key: "form",
-    label: "Injected noise",
-    help: "corrected: update (8) of the report; uncorrected: (7), which inflates variances; sgd: (14), gradient noise alone",
-    kind: Kind::Choice(&["corrected", "uncorrected", "sgd"]),
-    default: Some(Default::Text("corrected")),
-    why: "the one whose covariance is the posterior's under any prior",
-};
-
-const PRECONDITIONER: Field = Field {
-    key: "preconditioner",
-    label: "Preconditioner",
-    help: "curvature: (N C + G)⁻¹; information: (N C)⁻¹, without the prior, as in (14); diagonal: scales of single \
-           coordinates; none: one step for all",
-    kind: Kind::Choice(&["curvature", "information", "diagonal", "none"]),
-    default: Some(Default::Text("curvature")),
-    why: "all directions then move equally fast",
-};
-
-const STEP_CONSTANT: Field = Field {
-    key: "k",
-    label: "Step constant k",
-    help: "Twice the Langevin time of a step, D = (k/2) P: draws of a direction whose curvature is that of P are correlated \
-           by 1 − k/2 per step",
-    kind: Kind::Real {
-        min: 1e-9,
-        max: 4.0,
-    },
-    default: None,
-    why: "the largest for which gradient noise leaves room for a corrected step, found in warm-up",
-};
-
-/// Which noise is injected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Corrected,
-    Uncorrected,
-    Sgd,
-}
-
-/// Which P.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Preconditioner {
-    Curvature,
-    Information,
-    Diagonal,
-    None,
-}
-
-impl Form {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Corrected => "corrected",
-            Self::Uncorrected => "uncorrected",
-            Self::Sgd => "sgd",
-        }
+ergodic_base::choice! {
+    /// Which noise is injected.
+    pub enum Form {
+        /// (8).
+        Corrected = "corrected",
+        /// (7).
+        Uncorrected = "uncorrected",
+        /// None, (14).
+        Sgd = "sgd",
     }
 }
 
-impl Preconditioner {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Curvature => "curvature",
-            Self::Information => "information",
-            Self::Diagonal => "diagonal",
-            Self::None => "none",
-        }
+ergodic_base::choice! {
+    /// Which P.
+    pub enum Preconditioner {
+        /// (N C + G)⁻¹.
+        Curvature = "curvature",
+        /// (N C)⁻¹.
+        Information = "information",
+        /// Scales of single coordinates.
+        Diagonal = "diagonal",
+        /// One step for all.
+        None = "none",
+    }
+}
+
+ergodic_base::settings! {
+    /// Settings of [`FisherScoring`]; without k it is found in warm-up.
+    pub struct SgfsSettings {
+        rows: IndependentRows;
+        form: Form = Form::field("Injected noise", Some(Form::Corrected))
+            .help("corrected: update (8) of the report; uncorrected: (7), which inflates variances; sgd: (14), gradient noise alone")
+            .why("the one whose covariance is the posterior's under any prior");
+        preconditioner: Preconditioner = Preconditioner::field("Preconditioner", Some(Preconditioner::Curvature))
+            .help(
+                "curvature: (N C + G)⁻¹; information: (N C)⁻¹, without the prior, as in (14); diagonal: scales of single \
+                 coordinates; none: one step for all",
+            )
+            .why("all directions then move equally fast");
+        k: Option<f64> = Field::real("Step constant k", 1e-9, 4.0, None)
+            .help(
+                "Twice the Langevin time of a step, D = (k/2) P: draws of a direction whose curvature is that of P are correlated \
+                 by 1 − k/2 per step",
+            )
+            .why("the largest for which gradient noise leaves room for a corrected step, found in warm-up");
+        steps_per_draw: Option<u64> = STEPS_PER_DRAW;
     }
 }
 
@@ -286,6 +265,7 @@ fn largest(eigen: &mut SymmetricEigen, a: &[f64]) -> Result<f64, NotPositiveDefi
 }
 
 impl Sampler for FisherScoring {
+    type Settings = SgfsSettings;
     type Config = Config;
     type State = State;
     const ADVICE: Traits = Traits::ORDINARY.normal();
@@ -299,14 +279,7 @@ impl Sampler for FisherScoring {
                (14); Ahn, Korattikara, Welling, ICML 2012; Mandt, Hoffman, Blei, JMLR 18 (2017)",
         formula: "θ' = θ + D ĝ(θ) + N(0, Q), D = (k/2) P; Q = 2D − (N²/|S|) D C D − D H D (corrected), \
                   2D − (N²/|S|) D C D (uncorrected), 0 (sgd); H = N C + G",
-        fields: &[
-            BATCH_FIELD,
-            SCHEME_FIELD,
-            FORM,
-            PRECONDITIONER,
-            STEP_CONSTANT,
-            STEPS_PER_DRAW,
-        ],
+        fields: SgfsSettings::FIELDS,
         info: &[
             InfoColumn {
                 name: "k",
@@ -329,20 +302,14 @@ impl Sampler for FisherScoring {
         negative_control: false,
     };
 
-    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
-        let minibatch = MinibatchSettings::read(settings, target, default_batch(target));
-        let form = match settings.text("form") {
-            Some("uncorrected") => Form::Uncorrected,
-            Some("sgd") => Form::Sgd,
-            _ => Form::Corrected,
-        };
-        let preconditioner = match settings.text("preconditioner") {
-            Some("information") => Preconditioner::Information,
-            Some("diagonal") => Preconditioner::Diagonal,
-            Some("none") => Preconditioner::None,
-            _ => Preconditioner::Curvature,
-        };
-        let k = settings.real("k");
+    fn configure(settings: &mut SgfsSettings, target: &Target) -> Result<Config, SettingError> {
+        let minibatch = settings.rows.settle(target);
+        let SgfsSettings {
+            form,
+            preconditioner,
+            k,
+            ..
+        } = *settings;
         // What k will be, as far as it is known before C is, and the slowest direction's share of it.
         let factor = minibatch.noise_factor(target.num_obs);
         let expected = k.unwrap_or_else(|| {
@@ -359,28 +326,10 @@ impl Sampler for FisherScoring {
             form,
             preconditioner,
             k,
-            steps_per_draw: settings.int("steps_per_draw").map_or_else(
-                || capped_steps(steps_for(expected * slowest), &minibatch),
-                |steps| steps as u64,
-            ),
+            steps_per_draw: *settings
+                .steps_per_draw
+                .get_or_insert_with(|| capped_steps(steps_for(expected * slowest), &minibatch)),
         })
-    }
-
-    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
-        let k = config
-            .k
-            .map_or_else(|| Value::Text("auto".to_owned()), Value::Real);
-        let mut values = vec![
-            ("form", Value::Text(config.form.word().to_owned())),
-            (
-                "preconditioner",
-                Value::Text(config.preconditioner.word().to_owned()),
-            ),
-            ("k", k),
-            ("steps_per_draw", Value::Int(config.steps_per_draw as i64)),
-        ];
-        values.extend(config.minibatch.resolved());
-        values
     }
 
     fn steps_per_draw(config: &Config) -> u64 {

@@ -31,7 +31,7 @@
 use std::marker::PhantomData;
 
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
-use super::minibatch_settings::{BATCH, CENTRED_SCHEME, MinibatchSettings, SCHEME};
+use super::minibatch_settings::{CentredRows, MinibatchSettings, PlainRows, Rows};
 use super::momentum::{self, Dynamics, INTEGRATOR, Integrator, PhaseSpace, Plan, STEP};
 use super::recommend::Traits;
 use super::sgld::{Centred, Plain};
@@ -39,32 +39,31 @@ use super::{
     Family, InfoColumn, NOISE_SHARE, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor,
     TEMPERATURE, Target, Tick,
 };
-use crate::oracle::{Estimator, Oracle, StepError};
+use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, Field, SettingError};
 
-const FRICTION: Field = Field {
-    key: "friction",
-    label: "Friction",
-    help: "Friction γ per unit of time: A of 003, α/ε of SGD with momentum; large values make the chain slow, small ones let it \
-           swing and heat up by gradient noise",
-    kind: Kind::Real {
-        min: 0.01,
-        max: 1e6,
-    },
-    default: None,
-    why: "2, critical damping, or more where gradient noise of a given step needs it",
-};
-
-const CORRECTION: Field = Field {
-    key: "friction_correction",
-    label: "Noise correction",
-    help: "How gradient noise is estimated that is then injected no more: mode: from rows at the mode; running: also from the \
-           minibatches of warm-up; off: not at all",
-    kind: Kind::Choice(&["mode", "running", "off"]),
-    default: Some(Default::Text("mode")),
-    why: "removes most of the bias at no cost per step",
-};
+ergodic_base::settings! {
+    /// Settings, with those of rows `R`.
+    pub struct SghmcSettings<R> {
+        step_size: Option<f64> = STEP;
+        friction: Option<f64> = Field::real("Friction", 0.01, 1e6, None)
+            .help(
+                "Friction γ per unit of time: A of 003, α/ε of SGD with momentum; large values make the chain slow, small ones let \
+                 it swing and heat up by gradient noise",
+            )
+            .why("2, critical damping, or more where gradient noise of a given step needs it");
+        integrator: Integrator = INTEGRATOR;
+        friction_correction: Correction = Correction::field("Noise correction", Some(Correction::Mode))
+            .help(
+                "How gradient noise is estimated that is then injected no more: mode: from rows at the mode; running: also from the \
+                 minibatches of warm-up; off: not at all",
+            )
+            .why("removes most of the bias at no cost per step");
+        rows: R;
+        steps_per_draw: Option<u64> = STEPS_PER_DRAW;
+    }
+}
 
 /// Information that all samplers with momentum report.
 pub(super) const INFO: [InfoColumn; 3] = [
@@ -82,24 +81,16 @@ pub(super) const INFO: [InfoColumn; 3] = [
     },
 ];
 
-const fn fields(scheme: Field) -> [Field; 7] {
-    [
-        STEP,
-        FRICTION,
-        INTEGRATOR,
-        CORRECTION,
-        BATCH,
-        scheme,
-        STEPS_PER_DRAW,
-    ]
-}
-
-/// How gradient noise is estimated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Correction {
-    Mode,
-    Running,
-    Off,
+ergodic_base::choice! {
+    /// How gradient noise is estimated.
+    enum Correction {
+        /// From rows at the mode.
+        Mode = "mode",
+        /// Also from the minibatches of warm-up.
+        Running = "running",
+        /// Not at all.
+        Off = "off",
+    }
 }
 
 /// The sampler `sghmc`.
@@ -113,8 +104,8 @@ pub struct Friction<V>(PhantomData<fn() -> V>);
 
 /// The gradient estimate of a sampler, and its description.
 pub trait Variant: 'static {
-    /// The estimate.
-    const ESTIMATOR: Estimator;
+    /// Minibatches for the estimate.
+    type Rows: Rows;
     /// The description.
     const SPEC: SamplerSpec;
     /// See [`Sampler::ADVICE`].
@@ -145,36 +136,35 @@ impl SghmcConfig {
 }
 
 impl<V: Variant> Sampler for Friction<V> {
+    type Settings = SghmcSettings<V::Rows>;
     type Config = SghmcConfig;
     type State = PhaseSpace;
     const SPEC: SamplerSpec = V::SPEC;
     const ADVICE: Traits = V::ADVICE;
 
-    fn configure(settings: &Settings, target: &Target) -> Result<SghmcConfig, SettingError> {
-        let minibatch = MinibatchSettings::read_for(V::ESTIMATOR, settings, target)?;
-        let noise = momentum::largest_noise(V::SPEC.id, V::ESTIMATOR, &minibatch, target)?;
-        let correction = match settings.text("friction_correction") {
-            Some("off") => Correction::Off,
-            Some("running") => Correction::Running,
-            _ => Correction::Mode,
-        };
+    fn configure(
+        settings: &mut Self::Settings,
+        target: &Target,
+    ) -> Result<SghmcConfig, SettingError> {
+        let minibatch = settings.rows.settle(target)?;
+        let noise = momentum::largest_noise(V::SPEC.id, V::Rows::ESTIMATOR, &minibatch, target)?;
+        let correction = settings.friction_correction;
         if correction == Correction::Running && minibatch.batch < 2 {
             return Err(SettingError::unfit(
                 "friction_correction",
                 "= running needs a `batch` of at least 2 rows",
             ));
         }
-        let integrator = Integrator::read(settings);
+        let integrator = settings.integrator;
         let plan = Plan {
             noise,
             corrected: correction != Correction::Off,
             thermostat: false,
         };
-        let given = settings.real("step_size");
-        let friction = settings
-            .real("friction")
-            .unwrap_or_else(|| plan.friction(given));
-        let step = given.unwrap_or_else(|| plan.longest_step(integrator, friction));
+        let friction =
+            *(settings.friction).get_or_insert_with(|| plan.friction(settings.step_size));
+        let step =
+            *(settings.step_size).get_or_insert_with(|| plan.longest_step(integrator, friction));
         momentum::check_step(integrator, step, friction)?;
         if plan.corrected && plan.noise_friction(step) > friction {
             return Err(SettingError::StepTooLong {
@@ -185,10 +175,9 @@ impl<V: Variant> Sampler for Friction<V> {
                 ),
             });
         }
-        let steps_per_draw = settings.int("steps_per_draw").map_or_else(
-            || capped_steps(momentum::steps_between_draws(step, friction), &minibatch),
-            |steps| steps as u64,
-        );
+        let steps_per_draw = *settings.steps_per_draw.get_or_insert_with(|| {
+            capped_steps(momentum::steps_between_draws(step, friction), &minibatch)
+        });
         Ok(SghmcConfig {
             dynamics: Dynamics {
                 integrator,
@@ -202,26 +191,6 @@ impl<V: Variant> Sampler for Friction<V> {
         })
     }
 
-    fn resolved(config: &SghmcConfig) -> Vec<(&'static str, Value)> {
-        let correction = match config.correction {
-            Correction::Mode => "mode",
-            Correction::Running => "running",
-            Correction::Off => "off",
-        };
-        let mut values = vec![
-            ("step_size", Value::Real(config.dynamics.step)),
-            ("friction", Value::Real(config.friction)),
-            (
-                "integrator",
-                Value::Text(config.dynamics.integrator.word().to_owned()),
-            ),
-            ("friction_correction", Value::Text(correction.to_owned())),
-            ("steps_per_draw", Value::Int(config.steps_per_draw as i64)),
-        ];
-        values.extend(config.minibatch.resolved());
-        values
-    }
-
     fn steps_per_draw(config: &SghmcConfig) -> u64 {
         config.steps_per_draw
     }
@@ -233,7 +202,7 @@ impl<V: Variant> Sampler for Friction<V> {
         streams: &mut Streams,
     ) -> Result<PhaseSpace, StepError> {
         let rng = &mut streams.noise;
-        let mut space = PhaseSpace::start(u0, V::ESTIMATOR, &config.minibatch, oracle, rng)?;
+        let mut space = PhaseSpace::start(u0, V::Rows::ESTIMATOR, &config.minibatch, oracle, rng)?;
         space.friction.fill(config.friction);
         config.correct(&mut space);
         Ok(space)
@@ -276,7 +245,7 @@ impl<V: Variant> Sampler for Friction<V> {
 }
 
 impl Variant for Plain {
-    const ESTIMATOR: Estimator = Estimator::Plain;
+    type Rows = PlainRows;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sghmc",
         family: Family::Momentum,
@@ -285,7 +254,7 @@ impl Variant for Plain {
         cite: "Chen, Fox, Guestrin, \"Stochastic gradient Hamiltonian Monte Carlo\", ICML 2014, with symmetric splitting (Chen, \
                Ding, Carin 2015; Leimkuhler, Matthews 2013) and a Fisher-scoring estimate of gradient noise",
         formula: "dz = r dt, dr = ĝ dt − γ r dt + sqrt(2(γ − B̂)) dW, B̂ = ½ε v̂, mass matrix H",
-        fields: &const { fields(SCHEME) },
+        fields: SghmcSettings::<PlainRows>::FIELDS,
         info: &INFO,
         needs_mode: true,
         minibatch: true,
@@ -300,7 +269,7 @@ impl Variant for Plain {
 }
 
 impl Variant for Centred {
-    const ESTIMATOR: Estimator = Estimator::ControlVariate;
+    type Rows = CentredRows;
     const ADVICE: Traits = Traits::ORDINARY.centred(25.0);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sghmc-cv",
@@ -310,7 +279,7 @@ impl Variant for Centred {
         cite: "Chen, Fox, Guestrin, \"Stochastic gradient Hamiltonian Monte Carlo\", ICML 2014, with the control variates of \
                Baker, Fearnhead, Fox, Nemeth, Statistics and Computing 29 (2019)",
         formula: "as sghmc, with ĝ = ∇log π(û) + difference of gradients at θ and û",
-        fields: &const { fields(CENTRED_SCHEME) },
+        fields: SghmcSettings::<CentredRows>::FIELDS,
         info: &INFO,
         needs_mode: true,
         minibatch: true,

@@ -16,17 +16,26 @@
 //! notice. Never for results. Steps, batches and cost are those of `sghmc` with `integrator` = euler.
 
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
-use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
+use super::minibatch_settings::{MinibatchSettings, PlainRows, Rows as _};
 use super::momentum::{self, CRITICAL, Dynamics, Integrator, PhaseSpace, Plan, STEP};
 use super::recommend::{Standing, Traits};
 use super::sghmc::INFO;
 use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::oracle::{Estimator, Oracle, StepError};
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, SettingError};
 
 /// The sampler `sghmc-naive`.
 pub struct SghmcNaive;
+
+ergodic_base::settings! {
+    /// Settings of [`SghmcNaive`].
+    pub struct SghmcNaiveSettings {
+        step_size: Option<f64> = STEP;
+        rows: PlainRows;
+        steps_per_draw: Option<u64> = STEPS_PER_DRAW;
+    }
+}
 
 /// Settings in force.
 #[derive(Clone, Debug)]
@@ -38,6 +47,7 @@ pub struct SghmcNaiveConfig {
 }
 
 impl Sampler for SghmcNaive {
+    type Settings = SghmcNaiveSettings;
     type Config = SghmcNaiveConfig;
     type State = PhaseSpace;
     const ADVICE: Traits = Traits::ORDINARY.standing(Standing::Comparison);
@@ -48,7 +58,7 @@ impl Sampler for SghmcNaive {
         about: "Hamiltonian dynamics with noise and without friction: does NOT sample the posterior; for seeing how that looks",
         cite: "the method that Chen, Fox, Guestrin, \"Stochastic gradient Hamiltonian Monte Carlo\", ICML 2014, warn of",
         formula: "z' = z + ε r; r' = r + ε ĝ(z') + sqrt(2ε) n, mass matrix H",
-        fields: &[STEP, BATCH, SCHEME, STEPS_PER_DRAW],
+        fields: Self::Settings::FIELDS,
         info: &INFO,
         needs_mode: true,
         minibatch: true,
@@ -61,24 +71,24 @@ impl Sampler for SghmcNaive {
         negative_control: true,
     };
 
-    fn configure(settings: &Settings, target: &Target) -> Result<SghmcNaiveConfig, SettingError> {
-        let estimator = Estimator::Plain;
-        let minibatch = MinibatchSettings::read_for(estimator, settings, target)?;
+    fn configure(
+        settings: &mut Self::Settings,
+        target: &Target,
+    ) -> Result<SghmcNaiveConfig, SettingError> {
+        let minibatch = settings.rows.settle(target)?;
         let plan = Plan {
-            noise: momentum::largest_noise(Self::SPEC.id, estimator, &minibatch, target)?,
+            noise: momentum::largest_noise(Self::SPEC.id, Estimator::Plain, &minibatch, target)?,
             corrected: true,
             thermostat: false,
         };
         let integrator = Integrator::Euler;
-        let step = settings
-            .real("step_size")
-            .unwrap_or_else(|| plan.longest_step(integrator, CRITICAL));
+        let step =
+            *(settings.step_size).get_or_insert_with(|| plan.longest_step(integrator, CRITICAL));
         momentum::check_step(integrator, step, 0.0)?;
         let gradient_noise = plan.noise_friction(step);
-        let steps_per_draw = settings.int("steps_per_draw").map_or_else(
-            || capped_steps(momentum::steps_between_draws(step, CRITICAL), &minibatch),
-            |steps| steps as u64,
-        );
+        let steps_per_draw = *settings.steps_per_draw.get_or_insert_with(|| {
+            capped_steps(momentum::steps_between_draws(step, CRITICAL), &minibatch)
+        });
         Ok(SghmcNaiveConfig {
             dynamics: Dynamics {
                 integrator,
@@ -89,15 +99,6 @@ impl Sampler for SghmcNaive {
             steps_per_draw,
             noise_share: gradient_noise / (1.0 + gradient_noise),
         })
-    }
-
-    fn resolved(config: &SghmcNaiveConfig) -> Vec<(&'static str, Value)> {
-        let mut values = vec![
-            ("step_size", Value::Real(config.dynamics.step)),
-            ("steps_per_draw", Value::Int(config.steps_per_draw as i64)),
-        ];
-        values.extend(config.minibatch.resolved());
-        values
     }
 
     fn steps_per_draw(config: &SghmcNaiveConfig) -> u64 {

@@ -31,16 +31,15 @@
 use std::marker::PhantomData;
 
 use super::langevin::{
-    Config, DECAY_EXPONENT, DECAY_OFFSET, EXCESS_CENTRED, EXCESS_PLAIN, INFO, Langevin as Core,
-    Noise, PRECONDITION, Rates, Rule, SCHEDULE, STEP, STEPS_PER_DRAW, TEMPERATURE, TIME_CENTRED,
-    TIME_PLAIN,
+    Config, EXCESS_CENTRED, EXCESS_PLAIN, INFO, Langevin as Core, LangevinSettings, Noise,
+    Preconditioning, Rule, TIME_CENTRED, TIME_PLAIN,
 };
-use super::minibatch_settings::{BATCH, CENTRED_SCHEME, MinibatchSettings, SCHEME};
+use super::minibatch_settings::{CentredRows, MinibatchSettings, PlainRows, Rows};
 use super::recommend::{Standing, Traits};
 use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::oracle::{Estimator, Oracle, StepError};
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, SettingError};
 
 /// The sampler `sgld`.
 pub type Sgld = Langevin<Plain>;
@@ -53,8 +52,8 @@ pub struct Langevin<V>(PhantomData<fn() -> V>);
 
 /// The gradient estimate of a sampler, and its description.
 pub trait Variant: 'static {
-    /// The estimate.
-    const ESTIMATOR: Estimator;
+    /// Minibatches for the estimate.
+    type Rows: Rows;
     /// The description.
     const SPEC: SamplerSpec;
     /// For the adviser.
@@ -68,31 +67,26 @@ pub struct Plain;
 pub struct Centred;
 
 impl<V: Variant> Sampler for Langevin<V> {
+    type Settings = LangevinSettings<V::Rows, Preconditioning>;
     type Config = Config;
     type State = Core;
     const SPEC: SamplerSpec = V::SPEC;
     const ADVICE: Traits = V::ADVICE;
 
-    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
-        let centred = V::ESTIMATOR == Estimator::ControlVariate;
-        let minibatch = MinibatchSettings::read_for(V::ESTIMATOR, settings, target)?;
-        let (noise, excess, time) = if centred {
-            (Noise::Mode, EXCESS_CENTRED, TIME_CENTRED)
-        } else {
-            (Noise::Plain, EXCESS_PLAIN, TIME_PLAIN)
+    fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError> {
+        let minibatch = settings.rows.settle(target)?;
+        let (noise, excess, time) = match V::Rows::ESTIMATOR {
+            Estimator::ControlVariate => (Noise::Mode, EXCESS_CENTRED, TIME_CENTRED),
+            Estimator::Plain => (Noise::Plain, EXCESS_PLAIN, TIME_PLAIN),
         };
         let rule = Rule {
             id: V::SPEC.id,
-            needs_mode: centred,
-            rates: Rates::Setting,
+            needs_mode: V::Rows::ESTIMATOR == Estimator::ControlVariate,
+            rates: settings.own.settle(target),
             excess,
             time,
         };
-        Config::read(rule, noise, minibatch, settings, target)
-    }
-
-    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
-        config.resolved_with_precondition()
+        Config::settle(rule, noise, minibatch, settings, target)
     }
 
     fn steps_per_draw(config: &Config) -> u64 {
@@ -106,7 +100,7 @@ impl<V: Variant> Sampler for Langevin<V> {
         _streams: &mut Streams,
     ) -> Result<Core, StepError> {
         let MinibatchSettings { batch, scheme } = config.minibatch;
-        oracle.set_estimator(V::ESTIMATOR, batch, scheme);
+        oracle.set_estimator(V::Rows::ESTIMATOR, batch, scheme);
         Ok(Core::at(u0))
     }
 
@@ -132,7 +126,7 @@ impl<V: Variant> Sampler for Langevin<V> {
 }
 
 impl Variant for Plain {
-    const ESTIMATOR: Estimator = Estimator::Plain;
+    type Rows = PlainRows;
     // 2/h steps of B rows at h = 2ε B/N make an independent draw: 20 N rows at ε = 10 %, and draws that overlap.
     const ADVICE: Traits = Traits::ORDINARY
         .passes(40.0, 0.0)
@@ -144,17 +138,7 @@ impl Variant for Plain {
         about: "Langevin dynamics with minibatch gradients: the baseline of its family, with a bias that it shows",
         cite: "Welling, Teh, \"Bayesian learning via stochastic gradient Langevin dynamics\", ICML 2011",
         formula: "θ' = θ + h M ĝ(θ) + sqrt(2h) M^{1/2} ξ, M = H⁻¹",
-        fields: &[
-            STEP,
-            BATCH,
-            SCHEME,
-            PRECONDITION,
-            STEPS_PER_DRAW,
-            SCHEDULE,
-            DECAY_OFFSET,
-            DECAY_EXPONENT,
-            TEMPERATURE,
-        ],
+        fields: <LangevinSettings<PlainRows, Preconditioning>>::FIELDS,
         info: INFO,
         needs_mode: true,
         minibatch: true,
@@ -169,7 +153,7 @@ impl Variant for Plain {
 }
 
 impl Variant for Centred {
-    const ESTIMATOR: Estimator = Estimator::ControlVariate;
+    type Rows = CentredRows;
     // Steps of h = 0.05: 20 for a unit of Langevin time, and two such for an effective draw.
     const ADVICE: Traits = Traits::ORDINARY.centred(40.0).standing(Standing::Auto);
     const SPEC: SamplerSpec = SamplerSpec {
@@ -180,17 +164,7 @@ impl Variant for Centred {
         cite: "Baker, Fearnhead, Fox, Nemeth, \"Control variates for stochastic gradient MCMC\", \
                Statistics and Computing 29 (2019)",
         formula: "θ' = θ + h M [∇log π(û) + difference of gradients at θ and û] + sqrt(2h) M^{1/2} ξ, M = H⁻¹",
-        fields: &[
-            STEP,
-            BATCH,
-            CENTRED_SCHEME,
-            PRECONDITION,
-            STEPS_PER_DRAW,
-            SCHEDULE,
-            DECAY_OFFSET,
-            DECAY_EXPONENT,
-            TEMPERATURE,
-        ],
+        fields: <LangevinSettings<CentredRows, Preconditioning>>::FIELDS,
         info: INFO,
         needs_mode: true,
         minibatch: true,

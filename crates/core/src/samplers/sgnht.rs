@@ -29,52 +29,37 @@
 use std::marker::PhantomData;
 
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
-use super::minibatch_settings::{BATCH, CENTRED_SCHEME, MinibatchSettings, SCHEME};
+use super::minibatch_settings::{CentredRows, MinibatchSettings, PlainRows, Rows};
 use super::momentum::{self, Dynamics, INTEGRATOR, Integrator, PhaseSpace, Plan, STEP, Thermostat};
 use super::recommend::Traits;
 use super::sghmc::INFO;
 use super::sgld::{Centred, Plain};
 use super::{Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
-use crate::oracle::{Estimator, Oracle, StepError};
+use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, Field, SettingError};
 
 /// Least injected noise by default, as a share of friction: keeps momenta mixing where gradient noise of a given step would
 /// do for all.
 const LEAST_INJECTED: f64 = 0.1;
 
-const INJECTED: Field = Field {
-    key: "diffusion",
-    label: "Injected noise",
-    help: "Injected noise A per unit of time, a/ε of SGD with momentum: friction settles at A plus what balances gradient noise",
-    kind: Kind::Real {
-        min: 0.01,
-        max: 1e6,
-    },
-    default: None,
-    why: "friction is then critical: 2 less the predicted gradient noise",
-};
-
-const THERMOSTAT: Field = Field {
-    key: "thermostat",
-    label: "Thermostat",
-    help: "scalar: one friction for all parameters, right where gradient noise is the same in all directions; per-parameter: one \
-           for each direction",
-    kind: Kind::Choice(&["scalar", "per-parameter"]),
-    default: Some(Default::Text("per-parameter")),
-    why: "absorbs gradient noise that differs between directions",
-};
-
-const fn fields(scheme: Field) -> [Field; 7] {
-    [
-        STEP,
-        INJECTED,
-        INTEGRATOR,
-        THERMOSTAT,
-        BATCH,
-        scheme,
-        STEPS_PER_DRAW,
-    ]
+ergodic_base::settings! {
+    /// Settings, with those of rows `R`.
+    pub struct SgnhtSettings<R> {
+        step_size: Option<f64> = STEP;
+        diffusion: Option<f64> = Field::real("Injected noise", 0.01, 1e6, None)
+            .help("Injected noise A per unit of time, a/ε of SGD with momentum: friction settles at A plus what balances gradient noise")
+            .why("friction is then critical: 2 less the predicted gradient noise");
+        integrator: Integrator = INTEGRATOR;
+        thermostat: Thermostat = Thermostat::field("Thermostat", Some(Thermostat::PerParameter))
+            .help(
+                "scalar: one friction for all parameters, right where gradient noise is the same in all directions; per-parameter: \
+                 one for each direction",
+            )
+            .why("absorbs gradient noise that differs between directions");
+        rows: R;
+        steps_per_draw: Option<u64> = STEPS_PER_DRAW;
+    }
 }
 
 const COLUMNS: &[InfoColumn] = &[
@@ -98,8 +83,8 @@ pub struct NoseHoover<V>(PhantomData<fn() -> V>);
 
 /// The gradient estimate of a sampler, and its description.
 pub trait Variant: 'static {
-    /// The estimate.
-    const ESTIMATOR: Estimator;
+    /// Minibatches for the estimate.
+    type Rows: Rows;
     /// The description.
     const SPEC: SamplerSpec;
     /// See [`Sampler::ADVICE`].
@@ -117,37 +102,35 @@ pub struct SgnhtConfig {
 }
 
 impl<V: Variant> Sampler for NoseHoover<V> {
+    type Settings = SgnhtSettings<V::Rows>;
     type Config = SgnhtConfig;
     type State = PhaseSpace;
     const SPEC: SamplerSpec = V::SPEC;
     const ADVICE: Traits = V::ADVICE;
 
-    fn configure(settings: &Settings, target: &Target) -> Result<SgnhtConfig, SettingError> {
-        let minibatch = MinibatchSettings::read_for(V::ESTIMATOR, settings, target)?;
-        let noise = momentum::largest_noise(V::SPEC.id, V::ESTIMATOR, &minibatch, target)?;
-        let thermostat = match settings.text("thermostat") {
-            Some("scalar") => Thermostat::Scalar,
-            _ => Thermostat::PerParameter,
-        };
-        let integrator = Integrator::read(settings);
+    fn configure(
+        settings: &mut Self::Settings,
+        target: &Target,
+    ) -> Result<SgnhtConfig, SettingError> {
+        let minibatch = settings.rows.settle(target)?;
+        let noise = momentum::largest_noise(V::SPEC.id, V::Rows::ESTIMATOR, &minibatch, target)?;
+        let (integrator, thermostat) = (settings.integrator, settings.thermostat);
         let plan = Plan {
             noise,
             corrected: thermostat == Thermostat::PerParameter,
             thermostat: true,
         };
-        let given = settings.real("step_size");
-        let friction = plan.friction(given);
-        let step = given.unwrap_or_else(|| plan.longest_step(integrator, friction));
+        let friction = plan.friction(settings.step_size);
+        let step =
+            *(settings.step_size).get_or_insert_with(|| plan.longest_step(integrator, friction));
         let absorbed = plan.noise_friction(step);
-        let injected = settings
-            .real("diffusion")
-            .unwrap_or_else(|| (friction - absorbed).max(LEAST_INJECTED * friction));
+        let injected = *(settings.diffusion)
+            .get_or_insert((friction - absorbed).max(LEAST_INJECTED * friction));
         let friction = injected + absorbed;
         momentum::check_step(integrator, step, friction)?;
-        let steps_per_draw = settings.int("steps_per_draw").map_or_else(
-            || capped_steps(momentum::steps_between_draws(step, friction), &minibatch),
-            |steps| steps as u64,
-        );
+        let steps_per_draw = *settings.steps_per_draw.get_or_insert_with(|| {
+            capped_steps(momentum::steps_between_draws(step, friction), &minibatch)
+        });
         Ok(SgnhtConfig {
             dynamics: Dynamics {
                 integrator,
@@ -161,25 +144,6 @@ impl<V: Variant> Sampler for NoseHoover<V> {
         })
     }
 
-    fn resolved(config: &SgnhtConfig) -> Vec<(&'static str, Value)> {
-        let thermostat = match config.dynamics.thermostat {
-            Some(Thermostat::Scalar) => "scalar",
-            _ => "per-parameter",
-        };
-        let mut values = vec![
-            ("step_size", Value::Real(config.dynamics.step)),
-            ("diffusion", Value::Real(config.injected)),
-            (
-                "integrator",
-                Value::Text(config.dynamics.integrator.word().to_owned()),
-            ),
-            ("thermostat", Value::Text(thermostat.to_owned())),
-            ("steps_per_draw", Value::Int(config.steps_per_draw as i64)),
-        ];
-        values.extend(config.minibatch.resolved());
-        values
-    }
-
     fn steps_per_draw(config: &SgnhtConfig) -> u64 {
         config.steps_per_draw
     }
@@ -191,7 +155,7 @@ impl<V: Variant> Sampler for NoseHoover<V> {
         streams: &mut Streams,
     ) -> Result<PhaseSpace, StepError> {
         let rng = &mut streams.noise;
-        let mut space = PhaseSpace::start(u0, V::ESTIMATOR, &config.minibatch, oracle, rng)?;
+        let mut space = PhaseSpace::start(u0, V::Rows::ESTIMATOR, &config.minibatch, oracle, rng)?;
         space.friction.fill(config.injected);
         space.injected.fill(config.injected);
         Ok(space)
@@ -223,7 +187,7 @@ impl<V: Variant> Sampler for NoseHoover<V> {
 }
 
 impl Variant for Plain {
-    const ESTIMATOR: Estimator = Estimator::Plain;
+    type Rows = PlainRows;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sgnht",
         family: Family::Momentum,
@@ -232,7 +196,7 @@ impl Variant for Plain {
         cite: "Ding, Fang, Babbush, Chen, Skeel, Neven, \"Bayesian sampling using stochastic gradient thermostats\", NIPS 2014, with \
                a thermostat per parameter (Chen, Ding, Carin 2015) and splitting (Leimkuhler, Shang 2016)",
         formula: "dz = r dt, dr = ĝ dt − ξ r dt + sqrt(2A) dW, dξ = (r² − 1) dt, mass matrix H",
-        fields: &const { fields(SCHEME) },
+        fields: SgnhtSettings::<PlainRows>::FIELDS,
         info: COLUMNS,
         needs_mode: true,
         minibatch: true,
@@ -247,7 +211,7 @@ impl Variant for Plain {
 }
 
 impl Variant for Centred {
-    const ESTIMATOR: Estimator = Estimator::ControlVariate;
+    type Rows = CentredRows;
     const ADVICE: Traits = Traits::ORDINARY.centred(25.0);
     const SPEC: SamplerSpec = SamplerSpec {
         id: "sgnht-cv",
@@ -257,7 +221,7 @@ impl Variant for Centred {
         cite: "Ding, Fang, Babbush, Chen, Skeel, Neven, \"Bayesian sampling using stochastic gradient thermostats\", NIPS 2014, with \
                the control variates of Baker, Fearnhead, Fox, Nemeth, Statistics and Computing 29 (2019)",
         formula: "as sgnht, with ĝ = ∇log π(û) + difference of gradients at θ and û",
-        fields: &const { fields(CENTRED_SCHEME) },
+        fields: SgnhtSettings::<CentredRows>::FIELDS,
         info: COLUMNS,
         needs_mode: true,
         minibatch: true,

@@ -26,18 +26,17 @@
 //! over their width. Not for: nearly normal posteriors, where `sgld-cv` does the same for less. Needs linear predictors.
 
 use super::langevin::{
-    Config, DECAY_EXPONENT, DECAY_OFFSET, EXCESS_CENTRED, EXCESS_PLAIN, INFO, Langevin, Noise,
-    Rates, Rule, SCHEDULE, STEP, STEPS_PER_DRAW, TEMPERATURE, TIME_CENTRED, TIME_PLAIN,
-    centred_batch, plain_batch,
+    Config, EXCESS_CENTRED, EXCESS_PLAIN, INFO, Langevin, LangevinSettings, Noise, Rates, Rule,
+    TIME_CENTRED, TIME_PLAIN, centred_batch, plain_batch,
 };
-use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
+use super::minibatch_settings::{MinibatchSettings, PlainRows};
 use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
 use crate::models::{LinearRows, Model};
 use crate::oracle::centre::spread_rows;
 use crate::oracle::{Centre, Estimator, Oracle, StepError};
 use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, axpy, dot, whiten};
 use ergodic_base::rng::{Purpose, Streams, stream};
-use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, SettingError};
 
 /// Rows of the metric per parameter: its eigenvalues are then within some 20 % of those of all rows, before they are bent.
 const ROWS_PER_DIM: usize = 20;
@@ -48,14 +47,24 @@ const ROWS_MOST: usize = 2_000;
 /// Half the distance of the points of a central difference in z: the error of w' is about its square.
 const DIFFERENCE: f64 = 1e-4;
 
-const GRADIENT: Field = Field {
-    key: "gradient",
-    label: "Gradient",
-    help: "centred: minibatch gradients centred at the mode; plain: without control variates, as published",
-    kind: Kind::Choice(&["centred", "plain"]),
-    default: Some(Default::Text("centred")),
-    why: "little noise near the mode, so a smaller bias and longer steps",
-};
+ergodic_base::choice! {
+    /// Estimate of the gradient.
+    pub enum Gradient {
+        /// With control variates.
+        Centred = "centred",
+        /// As published.
+        Plain = "plain",
+    }
+}
+
+ergodic_base::settings! {
+    /// What `sgrld` has beside the settings of all Langevin samplers.
+    pub struct Own {
+        gradient: Gradient = Gradient::field("Gradient", Some(Gradient::Centred))
+            .help("centred: minibatch gradients centred at the mode; plain: without control variates, as published")
+            .why("little noise near the mode, so a smaller bias and longer steps");
+    }
+}
 
 /// The sampler `sgrld`.
 pub struct Sgrld;
@@ -203,6 +212,7 @@ impl Metric {
 }
 
 impl Sampler for Sgrld {
+    type Settings = LangevinSettings<PlainRows, Own>;
     type Config = SgrldConfig;
     type State = SgrldState;
     const SPEC: SamplerSpec = SamplerSpec {
@@ -213,17 +223,7 @@ impl Sampler for Sgrld {
                 curvature changes over their width",
         cite: "Patterson, Teh, \"Stochastic gradient Riemannian Langevin dynamics on the probability simplex\", NIPS 2013",
         formula: "θ' = θ + h (G(θ) ĝ(θ) + Γ(θ)) + sqrt(2h) G(θ)^{1/2} ξ, G = information⁻¹, Γ_i = Σ_j ∂G_ij/∂θ_j",
-        fields: &[
-            STEP,
-            BATCH,
-            SCHEME,
-            GRADIENT,
-            STEPS_PER_DRAW,
-            SCHEDULE,
-            DECAY_OFFSET,
-            DECAY_EXPONENT,
-            TEMPERATURE,
-        ],
+        fields: Self::Settings::FIELDS,
         info: INFO,
         needs_mode: true,
         minibatch: true,
@@ -241,21 +241,28 @@ impl Sampler for Sgrld {
         rows.map(|_rows| ()).ok_or(Unsuitable::NoLinearPredictor)
     }
 
-    fn configure(settings: &Settings, target: &Target) -> Result<SgrldConfig, SettingError> {
-        let n = target.num_obs;
-        let estimator = match settings.text("gradient") {
-            Some("plain") => Estimator::Plain,
-            _ => Estimator::ControlVariate,
+    fn configure(
+        settings: &mut Self::Settings,
+        target: &Target,
+    ) -> Result<SgrldConfig, SettingError> {
+        let plain = plain_batch(target.num_obs);
+        let (estimator, batch, noise, excess, time) = match settings.own.gradient {
+            Gradient::Centred => (
+                Estimator::ControlVariate,
+                target.difference_rows.map_or(plain, centred_batch),
+                Noise::Mode,
+                EXCESS_CENTRED,
+                TIME_CENTRED,
+            ),
+            Gradient::Plain => (
+                Estimator::Plain,
+                plain,
+                Noise::Plain,
+                EXCESS_PLAIN,
+                TIME_PLAIN,
+            ),
         };
-        let rows = target
-            .difference_rows
-            .filter(|_| estimator == Estimator::ControlVariate);
-        let batch = rows.map_or_else(|| plain_batch(n), centred_batch);
-        let minibatch = MinibatchSettings::read(settings, target, batch);
-        let (noise, excess, time) = match estimator {
-            Estimator::ControlVariate => (Noise::Mode, EXCESS_CENTRED, TIME_CENTRED),
-            Estimator::Plain => (Noise::Plain, EXCESS_PLAIN, TIME_PLAIN),
-        };
+        let minibatch = settings.rows.settle_with(target, batch);
         let rule = Rule {
             id: Self::SPEC.id,
             needs_mode: true,
@@ -263,18 +270,8 @@ impl Sampler for Sgrld {
             excess,
             time,
         };
-        let core = Config::read(rule, noise, minibatch, settings, target)?;
+        let core = Config::settle(rule, noise, minibatch, settings, target)?;
         Ok(SgrldConfig { core, estimator })
-    }
-
-    fn resolved(config: &SgrldConfig) -> Vec<(&'static str, Value)> {
-        let mut values = config.core.resolved();
-        let gradient = match config.estimator {
-            Estimator::ControlVariate => "centred",
-            Estimator::Plain => "plain",
-        };
-        values.push(("gradient", Value::Text(gradient.to_owned())));
-        values
     }
 
     fn steps_per_draw(config: &SgrldConfig) -> u64 {

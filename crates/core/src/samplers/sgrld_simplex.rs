@@ -23,8 +23,8 @@
 
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::langevin::{STEPS_PER_DRAW, capped_steps, plain_batch, step_for_excess};
-use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
+use super::langevin::{STEPS_PER_DRAW, capped_steps, step_for_excess};
+use super::minibatch_settings::{MinibatchSettings, PlainRows, Rows as _};
 use super::recommend::{Standing, Traits};
 use super::simplex::{self, Weights};
 use super::{
@@ -34,25 +34,26 @@ use super::{
 use crate::models::{Model, SimplexCounts};
 use crate::oracle::{Estimator, Oracle, StepError};
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, Field, SettingError};
 
 /// Predicted excess of variance at the default step.
 const EXCESS: f64 = 0.10;
 /// Langevin time between draws.
 const TIME: f64 = 0.5;
 
-const STEP: Field = Field {
-    key: "step_size",
-    label: "Step size",
-    help: "Langevin time h per step in units of the time in which probabilities relax: ε/2 of Patterson and Teh times \
-           1 + N/Σα; it should be below 2",
-    kind: Kind::Real {
-        min: 1e-9,
-        max: 1e9,
-    },
-    default: None,
-    why: "the largest step whose predicted excess of the standard deviation is 5 %",
-};
+ergodic_base::settings! {
+    /// Settings of [`SgrldSimplex`].
+    pub struct SgrldSimplexSettings {
+        step_size: Option<f64> = Field::real("Step size", 1e-9, 1e9, None)
+            .help(
+                "Langevin time h per step in units of the time in which probabilities relax: ε/2 of Patterson and Teh times \
+                 1 + N/Σα; it should be below 2",
+            )
+            .why("the largest step whose predicted excess of the standard deviation is 5 %");
+        rows: PlainRows;
+        steps_per_draw: Option<u64> = STEPS_PER_DRAW;
+    }
+}
 
 /// The sampler `sgrld-simplex`.
 pub struct SgrldSimplex;
@@ -89,6 +90,7 @@ pub(super) fn mirrored_step(theta: f64, drift: f64, time: f64, z: f64) -> f64 {
 }
 
 impl Sampler for SgrldSimplex {
+    type Settings = SgrldSimplexSettings;
     type Config = SgrldConfig;
     type State = SgrldState;
     const ADVICE: Traits = Traits::ORDINARY.standing(Standing::Comparison);
@@ -99,7 +101,7 @@ impl Sampler for SgrldSimplex {
         about: "Riemannian Langevin dynamics for probabilities: what SCIR is compared with, wrong near 0",
         cite: "Patterson, Teh, \"Stochastic gradient Riemannian Langevin dynamics on the probability simplex\", NeurIPS 2013",
         formula: "θ_j' = |θ_j + τ [α_j − θ_j + (N/|S|) Σ_S (z_ij − p_j)] + sqrt(2τ θ_j) ξ_j|, τ = h Σα/(Σα + N), p = θ/Σθ",
-        fields: &[STEP, BATCH, SCHEME, STEPS_PER_DRAW],
+        fields: SgrldSimplexSettings::FIELDS,
         info: &[
             InfoColumn {
                 name: STEP_SIZE,
@@ -126,37 +128,27 @@ impl Sampler for SgrldSimplex {
         simplex::suits(model)
     }
 
-    fn configure(settings: &Settings, target: &Target) -> Result<SgrldConfig, SettingError> {
+    fn configure(
+        settings: &mut SgrldSimplexSettings,
+        target: &Target,
+    ) -> Result<SgrldConfig, SettingError> {
         let n = target.num_obs;
-        let minibatch = MinibatchSettings::read(settings, target, plain_batch(n));
+        let minibatch = settings.rows.settle(target)?;
         let relative = target
             .simplex
             .as_ref()
             .map_or(1.0, |target| target.count_noise);
         let noise = relative * minibatch.noise_factor(n);
-        let step_size = settings
-            .real("step_size")
-            .unwrap_or_else(|| step_for_excess(EXCESS, noise));
+        let step_size = *(settings.step_size).get_or_insert_with(|| step_for_excess(EXCESS, noise));
         let steps = (TIME / step_size).ceil().max(1.0);
         let gradient_noise = 0.5 * step_size * noise;
         Ok(SgrldConfig {
             step_size,
             minibatch,
-            steps_per_draw: settings.int("steps_per_draw").map_or_else(
-                || capped_steps(steps as u64, &minibatch),
-                |steps| steps as u64,
-            ),
+            steps_per_draw: *(settings.steps_per_draw)
+                .get_or_insert_with(|| capped_steps(steps as u64, &minibatch)),
             noise_share: gradient_noise / (1.0 + gradient_noise),
         })
-    }
-
-    fn resolved(config: &SgrldConfig) -> Vec<(&'static str, Value)> {
-        let mut values = vec![
-            ("step_size", Value::Real(config.step_size)),
-            ("steps_per_draw", Value::Int(config.steps_per_draw as i64)),
-        ];
-        values.extend(config.minibatch.resolved());
-        values
     }
 
     fn steps_per_draw(config: &SgrldConfig) -> u64 {

@@ -33,7 +33,7 @@ use super::{
 use crate::oracle::{Centre, Oracle, StepError};
 use ergodic_base::linalg::{axpy, symmetric_eigen};
 use ergodic_base::rng::{ChainRng, Streams};
-use ergodic_base::settings::{Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, Field, SettingError};
 
 /// Width per mean |t| of the moves.
 const WIDTH_PER_MOVE: f64 = 3.0;
@@ -44,28 +44,30 @@ const MOST_STEPS_OUT: f64 = 100.0;
 /// Cuts after which a point stays where it is: its interval has shrunk to it, to the last bit.
 const MOST_CUTS: u32 = 2000;
 
-const FIELDS: &[Field] = &[
-    Field {
-        key: "directions",
-        label: "Directions",
-        help: "eigen: along the principal axes of the curvature at the mode; coordinates: one parameter after the other",
-        kind: Kind::Choice(&["eigen", "coordinates"]),
-        default: None,
-        why: "eigen where a mode was found: parameters are nearly independent along these axes; else coordinates",
-    },
-    Field {
-        key: "width",
-        label: "Width",
-        help: "First width of the interval around the present value, in posterior standard deviations at the mode if there \
-               is one, otherwise in units of the parameter; a number fixes it, auto adapts it in warm-up",
-        kind: Kind::Real {
-            min: 1e-9,
-            max: 1e9,
-        },
-        default: None,
-        why: "three times the typical move, learnt in warm-up; other widths cost time, not correctness",
-    },
-];
+ergodic_base::choice! {
+    /// Along which lines slices are drawn.
+    pub enum Directions {
+        /// The principal axes of the curvature at the mode.
+        Eigen = "eigen",
+        /// One parameter after the other.
+        Coordinates = "coordinates",
+    }
+}
+
+ergodic_base::settings! {
+    /// Settings of [`Slice`]; without a width it is adapted in warm-up.
+    pub struct SliceSettings {
+        directions: Option<Directions> = Directions::field("Directions", None)
+            .help("eigen: along the principal axes of the curvature at the mode; coordinates: one parameter after the other")
+            .why("eigen where a mode was found: parameters are nearly independent along these axes; else coordinates");
+        width: Option<f64> = Field::real("Width", 1e-9, 1e9, None)
+            .help(
+                "First width of the interval around the present value, in posterior standard deviations at the mode if there \
+                 is one, otherwise in units of the parameter; a number fixes it, auto adapts it in warm-up",
+            )
+            .why("three times the typical move, learnt in warm-up; other widths cost time, not correctness");
+    }
+}
 
 const INFO: &[InfoColumn] = &[
     InfoColumn {
@@ -80,13 +82,6 @@ const INFO: &[InfoColumn] = &[
 
 /// The sampler `slice`.
 pub struct Slice;
-
-/// Settings of [`Slice`].
-#[derive(Clone, Debug)]
-pub struct Config {
-    eigen: bool,
-    width: Option<f64>,
-}
 
 /// State of [`Slice`].
 pub struct State {
@@ -106,7 +101,8 @@ pub struct State {
 }
 
 impl Sampler for Slice {
-    type Config = Config;
+    type Settings = SliceSettings;
+    type Config = SliceSettings;
     type State = State;
 
     const ADVICE: Traits = Traits::ORDINARY.passes(6.0, 1.0);
@@ -118,7 +114,7 @@ impl Sampler for Slice {
                 gradient",
         cite: "Neal 2003, Annals of Statistics 31",
         formula: "log y = log π(u) - Exp(1); u' = u + t d_j with t uniform where log π(u') > log y",
-        fields: FIELDS,
+        fields: SliceSettings::FIELDS,
         info: INFO,
         needs_mode: false,
         minibatch: false,
@@ -128,36 +124,27 @@ impl Sampler for Slice {
         negative_control: false,
     };
 
-    fn configure(settings: &Settings, target: &Target) -> Result<Config, SettingError> {
+    fn configure(
+        settings: &mut SliceSettings,
+        target: &Target,
+    ) -> Result<SliceSettings, SettingError> {
         let has_mode = target.noise_ratio.is_some();
-        let word = settings.text("directions").filter(|word| *word != "auto");
-        let eigen = word.map_or(has_mode, |word| word == "eigen");
-        if eigen && !has_mode {
+        let directions = *settings.directions.get_or_insert(if has_mode {
+            Directions::Eigen
+        } else {
+            Directions::Coordinates
+        });
+        if directions == Directions::Eigen && !has_mode {
             return Err(SettingError::unfit(
                 "directions",
                 "cannot be `eigen` because no mode was found; choose coordinates or auto",
             ));
         }
-        Ok(Config {
-            eigen,
-            width: settings.real("width"),
-        })
-    }
-
-    fn resolved(config: &Config) -> Vec<(&'static str, Value)> {
-        let text = |word: &str| Value::Text(word.to_owned());
-        let directions = if config.eigen { "eigen" } else { "coordinates" };
-        vec![
-            ("directions", text(directions)),
-            (
-                "width",
-                config.width.map_or_else(|| text("auto"), Value::Real),
-            ),
-        ]
+        Ok(settings.clone())
     }
 
     fn init(
-        config: &Config,
+        config: &SliceSettings,
         u0: &[f64],
         oracle: &mut Oracle,
         _streams: &mut Streams,
@@ -176,14 +163,14 @@ impl Sampler for Slice {
                 0
             },
             frozen: 0,
-            directions: directions(config.eigen, centre.map(AsRef::as_ref), dim)?,
+            directions: directions(config.directions, centre.map(AsRef::as_ref), dim)?,
             proposal: vec![0.0; dim],
             grad,
         })
     }
 
     fn step(
-        config: &Config,
+        config: &SliceSettings,
         at: Tick,
         state: &mut State,
         oracle: &mut Oracle,
@@ -235,10 +222,14 @@ impl Sampler for Slice {
 }
 
 /// One direction per row (D×D), of the length of a posterior standard deviation where the curvature is known.
-fn directions(eigen: bool, centre: Option<&Centre>, dim: usize) -> Result<Vec<f64>, StepError> {
+fn directions(
+    chosen: Option<Directions>,
+    centre: Option<&Centre>,
+    dim: usize,
+) -> Result<Vec<f64>, StepError> {
     let mut directions = vec![0.0; dim * dim];
     match centre {
-        Some(centre) if eigen => {
+        Some(centre) if chosen == Some(Directions::Eigen) => {
             let refuse = StepError::NotPositiveDefinite {
                 what: "the curvature at the mode",
                 iter: 0,

@@ -20,29 +20,26 @@
 //!
 //! Not for: posteriors whose mode is known and near which they are normal; `sgld-cv` is then cheaper.
 
-use super::langevin::{
-    Config, DECAY_EXPONENT, DECAY_OFFSET, INFO, Langevin, Noise, PRECONDITION, SCHEDULE, STEP,
-    STEPS_PER_DRAW, TEMPERATURE,
-};
-use super::minibatch_settings::{BATCH, MinibatchSettings, SCHEME};
+use super::langevin::{Config, INFO, Langevin, LangevinSettings, Noise, Preconditioning};
+use super::minibatch_settings::{MinibatchSettings, PlainRows};
 use super::saga::{table_batch, table_rule};
 use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::oracle::{Estimator, Keep, Oracle, RowTable, StepError};
 use ergodic_base::rng::Streams;
-use ergodic_base::settings::{Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Declared as _, Field, SettingError};
 
-const RENEW_EVERY: Field = Field {
-    key: "renew_every",
-    label: "Steps between passes",
-    help: "m of the source: after so many steps the centre of the control variates moves to the present position, which takes a \
-           pass over all rows",
-    kind: Kind::Int {
-        min: 1,
-        max: 1_000_000_000,
-    },
-    default: None,
-    why: "N/B: passes then cost as much as the minibatches between them",
-};
+ergodic_base::settings! {
+    /// What `svrg-ld` has beside the settings of all Langevin samplers.
+    pub struct Own {
+        renew_every: Option<u64> = Field::int("Steps between passes", 1, 1_000_000_000, None)
+            .help(
+                "m of the source: after so many steps the centre of the control variates moves to the present position, which takes \
+                 a pass over all rows",
+            )
+            .why("N/B: passes then cost as much as the minibatches between them");
+        preconditioning: Preconditioning;
+    }
+}
 
 /// The sampler `svrg-ld`.
 pub struct SvrgLd;
@@ -62,6 +59,7 @@ pub struct SvrgState {
 }
 
 impl Sampler for SvrgLd {
+    type Settings = LangevinSettings<PlainRows, Own>;
     type Config = SvrgConfig;
     type State = SvrgState;
     const SPEC: SamplerSpec = SamplerSpec {
@@ -73,18 +71,7 @@ impl Sampler for SvrgLd {
         cite: "Dubey, Reddi, Póczos, Smola, Xing, Williamson, \"Variance reduction in stochastic gradient Langevin dynamics\", \
                NIPS 2016",
         formula: "θ' = θ + h M [∇log p(θ) + ∇ℓ(θ̃) + (N/B) Σ_S (∇ℓ_i(θ) − ∇ℓ_i(θ̃))] + sqrt(2h) M^{1/2} ξ, θ̃ = θ every m steps",
-        fields: &[
-            STEP,
-            BATCH,
-            SCHEME,
-            RENEW_EVERY,
-            PRECONDITION,
-            STEPS_PER_DRAW,
-            SCHEDULE,
-            DECAY_OFFSET,
-            DECAY_EXPONENT,
-            TEMPERATURE,
-        ],
+        fields: Self::Settings::FIELDS,
         info: INFO,
         needs_mode: true,
         minibatch: true,
@@ -97,24 +84,23 @@ impl Sampler for SvrgLd {
         negative_control: false,
     };
 
-    fn configure(settings: &Settings, target: &Target) -> Result<SvrgConfig, SettingError> {
-        let minibatch = MinibatchSettings::read(settings, target, table_batch(target));
-        let renew_every = settings.int("renew_every").map_or_else(
-            || target.num_obs.div_ceil(minibatch.batch).max(1) as u64,
-            |steps| steps as u64,
-        );
+    fn configure(
+        settings: &mut Self::Settings,
+        target: &Target,
+    ) -> Result<SvrgConfig, SettingError> {
+        let minibatch = settings.rows.settle_with(target, table_batch(target));
+        let Own {
+            renew_every,
+            preconditioning,
+        } = &mut settings.own;
+        let renew_every = *renew_every
+            .get_or_insert_with(|| target.num_obs.div_ceil(minibatch.batch).max(1) as u64);
         let noise = Noise::Periodic {
             period: renew_every as f64,
         };
-        let rule = table_rule(Self::SPEC.id);
-        let core = Config::read(rule, noise, minibatch, settings, target)?;
+        let rule = table_rule(Self::SPEC.id, preconditioning.settle(target));
+        let core = Config::settle(rule, noise, minibatch, settings, target)?;
         Ok(SvrgConfig { core, renew_every })
-    }
-
-    fn resolved(config: &SvrgConfig) -> Vec<(&'static str, Value)> {
-        let mut values = config.core.resolved_with_precondition();
-        values.push(("renew_every", Value::Int(config.renew_every as i64)));
-        values
     }
 
     fn steps_per_draw(config: &SvrgConfig) -> u64 {

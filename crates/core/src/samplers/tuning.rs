@@ -8,64 +8,50 @@ use super::recommend::dense_pays;
 use super::{StateVisitor, Target};
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::ChainRng;
-use ergodic_base::settings::{Default, Field, Kind, SettingError, Settings, Value};
+use ergodic_base::settings::{Field, SettingError};
 
 /// Where the search for the first step size starts: the right order for a target scaled by its metric.
 const FIRST_TRIAL: f64 = 1.0;
-/// Stan's default target acceptance.
-const TARGET_ACCEPT: f64 = 0.8;
-
-const METRIC_WORDS: [&str; 2] = ["diagonal", "dense"];
-const START_WORDS: [&str; 2] = ["curvature", "identity"];
-
-/// The setting `metric`.
-pub(super) const METRIC_FIELD: Field = Field {
-    key: "metric",
-    label: "Metric",
-    help: "Inverse mass matrix: scales only (diagonal), or scales and correlations (dense)",
-    kind: Kind::Choice(&METRIC_WORDS),
-    default: None,
-    why: "dense up to 100 dimensions, where it costs little and removes correlation; above where the curvature at the mode \
-          shows so much correlation that it pays",
-};
-
-/// The setting `start_metric`.
-pub(super) const START_METRIC_FIELD: Field = Field {
-    key: "start_metric",
-    label: "First metric",
-    help: "Inverse mass matrix before the first window of warm-up: posterior covariance guessed from the curvature at \
-           the mode, or identity as in Stan",
-    kind: Kind::Choice(&START_WORDS),
-    default: None,
-    why: "curvature where a mode was found, because warm-up then starts at the right scale; else identity",
-};
-
 /// The setting `target_accept`.
-pub(super) const TARGET_ACCEPT_FIELD: Field = Field {
-    key: "target_accept",
-    label: "Target acceptance",
-    help: "Mean acceptance probability that the step size is adapted to (adapt_delta in Stan); nearer to 1 means \
-           smaller steps and fewer divergences",
-    kind: Kind::Real {
-        min: 0.05,
-        max: 0.999,
-    },
-    default: Some(Default::Real(TARGET_ACCEPT)),
-    why: "Stan's default, near the cheapest for most targets",
-};
+pub(super) const TARGET_ACCEPT: Field = Field::real("Target acceptance", 0.05, 0.999, Some(0.8))
+    .help(
+        "Mean acceptance probability that the step size is adapted to (adapt_delta in Stan); nearer to 1 means \
+         smaller steps and fewer divergences",
+    )
+    .why("Stan's default, near the cheapest for most targets");
 
-/// The setting `step_size`.
-pub(super) const STEP_SIZE_FIELD: Field = Field {
-    key: "step_size",
-    label: "Step size",
-    help: "Leapfrog step in units of the metric; a number fixes it, auto adapts it in warm-up",
-    kind: Kind::Real {
-        min: 1e-9,
-        max: 1e3,
-    },
-    default: None,
-    why: "adapted to the target acceptance",
-};
+ergodic_base::choice! {
+    /// Inverse mass matrix before the first window of warm-up.
+    pub enum StartMetric {
+        /// H⁻¹ at the mode.
+        Curvature = "curvature",
+        /// As in Stan.
+        Identity = "identity",
+    }
+}
+
+ergodic_base::settings! {
+    /// Settings of samplers that move by leapfrog steps, with a sampler's own `O`.
+    pub struct LeapfrogSettings<O> {
+        metric: Option<MetricKind> = MetricKind::field("Metric", None)
+            .help("Inverse mass matrix: scales only (diagonal), or scales and correlations (dense)")
+            .why(
+                "dense up to 100 dimensions, where it costs little and removes correlation; above where the curvature at the mode \
+                 shows so much correlation that it pays",
+            );
+        start_metric: Option<StartMetric> = StartMetric::field("First metric", None)
+            .help(
+                "Inverse mass matrix before the first window of warm-up: posterior covariance guessed from the curvature at \
+                 the mode, or identity as in Stan",
+            )
+            .why("curvature where a mode was found, because warm-up then starts at the right scale; else identity");
+        target_accept: f64 = TARGET_ACCEPT;
+        pub own: O;
+        step_size: Option<f64> = Field::real("Step size", 1e-9, 1e3, None)
+            .help("Leapfrog step in units of the metric; a number fixes it, auto adapts it in warm-up")
+            .why("adapted to the target acceptance");
+    }
+}
 
 /// What to adapt and to what.
 #[derive(Clone, Copy, Debug)]
@@ -83,53 +69,40 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// From the four settings above.
+    /// Settles the metrics; a step size that is not given stays "auto", for warm-up.
     ///
     /// # Errors
     /// The curvature is asked for and no mode was found.
-    pub fn read(settings: &Settings, target: &Target) -> Result<Self, SettingError> {
-        let word = |key| settings.text(key).filter(|word| *word != "auto");
+    pub fn settle<O>(
+        settings: &mut LeapfrogSettings<O>,
+        target: &Target,
+    ) -> Result<Self, SettingError> {
         let has_mode = target.noise_ratio.is_some();
-        let from_curvature = word("start_metric").map_or(has_mode, |word| word == START_WORDS[0]);
-        if from_curvature && !has_mode {
+        let start = *settings.start_metric.get_or_insert(if has_mode {
+            StartMetric::Curvature
+        } else {
+            StartMetric::Identity
+        });
+        if start == StartMetric::Curvature && !has_mode {
             return Err(SettingError::unfit(
                 "start_metric",
                 "cannot be `curvature` because no mode was found; choose identity or auto",
             ));
         }
-        let dense =
-            word("metric").map_or_else(|| dense_pays(target), |word| word == METRIC_WORDS[1]);
-        Ok(Self {
-            metric: if dense {
+        let metric = *settings.metric.get_or_insert_with(|| {
+            if dense_pays(target) {
                 MetricKind::Dense
             } else {
                 MetricKind::Diagonal
-            },
-            from_curvature,
+            }
+        });
+        Ok(Self {
+            metric,
+            from_curvature: start == StartMetric::Curvature,
             learns_metric: true,
-            target_accept: settings.real("target_accept").unwrap_or(TARGET_ACCEPT),
-            step_size: settings.real("step_size"),
+            target_accept: settings.target_accept,
+            step_size: settings.step_size,
         })
-    }
-
-    /// The four settings for the manifest.
-    pub fn resolved(&self) -> [(&'static str, Value); 4] {
-        let text = |word: &str| Value::Text(word.to_owned());
-        [
-            (
-                "metric",
-                text(METRIC_WORDS[usize::from(self.metric == MetricKind::Dense)]),
-            ),
-            (
-                "start_metric",
-                text(START_WORDS[usize::from(!self.from_curvature)]),
-            ),
-            ("target_accept", Value::Real(self.target_accept)),
-            (
-                "step_size",
-                self.step_size.map_or_else(|| text("auto"), Value::Real),
-            ),
-        ]
     }
 
     /// The covariance that the metric starts from and shrinks to, if it is not the identity.

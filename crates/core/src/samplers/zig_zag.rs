@@ -22,10 +22,11 @@
 use rand::RngExt as _;
 
 use super::SamplerSpec;
-use super::piecewise::{CONTROL, INFO, Motion, Path, Piecewise, TIME, first_arrival};
+use super::piecewise::{INFO, Motion, Path, Piecewise, PiecewiseSettings, first_arrival};
 use super::recommend::{Standing, Traits};
 use ergodic_base::linalg::axpy;
 use ergodic_base::rng::ChainRng;
+use ergodic_base::settings::Declared as _;
 
 /// On a normal posterior draws at this distance are correlated by less than ½ whatever D is: a coordinate needs 2.5 on
 /// average from one flip to the next.
@@ -59,7 +60,7 @@ impl Motion for Flip {
                data\", Annals of Statistics 47 (2019)",
         formula: "v(t + s) = v(t) + s w, w_j = ±1 flips at rate (w_j (g + A v)_j)⁺ + Σ_i (w_j r_i(v) b_ij)⁺, \
                   u = û + (L')⁻¹ v, L L' = H",
-        fields: &[TIME, CONTROL],
+        fields: PiecewiseSettings::<()>::FIELDS,
         info: INFO,
         needs_mode: true,
         minibatch: true,
@@ -68,7 +69,7 @@ impl Motion for Flip {
         decides_warmup: false,
         negative_control: false,
     };
-    const REFRESHED: bool = false;
+    type Refreshment = ();
 
     fn time_per_draw(_dim: usize) -> f64 {
         TIME_PER_DRAW

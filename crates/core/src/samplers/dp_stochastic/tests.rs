@@ -3,6 +3,7 @@ use super::super::testing::{Run, exact_oracle, suitable_target};
 use super::*;
 use crate::models::dp_mixture::testing::model_of;
 use crate::samplers::find;
+use ergodic_base::settings::Value;
 
 /// Labels after each of `draws` iterations with all units in the minibatch.
 fn visited(

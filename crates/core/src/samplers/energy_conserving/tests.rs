@@ -24,6 +24,7 @@ use crate::samplers::testing::{
 use ergodic_base::control::Control;
 use ergodic_base::linalg::quadratic_form;
 use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::settings::{Settings, Value};
 
 const ACCEPT_AT: usize = 0;
 const ACCEPT_ROWS_AT: usize = 1;

@@ -9,7 +9,7 @@
 //! what nothing names is a last block. Where parameters are not coordinates, as effects of groups, the names of the model's
 //! blocks take their place ([`crate::models::parts`]).
 
-use super::KERNELS;
+use super::BlockSampler;
 use crate::models::Block;
 use ergodic_base::settings::SettingError;
 
@@ -22,11 +22,11 @@ const ANY: char = '*';
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen {
     names: Vec<String>,
-    kernel: &'static str,
+    kernel: BlockSampler,
 }
 
 /// A block of a model: coordinates in order, and the sampler, where one is named.
-pub type Division = (Vec<usize>, Option<&'static str>);
+pub type Division = (Vec<usize>, Option<BlockSampler>);
 
 /// Reads the notation.
 ///
@@ -48,11 +48,11 @@ pub fn read(text: &str) -> Result<Vec<Chosen>, SettingError> {
             inside.unwrap_or(name).to_owned()
         };
         let names: Vec<String> = split(names, ',').into_iter().map(unquoted).collect();
-        let known = KERNELS.iter().copied().find(|known| *known == kernel);
+        let known = BlockSampler::from_word(kernel);
         let (Some(kernel), false) = (known, names.is_empty()) else {
             return Err(refusal(format!(
                 "takes blocks of names with one of the samplers {}, not `{block}`",
-                KERNELS.join(", ")
+                BlockSampler::WORDS.join(", ")
             )));
         };
         all.push(Chosen { names, kernel });
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn blocks_are_chosen_by_names_and_patterns() {
-        let (slice, hmc) = (Some("slice"), Some("hmc"));
+        let (slice, hmc) = (Some(BlockSampler::Slice), Some(BlockSampler::Hmc));
         for (text, expected) in [
             // A name beats a pattern; what nobody names comes last.
             (
@@ -244,14 +244,23 @@ mod tests {
     fn names_with_odd_brackets_stand_in_quotes() {
         let parts = parts(&["b[x]", "b[a]; b]"]);
         let found = divide(&read("\"b[a]; b]\": slice; *: hmc").unwrap(), &parts).unwrap();
-        assert_eq!(found, [(vec![1], Some("slice")), (vec![0], Some("hmc"))]);
+        assert_eq!(
+            found,
+            [
+                (vec![1], Some(BlockSampler::Slice)),
+                (vec![0], Some(BlockSampler::Hmc))
+            ]
+        );
     }
 
     #[test]
     fn terms_of_one_grouping_go_together() {
         let parts = parts(&["b[x]", "r[g]", "r[g]"]);
         let found = divide(&read("r[g]: hmc").unwrap(), &parts).unwrap();
-        assert_eq!(found, [(vec![1, 2], Some("hmc")), (vec![0], None)]);
+        assert_eq!(
+            found,
+            [(vec![1, 2], Some(BlockSampler::Hmc)), (vec![0], None)]
+        );
     }
 
     #[test]

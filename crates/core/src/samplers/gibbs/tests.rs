@@ -8,6 +8,7 @@ use crate::samplers::testing::{
 };
 use ergodic_base::linalg::Cholesky;
 use ergodic_base::param::ParamId;
+use ergodic_base::settings::Value;
 
 const COVARIANCE: [f64; 9] = [1.0, 0.6, 0.3, 0.6, 2.0, 0.8, 0.3, 0.8, 1.5];
 
@@ -60,7 +61,7 @@ fn the_curvature_of_a_block_gives_the_conditional_covariance() {
 fn every_kernel_in_every_partition_leaves_a_correlated_gaussian_alone() {
     let model = correlated(&COVARIANCE, 3);
     let centre = Arc::new(Centre::at(model.as_ref(), &[0.0; 3]).unwrap());
-    for kernel in KERNELS {
+    for &kernel in BlockSampler::WORDS {
         let apart = format!("u[2]: {kernel}; *: {kernel}");
         // Its draws follow each other more slowly, and cost less.
         let draws = if kernel == "metropolis" { 7000 } else { 3000 };

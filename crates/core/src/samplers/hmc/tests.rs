@@ -1,3 +1,4 @@
+use crate::samplers::{configure, configured};
 use std::sync::Arc;
 
 use super::*;
@@ -6,6 +7,7 @@ use crate::samplers::autoregressive::{Moments, settings};
 use crate::samplers::testing::{
     Density, Run, correlated, exact_oracle, gaussian_with_centre, mean,
 };
+use ergodic_base::settings::{Settings, Value};
 
 const STEP_SIZE_AT: usize = 1;
 const LEAPFROG_AT: usize = 2;
@@ -144,11 +146,11 @@ fn curvature_without_a_mode_is_refused_by_name() {
     let target = Target::new(model.as_ref(), None);
     let given = settings(&[("start_metric", Value::Text("curvature".to_owned()))]);
     assert!(
-        Hmc::configure(&given, &target)
+        configure::<Hmc>(&given, &target)
             .unwrap_err()
             .to_string()
             .contains("start_metric")
     );
-    let config = Hmc::configure(&Settings::default(), &target).unwrap();
-    assert!(Hmc::resolved(&config).contains(&("start_metric", Value::Text("identity".to_owned()))));
+    let (_config, values) = configured::<Hmc>(&Settings::default(), &target).unwrap();
+    assert!(values.contains(&("start_metric", Value::Text("identity".to_owned()))));
 }

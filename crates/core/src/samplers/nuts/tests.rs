@@ -1,5 +1,6 @@
 //! NUTS against closed forms, a grid, and what is known of Stan's behaviour.
 
+use crate::samplers::{configure, configured};
 use std::sync::Arc;
 
 use super::*;
@@ -11,6 +12,7 @@ use crate::samplers::testing::{
 };
 use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::settings::{Settings, Value};
 
 const ACCEPT_AT: usize = 0;
 const STEP_SIZE_AT: usize = 1;
@@ -269,7 +271,7 @@ fn a_region_without_density_is_never_entered() {
             let target = crate::samplers::testing::target_of(&oracle);
             let mut settings = Settings::default();
             settings.set("step_size", Value::Real(0.3));
-            let config = Nuts::configure(&settings, &target).unwrap();
+            let config = configure::<Nuts>(&settings, &target).unwrap();
             let mut state = Nuts::init(&config, &[0.5], &mut oracle, &mut streams).unwrap();
             let mut info = [0.0; 7];
             (0..32_000)
@@ -365,10 +367,10 @@ fn curvature_without_a_mode_is_refused_by_name() {
     let target = Target::new(model.as_ref(), None);
     let mut settings = Settings::default();
     settings.set("start_metric", text("curvature"));
-    let error = Nuts::configure(&settings, &target).unwrap_err();
+    let error = configure::<Nuts>(&settings, &target).unwrap_err();
     assert!(error.to_string().contains("start_metric"));
     settings.set("start_metric", text("auto"));
-    let resolved = Nuts::resolved(&Nuts::configure(&settings, &target).unwrap());
+    let resolved = configured::<Nuts>(&settings, &target).unwrap().1;
     assert_eq!(resolved[1], ("start_metric", text("identity")));
 }
 
@@ -380,7 +382,7 @@ fn the_dense_metric_is_the_default_only_in_moderate_dimension() {
             dim,
             ..Target::new(model.as_ref(), Some(&centre))
         };
-        let resolved = Nuts::resolved(&Nuts::configure(&Settings::default(), &target).unwrap());
+        let resolved = configured::<Nuts>(&Settings::default(), &target).unwrap().1;
         assert_eq!(resolved[0], ("metric", text(word)));
         assert_eq!(resolved[1], ("start_metric", text("curvature")));
     }
@@ -393,7 +395,7 @@ fn starting_positions_do_not_matter() {
     let mut oracle = exact_oracle(model, None);
     let mut streams = Streams::new(1, 0);
     let target = crate::samplers::testing::target_of(&oracle);
-    let config = Nuts::configure(&Settings::default(), &target).unwrap();
+    let config = configure::<Nuts>(&Settings::default(), &target).unwrap();
     let mut u0 = vec![0.0; 2];
     oracle
         .model()

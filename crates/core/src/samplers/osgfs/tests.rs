@@ -1,5 +1,6 @@
 //! Against the closed forms of Gaussian posteriors, the calibration of the criterion, automatic burn-in.
 
+use crate::samplers::configure;
 use std::sync::Arc;
 
 use statrs::function::erf::erf;
@@ -7,6 +8,7 @@ use statrs::function::erf::erf;
 use super::*;
 use crate::models::testing::GaussianRows;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
+use ergodic_base::settings::{Settings, Value};
 
 fn chain(
     model: &Arc<GaussianRows>,
@@ -242,20 +244,20 @@ fn defaults_follow_the_report_and_keep_draws_useful() {
         ..Target::default()
     };
     let none = Settings::default();
-    let config = Osgfs::configure(&none, &target(245_057, 4)).unwrap();
+    let config = configure::<Osgfs>(&none, &target(245_057, 4)).unwrap();
     assert_eq!(config.minibatch.batch, 10_000);
     // 1/k = (N + |S|)/(4|S|) and half of the autocorrelation time N/|S|.
     assert_eq!(config.criterion.window, 6);
     assert_eq!(config.steps_per_draw, 13);
     assert_eq!(
-        Osgfs::configure(&none, &target(400, 4))
+        configure::<Osgfs>(&none, &target(400, 4))
             .unwrap()
             .minibatch
             .batch,
         50
     );
     assert_eq!(
-        Osgfs::configure(&none, &target(400, 30))
+        configure::<Osgfs>(&none, &target(400, 30))
             .unwrap()
             .minibatch
             .batch,

@@ -1,5 +1,6 @@
 //! Against closed forms, the noise measured at the mode against the noise of a chain, burn-in, refusals.
 
+use crate::samplers::configure;
 use std::sync::Arc;
 
 use super::*;
@@ -7,6 +8,7 @@ use crate::models::testing::GaussianRows;
 use crate::oracle::Centre;
 use crate::samplers::Phase;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
+use ergodic_base::settings::{Settings, Value};
 
 fn start_chain(
     model: &Arc<GaussianRows>,
@@ -77,7 +79,7 @@ fn without_a_mode_it_is_refused_with_an_alternative() {
         dim: 2,
         ..Target::default()
     };
-    let message = OsgfsCv::configure(&Settings::default(), &target)
+    let message = configure::<OsgfsCv>(&Settings::default(), &target)
         .unwrap_err()
         .to_string();
     assert!(message.contains("needs the posterior mode"), "{message}");

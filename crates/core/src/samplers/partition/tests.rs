@@ -10,6 +10,7 @@ use crate::oracle::Oracle;
 use crate::samplers::testing::{Run, estimate, exact_oracle};
 use crate::samplers::{Phase, Tick, find};
 use ergodic_base::rng::{Purpose, Streams, stream};
+use ergodic_base::settings::{Declared as _, Settings, Value};
 
 /// Fails unless the partitions that `chains` visited (by label vector) have their posterior probabilities, each within
 /// four and a half Monte Carlo standard errors: there are hundreds of comparisons.
@@ -116,8 +117,8 @@ fn six_units_have_203_partitions() {
 fn splits_and_mergers_alone_leave_the_posterior_unchanged() {
     for (words, mixture) in small(5, KNOWN) {
         let start = Start {
-            word: "one",
-            clusters: 1,
+            start: First::One,
+            start_clusters: 1,
         };
         let mut rng = stream(5, 0, Purpose::Noise);
         let mut partition = Partition::start(&mixture, start, 9, &mut rng);
@@ -261,7 +262,7 @@ fn chains_start_from_one_cluster_and_from_many() {
     let (_, mixture) = small(6, KNOWN).remove(1);
     for (chain, clusters) in [(0, 1), (1, 6), (2, 1), (3, 6)] {
         let mut rng = stream(1, chain, Purpose::Noise);
-        let start = Start::read(&Settings::default());
+        let start = Start::read(&Settings::default()).unwrap();
         let partition = Partition::start(&mixture, start, 9, &mut rng);
         assert_eq!(partition.clusters.len(), clusters, "chain {chain}");
         assert_eq!(partition.position[0], clusters as f64);
@@ -272,7 +273,7 @@ fn chains_start_from_one_cluster_and_from_many() {
 fn what_is_reported_does_not_depend_on_labels() {
     let (_, mixture) = small(6, UNKNOWN).remove(4);
     let mut rng = stream(1, 0, Purpose::Noise);
-    let start = Start::read(&Settings::default());
+    let start = Start::read(&Settings::default()).unwrap();
     let mut partition = Partition::start(&mixture, start, 9, &mut rng);
     let mut reported = Vec::new();
     for labels in [[0, 1, 0, 1, 2, 0], [5, 2, 5, 2, 9, 5]] {

@@ -22,6 +22,7 @@ use crate::oracle::Centre;
 use ergodic_base::control::Control;
 use ergodic_base::linalg::Cholesky;
 use ergodic_base::rng::{Purpose, RngMark, stream};
+use ergodic_base::settings::Value;
 
 const IDS: [&str; 2] = ["zig-zag", "bouncy-particle"];
 const CONTROLS: [&str; 2] = ["curvature", "gradient"];

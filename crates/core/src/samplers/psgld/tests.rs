@@ -7,6 +7,7 @@ use crate::models::testing::GaussianRows;
 use crate::models::{Model, Rows};
 use crate::oracle::Centre;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
+use ergodic_base::settings::{Settings, Value};
 
 fn centred(model: &Arc<GaussianRows>) -> Arc<Centre> {
     Arc::new(Centre::at(model.as_ref(), &model.posterior_mean()).unwrap())

@@ -11,6 +11,7 @@ use crate::samplers::conformance::Checkpoint;
 use crate::samplers::svrg::SvrgLd;
 use crate::samplers::testing::{Run, exact_oracle, logistic_with_centre};
 use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::settings::Value;
 
 /// Each row's gradient is subtracted and added once, so the mean over all minibatches of one row is the exact gradient,
 /// whatever positions the table remembers; and the sum stays that of the rows.

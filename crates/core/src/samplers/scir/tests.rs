@@ -9,6 +9,7 @@ use crate::samplers::testing::{
     categorical_with_centre, estimate, exact_oracle, target_of,
 };
 use crate::samplers::{REGISTRY, find};
+use ergodic_base::settings::{Settings, Value};
 
 const COUNTS: [usize; 4] = [80, 15, 5, 0];
 const ALPHA: f64 = 0.1;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::*;
 use crate::models::testing::GaussianRows;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
+use ergodic_base::settings::Value;
 
 const NUM_OBS: usize = 1000;
 const BATCH: usize = 50;

@@ -1,5 +1,6 @@
 //! Defaults end to end, and refusals.
 
+use crate::samplers::configure;
 use std::sync::Arc;
 
 use super::*;
@@ -7,6 +8,7 @@ use crate::models::testing::GaussianRows;
 use crate::oracle::Centre;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
 use crate::samplers::testing::assert_moments_known_to;
+use ergodic_base::settings::{Settings, Value};
 
 /// Defaults on a normal posterior: the right variance, since the noise is constant and measured there, and draws correlated by
 /// 3 e⁻².
@@ -52,7 +54,7 @@ fn unusable_settings_are_refused_in_one_sentence() {
         ..Target::default()
     };
     let refusal = |pairs: &[(&str, Value)], target: &Target| {
-        Sghmc::configure(&settings(pairs), target)
+        configure::<Sghmc>(&settings(pairs), target)
             .unwrap_err()
             .to_string()
     };
@@ -77,10 +79,10 @@ fn unusable_settings_are_refused_in_one_sentence() {
         hot[1].clone(),
         ("friction_correction", word("off")),
     ];
-    assert!(Sghmc::configure(&settings(&uncorrected), &known).is_ok());
+    assert!(configure::<Sghmc>(&settings(&uncorrected), &known).is_ok());
     // Without a given friction there is one that does.
     assert!(
-        Sghmc::configure(&settings(&hot[..1]), &known)
+        configure::<Sghmc>(&settings(&hot[..1]), &known)
             .unwrap()
             .friction
             > 10.0

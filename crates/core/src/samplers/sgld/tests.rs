@@ -1,5 +1,6 @@
 //! Against closed forms of Gaussian posteriors with known gradient noise, defaults, and refusals.
 
+use crate::samplers::{Phase, configure};
 use std::sync::Arc;
 
 use super::*;
@@ -7,12 +8,12 @@ use crate::estimators::find_mode;
 use crate::models::Model;
 use crate::models::testing::GaussianRows;
 use crate::oracle::{Centre, Scheme};
-use crate::samplers::Phase;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
 use crate::samplers::langevin::step_for_excess;
 use crate::samplers::testing::{logistic_with_centre, small_logistic};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::axpy;
+use ergodic_base::settings::{Settings, Value};
 
 fn centred(model: &Arc<GaussianRows>) -> Arc<Centre> {
     Arc::new(Centre::at(model.as_ref(), &model.posterior_mean()).unwrap())
@@ -98,11 +99,8 @@ fn control_variates_remove_gradient_noise_on_a_gaussian() {
 #[test]
 fn every_scheme_has_the_predicted_noise() {
     let (n, batch, orders, draws) = (400, 80, 60, 200);
-    for scheme in Scheme::WORDS {
-        let minibatch = MinibatchSettings {
-            batch,
-            scheme: Scheme::from_word(scheme),
-        };
+    for scheme in [Scheme::Iid, Scheme::Blocks, Scheme::Spans, Scheme::Epoch] {
+        let minibatch = MinibatchSettings { batch, scheme };
         let mut ratios = Vec::new();
         for order in 0..orders {
             let model = Arc::new(GaussianRows::simulated(n, 1, 100 + order));
@@ -124,7 +122,7 @@ fn every_scheme_has_the_predicted_noise() {
         let error = (moments.variance / moments.count).sqrt();
         assert!(
             (moments.mean - 1.0).abs() < 4.0 * error && error < 0.1,
-            "{scheme}: {} ± {error}",
+            "{scheme:?}: {} ± {error}",
             moments.mean
         );
     }
@@ -198,28 +196,30 @@ fn unusable_settings_are_refused_in_one_sentence() {
         ..known
     };
     let too_large = settings(&[("step_size", real(2.5))]);
-    let message = Sgld::configure(&too_large, &known).unwrap_err().to_string();
+    let message = configure::<Sgld>(&too_large, &known)
+        .unwrap_err()
+        .to_string();
     assert!(message.contains("below 2 "), "{message}");
     let raw = settings(&[("step_size", real(0.01)), ("precondition", text("none"))]);
     assert!(
-        Sgld::configure(&raw, &known)
+        configure::<Sgld>(&raw, &known)
             .unwrap_err()
             .to_string()
             .contains("0.002")
     );
-    let message = SgldCv::configure(&Settings::default(), &unknown)
+    let message = configure::<SgldCv>(&Settings::default(), &unknown)
         .unwrap_err()
         .to_string();
     assert!(
         message.contains("`sgld-cv` needs the posterior mode"),
         "{message}"
     );
-    assert!(Sgld::configure(&Settings::default(), &unknown).is_err());
+    assert!(configure::<Sgld>(&Settings::default(), &unknown).is_err());
     let own = settings(&[
         ("step_size", real(1e-4)),
         ("steps_per_draw", Value::Int(10)),
     ]);
-    assert!(Sgld::configure(&own, &unknown).is_ok());
+    assert!(configure::<Sgld>(&own, &unknown).is_ok());
 }
 
 #[test]
@@ -346,7 +346,7 @@ fn a_temperature_multiplies_the_variance() {
     let target = Target::new(model.as_ref(), Some(&centre));
     let step = |temperature| {
         let given = settings(&[("temperature", real(temperature))]);
-        Sgld::configure(&given, &target).unwrap().step_size
+        configure::<Sgld>(&given, &target).unwrap().step_size
     };
     let plain = target.noise_ratio.unwrap() * 1000.0 / 500.0;
     assert!((step(4.0) - step_for_excess(0.1, plain / 4.0)).abs() < 1e-12);
@@ -474,11 +474,11 @@ fn unequal_chances_give_longer_steps_or_are_refused() {
     let target = Target::new(model.as_ref(), Some(&centre));
     let step = |scheme| {
         let given = settings(&[("scheme", text(scheme)), ("batch", Value::Int(20))]);
-        SgldCv::configure(&given, &target).unwrap().step_size
+        configure::<SgldCv>(&given, &target).unwrap().step_size
     };
     assert!(step("lipschitz") > 1.2 * step("iid"));
     let scheme = |target: &Target| {
-        let config = SgldCv::configure(&Settings::default(), target).unwrap();
+        let config = configure::<SgldCv>(&Settings::default(), target).unwrap();
         config.minibatch.scheme
     };
     assert_eq!(scheme(&target), Scheme::Lipschitz);
@@ -493,7 +493,9 @@ fn unequal_chances_give_longer_steps_or_are_refused() {
     let given = settings(&[("scheme", text("lipschitz"))]);
     let gaussian = Arc::new(GaussianRows::simulated(100, 2, 39));
     let target = Target::new(gaussian.as_ref(), Some(&centred(&gaussian)));
-    let message = SgldCv::configure(&given, &target).unwrap_err().to_string();
+    let message = configure::<SgldCv>(&given, &target)
+        .unwrap_err()
+        .to_string();
     assert!(
         message.contains("`scheme` takes lipschitz only"),
         "{message}"

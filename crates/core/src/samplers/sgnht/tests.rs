@@ -1,5 +1,6 @@
 //! Defaults end to end; closed forms are in [`crate::samplers::momentum`].
 
+use crate::samplers::configure;
 use std::sync::Arc;
 
 use super::*;
@@ -8,6 +9,7 @@ use crate::oracle::Centre;
 use crate::samplers::autoregressive::{Chain, settings};
 use crate::samplers::momentum::CRITICAL;
 use crate::samplers::testing::assert_moments_known_to;
+use ergodic_base::settings::{Settings, Value};
 
 #[test]
 fn defaults_give_the_right_variance_with_every_integrator() {
@@ -46,12 +48,12 @@ fn injected_noise_and_predicted_gradient_noise_make_friction_critical() {
             curvature_range: Some((10.0, 1000.0)),
             ..Target::default()
         };
-        let config = Sgnht::configure(&Settings::default(), &target).unwrap();
+        let config = configure::<Sgnht>(&Settings::default(), &target).unwrap();
         let noise = config.minibatch.noise_factor(num_obs);
         let friction = config.injected + 0.5 * config.dynamics.step * noise;
         assert!((friction - CRITICAL).abs() < 1e-12 && config.noise_share < 0.41);
         let given = settings(&[("step_size", Value::Real(1.0)), ("batch", Value::Int(10))]);
-        let config = Sgnht::configure(&given, &target).unwrap();
+        let config = configure::<Sgnht>(&given, &target).unwrap();
         assert!(config.injected >= LEAST_INJECTED * CRITICAL);
     }
 }

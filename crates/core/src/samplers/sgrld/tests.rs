@@ -9,6 +9,7 @@ use crate::models::testing::GaussianRows;
 use crate::samplers::autoregressive::{Chain, settings};
 use crate::samplers::testing::{assert_moments_known_to, logistic_with_centre, small_logistic};
 use ergodic_base::control::Control;
+use ergodic_base::settings::Value;
 
 #[test]
 fn gamma_is_the_derivative_of_the_metric() {

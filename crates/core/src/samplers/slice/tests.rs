@@ -1,3 +1,4 @@
+use crate::samplers::configure;
 use std::sync::Arc;
 
 use super::*;
@@ -5,6 +6,7 @@ use crate::samplers::autoregressive::settings;
 use crate::samplers::testing::{
     Density, Run, assert_moments, correlated, exact_oracle, gaussian_with_centre, mean,
 };
+use ergodic_base::settings::Value;
 
 #[test]
 fn about_five_evaluations_per_direction_whatever_the_scale() {
@@ -69,7 +71,7 @@ fn eigen_directions_are_conjugate_and_make_draws_nearly_independent() {
     let covariance = [1.0, 0.95, 0.0, 0.95, 1.0, 0.0, 0.0, 0.0, 4.0];
     let model = correlated(&covariance, 3);
     let centre = Arc::new(Centre::at(model.as_ref(), &[0.0; 3]).unwrap());
-    let rows = directions(true, Some(&centre), 3).unwrap();
+    let rows = directions(Some(Directions::Eigen), Some(&centre), 3).unwrap();
     for (i, a) in rows.chunks_exact(3).enumerate() {
         let mut image = [0.0; 3];
         ergodic_base::linalg::matvec(&centre.hessian, a, &mut image);
@@ -97,7 +99,7 @@ fn eigen_directions_without_a_mode_are_refused_by_name() {
     let target = Target::new(model.as_ref(), None);
     let given = settings(&[("directions", Value::Text("eigen".to_owned()))]);
     assert!(
-        Slice::configure(&given, &target)
+        configure::<Slice>(&given, &target)
             .unwrap_err()
             .to_string()
             .contains("directions")

@@ -1504,7 +1504,7 @@ fn outcomes_that_cannot_be_are_refused_in_rows_to_predict() {
     };
     assert_refused(
         &predict("shares", "12,10,1"),
-        &["`y`", "0 to 10", "12", "new.csv"],
+        &["`y`", "0 to 10", "12", "line 2"],
     );
     assert_refused(&predict("shares", "-1,10,1"), &["`y`", "0 to 10"]);
     assert_refused(

@@ -40,6 +40,7 @@ pub(crate) mod poisson;
 pub(crate) mod positive;
 pub mod predicts;
 pub(crate) mod prior;
+mod prior_text;
 mod regression;
 mod simplex;
 pub(crate) mod student;
@@ -53,6 +54,7 @@ pub use dp_mixture::Mixture;
 pub use hierarchy::Hierarchy;
 pub use mixed::{MixedEffects, WorkingRows, has_intercepts_of_groups};
 pub use predicts::Predicts;
+pub use prior_text::{PriorError, PriorProblem};
 pub use simplex::SimplexCounts;
 
 /// Which rows of the design a call concerns.

@@ -22,6 +22,7 @@ use rand::RngExt as _;
 use rand_distr::{Distribution as _, Gamma};
 use statrs::function::gamma::ln_gamma;
 
+use super::prior_text::{PriorError, PriorProblem, PriorText};
 use super::simplex::{SimplexCounts, log_probabilities, position};
 use super::translation::{self, Context, Program, Translation};
 use super::{
@@ -53,7 +54,7 @@ impl Template for Categorical {
         response: |_settings| ResponseUse::Categories,
         priors: PriorSpec {
             classes: &[(CLASS, "All probabilities")],
-            check: |text| concentration_of(text).map(|_a| ()),
+            check: |text| Ok(concentration_of(text, FORMS).map(|_a| ())?),
             forms: FORMS,
             example: "dirichlet(0.1)",
         },
@@ -129,17 +130,11 @@ fn words_of(concentration: &[f64]) -> String {
 }
 
 /// a of the text `dirichlet(a)`.
-fn concentration_of(text: &str) -> Result<f64, ModelError> {
-    let inside = text
-        .trim()
-        .strip_prefix("dirichlet(")
-        .and_then(|rest| rest.strip_suffix(')'));
-    match inside.map(|a| a.trim().parse::<f64>()) {
-        Some(Ok(a)) if a.is_finite() && a > 0.0 => Ok(a),
-        _ => Err(ModelError(format!(
-            "Prior `{}` is not understood; write {FORMS}",
-            text.trim()
-        ))),
+pub(super) fn concentration_of(text: &str, forms: &'static str) -> Result<f64, PriorError> {
+    let written = PriorText::read(text, forms)?;
+    match written.positive("dirichlet")? {
+        Some([a]) => Ok(a),
+        None => Err(written.refuse(PriorProblem::Unknown)),
     }
 }
 
@@ -250,7 +245,7 @@ fn choose_concentration(
     let mut chosen = vec![(DEFAULT_CONCENTRATION, "default"); levels.len()];
     let set = "set by you";
     for (_, text) in given.iter().filter(|(key, _)| key == CLASS) {
-        chosen.fill((concentration_of(text)?, set));
+        chosen.fill((concentration_of(text, FORMS)?, set));
     }
     for (key, text) in given.iter().filter(|(key, _)| key != CLASS) {
         let Some(level) = names.iter().position(|name| name == key) else {
@@ -259,7 +254,7 @@ fn choose_concentration(
                 names.join(", ")
             )));
         };
-        chosen[level] = (concentration_of(text)?, set);
+        chosen[level] = (concentration_of(text, FORMS)?, set);
     }
     Ok(chosen.into_iter().unzip())
 }

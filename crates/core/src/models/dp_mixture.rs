@@ -27,6 +27,7 @@ use std::sync::Arc;
 
 use statrs::function::gamma::ln_gamma;
 
+use super::prior_text::{PriorError, PriorProblem, PriorText};
 use super::translation::{Context, Translation};
 use super::{
     CentreRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, PriorSpec, Rows, Scratch,
@@ -108,7 +109,9 @@ impl Template for DpMixture {
                 let known = AlphaPrior::parse(text).is_ok()
                     || concentration_of(text).is_ok()
                     || normal_of(text).is_ok();
-                known.then_some(()).ok_or_else(|| refuse(text, FORMS))
+                let refused = PriorError::new(text, PriorProblem::Unknown, FORMS);
+                let refuse = || ModelError(format!("{refused}, all above 0"));
+                known.then_some(()).ok_or_else(refuse)
             },
             forms: FORMS,
             example: "gamma(2, 4)",
@@ -126,40 +129,18 @@ impl Template for DpMixture {
     }
 }
 
-/// Name and numbers of a text such as `gamma(2, 4)`.
-fn numbers_of(text: &str) -> Option<(&str, Vec<f64>)> {
-    let (name, rest) = text.trim().split_once('(')?;
-    let inside = rest.strip_suffix(')')?;
-    let numbers = inside.split(',').map(|number| number.trim().parse::<f64>());
-    let numbers: Vec<f64> = numbers.collect::<Result<_, _>>().ok()?;
-    let finite = numbers.iter().all(|number| number.is_finite());
-    finite.then_some((name.trim(), numbers))
-}
-
-fn refuse(text: &str, forms: &str) -> ModelError {
-    ModelError(format!(
-        "Prior `{}` is not understood; write {forms}, all above 0",
-        text.trim()
-    ))
+/// The prior of the text `niw(kappa, df, scale)`.
+fn normal_of(text: &str) -> Result<NormalPrior, PriorError> {
+    let written = PriorText::read(text, "niw(kappa, df, scale), all above 0")?;
+    match written.positive("niw")? {
+        Some([kappa, df, scale]) => Ok(NormalPrior { kappa, df, scale }),
+        None => Err(written.refuse(PriorProblem::Unknown)),
+    }
 }
 
 /// a of the text `dirichlet(a)`.
-fn concentration_of(text: &str) -> Result<f64, ModelError> {
-    match numbers_of(text) {
-        Some(("dirichlet", numbers)) if matches!(numbers[..], [a] if a > 0.0) => Ok(numbers[0]),
-        _ => Err(refuse(text, "dirichlet(a)")),
-    }
-}
-
-/// The prior of the text `niw(kappa, df, scale)`.
-fn normal_of(text: &str) -> Result<NormalPrior, ModelError> {
-    if let Some(("niw", numbers)) = numbers_of(text)
-        && let [kappa, df, scale] = numbers[..]
-        && kappa.min(df).min(scale) > 0.0
-    {
-        return Ok(NormalPrior { kappa, df, scale });
-    }
-    Err(refuse(text, "niw(kappa, df, scale)"))
+fn concentration_of(text: &str) -> Result<f64, PriorError> {
+    super::categorical::concentration_of(text, "dirichlet(a) with a above 0")
 }
 
 /// Priors in force, each with where it comes from.

@@ -11,7 +11,7 @@ use statrs::function::beta::beta_reg;
 use statrs::function::erf::erfc;
 use statrs::function::gamma::{gamma_lr, gamma_ur, ln_gamma};
 
-use super::prior::{read_call, refusal};
+use super::prior_text::{Argument, PriorError, PriorProblem, PriorText};
 use super::{ModelError, ModelOptions, ParamInfo};
 use ergodic_base::param::ParamId;
 use ergodic_base::rng::ChainRng;
@@ -92,39 +92,43 @@ impl PositivePrior {
 
     /// Reads Stan's notation. `normal`, `student_t` and `cauchy` with location 0 mean their upper halves, as in Stan for a
     /// parameter that is declared positive. The error says which forms are known.
-    pub fn parse(text: &str) -> Result<Self, ModelError> {
-        let refuse = |why: &str| refusal(text, why, FORMS);
-        let Some((name, args)) = read_call(text, FORMS)? else {
-            return Ok(Self::Flat);
+    pub fn parse(text: &str) -> Result<Self, PriorError> {
+        use Argument::Number;
+        let written = PriorText::read(text, FORMS)?;
+        let (halved, name) = match written.name.strip_prefix("half_") {
+            Some(name) => (true, name),
+            None => (false, written.name),
         };
-        let halved = name.starts_with("half_");
-        let (prior, location, least) = match (name.trim_start_matches("half_"), args.as_slice()) {
-            ("normal", &[sd]) if halved => (Self::HalfNormal { sd }, 0.0, sd),
-            ("normal", &[location, sd]) => (Self::HalfNormal { sd }, location, sd),
-            ("student_t", &[df, location, scale]) => {
+        let (prior, location, least) = match (name, written.arguments.as_slice()) {
+            ("flat", []) if !halved => return Ok(Self::Flat),
+            ("normal", &[Number(sd)]) if halved => (Self::HalfNormal { sd }, 0.0, sd),
+            ("normal", &[Number(location), Number(sd)]) => (Self::HalfNormal { sd }, location, sd),
+            ("student_t", &[Number(df), Number(location), Number(scale)]) => {
                 (Self::HalfStudentT { df, scale }, location, df.min(scale))
             }
-            ("cauchy", &[scale]) if halved => (Self::HalfStudentT { df: 1.0, scale }, 0.0, scale),
-            ("cauchy", &[location, scale]) => {
+            ("cauchy", &[Number(scale)]) if halved => {
+                (Self::HalfStudentT { df: 1.0, scale }, 0.0, scale)
+            }
+            ("cauchy", &[Number(location), Number(scale)]) => {
                 (Self::HalfStudentT { df: 1.0, scale }, location, scale)
             }
-            ("exponential", &[rate]) if !halved => (Self::Exponential { rate }, 0.0, rate),
-            ("gamma", &[shape, rate]) if !halved => {
+            ("exponential", &[Number(rate)]) if !halved => (Self::Exponential { rate }, 0.0, rate),
+            ("gamma", &[Number(shape), Number(rate)]) if !halved => {
                 (Self::Gamma { shape, rate }, 0.0, shape.min(rate))
             }
-            ("inv_gamma", &[shape, scale]) if !halved => {
+            ("inv_gamma", &[Number(shape), Number(scale)]) if !halved => {
                 (Self::InvGamma { shape, scale }, 0.0, shape.min(scale))
             }
-            ("lognormal", &[mean, sd]) if !halved => (Self::LogNormal { mean, sd }, 0.0, sd),
-            _ => return Err(refuse("is not one of a positive parameter")),
+            ("lognormal", &[Number(mean), Number(sd)]) if !halved => {
+                (Self::LogNormal { mean, sd }, 0.0, sd)
+            }
+            _ => return Err(written.refuse(PriorProblem::OfPositive)),
         };
         if location != 0.0 {
-            return Err(refuse(
-                "must have location 0 for a parameter that is positive",
-            ));
+            return Err(written.refuse(PriorProblem::Location));
         }
         if least <= 0.0 {
-            return Err(refuse("needs arguments above 0"));
+            return Err(written.refuse(PriorProblem::Arguments));
         }
         Ok(prior)
     }
@@ -517,7 +521,7 @@ mod tests {
             "laplace(0, 1)",
             "",
         ] {
-            let message = PositivePrior::parse(text).unwrap_err().0;
+            let message = PositivePrior::parse(text).unwrap_err().to_string();
             assert!(
                 message.contains("half_student_t(df, 0, scale)"),
                 "{message}"

@@ -8,7 +8,8 @@ use rand::RngExt as _;
 use rand_distr::{Exp1, StandardNormal};
 use statrs::function::gamma::ln_gamma;
 
-use super::{LinearRows, ModelError};
+use super::LinearRows;
+use super::prior_text::{Argument, PriorError, PriorProblem, PriorText};
 use ergodic_base::linalg::dot;
 use ergodic_base::numerals::to_digits;
 use ergodic_base::rng::ChainRng;
@@ -52,89 +53,39 @@ pub(super) fn significant(x: f64) -> f64 {
     to_digits(x, 3)
 }
 
-/// Why the prior `text` is refused, with the `forms` that are known.
-pub(super) fn refusal(text: &str, why: &str, forms: &str) -> ModelError {
-    ModelError(format!("Prior `{}` {why}; write {forms}", text.trim()))
-}
-
-/// Name and at most three finite arguments of `name(a, b)`; `None` for `flat`.
-pub(super) fn read_call<'a>(
-    text: &'a str,
-    forms: &str,
-) -> Result<Option<(&'a str, Vec<f64>)>, ModelError> {
-    let refuse = |why: &str| refusal(text, why, forms);
-    let text = text.trim();
-    if text == "flat" {
-        return Ok(None);
-    }
-    let (name, rest) = text
-        .split_once('(')
-        .ok_or_else(|| refuse("is not understood"))?;
-    let inside = rest
-        .trim_end()
-        .strip_suffix(')')
-        .ok_or_else(|| refuse("lacks its closing bracket"))?;
-    let mut args = Vec::with_capacity(3);
-    for piece in inside.split(',') {
-        let value: f64 = piece
-            .trim()
-            .parse()
-            .map_err(|_err| refuse("has an argument that is not a number"))?;
-        if args.len() == 3 || !value.is_finite() {
-            return Err(refuse("has the wrong arguments"));
-        }
-        args.push(value);
-    }
-    Ok(Some((name.trim(), args)))
-}
-
 impl Prior {
     /// Reads Stan's notation; the error says which forms are known.
-    pub fn parse(text: &str) -> Result<Self, ModelError> {
-        let refuse = |why: &str| refusal(text, why, FORMS);
-        let Some((name, args)) = read_call(text, FORMS)? else {
-            return Ok(Self::Flat);
-        };
-        let count = args.len();
-        let at = |k: usize| args.get(k).copied().unwrap_or(0.0);
-        let [first, second, third] = [at(0), at(1), at(2)];
-        let (prior, scale) = match (name, count) {
-            ("normal", 2) => (
-                Self::Normal {
-                    mean: first,
-                    sd: second,
-                },
-                second,
-            ),
-            ("laplace" | "double_exponential", 2) => (
-                Self::Laplace {
-                    location: first,
-                    scale: second,
-                },
-                second,
-            ),
-            ("student_t", 3) => (
+    pub fn parse(text: &str) -> Result<Self, PriorError> {
+        use Argument::Number;
+        let written = PriorText::read(text, FORMS)?;
+        let (prior, least) = match (written.name, written.arguments.as_slice()) {
+            ("flat", []) => return Ok(Self::Flat),
+            ("normal", &[Number(mean), Number(sd)]) => (Self::Normal { mean, sd }, sd),
+            ("laplace" | "double_exponential", &[Number(location), Number(scale)]) => {
+                (Self::Laplace { location, scale }, scale)
+            }
+            ("student_t", &[Number(df), Number(location), Number(scale)]) => (
                 Self::StudentT {
-                    df: first,
-                    location: second,
-                    scale: third,
+                    df,
+                    location,
+                    scale,
                 },
-                third.min(first),
+                scale.min(df),
             ),
-            ("cauchy", 2) => (
+            ("cauchy", &[Number(location), Number(scale)]) => (
                 Self::StudentT {
                     df: 1.0,
-                    location: first,
-                    scale: second,
+                    location,
+                    scale,
                 },
-                second,
+                scale,
             ),
-            _ => return Err(refuse("is not understood")),
+            _ => return Err(written.refuse(PriorProblem::Unknown)),
         };
-        if scale <= 0.0 {
-            return Err(refuse(match name {
-                "student_t" => "needs degrees of freedom and a scale above 0",
-                _ => "needs a scale above 0",
+        if least <= 0.0 {
+            return Err(written.refuse(match written.name {
+                "student_t" => PriorProblem::FreedomOrScale,
+                _ => PriorProblem::Scale,
             }));
         }
         Ok(prior)
@@ -553,7 +504,7 @@ mod tests {
             "student_t(0, 0, 1)",
             "",
         ] {
-            let message = Prior::parse(text).unwrap_err().0;
+            let message = Prior::parse(text).unwrap_err().to_string();
             assert!(
                 message.contains("student_t(df, location, scale)"),
                 "{message}"

@@ -24,7 +24,7 @@ use ergodic_base::rng::ChainRng;
 /// Priors of a template whose only parameters are coefficients.
 pub(super) const COEFFICIENT_PRIORS: PriorSpec = PriorSpec {
     classes: &[INTERCEPT, SLOPES],
-    check: |text| Prior::parse(text).map(|_prior| ()),
+    check: |text| Ok(Prior::parse(text).map(|_prior| ())?),
     forms: prior::FORMS,
     example: "normal(0, 2.5)",
 };
@@ -33,12 +33,9 @@ pub(super) const COEFFICIENT_PRIORS: PriorSpec = PriorSpec {
 pub(super) const fn priors_with(classes: &'static [(&'static str, &'static str)]) -> PriorSpec {
     PriorSpec {
         classes,
-        check: |text| {
-            let real = Prior::parse(text).map(|_prior| ());
-            real.or_else(|error| match PositivePrior::parse(text) {
-                Ok(_) => Ok(()),
-                Err(_) => Err(error),
-            })
+        check: |text| match PositivePrior::parse(text) {
+            Ok(_) => Ok(()),
+            Err(_) => Ok(Prior::parse(text).map(|_prior| ())?),
         },
         forms: prior::FORMS,
         example: "normal(0, 2.5)",

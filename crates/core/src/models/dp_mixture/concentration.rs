@@ -3,11 +3,11 @@
 use rand::RngExt as _;
 use statrs::function::gamma::ln_gamma;
 
-use crate::models::ModelError;
+use crate::models::prior_text::{PriorError, PriorProblem, PriorText};
 use ergodic_base::rng::ChainRng;
 
 /// The forms of [`AlphaPrior`], for people.
-pub const FORMS: &str = "gamma(shape, rate) or constant(value)";
+pub const FORMS: &str = "gamma(shape, rate) or constant(value), all above 0";
 
 /// Prior of α.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,21 +28,15 @@ impl AlphaPrior {
     ///
     /// # Errors
     /// The text is neither; the error says what is understood.
-    pub fn parse(text: &str) -> Result<Self, ModelError> {
-        match super::numbers_of(text) {
-            Some(("gamma", numbers)) => match numbers[..] {
-                [shape, rate] if shape > 0.0 && rate > 0.0 => {
-                    return Ok(Self::Gamma { shape, rate });
-                }
-                _ => {}
-            },
-            Some(("constant", numbers)) => match numbers[..] {
-                [value] if value > 0.0 => return Ok(Self::Constant(value)),
-                _ => {}
-            },
-            _ => {}
+    pub fn parse(text: &str) -> Result<Self, PriorError> {
+        let written = PriorText::read(text, FORMS)?;
+        if let Some([shape, rate]) = written.positive("gamma")? {
+            return Ok(Self::Gamma { shape, rate });
         }
-        Err(super::refuse(text, FORMS))
+        match written.positive("constant")? {
+            Some([value]) => Ok(Self::Constant(value)),
+            None => Err(written.refuse(PriorProblem::Unknown)),
+        }
     }
 
     /// Stan's notation.

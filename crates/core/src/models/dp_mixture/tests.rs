@@ -305,7 +305,7 @@ fn what_cannot_be_clustered_is_refused_in_words() {
         ),
         (
             ("numeric", "niw(0, 1, 1)"),
-            "Prior `niw(0, 1, 1)` is not understood; write niw(kappa, df, scale)",
+            "Prior `niw(0, 1, 1)` needs arguments above 0; write niw(kappa, df, scale)",
         ),
         (
             ("probabilities", "beta(1)"),

@@ -3,6 +3,7 @@
 use crate::design::matrix::{Design, Scaling};
 use crate::design::response::ResponseKind;
 use crate::models::coefficients::{meaning, prior_place};
+use crate::models::prior_text::{Argument, PriorError, PriorProblem, PriorText};
 use crate::models::{ModelError, ModelOptions, ParamInfo, PriorSpec};
 use crate::numerics::wishart::NormalInverseWishart;
 
@@ -21,7 +22,7 @@ pub(super) const PRIORS: PriorSpec = PriorSpec {
         ("mu", "Means over groups"),
         ("Sigma", "Covariance between groups"),
     ],
-    check: |text| Given::parse(text).map(|_given| ()),
+    check: |text| Ok(Given::parse(text).map(|_given| ())?),
     forms: FORMS,
     example: "normal(0, Sigma/0.16)",
 };
@@ -38,44 +39,28 @@ enum Given {
 }
 
 impl Given {
-    fn parse(text: &str) -> Result<Self, ModelError> {
-        let text = text.trim();
-        let refuse = |why: &str| ModelError(format!("Prior `{text}` {why}; write {FORMS}"));
-        let (name, rest) = text
-            .split_once('(')
-            .ok_or_else(|| refuse("is not understood"))?;
-        let inside = rest
-            .trim_end()
-            .strip_suffix(')')
-            .ok_or_else(|| refuse("lacks its closing bracket"))?;
-        let number = |text: &str| match text.trim().parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(value),
-            _ => Err(refuse("has an argument that is not a number")),
-        };
-        let pieces: Vec<&str> = inside.split(',').collect();
-        match (name.trim(), pieces.as_slice()) {
-            ("normal", [mean]) => Ok(Self::Mean(number(mean)?)),
-            ("normal", [mean, spread]) => {
-                let strength = spread
-                    .trim()
-                    .strip_prefix("Sigma")
-                    .and_then(|rest| rest.trim_start().strip_prefix('/'))
-                    .ok_or_else(|| refuse("has a spread that is not a share of Sigma"))?;
-                let (mean, strength) = (number(mean)?, number(strength)?);
-                if strength <= 0.0 {
-                    return Err(refuse("needs a positive lambda"));
-                }
+    fn parse(text: &str) -> Result<Self, PriorError> {
+        use Argument::{Number, ShareOfSigma};
+        let written = PriorText::read(text, FORMS)?;
+        match (written.name, written.arguments.as_slice()) {
+            ("normal", &[Number(mean)]) => Ok(Self::Mean(mean)),
+            ("normal", &[Number(mean), ShareOfSigma(strength)]) if strength > 0.0 => {
                 Ok(Self::Means { mean, strength })
             }
-            ("inv_wishart", [dof, scale @ ..]) if !scale.is_empty() => {
-                let dof = number(dof)?;
-                let scale: Vec<f64> = scale.iter().map(|s| number(s)).collect::<Result<_, _>>()?;
-                if dof <= 0.0 || scale.iter().any(|&s| s <= 0.0) {
-                    return Err(refuse("needs positive numbers"));
+            ("normal", [_, ShareOfSigma(_)]) => Err(written.refuse(PriorProblem::Lambda)),
+            ("normal", [_, Number(_)]) => Err(written.refuse(PriorProblem::Spread)),
+            ("inv_wishart", [Number(dof), scales @ ..]) if !scales.is_empty() => {
+                let positive = |argument: &Argument| match argument {
+                    Number(scale) if *scale > 0.0 => Some(*scale),
+                    _ => None,
+                };
+                let scale: Option<Vec<f64>> = scales.iter().map(positive).collect();
+                match scale.filter(|_| *dof > 0.0) {
+                    Some(scale) => Ok(Self::Covariance { dof: *dof, scale }),
+                    None => Err(written.refuse(PriorProblem::Arguments)),
                 }
-                Ok(Self::Covariance { dof, scale })
             }
-            _ => Err(refuse("is not understood")),
+            _ => Err(written.refuse(PriorProblem::Unknown)),
         }
     }
 }

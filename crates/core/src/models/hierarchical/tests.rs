@@ -347,7 +347,7 @@ fn refusals_say_what_to_write() {
             "more than 3 degrees of freedom",
         ),
         ("Sigma", "inv_wishart(8, 1, 2)", "has 2 scales for 4 terms"),
-        ("Sigma", "inv_wishart(8, -1)", "positive numbers"),
+        ("Sigma", "inv_wishart(8, -1)", "arguments above 0"),
         ("Sigma", "lkj(2)", "is not understood"),
     ] {
         let error = build(design(), &[(key, text)]);

@@ -1,10 +1,11 @@
 //! Settings of the template, and which priors its parameters can have.
 
 use crate::families::Family;
+use crate::models::PriorSpec;
 use crate::models::coefficients::{INTERCEPT, SLOPES};
 use crate::models::positive::PositivePrior;
-use crate::models::prior::{Prior, read_call, refusal};
-use crate::models::{ModelError, PriorSpec};
+use crate::models::prior::Prior;
+use crate::models::prior_text::{PriorError, PriorProblem, PriorText};
 use ergodic_base::settings::{Default as DefaultValue, Field, Kind};
 
 /// Prior of correlations where the user sets none.
@@ -53,7 +54,7 @@ pub(super) const PRIORS: PriorSpec = PriorSpec {
         if known {
             Ok(())
         } else {
-            Prior::parse(text).map(|_prior| ())
+            Ok(Prior::parse(text).map(|_prior| ())?)
         }
     },
     forms: "normal(mean, sd), student_t(df, location, scale), laplace(location, scale), cauchy(location, scale) or \
@@ -63,9 +64,10 @@ pub(super) const PRIORS: PriorSpec = PriorSpec {
 };
 
 /// η of the text `lkj(η)`.
-pub(super) fn eta_of(text: &str) -> Result<f64, ModelError> {
-    match read_call(text, LKJ_FORM)? {
-        Some(("lkj", args)) if args.len() == 1 && args[0] > 0.0 => Ok(args[0]),
-        _ => Err(refusal(text, "is not one of correlations", LKJ_FORM)),
+pub(super) fn eta_of(text: &str) -> Result<f64, PriorError> {
+    let written = PriorText::read(text, LKJ_FORM)?;
+    match written.positive("lkj")? {
+        Some([eta]) => Ok(eta),
+        None => Err(written.refuse(PriorProblem::OfCorrelations)),
     }
 }

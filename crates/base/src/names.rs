@@ -38,6 +38,44 @@ pub fn told_apart(plain: Vec<String>, quoted: impl Fn(usize) -> String) -> Vec<S
     }
 }
 
+/// Lets a type read as the text that its method `as_str` gives, and equal every text that is the same.
+#[macro_export]
+macro_rules! reads_as_text {
+    ($type:ty) => {
+        impl std::ops::Deref for $type {
+            type Target = str;
+
+            fn deref(&self) -> &str {
+                self.as_str()
+            }
+        }
+
+        impl AsRef<str> for $type {
+            fn as_ref(&self) -> &str {
+                self.as_str()
+            }
+        }
+
+        impl std::borrow::Borrow<str> for $type {
+            fn borrow(&self) -> &str {
+                self.as_str()
+            }
+        }
+
+        impl<T: AsRef<str> + ?Sized> PartialEq<T> for $type {
+            fn eq(&self, other: &T) -> bool {
+                self.as_str() == other.as_ref()
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+    };
+}
+
 /// Names of more letters are not compared: nobody mistypes them, and comparing takes time.
 const LONGEST_COMPARED: usize = 100;
 /// Names that one is compared with at most.

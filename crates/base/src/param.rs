@@ -11,11 +11,9 @@
 //! assert_eq!(other.as_str(), "r[school,St. Ives,\"plan=upper,Intercept\"]");
 //! ```
 
-use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::ops::Deref;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -335,32 +333,7 @@ impl From<ParamId> for String {
     }
 }
 
-impl Deref for ParamId {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        self.as_str()
-    }
-}
-
-impl AsRef<str> for ParamId {
-    fn as_ref(&self) -> &str {
-        self.as_str()
-    }
-}
-
-impl Borrow<str> for ParamId {
-    fn borrow(&self) -> &str {
-        self.as_str()
-    }
-}
-
-/// Equal to every text that is the same name.
-impl<T: AsRef<str> + ?Sized> PartialEq<T> for ParamId {
-    fn eq(&self, other: &T) -> bool {
-        self.as_str() == other.as_ref()
-    }
-}
+crate::reads_as_text!(ParamId);
 
 impl Eq for ParamId {}
 
@@ -379,12 +352,6 @@ impl Ord for ParamId {
 impl Hash for ParamId {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.as_str().hash(state);
-    }
-}
-
-impl fmt::Display for ParamId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 

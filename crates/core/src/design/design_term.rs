@@ -1,9 +1,5 @@
 //! A column of a design: what it is called, and which columns and functions of the data it is made of.
 
-use std::borrow::Borrow;
-use std::fmt;
-use std::ops::Deref;
-
 use crate::formula::{Factor, Term};
 
 /// What a coefficient belongs to: a product of factors, or the intercept, which has none. It reads as its name, which no other
@@ -145,40 +141,10 @@ impl From<String> for DesignTerm {
     }
 }
 
-impl Deref for DesignTerm {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.name
-    }
-}
-
-impl Borrow<str> for DesignTerm {
-    fn borrow(&self) -> &str {
-        &self.name
-    }
-}
-
-impl AsRef<str> for DesignTerm {
-    fn as_ref(&self) -> &str {
-        &self.name
-    }
-}
-
-impl<T: AsRef<str> + ?Sized> PartialEq<T> for DesignTerm {
-    fn eq(&self, other: &T) -> bool {
-        self.name == other.as_ref()
-    }
-}
-
 impl From<&DesignTerm> for String {
     fn from(term: &DesignTerm) -> Self {
         term.name.clone()
     }
 }
 
-impl fmt::Display for DesignTerm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.name)
-    }
-}
+ergodic_base::reads_as_text!(DesignTerm);

@@ -3,16 +3,11 @@
 use super::command::Command;
 use super::entry::RunEntry;
 use super::quick_fixes::QuickFix;
-use ergodic_analysis::Job;
 use ergodic_base::numerals::thousands;
 use ergodic_base::reporter::Warning;
-use ergodic_core::engine::{Report, mode_drift};
-use ergodic_diagnostics::SummaryRow;
-use ergodic_diagnostics::findings::{
-    BIAS_UNCLEAR, BIAS_UNKNOWN, BIASED, DISAGREE, DIVERGENCES, FEW_CHAINS, FEW_EFFECTIVE, STUCK,
-    TARGET_MISSED,
-};
-use ergodic_diagnostics::verdict::{ADVISED_CHAINS, Precision, RHAT_LIMIT};
+use ergodic_core::engine::{self, mode_drift};
+use ergodic_diagnostics::Remark;
+use ergodic_diagnostics::verdict::ADVISED_CHAINS;
 
 /// Most draws per chain that a click adds; whoever needs more needs another sampler.
 const MOST_ADDED: usize = 100_000;
@@ -22,7 +17,7 @@ const HUNDRED: usize = 100;
 const HIGHEST_ACCEPT: f64 = 0.99;
 
 /// What a click does about `warning` of a run, if anything.
-pub fn quick_fix(entry: &RunEntry, report: &Report, warning: &Warning) -> Option<QuickFix> {
+pub fn quick_fix(entry: &RunEntry, warning: &Warning) -> Option<QuickFix> {
     let id = entry.id;
     let job = entry.job()?;
     let one = |label: String, command: Command| {
@@ -32,25 +27,29 @@ pub fn quick_fix(entry: &RunEntry, report: &Report, warning: &Warning) -> Option
         })
     };
     let again = |label: String, change: String| one(label, Command::RunAgain(id, vec![change]));
-    if warning.code == mode_drift::CODE {
+    if let Some(engine::Remark::ModeDrift { .. }) = warning.remark() {
         return one(mode_drift::QUICK_FIX.to_owned(), Command::RefreshCentre(id));
     }
     // All others concern draws that are complete.
     if entry.is_active() || entry.control.is_some() {
         return None;
     }
-    match warning.code.as_str() {
-        DISAGREE | FEW_EFFECTIVE | TARGET_MISSED if warning.remedy.is_some() => {
-            let draws = missing_draws(job, report, warning.code == TARGET_MISSED)?;
+    match warning.remark::<Remark>()? {
+        Remark::Disagree { missing, .. }
+        | Remark::FewEffective { missing, .. }
+        | Remark::TargetMissed { missing, .. } => {
+            let draws = (*missing)?.div_ceil(HUNDRED) * HUNDRED;
+            (1..=MOST_ADDED).contains(&draws).then_some(())?;
+            let draws = draws as u64;
             let label = format!("Add {} draws per chain", thousands(draws));
             one(label, Command::AddDraws(id, draws))
         }
-        BIAS_UNKNOWN => one("Run the bias check".to_owned(), Command::CheckBias(id)),
-        BIAS_UNCLEAR => one(
+        Remark::BiasUnknown { .. } => one("Run the bias check".to_owned(), Command::CheckBias(id)),
+        Remark::BiasUnclear { .. } | Remark::BiasDoubtful { .. } => one(
             "Check again with a longer control run".to_owned(),
             Command::CheckBias(id),
         ),
-        DIVERGENCES => {
+        Remark::Divergences { .. } => {
             let accept = job.recipe.sampler.settings.real("target_accept")?;
             // A quarter of the rejections: 0.8 becomes 0.95.
             let higher = (1.0 - 0.25 * (1.0 - accept)).min(HIGHEST_ACCEPT);
@@ -61,40 +60,26 @@ pub fn quick_fix(entry: &RunEntry, report: &Report, warning: &Warning) -> Option
                 format!("sampler.target_accept={higher}"),
             )
         }
-        BIASED => {
+        Remark::Biased { .. } => {
             let step = job.recipe.sampler.settings.real("step_size")?;
             again(
                 "Run again with half the step".to_owned(),
                 format!("sampler.step_size={}", 0.5 * step),
             )
         }
-        STUCK => again(
+        Remark::Stuck { .. } => again(
             "Run again with another seed".to_owned(),
             format!("run.seed={}", job.recipe.run.seed.wrapping_add(1)),
         ),
-        FEW_CHAINS => again(
+        Remark::FewChains { .. } => again(
             format!("Run again with {ADVISED_CHAINS} chains"),
             format!("run.chains={ADVISED_CHAINS}"),
         ),
-        _ => None,
+        Remark::NotFinite { .. }
+        | Remark::WeightsCancel {}
+        | Remark::NothingMoves {}
+        | Remark::FailedChains { .. } => None,
     }
-}
-
-/// Draws per chain until the limits, or the target of the run, are met.
-fn missing_draws(job: &Job, report: &Report, of_target: bool) -> Option<u64> {
-    let precision = match of_target {
-        true => job.recipe.run.precision()?,
-        false => Precision {
-            ess: Some(report.limits.ess()),
-            rhat: RHAT_LIMIT,
-        },
-    };
-    let deciding: Vec<&SummaryRow> = (report.summary.iter())
-        .filter(|row| (report.limits.decides)(row))
-        .collect();
-    let draws = precision.draws_needed(&deciding, report.draws_per_chain)?;
-    let draws = draws.div_ceil(HUNDRED) * HUNDRED;
-    (1..=MOST_ADDED).contains(&draws).then_some(draws as u64)
 }
 
 #[cfg(test)]
@@ -121,7 +106,7 @@ mod tests {
         let report = entry.report().unwrap();
         assert_ne!(report.verdict, Verdict::Good);
         let fix = |warning: &Warning| {
-            let fix = quick_fix(entry, &report, warning)?;
+            let fix = quick_fix(entry, warning)?;
             Some((warning.code.clone(), fix))
         };
         report.warnings.iter().filter_map(fix).collect()
@@ -137,14 +122,14 @@ mod tests {
         run(&mut session);
         let found = fixes(&session);
         let codes: Vec<&str> = found.iter().map(|(code, _)| code.as_str()).collect();
-        assert!(codes.contains(&FEW_EFFECTIVE), "{codes:?}");
+        assert!(codes.contains(&"few-effective-draws"), "{codes:?}");
         let of = |wanted: &str| {
             let mut found = found.iter();
             found.find(|(code, _)| code == wanted).unwrap().1.clone()
         };
-        let chains = of(FEW_CHAINS);
+        let chains = of("few-chains");
         assert_eq!(chains.label, "Run again with 4 chains");
-        let Command::AddDraws(_, draws) = of(FEW_EFFECTIVE).commands[0] else {
+        let Command::AddDraws(_, draws) = of("few-effective-draws").commands[0] else {
             panic!("{found:?}");
         };
         assert!(draws >= 100 && draws.is_multiple_of(100));
@@ -167,7 +152,7 @@ mod tests {
         let id = session.state.selected_run.unwrap();
         let found = fixes(&session);
         let check = (found.iter())
-            .find(|(code, _)| code == BIAS_UNKNOWN)
+            .find(|(code, _)| code == "bias-unknown")
             .unwrap();
         assert_eq!(check.1.commands, [Command::CheckBias(id)]);
     }

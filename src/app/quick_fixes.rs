@@ -5,9 +5,9 @@ use super::document::Document;
 use ergodic_analysis::choice::choose;
 use ergodic_base::reporter::Warning;
 use ergodic_base::settings::Value;
-use ergodic_core::design::Columns as _;
 use ergodic_core::design::lump_levels::TOP;
 use ergodic_core::design::terms::MAX_LEVELS;
+use ergodic_core::design::{Columns as _, Remark};
 use ergodic_core::families::Family;
 use ergodic_core::formula::{Factor, Formula, Function, Response, Trials, quote_term};
 use ergodic_core::models;
@@ -65,46 +65,67 @@ pub(super) fn of_warning(warning: &Warning, document: &Document, loaded: &Loaded
         loaded,
         formula,
     };
-    let subject = warning.subject.as_deref().unwrap_or_default();
-    let mut found: Vec<Option<QuickFix>> = Vec::new();
-    match warning.code.as_str() {
-        "constant-column" | "collinear" | "nearly-collinear" => {
-            found.push(draft.without_term(subject));
+    let Some(remark) = warning.remark::<Remark>() else {
+        return Vec::new();
+    };
+    let found = match remark {
+        Remark::ConstantColumn { column, .. }
+        | Remark::ConstantLeftOut { column, .. }
+        | Remark::Collinear { column, .. } => {
+            vec![draft.without_term(column)]
         }
-        "missing-values" => found.push(draft.without_column(subject)),
-        "separation" => {
-            found.push(draft.narrow_prior());
-            found.push(draft.without_term(subject));
+        Remark::NearlyCollinear { columns, .. } => {
+            vec![
+                columns
+                    .first()
+                    .and_then(|column| draft.without_term(column)),
+            ]
         }
-        "more-predictors-than-rows" => found.push(draft.narrow_prior()),
-        "few-groups" => {
-            found.push(draft.without_group(subject));
-            found.push(draft.group_as_predictor(subject));
+        Remark::MissingValues { missing, .. } => {
+            let most = missing.iter().max_by_key(|(_, count)| *count);
+            vec![most.and_then(|(column, _)| draft.without_column(column))]
         }
-        "one-row-groups" | "constant-response-in-groups" => {
-            found.push(draft.without_group(subject));
+        Remark::ValueSeparates { column, .. }
+        | Remark::CutSeparates { column, .. }
+        | Remark::LevelsSeparate { column, .. } => {
+            vec![draft.narrow_prior(), draft.without_term(column)]
         }
-        "more-effects-than-rows" => found.push(draft.intercept_only(subject)),
-        "constant-in-groups" => found.push(draft.same_in_all_groups(warning)),
-        "overdispersion" => found.push(draft.negative_binomial()),
-        "outliers" => found.push(draft.robust()),
-        "bend" => found.push(draft.with_square(subject)),
-        "rare-levels" => {
-            found.push(draft.keep_top(subject));
-            found.push(draft.column_as_group(subject));
+        Remark::TogetherSeparate { .. } | Remark::MoreColumnsThanRows { .. } => {
+            vec![draft.narrow_prior()]
         }
-        "many-levels" => {
-            found.push(draft.column_as_group(subject));
-            found.push(draft.keep_top(subject));
+        Remark::OneGroup { group, .. } | Remark::FewGroups { group, .. } => {
+            vec![draft.without_group(group), draft.group_as_predictor(group)]
         }
-        "codes" => found.push(Some(QuickFix {
-            label: format!("Treat {subject} as categories"),
-            commands: vec![Command::SetCategorical(subject.to_owned(), true)],
-        })),
-        "rating" => found.extend(draft.readings()),
-        "merged-levels" => found.push(draft.keep_all(subject)),
-        _ => {}
-    }
+        Remark::OneRowGroups { group, .. }
+        | Remark::NoResidualInGroups { group, .. }
+        | Remark::ConstantResponseInGroups { group, .. } => {
+            vec![draft.without_group(group)]
+        }
+        Remark::MoreEffectsThanRows { group, .. } => vec![draft.intercept_only(group)],
+        Remark::ConstantInGroups { column, group } => {
+            vec![draft.same_in_all_groups(column, group)]
+        }
+        Remark::Overdispersed { .. } => vec![draft.negative_binomial()],
+        Remark::Outliers { .. } => vec![draft.robust()],
+        Remark::Bend { column, .. } => vec![draft.with_square(column)],
+        Remark::RareLevels { column, .. } => {
+            vec![draft.keep_top(column), draft.column_as_group(column)]
+        }
+        Remark::ManyLevels { column, .. } => {
+            vec![draft.column_as_group(column), draft.keep_top(column)]
+        }
+        Remark::Codes { column, .. } => vec![Some(QuickFix {
+            label: format!("Treat {column} as categories"),
+            commands: vec![Command::SetCategorical(column.clone(), true)],
+        })],
+        Remark::Rating { response, .. } => draft.readings(response),
+        Remark::MergedLevels { levels, .. } => vec![draft.keep_all(&levels.column)],
+        Remark::MoreCollinear { .. }
+        | Remark::ExactFit { .. }
+        | Remark::UnusedSetting { .. }
+        | Remark::CollinearityUnchecked { .. }
+        | Remark::SeparationUnchecked {} => Vec::new(),
+    };
     found.into_iter().flatten().collect()
 }
 
@@ -283,14 +304,12 @@ impl Draft<'_> {
         self.under_any_template(label, &formula)
     }
 
-    /// An effect that cannot vary by group is the same in all groups; the remark names it, and its remedy the grouping.
-    fn same_in_all_groups(&self, warning: &Warning) -> Option<QuickFix> {
-        let effect = warning.subject.as_deref()?;
-        let remedy = warning.remedy.as_deref()?;
+    /// An effect that cannot vary by group is the same in all groups.
+    fn same_in_all_groups(&self, effect: &str, grouping: &str) -> Option<QuickFix> {
         let mut formula = self.formula.clone();
         let mut changed = false;
         for group in &mut formula.groups {
-            if !remedy.ends_with(&format!("of `{}`", group.group.join(":"))) {
+            if group.group.join(":") != grouping {
                 continue;
             }
             let before = group.terms.len();
@@ -346,14 +365,13 @@ impl Draft<'_> {
     }
 
     /// Other readings of an outcome that looks like a rating: under templates without groups each is one of its own.
-    fn readings(&self) -> Vec<Option<QuickFix>> {
+    fn readings(&self, column: &str) -> Vec<Option<QuickFix>> {
         let other = |label: String, template: &str| {
             (template != self.template()).then(|| QuickFix {
                 label,
                 commands: vec![Command::SetTemplate(template.to_owned())],
             })
         };
-        let column = (self.formula.response.as_ref()).map_or("", |response| &response.column);
         if !["linear", "poisson", "negative-binomial"].contains(&self.template()) {
             return Vec::new();
         }

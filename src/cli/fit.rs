@@ -17,7 +17,7 @@ use ergodic_base::numerals::duration;
 use ergodic_base::settings::Value;
 use ergodic_base::shown::visible_line;
 use ergodic_core::engine::run::Continuation;
-use ergodic_core::engine::{RunState, StopReason, mode_drift, stages};
+use ergodic_core::engine::{Remark, RunState, StopReason, mode_drift};
 use ergodic_core::formula::{Formula, quote_name};
 use ergodic_core::models;
 use ergodic_data::load::Loaded;
@@ -483,7 +483,7 @@ pub(super) fn run(
     for entry in &view.log {
         if entry.warning.severity == ergodic_base::reporter::Severity::Bad {
             output::note(&format!("warning: {}", entry.warning.message));
-        } else if entry.warning.code == stages::GOING_ON {
+        } else if matches!(entry.warning.remark(), Some(Remark::GoingOn { .. })) {
             output::note(&format!("note: {}", entry.warning.message));
         }
     }

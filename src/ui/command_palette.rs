@@ -14,7 +14,7 @@ use super::theme::{Palette as Colors, Text, tokens};
 use super::widgets::{self, Field, key_cap, paint};
 use crate::app::{AppState, Command, Depth, Page, Pick, Theme, project};
 use ergodic_core::design::Columns as _;
-use ergodic_core::engine::mode_drift;
+use ergodic_core::engine::Remark;
 use ergodic_data::roles::Role as ColumnRole;
 use ergodic_data::samples;
 use ergodic_diagnostics::zero_variance::Order;
@@ -219,10 +219,9 @@ fn deeds(state: &AppState) -> Vec<(String, Deed)> {
     }
     if let Some(entry) = state.selected() {
         let id = entry.id;
-        if entry
-            .report()
-            .is_some_and(|report| report.warnings.iter().any(|w| w.code == mode_drift::CODE))
-        {
+        if entry.report().is_some_and(|report| {
+            (report.warnings.iter()).any(|it| matches!(it.remark(), Some(Remark::ModeDrift { .. })))
+        }) {
             rows.push((
                 "Refresh the control-variate centre from this run's mean".to_owned(),
                 Deed::Send(Command::RefreshCentre(id)),

@@ -4,17 +4,16 @@ use std::sync::Arc;
 
 use super::job::{Job, JobError};
 use ergodic_base::draws::DrawList;
-use ergodic_base::reporter::Severity;
+use ergodic_base::reporter::{Severity, Warning};
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::monitor::{Report, report};
 use ergodic_core::engine::protocol::RunView;
 use ergodic_core::models::Model;
 use ergodic_core::samplers::{Family, SamplerSpec};
-use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::bias::{BiasReport, compare};
-use ergodic_diagnostics::findings::FEW_CHAINS;
 use ergodic_diagnostics::running::Running;
 use ergodic_diagnostics::verdict::ADVISED_CHAINS;
+use ergodic_diagnostics::{Remark, Verdict};
 
 /// The exact sampler that controls are run with.
 const CONTROL: &str = "nuts";
@@ -91,9 +90,12 @@ fn doubt(own: &Report, control: usize, run: usize) -> Option<String> {
         return None;
     }
     let as_few = control >= run.min(ADVISED_CHAINS);
-    let counts = |code: &str| code != FEW_CHAINS || !as_few;
+    let counts = |it: &Warning| {
+        let few = matches!(it.remark(), Some(Remark::FewChains { .. }));
+        it.severity != Severity::Info && !(few && as_few)
+    };
     let mut findings = own.warnings.iter();
-    match findings.find(|it| it.severity != Severity::Info && counts(&it.code)) {
+    match findings.find(|it| counts(it)) {
         Some(finding) => Some(finding.message.clone()),
         None if own.warnings.is_empty() => Some(own.sentence.clone()),
         None => None,

@@ -12,7 +12,7 @@ use ergodic_base::numerals::hex;
 use ergodic_base::param::{Class, ParamId};
 use ergodic_base::reporter::{Reporter, Severity, Warning};
 use ergodic_base::settings::{SettingError, Settings};
-use ergodic_core::design::{Design, DesignError, ModelFrame, checks};
+use ergodic_core::design::{Design, DesignError, ModelFrame, Remark, checks};
 use ergodic_core::engine::chain::dispersed_start;
 use ergodic_core::engine::{RunSection, Sampling};
 use ergodic_core::estimators::{ModeError, Plan, Search, find_mode_by};
@@ -73,8 +73,7 @@ const FLAT: &str = "flat";
 /// The refusal of a model in which a predictor tells the outcome without error and its coefficient has a flat prior, or in
 /// which effects of groups leave nothing for the residual.
 fn unbounded(warnings: &[Warning], model: &dyn Model) -> Option<JobError> {
-    let degenerate =
-        |it: &&Warning| it.code == "constant-response-in-groups" && it.severity == Severity::Bad;
+    let degenerate = |it: &&Warning| matches!(it.remark(), Some(Remark::NoResidualInGroups { .. }));
     if let Some(warning) = warnings.iter().find(degenerate) {
         return Some(JobError::Degenerate(warning.clone()));
     }
@@ -82,11 +81,13 @@ fn unbounded(warnings: &[Warning], model: &dyn Model) -> Option<JobError> {
         let mut params = model.params().iter();
         params.any(|param| param.name == *name && param.prior == FLAT)
     };
-    let separated = warnings
-        .iter()
-        .filter(|warning| warning.code == "separation");
-    let mut terms = separated.filter_map(|warning| {
-        let term = ParamId::of(Class::Coefficient, [warning.subject.as_ref()?]);
+    let mut terms = warnings.iter().filter_map(|warning| {
+        let (Remark::ValueSeparates { column, .. } | Remark::CutSeparates { column, .. }) =
+            warning.remark()?
+        else {
+            return None;
+        };
+        let term = ParamId::of(Class::Coefficient, [column]);
         flat(&term).then(|| JobError::Improper {
             term: term.to_string(),
             evidence: warning.message.clone(),

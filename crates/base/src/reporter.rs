@@ -1,5 +1,8 @@
 //! Partial failures and remarks that do not stop the work: collected, shown, and kept with the result.
 
+use std::any::Any;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 /// How much a warning matters.
@@ -14,8 +17,67 @@ pub enum Severity {
     Bad,
 }
 
-/// One remark: what happened, where, and what to do, in one sentence without a final period.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What a layer remarks on: an enum with the data of each kind. Programs match on it; its sentences are made here alone.
+pub trait Remark: Any + Send + Sync {
+    /// The remark in words.
+    fn tell(&self) -> Warning;
+}
+
+/// Declares a [`Remark`]: an enum whose kinds are followed by how much each matters, its code, its sentence, the column or setting
+/// concerned and what to do, of which the last two may be left out. All of these can use the kind's data.
+///
+/// ```
+/// ergodic_base::remarks! {
+///     /// What a parser remarks on.
+///     pub enum Remark {
+///         /// A column without values.
+///         NoValues {
+///             /// The column.
+///             column: String,
+///         }
+///         Watch "no-values" ("Column `{column}` has no values") about (column) remedy ("Leave `{column}` out");
+///     }
+/// }
+/// let column = "age".to_owned();
+/// let warning = ergodic_base::reporter::Warning::from(Remark::NoValues { column });
+/// assert_eq!(warning.to_string(), "Column `age` has no values; leave `age` out");
+/// assert!(matches!(warning.remark(), Some(Remark::NoValues { .. })));
+/// ```
+#[macro_export]
+macro_rules! remarks {
+    ($(#[$about:meta])* $vis:vis enum $Remark:ident {$(
+        $(#[$doc:meta])* $Kind:ident { $($(#[$field_doc:meta])* $field:ident: $Type:ty,)* }
+        $severity:ident $code:literal ($($message:tt)*)
+        $(about ($subject:expr))?
+        $(remedy ($($remedy:tt)*))?;
+    )*}) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq)]
+        $vis enum $Remark {$(
+            $(#[$doc])* $Kind { $($(#[$field_doc])* $field: $Type,)* },
+        )*}
+
+        impl $crate::reporter::Remark for $Remark {
+            fn tell(&self) -> $crate::reporter::Warning {
+                use std::fmt::format;
+                use $crate::reporter::{Severity, Warning};
+                match self {$(
+                    Self::$Kind { $($field,)* } => {
+                        $(let _ = $field;)*
+                        let code = format(format_args!($code));
+                        Warning::new(Severity::$severity, &code, format(format_args!($($message)*)))
+                            $(.about($subject))?
+                            $(.with_remedy(format(format_args!($($remedy)*))))?
+                    }
+                )*}
+            }
+        }
+    };
+}
+
+/// One remark in words, as it is shown and saved: what happened, where, and what to do, in one sentence without a final
+/// period.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Warning {
     /// How much it matters.
     pub severity: Severity,
@@ -27,9 +89,39 @@ pub struct Warning {
     pub remedy: Option<String>,
     /// Column or setting concerned.
     pub subject: Option<String>,
+    /// What these are the words of; a folder has the words alone.
+    #[serde(skip)]
+    remark: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl PartialEq for Warning {
+    fn eq(&self, other: &Self) -> bool {
+        self.severity == other.severity
+            && self.code == other.code
+            && self.message == other.message
+            && self.remedy == other.remedy
+            && self.subject == other.subject
+    }
+}
+
+impl Eq for Warning {}
+
+impl<R: Remark> From<R> for Warning {
+    fn from(remark: R) -> Self {
+        let words = remark.tell();
+        Self {
+            remark: Some(Arc::new(remark)),
+            ..words
+        }
+    }
 }
 
 impl Warning {
+    /// The remark that these are the words of, if it is one of `R`; `None` for what was read from a folder.
+    pub fn remark<R: Remark>(&self) -> Option<&R> {
+        self.remark.as_deref()?.downcast_ref()
+    }
+
     /// A remark with this severity, cause and sentence.
     pub fn new(severity: Severity, code: &str, message: impl Into<String>) -> Self {
         Self {
@@ -38,6 +130,7 @@ impl Warning {
             message: message.into(),
             remedy: None,
             subject: None,
+            remark: None,
         }
     }
 
@@ -82,18 +175,8 @@ pub struct Reporter {
 }
 
 impl Reporter {
-    /// Adds a warning.
-    pub fn report(&mut self, warning: Warning) {
-        self.warnings.push(warning);
-    }
-
-    /// Adds an information.
-    pub fn info(&mut self, code: &str, message: impl Into<String>) {
-        self.report(Warning::new(Severity::Info, code, message));
-    }
-
-    /// Adds something to watch.
-    pub fn watch(&mut self, code: &str, message: impl Into<String>) {
-        self.report(Warning::new(Severity::Watch, code, message));
+    /// Adds a remark.
+    pub fn report(&mut self, remark: impl Into<Warning>) {
+        self.warnings.push(remark.into());
     }
 }

@@ -4,9 +4,10 @@ use std::io::Read as _;
 
 use encoding_rs::Encoding;
 
-use ergodic_base::reporter::{Reporter, Severity, Warning};
+use ergodic_base::reporter::Reporter;
 
 use super::error::DataError;
+use super::remark::{Remark, bad_byte};
 use super::sniff::Guess;
 use super::split::line_at;
 
@@ -240,24 +241,19 @@ fn decode_utf8(
             original: Some(bytes),
         });
     }
-    let what = format!(
-        "line {} has the byte 0x{:02X}",
-        line_at(&bytes, at),
-        bytes[at]
-    );
+    let (line, byte) = (line_at(&bytes, at), bytes[at]);
     if chosen {
         return Err(DataError::Encoding {
             file: file.to_owned(),
             encoding: encoding.value,
-            what,
+            what: bad_byte(line, byte),
         });
     }
-    let message = format!("{file} is not UTF-8 ({what}), so it was read as windows-1252 (Latin-1)");
-    reporter.report(
-        Warning::new(Severity::Watch, "encoding", message).with_remedy(
-            "Look at letters with accents, and choose another encoding if they are wrong",
-        ),
-    );
+    reporter.report(Remark::Encoding {
+        file: file.to_owned(),
+        line,
+        byte,
+    });
     let (text, _) = encoding_rs::WINDOWS_1252.decode_without_bom_handling(&bytes);
     let encoding = Guess::guessed("windows-1252".to_owned(), "the bytes are not valid UTF-8");
     Ok(Decoded {

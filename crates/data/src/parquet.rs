@@ -8,12 +8,13 @@ use polars::prelude::{
 };
 
 use ergodic_base::control::Control;
-use ergodic_base::reporter::{Reporter, Severity, Warning};
+use ergodic_base::reporter::Reporter;
 
 use super::error::DataError;
 use super::load::Loaded;
 use super::sniff::{Guesses, unique_names};
 use super::table::{Table, TypedColumn, hex_sha256};
+use crate::remark::Remark;
 use ergodic_core::design::columns::{ColumnKind, Values};
 
 /// Rows read between two looks at the cancel flag.
@@ -113,15 +114,10 @@ fn usable_columns(schema: &ArrowSchema, reporter: &mut Reporter) -> Vec<usize> {
         if is_usable(&field.dtype) {
             usable.push(position);
         } else {
-            let message = format!(
-                "Column `{}` holds {}, which a table cannot hold, so it was set aside",
-                field.name,
-                type_words(&field.dtype)
-            );
-            reporter.report(
-                Warning::new(Severity::Watch, "unsupported-type", message)
-                    .about(field.name.to_string()),
-            );
+            reporter.report(Remark::Unsupported {
+                column: field.name.to_string(),
+                holds: type_words(&field.dtype),
+            });
         }
     }
     usable
@@ -215,12 +211,8 @@ fn typed(
             let values = numbers(series)?;
             let whole = dtype.is_integer();
             if whole && values.iter().any(|value| value.abs() >= LARGEST_EXACT) {
-                let message = format!(
-                    "Column `{name}` has whole numbers beyond 9007199254740992 that would lose digits, so it is kept as text"
-                );
-                reporter.report(
-                    Warning::new(Severity::Watch, "large-integers", message).about(name.clone()),
-                );
+                let column = name.clone();
+                reporter.report(Remark::TypedLargeIntegers { column });
                 let words = series.cast(&DataType::String)?;
                 return Ok(text(
                     words
@@ -265,12 +257,14 @@ fn numbers(series: &Series) -> Result<Vec<f64>, polars::error::PolarsError> {
 fn finite(mut values: Vec<f64>, nulls: usize, name: &str, reporter: &mut Reporter) -> Vec<f64> {
     let nans = values.iter().filter(|value| value.is_nan()).count() - nulls;
     let infinite = values.iter().filter(|value| value.is_infinite()).count();
-    for (count, code, what) in [(nans, "nan", "NaN"), (infinite, "infinite", "infinite")] {
-        if count > 0 {
-            let verb = if count == 1 { "value is" } else { "values are" };
-            let message = format!("In `{name}` {count} {verb} {what} and treated as missing");
-            reporter.report(Warning::new(Severity::Watch, code, message).about(name));
-        }
+    let column = || name.to_owned();
+    if nans > 0 {
+        let (column, count) = (column(), nans);
+        reporter.report(Remark::TypedNan { column, count });
+    }
+    if infinite > 0 {
+        let (column, count) = (column(), infinite);
+        reporter.report(Remark::TypedInfinite { column, count });
     }
     values
         .iter_mut()

@@ -10,12 +10,13 @@ use csv::ByteRecord;
 use rayon::prelude::*;
 
 use ergodic_base::control::Control;
-use ergodic_base::reporter::{Reporter, Severity, Warning};
+use ergodic_base::reporter::Reporter;
 use ergodic_core::design::DesignError;
 
 use super::error::DataError;
 use super::load::SPLIT_COST;
 use super::ragged::{self, Fitted, RaggedLines, fit};
+use super::remark::Remark;
 use super::scan::{ColumnScan, decide};
 use super::sniff::{
     ColumnKindOverride, Guess, Guesses, ImportOptions, SAMPLE_RECORDS, column_names,
@@ -137,11 +138,11 @@ impl Parse<'_> {
         }
         let names = column_names(header.value.then_some(&records[0]), width, reporter);
         if !header.value && !header.given {
-            let message = format!(
-                "{} has no header line ({}), so its columns are called `column_1` to `column_{width}`",
-                self.name, header.reason
-            );
-            reporter.report(Warning::new(Severity::Info, "no-header", message));
+            reporter.report(Remark::NoHeader {
+                file: self.name.to_owned(),
+                reason: header.reason.clone(),
+                columns: width,
+            });
         }
         if let Some(unknown) = self
             .options
@@ -178,8 +179,8 @@ impl Parse<'_> {
             ragged: self.options.ragged,
         };
         if let Some(((start, _), rule)) = scan.ragged.first.zip(self.options.ragged) {
-            let message = ragged::sentence(rule, &scan.ragged, line_at(self.bytes(), start));
-            reporter.report(Warning::new(Severity::Watch, "ragged-lines", message));
+            let line = line_at(self.bytes(), start);
+            reporter.report(ragged::remark(rule, &scan.ragged, line));
         }
         let missing = missing_codes(&codes, &scan.columns);
         let kinds: Vec<(ColumnKind, String)> = names
@@ -206,13 +207,10 @@ impl Parse<'_> {
                 let values = if is_text[col] {
                     let part = std::mem::take(&mut texts[col]);
                     if part.trimmed > 0 {
-                        reporter.info(
-                            "blanks",
-                            format!(
-                                "Blanks around {} values of `{name}` were left out of their levels",
-                                part.trimmed
-                            ),
-                        );
+                        reporter.report(Remark::Blanks {
+                            column: name.clone(),
+                            values: part.trimmed,
+                        });
                     }
                     Values::Texts(part.values)
                 } else {
@@ -521,18 +519,12 @@ fn report_kept_codes(
 ) {
     for (code, tally) in codes.list.iter().zip(&column.codes) {
         if tally.count > 0 && !missing.contains(code) {
-            let message = format!(
-                "`{code}` occurs {} times in the text column `{name}` (first in line {}) and is kept as a value",
-                tally.count,
-                records.line(tally.first)
-            );
-            reporter.report(
-                Warning::new(Severity::Watch, "possible-missing", message)
-                    .about(name)
-                    .with_remedy(format!(
-                        "Add `{code}` to the missing-value codes if it means that there is no value"
-                    )),
-            );
+            reporter.report(Remark::MaybeMissing {
+                column: name.to_owned(),
+                code: code.clone(),
+                count: tally.count,
+                line: records.line(tally.first),
+            });
         }
     }
 }

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use csv::ByteRecord;
 use serde::{Deserialize, Serialize};
 
+use super::remark::Remark;
 use super::split::line_at;
 use ergodic_base::numerals::thousands;
-use ergodic_core::design::columns::plural;
 
 /// What becomes of lines with another number of values than the header; without a choice the file is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -178,24 +178,18 @@ fn surplus(line: &str, width: usize, delimiter: u8) -> usize {
     last
 }
 
-/// What was done with the lines of `tally`, the first of which is `line`: a sentence for the list of remarks.
-pub(crate) fn sentence(rule: RaggedRows, tally: &Tally, line: u64) -> String {
+/// What was done with the lines of `tally`, the first of which is `line`.
+pub(crate) fn remark(rule: RaggedRows, tally: &Tally, line: u64) -> Remark {
     match rule {
-        RaggedRows::Skip => format!(
-            "{} left out for having another number of values than the header; the first is line {line}",
-            were(tally.count())
-        ),
-        RaggedRows::Join => format!(
-            "In {} with more values than the header the surplus was joined into the last column; the first is line {line}",
-            plural(tally.longer, "line")
-        ),
+        RaggedRows::Skip => Remark::Skipped {
+            lines: tally.count(),
+            line,
+        },
+        RaggedRows::Join => Remark::Joined {
+            lines: tally.longer,
+            line,
+        },
     }
-}
-
-/// "1 line was" or "3 lines were".
-fn were(count: usize) -> String {
-    let verb = if count == 1 { "was" } else { "were" };
-    format!("{} {verb}", plural(count, "line"))
 }
 
 #[cfg(test)]

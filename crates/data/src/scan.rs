@@ -3,11 +3,12 @@
 //! A column is numeric if every cell with a value is a number that `f64` holds as written: whole numbers
 //! beyond 2^53 and numbers with leading zeros are identifiers, so their columns stay text.
 
-use ergodic_base::reporter::{Reporter, Severity, Warning};
+use ergodic_base::reporter::Reporter;
 
+use super::remark::Remark;
 use super::sniff::ColumnKindOverride;
 use super::values::{Codes, is_infinity, is_iso_date, parse_number};
-use ergodic_core::design::columns::{ColumnKind, plural};
+use ergodic_core::design::columns::ColumnKind;
 
 /// How often something occurs and in which row first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -237,21 +238,14 @@ pub(crate) fn decide(
     reporter: &mut Reporter,
 ) -> (ColumnKind, String) {
     let total = scan.num_values();
-    let mut warn = |code: &str, message: String, remedy: &str| {
-        let warning = Warning::new(Severity::Watch, code, message).about(name);
-        reporter.report(warning.with_remedy(remedy));
-    };
+    let column = || name.to_owned();
     let forced = match scan.forced {
         Some(ColumnKindOverride::Category) => return (ColumnKind::Text, "set by you".to_owned()),
         Some(ColumnKindOverride::Number) => true,
         None => false,
     };
     if total == 0 {
-        warn(
-            "no-values",
-            format!("Column `{name}` has no values"),
-            "Leave it out",
-        );
+        reporter.report(Remark::NoValues { column: column() });
         let kind = if forced {
             ColumnKind::Number
         } else {
@@ -278,10 +272,14 @@ pub(crate) fn decide(
             "are not numbers"
         };
         if let Some(remedy) = scan.nearly_numeric() {
-            let message = format!(
-                "{count} of {total} values of `{name}` {are} ({example}), so the column is kept as text"
-            );
-            warn("not-numeric", message, remedy);
+            reporter.report(Remark::NearlyNumeric {
+                column: column(),
+                texts: count,
+                values: total,
+                example: scan.first_text.clone(),
+                line: line(scan.text.first),
+                way_out: remedy,
+            });
         }
         let reason = if scan.num_numbers == 0 {
             format!("no value is a number ({example})")
@@ -291,16 +289,11 @@ pub(crate) fn decide(
         return (ColumnKind::Text, reason);
     }
     if !forced && scan.inexact.count > 0 {
-        let message = format!(
-            "{} in `{name}` would lose digits beyond 9007199254740992 (first in line {}), so the column is kept as text",
-            plural(scan.inexact.count, "whole number"),
-            line(scan.inexact.first)
-        );
-        warn(
-            "large-integers",
-            message,
-            "Set the type of the column to number to round them",
-        );
+        reporter.report(Remark::LargeIntegers {
+            column: column(),
+            count: scan.inexact.count,
+            line: line(scan.inexact.first),
+        });
         return (
             ColumnKind::Text,
             "its whole numbers are too large to be exact, so they are taken for identifiers"
@@ -308,16 +301,11 @@ pub(crate) fn decide(
         );
     }
     if !forced && scan.zero_led.count > 0 {
-        let message = format!(
-            "{} in `{name}` written with a leading 0 like an identifier (first in line {}), so the column is kept as text",
-            counted(scan.zero_led.count, "value is", "values are"),
-            line(scan.zero_led.first)
-        );
-        warn(
-            "leading-zeros",
-            message,
-            "Set the type of the column to number if they are quantities",
-        );
+        reporter.report(Remark::LeadingZeros {
+            column: column(),
+            count: scan.zero_led.count,
+            line: line(scan.zero_led.first),
+        });
         return (
             ColumnKind::Text,
             "its numbers begin with 0, so they are taken for identifiers".to_owned(),
@@ -326,32 +314,36 @@ pub(crate) fn decide(
     if !forced && scan.num_numbers == 0 {
         return (ColumnKind::Text, "no value is a finite number".to_owned());
     }
-    for (tally, code, what) in [
-        (scan.infinite, "infinite", "infinite"),
-        (scan.overflow, "overflow", "too large for a number"),
-        (scan.text, "not-numeric", "not a number"),
-    ] {
-        if tally.count > 0 {
-            let are = counted(tally.count, "value is", "values are");
-            let message = format!(
-                "In `{name}` {are} {what} (first in line {}) and treated as missing",
-                line(tally.first)
-            );
-            warn(
-                code,
-                message,
-                "Correct the file, or give the column the type category",
-            );
-        }
+    let lost = |tally: &Tally| (column(), tally.count, line(tally.first));
+    if scan.infinite.count > 0 {
+        let (column, count, line) = lost(&scan.infinite);
+        reporter.report(Remark::Infinite {
+            column,
+            count,
+            line,
+        });
+    }
+    if scan.overflow.count > 0 {
+        let (column, count, line) = lost(&scan.overflow);
+        reporter.report(Remark::Overflow {
+            column,
+            count,
+            line,
+        });
+    }
+    if scan.text.count > 0 {
+        let (column, count, line) = lost(&scan.text);
+        reporter.report(Remark::Texts {
+            column,
+            count,
+            line,
+        });
     }
     if scan.inexact.count > 0 {
-        let were = counted(scan.inexact.count, "whole number was", "whole numbers were");
-        let message = format!("In `{name}` {were} rounded, being beyond 9007199254740992");
-        warn(
-            "large-integers",
-            message,
-            "Give the column the type category to keep them",
-        );
+        reporter.report(Remark::Rounded {
+            column: column(),
+            count: scan.inexact.count,
+        });
     }
     let reason = if forced {
         "set by you".to_owned()
@@ -359,11 +351,6 @@ pub(crate) fn decide(
         format!("all {total} values are numbers")
     };
     (ColumnKind::Number, reason)
-}
-
-/// "1 value is" or "3 values are".
-fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 #[cfg(test)]

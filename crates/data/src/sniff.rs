@@ -8,10 +8,11 @@ use std::collections::{BTreeMap, HashSet};
 use csv::ByteRecord;
 use serde::{Deserialize, Serialize};
 
-use ergodic_base::reporter::{Reporter, Severity, Warning};
+use ergodic_base::reporter::Reporter;
 
 use super::error::DataError;
 use super::ragged::RaggedRows;
+use super::remark::Remark;
 use super::split::reader;
 use super::values::{Codes, is_iso_date, parse_number};
 
@@ -284,14 +285,9 @@ pub(crate) fn guess_decimal(
         cell.len() - comma == 4 && cell[0] != b'0'
     });
     if like_thousands {
-        reporter.report(
-            Warning::new(
-                Severity::Watch,
-                "ambiguous-decimal",
-                format!("Numbers such as `{example}` were read with a decimal comma, but the comma may separate thousands"),
-            )
-            .with_remedy("If it does, set the decimal mark to a point; such columns are then text until the commas are removed"),
-        );
+        reporter.report(Remark::DecimalComma {
+            example: example.clone(),
+        });
     }
     Guess::guessed(',', format!("numbers such as `{example}` have a comma"))
 }
@@ -372,23 +368,15 @@ pub(crate) fn unique_names(
             number += 1;
         }
         if unique != *name && report {
-            let message = if name.is_empty() {
-                format!(
-                    "Column {} has no name in the header and is called `{unique}`",
-                    col + 1
-                )
-            } else {
-                format!(
-                    "The name `{name}` occurs more than once in the header, so column {} is called `{unique}`",
-                    col + 1
-                )
-            };
-            let code = if name.is_empty() {
-                "empty-name"
-            } else {
-                "duplicate-name"
-            };
-            reporter.report(Warning::new(Severity::Watch, code, message).about(unique.clone()));
+            let (position, column) = (col + 1, unique.clone());
+            reporter.report(match name.as_str() {
+                "" => Remark::EmptyName { position, column },
+                name => Remark::DuplicateName {
+                    position,
+                    name: name.to_owned(),
+                    column,
+                },
+            });
         }
         taken.insert(unique.clone());
         names.push(unique);

@@ -4,30 +4,12 @@
 //! may be missing, which more draws do not mend.
 
 use super::Missing;
-use super::bias::{BiasReport, BiasRow, Interval, TOLERANCE};
+use super::bias::{BiasReport, BiasRow};
+use super::remark::{self, Remark};
 use super::sentence::{Phrase, about, count, duration, list, rhat_text};
 use super::summary::SummaryRow;
 use super::verdict::{ADVISED_CHAINS, Limits, MIN_DRAWS, Measure, Precision, RHAT_LIMIT, Verdict};
 use ergodic_base::reporter::{Severity, Warning};
-
-/// Code of the finding that transitions diverged.
-pub const DIVERGENCES: &str = "divergences";
-/// Code of the finding that a chain stands still.
-pub const STUCK: &str = "stuck-chains";
-/// Code of the finding that chains disagree.
-pub const DISAGREE: &str = "chains-disagree";
-/// Code of the finding that there are too few effective draws.
-pub const FEW_EFFECTIVE: &str = "few-effective-draws";
-/// Code of the finding that nobody has looked at the bias of an approximate sampler.
-pub const BIAS_UNKNOWN: &str = "bias-unknown";
-/// Code of the finding that the bias check could not tell.
-pub const BIAS_UNCLEAR: &str = "bias-unclear";
-/// Code of the finding that an approximate sampler is too far off.
-pub const BIASED: &str = "biased";
-/// Code of the finding that a run ended before it had the precision that was asked for.
-pub const TARGET_MISSED: &str = "target-missed";
-/// Code of the finding that there are fewer chains than R-hat needs.
-pub const FEW_CHAINS: &str = "few-chains";
 
 /// What a verdict is made of.
 #[derive(Clone, Copy, Debug)]
@@ -126,20 +108,18 @@ impl Finding {
         }
     }
 
-    fn of(verdict: Verdict, code: &str, phrase: Phrase, message: impl Into<String>) -> Self {
-        let severity = match verdict {
+    fn of(verdict: Verdict, remark: Remark, phrase: Phrase) -> Self {
+        let mut warning = Warning::from(remark);
+        warning.severity = match verdict {
             Verdict::Good => Severity::Info,
             Verdict::Bad => Severity::Bad,
             _ => Severity::Watch,
         };
         Self {
             verdict,
-            warning: Some(Warning {
-                subject: phrase.name.as_ref().map(ToString::to_string),
-                ..Warning::new(severity, code, message)
-            }),
             phrase,
             next: None,
+            warning: Some(warning),
             explains: false,
         }
     }
@@ -207,8 +187,8 @@ pub fn judge(inputs: &VerdictInputs<'_>) -> Judgement {
         };
     }
     let failures = failures(inputs);
-    let mixing = mixing(inputs);
-    let bias = bias(inputs, mixing.is_empty() && inputs.divergences == 0);
+    let lacking = lacking(inputs);
+    let bias = bias(inputs, lacking.is_empty() && inputs.divergences == 0);
     let is_biased = bias.is_some();
     let failed = !failures.is_empty();
     let mut found: Vec<Finding> = Vec::new();
@@ -226,17 +206,8 @@ pub fn judge(inputs: &VerdictInputs<'_>) -> Judgement {
     // What others found is a cause; that chains disagree is what follows from it, and more draws would not help.
     let explained = others.iter().chain(&found).any(|it| it.explains);
     found.extend(others);
-    found.extend(mixing.into_iter().map(|finding| match explained {
-        true => Finding {
-            next: None,
-            warning: finding.warning.map(|warning| Warning {
-                remedy: None,
-                ..warning
-            }),
-            ..finding
-        },
-        false => finding,
-    }));
+    let lacking = lacking.into_iter();
+    found.extend(lacking.map(|worst| shortcoming(inputs, worst, explained)));
     found.extend(failed_chains(inputs));
     found.extend(bias.filter(|_| !leads));
     found.extend(target(inputs));
@@ -276,20 +247,19 @@ fn severity(verdict: Verdict) -> u8 {
 
 /// The first words of the sentence.
 fn opening(inputs: &VerdictInputs<'_>, verdict: Verdict, found: &[Finding]) -> &'static str {
-    let is = |finding: &Finding, codes: &[&str]| {
-        let code = finding
-            .warning
-            .as_ref()
-            .map(|warning| warning.code.as_str());
-        code.is_some_and(|code| codes.contains(&code))
+    let about = |finding: &Finding| finding.warning.as_ref()?.remark::<Remark>().cloned();
+    let more_draws_help = |finding: &Finding| {
+        let remark = about(finding);
+        matches!(
+            remark,
+            Some(Remark::Disagree { .. } | Remark::FewEffective { .. })
+        )
     };
     match verdict {
         Verdict::NotCertified => "Not certified: ",
         Verdict::Bad => "Not usable: ",
-        _ if inputs.running && found.iter().any(|it| is(it, &[DISAGREE, FEW_EFFECTIVE])) => {
-            "Not usable yet: "
-        }
-        _ if is(&found[0], &[TARGET_MISSED]) => "Target missed: ",
+        _ if inputs.running && found.iter().any(more_draws_help) => "Not usable yet: ",
+        _ if matches!(about(&found[0]), Some(Remark::TargetMissed { .. })) => "Target missed: ",
         _ => "Use with care: ",
     }
 }
@@ -299,27 +269,21 @@ fn failures(inputs: &VerdictInputs<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let missing = |why: Missing| (inputs.rows.iter()).filter(move |row| row.missing == Some(why));
     if let Some(row) = missing(Missing::NotFinite).next() {
-        let name = &row.variable;
-        let more = others(missing(Missing::NotFinite).count() - 1);
-        found.push(
-            Finding::of(
-                Verdict::Bad,
-                "not-finite",
-                Phrase::about("", name, " is not finite in some draws"),
-                format!("Some draws of `{name}`{more} are infinite or not a number"),
-            )
-            .next(
-                "check the priors",
-                "Check the priors, and the columns for extreme values",
-            ),
-        );
+        let remark = Remark::NotFinite {
+            variable: row.variable.clone(),
+            more: missing(Missing::NotFinite).count() - 1,
+        };
+        let phrase = Phrase::about("", &row.variable, " is not finite in some draws");
+        found.push(Finding::of(Verdict::Bad, remark, phrase).next(
+            "check the priors",
+            "Check the priors, and the columns for extreme values",
+        ));
     }
     if missing(Missing::Weights).next().is_some() {
         let finding = Finding::of(
             Verdict::Bad,
-            "weights-cancel",
+            Remark::WeightsCancel {},
             Phrase::plain("the weights of the draws cancel"),
-            "The signed weights of the draws cancel, so that no average is known",
         );
         found.push(match inputs.running {
             true => finding,
@@ -334,22 +298,22 @@ fn failures(inputs: &VerdictInputs<'_>) -> Vec<Finding> {
             1 => format!("chain {chain} stands still"),
             stuck => format!("{stuck} of {} chains stand still", inputs.chains),
         };
-        let message = format!("{}: no value has changed for 200 draws", capital(&what));
-        found.push(
-            Finding::of(Verdict::Bad, STUCK, Phrase::plain(what), message).next(
-                "run again with another seed or sampler",
-                "Run again with another seed or sampler",
-            ),
-        );
+        let remark = Remark::Stuck {
+            stuck: inputs.stuck.to_vec(),
+            chains: inputs.chains,
+        };
+        found.push(Finding::of(Verdict::Bad, remark, Phrase::plain(what)).next(
+            "run again with another seed or sampler",
+            "Run again with another seed or sampler",
+        ));
     }
     let none_moves = |row: &SummaryRow| row.missing == Some(Missing::Constant);
     if !inputs.rows.is_empty() && inputs.rows.iter().all(none_moves) && found.is_empty() {
         found.push(
             Finding::of(
                 Verdict::Bad,
-                "nothing-moves",
+                Remark::NothingMoves {},
                 Phrase::plain("no parameter has moved"),
-                "No parameter has moved from its first value",
             )
             .next(
                 "run again with another sampler",
@@ -367,21 +331,22 @@ fn divergences(inputs: &VerdictInputs<'_>) -> Option<Finding> {
         some => format!("{} divergences", count(some as f64)),
     };
     let transitions = inputs.draws_per_chain * inputs.working();
-    let message = format!(
-        "{} of {} transitions diverged after warm-up: the sampler could not follow the posterior there, so part of it may be \
-         missing, however many draws there are",
-        count(inputs.divergences as f64),
-        count(transitions.max(inputs.divergences as usize) as f64)
-    );
-    let finding = Finding::of(Verdict::Watch, DIVERGENCES, Phrase::plain(words), message);
+    let remark = Remark::Divergences {
+        divergences: inputs.divergences,
+        transitions: (transitions as u64).max(inputs.divergences),
+    };
+    let finding = Finding::of(Verdict::Watch, remark, Phrase::plain(words));
     Some(finding.next(
         "raise the target acceptance",
         "Run again with a higher target acceptance (`sampler.target_accept`)",
     ))
 }
 
-/// Chains that disagree and effective draws that are missing: of each the worst variable, the worse of the two first.
-fn mixing(inputs: &VerdictInputs<'_>) -> Vec<Finding> {
+/// What a variable lacks, and how many others lack the same.
+type Worst<'a> = (Measure, &'a SummaryRow, usize);
+
+/// R-hat that is too large and effective draws that are missing: of each the worst variable, the worse of the two first.
+fn lacking<'a>(inputs: &VerdictInputs<'a>) -> Vec<Worst<'a>> {
     let limits = inputs.limits();
     let of_kind = |is_rhat: bool| {
         let past = inputs
@@ -404,86 +369,84 @@ fn mixing(inputs: &VerdictInputs<'_>) -> Vec<Finding> {
         })
         .collect();
     worst.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let worst = worst.into_iter();
     worst
-        .into_iter()
-        .map(|(_, measure, row, more)| shortcoming(inputs, &limits, measure, row, more))
+        .map(|(_, lack, row, more)| (lack, row, more))
         .collect()
 }
 
-/// What `row` and `more` others lack.
+/// What a variable and others lack. More draws do not help where something else `explained` it.
 fn shortcoming(
     inputs: &VerdictInputs<'_>,
-    limits: &Limits,
-    measure: Measure,
-    row: &SummaryRow,
-    more: usize,
+    (measure, row, more): Worst<'_>,
+    explained: bool,
 ) -> Finding {
-    let name = &row.variable;
-    let (code, phrase, message) = match measure {
-        Measure::Rhat(rhat) => {
-            let (words, what) = match limits.chains {
-                1 => ("the chain still drifts in ", "The chain still drifts in"),
-                _ => ("chains disagree on ", "Chains disagree on"),
-            };
-            let rhat = rhat_text(rhat);
-            let detail = match inputs.running {
-                true => String::new(),
-                false => format!(" (R-hat {rhat})"),
-            };
-            let brief = match limits.chains {
-                1 => "the chain drifts",
-                _ => "chains disagree",
-            };
-            let message = format!(
-                "{what} `{name}`{}: R-hat {rhat}, want at most {RHAT_LIMIT}",
-                others(more)
-            );
-            let phrase = Phrase::about(words, name, "").or(detail, brief);
-            (DISAGREE, phrase, message)
-        }
-        Measure::Bulk(ess) | Measure::Tail(ess) => {
-            // The table has a column of each.
-            let (words, where_) = match measure {
-                Measure::Tail(_) => ("tail ESS of ", " in the tails"),
-                _ => ("ESS of ", ""),
-            };
-            let (has, wanted) = (count(ess), count(limits.ess()));
-            let too = match more {
-                0 => String::new(),
-                1 => "; that of one more parameter is too small as well".to_owned(),
-                more => format!("; those of {more} more parameters are too small as well"),
-            };
-            (
-                FEW_EFFECTIVE,
-                Phrase::about(words, name, format!(" is {has} of {wanted}"))
-                    .or("", "ESS is too small"),
-                format!(
-                    "The effective sample size of `{name}`{where_} is {has}, want at least {wanted}{too}"
-                ),
-            )
-        }
-    };
-    if inputs.running {
-        // A chain that jumps between values which never meet gets no better by waiting.
-        let verdict = match measure {
-            Measure::Rhat(rhat) if rhat.is_infinite() => Verdict::Bad,
-            _ => Verdict::Watch,
-        };
-        let finding = Finding::of(verdict, code, phrase, message);
-        return match time_left(inputs) {
-            Some(left) => finding.next(left.clone(), format!("Wait {left}")),
-            None => finding,
-        };
-    }
+    let (name, limits) = (&row.variable, inputs.limits());
     let precision = Precision {
         ess: Some(limits.ess()),
         rhat: RHAT_LIMIT,
     };
-    let remedy = match precision.draws_needed(&deciding(inputs), inputs.draws_per_chain) {
-        Some(draws) => format!("Add about {} draws per chain", about(draws)),
-        None => "Run again with longer warm-up or another sampler".to_owned(),
+    let missing = match inputs.running || explained {
+        true => None,
+        false => precision.draws_needed(&deciding(inputs), inputs.draws_per_chain),
     };
-    Finding::of(limits.verdict(row), code, phrase, message).next("add draws", remedy)
+    let (remark, phrase) = match measure {
+        Measure::Rhat(rhat) => {
+            let (words, brief) = match limits.chains {
+                1 => ("the chain still drifts in ", "the chain drifts"),
+                _ => ("chains disagree on ", "chains disagree"),
+            };
+            let detail = match inputs.running {
+                true => String::new(),
+                false => format!(" (R-hat {})", rhat_text(rhat)),
+            };
+            let remark = Remark::Disagree {
+                variable: name.clone(),
+                more,
+                rhat,
+                chains: limits.chains,
+                missing,
+            };
+            (remark, Phrase::about(words, name, "").or(detail, brief))
+        }
+        Measure::Bulk(ess) | Measure::Tail(ess) => {
+            let tail = matches!(measure, Measure::Tail(_));
+            // The table has a column of each.
+            let words = if tail { "tail ESS of " } else { "ESS of " };
+            let after = format!(" is {} of {}", count(ess), count(limits.ess()));
+            let remark = Remark::FewEffective {
+                variable: name.clone(),
+                more,
+                ess,
+                wanted: limits.ess(),
+                tail,
+                missing,
+            };
+            let phrase = Phrase::about(words, name, after).or("", "ESS is too small");
+            (remark, phrase)
+        }
+    };
+    let verdict = match measure {
+        _ if !inputs.running => limits.verdict(row),
+        // A chain that jumps between values which never meet gets no better by waiting.
+        Measure::Rhat(rhat) if rhat.is_infinite() => Verdict::Bad,
+        _ => Verdict::Watch,
+    };
+    let finding = Finding::of(verdict, remark, phrase);
+    match (explained, inputs.running) {
+        (true, _) => finding,
+        (false, true) => match time_left(inputs) {
+            Some(left) => finding.next(left.clone(), format!("Wait {left}")),
+            None => finding,
+        },
+        (false, false) => finding.next(
+            "add draws",
+            match missing {
+                Some(draws) => format!("Add about {} draws per chain", about(draws)),
+                None => "Run again with longer warm-up or another sampler".to_owned(),
+            },
+        ),
+    }
 }
 
 fn deciding<'a>(inputs: &VerdictInputs<'a>) -> Vec<&'a SummaryRow> {
@@ -500,18 +463,10 @@ fn failed_chains(inputs: &VerdictInputs<'_>) -> Option<Finding> {
         1 => format!("{failed} of {chains} chains failed, only 1 is left"),
         _ => format!("{failed} of {chains} chains failed"),
     };
-    let which: Vec<String> = inputs.failed.iter().map(usize::to_string).collect();
-    let plural = if failed == 1 { "Chain" } else { "Chains" };
-    let message = format!(
-        "{plural} {} failed and took no part in these numbers",
-        which.join(", ")
-    );
-    let finding = Finding::of(
-        Verdict::Watch,
-        "failed-chains",
-        Phrase::plain(words),
-        message,
-    );
+    let remark = Remark::FailedChains {
+        failed: inputs.failed.to_vec(),
+    };
+    let finding = Finding::of(Verdict::Watch, remark, Phrase::plain(words));
     Some(finding.next("the log says why", "The log says why"))
 }
 
@@ -526,15 +481,11 @@ fn bias(inputs: &VerdictInputs<'_>, fine: bool) -> Option<Finding> {
             true => format!("mixing is fine, the bias of {sampler} is not checked"),
             false => format!("the bias of {sampler} is not checked"),
         };
-        let message = format!(
-            "{sampler} is approximate, and how far its draws are from the posterior is not known"
-        );
-        let mut finding = Finding::of(
-            Verdict::NotCertified,
-            BIAS_UNKNOWN,
-            Phrase::plain(words).or("", "bias not checked"),
-            message,
-        );
+        let remark = Remark::BiasUnknown {
+            sampler: sampler.to_owned(),
+        };
+        let phrase = Phrase::plain(words).or("", "bias not checked");
+        let mut finding = Finding::of(Verdict::NotCertified, remark, phrase);
         if !inputs.running {
             finding = finding.next("run the bias check", "Run the bias check (`--check-bias`)");
             // Chains that do not mix cannot pass it.
@@ -546,85 +497,41 @@ fn bias(inputs: &VerdictInputs<'_>, fine: bool) -> Option<Finding> {
     match report.verdict {
         Verdict::Good => None,
         Verdict::NotCertified => Some(off(row?)),
-        _ => Some(unclear(report, row)),
+        _ => unclear(report, row),
     }
 }
 
 /// The finding that the check has found a variable outside of the tolerance.
 fn off(row: &BiasRow) -> Finding {
-    let name = &row.variable;
-    let number =
-        |interval: &Interval| format!("{:.2} ± {:.2}", interval.value.abs(), interval.half_width());
-    let shift = row.shift.iter().filter_map(|it| {
-        Some((
-            it.beyond(0.0, TOLERANCE)?,
-            format!(" is off by {} sd", number(it)),
-        ))
-    });
-    let ratio = row.sd_ratio.iter().filter_map(|it| {
-        let words = match it.value > 1.0 {
-            true => format!(" is {} times too wide", number(it)),
-            false => format!(" has {} of its width", number(it)),
-        };
-        Some((it.beyond(1.0, TOLERANCE)?, words))
-    });
-    let tails = row.tails_off().map(|(prob, it, beyond)| {
-        let words = format!(
-            " has its {:.0} % quantile off by {} sd",
-            100.0 * prob,
-            number(&it)
-        );
-        (beyond, words)
-    });
-    let farthest = shift
-        .chain(ratio)
-        .chain(tails)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    let after = farthest.map_or_else(
-        || " is constant in one of the runs".to_owned(),
-        |(_, words)| words,
-    );
-    let message = format!("`{name}`{after}, by comparison with the control run");
-    let phrase = Phrase::about("", name, after);
-    Finding::of(Verdict::NotCertified, BIASED, phrase, message).next(
+    let phrase = Phrase::about("", &row.variable, remark::off(row));
+    let remark = Remark::Biased { row: row.clone() };
+    Finding::of(Verdict::NotCertified, remark, phrase).next(
         "take a smaller step",
         "Run again with a smaller step, or with an exact sampler",
     )
 }
 
 /// The finding that the check could not tell: the control run has faults of its own, or is too short.
-fn unclear(report: &BiasReport, row: Option<&BiasRow>) -> Finding {
-    let (phrase, message) = if let Some(doubt) = &report.doubt {
-        (
-            Phrase::plain("the control run proves nothing"),
-            format!("The control run of the bias check proves nothing: {doubt}"),
-        )
+fn unclear(report: &BiasReport, row: Option<&BiasRow>) -> Option<Finding> {
+    let (remark, phrase) = if let Some(doubt) = &report.doubt {
+        let doubt = doubt.clone();
+        let phrase = Phrase::plain("the control run proves nothing");
+        (Remark::BiasDoubtful { doubt }, phrase)
     } else {
-        let name = &row.map_or_else(|| "".into(), |row| row.variable.clone());
-        let most = row
-            .and_then(|row| row.shift)
-            .map_or(0.0, |shift| shift.value.abs() + shift.half_width());
-        let wide = row
-            .and_then(|row| row.sd_ratio)
-            .map_or(0.0, |ratio| (ratio.value - 1.0).abs() + ratio.half_width());
-        let after = match most >= wide {
-            true => format!(" may be off by up to {most:.2} sd"),
-            false => format!("'s sd may be off by up to {:.0} %", 100.0 * wide),
-        };
-        let message = format!("`{name}`{after}: the control run is too short to tell");
-        (Phrase::about("", name, after), message)
+        let row = row?.clone();
+        let phrase = Phrase::about("", &row.variable, remark::unclear(&row));
+        (Remark::BiasUnclear { row }, phrase)
     };
-    Finding::of(Verdict::NotCertified, BIAS_UNCLEAR, phrase, message).next(
+    Some(Finding::of(Verdict::NotCertified, remark, phrase).next(
         "repeat with a longer control run",
         "Repeat the check with a longer control run (`--control-draws`)",
-    )
+    ))
 }
 
 fn target(inputs: &VerdictInputs<'_>) -> Option<Finding> {
     let target = inputs.target?;
     let rows = deciding(inputs);
     let (row, lack) = target.worst(&rows)?;
-    let (message, remedy) = target.shortfall(&rows, inputs.draws_per_chain)?;
     let of_wanted = |ess| {
         let wanted = count(target.ess.unwrap_or_default());
         format!(" is {} of {wanted}", count(ess))
@@ -637,12 +544,22 @@ fn target(inputs: &VerdictInputs<'_>) -> Option<Finding> {
             format!(" is {}, not {}", rhat_text(rhat), target.rhat),
         ),
     };
-    let next = match target.draws_needed(&rows, inputs.draws_per_chain) {
-        Some(draws) => format!("add {} per chain", count(draws as f64)),
-        None => "add draws".to_owned(),
+    let missing = target.draws_needed(&rows, inputs.draws_per_chain);
+    let (next, remedy) = match missing {
+        Some(draws) => (
+            format!("add {} per chain", count(draws as f64)),
+            format!("Add about {} draws per chain", about(draws)),
+        ),
+        None => ("add draws".to_owned(), "Add draws".to_owned()),
+    };
+    let remark = Remark::TargetMissed {
+        variable: row.variable.clone(),
+        lack,
+        target,
+        missing,
     };
     let phrase = Phrase::about(before, &row.variable, after);
-    Some(Finding::of(Verdict::Watch, TARGET_MISSED, phrase, message).next(next, remedy))
+    Some(Finding::of(Verdict::Watch, remark, phrase).next(next, remedy))
 }
 
 /// `agree`: whether nothing else is wrong.
@@ -654,14 +571,12 @@ fn few_chains(inputs: &VerdictInputs<'_>, agree: bool) -> Option<Finding> {
         _ if agree => format!("only {working} chains agree"),
         _ => format!("only {working} chains"),
     };
-    let message = match working {
-        1 => {
-            "A single chain cannot be compared with others, so R-hat sees only its drift".to_owned()
-        }
-        _ => format!("R-hat of {working} chains says little; {ADVISED_CHAINS} are advised"),
-    };
     let words = format!("{words}, {ADVISED_CHAINS} are advised");
-    let finding = Finding::of(Verdict::Watch, FEW_CHAINS, Phrase::plain(words), message);
+    let finding = Finding::of(
+        Verdict::Watch,
+        Remark::FewChains { chains: working },
+        Phrase::plain(words),
+    );
     Some(finding.next(
         "run more chains",
         format!("Run again with {ADVISED_CHAINS} chains"),
@@ -681,21 +596,6 @@ fn praise(inputs: &VerdictInputs<'_>) -> String {
         .is_finite()
         .then(|| format!("effective sample size at least {}", count(least)));
     list("Good: ", &[&Phrase::plain(agree)], ess.as_deref())
-}
-
-/// " and 3 more parameters".
-fn others(count: usize) -> String {
-    match count {
-        0 => String::new(),
-        1 => " and one more parameter".to_owned(),
-        more => format!(" and {more} more parameters"),
-    }
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(char::to_uppercase);
-    first.into_iter().flatten().chain(chars).collect()
 }
 
 /// "about 50 s more".

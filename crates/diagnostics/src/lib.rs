@@ -51,6 +51,7 @@ pub mod power_scaling;
 pub mod psis;
 pub mod quantiles;
 pub mod ranks;
+mod remark;
 pub mod rhat;
 pub mod running;
 pub mod sentence;
@@ -62,6 +63,7 @@ pub mod verdict;
 pub mod weights;
 pub mod zero_variance;
 
+pub use remark::Remark;
 pub use summary::{SummaryRow, summarise};
 pub use verdict::Verdict;
 

@@ -8,7 +8,7 @@ use std::borrow::Borrow;
 use serde::{Deserialize, Serialize};
 
 use super::Missing;
-use super::sentence::{about, count, rhat_text};
+use super::sentence::{count, rhat_text};
 use super::summary::SummaryRow;
 
 /// Largest rank-normalised split R-hat of a run that is good.
@@ -163,24 +163,14 @@ impl Precision {
             && moving.all(|row| known(row) && self.lacks(row).all(|(growth, _)| growth <= 1.0))
     }
 
-    /// What `rows` lack: a sentence with the worst variable and numbers, and what to do. `None` if nothing is missing.
-    pub fn shortfall<R: Borrow<SummaryRow>>(
-        self,
-        rows: &[R],
-        draws_per_chain: usize,
-    ) -> Option<(String, String)> {
-        let what = self.lack_in_words(rows)?;
-        let remedy = match self.draws_needed(rows, draws_per_chain) {
-            Some(draws) => format!("Add about {} draws per chain", about(draws)),
-            None => "Add draws".to_owned(),
-        };
-        Some((format!("The run ended short of its target: {what}"), remedy))
-    }
-
     /// What the worst of `rows` lacks, with its numbers, as the rest of a sentence; `None` if nothing is missing.
     pub fn lack_in_words<R: Borrow<SummaryRow>>(self, rows: &[R]) -> Option<String> {
         let (row, lack) = self.worst(rows)?;
-        let name = &row.variable;
+        Some(self.words(&row.variable, lack))
+    }
+
+    /// What a variable lacks, as the rest of a sentence.
+    pub(super) fn words(self, name: &str, lack: Measure) -> String {
         let size = |where_: &str, ess: f64| {
             let wanted = count(self.ess.unwrap_or_default());
             format!(
@@ -188,7 +178,7 @@ impl Precision {
                 count(ess)
             )
         };
-        Some(match lack {
+        match lack {
             Measure::Bulk(ess) => size("", ess),
             Measure::Tail(ess) => size(" in the tails", ess),
             Measure::Rhat(rhat) => {
@@ -198,7 +188,7 @@ impl Precision {
                     self.rhat
                 )
             }
-        })
+        }
     }
 
     /// How many times as many draws `row` would need, for each thing that is asked of it, and its value now. Effective

@@ -105,7 +105,7 @@ fn a_running_run_says_how_long() {
         text,
         "Use with care: ESS of `sd[school,Intercept]` is 140 of 400, chains disagree; add draws"
     );
-    assert_eq!(codes(&inputs), [FEW_EFFECTIVE, DISAGREE]);
+    assert_eq!(codes(&inputs), ["few-effective-draws", "chains-disagree"]);
 }
 
 /// Between the limit of a good run and that of a useless one a run is usable with care, and only if its effective draws are.
@@ -157,11 +157,11 @@ fn every_cause_is_named_with_its_next_step() {
     assert_eq!(
         found,
         [
-            DIVERGENCES,
-            DISAGREE,
-            FEW_EFFECTIVE,
+            "divergences",
+            "chains-disagree",
+            "few-effective-draws",
             "failed-chains",
-            FEW_CHAINS
+            "few-chains"
         ]
     );
     for finding in &judgement.findings {
@@ -295,7 +295,7 @@ fn an_approximate_sampler_is_not_certified_however_well_it_mixes() {
         .doubted(Some("200 transitions diverged".to_owned()));
     inputs.bias = Some(&doubted);
     assert_eq!(said(&inputs).0, Verdict::NotCertified);
-    assert_eq!(codes(&inputs), [BIAS_UNCLEAR]);
+    assert_eq!(codes(&inputs), ["bias-unclear"]);
     inputs.bias = Some(&inside);
 
     // A passed bias check does not excuse chains that disagree.

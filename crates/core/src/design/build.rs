@@ -3,15 +3,16 @@
 use ndarray::Array2;
 use rand::seq::SliceRandom as _;
 
-use super::columns::{Columns, every};
+use super::columns::Columns;
 use super::design_term::DesignTerm;
 use super::error::DesignError;
 use super::matrix::{Design, GroupFactor, mean_and_sd, width_of};
-use super::model_frame::{FrameReader, ModelFrame, complete_rows, report_dropped};
+use super::model_frame::{FrameReader, ModelFrame, complete_rows};
+use super::remark::Remark;
 use super::response::ResponseUse;
 use super::terms::RawColumn;
 use crate::formula::{Term, term_label};
-use ergodic_base::reporter::{Reporter, Severity, Warning};
+use ergodic_base::reporter::Reporter;
 use ergodic_base::rng::{Purpose, stream};
 
 impl Design {
@@ -29,7 +30,13 @@ impl Design {
             .collect::<Result<_, _>>()?;
         source.check_kinds()?;
         let (rows, dropped) = complete_rows(table, &used_columns)?;
-        report_dropped(table.num_rows(), rows.len(), &dropped, &mut reporter);
+        if rows.len() < table.num_rows() {
+            reporter.report(Remark::MissingValues {
+                used: rows.len(),
+                rows: table.num_rows(),
+                missing: dropped.clone(),
+            });
+        }
 
         let mut transforms = Vec::new();
         let mut merged = Vec::new();
@@ -120,16 +127,11 @@ impl Design {
         };
         let (mut design, mut reporter) = Self::build(table, &smaller)?;
         for (term, value) in left_out.iter().zip(values) {
-            let name = term_label(term);
-            let message = format!(
-                "`{name}` is {value} in {}, so it carries no information and is left out of the model",
-                every(num_rows, "row")
-            );
-            reporter.report(
-                Warning::new(Severity::Info, "constant-column", message)
-                    .about(name)
-                    .with_remedy("Leave it out of the formula too"),
-            );
+            reporter.report(Remark::ConstantLeftOut {
+                column: term_label(term),
+                value,
+                rows: num_rows,
+            });
         }
         design.left_out.extend(left_out);
         Ok((design, reporter))

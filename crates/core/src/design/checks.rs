@@ -1,18 +1,13 @@
 //! Looking at a design before a run: what would make the result useless or hang on the prior alone.
 //!
-//! Each finding is one sentence that names the columns. [`Severity::Bad`] means that a column says nothing at all, so
-//! that its coefficient is its prior; [`Severity::Watch`] that the prior, not the data, will decide something. A run may
-//! start all the same: under proper priors the posterior stays proper.
-
-use std::fmt::Display;
+//! A run may start all the same: under proper priors the posterior stays proper.
 
 use faer::{Mat, Side};
 
-use ergodic_base::reporter::{Reporter, Severity, Warning};
+use ergodic_base::reporter::Reporter;
 
-use super::columns::{every, plural};
-use super::design_term::DesignTerm;
 use super::matrix::Design;
+use super::remark::{MAX_NAMES, Remark};
 use super::response::ResponseKind;
 use super::separation::{separated_columns, separated_together};
 use super::{codes, exact_fit, many_levels};
@@ -39,8 +34,10 @@ pub fn check(design: &Design) -> Reporter {
     }
     let constant = constant_columns(design, &mut reporter);
     let dependent = collinear_columns(design, &constant, &mut reporter);
-    if let Some(remark) = exact_fit::remark(design) {
-        reporter.report(remark);
+    if exact_fit::is_exact(design) {
+        reporter.report(Remark::ExactFit {
+            response: design.response.name.clone(),
+        });
     }
     let two_outcomes = matches!(design.response.kind, ResponseKind::Binary { .. });
     if two_outcomes && !separated_columns(design, &constant, &mut reporter) {
@@ -54,34 +51,10 @@ pub fn check(design: &Design) -> Reporter {
     reporter
 }
 
-/// Most names that a sentence has.
-const MAX_NAMES: usize = 6;
-
-/// Names in a sentence; of many the first few and how many more there are.
-pub(super) fn quoted<T: Display>(names: impl IntoIterator<Item = T>) -> String {
-    let mut names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
-    if names.len() > MAX_NAMES {
-        let more = names.len() - MAX_NAMES;
-        names.truncate(MAX_NAMES);
-        names.push(format!("{more} more"));
-    }
-    match names.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => names.concat(),
-    }
-}
-
 fn few_rows(design: &Design, reporter: &mut Reporter) {
-    let (n, p) = (design.num_obs(), design.num_columns());
-    if p > n {
-        let message = format!(
-            "There are {p} coefficients but only {}, which leave some of them undetermined",
-            plural(n, "row")
-        );
-        reporter.report(
-            Warning::new(Severity::Watch, "more-predictors-than-rows", message)
-                .with_remedy("Leave predictors out; only a prior can decide about all of them"),
-        );
+    let (rows, columns) = (design.num_obs(), design.num_columns());
+    if columns > rows {
+        reporter.report(Remark::MoreColumnsThanRows { columns, rows });
     }
 }
 
@@ -90,7 +63,7 @@ fn within_groups(design: &Design, reporter: &mut Reporter) {
     let n = design.num_obs();
     for term in &design.group_terms {
         let group = &design.groups[term.factor];
-        let (name, levels, q) = (&group.name, group.levels.len(), term.names.len());
+        let (name, levels, each) = (&group.name, group.levels.len(), term.names.len());
         // One group is reported as such.
         if levels < 2 {
             continue;
@@ -104,54 +77,28 @@ fn within_groups(design: &Design, reporter: &mut Reporter) {
             }
             *first != share
         });
-        let leave_out = format!("Leave the group terms of `{name}` out");
-        let mut report = |severity, code: &str, message: String, remedy: &str| {
-            reporter.report(
-                Warning::new(severity, code, message)
-                    .about(name.clone())
-                    .with_remedy(remedy),
-            );
-        };
         let number = matches!(design.response.kind, ResponseKind::Number { .. });
         let binary = matches!(design.response.kind, ResponseKind::Binary { .. });
         let intercept = term.names.iter().any(|effect| effect == "Intercept");
         if levels == n && intercept && (number || binary) {
-            let lost = if number {
-                "the residual"
-            } else {
-                "the chance in each row"
-            };
-            let message = format!(
-                "Each group of `{name}` has one row, so effects of groups cannot be told from {lost}"
-            );
-            report(Severity::Watch, "one-row-groups", message, &leave_out);
+            reporter.report(Remark::OneRowGroups {
+                group: name.clone(),
+                number,
+            });
         } else if !varies && intercept && levels < n {
-            let response = &design.response.name;
-            let (severity, follows) = if number {
-                (
-                    Severity::Bad,
-                    "nothing is left for the residual, whose standard deviation falls to 0",
-                )
-            } else {
-                (
-                    Severity::Watch,
-                    "groups alone predict it and the data set no limit to how much they differ",
-                )
-            };
-            let message =
-                format!("`{response}` is the same in all rows of each `{name}`, so {follows}");
-            let remedy = format!("{leave_out}, or use one row per group");
-            report(severity, "constant-response-in-groups", message, &remedy);
+            let (response, group) = (design.response.name.clone(), name.clone());
+            reporter.report(match number {
+                true => Remark::NoResidualInGroups { response, group },
+                false => Remark::ConstantResponseInGroups { response, group },
+            });
         }
-        if q > 1 && q * levels >= n {
-            let message = format!(
-                "The groups of `{name}` have {} effects together ({q} each) but there are only {}, which leave many \
-                 of them undetermined",
-                q * levels,
-                plural(n, "row")
-            );
-            let remedy = format!("Let only the intercept vary by `{name}`");
-            report(Severity::Watch, "more-effects-than-rows", message, &remedy);
+        if each > 1 && each * levels >= n {
+            reporter.report(Remark::MoreEffectsThanRows {
+                group: name.clone(),
+                each,
+                effects: each * levels,
+                rows: n,
+            });
         }
     }
 }
@@ -159,34 +106,18 @@ fn within_groups(design: &Design, reporter: &mut Reporter) {
 /// Reports groupings that say nothing about how groups differ, and effects that cannot be told from the group's level.
 fn groups(design: &Design, reporter: &mut Reporter) {
     for group in &design.groups {
-        let name = &group.name;
-        let (severity, message) = match group.levels.len() {
-            1 => (
-                Severity::Bad,
-                format!(
-                    "`{name}` has the single group `{}`, so nothing varies by group",
-                    group.levels[0]
-                ),
-            ),
-            2..=FEW_GROUPS => (
-                Severity::Watch,
-                format!(
-                    "`{name}` has only {} groups, which say little about how much groups differ",
-                    group.levels.len()
-                ),
-            ),
+        let name = group.name.clone();
+        reporter.report(match group.levels.as_slice() {
+            [level] => Remark::OneGroup {
+                group: name,
+                level: level.clone(),
+            },
+            [_, _, ..] if group.levels.len() <= FEW_GROUPS => Remark::FewGroups {
+                group: name,
+                groups: group.levels.len(),
+            },
             _ => continue,
-        };
-        let remedy = if group.levels.len() == 1 {
-            format!("Leave the group terms of `{name}` out")
-        } else {
-            format!("Leave the group terms of `{name}` out, or use it as a predictor")
-        };
-        reporter.report(
-            Warning::new(severity, "few-groups", message)
-                .about(name.clone())
-                .with_remedy(remedy),
-        );
+        });
     }
     for term in &design.group_terms {
         let group = &design.groups[term.factor];
@@ -206,18 +137,10 @@ fn groups(design: &Design, reporter: &mut Reporter) {
                 *first != value
             });
             if !varies {
-                let message = format!(
-                    "`{name}` is the same in all rows of each `{}`, so its effect cannot vary by group",
-                    group.name
-                );
-                reporter.report(
-                    Warning::new(Severity::Watch, "constant-in-groups", message)
-                        .about(name.clone())
-                        .with_remedy(format!(
-                            "Leave `{name}` out of the group term of `{}`",
-                            group.name
-                        )),
-                );
+                reporter.report(Remark::ConstantInGroups {
+                    column: name.clone(),
+                    group: group.name.clone(),
+                });
             }
         }
     }
@@ -233,17 +156,11 @@ fn constant_columns(design: &Design, reporter: &mut Reporter) -> Vec<bool> {
         let takes_place = !design.has_intercept && column[0] != 0.0 && !constant.contains(&true);
         constant[j] = column.iter().all(|value| *value == column[0]);
         if constant[j] && !takes_place {
-            let name = &design.terms[j];
-            let value = design.raw_center[j] + design.raw_scale[j] * column[0];
-            let message = format!(
-                "`{name}` is {value} in {}, so it carries no information",
-                every(design.num_obs(), "row")
-            );
-            reporter.report(
-                Warning::new(Severity::Bad, "constant-column", message)
-                    .about(name)
-                    .with_remedy(format!("Leave `{name}` out")),
-            );
+            reporter.report(Remark::ConstantColumn {
+                column: design.terms[j].to_string(),
+                value: design.raw_center[j] + design.raw_scale[j] * column[0],
+                rows: design.num_obs(),
+            });
         }
     }
     constant
@@ -265,14 +182,17 @@ fn collinear_columns(design: &Design, constant: &[bool], reporter: &mut Reporter
     let p = design.num_columns();
     let mut dependent = vec![false; p];
     if p > MAX_COLUMNS {
-        reporter.info("collinearity-skipped", format!("Collinearity was not checked, because there are {p} columns, more than {MAX_COLUMNS}"));
+        reporter.report(Remark::CollinearityUnchecked {
+            columns: p,
+            most: MAX_COLUMNS,
+        });
         return dependent;
     }
     let correlation = correlations(design);
     let mut kept: Vec<usize> = Vec::new();
     // Rows of the Cholesky factor of the kept columns.
     let mut factor: Vec<Vec<f64>> = Vec::new();
-    let mut unnamed: Vec<&DesignTerm> = Vec::new();
+    let mut unnamed: Vec<String> = Vec::new();
     for j in (0..p).filter(|&j| !constant[j] || (j == 0 && design.has_intercept)) {
         let mut row: Vec<f64> = Vec::with_capacity(kept.len() + 1);
         for (i, &k) in kept.iter().enumerate() {
@@ -285,7 +205,7 @@ fn collinear_columns(design: &Design, constant: &[bool], reporter: &mut Reporter
             if dependent.iter().filter(|&&is| is).count() <= MAX_NAMES {
                 report_dependent(design, j, &kept, &factor, &row, reporter);
             } else {
-                unnamed.push(&design.terms[j]);
+                unnamed.push(design.terms[j].to_string());
             }
         } else {
             row.push(left.sqrt());
@@ -294,15 +214,7 @@ fn collinear_columns(design: &Design, constant: &[bool], reporter: &mut Reporter
         }
     }
     if !unnamed.is_empty() {
-        let message = format!(
-            "{} are combinations of other columns as well",
-            quoted(unnamed.iter().copied())
-        );
-        reporter.report(
-            Warning::new(Severity::Watch, "collinear", message).with_remedy(
-                "Leave some of them out; the data do not say how they share their effects",
-            ),
-        );
+        reporter.report(Remark::MoreCollinear { columns: unnamed });
     }
     near_collinear(design, &kept, &correlation, reporter);
     dependent
@@ -325,28 +237,14 @@ fn report_dependent(
         coefficients[i] = (coefficients[i] - inner) / factor[i][i];
     }
     let is_intercept = |j: usize| j == 0 && design.has_intercept;
-    let parts: Vec<&DesignTerm> = kept
+    let others = kept
         .iter()
         .zip(&coefficients)
         .filter(|(j, value)| value.abs() > 1e-4 && !is_intercept(**j))
-        .map(|(j, _)| &design.terms[*j])
+        .map(|(j, _)| design.terms[*j].to_string())
         .collect();
-    let name = &design.terms[column];
-    let message = match parts.as_slice() {
-        [] => format!("`{name}` is the same as the intercept"),
-        [only] => {
-            format!("`{name}` is `{only}` on another scale, so the data cannot tell the two apart")
-        }
-        _ => format!(
-            "`{name}` is a combination of {}, so the data cannot tell them apart",
-            quoted(parts)
-        ),
-    };
-    reporter.report(
-        Warning::new(Severity::Watch, "collinear", message)
-            .about(name)
-            .with_remedy(format!("Leave `{name}` or one of the others out; the data do not say how they share the effect")),
-    );
+    let column = design.terms[column].to_string();
+    reporter.report(Remark::Collinear { column, others });
 }
 
 /// Reports a large condition number of the kept columns, naming those in the weakest direction.
@@ -384,22 +282,13 @@ fn near_collinear(
         .map(|(i, &j)| (j, direction[i].abs()))
         .collect();
     shares.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let names: Vec<&DesignTerm> = shares
+    let columns = shares
         .iter()
         .filter(|(_, share)| *share > 0.3)
         .take(5)
-        .map(|(j, _)| &design.terms[*j])
+        .map(|(j, _)| design.terms[*j].to_string())
         .collect();
-    let weakest = names.first().map_or(String::new(), |name| name.to_string());
-    let message = format!(
-        "{} are nearly collinear (condition number {condition:.0}), so their separate effects are poorly known",
-        quoted(names)
-    );
-    reporter.report(
-        Warning::new(Severity::Watch, "nearly-collinear", message)
-            .about(weakest)
-            .with_remedy("Leave one of them out if the separate effects matter"),
-    );
+    reporter.report(Remark::NearlyCollinear { columns, condition });
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! Numbers that look like codes of categories, or like ratings: asked about, because a slope or a count would be wrong for them
 //! without any other sign.
 
-use ergodic_base::reporter::{Reporter, Severity, Warning};
+use ergodic_base::reporter::Reporter;
 
 use super::matrix::Design;
 use super::rating::{MOST_RATING, is_rating};
+use super::remark::Remark;
 use super::response::ResponseKind;
 
 /// How far a number may be from a whole one after it was scaled and scaled back.
@@ -41,41 +42,22 @@ pub(super) fn check(design: &Design, reporter: &mut Reporter) {
         let Some(largest) = codes(values.iter().map(|value| center + scale * value)) else {
             continue;
         };
-        let message = format!(
-            "`{name}` has {largest} values, 1 to {largest}, and is taken as a number with one slope"
-        );
-        reporter.report(
-            Warning::new(Severity::Info, "codes", message)
-                .about(name.to_owned())
-                .with_remedy(format!(
-                    "If its values are categories, say so (`model.categorical = [\"{name}\"]`)"
-                )),
-        );
+        reporter.report(Remark::Codes {
+            column: name.to_string(),
+            largest,
+        });
     }
-    let taken = match response.kind {
-        ResponseKind::Number { .. } => "a number",
-        ResponseKind::Count { .. } => "a count",
+    let count = match response.kind {
+        ResponseKind::Number { .. } => false,
+        ResponseKind::Count { .. } => true,
         _ => return,
     };
     if let Some(largest) = codes(design.y.iter().copied()) {
-        let name = &response.name;
-        let message = format!(
-            "`{name}` has {largest} values, 1 to {largest}, as a rating has, and is taken as {taken}"
-        );
-        let remedy = match response.kind {
-            ResponseKind::Number { .. } => {
-                "If it counts something, choose the template `poisson`; if its values are categories without order, \
-                 `categorical`"
-            }
-            _ => {
-                "If it is a rating, choose the template `linear`; if its values are categories without order, `categorical`"
-            }
-        };
-        reporter.report(
-            Warning::new(Severity::Info, "rating", message)
-                .about(name.clone())
-                .with_remedy(remedy),
-        );
+        reporter.report(Remark::Rating {
+            response: response.name.clone(),
+            largest,
+            count,
+        });
     }
 }
 
@@ -86,6 +68,7 @@ mod tests {
     use crate::design::columns::{MemoryColumns, Values};
     use crate::design::matrix::ModelFrame;
     use crate::design::response::ResponseUse;
+    use ergodic_base::reporter::Warning;
 
     fn found(formula: &str, categorical: &[&str]) -> Vec<(String, String)> {
         let numbers = |of: fn(i32) -> f64| Values::Numbers((0..60).map(of).collect());

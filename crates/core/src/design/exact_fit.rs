@@ -8,10 +8,7 @@ use faer::linalg::solvers::SolveLstsq as _;
 
 use super::matrix::Design;
 use super::response::ResponseKind;
-use ergodic_base::reporter::{Severity, Warning};
 
-/// Code of the remark.
-pub const CODE: &str = "exact-fit";
 /// Standard deviation of residuals that is nothing, as a share of that of the response: what rounding leaves of numbers with
 /// 16 digits, with room for columns that are nearly alike. Noise a thousand times as small as any measurement's is larger.
 const NOTHING: f64 = 1e-11;
@@ -22,21 +19,21 @@ const LEAST_SPARE: usize = 3;
 /// Most columns that are looked at; the work grows with their cube.
 const MAX_COLUMNS: usize = 300;
 
-/// A remark if the response is a combination of the columns. Columns that are combinations of each other are not told.
-pub(super) fn remark(design: &Design) -> Option<Warning> {
+/// Whether the response is a combination of the columns. Of columns that are combinations of each other nothing is known.
+pub(super) fn is_exact(design: &Design) -> bool {
     if !matches!(design.response.kind, ResponseKind::Number { .. }) {
-        return None;
+        return false;
     }
     let (n, p) = (design.num_obs(), design.num_columns());
     if p > MAX_COLUMNS || n < p + LEAST_SPARE {
-        return None;
+        return false;
     }
     let offset = |i: usize| design.offset.as_ref().map_or(0.0, |offset| offset[i]);
     let y = |i: usize| design.y[i] - offset(i);
     let mean = (0..n).map(y).sum::<f64>() / n as f64;
     let variance = (0..n).map(|i| (y(i) - mean).powi(2)).sum::<f64>() / n as f64;
     if !(variance > 0.0 && variance.is_finite()) {
-        return None;
+        return false;
     }
     // Rows of a design are shuffled, so that the first are like all others.
     let few = n.min(p + SPARE_ROWS);
@@ -50,21 +47,7 @@ pub(super) fn remark(design: &Design) -> Option<Warning> {
     let left = |rows: usize| (0..rows).map(|i| residual(i).powi(2)).sum::<f64>() / rows as f64;
     let limit = NOTHING * NOTHING * variance;
     // The few first: nearly always they say no.
-    if !(left(few) <= limit && left(n) <= limit) {
-        return None;
-    }
-    let name = &design.response.name;
-    let message = format!(
-        "The predictors fit `{name}` exactly: nothing is left over, so the residual standard deviation goes to 0 and chains \
-         cannot follow it, however long they run"
-    );
-    Some(
-        Warning::new(Severity::Watch, CODE, message)
-            .about(name.clone())
-            .with_remedy(format!(
-                "Leave out the predictor that `{name}` was made from; if it is exact by nature, there is nothing to estimate"
-            )),
-    )
+    left(few) <= limit && left(n) <= limit
 }
 
 #[cfg(test)]
@@ -72,6 +55,7 @@ mod tests {
     use crate::design::checks::check;
     use crate::design::columns::{MemoryColumns, Values};
     use crate::design::matrix::{Design, ModelFrame};
+    use crate::design::remark::Remark;
     use crate::design::response::ResponseUse;
 
     fn is_exact(formula: &str, noise: f64) -> bool {
@@ -93,7 +77,9 @@ mod tests {
         };
         let (design, _) = Design::build(&table, &frame).unwrap();
         let found = check(&design).warnings;
-        found.iter().any(|warning| warning.code == super::CODE)
+        found
+            .iter()
+            .any(|it| matches!(it.remark(), Some(Remark::ExactFit { .. })))
     }
 
     #[test]

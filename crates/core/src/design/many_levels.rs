@@ -1,8 +1,9 @@
 //! Predictors with so many levels that they had better be groups: said before a run, which they would make slow.
 
-use ergodic_base::reporter::{Reporter, Severity, Warning};
+use ergodic_base::reporter::Reporter;
 
 use super::matrix::Design;
+use super::remark::Remark;
 use super::response::ResponseKind;
 
 /// Levels of a predictor from which a group is the better place for it: the spread of so many effects is well known, and with
@@ -36,16 +37,10 @@ pub(super) fn check(design: &Design, reporter: &mut Reporter) {
         if columns.iter().filter(rare).count() >= MANY {
             continue;
         }
-        let message = format!(
-            "`{name}` has {levels} values, each with a coefficient of its own, which is slow and tells little about each"
-        );
-        reporter.report(
-            Warning::new(Severity::Info, "many-levels", message)
-                .about(name.clone())
-                .with_remedy(format!(
-                    "Use `{name}` as a group, `(1 | {name})`, so that each value learns from the others"
-                )),
-        );
+        reporter.report(Remark::ManyLevels {
+            column: name.clone(),
+            levels,
+        });
     }
 }
 

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use ergodic_base::names::told_apart;
-use ergodic_base::reporter::{Reporter, Severity, Warning};
+use ergodic_base::reporter::Reporter;
 
 use super::columns::{ColumnKind, Labels, plural};
 use super::design_term::in_backticks;
 use super::lump_levels::{self, MergedLevels, OTHER};
 use super::matrix::{GroupDesign, GroupFactor};
+use super::remark::{Remark, missing_words};
 use super::response::ResponseUse;
 use super::terms::{
     MAX_ITEMS, MAX_LEVELS, Predictor, RawColumn, categorical, check_width, columns_of, contrasts,
@@ -117,38 +118,6 @@ pub(super) fn complete_rows(
         )));
     }
     Ok((rows, dropped))
-}
-
-fn missing_words(dropped: &[(String, usize)]) -> String {
-    let parts: Vec<String> = dropped
-        .iter()
-        .map(|(name, count)| {
-            format!(
-                "{count} {} no `{name}`",
-                if *count == 1 { "has" } else { "have" }
-            )
-        })
-        .collect();
-    parts.join(", ")
-}
-
-/// Says how many rows are used and which columns the others miss.
-pub(super) fn report_dropped(
-    total: usize,
-    used: usize,
-    dropped: &[(String, usize)],
-    reporter: &mut Reporter,
-) {
-    if used < total {
-        let message = format!("Using {used} of {total} rows; {}", missing_words(dropped));
-        let most = dropped.iter().max_by_key(|(_, count)| *count);
-        let most = most.map_or(String::new(), |(name, _)| name.clone());
-        reporter.report(
-            Warning::new(Severity::Watch, "missing-values", message)
-                .about(most)
-                .with_remedy("Rows with a missing value in a used column are left out; leave the column out to use them"),
-        );
-    }
 }
 
 /// Predictors by the factor that names them.
@@ -440,15 +409,8 @@ impl<'a> FrameReader<'a> {
             {
                 continue;
             }
-            let message =
-                format!("`model.{key}.{name}` does nothing, because `{name}` is taken as a number");
-            reporter.report(
-                Warning::new(Severity::Info, "unused-setting", message)
-                    .about(name.clone())
-                    .with_remedy(format!(
-                        "List `{name}` in `model.categorical`, or leave the setting out"
-                    )),
-            );
+            let column = name.clone();
+            reporter.report(Remark::UnusedSetting { key, column });
         }
     }
 
@@ -460,26 +422,11 @@ impl<'a> FrameReader<'a> {
         num_rows: usize,
         reporter: &mut Reporter,
     ) {
-        for MergedLevels {
-            column,
-            kept,
-            merged,
-            rows,
-        } in merged
-        {
-            let percent = 100.0 * *rows as f64 / num_rows as f64;
-            let message = format!(
-                "Of `{column}` the {} most frequent values are kept, and {merged} others, {percent:.1} % of rows, are one value \
-                 `{OTHER}`",
-                kept.len()
-            );
-            reporter.report(
-                Warning::new(Severity::Info, "merged-levels", message)
-                    .about(column.clone())
-                    .with_remedy(format!(
-                        "Leave out `model.top_levels.{column}` to use all values"
-                    )),
-            );
+        for levels in merged {
+            reporter.report(Remark::MergedLevels {
+                levels: levels.clone(),
+                rows: num_rows,
+            });
         }
         self.report_unused(predictors, reporter);
         if self.frame.response_use == ResponseUse::Absent {
@@ -497,20 +444,12 @@ impl<'a> FrameReader<'a> {
             if rare < MANY_RARE {
                 continue;
             }
-            let name = factor.column();
-            let message = format!(
-                "`{name}` has {} values, of which {rare} have fewer than {FEW_ROWS} rows each, so the prior decides their \
-                 coefficients",
-                levels.len()
-            );
-            reporter.report(
-                Warning::new(Severity::Watch, "rare-levels", message)
-                    .about(name)
-                    .with_remedy(format!(
-                        "Merge rare values (`model.top_levels.{name} = {}`), or use `{name}` as a group",
-                        lump_levels::TOP
-                    )),
-            );
+            reporter.report(Remark::RareLevels {
+                column: factor.column().to_owned(),
+                levels: levels.len(),
+                rare,
+                fewest_rows: FEW_ROWS,
+            });
         }
     }
 

@@ -5,12 +5,11 @@
 use faer::{Mat, Side};
 use ndarray::ArrayView1;
 
-use ergodic_base::reporter::{Reporter, Severity, Warning};
+use ergodic_base::reporter::Reporter;
 use ergodic_base::special::logistic;
 
-use super::checks::quoted;
-use super::design_term::DesignTerm;
 use super::matrix::Design;
+use super::remark::{MAX_NAMES, Remark};
 use crate::formula::term_label;
 
 /// Rows looked at first for separation: what does not separate these does not separate all.
@@ -24,22 +23,33 @@ pub(super) fn separated_columns(
     constant: &[bool],
     reporter: &mut Reporter,
 ) -> bool {
-    let mut found: Vec<(usize, String)> = Vec::new();
-    for j in (usize::from(design.has_intercept)..design.num_columns()).filter(|&j| !constant[j]) {
-        if let Some(sentence) = separated_column(design, j) {
-            found.push((j, sentence));
+    let columns = usize::from(design.has_intercept)..design.num_columns();
+    let mut found: Vec<(usize, Remark)> = columns
+        .filter(|&j| !constant[j])
+        .filter_map(|j| Some((j, separated_column(design, j)?)))
+        .collect();
+    let is_separated = !found.is_empty();
+    while let Some(&(first, _)) = found.first() {
+        let column = source(design, first);
+        let others = found
+            .iter()
+            .take_while(|(j, _)| source(design, *j) == column);
+        let separated = others.count();
+        let remarks = found.drain(..separated).map(|(_, remark)| remark);
+        if separated < MANY_LEVELS {
+            remarks.for_each(|remark| reporter.report(remark));
+            continue;
         }
+        let own = (0..design.num_columns()).filter(|&j| source(design, j) == column);
+        reporter.report(Remark::LevelsSeparate {
+            column: column.to_owned(),
+            example: design.terms[first].to_string(),
+            separated,
+            levels: own.count() + 1,
+            response: design.response.name.clone(),
+        });
     }
-    for levels in found.chunk_by(|(a, _), (b, _)| source(design, *a) == source(design, *b)) {
-        if levels.len() < MANY_LEVELS {
-            for one in levels {
-                report_column(design, one, reporter);
-            }
-        } else {
-            report_levels(design, levels[0].0, levels.len(), reporter);
-        }
-    }
-    !found.is_empty()
+    is_separated
 }
 
 /// Levels of one column from which a remark is made of the column and not of each.
@@ -50,41 +60,11 @@ fn source(design: &Design, j: usize) -> String {
     term_label(&design.terms[j].factors())
 }
 
-fn report_column(design: &Design, (j, sentence): &(usize, String), reporter: &mut Reporter) {
-    reporter.report(
-        Warning::new(Severity::Watch, "separation", sentence.clone())
-            .about(design.terms[*j].to_string())
-            .with_remedy(format!(
-                "The likelihood has no finite maximum, so only a prior bounds `b[{}]`; choose one that you mean, or leave the term out",
-                design.terms[*j]
-            )),
-    );
-}
-
-fn report_levels(design: &Design, first: usize, count: usize, reporter: &mut Reporter) {
-    let column = source(design, first);
-    let all = (0..design.num_columns())
-        .filter(|&j| source(design, j) == column)
-        .count();
-    let message = format!(
-        "In {count} of the {} levels of `{column}`, such as `{}`, all rows have the same {}",
-        all + 1,
-        design.terms[first],
-        design.response.name
-    );
-    reporter.report(
-        Warning::new(Severity::Watch, "separation", message)
-            .about(column.clone())
-            .with_remedy(format!(
-                "The likelihood has no finite maximum, so only a prior bounds these coefficients; leave `{column}` out, join rare \
-                 levels, or read it as numbers if that is what it holds"
-            )),
-    );
-}
-
-fn separated_column(design: &Design, j: usize) -> Option<String> {
+fn separated_column(design: &Design, j: usize) -> Option<Remark> {
     let column = design.x.column(j);
-    let name = &design.terms[j];
+    let name = design.terms[j].to_string();
+    let response = design.response.name.clone();
+    let outcome = |value: bool| design.response.counts[usize::from(value)].0.clone();
     let raw = |value: f64| design.raw_center[j] + design.raw_scale[j] * value;
     let (low, high) = extremes(&column);
     // A column of two values, such as a level or a yes-no number: look at the outcomes of either value.
@@ -98,16 +78,13 @@ fn separated_column(design: &Design, j: usize) -> Option<String> {
                 }
             }
             if ones == 0 || ones == all {
-                let outcome = &design.response.counts[usize::from(ones > 0)].0;
-                let which = if name.has_category() && (is - 1.0).abs() < 1e-9 {
-                    format!("with `{name}`")
-                } else {
-                    format!("where `{name}` is {}", round(is))
-                };
-                let response = &design.response.name;
-                return Some(match all {
-                    1 => format!("The only row {which} has {response} = {outcome}"),
-                    _ => format!("All {all} rows {which} have {response} = {outcome}"),
+                let is_level = name.contains('=') && (is - 1.0).abs() < 1e-9;
+                return Some(Remark::ValueSeparates {
+                    column: name.to_string(),
+                    value: (!is_level).then_some(is),
+                    rows: all,
+                    response,
+                    outcome: outcome(ones > 0),
                 });
             }
         }
@@ -124,29 +101,21 @@ fn separated_column(design: &Design, j: usize) -> Option<String> {
         })
     };
     let (failures, successes) = (by_outcome(0.0), by_outcome(1.0));
-    let success = &design.response.counts[1].0;
-    let (word, cut, strict) = if failures.1 <= successes.0 {
-        ("above", successes.0, failures.1 < successes.0)
+    let (above, cut, strict) = if failures.1 <= successes.0 {
+        (true, successes.0, failures.1 < successes.0)
     } else if successes.1 <= failures.0 {
-        ("below", successes.1, successes.1 < failures.0)
+        (false, successes.1, successes.1 < failures.0)
     } else {
         return None;
     };
-    let how = if strict {
-        "exactly"
-    } else {
-        "except at that value"
-    };
-    Some(format!(
-        "`{name}` alone predicts {}: it is {success} at and {word} {} and never otherwise, {how}",
-        design.response.name,
-        round(raw(cut))
-    ))
-}
-
-fn round(value: f64) -> f64 {
-    let digits = 10_f64.powi(9 - value.abs().max(1e-9).log10().ceil() as i32);
-    (value * digits).round() / digits
+    Some(Remark::CutSeparates {
+        column: name.to_string(),
+        response,
+        outcome: outcome(true),
+        above,
+        cut: raw(cut),
+        shared: !strict,
+    })
 }
 
 fn extremes(column: &ArrayView1<'_, f64>) -> (f64, f64) {
@@ -165,10 +134,7 @@ pub(super) fn separated_together(design: &Design, skipped: &[bool], reporter: &m
         .collect();
     let n = design.num_obs();
     if columns.len() > 200 || n * columns.len() * columns.len() > MAX_WORK / NEWTON_STEPS {
-        reporter.info(
-            "separation-skipped",
-            "Separation by several columns together was not checked, because there are too many",
-        );
+        reporter.report(Remark::SeparationUnchecked {});
         return;
     }
     let mut rows = n.min(FIRST_ROWS.max(20 * columns.len()));
@@ -181,24 +147,17 @@ pub(super) fn separated_together(design: &Design, skipped: &[bool], reporter: &m
                 .iter()
                 .map(|value| value.abs())
                 .fold(0.0, f64::max);
-            let names: Vec<&DesignTerm> = columns
+            let columns = columns
                 .iter()
                 .zip(&direction)
                 .filter(|(j, value)| {
                     value.abs() > 0.05 * strongest && !(**j == 0 && design.has_intercept)
                 })
-                .map(|(j, _)| &design.terms[*j])
-                .take(6)
+                .map(|(j, _)| design.terms[*j].to_string())
+                .take(MAX_NAMES)
                 .collect();
-            let message = format!(
-                "{} together predict {} without error in all rows that they decide",
-                quoted(names),
-                design.response.name
-            );
-            reporter.report(
-                Warning::new(Severity::Watch, "separation", message)
-                    .with_remedy("The likelihood has no finite maximum, so only a prior bounds these coefficients; choose one that you mean"),
-            );
+            let response = design.response.name.clone();
+            reporter.report(Remark::TogetherSeparate { columns, response });
             return;
         }
         rows = n;

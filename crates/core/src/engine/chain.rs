@@ -9,12 +9,12 @@ use crossbeam_channel::{Receiver, Sender};
 use super::checkpoint::{ChainMark, Snapshot};
 use super::clusters;
 use super::protocol::{ChainState, Control, Message};
+use super::remark::Remark;
 use super::sampling::Sampling;
 use crate::models::Model;
 use crate::oracle::{Centre, Oracle, StepError};
 use crate::samplers::{Kernel, KernelError, Phase, Tick};
 use ergodic_base::draws::{Block, LabelList};
-use ergodic_base::reporter::{Severity, Warning};
 use ergodic_base::rng::{Purpose, Streams, stream};
 
 /// Draws after which a block travels.
@@ -299,13 +299,11 @@ impl Worker {
                 if self.iterations < max {
                     return false;
                 }
-                let chain = self.task.chain + 1;
-                let warning = Warning::new(
-                    Severity::Watch,
-                    "criterion-not-met",
-                    format!("Chain {chain} began to keep draws after {max} iterations although its criterion did not hold"),
-                )
-                .with_remedy("Allow a longer warm-up or a larger minibatch");
+                let remark = Remark::CriterionNotMet {
+                    chain: self.task.chain + 1,
+                    iterations: max,
+                };
+                let warning = remark.into();
                 drop(self.task.messages.send(Message::Warn { warning }));
                 true
             }

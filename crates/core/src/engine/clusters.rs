@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::protocol::RunView;
+use super::remark::Remark;
 use super::sampling::Sampling;
 use crate::models::{Mixture, Model};
 use ergodic_base::draws::{ChainDraws, LabelList, Labels};
 use ergodic_base::param::Class;
-use ergodic_base::reporter::{Severity, Warning};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::findings::Finding;
@@ -58,16 +58,11 @@ pub fn negligible(rows: &[SummaryRow], chains: usize) -> Option<Finding> {
         .iter()
         .filter(|row| !decides(row) && all.verdict(row) != Verdict::Good);
     let first = left_out.next()?;
-    let which = match left_out.count() {
-        0 => format!("`{}` does", first.variable),
-        more => format!("`{}` and {more} smaller do", first.variable),
+    let remark = Remark::NegligibleClusters {
+        variable: first.variable.to_string(),
+        more: left_out.count(),
     };
-    let message = format!(
-        "{which} not count for the verdict: a cluster of less than 1 % of the units is missing from most draws, which chains \
-         cannot agree on"
-    );
-    let warning = Warning::new(Severity::Info, "negligible-clusters", message);
-    Some(Finding::new(Verdict::Good, "", None, Some(warning)))
+    Some(Finding::new(Verdict::Good, "", None, Some(remark.into())))
 }
 
 /// Clusters of a run.

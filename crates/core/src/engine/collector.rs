@@ -12,10 +12,11 @@ use super::protocol::{
     ChainState, ChainView, Control, LogEntry, Message, RunState, RunView, StopReason,
 };
 use super::publish::Published;
+use super::remark::Remark;
 use super::sampling::Sampling;
 use super::stages::{self, Stage};
 use ergodic_base::draws::{Block, ChainDraws, DrawList};
-use ergodic_base::reporter::{Severity, Warning};
+use ergodic_base::reporter::Warning;
 use ergodic_diagnostics::summarise;
 
 /// Shortest time between published views: 25 per second is as fast as a trace needs to move.
@@ -147,12 +148,11 @@ impl Collector {
                 }
                 Ok(Message::Ended { chain, state, mark }) => {
                     if let ChainState::Failed(why) = &state {
-                        let warning = Warning::new(
-                            Severity::Bad,
-                            &format!("chain-failed-{chain}"),
-                            format!("Chain {} ended: {why}", chain + 1),
-                        );
-                        add(&mut log, elapsed, warning);
+                        let remark = Remark::ChainFailed {
+                            index: chain,
+                            why: why.clone(),
+                        };
+                        add(&mut log, elapsed, remark.into());
                     }
                     tracks[chain].enter(state, now);
                     marks[chain] = mark.map(|mark| *mark);
@@ -343,14 +343,7 @@ impl Track {
             self.stuck = true;
             let since = self.view.iterations - u64::from(self.unmoved);
             let chain = block.chain + 1;
-            return Some(
-                Warning::new(
-                    Severity::Bad,
-                    &format!("chain-stuck-{chain}"),
-                    format!("Chain {chain} has not moved since iteration {since}"),
-                )
-                .with_remedy("Stop it and try a smaller step size or another seed"),
-            );
+            return Some(Remark::ChainStuck { chain, since }.into());
         }
         None
     }

@@ -1,5 +1,6 @@
 //! Whether chains have left the centre of their control variates, whose gradients are noisy far from it.
 
+use super::remark::Remark;
 use super::sampling::Sampling;
 use crate::samplers::recommend::Work;
 use ergodic_base::draws::DrawList;
@@ -9,8 +10,6 @@ use ergodic_diagnostics::Verdict;
 use ergodic_diagnostics::findings::Finding;
 use ergodic_diagnostics::verdict::MIN_DRAWS;
 
-/// Code of the warning.
-pub const CODE: &str = "draws-left-centre";
 /// Words of the quick fix.
 pub const QUICK_FIX: &str = "Refresh centre";
 /// Posterior standard deviations that a mean may be from the centre: with one parameter the variance of the gradient
@@ -75,25 +74,17 @@ pub fn is_far(distance: f64, dim: usize) -> bool {
 /// What to tell the user about a distance that is too far. Gradients that are noisy make an approximate sampler wrong in a
 /// way that nobody has `proved` harmless; an exact one they only make slow.
 pub fn finding(distance: f64, biased: bool, proved: bool) -> Finding {
-    let is_open = biased && !proved;
-    let (severity, effect) = match (biased, proved) {
-        (false, _) => (Severity::Info, "so draws cost more rows than they need"),
-        (true, true) => (
-            Severity::Info,
-            "which the bias check has found harmless so far",
-        ),
-        (true, false) => (Severity::Watch, "which may bias the draws"),
+    let remark = Remark::ModeDrift {
+        distance,
+        biased,
+        proved,
     };
-    let message = format!(
-        "The draws are {distance:.1} posterior standard deviations from the centre of the control variates, whose gradients \
-         are noisy so far away, {effect}"
-    );
-    let warning = Warning::new(severity, CODE, message).with_remedy(format!(
-        "{QUICK_FIX}: run again from a mode that is looked for from the mean of these draws"
-    ));
-    let verdict = match is_open {
-        true => Verdict::NotCertified,
-        false => Verdict::Good,
+    let mut warning = Warning::from(remark);
+    let verdict = if biased && !proved {
+        Verdict::NotCertified
+    } else {
+        warning.severity = Severity::Info;
+        Verdict::Good
     };
     Finding::new(
         verdict,

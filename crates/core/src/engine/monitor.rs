@@ -13,7 +13,7 @@ use super::mode_drift;
 use super::protocol::{ChainState, ChainView, Control, RunState, RunView, StopReason};
 use super::publish::Published;
 use super::sampling::Sampling;
-use crate::design::exact_fit;
+use crate::design::Remark;
 use crate::samplers::DIVERGENT;
 use ergodic_base::draws::DrawList;
 use ergodic_base::param::ParamId;
@@ -273,9 +273,13 @@ pub fn report(
 
 /// That the predictors fit the response exactly, which the run's log tells at length.
 fn exact_fit(job: &dyn Sampling) -> Option<Finding> {
-    let mut remarks = job.warnings().iter();
-    let remark = remarks.find(|warning| warning.code == exact_fit::CODE)?;
-    let response = remark.subject.as_deref().unwrap_or("the outcome");
+    let response = job
+        .warnings()
+        .iter()
+        .find_map(|warning| match warning.remark()? {
+            Remark::ExactFit { response } => Some(response),
+            _ => None,
+        })?;
     Some(Finding::new(
         Verdict::Watch,
         &format!("the predictors fit `{response}` exactly"),

@@ -5,17 +5,15 @@
 //! same recipe gives the same draws on every machine and under any load. A run folder records how many there were.
 
 use super::clusters;
+use super::remark::Remark;
 use super::run_section::{DEFAULT_DRAWS, RunSection};
 use super::sampling::Sampling;
 use crate::samplers::Family;
 use crate::samplers::recommend::{draw_secs, pass_secs};
-use ergodic_base::numerals::thousands;
-use ergodic_base::reporter::{Severity, Warning};
+use ergodic_base::reporter::Warning;
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::verdict::{ESS_PER_CHAIN, Precision, RHAT_LIMIT};
 
-/// Code of the remark that a run goes on.
-pub const GOING_ON: &str = "going-on";
 /// Draws per chain at most: 16 times the usual. Who needs more has a problem that draws do not cure.
 pub const MOST_DRAWS: u64 = 16 * DEFAULT_DRAWS;
 /// Seconds of an ordinary machine that a run may take in all, to go on by itself.
@@ -89,12 +87,7 @@ pub(super) fn next(job: &dyn Sampling, summary: &[SummaryRow], stage: &Stage) ->
     if divergences > 0 || more <= draws || secs(job, draws, more, datum_grads) > MOST_SECS {
         return Next::Stop;
     }
-    let text = format!(
-        "After {} draws per chain {lack}, so the run goes on to {}",
-        thousands(draws),
-        thousands(more)
-    );
-    Next::More(more, Warning::new(Severity::Info, GOING_ON, text))
+    Next::More(more, Remark::GoingOn { draws, lack, more }.into())
 }
 
 /// Seconds of an ordinary machine for a run of `more` draws per chain: by the gradients of rows that it took so far where

@@ -27,6 +27,7 @@ pub(crate) mod laplace;
 pub(crate) mod mcem;
 pub(crate) mod profile;
 pub(crate) mod quadrature;
+mod remark;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -39,6 +40,7 @@ pub use fit::{Method, MixedFit};
 pub use gaussian::fit_gaussian;
 pub use generalised::fit_generalised;
 pub use profile::Criterion;
+pub use remark::{Edge, Remark};
 
 /// Why a mixed model could not be fitted: one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

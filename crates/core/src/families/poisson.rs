@@ -12,9 +12,10 @@ use super::rows::{
     rows_with, value_or,
 };
 use super::{Definition, Derivatives, Distribution, FamilyError, Link, any};
+use crate::design::Remark;
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
-use ergodic_base::reporter::{Reporter, Severity, Warning};
+use ergodic_base::reporter::Reporter;
 use ergodic_base::rng::ChainRng;
 
 /// Pearson's statistic per degree of freedom from which a remark is made: intervals are then a fifth too narrow.
@@ -131,15 +132,8 @@ impl RowFamily for PoissonCounts {
         }
         let ratio = statistic / (rows - design.num_columns() as f64);
         if rows > design.num_columns() as f64 && ratio > OVERDISPERSED {
-            let message = format!(
-                "The counts `{}` vary {ratio:.1} times as much as Poisson counts would, so intervals are too narrow",
-                design.response.name
-            );
-            reporter.report(
-                Warning::new(Severity::Watch, "overdispersion", message)
-                    .about(design.response.name.clone())
-                    .with_remedy("Choose template `negative-binomial`"),
-            );
+            let response = design.response.name.clone();
+            reporter.report(Remark::Overdispersed { response, ratio });
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{Button, heading, hint, number, sentence};
 use ergodic_base::reporter::{Severity, Warning};
 use ergodic_core::design::{ColumnKind, Columns as _};
+use ergodic_data::Remark;
 use ergodic_data::profile::ProfileKind;
 use ergodic_data::sniff::{ColumnKindOverride, ImportOptions};
 
@@ -83,39 +84,51 @@ fn acts_ui(ui: &mut Ui, data: &DataState, warning: &Warning, out: &mut Outbox) {
 /// The word of the button for a remark, and how it reads the file again.
 fn act(data: &DataState, warning: &Warning) -> Option<(String, ImportOptions)> {
     let mut options = data.options.clone();
-    let mut kind = |kind: ColumnKindOverride, word: &str| {
-        let column = warning.subject.clone()?;
-        let now = options.column_types.insert(column, kind);
+    let mut kind = |column: &str, kind: ColumnKindOverride, word: &str| {
+        let now = options.column_types.insert(column.to_owned(), kind);
         (now != Some(kind)).then(|| word.to_owned())
     };
-    let is_number = || {
-        let columns = data.loaded.table.columns().iter();
-        columns
-            .filter(|column| column.kind == ColumnKind::Number)
-            .any(|column| Some(&column.name) == warning.subject.as_ref())
+    let is_number = |name: &str| {
+        let mut columns = data.loaded.table.columns().iter();
+        columns.any(|column| column.kind == ColumnKind::Number && column.name == name)
     };
-    let word = match warning.code.as_str() {
-        "not-numeric" | "large-integers" | "leading-zeros" | "infinite" | "overflow" => {
-            if is_number() {
-                kind(ColumnKindOverride::Category, "Read as categories")?
+    let word = match warning.remark::<Remark>()? {
+        Remark::NearlyNumeric { column, .. }
+        | Remark::LargeIntegers { column, .. }
+        | Remark::Rounded { column, .. }
+        | Remark::LeadingZeros { column, .. }
+        | Remark::TypedLargeIntegers { column }
+        | Remark::Infinite { column, .. }
+        | Remark::TypedInfinite { column, .. }
+        | Remark::Overflow { column, .. }
+        | Remark::Texts { column, .. } => {
+            if is_number(column) {
+                kind(column, ColumnKindOverride::Category, "Read as categories")?
             } else {
-                kind(ColumnKindOverride::Number, "Read as numbers")?
+                kind(column, ColumnKindOverride::Number, "Read as numbers")?
             }
         }
-        "ambiguous-decimal" => {
+        Remark::DecimalComma { .. } => {
             options.decimal = Some('.');
             "Read the comma as thousands".to_owned()
         }
-        "possible-missing" => {
-            // The code stands first in the sentence.
-            let code = warning.message.split('`').nth(1)?;
+        Remark::MaybeMissing { code, .. } => {
             let codes = options
                 .missing
                 .get_or_insert_with(|| data.loaded.guesses.missing.value.clone());
-            codes.push(code.to_owned());
+            codes.push(code.clone());
             format!("Treat {code} as missing")
         }
-        _ => return None,
+        Remark::Encoding { .. }
+        | Remark::NoHeader { .. }
+        | Remark::EmptyName { .. }
+        | Remark::DuplicateName { .. }
+        | Remark::Joined { .. }
+        | Remark::Skipped { .. }
+        | Remark::Blanks { .. }
+        | Remark::Unsupported { .. }
+        | Remark::NoValues { .. }
+        | Remark::TypedNan { .. } => return None,
     };
     Some((word, options))
 }

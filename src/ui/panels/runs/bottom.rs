@@ -78,7 +78,7 @@ pub fn bottom_ui(
             time: String::new(),
             warning,
             count: 1,
-            fix: quick_fix(entry, report, warning),
+            fix: quick_fix(entry, warning),
         }));
     }
     if let Some(run) = &run {

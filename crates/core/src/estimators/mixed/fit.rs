@@ -5,8 +5,9 @@ use serde::Serialize;
 use super::covariance::{Variation, product_with_transpose};
 use super::data::MixedData;
 use super::mcem::MonteCarlo;
+use super::remark::{Edge, Remark};
 use crate::families::Family;
-use ergodic_base::reporter::{Severity, Warning};
+use ergodic_base::reporter::Warning;
 
 /// How a mixed model is fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -248,12 +249,11 @@ impl MixedFit {
 
     /// Whether a variance is 0 or a correlation ±1.
     pub fn is_singular(&self) -> bool {
-        self.warnings.iter().any(|w| w.code == SINGULAR)
+        let mut remarks = self.warnings.iter().map(Warning::remark);
+        remarks.any(|remark| matches!(remark, Some(Remark::Singular { .. })))
     }
 }
 
-/// Code of the warning about variances at the edge.
-pub const SINGULAR: &str = "singular-fit";
 /// Diagonal of Λ, relative to the root of its row, below which a covariance counts as singular; lme4 uses 1e-4.
 pub(super) const SINGULAR_DIAGONAL: f64 = 1e-4;
 
@@ -342,36 +342,29 @@ pub(super) fn components(
         .collect()
 }
 
-/// The sentence about variances at the edge, if there are any.
+/// The remark on variances at the edge, if there are any.
 pub(super) fn singular(data: &MixedData, lambda: &[Vec<f64>]) -> Option<Warning> {
-    let mut found = Vec::new();
+    let mut edges = Vec::new();
     for (term, lambda) in data.terms.iter().zip(lambda) {
         let q = term.width();
         for i in 0..q {
             let row = &lambda[i * q..(i + 1) * q];
             let root = row.iter().map(|v| v * v).sum::<f64>().sqrt();
-            let name = &term.names[i];
+            let mut edge = |constant| {
+                edges.push(Edge {
+                    effect: term.names[i].clone(),
+                    group: term.group.clone(),
+                    constant,
+                });
+            };
             if root < SINGULAR_DIAGONAL {
-                found.push(format!("`{name}` does not vary by `{}`", term.group));
+                edge(true);
             } else if row[i].abs() < SINGULAR_DIAGONAL * root.max(1.0) {
-                found.push(format!(
-                    "`{name}` by `{}` follows from the other effects of the group (a correlation at ±1)",
-                    term.group
-                ));
+                edge(false);
             }
         }
     }
-    (!found.is_empty()).then(|| {
-        Warning::new(
-            Severity::Watch,
-            SINGULAR,
-            format!("The fit is at the edge of what is possible (singular): {}", found.join("; ")),
-        )
-        .with_remedy(
-            "The data do not support all group effects: take that effect out, use || for independent effects, or fit the \
-             Bayesian template `mixed`",
-        )
-    })
+    (!edges.is_empty()).then(|| Remark::Singular { edges }.into())
 }
 
 /// Modes and conditional standard deviations of all groups for columns as they are. `modes` are Λu, `inverse` holds M⁻¹ on

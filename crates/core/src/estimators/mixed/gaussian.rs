@@ -4,10 +4,11 @@ use super::bfgs::minimise;
 use super::em::{EmCourse, em, squarem};
 use super::fit::{self, Method, MixedFit};
 use super::profile::{Criterion, Profile};
+use super::remark::Remark;
 use super::{EVALUATING, MixedData, MixedError, tick};
 use crate::families::Family;
 use ergodic_base::control::Control;
-use ergodic_base::reporter::{Severity, Warning};
+use ergodic_base::reporter::Warning;
 
 /// Diagonals of Λ below this are tried at 0 exactly.
 const NEAR_ZERO: f64 = 1e-3;
@@ -78,14 +79,7 @@ pub fn fit_gaussian(
 
 fn of_em(course: EmCourse, warnings: &mut Vec<Warning>) -> (Vec<f64>, u64, Vec<f64>) {
     if !course.converged {
-        warnings.push(
-            Warning::new(
-                Severity::Bad,
-                "not-converged",
-                "EM stopped at its largest number of iterations before the likelihood settled",
-            )
-            .with_remedy("Use the method `squarem` or `profile`"),
-        );
+        warnings.push(Remark::NotConverged {}.into());
     }
     (course.theta, course.iterations, course.deviances)
 }

@@ -5,11 +5,12 @@ use super::fit::{self, Method, MixedFit};
 use super::laplace::Laplace;
 use super::mcem::{self, MonteCarlo};
 use super::quadrature::Quadrature;
+use super::remark::Remark;
 use super::{EVALUATING, MixedData, MixedError, tick};
 use crate::families::{Family, Link};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, axpy, dot};
-use ergodic_base::reporter::{Severity, Warning};
+use ergodic_base::reporter::Warning;
 
 /// Newton steps of the fit without group effects that starts the search.
 const START_STEPS: usize = 25;
@@ -132,7 +133,8 @@ pub fn fit_generalised(
         control,
     );
     if let Some(errors) = monte_carlo {
-        fit.warnings.extend(too_noisy(&fit, &errors));
+        fit.warnings
+            .extend(too_noisy(&fit, &errors).map(Warning::from));
         fit.monte_carlo = Some(errors);
     }
     Ok(fit)
@@ -165,25 +167,17 @@ fn finish(
     Ok(end.iterations)
 }
 
-/// The sentence about Monte Carlo errors that are not small beside standard errors.
-fn too_noisy(fit: &MixedFit, errors: &MonteCarlo) -> Option<Warning> {
+/// The remark on Monte Carlo errors that are not small beside standard errors.
+fn too_noisy(fit: &MixedFit, errors: &MonteCarlo) -> Option<Remark> {
     let (effect, error) = fit
         .fixed
         .iter()
         .zip(&errors.fixed)
         .find(|(effect, error)| **error > NOISY * effect.se)?;
-    Some(
-        Warning::new(
-            Severity::Watch,
-            "monte-carlo-error",
-            format!(
-                "The Monte Carlo error of `{}` is {:.0} % of its standard error",
-                effect.name,
-                100.0 * error / effect.se
-            ),
-        )
-        .with_remedy("Use the method `laplace`"),
-    )
+    Some(Remark::MonteCarloError {
+        column: effect.name.clone(),
+        share: error / effect.se,
+    })
 }
 
 /// Minimises the deviance from `parameters`, in place.
@@ -408,15 +402,7 @@ fn covariance(
         }
         return Ok(out);
     }
-    warnings.push(
-        Warning::new(
-            Severity::Watch,
-            "curvature",
-            "The likelihood is not curved downwards in all directions, so standard errors take the variances of group effects \
-             as known",
-        )
-        .with_remedy("Simplify the group terms, or fit the Bayesian template `mixed`"),
-    );
+    warnings.push(Remark::Curvature {}.into());
     Cholesky::of(&laplace.information(), p)
         .map(|factor| factor.inverse())
         .map_err(|_indefinite| {
@@ -446,31 +432,13 @@ fn report(
     let definition = family.definition();
     let shape = laplace.outcome.log_shape().map(f64::exp);
     if family == Family::NegativeBinomial && shape.is_some_and(|shape| shape > POISSON_SHAPE) {
-        warnings.push(
-            Warning::new(
-                Severity::Watch,
-                "no-overdispersion",
-                "The counts vary no more than Poisson counts do, so the shape of the negative binomial runs away",
-            )
-            .with_remedy("Use the family poisson"),
-        );
+        warnings.push(Remark::NoOverdispersion {}.into());
     }
     if definition.link == Link::Logit
         && let Some(j) = (0..p).find(|&j| beta[j].abs() > SEPARATED)
     {
-        warnings.push(
-            Warning::new(
-                Severity::Bad,
-                "separation",
-                format!(
-                    "The coefficient of `{}` runs away: it seems to separate the outcomes",
-                    data.columns[j]
-                ),
-            )
-            .with_remedy(
-                "Take the column out, or fit the Bayesian template `mixed` with a proper prior",
-            ),
-        );
+        let column = data.columns[j].clone();
+        warnings.push(Remark::Separation { column }.into());
     }
     let num_params = parameters.len();
     MixedFit {

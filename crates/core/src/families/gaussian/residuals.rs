@@ -7,9 +7,9 @@
 
 use statrs::distribution::{ContinuousCDF as _, StudentsT};
 
-use crate::design::columns::plural;
+use crate::design::Remark;
 use crate::families::rows::{Fit, value_or};
-use ergodic_base::reporter::{Reporter, Severity, Warning};
+use ergodic_base::reporter::Reporter;
 use ergodic_diagnostics::quantiles;
 
 /// Chance that normal noise is remarked on.
@@ -67,24 +67,13 @@ fn outliers(fit: &Fit<'_>, residuals: &[(usize, f64)], reporter: &mut Reporter) 
     let (Some(nearest), true) = (far.first(), sd > 0.0) else {
         return false;
     };
-    let name = &fit.design.response.name;
-    let (lie, distance) = match far.len() {
-        1 => ("lies", format!("{:.0}", nearest / sd)),
-        _ => ("lie", format!("{:.0} or more", nearest / sd)),
-    };
-    let message = format!(
-        "{} of {} {lie} {distance} residual standard deviations from the fit of `{name}`, and such rows decide the fit; with \
-         normal noise one data set in a hundred has a row beyond {limit:.1}",
-        far.len(),
-        plural(n, "row"),
-    );
-    reporter.report(
-        Warning::new(Severity::Watch, "outliers", message)
-            .about(name.clone())
-            .with_remedy(
-                "Look at these rows, or choose template `student`, in which they count less",
-            ),
-    );
+    reporter.report(Remark::Outliers {
+        response: fit.design.response.name.clone(),
+        far: far.len(),
+        rows: n,
+        distance: nearest / sd,
+        limit,
+    });
     true
 }
 
@@ -113,16 +102,11 @@ fn bend(fit: &Fit<'_>, residuals: &[(usize, f64)], reporter: &mut Reporter) {
     if share < LEAST_SHARE || n * share < limit * limit {
         return;
     }
-    let (name, response) = (&design.terms[j], &design.response.name);
-    let message = format!(
-        "`{response}` bends along `{name}`: its square would explain {:.0} % of what the straight line leaves",
-        100.0 * share
-    );
-    reporter.report(
-        Warning::new(Severity::Watch, "bend", message)
-            .about(name)
-            .with_remedy(format!("Add the square of `{name}`, or a function of it")),
-    );
+    reporter.report(Remark::Bend {
+        response: design.response.name.clone(),
+        column: design.terms[j].to_string(),
+        share,
+    });
 }
 
 /// The square of a column less what a straight line in it says; `None` of columns of two values, which have none.

@@ -1,0 +1,472 @@
+//! What is remarkable about a design, alone or beside its fit at the mode.
+//!
+//! [`Severity::Bad`](ergodic_base::reporter::Severity::Bad) means that a column says nothing at all, so that its coefficient is
+//! its prior; `Watch` that the prior, not the data, will decide something.
+
+use super::columns::{every, plural};
+use super::lump_levels::{MergedLevels, OTHER, TOP};
+
+/// Most names that a sentence has.
+pub(super) const MAX_NAMES: usize = 6;
+/// What is wrong with outcomes that predictors separate.
+const NO_MAXIMUM: &str = "The likelihood has no finite maximum, so only a prior bounds";
+
+ergodic_base::remarks! {
+    /// One thing that is remarkable.
+    pub enum Remark {
+        /// Rows with missing values were left out.
+        MissingValues {
+            /// Rows that are used.
+            used: usize,
+            /// All rows.
+            rows: usize,
+            /// Columns with missing values, and in how many rows.
+            missing: Vec<(String, usize)>,
+        }
+        Watch "missing-values" ("Using {used} of {rows} rows; {}", missing_words(missing)) about (most_missing(missing))
+        remedy ("Rows with a missing value in a used column are left out; leave the column out to use them");
+
+        /// A setting about levels of a column that is taken as a number.
+        UnusedSetting {
+            /// Key of the setting in the recipe's `model` section.
+            key: &'static str,
+            /// The column.
+            column: String,
+        }
+        Info "unused-setting" ("`model.{key}.{column}` does nothing, because `{column}` is taken as a number") about (column)
+        remedy ("List `{column}` in `model.categorical`, or leave the setting out");
+
+        /// Rare levels were merged, as was asked for.
+        MergedLevels {
+            /// Which.
+            levels: MergedLevels,
+            /// All rows.
+            rows: usize,
+        }
+        Info "merged-levels" (
+            "Of `{}` the {} most frequent values are kept, and {} others, {:.1} % of rows, are one value `{OTHER}`",
+            levels.column, levels.kept.len(), levels.merged, 100.0 * levels.rows as f64 / *rows as f64
+        ) about (&levels.column)
+        remedy ("Leave out `model.top_levels.{}` to use all values", levels.column);
+
+        /// Many levels of a predictor have few rows.
+        RareLevels {
+            /// The predictor.
+            column: String,
+            /// Levels of it.
+            levels: usize,
+            /// Those that are rare.
+            rare: usize,
+            /// Rows that a level needs not to be rare.
+            fewest_rows: usize,
+        }
+        Watch "rare-levels" (
+            "`{column}` has {levels} values, of which {rare} have fewer than {fewest_rows} rows each, so the prior decides their \
+             coefficients"
+        ) about (column)
+        remedy ("Merge rare values (`model.top_levels.{column} = {TOP}`), or use `{column}` as a group");
+
+        /// A predictor with so many levels that it had better be a group.
+        ManyLevels {
+            /// The predictor.
+            column: String,
+            /// Levels of it.
+            levels: usize,
+        }
+        Info "many-levels" (
+            "`{column}` has {levels} values, each with a coefficient of its own, which is slow and tells little about each"
+        ) about (column)
+        remedy ("Use `{column}` as a group, `(1 | {column})`, so that each value learns from the others");
+
+        /// A numeric predictor that looks like codes of categories.
+        Codes {
+            /// The predictor.
+            column: String,
+            /// Its values are 1 to this.
+            largest: usize,
+        }
+        Info "codes" ("`{column}` has {largest} values, 1 to {largest}, and is taken as a number with one slope") about (column)
+        remedy ("If its values are categories, say so (`model.categorical = [\"{column}\"]`)");
+
+        /// A numeric outcome that looks like a rating.
+        Rating {
+            /// The outcome.
+            response: String,
+            /// Its values are 1 to this.
+            largest: usize,
+            /// Whether it is taken as a count, otherwise as a number.
+            count: bool,
+        }
+        Info "rating" (
+            "`{response}` has {largest} values, 1 to {largest}, as a rating has, and is taken as a {}",
+            if *count { "count" } else { "number" }
+        ) about (response)
+        remedy (
+            "If it {}; if its values are categories without order, `categorical`",
+            if *count { "is a rating, choose the template `linear`" } else { "counts something, choose the template `poisson`" }
+        );
+
+        /// More coefficients than rows.
+        MoreColumnsThanRows {
+            /// Coefficients.
+            columns: usize,
+            /// Rows.
+            rows: usize,
+        }
+        Watch "more-predictors-than-rows" (
+            "There are {columns} coefficients but only {}, which leave some of them undetermined", plural(*rows, "row")
+        ) remedy ("Leave predictors out; only a prior can decide about all of them");
+
+        /// A column that is the same in every row.
+        ConstantColumn {
+            /// Its term.
+            column: String,
+            /// What it is.
+            value: f64,
+            /// Rows.
+            rows: usize,
+        }
+        Bad "constant-column" ("`{column}` is {value} in {}, so it carries no information", every(*rows, "row")) about (column)
+        remedy ("Leave `{column}` out");
+
+        /// A term that is the same in every row and was left out of the model.
+        ConstantLeftOut {
+            /// The term.
+            column: String,
+            /// What it is.
+            value: f64,
+            /// Rows.
+            rows: usize,
+        }
+        Info "constant-column" (
+            "`{column}` is {value} in {}, so it carries no information and is left out of the model", every(*rows, "row")
+        ) about (column)
+        remedy ("Leave it out of the formula too");
+
+        /// A column that is a combination of others.
+        Collinear {
+            /// Its term.
+            column: String,
+            /// The others; none if it is the same as the intercept.
+            others: Vec<String>,
+        }
+        Watch "collinear" ("`{column}` is {}", combination(others)) about (column)
+        remedy ("Leave `{column}` or one of the others out; the data do not say how they share the effect");
+
+        /// More columns that are combinations of others.
+        MoreCollinear {
+            /// Their terms.
+            columns: Vec<String>,
+        }
+        Watch "collinear" ("{} are combinations of other columns as well", quoted(columns))
+        remedy ("Leave some of them out; the data do not say how they share their effects");
+
+        /// Columns that are nearly combinations of each other.
+        NearlyCollinear {
+            /// Their terms, the weakest first.
+            columns: Vec<String>,
+            /// Condition number of the scaled columns.
+            condition: f64,
+        }
+        Watch "nearly-collinear" (
+            "{} are nearly collinear (condition number {condition:.0}), so their separate effects are poorly known",
+            quoted(columns)
+        ) about (columns.first().map_or("", String::as_str))
+        remedy ("Leave one of them out if the separate effects matter");
+
+        /// Collinearity was not looked at.
+        CollinearityUnchecked {
+            /// Columns.
+            columns: usize,
+            /// Most that are looked at.
+            most: usize,
+        }
+        Info "collinearity-skipped" (
+            "Collinearity was not checked, because there are {columns} columns, more than {most}"
+        );
+
+        /// A column one value of which occurs with one outcome alone.
+        ValueSeparates {
+            /// Its term.
+            column: String,
+            /// The value; `None` for the level that the term names.
+            value: Option<f64>,
+            /// Rows with that value.
+            rows: usize,
+            /// The outcome.
+            response: String,
+            /// Its value in them.
+            outcome: String,
+        }
+        Watch "separation" ("{} {response} = {outcome}", rows_with(column, *value, *rows)) about (column)
+        remedy ("{NO_MAXIMUM} `b[{column}]`; choose one that you mean, or leave the term out");
+
+        /// A column that predicts the outcome by being above or below a number.
+        CutSeparates {
+            /// Its term.
+            column: String,
+            /// The outcome.
+            response: String,
+            /// Its value on that side.
+            outcome: String,
+            /// Whether that side is above the number, otherwise below.
+            above: bool,
+            /// The number.
+            cut: f64,
+            /// Whether both outcomes occur at the number itself.
+            shared: bool,
+        }
+        Watch "separation" (
+            "`{column}` alone predicts {response}: it is {outcome} at and {} {} and never otherwise, {}",
+            if *above { "above" } else { "below" }, round(*cut), if *shared { "except at that value" } else { "exactly" }
+        ) about (column)
+        remedy ("{NO_MAXIMUM} `b[{column}]`; choose one that you mean, or leave the term out");
+
+        /// Many levels of a column with one outcome each.
+        LevelsSeparate {
+            /// The column.
+            column: String,
+            /// One of the levels, as its term.
+            example: String,
+            /// Levels with one outcome.
+            separated: usize,
+            /// All levels.
+            levels: usize,
+            /// The outcome.
+            response: String,
+        }
+        Watch "separation" (
+            "In {separated} of the {levels} levels of `{column}`, such as `{example}`, all rows have the same {response}"
+        ) about (column)
+        remedy (
+            "{NO_MAXIMUM} these coefficients; leave `{column}` out, join rare levels, or read it as numbers if that is what it \
+             holds"
+        );
+
+        /// Columns that together predict the outcome.
+        TogetherSeparate {
+            /// Their terms.
+            columns: Vec<String>,
+            /// The outcome.
+            response: String,
+        }
+        Watch "separation" (
+            "{} together predict {response} without error in all rows that they decide", quoted(columns)
+        ) remedy ("{NO_MAXIMUM} these coefficients; choose one that you mean");
+
+        /// Separation by several columns was not looked at.
+        SeparationUnchecked {}
+        Info "separation-skipped" (
+            "Separation by several columns together was not checked, because there are too many"
+        );
+
+        /// The predictors fit a numeric outcome to the last digit.
+        ExactFit {
+            /// The outcome.
+            response: String,
+        }
+        Watch "exact-fit" (
+            "The predictors fit `{response}` exactly: nothing is left over, so the residual standard deviation goes to 0 and \
+             chains cannot follow it, however long they run"
+        ) about (response)
+        remedy (
+            "Leave out the predictor that `{response}` was made from; if it is exact by nature, there is nothing to estimate"
+        );
+
+        /// A grouping with a single group.
+        OneGroup {
+            /// The grouping.
+            group: String,
+            /// Its group.
+            level: String,
+        }
+        Bad "few-groups" ("`{group}` has the single group `{level}`, so nothing varies by group") about (group)
+        remedy ("Leave the group terms of `{group}` out");
+
+        /// A grouping with few groups.
+        FewGroups {
+            /// The grouping.
+            group: String,
+            /// How many it has.
+            groups: usize,
+        }
+        Watch "few-groups" ("`{group}` has only {groups} groups, which say little about how much groups differ") about (group)
+        remedy ("Leave the group terms of `{group}` out, or use it as a predictor");
+
+        /// A column that does not vary within groups, and whose effect is to vary by them.
+        ConstantInGroups {
+            /// Its term.
+            column: String,
+            /// The grouping.
+            group: String,
+        }
+        Watch "constant-in-groups" (
+            "`{column}` is the same in all rows of each `{group}`, so its effect cannot vary by group"
+        ) about (column)
+        remedy ("Leave `{column}` out of the group term of `{group}`");
+
+        /// Groups of one row each.
+        OneRowGroups {
+            /// The grouping.
+            group: String,
+            /// Whether the outcome is a number, otherwise one of two outcomes.
+            number: bool,
+        }
+        Watch "one-row-groups" (
+            "Each group of `{group}` has one row, so effects of groups cannot be told from the {}",
+            if *number { "residual" } else { "chance in each row" }
+        ) about (group)
+        remedy ("Leave the group terms of `{group}` out");
+
+        /// A number that does not vary within groups, so that no residual is left.
+        NoResidualInGroups {
+            /// The outcome.
+            response: String,
+            /// The grouping.
+            group: String,
+        }
+        Bad "constant-response-in-groups" (
+            "`{response}` is the same in all rows of each `{group}`, so nothing is left for the residual, whose standard \
+             deviation falls to 0"
+        ) about (group)
+        remedy ("Leave the group terms of `{group}` out, or use one row per group");
+
+        /// An outcome that does not vary within groups.
+        ConstantResponseInGroups {
+            /// The outcome.
+            response: String,
+            /// The grouping.
+            group: String,
+        }
+        Watch "constant-response-in-groups" (
+            "`{response}` is the same in all rows of each `{group}`, so groups alone predict it and the data set no limit to how \
+             much they differ"
+        ) about (group)
+        remedy ("Leave the group terms of `{group}` out, or use one row per group");
+
+        /// More effects of groups than rows.
+        MoreEffectsThanRows {
+            /// The grouping.
+            group: String,
+            /// Effects of each group.
+            each: usize,
+            /// Effects of all groups.
+            effects: usize,
+            /// Rows.
+            rows: usize,
+        }
+        Watch "more-effects-than-rows" (
+            "The groups of `{group}` have {effects} effects together ({each} each) but there are only {}, which leave many of \
+             them undetermined",
+            plural(*rows, "row")
+        ) about (group)
+        remedy ("Let only the intercept vary by `{group}`");
+
+        /// Counts that vary more than Poisson counts.
+        Overdispersed {
+            /// The outcome.
+            response: String,
+            /// Their variance, as a multiple of that of Poisson counts.
+            ratio: f64,
+        }
+        Watch "overdispersion" (
+            "The counts `{response}` vary {ratio:.1} times as much as Poisson counts would, so intervals are too narrow"
+        ) about (response)
+        remedy ("Choose template `negative-binomial`");
+
+        /// Rows too far from the fit for normal noise.
+        Outliers {
+            /// The outcome.
+            response: String,
+            /// How many.
+            far: usize,
+            /// All rows.
+            rows: usize,
+            /// Residual standard deviations of the nearest of them.
+            distance: f64,
+            /// Residual standard deviations that one data set in a hundred goes beyond.
+            limit: f64,
+        }
+        Watch "outliers" (
+            "{far} of {} {} residual standard deviations from the fit of `{response}`, and such rows decide the fit; with normal \
+             noise one data set in a hundred has a row beyond {limit:.1}",
+            plural(*rows, "row"),
+            if *far == 1 { format!("lies {distance:.0}") } else { format!("lie {distance:.0} or more") }
+        ) about (response)
+        remedy ("Look at these rows, or choose template `student`, in which they count less");
+
+        /// A predictor along which the outcome bends.
+        Bend {
+            /// The outcome.
+            response: String,
+            /// The predictor's term.
+            column: String,
+            /// Share of the residual variance that its square would explain.
+            share: f64,
+        }
+        Watch "bend" (
+            "`{response}` bends along `{column}`: its square would explain {:.0} % of what the straight line leaves",
+            100.0 * share
+        ) about (column)
+        remedy ("Add the square of `{column}`, or a function of it");
+    }
+}
+
+/// Names in a sentence; of many the first few and how many more there are.
+fn quoted(names: &[String]) -> String {
+    let mut quoted: Vec<String> = (names.iter().take(MAX_NAMES))
+        .map(|name| format!("`{name}`"))
+        .collect();
+    if names.len() > MAX_NAMES {
+        quoted.push(format!("{} more", names.len() - MAX_NAMES));
+    }
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => quoted.concat(),
+    }
+}
+
+/// What a column that is a combination of `others` is.
+fn combination(others: &[String]) -> String {
+    match others {
+        [] => "the same as the intercept".to_owned(),
+        [only] => format!("`{only}` on another scale, so the data cannot tell the two apart"),
+        _ => format!(
+            "a combination of {}, so the data cannot tell them apart",
+            quoted(others)
+        ),
+    }
+}
+
+/// "All 3 rows with `x=a` have", "The only row where `x` is 1 has".
+fn rows_with(column: &str, value: Option<f64>, rows: usize) -> String {
+    let which = match value {
+        None => format!("with `{column}`"),
+        Some(value) => format!("where `{column}` is {}", round(value)),
+    };
+    match rows {
+        1 => format!("The only row {which} has"),
+        _ => format!("All {rows} rows {which} have"),
+    }
+}
+
+/// How many rows lack which columns.
+pub(super) fn missing_words(missing: &[(String, usize)]) -> String {
+    let words = missing.iter().map(|(name, count)| {
+        let have = if *count == 1 { "has" } else { "have" };
+        format!("{count} {have} no `{name}`")
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// The column that most rows lack.
+pub fn most_missing(missing: &[(String, usize)]) -> &str {
+    let most = missing.iter().max_by_key(|(_, count)| *count);
+    most.map_or("", |(name, _)| name)
+}
+
+/// A number as a person would write it, nine digits of it.
+fn round(value: f64) -> f64 {
+    let digits = 10_f64.powi(9 - value.abs().max(1e-9).log10().ceil() as i32);
+    (value * digits).round() / digits
+}

@@ -1,0 +1,80 @@
+//! What is remarkable about a likelihood fit.
+
+ergodic_base::remarks! {
+    /// One thing that is remarkable.
+    pub enum Remark {
+        /// Variances or correlations are at the edge of what is possible.
+        Singular {
+            /// Which.
+            edges: Vec<Edge>,
+        }
+        Watch "singular-fit" (
+            "The fit is at the edge of what is possible (singular): {}",
+            edges.iter().map(Edge::words).collect::<Vec<_>>().join("; ")
+        )
+        remedy (
+            "The data do not support all group effects: take that effect out, use || for independent effects, or fit the Bayesian \
+             template `mixed`"
+        );
+
+        /// The search stopped before the likelihood settled.
+        NotConverged {}
+        Bad "not-converged" ("EM stopped at its largest number of iterations before the likelihood settled")
+        remedy ("Use the method `squarem` or `profile`");
+
+        /// A Monte Carlo error is not small beside the standard error.
+        MonteCarloError {
+            /// The coefficient.
+            column: String,
+            /// Share of the standard error.
+            share: f64,
+        }
+        Watch "monte-carlo-error" (
+            "The Monte Carlo error of `{column}` is {:.0} % of its standard error", 100.0 * share
+        ) remedy ("Use the method `laplace`");
+
+        /// The likelihood is not curved downwards in all directions.
+        Curvature {}
+        Watch "curvature" (
+            "The likelihood is not curved downwards in all directions, so standard errors take the variances of group effects as \
+             known"
+        ) remedy ("Simplify the group terms, or fit the Bayesian template `mixed`");
+
+        /// The counts vary no more than Poisson counts.
+        NoOverdispersion {}
+        Watch "no-overdispersion" (
+            "The counts vary no more than Poisson counts do, so the shape of the negative binomial runs away"
+        ) remedy ("Use the family poisson");
+
+        /// A coefficient runs away.
+        Separation {
+            /// Its column.
+            column: String,
+        }
+        Bad "separation" ("The coefficient of `{column}` runs away: it seems to separate the outcomes")
+        remedy ("Take the column out, or fit the Bayesian template `mixed` with a proper prior");
+    }
+}
+
+/// An effect of groups at the edge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// The effect.
+    pub effect: String,
+    /// The grouping.
+    pub group: String,
+    /// Whether it does not vary, otherwise it follows from other effects.
+    pub constant: bool,
+}
+
+impl Edge {
+    fn words(&self) -> String {
+        let Self { effect, group, .. } = self;
+        match self.constant {
+            true => format!("`{effect}` does not vary by `{group}`"),
+            false => format!(
+                "`{effect}` by `{group}` follows from the other effects of the group (a correlation at ±1)"
+            ),
+        }
+    }
+}

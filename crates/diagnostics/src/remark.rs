@@ -1,0 +1,227 @@
+//! What is wrong with a run, or good to know about its verdict.
+
+use super::bias::{BiasRow, Interval, TOLERANCE};
+use super::sentence::{count, rhat_text};
+use super::verdict::{ADVISED_CHAINS, Measure, Precision, RHAT_LIMIT};
+use ergodic_base::param::ParamId;
+
+ergodic_base::remarks! {
+    /// One cause of a verdict; how much it matters is said by the verdict that it gives, what to do by its finding.
+    pub enum Remark {
+        /// Draws are infinite or not a number.
+        NotFinite {
+            /// A variable with such draws.
+            variable: ParamId,
+            /// How many more have them.
+            more: usize,
+        }
+        Bad "not-finite" ("Some draws of `{variable}`{} are infinite or not a number", others(*more)) about (variable.as_str());
+
+        /// Signed weights of draws cancel.
+        WeightsCancel {}
+        Bad "weights-cancel" ("The signed weights of the draws cancel, so that no average is known");
+
+        /// Chains stand still.
+        Stuck {
+            /// Which, from 1.
+            stuck: Vec<usize>,
+            /// All chains.
+            chains: usize,
+        }
+        Bad "stuck-chains" (
+            "{}: no value has changed for 200 draws",
+            match stuck.as_slice() {
+                [one] => format!("Chain {one} stands still"),
+                some => format!("{} of {chains} chains stand still", some.len()),
+            }
+        );
+
+        /// No parameter has moved.
+        NothingMoves {}
+        Bad "nothing-moves" ("No parameter has moved from its first value");
+
+        /// Transitions diverged after warm-up.
+        Divergences {
+            /// How many.
+            divergences: u64,
+            /// All transitions.
+            transitions: u64,
+        }
+        Watch "divergences" (
+            "{} of {} transitions diverged after warm-up: the sampler could not follow the posterior there, so part of it may be \
+             missing, however many draws there are",
+            count(*divergences as f64),
+            count(*transitions as f64)
+        );
+
+        /// Chains disagree, or the only one drifts.
+        Disagree {
+            /// The worst variable.
+            variable: ParamId,
+            /// How many more are past the limit.
+            more: usize,
+            /// Its R-hat.
+            rhat: f64,
+            /// Chains that work.
+            chains: usize,
+            /// Draws per chain that would mend it.
+            missing: Option<usize>,
+        }
+        Watch "chains-disagree" (
+            "{} `{variable}`{}: R-hat {}, want at most {RHAT_LIMIT}",
+            if *chains == 1 { "The chain still drifts in" } else { "Chains disagree on" },
+            others(*more),
+            rhat_text(*rhat)
+        ) about (variable.as_str());
+
+        /// Too few effective draws.
+        FewEffective {
+            /// The worst variable.
+            variable: ParamId,
+            /// How many more are past the limit.
+            more: usize,
+            /// Its effective sample size.
+            ess: f64,
+            /// What it should be.
+            wanted: f64,
+            /// Whether that is in the tails.
+            tail: bool,
+            /// Draws per chain that would mend it.
+            missing: Option<usize>,
+        }
+        Watch "few-effective-draws" (
+            "The effective sample size of `{variable}`{} is {}, want at least {}{}",
+            if *tail { " in the tails" } else { "" },
+            count(*ess),
+            count(*wanted),
+            match more {
+                0 => String::new(),
+                1 => "; that of one more parameter is too small as well".to_owned(),
+                more => format!("; those of {more} more parameters are too small as well"),
+            }
+        ) about (variable.as_str());
+
+        /// Chains that ended with an error.
+        FailedChains {
+            /// Which, from 1.
+            failed: Vec<usize>,
+        }
+        Watch "failed-chains" (
+            "{} {} failed and took no part in these numbers",
+            if failed.len() == 1 { "Chain" } else { "Chains" },
+            failed.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
+        );
+
+        /// Nobody has looked at the bias of an approximate sampler.
+        BiasUnknown {
+            /// Its name.
+            sampler: String,
+        }
+        Watch "bias-unknown" (
+            "{sampler} is approximate, and how far its draws are from the posterior is not known"
+        );
+
+        /// An approximate sampler is too far off.
+        Biased {
+            /// The worst variable.
+            row: BiasRow,
+        }
+        Watch "biased" ("`{}`{}, by comparison with the control run", row.variable, off(row)) about (row.variable.as_str());
+
+        /// The bias check could not tell, because its control run is too short.
+        BiasUnclear {
+            /// The worst variable.
+            row: BiasRow,
+        }
+        Watch "bias-unclear" ("`{}`{}: the control run is too short to tell", row.variable, unclear(row)) about (row.variable.as_str());
+
+        /// The bias check could not tell, because its control run has faults of its own.
+        BiasDoubtful {
+            /// What is wrong with the control run.
+            doubt: String,
+        }
+        Watch "bias-unclear" ("The control run of the bias check proves nothing: {doubt}");
+
+        /// A run ended before it had the precision that was asked for.
+        TargetMissed {
+            /// The worst variable.
+            variable: ParamId,
+            /// What it lacks.
+            lack: Measure,
+            /// What was asked for.
+            target: Precision,
+            /// Draws per chain that would mend it.
+            missing: Option<usize>,
+        }
+        Watch "target-missed" ("The run ended short of its target: {}", target.words(variable, *lack)) about (variable.as_str());
+
+        /// Fewer chains than R-hat needs.
+        FewChains {
+            /// Chains that work.
+            chains: usize,
+        }
+        Watch "few-chains" (
+            "{}",
+            match chains {
+                1 => "A single chain cannot be compared with others, so R-hat sees only its drift".to_owned(),
+                _ => format!("R-hat of {chains} chains says little; {ADVISED_CHAINS} are advised"),
+            }
+        );
+    }
+}
+
+/// " and 3 more parameters".
+fn others(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => " and one more parameter".to_owned(),
+        more => format!(" and {more} more parameters"),
+    }
+}
+
+/// How a variable is farthest outside of the tolerance, after its name.
+pub(super) fn off(row: &BiasRow) -> String {
+    let number =
+        |interval: &Interval| format!("{:.2} ± {:.2}", interval.value.abs(), interval.half_width());
+    let shift = row.shift.iter().filter_map(|it| {
+        Some((
+            it.beyond(0.0, TOLERANCE)?,
+            format!(" is off by {} sd", number(it)),
+        ))
+    });
+    let ratio = row.sd_ratio.iter().filter_map(|it| {
+        let words = match it.value > 1.0 {
+            true => format!(" is {} times too wide", number(it)),
+            false => format!(" has {} of its width", number(it)),
+        };
+        Some((it.beyond(1.0, TOLERANCE)?, words))
+    });
+    let tails = row.tails_off().map(|(prob, it, beyond)| {
+        let words = format!(
+            " has its {:.0} % quantile off by {} sd",
+            100.0 * prob,
+            number(&it)
+        );
+        (beyond, words)
+    });
+    let farthest = shift
+        .chain(ratio)
+        .chain(tails)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    farthest.map_or_else(
+        || " is constant in one of the runs".to_owned(),
+        |(_, words)| words,
+    )
+}
+
+/// How far a variable may be off, after its name.
+pub(super) fn unclear(row: &BiasRow) -> String {
+    let shift = row.shift.map_or(0.0, |it| it.value.abs() + it.half_width());
+    let ratio = row
+        .sd_ratio
+        .map_or(0.0, |it| (it.value - 1.0).abs() + it.half_width());
+    match shift >= ratio {
+        true => format!(" may be off by up to {shift:.2} sd"),
+        false => format!("'s sd may be off by up to {:.0} %", 100.0 * ratio),
+    }
+}

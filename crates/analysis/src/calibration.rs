@@ -13,7 +13,7 @@ use rand::RngExt as _;
 use rayon::prelude::*;
 
 use super::job::model_options;
-use super::{Job, JobError, Recipe, RecipeError};
+use super::{Job, JobError, Recipe};
 use ergodic_base::control::Control;
 use ergodic_base::param::ParamId;
 use ergodic_base::rng::{ChainRng, Purpose, Streams, stream};
@@ -23,8 +23,8 @@ use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::chain::{self, Warmup};
 use ergodic_core::estimators::{Plan, find_mode_by};
 use ergodic_core::models::{self, EXAMPLES, GROUPS, Model};
-use ergodic_core::oracle::Oracle;
-use ergodic_core::samplers::{Kernel, Phase, Target, Tick};
+use ergodic_core::oracle::{Oracle, StepError};
+use ergodic_core::samplers::{Kernel, KernelError, Phase, Target, Tick};
 use ergodic_data::load::load_bytes;
 use ergodic_data::sniff::ImportOptions;
 use ergodic_diagnostics::ess::ess_mean;
@@ -181,11 +181,10 @@ pub fn built_in_job(recipe: &Recipe, control: &Control) -> Result<Job, JobError>
         &ImportOptions::default(),
         &Control::default(),
     )?);
-    let mut refused = RecipeError(format!(
+    let mut refused = JobError::Impossible(format!(
         "Template `{}` has no built-in data; name some with --data and --formula",
         entry.spec.id
-    ))
-    .into();
+    ));
     for formula in formulas {
         let mut recipe = recipe.clone();
         (*formula).clone_into(&mut recipe.model.formula);
@@ -231,27 +230,25 @@ pub fn calibrate(
     job.model
         .draw_all(&mut rng, &mut u, &mut values)
         .map_err(|reason| {
-            RecipeError(format!(
+            JobError::Impossible(format!(
                 "Template `{id}` cannot be calibrated by simulation, because {reason}"
             ))
         })?;
     if job.design.weights.is_some() {
-        return Err(RecipeError(
+        return Err(JobError::Impossible(
             "The formula has weights of rows, and an outcome with a weight cannot be simulated; leave out weights()"
                 .to_owned(),
-        )
-        .into());
+        ));
     }
     if job.weight_column().is_some() {
-        return Err(RecipeError(format!(
+        return Err(JobError::Impossible(format!(
             "Sampler `{}` gives its draws weights, which ranks cannot take into account; choose another sampler",
             job.sampler.spec.id
-        ))
-        .into());
+        )));
     }
     control.enter("fitting simulated data");
     control.expect(extent.simulations as u64);
-    let outcomes: Vec<Option<Result<Simulation, String>>> = (0..extent.simulations)
+    let outcomes: Vec<Option<Result<Simulation, JobError>>> = (0..extent.simulations)
         .into_par_iter()
         .map(|s| {
             if control.is_cancelled() {
@@ -281,7 +278,7 @@ struct Simulation {
 fn collect(
     job: &Job,
     extent: Extent,
-    outcomes: impl Iterator<Item = Result<Simulation, String>>,
+    outcomes: impl Iterator<Item = Result<Simulation, JobError>>,
 ) -> Calibration {
     let variables = job.variables();
     let mut calibration = Calibration {
@@ -306,7 +303,8 @@ fn collect(
                 calibration.thin += simulation.thin as f64;
                 calibration.short += usize::from(simulation.short);
             }
-            Err(reason) => {
+            Err(error) => {
+                let reason = error.to_string();
                 let known = calibration.failures.iter_mut();
                 match known.into_iter().find(|(other, _)| *other == reason) {
                     Some((_, times)) => *times += 1,
@@ -336,7 +334,7 @@ fn simulate(
     s: usize,
     draws: usize,
     control: &Control,
-) -> Result<Simulation, String> {
+) -> Result<Simulation, JobError> {
     let seed = job.recipe.run.seed;
     // The first stream was used to see whether the prior can be drawn from.
     let mut rng = stream(seed, s + 1, Purpose::Predictive);
@@ -345,22 +343,20 @@ fn simulate(
         &job.recipe.mode.method,
         &job.recipe.mode.settings,
         model.as_ref(),
-    )
-    .map_err(|error| error.to_string())?;
+    )?;
     let centre = model
         .has_density()
         .then(|| find_mode_by(model.as_ref(), &plan, &control.part()).ok())
         .flatten()
         .map(|mode| Arc::new(mode.centre));
     if centre.is_none() && job.sampler.spec.needs_mode {
-        return Err("the posterior mode was not found".to_owned());
+        return Err(impossible("the posterior mode was not found"));
     }
     let target = Target::new(model.as_ref(), centre.as_deref());
     let start = chain::dispersed_start(model.as_ref(), centre.as_deref(), seed, s + 1);
     let mut oracle = Oracle::new(Arc::clone(&model), centre, false, control.flag());
     let mut streams = Streams::new(seed, s + 1);
-    let kernel = (job.sampler.build)(given, &target, &start, &mut oracle, &mut streams)
-        .map_err(|error| error.to_string())?;
+    let kernel = (job.sampler.build)(given, &target, &start, &mut oracle, &mut streams)?;
     let mut fit = Fit {
         job,
         model: model.as_ref(),
@@ -371,12 +367,13 @@ fn simulate(
         info: vec![0.0; job.sampler.spec.info.len()],
         chains: vec![Vec::new(); truth.len()],
     };
-    fit.warm_up()?;
+    let ended = |error| JobError::Kernel(KernelError::Start(error));
+    fit.warm_up().map_err(ended)?;
     let mut thin = FIRST_THIN;
-    let mut short = fit.extend(draws * thin, draws)?;
+    let mut short = fit.extend(draws * thin, draws).map_err(ended)?;
     while short && thin < MOST_THIN {
         thin *= 2;
-        short = fit.extend(draws * thin, draws)?;
+        short = fit.extend(draws * thin, draws).map_err(ended)?;
     }
     let ranks = truth
         .iter()
@@ -387,21 +384,27 @@ fn simulate(
 }
 
 /// True values of the reported quantities, drawn from the prior, and the posterior of data simulated from them.
-fn simulated_model(job: &Job, rng: &mut ChainRng) -> Result<(Vec<f64>, Arc<dyn Model>), String> {
+fn simulated_model(job: &Job, rng: &mut ChainRng) -> Result<(Vec<f64>, Arc<dyn Model>), JobError> {
     let model = job.model.as_ref();
     let mut u = vec![0.0; model.dim()];
     let mut values = vec![0.0; job.design.num_obs() * model.values_per_row()];
-    model.draw_all(rng, &mut u, &mut values)?;
+    model
+        .draw_all(rng, &mut u, &mut values)
+        .map_err(impossible)?;
     let mut truth = vec![0.0; model.params().len()];
     model.constrain(&u, &mut truth);
     if !values.iter().all(|value| value.is_finite()) {
-        return Err("a simulated value is not a finite number".to_owned());
+        return Err(impossible("a simulated value is not a finite number"));
     }
-    let entry = models::find(&job.recipe.model.template).map_err(|error| error.to_string())?;
-    let options = model_options(&job.recipe).map_err(|error| error.to_string())?;
+    let entry = models::find(&job.recipe.model.template)?;
+    let options = model_options(&job.recipe)?;
     let design = Arc::new(job.design.with_simulated(values));
-    let model = (entry.build)(design, &options).map_err(|error| error.to_string())?;
+    let model = (entry.build)(design, &options)?;
     Ok((truth, model))
+}
+
+fn impossible(why: &str) -> JobError {
+    JobError::Impossible(why.to_owned())
 }
 
 /// The number of draws below `truth`; equal ones count with chance one half in all, so that ties do no harm.
@@ -428,21 +431,20 @@ struct Fit<'a> {
 }
 
 impl Fit<'_> {
-    fn step(&mut self, phase: Phase) -> Result<(), String> {
+    fn step(&mut self, phase: Phase) -> Result<(), StepError> {
         let at = Tick {
             iter: self.iter,
             phase,
         };
         for _ in 0..self.kernel.steps_per_draw() {
             self.kernel
-                .step(at, &mut self.oracle, &mut self.streams, &mut self.info)
-                .map_err(|error| error.to_string())?;
+                .step(at, &mut self.oracle, &mut self.streams, &mut self.info)?;
         }
         self.iter += 1;
         Ok(())
     }
 
-    fn warm_up(&mut self) -> Result<(), String> {
+    fn warm_up(&mut self) -> Result<(), StepError> {
         match self.job.warmup() {
             Warmup::Fixed(length) => {
                 let phase = Phase::Warmup {
@@ -460,7 +462,7 @@ impl Fit<'_> {
     }
 
     /// Goes on until there are `total` draws; whether some quantity then has fewer effective draws than `wanted`.
-    fn extend(&mut self, total: usize, wanted: usize) -> Result<bool, String> {
+    fn extend(&mut self, total: usize, wanted: usize) -> Result<bool, StepError> {
         let mut theta = vec![0.0; self.chains.len()];
         while self.chains.first().is_some_and(|chain| chain.len() < total) {
             self.step(Phase::Draw)?;

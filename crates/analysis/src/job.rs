@@ -21,7 +21,7 @@ use ergodic_core::formula::Formula;
 use ergodic_core::models::{self, DefaultPriors, Model, ModelError, ModelOptions, default_priors};
 use ergodic_core::oracle::Centre;
 use ergodic_core::samplers::recommend::{self, Advice, Facts};
-use ergodic_core::samplers::{self, ChoiceError, SamplerEntry, Target};
+use ergodic_core::samplers::{self, ChoiceError, KernelError, SamplerEntry, Target};
 use ergodic_data::load::{Loaded, load};
 use ergodic_data::roles::expand_dot;
 use ergodic_data::table::Table;
@@ -45,6 +45,12 @@ pub enum JobError {
     /// A setting.
     #[error(transparent)]
     Setting(#[from] SettingError),
+    /// What was asked for cannot be had of this model and sampler, though they may run: one sentence.
+    #[error("{0}")]
+    Impossible(String),
+    /// A chain that could not be made or failed.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
     /// The sampler refuses the model or a setting, or needs a mode that there is not.
     #[error(transparent)]
     Sampler(#[from] ChoiceError),
@@ -139,18 +145,16 @@ pub fn load_data(recipe: &Recipe, folder: &Path, control: &Control) -> Result<Lo
     let loaded = match (recipe.sample(), recipe.data_path(folder)) {
         (Some(id), _) => samples::load(id, &recipe.data.import, control)?,
         (None, Some(path)) => load(&path, &recipe.data.import, control)?,
-        (None, None) => return Err(RecipeError("The recipe has no data source".to_owned()).into()),
+        (None, None) => return Err(RecipeError::NoData.into()),
     };
     if let Some(expected) = &recipe.data.fingerprint
         && expected != loaded.table.fingerprint()
     {
-        return Err(RecipeError(format!(
-            "The data are not those the recipe was made with (fingerprint {}…, the recipe has {}…); \
-             remove `data.fingerprint` to fit the new data: {}",
-            &loaded.table.fingerprint()[..12],
-            &expected[..expected.len().min(12)],
-            recipe.data.source
-        ))
+        return Err(RecipeError::OtherData {
+            source_name: recipe.data.source.clone(),
+            found: loaded.table.fingerprint().to_owned(),
+            expected: expected.clone(),
+        }
         .into());
     }
     Ok(loaded)
@@ -467,10 +471,11 @@ fn mode_start(recipe: &Recipe, model: &dyn Model) -> Result<Option<Vec<f64>>, Re
     };
     let wanted = model.params().len();
     if start.len() != wanted || start.iter().any(|value| !value.is_finite()) {
-        return Err(RecipeError(format!(
-            "Setting `mode.start` takes {wanted} finite numbers, one per variable, not {}",
-            start.len()
-        )));
+        return Err(RecipeError::Setting(SettingError::Value {
+            key: "mode.start".to_owned(),
+            takes: format!("{wanted} finite numbers, one per variable"),
+            value: format!("{start:?}"),
+        }));
     }
     let mut u = vec![0.0; model.dim()];
     model.unconstrain(start, &mut u);
@@ -495,21 +500,19 @@ fn choose_sampler(
     let id = recipe.sampler.id.as_str();
     if id == AUTO {
         let advice = recommend::recommend(&facts(model, target, recipe));
-        let entry = samplers::find(advice.sampler)
-            .ok_or_else(|| RecipeError(format!("There is no sampler `{}`", advice.sampler)))?;
-        return Ok((entry, advice.reason));
+        return Ok((find_sampler(advice.sampler)?, advice.reason));
     }
-    let entry = samplers::find(id).ok_or_else(|| {
-        let known: Vec<&str> = samplers::REGISTRY
-            .iter()
-            .map(|entry| entry.spec.id)
-            .collect();
-        RecipeError(format!(
-            "There is no sampler `{id}`; there are auto, {}",
-            known.join(", ")
-        ))
-    })?;
-    Ok((entry, "as asked for".to_owned()))
+    Ok((find_sampler(id)?, "as asked for".to_owned()))
+}
+
+fn find_sampler(id: &str) -> Result<&'static SamplerEntry, RecipeError> {
+    samplers::find(id).ok_or_else(|| {
+        let known = samplers::REGISTRY.iter().map(|entry| entry.spec.id);
+        RecipeError::UnknownSampler {
+            id: id.to_owned(),
+            known: known.collect::<Vec<_>>().join(", "),
+        }
+    })
 }
 
 /// Fills in what was left to defaults of data, model and priors, so that a later version with other defaults replays the run.

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::job::model_options;
-use super::{JobError, Recipe, RecipeError};
+use super::{JobError, Recipe};
 use ergodic_base::control::Control;
 use ergodic_base::numerals::{brief, thousands};
 use ergodic_base::rng::{Purpose, stream};
@@ -363,7 +363,7 @@ impl PreviewRows {
             model
                 .draw_all(&mut rng, &mut u, &mut outcomes[places])
                 .map_err(|reason| {
-                    RecipeError(format!(
+                    JobError::Impossible(format!(
                         "The prior cannot be shown in outcomes, because {reason}"
                     ))
                 })?;

@@ -4,11 +4,12 @@
 //! which nothing is left to a default that a later version could change.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use ergodic_base::settings::{Settings, Value};
+use ergodic_base::settings::{SettingError, Settings, Value};
 use ergodic_core::engine::RunSection;
 use ergodic_core::engine::run_section::MAX_CHAINS;
 use ergodic_core::models::{self, DefaultPriors, default_priors};
@@ -21,10 +22,75 @@ pub const SAMPLE_PREFIX: &str = "sample:";
 /// Id of a sampler, or of a method for the mode, that leaves the choice to the program.
 pub const AUTO: &str = ergodic_core::estimators::AUTO;
 
-/// Why a recipe cannot be used: one sentence with file and place where known.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct RecipeError(pub String);
+/// Why a recipe cannot be used.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RecipeError {
+    /// The file cannot be read.
+    #[error("{what}: {path}")]
+    File {
+        /// What is in the way.
+        what: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// The text is not TOML, or has a key or a value that a recipe does not take: one sentence, with the line where it is known.
+    #[error("{0}")]
+    Text(String),
+    /// What is wrong with a file.
+    #[error("{error}, in {path}")]
+    In {
+        /// The error.
+        error: Box<Self>,
+        /// The file.
+        path: PathBuf,
+    },
+    /// A change that is not understood.
+    #[error("`--set {change}` {why}; write key=value, such as sampler.batch=500")]
+    Change {
+        /// What was written.
+        change: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A layout of another version.
+    #[error(
+        "The recipe has format {0}, this version reads format {FORMAT}; use the version that wrote it"
+    )]
+    Format(u32),
+    /// A setting.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// No sampler of this name.
+    #[error("There is no sampler `{id}`; there are {AUTO}, {known}")]
+    UnknownSampler {
+        /// What was written.
+        id: String,
+        /// The samplers that there are.
+        known: String,
+    },
+    /// No data source.
+    #[error("The recipe has no data source")]
+    NoData,
+    /// Data that have changed since the recipe was made.
+    #[error(
+        "The data are not those the recipe was made with (fingerprint {}…, the recipe has {}…); remove `data.fingerprint` to fit \
+         the new data: {source_name}",
+        short(.found), short(.expected)
+    )]
+    OtherData {
+        /// Where the data come from.
+        source_name: String,
+        /// Fingerprint of the data.
+        found: String,
+        /// Fingerprint in the recipe.
+        expected: String,
+    },
+}
+
+/// The first digits of a fingerprint.
+fn short(fingerprint: &str) -> &str {
+    fingerprint.get(..12).unwrap_or(fingerprint)
+}
 
 /// Everything that determines a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -243,10 +309,13 @@ impl Recipe {
                 std::io::ErrorKind::InvalidData => "The recipe is not UTF-8 text".to_owned(),
                 _ => format!("The recipe cannot be read ({error})"),
             };
-            RecipeError(format!("{what}: {}", path.display()))
+            let path = path.to_owned();
+            RecipeError::File { what, path }
         })?;
-        Self::parse(&text, changes)
-            .map_err(|error| RecipeError(format!("{error}, in {}", path.display())))
+        Self::parse(&text, changes).map_err(|error| RecipeError::In {
+            error: Box::new(error),
+            path: path.to_owned(),
+        })
     }
 
     /// Reads a recipe's text and applies `changes`.
@@ -291,7 +360,7 @@ impl Recipe {
             table
                 .try_into()
                 // In full, with the key: the text has no line to name.
-                .map_err(|error: toml::de::Error| RecipeError(sentence(&error.to_string())))?
+                .map_err(|error: toml::de::Error| RecipeError::Text(sentence(&error.to_string())))?
         };
         for renamed in RENAMED {
             renamed.replace(&mut recipe.model, renamed.before, renamed.now);
@@ -380,13 +449,19 @@ impl Recipe {
     }
 
     fn check(&self) -> Result<(), RecipeError> {
-        let refuse = |what: String| Err(RecipeError(what));
+        let refuse = |key: &str, takes: String, value: &dyn Display| {
+            let (key, value) = (key.to_owned(), value.to_string());
+            Err(SettingError::Value { key, takes, value }.into())
+        };
+        let per_chain = |key, numbers: Option<usize>| match numbers {
+            Some(count) if count != self.run.chains => {
+                Err(SettingError::unfit(key, "needs one number per chain"))
+            }
+            _ => Ok(()),
+        };
         let run = &self.run;
         if self.format != FORMAT {
-            return refuse(format!(
-                "The recipe has format {}, this version reads format {FORMAT}; use the version that wrote it",
-                self.format
-            ));
+            return Err(RecipeError::Format(self.format));
         }
         let model = &self.model;
         // An unknown template is refused where it is looked for.
@@ -394,50 +469,37 @@ impl Recipe {
             let own = |key: &str| entry.spec.fields.iter().any(|field| field.key == key);
             if let Some((key, _)) = model.settings.iter().find(|(key, _)| !own(key)) {
                 let own: Vec<&str> = entry.spec.fields.iter().map(|field| field.key).collect();
-                return refuse(format!(
-                    "Section `[model]` takes no `{key}`; it takes {}",
-                    [&MODEL_KEYS[..], &own[..]].concat().join(", ")
-                ));
+                return Err(RecipeError::Setting(SettingError::Unknown {
+                    owner: "Section `[model]`".to_owned(),
+                    key: key.to_owned(),
+                    known: [&MODEL_KEYS[..], &own[..]].concat().join(", "),
+                }));
             }
         }
         if let Some(id) = self.priors.get(default_priors::KEY) {
-            DefaultPriors::find(id).map_err(|error| RecipeError(error.0))?;
+            DefaultPriors::find(id)?;
         }
         if run.chains == 0 || run.chains > MAX_CHAINS {
-            return refuse(format!(
-                "Setting `run.chains` takes 1 to {MAX_CHAINS}, not {}",
-                run.chains
-            ));
+            return refuse("run.chains", format!("1 to {MAX_CHAINS}"), &run.chains);
         }
         if let Some((name, _)) = self.model.top_levels.iter().find(|(_, top)| **top == 0) {
-            return refuse(format!(
-                "Setting `model.top_levels.{name}` takes at least 1"
-            ));
+            let key = format!("model.top_levels.{name}");
+            return refuse(&key, "at least 1".to_owned(), &0);
         }
         if run.draws == 0 {
-            return refuse("Setting `run.draws` takes at least 1".to_owned());
+            return refuse("run.draws", "at least 1".to_owned(), &run.draws);
         }
         if i64::try_from(run.seed).is_err() {
-            return refuse(format!(
-                "Setting `run.seed` takes 0 to {}, not {}",
-                i64::MAX,
-                run.seed
-            ));
+            return refuse("run.seed", format!("0 to {}", i64::MAX), &run.seed);
         }
-        if run
-            .draws_of_chains
-            .as_ref()
-            .is_some_and(|draws| draws.len() != run.chains)
-        {
-            return refuse("Setting `run.draws_of_chains` needs one number per chain".to_owned());
-        }
-        if run
-            .warmup_of_chains
-            .as_ref()
-            .is_some_and(|ends| ends.len() != run.chains)
-        {
-            return refuse("Setting `run.warmup_of_chains` needs one number per chain".to_owned());
-        }
+        per_chain(
+            "run.draws_of_chains",
+            run.draws_of_chains.as_ref().map(Vec::len),
+        )?;
+        per_chain(
+            "run.warmup_of_chains",
+            run.warmup_of_chains.as_ref().map(Vec::len),
+        )?;
         for (key, value, least) in [
             ("max_seconds", run.max_seconds, 0.0),
             ("target_ess", run.target_ess, 0.0),
@@ -446,9 +508,8 @@ impl Recipe {
             if let Some(value) = value
                 && !(value.is_finite() && value > least)
             {
-                return refuse(format!(
-                    "Setting `run.{key}` takes a number above {least}, not {value}"
-                ));
+                let key = format!("run.{key}");
+                return refuse(&key, format!("a number above {least}"), &value);
             }
         }
         Ok(())
@@ -461,7 +522,7 @@ fn describe(text: &str, error: &toml::de::Error) -> RecipeError {
         let line = 1 + text[..span.start.min(text.len())].matches('\n').count();
         format!(" on line {line}")
     });
-    RecipeError(format!("{}{place}", sentence(error.message())))
+    RecipeError::Text(format!("{}{place}", sentence(error.message())))
 }
 
 fn sentence(message: &str) -> String {
@@ -531,10 +592,9 @@ fn forget_sampler(table: &mut toml::Table) {
 /// Applies one `key=value` to a recipe's table. Keys are dotted; parts with dots or brackets are quoted:
 /// `priors."b[age]"=normal(0, 1)`.
 fn apply(table: &mut toml::Table, change: &str) -> Result<(), RecipeError> {
-    let refuse = |why: &str| {
-        RecipeError(format!(
-            "`--set {change}` {why}; write key=value, such as sampler.batch=500"
-        ))
+    let refuse = |why| RecipeError::Change {
+        change: change.to_owned(),
+        why,
     };
     let (key, value) = split_at_equals(change).ok_or_else(|| refuse("has no `=`"))?;
     let parts = split_key(key).ok_or_else(|| refuse("has a key that is not understood"))?;
@@ -747,7 +807,10 @@ mod tests {
 
     #[test]
     fn mistakes_are_named_with_their_line() {
-        let error = |text: &str, change: &[String]| Recipe::parse(text, change).unwrap_err().0;
+        let error = |text: &str, change: &[String]| {
+            let error = Recipe::parse(text, change).unwrap_err();
+            error.to_string()
+        };
         assert!(error("[data]\nsource = \n", &[]).contains("line 2"));
         assert!(error(&TEXT.replace("formula", "fromula"), &[]).contains("fromula"));
         assert!(error(TEXT, &["run.chains=0".into()]).contains("run.chains"));

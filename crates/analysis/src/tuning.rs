@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use super::{Job, JobError, RecipeError};
+use super::{Job, JobError};
 use ergodic_base::control::Control;
 use ergodic_base::rng::{Purpose, Streams, stream};
 use ergodic_base::settings::{Kind, Value};
@@ -130,13 +130,12 @@ pub fn tune(job: &Job, control: &Control) -> Result<Tuning, JobError> {
         running = left.into_iter().map(|(_discrepancy, run)| run).collect();
     }
     let Some(best) = running.first() else {
-        return Err(RecipeError(format!(
+        return Err(JobError::Impossible(format!(
             "No step size from {} to {} worked for sampler `{}`; choose another sampler",
             trials[0].value,
             trials[TRIALS - 1].value,
             job.sampler.spec.id
-        ))
-        .into());
+        )));
     };
     trials[best.trial].fate = Fate::Chosen;
     Ok(Tuning {
@@ -149,18 +148,18 @@ pub fn tune(job: &Job, control: &Control) -> Result<Tuning, JobError> {
 /// The step size of the sampler's own rule, and the steps between two draws with it.
 fn start(job: &Job) -> Result<(f64, u64), JobError> {
     let spec = &job.sampler.spec;
-    let refuse = |why: &str| RecipeError(format!("Sampler `{}` {why}", spec.id));
+    let refuse = |why: &str| JobError::Impossible(format!("Sampler `{}` {why}", spec.id));
     let tunable = spec
         .fields
         .iter()
         .any(|field| field.key == KEY && matches!(field.kind, Kind::Real { .. }));
     if !tunable {
-        return Err(refuse("has no step size that could be tuned").into());
+        return Err(refuse("has no step size that could be tuned"));
     }
     if job.centre.is_none() {
-        return Err(
-            refuse("cannot be tuned by trial, because the posterior mode was not found").into(),
-        );
+        return Err(refuse(
+            "cannot be tuned by trial, because the posterior mode was not found",
+        ));
     }
     let mut settings = job.recipe.sampler.settings.clone();
     settings.unset(KEY);
@@ -179,8 +178,7 @@ fn start(job: &Job) -> Result<(f64, u64), JobError> {
         &start,
         &mut oracle_of(job),
         &mut streams,
-    )
-    .map_err(|error| RecipeError(error.to_string()))?;
+    )?;
     Ok((default, kernel.steps_per_draw()))
 }
 

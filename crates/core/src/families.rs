@@ -199,10 +199,58 @@ pub struct Auxiliary {
     pub prior: &'static str,
 }
 
-/// Why rows cannot be of a family: one sentence.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct FamilyError(pub String);
+/// Why rows cannot be of a family.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum FamilyError {
+    /// Successes without a number of trials, for the family binomial.
+    #[error("The outcome `{response}` has no number of trials; set model.family = \"{instead}\"")]
+    NoTrials {
+        /// The outcome.
+        response: String,
+        /// The family that has none.
+        instead: &'static str,
+    },
+    /// Successes among trials, for the family bernoulli.
+    #[error(
+        "The outcome `{response}` has successes among trials; set model.family = \"{instead}\""
+    )]
+    Trials {
+        /// The outcome.
+        response: String,
+        /// The family that has them.
+        instead: &'static str,
+    },
+    /// An outcome that is not above 0.
+    #[error(
+        "The outcome `{response}` is {value} in row {row}, and outcomes of the family {family} are above 0; leave such rows out \
+         or choose another family"
+    )]
+    NotPositive {
+        /// The outcome.
+        response: String,
+        /// What it is.
+        value: f64,
+        /// Row of the file, from 1.
+        row: usize,
+        /// The family.
+        family: &'static str,
+    },
+    /// An outcome that is the same in all rows.
+    #[error(
+        "The outcome `{response}`{less} is {value} in all {rows} rows used, so there is nothing to explain; choose another \
+         outcome"
+    )]
+    Constant {
+        /// The outcome.
+        response: String,
+        /// That it is so after the offset, if there is one.
+        less: &'static str,
+        /// What it is.
+        value: f64,
+        /// Rows.
+        rows: usize,
+    },
+}
 
 impl Definition {
     /// What the linear predictor is, in words: "log odds of y".

@@ -435,14 +435,69 @@ pub struct PriorSpec {
     pub example: &'static str,
 }
 
-/// Why a model could not be built: one sentence.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ModelError(pub String);
+/// Why a model could not be built.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ModelError {
+    /// No template of this name.
+    #[error("There is no template `{id}`; there are {known}")]
+    UnknownTemplate {
+        /// What was written.
+        id: String,
+        /// The templates that there are.
+        known: String,
+    },
+    /// A prior for a parameter that the model does not have.
+    #[error("There is no parameter `{key}` to set a prior for; there are {known}")]
+    UnknownParameter {
+        /// What was written.
+        key: String,
+        /// The parameters and classes that there are.
+        known: String,
+    },
+    /// A prior that is not understood.
+    #[error(transparent)]
+    PriorText(#[from] PriorError),
+    /// A prior that is not one for its parameter.
+    #[error("Prior `{text}` {why}")]
+    Prior {
+        /// What was written.
+        text: String,
+        /// What is wrong with it and what to write.
+        why: String,
+    },
+    /// A setting of the template, or `priors.default`.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// A formula or data that the template is not for.
+    #[error("Template `{template}` {why}")]
+    Unfit {
+        /// Id of the template.
+        template: &'static str,
+        /// What it needs and what to write.
+        why: String,
+    },
+    /// Outcomes that the response family cannot have.
+    #[error(transparent)]
+    Family(#[from] FamilyError),
+    /// Rows or columns that tell nothing, which no formula mends: one sentence, as there is nothing to be told apart.
+    #[error("{0}")]
+    Data(String),
+}
 
-impl From<FamilyError> for ModelError {
-    fn from(FamilyError(sentence): FamilyError) -> Self {
-        Self(sentence)
+impl ModelError {
+    pub(crate) fn unfit(template: &'static str, why: impl Into<String>) -> Self {
+        let why = why.into();
+        Self::Unfit { template, why }
+    }
+
+    pub(crate) fn prior(text: &str, why: impl Into<String>) -> Self {
+        let (text, why) = (text.trim().to_owned(), why.into());
+        Self::Prior { text, why }
+    }
+
+    pub(crate) fn unknown_parameter(key: &str, known: impl Into<String>) -> Self {
+        let (key, known) = (key.to_owned(), known.into());
+        Self::UnknownParameter { key, known }
     }
 }
 
@@ -484,10 +539,7 @@ impl ModelOptions {
             let known = classes.chain(names.iter().filter(|name| !is_class(name)));
             if !known.clone().any(|known| known == key) {
                 let known: Vec<&str> = known.copied().collect();
-                return Err(ModelError(format!(
-                    "There is no parameter `{key}` to set a prior for; there are {}",
-                    known.join(", ")
-                )));
+                return Err(ModelError::unknown_parameter(key, known.join(", ")));
             }
         }
         Ok(())
@@ -519,14 +571,16 @@ pub trait Template: 'static {
 pub type BuildModel = fn(Arc<Design>, &ModelOptions) -> Result<Arc<dyn Model>, ModelError>;
 
 /// Refuses group terms, for templates without effects that vary by group.
-fn refuse_group_terms(design: &Design, template: &str) -> Result<(), ModelError> {
+fn refuse_group_terms(design: &Design, template: &'static str) -> Result<(), ModelError> {
     match design.groups.first() {
         None => Ok(()),
-        Some(group) => Err(ModelError(format!(
-            "Template `{template}` has no effects that vary by group, but the formula has some by `{}`; leave them out \
-             or choose template `mixed`",
-            group.name
-        ))),
+        Some(group) => Err(ModelError::unfit(
+            template,
+            format!(
+                "has no effects that vary by group, but the formula has some by `{}`; leave them out or choose template `mixed`",
+                group.name
+            ),
+        )),
     }
 }
 
@@ -624,9 +678,9 @@ pub fn find(id: &str) -> Result<&'static ModelEntry, ModelError> {
         .find(|entry| entry.spec.id == id)
         .ok_or_else(|| {
             let known: Vec<&str> = REGISTRY.iter().map(|entry| entry.spec.id).collect();
-            ModelError(format!(
-                "There is no template `{id}`; there are {}",
-                known.join(", ")
-            ))
+            ModelError::UnknownTemplate {
+                id: id.to_owned(),
+                known: known.join(", "),
+            }
         })
 }

@@ -295,12 +295,9 @@ pub(super) fn chain(
     draws: u64,
 ) -> Result<Found, JobError> {
     let entry = samplers::find(id)
-        .ok_or_else(|| models::ModelError(format!("There is no sampler `{id}`")))?;
-    let failed = |error: KernelError| {
-        JobError::from(models::ModelError(format!(
-            "Sampler `{id}` failed: {error}"
-        )))
-    };
+        .ok_or_else(|| JobError::Impossible(format!("There is no sampler `{id}`")))?;
+    let failed =
+        |error: KernelError| JobError::Impossible(format!("Sampler `{id}` failed: {error}"));
     let target = Target::new(model.as_ref(), None);
     let mut oracle = Oracle::new(Arc::clone(model), None, false, Arc::default());
     let mut streams = Streams::new(seed, number);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::{BenchOptions, BenchTable, Cell};
 use ergodic_analysis::comparison::{Measured, measure, quadratic_summary};
 use ergodic_analysis::recipe::{SAMPLE_PREFIX, Scale};
-use ergodic_analysis::{Job, JobError, Recipe, RecipeError, Run};
+use ergodic_analysis::{Job, JobError, Recipe, Run};
 use ergodic_base::control::Control;
 use ergodic_core::models::DefaultPriors;
 use ergodic_data::samples;
@@ -51,13 +51,13 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
         recipe.report.scale = Scale::Standardised;
         let job = Job::prepare(&recipe, Path::new("."), None, &Control::default())?;
         let truth = quadratic_summary(&job)
-            .ok_or_else(|| RecipeError("The posterior mode was not found".to_owned()))?;
+            .ok_or_else(|| JobError::Impossible("The posterior mode was not found".to_owned()))?;
         let entrants = ENTRANTS.iter().filter(|(_, most)| num_obs <= *most);
         for &(id, _most) in entrants {
             let mut job = job.with_sampler(id)?;
             job.recipe.run.draws = DRAWS;
             let mut run = Run::start(Arc::new(job), None, Arc::new(|| {})).map_err(|error| {
-                RecipeError(format!("The chains could not be started ({error})"))
+                JobError::Impossible(format!("The chains could not be started ({error})"))
             })?;
             run.join();
             rows.push(row(num_obs, id, measure(&run, &truth)));

@@ -101,11 +101,10 @@ fn check(design: &Design) -> Result<(), FamilyError> {
     if design.trials.is_none() {
         return Ok(());
     }
-    Err(FamilyError(format!(
-        "The outcome `{}` has successes among trials; set model.family = \"{}\"",
-        design.response.name,
-        binomial::DEFINITION.id
-    )))
+    Err(FamilyError::Trials {
+        response: design.response.name.clone(),
+        instead: binomial::DEFINITION.id,
+    })
 }
 
 pub(super) fn rows(design: &Design) -> Result<FamilyRows<WeightedBinomial>, FamilyError> {

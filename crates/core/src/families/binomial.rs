@@ -163,11 +163,10 @@ fn check(design: &Design) -> Result<(), FamilyError> {
     if design.trials.is_some() {
         return Ok(());
     }
-    Err(FamilyError(format!(
-        "The outcome `{}` has no number of trials; set model.family = \"{}\"",
-        design.response.name,
-        bernoulli::DEFINITION.id
-    )))
+    Err(FamilyError::NoTrials {
+        response: design.response.name.clone(),
+        instead: bernoulli::DEFINITION.id,
+    })
 }
 
 pub(super) fn rows(design: &Design) -> Result<FamilyRows<WeightedBinomial>, FamilyError> {

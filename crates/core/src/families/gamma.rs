@@ -49,12 +49,12 @@ fn check(design: &Design) -> Result<(), FamilyError> {
     let Some(i) = design.y.iter().position(|y| *y <= 0.0) else {
         return Ok(());
     };
-    let at = design.row.get(i).map_or(i, |row| *row as usize) + 1;
-    Err(FamilyError(format!(
-        "The outcome `{}` is {} in row {at}, and outcomes of the family gamma are above 0; leave such rows out or choose \
-         another family",
-        design.response.name, design.y[i]
-    )))
+    Err(FamilyError::NotPositive {
+        response: design.response.name.clone(),
+        value: design.y[i],
+        row: design.row.get(i).map_or(i, |row| *row as usize) + 1,
+        family: DEFINITION.id,
+    })
 }
 
 /// Positive numbers whose mean has the logarithm z, with variance mean²/shape.

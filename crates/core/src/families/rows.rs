@@ -175,12 +175,12 @@ impl ResponseScale {
             } else {
                 ""
             };
-            return Err(FamilyError(format!(
-                "The outcome `{}`{less} is {mean} in all {} rows used, so there is nothing to explain; choose another \
-                 outcome",
-                design.response.name,
-                design.y.len()
-            )));
+            return Err(FamilyError::Constant {
+                response: design.response.name.clone(),
+                less,
+                value: mean,
+                rows: design.y.len(),
+            });
         }
         let centre = if design.has_intercept { mean } else { 0.0 };
         Ok(Self {

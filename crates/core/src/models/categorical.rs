@@ -72,9 +72,7 @@ impl Template for Categorical {
 fn describe(context: &Context<'_>) -> Result<Translation, ModelError> {
     let design = context.design;
     let ResponseKind::Categories { levels } = &design.response.kind else {
-        return Err(ModelError(
-            "Template `categorical` needs an outcome of categories".to_owned(),
-        ));
+        return Err(unfit("needs an outcome of categories"));
     };
     let (concentration, _) = choose_concentration(levels, &context.options.priors)?;
     let name = &design.response.name;
@@ -129,6 +127,10 @@ fn words_of(concentration: &[f64]) -> String {
     }
 }
 
+fn unfit(why: impl Into<String>) -> ModelError {
+    ModelError::unfit("categorical", why)
+}
+
 /// a of the text `dirichlet(a)`.
 pub(super) fn concentration_of(text: &str, forms: &'static str) -> Result<f64, PriorError> {
     let written = PriorText::read(text, forms)?;
@@ -162,9 +164,7 @@ struct CategoricalModel {
 impl CategoricalModel {
     fn new(design: &Design, options: &ModelOptions) -> Result<Self, ModelError> {
         let ResponseKind::Categories { levels } = &design.response.kind else {
-            return Err(ModelError(
-                "Template `categorical` needs an outcome of categories".to_owned(),
-            ));
+            return Err(unfit("needs an outcome of categories"));
         };
         let name = &design.response.name;
         let plain = design.has_intercept
@@ -177,10 +177,8 @@ impl CategoricalModel {
             } else {
                 "cannot leave the intercept out"
             };
-            return Err(ModelError(format!(
-                "Template `categorical` {extra}; write `{} ~ 1`",
-                crate::formula::quote_name(name)
-            )));
+            let name = crate::formula::quote_name(name);
+            return Err(unfit(format!("{extra}; write `{name} ~ 1`")));
         }
         let (concentration, sources) = choose_concentration(levels, &options.priors)?;
         let total: f64 = concentration.iter().sum();
@@ -249,10 +247,8 @@ fn choose_concentration(
     }
     for (key, text) in given.iter().filter(|(key, _)| key != CLASS) {
         let Some(level) = names.iter().position(|name| name == key) else {
-            return Err(ModelError(format!(
-                "There is no parameter `{key}` to set a prior for; there are {CLASS}, {}",
-                names.join(", ")
-            )));
+            let known = format!("{CLASS}, {}", names.join(", "));
+            return Err(ModelError::unknown_parameter(key, known));
         };
         chosen[level] = (concentration_of(text, FORMS)?, set);
     }

@@ -11,7 +11,7 @@
 //! a centre at one count would depend on the unit in which the exposure is given. 2.5 is the convention of rstanarm; 10 that of
 //! the papers on stochastic gradients whose experiments the program repeats.
 
-use super::ModelError;
+use ergodic_base::settings::SettingError;
 
 /// Key of the choice among the priors of a recipe.
 pub const KEY: &str = "default";
@@ -46,15 +46,18 @@ impl DefaultPriors {
     ///
     /// # Errors
     /// There are none of this name.
-    pub fn find(id: &str) -> Result<Self, ModelError> {
+    pub fn find(id: &str) -> Result<Self, SettingError> {
         Self::ALL
             .into_iter()
             .find(|defaults| defaults.id() == id)
             .ok_or_else(|| {
                 let known = Self::ALL.map(Self::id).join(", ");
-                ModelError(format!(
-                    "Setting `priors.default` takes one of {known}, not `{id}`"
-                ))
+                let takes = format!("one of {known}");
+                SettingError::Value {
+                    key: "priors.default".to_owned(),
+                    takes,
+                    value: id.to_owned(),
+                }
             })
     }
 

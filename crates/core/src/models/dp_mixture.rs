@@ -109,8 +109,10 @@ impl Template for DpMixture {
                 let known = AlphaPrior::parse(text).is_ok()
                     || concentration_of(text).is_ok()
                     || normal_of(text).is_ok();
-                let refused = PriorError::new(text, PriorProblem::Unknown, FORMS);
-                let refuse = || ModelError(format!("{refused}, all above 0"));
+                let refuse = || {
+                    let why = format!("is not understood; write {FORMS}, all above 0");
+                    ModelError::prior(text, why)
+                };
                 known.then_some(()).ok_or_else(refuse)
             },
             forms: FORMS,
@@ -163,9 +165,8 @@ impl Priors {
                 "numeric" => priors.normal = normal_of(text)?,
                 "probabilities" => priors.concentration = concentration_of(text)?,
                 _ => {
-                    return Err(ModelError(format!(
-                        "There is no parameter `{key}` to set a prior for; there are alpha, numeric, probabilities"
-                    )));
+                    let known = "alpha, numeric, probabilities";
+                    return Err(ModelError::unknown_parameter(key, known));
                 }
             }
         }

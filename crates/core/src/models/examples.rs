@@ -37,9 +37,8 @@ pub use warped_gaussian::WarpedGaussian;
 const PRIORS_ARE_SETTINGS: PriorSpec = PriorSpec {
     classes: &[],
     check: |_text| {
-        Err(ModelError(
-            "The prior of this template is among its settings".to_owned(),
-        ))
+        let why = "The prior of this template is among its settings";
+        Err(ModelError::Data(why.to_owned()))
     },
     forms: "the prior is among the settings of the template",
     example: "",
@@ -199,10 +198,11 @@ fn model<T: Template, E: Example>(
     make: impl FnOnce(Vec<String>) -> Result<E, ModelError>,
 ) -> Result<Arc<dyn Model>, ModelError> {
     let id = T::SPEC.id;
+    let unfit = |why: String| ModelError::unfit(id, why);
     super::refuse_group_terms(design, id)?;
     if let Some((key, _)) = options.priors.first() {
-        return Err(ModelError(format!(
-            "Template `{id}` has its prior among its own settings; remove `priors.{key}`, and see `ergodic list settings {id}`"
+        return Err(unfit(format!(
+            "has its prior among its own settings; remove `priors.{key}`, and see `ergodic list settings {id}`"
         )));
     }
     let (names, values) = match design.response.kind {
@@ -211,27 +211,23 @@ fn model<T: Template, E: Example>(
             (vec![design.response.name.clone()], design.y.clone())
         }
         ResponseKind::Number { .. } => {
-            return Err(ModelError(format!(
-                "Template `{id}` takes no predictors; write `{} ~ 1`",
+            return Err(unfit(format!(
+                "takes no predictors; write `{} ~ 1`",
                 design.response.written()
             )));
         }
         _ => {
-            return Err(ModelError(format!(
-                "Template `{id}` needs a numeric outcome"
-            )));
+            return Err(unfit("needs a numeric outcome".to_owned()));
         }
     };
     if design.offset.is_some() {
-        return Err(ModelError(format!(
-            "Template `{id}` takes no offsets; leave them out"
-        )));
+        return Err(unfit("takes no offsets; leave them out".to_owned()));
     }
     let width = names.len();
     if width == 0 {
-        return Err(ModelError(format!(
-            "Template `{id}` needs at least one column of numbers, such as `~ x1 + x2`"
-        )));
+        return Err(unfit(
+            "needs at least one column of numbers, such as `~ x1 + x2`".to_owned(),
+        ));
     }
     let example = make(names)?;
     Ok(Arc::new(ExampleModel {
@@ -245,15 +241,16 @@ fn model<T: Template, E: Example>(
 }
 
 /// Names of the columns and their numbers, row-major, for a template called `id`.
-fn rows_of(design: &Design, id: &str) -> Result<(Vec<String>, Vec<f64>), ModelError> {
+fn rows_of(design: &Design, id: &'static str) -> Result<(Vec<String>, Vec<f64>), ModelError> {
     let width = design.columns.len();
     let mut names = Vec::with_capacity(width);
     let mut values = vec![0.0; design.num_obs() * width];
     for (j, (name, column)) in design.columns.iter().enumerate() {
         let Predictor::Numeric(column) = column else {
-            return Err(ModelError(format!(
-                "Template `{id}` takes columns of numbers, but `{name}` holds categories; leave it out"
-            )));
+            return Err(ModelError::unfit(
+                id,
+                format!("takes columns of numbers, but `{name}` holds categories; leave it out"),
+            ));
         };
         names.push(name.clone());
         for (i, value) in column.iter().enumerate() {

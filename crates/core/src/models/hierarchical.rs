@@ -131,7 +131,7 @@ fn build<F: RowFamily>(
     let chosen = options::choose(&design, options)?;
     let (sampled, reported) = options::on_both_scales(&chosen, &scaling, options);
     let prior = PopulationPrior::new(sampled).ok_or_else(|| {
-        ModelError(
+        ModelError::Data(
             "The scale of the prior of `Sigma` is not positive definite; use positive numbers"
                 .to_owned(),
         )

@@ -23,14 +23,12 @@ use crate::families::Family;
 use ergodic_base::settings::Settings;
 
 /// Refuses designs whose response is not numbers.
-pub(super) fn check_numbers(design: &Design, template: &str) -> Result<(), ModelError> {
+pub(super) fn check_numbers(design: &Design, template: &'static str) -> Result<(), ModelError> {
     super::refuse_group_terms(design, template)?;
     if matches!(design.response.kind, ResponseKind::Number { .. }) {
         Ok(())
     } else {
-        Err(ModelError(format!(
-            "Template `{template}` needs an outcome of numbers"
-        )))
+        Err(ModelError::unfit(template, "needs an outcome of numbers"))
     }
 }
 

@@ -47,9 +47,9 @@ impl Template for Logistic {
             design.response.kind,
             ResponseKind::Binary { .. } | ResponseKind::Successes
         ) {
-            return Err(ModelError(
-                "Template `logistic` needs an outcome of two values or a count of successes"
-                    .to_owned(),
+            return Err(ModelError::unfit(
+                "logistic",
+                "needs an outcome of two values or a count of successes",
             ));
         }
         let plain = design.trials.is_none() && design.weights.is_none() && design.offset.is_none();

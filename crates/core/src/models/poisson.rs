@@ -19,14 +19,12 @@ use crate::families::Family;
 use ergodic_base::settings::Settings;
 
 /// Refuses designs whose response is not counts.
-pub(super) fn check_counts(design: &Design, template: &str) -> Result<(), ModelError> {
+pub(super) fn check_counts(design: &Design, template: &'static str) -> Result<(), ModelError> {
     super::refuse_group_terms(design, template)?;
     if matches!(design.response.kind, ResponseKind::Count { .. }) {
         Ok(())
     } else {
-        Err(ModelError(format!(
-            "Template `{template}` needs an outcome of counts"
-        )))
+        Err(ModelError::unfit(template, "needs an outcome of counts"))
     }
 }
 

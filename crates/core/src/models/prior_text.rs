@@ -1,7 +1,5 @@
 //! The notation of priors: `flat`, or a distribution with its arguments as in Stan. All priors are read here.
 
-use super::ModelError;
-
 /// A prior as it is written.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PriorText<'a> {
@@ -79,12 +77,6 @@ impl PriorError {
             problem,
             forms,
         }
-    }
-}
-
-impl From<PriorError> for ModelError {
-    fn from(error: PriorError) -> Self {
-        Self(error.to_string())
     }
 }
 

@@ -39,7 +39,7 @@ fn built(
             .collect(),
         ..ModelOptions::default()
     };
-    Categorical::build(Arc::new(design), &options).map_err(|error| error.0)
+    Categorical::build(Arc::new(design), &options).map_err(|error| error.to_string())
 }
 
 fn names(model: &dyn Model) -> Vec<&str> {

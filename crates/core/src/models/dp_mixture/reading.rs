@@ -15,15 +15,13 @@ pub(super) fn mixture(
     priors: &Priors,
 ) -> Result<(Mixture, Vec<u32>), ModelError> {
     if design.columns.is_empty() {
-        return Err(ModelError(
-            "Template `dp-mixture` needs columns to cluster by; write `~ x1 + x2`, or `~ item + (1 | user)` for long data"
-                .to_owned(),
+        return Err(unfit(
+            "needs columns to cluster by; write `~ x1 + x2`, or `~ item + (1 | user)` for long data",
         ));
     }
     if design.offset.is_some() {
-        return Err(ModelError(
-            "Template `dp-mixture` has no linear predictor that an offset could be added to; leave `offset(…)` out"
-                .to_owned(),
+        return Err(unfit(
+            "has no linear predictor that an offset could be added to; leave `offset(…)` out",
         ));
     }
     let mut units = Units::of(design)?;
@@ -35,7 +33,7 @@ pub(super) fn mixture(
     }
     let held_out = (share * total as f64).floor() as usize;
     if total - held_out < 2 {
-        return Err(ModelError(format!(
+        return Err(ModelError::Data(format!(
             "Clustering needs at least two units and there {} {} of {total} after `model.held_out`; use more rows{}",
             if total - held_out == 1 { "is" } else { "are" },
             total - held_out,
@@ -62,9 +60,8 @@ impl Units {
     fn of(design: &Design) -> Result<Self, ModelError> {
         let [term] = design.group_terms.as_slice() else {
             if let [_, second, ..] = design.group_terms.as_slice() {
-                return Err(ModelError(format!(
-                    "Template `dp-mixture` takes one group, whose levels are the units, but the formula also has `{}`; \
-                     leave it out",
+                return Err(unfit(format!(
+                    "takes one group, whose levels are the units, but the formula also has `{}`; leave it out",
                     design.groups[second.factor].name
                 )));
             }
@@ -75,8 +72,8 @@ impl Units {
         };
         let group = &design.groups[term.factor];
         if term.names != ["Intercept"] {
-            return Err(ModelError(format!(
-                "Template `dp-mixture` has no effects that vary by group; write `(1 | {})`",
+            return Err(unfit(format!(
+                "has no effects that vary by group; write `(1 | {})`",
                 group.name
             )));
         }
@@ -112,9 +109,13 @@ impl Units {
     }
 }
 
+fn unfit(why: impl Into<String>) -> ModelError {
+    ModelError::unfit("dp-mixture", why)
+}
+
 /// Refuses a column that cannot tell units apart.
 fn refuse_constant(name: &str, value: &str) -> ModelError {
-    ModelError(format!(
+    ModelError::Data(format!(
         "Column `{name}` has the single value `{value}`, so it cannot tell clusters apart; leave it out"
     ))
 }

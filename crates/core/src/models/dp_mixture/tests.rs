@@ -203,7 +203,7 @@ fn build(
             .priors
             .push((prior.0.to_owned(), prior.1.to_owned()));
     }
-    DpMixture::build(Arc::new(design), &options).map_err(|error| error.0)
+    DpMixture::build(Arc::new(design), &options).map_err(|error| error.to_string())
 }
 
 #[test]

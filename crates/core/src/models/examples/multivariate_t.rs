@@ -24,7 +24,7 @@ use crate::models::translation::{Context, Translation, listed, number as text};
 use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
 use ergodic_base::param::{Class, ParamId};
 use ergodic_base::rng::ChainRng;
-use ergodic_base::settings::{Default as FieldDefault, Field, Kind};
+use ergodic_base::settings::{Default as FieldDefault, Field, Kind, SettingError};
 
 /// The template `multivariate-t`.
 pub struct MultivariateT;
@@ -75,10 +75,9 @@ impl Template for MultivariateT {
             let width_real = width as f64;
             let common = 1.0 + (width_real - 1.0) * rho;
             if common <= 0.0 {
-                return Err(ModelError(format!(
-                    "Setting `correlation` of template `multivariate-t` must be above {} with {width} columns, not {rho}",
-                    -1.0 / (width_real - 1.0)
-                )));
+                let least = -1.0 / (width_real - 1.0);
+                let why = format!("must be above {least} with {width} columns, not {rho}");
+                return Err(SettingError::unfit("correlation", why).into());
             }
             let df = get("df");
             let log_det =

@@ -196,7 +196,10 @@ fn priors_agree_with_their_draws() {
 fn refusals_name_the_template_and_what_to_do() {
     let refuse = |id: &str, design: Design, options: &ModelOptions| {
         let entry = find(id).unwrap();
-        (entry.build)(Arc::new(design), options).err().unwrap().0
+        (entry.build)(Arc::new(design), options)
+            .err()
+            .unwrap()
+            .to_string()
     };
     let plain = ModelOptions::default();
     let number = |weighted| example_design(ResponseUse::Number, weighted, 9);

@@ -116,43 +116,48 @@ pub(super) fn choose(design: &Design, options: &ModelOptions) -> Result<Chosen, 
                 chosen.mean_sources[j] = set;
             }
             (_, Some(_), Given::Means { .. }) => {
-                return Err(ModelError(format!(
-                    "Prior `{text}` of `{key}` has a lambda of its own, but all means share one, {}; set it by `mu`",
-                    chosen.niw.strength
-                )));
+                let share = chosen.niw.strength;
+                return Err(ModelError::prior(
+                    text,
+                    format!(
+                        "of `{key}` has a lambda of its own, but all means share one, {share}; set it by `mu`"
+                    ),
+                ));
             }
             ("Sigma", None, Given::Covariance { dof, scale }) => {
                 let entries = match scale.len() {
                     1 => vec![scale[0]; p],
                     len if len == p => scale,
                     len => {
-                        return Err(ModelError(format!(
-                            "Prior `{text}` has {len} scales for {p} terms; give one, or one for each of {}",
-                            design.terms.join(", ")
-                        )));
+                        let terms = design.terms.join(", ");
+                        return Err(ModelError::prior(
+                            text,
+                            format!(
+                                "has {len} scales for {p} terms; give one, or one for each of {terms}"
+                            ),
+                        ));
                     }
                 };
                 if dof <= p as f64 - 1.0 {
-                    return Err(ModelError(format!(
-                        "Prior `{text}` of `Sigma` needs more than {} degrees of freedom with {p} terms; {} is the default",
-                        p - 1,
-                        p as f64 + DOF_BEYOND
-                    )));
+                    let (least, default) = (p - 1, p as f64 + DOF_BEYOND);
+                    return Err(ModelError::prior(
+                        text,
+                        format!(
+                            "of `Sigma` needs more than {least} degrees of freedom with {p} terms; {default} is the default"
+                        ),
+                    ));
                 }
                 chosen.niw.dof = dof;
                 chosen.niw.scale = diagonal(&entries);
                 chosen.covariance_source = set;
             }
             ("mu" | "Sigma", None, _) | (_, Some(_), _) => {
-                return Err(ModelError(format!(
-                    "Prior `{text}` is not one for `{key}`; write {FORMS}"
-                )));
+                let why = format!("is not one for `{key}`; write {FORMS}");
+                return Err(ModelError::prior(text, why));
             }
             _ => {
-                return Err(ModelError(format!(
-                    "There is no parameter `{key}` to set a prior for; there are mu, {}, Sigma",
-                    means.join(", ")
-                )));
+                let known = format!("mu, {}, Sigma", means.join(", "));
+                return Err(ModelError::unknown_parameter(key, known));
             }
         }
     }
@@ -264,7 +269,7 @@ pub(super) fn params(design: &Design, chosen: &Chosen, options: &ModelOptions) -
 
 /// Refuses what the template cannot express.
 pub(super) fn check_design(design: &Design) -> Result<(), ModelError> {
-    let refuse = |text: String| Err(ModelError(format!("Template `hierarchical` {text}")));
+    let refuse = |why: String| Err(ModelError::unfit("hierarchical", why));
     if !matches!(
         design.response.kind,
         ResponseKind::Binary { .. } | ResponseKind::Successes

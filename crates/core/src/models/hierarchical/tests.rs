@@ -320,7 +320,10 @@ fn refusals_say_what_to_write() {
             ..ModelOptions::default()
         };
         let built = (find("hierarchical").unwrap().build)(Arc::new(design), &options);
-        built.err().map(|error| error.0).unwrap_or_default()
+        built
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default()
     };
     let design = || grouped_design(Shape::default(), 30);
     let mut none = design();

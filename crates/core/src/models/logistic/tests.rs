@@ -248,7 +248,7 @@ fn priors_of_unknown_parameters_are_refused_with_the_known_ones() {
         priors: vec![("b[agee]".into(), "normal(0, 1)".into())],
         ..ModelOptions::default()
     };
-    let message = Logistic::build(design, &options).err().unwrap().0;
+    let message = Logistic::build(design, &options).err().unwrap().to_string();
     assert!(
         message.contains("`b[agee]`") && message.contains("b[age]"),
         "{message}"

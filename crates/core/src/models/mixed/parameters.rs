@@ -21,11 +21,13 @@ pub(super) fn make_term(
     let factor = &design.groups[group.factor];
     let name = &factor.name;
     if group.names.len() > MAX_EFFECTS {
-        return Err(ModelError(format!(
-            "The group term of `{name}` has {} effects, more than the {MAX_EFFECTS} that template `mixed` takes; leave some \
-             out",
-            group.names.len()
-        )));
+        return Err(ModelError::unfit(
+            "mixed",
+            format!(
+                "takes at most {MAX_EFFECTS} effects in a group term, and that of `{name}` has {}; leave some out",
+                group.names.len()
+            ),
+        ));
     }
     let mut infos = Vec::new();
     let mut sds = Vec::new();

@@ -420,7 +420,7 @@ fn what_does_not_fit_is_refused_in_one_sentence() {
     );
     assert_eq!(
         message,
-        "Prior `lkj(0)` is not one of correlations; write lkj(eta) with eta above 0"
+        "Prior `lkj(0)` needs arguments above 0; write lkj(eta) with eta above 0"
     );
 }
 

@@ -25,7 +25,6 @@ const LIBRARIES: &[(&str, &str)] = &[
     ("eframe", "src/ui"),
     ("egui_plot", "src/ui"),
     ("egui_tiles", "src/ui"),
-    ("egui_extras", "src/ui"),
     ("rfd", "src/ui"),
     ("clap", "src/cli"),
     ("indicatif", "src/cli"),

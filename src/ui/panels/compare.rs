@@ -1,10 +1,8 @@
 //! Samplers side by side on the draft's model: bias against an exact run, and what an effective draw costs.
 
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use eframe::egui::{CentralPanel, Checkbox, Frame, Margin, ScrollArea, Ui};
-use egui_extras::Column as Col;
 
 use super::page::{middle_column, page_head, problem_banner};
 use crate::app::comparing::{self, Comparison};
@@ -13,9 +11,7 @@ use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::tasks;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
-use crate::ui::widgets::table::{
-    Side, Tone, head_cell, number_cell, table, text_cell, verdict_cell,
-};
+use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Button, number, progress};
 use ergodic_analysis::comparison::{Measured, NUTS, Row, unit_of_cost};
 use ergodic_core::samplers::{self, SamplerEntry, SamplerSpec, recommend};
@@ -28,118 +24,18 @@ const MOST: f64 = 3.0;
 /// lets pass.
 const SHIFT_LIMIT: f64 = ergodic_diagnostics::bias::TOLERANCE;
 
-/// A column after icon and sampler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Column {
-    Shift,
-    SdRatio,
-    Rhat,
-    Ess,
-    Inefficiency,
-    Cost,
-    Relative,
-    Seconds,
+/// Whether a run is too far from the reference in its means, or in its standard deviations. Not a number is past every limit.
+fn is_shifted(m: &Measured) -> bool {
+    m.mean_shift.is_nan() || m.mean_shift > SHIFT_LIMIT
 }
 
-const COLUMNS: [Column; 8] = [
-    Column::Shift,
-    Column::SdRatio,
-    Column::Rhat,
-    Column::Ess,
-    Column::Inefficiency,
-    Column::Cost,
-    Column::Relative,
-    Column::Seconds,
-];
+fn is_scaled(m: &Measured) -> bool {
+    let inside = 1.0 - SHIFT_LIMIT..=1.0 + SHIFT_LIMIT;
+    !inside.contains(&m.sd_ratio.0) || !inside.contains(&m.sd_ratio.1)
+}
 
-impl Column {
-    fn head(self) -> &'static str {
-        match self {
-            Self::Shift => "mean shift",
-            Self::SdRatio => "sd ratio",
-            Self::Rhat => "R-hat",
-            Self::Ess => "ESS",
-            Self::Inefficiency => "draws/ESS",
-            Self::Cost => "passes/ESS",
-            Self::Relative => "relative cost",
-            Self::Seconds => "time",
-        }
-    }
-
-    fn help(self) -> &'static str {
-        match self {
-            Self::Shift => {
-                "Largest distance of a posterior mean from the reference, in posterior standard deviations"
-            }
-            Self::SdRatio => {
-                "Smallest and largest ratio of a posterior standard deviation to the reference's"
-            }
-            Self::Rhat => "Largest R-hat; want at most 1.01",
-            Self::Ess => "Smallest bulk effective sample size",
-            Self::Inefficiency => "Draws that one effective draw of the worst parameter takes",
-            Self::Cost => {
-                "Passes over the data per effective draw, warm-up included: does not depend on the machine"
-            }
-            Self::Relative => {
-                "The same as a multiple of that of HMC-ECS, where that was run, else of the cheapest sampler's"
-            }
-            Self::Seconds => "Time of the run, warm-up included",
-        }
-    }
-
-    fn width(self) -> f32 {
-        match self {
-            Self::SdRatio => 128.0,
-            Self::Relative => 96.0,
-            _ => 84.0,
-        }
-    }
-
-    /// What the column is sorted by, the better the smaller.
-    fn key(self, m: &Measured) -> f64 {
-        match self {
-            Self::Shift => m.mean_shift,
-            // A ratio of 0.5 is as far off as one of 2.
-            Self::SdRatio => m.sd_ratio.0.ln().abs().max(m.sd_ratio.1.ln().abs()),
-            Self::Rhat => m.rhat,
-            Self::Ess => -m.ess,
-            Self::Inefficiency => m.inefficiency,
-            Self::Cost | Self::Relative => m.rows_per_ess,
-            Self::Seconds => m.seconds,
-        }
-    }
-
-    fn text(self, m: &Measured, num_obs: Option<usize>, unit: f64) -> String {
-        match self {
-            Self::Shift => number::fixed(m.mean_shift, 3),
-            Self::SdRatio => format!(
-                "{} to {}",
-                number::fixed(m.sd_ratio.0, 3),
-                number::fixed(m.sd_ratio.1, 3)
-            ),
-            Self::Rhat => number::rhat(m.rhat),
-            Self::Ess => number::ess(m.ess),
-            Self::Inefficiency => number::significant(m.inefficiency, 3),
-            Self::Cost => num_obs.map_or(number::NOT_AVAILABLE.to_owned(), |rows| {
-                number::significant(m.rows_per_ess / rows as f64, 3)
-            }),
-            Self::Relative => format!("× {}", number::significant(m.rows_per_ess / unit, 3)),
-            Self::Seconds => number::duration(m.seconds),
-        }
-    }
-
-    fn is_past(self, m: &Measured) -> bool {
-        match self {
-            // Not a number is past every limit.
-            Self::Shift => m.mean_shift.is_nan() || m.mean_shift > SHIFT_LIMIT,
-            Self::SdRatio => {
-                let inside = 1.0 - SHIFT_LIMIT..=1.0 + SHIFT_LIMIT;
-                !inside.contains(&m.sd_ratio.0) || !inside.contains(&m.sd_ratio.1)
-            }
-            Self::Rhat => m.rhat.is_nan() || m.rhat > RHAT_LIMIT,
-            _ => false,
-        }
-    }
+fn is_mixing_badly(m: &Measured) -> bool {
+    m.rhat.is_nan() || m.rhat > RHAT_LIMIT
 }
 
 /// What the page keeps for itself.
@@ -149,35 +45,6 @@ pub struct CompareView {
     turned: BTreeSet<&'static str>,
     /// Samplers are being chosen although there is a comparison.
     choosing: bool,
-    /// The column and whether the order is turned round; without one, the order of the list of samplers.
-    sort: Option<(Column, bool)>,
-}
-
-impl CompareView {
-    fn click(&mut self, column: Column) {
-        self.sort = match self.sort {
-            Some((old, false)) if old == column => Some((column, true)),
-            Some((old, true)) if old == column => None,
-            _ => Some((column, false)),
-        };
-    }
-
-    /// Rows in order; those that were not run stand last.
-    fn arrange(&self, rows: &mut [Row]) {
-        let Some((column, turned)) = self.sort else {
-            rows.sort_by_key(|row| row.outcome.is_err());
-            return;
-        };
-        rows.sort_by(|a, b| match (&a.outcome, &b.outcome) {
-            (Ok(a), Ok(b)) => {
-                let order = column.key(a).total_cmp(&column.key(b));
-                if turned { order.reverse() } else { order }
-            }
-            (Ok(_), Err(_)) => Ordering::Less,
-            (Err(_), Ok(_)) => Ordering::Greater,
-            (Err(_), Err(_)) => Ordering::Equal,
-        });
-    }
 }
 
 /// Draws the page.
@@ -200,7 +67,7 @@ pub fn compare_ui(ui: &mut Ui, state: &AppState, view: &mut CompareView, out: &m
                         });
                     });
             }
-            Some(comparison) => body_ui(ui, state, comparison, view, out),
+            Some(comparison) => body_ui(ui, state, comparison, out),
         });
 }
 
@@ -370,17 +237,11 @@ fn head_ui(
     });
 }
 
-fn body_ui(
-    ui: &mut Ui,
-    state: &AppState,
-    comparison: &Comparison,
-    view: &mut CompareView,
-    out: &mut Outbox,
-) {
+fn body_ui(ui: &mut Ui, state: &AppState, comparison: &Comparison, out: &mut Outbox) {
     let t = tokens();
     let p = Palette::of(ui);
     let mut rows = comparison.rows();
-    view.arrange(&mut rows);
+    rows.sort_by_key(|row| row.outcome.is_err());
     if let Some(going) = &comparison.working {
         let share = going.fraction().unwrap_or(0.0);
         let (rect, response) = ui.allocate_exact_size(
@@ -405,9 +266,9 @@ fn body_ui(
                 widgets::sentence(ui, problem, Text::Body);
                 ui.add_space(t.space.x2);
             }
-            ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
+            ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
                 Frame::NONE.fill(p.bg_surface).show(ui, |ui| {
-                    table_ui(ui, state, comparison, &rows, view, out);
+                    table_ui(ui, state, comparison, &rows, out);
                 });
                 ui.add_space(t.space.x2);
                 widgets::hint(
@@ -425,10 +286,10 @@ fn table_ui(
     state: &AppState,
     comparison: &Comparison,
     rows: &[Row],
-    view: &mut CompareView,
     out: &mut Outbox,
 ) {
     let t = tokens();
+    let p = Palette::of(ui);
     let unit = unit_of_cost(rows);
     let unit_cost = unit.map_or(f64::NAN, |(_, cost)| cost);
     let chosen = state
@@ -439,99 +300,100 @@ fn table_ui(
     let num_obs = comparison
         .num_obs
         .or(state.check.as_ref().map(|check| check.rows.0));
-    let mut builder = table(ui).column(Col::exact(32.0)).column(Col::exact(210.0));
-    for column in COLUMNS {
-        builder = builder.column(Col::exact(column.width()));
-    }
-    builder
-        .column(Col::remainder().at_least(96.0))
-        .header(t.size.row_table, |mut head| {
-            head.col(|ui| {
-                head_cell(ui, "", Side::Left, None);
-            });
-            head.col(|ui| {
-                head_cell(ui, "sampler", Side::Left, None);
-            });
-            for column in COLUMNS {
-                head.col(|ui| {
-                    let sorted = view
-                        .sort
-                        .filter(|(by, _)| *by == column)
-                        .map(|(_, turned)| !turned);
-                    let response = head_cell(ui, column.head(), Side::Right, sorted)
-                        .on_hover_text(column.help());
-                    if response.clicked() {
-                        view.click(column);
+    let title = |k: usize| {
+        let id = rows[k].sampler;
+        samplers::find(id).map_or(id, |entry| entry.spec.title)
+    };
+    let measured = Runs { rows };
+    let plain = |text: String| Cell::number(text, Tone::Secondary);
+    let significant = |value: f64| Cell::number(number::significant(value, 3), Tone::Secondary);
+    let shown = Table::new("samplers", "Samplers side by side", rows.len())
+        .whole()
+        .row_height(t.size.row_table_roomy)
+        .column(Column::new("", 32.0, |k| Cell::verdict(p, kind_of(&rows[k]))))
+        .column(
+            Column::new("sampler", 210.0, move |k| Cell::text(title(k), Tone::Primary)).by_text(title),
+        )
+        .column(
+            Column::number("mean shift", NUMBER, |k| match &rows[k].outcome {
+                Err(reason) => Cell::across(format!("Not run: {reason}"), NUMBERS),
+                Ok(_) if is_reference(&rows[k], rows) => Cell::number("reference", Tone::Primary),
+                Ok(m) => Cell::number(number::fixed(m.mean_shift, 3), tone(is_shifted(m), Tone::Primary)),
+            })
+            .help("Largest distance of a posterior mean from the reference, in posterior standard deviations")
+            .by(|k| rows[k].outcome.as_ref().map_or(f64::NAN, |m| m.mean_shift)),
+        )
+        .column(measured.column(("sd ratio", WIDE, "Smallest and largest ratio of a posterior standard deviation to the reference's"), |m| m.sd_ratio.0.ln().abs().max(m.sd_ratio.1.ln().abs()), move |row, m| {
+                    // What is compared with itself has no ratio.
+                    if is_reference(row, rows) {
+                        return Cell::empty();
                     }
-                });
-            }
-            head.col(|ui| {
-                head_cell(ui, "", Side::Left, None);
-            });
-        })
-        .body(|body| {
-            body.rows(t.size.row_table_roomy, rows.len(), |mut line| {
-                let row = &rows[line.index()];
-                line.set_selected(chosen == Some(row.sampler));
-                let title =
-                    samplers::find(row.sampler).map_or(row.sampler, |entry| entry.spec.title);
-                line.col(|ui| {
-                    verdict_cell(ui, kind_of(row));
-                });
-                line.col(|ui| {
-                    text_cell(ui, title, Tone::Primary);
-                });
-                let is_reference = is_reference(row, rows);
-                match &row.outcome {
-                    Ok(measured) => {
-                        for column in COLUMNS {
-                            line.col(|ui| {
-                                let tone = if column.is_past(measured) {
-                                    Tone::Past(VerdictKind::Watch)
-                                } else if column == Column::Shift {
-                                    Tone::Primary
-                                } else {
-                                    Tone::Secondary
-                                };
-                                // What is compared with itself has no shift.
-                                let text = if is_reference && column == Column::Shift {
-                                    "reference".to_owned()
-                                } else if is_reference && column == Column::SdRatio {
-                                    String::new()
-                                } else {
-                                    column.text(measured, num_obs, unit_cost)
-                                };
-                                number_cell(ui, &text, tone);
-                            });
-                        }
-                    }
-                    Err(reason) => {
-                        let text = format!("Not run: {reason}");
-                        for index in 0..COLUMNS.len() {
-                            line.col(|ui| {
-                                // In the last cell: each paints its own ground over what stands there before.
-                                if index + 1 == COLUMNS.len() {
-                                    reason_ui(ui, &text);
-                                }
-                            });
-                        }
-                    }
+                    let [low, high] = [m.sd_ratio.0, m.sd_ratio.1].map(|ratio| number::fixed(ratio, 3));
+                    Cell::number(format!("{low} to {high}"), tone(is_scaled(m), Tone::Secondary))
+                }))
+        .column(measured.column(("R-hat", NUMBER, "Largest R-hat; want at most 1.01"), |m| m.rhat, |_, m| {
+                    Cell::number(number::rhat(m.rhat), tone(is_mixing_badly(m), Tone::Secondary))
+                }))
+        .column(measured.column(("ESS", NUMBER, "Smallest bulk effective sample size"), |m| m.ess, move |_, m| plain(number::ess(m.ess))))
+        .column(measured.column(("draws/ESS", NUMBER, "Draws that one effective draw of the worst parameter takes"), |m| m.inefficiency, move |_, m| significant(m.inefficiency)))
+        .column(measured.column(("passes/ESS", NUMBER, "Passes over the data per effective draw, warm-up included: does not depend on the machine"), |m| m.rows_per_ess, move |_, m| {
+                    significant(num_obs.map_or(f64::NAN, |rows| m.rows_per_ess / rows as f64))
+                }))
+        .column(measured.column(("relative cost", RELATIVE, "The same as a multiple of that of HMC-ECS, where that was run, else of the cheapest sampler's"), |m| m.rows_per_ess, move |_, m| {
+                    plain(format!("× {}", number::significant(m.rows_per_ess / unit_cost, 3)))
+                }))
+        .column(measured.column(("time", NUMBER, "Time of the run, warm-up included"), |m| m.seconds, move |_, m| plain(number::duration(m.seconds))))
+        .column(
+            Column::new("", 96.0, move |k| {
+                if chosen == Some(rows[k].sampler) {
+                    return Cell::text("in use", Tone::Secondary);
                 }
-                line.col(|ui| {
-                    ui.add_space(t.space.x2);
-                    let able =
-                        row.outcome.is_ok() && chosen.is_some() && chosen != Some(row.sampler);
-                    let name = format!("Use {title}");
-                    if ui
-                        .add_enabled(able, Button::new("Use").small())
-                        .on_hover_text(name)
-                        .clicked()
-                    {
-                        out.send(Command::SetSampler(row.sampler.to_owned()));
-                    }
-                });
-            });
-        });
+                let able = rows[k].outcome.is_ok() && chosen.is_some();
+                Cell::button("Use", able).hover(format!("Use {}", title(k)))
+            })
+            .fills(),
+        )
+        .show(ui);
+    if let Some(row) = shown.pressed {
+        out.send(Command::SetSampler(rows[row].sampler.to_owned()));
+    }
+}
+
+/// Widths of numbers, of two of them, and of multiples; then of all together.
+const NUMBER: f32 = 84.0;
+const WIDE: f32 = 128.0;
+const RELATIVE: f32 = 96.0;
+const NUMBERS: f32 = 6.0 * NUMBER + WIDE + RELATIVE;
+
+fn tone(is_past: bool, otherwise: Tone) -> Tone {
+    if is_past {
+        Tone::Past(VerdictKind::Watch)
+    } else {
+        otherwise
+    }
+}
+
+/// Rows, of which those that were not run have no numbers.
+#[derive(Clone, Copy)]
+struct Runs<'a> {
+    rows: &'a [Row],
+}
+
+impl<'a> Runs<'a> {
+    /// A column with its head, width and tooltip, what it is sorted by, and its cells.
+    fn column(
+        self,
+        (head, width, help): (&'a str, f32, &'a str),
+        key: fn(&Measured) -> f64,
+        cell: impl Fn(&'a Row, &'a Measured) -> Cell<'a> + 'a,
+    ) -> Column<'a> {
+        let measured = move |k: usize| self.rows[k].outcome.as_ref();
+        Column::number(head, width, move |k| {
+            measured(k).map_or(Cell::empty(), |measured| cell(&self.rows[k], measured))
+        })
+        .help(help)
+        .by(move |k| measured(k).map_or(f64::NAN, key))
+    }
 }
 
 /// Whether a row is the run that all others are compared with.
@@ -541,51 +403,16 @@ fn is_reference(row: &Row, rows: &[Row]) -> bool {
     row.outcome.as_ref().is_ok_and(same) && (row.sampler == NUTS || !has_nuts)
 }
 
-/// A sentence over the cells of a row without numbers, from the last of them.
-fn reason_ui(ui: &mut Ui, text: &str) {
-    let t = tokens();
-    let p = Palette::of(ui);
-    let rect = ui.max_rect();
-    let width: f32 = COLUMNS.iter().map(|column| column.width()).sum();
-    let galley = widgets::paint::line(
-        ui,
-        text,
-        Text::Caption,
-        p.text_secondary,
-        width - t.space.x4,
-    );
-    let left = rect.right() - width;
-    let whole = eframe::egui::Rect::from_x_y_ranges(left..=rect.right(), rect.y_range());
-    ui.allocate_exact_size(rect.size(), eframe::egui::Sense::hover());
-    let response = ui.interact(
-        whole,
-        ui.scope_id().with("reason"),
-        eframe::egui::Sense::hover(),
-    );
-    response.widget_info(|| {
-        eframe::egui::WidgetInfo::labeled(
-            eframe::egui::Role::Cell,
-            true,
-            widgets::paint::words(text),
-        )
-    });
-    let painter = widgets::paint::across_cells(ui, whole.x_range());
-    widgets::paint::left_center(&painter, left + t.space.x2, rect.center().y, galley);
-    response.on_hover_text(widgets::paint::words(text));
-}
-
 /// The verdict on a row: exact samplers are good once they mix, approximate ones once they are close.
 fn kind_of(row: &Row) -> VerdictKind {
     match &row.outcome {
         Err(_) => VerdictKind::Bad,
-        Ok(measured) if Column::Rhat.is_past(measured) => VerdictKind::Watch,
-        Ok(measured) => {
-            match Column::Shift.is_past(measured) || Column::SdRatio.is_past(measured) {
-                true if row.exact => VerdictKind::Watch,
-                true => VerdictKind::NotCertified,
-                false => VerdictKind::Good,
-            }
-        }
+        Ok(measured) if is_mixing_badly(measured) => VerdictKind::Watch,
+        Ok(measured) => match is_shifted(measured) || is_scaled(measured) {
+            true if row.exact => VerdictKind::Watch,
+            true => VerdictKind::NotCertified,
+            false => VerdictKind::Good,
+        },
     }
 }
 
@@ -617,39 +444,14 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_sorted_by_what_is_clicked_and_those_without_numbers_stand_last() {
-        let failed = Row {
-            sampler: "slice",
-            exact: true,
-            outcome: Err("every chain failed".to_owned()),
-        };
-        let rows = [
-            failed,
-            row("nuts", 0.0, 50.0),
-            row("sgld", 0.6, 10.0),
-            row("hmc", 0.1, 90.0),
-        ];
-        let mut view = CompareView::default();
-        let order = |view: &CompareView| {
-            let mut rows = rows.to_vec();
-            view.arrange(&mut rows);
-            rows.iter().map(|row| row.sampler).collect::<Vec<_>>()
-        };
-        assert_eq!(order(&view), ["nuts", "sgld", "hmc", "slice"]);
-        view.click(Column::Cost);
-        assert_eq!(order(&view), ["sgld", "nuts", "hmc", "slice"]);
-        view.click(Column::Cost);
-        assert_eq!(order(&view), ["hmc", "nuts", "sgld", "slice"]);
-        view.click(Column::Shift);
-        assert_eq!(order(&view), ["nuts", "hmc", "sgld", "slice"]);
-        assert_eq!(kind_of(&rows[2]), VerdictKind::NotCertified);
-        assert_eq!(kind_of(&rows[1]), VerdictKind::Good);
+    fn samplers_are_judged_by_shift_and_by_width() {
+        assert_eq!(kind_of(&row("sgld", 0.6, 10.0)), VerdictKind::NotCertified);
+        assert_eq!(kind_of(&row("nuts", 0.0, 50.0)), VerdictKind::Good);
         // Too narrow is as far off as shifted.
-        let mut narrow = rows[3].clone();
+        let mut narrow = row("hmc", 0.0, 90.0);
         if let Ok(measured) = &mut narrow.outcome {
-            measured.mean_shift = 0.0;
             measured.sd_ratio = (0.98, 1.24);
-            assert!(Column::SdRatio.is_past(measured));
+            assert!(is_scaled(measured) && !is_shifted(measured));
         }
         assert_eq!(kind_of(&narrow), VerdictKind::NotCertified);
     }

@@ -21,6 +21,7 @@ mod dock;
 mod effects;
 mod export_menu;
 mod folding;
+mod group_head;
 mod info;
 mod layout;
 mod lesson;
@@ -38,7 +39,6 @@ mod status;
 mod steady_tests;
 mod summary;
 mod summary_columns;
-mod table_keys;
 mod table_layout;
 #[cfg(test)]
 mod tests;

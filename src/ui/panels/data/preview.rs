@@ -1,9 +1,8 @@
 //! The table as it is in the file, with a head that says what each column holds.
 
 use eframe::egui::{
-    Align, Id, Layout, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, UiBuilder, vec2,
+    Align, Id, Layout, Rect, Role, Sense, Stroke, StrokeKind, Ui, UiBuilder, WidgetInfo, vec2,
 };
-use egui_extras::{Column, TableBuilder};
 
 use crate::app::{Command, DataState};
 use crate::ui::icons;
@@ -11,8 +10,8 @@ use crate::ui::outbox::Outbox;
 use crate::ui::panels::page::plain_line;
 use crate::ui::panels::{columns, menu};
 use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::table::name_width;
-use crate::ui::widgets::{Chip, column_name, mini_histogram, number, paint, sentence_line};
+use crate::ui::widgets::table::{Cell, Column, Shown, Tone, name_width};
+use crate::ui::widgets::{self, Chip, column_name, mini_histogram, number, paint, sentence_line};
 use ergodic_core::design::{ColumnInfo, ColumnKind, Columns as _};
 use ergodic_data::Table;
 use ergodic_data::profile::{Profile, ProfileKind};
@@ -57,7 +56,6 @@ pub fn preview_ui(ui: &mut Ui, data: &DataState, go_to: Option<(usize, usize)>, 
         })
         .collect();
     let columns = widths(&wanted, frame.width() - 2.0 - numbers);
-    let least: Vec<f32> = wanted.iter().map(|wanted| wanted.least).collect();
     let width = (numbers + columns.iter().sum::<f32>() + 2.0).min(frame.width());
     let frame = Rect::from_min_size(frame.min, vec2(width, frame.height()));
     ui.painter().rect_filled(frame, t.radius.card, p.bg_surface);
@@ -66,21 +64,18 @@ pub fn preview_ui(ui: &mut Ui, data: &DataState, go_to: Option<(usize, usize)>, 
             .max_rect(frame.shrink(1.0))
             .layout(Layout::top_down(Align::Min)),
     );
-    let mut seen: Option<(usize, usize)> = None;
-    ScrollArea::horizontal()
-        .id_salt(("preview", table.source()))
-        .auto_shrink([false, false])
-        .show(&mut child, |ui| {
-            if let Some((_, col)) = go_to {
-                let left = ui.min_rect().left() + numbers + columns[..col].iter().sum::<f32>();
-                let x = left..=left + columns[col];
-                ui.scroll_to_rect(Rect::from_x_y_ranges(x, ui.min_rect().y_range()), None);
-            }
-            let row = go_to.map(|(row, _)| row);
-            // What was made for another window, or before the columns were known, would cut chips and waste room.
-            let made_for = (data.profiles.is_some(), room.width() as u32);
-            table_ui(ui, data, (&columns, &least, made_for), row, &mut seen, out);
-        });
+    // What was made for another window, or before the columns were known, would cut chips and waste room.
+    let made_for = (table.source(), data.profiles.is_some(), room.width() as u32);
+    let key = Id::unique(("widths of the preview", made_for));
+    let mut columns = ui
+        .data(|data| data.get_temp::<Vec<f32>>(key))
+        .unwrap_or(columns);
+    let shown = table_ui(&mut child, data, &columns, go_to, out);
+    if let Some((at, by)) = shown.widened {
+        let column = &mut columns[at - 1];
+        *column = (*column + by).max(wanted[at - 1].least.min(*column));
+        ui.data_mut(|data| data.insert_temp(key, columns));
+    }
     ui.painter().rect_stroke(
         frame,
         t.radius.card,
@@ -90,16 +85,15 @@ pub fn preview_ui(ui: &mut Ui, data: &DataState, go_to: Option<(usize, usize)>, 
     ui.advance_cursor_after_rect(frame);
     ui.add_space(t.space.x1);
     let total = number::integer(table.num_rows() as u64);
-    let rows = seen.map_or_else(
-        || format!("{total} rows"),
-        |(first, last)| {
-            format!(
-                "Rows {} to {} of {total}, raw text as in the file",
-                number::integer(first as u64 + 1),
-                number::integer(last as u64 + 1)
-            )
-        },
-    );
+    let rows = if shown.seen.is_empty() {
+        format!("{total} rows")
+    } else {
+        format!(
+            "Rows {} to {} of {total}, raw text as in the file",
+            number::integer(shown.seen.start as u64 + 1),
+            number::integer(shown.seen.end as u64)
+        )
+    };
     sentence_line(ui, &rows, Text::Caption, true);
 }
 
@@ -141,65 +135,31 @@ fn number_width(table: &Table) -> f32 {
 fn table_ui(
     ui: &mut Ui,
     data: &DataState,
-    (columns, least, made_for): (&[f32], &[f32], (bool, u32)),
-    row: Option<usize>,
-    seen: &mut Option<(usize, usize)>,
+    widths: &[f32],
+    go_to: Option<(usize, usize)>,
     out: &mut Outbox,
-) {
-    let t = tokens();
+) -> Shown {
     let table = &data.loaded.table;
-    let profiles = data.profiles.as_ref().map(|all| all.as_slice());
-    ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
-    let height = ui.available_height() - HEAD_HEIGHT;
-    let key = Id::unique(("widths of the preview", table.source()));
-    let before = ui.data_mut(|data| {
-        let before = data.get_temp::<(bool, u32)>(key);
-        data.insert_temp(key, made_for);
-        before
-    });
-    let mut builder = TableBuilder::new(ui)
-        .id_salt(table.source())
-        .striped(false)
-        .auto_shrink([false, false])
-        .min_scrolled_height(height)
-        .max_scroll_height(height)
-        .cell_layout(Layout::left_to_right(Align::Center))
-        .column(Column::exact(number_width(table)));
-    if before != Some(made_for) {
-        builder.reset();
+    let infos = table.columns();
+    let profile = |col: usize| data.profiles.as_ref().and_then(|all| all.get(col));
+    let head = |ui: &mut Ui, at: usize| match at.checked_sub(1) {
+        None => head_back(ui),
+        Some(col) => head_ui(ui, data, &infos[col], profile(col), out),
+    };
+    let mut rows = widgets::table::Table::new(table.source(), "Rows of the file", table.num_rows())
+        .striped()
+        .heads(HEAD_HEIGHT, head)
+        .scroll_to(go_to.map(|(row, col)| (row, col + 1)))
+        .column(Column::number("row", number_width(table), |row| {
+            Cell::number(number::integer(row as u64 + 1), Tone::Faint)
+        }));
+    for (col, (info, &width)) in infos.iter().zip(widths).enumerate() {
+        let cell = move |row: usize| {
+            Cell::drawn(move |ui| cell_ui(ui, table, row, col, info, profile(col)))
+        };
+        rows = rows.column(Column::new(&info.name, width, cell).resizes());
     }
-    if let Some(row) = row {
-        builder = builder.scroll_to_row(row, Some(Align::Center));
-    }
-    for (&width, &least) in columns.iter().zip(least) {
-        let column = Column::initial(width).at_least(least.min(width));
-        builder = builder.column(column.resizable(true).clip(true));
-    }
-    builder
-        .header(HEAD_HEIGHT, |mut row| {
-            row.col(head_back);
-            for (col, info) in table.columns().iter().enumerate() {
-                let profile = profiles.and_then(|all| all.get(col));
-                row.col(|ui| head_ui(ui, data, info, profile, out));
-            }
-        })
-        .body(|body| {
-            body.rows(t.size.row_table, table.num_rows(), |mut row| {
-                let at = row.index();
-                row.col(|ui| {
-                    // Rows of which less than half shows do not count.
-                    if ui.clip_rect().y_range().contains(ui.max_rect().center().y) {
-                        let (first, last) = seen.unwrap_or((at, at));
-                        *seen = Some((first.min(at), last.max(at)));
-                    }
-                    number_ui(ui, at);
-                });
-                for (col, info) in table.columns().iter().enumerate() {
-                    let profile = profiles.and_then(|all| all.get(col));
-                    row.col(|ui| cell_ui(ui, table, at, col, info, profile));
-                }
-            });
-        });
+    rows.show(ui)
 }
 
 fn head_back(ui: &mut Ui) {
@@ -321,15 +281,6 @@ fn kind_ui(
     });
 }
 
-fn number_ui(ui: &mut Ui, row: usize) {
-    let p = Palette::of(ui);
-    let rect = ui.max_rect();
-    let text = number::integer(row as u64 + 1);
-    let galley = paint::line(ui, &text, Text::Caption, p.text_disabled, f32::INFINITY);
-    let right = rect.right() - tokens().space.x2;
-    paint::right_center(ui.painter(), right, rect.center().y, galley);
-}
-
 fn cell_ui(
     ui: &mut Ui,
     table: &Table,
@@ -344,8 +295,6 @@ fn cell_ui(
     let missing = info.num_missing > 0 && table.is_missing(row, col);
     if missing {
         ui.painter().rect_filled(rect, 0.0, p.watch_soft);
-    } else if row % 2 == 1 {
-        ui.painter().rect_filled(rect, 0.0, p.bg_panel);
     }
     let edge = Stroke::new(t.stroke.hair, p.border_subtle);
     ui.painter().vline(rect.left() + 0.5, rect.y_range(), edge);
@@ -373,9 +322,7 @@ fn cell_ui(
         paint::left_center(ui.painter(), rect.left() + t.space.x2, y, galley);
     }
     let response = ui.interact(rect, ui.scope_id().with("cell"), Sense::hover());
-    response.widget_info(|| {
-        eframe::egui::WidgetInfo::labeled(eframe::egui::Role::Cell, true, full.as_str())
-    });
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, full.as_str()));
     if cut {
         response.on_hover_text(full);
     } else if missing {

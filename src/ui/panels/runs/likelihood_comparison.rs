@@ -3,7 +3,6 @@
 use eframe::egui::{
     Align, Frame, Layout, Margin, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2,
 };
-use egui_extras::Column;
 
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
@@ -11,7 +10,7 @@ use crate::app::{Command, RunEntry};
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::legend::{Sign, legend_line};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
-use crate::ui::widgets::table::{Side, Tone, head_cell, name_cell, name_width, number_cell, table};
+use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Button, number};
 use crate::ui::{icons, tasks};
 use ergodic_analysis::likelihood::LikelihoodFit;
@@ -20,17 +19,8 @@ use ergodic_core::engine::Report;
 
 /// Posterior standard deviations between estimate and mean from which a difference stands out.
 const FAR: f64 = 1.0;
-/// Heads of the numbers, and the width of each.
-const HEADS: [(&str, f32); 6] = [
-    ("estimate", 84.0),
-    ("se", 68.0),
-    ("mean", 84.0),
-    ("sd", 68.0),
-    ("90% interval", 132.0),
-    ("difference", 84.0),
-];
-/// Longer names are cut.
-const NAME_MOST: f32 = 280.0;
+/// Least width of the picture of both intervals.
+const PICTURE: f32 = 120.0;
 
 /// What the pane keeps: the rows of a fit and a report.
 pub(super) struct LikelihoodComparison {
@@ -154,73 +144,53 @@ fn head_ui(ui: &mut Ui, id: u64, done: &LikelihoodFit, out: &mut Outbox) {
 
 fn rows_ui(ui: &mut Ui, rows: &[ComparedRow]) {
     let t = tokens();
-    let numbers: f32 = HEADS.iter().map(|(_, width)| width).sum();
-    let longest = rows.iter().map(|row| row.variable.chars().count());
-    let names = name_width(ui, longest.max().unwrap_or(0)).clamp(96.0, NAME_MOST);
-    let plot = (ui.available_width() - names - numbers - 2.0 * t.space.x2).max(120.0);
-    eframe::egui::ScrollArea::horizontal().show(ui, |ui| {
-        let mut columns = table(ui)
-            .column(Column::exact(t.space.x2))
-            .column(Column::exact(names));
-        for (_, width) in HEADS {
-            columns = columns.column(Column::exact(width));
-        }
-        columns
-            .column(Column::exact(plot))
-            .header(t.size.row_table, |mut row| {
-                row.col(|ui| {
-                    head_cell(ui, "", Side::Left, None);
-                });
-                row.col(|ui| {
-                    head_cell(ui, "parameter", Side::Left, None);
-                });
-                for (word, _) in HEADS {
-                    row.col(|ui| {
-                        head_cell(ui, word, Side::Right, None);
-                    });
-                }
-                row.col(|ui| {
-                    head_cell(ui, "", Side::Left, None);
-                });
-            })
-            .body(|body| {
-                body.rows(t.size.row_table, rows.len(), |mut line| {
-                    let row = &rows[line.index()];
-                    line.col(|_ui| {});
-                    line.col(|ui| {
-                        name_cell(ui, &row.variable, &row.variable);
-                    });
-                    let value = |v: f64| number::beside_sd(v, row.sd);
-                    let cells = [
-                        value(row.estimate),
-                        row.se.map_or(String::new(), number::sd),
-                        value(row.mean),
-                        number::sd(row.sd),
-                        format!("{} to {}", value(row.posterior[0]), value(row.posterior[1])),
-                    ];
-                    for (k, text) in cells.iter().enumerate() {
-                        let tone = if k == 0 || k == 2 {
-                            Tone::Primary
-                        } else {
-                            Tone::Secondary
-                        };
-                        line.col(|ui| {
-                            number_cell(ui, text, tone);
-                        });
-                    }
-                    let difference = row.difference();
-                    line.col(|ui| {
-                        let tone = if difference.abs() > FAR {
-                            Tone::Past(VerdictKind::Watch)
-                        } else {
-                            Tone::Secondary
-                        };
-                        number_cell(ui, &number::signed(difference, 2), tone);
-                    });
-                    line.col(|ui| interval_cell(ui, row));
-                });
-            });
-    });
+    let value = |value: f64, row: &ComparedRow| number::beside_sd(value, row.sd);
+    let main = |head, of: fn(&ComparedRow) -> f64| {
+        Column::number(head, 84.0, move |k| {
+            Cell::number(value(of(&rows[k]), &rows[k]), Tone::Primary)
+        })
+        .by(move |k| of(&rows[k]))
+    };
+    let sd =
+        |value: Option<f64>| Cell::number(value.map_or(String::new(), number::sd), Tone::Secondary);
+    Table::new(
+        "likelihood comparison",
+        "Likelihood fit and posterior",
+        rows.len(),
+    )
+    .inset(t.space.x2)
+    .column(Column::names(ui, "parameter", rows.len(), |k| {
+        rows[k].variable.as_str()
+    }))
+    .column(main("estimate", |row| row.estimate))
+    .column(
+        Column::number("se", 68.0, move |k| sd(rows[k].se)).by(|k| rows[k].se.unwrap_or(f64::NAN)),
+    )
+    .column(main("mean", |row| row.mean))
+    .column(Column::number("sd", 68.0, move |k| sd(Some(rows[k].sd))).by(|k| rows[k].sd))
+    .column(Column::number("90% interval", 132.0, move |k| {
+        let [low, high] = rows[k].posterior.map(|end| value(end, &rows[k]));
+        Cell::number(format!("{low} to {high}"), Tone::Secondary)
+    }))
+    .column(
+        Column::number("difference", 84.0, |k| {
+            let difference = rows[k].difference();
+            let tone = if difference.abs() > FAR {
+                Tone::Past(VerdictKind::Watch)
+            } else {
+                Tone::Secondary
+            };
+            Cell::number(number::signed(difference, 2), tone)
+        })
+        .by(|k| rows[k].difference()),
+    )
+    .column(
+        Column::new("", PICTURE, |k| {
+            Cell::drawn(move |ui| interval_cell(ui, &rows[k]))
+        })
+        .fills(),
+    )
+    .show(ui);
 }
 
 /// Both intervals over each other, each with its centre, on an axis of their own.

@@ -1,7 +1,6 @@
 //! The pane that says how much the prior matters: sensitivities by power scaling.
 
-use eframe::egui::{Frame, Margin, ScrollArea, Sense, Ui};
-use egui_extras::{Column, TableRow};
+use eframe::egui::{Frame, Margin, ScrollArea, Ui};
 
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
@@ -10,13 +9,10 @@ use crate::app::{Command, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Text, VerdictKind, tokens};
-use crate::ui::widgets::table::{Side, Tone, head_cell, name_cell, name_width, number_cell, table};
+use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, badge_with, number};
 use ergodic_analysis::sensitivity::Sensitivity;
 use ergodic_diagnostics::power_scaling::{Diagnosis, SensitivityRow, THRESHOLD};
-
-/// Longer names are cut.
-const NAMES_MOST: f32 = 280.0;
 
 /// How much the prior matters.
 #[derive(Default)]
@@ -76,40 +72,48 @@ fn table_ui(ui: &mut Ui, sensitivity: &Sensitivity) {
                     number::integer(sensitivity.draws as u64)
                 ),
             );
-            let rows: Vec<&SensitivityRow> =
-                sensitivity.rows.iter().filter(|row| is_shown(row)).collect();
-            let longest = rows.iter().map(|row| row.variable.chars().count());
-            let names = name_width(ui, longest.max().unwrap_or(0)).clamp(96.0, NAMES_MOST);
-            table(ui)
-                .id_salt("prior sensitivity")
-                .vscroll(false)
-                .sense(Sense::hover())
-                .column(Column::exact(names))
-                .column(Column::exact(72.0))
-                .column(Column::exact(84.0))
-                .column(Column::exact(t.space.x3))
-                .column(Column::remainder().at_least(132.0))
-                .header(t.size.row_table, |mut line| {
-                    for (head, side) in [
-                        ("parameter", Side::Left),
-                        ("prior", Side::Right),
-                        ("likelihood", Side::Right),
-                        ("", Side::Left),
-                        ("", Side::Left),
-                    ] {
-                        line.col(|ui| {
-                            head_cell(ui, head, side, None);
-                        });
-                    }
-                })
-                .body(|body| {
-                    body.rows(t.size.row_table, rows.len(), |mut line| {
-                        let row = rows[line.index()];
-                        row_ui(&mut line, row);
-                    });
-                });
+            let shown = sensitivity.rows.iter().filter(|row| is_shown(row));
+            let rows = &shown.collect::<Vec<&SensitivityRow>>();
+            let name = |k: usize| rows[k].variable.as_str();
+            let value = |head, width, of: fn(&SensitivityRow) -> f64| {
+                Column::number(head, width, move |k| value_cell(of(rows[k]))).by(move |k| of(rows[k]))
+            };
+            Table::new("prior sensitivity", "Sensitivities of the parameters", rows.len())
+                .whole()
+                .column(Column::names(ui, "parameter", rows.len(), name))
+                .column(value("prior", 72.0, |row| row.prior))
+                .column(value("likelihood", 84.0, |row| row.likelihood))
+                .gap(t.space.x3)
+                .column(
+                    Column::new("", 132.0, |k| {
+                        let diagnosis = rows[k].diagnosis;
+                        Cell::drawn(move |ui| diagnosis_ui(ui, diagnosis))
+                    })
+                    .fills(),
+                )
+                .show(ui);
         });
     });
+}
+
+fn value_cell(value: f64) -> Cell<'static> {
+    let tone = if value >= THRESHOLD {
+        Tone::Primary
+    } else {
+        Tone::Secondary
+    };
+    let text = if (0.0..0.0005).contains(&value) {
+        "< 0.001".to_owned()
+    } else {
+        number::fixed(value, 3)
+    };
+    Cell::number(text, tone)
+}
+
+fn diagnosis_ui(ui: &mut Ui, diagnosis: Diagnosis) {
+    if diagnosis != Diagnosis::None {
+        badge_with(ui, VerdictKind::Watch, short_words(diagnosis)).on_hover_text(diagnosis.words());
+    }
 }
 
 /// Effects of groups, of which there may be thousands, only where something is to be said.
@@ -124,32 +128,4 @@ fn short_words(diagnosis: Diagnosis) -> &'static str {
         Diagnosis::Conflict => "conflict?",
         Diagnosis::StrongPrior => "strong prior?",
     }
-}
-
-fn row_ui(line: &mut TableRow<'_, '_>, row: &SensitivityRow) {
-    line.col(|ui| {
-        name_cell(ui, &row.variable, &row.variable);
-    });
-    for value in [row.prior, row.likelihood] {
-        let tone = if value >= THRESHOLD {
-            Tone::Primary
-        } else {
-            Tone::Secondary
-        };
-        let text = if (0.0..0.0005).contains(&value) {
-            "< 0.001".to_owned()
-        } else {
-            number::fixed(value, 3)
-        };
-        line.col(|ui| {
-            number_cell(ui, &text, tone);
-        });
-    }
-    line.col(|_ui| {});
-    line.col(|ui| {
-        if row.diagnosis != Diagnosis::None {
-            badge_with(ui, VerdictKind::Watch, short_words(row.diagnosis))
-                .on_hover_text(row.diagnosis.words());
-        }
-    });
 }

@@ -5,27 +5,26 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use eframe::egui::scroll_area::ScrollBarVisibility;
-use eframe::egui::{Frame, Id, Margin, Rect, ScrollArea, Stroke, Ui, UiBuilder, vec2};
-use egui_extras::Column as Col;
+use eframe::egui::{Frame, Margin, Rect, Ui, vec2};
 
 use super::folding::{Item, MANY, items};
+use super::group_head::GroupHead;
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
 use super::summary_columns::{Column, EDGE, ICON, Line, NAME_MIN, NAME_MOST, columns};
-use super::table_keys::{Group, Moved, keys_id, keys_ui};
-use super::table_layout::{Wish, edge_ui, widths};
+use super::table_layout::{Wish, widths};
 use super::words;
 use crate::app::{AppState, Command, Depth, RunEntry, correcting};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{
-    Side, Tone, head_cell, name_cell, name_chars, name_width, number_cell, table, verdict_cell,
+    Cell, Column as TableColumn, Shown, Table, Tone, name_chars, name_width,
 };
 use crate::ui::widgets::{self, Chip, Field, Segments, Tab, name, number, paint};
 use ergodic_base::param::ParamId;
 use ergodic_core::engine::Report;
+use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::verdict::{Limits, RHAT_LIMIT};
 use ergodic_diagnostics::zero_variance::Order;
 
@@ -56,12 +55,8 @@ pub struct SummaryView {
     /// Groups that are unfolded.
     open: BTreeSet<ParamId>,
     made: Option<Made>,
-    /// A row that keys have moved to and that must come into sight.
-    scroll_to: Option<usize>,
     /// The filter is to have the focus.
     looked_for: bool,
-    /// Where the scrolled columns are to be, because those that stay were scrolled.
-    forced: Option<f32>,
     /// Width of the names, once somebody dragged it.
     names: Option<f32>,
     short: Option<ShortNames>,
@@ -327,6 +322,11 @@ fn summary_body_ui(
     if view.count < all {
         count = format!("{} of {count}", number::integer(view.count as u64));
     }
+    let decides = |row: &&SummaryRow| (report.limits.decides)(row);
+    let judged = report.summary.iter().filter(decides).count();
+    if judged < all {
+        count.push_str(&format!(", {} judged", number::integer(judged as u64)));
+    }
     if report.weighted {
         count.push_str(", weighted");
     }
@@ -385,33 +385,7 @@ fn summary_body_ui(
     });
 }
 
-/// What the rows of the table show.
-struct Rows<'a> {
-    entry: &'a RunEntry,
-    report: &'a Report,
-    order: &'a [Item],
-    /// The row of the selected variable.
-    at: Option<usize>,
-    /// Whether the numbers are of something else than the draft.
-    is_stale: bool,
-}
-
-/// Columns that are shown together; with names where those are among them.
-struct Part<'a> {
-    salt: &'static str,
-    names: Option<f32>,
-    columns: &'a [(Column, f32)],
-}
-
-/// What was clicked, a variable or a group to fold or unfold, by how much the names were widened, and the name of the chosen row.
-#[derive(Default)]
-struct Touched {
-    at: Option<Id>,
-    clicked: Option<usize>,
-    toggled: Option<ParamId>,
-    widened: Option<f32>,
-}
-
+/// Shows the rows with the columns `shown`; names want `names` points.
 fn rows_ui(
     ui: &mut Ui,
     state: &AppState,
@@ -420,7 +394,6 @@ fn rows_ui(
     view: &mut SummaryView,
     out: &mut Outbox,
 ) {
-    let area = ui.available_rect_before_wrap();
     let wishes: Vec<Wish> = shown
         .iter()
         .map(|column| Wish {
@@ -429,262 +402,141 @@ fn rows_ui(
             stays: column.stays(shown),
         })
         .collect();
-    let room = area.width() - ICON - EDGE;
+    let room = ui.available_width() - ICON - EDGE;
     let widths = widths(&wishes, names, NAME_MIN, room);
-    let both = || shown.iter().copied().zip(widths.columns.iter().copied());
+    let stays = |column: Column| widths.is_split && column.stays(shown);
+    let mut columns: Vec<(Column, f32)> = shown
+        .iter()
+        .copied()
+        .zip(widths.columns.iter().copied())
+        .collect();
+    columns.sort_by_key(|&(column, _)| widths.is_split && !stays(column));
+    let short = view.short_names(entry, report, name_chars(ui, widths.name));
+    let items = std::mem::take(&mut view.order);
+    let order = &items;
     let full = |index: usize| &report.summary[index].variable;
-    let order = view.order.clone();
-    let selected = state.selected_variable;
-    let at = order.iter().position(|item| item.holds(selected, full));
-    let keys = keys_ui(ui, &order, at);
-    let rows = Rows {
-        entry,
-        report,
-        order: &order,
-        at,
-        is_stale: words::stale_reason(state, entry).is_some(),
+    let (selected, is_worst) = (state.selected_variable, view.sort == Sort::Worst);
+    let is_stale = words::stale_reason(state, entry).is_some();
+    let kind = |k: usize| {
+        let index = order[k].variable();
+        words::row_kind(entry, report, &report.summary[index], index)
     };
-    let mut touched = Touched::default();
-    if widths.is_split {
-        let (stay, scrolled): (Vec<_>, Vec<_>) =
-            both().partition(|(column, _)| column.stays(shown));
-        let fixed = ICON + widths.name + stay.iter().map(|(_, width)| width).sum::<f32>();
-        let left = Rect::from_min_size(area.min, vec2(fixed, area.height()));
-        let right = Rect::from_min_max(left.right_top(), area.max);
-        let total = EDGE + scrolled.iter().map(|(_, width)| width).sum::<f32>();
-        let part = Part {
-            salt: "scrolled",
-            names: None,
-            columns: &scrolled,
-        };
-        let forced = view.forced.take();
-        let offset = ui
-            .scope_builder(UiBuilder::new().max_rect(right), |ui| {
-                ScrollArea::horizontal()
-                    .id_salt("summary-wide")
-                    .auto_shrink([false, false])
-                    .show(ui, |ui| {
-                        ui.set_width(total);
-                        part_ui(ui, &rows, &part, forced, view, &mut touched)
-                    })
-                    .inner
-            })
-            .inner;
-        let part = Part {
-            salt: "stays",
-            names: Some(widths.name),
-            columns: &stay,
-        };
-        let here = ui
-            .scope_builder(UiBuilder::new().max_rect(left), |ui| {
-                part_ui(ui, &rows, &part, Some(offset), view, &mut touched)
-            })
-            .inner;
-        // Scrolled over the part that stays, the other follows.
-        if here != offset {
-            view.forced = Some(here);
-            ui.ctx().request_repaint();
+    // Words about a group stand where the numbers are that only one variable can have.
+    let in_sight = |column: Column| !widths.is_split || stays(column);
+    let of_words = columns
+        .iter()
+        .take_while(|(column, _)| !column.is_of_groups() && in_sight(*column))
+        .count()
+        .min(2);
+    let beside: f32 = columns[..of_words].iter().map(|(_, width)| width).sum();
+    let sorted = match view.sort {
+        Sort::Name(up) => Some((1, up)),
+        Sort::By(by, up) => {
+            let at = columns.iter().position(|(column, _)| *column == by);
+            at.map(|at| (at + 2, up))
         }
-        let edge = Stroke::new(tokens().stroke.hair, Palette::of(ui).border_subtle);
-        ui.painter().vline(left.right(), area.y_range(), edge);
-    } else {
-        let columns: Vec<(Column, f32)> = both().collect();
-        let part = Part {
-            salt: "all",
-            names: Some(widths.name),
-            columns: &columns,
+        Sort::Worst | Sort::Model => None,
+    };
+    let p = Palette::of(ui);
+    let group = |k: usize| GroupHead::of(&order[k], is_worst);
+    let mut rows = Table::new("summary", "Summary of the parameters", order.len())
+        .chosen(order.iter().position(|item| item.holds(selected, full)))
+        // The head of an open group is its first row's name again: keys pass over it.
+        .stops(|k| !order[k].is_open_head())
+        .sorted(sorted)
+        .column(TableColumn::new("", ICON, |k| Cell::verdict(p, kind(k))).stays(true));
+    let names = TableColumn::new("parameter", widths.name, |k| match (group(k), &order[k]) {
+        (Some(group), _) => Cell::drawn(move |ui| group.name_ui(ui, beside)),
+        (
+            None,
+            Item::Variable {
+                index,
+                inside: true,
+            },
+        ) => Cell::short_name(full(*index), &short[*index], tokens().space.x4),
+        (None, item) => {
+            let index = item.variable();
+            Cell::short_name(full(index), &short[index], 0.0)
+        }
+    });
+    rows = rows.column(names.sorted_outside().resizes().names_rows().stays(true));
+    for (at, &(column, width)) in columns.iter().enumerate() {
+        let cell = move |k: usize| match group(k) {
+            Some(group) if at + 1 == of_words => Cell::drawn(move |ui| group.words_ui(ui)),
+            Some(_) if !column.is_of_groups() => Cell::empty(),
+            _ => {
+                let line = line(entry, report, order[k].variable());
+                value_cell(line, column, kind(k), &report.limits, is_stale)
+            }
         };
-        part_ui(ui, &rows, &part, None, view, &mut touched);
+        let column = TableColumn::number(column.head(), width, cell)
+            .help(column.help())
+            .sorted_outside()
+            .stays(stays(column));
+        rows = rows.column(column);
     }
-    view.scroll_to = None;
-    // Screen readers read the row that keys moved to, although the table as a whole has the focus.
-    if let Some(name) = touched.at {
-        ui.ctx().accesskit_node_builder(keys_id(), |node| {
-            node.set_active_descendant(name.accesskit_id());
-        });
-    }
-    if let Some(by) = touched.widened {
+    let shown = rows.show(ui);
+    if let Some((_, by)) = shown.widened {
         let stay: f32 = wishes.iter().filter(|w| w.stays).map(|w| w.least).sum();
         let most = (room - stay).max(NAME_MIN);
         view.names = Some((widths.name + by).clamp(NAME_MIN, most));
     }
-    match keys {
-        Some(Moved::To(row)) => {
-            view.scroll_to = Some(row);
-            touched.clicked = Some(order[row].variable());
-        }
-        Some(Moved::Fold(name)) => touched.toggled = Some(name),
+    match shown.sort {
         None => {}
+        Some(1) => {
+            view.sort = match view.sort {
+                Sort::Name(true) => Sort::Name(false),
+                Sort::Name(false) => Sort::Worst,
+                _ => Sort::Name(true),
+            }
+        }
+        Some(at) => view.click(columns[at - 2].0),
     }
-    if let Some(name) = touched.toggled {
-        if !view.open.remove(&name) {
-            view.open.insert(name);
+    let chosen = shown.chosen.map(|k| &order[k]);
+    let toggled = match chosen {
+        Some(Item::Group { name, .. }) if !shown.by_keys => Some(name),
+        Some(item) => {
+            out.send(Command::SelectVariable(item.variable()));
+            None
+        }
+        None => toggled_by_keys(order, &shown),
+    };
+    if let Some(name) = toggled {
+        if !view.open.remove(name) {
+            view.open.insert(name.clone());
         }
         view.made = None;
         ui.ctx().request_repaint();
     }
-    if let Some(index) = touched.clicked {
-        ui.memory_mut(|memory| memory.request_focus(keys_id()));
-        out.send(Command::SelectVariable(index));
-    }
+    view.order = items;
 }
 
-/// Shows one part of the table, scrolled to `offset` if there is one. Returns where it is scrolled to.
-fn part_ui(
-    ui: &mut Ui,
-    rows: &Rows<'_>,
-    part: &Part<'_>,
-    offset: Option<f32>,
-    view: &mut SummaryView,
-    touched: &mut Touched,
-) -> f32 {
-    let t = tokens();
-    let Rows {
-        entry,
-        report,
-        order,
-        ..
-    } = rows;
-    let short = part.names.map_or_else(Arc::default, |width| {
-        view.short_names(entry, report, name_chars(ui, width))
-    });
-    let view_sort = view.sort;
-    let height = ui.available_height() - t.size.row_table;
-    let mut builder = table(ui)
-        .id_salt(part.salt)
-        .max_scroll_height(height)
-        .min_scrolled_height(0.0)
-        .auto_shrink([false, false]);
-    if let Some(width) = part.names {
-        builder = builder.column(Col::exact(ICON)).column(Col::exact(width));
+/// The group that Right or Enter unfolds, or Left folds.
+fn toggled_by_keys<'o>(order: &'o [Item], shown: &Shown) -> Option<&'o ParamId> {
+    if let Some(Item::Group {
+        name, open: false, ..
+    }) = shown.opened.map(|k| &order[k])
+    {
+        return Some(name);
     }
-    for (_, width) in part.columns {
-        builder = builder.column(Col::exact(*width));
-    }
-    // What stays beside a part that scrolls follows it.
-    if part.salt == "stays" {
-        builder = builder.scroll_bar_visibility(ScrollBarVisibility::AlwaysHidden);
-    } else {
-        builder = builder.column(Col::exact(EDGE));
-        if let Some(row) = view.scroll_to {
-            builder = builder.scroll_to_row(row, None);
-        }
-    }
-    if let Some(offset) = offset {
-        builder = builder.vertical_scroll_offset(offset);
-    }
-    let has_edge = part.salt != "stays";
-    let shown = builder
-        .header(t.size.row_table, |mut head| {
-            if part.names.is_some() {
-                head.col(|ui| {
-                    head_cell(ui, "", Side::Left, None);
-                });
-                head.col(|ui| {
-                    let sorted = match view.sort {
-                        Sort::Name(up) => Some(up),
-                        _ => None,
-                    };
-                    let place = ui.max_rect();
-                    if head_cell(ui, "parameter", Side::Left, sorted).clicked() {
-                        view.sort = match view.sort {
-                            Sort::Name(true) => Sort::Name(false),
-                            Sort::Name(false) => Sort::Worst,
-                            _ => Sort::Name(true),
-                        };
-                    }
-                    touched.widened = edge_ui(ui, place);
-                });
-            }
-            for &(column, _) in part.columns {
-                head.col(|ui| {
-                    let sorted = match view.sort {
-                        Sort::By(by, up) if by == column => Some(up),
-                        _ => None,
-                    };
-                    let response = head_cell(ui, column.head(), Side::Right, sorted);
-                    if response.on_hover_text(column.help()).clicked() {
-                        view.click(column);
-                    }
-                });
-            }
-            if has_edge {
-                head.col(|ui| {
-                    head_cell(ui, "", Side::Left, None);
-                });
-            }
-        })
-        .body(|body| {
-            body.rows(t.size.row_table, order.len(), |mut line| {
-                let item = &order[line.index()];
-                let index = item.variable();
-                let Some(row) = report.summary.get(index) else {
-                    return;
-                };
-                let chosen = rows.at == Some(line.index());
-                line.set_selected(chosen);
-                let kind = words::row_kind(entry, report, row, index);
-                let group = match item {
-                    Item::Group {
-                        name, count, open, ..
-                    } => Some(Group {
-                        name,
-                        count: *count,
-                        open: *open,
-                        is_worst: view_sort == Sort::Worst,
-                    }),
-                    Item::Variable { .. } => None,
-                };
-                // Words about a group stand where the numbers are that only one variable can have.
-                let own = |column: Column| group.is_some() && !column.is_of_groups();
-                let of_words = part.columns.iter().take_while(|(column, _)| own(*column));
-                let of_words = of_words.count().min(2);
-                if part.names.is_some() {
-                    line.col(|ui| {
-                        verdict_cell(ui, kind);
-                    });
-                    line.col(|ui| match (&group, item) {
-                        (Some(group), _) => {
-                            let room = part.columns[..of_words].iter().map(|(_, width)| width);
-                            let head = group.name_ui(ui, room.sum());
-                            touched.at = touched.at.or(chosen.then_some(head.id));
-                        }
-                        (None, _) => {
-                            if matches!(item, Item::Variable { inside: true, .. }) {
-                                ui.add_space(t.space.x4);
-                            }
-                            let name = name_cell(ui, &short[index], &row.variable);
-                            touched.at = touched.at.or(chosen.then_some(name.id));
-                        }
-                    });
-                }
-                let values = self::line(entry, report, index);
-                for (at, &(column, _)) in part.columns.iter().enumerate() {
-                    line.col(|ui| match &group {
-                        Some(group) if part.names.is_some() && at + 1 == of_words => {
-                            group.words_ui(ui);
-                        }
-                        _ if own(column) => {}
-                        _ => value_ui(ui, values, column, kind, rows),
-                    });
-                }
-                if has_edge {
-                    line.col(|_ui| {});
-                }
-                if line.response().clicked() {
-                    match item {
-                        Item::Variable { .. } => touched.clicked = Some(index),
-                        Item::Group { name, .. } => touched.toggled = Some(name.clone()),
-                    }
-                }
-            });
-        });
-    shown.state.clamped_offset().y
+    let here = shown
+        .closed
+        .filter(|&k| matches!(order[k], Item::Variable { inside: true, .. }))?;
+    order[..here].iter().rev().find_map(|item| match item {
+        Item::Group { name, .. } => Some(name),
+        Item::Variable { .. } => None,
+    })
 }
 
-fn value_ui(ui: &mut Ui, line: Line<'_>, column: Column, kind: VerdictKind, rows: &Rows<'_>) {
+/// The number of a row in a column, or its picture.
+fn value_cell<'a>(
+    line: Line<'a>,
+    column: Column,
+    kind: VerdictKind,
+    limits: &Limits,
+    is_stale: bool,
+) -> Cell<'a> {
     let row = line.0;
-    let limits = &rows.report.limits;
     let ess = limits.ess();
     let past = match column {
         _ if !(limits.decides)(row) => false,
@@ -696,17 +548,16 @@ fn value_ui(ui: &mut Ui, line: Line<'_>, column: Column, kind: VerdictKind, rows
     if let (Column::Interval, Some(low), Some(median), Some(high)) =
         (column, row.q5, row.q50, row.q95)
     {
-        let size = ui.max_rect().size();
-        widgets::interval_bar(ui, size, low, median, high);
-        return;
+        return Cell::drawn(move |ui| {
+            let size = ui.max_rect().size();
+            widgets::interval_bar(ui, size, low, median, high);
+        });
     }
     let text = column.text(line);
     if column.value(line).is_none() {
-        let response = number_cell(ui, number::NOT_AVAILABLE, Tone::Secondary);
-        response.on_hover_text(text);
-        return;
+        return Cell::number(number::NOT_AVAILABLE, Tone::Secondary).hover(text);
     }
-    let tone = if rows.is_stale {
+    let tone = if is_stale {
         Tone::Secondary
     } else if past {
         Tone::Past(if kind == VerdictKind::Bad {
@@ -722,7 +573,7 @@ fn value_ui(ui: &mut Ui, line: Line<'_>, column: Column, kind: VerdictKind, rows
     } else {
         Tone::Primary
     };
-    number_cell(ui, &text, tone);
+    Cell::number(text, tone)
 }
 
 #[cfg(test)]

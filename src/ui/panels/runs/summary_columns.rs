@@ -68,8 +68,8 @@ impl Column {
             Self::Q50 => "median",
             Self::Q95 => "95%",
             Self::Rhat => "R-hat",
-            Self::EssBulk => "ESS",
-            Self::EssTail => "ESS tail",
+            Self::EssBulk => "bulk ESS",
+            Self::EssTail => "tail ESS",
             Self::EssPerSecond => "ESS/s",
         }
     }
@@ -109,7 +109,7 @@ impl Column {
     /// Least width that holds its numbers.
     pub fn width(self) -> f32 {
         match self {
-            Self::Mean | Self::EssTail | Self::Q5 | Self::Q50 | Self::Q95 => 64.0,
+            Self::Mean | Self::EssBulk | Self::EssTail | Self::Q5 | Self::Q50 | Self::Q95 => 64.0,
             Self::CorrectedMean => 92.0,
             Self::Gain => 64.0,
             Self::Interval => 84.0,
@@ -117,7 +117,7 @@ impl Column {
             Self::Sd | Self::Mad | Self::CorrectedSd => 56.0,
             Self::Rhat => 52.0,
             // Room for `99 999`, bold when past its limit, and a gap to its neighbour.
-            Self::EssBulk | Self::EssPerSecond => 54.0,
+            Self::EssPerSecond => 54.0,
         }
     }
 
@@ -254,7 +254,7 @@ pub fn columns(
 }
 
 /// Width of the verdict's icon.
-pub const ICON: f32 = 30.0;
+pub const ICON: f32 = 24.0;
 /// Least width of names.
 pub const NAME_MIN: f32 = 96.0;
 /// Longer names are cut: a column that says something new is worth more than their middle.

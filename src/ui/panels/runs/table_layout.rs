@@ -1,9 +1,5 @@
 //! How wide the columns of the summary are: which share the room there is, and which stay in sight where it is not enough.
 
-use eframe::egui::{CursorIcon, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2};
-
-use crate::ui::theme::{Palette, tokens};
-
 /// Most that an interval grows by, and any other column: wider ones would tear rows apart.
 const INTERVAL_EXTRA: f32 = 120.0;
 const COLUMN_EXTRA: f32 = 36.0;
@@ -72,23 +68,6 @@ pub fn widths(wishes: &[Wish], names: f32, names_least: f32, room: f32) -> Width
         columns,
         is_split: false,
     }
-}
-
-/// The right edge of the head of the names, which can be dragged. Returns by how many points it was.
-pub fn edge_ui(ui: &Ui, head: Rect) -> Option<f32> {
-    let reach = tokens().space.x1;
-    let rect = Rect::from_min_max(
-        pos2(head.right() - reach, head.top()),
-        pos2(head.right() + reach, head.bottom()),
-    );
-    let response = ui.interact(rect, ui.make_persistent_id("width of names"), Sense::drag());
-    response.widget_info(|| WidgetInfo::labeled(Role::Splitter, true, "Width of the names"));
-    let response = response.on_hover_cursor(CursorIcon::ResizeHorizontal);
-    if response.hovered() || response.dragged() {
-        let stroke = Stroke::new(2.0, Palette::of(ui).accent);
-        ui.painter().vline(head.right(), head.y_range(), stroke);
-    }
-    response.dragged().then(|| response.drag_delta().x)
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Calibration by simulation: the button, its progress, and the ranks.
 
 use eframe::egui::{CornerRadius, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
-use egui_extras::Column;
 
 use crate::app::calibrating::{Calibrated, EXTENT};
 use crate::app::{AppState, Command};
@@ -9,14 +8,11 @@ use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::tasks;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
-use crate::ui::widgets::table::{Side, Tone, head_cell, name_cell, name_width, number_cell, table};
+use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Button, number};
 use ergodic_analysis::Recipe;
 use ergodic_analysis::calibration::LEVEL;
 
-/// Width of names, at least and at most; longer ones are cut.
-const NAMES_LEAST: f32 = 96.0;
-const NAMES_MOST: f32 = 280.0;
 /// Width of a p-value.
 const P_WIDTH: f32 = 64.0;
 /// Most width of a row of bars.
@@ -83,49 +79,31 @@ fn table_ui(ui: &mut Ui, calibrated: &Calibrated) {
         widgets::hint(ui, &text);
     }
     let tests = &calibration.tests;
-    let longest = calibration
-        .variables
-        .iter()
-        .map(|name| name.chars().count());
-    let names = name_width(ui, longest.max().unwrap_or(0)).clamp(NAMES_LEAST, NAMES_MOST);
-    table(ui)
-        .id_salt("calibration")
-        .vscroll(false)
-        .sense(Sense::hover())
-        .column(Column::exact(names))
-        .column(Column::exact(P_WIDTH))
-        .column(Column::exact(t.space.x4))
-        .column(Column::remainder())
-        .header(t.size.row_table, |mut row| {
-            for (head, side) in [
-                ("parameter", Side::Left),
-                ("p", Side::Right),
-                ("", Side::Left),
-                ("ranks, low to high", Side::Left),
-            ] {
-                row.col(|ui| {
-                    head_cell(ui, head, side, None);
-                });
-            }
-        })
-        .body(|body| {
-            body.rows(t.size.row_table, tests.len(), |mut row| {
-                let (name, test) = (&calibration.variables[row.index()], &tests[row.index()]);
-                row.col(|ui| {
-                    name_cell(ui, name, name);
-                });
-                let tone = if test.p_ecdf * (tests.len() as f64) < LEVEL {
-                    Tone::Past(VerdictKind::Bad)
-                } else {
-                    Tone::Secondary
-                };
-                row.col(|ui| {
-                    number_cell(ui, &number::fixed(test.p_ecdf, 3), tone);
-                });
-                row.col(|_ui| {});
-                row.col(|ui| histogram_ui(ui, name, &test.histogram));
-            });
-        });
+    let tone = |p: f64| {
+        if p * (tests.len() as f64) < LEVEL {
+            Tone::Past(VerdictKind::Bad)
+        } else {
+            Tone::Secondary
+        }
+    };
+    let name = |k: usize| calibration.variables[k].as_str();
+    Table::new("calibration", "Ranks of true values", tests.len())
+        .whole()
+        .column(Column::names(ui, "parameter", tests.len(), name))
+        .column(
+            Column::number("p", P_WIDTH, |k| {
+                Cell::number(number::fixed(tests[k].p_ecdf, 3), tone(tests[k].p_ecdf))
+            })
+            .by(|k| tests[k].p_ecdf),
+        )
+        .gap(t.space.x4)
+        .column(
+            Column::new("ranks, low to high", 0.0, move |k| {
+                Cell::drawn(move |ui| histogram_ui(ui, name(k), &tests[k].histogram))
+            })
+            .fills(),
+        )
+        .show(ui);
 }
 
 /// Bars of equal width; the line in the middle is where even ranks would reach.

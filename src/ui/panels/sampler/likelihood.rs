@@ -1,6 +1,6 @@
 //! The likelihood fit of a mixed model: what lme4 would say, beside the posterior.
 
-use eframe::egui::{Grid, Ui};
+use eframe::egui::Ui;
 
 use crate::app::{AppState, Command, likelihood};
 use crate::ui::icons;
@@ -8,6 +8,7 @@ use crate::ui::outbox::Outbox;
 use crate::ui::plots::{IntervalRow, interval_ui};
 use crate::ui::tasks;
 use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Button, Segments, number};
 use ergodic_analysis::Recipe;
 use ergodic_analysis::likelihood::{LikelihoodFit, LikelihoodOptions};
@@ -31,6 +32,10 @@ const GENERAL: [(&str, &str, bool); 3] = [
     ("Quadrature", "aghq", false),
     ("Monte Carlo EM", "mcem", false),
 ];
+/// Widths of numbers, and of columns with long heads or several numbers.
+const NUMBER: f32 = 88.0;
+const CORRELATION: f32 = 120.0;
+
 /// What the section keeps.
 #[derive(Default)]
 pub struct LikelihoodView {
@@ -175,77 +180,67 @@ fn result_ui(ui: &mut Ui, done: &LikelihoodFit) {
     }
 }
 
-fn cells(ui: &mut Ui, texts: &[String], head: bool) {
-    let p = Palette::of(ui);
-    for text in texts {
-        let text = if head {
-            Text::Caption.rich(text, p.text_secondary)
-        } else {
-            Text::Number.rich(text, p.text_primary)
-        };
-        ui.label(text);
-    }
-    ui.end_row();
+fn fixed_ui(ui: &mut Ui, done: &LikelihoodFit) {
+    let fixed = &done.fit.fixed;
+    let value = |head, quantile: f64| {
+        let of = move |k: usize| fixed[k].estimate + quantile * fixed[k].se;
+        Column::number(head, NUMBER, move |k| {
+            Cell::number(number::beside_sd(of(k), fixed[k].se), Tone::Primary)
+        })
+        .by(of)
+    };
+    Table::new("fixed", "Fixed effects", fixed.len())
+        .whole()
+        .column(Column::names(ui, "fixed effect", fixed.len(), |k| {
+            fixed[k].name.as_str()
+        }))
+        .column(value("estimate", 0.0))
+        .column(
+            Column::number("se", NUMBER, |k| {
+                Cell::number(number::sd(fixed[k].se), Tone::Primary)
+            })
+            .by(|k| fixed[k].se),
+        )
+        .column(value("2.5 %", -NORMAL_95))
+        .column(value("97.5 %", NORMAL_95))
+        .show(ui);
 }
 
-fn fixed_ui(ui: &mut Ui, done: &LikelihoodFit) {
-    let t = tokens();
-    Grid::new("likelihood-fixed")
-        .num_columns(5)
-        .spacing([t.space.x4, t.space.x1])
-        .show(ui, |ui| {
-            let head = ["fixed effect", "estimate", "se", "2.5 %", "97.5 %"];
-            cells(ui, &head.map(str::to_owned), true);
-            for effect in &done.fit.fixed {
-                let value = |v: f64| number::beside_sd(v, effect.se);
-                cells(
-                    ui,
-                    &[
-                        effect.name.clone(),
-                        value(effect.estimate),
-                        number::sd(effect.se),
-                        value(effect.estimate - NORMAL_95 * effect.se),
-                        value(effect.estimate + NORMAL_95 * effect.se),
-                    ],
-                    false,
-                );
-            }
-        });
-}
+/// A row of the table of variances: group, effect, standard deviation, correlations and share of the variance.
+type Variance<'a> = (&'a str, &'a str, f64, String, Option<f64>);
 
 fn variance_ui(ui: &mut Ui, done: &LikelihoodFit) {
-    let t = tokens();
-    Grid::new("likelihood-variance")
-        .num_columns(5)
-        .spacing([t.space.x4, t.space.x1])
-        .show(ui, |ui| {
-            let head = ["group", "effect", "sd", "correlation", "share of variance"];
-            cells(ui, &head.map(str::to_owned), true);
-            for component in &done.fit.components {
-                for (i, name) in component.names.iter().enumerate() {
-                    let share = component.icc.filter(|_| i == 0);
-                    cells(
-                        ui,
-                        &[
-                            component.group.clone(),
-                            name.clone(),
-                            number::significant(component.sd[i], 4),
-                            correlations(component, i),
-                            share.map_or(String::new(), |icc| number::fixed(icc, 3)),
-                        ],
-                        false,
-                    );
-                }
-            }
-            let mut single = |name: &str, value: Option<f64>| {
-                if let Some(value) = value {
-                    let value = number::significant(value, 4);
-                    cells(ui, &[name.to_owned(), String::new(), value], false);
-                }
-            };
-            single("residual", done.fit.sigma);
-            single("shape", done.fit.shape);
-        });
+    let fit = &done.fit;
+    let mut rows: Vec<Variance<'_>> = Vec::new();
+    for component in &fit.components {
+        for (i, name) in component.names.iter().enumerate() {
+            let share = component.icc.filter(|_| i == 0);
+            let correlations = correlations(component, i);
+            rows.push((&component.group, name, component.sd[i], correlations, share));
+        }
+    }
+    for (name, value) in [("residual", fit.sigma), ("shape", fit.shape)] {
+        rows.extend(value.map(|value| (name, "", value, String::new(), None)));
+    }
+    let rows = &rows;
+    Table::new("variance", "Variation between groups", rows.len())
+        .whole()
+        .column(Column::names(ui, "group", rows.len(), |k| rows[k].0))
+        .column(Column::names(ui, "effect", rows.len(), |k| rows[k].1))
+        .column(
+            Column::number("sd", NUMBER, |k| {
+                Cell::number(number::significant(rows[k].2, 4), Tone::Primary)
+            })
+            .by(|k| rows[k].2),
+        )
+        .column(Column::number("correlation", CORRELATION, |k| {
+            Cell::number(rows[k].3.as_str(), Tone::Primary)
+        }))
+        .column(Column::number("share of variance", CORRELATION, |k| {
+            let share = rows[k].4.map(|share| number::fixed(share, 3));
+            Cell::number(share.unwrap_or_default(), Tone::Primary)
+        }))
+        .show(ui);
 }
 
 fn correlations(component: &VarianceComponent, i: usize) -> String {

@@ -1,14 +1,13 @@
 //! Tuning by trial: the button, its progress, and what each trial said.
 
-use eframe::egui::{Sense, Ui};
-use egui_extras::{Column, TableRow};
+use eframe::egui::Ui;
 
 use crate::app::{AppState, Command};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::tasks;
 use crate::ui::theme::{Text, tokens};
-use crate::ui::widgets::table::{Side, Tone, head_cell, number_cell, table, text_cell};
+use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Button, number};
 use ergodic_analysis::Recipe;
 use ergodic_analysis::tuning::{Fate, KEY, Trial};
@@ -74,49 +73,32 @@ fn table_ui(ui: &mut Ui, trials: &[Trial]) {
         );
         widgets::sentence(ui, &text, Text::Body);
     }
-    table(ui)
-        .id_salt("trials")
-        .vscroll(false)
-        .sense(Sense::hover())
-        .column(Column::exact(88.0))
-        .column(Column::exact(152.0))
-        .column(Column::exact(t.space.x4))
-        .column(Column::remainder())
-        .header(t.size.row_table, |mut row| {
-            for (head, side) in [
-                ("step size", Side::Right),
-                ("discrepancy, last round", Side::Right),
-                ("", Side::Left),
-                ("result", Side::Left),
-            ] {
-                row.col(|ui| {
-                    head_cell(ui, head, side, None);
-                });
-            }
-        })
-        .body(|mut body| {
-            for trial in trials {
-                body.row(t.size.row_table, |row| row_ui(row, trial));
-            }
-        });
-}
-
-fn row_ui(mut row: TableRow<'_, '_>, trial: &Trial) {
-    let tone = match trial.fate {
+    let tone = |k: usize| match trials[k].fate {
         Fate::Chosen => Tone::Primary,
         _ => Tone::Secondary,
     };
-    let last = trial.discrepancies.last();
-    let last = last.map_or(number::NOT_AVAILABLE.to_owned(), |value| {
-        number::significant(*value, 3)
-    });
-    for text in [number::significant(trial.value, 3), last] {
-        row.col(|ui| {
-            number_cell(ui, &text, tone);
-        });
-    }
-    row.col(|_ui| {});
-    row.col(|ui| {
-        text_cell(ui, &trial.fate.to_string(), tone);
-    });
+    let last = |k: usize| trials[k].discrepancies.last().copied().unwrap_or(f64::NAN);
+    let significant = |value: f64| number::significant(value, 3);
+    Table::new("trials", "Step sizes tried", trials.len())
+        .whole()
+        .column(
+            Column::number("step size", 88.0, |k| {
+                Cell::number(significant(trials[k].value), tone(k))
+            })
+            .by(|k| trials[k].value),
+        )
+        .column(
+            Column::number("discrepancy, last round", 152.0, |k| {
+                Cell::number(significant(last(k)), tone(k))
+            })
+            .by(last),
+        )
+        .gap(t.space.x4)
+        .column(
+            Column::new("result", 0.0, |k| {
+                Cell::text(trials[k].fate.to_string(), tone(k))
+            })
+            .fills(),
+        )
+        .show(ui);
 }

@@ -1,11 +1,8 @@
-//! The summary table as one stop of the keyboard, and the heads of its groups.
+//! The heads of groups in the summary table.
 
 use std::sync::Arc;
 
-use eframe::egui::{
-    EventFilter, Galley, Id, Key, Modifiers, Rangef, Response, Role as AccessRole, Sense, Ui,
-    WidgetInfo,
-};
+use eframe::egui::{Galley, Rangef, Role, Sense, Ui, WidgetInfo};
 
 use super::folding::Item;
 use crate::ui::icons;
@@ -14,107 +11,43 @@ use crate::ui::widgets::table::name_chars;
 use crate::ui::widgets::{name, number, paint};
 use ergodic_base::param::ParamId;
 
-/// Rows that Page Up and Page Down move.
-const PAGE: usize = 10;
-
-/// What keys did in the table.
-pub enum Moved {
-    /// To this row.
-    To(usize),
-    /// A group is folded or unfolded.
-    Fold(ParamId),
-}
-
-/// What has the focus while keys move in the table.
-pub fn keys_id() -> Id {
-    Id::unique("rows of the summary")
-}
-
-/// The table as one stop of the keyboard: arrows, Page Up, Page Down, Home and End move, Left and Right fold.
-pub fn keys_ui(ui: &mut Ui, order: &[Item], at: Option<usize>) -> Option<Moved> {
-    let id = keys_id();
-    let rect = ui.available_rect_before_wrap();
-    let response = ui.interact(rect, id, Sense::focusable_noninteractive());
-    response
-        .widget_info(|| WidgetInfo::labeled(AccessRole::Table, true, "Summary of the parameters"));
-    if !response.has_focus() || order.is_empty() {
-        return None;
-    }
-    paint::focus_ring_above(ui, &response, rect);
-    let filter = EventFilter {
-        vertical_arrows: true,
-        horizontal_arrows: true,
-        ..EventFilter::default()
-    };
-    ui.memory_mut(|memory| memory.set_focus_lock_filter(id, filter));
-    let last = order.len() - 1;
-    let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
-    // The head of an open group is its first row's name again: keys pass over it.
-    let stop = |mut row: usize, down: bool| {
-        while order[row].is_open_head() {
-            row = if down || row == 0 {
-                (row + 1).min(last)
-            } else {
-                row - 1
-            };
-        }
-        Some(Moved::To(row))
-    };
-    let here = at.unwrap_or(0);
-    if pressed(Key::ArrowDown) {
-        return stop(at.map_or(0, |row| (row + 1).min(last)), true);
-    }
-    if pressed(Key::ArrowUp) {
-        return stop(here.saturating_sub(1), false);
-    }
-    if pressed(Key::PageDown) {
-        return stop((here + PAGE).min(last), true);
-    }
-    if pressed(Key::PageUp) {
-        return stop(here.saturating_sub(PAGE), false);
-    }
-    if pressed(Key::Home) {
-        return stop(0, true);
-    }
-    if pressed(Key::End) {
-        return stop(last, false);
-    }
-    let fold = pressed(Key::ArrowLeft);
-    let unfold = pressed(Key::ArrowRight) || pressed(Key::Enter);
-    match order.get(here)? {
-        Item::Group { name, open, .. } if unfold && !open => Some(Moved::Fold(name.clone())),
-        Item::Variable { inside: true, .. } if fold => {
-            let heads = order[..here].iter().rev();
-            let name = heads.into_iter().find_map(|item| match item {
-                Item::Group { name, .. } => Some(name.clone()),
-                Item::Variable { .. } => None,
-            });
-            name.map(Moved::Fold)
-        }
-        _ => None,
-    }
-}
-
 /// The row of a vector: its pattern, and which of how many variables its numbers are of.
-pub struct Group<'a> {
+#[derive(Clone, Copy)]
+pub struct GroupHead<'a> {
     /// Pattern of the members' names.
-    pub name: &'a ParamId,
+    name: &'a ParamId,
     /// Number of members.
-    pub count: usize,
+    count: usize,
     /// Whether they follow.
-    pub open: bool,
+    open: bool,
     /// Whether the worst member comes first.
-    pub is_worst: bool,
+    is_worst: bool,
 }
 
-impl Group<'_> {
+impl<'a> GroupHead<'a> {
+    /// The head that an item is, if it is one.
+    pub fn of(item: &'a Item, is_worst: bool) -> Option<Self> {
+        let Item::Group {
+            name, count, open, ..
+        } = item
+        else {
+            return None;
+        };
+        Some(Self {
+            name,
+            count: *count,
+            open: *open,
+            is_worst,
+        })
+    }
+
     fn which(&self) -> String {
         let which = if self.is_worst { "worst" } else { "first" };
         format!("{which} of {}", number::integer(self.count as u64))
     }
 
     /// Caret and pattern; the words of the row take what they need beyond the `beside` points that they have.
-    pub fn name_ui(&self, ui: &mut Ui, beside: f32) -> Response {
+    pub fn name_ui(&self, ui: &mut Ui, beside: f32) {
         let t = tokens();
         let p = Palette::of(ui);
         let rect = ui.max_rect();
@@ -122,7 +55,7 @@ impl Group<'_> {
         response.widget_info(|| {
             let state = if self.open { "unfolded" } else { "folded" };
             let words = format!("{} · {}, {state}", self.name, self.which());
-            WidgetInfo::labeled(AccessRole::Cell, true, words)
+            WidgetInfo::labeled(Role::Label, true, words)
         });
         let icon = if self.open {
             icons::CARET_DOWN
@@ -148,7 +81,7 @@ impl Group<'_> {
         );
         let galley = paint::line(ui, &name, Text::Code, p.text_primary, f32::INFINITY);
         paint::left_center(ui.painter(), left, y, galley);
-        response.on_hover_text(format!("{}: click to unfold or fold", self.name))
+        response.on_hover_text(format!("{}: click to unfold or fold", self.name));
     }
 
     /// "worst of 85", to the right end of its cell and as far to the left as it needs.
@@ -181,8 +114,9 @@ mod tests {
             let cell = Rect::from_min_size(pos2(200.0, 10.0), vec2(30.0, 24.0));
             ui.scope_builder(UiBuilder::new().max_rect(cell), |ui| {
                 ui.set_clip_rect(cell);
-                let group = Group {
-                    name: &"b[*]".into(),
+                let name = "b[*]".into();
+                let group = GroupHead {
+                    name: &name,
                     count: 88,
                     open: false,
                     is_worst: true,

@@ -412,7 +412,7 @@ fn shortcoming(
         Measure::Bulk(ess) | Measure::Tail(ess) => {
             let tail = matches!(measure, Measure::Tail(_));
             // The table has a column of each.
-            let words = if tail { "tail ESS of " } else { "ESS of " };
+            let words = if tail { "tail ESS of " } else { "bulk ESS of " };
             let after = format!(" is {} of {}", count(ess), count(limits.ess()));
             let remark = Remark::FewEffective {
                 variable: name.clone(),
@@ -537,7 +537,7 @@ fn target(inputs: &VerdictInputs<'_>) -> Option<Finding> {
         format!(" is {} of {wanted}", count(ess))
     };
     let (before, after) = match lack {
-        Measure::Bulk(ess) => ("ESS of ", of_wanted(ess)),
+        Measure::Bulk(ess) => ("bulk ESS of ", of_wanted(ess)),
         Measure::Tail(ess) => ("tail ESS of ", of_wanted(ess)),
         Measure::Rhat(rhat) => (
             "R-hat of ",
@@ -590,11 +590,17 @@ fn praise(inputs: &VerdictInputs<'_>) -> String {
     let agree = match rows.len() {
         _ if inputs.biased.is_some() => "means and sds agree with an exact control".to_owned(),
         1 => "the chains agree on the parameter".to_owned(),
+        many if many < inputs.rows.len() => {
+            format!(
+                "the chains agree on all {} judged parameters",
+                count(many as f64)
+            )
+        }
         many => format!("the chains agree on all {} parameters", count(many as f64)),
     };
     let ess = least
         .is_finite()
-        .then(|| format!("effective sample size at least {}", count(least)));
+        .then(|| format!("bulk and tail ESS at least {}", count(least)));
     list("Good: ", &[&Phrase::plain(agree)], ess.as_deref())
 }
 

@@ -91,7 +91,7 @@ ergodic_base::remarks! {
         }
         Watch "few-effective-draws" (
             "The effective sample size of `{variable}`{} is {}, want at least {}{}",
-            if *tail { " in the tails" } else { "" },
+            if *tail { " in the tails" } else { " in the bulk" },
             count(*ess),
             count(*wanted),
             match more {

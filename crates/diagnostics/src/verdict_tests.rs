@@ -71,7 +71,7 @@ fn good_only_when_all_criteria_hold() {
     assert_eq!(verdict, Verdict::Good);
     assert_eq!(
         text,
-        "Good: the chains agree on all 2 parameters; effective sample size at least 400"
+        "Good: the chains agree on all 2 parameters; bulk and tail ESS at least 400"
     );
     let mut rows = rows;
     rows[0].ess_tail = Some(401.0);
@@ -79,7 +79,7 @@ fn good_only_when_all_criteria_hold() {
     rows[1].ess_tail = Some(900.0);
     assert_eq!(
         said(&inputs(&rows)).1,
-        "Good: the chains agree on all 2 parameters; effective sample size at least 401"
+        "Good: the chains agree on all 2 parameters; bulk and tail ESS at least 401"
     );
 }
 
@@ -96,14 +96,14 @@ fn a_running_run_says_how_long() {
     assert_eq!(verdict, Verdict::Watch);
     assert_eq!(
         text,
-        "Not usable yet: ESS of `sd[sch…,Int…]` is 140 of 400, chains disagree; about 50\u{202f}s more"
+        "Not usable yet: bulk ESS of `sd[sch…,Int…]` is 140 of 400, chains disagree; about 50\u{202f}s more"
     );
     inputs.running = false;
     let (verdict, text) = said(&inputs);
     assert_eq!(verdict, Verdict::Watch);
     assert_eq!(
         text,
-        "Use with care: ESS of `sd[school,Intercept]` is 140 of 400, chains disagree; add draws"
+        "Use with care: bulk ESS of `sd[school,Intercept]` is 140 of 400, chains disagree; add draws"
     );
     assert_eq!(codes(&inputs), ["few-effective-draws", "chains-disagree"]);
 }
@@ -212,6 +212,13 @@ fn variables_that_do_not_count_do_not_decide() {
         ..inputs(&rows)
     };
     assert_eq!(said(&run).0, Verdict::Good);
+    let more = [rows[0].clone(), row("b[y]", 1.001, 900.0), rows[1].clone()];
+    let more = VerdictInputs {
+        decides: run.decides,
+        ..inputs(&more)
+    };
+    let text = said(&more).1;
+    assert!(text.contains("on all 2 judged parameters;"), "{text}");
     assert_eq!(run.limits().distance(&rows[1]), 0.0);
     assert_eq!(said(&inputs(&rows)).0, Verdict::Bad);
 }
@@ -288,7 +295,7 @@ fn an_approximate_sampler_is_not_certified_however_well_it_mixes() {
     assert_eq!(verdict, Verdict::Good);
     assert_eq!(
         text,
-        "Good: means and sds agree with an exact control; effective sample size at least 4\u{202f}000"
+        "Good: means and sds agree with an exact control; bulk and tail ESS at least 4\u{202f}000"
     );
     let doubted = inside
         .clone()
@@ -424,7 +431,7 @@ fn a_target_that_was_missed_is_told_with_numbers() {
     assert_eq!(
         text,
         format!(
-            "Target missed: ESS of `b[x]` is 1{narrow}250 of 5{narrow}000; add 3{narrow}000 per chain"
+            "Target missed: bulk ESS of `b[x]` is 1{narrow}250 of 5{narrow}000; add 3{narrow}000 per chain"
         )
     );
     let (_, text) = verdict(1000.0, 1.003, &rows);

@@ -428,6 +428,10 @@ mod tests {
         let mut harness = page_harness(session, crate::ui::panels::runs::runs_ui);
         harness.run_steps(3);
         harness.get_by_label_contains("This run is bad on purpose");
+        let tab = Role::Tab;
+        harness.get_by_role_and_label(tab, "Predictions").click();
+        harness.run_steps(4);
+        harness.get_by_label_contains("so neither are these predictions");
         harness.get_by_label("Run it again with auto").click();
         harness.run_steps(3);
         assert!(harness.state().sent.contains(&Command::StartRun));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use eframe::egui::{Galley, Margin, Shape, Stroke, Ui, pos2};
 
 use super::axes::{Axes, Shown, YAxis, faded, show};
+use super::data_table::{PlotData, chain_heads, data_table_ui};
 use super::legend::{ChainFilter, Sign, legend_line};
 use super::marks::{Marks, area_between, curve};
 use crate::ui::theme::{Palette, Text, chain_dash, tokens};
@@ -21,6 +22,8 @@ pub struct DensityData<'a> {
     pub prior: Option<&'a [[f64; 2]]>,
     /// The 90% interval.
     pub interval: Option<(f64, f64)>,
+    /// Whether the curves are bars of width 1 about whole numbers.
+    pub are_bars: bool,
     /// The median.
     pub median: Option<f64>,
     /// One sentence for screen readers.
@@ -40,6 +43,15 @@ impl DensityData<'_> {
         let last = seen.next_back().unwrap_or(first + 1.0);
         let pad = (last - first) * 0.02;
         (first - pad, last + pad)
+    }
+
+    /// What is filled of the curve: the interval, or all of the bars that it reaches into.
+    fn filled(&self) -> Option<(f64, f64)> {
+        let (low, high) = self.interval?;
+        Some(match self.are_bars {
+            true => (low.floor() - 0.5, high.ceil() + 0.5),
+            false => (low, high),
+        })
     }
 
     /// Highest density of pooled and chain curves.
@@ -153,7 +165,7 @@ pub fn density_ui(
     };
     let background = p.plot_bg;
     let colors: Vec<_> = (0..data.chains.len()).map(|chain| p.chain(chain)).collect();
-    show(
+    let shown = show(
         ui,
         p,
         &axes,
@@ -162,8 +174,8 @@ pub fn density_ui(
             plot_ui.add(Marks::new(
                 move |_ui: &Ui, transform, shapes: &mut Vec<Shape>| {
                     let frame = *transform.frame();
-                    if let Some(interval) = data.interval {
-                        area_between(data.pooled, interval, fill, transform, shapes);
+                    if let Some(filled) = data.filled() {
+                        area_between(data.pooled, filled, fill, transform, shapes);
                     }
                     if let Some(points) = data.prior {
                         curve(
@@ -209,7 +221,23 @@ pub fn density_ui(
                 },
             ));
         },
-    )
+    );
+    data_table_ui(ui, &shown, data.summary, || {
+        let mut heads = chain_heads("value", data.chains.len());
+        heads.extend(["all chains", "prior"].map(str::to_owned));
+        let curves: Vec<&[[f64; 2]]> = (data.chains.iter().map(Vec::as_slice))
+            .chain([data.pooled, data.prior.unwrap_or_default()])
+            .collect();
+        PlotData {
+            heads,
+            rows: data.pooled.len(),
+            value: Box::new(move |row, column| match column.checked_sub(1) {
+                None => data.pooled[row][0],
+                Some(curve) => curves[curve].get(row).map_or(f64::NAN, |point| point[1]),
+            }),
+        }
+    });
+    shown
 }
 
 #[cfg(test)]
@@ -236,9 +264,23 @@ mod tests {
             chains: &[],
             prior: Some(prior),
             interval: Some((-1.6, 1.6)),
+            are_bars: false,
             median: Some(0.0),
             summary: "Density of b[age]",
         }
+    }
+
+    #[test]
+    fn bars_are_filled_as_a_whole() {
+        let curve = normal(0.0, 1.0);
+        let smooth = data(&curve, &curve);
+        assert_eq!(smooth.filled(), Some((-1.6, 1.6)));
+        let bars = DensityData {
+            interval: Some((1.0, 4.0)),
+            are_bars: true,
+            ..smooth
+        };
+        assert_eq!(bars.filled(), Some((0.5, 4.5)));
     }
 
     #[test]

@@ -17,8 +17,8 @@ pub struct ChainRow<'a> {
     pub done: f32,
     /// Draws so far.
     pub draws: u64,
-    /// Draws per second.
-    pub rate: f64,
+    /// Draws per second, unless it stands still.
+    pub rate: Option<f64>,
     /// Seconds left, if they can be told.
     pub left_secs: Option<f64>,
     /// What is wrong with the chain, if anything: it is behind (watch) or failed (bad).
@@ -33,7 +33,7 @@ impl ChainRow<'_> {
         let (rect, response) =
             ui.allocate_exact_size(vec2(ui.available_width(), t.size.row_table), Sense::hover());
         let draws = number::integer(self.draws);
-        let rate = number::rate(self.rate);
+        let rate = self.rate.map_or_else(|| "no rate".to_owned(), number::rate);
         let left = self
             .left_secs
             .map_or_else(|| "–".to_owned(), number::duration);
@@ -70,10 +70,8 @@ impl ChainRow<'_> {
             _ => marked(true),
         };
         // What is read out is whole; what is seen must fit, because a part of a number is another number.
-        let (few, slow) = (
-            number::short(self.draws as f64),
-            number::short_rate(self.rate),
-        );
+        let few = number::short(self.draws as f64);
+        let slow = self.rate.map_or_else(|| "–".to_owned(), number::short_rate);
         let soon = self
             .left_secs
             .map_or_else(|| "–".to_owned(), number::short_duration);
@@ -134,13 +132,29 @@ mod tests {
                 chain: 2,
                 done: 0.3,
                 draws: 548,
-                rate: 19.2,
+                rate: Some(19.2),
                 left_secs: None,
                 trouble: Some((VerdictKind::Watch, "behind the others")),
             };
             row.show(ui);
         });
         harness.get_by_label("Chain 3: 548 draws, 19.2/s, – left, behind the others");
+    }
+
+    #[test]
+    fn a_chain_that_stands_still_has_no_rate() {
+        let harness = harness([364.0, 60.0], (), |ui, ()| {
+            let row = ChainRow {
+                chain: 0,
+                done: 0.3,
+                draws: 548,
+                rate: None,
+                left_secs: None,
+                trouble: None,
+            };
+            row.show(ui);
+        });
+        harness.get_by_label("Chain 1: 548 draws, no rate, – left");
     }
 
     #[test]

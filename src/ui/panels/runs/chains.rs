@@ -70,10 +70,10 @@ pub fn chains_ui(ui: &mut Ui, entry: &RunEntry, view: &RunView) {
                 let waits = finished || chain.state == ChainState::Paused;
                 let left_secs = (!waits && chain.rate > 0.0)
                     .then(|| left.saturating_sub(made) as f64 / chain.rate);
-                let rate = if finished && chain.draw_secs > 0.0 {
-                    drawn as f64 / chain.draw_secs
-                } else {
-                    chain.rate
+                let rate = match chain.state {
+                    _ if finished && chain.draw_secs > 0.0 => Some(drawn as f64 / chain.draw_secs),
+                    ChainState::Paused => None,
+                    _ => Some(chain.rate),
                 };
                 let response = ChainRow {
                     chain: index,

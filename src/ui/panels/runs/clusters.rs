@@ -328,7 +328,7 @@ fn profiles_ui(ui: &mut Ui, clusters: &Clusters) {
         });
 }
 
-/// Shares of common clusters as a picture over all of `place`, units in the order of the point partition, with a scale that
+/// Shares of common clusters as a square picture in `place`, units in the order of the point partition, with a scale that
 /// says which colour means how often.
 fn pairs_ui(ui: &mut Ui, place: Rect, clusters: &Arc<Clusters>, view: &mut ClustersView) {
     let t = tokens();
@@ -347,8 +347,10 @@ fn pairs_ui(ui: &mut Ui, place: Rect, clusters: &Arc<Clusters>, view: &mut Clust
         return;
     };
     let caption = 20.0;
-    let size = place.size() - vec2(t.space.x4, caption + t.space.x2);
-    if size.min_elem() < 20.0 {
+    let room = place.size() - vec2(t.space.x4, caption + t.space.x2);
+    // Rows and columns are the same units.
+    let size = vec2(1.0, 1.0) * room.min_elem();
+    if size.x < 20.0 {
         return;
     }
     let matrix = Rect::from_min_size(place.min, size);
@@ -364,7 +366,7 @@ fn pairs_ui(ui: &mut Ui, place: Rect, clusters: &Arc<Clusters>, view: &mut Clust
     scale_ui(
         ui,
         pos2(matrix.left(), matrix.bottom() + 0.5 * caption),
-        matrix.width(),
+        room.x,
     );
     let response = ui.interact(
         matrix,

@@ -88,6 +88,8 @@ pub struct Densities {
     pub pooled: Vec<[f64; 2]>,
     /// Each chain.
     pub chains: Vec<Vec<[f64; 2]>>,
+    /// Whether they are bars of width 1 about whole numbers.
+    pub are_bars: bool,
     /// The prior on the same grid.
     pub prior: Option<Vec<[f64; 2]>>,
     /// Why there is no curve.
@@ -135,9 +137,10 @@ pub fn densities(entry: &RunEntry, view: &RunView, variable: usize) -> Densities
         })
     };
     // First the range of the draws, then a wider one, so that the curve comes down to the axis at both ends.
-    let mut clipped = 0.0;
+    let (mut clipped, mut are_bars) = (0.0, false);
     let pooled = density(&usable, &all_weights, None).and_then(|curve| {
         clipped = curve.clipped;
+        are_bars = curve.bandwidth == 0.0;
         let pad = 3.0 * curve.bandwidth;
         let low = curve.x.first().copied().unwrap_or(0.0) - pad;
         let high = curve.x.last().copied().unwrap_or(1.0) + pad;
@@ -170,6 +173,7 @@ pub fn densities(entry: &RunEntry, view: &RunView, variable: usize) -> Densities
     Densities {
         pooled,
         chains,
+        are_bars,
         prior,
         missing: None,
         remark: (clipped > CLIPPED).then(|| {

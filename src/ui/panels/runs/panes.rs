@@ -444,6 +444,7 @@ fn density_pane(ui: &mut Ui, of: &Variable<'_>, memo: &mut Memo<Densities>, view
         chains: &made.chains,
         prior: made.prior.as_deref(),
         interval: row.and_then(|row| row.q5.zip(row.q95)),
+        are_bars: made.are_bars,
         median: row.and_then(|row| row.q50),
         summary: &summary,
     };

@@ -13,9 +13,10 @@ use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes, padded};
 use crate::ui::plots::legend::{DOT, Sign, entry as legend_entry, legend_line};
 use crate::ui::plots::marks::Marks;
-use crate::ui::theme::{Palette, Text, tokens};
-use crate::ui::widgets::{self, Button, Segments, number, progress};
+use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
+use crate::ui::widgets::{self, Button, Segments, number, progress, verdict_icon};
 use ergodic_analysis::predict::picture::{Picture, ShareBin};
+use ergodic_diagnostics::Verdict;
 
 /// Radius of a point among many.
 const SMALL_DOT: f32 = 1.75;
@@ -95,6 +96,13 @@ fn predictions_pane(ui: &mut Ui, entry: &RunEntry, view: &mut PredictionsView, o
                 });
             });
         });
+        if let Some(warning) = unusable(entry) {
+            ui.horizontal(|ui| {
+                ui.spacing_mut().item_spacing.x = t.space.x1;
+                verdict_icon(ui, VerdictKind::Bad);
+                widgets::sentence(ui, warning, Text::Number);
+            });
+        }
         // The answer may take two lines in a narrow pane; beside a square it has a place of its own.
         let square = done.is_some_and(|done| matches!(done.picture, Picture::Shares(_)));
         if let Some(sentence) = done
@@ -124,6 +132,13 @@ fn predictions_pane(ui: &mut Ui, entry: &RunEntry, view: &mut PredictionsView, o
     } else {
         out.send(Command::Predict(entry.id, with_groups));
     }
+}
+
+/// What is said above predictions from draws that are of no use.
+fn unusable(entry: &RunEntry) -> Option<&'static str> {
+    let verdict = entry.report()?.verdict;
+    (verdict == Verdict::Bad)
+        .then_some("The draws of this run are not usable, so neither are these predictions")
 }
 
 fn picture_ui(ui: &mut Ui, id: u64, done: &Prediction) {

@@ -244,6 +244,11 @@ fn a_live_run_is_paused_resumed_and_stopped() {
         std::thread::sleep(Duration::from_millis(20));
         harness.step();
     }
+    for chain in ["Chain 1: ", "Chain 2: "] {
+        let row = harness.get_by_label_contains(chain);
+        let words = row.accesskit_node().label().unwrap();
+        assert!(words.contains("no rate, – left"), "{words}");
+    }
     harness.get_by_label("Resume").click();
     harness.run_steps(2);
     assert_eq!(harness.state().sent.last(), Some(&Command::Resume(1)));
@@ -568,6 +573,12 @@ fn clusters_of_a_mixture_are_listed() {
         .map(|density| density.column.clone())
         .collect();
     assert_eq!(names, ["age", "tenure_months"]);
+    harness
+        .get_by_role_and_label(Role::RadioButton, "Together")
+        .click();
+    harness.run_steps(3);
+    let matrix = harness.get_by_label_contains("units were together").rect();
+    assert!((matrix.width() - matrix.height()).abs() < 0.5, "{matrix}");
     harness
         .get_by_role_and_label(Role::RadioButton, "Predictive")
         .click();

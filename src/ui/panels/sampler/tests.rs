@@ -93,6 +93,7 @@ fn samplers_stand_in_families_and_a_filter_finds_them() {
 #[test]
 fn every_method_for_the_mode_can_be_chosen_and_shows_its_settings() {
     let mut harness = page(Session::with_draft("churn"));
+    harness.get_by_role_and_label(Role::RadioButton, "Automatic");
     for entry in ergodic_core::estimators::REGISTRY {
         let name = entry.spec.title;
         harness

@@ -10,10 +10,12 @@ use crate::app::tasks::Work;
 use crate::app::{AppState, Command, Effects, Pick, Preferences, update};
 use ergodic_base::reporter::{Severity, Warning};
 
+mod actions;
 pub mod command_palette;
 mod dialogs;
 #[cfg(test)]
 mod first_model_tests;
+mod help;
 pub mod icons;
 mod landmarks;
 mod model_commands;

@@ -5,14 +5,14 @@ use eframe::egui::{
     WidgetInfo, vec2,
 };
 
+use super::actions::{self, ACTIONS, Action};
 use super::model_commands::model_commands;
 use super::outbox::Outbox;
 use super::panels::Views;
 use super::panels::runs::PANES;
-use super::shortcuts::{self, Act};
 use super::theme::{Palette as Colors, Text, tokens};
 use super::widgets::{self, Field, key_cap, paint};
-use crate::app::{AppState, Command, Depth, Page, Pick, Theme, project};
+use crate::app::{AppState, Command, Pick};
 use ergodic_core::design::Columns as _;
 use ergodic_core::engine::Remark;
 use ergodic_data::roles::Role as ColumnRole;
@@ -23,7 +23,7 @@ use ergodic_export::FORMATS;
 /// What a row of the palette does.
 #[derive(Clone)]
 enum Deed {
-    Act(Act),
+    Act(Action),
     Send(Command),
 }
 
@@ -85,13 +85,21 @@ fn rows(state: &AppState) -> Vec<Row> {
         also: String::new(),
         deed,
     };
-    let mut rows: Vec<Row> = deeds(state).into_iter().map(row).collect();
+    let offered = ACTIONS.iter().filter(|entry| entry.is_offered());
+    let mut rows: Vec<Row> = offered
+        .map(|entry| Row {
+            words: entry.text.to_owned(),
+            also: format!("{} {}", entry.group.title(), entry.about),
+            deed: Deed::Act(entry.action),
+        })
+        .collect();
+    rows.extend(deeds(state).into_iter().map(row));
     if state.selected().is_some_and(|entry| entry.view().is_some()) {
         let panes = PANES.iter().filter(|pane| pane.is_wide());
         rows.extend(panes.map(|pane| Row {
             words: format!("Show the {} tab", pane.title),
             also: pane.about.to_owned(),
-            deed: Deed::Act(Act::Pane(pane)),
+            deed: Deed::Act(Action::Pane(pane)),
         }));
     }
     rows.extend(samples::all().iter().map(|sample| Row {
@@ -102,96 +110,9 @@ fn rows(state: &AppState) -> Vec<Row> {
     rows
 }
 
-/// What the palette offers besides the examples.
+/// What the palette offers of what is open.
 fn deeds(state: &AppState) -> Vec<(String, Deed)> {
-    let mut rows: Vec<(String, Deed)> = vec![
-        ("Open a file…".to_owned(), Deed::Act(Act::Open)),
-        (
-            "Open: type a path…".to_owned(),
-            Deed::Send(Command::TypePath(Pick::Open)),
-        ),
-        ("Run the model".to_owned(), Deed::Act(Act::Run)),
-        ("Save the project".to_owned(), Deed::Act(Act::Save)),
-        ("Save the project as…".to_owned(), Deed::Act(Act::SaveAs)),
-        (
-            "Save the project: type a path…".to_owned(),
-            Deed::Send(Command::TypePath(Pick::SaveProject(
-                project::proposed_name(state),
-            ))),
-        ),
-        ("New project".to_owned(), Deed::Send(Command::NewProject)),
-        (
-            "Save the draft as a recipe…".to_owned(),
-            Deed::Act(Act::SaveRecipe),
-        ),
-        (
-            "Stop the run and keep its draws".to_owned(),
-            Deed::Act(Act::Stop),
-        ),
-        (
-            "Pause or resume the run".to_owned(),
-            Deed::Act(Act::PauseResume),
-        ),
-        ("Export draws…".to_owned(), Deed::Act(Act::Export)),
-        ("Undo".to_owned(), Deed::Act(Act::Undo)),
-        ("Redo".to_owned(), Deed::Act(Act::Redo)),
-        (
-            "Compare samplers by running them…".to_owned(),
-            Deed::Act(Act::GoTo(Page::Compare)),
-        ),
-        ("New seed".to_owned(), Deed::Send(Command::NewSeed)),
-        ("Close the data".to_owned(), Deed::Send(Command::CloseData)),
-        (
-            "See what a bad run looks like".to_owned(),
-            Deed::Send(Command::RunLesson),
-        ),
-        (
-            "Theme: as the system".to_owned(),
-            Deed::Send(Command::SetTheme(Theme::System)),
-        ),
-        (
-            "Theme: light".to_owned(),
-            Deed::Send(Command::SetTheme(Theme::Light)),
-        ),
-        (
-            "Theme: dark".to_owned(),
-            Deed::Send(Command::SetTheme(Theme::Dark)),
-        ),
-        (
-            "Theme: high contrast".to_owned(),
-            Deed::Send(Command::SetTheme(Theme::HighContrast)),
-        ),
-        (
-            "Numbers: decimal comma".to_owned(),
-            Deed::Send(Command::SetDecimalComma(true)),
-        ),
-        (
-            "Numbers: decimal point".to_owned(),
-            Deed::Send(Command::SetDecimalComma(false)),
-        ),
-        (
-            "Reset the layout of the panels".to_owned(),
-            Deed::Act(Act::ResetLayout),
-        ),
-        (
-            "Show only the verdict".to_owned(),
-            Deed::Act(Act::Depth(Depth::Verdict)),
-        ),
-        (
-            "Show the standard view".to_owned(),
-            Deed::Act(Act::Depth(Depth::Standard)),
-        ),
-        (
-            "Show everything".to_owned(),
-            Deed::Act(Act::Depth(Depth::Everything)),
-        ),
-    ];
-    rows.extend(Page::STEPS.iter().map(|&page| {
-        (
-            format!("Go to {}", page.label()),
-            Deed::Act(Act::GoTo(page)),
-        )
-    }));
+    let mut rows: Vec<(String, Deed)> = Vec::new();
     if let Some(data) = &state.data {
         rows.push((
             "Import: use the table".to_owned(),
@@ -379,7 +300,7 @@ pub fn palette_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Ou
     if let Some(deed) = done {
         views.palette = PaletteView::default();
         match deed {
-            Deed::Act(act) => shortcuts::perform(act, state, views, out),
+            Deed::Act(act) => actions::perform(act, state, views, out),
             Deed::Send(command) => out.send(command),
         }
     }
@@ -403,7 +324,7 @@ fn row_ui(ui: &mut Ui, row: &Row, chosen: bool) -> Response {
     let inner = rect.shrink2(vec2(t.space.x2, 0.0));
     let mut right = inner.right();
     if let Deed::Act(act) = row.deed
-        && let Some(keys) = shortcuts::keys(act)
+        && let Some(keys) = actions::keys(act)
     {
         let mut child = ui.new_child(
             UiBuilder::new()
@@ -428,7 +349,9 @@ mod tests {
 
     use super::*;
     use crate::app::testing::Session;
+    use crate::app::{Depth, Page};
     use crate::ui::shell::window_ui;
+    use crate::ui::shortcuts;
     use crate::ui::testing::{Shown, page_harness};
     use ergodic_core::engine::RunState;
     use ergodic_core::engine::run_section::RunSection;
@@ -586,7 +509,7 @@ mod tests {
         let found = |query: &str| all.iter().filter(|row| row.is_meant_by(query)).count();
         assert_eq!(found("churn.csv"), 1);
         assert_eq!(found("example customers leave"), 1);
-        assert_eq!(shortcuts::keys(Act::PauseResume).as_deref(), Some("Space"));
+        assert_eq!(actions::keys(Action::PauseResume).as_deref(), Some("Space"));
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub struct Views {
     pub runs: runs::RunsView,
     /// Command palette.
     pub palette: PaletteView,
+    /// The help is open.
+    pub help: bool,
     /// A path being typed.
     pub typed_path: TypedPathView,
     /// Start a run as soon as the data are there.

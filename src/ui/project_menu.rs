@@ -4,14 +4,14 @@ use std::path::Path;
 
 use eframe::egui::{Id, Modal, Ui};
 
+use super::actions::{self, ACTIONS, Action, ActionEntry, Group};
 use super::icons;
 use super::outbox::Outbox;
-use super::panels::menu;
-use super::shortcuts::{self, Act};
+use super::panels::{Views, menu};
 use super::theme::{Text, tokens};
 use super::widgets::{Button, dialog_frame, heading, sentence};
-use crate::app::project::{self, Then};
-use crate::app::{AppState, Command, Pick};
+use crate::app::project::Then;
+use crate::app::{AppState, Command};
 use ergodic_core::design::Columns as _;
 
 /// Width of the menu and of the question.
@@ -40,40 +40,21 @@ pub fn title(state: &AppState) -> String {
 }
 
 /// Draws the button with the menu behind it.
-pub fn project_menu_ui(ui: &mut Ui, state: &AppState, out: &mut Outbox) {
+pub fn project_menu_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Outbox) {
     let name = title(state);
     let button = ui
         .add(Button::new(&name).quiet().trailing(icons::CARET_DOWN))
         .on_hover_text("Project: open, save, recent");
     menu::menu(&button, MENU_WIDTH, |ui| {
-        let keys = |act| shortcuts::keys(act).unwrap_or_default();
-        for (text, fact, command) in [
-            ("Open…", keys(Act::Open), Command::PickOpen),
-            (
-                "Open: type a path…",
-                String::new(),
-                Command::TypePath(Pick::Open),
-            ),
-            ("Save the project", keys(Act::Save), Command::SaveProject),
-            (
-                "Save the project as…",
-                keys(Act::SaveAs),
-                Command::PickSaveProject,
-            ),
-            (
-                "Save as: type a path…",
-                String::new(),
-                Command::TypePath(Pick::SaveProject(project::proposed_name(state))),
-            ),
-            (
-                "Save the draft as a recipe…",
-                String::new(),
-                Command::PickSaveRecipe,
-            ),
-            ("New project", String::new(), Command::NewProject),
-        ] {
-            if menu::item(ui, text, &fact, false).clicked() {
-                out.send(command);
+        let is_here =
+            |it: &&ActionEntry| it.group == Group::Project || it.action == Action::Help;
+        for entry in ACTIONS.iter().filter(is_here) {
+            let mut row = menu::item(ui, entry.text, &entry.keys(), false);
+            if !entry.about.is_empty() {
+                row = row.on_hover_text(entry.about);
+            }
+            if row.clicked() {
+                actions::perform(entry.action, state, views, out);
             }
         }
         let recent = &state.preferences.recent;

@@ -2,12 +2,13 @@
 
 use eframe::egui::{self, Align, Frame, Layout, Margin, Panel, Ui};
 
+use super::actions::{self, Action};
 use super::command_palette::palette_ui;
+use super::help::help_ui;
 use super::outbox::Outbox;
 use super::panels::page::reading_strip_ui;
 use super::panels::{Views, compare, data, model, runs, sampler, start};
 use super::project_menu::{project_menu_ui, question_ui};
-use super::shortcuts::{self, Act};
 use super::tasks::tasks_ui;
 use super::theme::{Palette, Text, tokens};
 use super::typed_path::typed_path_ui;
@@ -53,6 +54,7 @@ pub fn window_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Out
         Page::Runs => runs::runs_ui(ui, state, &mut views.runs, out),
     }
     palette_ui(ui, state, views, out);
+    help_ui(ui, &mut views.help);
     question_ui(ui, state, out);
     typed_path_ui(ui, state, &mut views.typed_path, out);
     toast_ui(ui, state, out);
@@ -83,7 +85,7 @@ fn top_bar_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Outbox
     let narrow = ui.available_width() < NARROW;
     ui.horizontal_centered(|ui| {
         ui.label(icons::icon_fill(icons::WAVEFORM, 20.0).color(colors.accent));
-        project_menu_ui(ui, state, out);
+        project_menu_ui(ui, state, views, out);
         ui.add_space(8.0);
         // The comparison of samplers is part of their step.
         let mut page = match state.page {
@@ -136,7 +138,7 @@ fn top_bar_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Outbox
             }
             let open = ui.add(Button::icon_only(icons::FOLDER_OPEN, "Open").quiet());
             if open
-                .on_hover_text(shortcuts::keys(Act::Open).unwrap_or_default())
+                .on_hover_text(actions::keys(Action::Open).unwrap_or_default())
                 .clicked()
             {
                 out.send(Command::PickOpen);

@@ -5,6 +5,7 @@ pub mod axes;
 pub mod caterpillar;
 pub mod convergence;
 mod cursor;
+pub mod data_table;
 pub mod decimate;
 pub mod density;
 pub mod interval;

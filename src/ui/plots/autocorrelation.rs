@@ -3,6 +3,7 @@
 use eframe::egui::{Rect, Shape, Stroke, Ui, pos2};
 
 use super::axes::{Axes, Shown, show};
+use super::data_table::{PlotData, chain_heads, data_table_ui};
 use super::legend::ChainFilter;
 use super::marks::{Marks, curve};
 use crate::ui::theme::{Palette, chain_dash, tokens};
@@ -64,7 +65,7 @@ pub fn autocorrelation_ui(
         .collect();
     let colors: Vec<_> = (0..curves.len()).map(|chain| p.chain(chain)).collect();
     let (band, zero) = (p.band, Stroke::new(t.stroke.hair, p.axis));
-    show(ui, p, &axes, height, |plot_ui| {
+    let shown = show(ui, p, &axes, height, |plot_ui| {
         plot_ui.add(Marks::new(
             move |_ui: &Ui, transform, shapes: &mut Vec<Shape>| {
                 let frame = *transform.frame();
@@ -94,7 +95,16 @@ pub fn autocorrelation_ui(
                 }
             },
         ));
-    })
+    });
+    data_table_ui(ui, &shown, data.summary, || PlotData {
+        heads: chain_heads("lag", data.chains.len()),
+        rows: lags + 1,
+        value: Box::new(|lag, column| match column.checked_sub(1) {
+            None => lag as f64,
+            Some(chain) => data.chains[chain].get(lag).copied().unwrap_or(f64::NAN),
+        }),
+    });
+    shown
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use eframe::egui::{Color32, Id, Margin, Rect, Shape, Stroke, Ui, pos2};
 
 use super::axes::{Axes, YAxis, faded, linear_ticks, log_ticks, show};
+use super::data_table::{PlotData, data_table_ui};
 use super::marks::{Marks, curve};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{number, paint};
@@ -331,6 +332,11 @@ fn row_ui(
                 curve(&selected, own, &[], top, transform, shapes);
             },
         ));
+    });
+    data_table_ui(ui, &shown, row.title, || PlotData {
+        heads: [span.x_title, row.title].map(str::to_owned).to_vec(),
+        rows: row.selected.len(),
+        value: Box::new(|at, column| row.selected[at][column]),
     });
     let frame: Rect = *shown.transform.frame();
     if let Some([x, y]) = end {

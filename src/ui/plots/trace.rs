@@ -4,6 +4,7 @@ use eframe::egui::{Align2, Id, Shape, Stroke, Ui, pos2};
 use egui_plot::{Line, PlotItem as _, PlotPoints};
 
 use super::axes::{Axes, Shown, faded, padded, show};
+use super::data_table::{PlotData, chain_heads, data_table_ui};
 use super::decimate::{Pieces, decimate};
 use super::legend::ChainFilter;
 use super::marks::Marks;
@@ -344,7 +345,7 @@ pub fn trace_ui(
     let (words_color, bad) = (p.text_secondary, p.bad);
     let warm = axes.warmup;
     let colors: Vec<_> = (0..lines.len()).map(|chain| p.chain(chain)).collect();
-    show(ui, p, &axes, height, |plot_ui| {
+    let shown = show(ui, p, &axes, height, |plot_ui| {
         plot_ui.add(Marks::new(
             move |ui: &Ui, transform, shapes: &mut Vec<Shape>| {
                 let frame = *transform.frame();
@@ -409,7 +410,24 @@ pub fn trace_ui(
                 }
             },
         ));
-    })
+    });
+    let draws = data.chains.iter().map(|chain| chain.draws.len()).max();
+    data_table_ui(ui, &shown, data.summary, || PlotData {
+        heads: chain_heads("draw", data.chains.len()),
+        rows: draws.unwrap_or(0),
+        value: Box::new(|draw, column| match column.checked_sub(1) {
+            None => (draw + 1) as f64,
+            Some(chain) => {
+                let draws = data.chains[chain].draws;
+                if draw < draws.len() {
+                    draws.value(draw, data.column)
+                } else {
+                    f64::NAN
+                }
+            }
+        }),
+    });
+    shown
 }
 
 #[cfg(test)]

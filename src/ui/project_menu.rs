@@ -46,8 +46,7 @@ pub fn project_menu_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &m
         .add(Button::new(&name).quiet().trailing(icons::CARET_DOWN))
         .on_hover_text("Project: open, save, recent");
     menu::menu(&button, MENU_WIDTH, |ui| {
-        let is_here =
-            |it: &&ActionEntry| it.group == Group::Project || it.action == Action::Help;
+        let is_here = |it: &&ActionEntry| it.group == Group::Project || it.action == Action::Help;
         for entry in ACTIONS.iter().filter(is_here) {
             let mut row = menu::item(ui, entry.text, &entry.keys(), false);
             if !entry.about.is_empty() {

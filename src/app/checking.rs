@@ -103,8 +103,7 @@ fn build_model(loaded: &Loaded, recipe: &Recipe) -> Result<Built, JobError> {
 fn remarks_at_mode(model: &dyn models::Model, design: &Design, control: &Control) -> Reporter {
     let mut reporter = Reporter::default();
     let quick = design.num_obs() * model.dim().pow(2) <= MOST_WORK
-        && model.has_density()
-        && model.has_dense_curvature();
+        && model.density().is_some_and(|it| it.has_dense_curvature());
     if quick
         && matches!(
             design.response.kind,

@@ -69,7 +69,7 @@ fn read_run(results: Results, told: &dyn Fn(f64) -> bool) -> ReadRun {
                 .and_then(|manifest| manifest.chains.get(index));
             let failure = about.and_then(|chain| chain.failure.clone());
             ChainView {
-                criterion: Vec::new(),
+                numbers: Vec::new(),
                 draws: ChainDraws {
                     draws: draws.clone(),
                     info: info.clone(),

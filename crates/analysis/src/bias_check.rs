@@ -37,7 +37,7 @@ pub fn control_job(job: &Job, draws: Option<u64>) -> Result<Job, JobError> {
 
 /// Identifier of the exact sampler that others are measured against on `model`.
 pub fn control_of(model: &dyn Model) -> &'static str {
-    if model.has_density() {
+    if model.density().is_some() {
         CONTROL
     } else {
         CONTROL_OF_MIXTURES

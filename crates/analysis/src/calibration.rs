@@ -22,7 +22,7 @@ use ergodic_core::design::response::{ResponseKind, ResponseUse};
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::chain::{self, Warmup};
 use ergodic_core::estimators::{Plan, find_mode_by};
-use ergodic_core::models::{self, EXAMPLES, GROUPS, Model};
+use ergodic_core::models::{self, EXAMPLES, GROUPS, Model, NO_SIMULATION};
 use ergodic_core::oracle::{Oracle, StepError};
 use ergodic_core::samplers::{Kernel, KernelError, Phase, Target, Tick};
 use ergodic_data::load::load_bytes;
@@ -226,14 +226,19 @@ pub fn calibrate(
     let id = &job.recipe.model.template;
     let mut u = vec![0.0; job.model.dim()];
     let mut rng = stream(job.recipe.run.seed, 0, Purpose::Predictive);
-    let mut values = vec![0.0; job.design.num_obs() * job.model.values_per_row()];
-    job.model
+    let refuse = |reason: &'static str| {
+        JobError::Impossible(format!(
+            "Template `{id}` cannot be calibrated by simulation, because {reason}"
+        ))
+    };
+    let simulation = job
+        .model
+        .simulation()
+        .ok_or_else(|| refuse(NO_SIMULATION))?;
+    let mut values = vec![0.0; job.design.num_obs() * simulation.values_per_row()];
+    simulation
         .draw_all(&mut rng, &mut u, &mut values)
-        .map_err(|reason| {
-            JobError::Impossible(format!(
-                "Template `{id}` cannot be calibrated by simulation, because {reason}"
-            ))
-        })?;
+        .map_err(refuse)?;
     if job.design.weights.is_some() {
         return Err(JobError::Impossible(
             "The formula has weights of rows, and an outcome with a weight cannot be simulated; leave out weights()"
@@ -344,11 +349,8 @@ fn simulate(
         &job.recipe.mode.settings,
         model.as_ref(),
     )?;
-    let centre = model
-        .has_density()
-        .then(|| find_mode_by(model.as_ref(), &plan, &control.part()).ok())
-        .flatten()
-        .map(|mode| Arc::new(mode.centre));
+    let found = find_mode_by(model.as_ref(), &plan, &control.part()).ok();
+    let centre = found.map(|mode| Arc::new(mode.centre));
     if centre.is_none() && job.sampler.spec.needs_mode {
         return Err(impossible("the posterior mode was not found"));
     }
@@ -387,8 +389,11 @@ fn simulate(
 fn simulated_model(job: &Job, rng: &mut ChainRng) -> Result<(Vec<f64>, Arc<dyn Model>), JobError> {
     let model = job.model.as_ref();
     let mut u = vec![0.0; model.dim()];
-    let mut values = vec![0.0; job.design.num_obs() * model.values_per_row()];
-    model
+    let simulation = model
+        .simulation()
+        .ok_or_else(|| impossible(NO_SIMULATION))?;
+    let mut values = vec![0.0; job.design.num_obs() * simulation.values_per_row()];
+    simulation
         .draw_all(rng, &mut u, &mut values)
         .map_err(impossible)?;
     let mut truth = vec![0.0; model.params().len()];

@@ -35,7 +35,7 @@ fn job(recipe: &Recipe) -> Result<Job, JobError> {
 fn run(job: &Job) -> Result<Calibration, JobError> {
     // Effects of groups make chains slow.
     let extent = match job.design.group_terms.first() {
-        Some(_) if job.model.has_density() => FEWER,
+        Some(_) if job.model.density().is_some() => FEWER,
         _ => EXTENT,
     };
     calibrate(job, &Settings::default(), extent, &Control::default())

@@ -211,7 +211,6 @@ impl Job {
         };
         control.check(JobError::Cancelled)?;
         control.enter("finding the posterior's mode");
-        let has_density = model.has_density();
         let mut plan = Plan::new(&recipe.mode.method, &recipe.mode.settings, model.as_ref())?;
         if let Some(outset) = &outset {
             let word = options.settings.text("parametrisation").unwrap_or_default();
@@ -233,12 +232,7 @@ impl Job {
             Some(_) => "around the estimates of a likelihood fit",
             None => "from random places",
         };
-        let found = if has_density {
-            find_mode_by(model.as_ref(), &plan, control)
-        } else {
-            Err(ModeError::NotFound("this model has no density to climb"))
-        };
-        let (centre, mode) = match found {
+        let (centre, mode) = match find_mode_by(model.as_ref(), &plan, control) {
             Ok(mode) => {
                 let mut reporter = Reporter::default();
                 model.remark(&mode.centre.u, &mut reporter);
@@ -267,7 +261,7 @@ impl Job {
         }
         let centre = match centre {
             Ok(centre) => Some(centre),
-            Err(_error) if !has_density => None,
+            Err(_error) if model.density().is_none() => None,
             Err(ModeError::TooMany(dim)) => {
                 let text = format!(
                     "The model has {dim} coordinates and {} rows, too many for a matrix of curvature, so chains start {around} \

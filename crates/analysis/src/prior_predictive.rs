@@ -1,6 +1,6 @@
 //! What the prior says in outcome units: outcomes of the table's own rows, simulated from draws of the prior.
 //!
-//! A draw of the prior gives every row of the design an outcome ([`ergodic_core::models::Model::simulate`], what calibration
+//! A draw of the prior gives every row of the design an outcome ([`ergodic_core::models::Simulation`], what calibration
 //! uses as well). Together they are what the model expects before it has seen an outcome; beside them stand the outcomes of
 //! the data, for comparison alone: nothing is fitted. Weights of rows play no part. Of long tables the first rows are used,
 //! which are a random choice, since designs are shuffled; standardisation and units are those of all rows. A [`PreviewRows`] is
@@ -32,7 +32,7 @@ use ergodic_base::rng::{Purpose, stream};
 use ergodic_core::design::matrix::{Design, Predictor};
 use ergodic_core::design::response::ResponseKind;
 use ergodic_core::families::{Link, log_mean};
-use ergodic_core::models;
+use ergodic_core::models::{self, NO_SIMULATION};
 use ergodic_diagnostics::quantiles::of_sorted as quantile;
 use ergodic_diagnostics::uniformity::bars;
 use rows::{expected_of, num_predictors, one_by_one};
@@ -346,7 +346,13 @@ impl PreviewRows {
         let model = (entry.build)(Arc::clone(design), &model_options(recipe)?)?;
         let rows = design.num_obs();
         let draws = (COORDINATES / model.dim().max(1)).clamp(LEAST_DRAWS, DRAWS);
-        let width = model.values_per_row();
+        let refuse = |reason: &'static str| {
+            JobError::Impossible(format!(
+                "The prior cannot be shown in outcomes, because {reason}"
+            ))
+        };
+        let simulation = model.simulation().ok_or(refuse(NO_SIMULATION))?;
+        let width = simulation.values_per_row();
         let mut rng = stream(recipe.run.seed, 0, Purpose::Predictive);
         let mut u = vec![0.0; model.dim()];
         let mut theta = vec![0.0; model.params().len()];
@@ -360,13 +366,9 @@ impl PreviewRows {
             control.check(JobError::Cancelled)?;
             control.advance(1);
             let places = d * rows * width..(d + 1) * rows * width;
-            model
+            simulation
                 .draw_all(&mut rng, &mut u, &mut outcomes[places])
-                .map_err(|reason| {
-                    JobError::Impossible(format!(
-                        "The prior cannot be shown in outcomes, because {reason}"
-                    ))
-                })?;
+                .map_err(refuse)?;
             if let Some(predicts) = model.predicts() {
                 model.constrain(&u, &mut theta);
                 let point = predicts.point(&theta);

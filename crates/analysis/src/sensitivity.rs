@@ -135,7 +135,7 @@ pub fn sensitivity(
     control: &Control,
 ) -> Result<Sensitivity, SensitivityError> {
     let model = &job.model;
-    if !model.has_density() {
+    if model.density().is_none() {
         return Err(SensitivityError::NoDensity);
     }
     if matter(weights) {
@@ -205,7 +205,8 @@ fn densities(
     let model = job.model.as_ref();
     let mut theta = vec![0.0; list.width()];
     let (mut u, mut grad) = (vec![0.0; model.dim()], vec![0.0; model.dim()]);
-    let mut scratch = model.scratch();
+    let density = model.rows().ok_or(SensitivityError::NoDensity)?;
+    let mut scratch = density.scratch();
     let (mut log_prior, mut log_lik) = (Vec::new(), Vec::new());
     for i in (0..list.len()).step_by(step) {
         control.check(SensitivityError::Cancelled)?;
@@ -214,11 +215,11 @@ fn densities(
         }
         model.unconstrain(&theta, &mut u);
         log_prior.push(
-            model
+            density
                 .log_prior_density(&u)
                 .ok_or(SensitivityError::NoDensity)?,
         );
-        log_lik.push(model.log_lik(&u, Rows::All, &mut scratch, &mut grad));
+        log_lik.push(density.log_lik(&u, Rows::All, &mut scratch, &mut grad));
         control.advance(1);
     }
     Ok((log_prior, log_lik))

@@ -106,7 +106,7 @@ pub fn zero_variance(
     order: Order,
     control: &Control,
 ) -> Result<Corrected, CorrectError> {
-    if !job.model.has_density() {
+    if job.model.density().is_none() {
         return Err(CorrectError::NoDensity);
     }
     let names = job.variables();

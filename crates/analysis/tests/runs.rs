@@ -12,10 +12,12 @@ use ergodic_analysis::{Job, Recipe, Run, bias_check};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::reporter::Severity;
-use ergodic_base::rng::ChainRng;
 use ergodic_core::engine::protocol::{ChainState, RunState, StopReason};
 use ergodic_core::engine::{Report, RunView};
-use ergodic_core::models::{CentreRows, DefaultPriors, Model, ParamInfo, Rows, Scratch};
+use ergodic_core::models::{
+    CentreRows, DefaultPriors, LogDensity, Model, ParamInfo, Posterior, RowLikelihood, Rows,
+    Scratch, sum_of_rows,
+};
 use ergodic_diagnostics::Verdict;
 use support::{ENDLESS, draws, job, start, wait};
 
@@ -243,7 +245,9 @@ fn draws_that_left_the_centre_are_told_and_the_centre_is_refreshed() {
         .zip(&sds)
         .map(|(u, sd)| u + 4.0 * sd)
         .collect();
-    far.centre = Some(Arc::new(Centre::at(far.model.as_ref(), &u).unwrap()));
+    far.centre = Some(Arc::new(
+        Centre::at(far.model.density().unwrap(), &u).unwrap(),
+    ));
     // An exact sampler only wastes rows there, and one that moves its point of expansion is not there.
     let mut exact = far.with_sampler("zig-zag").unwrap();
     exact.recipe.run.draws = 400;
@@ -334,14 +338,15 @@ fn a_control_with_faults_of_its_own_certifies_nothing() {
 
 #[test]
 fn the_criterion_of_each_component_is_published() {
+    use ergodic_core::samplers::CRITERION_OF_COMPONENTS;
     for (sampler, components) in [("osgfs", 4), ("osgfs-cv", 4), ("nuts", 0)] {
         let mut run = start(job(sampler, 100, |_| {}));
         run.join();
         for chain in &run.view().chains {
-            assert_eq!(chain.criterion.len(), components, "{sampler}");
+            let ratios = chain.numbers_called(CRITERION_OF_COMPONENTS);
+            assert_eq!(ratios.len(), components, "{sampler}");
             assert!(
-                chain
-                    .criterion
+                ratios
                     .iter()
                     .all(|ratio| ratio.is_finite() && *ratio >= 0.0)
             );
@@ -360,6 +365,10 @@ enum Fault {
 struct Faulty(Arc<dyn Model>, Fault);
 
 impl Faulty {
+    fn sound(&self) -> &dyn RowLikelihood {
+        self.0.rows().unwrap()
+    }
+
     fn strike(&self, grad: &mut [f64]) {
         if std::thread::current().name() == Some("chain-2") {
             match self.1 {
@@ -374,14 +383,8 @@ impl Model for Faulty {
     fn params(&self) -> &[ParamInfo] {
         self.0.params()
     }
-    fn dim(&self) -> usize {
-        self.0.dim()
-    }
-    fn num_obs(&self) -> usize {
-        self.0.num_obs()
-    }
-    fn scratch(&self) -> Scratch {
-        self.0.scratch()
+    fn posterior(&self) -> Posterior<'_> {
+        Posterior::Density(self)
     }
     fn constrain(&self, u: &[f64], theta: &mut [f64]) {
         self.0.constrain(u, theta);
@@ -389,30 +392,45 @@ impl Model for Faulty {
     fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
         self.0.unconstrain(theta, u);
     }
-    fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
-        self.0.init(rng, u);
-    }
-    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
-        self.0.log_prior(u, grad)
-    }
     fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
         self.0.prior_density(index, value)
     }
+}
+
+impl LogDensity for Faulty {
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+    fn log_density(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        sum_of_rows(self, u, grad)
+    }
+    fn rows(&self) -> Option<&dyn RowLikelihood> {
+        Some(self)
+    }
+}
+
+impl RowLikelihood for Faulty {
+    fn num_obs(&self) -> usize {
+        self.sound().num_obs()
+    }
+    fn scratch(&self) -> Scratch {
+        self.sound().scratch()
+    }
+    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        self.sound().log_prior(u, grad)
+    }
     fn log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) -> f64 {
-        self.0.log_lik(u, rows, scratch, grad)
+        self.sound().log_lik(u, rows, scratch, grad)
     }
     fn grad_log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) {
-        self.0.grad_log_lik(u, rows, scratch, grad);
+        self.sound().grad_log_lik(u, rows, scratch, grad);
         self.strike(grad);
     }
     fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
-        self.0.pointwise(u, rows, scratch, out);
+        self.sound().pointwise(u, rows, scratch, out);
     }
     fn scores(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
-        self.0.scores(u, rows, scratch, out);
-    }
-    fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
-        self.0.simulate(u, rows, rng, y);
+        self.sound().scores(u, rows, scratch, out);
     }
     fn grad_difference(
         &self,
@@ -422,7 +440,7 @@ impl Model for Faulty {
         s: &mut Scratch,
         grad: &mut [f64],
     ) {
-        self.0.grad_difference(u, rows, a, s, grad);
+        self.sound().grad_difference(u, rows, a, s, grad);
         self.strike(grad);
     }
     fn score_differences(
@@ -433,7 +451,7 @@ impl Model for Faulty {
         s: &mut Scratch,
         out: &mut [f64],
     ) {
-        self.0.score_differences(u, rows, a, s, out);
+        self.sound().score_differences(u, rows, a, s, out);
     }
     fn add_neg_hessian_log_lik(
         &self,
@@ -442,10 +460,10 @@ impl Model for Faulty {
         s: &mut Scratch,
         hessian: &mut [f64],
     ) {
-        self.0.add_neg_hessian_log_lik(u, rows, s, hessian);
+        self.sound().add_neg_hessian_log_lik(u, rows, s, hessian);
     }
     fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]) {
-        self.0.add_neg_hessian_log_prior(u, hessian);
+        self.sound().add_neg_hessian_log_prior(u, hessian);
     }
 }
 

@@ -35,9 +35,9 @@ pub struct Block {
     pub info: Vec<f64>,
     /// Gradients of single rows that the chain has computed by the end of the block.
     pub datum_grads: u64,
-    /// Ratios of the sampler's convergence criterion at the end of the block, one per component; empty without one.
-    pub criterion: Vec<f64>,
-    /// Partitions of some of the kept draws, each with the number of the draw ([`LabelList`]); empty without clusters.
+    /// The sampler's outputs of numbers at the end of the block, by name.
+    pub numbers: Vec<(&'static str, Vec<f64>)>,
+    /// The sampler's labels at some of the kept draws, each with the number of the draw ([`LabelList`]); empty without labels.
     pub labels: Vec<(u64, Labels)>,
 }
 

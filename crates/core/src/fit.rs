@@ -26,7 +26,7 @@ use ndarray::{Array2, Array3};
 use crate::design::{Columns, Design, DesignError, ModelFrame, checks};
 use crate::engine::run_section::MAX_CHAINS;
 use crate::engine::{ChainState, Report, Run, RunSection, RunView, Sampling};
-use crate::estimators::{ModeError, find_mode};
+use crate::estimators::find_mode;
 use crate::models::{self, DensityModel, LogDensity, Model, ModelError, ModelOptions};
 use crate::oracle::Centre;
 use crate::samplers::{self, ChoiceError, Nuts, Sampler, SamplerEntry, Target};
@@ -206,11 +206,7 @@ impl Fit {
         if !(1..=MAX_CHAINS).contains(&chains) || draws == 0 {
             return Err(FitError::Length { chains, draws });
         }
-        let found = if self.model.has_density() {
-            find_mode(self.model.as_ref(), &Control::default())
-        } else {
-            Err(ModeError::NotFound("this model has no density to climb"))
-        };
+        let found = find_mode(self.model.as_ref(), &Control::default());
         let centre = found.map(|mode| Arc::new(mode.centre));
         let model = self.model.as_ref();
         let target = Target::new(model, centre.as_deref().ok());

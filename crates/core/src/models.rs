@@ -1,9 +1,12 @@
-//! Models: a log prior and a log likelihood over any set of rows, with gradients, on an unconstrained vector u.
+//! Models: what is unknown, as a log density of an unconstrained vector u or a partition, and what is reported of it.
+//!
+//! A density is known in steps, each of which lets more samplers in: its value and gradient at a point ([`LogDensity`], all that
+//! somebody else's model must bring); its parts by rows of data ([`RowLikelihood`]); and views of its structure ([`Model`]).
 //!
 //! One file per template. To add one:
 //!
 //! 1. Write `models/my_model.rs` with a unit struct that implements [`Template`] and a struct that implements
-//!    [`Model`]; the header states the generative story, the parameters, the gradient, and the source.
+//!    [`Model`], [`LogDensity`] and [`RowLikelihood`]; the header states the generative story, the parameters, the gradient, and the source.
 //! 2. Add `mod my_model;` here and `ModelEntry::of::<my_model::MyTemplate>(),` to [`REGISTRY`].
 //! 3. Run `cargo test conformance`: gradients, sums over minibatches and transforms are covered at once.
 //!
@@ -15,10 +18,8 @@ use std::sync::Arc;
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::families::{Family, FamilyError};
-use ergodic_base::linalg::axpy;
 use ergodic_base::param::ParamId;
 use ergodic_base::reporter::Reporter;
-use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::{Field, SettingError, Settings};
 
 pub(crate) mod categorical;
@@ -32,6 +33,7 @@ pub(crate) mod examples;
 pub(crate) mod glm;
 pub(crate) mod hierarchical;
 mod hierarchy;
+mod likelihood;
 pub(crate) mod linear;
 pub(crate) mod logistic;
 pub(crate) mod mixed;
@@ -43,69 +45,23 @@ pub(crate) mod prior;
 mod prior_text;
 mod regression;
 mod simplex;
+mod simulation;
 pub(crate) mod student;
 #[cfg(test)]
 pub mod testing;
 pub mod translation;
 
 pub use default_priors::DefaultPriors;
+use density::MAX_DENSE_DIM_OF_GROUPS;
 pub use density::{DensityModel, LogDensity, density_of};
 pub use dp_mixture::Mixture;
 pub use hierarchy::Hierarchy;
+pub use likelihood::{CentreRows, LinearRows, RowLikelihood, Rows, Scratch, sum_of_rows};
 pub use mixed::{MixedEffects, WorkingRows, has_intercepts_of_groups};
 pub use predicts::Predicts;
 pub use prior_text::{PriorError, PriorProblem};
 pub use simplex::SimplexCounts;
-
-/// Which rows of the design a call concerns.
-#[derive(Clone, Copy, Debug)]
-pub enum Rows<'a> {
-    /// All N rows.
-    All,
-    /// `len` rows from `start`.
-    Span {
-        /// First row.
-        start: usize,
-        /// Number of rows.
-        len: usize,
-    },
-    /// The listed rows, repeats allowed.
-    Pick(&'a [u32]),
-}
-
-impl Rows<'_> {
-    /// Number of rows, given that there are `num_obs` in all.
-    pub fn len(&self, num_obs: usize) -> usize {
-        match self {
-            Self::All => num_obs,
-            Self::Span { len, .. } => *len,
-            Self::Pick(rows) => rows.len(),
-        }
-    }
-
-    /// The `k`-th row.
-    #[inline]
-    pub fn get(&self, k: usize) -> usize {
-        match self {
-            Self::All => k,
-            Self::Span { start, .. } => start + k,
-            Self::Pick(rows) => rows[k] as usize,
-        }
-    }
-}
-
-/// Working memory of one chain, reused for ever so that steps do not allocate. Models size it themselves.
-#[derive(Clone, Debug, Default)]
-pub struct Scratch {
-    /// Rows of the current tile, or whatever the model keeps per tile.
-    pub tile: Vec<f64>,
-    /// Accumulators of the gradient.
-    pub lanes: Vec<f64>,
-    /// A vector of length D or Q.
-    pub vector: Vec<f64>,
-    /// Counts and places of rows, for models that sort them.
-    pub index: Vec<u32>,
-}
+pub use simulation::{NO_SIMULATION, PriorDraws, Simulation};
 
 /// One reported quantity.
 #[derive(Clone, Debug, PartialEq)]
@@ -155,65 +111,34 @@ pub fn parts(model: &dyn Model) -> Vec<Block> {
     parts
 }
 
-/// Centre data that a model keeps per row, so that a difference of gradients costs one pass.
-#[derive(Clone, Debug, Default)]
-pub struct CentreRows {
-    /// The centre û, length D.
-    pub u: Vec<f64>,
-    /// Model-specific numbers per row at û, such as residuals; may be empty.
-    pub per_row: Vec<f64>,
+/// What a model leaves unknown: numbers with a density, or which units belong together.
+#[derive(Clone, Copy)]
+pub enum Posterior<'a> {
+    /// A vector u with a log density.
+    Density(&'a dyn LogDensity),
+    /// A partition of units into clusters. Only summaries of it are reported, and a position is these summaries.
+    Partition(&'a Mixture),
 }
 
-/// Most coordinates for which a dense matrix of curvature is made unless a model says otherwise: its eigenvalues, and the
-/// noise of row gradients in all directions, take seconds up to here and many minutes at three times as many.
-pub const MAX_DENSE_DIM: usize = 1000;
-/// The same for models with effects of groups, whose samplers need no mode: noise of row gradients is measured in all
-/// directions, whose time grows with the third power.
-const MAX_DENSE_DIM_OF_GROUPS: usize = 400;
-
-/// A posterior: immutable, shared by all chains.
+/// What is sampled: a posterior, the quantities that are reported of it, and views of its structure. Immutable, shared by all
+/// chains.
 ///
-/// The likelihood is never scaled here: only the oracle multiplies by N/B, and prior and likelihood are separate
-/// calls, so that a prior multiplied by N/B (an erratum of the literature) cannot be written by accident.
+/// What samplers can do with it follows from [`Self::posterior`]: every density can be climbed and explored
+/// ([`LogDensity`]), one over rows of data also estimated from few of them ([`RowLikelihood`]). Views say what else is known;
+/// samplers made for one refuse models without it.
 pub trait Model: Send + Sync {
     /// The Q reported quantities.
     fn params(&self) -> &[ParamInfo];
-    /// D, the unconstrained dimension.
-    fn dim(&self) -> usize;
-    /// N, the number of rows.
-    fn num_obs(&self) -> usize;
-    /// Whether the likelihood is made of rows, so that few of them tell something of all.
-    fn has_rows(&self) -> bool {
-        true
-    }
-    /// Working memory for one chain.
-    fn scratch(&self) -> Scratch;
+    /// What is unknown.
+    fn posterior(&self) -> Posterior<'_>;
 
-    /// Reported quantities at `u` (D → Q).
-    fn constrain(&self, u: &[f64], theta: &mut [f64]);
+    /// Reported quantities at `u` (D → Q). By default they are the coordinates.
+    fn constrain(&self, u: &[f64], theta: &mut [f64]) {
+        theta.copy_from_slice(u);
+    }
     /// The position whose reported quantities are `theta` (Q → D).
-    fn unconstrain(&self, theta: &[f64], u: &mut [f64]);
-    /// Whether there is a density on u. Models of which only summaries are reported, such as mixtures with a varying
-    /// number of clusters, have none: they have no mode, and only samplers made for them can sample them
-    /// (`Sampler::NEEDS_DENSITY`).
-    fn has_density(&self) -> bool {
-        true
-    }
-    /// Whether D×D matrices of curvature are cheap enough to be made. Without them no mode is searched for, and samplers
-    /// start from [`Self::init`] and learn the scales themselves.
-    fn has_dense_curvature(&self) -> bool {
-        self.dim() <= MAX_DENSE_DIM
-    }
-    /// A crude starting point for models whose mode is not known.
-    fn init(&self, rng: &mut ChainRng, u: &mut [f64]);
-
-    /// log p(θ(u)) + log|∂θ/∂u|, dropping constants; overwrites `grad` (D).
-    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64;
-    /// log p(θ) of the parameters that have a prior of their own, on the scale on which it is stated: without |∂θ/∂u|, and
-    /// without the distribution of effects of groups, which is part of the model; constants dropped. Power scaling of the
-    /// prior raises this. `None` for a model that does not say.
-    fn log_prior_density(&self, _u: &[f64]) -> Option<f64> {
-        None
+    fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
+        u.copy_from_slice(theta);
     }
     /// The interval that a picture of the prior of reported quantity `index` shows; `None` if it has no density, or one
     /// that is symmetric about 0.
@@ -221,87 +146,19 @@ pub trait Model: Send + Sync {
         None
     }
     /// Prior density of reported quantity `index` at `value`, for plots; `None` if it has no marginal in closed form.
-    fn prior_density(&self, index: usize, value: f64) -> Option<f64>;
-
-    /// Unscaled Σ log p(y_i|θ(u)) over `rows`; ADDS its gradient to `grad` (D).
-    fn log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) -> f64;
-    /// ADDS the gradient of Σ log p(y_i|θ(u)) over `rows` to `grad` (D); cheaper than [`Self::log_lik`].
-    fn grad_log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]);
-    /// One log likelihood per row (B).
-    fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]);
-    /// One gradient per row, row-major (B×D).
-    fn scores(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]);
-    /// Numbers that [`Self::simulate`] gives per row: 1, the response; without a response the columns of the row, C.
-    fn values_per_row(&self) -> usize {
-        1
+    fn prior_density(&self, _index: usize, _value: f64) -> Option<f64> {
+        None
     }
-    /// Draws a position from the prior.
-    ///
-    /// # Errors
-    /// Why it cannot be done, in words that can follow "template `id` cannot, because ".
-    fn draw_prior(&self, _rng: &mut ChainRng, _u: &mut [f64]) -> Result<(), &'static str> {
-        Err("it does not say how to draw from its prior")
-    }
-    /// Draws a position from the prior, and what [`Self::simulate`] gives for all rows of the design at it (N×C): numeric columns,
-    /// then positions of the levels of categorical ones.
-    ///
-    /// # Errors
-    /// As for [`Self::draw_prior`].
-    fn draw_all(
-        &self,
-        rng: &mut ChainRng,
-        u: &mut [f64],
-        values: &mut [f64],
-    ) -> Result<(), &'static str> {
-        self.draw_prior(rng, u)?;
-        self.simulate(u, Rows::All, rng, values);
-        Ok(())
-    }
-    /// Simulated responses for `rows` (B), or rows as they are in the data, without scaling, where there is no response (B×C).
-    fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]);
-
-    /// What [`Self::grad_difference`] and [`Self::score_differences`] need to know about the centre `u`.
-    fn centre_rows(&self, u: &[f64]) -> CentreRows {
-        CentreRows {
-            u: u.to_vec(),
-            per_row: Vec::new(),
-        }
-    }
-    /// ADDS Σ (∇log p(y_i|u) − ∇log p(y_i|û)) over `rows` to `grad` (D).
-    fn grad_difference(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        centre: &CentreRows,
-        scratch: &mut Scratch,
-        grad: &mut [f64],
-    );
-    /// Differences of scores from those at the centre, one per row (B×D).
-    fn score_differences(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        centre: &CentreRows,
-        scratch: &mut Scratch,
-        out: &mut [f64],
-    );
-
-    /// −∂²/∂u² of the log likelihood over `rows`, ADDED to the row-major D×D `hessian`.
-    fn add_neg_hessian_log_lik(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        scratch: &mut Scratch,
-        hessian: &mut [f64],
-    );
-    /// −∂²/∂u² of the log prior, ADDED to `hessian` (D×D). Where the prior has a kink, its best quadratic stand-in.
-    fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]);
-
+    /// Remarks on how the model fits at its mode `u`, for people.
+    fn remark(&self, _u: &[f64], _reporter: &mut Reporter) {}
     /// The natural blocks, none of them empty, in order, every coordinate in exactly one of them. By default neighbours
     /// whose names agree up to a bracket, such as `b[age]` and `b[plan]`; a single block where parameters are not
     /// coordinates.
     fn blocks(&self) -> Vec<Block> {
-        let dim = self.dim();
+        let dim = match self.posterior() {
+            Posterior::Density(density) => density.dim(),
+            Posterior::Partition(_) => self.params().len(),
+        };
         if self.params().len() != dim {
             return vec![Block {
                 name: "all".into(),
@@ -322,21 +179,6 @@ pub trait Model: Send + Sync {
         blocks
     }
 
-    /// Remarks on how the model fits at its mode `u`, for people.
-    fn remark(&self, _u: &[f64], _reporter: &mut Reporter) {}
-
-    /// The linear structure of the likelihood, where it has one.
-    fn linear_rows(&self) -> Option<&dyn LinearRows> {
-        None
-    }
-    /// The log prior as rows of the same kind, where it is a sum of functions of one linear combination of u each.
-    fn prior_rows(&self) -> Option<&prior::PriorRows> {
-        None
-    }
-    /// The view of a model whose unknown is a partition of units into clusters.
-    fn partition(&self) -> Option<&Mixture> {
-        None
-    }
     /// The view of a model whose only parameters are the probabilities of categories.
     fn simplex(&self) -> Option<&dyn SimplexCounts> {
         None
@@ -345,63 +187,64 @@ pub trait Model: Send + Sync {
     fn hierarchy(&self) -> Option<&dyn Hierarchy> {
         None
     }
-    /// The view of a model that predicts outcomes of new rows.
-    fn predicts(&self) -> Option<&dyn Predicts> {
-        None
-    }
-
     /// The view of a mixed model by its parts.
     fn mixed_effects(&self) -> Option<&dyn MixedEffects> {
         None
     }
+    /// The view of a model that predicts outcomes of new rows.
+    fn predicts(&self) -> Option<&dyn Predicts> {
+        None
+    }
+    /// The view of a model that draws from its prior, and rows for what it drew.
+    fn prior_draws(&self) -> Option<&dyn PriorDraws> {
+        None
+    }
+    /// The view of a model that makes data by its prior.
+    fn simulation(&self) -> Option<&dyn Simulation> {
+        self.prior_draws().map(|draws| draws as &dyn Simulation)
+    }
 }
 
-/// The view of a likelihood in which row i depends on u through one number, its linear predictor z_i = a_i'u + o_i.
-///
-/// Samplers that bound or expand the likelihood row by row need this structure ([`Model::linear_rows`]).
-pub trait LinearRows {
-    /// a_i (D), up to a sign that log p of the row takes into account.
-    fn covariates(&self, row: usize) -> &[f64];
-    /// z_i at `u`.
-    fn predictor(&self, row: usize, u: &[f64]) -> f64;
-    /// log p of row i, its first and its second derivative in z, at `z`.
-    fn derivatives(&self, row: usize, z: f64) -> [f64; 3];
-    /// ∂ log p/∂z at `u`, one per row (B).
-    fn slopes(&self, u: &[f64], rows: Rows<'_>, _scratch: &mut Scratch, out: &mut [f64]) {
-        for (k, out) in out.iter_mut().enumerate() {
-            let row = rows.get(k);
-            *out = self.derivatives(row, self.predictor(row, u))[1];
+impl<'a> dyn Model + 'a {
+    /// The density of u; a partition has none.
+    pub fn density(&self) -> Option<&dyn LogDensity> {
+        match self.posterior() {
+            Posterior::Density(density) => Some(density),
+            Posterior::Partition(_) => None,
         }
     }
-    /// The largest |∂ log p/∂z| over all z, infinite if there is none.
-    fn slope_bound(&self, row: usize) -> f64;
-    /// The largest |∂² log p/∂z²| over all z, infinite if there is none.
-    fn curvature_bound(&self, row: usize) -> f64;
-
-    /// z, log p and ∂ log p/∂z at `u`, one triple per row of `rows` (B). A row's triple does not depend on its
-    /// neighbours.
-    fn row_terms(&self, u: &[f64], rows: Rows<'_>, _scratch: &mut Scratch, out: &mut [[f64; 3]]) {
-        for (k, out) in out.iter_mut().enumerate() {
-            let row = rows.get(k);
-            let z = self.predictor(row, u);
-            let [log_p, slope, _second] = self.derivatives(row, z);
-            *out = [z, log_p, slope];
+    /// The density by its rows, where it has some.
+    pub fn rows(&self) -> Option<&dyn RowLikelihood> {
+        self.density()?.rows()
+    }
+    /// The mixture whose unknown is a partition, where that is what is unknown.
+    pub fn partition(&self) -> Option<&Mixture> {
+        match self.posterior() {
+            Posterior::Density(_) => None,
+            Posterior::Partition(mixture) => Some(mixture),
         }
     }
-    /// ADDS Σ w_k a_k over `rows` to `grad` (D), with one weight per row (B).
-    fn add_weighted_covariates(&self, rows: Rows<'_>, weights: &[f64], grad: &mut [f64]) {
-        for (k, &weight) in weights.iter().enumerate() {
-            axpy(weight, self.covariates(rows.get(k)), grad);
+    /// The linear structure of the likelihood, where it has one.
+    pub fn linear_rows(&self) -> Option<&dyn LinearRows> {
+        self.rows()?.linear_rows()
+    }
+    /// The log prior as rows of the same kind, where it is a sum of functions of one linear combination of u each.
+    pub fn prior_rows(&self) -> Option<&prior::PriorRows> {
+        self.rows()?.prior_rows()
+    }
+    /// D, the length of a position.
+    pub fn dim(&self) -> usize {
+        match self.posterior() {
+            Posterior::Density(density) => density.dim(),
+            Posterior::Partition(_) => self.params().len(),
         }
     }
-    /// The smallest and the largest −∂² log p/∂z² over all z; rows that are log-concave can say more than the bound does.
-    fn curvature_range(&self, row: usize) -> [f64; 2] {
-        let bound = self.curvature_bound(row);
-        [-bound, bound]
-    }
-    /// The largest |∂³ log p/∂z³| over all z, infinite if there is none or it is not known.
-    fn third_bound(&self, _row: usize) -> f64 {
-        f64::INFINITY
+    /// N, the number of rows, or of units of a partition. A density without rows is evaluated as one.
+    pub fn num_obs(&self) -> usize {
+        match self.posterior() {
+            Posterior::Density(density) => density.rows().map_or(1, RowLikelihood::num_obs),
+            Posterior::Partition(mixture) => mixture.num_units(),
+        }
     }
 }
 
@@ -546,10 +389,33 @@ impl ModelOptions {
     }
 }
 
+/// How exactly [`Model::unconstrain`] gives back the position that [`Model::constrain`] reported: the largest error of a coordinate
+/// in units of the largest coordinate, at least 1.
+#[derive(Clone, Copy, Debug)]
+pub struct RoundTrip {
+    /// Where coordinates are of the size that priors expect.
+    pub near: f64,
+    /// Several times as far out.
+    pub far: f64,
+    /// Why digits are lost; empty where none are.
+    pub reason: &'static str,
+}
+
+impl RoundTrip {
+    /// Up to rounding.
+    pub const EXACT: Self = Self {
+        near: 1e-12,
+        far: 1e-12,
+        reason: "",
+    };
+}
+
 /// A kind of model that users choose from a list.
 pub trait Template: 'static {
     /// Description of the template.
     const SPEC: ModelSpec;
+    /// How exactly its transforms undo each other.
+    const ROUND_TRIP: RoundTrip = RoundTrip::EXACT;
     /// Whether every coefficient varies by the column with the role of the group: what clicks write then.
     const ALL_VARY: bool = false;
     /// The response family that the settings choose; `None` where rows are not explained by one linear predictor.
@@ -588,6 +454,8 @@ fn refuse_group_terms(design: &Design, template: &'static str) -> Result<(), Mod
 pub struct ModelEntry {
     /// Description of the template.
     pub spec: ModelSpec,
+    /// See [`Template::ROUND_TRIP`].
+    pub round_trip: RoundTrip,
     /// See [`Template::ALL_VARY`].
     pub all_vary: bool,
     /// See [`Template::family`].
@@ -609,6 +477,7 @@ impl ModelEntry {
     pub const fn of<T: Template>() -> Self {
         Self {
             spec: T::SPEC,
+            round_trip: T::ROUND_TRIP,
             all_vary: T::ALL_VARY,
             family: T::family,
             build: T::build,

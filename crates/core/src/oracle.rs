@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use crate::models::{Model, Rows, Scratch};
+use crate::models::{Model, RowLikelihood, Rows, Scratch};
 use ergodic_base::linalg::axpy;
 use ergodic_base::rng::ChainRng;
 
@@ -63,6 +63,9 @@ pub enum StepError {
         /// Iteration, 0-based.
         iter: u64,
     },
+    /// The model lacks what the sampler needs; samplers refuse such models beforehand.
+    #[error("the model has no {0}, which the sampler needs")]
+    Lacks(&'static str),
     /// The run was stopped during the step; the step must be forgotten.
     #[error("the step was interrupted")]
     Interrupted,
@@ -109,7 +112,9 @@ impl Oracle {
         let dim = model.dim();
         let chunks = model.num_obs().div_ceil(CHUNK_ROWS);
         Self {
-            scratch: model.scratch(),
+            scratch: model
+                .rows()
+                .map_or_else(Scratch::default, RowLikelihood::scratch),
             minibatch: Minibatch::new(model.num_obs(), model.num_obs(), Scheme::Iid),
             chances: None,
             weighted_scores: Vec::new(),
@@ -128,6 +133,14 @@ impl Oracle {
     /// The model.
     pub fn model(&self) -> &dyn Model {
         self.model.as_ref()
+    }
+
+    /// The density by its rows.
+    ///
+    /// # Errors
+    /// The model has none.
+    pub fn rows(&self) -> Result<&dyn RowLikelihood, StepError> {
+        self.model.rows().ok_or(StepError::Lacks("rows of data"))
     }
 
     /// The centre, if one was found.
@@ -161,7 +174,7 @@ impl Oracle {
         };
         self.chances = match (&self.centre, self.estimator, scheme) {
             (Some(centre), Estimator::ControlVariate, Scheme::Lipschitz) => {
-                centre.chances(self.model.as_ref())
+                self.model.rows().and_then(|rows| centre.chances(rows))
             }
             _ => None,
         };
@@ -186,23 +199,26 @@ impl Oracle {
     /// Unbiased estimate of ∇ log posterior at `u`; overwrites `grad` (D).
     pub fn grad(&mut self, u: &[f64], rng: &mut ChainRng, grad: &mut [f64]) {
         debug_assert!(self.view.is_none(), "estimates know no blocks");
+        let Some(model) = self.model.rows() else {
+            return no_estimate(grad);
+        };
         let rows = self.minibatch.draw(rng);
         let scale = self.model.num_obs() as f64 / rows.len(0) as f64;
         self.datum_grads += rows.len(0) as u64;
         self.batch_grad.fill(0.0);
-        self.model.log_prior(u, grad);
+        model.log_prior(u, grad);
         match (&self.centre, self.estimator) {
             (Some(centre), Estimator::ControlVariate) => {
                 match (&self.chances, rows) {
                     (Some(chances), Rows::Pick(picks)) => {
                         let scores = &mut self.weighted_scores;
-                        let (model, scratch) = (&self.model, &mut self.scratch);
+                        let scratch = &mut self.scratch;
                         model.score_differences(u, rows, &centre.rows, scratch, scores);
                         for (score, &row) in scores.chunks_exact(grad.len()).zip(picks) {
                             axpy(chances.weight(row), score, &mut self.batch_grad);
                         }
                     }
-                    _ => self.model.grad_difference(
+                    _ => model.grad_difference(
                         u,
                         rows,
                         &centre.rows,
@@ -212,9 +228,7 @@ impl Oracle {
                 }
                 axpy(1.0, &centre.grad_log_lik, grad);
             }
-            _ => self
-                .model
-                .grad_log_lik(u, rows, &mut self.scratch, &mut self.batch_grad),
+            _ => model.grad_log_lik(u, rows, &mut self.scratch, &mut self.batch_grad),
         }
         axpy(scale, &self.batch_grad, grad);
     }
@@ -247,16 +261,18 @@ impl Oracle {
     ) {
         debug_assert!(self.view.is_none(), "estimates know no blocks");
         let dim = self.dim();
+        let Some(model) = self.model.rows() else {
+            return no_estimate(grad);
+        };
         let rows = self.minibatch.draw(rng);
         let len = rows.len(0);
         let scale = self.model.num_obs() as f64 / len as f64;
         self.datum_grads += len as u64;
         scores.resize(len * dim, 0.0);
-        self.model.log_prior(u, grad);
+        model.log_prior(u, grad);
         match (&self.centre, self.estimator) {
             (Some(centre), Estimator::ControlVariate) => {
-                self.model
-                    .score_differences(u, rows, &centre.rows, &mut self.scratch, scores);
+                model.score_differences(u, rows, &centre.rows, &mut self.scratch, scores);
                 if let (Some(chances), Rows::Pick(picks)) = (&self.chances, rows) {
                     for (score, &row) in scores.chunks_exact_mut(dim).zip(picks) {
                         let weight = chances.weight(row);
@@ -265,7 +281,7 @@ impl Oracle {
                 }
                 axpy(1.0, &centre.grad_log_lik, grad);
             }
-            _ => self.model.scores(u, rows, &mut self.scratch, scores),
+            _ => model.scores(u, rows, &mut self.scratch, scores),
         }
         self.batch_grad.fill(0.0);
         for score in scores.chunks_exact(dim) {
@@ -294,7 +310,13 @@ impl Oracle {
     fn exact_joint(&mut self, u: &[f64], grad: &mut [f64]) -> Result<f64, StepError> {
         let (dim, num_obs) = (self.model.dim(), self.num_obs());
         let width = dim + 1;
-        let (model, interrupt) = (&self.model, &self.interrupt);
+        let density =
+            (self.model.density()).ok_or(StepError::Lacks("density of its parameters"))?;
+        let Some(model) = density.rows() else {
+            self.datum_grads += 1;
+            return Ok(density.log_density(u, grad));
+        };
+        let interrupt = &self.interrupt;
         let chunk = |index: usize, sums: &mut [f64], scratch: &mut Scratch| {
             if interrupt.load(Ordering::Relaxed) {
                 return;
@@ -325,13 +347,18 @@ impl Oracle {
             return Err(StepError::Interrupted);
         }
         self.datum_grads += num_obs as u64;
-        let mut log_density = self.model.log_prior(u, grad);
+        let mut log_density = model.log_prior(u, grad);
         for sums in self.chunk_sums.chunks_exact(width) {
             log_density += sums[0];
             axpy(1.0, &sums[1..], grad);
         }
         Ok(log_density)
     }
+}
+
+/// Without rows there is nothing to estimate a gradient from: samplers refuse what is no number.
+fn no_estimate(grad: &mut [f64]) {
+    grad.fill(f64::NAN);
 }
 
 #[cfg(test)]

@@ -243,6 +243,49 @@ pub const LOG_LIK_VARIANCE: &str = "log_lik_variance";
 /// Name of the information column with the sign of the estimate of the likelihood.
 pub const SIGN: &str = "sign";
 
+/// A vector that a sampler makes beside its position and information columns. A run carries it under its name and knows no
+/// more of it: of numbers the newest vector, of labels a thinned list with the draws they belong to.
+#[derive(Clone, Copy, Debug)]
+pub struct OutputSpec {
+    /// Name by which it is found.
+    pub name: &'static str,
+    /// What it says.
+    pub help: &'static str,
+}
+
+/// The value of an output of a sampler.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Output<'a> {
+    /// Numbers.
+    Numbers(&'a [f64]),
+    /// One label per unit. Which units share one counts, not which label it is.
+    Labels(&'a [u32]),
+}
+
+impl<'a> dyn Kernel + 'a {
+    /// The output called `name`, where the sampler makes one.
+    pub fn output_called(&self, name: &str) -> Option<Output<'_>> {
+        let k = self.outputs().iter().position(|spec| spec.name == name)?;
+        Some(self.output(k))
+    }
+
+    /// The labels that the sampler gives to units, where it does.
+    pub fn labels(&self) -> Option<&[u32]> {
+        let mut outputs = (0..self.outputs().len()).map(|k| self.output(k));
+        outputs.find_map(|output| match output {
+            Output::Labels(labels) => Some(labels),
+            Output::Numbers(_) => None,
+        })
+    }
+}
+
+/// Name of the output with the ratio of the OSGFS criterion (17) of each component of u, limit 1.
+pub const CRITERION_OF_COMPONENTS: &str = "criterion_of_components";
+/// Name of the output with the cluster of each unit.
+pub const CLUSTERS: &str = "clusters";
+/// Name of the output with the log predictive density of each unit held out.
+pub const HELD_OUT: &str = "held_out";
+
 /// How samplers are grouped where people choose one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
@@ -353,8 +396,10 @@ pub trait Sampler: Send + Sync + 'static {
     const SPEC: SamplerSpec;
     /// Whether it was made for probabilities near 0, where other approximations fail ([`suits`]).
     const ON_SIMPLEX: bool = false;
-    /// Whether it samples a density on u, as all do but those made for models without one ([`Model::has_density`]).
+    /// Whether it samples a density on u, as all do but those made for models without one ([`crate::models::Posterior::Partition`]).
     const NEEDS_DENSITY: bool = true;
+    /// Vectors that it makes beside its position and [`SamplerSpec::info`]; at most one of labels.
+    const OUTPUTS: &'static [OutputSpec] = &[];
     /// What the adviser must know beyond that, where the ordinary does not fit.
     const ADVICE: recommend::Traits = recommend::Traits::ORDINARY;
 
@@ -407,28 +452,21 @@ pub trait Sampler: Send + Sync + 'static {
     fn ready(_state: &Self::State) -> bool {
         false
     }
-    /// Ratios of the criterion (17) per component of u (D), limit 1, for samplers that have it; otherwise empty.
-    fn criterion(_state: &Self::State) -> &[f64] {
-        &[]
-    }
-    /// Cluster of each unit, numbered by first appearance, for samplers of partitions; otherwise empty.
-    fn labels(_state: &Self::State) -> &[u32] {
-        &[]
-    }
-    /// Log predictive density of each unit held out, for samplers of partitions; otherwise empty.
-    fn held_out(_state: &Self::State) -> &[f64] {
-        &[]
-    }
-    /// Computes again what is remembered about the present position, after the target has changed under the sampler, as
-    /// in a block of a Gibbs sampler. Samplers that remember a density or a gradient must implement it.
-    ///
-    /// # Errors
-    /// [`StepError::NonFinite`] where the new target is not finite at the position, [`StepError::Interrupted`].
-    fn refresh(_state: &mut Self::State, _oracle: &mut Oracle) -> Result<(), StepError> {
-        Ok(())
+    /// Output `k` of [`Self::OUTPUTS`] as it is now.
+    fn output(_state: &Self::State, _k: usize) -> Output<'_> {
+        Output::Numbers(&[])
     }
     /// Visits every number of the state.
     fn visit(state: &mut Self::State, visitor: &mut dyn StateVisitor);
+}
+
+/// A sampler whose target may change between its steps, as that of a block does in Gibbs sampling.
+pub trait Conditional: Sampler {
+    /// Computes again what is remembered about the present position, after the target has changed.
+    ///
+    /// # Errors
+    /// [`StepError::NonFinite`] where the new target is not finite at the position, [`StepError::Interrupted`].
+    fn refresh(state: &mut Self::State, oracle: &mut Oracle) -> Result<(), StepError>;
 }
 
 /// A sampler bound to its settings and state: what the engine holds.
@@ -447,19 +485,21 @@ pub trait Kernel: Send {
     fn position(&self) -> &[f64];
     /// See [`Sampler::ready`].
     fn ready(&self) -> bool;
-    /// See [`Sampler::criterion`].
-    fn criterion(&self) -> &[f64];
-    /// See [`Sampler::labels`].
-    fn labels(&self) -> &[u32];
-    /// See [`Sampler::held_out`].
-    fn held_out(&self) -> &[f64];
-    /// See [`Sampler::refresh`].
+    /// See [`Sampler::OUTPUTS`].
+    fn outputs(&self) -> &'static [OutputSpec];
+    /// See [`Sampler::output`].
+    fn output(&self, k: usize) -> Output<'_>;
+    /// See [`Sampler::visit`].
+    fn visit(&mut self, visitor: &mut dyn StateVisitor);
+}
+
+/// A [`Kernel`] of a [`Conditional`] sampler.
+pub trait ConditionalKernel: Kernel {
+    /// See [`Conditional::refresh`].
     ///
     /// # Errors
     /// See there.
     fn refresh(&mut self, oracle: &mut Oracle) -> Result<(), StepError>;
-    /// See [`Sampler::visit`].
-    fn visit(&mut self, visitor: &mut dyn StateVisitor);
 }
 
 struct Bound<S: Sampler> {
@@ -486,20 +526,20 @@ impl<S: Sampler> Kernel for Bound<S> {
     fn ready(&self) -> bool {
         S::ready(&self.state)
     }
-    fn criterion(&self) -> &[f64] {
-        S::criterion(&self.state)
+    fn outputs(&self) -> &'static [OutputSpec] {
+        S::OUTPUTS
     }
-    fn labels(&self) -> &[u32] {
-        S::labels(&self.state)
-    }
-    fn held_out(&self) -> &[f64] {
-        S::held_out(&self.state)
-    }
-    fn refresh(&mut self, oracle: &mut Oracle) -> Result<(), StepError> {
-        S::refresh(&mut self.state, oracle)
+    fn output(&self, k: usize) -> Output<'_> {
+        S::output(&self.state, k)
     }
     fn visit(&mut self, visitor: &mut dyn StateVisitor) {
         S::visit(&mut self.state, visitor);
+    }
+}
+
+impl<S: Conditional> ConditionalKernel for Bound<S> {
+    fn refresh(&mut self, oracle: &mut Oracle) -> Result<(), StepError> {
+        S::refresh(&mut self.state, oracle)
     }
 }
 
@@ -528,13 +568,8 @@ pub(crate) fn configure<S: Sampler>(
     Ok(configured::<S>(settings, target)?.0)
 }
 
-type Build = fn(
-    &Settings,
-    &Target,
-    &[f64],
-    &mut Oracle,
-    &mut Streams,
-) -> Result<Box<dyn Kernel>, KernelError>;
+type Build<K = dyn Kernel> =
+    fn(&Settings, &Target, &[f64], &mut Oracle, &mut Streams) -> Result<Box<K>, KernelError>;
 
 type Resolve = fn(&Settings, &Target) -> Result<Vec<(&'static str, Value)>, SettingError>;
 
@@ -573,9 +608,9 @@ impl SamplerEntry {
 /// What the sampler itself says; that nearly all need a density; and that approximations take a posterior to be near
 /// normal, which that of a rare category is not.
 fn suits<S: Sampler>(model: &dyn Model) -> Result<(), Refusal> {
-    let checked = if S::NEEDS_DENSITY && !model.has_density() {
+    let checked = if S::NEEDS_DENSITY && model.density().is_none() {
         Err(Unsuitable::NoDensity)
-    } else if S::SPEC.minibatch && !model.has_rows() {
+    } else if S::NEEDS_DENSITY && S::SPEC.minibatch && model.rows().is_none() {
         Err(Unsuitable::NoRows)
     } else if S::SPEC.bias.is_some() && !S::ON_SIMPLEX {
         S::suits(model).and_then(|()| simplex::refuse_sparse(model))
@@ -610,11 +645,21 @@ fn build<S: Sampler>(
     oracle: &mut Oracle,
     streams: &mut Streams,
 ) -> Result<Box<dyn Kernel>, KernelError> {
+    Ok(Box::new(bound::<S>(settings, target, u0, oracle, streams)?))
+}
+
+fn bound<S: Sampler>(
+    settings: &Settings,
+    target: &Target,
+    u0: &[f64],
+    oracle: &mut Oracle,
+    streams: &mut Streams,
+) -> Result<Bound<S>, KernelError> {
     suits::<S>(oracle.model())?;
     let (config, _values) = configured::<S>(settings, target)?;
     S::check(&config, &parts(oracle.model()))?;
     let state = S::init(&config, u0, oracle, streams)?;
-    Ok(Box::new(Bound::<S> { config, state }))
+    Ok(Bound { config, state })
 }
 
 fn resolve<S: Sampler>(

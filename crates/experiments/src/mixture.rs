@@ -33,7 +33,7 @@ use ergodic_core::formula::Formula;
 use ergodic_core::models::{self, Model, ModelOptions};
 use ergodic_core::oracle::Oracle;
 use ergodic_core::samplers::cir::log_gamma;
-use ergodic_core::samplers::{self, ChoiceError, KernelError, Phase, Target, Tick};
+use ergodic_core::samplers::{self, ChoiceError, KernelError, Output, Phase, Target, Tick};
 use ergodic_data::load::load;
 use ergodic_data::sniff::ImportOptions;
 use ergodic_data::table::Table;
@@ -333,13 +333,13 @@ pub(super) fn chain(
         }
         clusters.push(kernel.position()[0]);
         if (draws - 1 - iter).is_multiple_of(stride) {
-            partitions.push(kernel.labels().to_vec());
+            partitions.extend(kernel.labels().map(<[u32]>::to_vec));
         }
-        if held_out.is_empty() {
-            held_out = vec![0.0; kernel.held_out().len()];
-        }
-        for (sum, log) in held_out.iter_mut().zip(kernel.held_out()) {
-            *sum += log.exp();
+        if let Some(Output::Numbers(logs)) = kernel.output_called(samplers::HELD_OUT) {
+            held_out.resize(logs.len(), 0.0);
+            for (sum, log) in held_out.iter_mut().zip(logs) {
+                *sum += log.exp();
+            }
         }
     }
     let count = clusters.len() as f64;

@@ -16,12 +16,13 @@ use statrs::function::beta::checked_beta_reg;
 
 use super::{BenchOptions, BenchTable, Cell};
 use ergodic_analysis::JobError;
-use ergodic_base::rng::{Purpose, Streams, stream};
+use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Settings, Value};
 use ergodic_base::special::logistic;
 use ergodic_core::design::columns::Values;
 use ergodic_core::design::matrix::{Design, ModelFrame};
 use ergodic_core::design::response::ResponseUse;
+use ergodic_core::engine::chain::dispersed_start;
 use ergodic_core::formula::Formula;
 use ergodic_core::models::{self, Model, ModelOptions, SimplexCounts};
 use ergodic_core::oracle::Oracle;
@@ -233,8 +234,7 @@ fn chain(
     let mut oracle = Oracle::new(Arc::clone(model), None, false, Arc::default());
     let mut streams = Streams::new(seed, number);
     let dim = model.dim();
-    let mut u = vec![0.0; dim];
-    model.init(&mut stream(seed, number, Purpose::Init), &mut u);
+    let u = dispersed_start(model.as_ref(), None, seed, number);
     let mut kernel = (entry.build)(settings, &target, &u, &mut oracle, &mut streams).ok()?;
     let mut info = vec![0.0; entry.spec.info.len()];
     let view = model.simplex()?;

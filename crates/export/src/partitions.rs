@@ -7,8 +7,9 @@ use super::Results;
 use super::number::shortest;
 use super::spreadsheet::inert;
 use ergodic_base::draws::LabelList;
+use ergodic_core::engine::clusters::Clusters;
 use ergodic_core::engine::clusters::predictive::Predictive;
-use ergodic_core::engine::clusters::{Clusters, label_list};
+use ergodic_core::engine::labels::label_list;
 
 /// The point partition per unit.
 pub const POINT: &str = "partition.csv";

@@ -431,7 +431,7 @@ fn all_templates_predict_what_they_simulate() {
             let model = &fitted.model;
             let mut rng = stream(5, 0, Purpose::Init);
             let mut u = vec![0.0; model.dim()];
-            model.init(&mut rng, &mut u);
+            model.density().unwrap().init(&mut rng, &mut u);
             u.iter_mut().for_each(|u| *u *= 0.3);
             let mut theta = vec![0.0; model.params().len()];
             model.constrain(&u, &mut theta);
@@ -445,7 +445,7 @@ fn all_templates_predict_what_they_simulate() {
             let (mut sums, mut squares) = ([0.0; 4], [0.0; 4]);
             let mut y = [0.0; 4];
             for _ in 0..SIMULATIONS {
-                model.simulate(
+                model.prior_draws().unwrap().simulate(
                     &u,
                     ergodic_core::models::Rows::Pick(&rows),
                     &mut rng,

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender};
 
 use super::checkpoint::{ChainMark, Snapshot};
-use super::clusters;
+use super::labels;
 use super::protocol::{ChainState, Control, Message};
 use super::remark::Remark;
 use super::sampling::Sampling;
-use crate::models::Model;
+use crate::models::{Model, Posterior};
 use crate::oracle::{Centre, Oracle, StepError};
-use crate::samplers::{Kernel, KernelError, Phase, Tick};
+use crate::samplers::{Kernel, KernelError, Output, Phase, Tick};
 use ergodic_base::draws::{Block, LabelList};
 use ergodic_base::rng::{Purpose, Streams, stream};
 
@@ -96,7 +96,7 @@ struct Worker {
     flushed: Instant,
     marked: Instant,
     snapshot: Option<Snapshot>,
-    /// Units whose clusters are kept, and which draws they are kept of; for samplers of partitions.
+    /// Units whose labels are kept, and which draws they are kept of; for samplers that label units.
     units: Vec<u32>,
     thinning: LabelList,
 }
@@ -128,6 +128,8 @@ impl Worker {
             (iterations, draws, warmup_end) = (mark.iterations, mark.draws, mark.warmup_end);
         }
         let block = task.empty.recv().unwrap_or_default();
+        let labels = kernel.labels();
+        let units = labels.map_or_else(Vec::new, |labels| labels::units_kept(labels.len()));
         Ok(Self {
             info: vec![f64::NAN; job.sampler().spec.info.len()],
             theta: vec![0.0; job.model().params().len()],
@@ -141,8 +143,8 @@ impl Worker {
             warmup_end,
             block,
             flushed: Instant::now(),
-            units: clusters::units_kept(task.job.model().as_ref()),
-            thinning: clusters::label_list(task.job.run_section().chains),
+            units,
+            thinning: labels::label_list(task.job.run_section().chains),
             marked: Instant::now(),
             task,
         })
@@ -246,9 +248,11 @@ impl Worker {
             .constrain(self.kernel.position(), &mut self.theta);
         self.block.draws.extend_from_slice(&self.theta);
         self.block.info.extend_from_slice(&self.info);
-        let labels = self.kernel.labels();
-        if drawing && !labels.is_empty() && self.thinning.keeps(self.draws) {
-            let labels = clusters::labels_of(labels, &self.units);
+        if drawing
+            && self.thinning.keeps(self.draws)
+            && let Some(labels) = self.kernel.labels()
+        {
+            let labels = labels::labels_of(labels, &self.units);
             self.block.labels.push((self.draws, labels));
         }
         self.block.len += 1;
@@ -324,10 +328,12 @@ impl Worker {
             return;
         }
         self.block.datum_grads = self.oracle.datum_grads;
-        self.block.criterion.clear();
-        self.block
-            .criterion
-            .extend_from_slice(self.kernel.criterion());
+        self.block.numbers.clear();
+        for (k, spec) in self.kernel.outputs().iter().enumerate() {
+            if let Output::Numbers(numbers) = self.kernel.output(k) {
+                self.block.numbers.push((spec.name, numbers.to_vec()));
+            }
+        }
         let full = std::mem::take(&mut self.block);
         drop(self.task.messages.send(Message::Block(full)));
         self.block = self.task.empty.recv().unwrap_or_default();
@@ -345,8 +351,8 @@ pub fn dispersed_start(
     const DISPERSION: f64 = 2.0;
     let mut rng = stream(seed, chain, Purpose::Init);
     let mut u = vec![0.0; model.dim()];
-    match centre {
-        Some(centre) => {
+    match (centre, model.posterior()) {
+        (Some(centre), _) => {
             use rand_distr::{Distribution as _, StandardNormal};
             for u in &mut u {
                 *u = StandardNormal.sample(&mut rng);
@@ -356,7 +362,9 @@ pub fn dispersed_start(
                 *u = mode + DISPERSION * *u;
             }
         }
-        None => model.init(&mut rng, &mut u),
+        (None, Posterior::Density(density)) => density.init(&mut rng, &mut u),
+        // It starts as its sampler says.
+        (None, Posterior::Partition(_)) => {}
     }
     u
 }

@@ -1,32 +1,28 @@
 //! What a run says about clusters: the point partition with its profiles, and how often units were together.
 //!
-//! Chains keep the clusters of at most [`MOST_UNITS`] units (a fixed random subset) in at most [`MOST_DRAWS`] draws. The point
+//! Chains keep the clusters of some units in some draws ([`super::labels`]). The point
 //! partition is made from these; units outside the subset join the cluster that predicts them best, size included.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::labels::{self, some_of};
 use super::protocol::RunView;
 use super::remark::Remark;
 use super::sampling::Sampling;
 use crate::models::{Mixture, Model};
-use ergodic_base::draws::{ChainDraws, LabelList, Labels};
+use ergodic_base::draws::ChainDraws;
 use ergodic_base::param::Class;
-use ergodic_base::rng::{Purpose, stream};
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::findings::Finding;
-use ergodic_diagnostics::partition::{co_clustering, numbered, point_partition};
+use ergodic_diagnostics::partition::{co_clustering, point_partition};
 use ergodic_diagnostics::verdict::{Limits, Verdict};
 
 pub mod predictive;
 
 use predictive::{Predictive, predictive};
 
-/// Most units whose clusters are kept.
-pub const MOST_UNITS: usize = 2000;
-/// Most partitions that are kept, all chains together.
-pub const MOST_DRAWS: usize = 200;
 /// Most units of the matrix of common clusters.
 const MOST_PAIRED: usize = 400;
 /// Most units of the scatter plot.
@@ -165,10 +161,8 @@ pub struct Scatter {
 }
 
 /// Units whose clusters are kept, in order; none for models without clusters.
-pub fn units_kept(model: &dyn Model) -> Vec<u32> {
-    model
-        .partition()
-        .map_or_else(Vec::new, |mixture| some_of(mixture.num_units(), MOST_UNITS))
+fn units_kept(model: &dyn Model) -> Vec<u32> {
+    (model.partition()).map_or_else(Vec::new, |mixture| labels::units_kept(mixture.num_units()))
 }
 
 /// Names of the units whose clusters are kept.
@@ -179,39 +173,6 @@ pub fn names_kept(model: &dyn Model) -> Vec<String> {
             .map(|unit| mixture.unit_names[unit as usize].clone())
             .collect()
     })
-}
-
-/// At most `most` of `count` positions, in order; the same ones always.
-fn some_of(count: usize, most: usize) -> Vec<u32> {
-    let mut rng = stream(0, 0, Purpose::Diagnostics);
-    let most = most.min(count);
-    let mut picked: Vec<u32> = rand::seq::index::sample(&mut rng, count, most)
-        .into_iter()
-        .map(|index| index as u32)
-        .collect();
-    picked.sort_unstable();
-    picked
-}
-
-/// The list of one of `chains` chains.
-pub fn label_list(chains: usize) -> LabelList {
-    LabelList::new(MOST_DRAWS / chains.max(1))
-}
-
-/// The draws with a list that holds as many partitions as a chain may keep.
-pub(super) fn with_room(mut draws: ChainDraws, chains: usize) -> ChainDraws {
-    let mut labels = label_list(chains);
-    for (number, kept) in draws.labels.iter() {
-        labels.push(number, kept.clone());
-    }
-    draws.labels = labels;
-    draws
-}
-
-/// Labels of the units kept, numbered by first appearance among them.
-pub fn labels_of(labels: &[u32], units: &[u32]) -> Labels {
-    let kept: Vec<u32> = units.iter().map(|&unit| labels[unit as usize]).collect();
-    numbered(&kept).0.into()
 }
 
 impl Clusters {
@@ -486,7 +447,10 @@ mod tests {
         assert_eq!(found.together[0], None);
         assert_eq!(found.pairs.units, [3, 4, 17, 19]);
         assert_eq!(found.scatter.unwrap().points[3], [-0.97, -1.0]);
-        assert_eq!(labels_of(&[7, 7, 5, 9, 5], &[1, 2, 4]).as_ref(), [0, 1, 1]);
+        assert_eq!(
+            labels::labels_of(&[7, 7, 5, 9, 5], &[1, 2, 4]).as_ref(),
+            [0, 1, 1]
+        );
     }
 
     #[test]

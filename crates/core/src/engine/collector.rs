@@ -83,7 +83,7 @@ impl Collector {
             .zip(&self.start)
             .map(|(draws, start)| Track {
                 view: ChainView {
-                    criterion: Vec::new(),
+                    numbers: Vec::new(),
                     draws: draws.clone(),
                     state: ChainState::Starting,
                     iterations: start.as_ref().map_or(0, |mark| mark.iterations),
@@ -325,7 +325,7 @@ impl Track {
         }
         self.view.iterations = block.first_iter + block.len as u64;
         self.view.datum_grads = block.datum_grads;
-        self.view.criterion.clone_from(&block.criterion);
+        self.view.numbers.clone_from(&block.numbers);
         self.rate_iterations += block.len;
         let secs = (now - self.rate_at).as_secs_f64();
         if secs >= RATE_LEAST_SECS {
@@ -383,7 +383,7 @@ mod tests {
         let at = |secs: f64| start + Duration::from_secs_f64(secs);
         let mut track = Track {
             view: ChainView {
-                criterion: Vec::new(),
+                numbers: Vec::new(),
                 draws: ChainDraws::new(1, 0),
                 state: ChainState::Starting,
                 iterations: 0,

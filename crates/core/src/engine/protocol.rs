@@ -86,8 +86,8 @@ pub struct ChainView {
     pub warmup_end: Option<u64>,
     /// Gradients of single rows so far.
     pub datum_grads: u64,
-    /// Newest ratios of the sampler's convergence criterion, one per component, limit 1; empty without one.
-    pub criterion: Vec<f64>,
+    /// Newest values of the sampler's outputs of numbers, by name.
+    pub numbers: Vec<(&'static str, Vec<f64>)>,
     /// Draws (or warm-up iterations) per second, over the last few seconds.
     pub rate: f64,
     /// Seconds of sampling after the warm-up.
@@ -97,6 +97,14 @@ pub struct ChainView {
     /// The newest place, about one a second, from which it can be continued; `None` once it has failed. It never stands
     /// behind more draws than there are.
     pub mark: Option<Arc<ChainMark>>,
+}
+
+impl ChainView {
+    /// The newest numbers of the sampler's output called `name`; none where it makes none.
+    pub fn numbers_called(&self, name: &str) -> &[f64] {
+        let found = self.numbers.iter().find(|(known, _)| *known == name);
+        found.map_or(&[], |(_, numbers)| numbers)
+    }
 }
 
 /// A run at one moment: all panels of a frame show the same one.

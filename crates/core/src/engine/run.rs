@@ -13,7 +13,7 @@ use super::monitor::{Monitor, Report};
 use super::protocol::{ChainState, ChainView, Control, Message, RunState, RunView, StopReason};
 use super::publish::Published;
 use super::sampling::Sampling;
-use super::{clusters, stages};
+use super::{labels, stages};
 use ergodic_base::draws::{Block, ChainDraws};
 use ergodic_base::rng::Streams;
 
@@ -90,7 +90,7 @@ impl<J: Sampling + 'static> Run<J> {
         });
         let draws: Vec<ChainDraws> = draws
             .into_iter()
-            .map(|draws| clusters::with_room(draws, chains))
+            .map(|draws| labels::with_room(draws, chains))
             .collect();
         if job.run_section().warmup_of_chains.is_some() {
             control.freeze();
@@ -366,7 +366,7 @@ fn earlier_secs(chains: &[ChainView]) -> (f64, f64) {
 
 fn first_view(draws: &[ChainDraws], marks: &[Option<ChainMark>]) -> RunView {
     let chain = |(draws, mark): (&ChainDraws, &Option<ChainMark>)| ChainView {
-        criterion: Vec::new(),
+        numbers: Vec::new(),
         draws: draws.clone(),
         state: ChainState::Starting,
         iterations: mark.as_ref().map_or(0, |mark| mark.iterations),

@@ -5,7 +5,7 @@ use super::registry::{Method, Plan};
 use super::smoothing::{self, Smoothing};
 use super::trace::{Recorder, Search};
 use super::{lbfgs, newton, stochastic};
-use crate::models::{Model, Rows};
+use crate::models::{LogDensity, Model, RowLikelihood, Rows, Scratch};
 use crate::oracle::Centre;
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, dot};
@@ -54,17 +54,17 @@ pub enum ModeError {
 /// Which rows an objective uses; a subset is scaled up to all rows.
 #[derive(Clone, Copy)]
 pub(super) struct Objective<'a> {
-    pub model: &'a dyn Model,
+    pub density: &'a dyn LogDensity,
     pub rows: Rows<'a>,
     /// How kinks of priors are smoothed, if they are.
     pub smoothing: Option<Smoothing>,
 }
 
 impl<'a> Objective<'a> {
-    /// The log posterior as it is, or of a subset of rows.
-    pub fn new(model: &'a dyn Model, rows: Rows<'a>) -> Self {
+    /// The log density as it is, or of a subset of its rows.
+    pub fn new(density: &'a dyn LogDensity, rows: Rows<'a>) -> Self {
         Self {
-            model,
+            density,
             rows,
             smoothing: None,
         }
@@ -72,49 +72,60 @@ impl<'a> Objective<'a> {
 
     /// Rows that one evaluation passes over.
     pub fn num_rows(&self) -> usize {
-        self.rows.len(self.model.num_obs())
+        self.rows.len(num_obs(self.density))
+    }
+
+    /// Working memory of an evaluation.
+    pub fn scratch(&self) -> Scratch {
+        let rows = self.density.rows();
+        rows.map_or_else(Scratch::default, RowLikelihood::scratch)
     }
 
     /// Log posterior with the likelihood scaled to all rows; overwrites `grad`.
     pub fn value(
         &self,
         u: &[f64],
-        scratch: &mut crate::models::Scratch,
+        scratch: &mut Scratch,
         grad: &mut [f64],
         work: &mut [f64],
     ) -> f64 {
-        let num_obs = self.model.num_obs();
+        let Some(model) = self.density.rows() else {
+            return self.density.log_density(u, grad);
+        };
+        let num_obs = model.num_obs();
         let scale = num_obs as f64 / self.rows.len(num_obs) as f64;
-        let mut value = self.model.log_prior(u, grad);
+        let mut value = model.log_prior(u, grad);
         if let Some(smoothing) = self.smoothing {
-            value += smoothing.value(self.model, u, grad);
+            value += smoothing.value(model, u, grad);
         }
         work.fill(0.0);
-        value += scale * self.model.log_lik(u, self.rows, scratch, work);
+        value += scale * model.log_lik(u, self.rows, scratch, work);
         ergodic_base::linalg::axpy(scale, work, grad);
         value
     }
 
     /// −∇² of the same, overwriting `hessian`.
-    pub fn neg_hessian(
-        &self,
-        u: &[f64],
-        scratch: &mut crate::models::Scratch,
-        hessian: &mut [f64],
-    ) {
-        let num_obs = self.model.num_obs();
-        let scale = num_obs as f64 / self.rows.len(num_obs) as f64;
+    pub fn neg_hessian(&self, u: &[f64], scratch: &mut Scratch, hessian: &mut [f64]) {
         hessian.fill(0.0);
-        self.model
-            .add_neg_hessian_log_lik(u, self.rows, scratch, hessian);
+        let Some(model) = self.density.rows() else {
+            return self.density.add_neg_hessian(u, hessian);
+        };
+        let num_obs = model.num_obs();
+        let scale = num_obs as f64 / self.rows.len(num_obs) as f64;
+        model.add_neg_hessian_log_lik(u, self.rows, scratch, hessian);
         for entry in hessian.iter_mut() {
             *entry *= scale;
         }
-        self.model.add_neg_hessian_log_prior(u, hessian);
+        model.add_neg_hessian_log_prior(u, hessian);
         if let Some(smoothing) = self.smoothing {
-            smoothing.add_neg_hessian(self.model, u, hessian);
+            smoothing.add_neg_hessian(model, u, hessian);
         }
     }
+}
+
+/// N; a density without rows is evaluated as one.
+fn num_obs(density: &dyn LogDensity) -> usize {
+    density.rows().map_or(1, RowLikelihood::num_obs)
 }
 
 /// Finds the mode of `model`, starting at u = 0, by the method of `auto`: Newton's, and L-BFGS where that fails.
@@ -130,25 +141,29 @@ pub fn find_mode(model: &dyn Model, control: &Control) -> Result<Mode, ModeError
 /// # Errors
 /// As [`find_mode`], or [`ModeError::TooFar`].
 pub fn find_mode_by(model: &dyn Model, plan: &Plan, control: &Control) -> Result<Mode, ModeError> {
-    if !model.has_dense_curvature() {
-        return Err(ModeError::TooMany(model.dim()));
+    let density = model
+        .density()
+        .ok_or(ModeError::NotFound("this model has no density to climb"))?;
+    if !density.has_dense_curvature() {
+        return Err(ModeError::TooMany(density.dim()));
     }
-    let mut u = plan.start.clone().unwrap_or_else(|| vec![0.0; model.dim()]);
-    let mut recorder = Recorder::new(model.num_obs());
-    let full = Objective::new(model, Rows::All);
+    let dim = density.dim();
+    let mut u = plan.start.clone().unwrap_or_else(|| vec![0.0; dim]);
+    let mut recorder = Recorder::new(num_obs(density));
+    let full = Objective::new(density, Rows::All);
     let mut stopped_at = None;
     let mut polish = None;
     let (iterations, method) = match plan.entry.map(|entry| (entry.method, &entry.spec)) {
         None => {
             if plan.start.is_none() {
-                subset_start(model, &mut u, control, &mut recorder)?;
+                subset_start(density, &mut u, control, &mut recorder)?;
             }
             let (outcome, method) = climb(full, &mut u, control, &mut recorder)?;
             (outcome.iterations, method)
         }
         Some((Method::Newton, spec)) => {
             if plan.start.is_none() {
-                subset_start(model, &mut u, control, &mut recorder)?;
+                subset_start(density, &mut u, control, &mut recorder)?;
             }
             recorder.enter(spec.id);
             let outcome = smoothly(full, &mut u, |objective, u| {
@@ -165,7 +180,7 @@ pub fn find_mode_by(model: &dyn Model, plan: &Plan, control: &Control) -> Result
         }
         Some((Method::Stochastic(build), spec)) => {
             recorder.enter(spec.id);
-            let mut update = build(&plan.settings, model.num_obs(), model.dim());
+            let mut update = build(&plan.settings, num_obs(density), dim);
             let steps = stochastic::maximise(
                 full,
                 &mut u,
@@ -185,32 +200,33 @@ pub fn find_mode_by(model: &dyn Model, plan: &Plan, control: &Control) -> Result
             (steps, spec.id)
         }
     };
-    let centre = Centre::at(model, &u).map_err(|_indefinite| {
+    let centre = Centre::at(density, &u).map_err(|_indefinite| {
         ModeError::NotFound("the curvature at the mode is not positive definite")
     })?;
-    let search = recorder.finish(model, &centre, method, iterations, stopped_at, polish);
+    let search = recorder.finish(full, &centre, method, iterations, stopped_at, polish);
     Ok(Mode { centre, search })
 }
 
 /// For tall data: brings `u` near the mode of a subset, from which few full passes finish.
 fn subset_start(
-    model: &dyn Model,
+    density: &dyn LogDensity,
     u: &mut [f64],
     control: &Control,
     recorder: &mut Recorder,
 ) -> Result<(), ModeError> {
-    if model.num_obs() <= 4 * SUBSET_ROWS {
+    let num_obs = num_obs(density);
+    if num_obs <= 4 * SUBSET_ROWS {
         return Ok(());
     }
     // Rows were shuffled at import, so the first ones are a random subset; a random start avoids favouring them
     // over what other subsets of the project use.
     use rand::RngExt as _;
-    let start = stream(0, 0, Purpose::Init).random_range(0..model.num_obs() - SUBSET_ROWS);
+    let start = stream(0, 0, Purpose::Init).random_range(0..num_obs - SUBSET_ROWS);
     let subset = Objective {
         // The first smoothing is enough for a start.
-        smoothing: smoothing::stages(model).first().copied(),
+        smoothing: smoothing::stages(density).first().copied(),
         ..Objective::new(
-            model,
+            density,
             Rows::Span {
                 start,
                 len: SUBSET_ROWS,
@@ -259,7 +275,7 @@ fn smoothly(
     u: &mut [f64],
     mut climb: impl FnMut(Objective<'_>, &mut [f64]) -> Result<Outcome, ModeError>,
 ) -> Result<Outcome, ModeError> {
-    let stages = smoothing::stages(full.model);
+    let stages = smoothing::stages(full.density);
     if stages.is_empty() {
         return climb(full, u);
     }
@@ -278,7 +294,7 @@ fn smoothly(
 /// deviations if the density is normal; `None` where the curvature is not positive definite.
 fn distance_to_peak(objective: Objective<'_>, u: &[f64]) -> Option<f64> {
     let dim = u.len();
-    let mut scratch = objective.model.scratch();
+    let mut scratch = objective.scratch();
     let (mut grad, mut work) = (vec![0.0; dim], vec![0.0; dim]);
     let mut hessian = vec![0.0; dim * dim];
     objective.value(u, &mut scratch, &mut grad, &mut work);
@@ -381,8 +397,13 @@ mod tests {
             let mode = find_mode(model.as_ref(), &Control::default()).unwrap();
             let density = |u: &[f64]| {
                 let mut unused = vec![0.0; u.len()];
-                model.log_prior(u, &mut unused)
-                    + model.log_lik(u, Rows::All, &mut model.scratch(), &mut unused)
+                model.rows().unwrap().log_prior(u, &mut unused)
+                    + model.rows().unwrap().log_lik(
+                        u,
+                        Rows::All,
+                        &mut model.rows().unwrap().scratch(),
+                        &mut unused,
+                    )
             };
             let peak = density(&mode.centre.u);
             let sds = mode.centre.sds();

@@ -32,7 +32,7 @@ pub(super) fn maximise(
     recorder: &mut Recorder,
 ) -> Result<Outcome, ModeError> {
     let dim = u.len();
-    let mut scratch = objective.model.scratch();
+    let mut scratch = objective.scratch();
     let (mut grad, mut work) = (vec![0.0; dim], vec![0.0; dim]);
     let (mut trial, mut trial_grad) = (vec![0.0; dim], vec![0.0; dim]);
     let mut hessian = vec![0.0; dim * dim];

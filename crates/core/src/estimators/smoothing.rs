@@ -5,7 +5,7 @@
 //! prior's scale to a thousandth of it, each search from where the last one ended: the mode of the last differs from the
 //! true one by less than δ in each kinked coefficient, far below a posterior standard deviation.
 
-use crate::models::{LinearRows as _, Model};
+use crate::models::{LinearRows as _, LogDensity, RowLikelihood};
 use ergodic_base::linalg::axpy;
 
 /// δ in units of the prior's scale b, one after another.
@@ -17,10 +17,10 @@ pub(super) struct Smoothing {
     width: f64,
 }
 
-/// The smoothings to go through for `model`: none where no prior has a kink.
-pub(super) fn stages(model: &dyn Model) -> Vec<Smoothing> {
-    let kinked = model
-        .prior_rows()
+/// The smoothings to go through for `density`: none where no prior has a kink.
+pub(super) fn stages(density: &dyn LogDensity) -> Vec<Smoothing> {
+    let kinked = (density.rows())
+        .and_then(RowLikelihood::prior_rows)
         .is_some_and(|rows| (0..rows.count()).any(|row| rows.prior(row).kink().is_some()));
     let widths = if kinked { &WIDTHS[..] } else { &[] };
     widths.iter().map(|&width| Smoothing { width }).collect()
@@ -28,7 +28,7 @@ pub(super) fn stages(model: &dyn Model) -> Vec<Smoothing> {
 
 impl Smoothing {
     /// What smoothing adds to the log prior at `u`; ADDS its gradient to `grad` (D).
-    pub fn value(self, model: &dyn Model, u: &[f64], grad: &mut [f64]) -> f64 {
+    pub fn value(self, model: &dyn RowLikelihood, u: &[f64], grad: &mut [f64]) -> f64 {
         let mut change = 0.0;
         self.each(model, u, |row, z, root, scale| {
             change += (z.abs() - root) / scale;
@@ -39,7 +39,7 @@ impl Smoothing {
     }
 
     /// What smoothing adds to −∂² log prior at `u`, ADDED to the row-major D×D `hessian`.
-    pub fn add_neg_hessian(self, model: &dyn Model, u: &[f64], hessian: &mut [f64]) {
+    pub fn add_neg_hessian(self, model: &dyn RowLikelihood, u: &[f64], hessian: &mut [f64]) {
         let Some(rows) = model.prior_rows() else {
             return;
         };
@@ -63,7 +63,12 @@ impl Smoothing {
     }
 
     /// Calls `visit(row, z, sqrt(z² + δ²), b)` for every kinked prior, z counted from its kink.
-    fn each(self, model: &dyn Model, u: &[f64], mut visit: impl FnMut(&[f64], f64, f64, f64)) {
+    fn each(
+        self,
+        model: &dyn RowLikelihood,
+        u: &[f64],
+        mut visit: impl FnMut(&[f64], f64, f64, f64),
+    ) {
         let Some(rows) = model.prior_rows() else {
             return;
         };

@@ -156,13 +156,17 @@ pub(super) fn complete(fields: &[Field], model: &dyn Model, settings: &mut Setti
 
 /// Largest curvature of the log posterior at u = 0, per row.
 fn largest_curvature(model: &dyn Model) -> f64 {
+    let Some(density) = model.density() else {
+        return 1.0;
+    };
     let (dim, num_obs) = (model.dim(), model.num_obs().max(1));
     let rows = Rows::Span {
         start: 0,
         len: num_obs.min(CURVATURE_ROWS).min(model.num_obs()),
     };
     let mut hessian = vec![0.0; dim * dim];
-    Objective::new(model, rows).neg_hessian(&vec![0.0; dim], &mut model.scratch(), &mut hessian);
+    let objective = Objective::new(density, rows);
+    objective.neg_hessian(&vec![0.0; dim], &mut objective.scratch(), &mut hessian);
     let largest = symmetric_eigen(&hessian, dim).map(|(values, _vectors)| {
         let size = |value: &f64| value.abs();
         values.iter().map(size).fold(0.0, f64::max)
@@ -182,7 +186,9 @@ pub(super) fn maximise(
     control: &Control,
     recorder: &mut Recorder,
 ) -> Result<u64, ModeError> {
-    let model = objective.model;
+    let model = (objective.density.rows()).ok_or(ModeError::NotFound(
+        "the method follows gradients of rows of data, and this density has none",
+    ))?;
     let (dim, num_obs) = (u.len(), model.num_obs().max(1));
     let steps = settings.int("steps").unwrap_or(STEPS) as u64;
     let batch = settings.int("batch").unwrap_or(1) as usize;

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::mode::Objective;
 use super::{registry, smoothing};
-use crate::models::Model;
 use crate::oracle::Centre;
-use ergodic_base::linalg::{axpy, dot};
+use ergodic_base::linalg::dot;
 
 /// One point of a search's course.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -118,7 +118,7 @@ impl Recorder {
     /// The report of a search that ended at `centre`.
     pub fn finish(
         mut self,
-        model: &dyn Model,
+        objective: Objective<'_>,
         centre: &Centre,
         method: &str,
         iterations: u64,
@@ -129,16 +129,13 @@ impl Recorder {
             centre.factor.solve_lower(&mut grad);
             dot(&grad, &grad).sqrt()
         };
-        let mut grad = vec![0.0; centre.u.len()];
-        let mut value = model.log_prior(&centre.u, &mut grad);
         // Beside a kink the gradient means nothing; the search ended with the last smoothing.
-        if let Some(smoothing) = smoothing::stages(model).last() {
-            value += smoothing.value(model, &centre.u, &mut grad);
-        }
-        let mut unused = vec![0.0; centre.u.len()];
-        let rows = crate::models::Rows::All;
-        value += model.log_lik(&centre.u, rows, &mut model.scratch(), &mut unused);
-        axpy(1.0, &centre.grad_log_lik, &mut grad);
+        let objective = Objective {
+            smoothing: smoothing::stages(objective.density).pop(),
+            ..objective
+        };
+        let (mut grad, mut work) = (vec![0.0; centre.u.len()], vec![0.0; centre.u.len()]);
+        let value = objective.value(&centre.u, &mut objective.scratch(), &mut grad, &mut work);
         // Gradient, curvature and value at the centre.
         self.spend(3 * self.num_obs);
         self.note(value, &grad);

@@ -26,8 +26,8 @@ use super::prior_text::{PriorError, PriorProblem, PriorText};
 use super::simplex::{SimplexCounts, log_probabilities, position};
 use super::translation::{self, Context, Program, Translation};
 use super::{
-    CentreRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, PriorSpec, Rows, Scratch,
-    Template,
+    CentreRows, LogDensity, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Posterior,
+    PriorDraws, PriorSpec, RowLikelihood, Rows, Scratch, Template, sum_of_rows,
 };
 use crate::design::matrix::Design;
 use crate::design::response::{ResponseKind, ResponseUse};
@@ -277,27 +277,16 @@ impl SimplexCounts for CategoricalModel {
 }
 
 impl Model for CategoricalModel {
-    fn simplex(&self) -> Option<&dyn SimplexCounts> {
-        Some(self)
-    }
-
     fn params(&self) -> &[ParamInfo] {
         &self.params
     }
 
-    fn dim(&self) -> usize {
-        self.params.len() - 1
+    fn posterior(&self) -> Posterior<'_> {
+        Posterior::Density(self)
     }
 
-    fn num_obs(&self) -> usize {
-        self.category.len()
-    }
-
-    fn scratch(&self) -> Scratch {
-        Scratch {
-            vector: vec![0.0; self.params.len()],
-            ..Scratch::default()
-        }
+    fn simplex(&self) -> Option<&dyn SimplexCounts> {
+        Some(self)
     }
 
     fn constrain(&self, u: &[f64], theta: &mut [f64]) {
@@ -316,11 +305,58 @@ impl Model for CategoricalModel {
         position(&log, u);
     }
 
+    fn prior_range(&self, _index: usize) -> Option<(f64, f64)> {
+        Some((0.0, 1.0))
+    }
+
+    /// The marginal Beta(α_j, Σα − α_j).
+    fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
+        if value <= 0.0 || value >= 1.0 {
+            return Some(0.0);
+        }
+        let a = self.concentration[index];
+        let b = self.concentration.iter().sum::<f64>() - a;
+        let log_constant = ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b);
+        let log_density = (a - 1.0) * value.ln() + (b - 1.0) * (-value).ln_1p();
+        Some((log_constant + log_density).exp())
+    }
+
+    fn prior_draws(&self) -> Option<&dyn PriorDraws> {
+        Some(self)
+    }
+}
+
+impl LogDensity for CategoricalModel {
+    fn dim(&self) -> usize {
+        self.params.len() - 1
+    }
+
+    fn log_density(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        sum_of_rows(self, u, grad)
+    }
+
     fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
         // Around equal probabilities, whose sticks are 1/K, 1/(K−1), …
         let dim = u.len();
         for (k, u) in u.iter_mut().enumerate() {
             *u = rng.random_range(-2.0..2.0) - ((dim - k) as f64).ln();
+        }
+    }
+
+    fn rows(&self) -> Option<&dyn RowLikelihood> {
+        Some(self)
+    }
+}
+
+impl RowLikelihood for CategoricalModel {
+    fn num_obs(&self) -> usize {
+        self.category.len()
+    }
+
+    fn scratch(&self) -> Scratch {
+        Scratch {
+            vector: vec![0.0; self.params.len()],
+            ..Scratch::default()
         }
     }
 
@@ -339,22 +375,6 @@ impl Model for CategoricalModel {
         log_probabilities(u, &mut log_p);
         let terms = self.concentration.iter().zip(&log_p);
         Some(terms.map(|(a, log)| (a - 1.0) * log).sum())
-    }
-
-    fn prior_range(&self, _index: usize) -> Option<(f64, f64)> {
-        Some((0.0, 1.0))
-    }
-
-    /// The marginal Beta(α_j, Σα − α_j).
-    fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
-        if value <= 0.0 || value >= 1.0 {
-            return Some(0.0);
-        }
-        let a = self.concentration[index];
-        let b = self.concentration.iter().sum::<f64>() - a;
-        let log_constant = ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b);
-        let log_density = (a - 1.0) * value.ln() + (b - 1.0) * (-value).ln_1p();
-        Some((log_constant + log_density).exp())
     }
 
     fn log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) -> f64 {
@@ -401,25 +421,6 @@ impl Model for CategoricalModel {
             if category < dim {
                 score[category] = weight * logistic(-u[category]);
             }
-        }
-    }
-
-    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
-        // A stick is Beta(α_k, A_k): the share of the first of two independent gamma variables. In logarithms nothing
-        // vanishes, however small α is.
-        for (k, u) in u.iter_mut().enumerate() {
-            let [first, rest] = [self.concentration[k], self.concentration_after[k]]
-                .map(|shape| log_gamma_draw(shape, rng));
-            *u = first - rest;
-        }
-        Ok(())
-    }
-
-    fn simulate(&self, u: &[f64], _rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
-        for y in y {
-            // One stick after another breaks or does not.
-            let category = u.iter().position(|&u| rng.random::<f64>() < logistic(u));
-            *y = category.unwrap_or(u.len()) as f64;
         }
     }
 
@@ -486,6 +487,27 @@ impl Model for CategoricalModel {
         for (k, &u) in u.iter().enumerate() {
             let from = self.concentration[k] + self.concentration_after[k];
             hessian[k * dim + k] += from * logistic(u) * logistic(-u);
+        }
+    }
+}
+
+impl PriorDraws for CategoricalModel {
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+        // A stick is Beta(α_k, A_k): the share of the first of two independent gamma variables. In logarithms nothing
+        // vanishes, however small α is.
+        for (k, u) in u.iter_mut().enumerate() {
+            let [first, rest] = [self.concentration[k], self.concentration_after[k]]
+                .map(|shape| log_gamma_draw(shape, rng));
+            *u = first - rest;
+        }
+        Ok(())
+    }
+
+    fn simulate(&self, u: &[f64], _rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
+        for y in y {
+            // One stick after another breaks or does not.
+            let category = u.iter().position(|&u| rng.random::<f64>() < logistic(u));
+            *y = category.unwrap_or(u.len()) as f64;
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Samplers that look at a posterior as a whole need no more than a [`LogDensity`]; those that estimate gradients from rows of
 //! data, or use the structure of a likelihood, refuse it with a reason.
 
-use super::{CentreRows, Model, ParamInfo, Rows, Scratch};
+use super::{Model, ParamInfo, Posterior, RowLikelihood, Rows};
 use ergodic_base::rng::ChainRng;
 use rand::RngExt as _;
 
@@ -44,7 +44,39 @@ pub trait LogDensity: Send + Sync {
             *u = rng.random_range(-2.0..2.0);
         }
     }
+    /// −∂²/∂u² of the log density, ADDED to the row-major D×D `hessian`. By default that of prior and rows where there are rows,
+    /// otherwise central differences of the gradient, 2D of them.
+    fn add_neg_hessian(&self, u: &[f64], hessian: &mut [f64]) {
+        match self.rows() {
+            Some(rows) => {
+                rows.add_neg_hessian_log_lik(u, Rows::All, &mut rows.scratch(), hessian);
+                rows.add_neg_hessian_log_prior(u, hessian);
+            }
+            None => {
+                let (mut at, mut memory) = (u.to_vec(), vec![0.0; 2 * u.len()]);
+                add_differences(&mut at, &mut memory, hessian, |u, grad| {
+                    self.log_density(u, grad);
+                });
+            }
+        }
+    }
+    /// Whether D×D matrices of curvature are cheap enough to be made. Without them no mode is searched for, and samplers
+    /// start from [`Self::init`] and learn the scales themselves.
+    fn has_dense_curvature(&self) -> bool {
+        self.dim() <= MAX_DENSE_DIM
+    }
+    /// The density by its prior and rows of data, where it is made of these.
+    fn rows(&self) -> Option<&dyn RowLikelihood> {
+        None
+    }
 }
+
+/// Most coordinates for which a dense matrix of curvature is made unless a density says otherwise: its eigenvalues, and the
+/// noise of row gradients in all directions, take seconds up to here and many minutes at three times as many.
+pub const MAX_DENSE_DIM: usize = 1000;
+/// The same for models with effects of groups, whose samplers need no mode: noise of row gradients is measured in all
+/// directions, whose time grows with the third power.
+pub(super) const MAX_DENSE_DIM_OF_GROUPS: usize = 400;
 
 /// The log density on R^`dim` that `log_density` computes: at `u` (D) up to a constant, overwriting the gradient (D).
 pub fn density_of<F>(dim: usize, log_density: F) -> impl LogDensity
@@ -69,7 +101,7 @@ impl<F: Fn(&[f64], &mut [f64]) -> f64 + Send + Sync> LogDensity for Closure<F> {
     }
 }
 
-/// A [`LogDensity`] as a [`Model`]: one row that is the whole density, and no prior apart.
+/// A [`LogDensity`] as a [`Model`] that reports its coordinates.
 pub struct DensityModel<L> {
     density: L,
     params: Vec<ParamInfo>,
@@ -91,142 +123,44 @@ impl<L: LogDensity> DensityModel<L> {
     }
 }
 
-/// Relative step of central differences of a gradient: the cube root of the precision of binary64.
-const RELATIVE_STEP: f64 = 6e-6;
-
 impl<L: LogDensity> Model for DensityModel<L> {
     fn params(&self) -> &[ParamInfo] {
         &self.params
     }
 
-    fn dim(&self) -> usize {
-        self.density.dim()
+    fn posterior(&self) -> Posterior<'_> {
+        Posterior::Density(&self.density)
     }
+}
 
-    fn num_obs(&self) -> usize {
-        1
-    }
-
-    fn has_rows(&self) -> bool {
-        false
-    }
-
-    fn scratch(&self) -> Scratch {
-        Scratch {
-            vector: vec![0.0; self.dim()],
-            ..Scratch::default()
+/// ADDS the negative derivative of `gradient`, which adds to zeros, by central differences around `at` to the symmetric
+/// `hessian`. `memory` are 2 D numbers.
+pub(super) fn add_differences(
+    at: &mut [f64],
+    memory: &mut [f64],
+    hessian: &mut [f64],
+    mut gradient: impl FnMut(&[f64], &mut [f64]),
+) {
+    // The cube root of rounding.
+    const STEP: f64 = 6e-6;
+    let dim = at.len();
+    let (above, below) = memory.split_at_mut(dim);
+    for j in 0..dim {
+        let centre = at[j];
+        let step = STEP * centre.abs().max(1.0);
+        above.fill(0.0);
+        at[j] = centre + step;
+        gradient(at, above);
+        below.fill(0.0);
+        at[j] = centre - step;
+        gradient(at, below);
+        at[j] = centre;
+        for i in 0..dim {
+            let second = 0.25 * (below[i] - above[i]) / step;
+            hessian[i * dim + j] += second;
+            hessian[j * dim + i] += second;
         }
     }
-
-    fn constrain(&self, u: &[f64], theta: &mut [f64]) {
-        theta.copy_from_slice(u);
-    }
-
-    fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
-        u.copy_from_slice(theta);
-    }
-
-    fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
-        self.density.init(rng, u);
-    }
-
-    fn log_prior(&self, _u: &[f64], grad: &mut [f64]) -> f64 {
-        grad.fill(0.0);
-        0.0
-    }
-
-    fn prior_density(&self, _index: usize, _value: f64) -> Option<f64> {
-        None
-    }
-
-    fn log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) -> f64 {
-        let own = &mut scratch.vector;
-        let value = self.density.log_density(u, own);
-        let times = rows.len(1) as f64;
-        for (grad, own) in grad.iter_mut().zip(own) {
-            *grad += times * *own;
-        }
-        times * value
-    }
-
-    fn grad_log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) {
-        self.log_lik(u, rows, scratch, grad);
-    }
-
-    fn pointwise(&self, u: &[f64], _rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
-        out.fill(self.density.log_density(u, &mut scratch.vector));
-    }
-
-    fn scores(&self, u: &[f64], _rows: Rows<'_>, _scratch: &mut Scratch, out: &mut [f64]) {
-        for score in out.chunks_exact_mut(self.dim()) {
-            self.density.log_density(u, score);
-        }
-    }
-
-    fn simulate(&self, _u: &[f64], _rows: Rows<'_>, _rng: &mut ChainRng, y: &mut [f64]) {
-        y.fill(f64::NAN);
-    }
-
-    fn grad_difference(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        centre: &CentreRows,
-        scratch: &mut Scratch,
-        grad: &mut [f64],
-    ) {
-        let mut at_centre = vec![0.0; self.dim()];
-        self.log_lik(u, rows, scratch, grad);
-        self.log_lik(&centre.u, rows, scratch, &mut at_centre);
-        for (grad, at_centre) in grad.iter_mut().zip(at_centre) {
-            *grad -= at_centre;
-        }
-    }
-
-    fn score_differences(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        centre: &CentreRows,
-        scratch: &mut Scratch,
-        out: &mut [f64],
-    ) {
-        self.scores(u, rows, scratch, out);
-        self.density.log_density(&centre.u, &mut scratch.vector);
-        for score in out.chunks_exact_mut(self.dim()) {
-            for (score, at_centre) in score.iter_mut().zip(&scratch.vector) {
-                *score -= at_centre;
-            }
-        }
-    }
-
-    /// Central differences of the gradient: 2D of them.
-    fn add_neg_hessian_log_lik(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        _scratch: &mut Scratch,
-        hessian: &mut [f64],
-    ) {
-        let (dim, times) = (self.dim(), rows.len(1) as f64);
-        let (mut place, mut above, mut below) = (u.to_vec(), vec![0.0; dim], vec![0.0; dim]);
-        for j in 0..dim {
-            let step = RELATIVE_STEP * u[j].abs().max(1.0);
-            place[j] = u[j] + step;
-            self.density.log_density(&place, &mut above);
-            place[j] = u[j] - step;
-            self.density.log_density(&place, &mut below);
-            place[j] = u[j];
-            for k in 0..dim {
-                // Half to each of the two places that ought to agree.
-                let second = -times * (above[k] - below[k]) / (2.0 * step);
-                hessian[j * dim + k] += 0.5 * second;
-                hessian[k * dim + j] += 0.5 * second;
-            }
-        }
-    }
-
-    fn add_neg_hessian_log_prior(&self, _u: &[f64], _hessian: &mut [f64]) {}
 }
 
 #[cfg(test)]
@@ -244,13 +178,16 @@ mod tests {
         }));
         let u = [0.7, -1.2];
         let mut hessian = vec![0.0; 4];
-        model.add_neg_hessian_log_lik(&u, Rows::All, &mut model.scratch(), &mut hessian);
+        let Posterior::Density(density) = model.posterior() else {
+            panic!("a density");
+        };
+        density.add_neg_hessian(&u, &mut hessian);
         let expected = [3.0 + 0.7_f64.sin(), 1.0, 1.0, 2.0];
         for (found, expected) in hessian.iter().zip(expected) {
             assert!((found - expected).abs() < 1e-8, "{hessian:?}");
         }
         let mut grad = vec![0.0; 2];
-        let value = model.log_lik(&u, Rows::All, &mut model.scratch(), &mut grad);
+        let value = density.log_density(&u, &mut grad);
         assert!((value - (-0.5 * (1.47 - 1.68 + 2.88) + 0.7_f64.sin())).abs() < 1e-12);
         assert_eq!(model.params()[1].name, "u[2]");
     }

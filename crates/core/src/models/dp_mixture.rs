@@ -21,7 +21,7 @@
 //!
 //! Sources: Escobar and West (1995); Baker, Fearnhead, Fox and Nemeth (2018), section 5.2 and appendix D. Identifiability:
 //! labels of clusters mean nothing, so only what does not depend on them is reported, and there is no density on these
-//! summaries: samplers of partitions work on [`Mixture`] instead ([`Model::partition`]).
+//! summaries: samplers of partitions work on [`Mixture`] instead ([`Posterior::Partition`]).
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ use statrs::function::gamma::ln_gamma;
 use super::prior_text::{PriorError, PriorProblem, PriorText};
 use super::translation::{Context, Translation};
 use super::{
-    CentreRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, PriorSpec, Rows, Scratch,
+    Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Posterior, PriorSpec, Simulation,
     Template,
 };
 use crate::design::matrix::{Design, Predictor};
@@ -247,48 +247,34 @@ fn params(mixture: &Mixture, alpha_source: &str) -> Vec<ParamInfo> {
 }
 
 impl Model for DpMixtureModel {
-    fn partition(&self) -> Option<&Mixture> {
-        Some(&self.mixture)
-    }
-
-    fn has_density(&self) -> bool {
-        false
-    }
-
     fn params(&self) -> &[ParamInfo] {
         &self.params
     }
 
-    fn dim(&self) -> usize {
-        self.params.len()
+    fn posterior(&self) -> Posterior<'_> {
+        Posterior::Partition(&self.mixture)
     }
 
-    fn num_obs(&self) -> usize {
-        self.mixture.num_units()
+    fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
+        let AlphaPrior::Gamma { shape, rate } = self.mixture.alpha else {
+            return None;
+        };
+        if self.params[index].name != "alpha" {
+            return None;
+        }
+        if value <= 0.0 {
+            return Some(0.0);
+        }
+        let log = shape * rate.ln() - ln_gamma(shape) + (shape - 1.0) * value.ln() - rate * value;
+        Some(log.exp())
     }
 
-    fn scratch(&self) -> Scratch {
-        Scratch::default()
+    fn simulation(&self) -> Option<&dyn Simulation> {
+        Some(self)
     }
+}
 
-    fn constrain(&self, u: &[f64], theta: &mut [f64]) {
-        theta.copy_from_slice(u);
-    }
-
-    fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
-        u.copy_from_slice(theta);
-    }
-
-    /// Partitions start as their sampler says; summaries have no start of their own.
-    fn init(&self, _rng: &mut ChainRng, u: &mut [f64]) {
-        u.fill(f64::NAN);
-    }
-
-    fn log_prior(&self, _u: &[f64], grad: &mut [f64]) -> f64 {
-        grad.fill(f64::NAN);
-        f64::NAN
-    }
-
+impl Simulation for DpMixtureModel {
     fn values_per_row(&self) -> usize {
         let numbers = self.mixture.numeric.as_ref().map_or(0, Numeric::dim);
         let counts = self.mixture.counts.as_ref();
@@ -306,77 +292,6 @@ impl Model for DpMixtureModel {
         }
         simulate::draw(&self.mixture, &self.unit_of_row, rng, u, values)
             .ok_or("its prior cannot be drawn from")
-    }
-
-    fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
-        let AlphaPrior::Gamma { shape, rate } = self.mixture.alpha else {
-            return None;
-        };
-        if self.params[index].name != "alpha" {
-            return None;
-        }
-        if value <= 0.0 {
-            return Some(0.0);
-        }
-        let log = shape * rate.ln() - ln_gamma(shape) + (shape - 1.0) * value.ln() - rate * value;
-        Some(log.exp())
-    }
-
-    fn log_lik(&self, _: &[f64], _: Rows<'_>, _: &mut Scratch, grad: &mut [f64]) -> f64 {
-        grad.fill(f64::NAN);
-        f64::NAN
-    }
-
-    fn grad_log_lik(&self, _: &[f64], _: Rows<'_>, _: &mut Scratch, grad: &mut [f64]) {
-        grad.fill(f64::NAN);
-    }
-
-    fn pointwise(&self, _: &[f64], _: Rows<'_>, _: &mut Scratch, out: &mut [f64]) {
-        out.fill(f64::NAN);
-    }
-
-    fn scores(&self, _: &[f64], _: Rows<'_>, _: &mut Scratch, out: &mut [f64]) {
-        out.fill(f64::NAN);
-    }
-
-    fn simulate(&self, _: &[f64], _: Rows<'_>, _: &mut ChainRng, y: &mut [f64]) {
-        y.fill(f64::NAN);
-    }
-
-    fn grad_difference(
-        &self,
-        _: &[f64],
-        _: Rows<'_>,
-        _: &CentreRows,
-        _: &mut Scratch,
-        grad: &mut [f64],
-    ) {
-        grad.fill(f64::NAN);
-    }
-
-    fn score_differences(
-        &self,
-        _: &[f64],
-        _: Rows<'_>,
-        _: &CentreRows,
-        _: &mut Scratch,
-        out: &mut [f64],
-    ) {
-        out.fill(f64::NAN);
-    }
-
-    fn add_neg_hessian_log_lik(
-        &self,
-        _: &[f64],
-        _: Rows<'_>,
-        _: &mut Scratch,
-        hessian: &mut [f64],
-    ) {
-        hessian.fill(f64::NAN);
-    }
-
-    fn add_neg_hessian_log_prior(&self, _: &[f64], hessian: &mut [f64]) {
-        hessian.fill(f64::NAN);
     }
 }
 

@@ -10,7 +10,8 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::{
-    CentreRows, Model, ModelError, ModelOptions, ParamInfo, PriorSpec, Rows, Scratch, Template,
+    CentreRows, LogDensity, Model, ModelError, ModelOptions, ParamInfo, Posterior, PriorDraws,
+    PriorSpec, RowLikelihood, Rows, Scratch, Template, sum_of_rows,
 };
 use crate::design::matrix::{Design, Predictor};
 use crate::design::response::ResponseKind;
@@ -273,19 +274,8 @@ impl<E: Example> Model for ExampleModel<E> {
         &self.params
     }
 
-    fn dim(&self) -> usize {
-        self.params.len()
-    }
-
-    fn num_obs(&self) -> usize {
-        self.num_obs
-    }
-
-    fn scratch(&self) -> Scratch {
-        Scratch {
-            vector: vec![0.0; self.dim()],
-            ..Scratch::default()
-        }
+    fn posterior(&self) -> Posterior<'_> {
+        Posterior::Density(self)
     }
 
     fn constrain(&self, u: &[f64], theta: &mut [f64]) {
@@ -296,9 +286,38 @@ impl<E: Example> Model for ExampleModel<E> {
         self.example.unconstrain(theta, u);
     }
 
-    fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
-        for u in u {
-            *u = rng.random_range(-2.0..2.0);
+    fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
+        self.example.prior_density(index, value)
+    }
+
+    fn prior_draws(&self) -> Option<&dyn PriorDraws> {
+        Some(self)
+    }
+}
+
+impl<E: Example> LogDensity for ExampleModel<E> {
+    fn dim(&self) -> usize {
+        self.params.len()
+    }
+
+    fn log_density(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        sum_of_rows(self, u, grad)
+    }
+
+    fn rows(&self) -> Option<&dyn RowLikelihood> {
+        Some(self)
+    }
+}
+
+impl<E: Example> RowLikelihood for ExampleModel<E> {
+    fn num_obs(&self) -> usize {
+        self.num_obs
+    }
+
+    fn scratch(&self) -> Scratch {
+        Scratch {
+            vector: vec![0.0; self.dim()],
+            ..Scratch::default()
         }
     }
 
@@ -311,14 +330,6 @@ impl<E: Example> Model for ExampleModel<E> {
         Some(log_prior - self.example.log_jacobian(u))
     }
 
-    fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
-        self.example.prior_density(index, value)
-    }
-
-    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
-        self.example.draw_prior(rng, u)
-    }
-
     fn log_lik(&self, u: &[f64], rows: Rows<'_>, _scratch: &mut Scratch, grad: &mut [f64]) -> f64 {
         let mut sum = 0.0;
         for k in 0..rows.len(self.num_obs) {
@@ -326,10 +337,6 @@ impl<E: Example> Model for ExampleModel<E> {
             sum += weight * self.example.row(x, u, weight, grad);
         }
         sum
-    }
-
-    fn grad_log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) {
-        self.log_lik(u, rows, scratch, grad);
     }
 
     fn pointwise(&self, u: &[f64], rows: Rows<'_>, _scratch: &mut Scratch, out: &mut [f64]) {
@@ -344,17 +351,6 @@ impl<E: Example> Model for ExampleModel<E> {
             let (x, weight) = self.at(rows.get(k));
             out.fill(0.0);
             self.example.row(x, u, weight, out);
-        }
-    }
-
-    fn values_per_row(&self) -> usize {
-        self.width
-    }
-
-    fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
-        debug_assert_eq!(y.len(), rows.len(self.num_obs) * self.width);
-        for x in y.chunks_exact_mut(self.width) {
-            self.example.draw_row(u, rng, x);
         }
     }
 
@@ -404,5 +400,22 @@ impl<E: Example> Model for ExampleModel<E> {
 
     fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]) {
         self.example.add_prior_curvature(u, hessian);
+    }
+}
+
+impl<E: Example> PriorDraws for ExampleModel<E> {
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+        self.example.draw_prior(rng, u)
+    }
+
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
+        debug_assert_eq!(y.len(), rows.len(self.num_obs) * self.width);
+        for x in y.chunks_exact_mut(self.width) {
+            self.example.draw_row(u, rng, x);
+        }
     }
 }

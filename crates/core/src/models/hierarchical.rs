@@ -38,8 +38,8 @@ use super::predicts::Predicts;
 use super::prior::Prior;
 use super::translation::{Context, Translation};
 use super::{
-    Block, CentreRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Rows, Scratch,
-    Template,
+    Block, CentreRows, LogDensity, Model, ModelError, ModelOptions, ModelSpec, ParamInfo,
+    Posterior, PriorDraws, RoundTrip, RowLikelihood, Rows, Scratch, Template, sum_of_rows,
 };
 use crate::design::matrix::{Design, Scaling};
 use crate::design::response::ResponseUse;
@@ -89,6 +89,11 @@ impl Template for Hierarchical {
         }],
         response: |_settings| ResponseUse::Outcome,
         priors: options::PRIORS,
+    };
+    const ROUND_TRIP: RoundTrip = RoundTrip {
+        near: 1e-9,
+        far: 1e-9,
+        reason: "a covariance loses digits of its factor, by its condition number",
     };
 
     fn family(_settings: &Settings) -> Option<Family> {
@@ -431,8 +436,12 @@ impl<F: RowFamily> Hierarchy for HierarchicalModel<F> {
 }
 
 impl<F: RowFamily> Model for HierarchicalModel<F> {
-    fn has_dense_curvature(&self) -> bool {
-        self.dim() <= super::MAX_DENSE_DIM_OF_GROUPS
+    fn params(&self) -> &[ParamInfo] {
+        &self.params
+    }
+
+    fn posterior(&self) -> Posterior<'_> {
+        Posterior::Density(self)
     }
 
     fn hierarchy(&self) -> Option<&dyn Hierarchy> {
@@ -441,26 +450,6 @@ impl<F: RowFamily> Model for HierarchicalModel<F> {
 
     fn predicts(&self) -> Option<&dyn Predicts> {
         Some(self)
-    }
-
-    fn params(&self) -> &[ParamInfo] {
-        &self.params
-    }
-
-    fn dim(&self) -> usize {
-        self.layout.dim()
-    }
-
-    fn num_obs(&self) -> usize {
-        self.rows.rows.num_obs()
-    }
-
-    fn scratch(&self) -> Scratch {
-        Scratch {
-            vector: vec![0.0; self.memory_len()],
-            index: vec![0; self.rows.index_len()],
-            ..self.rows.rows.scratch()
-        }
     }
 
     fn constrain(&self, u: &[f64], out: &mut [f64]) {
@@ -521,41 +510,6 @@ impl<F: RowFamily> Model for HierarchicalModel<F> {
         }
     }
 
-    /// μ near 0, Σ near I, groups from N(μ, Σ).
-    fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
-        for (j, u) in u.iter_mut().enumerate() {
-            *u = if self.layout.factor().contains(&j) {
-                rng.random_range(-0.5..0.5)
-            } else {
-                rng.sample(StandardNormal)
-            };
-        }
-        self.layout.read_deviations(u);
-    }
-
-    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
-        let p = self.layout.terms;
-        let (mut mu, mut lower) = (vec![0.0; p], vec![0.0; p * p]);
-        self.prior
-            .niw
-            .draw(&mut Cholesky::empty(p), rng, &mut mu, &mut lower)
-            .map_err(|_not_positive| "the scale of its prior of Sigma is not positive definite")?;
-        self.layout.read_population(&mu, &lower, u);
-        for z in &mut u[self.layout.factor().end..] {
-            *z = rng.sample(StandardNormal);
-        }
-        self.layout.read_deviations(u);
-        Ok(())
-    }
-
-    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
-        self.layout.log_prior(&self.prior, u, grad)
-    }
-
-    fn log_prior_density(&self, u: &[f64]) -> Option<f64> {
-        Some(self.layout.log_prior_density(&self.prior, u))
-    }
-
     /// μ_j and θ_gj are Student-t with ν − P + 1 degrees of freedom, Σ_jj is inverse-gamma; covariances have no closed form.
     fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
         let (p, niw) = (self.layout.terms, &self.reported);
@@ -582,6 +536,76 @@ impl<F: RowFamily> Model for HierarchicalModel<F> {
             }
             Quantity::Covariance(..) => None,
         }
+    }
+
+    /// The population, and each group.
+    fn blocks(&self) -> Vec<Block> {
+        let population = Block {
+            name: "population".into(),
+            coordinates: 0..self.layout.factor().end,
+        };
+        let levels = &self.design.groups[self.design.group_terms[0].factor].levels;
+        let groups = levels.iter().enumerate().map(|(g, level)| Block {
+            name: ParamId::of(Class::GroupCoefficient, [level]),
+            coordinates: self.layout.group(g),
+        });
+        std::iter::once(population).chain(groups).collect()
+    }
+
+    fn prior_draws(&self) -> Option<&dyn PriorDraws> {
+        Some(self)
+    }
+}
+
+impl<F: RowFamily> LogDensity for HierarchicalModel<F> {
+    fn dim(&self) -> usize {
+        self.layout.dim()
+    }
+
+    fn log_density(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        sum_of_rows(self, u, grad)
+    }
+
+    fn has_dense_curvature(&self) -> bool {
+        self.dim() <= super::MAX_DENSE_DIM_OF_GROUPS
+    }
+
+    /// μ near 0, Σ near I, groups from N(μ, Σ).
+    fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
+        for (j, u) in u.iter_mut().enumerate() {
+            *u = if self.layout.factor().contains(&j) {
+                rng.random_range(-0.5..0.5)
+            } else {
+                rng.sample(StandardNormal)
+            };
+        }
+        self.layout.read_deviations(u);
+    }
+
+    fn rows(&self) -> Option<&dyn RowLikelihood> {
+        Some(self)
+    }
+}
+
+impl<F: RowFamily> RowLikelihood for HierarchicalModel<F> {
+    fn num_obs(&self) -> usize {
+        self.rows.rows.num_obs()
+    }
+
+    fn scratch(&self) -> Scratch {
+        Scratch {
+            vector: vec![0.0; self.memory_len()],
+            index: vec![0; self.rows.index_len()],
+            ..self.rows.rows.scratch()
+        }
+    }
+
+    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        self.layout.log_prior(&self.prior, u, grad)
+    }
+
+    fn log_prior_density(&self, u: &[f64]) -> Option<f64> {
+        Some(self.layout.log_prior_density(&self.prior, u))
     }
 
     fn log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) -> f64 {
@@ -615,22 +639,6 @@ impl<F: RowFamily> Model for HierarchicalModel<F> {
     fn scores(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
         out.fill(0.0);
         self.add_scores(u, rows, 1.0, scratch, out);
-    }
-
-    fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
-        let (design, p) = (&self.design, self.layout.terms);
-        let (mut lower, mut theta) = (vec![0.0; p * p], vec![0.0; p]);
-        self.layout.write_lower(u, &mut lower);
-        for (k, y) in y.iter_mut().enumerate() {
-            let i = rows.get(k);
-            self.layout
-                .write_theta(u, &lower, self.rows.group_of(i), &mut theta);
-            let offset = design.offset.as_ref().map_or(0.0, |offset| offset[i]);
-            let x = design.x.row(i);
-            let z = offset + x.iter().zip(&theta).map(|(x, t)| x * t).sum::<f64>();
-            let trials = design.trials.as_ref().map_or(1.0, |trials| trials[i]);
-            *y = Family::Bernoulli.outcome().draw(z, trials, rng);
-        }
     }
 
     /// Residuals at the centre would not do: the map from θ to u has moved as well.
@@ -750,18 +758,37 @@ impl<F: RowFamily> Model for HierarchicalModel<F> {
     fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]) {
         self.layout.add_neg_hessian(&self.prior, u, hessian);
     }
+}
 
-    /// The population, and each group.
-    fn blocks(&self) -> Vec<Block> {
-        let population = Block {
-            name: "population".into(),
-            coordinates: 0..self.layout.factor().end,
-        };
-        let levels = &self.design.groups[self.design.group_terms[0].factor].levels;
-        let groups = levels.iter().enumerate().map(|(g, level)| Block {
-            name: ParamId::of(Class::GroupCoefficient, [level]),
-            coordinates: self.layout.group(g),
-        });
-        std::iter::once(population).chain(groups).collect()
+impl<F: RowFamily> PriorDraws for HierarchicalModel<F> {
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+        let p = self.layout.terms;
+        let (mut mu, mut lower) = (vec![0.0; p], vec![0.0; p * p]);
+        self.prior
+            .niw
+            .draw(&mut Cholesky::empty(p), rng, &mut mu, &mut lower)
+            .map_err(|_not_positive| "the scale of its prior of Sigma is not positive definite")?;
+        self.layout.read_population(&mu, &lower, u);
+        for z in &mut u[self.layout.factor().end..] {
+            *z = rng.sample(StandardNormal);
+        }
+        self.layout.read_deviations(u);
+        Ok(())
+    }
+
+    fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
+        let (design, p) = (&self.design, self.layout.terms);
+        let (mut lower, mut theta) = (vec![0.0; p * p], vec![0.0; p]);
+        self.layout.write_lower(u, &mut lower);
+        for (k, y) in y.iter_mut().enumerate() {
+            let i = rows.get(k);
+            self.layout
+                .write_theta(u, &lower, self.rows.group_of(i), &mut theta);
+            let offset = design.offset.as_ref().map_or(0.0, |offset| offset[i]);
+            let x = design.x.row(i);
+            let z = offset + x.iter().zip(&theta).map(|(x, t)| x * t).sum::<f64>();
+            let trials = design.trials.as_ref().map_or(1.0, |trials| trials[i]);
+            *y = Family::Bernoulli.outcome().draw(z, trials, rng);
+        }
     }
 }

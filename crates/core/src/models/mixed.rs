@@ -36,14 +36,15 @@ use std::sync::Arc;
 use rand::RngExt as _;
 
 use super::coefficients::{Coefficients, FLAT};
+use super::density::add_differences;
 use super::glm::GlmRows;
 use super::positive::Positive;
 use super::predicts::Predicts;
 use super::regression::{Parts, PartsUse, model_of};
 use super::translation::{Context, Glm, Translation};
 use super::{
-    Block, CentreRows, Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Rows, Scratch,
-    Template,
+    Block, CentreRows, LogDensity, Model, ModelError, ModelOptions, ModelSpec, ParamInfo,
+    Posterior, PriorDraws, RoundTrip, RowLikelihood, Rows, Scratch, Template, sum_of_rows,
 };
 use crate::design::matrix::Design;
 use crate::families::Family;
@@ -52,7 +53,7 @@ use ergodic_base::linalg::axpy;
 use ergodic_base::param::{Class, ParamId};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::Settings;
-use frame::{Frame, add_differences, add_own_differences};
+use frame::{Frame, add_own_differences};
 use options::{FIELDS, PRIORS};
 use parameters::{check_keys, effect_params, make_term};
 
@@ -84,6 +85,11 @@ impl Template for Mixed {
         fields: FIELDS,
         response: |settings| family_of(settings).definition().response,
         priors: PRIORS,
+    };
+    const ROUND_TRIP: RoundTrip = RoundTrip {
+        near: 1e-6,
+        far: 1e-6,
+        reason: "correlations near ±1 say little about their coordinates",
     };
 
     fn family(settings: &Settings) -> Option<Family> {
@@ -461,30 +467,12 @@ impl<F: RowFamily> Model for MixedModel<F> {
         &self.params
     }
 
-    fn dim(&self) -> usize {
-        self.scales.end + self.num_effects
-    }
-
-    fn num_obs(&self) -> usize {
-        self.rows.num_obs()
-    }
-
-    fn scratch(&self) -> Scratch {
-        // Effects and their gradient; a position and two gradients for curvature.
-        let vector = vec![0.0; 2 * self.num_effects + 3 * self.dim()];
-        Scratch {
-            vector,
-            ..self.rows.scratch()
-        }
+    fn posterior(&self) -> Posterior<'_> {
+        Posterior::Density(self)
     }
 
     fn predicts(&self) -> Option<&dyn Predicts> {
         Some(self)
-    }
-
-    fn has_dense_curvature(&self) -> bool {
-        self.dim() <= super::MAX_DENSE_DIM_OF_GROUPS
-            && self.num_obs() * self.dim() <= MAX_DENSE_WORK
     }
 
     fn constrain(&self, u: &[f64], theta: &mut [f64]) {
@@ -504,51 +492,6 @@ impl<F: RowFamily> Model for MixedModel<F> {
             term.read_effects(&effects, u);
         }
         self.frame.to_own(u);
-    }
-
-    fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
-        // Scales from 0.2 to 1.6, so that predictors stay moderate whatever the number of terms.
-        for (j, u) in u.iter_mut().enumerate() {
-            *u = if self.scales.contains(&j) {
-                rng.random_range(-1.5..0.5)
-            } else {
-                rng.random_range(-1.0..1.0)
-            };
-        }
-    }
-
-    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
-        self.coefficients.draw_prior(rng, u)?;
-        for (a, auxiliary) in u[self.coefficients.len()..]
-            .iter_mut()
-            .zip(&self.auxiliaries)
-        {
-            *a = auxiliary.draw(rng).ok_or(FLAT)?;
-        }
-        for term in &self.terms {
-            term.draw_prior(rng, u).ok_or(FLAT)?;
-        }
-        self.frame.to_own(u);
-        Ok(())
-    }
-
-    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
-        self.on_path(u, |plain, path, log_determinant| {
-            let value = self.log_prior_with(plain, grad);
-            self.frame.pull_back(plain, path, 1.0, grad);
-            value + log_determinant
-        })
-    }
-
-    fn log_prior_density(&self, u: &[f64]) -> Option<f64> {
-        let len = self.coefficients.len();
-        let mut no_slopes = vec![0.0; len];
-        let mut value = self.in_plain(u, |u| self.coefficients.log_prior(u, &mut no_slopes));
-        for (auxiliary, &a) in self.auxiliaries.iter().zip(&u[len..]) {
-            value += auxiliary.log_prior(a)[0] - a;
-        }
-        let of_terms = self.terms.iter().map(|term| term.log_prior_density(u));
-        Some(value + of_terms.sum::<f64>())
     }
 
     fn prior_range(&self, index: usize) -> Option<(f64, f64)> {
@@ -587,6 +530,94 @@ impl<F: RowFamily> Model for MixedModel<F> {
         }
     }
 
+    fn mixed_effects(&self) -> Option<&dyn MixedEffects> {
+        Some(self)
+    }
+
+    fn blocks(&self) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        let mut add = |name: ParamId, coordinates: Range<usize>| {
+            if !coordinates.is_empty() {
+                blocks.push(Block { name, coordinates });
+            }
+        };
+        add("b".into(), 0..self.coefficients.len());
+        add("scales".into(), self.scales.clone());
+        for term in &self.terms {
+            let effects = ParamId::of(Class::Effect, [&term.group]);
+            add(effects, term.effects.clone());
+        }
+        blocks
+    }
+
+    fn prior_draws(&self) -> Option<&dyn PriorDraws> {
+        Some(self)
+    }
+}
+
+impl<F: RowFamily> LogDensity for MixedModel<F> {
+    fn dim(&self) -> usize {
+        self.scales.end + self.num_effects
+    }
+
+    fn log_density(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        sum_of_rows(self, u, grad)
+    }
+
+    fn has_dense_curvature(&self) -> bool {
+        self.dim() <= super::MAX_DENSE_DIM_OF_GROUPS
+            && self.num_obs() * self.dim() <= MAX_DENSE_WORK
+    }
+
+    fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
+        // Scales from 0.2 to 1.6, so that predictors stay moderate whatever the number of terms.
+        for (j, u) in u.iter_mut().enumerate() {
+            *u = if self.scales.contains(&j) {
+                rng.random_range(-1.5..0.5)
+            } else {
+                rng.random_range(-1.0..1.0)
+            };
+        }
+    }
+
+    fn rows(&self) -> Option<&dyn RowLikelihood> {
+        Some(self)
+    }
+}
+
+impl<F: RowFamily> RowLikelihood for MixedModel<F> {
+    fn num_obs(&self) -> usize {
+        self.rows.num_obs()
+    }
+
+    fn scratch(&self) -> Scratch {
+        // Effects and their gradient; a position and two gradients for curvature.
+        let vector = vec![0.0; 2 * self.num_effects + 3 * self.dim()];
+        Scratch {
+            vector,
+            ..self.rows.scratch()
+        }
+    }
+
+    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        self.on_path(u, |plain, path, log_determinant| {
+            let value = self.log_prior_with(plain, grad);
+            self.frame.pull_back(plain, path, 1.0, grad);
+            value + log_determinant
+        })
+    }
+
+    fn log_prior_density(&self, u: &[f64]) -> Option<f64> {
+        let len = self.coefficients.len();
+        let mut no_slopes = vec![0.0; len];
+        let mut value = self.in_plain(u, |u| self.coefficients.log_prior(u, &mut no_slopes));
+        for (auxiliary, &a) in self.auxiliaries.iter().zip(&u[len..]) {
+            value += auxiliary.log_prior(a)[0] - a;
+        }
+        let of_terms = self.terms.iter().map(|term| term.log_prior_density(u));
+        Some(value + of_terms.sum::<f64>())
+    }
+
     fn log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) -> f64 {
         self.add_gradient::<true>(u, rows, 1.0, scratch, grad)
     }
@@ -618,34 +649,6 @@ impl<F: RowFamily> Model for MixedModel<F> {
                 len: 1,
             };
             self.add_gradient::<false>(u, row, 1.0, scratch, out);
-        }
-    }
-
-    fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
-        let mut plain = u.to_vec();
-        self.frame.to_plain(&mut plain);
-        let u = &plain[..];
-        let outcome = self
-            .rows
-            .family()
-            .outcome(&self.rows.shared(self.of_rows(u)));
-        let mut effects = vec![0.0; self.num_effects];
-        for term in &self.terms {
-            term.write_effects(u, &mut effects);
-        }
-        let response = self.response;
-        for (k, y) in y.iter_mut().enumerate() {
-            let i = rows.get(k);
-            let offset = value_or(&self.design.offset, i, 0.0);
-            let mut z = self.shift(&effects, i) + if response.identity { 0.0 } else { offset };
-            for (x, u) in self.design.x.row(i).iter().zip(u) {
-                z += x * u;
-            }
-            let trials = value_or(&self.design.trials, i, 1.0);
-            *y = outcome.draw(z, trials, rng);
-            if response.identity {
-                *y = response.centre + response.scale * *y + offset;
-            }
         }
     }
 
@@ -723,25 +726,50 @@ impl<F: RowFamily> Model for MixedModel<F> {
             });
         });
     }
+}
 
-    fn mixed_effects(&self) -> Option<&dyn MixedEffects> {
-        Some(self)
+impl<F: RowFamily> PriorDraws for MixedModel<F> {
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+        self.coefficients.draw_prior(rng, u)?;
+        for (a, auxiliary) in u[self.coefficients.len()..]
+            .iter_mut()
+            .zip(&self.auxiliaries)
+        {
+            *a = auxiliary.draw(rng).ok_or(FLAT)?;
+        }
+        for term in &self.terms {
+            term.draw_prior(rng, u).ok_or(FLAT)?;
+        }
+        self.frame.to_own(u);
+        Ok(())
     }
 
-    fn blocks(&self) -> Vec<Block> {
-        let mut blocks = Vec::new();
-        let mut add = |name: ParamId, coordinates: Range<usize>| {
-            if !coordinates.is_empty() {
-                blocks.push(Block { name, coordinates });
-            }
-        };
-        add("b".into(), 0..self.coefficients.len());
-        add("scales".into(), self.scales.clone());
+    fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
+        let mut plain = u.to_vec();
+        self.frame.to_plain(&mut plain);
+        let u = &plain[..];
+        let outcome = self
+            .rows
+            .family()
+            .outcome(&self.rows.shared(self.of_rows(u)));
+        let mut effects = vec![0.0; self.num_effects];
         for term in &self.terms {
-            let effects = ParamId::of(Class::Effect, [&term.group]);
-            add(effects, term.effects.clone());
+            term.write_effects(u, &mut effects);
         }
-        blocks
+        let response = self.response;
+        for (k, y) in y.iter_mut().enumerate() {
+            let i = rows.get(k);
+            let offset = value_or(&self.design.offset, i, 0.0);
+            let mut z = self.shift(&effects, i) + if response.identity { 0.0 } else { offset };
+            for (x, u) in self.design.x.row(i).iter().zip(u) {
+                z += x * u;
+            }
+            let trials = value_or(&self.design.trials, i, 1.0);
+            *y = outcome.draw(z, trials, rng);
+            if response.identity {
+                *y = response.centre + response.scale * *y + offset;
+            }
+        }
     }
 }
 

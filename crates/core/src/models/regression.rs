@@ -4,15 +4,14 @@
 
 use std::sync::Arc;
 
-use rand::RngExt as _;
-
 use super::coefficients::{Coefficients, FLAT, INTERCEPT, SLOPES};
 use super::glm::GlmRows;
 use super::positive::{Positive, PositivePrior, PositiveSpec};
 use super::predicts::{Point, Predicts};
 use super::prior::{self, Prior, PriorRows};
 use super::{
-    CentreRows, LinearRows, Model, ModelError, ModelOptions, ParamInfo, PriorSpec, Rows, Scratch,
+    CentreRows, LinearRows, LogDensity, Model, ModelError, ModelOptions, ParamInfo, Posterior,
+    PriorDraws, PriorSpec, RowLikelihood, Rows, Scratch, sum_of_rows,
 };
 use crate::design::matrix::Design;
 use crate::families::rows::{FamilyRows, Fit, ResponseScale, RowFamily, RowUse, value_or};
@@ -252,32 +251,16 @@ impl<F: RowFamily> Predicts for Regression<F> {
 }
 
 impl<F: RowFamily> Model for Regression<F> {
-    fn predicts(&self) -> Option<&dyn Predicts> {
-        Some(self)
-    }
-
-    fn linear_rows(&self) -> Option<&dyn LinearRows> {
-        (F::AUX == 0).then_some(&self.rows as &dyn LinearRows)
-    }
-
-    fn prior_rows(&self) -> Option<&PriorRows> {
-        self.prior_rows.as_ref()
-    }
-
     fn params(&self) -> &[ParamInfo] {
         &self.params
     }
 
-    fn dim(&self) -> usize {
-        self.rows.dim()
+    fn posterior(&self) -> Posterior<'_> {
+        Posterior::Density(self)
     }
 
-    fn num_obs(&self) -> usize {
-        self.rows.num_obs()
-    }
-
-    fn scratch(&self) -> Scratch {
-        self.rows.scratch()
+    fn predicts(&self) -> Option<&dyn Predicts> {
+        Some(self)
     }
 
     fn constrain(&self, u: &[f64], theta: &mut [f64]) {
@@ -304,19 +287,63 @@ impl<F: RowFamily> Model for Regression<F> {
         }
     }
 
-    fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
-        for u in u {
-            *u = rng.random_range(-2.0..2.0);
+    fn prior_range(&self, index: usize) -> Option<(f64, f64)> {
+        match index.checked_sub(self.coefficients.len()) {
+            None => self.coefficients.prior(index)?.span(),
+            Some(k) => self.auxiliaries[k].range(),
         }
     }
 
-    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
-        let (beta, rest) = u.split_at_mut(self.coefficients.len());
-        self.coefficients.draw_prior(rng, beta)?;
-        for (a, auxiliary) in rest.iter_mut().zip(&self.auxiliaries) {
-            *a = auxiliary.draw(rng).ok_or(FLAT)?;
+    fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
+        match index.checked_sub(self.coefficients.len()) {
+            None => self.coefficients.prior(index)?.density(value),
+            Some(k) => self.auxiliaries[k].density(value),
         }
-        Ok(())
+    }
+
+    fn remark(&self, u: &[f64], reporter: &mut Reporter) {
+        let fit = Fit {
+            design: &self.design,
+            response: self.response,
+            predictors: (0..self.num_obs()).map(|i| self.predictor(i, u)).collect(),
+        };
+        F::remark(&fit, reporter);
+    }
+
+    fn prior_draws(&self) -> Option<&dyn PriorDraws> {
+        Some(self)
+    }
+}
+
+impl<F: RowFamily> LogDensity for Regression<F> {
+    fn dim(&self) -> usize {
+        self.rows.dim()
+    }
+
+    fn log_density(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        sum_of_rows(self, u, grad)
+    }
+
+    fn rows(&self) -> Option<&dyn RowLikelihood> {
+        Some(self)
+    }
+}
+
+impl<F: RowFamily> RowLikelihood for Regression<F> {
+    fn linear_rows(&self) -> Option<&dyn LinearRows> {
+        (F::AUX == 0).then_some(&self.rows as &dyn LinearRows)
+    }
+
+    fn prior_rows(&self) -> Option<&PriorRows> {
+        self.prior_rows.as_ref()
+    }
+
+    fn num_obs(&self) -> usize {
+        self.rows.num_obs()
+    }
+
+    fn scratch(&self) -> Scratch {
+        self.rows.scratch()
     }
 
     fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
@@ -336,20 +363,6 @@ impl<F: RowFamily> Model for Regression<F> {
         Some(self.log_prior(u, &mut vec![0.0; u.len()]) - log_jacobian)
     }
 
-    fn prior_range(&self, index: usize) -> Option<(f64, f64)> {
-        match index.checked_sub(self.coefficients.len()) {
-            None => self.coefficients.prior(index)?.span(),
-            Some(k) => self.auxiliaries[k].range(),
-        }
-    }
-
-    fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
-        match index.checked_sub(self.coefficients.len()) {
-            None => self.coefficients.prior(index)?.density(value),
-            Some(k) => self.auxiliaries[k].density(value),
-        }
-    }
-
     fn log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) -> f64 {
         self.rows.value_gradient(u, rows, scratch, grad)
     }
@@ -364,20 +377,6 @@ impl<F: RowFamily> Model for Regression<F> {
 
     fn scores(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
         self.rows.scores(u, rows, None, scratch, out);
-    }
-
-    fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
-        let outcome = self.rows.family().outcome(&self.rows.shared(u));
-        for (k, y) in y.iter_mut().enumerate() {
-            let i = rows.get(k);
-            let trials = value_or(&self.design.trials, i, 1.0);
-            *y = outcome.draw(self.predictor(i, u), trials, rng);
-            if self.response.identity {
-                *y = self.response.centre
-                    + self.response.scale * *y
-                    + value_or(&self.design.offset, i, 0.0);
-            }
-        }
     }
 
     fn centre_rows(&self, u: &[f64]) -> CentreRows {
@@ -432,13 +431,29 @@ impl<F: RowFamily> Model for Regression<F> {
             hessian[j * dim + j] -= second;
         }
     }
+}
 
-    fn remark(&self, u: &[f64], reporter: &mut Reporter) {
-        let fit = Fit {
-            design: &self.design,
-            response: self.response,
-            predictors: (0..self.num_obs()).map(|i| self.predictor(i, u)).collect(),
-        };
-        F::remark(&fit, reporter);
+impl<F: RowFamily> PriorDraws for Regression<F> {
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+        let (beta, rest) = u.split_at_mut(self.coefficients.len());
+        self.coefficients.draw_prior(rng, beta)?;
+        for (a, auxiliary) in rest.iter_mut().zip(&self.auxiliaries) {
+            *a = auxiliary.draw(rng).ok_or(FLAT)?;
+        }
+        Ok(())
+    }
+
+    fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
+        let outcome = self.rows.family().outcome(&self.rows.shared(u));
+        for (k, y) in y.iter_mut().enumerate() {
+            let i = rows.get(k);
+            let trials = value_or(&self.design.trials, i, 1.0);
+            *y = outcome.draw(self.predictor(i, u), trials, rng);
+            if self.response.identity {
+                *y = self.response.centre
+                    + self.response.scale * *y
+                    + value_or(&self.design.offset, i, 0.0);
+            }
+        }
     }
 }

@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::{CentreRows, Model, ModelOptions, ParamInfo, Rows, Scratch, Template};
+use super::{
+    CentreRows, LogDensity, Model, ModelOptions, ParamInfo, Posterior, RowLikelihood, Rows,
+    Scratch, Template, sum_of_rows,
+};
 use crate::design::Columns;
 use crate::design::columns::{MemoryColumns, Values};
 use crate::design::matrix::{Design, ModelFrame};
@@ -158,9 +161,29 @@ impl Model for GaussianRows {
     fn params(&self) -> &[ParamInfo] {
         &self.params
     }
+    fn posterior(&self) -> Posterior<'_> {
+        Posterior::Density(self)
+    }
+}
+
+impl LogDensity for GaussianRows {
     fn dim(&self) -> usize {
         self.params.len()
     }
+    fn log_density(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        sum_of_rows(self, u, grad)
+    }
+    fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
+        for u in u {
+            *u = StandardNormal.sample(rng);
+        }
+    }
+    fn rows(&self) -> Option<&dyn RowLikelihood> {
+        Some(self)
+    }
+}
+
+impl RowLikelihood for GaussianRows {
     fn num_obs(&self) -> usize {
         self.num_obs
     }
@@ -170,25 +193,11 @@ impl Model for GaussianRows {
             ..Scratch::default()
         }
     }
-    fn constrain(&self, u: &[f64], theta: &mut [f64]) {
-        theta.copy_from_slice(u);
-    }
-    fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
-        u.copy_from_slice(theta);
-    }
-    fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
-        for u in u {
-            *u = StandardNormal.sample(rng);
-        }
-    }
     fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
         for (g, u) in grad.iter_mut().zip(u) {
             *g = -self.prior_precision * u;
         }
         -0.5 * self.prior_precision * u.iter().map(|u| u * u).sum::<f64>()
-    }
-    fn prior_density(&self, _index: usize, _value: f64) -> Option<f64> {
-        None
     }
     fn log_lik(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, grad: &mut [f64]) -> f64 {
         self.grad_log_lik(u, rows, scratch, grad);
@@ -217,9 +226,6 @@ impl Model for GaussianRows {
                 out[k * dim + j] = self.precision[j] * (self.x[rows.get(k) * dim + j] - u[j]);
             }
         }
-    }
-    fn simulate(&self, _u: &[f64], _rows: Rows<'_>, _rng: &mut ChainRng, y: &mut [f64]) {
-        y.fill(f64::NAN);
     }
     fn grad_difference(
         &self,

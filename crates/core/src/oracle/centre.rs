@@ -7,7 +7,7 @@ use rand::RngExt as _;
 use super::lipschitz::{AliasTable, weighted_difference_noise};
 use super::minibatch::Scheme;
 use super::row_sampling::difference_chances;
-use crate::models::{CentreRows, Model, Rows};
+use crate::models::{CentreRows, LogDensity, RowLikelihood, Rows};
 use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, axpy, symmetric_eigen};
 use ergodic_base::rng::{ChainRng, Purpose, stream};
 
@@ -73,20 +73,32 @@ impl Centre {
     ///
     /// # Errors
     /// The curvature is not positive definite: the posterior has no proper mode there.
-    pub fn at(model: &dyn Model, u: &[f64]) -> Result<Self, NotPositiveDefinite> {
+    pub fn at(density: &dyn LogDensity, u: &[f64]) -> Result<Self, NotPositiveDefinite> {
         let dim = u.len();
-        let mut scratch = model.scratch();
         let mut grad_log_lik = vec![0.0; dim];
-        model.grad_log_lik(u, Rows::All, &mut scratch, &mut grad_log_lik);
+        match density.rows() {
+            Some(rows) => {
+                rows.grad_log_lik(u, Rows::All, &mut rows.scratch(), &mut grad_log_lik);
+            }
+            None => {
+                density.log_density(u, &mut grad_log_lik);
+            }
+        }
         let mut hessian = vec![0.0; dim * dim];
-        model.add_neg_hessian_log_lik(u, Rows::All, &mut scratch, &mut hessian);
-        model.add_neg_hessian_log_prior(u, &mut hessian);
+        density.add_neg_hessian(u, &mut hessian);
         let factor = Cholesky::of(&hessian, dim)?;
-        let rows = model.centre_rows(u);
-        let difference_noise = difference_noise(model, u, &factor, &rows);
-        let weighted_difference_noise = weighted_difference_noise(model, u, &factor, &rows);
+        let noise = match density.rows() {
+            Some(model) => RowNoise::at(model, u, &factor),
+            None => RowNoise::of_one_row(u),
+        };
+        let RowNoise {
+            rows,
+            difference_noise,
+            weighted_difference_noise,
+            score_noise,
+            score_variance,
+        } = noise;
         let largest = |noise: &[f64]| largest_eigenvalue(noise, dim).map(|value| value.max(0.0));
-        let (score_noise, score_variance) = score_noise(model, u, &factor);
         let (curvatures, _directions) =
             symmetric_eigen(&hessian, dim).ok_or(NotPositiveDefinite)?;
         let covariance = factor.inverse();
@@ -165,7 +177,7 @@ impl Centre {
     }
 
     /// Chances of rows by the Lipschitz constants of their gradients, made at the first call and shared by all chains.
-    pub(super) fn chances(&self, model: &dyn Model) -> Option<Arc<AliasTable>> {
+    pub(super) fn chances(&self, model: &dyn RowLikelihood) -> Option<Arc<AliasTable>> {
         self.chances
             .get_or_init(|| AliasTable::of_model(model, &self.factor))
             .clone()
@@ -173,7 +185,11 @@ impl Centre {
 
     /// Chances of rows by their departures from expansions of `order` 0, 1 or 2, made at the first call and shared by all
     /// chains; `None` where nothing speaks for unequal chances.
-    pub fn difference_chances(&self, model: &dyn Model, order: usize) -> Option<Arc<AliasTable>> {
+    pub fn difference_chances(
+        &self,
+        model: &dyn RowLikelihood,
+        order: usize,
+    ) -> Option<Arc<AliasTable>> {
         let table = self.difference_chances.get(order)?;
         table
             .get_or_init(|| difference_chances(model, &self.u, &self.factor, order).map(Arc::new))
@@ -218,17 +234,60 @@ fn rms_condition(hessian: &[f64], score_variance: &[f64]) -> f64 {
     scaled_range(hessian, &scales).map_or(1.0, |(slowest, stiffest)| stiffest / slowest)
 }
 
-/// See [`Centre::score_noise`]; the identity, that of a well-specified model, where rows are too few to tell. The second
-/// value is the variance of the score itself, per coordinate.
-fn score_noise(model: &dyn Model, u: &[f64], factor: &Cholesky) -> (Vec<f64>, Vec<f64>) {
-    let (dim, num_obs) = (u.len(), model.num_obs());
-    let mut covariance = vec![0.0; dim * dim];
-    if num_obs < 2 {
-        for diagonal in covariance.iter_mut().step_by(dim + 1) {
+/// What is known of single rows at a centre.
+struct RowNoise {
+    rows: CentreRows,
+    difference_noise: Vec<f64>,
+    weighted_difference_noise: Option<Vec<f64>>,
+    score_noise: Vec<f64>,
+    score_variance: Vec<f64>,
+}
+
+impl RowNoise {
+    fn at(model: &dyn RowLikelihood, u: &[f64], factor: &Cholesky) -> Self {
+        let rows = model.centre_rows(u);
+        let weighted_difference_noise = weighted_difference_noise(model, u, factor, &rows);
+        if model.num_obs() < 2 {
+            return Self {
+                rows,
+                weighted_difference_noise,
+                ..Self::of_one_row(u)
+            };
+        }
+        let (score_noise, score_variance) = score_noise(model, u, factor);
+        Self {
+            difference_noise: difference_noise(model, u, factor, &rows),
+            weighted_difference_noise,
+            score_noise,
+            score_variance,
+            rows,
+        }
+    }
+
+    /// Where rows are too few to tell: the noise of a well-specified model.
+    fn of_one_row(u: &[f64]) -> Self {
+        let dim = u.len();
+        let mut score_noise = vec![0.0; dim * dim];
+        for diagonal in score_noise.iter_mut().step_by(dim + 1) {
             *diagonal = 1.0;
         }
-        return (covariance, vec![1.0; dim]);
+        Self {
+            rows: CentreRows {
+                u: u.to_vec(),
+                per_row: Vec::new(),
+            },
+            difference_noise: vec![0.0; dim * dim],
+            weighted_difference_noise: None,
+            score_noise,
+            score_variance: vec![1.0; dim],
+        }
     }
+}
+
+/// See [`Centre::score_noise`]. The second value is the variance of the score itself, per coordinate.
+fn score_noise(model: &dyn RowLikelihood, u: &[f64], factor: &Cholesky) -> (Vec<f64>, Vec<f64>) {
+    let (dim, num_obs) = (u.len(), model.num_obs());
+    let mut covariance = vec![0.0; dim * dim];
     let mut rng = stream(0, 0, Purpose::Data);
     let rows = spread_rows(num_obs, NOISE_ROWS, &mut rng);
     let mut scores = vec![0.0; rows.len() * dim];
@@ -248,16 +307,13 @@ fn score_noise(model: &dyn Model, u: &[f64], factor: &Cholesky) -> (Vec<f64>, Ve
 /// See [`Centre::difference_noise`]. The average over the quadratic approximation N(û, H⁻¹) uses the 2D points
 /// û ± sqrt(D) L⁻ᵀ e_j, which are exact for functions of degree three, and score differences grow linearly.
 fn difference_noise(
-    model: &dyn Model,
+    model: &dyn RowLikelihood,
     u: &[f64],
     factor: &Cholesky,
     centre_rows: &CentreRows,
 ) -> Vec<f64> {
     let (dim, num_obs) = (u.len(), model.num_obs());
     let mut noise = vec![0.0; dim * dim];
-    if num_obs < 2 {
-        return noise;
-    }
     let per_point = (DIFFERENCE_ROWS / (2 * dim)).max(DIFFERENCE_ROWS_LEAST);
     let mut rng = stream(0, 1, Purpose::Data);
     let mut scratch = model.scratch();

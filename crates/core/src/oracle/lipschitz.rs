@@ -10,7 +10,7 @@ use rand::RngExt as _;
 
 use super::centre::{spread_rows, typical_point, typical_points};
 use super::minibatch::below;
-use crate::models::{CentreRows, LinearRows, Model, Rows};
+use crate::models::{CentreRows, LinearRows, RowLikelihood, Rows};
 use ergodic_base::linalg::{Cholesky, axpy, dot};
 use ergodic_base::rng::{ChainRng, Purpose, stream};
 
@@ -72,7 +72,7 @@ impl AliasTable {
 
     /// The table of a model's Lipschitz constants, in coordinates whitened by `factor`; `None` for models without
     /// linear rows and for likelihoods with unbounded curvature.
-    pub fn of_model(model: &dyn Model, factor: &Cholesky) -> Option<Arc<Self>> {
+    pub fn of_model(model: &dyn RowLikelihood, factor: &Cholesky) -> Option<Arc<Self>> {
         let linear = model.linear_rows()?;
         let mut whitened = vec![0.0; factor.dim()];
         let constants: Vec<f64> = (0..model.num_obs())
@@ -107,7 +107,7 @@ fn lipschitz(linear: &dyn LinearRows, factor: &Cholesky, row: usize, whitened: &
 /// What [`super::Centre::difference_noise`] is with p_i ∝ L_i instead of 1/N: Σ_i Δ_i Δ_i'/p_i − (Σ_i Δ_i)(Σ_i Δ_i)' of whitened
 /// score differences, averaged over the quadratic approximation; row-major D×D.
 pub fn weighted_difference_noise(
-    model: &dyn Model,
+    model: &dyn RowLikelihood,
     u: &[f64],
     factor: &Cholesky,
     centre_rows: &CentreRows,

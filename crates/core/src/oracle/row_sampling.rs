@@ -10,7 +10,7 @@
 //! variance falls 150 times, measured at draws of the posterior.
 
 use super::lipschitz::AliasTable;
-use crate::models::Model;
+use crate::models::RowLikelihood;
 use crate::numerics::quadrature::gauss_hermite;
 use ergodic_base::linalg::{Cholesky, dot};
 
@@ -22,7 +22,7 @@ const UNIFORM: f64 = 0.01;
 /// The table for expansions of `order` 0, 1 or 2 at `u` (D), `factor` being that of H there; `None` for models without
 /// linear rows, and where no row departs from its expansion or one does without bounds.
 pub fn difference_chances(
-    model: &dyn Model,
+    model: &dyn RowLikelihood,
     u: &[f64],
     factor: &Cholesky,
     order: usize,

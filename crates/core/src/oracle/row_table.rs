@@ -5,8 +5,8 @@
 //! where g_i is row i's gradient at an earlier position. Where a row depends on θ through one linear predictor, its gradient
 //! is a number times a_i, and the number is all that is kept: 8 N bytes instead of 8 N D.
 
-use super::Oracle;
-use crate::models::{Model, Rows, Scratch};
+use super::{Oracle, StepError};
+use crate::models::{Model, RowLikelihood, Rows, Scratch};
 use ergodic_base::linalg::axpy;
 use ergodic_base::rng::ChainRng;
 
@@ -63,30 +63,37 @@ impl RowTable {
 
     /// Memory for the gradients of all rows, for minibatches of `oracle`; `per_row`: whether each row may have its own
     /// position. Nothing is known until [`Self::renew`].
-    pub fn empty(oracle: &Oracle, per_row: bool) -> Self {
+    ///
+    /// # Errors
+    /// The model has no rows.
+    pub fn empty(oracle: &Oracle, per_row: bool) -> Result<Self, StepError> {
+        let model = oracle.rows()?;
         let (dim, num_obs, batch) = (oracle.dim(), oracle.num_obs(), oracle.batch());
-        let (kept, width) = match (oracle.model().linear_rows(), per_row) {
+        let (kept, width) = match (model.linear_rows(), per_row) {
             (Some(_), _) => (Kept::Slopes, 1),
             (None, true) => (Kept::Scores, dim),
             (None, false) => (Kept::Position, dim),
         };
         let on = |wanted: bool| usize::from(wanted);
-        Self {
+        Ok(Self {
             kept,
             sum: vec![0.0; dim],
             rows: vec![0.0; num_obs * width * on(kept != Kept::Position)],
             position: vec![0.0; dim],
             fresh: vec![0.0; batch * width],
             stale: vec![0.0; batch * width * on(kept == Kept::Position)],
-            scratch: oracle.model().scratch(),
-        }
+            scratch: model.scratch(),
+        })
     }
 
     /// Computes all gradients at `u`.
-    pub fn renew(&mut self, oracle: &mut Oracle, u: &[f64]) {
+    ///
+    /// # Errors
+    /// The model has no rows.
+    pub fn renew(&mut self, oracle: &mut Oracle, u: &[f64]) -> Result<(), StepError> {
         let (dim, num_obs) = (u.len(), oracle.num_obs());
         oracle.datum_grads += num_obs as u64;
-        let model = oracle.model();
+        let model = oracle.rows()?;
         self.position.copy_from_slice(u);
         self.sum.fill(0.0);
         let mut start = 0;
@@ -112,13 +119,14 @@ impl RowTable {
             }
             start += len;
         }
+        Ok(())
     }
 
     /// ADDS Σ_{i∈S} [∇ℓ_i(u) − g_i] to `out`; with `keep` new, row by row, so that a row drawn twice changes the sum
     /// once.
     fn differences(
         &mut self,
-        model: &dyn Model,
+        model: &dyn RowLikelihood,
         u: &[f64],
         rows: Rows<'_>,
         keep: Keep,
@@ -195,14 +203,17 @@ impl Oracle {
         keep: Keep,
         grad: &mut [f64],
     ) {
+        let Some(model) = self.model.rows() else {
+            return super::no_estimate(grad);
+        };
         let rows = self.minibatch.draw(rng);
         let len = rows.len(0);
         let scale = self.model.num_obs() as f64 / len as f64;
         self.datum_grads += len as u64;
         self.batch_grad.fill(0.0);
-        self.model.log_prior(u, grad);
+        model.log_prior(u, grad);
         axpy(1.0, &table.sum, grad);
-        table.differences(self.model.as_ref(), u, rows, keep, &mut self.batch_grad);
+        table.differences(model, u, rows, keep, &mut self.batch_grad);
         axpy(scale, &self.batch_grad, grad);
     }
 }

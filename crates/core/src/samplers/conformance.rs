@@ -10,7 +10,9 @@ use super::testing::{
 use super::{LOG_DENSITY, Phase, REGISTRY, SamplerEntry, StateVisitor};
 use crate::allocations::count_during;
 use crate::models::testing::GaussianRows;
-use crate::models::{CentreRows, Model, ParamInfo, Rows, Scratch};
+use crate::models::{
+    CentreRows, LogDensity, Model, ParamInfo, Posterior, RowLikelihood, Rows, Scratch, sum_of_rows,
+};
 use crate::oracle::{Centre, Oracle, StepError};
 use ergodic_base::rng::{ChainRng, RngMark};
 use ergodic_base::settings::{Default as FieldDefault, Field, Kind, SettingError, Settings, Value};
@@ -394,29 +396,35 @@ impl Model for Faulty {
     fn params(&self) -> &[ParamInfo] {
         self.inner.params()
     }
+    fn posterior(&self) -> Posterior<'_> {
+        Posterior::Density(self)
+    }
+}
+
+impl LogDensity for Faulty {
     fn dim(&self) -> usize {
         self.inner.dim()
     }
+    fn log_density(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        sum_of_rows(self, u, grad)
+    }
+    fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
+        self.inner.init(rng, u);
+    }
+    fn rows(&self) -> Option<&dyn RowLikelihood> {
+        Some(self)
+    }
+}
+
+impl RowLikelihood for Faulty {
     fn num_obs(&self) -> usize {
         self.inner.num_obs()
     }
     fn scratch(&self) -> Scratch {
         self.inner.scratch()
     }
-    fn constrain(&self, u: &[f64], theta: &mut [f64]) {
-        self.inner.constrain(u, theta);
-    }
-    fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
-        self.inner.unconstrain(theta, u);
-    }
-    fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
-        self.inner.init(rng, u);
-    }
     fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
         self.inner.log_prior(u, grad)
-    }
-    fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
-        self.inner.prior_density(index, value)
     }
     fn log_lik(&self, u: &[f64], rows: Rows<'_>, s: &mut Scratch, grad: &mut [f64]) -> f64 {
         if self.countdown.fetch_sub(1, Ordering::Relaxed) == 1 {
@@ -440,9 +448,6 @@ impl Model for Faulty {
     fn scores(&self, u: &[f64], rows: Rows<'_>, s: &mut Scratch, out: &mut [f64]) {
         self.inner.scores(u, rows, s, out);
         self.poison(u, out);
-    }
-    fn simulate(&self, u: &[f64], rows: Rows<'_>, rng: &mut ChainRng, y: &mut [f64]) {
-        self.inner.simulate(u, rows, rng, y);
     }
     fn grad_difference(
         &self,
@@ -529,7 +534,9 @@ fn a_position_that_is_not_finite_is_never_reported() {
                             assert!(defined, "{} {fault:?}", entry.spec.id);
                         }
                         Err(StepError::Interrupted) => panic!("nobody interrupted"),
-                        Err(error @ StepError::BoundExceeded { .. }) => panic!("{error}"),
+                        Err(error @ (StepError::BoundExceeded { .. } | StepError::Lacks(_))) => {
+                            panic!("{error}")
+                        }
                         Err(
                             StepError::NonFinite { .. } | StepError::NotPositiveDefinite { .. },
                         ) => {

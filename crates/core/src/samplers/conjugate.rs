@@ -54,7 +54,7 @@ impl Sampler for Conjugate {
         oracle: &mut Oracle,
         _streams: &mut Streams,
     ) -> Result<Weights, StepError> {
-        let view = simplex::view(oracle, 0)?;
+        let view = simplex::view(oracle)?;
         let mut state = Weights::at(u0, 1.0, view);
         state.counts.copy_from_slice(view.totals());
         oracle.datum_grads += oracle.num_obs() as u64;
@@ -69,7 +69,7 @@ impl Sampler for Conjugate {
         streams: &mut Streams,
         _info: &mut [f64],
     ) -> Result<(), StepError> {
-        let view = simplex::view(oracle, at.iter)?;
+        let view = simplex::view(oracle)?;
         let shapes = state.counts.iter().zip(view.concentration());
         for (log, (count, alpha)) in state.log.iter_mut().zip(shapes) {
             *log = log_gamma(&mut streams.noise, alpha + count);

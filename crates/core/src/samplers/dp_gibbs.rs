@@ -19,7 +19,8 @@ use super::partition::split_merge::Workspace;
 use super::partition::{self, Partition, Start, default_split_merge, pick};
 use super::recommend::{Standing, Traits};
 use super::{
-    ACCEPT, Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
+    ACCEPT, Family, InfoColumn, Output, OutputSpec, Sampler, SamplerSpec, StateVisitor, Target,
+    Tick, Unsuitable,
 };
 use crate::models::{Mixture, Model};
 use crate::oracle::{Oracle, StepError};
@@ -96,6 +97,7 @@ impl Sampler for DpGibbs {
     type State = State;
     const NEEDS_DENSITY: bool = false;
     const ADVICE: Traits = Traits::ORDINARY.standing(Standing::Auto);
+    const OUTPUTS: &'static [OutputSpec] = partition::OUTPUTS;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "dp-gibbs",
         title: "Collapsed Gibbs for mixtures",
@@ -130,7 +132,7 @@ impl Sampler for DpGibbs {
         oracle: &mut Oracle,
         streams: &mut Streams,
     ) -> Result<State, StepError> {
-        let mixture = partition::mixture(oracle, 0)?;
+        let mixture = partition::mixture(oracle)?;
         Ok(State {
             partition: Partition::start(mixture, config.start, u0.len(), &mut streams.noise),
             workspace: Workspace::new(mixture.num_units()),
@@ -139,13 +141,13 @@ impl Sampler for DpGibbs {
 
     fn step(
         config: &Config,
-        at: Tick,
+        _at: Tick,
         state: &mut State,
         oracle: &mut Oracle,
         streams: &mut Streams,
         info: &mut [f64],
     ) -> Result<(), StepError> {
-        let mixture = partition::mixture(oracle, at.iter)?;
+        let mixture = partition::mixture(oracle)?;
         let State {
             partition,
             workspace,
@@ -166,12 +168,8 @@ impl Sampler for DpGibbs {
         &state.partition.position
     }
 
-    fn labels(state: &State) -> &[u32] {
-        &state.partition.labels
-    }
-
-    fn held_out(state: &State) -> &[f64] {
-        &state.partition.held_out
+    fn output(state: &State, k: usize) -> Output<'_> {
+        state.partition.output(k)
     }
 
     fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {

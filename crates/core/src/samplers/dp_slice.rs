@@ -27,7 +27,9 @@ use super::partition::components::{Components, normalise};
 use super::partition::split_merge::Workspace;
 use super::partition::{self, Partition};
 use super::recommend::{Standing, Traits};
-use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
+use super::{
+    Family, Output, OutputSpec, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
+};
 use crate::families::rows::{LANES, Lane, exp_negative};
 use crate::models::{Mixture, Model};
 use crate::oracle::{Oracle, StepError};
@@ -69,6 +71,7 @@ impl Sampler for DpSlice {
     const ADVICE: Traits = Traits::ORDINARY
         .passes(10.0, 0.5)
         .standing(Standing::Alternative);
+    const OUTPUTS: &'static [OutputSpec] = partition::OUTPUTS;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "dp-slice",
         title: "Slice sampler for mixtures",
@@ -103,7 +106,7 @@ impl Sampler for DpSlice {
         oracle: &mut Oracle,
         streams: &mut Streams,
     ) -> Result<State, StepError> {
-        let mixture = partition::mixture(oracle, 0)?;
+        let mixture = partition::mixture(oracle)?;
         let n = mixture.num_units();
         let mut empty = vec![0.0; mixture.width()];
         mixture.settle(&mut empty);
@@ -121,13 +124,13 @@ impl Sampler for DpSlice {
 
     fn step(
         config: &Config,
-        at: Tick,
+        _at: Tick,
         state: &mut State,
         oracle: &mut Oracle,
         streams: &mut Streams,
         info: &mut [f64],
     ) -> Result<(), StepError> {
-        let mixture = partition::mixture(oracle, at.iter)?;
+        let mixture = partition::mixture(oracle)?;
         let rng = &mut streams.noise;
         state.partition.ready(mixture);
         info[0] = split_merge(
@@ -150,12 +153,8 @@ impl Sampler for DpSlice {
         &state.partition.position
     }
 
-    fn labels(state: &State) -> &[u32] {
-        &state.partition.labels
-    }
-
-    fn held_out(state: &State) -> &[f64] {
-        &state.partition.held_out
+    fn output(state: &State, k: usize) -> Output<'_> {
+        state.partition.output(k)
     }
 
     fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {

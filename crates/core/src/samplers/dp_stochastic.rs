@@ -38,7 +38,10 @@ use super::partition::components::normalise;
 use super::partition::{self, Partition, Start, pick_log};
 use super::recommend::{Standing, Traits};
 use super::sgrld_simplex::mirrored_step;
-use super::{Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
+use super::{
+    Family, InfoColumn, Output, OutputSpec, Sampler, SamplerSpec, StateVisitor, Target, Tick,
+    Unsuitable,
+};
 use crate::models::dp_mixture::AlphaPrior;
 use crate::models::dp_mixture::counts::Counts;
 use crate::models::dp_mixture::mixture::LogSum;
@@ -264,11 +267,8 @@ pub struct State {
 }
 
 /// The categories of a mixture that the samplers [`Sampler::suits`].
-fn counts_of(mixture: &Mixture, iter: u64) -> Result<&Counts, StepError> {
-    mixture.counts.as_ref().ok_or(StepError::NonFinite {
-        what: "the count of an item, which the model does not have,",
-        iter,
-    })
+fn counts_of(mixture: &Mixture) -> Result<&Counts, StepError> {
+    (mixture.counts.as_ref()).ok_or(StepError::Lacks("counts of items"))
 }
 
 impl<P: Process> Sampler for Stochastic<P> {
@@ -278,6 +278,7 @@ impl<P: Process> Sampler for Stochastic<P> {
     const NEEDS_DENSITY: bool = false;
     const ADVICE: Traits = Traits::ORDINARY.standing(Standing::Comparison);
     const ON_SIMPLEX: bool = true;
+    const OUTPUTS: &'static [OutputSpec] = partition::OUTPUTS;
     const SPEC: SamplerSpec = P::SPEC;
 
     fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
@@ -312,7 +313,7 @@ impl<P: Process> Sampler for Stochastic<P> {
         let MinibatchSettings { batch, scheme } = config.minibatch;
         oracle.set_estimator(Estimator::Plain, batch, scheme);
         let batch = oracle.batch();
-        let mixture = partition::mixture(oracle, 0)?;
+        let mixture = partition::mixture(oracle)?;
         let partition = Partition::start(mixture, config.start, u0.len(), &mut streams.noise);
         State::new::<P>(mixture, partition, batch, &mut streams.noise)
     }
@@ -332,14 +333,14 @@ impl<P: Process> Sampler for Stochastic<P> {
             .rows
             .extend((0..rows.len(num_units)).map(|k| rows.get(k) as u32));
         oracle.datum_grads += state.rows.len() as u64;
-        let mixture = partition::mixture(oracle, at.iter)?;
+        let mixture = partition::mixture(oracle)?;
         let rng = &mut streams.noise;
         state.step::<P>(config, mixture, at.iter, rng)?;
         info[0] = state.count as f64;
         state.steps += 1;
         if state.steps == config.steps_per_draw {
             state.steps = 0;
-            state.report(mixture, at.iter)?;
+            state.report(mixture)?;
         }
         Ok(())
     }
@@ -348,12 +349,8 @@ impl<P: Process> Sampler for Stochastic<P> {
         &state.partition.position
     }
 
-    fn labels(state: &State) -> &[u32] {
-        &state.partition.labels
-    }
-
-    fn held_out(state: &State) -> &[f64] {
-        &state.partition.held_out
+    fn output(state: &State, k: usize) -> Output<'_> {
+        state.partition.output(k)
     }
 
     fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
@@ -377,7 +374,7 @@ impl State {
         batch: usize,
         rng: &mut ChainRng,
     ) -> Result<Self, StepError> {
-        let part = counts_of(mixture, 0)?;
+        let part = counts_of(mixture)?;
         let (items, blocks) = (part.num_items(), part.blocks.len());
         // Heaviest first, as sticks like it; clusters beyond the last component join it.
         let mut order: Vec<u32> = partition.clusters.active().to_vec();
@@ -469,7 +466,7 @@ impl State {
         iter: u64,
         rng: &mut ChainRng,
     ) -> Result<(), StepError> {
-        let part = counts_of(mixture, iter)?;
+        let part = counts_of(mixture)?;
         let items = part.num_items();
         let scale = mixture.num_units() as f64 / self.rows.len() as f64;
         self.units[..self.count].fill(0.0);
@@ -626,8 +623,8 @@ impl State {
     }
 
     /// What is reported of the present draw; units held out are predicted by its own weights and components.
-    fn report(&mut self, mixture: &Mixture, iter: u64) -> Result<(), StepError> {
-        let part = counts_of(mixture, iter)?;
+    fn report(&mut self, mixture: &Mixture) -> Result<(), StepError> {
+        let part = counts_of(mixture)?;
         self.weigh(part);
         for (label, z) in self.partition.labels.iter_mut().zip(&self.z) {
             *label = *z as u32;

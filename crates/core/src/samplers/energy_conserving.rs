@@ -43,7 +43,7 @@ use super::{
     ACCEPT, ENERGY, InfoColumn, LOG_LIK_VARIANCE, N_LEAPFROG, Phase, ROWS_SHARE, STEP_SIZE,
     Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
 };
-use crate::models::{LinearRows, Model, Scratch};
+use crate::models::{LinearRows, Model, RowLikelihood, Scratch};
 use crate::oracle::{Oracle, StepError};
 use crate::samplers::recommend::Traits;
 use calibration::Spread;
@@ -440,12 +440,11 @@ fn indefinite(iter: u64) -> StepError {
 }
 
 /// The model and its linear structure, which [`Sampler::suits`] asked for.
-fn linear_model(oracle: &Oracle) -> Result<(&dyn Model, &dyn LinearRows), StepError> {
-    let model = oracle.model();
-    let linear = model.linear_rows().ok_or(StepError::NonFinite {
-        what: "the linear predictor, which the model does not have,",
-        iter: 0,
-    })?;
+fn linear_model(oracle: &Oracle) -> Result<(&dyn RowLikelihood, &dyn LinearRows), StepError> {
+    let model = oracle.rows()?;
+    let linear = model
+        .linear_rows()
+        .ok_or(StepError::Lacks("linear predictor"))?;
     Ok((model, linear))
 }
 

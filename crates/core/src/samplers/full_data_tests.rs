@@ -61,7 +61,7 @@ fn series(chains: &[Chain], f: impl Fn(&[f64]) -> f64) -> Vec<Vec<f64>> {
 }
 
 fn centred_at(model: &Arc<dyn Model>, u: &[f64]) -> Arc<Centre> {
-    Arc::new(Centre::at(model.as_ref(), u).unwrap())
+    Arc::new(Centre::at(model.density().unwrap(), u).unwrap())
 }
 
 #[test]

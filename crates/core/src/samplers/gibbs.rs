@@ -19,8 +19,9 @@
 //! coordinates at once: it is for models whose parts want different samplers.
 
 use super::{
-    ACCEPT, DIVERGENT, Family, InfoColumn, Kernel, KernelError, LOG_DENSITY, Sampler, SamplerSpec,
-    StateVisitor, Target, Tick, find,
+    ACCEPT, Build, Conditional, ConditionalKernel, DIVERGENT, Family, Hmc, InfoColumn, KernelError,
+    LOG_DENSITY, Mala, Metropolis, Nuts, Sampler, SamplerSpec, Slice, StateVisitor, Target, Tick,
+    bound,
 };
 use crate::models::{Block, parts};
 use crate::oracle::{BlockView, Oracle, StepError};
@@ -44,6 +45,35 @@ ergodic_base::choice! {
         Slice = "slice",
         /// Random-walk Metropolis.
         Metropolis = "metropolis",
+    }
+}
+
+/// What a block needs of its sampler.
+struct BlockEntry {
+    info: &'static [InfoColumn],
+    build: Build<dyn ConditionalKernel>,
+}
+
+impl BlockEntry {
+    const fn of<S: Conditional>() -> Self {
+        Self {
+            info: S::SPEC.info,
+            build: |settings, target, u0, oracle, streams| {
+                Ok(Box::new(bound::<S>(settings, target, u0, oracle, streams)?))
+            },
+        }
+    }
+}
+
+impl BlockSampler {
+    fn entry(self) -> BlockEntry {
+        match self {
+            Self::Nuts => BlockEntry::of::<Nuts>(),
+            Self::Hmc => BlockEntry::of::<Hmc>(),
+            Self::Mala => BlockEntry::of::<Mala>(),
+            Self::Slice => BlockEntry::of::<Slice>(),
+            Self::Metropolis => BlockEntry::of::<Metropolis>(),
+        }
     }
 }
 
@@ -121,7 +151,7 @@ enum Blocks {
 /// A block at work.
 struct Part {
     view: BlockView,
-    kernel: Box<dyn Kernel>,
+    kernel: Box<dyn ConditionalKernel>,
     /// Working memory: information columns of the kernel, and where some of them are.
     info: Vec<f64>,
     accept: Option<usize>,
@@ -239,11 +269,6 @@ impl Sampler for Gibbs {
         &state.u
     }
 
-    fn refresh(_state: &mut State, _oracle: &mut Oracle) -> Result<(), StepError> {
-        // Every update computes anew what its block remembers.
-        Ok(())
-    }
-
     fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
         visitor.slice("position", &mut state.u);
         for part in &mut state.parts {
@@ -282,7 +307,7 @@ impl Part {
     ) -> Result<Self, StepError> {
         let start: Vec<f64> = coordinates.iter().map(|&j| u0[j]).collect();
         let mut view = oracle.block_view(coordinates, u0)?;
-        let entry = find(sampler.word()).expect("blocks use registered samplers");
+        let entry = sampler.entry();
         let kernel = oracle.within(&mut view, |oracle| {
             let target = Target::new(oracle.model(), oracle.centre().map(AsRef::as_ref));
             let target = Target {
@@ -297,17 +322,11 @@ impl Part {
                 unreachable!("the defaults of block samplers suit every target, but {error}")
             }
         })?;
-        let column = |name| {
-            entry
-                .spec
-                .info
-                .iter()
-                .position(|column| column.name == name)
-        };
+        let column = |name| entry.info.iter().position(|column| column.name == name);
         Ok(Self {
             view,
             kernel,
-            info: vec![f64::NAN; entry.spec.info.len()],
+            info: vec![f64::NAN; entry.info.len()],
             accept: column(ACCEPT),
             divergent: column(DIVERGENT),
             log_density: column(LOG_DENSITY),

@@ -452,7 +452,7 @@ impl Sampler for GibbsGroups {
         }
         let step_size = if moves { shared.step_size } else { f64::NAN };
         let report = chain.step(shared, at, oracle, streams)?;
-        let log_density = chain.log_density(report.log_lik, oracle);
+        let log_density = chain.log_density(report.log_lik, oracle)?;
         info.copy_from_slice(&[
             report.accept,
             step_size,

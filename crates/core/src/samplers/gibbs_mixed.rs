@@ -117,12 +117,10 @@ impl Sampler for GibbsMixed {
         oracle: &mut Oracle,
         _streams: &mut Streams,
     ) -> Result<State, StepError> {
-        let view = mixed::view(oracle, 0)?;
+        let view = mixed::view(oracle)?;
         // Refused before by `suits` where it is not normal.
-        let statistics = Statistics::of(view, oracle.num_obs()).ok_or(StepError::NonFinite {
-            what: "the normal likelihood, which the model does not have,",
-            iter: 0,
-        })?;
+        let statistics =
+            Statistics::of(view, oracle.num_obs()).ok_or(StepError::Lacks("normal likelihood"))?;
         let mut effects = vec![0.0; view.num_effects()];
         let mut u = u0.to_vec();
         view.to_plain(&mut u);
@@ -167,7 +165,7 @@ impl Sampler for GibbsMixed {
         info: &mut [f64],
     ) -> Result<(), StepError> {
         let rng = &mut streams.noise;
-        let view = mixed::view(oracle, at.iter)?;
+        let view = mixed::view(oracle)?;
         let terms = view.terms();
         state.mix_priors(view, rng);
         if terms.is_empty() {
@@ -206,7 +204,7 @@ impl Sampler for GibbsMixed {
         view.to_own(&mut state.position);
         info[0] = log_lik
             + oracle
-                .model()
+                .rows()?
                 .log_prior(&state.position, &mut state.work.grad);
         oracle.datum_grads += rows + more_rows;
         Ok(())

@@ -133,7 +133,7 @@ impl Sampler for GibbsMixedOsgfs {
         oracle: &mut Oracle,
         _streams: &mut Streams,
     ) -> Result<State, StepError> {
-        let (view, num_obs) = (mixed::view(oracle, 0)?, oracle.num_obs());
+        let (view, num_obs) = (mixed::view(oracle)?, oracle.num_obs());
         let mut effects = vec![0.0; view.num_effects()];
         let mut groups = Vec::new();
         let mut u = u0.to_vec();
@@ -185,7 +185,7 @@ impl Sampler for GibbsMixedOsgfs {
             }
         }
         let model = oracle.model();
-        let view = mixed::view(oracle, at.iter)?;
+        let view = mixed::view(oracle)?;
         let p = view.num_coefficients();
         let head = state.head.at.len();
         if head > 0 {
@@ -269,12 +269,12 @@ impl State {
         streams: &mut Streams,
     ) -> Result<(), StepError> {
         let keys: [u64; 2] = [streams.batch.random(), streams.noise.random()];
-        let term = &mixed::view(oracle, at.iter)?.terms()[t];
+        let term = &mixed::view(oracle)?.terms()[t];
         let (q, first) = (term.width(), term.start);
         let spread = Spread::at(term, &self.u[term.scales.clone()]);
         let (u, effects) = (&self.u, &self.effects);
         oracle.for_each_group(&mut self.groups[t], |model, g, unit| {
-            let view = model.mixed_effects().ok_or(mixed::no_effects(at.iter))?;
+            let view = model.mixed_effects().ok_or(mixed::NO_EFFECTS)?;
             let [batch, noise]: [ChainRng; 2] = keys.map(|key| substream(key, g as u64));
             let mut streams = Streams { batch, noise };
             unit.at

@@ -202,13 +202,8 @@ pub(super) struct GroupGibbs<U: GroupUpdate> {
     grad: Vec<f64>,
 }
 
-fn no_groups(iter: u64) -> StepError {
-    // Refused before by `suits`.
-    StepError::NonFinite {
-        what: "the parameter of a group, which the model does not have,",
-        iter,
-    }
-}
+/// What [`suits`] refuses.
+const NO_GROUPS: StepError = StepError::Lacks("groups with parameters of their own");
 
 impl<U: GroupUpdate> GroupGibbs<U> {
     /// A chain at `u0`.
@@ -216,7 +211,7 @@ impl<U: GroupUpdate> GroupGibbs<U> {
     /// # Errors
     /// The model has no groups.
     pub fn new(shared: &U::Shared, u0: &[f64], oracle: &Oracle) -> Result<Self, StepError> {
-        let view = oracle.model().hierarchy().ok_or_else(|| no_groups(0))?;
+        let view = oracle.model().hierarchy().ok_or(NO_GROUPS)?;
         let (p, num_groups) = (view.num_terms(), view.num_groups());
         let mut chain = Self {
             u: u0.to_vec(),
@@ -262,7 +257,7 @@ impl<U: GroupUpdate> GroupGibbs<U> {
         let keys: [u64; 2] = [streams.batch.random(), streams.noise.random()];
         let population = &self.population;
         oracle.for_each_group(&mut self.groups, |model, g, group| {
-            let view = model.hierarchy().ok_or_else(|| no_groups(at.iter))?;
+            let view = model.hierarchy().ok_or(NO_GROUPS)?;
             let rows = view.group_rows(g);
             let mut target = GroupTarget {
                 view,
@@ -284,10 +279,7 @@ impl<U: GroupUpdate> GroupGibbs<U> {
         for (group, point) in self.groups.iter().zip(self.points.chunks_exact_mut(p)) {
             point.copy_from_slice(&group.theta);
         }
-        let view = oracle
-            .model()
-            .hierarchy()
-            .ok_or_else(|| no_groups(at.iter))?;
+        let view = oracle.model().hierarchy().ok_or(NO_GROUPS)?;
         view.prior().update(&self.points, &mut self.posterior);
         self.posterior
             .draw(
@@ -325,8 +317,11 @@ impl<U: GroupUpdate> GroupGibbs<U> {
     }
 
     /// Log density of the joint posterior at the position, given the log likelihood there.
-    pub fn log_density(&mut self, log_lik: f64, oracle: &Oracle) -> f64 {
-        log_lik + oracle.model().log_prior(&self.u, &mut self.grad)
+    ///
+    /// # Errors
+    /// The model has no rows.
+    pub fn log_density(&mut self, log_lik: f64, oracle: &Oracle) -> Result<f64, StepError> {
+        Ok(log_lik + oracle.rows()?.log_prior(&self.u, &mut self.grad))
     }
 
     /// Visits everything that the next step needs.

@@ -37,8 +37,8 @@ use super::hamiltonian::{MAX_ENERGY_ERROR, Place, Point};
 use super::recommend::Traits;
 use super::tuning::{LeapfrogSettings, Plan, Tuning};
 use super::{
-    ACCEPT, DIVERGENT, ENERGY, Family, InfoColumn, LOG_DENSITY, N_LEAPFROG, Phase, STEP_SIZE,
-    Sampler, SamplerSpec, StateVisitor, Target, Tick,
+    ACCEPT, Conditional, DIVERGENT, ENERGY, Family, InfoColumn, LOG_DENSITY, N_LEAPFROG, Phase,
+    STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target, Tick,
 };
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::{ChainRng, Streams};
@@ -215,14 +215,16 @@ impl Sampler for Hmc {
         &state.place.u
     }
 
-    fn refresh(state: &mut State, oracle: &mut Oracle) -> Result<(), StepError> {
-        state.place.refresh(oracle)
-    }
-
     fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
         state.place.visit(visitor);
         state.tuning.visit(visitor);
         visitor.counter("scaled", &mut state.scaled);
+    }
+}
+
+impl Conditional for Hmc {
+    fn refresh(state: &mut State, oracle: &mut Oracle) -> Result<(), StepError> {
+        state.place.refresh(oracle)
     }
 }
 

@@ -119,11 +119,15 @@ fn truth(model: &dyn Model, centre: &Centre, points: u32) -> (Vec<f64>, Vec<f64>
     const WIDEN: f64 = 1.1;
     let dim = model.dim();
     let mut rng = stream(72, 0, Purpose::Data);
-    let mut scratch = model.scratch();
+    let mut scratch = model.rows().unwrap().scratch();
     let mut grad = vec![0.0; dim];
     let mut log_density = |u: &[f64]| {
-        let value = model.log_prior(u, &mut grad);
-        value + model.log_lik(u, Rows::All, &mut scratch, &mut grad)
+        let value = model.rows().unwrap().log_prior(u, &mut grad);
+        value
+            + model
+                .rows()
+                .unwrap()
+                .log_lik(u, Rows::All, &mut scratch, &mut grad)
     };
     let peak = log_density(&centre.u);
     let (mut total, mut first, mut second) = (0.0, vec![0.0; dim], vec![0.0; dim]);

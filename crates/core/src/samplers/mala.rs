@@ -38,8 +38,8 @@ use super::langevin::{
 use super::recommend::Traits;
 use super::tuning::{Plan, Tuning};
 use super::{
-    ACCEPT, Family, InfoColumn, LOG_DENSITY, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor,
-    Target, Tick,
+    ACCEPT, Conditional, Family, InfoColumn, LOG_DENSITY, Phase, STEP_SIZE, Sampler, SamplerSpec,
+    StateVisitor, Target, Tick,
 };
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::Streams;
@@ -265,15 +265,17 @@ impl<V: Variant> Sampler for FullLangevin<V> {
         &state.place.u
     }
 
-    fn refresh(state: &mut State, oracle: &mut Oracle) -> Result<(), StepError> {
-        state.place.refresh(oracle)
-    }
-
     fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
         state.place.visit(visitor);
         state.tuning.visit(visitor);
         visitor.counter("steps", &mut state.steps);
         visitor.scalar("sum_accept", &mut state.sum_accept);
+    }
+}
+
+impl<V: Variant> Conditional for FullLangevin<V> {
+    fn refresh(state: &mut State, oracle: &mut Oracle) -> Result<(), StepError> {
+        state.place.refresh(oracle)
     }
 }
 

@@ -31,8 +31,8 @@ use rand_distr::{Distribution as _, StandardNormal};
 use super::hamiltonian::{Place, start_density};
 use super::recommend::Traits;
 use super::{
-    ACCEPT, Family, InfoColumn, LOG_DENSITY, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor,
-    Target, Tick,
+    ACCEPT, Conditional, Family, InfoColumn, LOG_DENSITY, Phase, STEP_SIZE, Sampler, SamplerSpec,
+    StateVisitor, Target, Tick,
 };
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::Streams;
@@ -215,11 +215,6 @@ impl Sampler for Metropolis {
         &state.u
     }
 
-    fn refresh(state: &mut State, oracle: &mut Oracle) -> Result<(), StepError> {
-        state.log_density = start_density(&state.u, oracle, &mut state.proposal.grad)?;
-        Ok(())
-    }
-
     fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
         visitor.slice("position", &mut state.u);
         visitor.scalar("log_density", &mut state.log_density);
@@ -229,6 +224,13 @@ impl Sampler for Metropolis {
         visitor.counter("frozen", &mut state.frozen);
         visitor.counter("steps", &mut state.steps);
         visitor.scalar("sum_accept", &mut state.sum_accept);
+    }
+}
+
+impl Conditional for Metropolis {
+    fn refresh(state: &mut State, oracle: &mut Oracle) -> Result<(), StepError> {
+        state.log_density = start_density(&state.u, oracle, &mut state.proposal.grad)?;
+        Ok(())
     }
 }
 

@@ -36,17 +36,12 @@ pub(super) fn suits(model: &dyn Model) -> Result<&dyn MixedEffects, Unsuitable> 
 }
 
 /// The view; refused before by [`suits`] where there is none.
-pub(super) fn view(oracle: &Oracle, iter: u64) -> Result<&dyn MixedEffects, StepError> {
-    oracle.model().mixed_effects().ok_or(no_effects(iter))
+pub(super) fn view(oracle: &Oracle) -> Result<&dyn MixedEffects, StepError> {
+    oracle.model().mixed_effects().ok_or(NO_EFFECTS)
 }
 
 /// What [`suits`] refuses.
-pub(super) fn no_effects(iter: u64) -> StepError {
-    StepError::NonFinite {
-        what: "the effect of a group, which the model does not have,",
-        iter,
-    }
-}
+pub(super) const NO_EFFECTS: StepError = StepError::Lacks("effects of groups");
 
 /// What defaults are made from.
 #[derive(Clone, Copy, Debug, PartialEq)]

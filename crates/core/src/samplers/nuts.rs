@@ -30,8 +30,8 @@ use super::hamiltonian::Place;
 use super::recommend::{LEAPFROGS, Standing, Traits};
 use super::tuning::{LeapfrogSettings, Plan, Tuning};
 use super::{
-    ACCEPT, DIVERGENT, ENERGY, Family, InfoColumn, LOG_DENSITY, N_LEAPFROG, Phase, STEP_SIZE,
-    Sampler, SamplerSpec, StateVisitor, TREE_DEPTH, Target, Tick,
+    ACCEPT, Conditional, DIVERGENT, ENERGY, Family, InfoColumn, LOG_DENSITY, N_LEAPFROG, Phase,
+    STEP_SIZE, Sampler, SamplerSpec, StateVisitor, TREE_DEPTH, Target, Tick,
 };
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::Streams;
@@ -194,13 +194,15 @@ impl Sampler for Nuts {
         &state.place.u
     }
 
-    fn refresh(state: &mut State, oracle: &mut Oracle) -> Result<(), StepError> {
-        state.place.refresh(oracle)
-    }
-
     fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
         state.place.visit(visitor);
         state.tuning.visit(visitor);
+    }
+}
+
+impl Conditional for Nuts {
+    fn refresh(state: &mut State, oracle: &mut Oracle) -> Result<(), StepError> {
+        state.place.refresh(oracle)
     }
 }
 

@@ -36,7 +36,8 @@ use super::osgfs_burn_in::{self, BurnIn, CriterionSettings};
 use super::recommend::{Standing, Traits};
 use super::scoring::{ScoreCovariance, Scoring, check_gradient};
 use super::{
-    Family, InfoColumn, NOISE_SHARE, Phase, Sampler, SamplerSpec, StateVisitor, Target, Tick,
+    Family, InfoColumn, NOISE_SHARE, Output, OutputSpec, Phase, Sampler, SamplerSpec, StateVisitor,
+    Target, Tick,
 };
 use crate::numerics::fisher_step::{FisherStep, K_INDEPENDENT, k_limit};
 use crate::oracle::{Estimator, Oracle, Scheme, StepError};
@@ -161,6 +162,7 @@ impl Sampler for Osgfs {
         .passes(13.0, 0.0)
         .normal()
         .standing(Standing::Comparison);
+    const OUTPUTS: &'static [OutputSpec] = osgfs_burn_in::OUTPUTS;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "osgfs",
         family: Family::FisherScoring,
@@ -238,7 +240,7 @@ impl Sampler for Osgfs {
             hessian: vec![0.0; dim * dim],
         };
         oracle
-            .model()
+            .rows()?
             .add_neg_hessian_log_prior(u0, &mut state.prior_curvature);
         Ok(state)
     }
@@ -264,7 +266,7 @@ impl Sampler for Osgfs {
         if at.phase != Phase::Draw {
             prior_curvature.fill(0.0);
             oracle
-                .model()
+                .rows()?
                 .add_neg_hessian_log_prior(&scoring.u, prior_curvature);
         }
         info.fill(f64::NAN);
@@ -297,8 +299,8 @@ impl Sampler for Osgfs {
         state.scoring.criterion.passed()
     }
 
-    fn criterion(state: &OsgfsState) -> &[f64] {
-        state.scoring.criterion.ratios()
+    fn output(state: &OsgfsState, _k: usize) -> Output<'_> {
+        Output::Numbers(state.scoring.criterion.ratios())
     }
 
     fn visit(state: &mut OsgfsState, visitor: &mut dyn StateVisitor) {

@@ -16,7 +16,7 @@
 use statrs::distribution::{ChiSquared, ContinuousCDF as _};
 use statrs::function::erf::erf;
 
-use super::{CRITERION, InfoColumn, StateVisitor};
+use super::{CRITERION, CRITERION_OF_COMPONENTS, InfoColumn, OutputSpec, StateVisitor};
 use crate::numerics::fisher_step::FisherStep;
 use crate::numerics::grad_window::GradWindow;
 use ergodic_base::linalg::dot;
@@ -64,6 +64,12 @@ pub const COLUMNS: [InfoColumn; 2] = [
         help: "share of components within the limit of the burn-in criterion, 0 to 1",
     },
 ];
+
+/// What samplers with the criterion make beside its columns.
+pub const OUTPUTS: &[OutputSpec] = &[OutputSpec {
+    name: CRITERION_OF_COMPONENTS,
+    help: "Recent mean gradient over its expected size for each component; at convergence at most 1 about 73 times in 100",
+}];
 
 /// The criterion in force.
 #[derive(Clone, Copy, Debug)]

@@ -24,7 +24,10 @@ use super::osgfs::steps_for;
 use super::osgfs_burn_in::{self, BurnIn, CriterionSettings};
 use super::recommend::Traits;
 use super::scoring::{Scoring, check_gradient};
-use super::{Family, InfoColumn, NOISE_SHARE, Sampler, SamplerSpec, StateVisitor, Target, Tick};
+use super::{
+    Family, InfoColumn, NOISE_SHARE, Output, OutputSpec, Sampler, SamplerSpec, StateVisitor,
+    Target, Tick,
+};
 use crate::numerics::fisher_step::k_limit;
 use crate::oracle::{Estimator, Oracle, Scheme, StepError};
 use ergodic_base::linalg::Cholesky;
@@ -73,6 +76,7 @@ impl Sampler for OsgfsCv {
     type Config = OsgfsCvConfig;
     type State = OsgfsCvState;
     const ADVICE: Traits = Traits::ORDINARY.centred(3.0).normal();
+    const OUTPUTS: &'static [OutputSpec] = osgfs_burn_in::OUTPUTS;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "osgfs-cv",
         family: Family::FisherScoring,
@@ -198,8 +202,8 @@ impl Sampler for OsgfsCv {
         state.0.criterion.passed()
     }
 
-    fn criterion(state: &OsgfsCvState) -> &[f64] {
-        state.0.criterion.ratios()
+    fn output(state: &OsgfsCvState, _k: usize) -> Output<'_> {
+        Output::Numbers(state.0.criterion.ratios())
     }
 
     fn visit(state: &mut OsgfsCvState, visitor: &mut dyn StateVisitor) {

@@ -3,7 +3,7 @@
 use rand::RngExt as _;
 use rand_distr::{Beta, Distribution as _, Gamma};
 
-use super::{StateVisitor, Unsuitable};
+use super::{CLUSTERS, HELD_OUT, Output, OutputSpec, StateVisitor, Unsuitable};
 use crate::models::dp_mixture::AlphaPrior;
 use crate::models::{Mixture, Model};
 use crate::oracle::{Oracle, StepError};
@@ -47,17 +47,26 @@ ergodic_base::settings! {
     }
 }
 
+/// What samplers of partitions make beside summaries, in the order of [`Partition::output`].
+pub const OUTPUTS: &[OutputSpec] = &[
+    OutputSpec {
+        name: CLUSTERS,
+        help: "Cluster of each unit, numbered by first appearance",
+    },
+    OutputSpec {
+        name: HELD_OUT,
+        help: "Log predictive density of each unit held out",
+    },
+];
+
 /// Refuses models that are no mixtures.
 pub fn suits(model: &dyn Model) -> Result<&Mixture, Unsuitable> {
     model.partition().ok_or(Unsuitable::NoClusters)
 }
 
 /// The mixture of a model that [`suits`].
-pub fn mixture(oracle: &Oracle, iter: u64) -> Result<&Mixture, StepError> {
-    oracle.model().partition().ok_or(StepError::NonFinite {
-        what: "the cluster of a unit, which the model does not have,",
-        iter,
-    })
+pub fn mixture(oracle: &Oracle) -> Result<&Mixture, StepError> {
+    (oracle.model().partition()).ok_or(StepError::Lacks("clusters"))
 }
 
 /// Default proposals per draw.
@@ -326,6 +335,14 @@ impl Partition {
             mean,
             &mut self.position,
         );
+    }
+
+    /// Output `k` of [`OUTPUTS`].
+    pub fn output(&self, k: usize) -> Output<'_> {
+        match k {
+            0 => Output::Labels(&self.labels),
+            _ => Output::Numbers(&self.held_out),
+        }
     }
 
     /// Visits what the next step needs.

@@ -171,7 +171,7 @@ impl Sampler for Psgld {
     ) -> Result<(), StepError> {
         let core = &mut state.core;
         oracle.grad(&core.u, &mut streams.batch, &mut core.grad);
-        oracle.model().log_prior(&core.u, &mut state.prior);
+        oracle.rows()?.log_prior(&core.u, &mut state.prior);
         let n = oracle.num_obs() as f64;
         let h = core.draw_noise(&config.core, streams);
         for (j, square) in state.squares.iter_mut().enumerate() {

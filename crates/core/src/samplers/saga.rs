@@ -124,8 +124,8 @@ impl Sampler for SagaLd {
     ) -> Result<SagaState, StepError> {
         let MinibatchSettings { batch, scheme } = config.minibatch;
         oracle.set_estimator(Estimator::Plain, batch, scheme);
-        let mut table = RowTable::empty(oracle, true);
-        table.renew(oracle, u0);
+        let mut table = RowTable::empty(oracle, true)?;
+        table.renew(oracle, u0)?;
         Ok(SagaState {
             core: Langevin::at(u0),
             table,

@@ -155,7 +155,7 @@ impl<V: Variant> Sampler for Process<V> {
     ) -> Result<Weights, StepError> {
         let MinibatchSettings { batch, scheme } = config.minibatch;
         oracle.set_estimator(Estimator::Plain, batch, scheme);
-        let view = simplex::view(oracle, 0)?;
+        let view = simplex::view(oracle)?;
         // The sum of all weights is Gamma(Σa) a posteriori.
         let total = view.totals().iter().sum::<f64>() + view.concentration().iter().sum::<f64>();
         Ok(Weights::at(u0, total, view))
@@ -170,7 +170,7 @@ impl<V: Variant> Sampler for Process<V> {
         info: &mut [f64],
     ) -> Result<(), StepError> {
         oracle.counts(&mut streams.batch, &mut state.counts);
-        let view = simplex::view(oracle, at.iter)?;
+        let view = simplex::view(oracle)?;
         let (alpha, totals) = (view.concentration(), view.totals());
         for j in 0..alpha.len() {
             let (rate, drift) = V::drift(alpha[j], totals[j], state.counts[j]);

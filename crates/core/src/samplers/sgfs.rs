@@ -388,7 +388,7 @@ impl Sampler for FisherScoring {
             let num_obs = oracle.num_obs() as f64;
             let factor = config.minibatch.noise_factor(oracle.num_obs());
             hessian.fill(0.0);
-            oracle.model().add_neg_hessian_log_prior(u, hessian);
+            oracle.rows()?.add_neg_hessian_log_prior(u, hessian);
             axpy(num_obs, &covariance.matrix, hessian);
             sigma.fill(0.0);
             axpy(factor * num_obs, &covariance.matrix, sigma);

@@ -31,7 +31,7 @@ use super::langevin::{
 };
 use super::minibatch_settings::{MinibatchSettings, PlainRows};
 use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
-use crate::models::{LinearRows, Model};
+use crate::models::{LinearRows, Model, RowLikelihood};
 use crate::oracle::centre::spread_rows;
 use crate::oracle::{Centre, Estimator, Oracle, StepError};
 use ergodic_base::linalg::{Cholesky, NotPositiveDefinite, axpy, dot, whiten};
@@ -114,7 +114,7 @@ fn weight(linear: &dyn LinearRows, row: usize, u: &[f64]) -> (f64, f64) {
 
 impl Metric {
     pub(super) fn new(
-        model: &dyn Model,
+        model: &dyn RowLikelihood,
         linear: &dyn LinearRows,
         centre: &Centre,
     ) -> Result<Self, NotPositiveDefinite> {
@@ -286,8 +286,9 @@ impl Sampler for Sgrld {
     ) -> Result<SgrldState, StepError> {
         let MinibatchSettings { batch, scheme } = config.core.minibatch;
         oracle.set_estimator(config.estimator, batch, scheme);
-        let metric = match (oracle.model().linear_rows(), oracle.centre()) {
-            (Some(linear), Some(centre)) => Metric::new(oracle.model(), linear, centre),
+        let model = oracle.rows()?;
+        let metric = match (model.linear_rows(), oracle.centre()) {
+            (Some(linear), Some(centre)) => Metric::new(model, linear, centre),
             _ => Err(NotPositiveDefinite),
         };
         Ok(SgrldState {

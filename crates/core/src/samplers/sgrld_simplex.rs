@@ -163,7 +163,7 @@ impl Sampler for SgrldSimplex {
     ) -> Result<SgrldState, StepError> {
         let MinibatchSettings { batch, scheme } = config.minibatch;
         oracle.set_estimator(Estimator::Plain, batch, scheme);
-        let view = simplex::view(oracle, 0)?;
+        let view = simplex::view(oracle)?;
         let weights = Weights::at(u0, view.concentration().iter().sum(), view);
         Ok(SgrldState {
             theta: weights.log.iter().map(|log| log.exp()).collect(),
@@ -182,7 +182,7 @@ impl Sampler for SgrldSimplex {
     ) -> Result<(), StepError> {
         let weights = &mut state.weights;
         oracle.counts(&mut streams.batch, &mut weights.counts);
-        let view = simplex::view(oracle, at.iter)?;
+        let view = simplex::view(oracle)?;
         let observations: f64 = weights.counts.iter().sum();
         let pull = 1.0 + observations / state.theta.iter().sum::<f64>();
         let drifts = view.concentration().iter().zip(&weights.counts);

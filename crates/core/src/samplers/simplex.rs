@@ -62,11 +62,8 @@ pub(super) fn refuse_sparse(model: &dyn Model) -> Result<(), Unsuitable> {
 }
 
 /// Why a kernel cannot start or go on without the view; [`suits`] has refused such models before.
-pub(super) fn view(oracle: &Oracle, iter: u64) -> Result<&dyn SimplexCounts, StepError> {
-    oracle.model().simplex().ok_or(StepError::NonFinite {
-        what: "the probability of a category, which the model does not have,",
-        iter,
-    })
+pub(super) fn view(oracle: &Oracle) -> Result<&dyn SimplexCounts, StepError> {
+    (oracle.model().simplex()).ok_or(StepError::Lacks("probabilities of categories"))
 }
 
 /// Weights of categories as logarithms, p_j ∝ θ_j, and where that is in the model's coordinates.

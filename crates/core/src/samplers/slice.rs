@@ -27,8 +27,8 @@ use rand_distr::{Distribution as _, Exp1};
 use super::hamiltonian::start_density;
 use super::recommend::Traits;
 use super::{
-    EVALUATIONS, Family, InfoColumn, LOG_DENSITY, Phase, Sampler, SamplerSpec, StateVisitor,
-    Target, Tick,
+    Conditional, EVALUATIONS, Family, InfoColumn, LOG_DENSITY, Phase, Sampler, SamplerSpec,
+    StateVisitor, Target, Tick,
 };
 use crate::oracle::{Centre, Oracle, StepError};
 use ergodic_base::linalg::{axpy, symmetric_eigen};
@@ -207,17 +207,19 @@ impl Sampler for Slice {
         &state.u
     }
 
-    fn refresh(state: &mut State, oracle: &mut Oracle) -> Result<(), StepError> {
-        state.log_density = start_density(&state.u, oracle, &mut state.grad)?;
-        Ok(())
-    }
-
     fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
         visitor.slice("position", &mut state.u);
         visitor.scalar("log_density", &mut state.log_density);
         visitor.slice("moves", &mut state.moves);
         visitor.counter("sweeps", &mut state.sweeps);
         visitor.counter("frozen", &mut state.frozen);
+    }
+}
+
+impl Conditional for Slice {
+    fn refresh(state: &mut State, oracle: &mut Oracle) -> Result<(), StepError> {
+        state.log_density = start_density(&state.u, oracle, &mut state.grad)?;
+        Ok(())
     }
 }
 

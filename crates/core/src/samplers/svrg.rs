@@ -117,7 +117,7 @@ impl Sampler for SvrgLd {
         oracle.set_estimator(Estimator::Plain, batch, scheme);
         Ok(SvrgState {
             core: Langevin::at(u0),
-            centre: RowTable::empty(oracle, false),
+            centre: RowTable::empty(oracle, false)?,
         })
     }
 
@@ -130,7 +130,7 @@ impl Sampler for SvrgLd {
         info: &mut [f64],
     ) -> Result<(), StepError> {
         if core.steps().is_multiple_of(config.renew_every) {
-            centre.renew(oracle, &core.u);
+            centre.renew(oracle, &core.u)?;
         }
         oracle.grad_by_table(
             &core.u,

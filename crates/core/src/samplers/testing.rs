@@ -11,7 +11,7 @@ use crate::design::matrix::{Design, GroupDesign, GroupFactor};
 use crate::design::response::{ResponseInfo, ResponseKind};
 use crate::estimators::find_mode;
 use crate::models::testing::GaussianRows;
-use crate::models::{CentreRows, DefaultPriors, Model, ModelOptions, ParamInfo, Rows, Scratch};
+use crate::models::{DefaultPriors, DensityModel, LogDensity, Model, ModelOptions};
 use crate::oracle::{Centre, Oracle, StepError};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{Cholesky, matvec};
@@ -21,111 +21,30 @@ use ergodic_base::settings::{Settings, Value};
 /// Batches per chain for standard errors: few and long, so that slow mixing is seen.
 const BATCHES: usize = 25;
 
-/// A target given by its log density and gradient; it has one row, which says nothing.
+/// A target given by its log density and gradient.
 pub struct Density<F> {
-    params: Vec<ParamInfo>,
+    dim: usize,
     log_density: F,
 }
 
 impl<F: Fn(&[f64], &mut [f64]) -> f64 + Send + Sync + 'static> Density<F> {
     /// `log_density(u, grad)` returns log π and overwrites its gradient.
     pub fn model(dim: usize, log_density: F) -> Arc<dyn Model> {
-        let params = (0..dim)
-            .map(|j| ParamInfo {
-                name: format!("u[{}]", j + 1).into(),
-                meaning: String::new(),
-                prior: String::new(),
-                prior_source: String::new(),
-            })
-            .collect();
-        Arc::new(Self {
-            params,
-            log_density,
-        })
+        Arc::new(DensityModel::new(Self { dim, log_density }))
     }
 }
 
-impl<F: Fn(&[f64], &mut [f64]) -> f64 + Send + Sync> Model for Density<F> {
-    fn params(&self) -> &[ParamInfo] {
-        &self.params
-    }
+impl<F: Fn(&[f64], &mut [f64]) -> f64 + Send + Sync> LogDensity for Density<F> {
     fn dim(&self) -> usize {
-        self.params.len()
+        self.dim
     }
-    fn num_obs(&self) -> usize {
-        1
-    }
-    fn scratch(&self) -> Scratch {
-        Scratch::default()
-    }
-    fn constrain(&self, u: &[f64], theta: &mut [f64]) {
-        theta.copy_from_slice(u);
-    }
-    fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
-        u.copy_from_slice(theta);
+    fn log_density(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        (self.log_density)(u, grad)
     }
     fn init(&self, rng: &mut ChainRng, u: &mut [f64]) {
         for u in u {
             let z: f64 = StandardNormal.sample(rng);
             *u = 0.5 * z;
-        }
-    }
-    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
-        (self.log_density)(u, grad)
-    }
-    fn prior_density(&self, _index: usize, _value: f64) -> Option<f64> {
-        None
-    }
-    fn log_lik(&self, _: &[f64], _: Rows<'_>, _: &mut Scratch, _: &mut [f64]) -> f64 {
-        0.0
-    }
-    fn grad_log_lik(&self, _: &[f64], _: Rows<'_>, _: &mut Scratch, _: &mut [f64]) {}
-    fn pointwise(&self, _: &[f64], _: Rows<'_>, _: &mut Scratch, out: &mut [f64]) {
-        out.fill(0.0);
-    }
-    fn scores(&self, _: &[f64], _: Rows<'_>, _: &mut Scratch, out: &mut [f64]) {
-        out.fill(0.0);
-    }
-    fn simulate(&self, _: &[f64], _: Rows<'_>, _: &mut ChainRng, y: &mut [f64]) {
-        y.fill(f64::NAN);
-    }
-    fn grad_difference(
-        &self,
-        _: &[f64],
-        _: Rows<'_>,
-        _: &CentreRows,
-        _: &mut Scratch,
-        _: &mut [f64],
-    ) {
-    }
-    fn score_differences(
-        &self,
-        _: &[f64],
-        _: Rows<'_>,
-        _: &CentreRows,
-        _: &mut Scratch,
-        out: &mut [f64],
-    ) {
-        out.fill(0.0);
-    }
-    fn add_neg_hessian_log_lik(&self, _: &[f64], _: Rows<'_>, _: &mut Scratch, _: &mut [f64]) {}
-    /// Central differences of the gradient.
-    fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]) {
-        let dim = u.len();
-        let mut moved = u.to_vec();
-        let (mut above, mut below) = (vec![0.0; dim], vec![0.0; dim]);
-        for i in 0..dim {
-            let step = 1e-5 * u[i].abs().max(1.0);
-            moved[i] = u[i] + step;
-            (self.log_density)(&moved, &mut above);
-            moved[i] = u[i] - step;
-            (self.log_density)(&moved, &mut below);
-            moved[i] = u[i];
-            for j in 0..dim {
-                let second = -(above[j] - below[j]) / (2.0 * step);
-                hessian[i * dim + j] += 0.5 * second;
-                hessian[j * dim + i] += 0.5 * second;
-            }
         }
     }
 }
@@ -144,16 +63,14 @@ pub fn correlated(covariance: &[f64], dim: usize) -> Arc<dyn Model> {
 
 /// Posterior means, variances and the covariance of a 2-D density by the trapezoidal rule.
 pub fn grid_moments(model: &dyn Model, centre: [f64; 2], half_width: [f64; 2]) -> [f64; 5] {
-    let mut scratch = model.scratch();
-    let (mut grad, mut work) = ([0.0; 2], [0.0; 2]);
+    let density = model.density().unwrap();
+    let mut grad = [0.0; 2];
     let mut sums = [0.0; 6];
     let points = 401;
     let at = |k: usize, j: usize| {
         centre[j] + half_width[j] * (2.0 * k as f64 / (points - 1) as f64 - 1.0)
     };
-    let mut value = |u: [f64; 2]| {
-        model.log_prior(&u, &mut grad) + model.log_lik(&u, Rows::All, &mut scratch, &mut work)
-    };
+    let mut value = |u: [f64; 2]| density.log_density(&u, &mut grad);
     let peak = value(centre);
     for a in 0..points {
         for b in 0..points {
@@ -455,7 +372,11 @@ pub fn random_start(oracle: &Oracle, seed: u64) -> Vec<f64> {
                 *u += centre;
             }
         }
-        None => oracle.model().init(&mut rng, &mut u),
+        None => {
+            if let Some(density) = oracle.model().density() {
+                density.init(&mut rng, &mut u);
+            }
+        }
     }
     u
 }

@@ -13,6 +13,7 @@ use ergodic_base::checksum::unseal;
 use ergodic_base::draws::{DrawList, LabelList, Labels};
 use ergodic_core::engine::StopReason;
 use ergodic_core::engine::clusters::{self, Clusters};
+use ergodic_core::engine::labels;
 use ergodic_core::engine::monitor::is_stuck;
 use ergodic_core::samplers::{self, DIVERGENT};
 use ergodic_diagnostics::findings::{Judgement, VerdictInputs, judge};
@@ -425,7 +426,7 @@ fn recover(scan: Scan, bytes: &[u8], base: Option<SavedRun>, path: &Path) -> Rec
     }
     let keeps_labels = !header.units_kept.is_empty();
     let lists = labels.into_iter().map(|kept| {
-        let mut list = clusters::label_list(count);
+        let mut list = labels::label_list(count);
         kept.into_iter()
             .for_each(|(number, labels)| list.push(number, labels));
         list

@@ -16,7 +16,7 @@ use crate::ui::plots::{ChainFilter, TraceCache, TraceChain, TraceData, TraceSpan
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{self, number, paint};
 use ergodic_core::engine::protocol::ChainView;
-use ergodic_core::samplers::DIVERGENT;
+use ergodic_core::samplers::{CRITERION_OF_COMPONENTS, DIVERGENT};
 
 /// Height of a row.
 const ROW: f32 = 40.0;
@@ -115,7 +115,10 @@ fn info_ui(ui: &mut Ui, of: &Variable<'_>, span: TraceSpan, filter: &ChainFilter
 
 /// The criterion of each component in each chain, with what is to be expected of it.
 fn criterion_ui(ui: &mut Ui, of: &Variable<'_>) {
-    if of.run.chains.iter().all(|chain| chain.criterion.is_empty()) {
+    fn ratios(chain: &ChainView) -> &[f64] {
+        chain.numbers_called(CRITERION_OF_COMPONENTS)
+    }
+    if of.run.chains.iter().all(|chain| ratios(chain).is_empty()) {
         return;
     }
     let t = tokens();
@@ -127,7 +130,7 @@ fn criterion_ui(ui: &mut Ui, of: &Variable<'_>) {
         widgets::hint(ui, text);
         for (component, name) in of.entry.variables().iter().enumerate() {
             let ratio = |chain: &ChainView| {
-                let ratio = chain.criterion.get(component).copied();
+                let ratio = chain.numbers_called(CRITERION_OF_COMPONENTS).get(component).copied();
                 ratio.map_or_else(
                     || number::NOT_AVAILABLE.to_owned(),
                     |ratio| number::significant(ratio, 2),

@@ -159,8 +159,14 @@ fn the_density_is_that_of_the_dirichlet_posterior() {
     let posterior = [0.3, 8.3, 4.0, 0.3];
     let log_density = |u: &[f64]| {
         let mut grad = [0.0; 3];
-        let prior = model.log_prior(u, &mut grad);
-        prior + model.log_lik(u, Rows::All, &mut model.scratch(), &mut grad)
+        let prior = model.rows().unwrap().log_prior(u, &mut grad);
+        prior
+            + model.rows().unwrap().log_lik(
+                u,
+                Rows::All,
+                &mut model.rows().unwrap().scratch(),
+                &mut grad,
+            )
     };
     let dirichlet = |u: &[f64]| {
         let mut p = [0.0; 4];
@@ -185,12 +191,15 @@ fn curvature_of_the_prior_agrees_with_finite_differences() {
     let model = built("word ~ 1", &["d"], &[("p[b]", "dirichlet(3)")]).unwrap();
     let u = [0.4, -0.7, 2.0];
     let mut hessian = [0.0; 9];
-    model.add_neg_hessian_log_prior(&u, &mut hessian);
+    model
+        .rows()
+        .unwrap()
+        .add_neg_hessian_log_prior(&u, &mut hessian);
     for j in 0..3 {
         let slope = |step: f64| {
             let (mut at, mut grad) = (u, [0.0; 3]);
             at[j] += step;
-            model.log_prior(&at, &mut grad);
+            model.rows().unwrap().log_prior(&at, &mut grad);
             grad
         };
         let (above, below) = (slope(1e-5), slope(-1e-5));
@@ -227,7 +236,10 @@ fn simulated_categories_have_the_probabilities_of_the_position() {
     model.constrain(&u, &mut p);
     let mut rng = ergodic_base::rng::stream(9, 0, ergodic_base::rng::Purpose::Predictive);
     let mut y = vec![0.0; 40_000];
-    model.simulate(&u, Rows::All, &mut rng, &mut y);
+    model
+        .prior_draws()
+        .unwrap()
+        .simulate(&u, Rows::All, &mut rng, &mut y);
     for (category, p) in p.iter().enumerate() {
         let share = y.iter().filter(|&&y| y == category as f64).count() as f64 / y.len() as f64;
         let error = (p * (1.0 - p) / y.len() as f64).sqrt();

@@ -8,17 +8,17 @@ use ergodic_base::param::Class;
 #[test]
 fn draws_of_the_prior_have_its_density() {
     const DRAWS: usize = 2000;
-    for_each_model(|model, what| {
+    for_each_density(|model, density, what| {
         let dim = model.dim();
         let mut rng = stream(65, 0, Purpose::Data);
         let (mut u, mut grad) = (vec![0.0; dim], vec![0.0; dim]);
         let mut sums = vec![[0.0; 2]; 2 * dim];
         for _ in 0..DRAWS {
-            if let Err(why) = model.draw_prior(&mut rng, &mut u) {
+            if let Err(why) = model.prior_draws().unwrap().draw_prior(&mut rng, &mut u) {
                 assert!(why.contains("flat"), "{what}: {why}");
                 return;
             }
-            model.log_prior(&u, &mut grad);
+            density.log_prior(&u, &mut grad);
             for j in 0..dim {
                 for (k, value) in [grad[j], 1.0 + u[j] * grad[j]].into_iter().enumerate() {
                     sums[2 * j + k][0] += value;
@@ -44,18 +44,18 @@ fn draws_of_the_prior_have_its_density() {
 /// volume of the map to them.
 #[test]
 fn densities_of_parameters_leave_out_the_volume_and_the_effects() {
-    for_each_model(|model, what| {
+    for_each_density(|model, density, what| {
         let own = |param: &&crate::models::ParamInfo| {
             param.name.group_effect().is_none() && param.name.class() != Class::VarianceShare
         };
         let top = model.params().iter().filter(own).count().min(model.dim());
         let excess = |u: &[f64]| {
             let mut grad = vec![0.0; model.dim()];
-            let log_prior = model.log_prior(u, &mut grad);
+            let log_prior = density.log_prior(u, &mut grad);
             let standard = (top..model.dim()).all(|j| (grad[j] + u[j]).abs() < 1e-9);
             let of_effects: f64 = u[top..].iter().map(|z| -0.5 * z * z).sum();
-            let density = model.log_prior_density(u)?;
-            standard.then(|| log_prior - of_effects - density - log_volume(model, top, u))
+            let own = density.log_prior_density(u)?;
+            standard.then(|| log_prior - of_effects - own - log_volume(model, top, u))
         };
         let positions = positions(model.dim());
         let [Some(first), Some(second)] = [excess(&positions[0]), excess(&positions[1])] else {

@@ -239,7 +239,7 @@ fn wide_and_long_tables_become_units() {
             "weight[5]"
         ]
     );
-    assert!(!model.has_density());
+    assert!(model.density().is_none());
 
     let model = build(
         "~ colour + (1 | user)",

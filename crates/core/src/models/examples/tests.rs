@@ -32,7 +32,13 @@ fn log_posterior(model: &dyn Model, theta: &[f64]) -> f64 {
     let mut u = vec![0.0; model.dim()];
     let mut grad = u.clone();
     model.unconstrain(theta, &mut u);
-    model.log_prior(&u, &mut grad) + model.log_lik(&u, Rows::All, &mut model.scratch(), &mut grad)
+    model.rows().unwrap().log_prior(&u, &mut grad)
+        + model.rows().unwrap().log_lik(
+            &u,
+            Rows::All,
+            &mut model.rows().unwrap().scratch(),
+            &mut grad,
+        )
 }
 
 #[test]
@@ -129,7 +135,12 @@ fn the_mixture_is_the_mean_of_two_normal_densities() {
         })
         .sum();
     let mut values = vec![0.0; NUM_OBS];
-    model.pointwise(&theta, Rows::All, &mut model.scratch(), &mut values);
+    model.rows().unwrap().pointwise(
+        &theta,
+        Rows::All,
+        &mut model.rows().unwrap().scratch(),
+        &mut values,
+    );
     assert!((values.iter().sum::<f64>() - expected).abs() < 1e-9);
 }
 
@@ -143,13 +154,17 @@ fn priors_agree_with_their_draws() {
         let dim = model.dim();
         let mut rng = stream(7, 0, Purpose::Data);
         let (mut u, mut theta) = (vec![0.0; dim], vec![0.0; dim]);
-        if let Err(reason) = model.draw_prior(&mut rng, &mut u) {
+        if let Err(reason) = model.prior_draws().unwrap().draw_prior(&mut rng, &mut u) {
             assert!(reason.contains("flat"), "{}", entry.spec.id);
             continue;
         }
         let mut draws = vec![Vec::new(); dim];
         for _ in 0..DRAWS {
-            model.draw_prior(&mut rng, &mut u).unwrap();
+            model
+                .prior_draws()
+                .unwrap()
+                .draw_prior(&mut rng, &mut u)
+                .unwrap();
             model.constrain(&u, &mut theta);
             draws
                 .iter_mut()
@@ -175,14 +190,17 @@ fn priors_agree_with_their_draws() {
             compared += 1;
         }
         let mut hessian = vec![0.0; dim * dim];
-        model.add_neg_hessian_log_prior(&u, &mut hessian);
+        model
+            .rows()
+            .unwrap()
+            .add_neg_hessian_log_prior(&u, &mut hessian);
         let (mut above, mut below) = (vec![0.0; dim], vec![0.0; dim]);
         for j in 0..dim {
             let mut at = u.clone();
             at[j] = u[j] + 1e-5;
-            model.log_prior(&at, &mut above);
+            model.rows().unwrap().log_prior(&at, &mut above);
             at[j] = u[j] - 1e-5;
-            model.log_prior(&at, &mut below);
+            model.rows().unwrap().log_prior(&at, &mut below);
             for i in 0..dim {
                 let numeric = -(above[i] - below[i]) / 2e-5;
                 assert!((hessian[i * dim + j] - numeric).abs() < 1e-5 * (1.0 + numeric.abs()));

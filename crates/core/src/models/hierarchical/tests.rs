@@ -114,7 +114,7 @@ fn the_prior_is_the_textbook_one_with_the_volume_of_the_coordinates() {
                 let u = position(dim, seed);
                 model.constrain(&u, &mut values);
                 let expected = textbook(&values, &reported) + log_volume(model.as_ref(), &u);
-                model.log_prior(&u, &mut grad) - expected
+                model.rows().unwrap().log_prior(&u, &mut grad) - expected
             })
             .collect();
         for constant in &constants {
@@ -130,15 +130,18 @@ fn curvature_of_the_prior_agrees_with_finite_differences_of_the_gradient() {
         let dim = model.dim();
         let u = position(dim, 3);
         let mut hessian = vec![0.0; dim * dim];
-        model.add_neg_hessian_log_prior(&u, &mut hessian);
+        model
+            .rows()
+            .unwrap()
+            .add_neg_hessian_log_prior(&u, &mut hessian);
         let (mut above, mut below) = (vec![0.0; dim], vec![0.0; dim]);
         let step = 1e-5;
         let mut moved = u.clone();
         for j in 0..dim {
             moved[j] = u[j] + step;
-            model.log_prior(&moved, &mut above);
+            model.rows().unwrap().log_prior(&moved, &mut above);
             moved[j] = u[j] - step;
-            model.log_prior(&moved, &mut below);
+            model.rows().unwrap().log_prior(&moved, &mut below);
             moved[j] = u[j];
             for i in 0..dim {
                 let numeric = -(above[i] - below[i]) / (2.0 * step);
@@ -170,8 +173,18 @@ fn both_parametrisations_and_the_view_describe_one_posterior() {
             assert!((a - b).abs() < 1e-9 * a.abs().max(1.0), "{a} {b}");
         }
         let mut unused = vec![0.0; dim];
-        let here = centred.log_lik(&u, Rows::All, &mut centred.scratch(), &mut unused);
-        let there = other.log_lik(&v, Rows::All, &mut other.scratch(), &mut unused);
+        let here = centred.rows().unwrap().log_lik(
+            &u,
+            Rows::All,
+            &mut centred.rows().unwrap().scratch(),
+            &mut unused,
+        );
+        let there = other.rows().unwrap().log_lik(
+            &v,
+            Rows::All,
+            &mut other.rows().unwrap().scratch(),
+            &mut unused,
+        );
         assert!((here - there).abs() < 1e-9 * here.abs());
 
         // The view: groups alone add up to the whole, and positions survive reading and writing.

@@ -22,7 +22,12 @@ fn values_per_row_are_those_of_the_normal_density() {
     let mut theta = [0.0; 5];
     model.constrain(&u, &mut theta);
     let mut values = vec![0.0; 50];
-    model.pointwise(&u, Rows::All, &mut model.scratch(), &mut values);
+    model.rows().unwrap().pointwise(
+        &u,
+        Rows::All,
+        &mut model.rows().unwrap().scratch(),
+        &mut values,
+    );
     for (i, value) in values.iter().enumerate() {
         let mut mean = theta[0] + design.offset.as_ref().unwrap()[i];
         for j in 1..4 {
@@ -72,7 +77,10 @@ fn simulated_responses_have_mean_and_spread() {
     let (mut sum, mut squares) = (0.0, 0.0);
     for _ in 0..rounds {
         let mut y = [0.0];
-        model.simulate(&u, Rows::Pick(&row), &mut rng, &mut y);
+        model
+            .prior_draws()
+            .unwrap()
+            .simulate(&u, Rows::Pick(&row), &mut rng, &mut y);
         sum += y[0];
         squares += y[0] * y[0];
     }

@@ -40,11 +40,17 @@ fn values_scores_and_curvature_are_those_of_the_formulas() {
     for shape in [Shape::default(), FULL] {
         let design = Arc::new(design(shape, NUM_OBS));
         let model = model(&design, &ModelOptions::default());
-        let mut scratch = model.scratch();
+        let mut scratch = model.rows().unwrap().scratch();
         let u = [0.4, -1.1, 0.3, 0.8];
         let (mut values, mut scores) = (vec![0.0; NUM_OBS], vec![0.0; NUM_OBS * 4]);
-        model.pointwise(&u, Rows::All, &mut scratch, &mut values);
-        model.scores(&u, Rows::All, &mut scratch, &mut scores);
+        model
+            .rows()
+            .unwrap()
+            .pointwise(&u, Rows::All, &mut scratch, &mut values);
+        model
+            .rows()
+            .unwrap()
+            .scores(&u, Rows::All, &mut scratch, &mut scores);
         for i in 0..NUM_OBS {
             let p = probability(&design, &u, i);
             let (n, w) = (at(&design.trials, i, 1.0), at(&design.weights, i, 1.0));
@@ -53,7 +59,10 @@ fn values_scores_and_curvature_are_those_of_the_formulas() {
             assert!((values[i] - value).abs() < 1e-12 * (1.0 + value.abs()));
             let mut curvature = [0.0; 16];
             let row = Rows::Span { start: i, len: 1 };
-            model.add_neg_hessian_log_lik(&u, row, &mut scratch, &mut curvature);
+            model
+                .rows()
+                .unwrap()
+                .add_neg_hessian_log_lik(&u, row, &mut scratch, &mut curvature);
             for j in 0..4 {
                 let x = design.x[[i, j]];
                 assert!((scores[4 * i + j] - w * (y - n * p) * x).abs() < 1e-12 * (1.0 + n));
@@ -85,9 +94,12 @@ fn extreme_predictors_do_not_overflow() {
         }
         let model = model(&Arc::new(design), &ModelOptions::default());
         let u = [0.0, 1.0, 0.0, 0.0];
-        let mut scratch = model.scratch();
+        let mut scratch = model.rows().unwrap().scratch();
         let (mut values, mut scores) = ([0.0; 4], [0.0; 16]);
-        model.pointwise(&u, Rows::All, &mut scratch, &mut values);
+        model
+            .rows()
+            .unwrap()
+            .pointwise(&u, Rows::All, &mut scratch, &mut values);
         let expected = [0.0, -1000.0, -1000.0, 0.0];
         assert!(
             values
@@ -96,7 +108,10 @@ fn extreme_predictors_do_not_overflow() {
                 .all(|(a, b)| (a - b).abs() < 1e-300),
             "{values:?}"
         );
-        model.scores(&u, Rows::All, &mut scratch, &mut scores);
+        model
+            .rows()
+            .unwrap()
+            .scores(&u, Rows::All, &mut scratch, &mut scores);
         let intercept: Vec<f64> = scores.iter().step_by(4).copied().collect();
         let expected = [0.0, -1.0, 1.0, 0.0];
         for (got, expected) in intercept.iter().zip(expected) {
@@ -104,7 +119,10 @@ fn extreme_predictors_do_not_overflow() {
         }
         let mut grad = [0.0; 4];
         assert_eq!(
-            model.log_lik(&u, Rows::All, &mut scratch, &mut grad),
+            model
+                .rows()
+                .unwrap()
+                .log_lik(&u, Rows::All, &mut scratch, &mut grad),
             -2000.0
         );
         // Thousands of rows at a predictor of zero: the product of factors is taken before it overflows.
@@ -175,7 +193,10 @@ fn simulated_responses_have_the_right_frequency() {
         let rounds = 20_000;
         let (mut y, mut sums) = ([0.0; 4], [0.0; 4]);
         for _ in 0..rounds {
-            model.simulate(&u, Rows::Pick(&rows), &mut rng, &mut y);
+            model
+                .prior_draws()
+                .unwrap()
+                .simulate(&u, Rows::Pick(&rows), &mut rng, &mut y);
             for (sum, y) in sums.iter_mut().zip(y) {
                 *sum += y;
             }
@@ -221,7 +242,7 @@ fn priors_hold_on_the_scale_they_are_set_for() {
                 theta
             };
             let expected: f64 = on_scale.iter().map(|&x| prior.log_density(x).0).sum();
-            let got = model.log_prior(&u, &mut [0.0; 4]);
+            let got = model.rows().unwrap().log_prior(&u, &mut [0.0; 4]);
             assert!((got - expected).abs() < 1e-10 * expected.abs().max(1.0));
 
             // The plotted prior of a slope is the density of the reported quantity.

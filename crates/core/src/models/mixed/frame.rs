@@ -19,6 +19,7 @@
 use super::terms::GroupTerm;
 use super::whitening::{Path, Whitening, WorkingRows};
 use crate::design::confounding::{GroupColumns, directions};
+use crate::models::density::add_differences;
 use ergodic_base::linalg::{axpy, dot};
 
 /// Share of a direction that must be its own, not that of those before it.
@@ -283,36 +284,6 @@ pub(super) fn add_own_differences(
         let (at, memory) = memory.split_at_mut(u.len());
         add_differences(at, memory, hessian, gradient);
     });
-}
-
-/// ADDS the negative derivative of `gradient`, which adds to zeros, by central differences around `at` to the symmetric
-/// `hessian`. `memory` are 2 D numbers.
-pub(super) fn add_differences(
-    at: &mut [f64],
-    memory: &mut [f64],
-    hessian: &mut [f64],
-    mut gradient: impl FnMut(&[f64], &mut [f64]),
-) {
-    // The cube root of rounding.
-    const STEP: f64 = 6e-6;
-    let dim = at.len();
-    let (above, below) = memory.split_at_mut(dim);
-    for j in 0..dim {
-        let centre = at[j];
-        let step = STEP * centre.abs().max(1.0);
-        above.fill(0.0);
-        at[j] = centre + step;
-        gradient(at, above);
-        below.fill(0.0);
-        at[j] = centre - step;
-        gradient(at, below);
-        at[j] = centre;
-        for i in 0..dim {
-            let second = 0.25 * (below[i] - above[i]) / step;
-            hessian[i * dim + j] += second;
-            hessian[j * dim + i] += second;
-        }
-    }
 }
 
 /// x ← (I − 2vv') x.

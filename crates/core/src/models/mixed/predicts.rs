@@ -3,7 +3,7 @@
 use super::MixedModel;
 use super::terms::GroupTerm;
 use crate::families::rows::RowFamily;
-use crate::models::Model as _;
+use crate::models::LogDensity as _;
 use crate::models::predicts::{Point, PointTerm, Predicts};
 
 impl<F: RowFamily> Predicts for MixedModel<F> {

@@ -176,7 +176,13 @@ fn agrees_with_non_centred(options_of_other: &ModelOptions, groups: [f64; 2]) {
             schools * u[5..8].iter().sum::<f64>() + years * u[11..13].iter().sum::<f64>();
         let log_factor: f64 = schools * u[8..11].iter().map(|c| -c.cosh().ln()).sum::<f64>();
         let density = |model: &dyn Model, u: &[f64], grad: &mut [f64]| {
-            model.log_prior(u, grad) + model.log_lik(u, Rows::All, &mut model.scratch(), grad)
+            model.rows().unwrap().log_prior(u, grad)
+                + model.rows().unwrap().log_lik(
+                    u,
+                    Rows::All,
+                    &mut model.rows().unwrap().scratch(),
+                    grad,
+                )
         };
         let a = density(free.as_ref(), &u, &mut grad);
         let b = density(centred.as_ref(), &v, &mut grad);
@@ -230,7 +236,13 @@ fn coordinates_by_parabolas_are_the_same_posterior() {
     };
     let mut grad = vec![0.0; dim];
     let mut density = |model: &dyn Model, u: &[f64]| {
-        model.log_prior(u, &mut grad) + model.log_lik(u, Rows::All, &mut model.scratch(), &mut grad)
+        model.rows().unwrap().log_prior(u, &mut grad)
+            + model.rows().unwrap().log_lik(
+                u,
+                Rows::All,
+                &mut model.rows().unwrap().scratch(),
+                &mut grad,
+            )
     };
     let mut differences = Vec::new();
     for _ in 0..4 {
@@ -315,8 +327,13 @@ fn coordinates_by_parabolas_are_white_where_these_are_right() {
         u[2] = scale;
         u[3] = -0.5 * scale;
         let (mut slopes, mut of_lik) = (vec![0.0; dim], vec![0.0; dim]);
-        model.log_prior(&u, &mut slopes);
-        model.log_lik(&u, Rows::All, &mut model.scratch(), &mut of_lik);
+        model.rows().unwrap().log_prior(&u, &mut slopes);
+        model.rows().unwrap().log_lik(
+            &u,
+            Rows::All,
+            &mut model.rows().unwrap().scratch(),
+            &mut of_lik,
+        );
         for k in effects.clone() {
             let slope = slopes[k] + of_lik[k];
             assert!((slope + u[k]).abs() < 1e-8, "{scale}: {slope} at {}", u[k]);
@@ -338,14 +355,17 @@ fn curvature_of_the_prior_agrees_with_finite_differences() {
         let mut rng = stream(70, 0, Purpose::Data);
         let mut u: Vec<f64> = (0..dim).map(|_| rng.random_range(-0.7..0.7)).collect();
         let mut hessian = vec![0.0; dim * dim];
-        model.add_neg_hessian_log_prior(&u, &mut hessian);
+        model
+            .rows()
+            .unwrap()
+            .add_neg_hessian_log_prior(&u, &mut hessian);
         let (mut above, mut below) = (vec![0.0; dim], vec![0.0; dim]);
         for j in 0..dim {
             let centre = u[j];
             u[j] = centre + 1e-5;
-            model.log_prior(&u, &mut above);
+            model.rows().unwrap().log_prior(&u, &mut above);
             u[j] = centre - 1e-5;
-            model.log_prior(&u, &mut below);
+            model.rows().unwrap().log_prior(&u, &mut below);
             u[j] = centre;
             for i in 0..dim {
                 let expected = (below[i] - above[i]) / 2e-5;
@@ -367,10 +387,12 @@ fn large_models_say_that_curvature_is_too_dear() {
         ("g", (0..n).map(|i| f64::from(i % 390)).collect()),
     ]);
     let small = options(&[], &[]);
-    let model =
-        |formula: &str| built::<Mixed>(&table, formula, ResponseUse::Number, &small).unwrap();
-    assert!(model("y ~ 1 + (1 | g)").has_dense_curvature());
-    assert!(!model("y ~ 1 + (1 | g) + (1 | g:y)").has_dense_curvature());
+    let has_dense_curvature = |formula: &str| {
+        let model = built::<Mixed>(&table, formula, ResponseUse::Number, &small).unwrap();
+        model.density().unwrap().has_dense_curvature()
+    };
+    assert!(has_dense_curvature("y ~ 1 + (1 | g)"));
+    assert!(!has_dense_curvature("y ~ 1 + (1 | g) + (1 | g:y)"));
 }
 
 #[test]
@@ -440,11 +462,21 @@ fn the_mode_of_a_gamma_model_is_that_of_glm() {
     let theta = ["intercept", "x", "shape"].map(|name| expected(&format!("glm:{name}")));
     let (mut u, mut grad) = (vec![0.0; 3], vec![0.0; 3]);
     model.unconstrain(&theta, &mut u);
-    let value = model.log_lik(&u, Rows::All, &mut model.scratch(), &mut grad);
+    let value = model.rows().unwrap().log_lik(
+        &u,
+        Rows::All,
+        &mut model.rows().unwrap().scratch(),
+        &mut grad,
+    );
     assert!((value - expected("glm:log_lik")).abs() < 1e-8, "{value}");
     assert!(grad.iter().all(|slope| slope.abs() < 1e-6), "{grad:?}");
     let mut hessian = vec![0.0; 9];
-    model.add_neg_hessian_log_lik(&u, Rows::All, &mut model.scratch(), &mut hessian);
+    model.rows().unwrap().add_neg_hessian_log_lik(
+        &u,
+        Rows::All,
+        &mut model.rows().unwrap().scratch(),
+        &mut hessian,
+    );
     assert!(ergodic_base::linalg::Cholesky::of(&hessian, 3).is_ok());
 }
 

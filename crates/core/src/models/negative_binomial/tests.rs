@@ -17,7 +17,12 @@ fn values_per_row_are_logarithms_of_probabilities() {
     let mut values = vec![0.0; 60];
     for shape in [0.05_f64, 1.3, 40.0] {
         let u = [0.4, -0.2, 0.3, 0.1, shape.ln()];
-        model.pointwise(&u, Rows::All, &mut model.scratch(), &mut values);
+        model.rows().unwrap().pointwise(
+            &u,
+            Rows::All,
+            &mut model.rows().unwrap().scratch(),
+            &mut values,
+        );
         for (i, value) in values.iter().enumerate() {
             let z: f64 = design.x.row(i).iter().zip(&u).map(|(x, u)| x * u).sum();
             let mean = z.exp();
@@ -45,13 +50,23 @@ fn large_shapes_approach_poisson_counts() {
             .unwrap();
     let beta = [0.4, -0.2, 0.3, 0.1];
     let mut grad = [0.0; 4];
-    let limit = poisson.log_lik(&beta, Rows::All, &mut poisson.scratch(), &mut grad);
+    let limit = poisson.rows().unwrap().log_lik(
+        &beta,
+        Rows::All,
+        &mut poisson.rows().unwrap().scratch(),
+        &mut grad,
+    );
     let mut last = f64::INFINITY;
     for exponent in [2.0, 5.0, 8.0, 11.0] {
         let shape = 10_f64.powf(exponent);
         let u = [0.4, -0.2, 0.3, 0.1, shape.ln()];
         let mut slope = [0.0; 5];
-        let value = model.log_lik(&u, Rows::All, &mut model.scratch(), &mut slope);
+        let value = model.rows().unwrap().log_lik(
+            &u,
+            Rows::All,
+            &mut model.rows().unwrap().scratch(),
+            &mut slope,
+        );
         let gap = (value - limit).abs();
         assert!(gap < 1e-2 * last + 1e-9, "{shape}: {gap}");
         // The gap falls like 1/φ, so its slope in log φ is its own size.
@@ -77,7 +92,10 @@ fn simulated_counts_have_mean_and_variance() {
     let draws: Vec<f64> = (0..rounds)
         .map(|_| {
             let mut y = [0.0];
-            model.simulate(&u, Rows::Pick(&[3]), &mut rng, &mut y);
+            model
+                .prior_draws()
+                .unwrap()
+                .simulate(&u, Rows::Pick(&[3]), &mut rng, &mut y);
             y[0]
         })
         .collect();

@@ -28,10 +28,14 @@ fn an_intercept_alone_is_the_logarithm_of_a_gamma_variable() {
     let options = options(&[("intercept", "flat")]);
     let model =
         built::<Poisson>(&table, "y ~ offset(log(e))", ResponseUse::Count, &options).unwrap();
-    let mut scratch = model.scratch();
+    let mut scratch = model.rows().unwrap().scratch();
     let mut log_density = |u: f64| {
         let mut grad = [0.0];
-        model.log_prior(&[u], &mut grad) + model.log_lik(&[u], Rows::All, &mut scratch, &mut grad)
+        model.rows().unwrap().log_prior(&[u], &mut grad)
+            + model
+                .rows()
+                .unwrap()
+                .log_lik(&[u], Rows::All, &mut scratch, &mut grad)
     };
     // The log density of log λ up to a constant.
     let expected = |u: f64| shape * u - rate * u.exp();
@@ -57,7 +61,12 @@ fn values_per_row_are_logarithms_of_probabilities() {
     let model = Poisson::build(Arc::clone(&design), &ModelOptions::default()).unwrap();
     let u = [0.4, -0.2, 0.3, 0.1];
     let mut values = vec![0.0; 60];
-    model.pointwise(&u, Rows::All, &mut model.scratch(), &mut values);
+    model.rows().unwrap().pointwise(
+        &u,
+        Rows::All,
+        &mut model.rows().unwrap().scratch(),
+        &mut values,
+    );
     for (i, value) in values.iter().enumerate() {
         let z: f64 = design.x.row(i).iter().zip(&u).map(|(x, u)| x * u).sum();
         let mean = (z + design.offset.as_ref().unwrap()[i]).exp();

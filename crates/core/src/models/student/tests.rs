@@ -34,8 +34,18 @@ fn values_per_row_are_those_of_the_t_density_with_free_and_with_given_nu() {
     free.constrain(&u, &mut theta);
     assert!((theta[5] - nu).abs() < 1e-12);
     let (mut values, mut others) = (vec![0.0; 50], vec![0.0; 50]);
-    free.pointwise(&u, Rows::All, &mut free.scratch(), &mut values);
-    fixed.pointwise(&u[..5], Rows::All, &mut fixed.scratch(), &mut others);
+    free.rows().unwrap().pointwise(
+        &u,
+        Rows::All,
+        &mut free.rows().unwrap().scratch(),
+        &mut values,
+    );
+    fixed.rows().unwrap().pointwise(
+        &u[..5],
+        Rows::All,
+        &mut fixed.rows().unwrap().scratch(),
+        &mut others,
+    );
     for i in 0..50 {
         let mut middle = theta[0];
         for j in 1..4 {
@@ -63,8 +73,18 @@ fn many_degrees_of_freedom_are_nearly_normal_noise() {
     let mut theta = [0.0; 5];
     normal.constrain(&u, &mut theta);
     let (mut by_student, mut by_normal) = ([0.0; 50], [0.0; 50]);
-    student.pointwise(&u, Rows::All, &mut student.scratch(), &mut by_student);
-    normal.pointwise(&u, Rows::All, &mut normal.scratch(), &mut by_normal);
+    student.rows().unwrap().pointwise(
+        &u,
+        Rows::All,
+        &mut student.rows().unwrap().scratch(),
+        &mut by_student,
+    );
+    normal.rows().unwrap().pointwise(
+        &u,
+        Rows::All,
+        &mut normal.rows().unwrap().scratch(),
+        &mut by_normal,
+    );
     for (a, b) in by_student.iter().zip(by_normal) {
         let square = -2.0 * (b + theta[4].ln() + 0.5 * (2.0 * PI).ln());
         let expected = (square * square - 2.0 * square - 1.0) / (4.0 * nu);

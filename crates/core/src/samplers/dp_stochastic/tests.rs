@@ -26,7 +26,7 @@ fn visited(
     (0..draws)
         .map(|_| {
             session.draw().unwrap();
-            session.kernel.labels().to_vec()
+            session.kernel.labels().unwrap().to_vec()
         })
         .collect()
 }

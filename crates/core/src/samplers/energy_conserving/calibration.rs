@@ -4,7 +4,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 use statrs::distribution::{ContinuousCDF as _, Normal};
 
 use super::estimate::{Estimator, Expansion, Subsample};
-use crate::models::{LinearRows, Model, Scratch};
+use crate::models::{LinearRows, RowLikelihood, Scratch};
 use crate::oracle::Centre;
 use ergodic_base::linalg::axpy;
 use ergodic_base::rng::{Purpose, stream};
@@ -48,7 +48,7 @@ impl Spread {
     pub fn measure(
         expansion: &Expansion,
         centre: &Centre,
-        model: &dyn Model,
+        model: &dyn RowLikelihood,
         linear: &dyn LinearRows,
         scratch: &mut Scratch,
     ) -> Self {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, Poisson};
 
-use crate::models::{LinearRows, Model, Rows, Scratch};
+use crate::models::{LinearRows, RowLikelihood, Rows, Scratch};
 use crate::oracle::{AliasTable, Centre, StepError};
 use crate::samplers::StateVisitor;
 use crate::samplers::hamiltonian::{LogDensity, Place};
@@ -49,7 +49,7 @@ pub struct Expansion {
 impl Expansion {
     /// The expansion of `order` 0, 1 or 2 at the centre, which knows gradient and curvature already; rows are drawn by their
     /// departures from it if `weighted`, and with equal chances else.
-    pub fn new(order: usize, weighted: bool, model: &dyn Model, centre: &Centre) -> Self {
+    pub fn new(order: usize, weighted: bool, model: &dyn RowLikelihood, centre: &Centre) -> Self {
         let dim = centre.u.len();
         let mut prior = vec![0.0; dim * dim];
         model.add_neg_hessian_log_prior(&centre.u, &mut prior);
@@ -67,7 +67,7 @@ impl Expansion {
     }
 
     /// Expands at `u` instead: one pass for A, one for C; does not allocate. Chances of rows stay.
-    pub fn move_to(&mut self, model: &dyn Model, u: &[f64], scratch: &mut Scratch) {
+    pub fn move_to(&mut self, model: &dyn RowLikelihood, u: &[f64], scratch: &mut Scratch) {
         self.u.copy_from_slice(u);
         self.grad.fill(0.0);
         self.curvature.fill(0.0);
@@ -282,7 +282,7 @@ impl Subsample {
         estimator: Estimator,
         num_blocks: usize,
         expansion: &Expansion,
-        model: &dyn Model,
+        model: &dyn RowLikelihood,
         linear: &dyn LinearRows,
         scratch: &mut Scratch,
         rng: &mut ChainRng,
@@ -341,7 +341,7 @@ impl Subsample {
     pub fn propose(
         &mut self,
         expansion: &Expansion,
-        model: &dyn Model,
+        model: &dyn RowLikelihood,
         linear: &dyn LinearRows,
         scratch: &mut Scratch,
         rng: &mut ChainRng,
@@ -458,7 +458,7 @@ impl Subsample {
 
 /// The estimated log posterior given a subsample: what trajectories follow.
 pub struct EstimatedPosterior<'a> {
-    model: &'a dyn Model,
+    model: &'a dyn RowLikelihood,
     linear: &'a dyn LinearRows,
     expansion: &'a mut Expansion,
     subsample: &'a mut Subsample,
@@ -481,7 +481,7 @@ impl LogDensity for EstimatedPosterior<'_> {
 impl<'a> EstimatedPosterior<'a> {
     /// Nothing is evaluated yet.
     pub fn new(
-        model: &'a dyn Model,
+        model: &'a dyn RowLikelihood,
         linear: &'a dyn LinearRows,
         expansion: &'a mut Expansion,
         subsample: &'a mut Subsample,

@@ -136,13 +136,13 @@ struct Parts {
 fn parts(order: usize, estimator: Estimator, blocks: usize, seed: u64) -> Parts {
     let (model, centre) = target();
     let linear = model.linear_rows().unwrap();
-    let mut scratch = model.scratch();
-    let expansion = Expansion::new(order, false, model.as_ref(), centre);
+    let mut scratch = model.rows().unwrap().scratch();
+    let expansion = Expansion::new(order, false, model.rows().unwrap(), centre);
     let subsample = Subsample::draw(
         estimator,
         blocks,
         &expansion,
-        model.as_ref(),
+        model.rows().unwrap(),
         linear,
         &mut scratch,
         &mut stream(seed, 0, Purpose::Batch),
@@ -158,7 +158,7 @@ impl Parts {
     fn posterior(&mut self) -> EstimatedPosterior<'_> {
         let model = target().0.as_ref();
         EstimatedPosterior::new(
-            model,
+            model.rows().unwrap(),
             model.linear_rows().unwrap(),
             &mut self.expansion,
             &mut self.subsample,
@@ -203,14 +203,18 @@ fn all_rows_once_give_the_exact_density() {
     let (model, centre) = target();
     let exact = |u: &[f64]| {
         let mut grad = [0.0; 2];
-        let mut scratch = model.scratch();
-        model.log_prior(u, &mut grad) + model.log_lik(u, Rows::All, &mut scratch, &mut grad)
+        let mut scratch = model.rows().unwrap().scratch();
+        model.rows().unwrap().log_prior(u, &mut grad)
+            + model
+                .rows()
+                .unwrap()
+                .log_lik(u, Rows::All, &mut scratch, &mut grad)
     };
     let u = [0.4, 1.5];
     for order in 0..=2 {
         let mut parts = parts(order, Estimator::Difference { rows: 1 }, 1, 1);
         let linear = model.linear_rows().unwrap();
-        let mut total = model.log_prior(&u, &mut [0.0; 2]);
+        let mut total = model.rows().unwrap().log_prior(&u, &mut [0.0; 2]);
         total += parts.expansion.sum(&u, &mut [0.0; 2]);
         for row in 0..40_u32 {
             parts.subsample.set_rows(&[row]);
@@ -225,8 +229,11 @@ fn all_rows_once_give_the_exact_density() {
         }
         let at_centre = {
             let mut grad = [0.0; 2];
-            let mut scratch = model.scratch();
-            model.log_lik(&centre.u, Rows::All, &mut scratch, &mut grad)
+            let mut scratch = model.rows().unwrap().scratch();
+            model
+                .rows()
+                .unwrap()
+                .log_lik(&centre.u, Rows::All, &mut scratch, &mut grad)
         };
         assert!((total + at_centre - exact(&u)).abs() < 1e-10, "{order}");
     }
@@ -236,10 +243,17 @@ fn all_rows_once_give_the_exact_density() {
 fn higher_orders_leave_less_noise() {
     let (model, centre) = target();
     let one_row = [0, 1, 2].map(|order| {
-        let mut scratch = model.scratch();
-        let expansion = Expansion::new(order, false, model.as_ref(), centre);
+        let mut scratch = model.rows().unwrap().scratch();
+        let expansion = Expansion::new(order, false, model.rows().unwrap(), centre);
         let linear = model.linear_rows().unwrap();
-        Spread::measure(&expansion, centre, model.as_ref(), linear, &mut scratch).one_row()
+        Spread::measure(
+            &expansion,
+            centre,
+            model.rows().unwrap(),
+            linear,
+            &mut scratch,
+        )
+        .one_row()
     });
     assert!(
         one_row[0] > 10.0 * one_row[1] && one_row[1] > 3.0 * one_row[2],
@@ -263,7 +277,9 @@ fn chances_of_rows_are_root_mean_squares_of_their_differences() {
     let (model, centre) = rare_level();
     let linear = model.linear_rows().unwrap();
     for order in 0..=2 {
-        let table = centre.difference_chances(model.as_ref(), order).unwrap();
+        let table = centre
+            .difference_chances(model.rows().unwrap(), order)
+            .unwrap();
         // E d² over z ~ N(ẑ, a'H⁻¹a) by the trapezoidal rule.
         let root_mean_square = |row: usize| {
             let a = linear.covariates(row);
@@ -299,20 +315,22 @@ fn chances_of_rows_are_root_mean_squares_of_their_differences() {
 fn unequal_chances_leave_sums_as_they_are_and_their_variance_small() {
     let (model, centre) = rare_level();
     let linear = model.linear_rows().unwrap();
-    let mut scratch = model.scratch();
+    let mut scratch = model.rows().unwrap().scratch();
     let u = [centre.u[0] + 0.05, centre.u[1] - 1.2];
     for order in 0..=2 {
-        let table = centre.difference_chances(model.as_ref(), order).unwrap();
+        let table = centre
+            .difference_chances(model.rows().unwrap(), order)
+            .unwrap();
         // Mean and variance of N times a weighed difference over the choice of its row.
         let mut moments = |weighted: bool| {
-            let expansion = Expansion::new(order, weighted, model.as_ref(), &centre);
+            let expansion = Expansion::new(order, weighted, model.rows().unwrap(), &centre);
             let mut rng = stream(1, 0, Purpose::Batch);
             let estimator = Estimator::Difference { rows: 1 };
             let mut rows = Subsample::draw(
                 estimator,
                 1,
                 &expansion,
-                model.as_ref(),
+                model.rows().unwrap(),
                 linear,
                 &mut scratch,
                 &mut rng,
@@ -420,7 +438,13 @@ fn estimates_before_and_after_a_new_block_correlate_by_one_minus_its_share() {
                     subsample,
                     scratch,
                 } = &mut parts;
-                assert!(subsample.propose(expansion, model.as_ref(), linear, scratch, &mut rng));
+                assert!(subsample.propose(
+                    expansion,
+                    model.rows().unwrap(),
+                    linear,
+                    scratch,
+                    &mut rng
+                ));
                 subsample.accept();
                 subsample.evaluate(subsample.current(), &u, linear, scratch);
                 series.push(subsample.estimate(subsample.current(), 40).log);
@@ -459,10 +483,10 @@ fn rejected_blocks_take_turns_and_accepted_ones_replace_the_oldest() {
         subsample,
         scratch,
     } = &mut parts;
-    subsample.propose(expansion, model, linear, scratch, &mut rng);
+    subsample.propose(expansion, model.rows().unwrap(), linear, scratch, &mut rng);
     subsample.reject();
     assert_eq!(subsample.rows(), [3, 4, 5, 6, 1, 2]);
-    subsample.propose(expansion, model, linear, scratch, &mut rng);
+    subsample.propose(expansion, model.rows().unwrap(), linear, scratch, &mut rng);
     subsample.accept();
     assert_eq!(subsample.rows()[..4], [5, 6, 1, 2]);
     assert_eq!(subsample.len(), 6);
@@ -474,10 +498,14 @@ fn truth() -> &'static [(f64, f64); 2] {
     TRUTH.get_or_init(|| {
         const POINTS: i32 = 150;
         let (model, centre) = target();
-        let mut scratch = model.scratch();
+        let mut scratch = model.rows().unwrap().scratch();
         let mut density = |u: &[f64]| {
             let mut grad = [0.0; 2];
-            model.log_prior(u, &mut grad) + model.log_lik(u, Rows::All, &mut scratch, &mut grad)
+            model.rows().unwrap().log_prior(u, &mut grad)
+                + model
+                    .rows()
+                    .unwrap()
+                    .log_lik(u, Rows::All, &mut scratch, &mut grad)
         };
         let peak = density(&centre.u);
         let sds = centre.sds();
@@ -651,7 +679,7 @@ fn displaced_oracle() -> Oracle {
         .zip(centre.sds())
         .map(|(u, sd)| u + 2.0 * sd)
         .collect();
-    let centre = Arc::new(Centre::at(model.as_ref(), &u).unwrap());
+    let centre = Arc::new(Centre::at(model.density().unwrap(), &u).unwrap());
     exact_oracle(Arc::clone(model), Some(centre))
 }
 

@@ -46,7 +46,7 @@ fn a_view_is_the_conditional_density_and_its_curvature() {
 #[test]
 fn the_curvature_of_a_block_gives_the_conditional_covariance() {
     let model = correlated(&COVARIANCE, 3);
-    let centre = Centre::at(model.as_ref(), &[0.0; 3]).unwrap();
+    let centre = Centre::at(model.density().unwrap(), &[0.0; 3]).unwrap();
     let block = centre.block(&[1, 2]).unwrap();
     // Σ_bb − Σ_ba Σ_aa⁻¹ Σ_ab
     let expected = [2.0 - 0.36, 0.8 - 0.18, 0.8 - 0.18, 1.5 - 0.09];
@@ -60,7 +60,7 @@ fn the_curvature_of_a_block_gives_the_conditional_covariance() {
 #[test]
 fn every_kernel_in_every_partition_leaves_a_correlated_gaussian_alone() {
     let model = correlated(&COVARIANCE, 3);
-    let centre = Arc::new(Centre::at(model.as_ref(), &[0.0; 3]).unwrap());
+    let centre = Arc::new(Centre::at(model.density().unwrap(), &[0.0; 3]).unwrap());
     for &kernel in BlockSampler::WORDS {
         let apart = format!("u[2]: {kernel}; *: {kernel}");
         // Its draws follow each other more slowly, and cost less.
@@ -102,7 +102,7 @@ fn independent_draws_of_conditionals_have_the_autocorrelation_of_gibbs_sampling(
     // Two coordinates with correlation r: u₂ of a systematic scan is a first-order autoregression with coefficient r².
     let r = 0.8;
     let model = correlated(&[1.0, r, r, 1.0], 2);
-    let centre = Arc::new(Centre::at(model.as_ref(), &[0.0; 2]).unwrap());
+    let centre = Arc::new(Centre::at(model.density().unwrap(), &[0.0; 2]).unwrap());
     let run = Run::new("gibbs").set("blocks", text("single"));
     let chain = run.go(exact_oracle(model, Some(centre)), 500, 20_000);
     let moments = Moments::of(&chain.coordinate(1));

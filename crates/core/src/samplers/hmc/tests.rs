@@ -65,7 +65,7 @@ fn jitter_breaks_the_step_of_a_period() {
             .set("length", Value::Real(2.0 * std::f64::consts::PI))
             .set("jitter", Value::Real(jitter))
             .set("step_size", Value::Real(0.05));
-        let centre = Arc::new(Centre::at(model.as_ref(), &[0.0]).unwrap());
+        let centre = Arc::new(Centre::at(model.density().unwrap(), &[0.0]).unwrap());
         let chain = chain.go(exact_oracle(Arc::clone(&model), Some(centre)), 0, 3000);
         Moments::of(&chain.coordinate(0)).correlation
     };
@@ -81,7 +81,7 @@ fn a_trajectory_is_as_long_as_asked_whatever_the_step() {
     // On N(0, 1) the correlation of neighbours is cos(length) but for the error of the steps.
     let model = correlated(&[1.0], 1);
     for step_size in [0.01, 0.11, 0.19] {
-        let centre = Arc::new(Centre::at(model.as_ref(), &[0.0]).unwrap());
+        let centre = Arc::new(Centre::at(model.density().unwrap(), &[0.0]).unwrap());
         let run = Run::new("hmc")
             .set("length", Value::Real(1.0))
             .set("jitter", Value::Real(0.0))

@@ -223,7 +223,7 @@ fn curvature_start_saves_warmup_work() {
         }
         0.5 * u.iter().zip(&*grad).map(|(u, g)| u * g).sum::<f64>()
     });
-    let centre = Arc::new(Centre::at(model.as_ref(), &vec![0.0; dim]).unwrap());
+    let centre = Arc::new(Centre::at(model.density().unwrap(), &vec![0.0; dim]).unwrap());
     let steps = |start: &str| {
         let run = Run::new("nuts").set("start_metric", text(start));
         let oracle = exact_oracle(Arc::clone(&model), Some(Arc::clone(&centre)));
@@ -397,9 +397,8 @@ fn starting_positions_do_not_matter() {
     let target = crate::samplers::testing::target_of(&oracle);
     let config = configure::<Nuts>(&Settings::default(), &target).unwrap();
     let mut u0 = vec![0.0; 2];
-    oracle
-        .model()
-        .init(&mut stream(1, 0, Purpose::Init), &mut u0);
+    let density = oracle.model().density().unwrap();
+    density.init(&mut stream(1, 0, Purpose::Init), &mut u0);
     for u in &mut u0 {
         *u += 100.0;
     }

@@ -135,7 +135,9 @@ fn the_criterion_is_calibrated_at_stationarity() {
         for _ in 0..steps {
             chain.step(Phase::Draw);
             within += chain.info[1];
-            let ratios = Osgfs::criterion(&chain.state);
+            let Output::Numbers(ratios) = Osgfs::output(&chain.state, 0) else {
+                panic!("numbers");
+            };
             assert_eq!(chain.info[0], ratios.iter().copied().fold(0.0, f64::max));
         }
         shares.push(within / f64::from(steps));

@@ -64,7 +64,7 @@ fn visited(
     (0..draws)
         .map(|_| {
             session.draw().unwrap();
-            session.kernel.labels().to_vec()
+            session.kernel.labels().unwrap().to_vec()
         })
         .collect()
 }
@@ -223,7 +223,7 @@ fn draws_of_data_and_partition_by_turns_keep_the_prior() {
                 .unwrap();
             let mut now = Carry::default();
             kernel.visit(&mut now);
-            let labels = kernel.labels().to_vec();
+            let labels = kernel.labels().unwrap().to_vec();
             found.entry("k").or_default().push(kernel.position()[0]);
             found.entry("alpha").or_default().push(kernel.position()[1]);
             carry = Some(now);

@@ -17,7 +17,10 @@ use crate::design::matrix::Design;
 use crate::design::response::{ResponseInfo, ResponseKind};
 use crate::estimators::find_mode;
 use crate::models::prior::{Prior, PriorRows};
-use crate::models::{CentreRows, LinearRows, ModelOptions, ParamInfo, Rows, Scratch, find};
+use crate::models::{
+    CentreRows, LinearRows, LogDensity, ModelOptions, ParamInfo, Posterior, RowLikelihood, Rows,
+    Scratch, find, sum_of_rows,
+};
 use crate::oracle::Centre;
 use ergodic_base::control::Control;
 use ergodic_base::linalg::Cholesky;
@@ -102,32 +105,41 @@ impl LinearRows for RowModel {
 }
 
 impl Model for RowModel {
+    fn params(&self) -> &[ParamInfo] {
+        &self.params
+    }
+    fn posterior(&self) -> Posterior<'_> {
+        Posterior::Density(self)
+    }
+}
+
+impl LogDensity for RowModel {
+    fn dim(&self) -> usize {
+        self.params.len()
+    }
+    fn log_density(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        sum_of_rows(self, u, grad)
+    }
+    fn init(&self, _rng: &mut ChainRng, u: &mut [f64]) {
+        u.fill(0.0);
+    }
+    fn rows(&self) -> Option<&dyn RowLikelihood> {
+        Some(self)
+    }
+}
+
+impl RowLikelihood for RowModel {
     fn linear_rows(&self) -> Option<&dyn LinearRows> {
         Some(self)
     }
     fn prior_rows(&self) -> Option<&PriorRows> {
         Some(&self.prior)
     }
-    fn params(&self) -> &[ParamInfo] {
-        &self.params
-    }
-    fn dim(&self) -> usize {
-        self.params.len()
-    }
     fn num_obs(&self) -> usize {
         self.covariates.len() / self.dim()
     }
     fn scratch(&self) -> Scratch {
         Scratch::default()
-    }
-    fn constrain(&self, u: &[f64], theta: &mut [f64]) {
-        theta.copy_from_slice(u);
-    }
-    fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
-        u.copy_from_slice(theta);
-    }
-    fn init(&self, _rng: &mut ChainRng, u: &mut [f64]) {
-        u.fill(0.0);
     }
     fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
         grad.fill(0.0);
@@ -139,9 +151,6 @@ impl Model for RowModel {
         }
         sum
     }
-    fn prior_density(&self, _index: usize, _value: f64) -> Option<f64> {
-        None
-    }
     fn log_lik(&self, u: &[f64], rows: Rows<'_>, _: &mut Scratch, grad: &mut [f64]) -> f64 {
         let mut sum = 0.0;
         self.each(u, rows, |_, a, [value, slope, _]| {
@@ -149,9 +158,6 @@ impl Model for RowModel {
             axpy(slope, a, grad);
         });
         sum
-    }
-    fn grad_log_lik(&self, u: &[f64], rows: Rows<'_>, s: &mut Scratch, grad: &mut [f64]) {
-        self.log_lik(u, rows, s, grad);
     }
     fn pointwise(&self, u: &[f64], rows: Rows<'_>, _: &mut Scratch, out: &mut [f64]) {
         self.each(u, rows, |k, _, [value, ..]| out[k] = value);
@@ -162,9 +168,6 @@ impl Model for RowModel {
         self.each(u, rows, |k, a, [_, slope, _]| {
             axpy(slope, a, &mut out[k * dim..(k + 1) * dim]);
         });
-    }
-    fn simulate(&self, _: &[f64], _: Rows<'_>, _: &mut ChainRng, y: &mut [f64]) {
-        y.fill(f64::NAN);
     }
     fn grad_difference(
         &self,
@@ -251,15 +254,24 @@ fn a_correlated_normal_posterior_is_found_wherever_the_centre_is() {
         )
     };
     let model = make();
-    let (dim, mut scratch) = (model.dim(), model.scratch());
+    let (dim, mut scratch) = (model.dim(), model.rows().unwrap().scratch());
     let zero = vec![0.0; dim];
     let mut hessian = vec![0.0; dim * dim];
-    model.add_neg_hessian_log_lik(&zero, Rows::All, &mut scratch, &mut hessian);
-    model.add_neg_hessian_log_prior(&zero, &mut hessian);
+    model
+        .rows()
+        .unwrap()
+        .add_neg_hessian_log_lik(&zero, Rows::All, &mut scratch, &mut hessian);
+    model
+        .rows()
+        .unwrap()
+        .add_neg_hessian_log_prior(&zero, &mut hessian);
     let mut true_mean = zero.clone();
     let mut from_rows = zero.clone();
-    model.log_prior(&zero, &mut true_mean);
-    model.log_lik(&zero, Rows::All, &mut scratch, &mut from_rows);
+    model.rows().unwrap().log_prior(&zero, &mut true_mean);
+    model
+        .rows()
+        .unwrap()
+        .log_lik(&zero, Rows::All, &mut scratch, &mut from_rows);
     axpy(1.0, &from_rows, &mut true_mean);
     let factor = Cholesky::of(&hessian, dim).unwrap();
     factor.solve(&mut true_mean);
@@ -283,10 +295,14 @@ fn a_correlated_normal_posterior_is_found_wherever_the_centre_is() {
 fn grid_moments(model: &dyn Model, centre: &Centre) -> [(f64, f64); 2] {
     const HALF: i32 = 110;
     const STEP: f64 = 7.0 / HALF as f64;
-    let mut scratch = model.scratch();
+    let mut scratch = model.rows().unwrap().scratch();
     let mut grad = [0.0; 2];
     let mut log_density = |u: &[f64]| {
-        model.log_prior(u, &mut grad) + model.log_lik(u, Rows::All, &mut scratch, &mut grad)
+        model.rows().unwrap().log_prior(u, &mut grad)
+            + model
+                .rows()
+                .unwrap()
+                .log_lik(u, Rows::All, &mut scratch, &mut grad)
     };
     let peak = log_density(&centre.u);
     let mut sums = [0.0; 5];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::models::testing::GaussianRows;
-use crate::models::{Model, Rows};
+use crate::models::{RowLikelihood, Rows};
 use crate::oracle::Centre;
 use crate::samplers::autoregressive::{Chain, Moments, settings};
 use ergodic_base::settings::{Settings, Value};

@@ -26,8 +26,8 @@ fn estimates_by_table_are_unbiased_and_the_sum_is_that_of_the_rows() {
         let (n, dim) = (model.num_obs(), model.dim());
         let mut oracle = exact_oracle(Arc::clone(&model), None);
         oracle.set_estimator(Estimator::Plain, 7, Scheme::Iid);
-        let mut table = RowTable::empty(&oracle, per_row);
-        table.renew(&mut oracle, &[0.3, -0.6]);
+        let mut table = RowTable::empty(&oracle, per_row).unwrap();
+        table.renew(&mut oracle, &[0.3, -0.6]).unwrap();
         let mut rng = stream(52, 0, Purpose::Batch);
         let mut grad = vec![0.0; dim];
         if per_row {
@@ -61,10 +61,13 @@ fn slopes_are_scores_without_their_direction() {
     let u = [0.3, -0.6];
     let mut slopes = vec![0.0; 40];
     let mut scores = vec![0.0; 80];
-    let mut scratch = model.scratch();
+    let mut scratch = model.rows().unwrap().scratch();
     let linear = model.linear_rows().unwrap();
     linear.slopes(&u, Rows::All, &mut scratch, &mut slopes);
-    model.scores(&u, Rows::All, &mut scratch, &mut scores);
+    model
+        .rows()
+        .unwrap()
+        .scores(&u, Rows::All, &mut scratch, &mut scores);
     for row in 0..40 {
         for j in 0..2 {
             let expected = slopes[row] * linear.covariates(row)[j];

@@ -15,7 +15,7 @@ use ergodic_base::settings::Value;
 fn gamma_is_the_derivative_of_the_metric() {
     let (model, centre) = logistic_with_centre();
     let linear = model.linear_rows().unwrap();
-    let mut metric = Metric::new(model.as_ref(), linear, &centre).unwrap();
+    let mut metric = Metric::new(model.rows().unwrap(), linear, &centre).unwrap();
     let at = |eta: [f64; 2]| {
         let mut u = eta.to_vec();
         centre.factor.solve_lower_transpose(&mut u);
@@ -67,7 +67,7 @@ fn a_skewed_posterior_is_found() {
             .centre,
     );
     // Truth, in coordinates whitened at the mode.
-    let (mut scratch, mut grad) = (model.scratch(), [0.0; 2]);
+    let (mut scratch, mut grad) = (model.rows().unwrap().scratch(), [0.0; 2]);
     let (mut total, mut first, mut second) = (0.0, [0.0; 2], [0.0; 2]);
     for a in -60..=60 {
         for b in -60..=60 {
@@ -75,8 +75,13 @@ fn a_skewed_posterior_is_found() {
             let mut u = eta.to_vec();
             centre.factor.solve_lower_transpose(&mut u);
             axpy(1.0, &centre.u, &mut u);
-            let prior = model.log_prior(&u, &mut grad);
-            let weight = (prior + model.log_lik(&u, Rows::All, &mut scratch, &mut grad)).exp();
+            let prior = model.rows().unwrap().log_prior(&u, &mut grad);
+            let weight = (prior
+                + model
+                    .rows()
+                    .unwrap()
+                    .log_lik(&u, Rows::All, &mut scratch, &mut grad))
+            .exp();
             total += weight;
             for j in 0..2 {
                 first[j] += weight * eta[j];

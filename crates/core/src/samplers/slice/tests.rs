@@ -12,7 +12,7 @@ use ergodic_base::settings::Value;
 fn about_five_evaluations_per_direction_whatever_the_scale() {
     for scale in [1e-4, 1.0, 1e4] {
         let model = correlated(&[scale * scale], 1);
-        let centre = Arc::new(Centre::at(model.as_ref(), &[0.0]).unwrap());
+        let centre = Arc::new(Centre::at(model.density().unwrap(), &[0.0]).unwrap());
         for centre in [None, Some(centre)] {
             let chain = Run::new("slice").go(exact_oracle(Arc::clone(&model), centre), 200, 2000);
             let evaluations = mean(&chain.info(0));
@@ -70,7 +70,7 @@ fn a_region_without_density_is_never_entered() {
 fn eigen_directions_are_conjugate_and_make_draws_nearly_independent() {
     let covariance = [1.0, 0.95, 0.0, 0.95, 1.0, 0.0, 0.0, 0.0, 4.0];
     let model = correlated(&covariance, 3);
-    let centre = Arc::new(Centre::at(model.as_ref(), &[0.0; 3]).unwrap());
+    let centre = Arc::new(Centre::at(model.density().unwrap(), &[0.0; 3]).unwrap());
     let rows = directions(Some(Directions::Eigen), Some(&centre), 3).unwrap();
     for (i, a) in rows.chunks_exact(3).enumerate() {
         let mut image = [0.0; 3];

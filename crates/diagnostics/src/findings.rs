@@ -412,7 +412,7 @@ fn shortcoming(
         Measure::Bulk(ess) | Measure::Tail(ess) => {
             let tail = matches!(measure, Measure::Tail(_));
             // The table has a column of each.
-            let words = if tail { "tail ESS of " } else { "bulk ESS of " };
+            let words = if tail { "tail ESS of " } else { "ESS of " };
             let after = format!(" is {} of {}", count(ess), count(limits.ess()));
             let remark = Remark::FewEffective {
                 variable: name.clone(),
@@ -537,7 +537,7 @@ fn target(inputs: &VerdictInputs<'_>) -> Option<Finding> {
         format!(" is {} of {wanted}", count(ess))
     };
     let (before, after) = match lack {
-        Measure::Bulk(ess) => ("bulk ESS of ", of_wanted(ess)),
+        Measure::Bulk(ess) => ("ESS of ", of_wanted(ess)),
         Measure::Tail(ess) => ("tail ESS of ", of_wanted(ess)),
         Measure::Rhat(rhat) => (
             "R-hat of ",

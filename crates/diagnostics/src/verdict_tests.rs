@@ -96,14 +96,14 @@ fn a_running_run_says_how_long() {
     assert_eq!(verdict, Verdict::Watch);
     assert_eq!(
         text,
-        "Not usable yet: bulk ESS of `sd[sch…,Int…]` is 140 of 400, chains disagree; about 50\u{202f}s more"
+        "Not usable yet: ESS of `sd[sch…,Int…]` is 140 of 400, chains disagree; about 50\u{202f}s more"
     );
     inputs.running = false;
     let (verdict, text) = said(&inputs);
     assert_eq!(verdict, Verdict::Watch);
     assert_eq!(
         text,
-        "Use with care: bulk ESS of `sd[school,Intercept]` is 140 of 400, chains disagree; add draws"
+        "Use with care: ESS of `sd[school,Intercept]` is 140 of 400, chains disagree; add draws"
     );
     assert_eq!(codes(&inputs), ["few-effective-draws", "chains-disagree"]);
 }
@@ -431,7 +431,7 @@ fn a_target_that_was_missed_is_told_with_numbers() {
     assert_eq!(
         text,
         format!(
-            "Target missed: bulk ESS of `b[x]` is 1{narrow}250 of 5{narrow}000; add 3{narrow}000 per chain"
+            "Target missed: ESS of `b[x]` is 1{narrow}250 of 5{narrow}000; add 3{narrow}000 per chain"
         )
     );
     let (_, text) = verdict(1000.0, 1.003, &rows);

@@ -4,35 +4,22 @@
 //! m' = β₁ m + (1 − β₁) ḡ; v' = β₂ v + (1 − β₂) ḡ⊙ḡ; θ' = θ + a m̂ ⊘ (sqrt(v̂) + ε), m̂ = m'/(1 − β₁ᵗ), v̂ = v'/(1 − β₂ᵗ).
 
 use super::registry::OptimiserSpec;
-use super::stochastic::{
-    BATCH_FIELD, Moment, Optimiser, POLISH_FIELD, SCALED_RATE_FIELD, STEPS_FIELD, Update, real,
-};
+use super::stochastic::{Moment, Optimiser, SCALED_RATE, StochasticSettings, Update};
 use ergodic_base::rng::ChainRng;
-use ergodic_base::settings::{Default, Field, Kind, Settings};
+use ergodic_base::settings::{Declared as _, Field};
 
-const BETA1_FIELD: Field = Field {
-    key: "beta1",
-    label: "Memory of gradients",
-    help: "β₁: the share of the mean gradient that the next step keeps",
-    kind: Kind::Real {
-        min: 0.0,
-        max: 0.99999,
-    },
-    default: Some(Default::Real(0.9)),
-    why: "the authors' value",
-};
-
-const BETA2_FIELD: Field = Field {
-    key: "beta2",
-    label: "Memory of squared gradients",
-    help: "β₂: the share of the mean square that the next step keeps",
-    kind: Kind::Real {
-        min: 0.0,
-        max: 0.99999,
-    },
-    default: Some(Default::Real(0.999)),
-    why: "the authors' value",
-};
+ergodic_base::settings! {
+    /// Settings of [`Adam`].
+    pub struct AdamSettings {
+        learning_rate: f64 = SCALED_RATE;
+        beta1: f64 = Field::real("Memory of gradients", 0.0, 0.99999, Some(0.9))
+            .help("β₁: the share of the mean gradient that the next step keeps")
+            .why("the authors' value");
+        beta2: f64 = Field::real("Memory of squared gradients", 0.0, 0.99999, Some(0.999))
+            .help("β₂: the share of the mean square that the next step keeps")
+            .why("the authors' value");
+    }
+}
 
 /// ε, the authors' value: against a division by zero only.
 const EPSILON: f64 = 1e-8;
@@ -53,21 +40,16 @@ impl Optimiser for Adam {
         about: "RMSProp with momentum: the usual choice where nothing is known about a posterior's scales",
         cite: "Kingma and Ba (2015), Adam: a method for stochastic optimization, algorithm 1",
         formula: "m' = β₁ m + (1 − β₁) ḡ; v' = β₂ v + (1 − β₂) ḡ²; θ' = θ + a m̂ / (sqrt(v̂) + ε)",
-        fields: &[
-            STEPS_FIELD,
-            BATCH_FIELD,
-            SCALED_RATE_FIELD,
-            BETA1_FIELD,
-            BETA2_FIELD,
-            POLISH_FIELD,
-        ],
+        fields: StochasticSettings::<AdamSettings>::FIELDS,
     };
 
-    fn new(settings: &Settings, _num_obs: usize, dim: usize) -> Self {
+    type Own = AdamSettings;
+
+    fn new(own: &AdamSettings, _num_obs: usize, dim: usize) -> Self {
         Self {
-            rate: real(settings, SCALED_RATE_FIELD.key),
-            beta1: real(settings, BETA1_FIELD.key),
-            beta2: real(settings, BETA2_FIELD.key),
+            rate: own.learning_rate,
+            beta1: own.beta1,
+            beta2: own.beta2,
             mean: vec![0.0; dim],
             squares: vec![0.0; dim],
         }

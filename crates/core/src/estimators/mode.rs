@@ -1,7 +1,7 @@
 //! The posterior mode. By default: a start from a subset for tall data, then Newton on all rows, L-BFGS where Newton fails;
 //! or by another method of the registry, checked and if need be finished by Newton.
 
-use super::registry::{Method, Plan};
+use super::registry::{Plan, Way};
 use super::smoothing::{self, Smoothing};
 use super::trace::{Recorder, Search};
 use super::{lbfgs, newton, stochastic};
@@ -153,7 +153,7 @@ pub fn find_mode_by(model: &dyn Model, plan: &Plan, control: &Control) -> Result
     let full = Objective::new(density, Rows::All);
     let mut stopped_at = None;
     let mut polish = None;
-    let (iterations, method) = match plan.entry.map(|entry| (entry.method, &entry.spec)) {
+    let (iterations, method) = match &plan.way {
         None => {
             if plan.start.is_none() {
                 subset_start(density, &mut u, control, &mut recorder)?;
@@ -161,7 +161,7 @@ pub fn find_mode_by(model: &dyn Model, plan: &Plan, control: &Control) -> Result
             let (outcome, method) = climb(full, &mut u, control, &mut recorder)?;
             (outcome.iterations, method)
         }
-        Some((Method::Newton, spec)) => {
+        Some((Way::Newton, spec)) => {
             if plan.start.is_none() {
                 subset_start(density, &mut u, control, &mut recorder)?;
             }
@@ -171,27 +171,20 @@ pub fn find_mode_by(model: &dyn Model, plan: &Plan, control: &Control) -> Result
             })?;
             (outcome.iterations, spec.id)
         }
-        Some((Method::Lbfgs, spec)) => {
+        Some((Way::Lbfgs, spec)) => {
             recorder.enter(spec.id);
             let outcome = smoothly(full, &mut u, |objective, u| {
                 lbfgs::maximise(objective, u, control, &mut recorder)
             })?;
             (outcome.iterations, spec.id)
         }
-        Some((Method::Stochastic(build), spec)) => {
+        Some((Way::Stochastic(search), spec)) => {
             recorder.enter(spec.id);
-            let mut update = build(&plan.settings, num_obs(density), dim);
-            let steps = stochastic::maximise(
-                full,
-                &mut u,
-                &plan.settings,
-                update.as_mut(),
-                control,
-                &mut recorder,
-            )?;
+            let steps =
+                stochastic::maximise(full, &mut u, search.as_ref(), control, &mut recorder)?;
             let distance = distance_to_peak(full, &u);
             stopped_at = distance;
-            if stochastic::wants_polish(&plan.settings) {
+            if search.wants_polish() {
                 let (outcome, _method) = climb(full, &mut u, control, &mut recorder)?;
                 polish = Some(outcome.iterations);
             } else if distance.is_none_or(|distance| distance > GOOD_ENOUGH) {

@@ -1,5 +1,7 @@
 //! The list of optimisers, and the plan of a search: which of them, with which settings.
 
+use std::sync::Arc;
+
 use super::{adam, lbfgs, newton, rmsprop, santa, sgd, stochastic};
 use crate::models::Model;
 use ergodic_base::settings::{Field, SettingError, Settings};
@@ -29,7 +31,15 @@ pub struct OptimiserSpec {
 pub(super) enum Method {
     Newton,
     Lbfgs,
-    Stochastic(stochastic::Build),
+    Stochastic(stochastic::Planner),
+}
+
+/// A method with its settings.
+#[derive(Clone)]
+pub(super) enum Way {
+    Newton,
+    Lbfgs,
+    Stochastic(Arc<dyn stochastic::Search>),
 }
 
 /// A registered optimiser.
@@ -42,7 +52,7 @@ pub struct OptimiserEntry {
 const fn stochastic<U: stochastic::Optimiser>() -> OptimiserEntry {
     OptimiserEntry {
         spec: U::SPEC,
-        method: Method::Stochastic(stochastic::build::<U>),
+        method: Method::Stochastic(stochastic::plan::<U>),
     }
 }
 
@@ -72,7 +82,7 @@ pub fn find(id: &str) -> Option<&'static OptimiserEntry> {
 #[derive(Clone)]
 pub struct Plan {
     /// The method; `None` for the choice of `auto`.
-    pub(super) entry: Option<&'static OptimiserEntry>,
+    pub(super) way: Option<(Way, &'static OptimiserSpec)>,
     /// Every setting, those left to defaults included.
     pub settings: Settings,
     /// Where the search starts (D); `None` for u = 0.
@@ -83,7 +93,7 @@ impl Plan {
     /// The program's own choice.
     pub fn auto() -> Self {
         Self {
-            entry: None,
+            way: None,
             settings: Settings::default(),
             start: None,
         }
@@ -107,12 +117,16 @@ impl Plan {
             }
         })?;
         settings.check(&format!("Optimiser `{method}`"), entry.spec.fields)?;
-        let mut settings = settings.clone();
-        if let Method::Stochastic(_) = entry.method {
-            stochastic::complete(entry.spec.fields, model, &mut settings);
-        }
+        let (way, settings) = match entry.method {
+            Method::Newton => (Way::Newton, Settings::default()),
+            Method::Lbfgs => (Way::Lbfgs, Settings::default()),
+            Method::Stochastic(plan) => {
+                let (search, settings) = plan(settings, model)?;
+                (Way::Stochastic(search), settings)
+            }
+        };
         Ok(Self {
-            entry: Some(entry),
+            way: Some((way, &entry.spec)),
             settings,
             start: None,
         })

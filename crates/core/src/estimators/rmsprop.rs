@@ -4,33 +4,26 @@
 //! by N as the rows are, and a is h. The slides give no values of α and λ; these are the customary ones.
 
 use super::registry::OptimiserSpec;
-use super::stochastic::{
-    BATCH_FIELD, Moment, Optimiser, POLISH_FIELD, SCALED_RATE_FIELD, STEPS_FIELD, Update, real,
-};
+use super::stochastic::{Moment, Optimiser, SCALED_RATE, StochasticSettings, Update};
 use ergodic_base::rng::ChainRng;
-use ergodic_base::settings::{Default, Field, Kind, Settings};
+use ergodic_base::settings::{Declared as _, Field};
 
 /// The memory of squared gradients.
-pub(super) const DECAY_FIELD: Field = Field {
-    key: "decay",
-    label: "Memory of squared gradients",
-    help: "α (σ in Santa): the share of the mean square that the next step keeps",
-    kind: Kind::Real {
-        min: 0.0,
-        max: 0.99999,
-    },
-    default: Some(Default::Real(0.99)),
-    why: "remembers about a hundred minibatches",
-};
+pub(super) const DECAY: Field =
+    Field::real("Memory of squared gradients", 0.0, 0.99999, Some(0.99))
+        .help("α (σ in Santa): the share of the mean square that the next step keeps")
+        .why("remembers about a hundred minibatches");
 
-const OFFSET_FIELD: Field = Field {
-    key: "offset",
-    label: "Offset",
-    help: "λ, added to the root mean square so that steps stay finite where gradients vanish",
-    kind: Kind::Real { min: 0.0, max: 1e6 },
-    default: Some(Default::Real(1e-5)),
-    why: "far below the gradients of single rows",
-};
+ergodic_base::settings! {
+    /// Settings of [`RmsProp`].
+    pub struct RmsPropSettings {
+        learning_rate: f64 = SCALED_RATE;
+        decay: f64 = DECAY;
+        offset: f64 = Field::real("Offset", 0.0, 1e6, Some(1e-5))
+            .help("λ, added to the root mean square so that steps stay finite where gradients vanish")
+            .why("far below the gradients of single rows");
+    }
+}
 
 /// See the module's header.
 pub(super) struct RmsProp {
@@ -47,21 +40,16 @@ impl Optimiser for RmsProp {
         about: "Steps scaled per parameter by recent gradients: needs no knowledge of scales",
         cite: "Tieleman and Hinton (2012), lecture 6.5; Chen (2016), slides, Preconditioned SGLD",
         formula: "V' = α V + (1 − α) ḡ²; θ' = θ + a ḡ / (λ + sqrt(V'))",
-        fields: &[
-            STEPS_FIELD,
-            BATCH_FIELD,
-            SCALED_RATE_FIELD,
-            DECAY_FIELD,
-            OFFSET_FIELD,
-            POLISH_FIELD,
-        ],
+        fields: StochasticSettings::<RmsPropSettings>::FIELDS,
     };
 
-    fn new(settings: &Settings, _num_obs: usize, dim: usize) -> Self {
+    type Own = RmsPropSettings;
+
+    fn new(own: &RmsPropSettings, _num_obs: usize, dim: usize) -> Self {
         Self {
-            rate: real(settings, SCALED_RATE_FIELD.key),
-            decay: real(settings, DECAY_FIELD.key),
-            offset: real(settings, OFFSET_FIELD.key),
+            rate: own.learning_rate,
+            decay: own.decay,
+            offset: own.offset,
             squares: vec![0.0; dim],
         }
     }

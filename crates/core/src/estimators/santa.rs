@@ -23,29 +23,25 @@
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::registry::OptimiserSpec;
-use super::rmsprop::DECAY_FIELD;
-use super::sgd::MOMENTUM_FIELD;
-use super::stochastic::{BATCH_FIELD, Moment, Optimiser, POLISH_FIELD, STEPS_FIELD, Update, real};
+use super::rmsprop::DECAY;
+use super::sgd::MOMENTUM;
+use super::stochastic::{Moment, Optimiser, StochasticSettings, Update};
 use ergodic_base::rng::ChainRng;
-use ergodic_base::settings::{Default, Field, Kind, Settings};
+use ergodic_base::settings::{Declared as _, Field};
 
-const RATE_FIELD: Field = Field {
-    key: "learning_rate",
-    label: "Learning rate",
-    help: "a = N η: the step that a gradient per row of size 1 causes",
-    kind: Kind::Real { min: 0.0, max: 1e9 },
-    default: Some(Default::Real(0.002)),
-    why: "with gradients per row of a few per cent, moves a standardised coefficient by about 0.01 per step",
-};
-
-const ANNEALING_FIELD: Field = Field {
-    key: "annealing",
-    label: "Annealing",
-    help: "γ in the inverse temperature β_t = t^γ of the exploration: the first half of the steps",
-    kind: Kind::Real { min: 0.0, max: 4.0 },
-    default: Some(Default::Real(0.5)),
-    why: "the authors' schedule",
-};
+ergodic_base::settings! {
+    /// Settings of [`Santa`].
+    pub struct SantaSettings {
+        learning_rate: f64 = Field::real("Learning rate", 0.0, 1e9, Some(0.002))
+            .help("a = N η: the step that a gradient per row of size 1 causes")
+            .why("with gradients per row of a few per cent, moves a standardised coefficient by about 0.01 per step");
+        momentum: f64 = MOMENTUM;
+        decay: f64 = DECAY;
+        annealing: f64 = Field::real("Annealing", 0.0, 4.0, Some(0.5))
+            .help("γ in the inverse temperature β_t = t^γ of the exploration: the first half of the steps")
+            .why("the authors' schedule");
+    }
+}
 
 /// λ: against a division by zero where gradients vanish; the authors' value during exploration.
 const OFFSET: f64 = 1e-4;
@@ -71,24 +67,18 @@ impl Optimiser for Santa {
         cite: "Chen et al. (2016), Bridging the gap between SG-MCMC and stochastic optimization; Chen (2016), slides",
         formula: "g' = 1/sqrt(λ + sqrt(v')); α' = α + u² − η/β; u' = (1 − α') u + a g' ḡ + sqrt(2 η^{3/2} g/β) ζ; \
                   θ' = θ + g' u'; afterwards α' = α, β = ∞",
-        fields: &[
-            STEPS_FIELD,
-            BATCH_FIELD,
-            RATE_FIELD,
-            MOMENTUM_FIELD,
-            DECAY_FIELD,
-            ANNEALING_FIELD,
-            POLISH_FIELD,
-        ],
+        fields: StochasticSettings::<SantaSettings>::FIELDS,
     };
 
-    fn new(settings: &Settings, num_obs: usize, dim: usize) -> Self {
-        let friction = 1.0 - real(settings, MOMENTUM_FIELD.key);
+    type Own = SantaSettings;
+
+    fn new(own: &SantaSettings, num_obs: usize, dim: usize) -> Self {
+        let friction = 1.0 - own.momentum;
         Self {
-            rate: real(settings, RATE_FIELD.key),
+            rate: own.learning_rate,
             num_obs: num_obs.max(1) as f64,
-            decay: real(settings, DECAY_FIELD.key),
-            annealing: real(settings, ANNEALING_FIELD.key),
+            decay: own.decay,
+            annealing: own.annealing,
             least_friction: friction,
             squares: vec![0.0; dim],
             scale: Vec::new(),

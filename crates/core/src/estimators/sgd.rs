@@ -4,25 +4,42 @@
 //! a is chosen so that a/(1 − μ) is the learning rate of the plain method.
 
 use super::registry::OptimiserSpec;
-use super::stochastic::{
-    BATCH_FIELD, Moment, Optimiser, POLISH_FIELD, RATE_FIELD, STEPS_FIELD, Update, real,
-};
+use super::stochastic::{Moment, Optimiser, RATE, StochasticSettings, Update, plain_rate};
+use crate::models::Model;
 use ergodic_base::linalg::axpy;
 use ergodic_base::rng::ChainRng;
-use ergodic_base::settings::{Default, Field, Kind, Settings};
+use ergodic_base::settings::{Declared as _, Field};
 
 /// The share of the last step that is kept.
-pub(super) const MOMENTUM_FIELD: Field = Field {
-    key: "momentum",
-    label: "Momentum",
-    help: "μ: the share of the last step that the next one keeps",
-    kind: Kind::Real {
-        min: 0.0,
-        max: 0.999,
-    },
-    default: Some(Default::Real(0.9)),
-    why: "the customary value: a step remembers about ten gradients",
-};
+pub(super) const MOMENTUM: Field = Field::real("Momentum", 0.0, 0.999, Some(0.9))
+    .help("μ: the share of the last step that the next one keeps")
+    .why("the customary value: a step remembers about ten gradients");
+
+ergodic_base::settings! {
+    /// Settings of [`Sgd`].
+    pub struct SgdSettings {
+        learning_rate: Option<f64> = RATE;
+    }
+}
+
+ergodic_base::settings! {
+    /// Settings of [`Momentum`].
+    pub struct MomentumSettings {
+        plain: SgdSettings;
+        momentum: f64 = MOMENTUM;
+    }
+}
+
+impl SgdSettings {
+    fn settle(&mut self, model: &dyn Model) {
+        self.learning_rate.get_or_insert_with(|| plain_rate(model));
+    }
+
+    /// The learning rate, which is settled when a search starts.
+    fn rate(&self) -> f64 {
+        self.learning_rate.unwrap_or(f64::NAN)
+    }
+}
 
 /// Plain.
 pub(super) struct Sgd {
@@ -36,13 +53,17 @@ impl Optimiser for Sgd {
         about: "Stochastic gradient steps: the simplest way to a mode of tall data, slow where predictors are correlated",
         cite: "Robbins and Monro (1951), Annals of Mathematical Statistics 22",
         formula: "θ' = θ + a ḡ, ḡ the gradient of a minibatch per row",
-        fields: &[STEPS_FIELD, BATCH_FIELD, RATE_FIELD, POLISH_FIELD],
+        fields: StochasticSettings::<SgdSettings>::FIELDS,
     };
 
-    fn new(settings: &Settings, _num_obs: usize, _dim: usize) -> Self {
-        Self {
-            rate: real(settings, RATE_FIELD.key),
-        }
+    type Own = SgdSettings;
+
+    fn settle(own: &mut SgdSettings, model: &dyn Model) {
+        own.settle(model);
+    }
+
+    fn new(own: &SgdSettings, _num_obs: usize, _dim: usize) -> Self {
+        Self { rate: own.rate() }
     }
 }
 
@@ -66,19 +87,19 @@ impl Optimiser for Momentum {
         about: "SGD whose steps remember the last ones: faster along narrow ridges",
         cite: "Polyak (1964), USSR Computational Mathematics 4; Chen (2016), slides, table of optimisers",
         formula: "v' = μ v + a (1 − μ) ḡ; θ' = θ + v'",
-        fields: &[
-            STEPS_FIELD,
-            BATCH_FIELD,
-            RATE_FIELD,
-            MOMENTUM_FIELD,
-            POLISH_FIELD,
-        ],
+        fields: StochasticSettings::<MomentumSettings>::FIELDS,
     };
 
-    fn new(settings: &Settings, _num_obs: usize, dim: usize) -> Self {
+    type Own = MomentumSettings;
+
+    fn settle(own: &mut MomentumSettings, model: &dyn Model) {
+        own.plain.settle(model);
+    }
+
+    fn new(own: &MomentumSettings, _num_obs: usize, dim: usize) -> Self {
         Self {
-            rate: real(settings, RATE_FIELD.key),
-            momentum: real(settings, MOMENTUM_FIELD.key),
+            rate: own.plain.rate(),
+            momentum: own.momentum,
             velocity: vec![0.0; dim],
         }
     }

@@ -6,6 +6,8 @@
 //! sqrt(N/B) times a few per cent of a posterior standard deviation, which is why the end is checked and by default
 //! finished by Newton.
 
+use std::sync::Arc;
+
 use super::mode::{ModeError, Objective, tick};
 use super::registry::OptimiserSpec;
 use super::trace::Recorder;
@@ -14,10 +16,8 @@ use crate::oracle::{Minibatch, Scheme};
 use ergodic_base::control::Control;
 use ergodic_base::linalg::{axpy, symmetric_eigen};
 use ergodic_base::rng::{ChainRng, Streams};
-use ergodic_base::settings::{Default, Field, Kind, Settings, Value};
+use ergodic_base::settings::{Declared, Field, SettingError, Settings};
 
-/// Steps unless the user says otherwise: at the default learning rates enough to forget the start.
-const STEPS: i64 = 3000;
 /// Share of the rows in a default minibatch, and its limits.
 const BATCH_SHARE: usize = 10;
 const BATCH_RANGE: (usize, usize) = (50, 1000);
@@ -29,62 +29,34 @@ const CURVATURE_ROWS: usize = 20_000;
 /// decreases a quadratic monotonically.
 const RATE_BY_CURVATURE: f64 = 0.5;
 
-/// Steps of an optimiser.
-pub(super) const STEPS_FIELD: Field = Field {
-    key: "steps",
-    label: "Steps",
-    help: "Minibatch steps; the learning rate stays for the first half and falls to zero in the second",
-    kind: Kind::Int {
-        min: 1,
-        max: 1_000_000_000,
-    },
-    default: Some(Default::Int(STEPS)),
-    why: "forgets the start at the default learning rate",
-};
+ergodic_base::settings! {
+    /// Settings of stochastic optimisers, with one's own `O`.
+    pub struct StochasticSettings<O> {
+        steps: u64 = Field::int("Steps", 1, 1_000_000_000, Some(3000))
+            .help("Minibatch steps; the learning rate stays for the first half and falls to zero in the second")
+            .why("forgets the start at the default learning rate");
+        batch: Option<usize> = Field::int("Rows per step", 1, 1_000_000_000, None)
+            .help("Rows in a minibatch, each row once per pass: more rows give less noise per step and cost more")
+            .why("a tenth of the rows, 50 to 1000");
+        own: O;
+        polish: bool = Field::bool("Finish by Newton", true)
+            .help(
+                "Go on with Newton from where the optimiser stopped; without it, an end that is more than 0.1 posterior standard \
+                 deviations from the mode is refused",
+            )
+            .why("a few passes give control variates the exact mode");
+    }
+}
 
-/// Rows per gradient.
-pub(super) const BATCH_FIELD: Field = Field {
-    key: "batch",
-    label: "Rows per step",
-    help: "Rows in a minibatch, each row once per pass: more rows give less noise per step and cost more",
-    kind: Kind::Int {
-        min: 1,
-        max: 1_000_000_000,
-    },
-    default: None,
-    why: "a tenth of the rows, 50 to 1000",
-};
-
-/// The learning rate of plain gradient steps.
-pub(super) const RATE_FIELD: Field = Field {
-    key: "learning_rate",
-    label: "Learning rate",
-    help: "a in θ' = θ + a ḡ with the mean gradient ḡ of one row",
-    kind: Kind::Real { min: 0.0, max: 1e9 },
-    default: None,
-    why: "half the inverse of the largest curvature per row at the start",
-};
+/// Learning rate of plain gradient steps.
+pub(super) const RATE: Field = Field::real("Learning rate", 0.0, 1e9, None)
+    .help("a in θ' = θ + a ḡ with the mean gradient ḡ of one row")
+    .why("half the inverse of the largest curvature per row at the start");
 
 /// Learning rate of optimisers that divide by the size of the gradient: a is about the change of a parameter in one step.
-pub(super) const SCALED_RATE_FIELD: Field = Field {
-    key: "learning_rate",
-    label: "Learning rate",
-    help: "a: about how far a standardised coefficient moves in one step",
-    kind: Kind::Real { min: 0.0, max: 1e9 },
-    default: Some(Default::Real(0.02)),
-    why: "reaches coefficients of size 10 in 500 steps",
-};
-
-/// Whether Newton finishes.
-pub(super) const POLISH_FIELD: Field = Field {
-    key: "polish",
-    label: "Finish by Newton",
-    help: "Go on with Newton from where the optimiser stopped; without it, an end that is more than 0.1 posterior standard \
-           deviations from the mode is refused",
-    kind: Kind::Bool,
-    default: Some(Default::Bool(true)),
-    why: "a few passes give control variates the exact mode",
-};
+pub(super) const SCALED_RATE: Field = Field::real("Learning rate", 0.0, 1e9, Some(0.02))
+    .help("a: about how far a standardised coefficient moves in one step")
+    .why("reaches coefficients of size 10 in 500 steps");
 
 /// The moment of a step.
 #[derive(Clone, Copy, Debug)]
@@ -107,51 +79,72 @@ pub trait Update: Send {
 pub trait Optimiser: Update + Sized + 'static {
     /// Description of the optimiser.
     const SPEC: OptimiserSpec;
-    /// At the start, with every setting of its fields given, for `num_obs` rows and `dim` parameters.
-    fn new(settings: &Settings, num_obs: usize, dim: usize) -> Self;
+    /// Settings of its own.
+    type Own: Declared + Send + Sync;
+    /// Settles what `own` leaves open.
+    fn settle(_own: &mut Self::Own, _model: &dyn Model) {}
+    /// At the start, with settled settings, for `num_obs` rows and `dim` parameters.
+    fn new(own: &Self::Own, num_obs: usize, dim: usize) -> Self;
 }
 
-pub(super) type Build = fn(&Settings, usize, usize) -> Box<dyn Update>;
-
-pub(super) fn build<U: Optimiser>(
-    settings: &Settings,
-    num_obs: usize,
-    dim: usize,
-) -> Box<dyn Update> {
-    Box::new(U::new(settings, num_obs, dim))
+/// A search with all its settings.
+pub trait Search: Send + Sync {
+    /// Number of steps.
+    fn steps(&self) -> u64;
+    /// Rows per step.
+    fn batch(&self) -> usize;
+    /// Whether Newton is to finish.
+    fn wants_polish(&self) -> bool;
+    /// The optimiser at the start, for `num_obs` rows and `dim` parameters.
+    fn start(&self, num_obs: usize, dim: usize) -> Box<dyn Update>;
 }
 
-/// The number set for `key`; settings are complete here.
-pub(super) fn real(settings: &Settings, key: &str) -> f64 {
-    settings.real(key).unwrap_or(f64::NAN)
+/// The settings of the search by `U`.
+struct Settled<U: Optimiser> {
+    settings: StochasticSettings<U::Own>,
+    batch: usize,
 }
 
-/// Whether Newton is to finish.
-pub(super) fn wants_polish(settings: &Settings) -> bool {
-    settings.bool("polish").unwrap_or(true)
-}
-
-/// Gives every one of `fields` a value.
-pub(super) fn complete(fields: &[Field], model: &dyn Model, settings: &mut Settings) {
-    for field in fields {
-        let given = settings.get(field.key);
-        if given.is_some_and(|value| *value != Value::Text("auto".to_owned())) {
-            continue;
-        }
-        let value = match field.default {
-            Some(Default::Int(value)) => Value::Int(value),
-            Some(Default::Real(value)) => Value::Real(value),
-            Some(Default::Text(value)) => Value::Text(value.to_owned()),
-            Some(Default::Bool(value)) => Value::Bool(value),
-            None if field.key == BATCH_FIELD.key => {
-                let (least, most) = BATCH_RANGE;
-                let batch = (model.num_obs() / BATCH_SHARE).clamp(least, most);
-                Value::Int(batch.min(model.num_obs().max(1)) as i64)
-            }
-            None => Value::Real(RATE_BY_CURVATURE / largest_curvature(model)),
-        };
-        settings.set(field.key, value);
+impl<U: Optimiser> Search for Settled<U> {
+    fn steps(&self) -> u64 {
+        self.settings.steps
     }
+    fn batch(&self) -> usize {
+        self.batch
+    }
+    fn wants_polish(&self) -> bool {
+        self.settings.polish
+    }
+    fn start(&self, num_obs: usize, dim: usize) -> Box<dyn Update> {
+        Box::new(U::new(&self.settings.own, num_obs, dim))
+    }
+}
+
+pub(super) type Planner =
+    fn(&Settings, &dyn Model) -> Result<(Arc<dyn Search>, Settings), SettingError>;
+
+/// Reads the settings of `U` and settles them for `model`: the search that they make, and their values.
+pub(super) fn plan<U: Optimiser>(
+    given: &Settings,
+    model: &dyn Model,
+) -> Result<(Arc<dyn Search>, Settings), SettingError> {
+    let mut settings = StochasticSettings::<U::Own>::read(given)?;
+    let (least, most) = BATCH_RANGE;
+    let default_batch = (model.num_obs() / BATCH_SHARE).clamp(least, most);
+    let batch = *(settings.batch).get_or_insert(default_batch.min(model.num_obs().max(1)));
+    U::settle(&mut settings.own, model);
+    let mut values = Vec::new();
+    settings.write(&mut values);
+    let mut all = Settings::default();
+    for (key, value) in values {
+        all.set(key, value);
+    }
+    Ok((Arc::new(Settled::<U> { settings, batch }), all))
+}
+
+/// Default learning rate of plain gradient steps.
+pub(super) fn plain_rate(model: &dyn Model) -> f64 {
+    RATE_BY_CURVATURE / largest_curvature(model)
 }
 
 /// Largest curvature of the log posterior at u = 0, per row.
@@ -181,8 +174,7 @@ fn largest_curvature(model: &dyn Model) -> f64 {
 pub(super) fn maximise(
     objective: Objective<'_>,
     u: &mut [f64],
-    settings: &Settings,
-    update: &mut dyn Update,
+    search: &dyn Search,
     control: &Control,
     recorder: &mut Recorder,
 ) -> Result<u64, ModeError> {
@@ -190,8 +182,8 @@ pub(super) fn maximise(
         "the method follows gradients of rows of data, and this density has none",
     ))?;
     let (dim, num_obs) = (u.len(), model.num_obs().max(1));
-    let steps = settings.int("steps").unwrap_or(STEPS) as u64;
-    let batch = settings.int("batch").unwrap_or(1) as usize;
+    let (steps, batch) = (search.steps(), search.batch());
+    let mut update = search.start(model.num_obs(), dim);
     let every = steps.div_ceil(TRACE_POINTS);
     let mut minibatch = Minibatch::new(model.num_obs(), batch, Scheme::Epoch);
     // The mode is a property of model and data, not of a run: its seed is none of theirs.

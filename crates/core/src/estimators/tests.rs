@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::mode::GOOD_ENOUGH;
-use super::stochastic::{Moment, Optimiser as _, Update, moment};
+use super::stochastic::{Moment, Optimiser, Update, moment};
 use super::{AUTO, ModeError, Plan, REGISTRY, adam, find_mode, find_mode_by, rmsprop, santa, sgd};
 use crate::design::matrix::{Design, ModelFrame};
 use crate::design::testing::read_csv;
@@ -11,7 +11,7 @@ use crate::models::testing::GaussianRows;
 use crate::models::{self, DefaultPriors, Model, ModelOptions};
 use ergodic_base::control::Control;
 use ergodic_base::rng::{ChainRng, Purpose, stream};
-use ergodic_base::settings::{Settings, Value};
+use ergodic_base::settings::{Declared as _, Settings, Value};
 
 fn churn() -> Arc<dyn Model> {
     let table = read_csv(include_str!("../../../../sample_data/churn.csv"));
@@ -29,6 +29,10 @@ fn churn() -> Arc<dyn Model> {
         ..ModelOptions::default()
     };
     (models::find("logistic").unwrap().build)(Arc::new(design), &options).unwrap()
+}
+
+fn own<U: Optimiser>(given: &Settings) -> U::Own {
+    U::Own::read(given).unwrap()
 }
 
 fn settings(values: &[(&str, f64)]) -> Settings {
@@ -69,7 +73,11 @@ fn assert_close(found: [f64; 3], expected: [f64; 3]) {
 
 #[test]
 fn sgd_steps_along_the_gradient() {
-    let mut sgd = sgd::Sgd::new(&settings(&[("learning_rate", 0.2)]), 10, 1);
+    let mut sgd = sgd::Sgd::new(
+        &own::<sgd::Sgd>(&settings(&[("learning_rate", 0.2)])),
+        10,
+        1,
+    );
     // 1 + 0.2·0.5; − 0.2·0.25; + 0.2·½·1.
     assert_close(
         three_steps(&mut sgd, [1.0, 1.0, 0.5], false),
@@ -80,7 +88,7 @@ fn sgd_steps_along_the_gradient() {
 #[test]
 fn momentum_keeps_a_share_of_the_last_step() {
     let given = settings(&[("learning_rate", 0.2), ("momentum", 0.5)]);
-    let mut momentum = sgd::Momentum::new(&given, 10, 1);
+    let mut momentum = sgd::Momentum::new(&own::<sgd::Momentum>(&given), 10, 1);
     // Velocities 0.1·0.5 = 0.05; 0.025 − 0.025 = 0; 0 + 0.1.
     assert_close(
         three_steps(&mut momentum, [1.0; 3], false),
@@ -91,7 +99,7 @@ fn momentum_keeps_a_share_of_the_last_step() {
 #[test]
 fn rmsprop_divides_by_the_root_mean_square() {
     let given = settings(&[("learning_rate", 0.1), ("decay", 0.75), ("offset", 0.25)]);
-    let mut rmsprop = rmsprop::RmsProp::new(&given, 10, 1);
+    let mut rmsprop = rmsprop::RmsProp::new(&own::<rmsprop::RmsProp>(&given), 10, 1);
     // V: 0.25·0.25 = 0.0625; 0.046875 + 0.015625 = 0.0625; 0.046875 + 0.25 = 0.296875.
     let first = 1.0 + 0.1 * 0.5 / 0.5;
     let second = first - 0.1 * 0.25 / 0.5;
@@ -105,7 +113,7 @@ fn rmsprop_divides_by_the_root_mean_square() {
 #[test]
 fn adam_corrects_its_averages() {
     let given = settings(&[("learning_rate", 0.1), ("beta1", 0.5), ("beta2", 0.75)]);
-    let mut adam = adam::Adam::new(&given, 10, 1);
+    let mut adam = adam::Adam::new(&own::<adam::Adam>(&given), 10, 1);
     // m: 0.25, 0, 0.5; divided by 0.5, 0.75, 0.875. v: 0.0625, 0.0625, 0.296875; by 0.25, 0.4375, 0.578125.
     let first = 1.0 + 0.1 * 0.5 / (0.5 + 1e-8);
     let second = first;
@@ -123,7 +131,7 @@ fn santa_for(rate: f64, num_obs: usize) -> santa::Santa {
         ("decay", 0.75),
         ("annealing", 1.0),
     ]);
-    santa::Santa::new(&given, num_obs, 1)
+    santa::Santa::new(&own::<santa::Santa>(&given), num_obs, 1)
 }
 
 #[test]
@@ -184,7 +192,10 @@ fn santa_leaves_the_local_mode_that_holds_rmsprop() {
         u[0]
     };
     let given = settings(&[("learning_rate", 0.01), ("decay", 0.99), ("offset", 1e-5)]);
-    let local = run(&mut rmsprop::RmsProp::new(&given, 1, 1), 1);
+    let local = run(
+        &mut rmsprop::RmsProp::new(&own::<rmsprop::RmsProp>(&given), 1, 1),
+        1,
+    );
     assert!((local - 2.2).abs() < 0.2, "RMSProp ended at {local}");
     // One row: the temperature of the exploration is that of U itself.
     let given = settings(&[
@@ -196,7 +207,12 @@ fn santa_leaves_the_local_mode_that_holds_rmsprop() {
     // Whether it is in the deeper well when it has cooled down is a matter of chance: an independent program found it there
     // in seven of eight runs.
     let ends: Vec<f64> = (1..=8)
-        .map(|seed| run(&mut santa::Santa::new(&given, 1, 1), seed))
+        .map(|seed| {
+            run(
+                &mut santa::Santa::new(&own::<santa::Santa>(&given), 1, 1),
+                seed,
+            )
+        })
         .collect();
     assert!(ends.iter().all(|&end| slope(end).abs() < 0.02), "{ends:?}");
     let global = ends.iter().filter(|&end| (end + 3.0).abs() < 0.3);

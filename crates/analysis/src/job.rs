@@ -468,7 +468,7 @@ fn mode_start(recipe: &Recipe, model: &dyn Model) -> Result<Option<Vec<f64>>, Re
         return Err(RecipeError::Setting(SettingError::Value {
             key: "mode.start".to_owned(),
             takes: format!("{wanted} finite numbers, one per variable"),
-            value: format!("{start:?}"),
+            value: start.len().to_string(),
         }));
     }
     let mut u = vec![0.0; model.dim()];

@@ -36,7 +36,7 @@ use super::{
 use crate::design::matrix::{Design, Predictor};
 use crate::design::response::ResponseUse;
 use ergodic_base::rng::ChainRng;
-use ergodic_base::settings::{Default, Field, Kind};
+use ergodic_base::settings::{Declared as _, Field};
 
 pub(crate) mod concentration;
 pub(crate) mod counts;
@@ -69,25 +69,32 @@ const FORMS: &str = "niw(kappa, df, scale) for `numeric`, dirichlet(a) for `prob
 /// Columns up to which covariances are full by default: their number grows with the square.
 const MOST_FULL: usize = 10;
 
-const FIELDS: &[Field] = &[
-    Field {
-        key: "covariance",
-        label: "Covariance",
-        help: "Whether numeric columns are correlated within a cluster (full) or independent there (diagonal); auto: full up \
-               to 10 columns",
-        kind: Kind::Choice(&["auto", "full", "diagonal"]),
-        default: Some(Default::Text("auto")),
-        why: "with many columns a cluster has too few units for all correlations",
-    },
-    Field {
-        key: "held_out",
-        label: "Share held out",
-        help: "Share of units that take no part in the clustering; how well they are predicted is reported as held_out",
-        kind: Kind::Real { min: 0.0, max: 0.9 },
-        default: Some(Default::Real(0.0)),
-        why: "all units take part",
-    },
-];
+ergodic_base::choice! {
+    /// Which covariances clusters have.
+    enum Covariances {
+        /// Full up to ten columns.
+        Auto = "auto",
+        /// Columns are correlated.
+        Full = "full",
+        /// Columns are independent.
+        Diagonal = "diagonal",
+    }
+}
+
+ergodic_base::settings! {
+    /// Settings of [`DpMixture`].
+    struct DpMixtureSettings {
+        covariance: Covariances = Covariances::field("Covariance", Some(Covariances::Auto))
+            .help(
+                "Whether numeric columns are correlated within a cluster (full) or independent there (diagonal); auto: full up \
+                 to 10 columns",
+            )
+            .why("with many columns a cluster has too few units for all correlations");
+        held_out: f64 = Field::real("Share held out", 0.0, 0.9, Some(0.0))
+            .help("Share of units that take no part in the clustering; how well they are predicted is reported as held_out")
+            .why("all units take part");
+    }
+}
 
 /// The template `dp-mixture`.
 pub struct DpMixture;
@@ -97,7 +104,7 @@ impl Template for DpMixture {
         id: "dp-mixture",
         title: "Dirichlet-process mixture",
         about: "Which units are alike: clusters of rows or of users, and how many there are",
-        fields: FIELDS,
+        fields: DpMixtureSettings::FIELDS,
         response: |_settings| ResponseUse::Absent,
         priors: PriorSpec {
             classes: &[

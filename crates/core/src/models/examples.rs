@@ -17,7 +17,7 @@ use crate::design::matrix::{Design, Predictor};
 use crate::design::response::ResponseKind;
 use ergodic_base::param::ParamId;
 use ergodic_base::rng::ChainRng;
-use ergodic_base::settings::{Default as FieldDefault, Field, Kind};
+use ergodic_base::settings::Field;
 
 mod described;
 mod gaussian_mixture;
@@ -90,38 +90,12 @@ fn param(name: impl Into<ParamId>, meaning: &str, prior: String) -> ParamInfo {
 }
 
 /// A setting that is a number above 0.
-const fn positive(
-    key: &'static str,
-    label: &'static str,
-    help: &'static str,
-    default: f64,
-    why: &'static str,
-) -> Field {
-    Field {
-        key,
-        label,
-        help,
-        kind: Kind::Real {
-            min: 1e-12,
-            max: 1e12,
-        },
-        default: Some(FieldDefault::Real(default)),
-        why,
-    }
+const fn positive(label: &'static str, default: f64) -> Field {
+    Field::real(label, 1e-12, 1e12, Some(default))
 }
 
-/// The number set for `key`, or its default among `fields`.
-fn number(options: &ModelOptions, fields: &[Field], key: &str) -> f64 {
-    let default = || {
-        let field = fields.iter().find(|field| field.key == key)?;
-        match field.default? {
-            FieldDefault::Real(value) => Some(value),
-            _ => None,
-        }
-    };
-    let set = options.settings.real(key);
-    set.or_else(default).unwrap_or(f64::NAN)
-}
+/// A setting that is the mean of a prior.
+const PRIOR_MEAN: Field = Field::real("Prior mean", -1e12, 1e12, Some(0.0));
 
 /// log of the standard normal density's constant, −log(2π)/2.
 const LOG_NORMAL: f64 = -0.918_938_533_204_672_8;

@@ -52,7 +52,7 @@ use coordinates::{Layout, MAX_TERMS, PopulationPrior};
 use ergodic_base::linalg::{Cholesky, dot};
 use ergodic_base::param::{Class, ParamId};
 use ergodic_base::rng::ChainRng;
-use ergodic_base::settings::{Field, Kind, Settings};
+use ergodic_base::settings::{Declared as _, Settings};
 use rows::{GroupedRows, SEGMENT};
 
 mod coordinates;
@@ -67,7 +67,27 @@ mod tests;
 /// 0.15, and Σ about 1 where nothing is known.
 const ROWS_FOR_CENTRED: f64 = 20.0;
 
-const PARAMETRISATION: [&str; 2] = ["non-centred", "centred"];
+ergodic_base::choice! {
+    /// Coordinates of samplers that move everything at once.
+    enum Parametrisation {
+        /// Deviations from the mean of groups in units of their spread.
+        NonCentred = "non-centred",
+        /// The groups' coefficients.
+        Centred = "centred",
+    }
+}
+
+ergodic_base::settings! {
+    /// Settings of [`Hierarchical`].
+    struct HierarchicalSettings {
+        parametrisation: Option<Parametrisation> = Parametrisation::field("Parametrisation", None)
+            .help(
+                "For samplers that move everything at once: deviations from the mean of groups in units of their spread \
+                 (non-centred, for small groups), or the groups' coefficients themselves (centred, for large ones)",
+            )
+            .why("centred from 20 rows per group and coefficient on, where rows say more about a group than others do");
+    }
+}
 
 /// The template `hierarchical`.
 pub struct Hierarchical;
@@ -78,15 +98,7 @@ impl Template for Hierarchical {
         id: "hierarchical",
         title: "Hierarchical logistic regression",
         about: "How the chance of a yes/no outcome depends on predictors in each group, and how groups differ",
-        fields: &[Field {
-            key: "parametrisation",
-            label: "Parametrisation",
-            help: "For samplers that move everything at once: deviations from the mean of groups in units of their spread \
-                   (non-centred, for small groups), or the groups' coefficients themselves (centred, for large ones)",
-            kind: Kind::Choice(&PARAMETRISATION),
-            default: None,
-            why: "centred from 20 rows per group and coefficient on, where rows say more about a group than others do",
-        }],
+        fields: HierarchicalSettings::FIELDS,
         response: |_settings| ResponseUse::Outcome,
         priors: options::PRIORS,
     };
@@ -128,9 +140,10 @@ fn build<F: RowFamily>(
         at(&design.trials) * at(&design.weights)
     };
     let observations: f64 = (0..design.y.len()).map(weight).sum();
-    let centred = match options.settings.text("parametrisation") {
-        Some(word) if word != "auto" => word == PARAMETRISATION[1],
-        _ => observations >= ROWS_FOR_CENTRED * (terms * groups) as f64,
+    let settings = HierarchicalSettings::read(&options.settings)?;
+    let centred = match settings.parametrisation {
+        Some(chosen) => chosen == Parametrisation::Centred,
+        None => observations >= ROWS_FOR_CENTRED * (terms * groups) as f64,
     };
     let scaling = design.scaling();
     let chosen = options::choose(&design, options)?;

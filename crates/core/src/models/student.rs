@@ -20,25 +20,29 @@ use super::{Model, ModelError, ModelOptions, ModelSpec, Template};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::families::{Family, student};
-use ergodic_base::settings::{Field, Kind, Settings};
+use ergodic_base::settings::{Declared as _, Field, Settings};
 
 /// The template `student`.
 pub struct Student;
+
+ergodic_base::settings! {
+    /// Settings of [`Student`].
+    struct StudentSettings {
+        nu: Option<f64> = Field::real("Degrees of freedom", 0.5, 1e6, None)
+            .help(
+                "ν of the noise: small values allow more and farther outliers, 30 and more are hardly different from \
+                 normal noise; auto estimates it as parameter `nu`",
+            )
+            .why("the data tell how heavy the tails are");
+    }
+}
 
 impl Template for Student {
     const SPEC: ModelSpec = ModelSpec {
         id: "student",
         title: "Robust regression",
         about: "How the middle of a number depends on predictors, with Student-t noise in which outliers count less",
-        fields: &[Field {
-            key: "nu",
-            label: "Degrees of freedom",
-            help: "ν of the noise: small values allow more and farther outliers, 30 and more are hardly different from \
-                   normal noise; auto estimates it as parameter `nu`",
-            kind: Kind::Real { min: 0.5, max: 1e6 },
-            default: None,
-            why: "the data tell how heavy the tails are",
-        }],
+        fields: StudentSettings::FIELDS,
         response: |_settings| ResponseUse::Number,
         priors: priors_with(&[
             INTERCEPT,
@@ -54,7 +58,7 @@ impl Template for Student {
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
         check_numbers(&design, Self::SPEC.id)?;
-        let Some(nu) = options.settings.real("nu") else {
+        let Some(nu) = StudentSettings::read(&options.settings)?.nu else {
             return regression(Family::Student, design, &Self::SPEC.priors, options);
         };
         let parts = Parts::of(Family::Student, design, |design| {
@@ -65,7 +69,7 @@ impl Template for Student {
 
     fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
         let mut regression = Glm::of(context, Family::Student)?;
-        if let Some(nu) = context.options.settings.real("nu") {
+        if let Some(nu) = StudentSettings::read(&context.options.settings)?.nu {
             let nu = translation::number(nu);
             regression
                 .brms_priors

@@ -5,8 +5,11 @@ use rand::seq::SliceRandom as _;
 use super::counts::{Block, Counts};
 use super::mixture::Mixture;
 use super::numeric::Numeric;
-use super::{Design, MOST_FULL, ModelError, ModelOptions, Predictor, Priors};
+use super::{
+    Covariances, Design, DpMixtureSettings, MOST_FULL, ModelError, ModelOptions, Predictor, Priors,
+};
 use ergodic_base::rng::{Purpose, stream};
+use ergodic_base::settings::Declared as _;
 
 /// The mixture of a design, as the options say, and the unit of each row.
 pub(super) fn mixture(
@@ -26,7 +29,7 @@ pub(super) fn mixture(
     }
     let mut units = Units::of(design)?;
     let total = units.names.len();
-    let share = options.settings.real("held_out").unwrap_or(0.0);
+    let share = DpMixtureSettings::read(&options.settings)?.held_out;
     // Rows were shuffled at import, so that the last ones are as good as random; users are not: the busy ones come first.
     if share > 0.0 && !design.group_terms.is_empty() {
         units.shuffle();
@@ -170,10 +173,10 @@ fn numeric(
         .iter()
         .map(|sd| if options.standardize { 1.0 } else { 1.0 / sd })
         .collect();
-    let diagonal = match options.settings.text("covariance") {
-        Some("diagonal") => true,
-        Some("full") => false,
-        _ => p > MOST_FULL,
+    let diagonal = match DpMixtureSettings::read(&options.settings)?.covariance {
+        Covariances::Diagonal => true,
+        Covariances::Full => false,
+        Covariances::Auto => p > MOST_FULL,
     };
     let names = columns.iter().map(|(name, _)| (*name).clone()).collect();
     Ok(Some(Numeric::new(

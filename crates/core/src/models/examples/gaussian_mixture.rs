@@ -22,89 +22,82 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::described::{Described, brms, columns};
-use super::{
-    Example, LOG_NORMAL, NormalPrior, PRIORS_ARE_SETTINGS, model, number, param, positive,
-};
+use super::{Example, LOG_NORMAL, NormalPrior, PRIORS_ARE_SETTINGS, model, param, positive};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::models::translation::{Context, Translation, listed, number as text};
 use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
 use ergodic_base::rng::ChainRng;
-use ergodic_base::settings::{Default as FieldDefault, Field, Kind};
+use ergodic_base::settings::Declared as _;
 
 /// The template `gaussian-mixture`.
 pub struct GaussianMixture;
 
-const SHIFT: &str = "shift";
+ergodic_base::choice! {
+    /// What θ_2 is.
+    enum Parameters {
+        /// The second centre.
+        Locations = "locations",
+        /// Its distance from the first.
+        Shift = "shift",
+    }
+}
 
-const FIELDS: &[Field] = &[
-    Field {
-        key: "parameters",
-        label: "Parameters",
-        help: "locations: θ_1 and θ_2 are the centres of the clusters; shift: the second centre is θ_1 + θ_2",
-        kind: Kind::Choice(&["locations", SHIFT]),
-        default: Some(FieldDefault::Text("locations")),
-        why: "the simpler one; the other has two modes of different shape",
-    },
-    positive(
-        "variance",
-        "Variance of a cluster",
-        "σ², known",
-        1.0,
-        "that of the source with two columns",
-    ),
-    positive(
-        "prior_variance",
-        "Prior variance of θ_1",
-        "v_1 of the prior N(0, v_1 I)",
-        10.0,
-        "that of the sources",
-    ),
-    positive(
-        "second_prior_variance",
-        "Prior variance of θ_2",
-        "v_2 of the prior N(0, v_2 I)",
-        10.0,
-        "that of the source with two columns",
-    ),
-];
+ergodic_base::settings! {
+    /// Settings of [`GaussianMixture`].
+    struct GaussianMixtureSettings {
+        parameters: Parameters = Parameters::field("Parameters", Some(Parameters::Locations))
+            .help("locations: θ_1 and θ_2 are the centres of the clusters; shift: the second centre is θ_1 + θ_2")
+            .why("the simpler one; the other has two modes of different shape");
+        variance: f64 = positive("Variance of a cluster", 1.0)
+            .help("σ², known")
+            .why("that of the source with two columns");
+        prior_variance: f64 = positive("Prior variance of θ_1", 10.0)
+            .help("v_1 of the prior N(0, v_1 I)")
+            .why("that of the sources");
+        second_prior_variance: f64 = positive("Prior variance of θ_2", 10.0)
+            .help("v_2 of the prior N(0, v_2 I)")
+            .why("that of the source with two columns");
+    }
+}
 
 impl Template for GaussianMixture {
     const SPEC: ModelSpec = ModelSpec {
         id: "gaussian-mixture",
         title: "Two normal clusters",
         about: "The centres of two equally large clusters of known width: a posterior with two modes",
-        fields: FIELDS,
+        fields: GaussianMixtureSettings::FIELDS,
         response: |_settings| ResponseUse::Absent,
         priors: PRIORS_ARE_SETTINGS,
     };
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
-        let get = |key| number(options, FIELDS, key);
+        let settings = GaussianMixtureSettings::read(&options.settings)?;
         model::<Self, _>(&design, options, |names| {
             let width = names.len();
-            let prior = |key| NormalPrior {
+            let prior = |variance| NormalPrior {
                 mean: 0.0,
-                variance: get(key),
+                variance,
             };
-            let mut priors = vec![prior("prior_variance"); width];
-            priors.extend(vec![prior("second_prior_variance"); width]);
+            let mut priors = vec![prior(settings.prior_variance); width];
+            priors.extend(vec![prior(settings.second_prior_variance); width]);
             Ok(Clusters {
                 names,
-                variance: get("variance"),
-                shift: f64::from(u8::from(options.settings.text("parameters") == Some(SHIFT))),
+                variance: settings.variance,
+                shift: f64::from(u8::from(settings.parameters == Parameters::Shift)),
                 priors,
             })
         })
     }
 
     fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
-        let get = |key| text(number(context.options, FIELDS, key).sqrt());
+        let settings = GaussianMixtureSettings::read(&context.options.settings)?;
+        let root = |variance: f64| text(variance.sqrt());
         let names = columns(context.design);
         let width = names.len();
-        let sd = get("variance");
-        let sds = [get("prior_variance"), get("second_prior_variance")];
-        let shift = context.options.settings.text("parameters") == Some(SHIFT);
+        let sd = root(settings.variance);
+        let sds = [settings.prior_variance, settings.second_prior_variance].map(root);
+        let shift = settings.parameters == Parameters::Shift;
         let (second, what) = if shift {
             ("theta1 + theta2", "`theta1` + `theta2`")
         } else {

@@ -17,61 +17,49 @@ use rand_distr::{ChiSquared, Distribution as _, StandardNormal};
 use statrs::function::gamma::ln_gamma;
 
 use super::described::{Described, brms, columns};
-use super::{Example, PRIORS_ARE_SETTINGS, model, number, param, positive};
+use super::{Example, PRIORS_ARE_SETTINGS, model, param, positive};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::models::translation::{Context, Translation, listed, number as text};
 use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
 use ergodic_base::param::{Class, ParamId};
 use ergodic_base::rng::ChainRng;
-use ergodic_base::settings::{Default as FieldDefault, Field, Kind, SettingError};
+use ergodic_base::settings::{Declared as _, Field, SettingError};
 
 /// The template `multivariate-t`.
 pub struct MultivariateT;
 
-const FIELDS: &[Field] = &[
-    positive(
-        "df",
-        "Degrees of freedom",
-        "ν, known",
-        5.0,
-        "the source prints no value",
-    ),
-    positive(
-        "scale",
-        "Scale",
-        "s, the square root of the diagonal of Σ",
-        1.0,
-        "the source prints no value",
-    ),
-    Field {
-        key: "correlation",
-        label: "Correlation",
-        help: "ρ, the correlation of any two columns in Σ",
-        kind: Kind::Real {
-            min: -0.999,
-            max: 0.999,
-        },
-        default: Some(FieldDefault::Real(0.0)),
-        why: "the source prints no value",
-    },
-];
+ergodic_base::settings! {
+    /// Settings of [`MultivariateT`].
+    struct MultivariateTSettings {
+        df: f64 = positive("Degrees of freedom", 5.0).help("ν, known").why("the source prints no value");
+        scale: f64 = positive("Scale", 1.0)
+            .help("s, the square root of the diagonal of Σ")
+            .why("the source prints no value");
+        correlation: f64 = Field::real("Correlation", -0.999, 0.999, Some(0.0))
+            .help("ρ, the correlation of any two columns in Σ")
+            .why("the source prints no value");
+    }
+}
 
 impl Template for MultivariateT {
     const SPEC: ModelSpec = ModelSpec {
         id: "multivariate-t",
         title: "Location of a multivariate t",
         about: "The centre of rows of one or more columns with heavy tails of known shape",
-        fields: FIELDS,
+        fields: MultivariateTSettings::FIELDS,
         response: |_settings| ResponseUse::Absent,
         priors: PRIORS_ARE_SETTINGS,
     };
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
-        let get = |key| number(options, FIELDS, key);
+        let MultivariateTSettings {
+            df,
+            scale,
+            correlation: rho,
+        } = MultivariateTSettings::read(&options.settings)?;
         model::<Self, _>(&design, options, |names| {
             let width = names.len();
-            let (scale, rho) = (get("scale"), get("correlation"));
             let width_real = width as f64;
             let common = 1.0 + (width_real - 1.0) * rho;
             if common <= 0.0 {
@@ -79,7 +67,6 @@ impl Template for MultivariateT {
                 let why = format!("must be above {least} with {width} columns, not {rho}");
                 return Err(SettingError::unfit("correlation", why).into());
             }
-            let df = get("df");
             let log_det =
                 width_real * 2.0 * scale.ln() + (width_real - 1.0) * (1.0 - rho).ln() + common.ln();
             Ok(Location {
@@ -96,10 +83,10 @@ impl Template for MultivariateT {
     }
 
     fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
-        let get = |key| number(context.options, FIELDS, key);
+        let settings = MultivariateTSettings::read(&context.options.settings)?;
         let names = columns(context.design);
-        let (width, df, scale) = (names.len(), text(get("df")), text(get("scale")));
-        let (variance, rho) = (get("scale").powi(2), get("correlation"));
+        let (width, df, scale) = (names.len(), text(settings.df), text(settings.scale));
+        let (variance, rho) = (settings.scale.powi(2), settings.correlation);
         let together = if width > 1 {
             format!(" and all correlations {}", text(rho))
         } else {

@@ -17,69 +17,56 @@ use rand_distr::{Distribution as _, Gamma, StandardNormal};
 use statrs::function::gamma::ln_gamma;
 
 use super::described::{Described, columns};
-use super::{Example, LOG_NORMAL, PRIORS_ARE_SETTINGS, model, number, param, positive};
+use super::{Example, LOG_NORMAL, PRIOR_MEAN, PRIORS_ARE_SETTINGS, model, param, positive};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::models::translation::{Context, Translation, listed, number as text};
 use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
 use ergodic_base::rng::ChainRng;
-use ergodic_base::settings::{Default as FieldDefault, Field, Kind};
+use ergodic_base::settings::Declared as _;
 
 /// The template `normal-gamma`.
 pub struct NormalGamma;
 
-const FIELDS: &[Field] = &[
-    Field {
-        key: "prior_mean",
-        label: "Prior mean",
-        help: "m of the prior N(m, 1/τ) of μ",
-        kind: Kind::Real {
-            min: -1e12,
-            max: 1e12,
-        },
-        default: Some(FieldDefault::Real(0.0)),
-        why: "the source prints no value",
-    },
-    positive(
-        "shape",
-        "Prior shape",
-        "α of the prior Gamma(α, β) of τ",
-        5.0,
-        "that of the source",
-    ),
-    positive(
-        "rate",
-        "Prior rate",
-        "β of the prior Gamma(α, β) of τ",
-        1.0,
-        "that of the source",
-    ),
-];
+ergodic_base::settings! {
+    /// Settings of [`NormalGamma`].
+    struct NormalGammaSettings {
+        prior_mean: f64 = PRIOR_MEAN
+            .help("m of the prior N(m, 1/τ) of μ")
+            .why("the source prints no value");
+        shape: f64 = positive("Prior shape", 5.0)
+            .help("α of the prior Gamma(α, β) of τ")
+            .why("that of the source");
+        rate: f64 = positive("Prior rate", 1.0)
+            .help("β of the prior Gamma(α, β) of τ")
+            .why("that of the source");
+    }
+}
 
 impl Template for NormalGamma {
     const SPEC: ModelSpec = ModelSpec {
         id: "normal-gamma",
         title: "Mean and precision of normal numbers",
         about: "The mean and the precision of normal numbers, with the conjugate normal-gamma prior",
-        fields: FIELDS,
+        fields: NormalGammaSettings::FIELDS,
         response: |_settings| ResponseUse::Number,
         priors: PRIORS_ARE_SETTINGS,
     };
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
-        let get = |key| number(options, FIELDS, key);
+        let settings = NormalGammaSettings::read(&options.settings)?;
         model::<Self, _>(&design, options, |_names| {
             Ok(MeanPrecision {
-                mean: get("prior_mean"),
-                shape: get("shape"),
-                rate: get("rate"),
+                mean: settings.prior_mean,
+                shape: settings.shape,
+                rate: settings.rate,
             })
         })
     }
 
     fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
-        let get = |key| text(number(context.options, FIELDS, key));
-        let (mean, shape, rate) = (get("prior_mean"), get("shape"), get("rate"));
+        let settings = NormalGammaSettings::read(&context.options.settings)?;
+        let [mean, shape, rate] = [settings.prior_mean, settings.shape, settings.rate].map(text);
         let described = Described {
             words: format!(
                 "Values of {} are normal with unknown mean `mu` and precision `tau`, which is 1/variance. The prior of `tau` \

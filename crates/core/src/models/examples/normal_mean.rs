@@ -14,73 +14,59 @@ use rand_distr::StandardNormal;
 
 use super::described::{Described, brms, columns};
 use super::{
-    Example, NormalPrior, PRIORS_ARE_SETTINGS, log_normal, model, number, param, positive,
+    Example, NormalPrior, PRIOR_MEAN, PRIORS_ARE_SETTINGS, log_normal, model, param, positive,
 };
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::models::translation::{Context, Translation, listed, number as text};
 use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
 use ergodic_base::rng::ChainRng;
-use ergodic_base::settings::{Default as FieldDefault, Field, Kind};
+use ergodic_base::settings::Declared as _;
 
 /// The template `normal-mean`.
 pub struct NormalMean;
 
-const FIELDS: &[Field] = &[
-    positive(
-        "variance",
-        "Variance of a row",
-        "σ², known",
-        1.0,
-        "that of the source",
-    ),
-    Field {
-        key: "prior_mean",
-        label: "Prior mean",
-        help: "m of the prior N(m, v) of θ",
-        kind: Kind::Real {
-            min: -1e12,
-            max: 1e12,
-        },
-        default: Some(FieldDefault::Real(0.0)),
-        why: "that of the source",
-    },
-    positive(
-        "prior_variance",
-        "Prior variance",
-        "v of the prior N(m, v) of θ",
-        10.0,
-        "that of the source",
-    ),
-];
+ergodic_base::settings! {
+    /// Settings of [`NormalMean`].
+    struct NormalMeanSettings {
+        variance: f64 = positive("Variance of a row", 1.0).help("σ², known").why("that of the source");
+        prior_mean: f64 = PRIOR_MEAN.help("m of the prior N(m, v) of θ").why("that of the source");
+        prior_variance: f64 = positive("Prior variance", 10.0)
+            .help("v of the prior N(m, v) of θ")
+            .why("that of the source");
+    }
+}
 
 impl Template for NormalMean {
     const SPEC: ModelSpec = ModelSpec {
         id: "normal-mean",
         title: "Mean of normal numbers",
         about: "The mean of numbers that are normal with a known variance",
-        fields: FIELDS,
+        fields: NormalMeanSettings::FIELDS,
         response: |_settings| ResponseUse::Number,
         priors: PRIORS_ARE_SETTINGS,
     };
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
-        let get = |key| number(options, FIELDS, key);
+        let settings = NormalMeanSettings::read(&options.settings)?;
         model::<Self, _>(&design, options, |_names| {
             Ok(Mean {
-                variance: get("variance"),
+                variance: settings.variance,
                 prior: NormalPrior {
-                    mean: get("prior_mean"),
-                    variance: get("prior_variance"),
+                    mean: settings.prior_mean,
+                    variance: settings.prior_variance,
                 },
             })
         })
     }
 
     fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
-        let get = |key| number(context.options, FIELDS, key);
-        let sd = text(get("variance").sqrt());
-        let (mean, prior_sd) = (text(get("prior_mean")), text(get("prior_variance").sqrt()));
+        let settings = NormalMeanSettings::read(&context.options.settings)?;
+        let sd = text(settings.variance.sqrt());
+        let (mean, prior_sd) = (
+            text(settings.prior_mean),
+            text(settings.prior_variance.sqrt()),
+        );
         let described = Described {
             words: format!(
                 "Values of {} are normal around an unknown mean `theta` with the known standard deviation {sd}. The prior \

@@ -17,63 +17,57 @@ use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
 use super::described::{Described, brms, columns};
-use super::{
-    Example, NormalPrior, PRIORS_ARE_SETTINGS, log_normal, model, number, param, positive,
-};
+use super::{Example, NormalPrior, PRIORS_ARE_SETTINGS, log_normal, model, param, positive};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::models::translation::{Context, Translation, listed, number as text};
 use crate::models::{Model, ModelError, ModelOptions, ModelSpec, ParamInfo, Template};
 use ergodic_base::rng::ChainRng;
-use ergodic_base::settings::Field;
+use ergodic_base::settings::Declared as _;
 
 /// The template `warped-gaussian`.
 pub struct WarpedGaussian;
 
-const FIELDS: &[Field] = &[
-    positive(
-        "variance",
-        "Variance of a row",
-        "σ², known",
-        4.0,
-        "the source prints no value; this one gives a crescent",
-    ),
-    positive(
-        "prior_variance",
-        "Prior variance",
-        "v of the prior N(0, v) of θ_1 and θ_2",
-        1.0,
-        "the source prints no value",
-    ),
-];
+ergodic_base::settings! {
+    /// Settings of [`WarpedGaussian`].
+    struct WarpedGaussianSettings {
+        variance: f64 = positive("Variance of a row", 4.0)
+            .help("σ², known")
+            .why("the source prints no value; this one gives a crescent");
+        prior_variance: f64 = positive("Prior variance", 1.0)
+            .help("v of the prior N(0, v) of θ_1 and θ_2")
+            .why("the source prints no value");
+    }
+}
 
 impl Template for WarpedGaussian {
     const SPEC: ModelSpec = ModelSpec {
         id: "warped-gaussian",
         title: "Warped Gaussian",
         about: "Two parameters of which the data tell only the sum of the first and the square of the second: a curved posterior",
-        fields: FIELDS,
+        fields: WarpedGaussianSettings::FIELDS,
         response: |_settings| ResponseUse::Number,
         priors: PRIORS_ARE_SETTINGS,
     };
 
     fn build(design: Arc<Design>, options: &ModelOptions) -> Result<Arc<dyn Model>, ModelError> {
-        let get = |key| number(options, FIELDS, key);
+        let settings = WarpedGaussianSettings::read(&options.settings)?;
         model::<Self, _>(&design, options, |_names| {
             let prior = NormalPrior {
                 mean: 0.0,
-                variance: get("prior_variance"),
+                variance: settings.prior_variance,
             };
             Ok(Warped {
-                variance: get("variance"),
+                variance: settings.variance,
                 priors: [prior; 2],
             })
         })
     }
 
     fn translate(context: &Context<'_>) -> Result<Translation, ModelError> {
-        let get = |key| text(number(context.options, FIELDS, key).sqrt());
-        let (sd, prior_sd) = (get("variance"), get("prior_variance"));
+        let settings = WarpedGaussianSettings::read(&context.options.settings)?;
+        let [sd, prior_sd] =
+            [settings.variance, settings.prior_variance].map(|variance| text(variance.sqrt()));
         let of = |parameter: &str| {
             format!("\"normal(0, {prior_sd})\", class = \"b\", nlpar = \"{parameter}\"")
         };

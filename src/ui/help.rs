@@ -3,7 +3,8 @@
 use eframe::egui::{Id, Key, Modal, Modifiers, Ui, vec2};
 
 use super::actions::ACTIONS;
-use super::theme::{Text, tokens};
+use super::icons;
+use super::theme::{Palette, Text, tokens};
 use super::widgets::table::{Cell, Column, Table, Tone};
 use super::widgets::{Button, dialog_frame, heading, sentence};
 
@@ -61,6 +62,12 @@ pub fn help_ui(ui: &Ui, open: &mut bool) {
         .iter()
         .map(|&(place, text, keys)| (place, text, keys.to_owned(), ""));
     let rows: Vec<(&str, &str, String, &str)> = actions.chain(local).collect();
+    let icon_ui = |ui: &mut Ui, k: usize| {
+        if let Some(entry) = ACTIONS.get(k) {
+            let color = Palette::of(ui).text_secondary;
+            icons::icon_ui(ui, entry.icon, tokens().icon.small, false, color);
+        }
+    };
     let t = tokens();
     let shown = Modal::new(Id::unique("help"))
         .frame(dialog_frame(ui))
@@ -74,6 +81,9 @@ pub fn help_ui(ui: &Ui, open: &mut bool) {
             ui.allocate_ui(vec2(WIDTH, HEIGHT), |ui| {
                 ui.set_min_size(vec2(WIDTH, HEIGHT));
                 Table::new("help", "Keys and actions", rows.len())
+                    .column(Column::new("", 24.0, |k| {
+                        Cell::drawn(move |ui| icon_ui(ui, k))
+                    }))
                     .column(
                         Column::new("", 88.0, |k| Cell::text(rows[k].0, Tone::Secondary))
                             .by_text(|k| rows[k].0),
@@ -117,10 +127,10 @@ mod tests {
             window_ui(ui, state, views, out);
         });
         harness.run_steps(2);
-        assert!(harness.query_by_label("Ctrl O").is_none());
+        assert!(harness.query_by_label("Ctrl Shift S").is_none());
         harness.key_press(Key::F1);
         harness.run_steps(3);
-        harness.get_by_label("Ctrl O");
+        harness.get_by_label("Ctrl Shift S");
         harness.get_by_label("Save the project as…");
         harness.key_press(Key::F1);
         harness.run_steps(3);

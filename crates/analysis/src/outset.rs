@@ -20,7 +20,7 @@ use ergodic_core::estimators::mixed::{
 };
 use ergodic_core::families::Family;
 use ergodic_core::models::{
-    Model, ModelEntry, ModelError, ModelOptions, Rows, WorkingRows, has_intercepts_of_groups,
+    Model, ModelEntry, ModelError, ModelOptions, Rows, WorkingRows, suits_whitening,
 };
 use ergodic_core::samplers;
 
@@ -271,7 +271,7 @@ fn whitens(recipe: &Recipe, design: &Design, options: &ModelOptions) -> bool {
     let id = recipe.sampler.id.as_str();
     let by_all_rows = || samplers::find(id).is_some_and(|entry| !entry.spec.minibatch);
     options.settings.text("parametrisation") == Some(AUTO)
-        && has_intercepts_of_groups(design)
+        && suits_whitening(design)
         && (id == AUTO || by_all_rows())
 }
 

@@ -513,19 +513,23 @@ fn a_failing_chain_is_reported_and_the_others_go_on() {
 /// Chains stand in coordinates: a checkpoint made in others must not be continued.
 #[test]
 fn coordinates_are_part_of_what_a_continued_run_must_agree_with() {
-    let formula = "passed ~ hours + (1 | school)";
-    let recipe = Recipe::new("sample:schools", "mixed", formula);
-    let mut recipe = recipe
-        .changed(&["model.family=bernoulli".to_owned()])
-        .unwrap();
-    recipe.sampler.id = "nuts".to_owned();
-    let job = Job::prepare(&recipe, Path::new(""), None, &Control::default()).unwrap();
-    assert!(job.outset.as_ref().unwrap().is_whitened());
-    let mut other = job.clone();
-    other.outset = None;
-    assert_ne!(other.fingerprint(), job.fingerprint());
-    let again = Job::prepare(&recipe, Path::new(""), None, &Control::default()).unwrap();
-    assert_eq!(again.fingerprint(), job.fingerprint());
+    for formula in [
+        "passed ~ hours + (1 | school)",
+        "passed ~ hours + (hours | school)",
+    ] {
+        let recipe = Recipe::new("sample:schools", "mixed", formula);
+        let mut recipe = recipe
+            .changed(&["model.family=bernoulli".to_owned()])
+            .unwrap();
+        recipe.sampler.id = "nuts".to_owned();
+        let prepare = || Job::prepare(&recipe, Path::new(""), None, &Control::default());
+        let job = prepare().unwrap();
+        assert!(job.outset.as_ref().unwrap().is_whitened(), "{formula}");
+        let mut other = job.clone();
+        other.outset = None;
+        assert_ne!(other.fingerprint(), job.fingerprint());
+        assert_eq!(prepare().unwrap().fingerprint(), job.fingerprint());
+    }
 }
 
 /// Written before recipes named the priors of parameters that have none of their own.

@@ -57,7 +57,7 @@ pub use density::{DensityModel, LogDensity, density_of};
 pub use dp_mixture::Mixture;
 pub use hierarchy::Hierarchy;
 pub use likelihood::{CentreRows, LinearRows, RowLikelihood, Rows, Scratch, sum_of_rows};
-pub use mixed::{MixedEffects, WorkingRows, has_intercepts_of_groups};
+pub use mixed::{MixedEffects, WorkingRows, suits_whitening};
 pub use predicts::Predicts;
 pub use prior_text::{PriorError, PriorProblem};
 pub use simplex::SimplexCounts;

@@ -67,7 +67,7 @@ mod whitening;
 
 pub use terms::{GroupTerm, Lower, MAX_CORRELATIONS, MAX_EFFECTS};
 pub use view::MixedEffects;
-pub use whitening::{WorkingRows, has_intercepts_of_groups};
+pub use whitening::{WorkingRows, suits_whitening};
 
 /// Rows per group and effect from which `auto` centres: the likelihood then knows an effect some ten times better than its
 /// prior does.

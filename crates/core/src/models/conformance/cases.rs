@@ -326,18 +326,23 @@ fn mixed_cases() -> Vec<(String, Design, Vec<ModelOptions>)> {
                 options,
             ));
         }
-        let mut design = regression_design(family.definition().response, shape);
-        add_intercepts(&mut design);
-        let mut settings = Settings::default();
-        settings.set("family", Value::Text(family.id().to_owned()));
-        settings.set("parametrisation", Value::Text("auto".to_owned()));
-        let options = ModelOptions {
-            settings,
-            standardize: true,
-            working: Some(Arc::new(some_working_rows(design.num_obs()))),
-            ..ModelOptions::default()
-        };
-        cases.push((format!("{}, parabolas", family.id()), design, vec![options]));
+        let additions: [(&str, fn(&mut Design)); 2] =
+            [("intercepts", add_intercepts), ("slopes", add_slopes)];
+        for (name, add) in additions {
+            let mut design = regression_design(family.definition().response, shape);
+            add(&mut design);
+            let mut settings = Settings::default();
+            settings.set("family", Value::Text(family.id().to_owned()));
+            settings.set("parametrisation", Value::Text("auto".to_owned()));
+            let options = ModelOptions {
+                settings,
+                standardize: true,
+                working: Some(Arc::new(some_working_rows(design.num_obs()))),
+                ..ModelOptions::default()
+            };
+            let name = format!("{}, parabolas of {name}", family.id());
+            cases.push((name, design, vec![options]));
+        }
     }
     cases
 }
@@ -377,6 +382,21 @@ pub(in crate::models) fn add_intercepts(design: &mut Design) {
             scale: vec![1.0],
             correlated: true,
         });
+    }
+}
+
+/// The same with slopes: correlated with the intercepts of schools, independent of those of classes.
+pub(in crate::models) fn add_slopes(design: &mut Design) {
+    add_intercepts(design);
+    let n = design.num_obs();
+    for (t, term) in design.group_terms[..2].iter_mut().enumerate() {
+        term.names.push("age".to_owned());
+        term.z = Array2::from_shape_fn((n, 2), |(i, j)| match j {
+            0 => 1.0,
+            _ => design.x[[i, 1]] + 0.3,
+        });
+        term.scale.push(0.5);
+        term.correlated = t == 0;
     }
 }
 

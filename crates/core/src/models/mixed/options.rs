@@ -37,9 +37,9 @@ pub(super) const FIELDS: &[Field] = &[
         label: "Parametrisation",
         help: "What is sampled: effects in units of their standard deviation (non-centred) or as they are, apart from \
                        what coefficients have in common with them (centred); auto goes between, by what a likelihood fit \
-                       says of each group: all the way where groups vary by intercepts alone, else it centres the groups \
-                       whose effects the data tell much better than the spread of groups does. The posterior is the same, \
-                       its geometry is not",
+                       says of each group: all the way for samplers that use all rows, unless groups differ from row to \
+                       row; else it centres the groups whose effects the data tell much better than the spread of groups \
+                       does. The posterior is the same, its geometry is not",
         kind: Kind::Choice(&["non-centred", "centred", "auto"]),
         default: Some(DefaultValue::Text("auto")),
         why: "centred effects of small groups make a funnel that samplers do not reach into, non-centred ones of large \

@@ -64,6 +64,126 @@ fn log_cosh(x: f64) -> f64 {
     x + (-2.0 * x).exp().ln_1p() - std::f64::consts::LN_2
 }
 
+/// How the effects of a group may depend on each other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    /// q.
+    pub width: usize,
+    /// Whether they are correlated.
+    pub correlated: bool,
+}
+
+/// The covariance of the effects of a group, D L L' D.
+pub(super) struct Factor {
+    shape: Shape,
+    /// Standard deviations.
+    pub sds: [f64; MAX_EFFECTS],
+    /// L.
+    pub lower: Lower,
+    /// tanh and cosh of the correlations' coordinates.
+    hyperbolic: [[f64; 2]; MAX_CORRELATIONS],
+}
+
+impl Shape {
+    /// At the coordinates `scales` of a term.
+    pub fn factor(self, scales: &[f64]) -> Factor {
+        let q = self.width;
+        let mut sds = [0.0; MAX_EFFECTS];
+        for (sd, u) in sds.iter_mut().zip(&scales[..q]) {
+            *sd = u.exp();
+        }
+        let mut hyperbolic = [[0.0; 2]; MAX_CORRELATIONS];
+        for (pair, c) in hyperbolic.iter_mut().zip(&scales[q..]) {
+            *pair = [c.tanh(), c.cosh()];
+        }
+        let mut lower = [[0.0; MAX_EFFECTS]; MAX_EFFECTS];
+        let mut next = hyperbolic.iter();
+        for (j, row) in lower.iter_mut().enumerate().take(q) {
+            let mut rest = 1.0;
+            if self.correlated {
+                for (entry, [tanh, cosh]) in row[..j].iter_mut().zip(&mut next) {
+                    *entry = tanh * rest;
+                    // 1 − tanh² = 1/cosh², which keeps its digits.
+                    rest /= cosh;
+                }
+            }
+            row[j] = rest;
+        }
+        Factor {
+            shape: self,
+            sds,
+            lower,
+            hyperbolic,
+        }
+    }
+}
+
+impl Factor {
+    /// Turns the gradient in the entries of L into that in the correlations' coordinates, ADDED to `grad` (that of scales).
+    pub fn pull_back(&self, by_entry: &Lower, grad: &mut [f64]) {
+        let Shape { width, correlated } = self.shape;
+        if !correlated {
+            return;
+        }
+        let lower = &self.lower;
+        let mut slopes = grad[width..].iter_mut().zip(&self.hyperbolic);
+        for j in 1..width {
+            // Σ over entries to the right of k of gradient times entry.
+            let mut right: [f64; MAX_EFFECTS] = [0.0; MAX_EFFECTS];
+            let mut sum = by_entry[j][j] * lower[j][j];
+            for k in (0..j).rev() {
+                right[k] = sum;
+                sum += by_entry[j][k] * lower[j][k];
+            }
+            let mut rest = 1.0;
+            for ((by_entry, right), (slope, [tanh, cosh])) in
+                by_entry[j][..j].iter().zip(right).zip(&mut slopes)
+            {
+                let sech = 1.0 / cosh;
+                *slope += by_entry * rest * sech * sech - tanh * right;
+                rest *= sech;
+            }
+        }
+    }
+
+    /// log N(r | 0, D L L' D) without its constant; ADDS its gradients in scales and r.
+    fn log_density_of_group(
+        &self,
+        scales: &[f64],
+        r: &[f64],
+        by_scale: &mut [f64],
+        by_effect: &mut [f64],
+    ) -> f64 {
+        let q = self.shape.width;
+        let Self { sds, lower, .. } = self;
+        // w = L⁻¹ D⁻¹ r, t = L⁻ᵀ w.
+        let mut w = [0.0; MAX_EFFECTS];
+        let mut value = 0.0;
+        for j in 0..q {
+            let sum: f64 = (0..j).map(|k| lower[j][k] * w[k]).sum();
+            w[j] = (r[j] / sds[j] - sum) / lower[j][j];
+            value -= 0.5 * w[j] * w[j] + scales[j] + lower[j][j].ln();
+        }
+        let mut t = [0.0; MAX_EFFECTS];
+        for j in (0..q).rev() {
+            let sum: f64 = (j + 1..q).map(|k| lower[k][j] * t[k]).sum();
+            t[j] = (w[j] - sum) / lower[j][j];
+        }
+        let mut by_entry = [[0.0; MAX_EFFECTS]; MAX_EFFECTS];
+        for j in 0..q {
+            let slope = t[j] / sds[j];
+            by_effect[j] -= slope;
+            by_scale[j] += slope * r[j] - 1.0;
+            for k in 0..=j {
+                by_entry[j][k] = t[j] * w[k];
+            }
+            by_entry[j][j] -= 1.0 / lower[j][j];
+        }
+        self.pull_back(&by_entry, by_scale);
+        value
+    }
+}
+
 impl GroupTerm {
     /// q.
     pub fn width(&self) -> usize {
@@ -107,51 +227,15 @@ impl GroupTerm {
 
     /// Standard deviations and L at the coordinates `scales`.
     pub fn factor(&self, scales: &[f64]) -> ([f64; MAX_EFFECTS], Lower) {
-        let q = self.width();
-        let mut sds = [0.0; MAX_EFFECTS];
-        for (sd, u) in sds.iter_mut().zip(&scales[..q]) {
-            *sd = u.exp();
-        }
-        let mut lower = [[0.0; MAX_EFFECTS]; MAX_EFFECTS];
-        let mut next = q;
-        for (j, row) in lower.iter_mut().enumerate().take(q) {
-            let mut rest = 1.0;
-            if self.correlated {
-                for entry in row.iter_mut().take(j) {
-                    let y = scales[next].tanh();
-                    *entry = y * rest;
-                    // 1 − tanh² = 1/cosh², which keeps its digits.
-                    rest /= scales[next].cosh();
-                    next += 1;
-                }
-            }
-            row[j] = rest;
-        }
-        (sds, lower)
+        let factor = self.shape().factor(scales);
+        (factor.sds, factor.lower)
     }
 
-    /// Turns the gradient in the entries of L into that in the correlations' coordinates, ADDED to `grad` (that of scales).
-    fn pull_back_lower(&self, scales: &[f64], lower: &Lower, by_entry: &Lower, grad: &mut [f64]) {
-        let mut next = self.width();
-        if !self.correlated {
-            return;
-        }
-        for j in 1..self.width() {
-            // Σ over entries to the right of k of gradient times entry.
-            let mut right: [f64; MAX_EFFECTS] = [0.0; MAX_EFFECTS];
-            let mut sum = by_entry[j][j] * lower[j][j];
-            for k in (0..j).rev() {
-                right[k] = sum;
-                sum += by_entry[j][k] * lower[j][k];
-            }
-            let mut rest = 1.0;
-            for k in 0..j {
-                let c = scales[next];
-                let sech = 1.0 / c.cosh();
-                grad[next] += by_entry[j][k] * rest * sech * sech - c.tanh() * right[k];
-                rest *= sech;
-                next += 1;
-            }
+    /// How effects of a group may depend on each other.
+    pub(super) fn shape(&self) -> Shape {
+        Shape {
+            width: self.width(),
+            correlated: self.correlated,
         }
     }
 
@@ -234,8 +318,8 @@ impl GroupTerm {
     pub fn pull_back(&self, u: &[f64], by_effect: &[f64], factor: f64, grad: &mut [f64]) {
         let q = self.width();
         let slopes = &by_effect[self.start..][..self.effects.len()];
-        let scales = &u[self.scales.clone()];
-        let (sds, lower) = self.factor(scales);
+        let covariance = self.shape().factor(&u[self.scales.clone()]);
+        let Factor { sds, lower, .. } = &covariance;
         let mut by_entry = [[0.0; MAX_EFFECTS]; MAX_EFFECTS];
         let mut by_scale = [0.0; MAX_EFFECTS + MAX_CORRELATIONS];
         for (((out, slope), z), centred) in grad[self.effects.clone()]
@@ -257,7 +341,7 @@ impl GroupTerm {
                 }
             }
         }
-        self.pull_back_lower(scales, &lower, &by_entry, &mut by_scale);
+        covariance.pull_back(&by_entry, &mut by_scale);
         for (grad, slope) in grad[self.scales.clone()].iter_mut().zip(by_scale) {
             *grad += slope;
         }
@@ -290,6 +374,7 @@ impl GroupTerm {
             grad[at + q + m] = -exponent * c.tanh();
         }
         let scales = &u[self.scales.clone()];
+        let factor = self.shape().factor(scales);
         let (before, after) = grad.split_at_mut(self.effects.start);
         let by_scale = &mut before[self.scales.clone()];
         for ((slope, r), centred) in after[..self.effects.len()]
@@ -305,7 +390,7 @@ impl GroupTerm {
                 continue;
             }
             slope.fill(0.0);
-            value += self.log_density_of_group(scales, r, by_scale, slope);
+            value += factor.log_density_of_group(scales, r, by_scale, slope);
         }
         value
     }
@@ -320,43 +405,6 @@ impl GroupTerm {
         let correlations = &u[at + self.width()..self.scales.end];
         let log_det: f64 = correlations.iter().map(|&c| -2.0 * log_cosh(c)).sum();
         of_sds + (self.eta - 1.0) * log_det
-    }
-
-    /// log N(r | 0, D L L' D) without its constant; ADDS its gradients in scales and r.
-    fn log_density_of_group(
-        &self,
-        scales: &[f64],
-        r: &[f64],
-        by_scale: &mut [f64],
-        by_effect: &mut [f64],
-    ) -> f64 {
-        let q = self.width();
-        let (sds, lower) = self.factor(scales);
-        // w = L⁻¹ D⁻¹ r, t = L⁻ᵀ w.
-        let mut w = [0.0; MAX_EFFECTS];
-        let mut value = 0.0;
-        for j in 0..q {
-            let sum: f64 = (0..j).map(|k| lower[j][k] * w[k]).sum();
-            w[j] = (r[j] / sds[j] - sum) / lower[j][j];
-            value -= 0.5 * w[j] * w[j] + scales[j] + lower[j][j].ln();
-        }
-        let mut t = [0.0; MAX_EFFECTS];
-        for j in (0..q).rev() {
-            let sum: f64 = (j + 1..q).map(|k| lower[k][j] * t[k]).sum();
-            t[j] = (w[j] - sum) / lower[j][j];
-        }
-        let mut by_entry = [[0.0; MAX_EFFECTS]; MAX_EFFECTS];
-        for j in 0..q {
-            let slope = t[j] / sds[j];
-            by_effect[j] -= slope;
-            by_scale[j] += slope * r[j] - 1.0;
-            for k in 0..=j {
-                by_entry[j][k] = t[j] * w[k];
-            }
-            by_entry[j][j] -= 1.0 / lower[j][j];
-        }
-        self.pull_back_lower(scales, &lower, &by_entry, by_scale);
-        value
     }
 
     /// −∂²/∂u² of the log prior, ADDED to `hessian` (`dim` × `dim`). That of centred effects by central differences.
@@ -388,7 +436,8 @@ impl GroupTerm {
             let slopes = |local: &[f64; LOCAL]| {
                 let mut out = [0.0; LOCAL];
                 let (by_scale, by_effect) = out.split_at_mut(s);
-                self.log_density_of_group(&local[..s], &local[s..s + q], by_scale, by_effect);
+                let factor = self.shape().factor(&local[..s]);
+                factor.log_density_of_group(&local[..s], &local[s..s + q], by_scale, by_effect);
                 out
             };
             for a in 0..s + q {

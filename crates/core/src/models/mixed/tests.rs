@@ -3,7 +3,7 @@
 use crate::design::response::ResponseUse;
 use crate::design::testing::{load_csv, reference};
 use crate::models::conformance::{
-    NUM_OBS, Shape, add_group_terms, add_intercepts, measured_design, some_working_rows,
+    NUM_OBS, Shape, add_group_terms, add_intercepts, add_slopes, measured_design, some_working_rows,
 };
 use crate::models::testing::{built, table_of};
 use ergodic_base::param::ParamId;
@@ -205,21 +205,28 @@ fn agrees_with_non_centred(options_of_other: &ModelOptions, groups: [f64; 2]) {
     }
 }
 
-fn intercepts(options: &ModelOptions) -> Arc<dyn Model> {
-    let mut design = measured_design(false, Shape::default(), NUM_OBS);
-    add_intercepts(&mut design);
-    Mixed::build(Arc::new(design), options).unwrap()
-}
-
 /// Coordinates that follow the parabolas of rows, against the posterior in non-centred ones and the determinant of the map
 /// between them by differences.
 #[test]
 fn coordinates_by_parabolas_are_the_same_posterior() {
-    let free = intercepts(&options(&[("parametrisation", "non-centred")], &[]));
-    let white = intercepts(&ModelOptions {
+    let crossed = |design: &mut Design| add_group_terms(design, true);
+    let additions: [fn(&mut Design); 3] = [add_intercepts, add_slopes, crossed];
+    for add in additions {
+        let mut design = measured_design(false, Shape::default(), NUM_OBS);
+        add(&mut design);
+        whitening_keeps_the_posterior(&Arc::new(design));
+    }
+}
+
+fn whitening_keeps_the_posterior(design: &Arc<Design>) {
+    let build = |options: &ModelOptions| Mixed::build(Arc::clone(design), options).unwrap();
+    let free = build(&options(&[("parametrisation", "non-centred")], &[]));
+    let white = build(&ModelOptions {
         working: Some(Arc::new(some_working_rows(NUM_OBS))),
         ..options(&[("parametrisation", "auto")], &[])
     });
+    let views = [&free, &white].map(|model| model.mixed_effects().unwrap().is_whitened());
+    assert_eq!(views, [false, true]);
     let dim = free.dim();
     assert_eq!(dim, white.dim());
     let mut rng = stream(71, 0, Purpose::Data);
@@ -293,17 +300,33 @@ fn log_abs_det(a: &mut [f64], dim: usize) -> f64 {
     sum
 }
 
-/// With a normal likelihood whose parabolas are right, and nested terms, coordinates of effects are independent and normal
-/// whatever the standard deviations are: the density does not fall off but by half their squares.
+/// With a normal likelihood whose parabolas are right, and terms that are nested, with columns that are orthogonal within
+/// the finer one's groups, coordinates of effects are independent and normal whatever the standard deviations and correlations
+/// are: the density does not fall off but by half their squares.
 #[test]
 fn coordinates_by_parabolas_are_white_where_these_are_right() {
-    let n = 24;
+    for formula in [
+        "y ~ 1 + (1 | school) + (1 | class)",
+        "y ~ 1 + (w | class)",
+        "y ~ 1 + (w || class)",
+        "y ~ 1 + x + w + (x + w | school)",
+        "y ~ 1 + x + (x | school) + (x || class)",
+        "y ~ 1 + x + (x | school) + (1 | class)",
+    ] {
+        is_white_where_parabolas_are_right(formula);
+    }
+}
+
+#[track_caller]
+fn is_white_where_parabolas_are_right(formula: &str) {
+    let n = 48;
     let table = table_of(vec![
         ("y", (0..n).map(|i| f64::from(i * i % 17)).collect()),
+        ("w", (0..n).map(|i| f64::from(i * i % 11)).collect()),
+        ("x", (0..n).map(|i| f64::from(1 - i / 6 % 2 * 2)).collect()),
         ("class", (0..n).map(|i| f64::from(i % 6)).collect()),
         ("school", (0..n).map(|i| f64::from(i % 6 / 2)).collect()),
     ]);
-    let formula = "y ~ 1 + (1 | school) + (1 | class)";
     let plain = options(&[("parametrisation", "non-centred")], &[]);
     let of_rows = built::<Mixed>(&table, formula, ResponseUse::Number, &plain).unwrap();
     let view = of_rows.mixed_effects().unwrap();
@@ -319,26 +342,51 @@ fn coordinates_by_parabolas_are_white_where_these_are_right() {
     };
     let model = built::<Mixed>(&table, formula, ResponseUse::Number, &white).unwrap();
     let dim = model.dim();
-    let effects = model.blocks()[2].coordinates.start..dim;
+    let blocks = model.blocks();
+    let scales = blocks[1].coordinates.clone();
     let mut rng = stream(72, 0, Purpose::Data);
     for scale in [-6.0, -1.0, 0.5, 3.0] {
         let mut u: Vec<f64> = (0..dim).map(|_| rng.random_range(-2.0..2.0)).collect();
-        u[1] = 0.0;
-        u[2] = scale;
-        u[3] = -0.5 * scale;
+        for (k, j) in scales.clone().enumerate() {
+            u[j] = [0.0, scale, -0.5 * scale, 0.4 * scale][k.min(3)];
+        }
         let (mut slopes, mut of_lik) = (vec![0.0; dim], vec![0.0; dim]);
-        model.rows().unwrap().log_prior(&u, &mut slopes);
-        model.rows().unwrap().log_lik(
-            &u,
-            Rows::All,
-            &mut model.rows().unwrap().scratch(),
-            &mut of_lik,
-        );
-        for k in effects.clone() {
+        let rows = model.rows().unwrap();
+        rows.log_prior(&u, &mut slopes);
+        rows.log_lik(&u, Rows::All, &mut rows.scratch(), &mut of_lik);
+        for k in scales.end..dim {
             let slope = slopes[k] + of_lik[k];
-            assert!((slope + u[k]).abs() < 1e-8, "{scale}: {slope} at {}", u[k]);
+            assert!(
+                (slope + u[k]).abs() < 1e-7,
+                "{formula}, {scale}: {slope} at {}",
+                u[k]
+            );
         }
     }
+}
+
+/// Coordinates by parabolas pay where rows share their groups, or where few columns have effects.
+#[test]
+fn designs_of_many_cells_do_not_suit_whitening() {
+    let with = |crossed: bool, slopes: usize, n: usize| {
+        let mut design = measured_design(false, Shape::default(), n);
+        add_intercepts(&mut design);
+        if crossed {
+            // Every row is a cell of its own.
+            design.groups[0].index = (0..n as u32).collect();
+        }
+        design.group_terms[0].z = ndarray::Array2::from_shape_fn((n, 1 + slopes), |(i, j)| {
+            ((i + 1) as f64).powi(j as i32)
+        });
+        suits_whitening(&design)
+    };
+    assert!(with(false, 0, 60) && with(false, 1, 60) && with(false, 3, 400));
+    assert!(with(true, 0, 60) && with(true, 1, 60));
+    assert!(!with(true, 2, 60));
+    assert!(!with(true, 0, 20_000));
+    let mut ungrouped = measured_design(false, Shape::default(), 60);
+    ungrouped.group_terms.clear();
+    assert!(!suits_whitening(&ungrouped));
 }
 
 #[test]

@@ -23,6 +23,8 @@ pub trait MixedEffects: Send + Sync {
     fn num_auxiliaries(&self) -> usize;
     /// Effects of all terms together.
     fn num_effects(&self) -> usize;
+    /// Whether its own coordinates of effects are nearly independent of their scales, and of unit scale.
+    fn is_whitened(&self) -> bool;
     /// The model's coordinates become plain ones, in place.
     fn to_plain(&self, u: &mut [f64]);
     /// The inverse of [`Self::to_plain`].
@@ -74,6 +76,10 @@ impl<F: RowFamily> MixedEffects for MixedModel<F> {
 
     fn num_effects(&self) -> usize {
         self.num_effects
+    }
+
+    fn is_whitened(&self) -> bool {
+        !self.frame.is_linear()
     }
 
     fn to_plain(&self, u: &mut [f64]) {

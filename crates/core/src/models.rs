@@ -360,7 +360,7 @@ pub struct ModelOptions {
     /// By group term and group, for models whose parametrisation is left to the program: whether the data tell the
     /// group's effects much better than the spread of groups does. Empty where nobody knows.
     pub well_known: Vec<Vec<bool>>,
-    /// The same in more detail, for models in which groups vary by intercepts alone: the parabolas of all rows at estimates.
+    /// The same in more detail: the parabolas of all rows at estimates.
     pub working: Option<Arc<WorkingRows>>,
 }
 

@@ -52,6 +52,10 @@ pub struct MixedTarget {
     pub effects: usize,
     /// Coefficients and effects that a row depends on.
     pub columns: usize,
+    /// Group terms.
+    pub terms: usize,
+    /// Whether coordinates of effects are nearly independent of their scales.
+    pub whitened: bool,
     /// Operations for a draw by Gibbs sampling, an order of magnitude.
     pub draw_work: f64,
 }
@@ -64,6 +68,8 @@ impl MixedTarget {
             groups: view.terms().iter().map(|term| term.levels.len()).max()?,
             effects: widths.clone().max()?,
             columns: view.num_coefficients() + widths.sum::<usize>(),
+            terms: view.terms().len(),
+            whitened: view.is_whitened(),
             draw_work: marginal::draw_work(view),
         })
     }

@@ -20,6 +20,8 @@ pub(super) const LEAPFROGS: f64 = 10.0;
 const COLUMN_NANOS: f64 = 0.8;
 /// Cost of one row of a full gradient besides its columns, in nanoseconds.
 const ROW_NANOS: f64 = 4.0;
+/// Cost of one row of a full gradient per group term, in nanoseconds: effects are gathered and their slopes scattered.
+const GROUP_TERM_NANOS: f64 = 20.0;
 /// Cost of a step besides its rows, in nanoseconds: the same, and per coordinate.
 const PASS_NANOS: f64 = 1500.0;
 const COORDINATE_NANOS: f64 = 10.0;
@@ -247,11 +249,15 @@ struct Wander {
 
 impl Wander {
     fn of(target: &Target) -> Self {
-        // Effects of groups and their standard deviations: trajectories of 20 to 500 steps where ten would do.
-        if target.mixed.is_some() {
-            return Self {
-                lengths: [2.0, 12.0, 50.0],
+        // Effects of groups and their standard deviations: trajectories of 20 to 500 steps where ten would do, unless the
+        // coordinates of effects are nearly independent of these.
+        if let Some(mixed) = target.mixed {
+            let lengths = if mixed.whitened {
+                [1.0, 1.0, 4.0]
+            } else {
+                [2.0, 12.0, 50.0]
             };
+            return Self { lengths };
         }
         // Without a mode nothing is known of scales and correlations before the warm-up.
         if target.noise_ratio.is_none() {
@@ -303,7 +309,7 @@ pub(super) fn dense_pays(target: &Target) -> bool {
 
 /// Seconds that a NUTS run of ordinary length takes on an ordinary machine: an order of magnitude, for choosing.
 pub fn nuts_secs(num_obs: usize, dim: usize) -> f64 {
-    DRAWS * LEAPFROGS * row_secs(num_obs as f64, dim)
+    DRAWS * LEAPFROGS * row_secs(num_obs as f64, row_nanos(dim))
 }
 
 /// Seconds that a NUTS run of ordinary length takes on a machine with `cores` cores, of which each chain uses one.
@@ -318,7 +324,7 @@ pub fn draw_secs(entry: &SamplerEntry, target: &Target) -> f64 {
 
 /// Seconds that gradients of `rows` rows take.
 pub fn pass_secs(rows: f64, target: &Target) -> f64 {
-    row_secs(rows, columns(target))
+    row_secs(rows, nanos(target))
 }
 
 /// Coefficients and effects that a row depends on.
@@ -349,12 +355,18 @@ fn work_secs(entry: &SamplerEntry, target: &Target) -> f64 {
             return operations * OPERATION_NANOS * 1e-9 / CORES;
         }
     };
-    row_secs(rows, columns(target)) + rest * 1e-9 / CORES
+    row_secs(rows, nanos(target)) + rest * 1e-9 / CORES
 }
 
-/// Seconds of an ordinary machine for one gradient of `rows` rows.
-fn row_secs(rows: f64, dim: usize) -> f64 {
-    rows * row_nanos(dim) * 1e-9 / CORES
+/// Seconds of an ordinary machine for one gradient of `rows` rows of so many nanoseconds each.
+fn row_secs(rows: f64, nanos: f64) -> f64 {
+    rows * nanos * 1e-9 / CORES
+}
+
+/// Nanoseconds for one row of `target` on one core.
+fn nanos(target: &Target) -> f64 {
+    let terms = target.mixed.map_or(0, |mixed| mixed.terms);
+    row_nanos(columns(target)) + GROUP_TERM_NANOS * terms as f64
 }
 
 fn row_nanos(columns: usize) -> f64 {

@@ -209,18 +209,68 @@ fn large_groups_are_sampled_by_groups_and_small_ones_jointly() {
     assert_eq!(advise_for(245_057), "gibbs-groups");
 }
 
+fn of_groups(columns: usize, terms: usize, whitened: bool) -> crate::samplers::MixedTarget {
+    crate::samplers::MixedTarget {
+        groups: 59,
+        effects: 1,
+        columns,
+        terms,
+        whitened,
+        draw_work: 1e5,
+    }
+}
+
+/// Nanoseconds that a row of a gradient took on one core, by coefficients and effects of a row and by group terms.
+#[test]
+fn passes_are_counted_at_what_they_took() {
+    // Linear and logistic regression; mixed models with normal noise, of counts and of two values; with two terms,
+    // of counts and of two values.
+    for (columns, terms, took) in [
+        (3, 0, 6.7),
+        (3, 0, 5.7),
+        (4, 1, 18.3),
+        (4, 1, 25.8),
+        (4, 1, 31.9),
+        (5, 2, 43.5),
+        (5, 2, 71.3),
+    ] {
+        let target = Target {
+            mixed: (terms > 0).then(|| of_groups(columns, terms, true)),
+            ..target(20_000, columns)
+        };
+        let counted = pass_secs(20_000.0, &target);
+        let ratio = counted * CORES / (20_000.0 * took * 1e-9);
+        assert!((0.5..2.0).contains(&ratio), "{columns} {terms}: {ratio}");
+    }
+}
+
+/// Coordinates that are nearly independent of scales leave trajectories nearly as short as those of normal posteriors.
+#[test]
+fn whitened_effects_are_told_to_take_short_trajectories() {
+    let with = |whitened| Target {
+        mixed: Some(of_groups(4, 1, whitened)),
+        ..target(20_000, 106)
+    };
+    let nuts = crate::samplers::find("nuts").unwrap();
+    let secs = |whitened| Judged::of(nuts, &facts(with(whitened))).secs;
+    let (white, other) = (secs(true), secs(false));
+    assert!(
+        white[1] < other[0] && white[2] < other[1],
+        "{white:?} {other:?}"
+    );
+    // The work for a normal posterior is the same.
+    let near_normal = DRAWS * draw_secs(nuts, &with(true));
+    assert_eq!(white[0], near_normal);
+    assert_eq!(near_normal, DRAWS * draw_secs(nuts, &with(false)));
+}
+
 /// Effects of groups make trajectories long, so the time is a range that reaches far, and samplers that go step by step
 /// are no longer told to be quick; the choice is the same.
 #[test]
 fn times_of_mixed_models_allow_for_long_trajectories() {
     let plain = target(236, 60);
     let mixed = Target {
-        mixed: Some(crate::samplers::MixedTarget {
-            groups: 59,
-            effects: 1,
-            columns: 7,
-            draw_work: 1e5,
-        }),
+        mixed: Some(of_groups(7, 1, false)),
         ..plain
     };
     let (plain, mixed) = (recommend(&facts(plain)), recommend(&facts(mixed)));

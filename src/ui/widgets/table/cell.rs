@@ -128,9 +128,10 @@ impl<'a> Cell<'a> {
                 .layout(Layout::left_to_right(Align::Center))
                 .accessibility_role(Role::Cell);
             let mut child = ui.new_child(builder);
-            child
-                .ctx()
-                .accesskit_node_builder(id, |node| node.set_column_index(at));
+            child.ctx().accesskit_node_builder(id, |node| {
+                node.set_column_index(at);
+                node.set_bounds(super::bounds(rect));
+            });
             return match look {
                 Look::Drawn(draw) => {
                     draw(&mut child);

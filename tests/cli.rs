@@ -1483,21 +1483,14 @@ fn outcomes_that_cannot_be_are_refused_in_rows_to_predict() {
     let folder = tempfile::tempdir().unwrap();
     let old = "y,n,x\n3,10,1\n5,10,2\n7,10,3\n2,8,0.5\n9,12,3.2\n4,9,1.5\n";
     fs::write(folder.path().join("old.csv"), old).unwrap();
-    let fit = |formula: &str, out: &str| {
-        let fit = [
-            "fit",
-            "--data",
-            "old.csv",
-            "--formula",
-            formula,
-            "--out",
-            out,
-        ];
-        let run = ergodic(folder.path(), &[&fit[..], &["--draws", "20"]].concat());
+    let fit = |formula: &str, template: &str, out: &str| {
+        let data = ["fit", "--data", "old.csv", "--formula", formula];
+        let run = ["--template", template, "--draws", "20", "--out", out];
+        let run = ergodic(folder.path(), &[&data[..], &run].concat());
         assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
     };
-    fit("y | trials(n) ~ x", "shares");
-    fit("y ~ x", "counts");
+    fit("y | trials(n) ~ x", "logistic", "shares");
+    fit("y ~ x", "poisson", "counts");
     let predict = |run: &str, row: &str| {
         fs::write(folder.path().join("new.csv"), format!("y,n,x\n{row}\n")).unwrap();
         ergodic(folder.path(), &["predict", run, "--data", "new.csv"])

@@ -571,7 +571,9 @@ pub(crate) fn configure<S: Sampler>(
 type Build<K = dyn Kernel> =
     fn(&Settings, &Target, &[f64], &mut Oracle, &mut Streams) -> Result<Box<K>, KernelError>;
 
-type Resolve = fn(&Settings, &Target) -> Result<Vec<(&'static str, Value)>, SettingError>;
+type ValuesInForce = Vec<(&'static str, Value)>;
+
+type Resolve = fn(&Settings, &Target) -> Result<ValuesInForce, SettingError>;
 
 type Check = fn(&Settings, &Target, &[Block]) -> Result<(), SettingError>;
 
@@ -629,7 +631,7 @@ fn owner<S: Sampler>() -> String {
 pub(crate) fn configured<S: Sampler>(
     settings: &Settings,
     target: &Target,
-) -> Result<(S::Config, Vec<(&'static str, Value)>), SettingError> {
+) -> Result<(S::Config, ValuesInForce), SettingError> {
     settings.check(&owner::<S>(), S::SPEC.fields)?;
     let mut settings = S::Settings::read(settings)?;
     let config = S::configure(&mut settings, target)?;

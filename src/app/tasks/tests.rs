@@ -7,6 +7,12 @@ use ergodic_analysis::likelihood::LikelihoodOptions;
 use ergodic_core::engine::run_section::RunSection;
 use ergodic_diagnostics::zero_variance::Order;
 
+/// The thread that does the work.
+fn worker(work: Work) -> std::thread::JoinHandle<Outcome> {
+    let thread = std::thread::Builder::new().name("work".to_owned());
+    thread.spawn(work).unwrap()
+}
+
 /// A state whose slot "tuned" is a number, and work that waits to be done.
 struct Slot {
     session: Session,
@@ -39,7 +45,7 @@ impl Slot {
     /// Does the oldest work on another thread, as the window does, and takes what it ended with.
     fn finish(&mut self) {
         let work = self.held.0.remove(0);
-        let outcome = std::thread::spawn(work).join().unwrap();
+        let outcome = worker(work).join().unwrap();
         self.session.end(outcome);
     }
 
@@ -362,7 +368,7 @@ fn cancelling_stops_work_that_goes_on() {
     ] {
         let work = session.begin(act.clone()).remove(0);
         let control = Arc::clone(&session.state.tasks.running()[0].control);
-        let worker = std::thread::spawn(work);
+        let worker = worker(work);
         let begun = Instant::now();
         while control.fraction().is_none() && !worker.is_finished() {
             assert!(

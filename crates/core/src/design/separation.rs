@@ -80,7 +80,7 @@ fn separated_column(design: &Design, j: usize) -> Option<Remark> {
             if ones == 0 || ones == all {
                 let is_level = name.contains('=') && (is - 1.0).abs() < 1e-9;
                 return Some(Remark::ValueSeparates {
-                    column: name.to_string(),
+                    column: name,
                     value: (!is_level).then_some(is),
                     rows: all,
                     response,
@@ -109,7 +109,7 @@ fn separated_column(design: &Design, j: usize) -> Option<Remark> {
         return None;
     };
     Some(Remark::CutSeparates {
-        column: name.to_string(),
+        column: name,
         response,
         outcome: outcome(true),
         above,

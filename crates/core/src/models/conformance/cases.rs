@@ -326,9 +326,10 @@ fn mixed_cases() -> Vec<(String, Design, Vec<ModelOptions>)> {
                 options,
             ));
         }
-        let additions: [(&str, fn(&mut Design)); 2] =
-            [("intercepts", add_intercepts), ("slopes", add_slopes)];
-        for (name, add) in additions {
+        for (name, add) in [
+            ("intercepts", add_intercepts as fn(&mut Design)),
+            ("slopes", add_slopes),
+        ] {
             let mut design = regression_design(family.definition().response, shape);
             add(&mut design);
             let mut settings = Settings::default();

@@ -243,17 +243,9 @@ fn all_rows_once_give_the_exact_density() {
 fn higher_orders_leave_less_noise() {
     let (model, centre) = target();
     let one_row = [0, 1, 2].map(|order| {
-        let mut scratch = model.rows().unwrap().scratch();
-        let expansion = Expansion::new(order, false, model.rows().unwrap(), centre);
-        let linear = model.linear_rows().unwrap();
-        Spread::measure(
-            &expansion,
-            centre,
-            model.rows().unwrap(),
-            linear,
-            &mut scratch,
-        )
-        .one_row()
+        let (rows, linear) = (model.rows().unwrap(), model.linear_rows().unwrap());
+        let expansion = Expansion::new(order, false, rows, centre);
+        Spread::measure(&expansion, centre, rows, linear, &mut rows.scratch()).one_row()
     });
     assert!(
         one_row[0] > 10.0 * one_row[1] && one_row[1] > 3.0 * one_row[2],
@@ -428,7 +420,7 @@ fn estimates_before_and_after_a_new_block_correlate_by_one_minus_its_share() {
         for blocks in [1, 2, 5] {
             let mut parts = parts(1, estimator, blocks, 3);
             let (model, _centre) = target();
-            let linear = model.linear_rows().unwrap();
+            let (rows, linear) = (model.rows().unwrap(), model.linear_rows().unwrap());
             let mut rng = stream(4, 0, Purpose::Batch);
             let u = [0.5, 1.0];
             let mut series = Vec::new();
@@ -438,13 +430,7 @@ fn estimates_before_and_after_a_new_block_correlate_by_one_minus_its_share() {
                     subsample,
                     scratch,
                 } = &mut parts;
-                assert!(subsample.propose(
-                    expansion,
-                    model.rows().unwrap(),
-                    linear,
-                    scratch,
-                    &mut rng
-                ));
+                assert!(subsample.propose(expansion, rows, linear, scratch, &mut rng));
                 subsample.accept();
                 subsample.evaluate(subsample.current(), &u, linear, scratch);
                 series.push(subsample.estimate(subsample.current(), 40).log);

@@ -8,8 +8,9 @@ use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 
 /// Width of a column.
 const WIDTH: f32 = 96.0;
-/// Size of the window at first.
-const SIZE: [f32; 2] = [440.0, 320.0];
+/// Height of the window at first, and the width that it has beside its columns.
+const HEIGHT: f32 = 320.0;
+const MARGIN: f32 = 32.0;
 
 /// What a plot shows, as columns of numbers.
 pub struct PlotData<'a> {
@@ -44,7 +45,10 @@ pub fn data_table_ui<'a>(ui: &Ui, shown: &Shown, title: &str, data: impl FnOnce(
         Window::new(title)
             .id(id)
             .open(&mut open)
-            .default_size(SIZE)
+            .collapsible(false)
+            // Beside the plot, so that both are seen.
+            .default_pos(plot.rect.right_top())
+            .default_size([data.heads.len() as f32 * WIDTH + MARGIN, HEIGHT])
             .show(ui.ctx(), |ui| {
                 let mut table = Table::new("plot", title, data.rows);
                 for (at, head) in data.heads.iter().enumerate() {

@@ -71,7 +71,7 @@ pub trait Declared: Sized {
 ///
 /// given.set("proposal", "wild".into());
 /// let refused = WalkSettings::read(&given).unwrap_err();
-/// assert_eq!(refused.0, "Setting `proposal` takes one of normal, heavy-tailed, not `wild`");
+/// assert_eq!(refused.to_string(), "Setting `proposal` takes one of normal, heavy-tailed, not `wild`");
 /// # Ok::<(), ergodic_base::settings::SettingError>(())
 /// ```
 #[macro_export]

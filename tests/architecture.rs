@@ -205,7 +205,7 @@ fn the_core_builds_without_tables_windows_and_command_lines() {
     }
     assert!(seen.len() > 20, "{seen:?}");
     for heavy in ["polars", "clap", "egui", "eframe"] {
-        assert!(!seen.iter().any(|name| name == heavy), "{heavy}");
+        assert!(!seen.iter().any(|name| name.starts_with(heavy)), "{heavy}");
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! `load` reads a file into a [`table::Table`] and says what it guessed; `profile` describes columns;
 //! `formula` and `roles` say which column does what; `design` makes the matrix; `checks` looks at it before a
-//! run; `samples` holds the bundled data sets. Nothing above this layer but `export` knows polars.
+//! run; `samples` holds the bundled data sets.
 //!
 //! ```
 //! use ergodic_core::design::{Design, ModelFrame, checks};

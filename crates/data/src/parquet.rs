@@ -2,9 +2,13 @@
 
 use std::io::Cursor;
 
-use polars::prelude::{
-    ArrowDataType, ArrowSchema, Column, DataFrame, DataType, ParquetReader, SerReader as _, Series,
-    TimeUnit,
+use polars_arrow::array::{Array, BooleanArray, PrimitiveArray, Utf8ViewArray};
+use polars_arrow::datatypes::{ArrowDataType, ArrowSchema, Field, TimeUnit};
+use polars_buffer::Buffer;
+use polars_compute::cast::cast_default;
+use polars_parquet::read::{
+    BasicDecompressor, Filter, PageReader, RowGroupMetadata, column_iter_to_arrays, infer_schema,
+    read_metadata,
 };
 
 use ergodic_base::control::Control;
@@ -17,9 +21,6 @@ use super::table::{Table, TypedColumn, hex_sha256};
 use crate::remark::Remark;
 use ergodic_core::design::columns::{ColumnKind, Values};
 
-/// Rows read between two looks at the cancel flag.
-const SLICE: usize = 1 << 18;
-
 /// From here on whole numbers may lose digits as `f64`.
 const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
 
@@ -28,78 +29,63 @@ pub(crate) fn is_parquet(bytes: &[u8]) -> bool {
     bytes.starts_with(b"PAR1")
 }
 
+/// One column as the file holds it: an array for each group of rows.
+type Chunks = Vec<Box<dyn Array>>;
+
 /// Reads a Parquet file in memory, at most `limit` rows.
 pub(crate) fn read(
     name: &str,
     source: &str,
-    bytes: &[u8],
+    bytes: Vec<u8>,
     control: &Control,
     limit: Option<usize>,
 ) -> Result<Loaded, DataError> {
-    let damaged = |error: polars::error::PolarsError| DataError::Parquet {
+    let damaged = |reason: String| DataError::Parquet {
         file: name.to_owned(),
         // Only the first line: what follows is advice about the reader's own options.
-        reason: error
-            .to_string()
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .to_owned(),
+        reason: reason.lines().next().unwrap_or_default().to_owned(),
     };
     let mut reporter = Reporter::default();
-    let fingerprint = hex_sha256(bytes);
-    let mut first = ParquetReader::new(Cursor::new(bytes));
-    let schema = first.schema().map_err(damaged)?;
-    let num_rows = first
-        .num_rows()
-        .map_err(damaged)?
-        .min(limit.unwrap_or(usize::MAX));
+    let fingerprint = hex_sha256(&bytes);
+    let bytes = Buffer::from(bytes);
+    let metadata =
+        read_metadata(&mut Cursor::new(&bytes[..])).map_err(|e| damaged(e.to_string()))?;
+    let schema = infer_schema(&metadata).map_err(|e| damaged(e.to_string()))?;
+    let num_rows = metadata.num_rows.min(limit.unwrap_or(usize::MAX));
     if num_rows == 0 {
         return Err(DataError::HeaderOnly {
             file: name.to_owned(),
             columns: schema.len(),
         });
     }
-    let projection = usable_columns(&schema, &mut reporter);
-    if projection.is_empty() {
-        return Err(DataError::Parquet {
-            file: name.to_owned(),
-            reason: "no column holds numbers or text".to_owned(),
-        });
+    let fields = usable_columns(&schema, &mut reporter);
+    if fields.is_empty() {
+        return Err(damaged("no column holds numbers or text".to_owned()));
     }
-    let mut parts: Option<DataFrame> = None;
-    let mut at = 0;
-    while at < num_rows {
-        control.check(DataError::Cancelled)?;
-        let len = SLICE.min(num_rows - at);
-        let part = ParquetReader::new(Cursor::new(bytes))
-            .with_projection(Some(projection.clone()))
-            .with_slice(Some((at, len)))
-            .finish()
-            .map_err(damaged)?;
-        match &mut parts {
-            None => parts = Some(part),
-            Some(whole) => {
-                whole.vstack_mut(&part).map_err(damaged)?;
-            }
+    let mut columns: Vec<Chunks> = fields.iter().map(|_| Chunks::new()).collect();
+    let mut left = num_rows;
+    for group in &metadata.row_groups {
+        let len = group.num_rows().min(left);
+        for (field, chunks) in fields.iter().zip(&mut columns) {
+            control.check(DataError::Cancelled)?;
+            chunks.extend(read_chunk(&bytes, group, field, len).map_err(damaged)?);
         }
-        at += len;
+        left -= len;
         control.count(len as u64);
     }
-    control.check(DataError::Cancelled)?;
-    let frame = parts.unwrap_or_default();
-    let written: Vec<String> = frame
-        .columns()
-        .iter()
-        .map(|column| column.name().to_string())
-        .collect();
+    if left > 0 {
+        return Err(damaged(
+            "its groups hold fewer rows than it states".to_owned(),
+        ));
+    }
+    let written: Vec<String> = fields.iter().map(|field| field.name.to_string()).collect();
     let names = unique_names(&written, true, &mut reporter);
-    let columns = names
-        .into_iter()
-        .zip(frame.columns())
-        .map(|(column, values)| typed(column, values, &mut reporter).map_err(damaged))
-        .collect::<Result<Vec<_>, _>>()?;
-    let table = Table::assemble(name, source, fingerprint, columns, None)?;
+    let mut typed_columns = Vec::with_capacity(fields.len());
+    for ((name, field), chunks) in names.into_iter().zip(&fields).zip(columns) {
+        control.check(DataError::Cancelled)?;
+        typed_columns.push(typed(name, &field.dtype, chunks, &mut reporter).map_err(damaged)?);
+    }
+    let table = Table::assemble(name, source, fingerprint, typed_columns, None)?;
     Ok(Loaded {
         table,
         guesses: Guesses::typed_file("Parquet"),
@@ -107,12 +93,54 @@ pub(crate) fn read(
     })
 }
 
-/// Positions of the columns whose types a table can hold; the others are reported.
-fn usable_columns(schema: &ArrowSchema, reporter: &mut Reporter) -> Vec<usize> {
+/// The first `len` rows of a column in one group of rows.
+fn read_chunk(
+    bytes: &Buffer<u8>,
+    group: &RowGroupMetadata,
+    field: &Field,
+    len: usize,
+) -> Result<Chunks, String> {
+    let mut stored = group
+        .columns_under_root_iter(&field.name)
+        .ok_or_else(|| format!("column `{}` is missing in a group of rows", field.name))?;
+    let (Some(column), None) = (stored.next(), stored.next()) else {
+        return Err(format!("column `{}` is not one column", field.name));
+    };
+    let range = column.byte_range();
+    let (start, end) = (range.start as usize, range.end as usize);
+    if start > end || end > bytes.len() {
+        return Err(format!("column `{}` ends beyond the file", field.name));
+    }
+    let pages = PageReader::new(
+        Cursor::new(bytes.clone().sliced(start..end)),
+        column,
+        vec![],
+        usize::MAX,
+    );
+    let (chunks, _) = column_iter_to_arrays(
+        vec![BasicDecompressor::new(pages, vec![])],
+        vec![&column.descriptor().descriptor.primitive_type],
+        field.clone(),
+        Some(Filter::new_limited(len)),
+    )
+    .map_err(|error| error.to_string())?;
+    let read: usize = chunks.iter().map(|chunk| chunk.len()).sum();
+    if read == len {
+        Ok(chunks)
+    } else {
+        Err(format!(
+            "column `{}` has {read} values in a group of {len} rows",
+            field.name
+        ))
+    }
+}
+
+/// The columns whose types a table can hold; the others are reported.
+fn usable_columns(schema: &ArrowSchema, reporter: &mut Reporter) -> Vec<Field> {
     let mut usable = Vec::new();
-    for (position, field) in schema.iter_values().enumerate() {
+    for field in schema.iter_values() {
         if is_usable(&field.dtype) {
-            usable.push(position);
+            usable.push(field.clone());
         } else {
             reporter.report(Remark::Unsupported {
                 column: field.name.to_string(),
@@ -164,93 +192,136 @@ fn type_words(dtype: &ArrowDataType) -> &'static str {
     }
 }
 
+/// The column of a stated type; its chunks are let go one by one.
 fn typed(
     name: String,
-    column: &Column,
+    stated: &ArrowDataType,
+    chunks: Chunks,
     reporter: &mut Reporter,
-) -> Result<TypedColumn, polars::error::PolarsError> {
-    let series = column.as_materialized_series();
-    let stated = format!("the file states {}", series.dtype());
-    let text = |values, kind| TypedColumn {
+) -> Result<TypedColumn, String> {
+    use ArrowDataType as T;
+    // Categories are stored as numbers of a dictionary.
+    let value_type = match stated {
+        T::Dictionary(_, values, _) => values,
+        other => other,
+    };
+    let reason = format!("the file states {}", stated_words(stated));
+    let text = |kind, values| TypedColumn {
         name: name.clone(),
         kind,
-        reason: stated.clone(),
+        reason: reason.clone(),
         values: Values::Texts(values),
     };
-    Ok(match series.dtype() {
-        DataType::Boolean => {
-            let words = series
-                .bool()?
-                .iter()
-                .map(|value| value.map(|value| value.to_string()))
-                .collect();
-            text(words, ColumnKind::Text)
-        }
-        DataType::Date => {
-            let days = series.to_physical_repr();
-            text(
-                days.i32()?
-                    .iter()
-                    .map(|day| day.map(|day| date_text(i64::from(day))))
-                    .collect(),
-                ColumnKind::Date,
-            )
-        }
-        DataType::Datetime(unit, _) => {
-            let (unit, ticks) = (*unit, series.to_physical_repr());
-            text(
-                ticks
-                    .i64()?
-                    .iter()
-                    .map(|tick| tick.map(|tick| datetime_text(tick, unit)))
-                    .collect(),
-                ColumnKind::Date,
-            )
-        }
-        dtype if dtype.is_primitive_numeric() || matches!(dtype, DataType::Decimal(..)) => {
-            let values = numbers(series)?;
-            let whole = dtype.is_integer();
-            if whole && values.iter().any(|value| value.abs() >= LARGEST_EXACT) {
-                let column = name.clone();
-                reporter.report(Remark::TypedLargeIntegers { column });
-                let words = series.cast(&DataType::String)?;
-                return Ok(text(
-                    words
-                        .str()?
+    Ok(match value_type {
+        T::Boolean => text(
+            ColumnKind::Text,
+            collect(chunks, value_type, |chunk: &BooleanArray, words| {
+                words.extend(
+                    chunk
                         .iter()
-                        .map(|word| word.map(str::to_owned))
-                        .collect(),
-                    ColumnKind::Text,
-                ));
-            }
-            TypedColumn {
-                reason: stated.clone(),
-                kind: ColumnKind::Number,
-                values: Values::Numbers(finite(values, series.null_count(), &name, reporter)),
-                name,
-            }
-        }
-        _ => {
-            let words = series.cast(&DataType::String)?;
-            text(
-                words
-                    .str()?
+                        .map(|value| value.map(|value| value.to_string())),
+                );
+            })?,
+        ),
+        T::Date32 => text(
+            ColumnKind::Date,
+            collect(chunks, value_type, |chunk: &PrimitiveArray<i32>, words| {
+                words.extend(
+                    chunk
+                        .iter()
+                        .map(|day| day.map(|day| date_text(i64::from(*day)))),
+                );
+            })?,
+        ),
+        T::Timestamp(unit, _) => text(
+            ColumnKind::Date,
+            collect(chunks, value_type, |chunk: &PrimitiveArray<i64>, words| {
+                words.extend(
+                    chunk
+                        .iter()
+                        .map(|tick| tick.map(|tick| datetime_text(*tick, *unit))),
+                );
+            })?,
+        ),
+        T::Utf8 | T::LargeUtf8 | T::Utf8View => text(
+            ColumnKind::Text,
+            collect(chunks, &T::Utf8View, |chunk: &Utf8ViewArray, words| {
+                let filled = chunk
                     .iter()
-                    .map(|word| word.filter(|word| !word.is_empty()).map(str::to_owned))
-                    .collect(),
-                ColumnKind::Text,
-            )
+                    .map(|word| word.filter(|word| !word.is_empty()));
+                words.extend(filled.map(|word| word.map(str::to_owned)));
+            })?,
+        ),
+        _ => {
+            let is_integer = is_integer(value_type);
+            let nulls: usize = chunks.iter().map(|chunk| chunk.null_count()).sum();
+            let digits = is_integer.then(|| chunks.clone());
+            let values = collect(
+                chunks,
+                &T::Float64,
+                |chunk: &PrimitiveArray<f64>, values| {
+                    values.extend(chunk.iter().map(|value| value.copied().unwrap_or(f64::NAN)));
+                },
+            )?;
+            match digits {
+                Some(digits) if values.iter().any(|value| value.abs() >= LARGEST_EXACT) => {
+                    let column = name.clone();
+                    reporter.report(Remark::TypedLargeIntegers { column });
+                    text(
+                        ColumnKind::Text,
+                        collect(digits, &T::Utf8View, |chunk: &Utf8ViewArray, words| {
+                            words.extend(chunk.iter().map(|word| word.map(str::to_owned)));
+                        })?,
+                    )
+                }
+                _ => TypedColumn {
+                    reason,
+                    kind: ColumnKind::Number,
+                    values: Values::Numbers(finite(values, nulls, &name, reporter)),
+                    name,
+                },
+            }
         }
     })
 }
 
-fn numbers(series: &Series) -> Result<Vec<f64>, polars::error::PolarsError> {
-    let cast = series.cast(&DataType::Float64)?;
-    Ok(cast
-        .f64()?
-        .iter()
-        .map(|value| value.unwrap_or(f64::NAN))
-        .collect())
+/// Every chunk, cast to the type whose array is `A`, goes through `extend` into one list.
+fn collect<A: Array, V>(
+    chunks: Chunks,
+    dtype: &ArrowDataType,
+    mut extend: impl FnMut(&A, &mut Vec<V>),
+) -> Result<Vec<V>, String> {
+    let mut values = Vec::with_capacity(chunks.iter().map(|chunk| chunk.len()).sum());
+    for chunk in chunks {
+        let cast = cast_default(&*chunk, dtype).map_err(|error| error.to_string())?;
+        let array = cast
+            .as_any()
+            .downcast_ref()
+            .ok_or("its types contradict each other")?;
+        extend(array, &mut values);
+    }
+    Ok(values)
+}
+
+fn is_integer(dtype: &ArrowDataType) -> bool {
+    use ArrowDataType as T;
+    matches!(
+        dtype,
+        T::Int8 | T::Int16 | T::Int32 | T::Int64 | T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64
+    )
+}
+
+fn stated_words(dtype: &ArrowDataType) -> &'static str {
+    use ArrowDataType as T;
+    match dtype {
+        T::Dictionary(..) => "categories",
+        T::Boolean => "true or false",
+        T::Date32 => "dates",
+        T::Timestamp(..) => "dates with times",
+        T::Utf8 | T::LargeUtf8 | T::Utf8View => "text",
+        other if is_integer(other) => "whole numbers",
+        _ => "numbers",
+    }
 }
 
 /// Infinite values become missing; these and NaN, which mean "missing" too, are reported.
@@ -295,9 +366,10 @@ fn date_text(day: i64) -> String {
 /// `YYYY-MM-DDTHH:MM:SS`, with the fraction of the second that the unit has if it is not zero.
 fn datetime_text(tick: i64, unit: TimeUnit) -> String {
     let (per_second, digits) = match unit {
-        TimeUnit::Milliseconds => (1_000, 3),
-        TimeUnit::Microseconds => (1_000_000, 6),
-        TimeUnit::Nanoseconds => (1_000_000_000, 9),
+        TimeUnit::Second => (1, 0),
+        TimeUnit::Millisecond => (1_000, 3),
+        TimeUnit::Microsecond => (1_000_000, 6),
+        TimeUnit::Nanosecond => (1_000_000_000, 9),
     };
     let (seconds, fraction) = (tick.div_euclid(per_second), tick.rem_euclid(per_second));
     let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
@@ -321,14 +393,50 @@ mod tests {
     use crate::load::load_bytes;
     use crate::sniff::ImportOptions;
     use ergodic_core::design::Columns as _;
-    use polars::prelude::{NamedFrom as _, ParquetWriter};
+    use polars_arrow::array::{DictionaryArray, ListArray};
+    use polars_arrow::offset::OffsetsBuffer;
+    use polars_arrow::record_batch::RecordBatchT;
+    use polars_parquet::write::{
+        CompressionOptions, Encoding, FileWriter, RowGroupIterator, StatisticsOptions, Version,
+        WriteOptions,
+    };
 
-    fn written(columns: Vec<Series>) -> Vec<u8> {
-        let columns: Vec<Column> = columns.into_iter().map(Column::from).collect();
-        let mut frame = DataFrame::new_infer_height(columns).unwrap();
-        let mut bytes = Vec::new();
-        ParquetWriter::new(&mut bytes).finish(&mut frame).unwrap();
-        bytes
+    /// A file of the named columns with these groups of rows.
+    fn written(names: &[&str], groups: Vec<Vec<Box<dyn Array>>>) -> Vec<u8> {
+        let lengths: Vec<u64> = groups.iter().map(|group| group[0].len() as u64).collect();
+        let fields = names
+            .iter()
+            .zip(&groups[0])
+            .map(|(name, array)| Field::new((*name).into(), array.dtype().clone(), true));
+        let schema = ArrowSchema::from_iter(fields);
+        let options = WriteOptions {
+            statistics: StatisticsOptions::default(),
+            version: Version::V1,
+            compression: CompressionOptions::Snappy,
+            data_page_size: None,
+        };
+        let encodings: Vec<Vec<Encoding>> = groups[0]
+            .iter()
+            .map(|array| match array.dtype() {
+                ArrowDataType::Dictionary(..) => vec![Encoding::RleDictionary],
+                _ => vec![Encoding::Plain],
+            })
+            .collect();
+        let batches = groups
+            .into_iter()
+            .map(|arrays| RecordBatchT::try_new(arrays[0].len(), schema.clone().into(), arrays));
+        let row_groups =
+            RowGroupIterator::try_new(batches, &schema, options, encodings.into()).unwrap();
+        let mut writer = FileWriter::try_new(Vec::new(), schema.clone(), options).unwrap();
+        for (group, length) in row_groups.zip(lengths) {
+            writer.write(length, group.unwrap()).unwrap();
+        }
+        writer.end(None).unwrap();
+        writer.into_inner()
+    }
+
+    fn column<T: polars_arrow::types::NativeType>(values: &[Option<T>]) -> Box<dyn Array> {
+        PrimitiveArray::from(values).boxed()
     }
 
     fn load(bytes: Vec<u8>) -> Result<Loaded, DataError> {
@@ -343,30 +451,39 @@ mod tests {
 
     #[test]
     fn types_of_a_table_are_read_and_others_set_aside_by_name() {
-        let days = Series::new("day".into(), [0_i32, 19_782, 1])
-            .cast(&DataType::Date)
-            .unwrap();
-        let list = Series::new(
-            "list".into(),
-            [
-                Series::new("".into(), [1_i32]),
-                Series::new("".into(), [2_i32]),
-                Series::new("".into(), [3_i32]),
-            ],
+        let days = PrimitiveArray::from_vec(vec![0_i32, 19_782, 1]).to(ArrowDataType::Date32);
+        let numbers = column(&[Some(1_i32), Some(2), Some(3)]);
+        let lists = ListArray::<i64>::new(
+            ListArray::<i64>::default_datatype(ArrowDataType::Int32),
+            OffsetsBuffer::try_from(vec![0, 1, 2, 3]).unwrap(),
+            numbers,
+            None,
         );
-        let price = Series::new("price".into(), [1.25, 2.5, 3.0])
-            .cast(&DataType::Decimal(10, 2))
-            .unwrap();
-        let bytes = written(vec![
-            Series::new("count".into(), [Some(1_i8), None, Some(3)]),
-            Series::new("big".into(), [1_i64, 9_007_199_254_740_993, 3]),
-            Series::new("x".into(), [f64::NAN, f64::INFINITY, 0.1]),
-            Series::new("ok".into(), [true, false, true]),
-            Series::new("word".into(), ["a", "b", "a"]),
-            days,
-            list,
-            price,
-        ]);
+        let prices =
+            PrimitiveArray::from_vec(vec![125_i128, 250, 300]).to(ArrowDataType::Decimal(10, 2));
+        let plans = DictionaryArray::try_from_keys(
+            PrimitiveArray::<u32>::from([Some(1), None, Some(0)]),
+            Utf8ViewArray::from_slice_values(["pro", "basic"]).boxed(),
+            false,
+        )
+        .unwrap();
+        let names = [
+            "count", "big", "x", "ok", "word", "day", "list", "price", "plan",
+        ];
+        let bytes = written(
+            &names,
+            vec![vec![
+                column(&[Some(1_i8), None, Some(3)]),
+                column(&[Some(1_i64), Some(9_007_199_254_740_993), Some(3)]),
+                column(&[Some(f64::NAN), Some(f64::INFINITY), Some(0.1)]),
+                BooleanArray::from_slice([true, false, true]).boxed(),
+                Utf8ViewArray::from_slice_values(["a", "b", "a"]).boxed(),
+                days.boxed(),
+                lists.boxed(),
+                prices.boxed(),
+                plans.boxed(),
+            ]],
+        );
         let Loaded {
             table, reporter, ..
         } = load(bytes).unwrap();
@@ -385,7 +502,8 @@ mod tests {
                 ("ok", Text),
                 ("word", Text),
                 ("day", Date),
-                ("price", Number)
+                ("price", Number),
+                ("plan", Text)
             ]
         );
         assert_eq!(table.columns()[0].first_missing, Some(1));
@@ -393,6 +511,8 @@ mod tests {
         assert_eq!(table.cell_text(2, 2), "0.1");
         assert_eq!(table.cell_text(1, 5), "2024-02-29");
         assert_eq!(table.numbers(6).unwrap(), [1.25, 2.5, 3.0]);
+        let plans: Vec<Option<&str>> = table.texts(7).unwrap().collect();
+        assert_eq!(plans, [Some("basic"), None, Some("pro")]);
         let codes: Vec<&str> = reporter
             .warnings
             .iter()
@@ -407,7 +527,7 @@ mod tests {
 
     #[test]
     fn damaged_files_are_refused_in_one_sentence() {
-        let bytes = written(vec![Series::new("x".into(), [1.0, 2.0])]);
+        let bytes = written(&["x"], vec![vec![column(&[Some(1.0), Some(2.0)])]]);
         for bad in [
             bytes[..bytes.len() / 2].to_vec(),
             b"PAR1".to_vec(),
@@ -420,8 +540,39 @@ mod tests {
                 "{sentence}"
             );
         }
-        let none = written(vec![Series::new("x".into(), Vec::<f64>::new())]);
+        let none = written(&["x"], vec![vec![column::<f64>(&[])]]);
         assert!(matches!(load(none), Err(DataError::HeaderOnly { .. })));
+    }
+
+    #[test]
+    fn groups_of_rows_follow_each_other_up_to_the_limit() {
+        let group = |first: i32| {
+            let words = [first, first + 1, first + 2].map(|k| format!("w{k}"));
+            vec![
+                column(&[Some(first), Some(first + 1), None]),
+                Utf8ViewArray::from_slice_values(words).boxed(),
+            ]
+        };
+        let bytes = written(&["k", "word"], vec![group(0), group(3), group(6)]);
+        let read = |limit| {
+            let control = Control::default();
+            let loaded = read("x.parquet", "x.parquet", bytes.clone(), &control, limit).unwrap();
+            let cells = |col| -> Vec<String> {
+                (0..loaded.table.num_rows())
+                    .map(|row| loaded.table.cell_text(row, col))
+                    .collect()
+            };
+            (cells(0).join(" "), cells(1).join(" "), control.counted())
+        };
+        assert_eq!(
+            read(None),
+            (
+                "0 1  3 4  6 7 ".into(),
+                "w0 w1 w2 w3 w4 w5 w6 w7 w8".into(),
+                9
+            )
+        );
+        assert_eq!(read(Some(4)), ("0 1  3".into(), "w0 w1 w2 w3".into(), 4));
     }
 
     #[test]
@@ -431,11 +582,11 @@ mod tests {
         assert_eq!(date_text(19_782), "2024-02-29");
         assert_eq!(date_text(11_016), "2000-02-29");
         assert_eq!(
-            datetime_text(1_500, TimeUnit::Milliseconds),
+            datetime_text(1_500, TimeUnit::Millisecond),
             "1970-01-01T00:00:01.500"
         );
         assert_eq!(
-            datetime_text(-1_000_000, TimeUnit::Microseconds),
+            datetime_text(-1_000_000, TimeUnit::Microsecond),
             "1969-12-31T23:59:59"
         );
     }

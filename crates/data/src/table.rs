@@ -7,9 +7,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 
-use polars::prelude::{
-    Column, DataFrame, Float64Chunked, IntoColumn as _, NewChunkedArray as _, StringChunked,
-};
+use polars_arrow::array::Utf8ViewArray;
 use sha2::{Digest as _, Sha256};
 
 use super::error::DataError;
@@ -23,7 +21,7 @@ pub struct Table {
     name: String,
     source: String,
     fingerprint: String,
-    frame: DataFrame,
+    cells: Vec<Cells>,
     columns: Vec<ColumnInfo>,
     /// Where the column of a name stands: wide formulas ask for thousands.
     places: HashMap<String, usize>,
@@ -75,35 +73,36 @@ impl Table {
             return Err(DataError::Empty(name.to_owned()));
         }
         let mut infos = Vec::with_capacity(columns.len());
-        let mut series = Vec::with_capacity(columns.len());
+        let mut cells = Vec::with_capacity(columns.len());
         for TypedColumn {
-            name,
+            name: column,
             kind,
             reason,
             values,
         } in columns
         {
+            if values.len() != num_rows {
+                return Err(DataError::Option(format!(
+                    "The columns of {name} do not fit together: `{column}` has {} rows, the first column has {num_rows}.",
+                    values.len()
+                )));
+            }
             let (num_missing, first_missing) = values.missing();
-            series.push(into_polars(values, &name, num_missing));
+            cells.push(Cells::from(values));
             infos.push(ColumnInfo {
-                name,
+                name: column,
                 kind,
                 reason,
                 num_missing,
                 first_missing,
             });
         }
-        let frame = DataFrame::new(num_rows, series).map_err(|error| {
-            DataError::Option(format!(
-                "The columns of {name} do not fit together: {error}"
-            ))
-        })?;
         let names = infos.iter().map(|info| info.name.clone());
         Ok(Self {
             name: name.to_owned(),
             source: source.to_owned(),
             fingerprint,
-            frame,
+            cells,
             places: names.zip(0..).collect(),
             columns: infos,
             text,
@@ -121,11 +120,6 @@ impl Table {
         &self.fingerprint
     }
 
-    /// The typed frame: `Float64` and `String` columns, null where missing.
-    pub fn frame(&self) -> &DataFrame {
-        &self.frame
-    }
-
     /// The cell exactly as it was written, quotes and escapes of the format resolved; for Parquet the
     /// shortest form of the value. Empty beyond the table.
     pub fn cell_text(&self, row: usize, col: usize) -> String {
@@ -137,33 +131,25 @@ impl Table {
 
     /// Whether the cell has no value: empty, a code for missing, or no number in a column read as numbers.
     pub fn is_missing(&self, row: usize, col: usize) -> bool {
-        let Some(column) = self.frame.columns().get(col) else {
-            return true;
-        };
-        let series = column.as_materialized_series();
-        match series.f64() {
-            Ok(numbers) => numbers.get(row).is_none_or(f64::is_nan),
-            Err(_not_numbers) => series.str().ok().and_then(|texts| texts.get(row)).is_none(),
+        match self.cells.get(col) {
+            Some(Cells::Numbers(numbers)) => numbers.get(row).is_none_or(|value| value.is_nan()),
+            Some(Cells::Texts(texts)) => row >= texts.len() || texts.get(row).is_none(),
+            None => true,
         }
     }
 
     fn value_text(&self, row: usize, col: usize) -> String {
-        let Some(column) = self.frame.columns().get(col) else {
-            return String::new();
-        };
-        let series = column.as_materialized_series();
-        if let Ok(numbers) = series.f64() {
-            return numbers
+        match self.cells.get(col) {
+            Some(Cells::Numbers(numbers)) => numbers
                 .get(row)
+                .filter(|value| !value.is_nan())
                 .map(|value| value.to_string())
-                .unwrap_or_default();
+                .unwrap_or_default(),
+            Some(Cells::Texts(texts)) if row < texts.len() => {
+                texts.get(row).unwrap_or_default().to_owned()
+            }
+            _ => String::new(),
         }
-        series
-            .str()
-            .ok()
-            .and_then(|texts| texts.get(row))
-            .unwrap_or_default()
-            .to_owned()
     }
 
     /// Writes the table as CSV (comma, LF, UTF-8, quotes where needed) with every cell as it was written.
@@ -202,24 +188,17 @@ impl Columns for Table {
     }
 
     fn numbers(&self, col: usize) -> Option<Vec<f64>> {
-        let values = self
-            .frame
-            .columns()
-            .get(col)?
-            .as_materialized_series()
-            .f64()
-            .ok()?;
-        Some(
-            values
-                .iter()
-                .map(|value| value.unwrap_or(f64::NAN))
-                .collect(),
-        )
+        match self.cells.get(col)? {
+            Cells::Numbers(numbers) => Some(numbers.clone()),
+            Cells::Texts(_) => None,
+        }
     }
 
     fn texts(&self, col: usize) -> Option<Box<dyn Iterator<Item = Option<&str>> + '_>> {
-        let column = self.frame.columns().get(col)?;
-        Some(Box::new(column.as_materialized_series().str().ok()?.iter()))
+        match self.cells.get(col)? {
+            Cells::Texts(texts) => Some(Box::new(texts.iter())),
+            Cells::Numbers(_) => None,
+        }
     }
 
     fn place(&self, row: usize) -> String {
@@ -230,7 +209,7 @@ impl Columns for Table {
     }
 }
 
-/// A column ready for the frame.
+/// A column ready for the table.
 #[derive(Clone, Debug)]
 pub(crate) struct TypedColumn {
     pub name: String,
@@ -239,21 +218,20 @@ pub(crate) struct TypedColumn {
     pub values: Values,
 }
 
-/// The column as polars holds it.
-fn into_polars(values: Values, name: &str, num_missing: usize) -> Column {
-    match values {
-        Values::Numbers(values) if num_missing == 0 => {
-            Float64Chunked::from_vec(name.into(), values).into_column()
-        }
-        Values::Numbers(values) => {
-            let present = values
-                .into_iter()
-                .map(|value| (!value.is_nan()).then_some(value));
-            Float64Chunked::from_iter_options(name.into(), present).into_column()
-        }
-        Values::Texts(values) => {
-            let texts: StringChunked = values.iter().map(Option::as_deref).collect();
-            texts.with_name(name.into()).into_column()
+/// The cells of a column in memory.
+#[derive(Clone, Debug)]
+enum Cells {
+    /// NaN where missing.
+    Numbers(Vec<f64>),
+    /// Words as polars holds them: those of up to 12 bytes without an allocation of their own.
+    Texts(Utf8ViewArray),
+}
+
+impl From<Values> for Cells {
+    fn from(values: Values) -> Self {
+        match values {
+            Values::Numbers(numbers) => Self::Numbers(numbers),
+            Values::Texts(texts) => Self::Texts(Utf8ViewArray::from_slice(&texts)),
         }
     }
 }

@@ -150,17 +150,19 @@ fn extreme_predictors_give_numbers() {
     assert_eq!(Family::Binomial.mean(800.0), 1.0);
 }
 
-/// scipy's density with shape and rate as the translation to Stan has them.
+/// scipy's density with shape and rate as the translation to Stan has them, and Stan's own.
 #[test]
-fn the_density_of_a_gamma_is_that_of_scipy() {
+fn the_density_of_a_gamma_is_that_of_scipy_and_stan() {
     let read = |name: &str| std::fs::read_to_string(reference(name)).unwrap();
     let data = read("gamma_data.csv");
     let rows: Vec<&str> = data.lines().skip(1).collect();
     let outcome = Family::Gamma.outcome().with_log_shape(2.5_f64.ln());
     let mut compared = 0;
-    for line in read("gamma.csv").lines() {
+    let (scipy, stan) = (read("gamma.csv"), read("gamma_r.csv"));
+    for line in scipy.lines().chain(stan.lines()) {
         let Some((row, value)) = line
             .strip_prefix("density:")
+            .or_else(|| line.strip_prefix("stan:"))
             .and_then(|rest| rest.split_once(','))
         else {
             continue;
@@ -172,5 +174,5 @@ fn the_density_of_a_gamma_is_that_of_scipy() {
         assert!((log_p - number(value)).abs() < 1e-12, "{row}: {log_p}");
         compared += 1;
     }
-    assert_eq!(compared, 6);
+    assert_eq!(compared, 12);
 }

@@ -494,11 +494,11 @@ fn what_does_not_fit_is_refused_in_one_sentence() {
     );
 }
 
-/// With flat priors and without groups the posterior is the likelihood, whose maximum `gamma.py` finds from the equations of
-/// R's `glm(family = Gamma(link = "log"))`.
+/// With flat priors and without groups the posterior is the likelihood, whose maximum R's
+/// `glm(family = Gamma(link = "log"))` and `gamma.shape` find in `gamma.R`.
 #[test]
 fn the_mode_of_a_gamma_model_is_that_of_glm() {
-    let text = std::fs::read_to_string(reference("gamma.csv")).unwrap();
+    let text = std::fs::read_to_string(reference("gamma_r.csv")).unwrap();
     let expected = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name));
         line.unwrap()[1..].parse::<f64>().unwrap()

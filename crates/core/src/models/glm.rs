@@ -5,15 +5,20 @@
 //!
 //! Rows are stored one after another, covariates first and then what the family needs (response, offset, …), so that
 //! a random row costs one stretch of memory. Eight rows are transposed into a tile and then handled by vector
-//! instructions: no horizontal sum occurs inside the loop. The order of additions depends on the number of rows
-//! only, and no fused multiply-add is used, so SSE2, AVX2 and AVX-512 give the same bits.
+//! instructions: no horizontal sum occurs inside the loop. Tiles of neighbouring rows are also kept, from the first
+//! pass that asks for them on: passes over the data and over blocks then transpose nothing. Several tiles are handled
+//! together, because the exponential and the division of one take longer to end than to begin. The order of additions
+//! depends on the number of rows only, and no fused multiply-add is used, so SSE2, AVX2 and AVX-512 give the same bits,
+//! whichever way a tile comes about.
+
+use std::sync::OnceLock;
 
 use super::{LinearRows, Rows, Scratch};
 use crate::families::rows::{LANES, Lane, MAX_AUX, RowFamily, Terms};
 use ergodic_base::linalg::dot;
 
-/// Tiles ahead whose rows are prefetched; a tile takes about as long as a few memory accesses.
-const PREFETCH_TILES: usize = 2;
+/// Tiles handled together; more would need more registers than there are. The rows of the next as many are prefetched.
+const GROUP: usize = 4;
 /// Products of [`Terms::factor`]s (each at most 2) before their logarithm is taken; 2^512 is finite.
 const TILES_PER_LOG: usize = 512;
 
@@ -23,6 +28,8 @@ pub struct GlmRows<F> {
     num_columns: usize,
     num_obs: usize,
     data: Vec<f64>,
+    /// The tiles of whole blocks of [`LANES`] neighbouring rows, a lane for each number of a row.
+    blocks: OnceLock<Vec<Lane>>,
     family: F,
     level: SimdLevel,
 }
@@ -59,6 +66,39 @@ impl SimdLevel {
     fn detect() -> Self {
         Self::available().last().copied().unwrap_or(Self::Baseline)
     }
+
+    /// Runs a loop with these instructions, of which the machine must have them.
+    #[inline(always)]
+    #[cfg_attr(
+        target_arch = "x86_64",
+        expect(
+            unsafe_code,
+            reason = "calls the same safe loop compiled for CPU features that were detected"
+        )
+    )]
+    fn run<T>(self, row_loop: impl FnOnce() -> T) -> T {
+        match self {
+            Self::Baseline => row_loop(),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the level was detected on this machine.
+            Self::Avx2 => unsafe { with_avx2(row_loop) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the level was detected on this machine.
+            Self::Avx512 => unsafe { with_avx512(row_loop) },
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn with_avx2<T>(row_loop: impl FnOnce() -> T) -> T {
+    row_loop()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+fn with_avx512<T>(row_loop: impl FnOnce() -> T) -> T {
+    row_loop()
 }
 
 /// What a pass over rows computes besides the gradient.
@@ -81,6 +121,7 @@ impl<F: RowFamily> GlmRows<F> {
             num_columns,
             num_obs,
             data,
+            blocks: OnceLock::new(),
             family,
             level: SimdLevel::detect(),
         }
@@ -119,16 +160,21 @@ impl<F: RowFamily> GlmRows<F> {
         self.num_obs
     }
 
+    /// Numbers per row.
+    fn stride(&self) -> usize {
+        self.num_columns + F::EXTRA
+    }
+
     /// Covariates and extra numbers of row `i`.
     pub fn row(&self, i: usize) -> &[f64] {
-        let stride = self.num_columns + F::EXTRA;
+        let stride = self.stride();
         &self.data[i * stride..(i + 1) * stride]
     }
 
     /// Working memory for passes over these rows.
     pub fn scratch(&self) -> Scratch {
         Scratch {
-            tile: vec![0.0; (self.num_columns + F::EXTRA) * LANES],
+            tile: vec![0.0; self.stride() * LANES * GROUP],
             lanes: vec![0.0; self.num_columns * LANES],
             vector: vec![0.0; self.num_columns],
             ..Scratch::default()
@@ -164,13 +210,6 @@ impl<F: RowFamily> GlmRows<F> {
         self.dispatch(u, rows, Pass::Difference(centre), scratch, grad);
     }
 
-    #[cfg_attr(
-        target_arch = "x86_64",
-        expect(
-            unsafe_code,
-            reason = "calls the same safe loop compiled for CPU features that were detected"
-        )
-    )]
     fn dispatch(
         &self,
         u: &[f64],
@@ -179,41 +218,10 @@ impl<F: RowFamily> GlmRows<F> {
         scratch: &mut Scratch,
         grad: &mut [f64],
     ) -> f64 {
-        match self.level {
-            SimdLevel::Baseline => self.run(u, rows, pass, scratch, grad),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the level was detected on this machine.
-            SimdLevel::Avx2 => unsafe { self.run_avx2(u, rows, pass, scratch, grad) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the level was detected on this machine.
-            SimdLevel::Avx512 => unsafe { self.run_avx512(u, rows, pass, scratch, grad) },
-        }
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn run_avx2(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        pass: Pass<'_>,
-        s: &mut Scratch,
-        grad: &mut [f64],
-    ) -> f64 {
-        self.run(u, rows, pass, s, grad)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-    fn run_avx512(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        pass: Pass<'_>,
-        s: &mut Scratch,
-        grad: &mut [f64],
-    ) -> f64 {
-        self.run(u, rows, pass, s, grad)
+        self.level.run(
+            #[inline(always)]
+            || self.run(u, rows, pass, scratch, grad),
+        )
     }
 
     #[inline(always)]
@@ -225,92 +233,145 @@ impl<F: RowFamily> GlmRows<F> {
         scratch: &mut Scratch,
         grad: &mut [f64],
     ) -> f64 {
-        // One loop per combination, so that the inner loop has no branches.
-        match (rows, pass) {
-            (Rows::All, Pass::Gradient) => {
-                self.tiles::<false, false>(u, self.num_obs, |k| k, &[], scratch, grad)
+        let (start, len) = match rows {
+            Rows::All => (0, self.num_obs),
+            Rows::Span { start, len } => (start, len),
+            Rows::Pick(rows) => {
+                let row = |k: usize| rows[k] as usize;
+                let block = |k: usize| whole_block(&rows[k..][..LANES]);
+                return self.pass(u, rows.len(), row, block, pass, scratch, grad);
             }
-            (Rows::All, Pass::Value) => {
-                self.tiles::<true, false>(u, self.num_obs, |k| k, &[], scratch, grad)
-            }
-            (Rows::All, Pass::Difference(c)) => {
-                self.tiles::<false, true>(u, self.num_obs, |k| k, c, scratch, grad)
-            }
-            (Rows::Span { start, len }, Pass::Gradient) => {
-                self.tiles::<false, false>(u, len, |k| start + k, &[], scratch, grad)
-            }
-            (Rows::Span { start, len }, Pass::Value) => {
-                self.tiles::<true, false>(u, len, |k| start + k, &[], scratch, grad)
-            }
-            (Rows::Span { start, len }, Pass::Difference(c)) => {
-                self.tiles::<false, true>(u, len, |k| start + k, c, scratch, grad)
-            }
-            (Rows::Pick(p), Pass::Gradient) => {
-                self.tiles::<false, false>(u, p.len(), |k| p[k] as usize, &[], scratch, grad)
-            }
-            (Rows::Pick(p), Pass::Value) => {
-                self.tiles::<true, false>(u, p.len(), |k| p[k] as usize, &[], scratch, grad)
-            }
-            (Rows::Pick(p), Pass::Difference(c)) => {
-                self.tiles::<false, true>(u, p.len(), |k| p[k] as usize, c, scratch, grad)
-            }
+        };
+        let aligned = start.is_multiple_of(LANES);
+        let block = |k: usize| aligned.then_some((start + k) / LANES);
+        self.pass(u, len, |k| start + k, block, pass, scratch, grad)
+    }
+
+    /// One loop per combination of rows and pass, so that the inner loop has no branches.
+    #[inline(always)]
+    fn pass(
+        &self,
+        u: &[f64],
+        len: usize,
+        row: impl Fn(usize) -> usize,
+        block: impl Fn(usize) -> Option<usize>,
+        pass: Pass<'_>,
+        scratch: &mut Scratch,
+        grad: &mut [f64],
+    ) -> f64 {
+        match pass {
+            Pass::Gradient => self.tiles::<false, false>(u, len, row, block, &[], scratch, grad),
+            Pass::Value => self.tiles::<true, false>(u, len, row, block, &[], scratch, grad),
+            Pass::Difference(c) => self.tiles::<false, true>(u, len, row, block, c, scratch, grad),
         }
     }
 
+    /// The pass over `len` rows, of which `row(k)` is the k-th; where the eight from k on are a block of neighbours, `block(k)` is
+    /// its number.
     #[inline(always)]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each combination of them is a loop of its own"
+    )]
     fn tiles<const VALUE: bool, const DIFFERENCE: bool>(
         &self,
         u: &[f64],
         len: usize,
         row: impl Fn(usize) -> usize,
+        block: impl Fn(usize) -> Option<usize>,
         centre: &[f64],
         scratch: &mut Scratch,
         grad: &mut [f64],
     ) -> f64 {
         let columns = self.num_columns;
         let (tile, _) = scratch.tile.as_chunks_mut::<LANES>();
-        let (sums, _) = scratch.lanes.as_chunks_mut::<LANES>();
-        let (tile, sums, beta) = (
-            &mut tile[..columns + F::EXTRA],
-            &mut sums[..columns],
-            &u[..columns],
-        );
-        let shared = self.shared(u);
-        sums.fill([0.0; LANES]);
-        let mut aux_sums = [[0.0; LANES]; MAX_AUX];
-        let mut value_sum = [0.0; LANES];
-        let mut factors = [1.0; LANES];
-        let mut log_sum = 0.0;
-        let mut pending = 0;
-
+        let (lanes, _) = scratch.lanes.as_chunks_mut::<LANES>();
+        let mut sums = Sums::new(&mut lanes[..columns]);
+        let pass = TilePass {
+            beta: &u[..columns],
+            shared: self.shared(u),
+            row,
+            block,
+            len,
+            centre,
+        };
         let mut first = 0;
+        while first + GROUP * LANES <= len {
+            self.group::<GROUP, VALUE, DIFFERENCE>(&pass, first, LANES, tile, &mut sums);
+            first += GROUP * LANES;
+        }
         while first < len {
             let live = LANES.min(len - first);
-            let ahead = first + PREFETCH_TILES * LANES;
-            if ahead + LANES <= len {
-                for k in 0..LANES {
-                    self.prefetch(row(ahead + k));
-                    if DIFFERENCE {
-                        prefetch(centre, row(ahead + k) * Self::WIDTH);
-                    }
+            self.group::<1, VALUE, DIFFERENCE>(&pass, first, live, tile, &mut sums);
+            first += LANES;
+        }
+        for (grad, sum) in grad.iter_mut().zip(&*sums.gradient) {
+            *grad += reduce(sum);
+        }
+        for m in 0..F::AUX {
+            grad[columns + m] += reduce(&sums.aux[m]);
+        }
+        if VALUE {
+            reduce(&sums.value) - (sums.log + sum_of_logs(&sums.factors))
+        } else {
+            0.0
+        }
+    }
+
+    /// Adds what `T` tiles from row `first` of a pass say; `live` rows count in each.
+    #[inline(always)]
+    fn group<const T: usize, const VALUE: bool, const DIFFERENCE: bool>(
+        &self,
+        pass: &TilePass<'_, F, impl Fn(usize) -> usize, impl Fn(usize) -> Option<usize>>,
+        first: usize,
+        live: usize,
+        mut buffer: &mut [Lane],
+        sums: &mut Sums<'_>,
+    ) {
+        let (columns, stride) = (self.num_columns, self.stride());
+        if first + 2 * T * LANES <= pass.len {
+            for t in T..2 * T {
+                self.prefetch_tile::<DIFFERENCE>(pass, first + t * LANES);
+            }
+        }
+        let tiles: [&[Lane]; T] = std::array::from_fn(|t| {
+            let at = first + t * LANES;
+            let (own, rest) = std::mem::take(&mut buffer).split_at_mut(stride);
+            buffer = rest;
+            let block = if live == LANES {
+                (pass.block)(at)
+            } else {
+                None
+            };
+            match block {
+                Some(block) => &self.blocks()[block * stride..][..stride],
+                None => {
+                    self.fill_tile(|k| (pass.row)(at + k), live, own);
+                    own
                 }
             }
-            let mut z = self.fill_tile(beta, |k| row(first + k), live, tile);
-            let extra = extra_lanes::<F>(&tile[columns..]);
+        });
+        let predictors = predictors(pass.beta, &tiles);
+        let mut residuals = [[0.0; LANES]; T];
+        for t in 0..T {
+            let at = first + t * LANES;
+            let extra = extra_lanes::<F>(&tiles[t][columns..]);
+            let mut z = predictors[t];
             F::predictor(&mut z, &extra);
             let Terms {
                 mut residual,
                 mut aux,
                 mut sum,
                 mut factor,
-            } = F::terms::<VALUE>(&z, &extra, &shared);
+            } = F::terms::<VALUE>(&z, &extra, &pass.shared);
             if DIFFERENCE {
-                for (k, residual) in residual.iter_mut().enumerate().take(live) {
-                    *residual -= centre[row(first + k) * Self::WIDTH];
+                let centre = |k: usize| &pass.centre[(pass.row)(at + k) * Self::WIDTH..];
+                for k in 0..live {
+                    residual[k] -= centre(k)[0];
                 }
                 for (m, aux) in aux.iter_mut().enumerate().take(F::AUX) {
                     for (k, aux) in aux.iter_mut().enumerate().take(live) {
-                        *aux -= centre[row(first + k) * Self::WIDTH + 1 + m];
+                        *aux -= centre(k)[1 + m];
                     }
                 }
             }
@@ -319,55 +380,49 @@ impl<F: RowFamily> GlmRows<F> {
                     sum[k] = 0.0;
                     factor[k] = 1.0;
                 }
-                for k in 0..LANES {
-                    value_sum[k] += sum[k];
-                    factors[k] *= factor[k];
-                }
-                pending += 1;
-                if pending == TILES_PER_LOG {
-                    log_sum += sum_of_logs(&factors);
-                    factors = [1.0; LANES];
-                    pending = 0;
-                }
+                sums.add_value(&sum, &factor);
             }
             for residual in residual.iter_mut().skip(live) {
                 *residual = 0.0;
             }
-            for (sum, x) in sums.iter_mut().zip(&*tile) {
-                for k in 0..LANES {
-                    sum[k] += residual[k] * x[k];
-                }
-            }
             for m in 0..F::AUX {
                 for k in 0..live {
-                    aux_sums[m][k] += aux[m][k];
+                    sums.aux[m][k] += aux[m][k];
                 }
             }
-            first += LANES;
+            residuals[t] = residual;
         }
-        for (grad, sum) in grad.iter_mut().zip(&*sums) {
-            *grad += reduce(sum);
-        }
-        for m in 0..F::AUX {
-            grad[columns + m] += reduce(&aux_sums[m]);
-        }
-        if VALUE {
-            reduce(&value_sum) - (log_sum + sum_of_logs(&factors))
-        } else {
-            0.0
+        for (j, sum) in sums.gradient.iter_mut().enumerate() {
+            one_column_at_a_time();
+            let mut total = *sum;
+            for (tile, residual) in tiles.iter().zip(&residuals) {
+                for k in 0..LANES {
+                    total[k] += residual[k] * tile[j][k];
+                }
+            }
+            *sum = total;
         }
     }
 
-    /// Transposes up to [`LANES`] rows into `tile` and returns their linear predictors without offset. Lanes past
-    /// `live` repeat the first row; callers zero their weight.
+    /// The tiles of all whole blocks.
     #[inline(always)]
-    fn fill_tile(
-        &self,
-        beta: &[f64],
-        row: impl Fn(usize) -> usize,
-        live: usize,
-        tile: &mut [Lane],
-    ) -> Lane {
+    fn blocks(&self) -> &[Lane] {
+        self.blocks.get_or_init(|| self.transposed())
+    }
+
+    #[cold]
+    fn transposed(&self) -> Vec<Lane> {
+        let stride = self.stride();
+        let mut blocks = vec![[0.0; LANES]; self.num_obs / LANES * stride];
+        for (block, tile) in blocks.chunks_exact_mut(stride).enumerate() {
+            self.fill_tile(|k| block * LANES + k, LANES, tile);
+        }
+        blocks
+    }
+
+    /// Transposes up to [`LANES`] rows into `tile`. Lanes past `live` repeat the first row; callers zero their weight.
+    #[inline(always)]
+    fn fill_tile(&self, row: impl Fn(usize) -> usize, live: usize, tile: &mut [Lane]) {
         let stride = tile.len();
         let row_of = |k: usize| {
             let start = row(if k < live { k } else { 0 }) * stride;
@@ -377,17 +432,9 @@ impl<F: RowFamily> GlmRows<F> {
         // (eight single stores would stall the vector load that follows them).
         let (r0, r1, r2, r3) = (row_of(0), row_of(1), row_of(2), row_of(3));
         let (r4, r5, r6, r7) = (row_of(4), row_of(5), row_of(6), row_of(7));
-        let mut z = [0.0; LANES];
-        for j in 0..stride {
-            let lane = [r0[j], r1[j], r2[j], r3[j], r4[j], r5[j], r6[j], r7[j]];
-            tile[j] = lane;
-            if j < beta.len() {
-                for k in 0..LANES {
-                    z[k] += lane[k] * beta[j];
-                }
-            }
+        for (j, lane) in tile.iter_mut().enumerate() {
+            *lane = [r0[j], r1[j], r2[j], r3[j], r4[j], r5[j], r6[j], r7[j]];
         }
-        z
     }
 
     /// [`Self::each_row`] without shifts.
@@ -411,6 +458,22 @@ impl<F: RowFamily> GlmRows<F> {
         tile: &mut [f64],
         shift: impl Fn(usize) -> f64,
         function: impl Fn(&Lane, &[Lane; 4], &F::Shared) -> T,
+        visit: impl FnMut(usize, &[f64], usize, &T),
+    ) {
+        self.level.run(
+            #[inline(always)]
+            || self.visit_rows(u, rows, tile, shift, function, visit),
+        );
+    }
+
+    #[inline(always)]
+    fn visit_rows<T>(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        tile: &mut [f64],
+        shift: impl Fn(usize) -> f64,
+        function: impl Fn(&Lane, &[Lane; 4], &F::Shared) -> T,
         mut visit: impl FnMut(usize, &[f64], usize, &T),
     ) {
         let (tile, _) = tile.as_chunks_mut::<LANES>();
@@ -421,7 +484,8 @@ impl<F: RowFamily> GlmRows<F> {
         let mut first = 0;
         while first < len {
             let live = LANES.min(len - first);
-            let mut z = self.fill_tile(beta, |k| rows.get(first + k), live, tile);
+            self.fill_tile(|k| rows.get(first + k), live, tile);
+            let [mut z] = predictors(beta, &[tile]);
             let extra = extra_lanes::<F>(&tile[self.num_columns..]);
             F::predictor(&mut z, &extra);
             for (lane, z) in z.iter_mut().enumerate().take(live) {
@@ -512,17 +576,125 @@ impl<F: RowFamily> GlmRows<F> {
         }
     }
 
+    /// Asks for the rows of the tile at `first` ahead of their use.
     #[inline(always)]
-    fn prefetch(&self, row: usize) {
-        let stride = self.num_columns + F::EXTRA;
+    fn prefetch_tile<const DIFFERENCE: bool>(
+        &self,
+        pass: &TilePass<'_, F, impl Fn(usize) -> usize, impl Fn(usize) -> Option<usize>>,
+        first: usize,
+    ) {
         // Numbers per cache line.
         const LINE: usize = 8;
-        let start = row * stride;
-        let mut at = start;
-        while at < start + stride {
-            prefetch(&self.data, at);
-            at += LINE;
+        let stride = self.stride();
+        if let Some(block) = (pass.block)(first) {
+            for lane in self.blocks()[block * stride..][..stride].iter() {
+                prefetch(lane, 0);
+            }
+            if DIFFERENCE {
+                prefetch(pass.centre, block * LANES * Self::WIDTH);
+            }
+            return;
         }
+        for k in 0..LANES {
+            let row = (pass.row)(first + k);
+            let mut at = row * stride;
+            while at < (row + 1) * stride {
+                prefetch(&self.data, at);
+                at += LINE;
+            }
+            if DIFFERENCE {
+                prefetch(pass.centre, row * Self::WIDTH);
+            }
+        }
+    }
+}
+
+/// What all tiles of a pass share.
+struct TilePass<'a, F: RowFamily, R, B> {
+    beta: &'a [f64],
+    shared: F::Shared,
+    row: R,
+    block: B,
+    len: usize,
+    centre: &'a [f64],
+}
+
+/// Running sums of a pass, lane by lane.
+struct Sums<'a> {
+    gradient: &'a mut [Lane],
+    aux: [Lane; MAX_AUX],
+    value: Lane,
+    /// The product of [`Terms::factor`]s since the last logarithm.
+    factors: Lane,
+    /// Tiles in that product.
+    pending: usize,
+    /// The logarithms of former products.
+    log: f64,
+}
+
+impl<'a> Sums<'a> {
+    fn new(gradient: &'a mut [Lane]) -> Self {
+        gradient.fill([0.0; LANES]);
+        Self {
+            gradient,
+            aux: [[0.0; LANES]; MAX_AUX],
+            value: [0.0; LANES],
+            factors: [1.0; LANES],
+            pending: 0,
+            log: 0.0,
+        }
+    }
+
+    #[inline(always)]
+    fn add_value(&mut self, sum: &Lane, factor: &Lane) {
+        for k in 0..LANES {
+            self.value[k] += sum[k];
+            self.factors[k] *= factor[k];
+        }
+        self.pending += 1;
+        if self.pending == TILES_PER_LOG {
+            self.log += sum_of_logs(&self.factors);
+            self.factors = [1.0; LANES];
+            self.pending = 0;
+        }
+    }
+}
+
+/// The number of the block of neighbours that these eight rows are, if they are one.
+#[inline(always)]
+fn whole_block(rows: &[u32]) -> Option<usize> {
+    let first = rows[0];
+    let neighbours = || rows.iter().zip(first..).all(|(&row, next)| row == next);
+    (first.is_multiple_of(LANES as u32) && neighbours()).then_some(first as usize / LANES)
+}
+
+/// Linear predictors of rows in tiles, without offset.
+#[inline(always)]
+fn predictors<const T: usize>(beta: &[f64], tiles: &[&[Lane]; T]) -> [Lane; T] {
+    let mut z = [[0.0; LANES]; T];
+    for (j, beta) in beta.iter().enumerate() {
+        one_column_at_a_time();
+        for (z, tile) in z.iter_mut().zip(tiles) {
+            for k in 0..LANES {
+                z[k] += tile[j][k] * beta;
+            }
+        }
+    }
+    z
+}
+
+/// Keeps the compiler from handling eight columns of one row together instead of one column of eight rows: that needs gathers and
+/// scatters, and takes three times as long. No instruction comes of it.
+#[inline(always)]
+#[cfg_attr(
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    expect(unsafe_code, reason = "assembly without an instruction")
+)]
+fn one_column_at_a_time() {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    // SAFETY: there is no instruction, and nothing is said to change.
+    unsafe {
+        std::arch::asm!("", options(nomem, nostack, preserves_flags));
     }
 }
 
@@ -569,6 +741,31 @@ impl<F: RowFamily> GlmRows<F> {
         }
         extra
     }
+
+    #[inline(always)]
+    fn terms_of_rows(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        out: &mut [[f64; 3]],
+    ) {
+        let (tile, _) = scratch.tile.as_chunks_mut::<LANES>();
+        let tile = &mut tile[..self.num_columns + F::EXTRA];
+        let shared = self.shared(u);
+        let mut first = 0;
+        for out in out.chunks_mut(LANES) {
+            self.fill_tile(|k| rows.get(first + k), out.len(), tile);
+            let [mut z] = predictors(&u[..self.num_columns], &[tile]);
+            let extra = extra_lanes::<F>(&tile[self.num_columns..]);
+            F::predictor(&mut z, &extra);
+            let terms = F::terms::<true>(&z, &extra, &shared);
+            for (k, out) in out.iter_mut().enumerate() {
+                *out = [z[k], terms.sum[k] - terms.factor[k].ln(), terms.residual[k]];
+            }
+            first += LANES;
+        }
+    }
 }
 
 /// Only for families without auxiliary coordinates: elsewhere a row depends on more than its linear predictor.
@@ -605,20 +802,10 @@ impl<F: RowFamily> LinearRows for GlmRows<F> {
     }
 
     fn row_terms(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [[f64; 3]]) {
-        let (tile, _) = scratch.tile.as_chunks_mut::<LANES>();
-        let tile = &mut tile[..self.num_columns + F::EXTRA];
-        let shared = self.shared(u);
-        let mut first = 0;
-        for out in out.chunks_mut(LANES) {
-            let mut z = self.fill_tile(u, |k| rows.get(first + k), out.len(), tile);
-            let extra = extra_lanes::<F>(&tile[self.num_columns..]);
-            F::predictor(&mut z, &extra);
-            let terms = F::terms::<true>(&z, &extra, &shared);
-            for (k, out) in out.iter_mut().enumerate() {
-                *out = [z[k], terms.sum[k] - terms.factor[k].ln(), terms.residual[k]];
-            }
-            first += LANES;
-        }
+        self.level.run(
+            #[inline(always)]
+            || self.terms_of_rows(u, rows, scratch, out),
+        );
     }
 
     fn curvature_range(&self, row: usize) -> [f64; 2] {

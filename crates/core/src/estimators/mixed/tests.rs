@@ -644,7 +644,8 @@ fn gamma_fits_are_the_maxima_that_scipy_and_glmmtmb_find() {
         (Method::Laplace, 1, "gamma_r.csv", "laplace"),
     ] {
         let text = std::fs::read_to_string(reference(file)).unwrap();
-        let fit = fit_generalised(&data, Family::Gamma, method, nodes, &Control::default()).unwrap();
+        let fit =
+            fit_generalised(&data, Family::Gamma, method, nodes, &Control::default()).unwrap();
         for (here, name) in [
             (fit.fixed[0].estimate, "intercept"),
             (fit.fixed[1].estimate, "x"),

@@ -372,6 +372,26 @@ pub struct SamplerSpec {
     pub negative_control: bool,
 }
 
+impl SamplerSpec {
+    /// What goes without saying: all rows, no mode, a warm-up of planned length. The rest each sampler says itself.
+    pub const ORDINARY: Self = Self {
+        id: "",
+        family: Family::FullData,
+        title: "",
+        about: "",
+        cite: "",
+        formula: "",
+        fields: &[],
+        info: &[],
+        needs_mode: false,
+        minibatch: false,
+        bias: None,
+        default_warmup: 1000,
+        decides_warmup: false,
+        negative_control: false,
+    };
+}
+
 /// Reads or writes every number of a state, once, in a fixed order: saving, restoring and inspecting are one function.
 pub trait StateVisitor {
     /// Numbers of fixed count.

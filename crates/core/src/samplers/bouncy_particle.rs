@@ -63,8 +63,7 @@ impl Motion for Bounce {
         minibatch: true,
         bias: None,
         default_warmup: 100,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
     type Refreshment = Refreshed;
 

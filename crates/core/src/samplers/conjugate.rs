@@ -31,13 +31,10 @@ impl Sampler for Conjugate {
         formula: "p_j = G_j / Σ G, G_j ~ Gamma(α_j + C_j, 1)",
         fields: &[],
         info: &[],
-        needs_mode: false,
-        minibatch: false,
         bias: None,
         // Every draw is independent of the last.
         default_warmup: 1,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 
     fn suits(model: &dyn Model) -> Result<(), Unsuitable> {

@@ -147,14 +147,12 @@ impl Process for CoxIngersollRoss {
         family: Family::Mixture,
         fields: StochasticSettings::<()>::FIELDS,
         info: INFO,
-        needs_mode: false,
         minibatch: true,
         bias: Some(
             "Noise of minibatches widens components, and chains get stuck in partitions with too many or too few clusters",
         ),
         default_warmup: 500,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 
     type Own = ();

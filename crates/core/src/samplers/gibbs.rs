@@ -179,12 +179,9 @@ impl Sampler for Gibbs {
         formula: "for each block b: u_b ~ K_b(u_b, · | u_{-b}), K_b leaves π(u_b | u_{-b}) unchanged",
         fields: GibbsSettings::FIELDS,
         info: INFO,
-        needs_mode: false,
-        minibatch: false,
         bias: None,
         default_warmup: 1000,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 
     fn configure(settings: &mut GibbsSettings, _target: &Target) -> Result<Config, SettingError> {

@@ -82,14 +82,11 @@ impl Sampler for GibbsGaussian {
             name: "newton_iterations",
             help: "Iterations of the search for a group's mode, mean over groups",
         }],
-        needs_mode: false,
-        minibatch: false,
         bias: Some(
             "The conditional of each group is taken to be normal: groups of few rows, or of one class, lose their skewness",
         ),
         default_warmup: 500,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 
     fn suits(model: &dyn Model) -> Result<(), Unsuitable> {

@@ -390,12 +390,9 @@ impl Sampler for GibbsGroups {
         family: Family::Groups,
         fields: GroupSettings::FIELDS,
         info: INFO,
-        needs_mode: false,
-        minibatch: false,
         bias: None,
         default_warmup: 500,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 
     fn suits(model: &dyn Model) -> Result<(), Unsuitable> {

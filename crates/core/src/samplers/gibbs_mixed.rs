@@ -94,12 +94,9 @@ impl Sampler for GibbsMixed {
             name: LOG_DENSITY,
             help: "Log posterior of the draw up to a constant",
         }],
-        needs_mode: false,
-        minibatch: false,
         bias: None,
         default_warmup: 500,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 
     fn suits(model: &dyn Model) -> Result<(), Unsuitable> {

@@ -108,12 +108,10 @@ impl Sampler for GibbsMixedOsgfs {
                   sds and correlations along slices given r",
         fields: GroupScoringSettings::FIELDS,
         info: INFO,
-        needs_mode: false,
         minibatch: true,
         bias: Some(BIAS),
         default_warmup: 1000,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 
     fn suits(model: &dyn Model) -> Result<(), Unsuitable> {

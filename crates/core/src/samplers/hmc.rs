@@ -141,12 +141,9 @@ impl Sampler for Hmc {
         formula: "p ~ N(0, M); L = t/ε leapfrog steps; accept with min(1, exp(H0 - H))",
         fields: HmcSettings::FIELDS,
         info: INFO,
-        needs_mode: false,
-        minibatch: false,
         bias: None,
         default_warmup: 1000,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 
     fn configure(settings: &mut HmcSettings, target: &Target) -> Result<Config, SettingError> {

@@ -67,8 +67,7 @@ impl Variant for Perturbed {
              coefficients from 600 rows came out 1 % small, from 2\u{202f}000 rows 0.3 % or less, and means right",
         ),
         default_warmup: 500,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
     const SIGNED: bool = false;
 

@@ -73,8 +73,7 @@ impl Variant for Signed {
         minibatch: true,
         bias: None,
         default_warmup: 500,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
     const SIGNED: bool = true;
 

@@ -291,12 +291,9 @@ impl Variant for Adjusted {
         formula: "θ* = θ + h M ∇log π(θ) + sqrt(2h) M^{1/2} ξ; accept with min(1, π(θ*) q(θ|θ*) / (π(θ) q(θ*|θ)))",
         fields: MalaSettings::FIELDS,
         info: INFO,
-        needs_mode: false,
-        minibatch: false,
         bias: None,
         default_warmup: 1000,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 
     type Settings = MalaSettings;
@@ -343,14 +340,12 @@ impl Variant for Unadjusted {
         fields: UlaSettings::FIELDS,
         info: INFO.split_at(1).1,
         needs_mode: true,
-        minibatch: false,
         bias: Some(
             "Standard deviations come out about 2 % too large at the default step, more with larger steps or where the posterior \
              is far from normal",
         ),
         default_warmup: 200,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 
     type Settings = UlaSettings;

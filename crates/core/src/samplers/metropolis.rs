@@ -126,12 +126,9 @@ impl Sampler for Metropolis {
         formula: "u* = u + s N(0, Sigma), Sigma = curvature at the mode inverted; accept with min(1, pi(u*)/pi(u))",
         fields: MetropolisSettings::FIELDS,
         info: INFO,
-        needs_mode: false,
-        minibatch: false,
         bias: None,
         default_warmup: 1000,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 
     fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError> {

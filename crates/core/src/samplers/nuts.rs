@@ -115,12 +115,9 @@ impl Sampler for Nuts {
         formula: "p ~ N(0, M); double a leapfrog trajectory until it turns back; choose a point with weight exp(H0 - H)",
         fields: Self::Settings::FIELDS,
         info: INFO,
-        needs_mode: false,
-        minibatch: false,
         bias: None,
         default_warmup: 1000,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 
     fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError> {

@@ -183,7 +183,6 @@ impl Sampler for Osgfs {
                 help: "largest share of gradient noise in all noise of a step, 0 to 1; here it replaces injected noise",
             },
         ],
-        needs_mode: false,
         minibatch: true,
         bias: Some(
             "The posterior is taken to be normal, and the spread of row gradients to equal the curvature: standard deviations \
@@ -191,7 +190,7 @@ impl Sampler for Osgfs {
         ),
         default_warmup: 2_000,
         decides_warmup: true,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 
     fn configure(

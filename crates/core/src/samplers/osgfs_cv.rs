@@ -107,7 +107,7 @@ impl Sampler for OsgfsCv {
         ),
         default_warmup: 500,
         decides_warmup: true,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 
     fn configure(

@@ -98,8 +98,7 @@ impl Sampler for Psgld {
              step, more with larger steps or smaller minibatches; at a temperature other than 1 the target is not the posterior",
         ),
         default_warmup: 200,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 
     fn configure(

@@ -95,8 +95,7 @@ impl Sampler for SagaLd {
              than 1 the target is not the posterior",
         ),
         default_warmup: 200,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 
     fn suits(model: &dyn Model) -> Result<(), Unsuitable> {

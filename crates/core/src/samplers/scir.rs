@@ -202,15 +202,13 @@ impl Variant for Plain {
         formula: "θ_j' = (1 − e^{−h}) Gamma(â_j + M_j), M_j ~ Poisson(θ_j e^{−h}/(1 − e^{−h})), â = α + (N/|S|) Σ_S z_i, p = θ/Σθ",
         fields: ScirSettings::FIELDS,
         info: INFO,
-        needs_mode: false,
         minibatch: true,
         bias: Some(
             "Standard deviations come out about 2 % too large at the default step, more with longer steps; categories that \
              were never seen are sampled exactly",
         ),
         default_warmup: 200,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 
     fn drift(alpha: f64, _count: f64, estimate: f64) -> (f64, f64) {
@@ -244,15 +242,13 @@ impl Variant for Centred {
         formula: "dθ_j = (1 + δ_j)(a_j − θ_j) dt + sqrt(2θ_j) dW over time h exactly, δ = ((N/|S|) Σ_S z_i − C)/a, p = θ/Σθ",
         fields: ScirSettings::FIELDS,
         info: INFO,
-        needs_mode: false,
         minibatch: true,
         bias: Some(
             "Standard deviations of rare categories come out about 2 % too large at the default step, more with longer steps; \
              categories that were never seen are sampled exactly",
         ),
         default_warmup: 200,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 
     fn drift(alpha: f64, count: f64, estimate: f64) -> (f64, f64) {

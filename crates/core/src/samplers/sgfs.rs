@@ -290,7 +290,6 @@ impl Sampler for FisherScoring {
                 help: "share of gradient noise in all noise of a step, 0 to 1; it is counted on, not corrected for",
             },
         ],
-        needs_mode: false,
         minibatch: true,
         bias: Some(
             "The posterior is taken to be normal, and the spread of row gradients to equal the curvature, so standard \
@@ -298,8 +297,7 @@ impl Sampler for FisherScoring {
              large by 1/sqrt(1 − k/4) besides, and without injected noise they are wrong under all but weak priors",
         ),
         default_warmup: 200,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 
     fn configure(settings: &mut SgfsSettings, target: &Target) -> Result<Config, SettingError> {

@@ -263,8 +263,7 @@ impl Variant for Plain {
              for gradient noise, or where the posterior is far from normal",
         ),
         default_warmup: 200,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 }
 
@@ -288,8 +287,7 @@ impl Variant for Centred {
              is far from normal",
         ),
         default_warmup: 200,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 }
 

@@ -67,8 +67,8 @@ impl Sampler for SghmcNaive {
              number of it means anything",
         ),
         default_warmup: 200,
-        decides_warmup: false,
         negative_control: true,
+        ..SamplerSpec::ORDINARY
     };
 
     fn configure(

@@ -147,8 +147,7 @@ impl Variant for Plain {
              step, more with larger steps or smaller minibatches; at a temperature other than 1 the target is not the posterior",
         ),
         default_warmup: 200,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 }
 
@@ -173,8 +172,7 @@ impl Variant for Centred {
              is far from normal; at a temperature other than 1 the target is not the posterior",
         ),
         default_warmup: 200,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 }
 

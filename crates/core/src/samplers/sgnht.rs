@@ -205,8 +205,7 @@ impl Variant for Plain {
              all parameters, or where the posterior is far from normal",
         ),
         default_warmup: 200,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 }
 
@@ -230,8 +229,7 @@ impl Variant for Centred {
              is far from normal",
         ),
         default_warmup: 200,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 }
 

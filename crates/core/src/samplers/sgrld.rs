@@ -232,8 +232,7 @@ impl Sampler for Sgrld {
              more with larger steps; at a temperature other than 1 the target is not the posterior",
         ),
         default_warmup: 200,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 
     fn suits(model: &dyn Model) -> Result<(), Unsuitable> {

@@ -112,15 +112,13 @@ impl Sampler for SgrldSimplex {
                 help: "predicted share of gradient noise in all noise of a step; the nearer to 0 the smaller the bias",
             },
         ],
-        needs_mode: false,
         minibatch: true,
         bias: Some(
             "Probabilities of rare categories are held away from 0 (those never seen have medians a hundred times too large), and \
              standard deviations of frequent ones come out 5 to 10 % too large at the default step",
         ),
         default_warmup: 500,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
     const ON_SIMPLEX: bool = true;
 

@@ -116,12 +116,9 @@ impl Sampler for Slice {
         formula: "log y = log π(u) - Exp(1); u' = u + t d_j with t uniform where log π(u') > log y",
         fields: SliceSettings::FIELDS,
         info: INFO,
-        needs_mode: false,
-        minibatch: false,
         bias: None,
         default_warmup: 500,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 
     fn configure(

@@ -80,8 +80,7 @@ impl Sampler for SvrgLd {
              than 1 the target is not the posterior",
         ),
         default_warmup: 200,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
 
     fn configure(

@@ -66,8 +66,7 @@ impl Motion for Flip {
         minibatch: true,
         bias: None,
         default_warmup: 100,
-        decides_warmup: false,
-        negative_control: false,
+        ..SamplerSpec::ORDINARY
     };
     type Refreshment = ();
 

@@ -1,7 +1,8 @@
 //! The settings `batch` and `scheme` that all minibatch samplers share.
 
-use super::Target;
 use super::langevin::{centred_batch, plain_batch};
+use super::recommend::Traits;
+use super::{SamplerSpec, Target};
 use crate::oracle::minibatch::BLOCK_ROWS;
 use crate::oracle::{Estimator, Scheme};
 use ergodic_base::settings::{Declared, Field, SettingError};
@@ -59,8 +60,16 @@ ergodic_base::settings! {
     }
 }
 
+/// What tells samplers apart that share their code and differ in their minibatches.
+pub trait Described {
+    /// See [`super::Sampler::SPEC`].
+    const DESCRIPTION: SamplerSpec;
+    /// See [`super::Sampler::ADVICE`].
+    const FOR_ADVISER: Traits = Traits::ORDINARY;
+}
+
 /// Minibatches for one kind of gradients.
-pub trait Rows: Declared {
+pub trait Rows: Declared + 'static {
     /// The kind.
     const ESTIMATOR: Estimator;
 

@@ -31,10 +31,9 @@
 use std::marker::PhantomData;
 
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
-use super::minibatch_settings::{CentredRows, MinibatchSettings, PlainRows, Rows};
+use super::minibatch_settings::{CentredRows, Described, MinibatchSettings, PlainRows, Rows};
 use super::momentum::{self, Dynamics, INTEGRATOR, Integrator, PhaseSpace, Plan, STEP};
 use super::recommend::Traits;
-use super::sgld::{Centred, Plain};
 use super::{
     Family, InfoColumn, NOISE_SHARE, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor,
     TEMPERATURE, Target, Tick,
@@ -94,23 +93,13 @@ ergodic_base::choice! {
 }
 
 /// The sampler `sghmc`.
-pub type Sghmc = Friction<Plain>;
+pub type Sghmc = Friction<PlainRows>;
 
 /// The sampler `sghmc-cv`.
-pub type SghmcCv = Friction<Centred>;
+pub type SghmcCv = Friction<CentredRows>;
 
-/// `sghmc` and `sghmc-cv`, which differ in the gradient estimate `V`.
-pub struct Friction<V>(PhantomData<fn() -> V>);
-
-/// The gradient estimate of a sampler, and its description.
-pub trait Variant: 'static {
-    /// Minibatches for the estimate.
-    type Rows: Rows;
-    /// The description.
-    const SPEC: SamplerSpec;
-    /// See [`Sampler::ADVICE`].
-    const ADVICE: Traits = Traits::ORDINARY;
-}
+/// `sghmc` and `sghmc-cv`, which differ in the minibatches `R`.
+pub struct Friction<R>(PhantomData<fn() -> R>);
 
 /// Settings in force.
 #[derive(Clone, Debug)]
@@ -135,19 +124,22 @@ impl SghmcConfig {
     }
 }
 
-impl<V: Variant> Sampler for Friction<V> {
-    type Settings = SghmcSettings<V::Rows>;
+impl<R: Rows> Sampler for Friction<R>
+where
+    Self: Described,
+{
+    type Settings = SghmcSettings<R>;
     type Config = SghmcConfig;
     type State = PhaseSpace;
-    const SPEC: SamplerSpec = V::SPEC;
-    const ADVICE: Traits = V::ADVICE;
+    const SPEC: SamplerSpec = Self::DESCRIPTION;
+    const ADVICE: Traits = Self::FOR_ADVISER;
 
     fn configure(
         settings: &mut Self::Settings,
         target: &Target,
     ) -> Result<SghmcConfig, SettingError> {
         let minibatch = settings.rows.settle(target)?;
-        let noise = momentum::largest_noise(V::SPEC.id, V::Rows::ESTIMATOR, &minibatch, target)?;
+        let noise = momentum::largest_noise(Self::SPEC.id, R::ESTIMATOR, &minibatch, target)?;
         let correction = settings.friction_correction;
         if correction == Correction::Running && minibatch.batch < 2 {
             return Err(SettingError::unfit(
@@ -202,7 +194,7 @@ impl<V: Variant> Sampler for Friction<V> {
         streams: &mut Streams,
     ) -> Result<PhaseSpace, StepError> {
         let rng = &mut streams.noise;
-        let mut space = PhaseSpace::start(u0, V::Rows::ESTIMATOR, &config.minibatch, oracle, rng)?;
+        let mut space = PhaseSpace::start(u0, R::ESTIMATOR, &config.minibatch, oracle, rng)?;
         space.friction.fill(config.friction);
         config.correct(&mut space);
         Ok(space)
@@ -244,9 +236,8 @@ impl<V: Variant> Sampler for Friction<V> {
     }
 }
 
-impl Variant for Plain {
-    type Rows = PlainRows;
-    const SPEC: SamplerSpec = SamplerSpec {
+impl Described for Sghmc {
+    const DESCRIPTION: SamplerSpec = SamplerSpec {
         id: "sghmc",
         family: Family::Momentum,
         title: "SGHMC",
@@ -267,27 +258,21 @@ impl Variant for Plain {
     };
 }
 
-impl Variant for Centred {
-    type Rows = CentredRows;
-    const ADVICE: Traits = Traits::ORDINARY.centred(25.0);
-    const SPEC: SamplerSpec = SamplerSpec {
+impl Described for SghmcCv {
+    const FOR_ADVISER: Traits = Traits::ORDINARY.centred(25.0);
+    const DESCRIPTION: SamplerSpec = SamplerSpec {
         id: "sghmc-cv",
-        family: Family::Momentum,
         title: "SGHMC with control variates",
         about: "Hamiltonian dynamics with friction and minibatch gradients centred at the mode: long steps, for tall data",
         cite: "Chen, Fox, Guestrin, \"Stochastic gradient Hamiltonian Monte Carlo\", ICML 2014, with the control variates of \
                Baker, Fearnhead, Fox, Nemeth, Statistics and Computing 29 (2019)",
         formula: "as sghmc, with ĝ = ∇log π(û) + difference of gradients at θ and û",
         fields: SghmcSettings::<CentredRows>::FIELDS,
-        info: &INFO,
-        needs_mode: true,
-        minibatch: true,
         bias: Some(
             "Standard deviations come out within about 2 % at the default settings, more with larger steps or where the posterior \
              is far from normal",
         ),
-        default_warmup: 200,
-        ..SamplerSpec::ORDINARY
+        ..Sghmc::DESCRIPTION
     };
 }
 

@@ -34,7 +34,7 @@ use super::langevin::{
     Config, EXCESS_CENTRED, EXCESS_PLAIN, INFO, Langevin as Core, LangevinSettings, Noise,
     Preconditioning, Rule, TIME_CENTRED, TIME_PLAIN,
 };
-use super::minibatch_settings::{CentredRows, MinibatchSettings, PlainRows, Rows};
+use super::minibatch_settings::{CentredRows, Described, MinibatchSettings, PlainRows, Rows};
 use super::recommend::{Standing, Traits};
 use super::{Family, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::oracle::{Estimator, Oracle, StepError};
@@ -42,46 +42,33 @@ use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared as _, SettingError};
 
 /// The sampler `sgld`.
-pub type Sgld = Langevin<Plain>;
+pub type Sgld = Langevin<PlainRows>;
 
 /// The sampler `sgld-cv`.
-pub type SgldCv = Langevin<Centred>;
+pub type SgldCv = Langevin<CentredRows>;
 
-/// `sgld` and `sgld-cv`, which differ in the gradient estimate `V`.
-pub struct Langevin<V>(PhantomData<fn() -> V>);
+/// `sgld` and `sgld-cv`, which differ in the minibatches `R`.
+pub struct Langevin<R>(PhantomData<fn() -> R>);
 
-/// The gradient estimate of a sampler, and its description.
-pub trait Variant: 'static {
-    /// Minibatches for the estimate.
-    type Rows: Rows;
-    /// The description.
-    const SPEC: SamplerSpec;
-    /// For the adviser.
-    const ADVICE: Traits;
-}
-
-/// Plain minibatch gradients.
-pub struct Plain;
-
-/// Gradients centred at the mode.
-pub struct Centred;
-
-impl<V: Variant> Sampler for Langevin<V> {
-    type Settings = LangevinSettings<V::Rows, Preconditioning>;
+impl<R: Rows> Sampler for Langevin<R>
+where
+    Self: Described,
+{
+    type Settings = LangevinSettings<R, Preconditioning>;
     type Config = Config;
     type State = Core;
-    const SPEC: SamplerSpec = V::SPEC;
-    const ADVICE: Traits = V::ADVICE;
+    const SPEC: SamplerSpec = Self::DESCRIPTION;
+    const ADVICE: Traits = Self::FOR_ADVISER;
 
     fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError> {
         let minibatch = settings.rows.settle(target)?;
-        let (noise, excess, time) = match V::Rows::ESTIMATOR {
+        let (noise, excess, time) = match R::ESTIMATOR {
             Estimator::ControlVariate => (Noise::Mode, EXCESS_CENTRED, TIME_CENTRED),
             Estimator::Plain => (Noise::Plain, EXCESS_PLAIN, TIME_PLAIN),
         };
         let rule = Rule {
-            id: V::SPEC.id,
-            needs_mode: V::Rows::ESTIMATOR == Estimator::ControlVariate,
+            id: Self::SPEC.id,
+            needs_mode: R::ESTIMATOR == Estimator::ControlVariate,
             rates: settings.own.settle(target),
             excess,
             time,
@@ -100,7 +87,7 @@ impl<V: Variant> Sampler for Langevin<V> {
         _streams: &mut Streams,
     ) -> Result<Core, StepError> {
         let MinibatchSettings { batch, scheme } = config.minibatch;
-        oracle.set_estimator(V::Rows::ESTIMATOR, batch, scheme);
+        oracle.set_estimator(R::ESTIMATOR, batch, scheme);
         Ok(Core::at(u0))
     }
 
@@ -125,13 +112,12 @@ impl<V: Variant> Sampler for Langevin<V> {
     }
 }
 
-impl Variant for Plain {
-    type Rows = PlainRows;
+impl Described for Sgld {
     // 2/h steps of B rows at h = 2ε B/N make an independent draw: 20 N rows at ε = 10 %, and draws that overlap.
-    const ADVICE: Traits = Traits::ORDINARY
+    const FOR_ADVISER: Traits = Traits::ORDINARY
         .passes(40.0, 0.0)
         .standing(Standing::Comparison);
-    const SPEC: SamplerSpec = SamplerSpec {
+    const DESCRIPTION: SamplerSpec = SamplerSpec {
         id: "sgld",
         family: Family::Langevin,
         title: "SGLD",
@@ -151,28 +137,22 @@ impl Variant for Plain {
     };
 }
 
-impl Variant for Centred {
-    type Rows = CentredRows;
+impl Described for SgldCv {
     // Steps of h = 0.05: 20 for a unit of Langevin time, and two such for an effective draw.
-    const ADVICE: Traits = Traits::ORDINARY.centred(40.0).standing(Standing::Auto);
-    const SPEC: SamplerSpec = SamplerSpec {
+    const FOR_ADVISER: Traits = Traits::ORDINARY.centred(40.0).standing(Standing::Auto);
+    const DESCRIPTION: SamplerSpec = SamplerSpec {
         id: "sgld-cv",
-        family: Family::Langevin,
         title: "SGLD with control variates",
         about: "Langevin dynamics with minibatch gradients centred at the mode: little noise near it, for tall data",
         cite: "Baker, Fearnhead, Fox, Nemeth, \"Control variates for stochastic gradient MCMC\", \
                Statistics and Computing 29 (2019)",
         formula: "θ' = θ + h M [∇log π(û) + difference of gradients at θ and û] + sqrt(2h) M^{1/2} ξ, M = H⁻¹",
         fields: <LangevinSettings<CentredRows, Preconditioning>>::FIELDS,
-        info: INFO,
-        needs_mode: true,
-        minibatch: true,
         bias: Some(
             "Standard deviations come out about 2 % too large at the default step, more with larger steps or where the posterior \
              is far from normal; at a temperature other than 1 the target is not the posterior",
         ),
-        default_warmup: 200,
-        ..SamplerSpec::ORDINARY
+        ..Sgld::DESCRIPTION
     };
 }
 

@@ -29,11 +29,10 @@
 use std::marker::PhantomData;
 
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
-use super::minibatch_settings::{CentredRows, MinibatchSettings, PlainRows, Rows};
+use super::minibatch_settings::{CentredRows, Described, MinibatchSettings, PlainRows, Rows};
 use super::momentum::{self, Dynamics, INTEGRATOR, Integrator, PhaseSpace, Plan, STEP, Thermostat};
 use super::recommend::Traits;
 use super::sghmc::INFO;
-use super::sgld::{Centred, Plain};
 use super::{Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick};
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::Streams;
@@ -73,23 +72,13 @@ const COLUMNS: &[InfoColumn] = &[
 ];
 
 /// The sampler `sgnht`.
-pub type Sgnht = NoseHoover<Plain>;
+pub type Sgnht = NoseHoover<PlainRows>;
 
 /// The sampler `sgnht-cv`.
-pub type SgnhtCv = NoseHoover<Centred>;
+pub type SgnhtCv = NoseHoover<CentredRows>;
 
-/// `sgnht` and `sgnht-cv`, which differ in the gradient estimate `V`.
-pub struct NoseHoover<V>(PhantomData<fn() -> V>);
-
-/// The gradient estimate of a sampler, and its description.
-pub trait Variant: 'static {
-    /// Minibatches for the estimate.
-    type Rows: Rows;
-    /// The description.
-    const SPEC: SamplerSpec;
-    /// See [`Sampler::ADVICE`].
-    const ADVICE: Traits = Traits::ORDINARY;
-}
+/// `sgnht` and `sgnht-cv`, which differ in the minibatches `R`.
+pub struct NoseHoover<R>(PhantomData<fn() -> R>);
 
 /// Settings in force.
 #[derive(Clone, Debug)]
@@ -101,19 +90,22 @@ pub struct SgnhtConfig {
     noise_share: f64,
 }
 
-impl<V: Variant> Sampler for NoseHoover<V> {
-    type Settings = SgnhtSettings<V::Rows>;
+impl<R: Rows> Sampler for NoseHoover<R>
+where
+    Self: Described,
+{
+    type Settings = SgnhtSettings<R>;
     type Config = SgnhtConfig;
     type State = PhaseSpace;
-    const SPEC: SamplerSpec = V::SPEC;
-    const ADVICE: Traits = V::ADVICE;
+    const SPEC: SamplerSpec = Self::DESCRIPTION;
+    const ADVICE: Traits = Self::FOR_ADVISER;
 
     fn configure(
         settings: &mut Self::Settings,
         target: &Target,
     ) -> Result<SgnhtConfig, SettingError> {
         let minibatch = settings.rows.settle(target)?;
-        let noise = momentum::largest_noise(V::SPEC.id, V::Rows::ESTIMATOR, &minibatch, target)?;
+        let noise = momentum::largest_noise(Self::SPEC.id, R::ESTIMATOR, &minibatch, target)?;
         let (integrator, thermostat) = (settings.integrator, settings.thermostat);
         let plan = Plan {
             noise,
@@ -155,7 +147,7 @@ impl<V: Variant> Sampler for NoseHoover<V> {
         streams: &mut Streams,
     ) -> Result<PhaseSpace, StepError> {
         let rng = &mut streams.noise;
-        let mut space = PhaseSpace::start(u0, V::Rows::ESTIMATOR, &config.minibatch, oracle, rng)?;
+        let mut space = PhaseSpace::start(u0, R::ESTIMATOR, &config.minibatch, oracle, rng)?;
         space.friction.fill(config.injected);
         space.injected.fill(config.injected);
         Ok(space)
@@ -186,9 +178,8 @@ impl<V: Variant> Sampler for NoseHoover<V> {
     }
 }
 
-impl Variant for Plain {
-    type Rows = PlainRows;
-    const SPEC: SamplerSpec = SamplerSpec {
+impl Described for Sgnht {
+    const DESCRIPTION: SamplerSpec = SamplerSpec {
         id: "sgnht",
         family: Family::Momentum,
         title: "SGNHT",
@@ -209,27 +200,21 @@ impl Variant for Plain {
     };
 }
 
-impl Variant for Centred {
-    type Rows = CentredRows;
-    const ADVICE: Traits = Traits::ORDINARY.centred(25.0);
-    const SPEC: SamplerSpec = SamplerSpec {
+impl Described for SgnhtCv {
+    const FOR_ADVISER: Traits = Traits::ORDINARY.centred(25.0);
+    const DESCRIPTION: SamplerSpec = SamplerSpec {
         id: "sgnht-cv",
-        family: Family::Momentum,
         title: "SGNHT with control variates",
         about: "Hamiltonian dynamics with thermostats and minibatch gradients centred at the mode: long steps, for tall data",
         cite: "Ding, Fang, Babbush, Chen, Skeel, Neven, \"Bayesian sampling using stochastic gradient thermostats\", NIPS 2014, with \
                the control variates of Baker, Fearnhead, Fox, Nemeth, Statistics and Computing 29 (2019)",
         formula: "as sgnht, with ĝ = ∇log π(û) + difference of gradients at θ and û",
         fields: SgnhtSettings::<CentredRows>::FIELDS,
-        info: COLUMNS,
-        needs_mode: true,
-        minibatch: true,
         bias: Some(
             "Standard deviations come out within about 2 % at the default settings, more with larger steps or where the posterior \
              is far from normal",
         ),
-        default_warmup: 200,
-        ..SamplerSpec::ORDINARY
+        ..Sgnht::DESCRIPTION
     };
 }
 

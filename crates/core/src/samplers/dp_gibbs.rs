@@ -15,89 +15,22 @@
 //! **Cost.** N K predictive densities and 2N updates of statistics a step. **Bias.** None. **Not for** hundreds of thousands of
 //! units, where a step of `dp-slice` costs less, though it needs more of them.
 
-use super::partition::split_merge::Workspace;
-use super::partition::{self, Partition, Start, default_split_merge, pick};
+use super::partition::exact::{Exact, INFO, Moves, PartitionSettings};
+use super::partition::{Partition, pick};
 use super::recommend::{Standing, Traits};
-use super::{
-    ACCEPT, Family, InfoColumn, Output, OutputSpec, Sampler, SamplerSpec, StateVisitor, Target,
-    Tick, Unsuitable,
-};
-use crate::models::{Mixture, Model};
-use crate::oracle::{Oracle, StepError};
-use ergodic_base::rng::{ChainRng, Streams};
-use ergodic_base::settings::{Declared as _, Field, SettingError};
-use rand::RngExt as _;
-
-/// Information that exact samplers of partitions give.
-pub const INFO: &[InfoColumn] = &[InfoColumn {
-    name: ACCEPT,
-    help: "Share of split-merge proposals accepted in this step",
-}];
+use super::{Family, SamplerSpec};
+use crate::models::Mixture;
+use ergodic_base::rng::ChainRng;
+use ergodic_base::settings::Declared as _;
 
 /// The sampler `dp-gibbs`.
-pub struct DpGibbs;
+pub type DpGibbs = Exact<OneByOne>;
 
-ergodic_base::settings! {
-    /// Settings of exact samplers of partitions.
-    pub struct PartitionSettings {
-        start: Start;
-        split_merge: Option<f64> = Field::real("Split-merge moves", 0.0, 1000.0, None)
-            .help("Proposals per draw to split a cluster or to merge two (Jain and Neal 2004); a fraction is a chance")
-            .why("one, fewer beyond 100\u{202f}000 units because a proposal looks at every unit of a cluster");
-    }
-}
+/// One unit after the other.
+pub struct OneByOne;
 
-/// Settings in force.
-#[derive(Clone, Copy, Debug)]
-pub struct Config {
-    /// Start of chains.
-    pub start: Start,
-    /// Split-merge proposals per draw.
-    pub split_merge: f64,
-}
-
-impl PartitionSettings {
-    /// The settings for `target`.
-    pub fn settle(&mut self, target: &Target) -> Config {
-        Config {
-            start: self.start,
-            split_merge: *(self.split_merge).get_or_insert(default_split_merge(target.num_obs)),
-        }
-    }
-}
-
-/// A partition and the memory of proposals.
-#[derive(Clone, Debug)]
-pub struct State {
-    partition: Partition,
-    workspace: Workspace,
-}
-
-/// Split-merge proposals of one step; returns the share accepted.
-pub fn split_merge(
-    config: &Config,
-    mixture: &Mixture,
-    partition: &mut Partition,
-    workspace: &mut Workspace,
-    rng: &mut ChainRng,
-) -> f64 {
-    let whole = config.split_merge.floor();
-    let further = rng.random::<f64>() < config.split_merge - whole;
-    let proposals = whole as usize + usize::from(further);
-    let mut accepted = 0;
-    for _ in 0..proposals {
-        accepted += usize::from(workspace.propose(mixture, partition, rng));
-    }
-    accepted as f64 / proposals as f64
-}
-
-impl Sampler for DpGibbs {
-    type Settings = PartitionSettings;
-    type Config = Config;
-    type State = State;
-    const NEEDS_DENSITY: bool = false;
+impl Moves for OneByOne {
     const ADVICE: Traits = Traits::ORDINARY.standing(Standing::Auto);
-    const OUTPUTS: &'static [OutputSpec] = partition::OUTPUTS;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "dp-gibbs",
         title: "Collapsed Gibbs for mixtures",
@@ -112,65 +45,15 @@ impl Sampler for DpGibbs {
         ..SamplerSpec::ORDINARY
     };
 
-    fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
-        partition::suits(model).map(|_mixture| ())
+    fn new(_mixture: &Mixture) -> Self {
+        Self
     }
 
-    fn configure(
-        settings: &mut PartitionSettings,
-        target: &Target,
-    ) -> Result<Config, SettingError> {
-        Ok(settings.settle(target))
-    }
-
-    fn init(
-        config: &Config,
-        u0: &[f64],
-        oracle: &mut Oracle,
-        streams: &mut Streams,
-    ) -> Result<State, StepError> {
-        let mixture = partition::mixture(oracle)?;
-        Ok(State {
-            partition: Partition::start(mixture, config.start, u0.len(), &mut streams.noise),
-            workspace: Workspace::new(mixture.num_units()),
-        })
-    }
-
-    fn step(
-        config: &Config,
-        _at: Tick,
-        state: &mut State,
-        oracle: &mut Oracle,
-        streams: &mut Streams,
-        info: &mut [f64],
-    ) -> Result<(), StepError> {
-        let mixture = partition::mixture(oracle)?;
-        let State {
-            partition,
-            workspace,
-        } = state;
-        let rng = &mut streams.noise;
-        partition.ready(mixture);
-        info[0] = split_merge(config, mixture, partition, workspace, rng);
+    fn sweep(&mut self, mixture: &Mixture, partition: &mut Partition, rng: &mut ChainRng) {
         for unit in 0..mixture.num_units() {
             move_unit(mixture, partition, unit, rng);
         }
         partition.update_alpha(mixture, rng);
-        partition.finish(mixture);
-        oracle.datum_grads += oracle.num_obs() as u64;
-        Ok(())
-    }
-
-    fn position(state: &State) -> &[f64] {
-        &state.partition.position
-    }
-
-    fn output(state: &State, k: usize) -> Output<'_> {
-        state.partition.output(k)
-    }
-
-    fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
-        state.partition.visit(visitor);
     }
 }
 

@@ -22,19 +22,15 @@ use rand::RngExt as _;
 use rand_distr::{Beta, Distribution as _};
 
 use super::cir::log_gamma;
-use super::dp_gibbs::{Config, INFO, PartitionSettings, split_merge};
+use super::partition::Partition;
 use super::partition::components::{Components, normalise};
-use super::partition::split_merge::Workspace;
-use super::partition::{self, Partition};
+use super::partition::exact::{Exact, INFO, Moves, PartitionSettings};
 use super::recommend::{Standing, Traits};
-use super::{
-    Family, Output, OutputSpec, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
-};
+use super::{Family, SamplerSpec};
 use crate::families::rows::{LANES, Lane, exp_negative};
-use crate::models::{Mixture, Model};
-use crate::oracle::{Oracle, StepError};
-use ergodic_base::rng::{ChainRng, Streams};
-use ergodic_base::settings::{Declared as _, SettingError};
+use crate::models::Mixture;
+use ergodic_base::rng::ChainRng;
+use ergodic_base::settings::Declared as _;
 
 /// Components for which memory is there at once.
 const ROOM: usize = 64;
@@ -42,13 +38,10 @@ const ROOM: usize = 64;
 const NOTHING: f64 = 1e-300;
 
 /// The sampler `dp-slice`.
-pub struct DpSlice;
+pub type DpSlice = Exact<Slices>;
 
-/// A partition and working memory.
-#[derive(Clone, Debug)]
-pub struct State {
-    partition: Partition,
-    workspace: Workspace,
+/// All units at once.
+pub struct Slices {
     components: Components,
     /// Weight of each component and the slot of its cluster, heaviest first; `NEW` without a cluster.
     weights: Vec<(f64, u32)>,
@@ -63,15 +56,10 @@ pub struct State {
 /// Slot of a component without a cluster.
 const NEW: u32 = u32::MAX;
 
-impl Sampler for DpSlice {
-    type Settings = PartitionSettings;
-    type Config = Config;
-    type State = State;
-    const NEEDS_DENSITY: bool = false;
+impl Moves for Slices {
     const ADVICE: Traits = Traits::ORDINARY
         .passes(10.0, 0.5)
         .standing(Standing::Alternative);
-    const OUTPUTS: &'static [OutputSpec] = partition::OUTPUTS;
     const SPEC: SamplerSpec = SamplerSpec {
         id: "dp-slice",
         title: "Slice sampler for mixtures",
@@ -86,88 +74,36 @@ impl Sampler for DpSlice {
         ..SamplerSpec::ORDINARY
     };
 
-    fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
-        partition::suits(model).map(|_mixture| ())
-    }
-
-    fn configure(
-        settings: &mut PartitionSettings,
-        target: &Target,
-    ) -> Result<Config, SettingError> {
-        Ok(settings.settle(target))
-    }
-
-    fn init(
-        config: &Config,
-        u0: &[f64],
-        oracle: &mut Oracle,
-        streams: &mut Streams,
-    ) -> Result<State, StepError> {
-        let mixture = partition::mixture(oracle)?;
-        let n = mixture.num_units();
+    fn new(mixture: &Mixture) -> Self {
         let mut empty = vec![0.0; mixture.width()];
         mixture.settle(&mut empty);
-        Ok(State {
-            partition: Partition::start(mixture, config.start, u0.len(), &mut streams.noise),
-            workspace: Workspace::new(n),
+        Self {
             components: Components::new(mixture, ROOM),
             weights: Vec::with_capacity(ROOM),
             log_weights: Vec::with_capacity(ROOM),
-            slices: vec![0.0; n],
+            slices: vec![0.0; mixture.num_units()],
             logs: Vec::with_capacity(ROOM),
             empty,
-        })
+        }
     }
 
-    fn step(
-        config: &Config,
-        _at: Tick,
-        state: &mut State,
-        oracle: &mut Oracle,
-        streams: &mut Streams,
-        info: &mut [f64],
-    ) -> Result<(), StepError> {
-        let mixture = partition::mixture(oracle)?;
-        let rng = &mut streams.noise;
-        state.partition.ready(mixture);
-        info[0] = split_merge(
-            config,
-            mixture,
-            &mut state.partition,
-            &mut state.workspace,
-            rng,
-        );
-        state.partition.update_alpha(mixture, rng);
-        state.break_sticks(rng);
-        state.draw_components(mixture, rng);
-        state.move_units(mixture, rng);
-        state.partition.finish(mixture);
-        oracle.datum_grads += oracle.num_obs() as u64;
-        Ok(())
-    }
-
-    fn position(state: &State) -> &[f64] {
-        &state.partition.position
-    }
-
-    fn output(state: &State, k: usize) -> Output<'_> {
-        state.partition.output(k)
-    }
-
-    fn visit(state: &mut State, visitor: &mut dyn StateVisitor) {
-        state.partition.visit(visitor);
+    fn sweep(&mut self, mixture: &Mixture, partition: &mut Partition, rng: &mut ChainRng) {
+        partition.update_alpha(mixture, rng);
+        self.break_sticks(partition, rng);
+        self.draw_components(mixture, partition, rng);
+        self.move_units(mixture, partition, rng);
     }
 }
 
-impl State {
+impl Slices {
     /// Weights of clusters, slices, and new components until what is left cannot hold a unit; heaviest first.
-    fn break_sticks(&mut self, rng: &mut ChainRng) {
+    fn break_sticks(&mut self, partition: &Partition, rng: &mut ChainRng) {
         let Partition {
             clusters,
             labels,
             alpha,
             ..
-        } = &self.partition;
+        } = partition;
         self.log_weights.clear();
         for record in clusters.iter() {
             self.log_weights.push(log_gamma(rng, record[0]));
@@ -204,19 +140,19 @@ impl State {
             .sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     }
 
-    fn draw_components(&mut self, mixture: &Mixture, rng: &mut ChainRng) {
+    fn draw_components(&mut self, mixture: &Mixture, partition: &Partition, rng: &mut ChainRng) {
         self.components.resize(mixture, self.weights.len());
         for (j, &(_, slot)) in self.weights.iter().enumerate() {
             let record = match slot {
                 NEW => &self.empty[..],
-                slot => self.partition.clusters.record(slot),
+                slot => partition.clusters.record(slot),
             };
             self.components.draw(mixture, j, record, rng);
         }
     }
 
     /// Draws the component of every unit, eight at a time.
-    fn move_units(&mut self, mixture: &Mixture, rng: &mut ChainRng) {
+    fn move_units(&mut self, mixture: &Mixture, partition: &mut Partition, rng: &mut ChainRng) {
         let n = mixture.num_units();
         for first in (0..n).step_by(LANES) {
             let last = (first + LANES).min(n);
@@ -255,7 +191,7 @@ impl State {
             for (lane, unit) in (first..last).enumerate() {
                 let target = uniform[lane] * sum[lane];
                 let passed = self.logs.iter().filter(|log| log[lane] <= target).count();
-                self.partition.labels[unit] = passed.min(heavy - 1) as u32;
+                partition.labels[unit] = passed.min(heavy - 1) as u32;
             }
         }
     }

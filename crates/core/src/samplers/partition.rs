@@ -11,13 +11,11 @@ use ergodic_base::rng::{ChainRng, chain_of};
 use ergodic_base::settings::Field;
 
 pub(crate) mod components;
+pub(super) mod exact;
 pub(crate) mod split_merge;
 
 /// Clusters for which memory is there at once; more are made when they are needed.
 const ROOM: usize = 64;
-
-/// Units up to which there is one split-merge proposal in every draw.
-const MOST_PROPOSED: f64 = 100_000.0;
 
 ergodic_base::choice! {
     /// How chains start.
@@ -67,11 +65,6 @@ pub fn suits(model: &dyn Model) -> Result<&Mixture, Unsuitable> {
 /// The mixture of a model that [`suits`].
 pub fn mixture(oracle: &Oracle) -> Result<&Mixture, StepError> {
     (oracle.model().partition()).ok_or(StepError::Lacks("clusters"))
-}
-
-/// Default proposals per draw.
-pub fn default_split_merge(num_units: usize) -> f64 {
-    (MOST_PROPOSED / num_units as f64).min(1.0)
 }
 
 /// Records of clusters ([`Mixture::width`]) in slots that are used again.

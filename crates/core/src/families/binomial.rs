@@ -102,13 +102,6 @@ impl RowFamily for WeightedBinomial {
     fn shared(&self, _aux: &[f64]) {}
 
     #[inline(always)]
-    fn predictor(z: &mut Lane, extra: &[Lane; 4]) {
-        for k in 0..LANES {
-            z[k] += extra[0][k];
-        }
-    }
-
-    #[inline(always)]
     fn terms<const VALUE: bool>(
         z: &Lane,
         [_offset, y, trials, weight]: &[Lane; 4],

@@ -153,13 +153,6 @@ impl RowFamily for PositiveNumbers {
     }
 
     #[inline(always)]
-    fn predictor(z: &mut Lane, extra: &[Lane; 4]) {
-        for k in 0..LANES {
-            z[k] += extra[0][k];
-        }
-    }
-
-    #[inline(always)]
     fn terms<const VALUE: bool>(
         z: &Lane,
         [_offset, y, weight, log_y]: &[Lane; 4],

@@ -139,13 +139,6 @@ impl RowFamily for NegativeBinomialCounts {
     }
 
     #[inline(always)]
-    fn predictor(z: &mut Lane, extra: &[Lane; 4]) {
-        for k in 0..LANES {
-            z[k] += extra[0][k];
-        }
-    }
-
-    #[inline(always)]
     fn terms<const VALUE: bool>(
         z: &Lane,
         [_offset, y, weight, constant]: &[Lane; 4],

@@ -78,13 +78,6 @@ impl RowFamily for PoissonCounts {
     fn shared(&self, _aux: &[f64]) {}
 
     #[inline(always)]
-    fn predictor(z: &mut Lane, extra: &[Lane; 4]) {
-        for k in 0..LANES {
-            z[k] += extra[0][k];
-        }
-    }
-
-    #[inline(always)]
     fn terms<const VALUE: bool>(
         z: &Lane,
         [_offset, y, weight, constant]: &[Lane; 4],

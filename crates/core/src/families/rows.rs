@@ -24,8 +24,13 @@ pub trait RowFamily: Copy + Send + Sync + 'static {
     type Shared: Copy;
     /// The same at `aux` ([`Self::AUX`]).
     fn shared(&self, aux: &[f64]) -> Self::Shared;
-    /// Adds what the linear predictor has besides covariates: an offset.
-    fn predictor(z: &mut Lane, extra: &[Lane; 4]);
+    /// Adds what the linear predictor has besides covariates: an offset, the first of the extra numbers where there is one.
+    #[inline(always)]
+    fn predictor(z: &mut Lane, extra: &[Lane; 4]) {
+        for k in 0..LANES {
+            z[k] += extra[0][k];
+        }
+    }
     /// Derivatives and, if `VALUE`, value of log p at z; without `VALUE` the latter mean nothing.
     fn terms<const VALUE: bool>(z: &Lane, extra: &[Lane; 4], shared: &Self::Shared) -> Terms;
     /// Second derivatives of −log p.

@@ -57,18 +57,42 @@ trait Example: Send + Sync + 'static {
     fn unconstrain(&self, theta: &[f64], u: &mut [f64]) {
         u.copy_from_slice(theta);
     }
+    /// Independent normal priors, one per coordinate, where the prior is made of such.
+    fn priors(&self) -> &[NormalPrior] {
+        &[]
+    }
     /// See [`Model::log_prior`].
-    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64;
+    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+        let mut sum = 0.0;
+        for ((prior, &u), grad) in self.priors().iter().zip(u).zip(grad) {
+            let (value, slope) = prior.log_density(u);
+            sum += value;
+            *grad = slope;
+        }
+        sum
+    }
     /// log|∂θ/∂u|, which [`Self::log_prior`] contains.
     fn log_jacobian(&self, _u: &[f64]) -> f64 {
         0.0
     }
     /// See [`Model::add_neg_hessian_log_prior`].
-    fn add_prior_curvature(&self, u: &[f64], hessian: &mut [f64]);
+    fn add_prior_curvature(&self, _u: &[f64], hessian: &mut [f64]) {
+        let priors = self.priors();
+        for (j, prior) in priors.iter().enumerate() {
+            hessian[j * priors.len() + j] += 1.0 / prior.variance;
+        }
+    }
     /// See [`Model::prior_density`].
-    fn prior_density(&self, index: usize, value: f64) -> Option<f64>;
+    fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
+        Some(self.priors()[index].density(value))
+    }
     /// See [`Model::draw_prior`].
-    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str>;
+    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
+        for (prior, u) in self.priors().iter().zip(u) {
+            *u = prior.draw(rng);
+        }
+        Ok(())
+    }
     /// log p(x|u); ADDS `weight` times its gradient to `grad`.
     fn row(&self, x: &[f64], u: &[f64], weight: f64, grad: &mut [f64]) -> f64;
     /// log p(x|u).
@@ -128,29 +152,6 @@ impl NormalPrior {
 
     fn draw(&self, rng: &mut ChainRng) -> f64 {
         self.mean + self.variance.sqrt() * rng.sample::<f64, _>(StandardNormal)
-    }
-}
-
-/// Independent normal priors, one per coordinate.
-fn log_priors(priors: &[NormalPrior], u: &[f64], grad: &mut [f64]) -> f64 {
-    let mut sum = 0.0;
-    for ((prior, &u), grad) in priors.iter().zip(u).zip(grad) {
-        let (value, slope) = prior.log_density(u);
-        sum += value;
-        *grad = slope;
-    }
-    sum
-}
-
-fn add_prior_curvatures(priors: &[NormalPrior], hessian: &mut [f64]) {
-    for (j, prior) in priors.iter().enumerate() {
-        hessian[j * priors.len() + j] += 1.0 / prior.variance;
-    }
-}
-
-fn draw_priors(priors: &[NormalPrior], rng: &mut ChainRng, u: &mut [f64]) {
-    for (prior, u) in priors.iter().zip(u) {
-        *u = prior.draw(rng);
     }
 }
 

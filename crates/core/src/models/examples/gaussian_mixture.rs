@@ -211,21 +211,8 @@ impl Example for Clusters {
             .collect()
     }
 
-    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
-        super::log_priors(&self.priors, u, grad)
-    }
-
-    fn add_prior_curvature(&self, _u: &[f64], hessian: &mut [f64]) {
-        super::add_prior_curvatures(&self.priors, hessian);
-    }
-
-    fn prior_density(&self, index: usize, value: f64) -> Option<f64> {
-        Some(self.priors[index].density(value))
-    }
-
-    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
-        super::draw_priors(&self.priors, rng, u);
-        Ok(())
+    fn priors(&self) -> &[NormalPrior] {
+        &self.priors
     }
 
     fn row(&self, x: &[f64], u: &[f64], weight: f64, grad: &mut [f64]) -> f64 {

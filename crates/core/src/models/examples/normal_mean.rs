@@ -105,21 +105,8 @@ impl Example for Mean {
         vec![param("theta", "mean of the rows", self.prior.text())]
     }
 
-    fn log_prior(&self, u: &[f64], grad: &mut [f64]) -> f64 {
-        super::log_priors(&[self.prior], u, grad)
-    }
-
-    fn add_prior_curvature(&self, _u: &[f64], hessian: &mut [f64]) {
-        super::add_prior_curvatures(&[self.prior], hessian);
-    }
-
-    fn prior_density(&self, _index: usize, value: f64) -> Option<f64> {
-        Some(self.prior.density(value))
-    }
-
-    fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Result<(), &'static str> {
-        super::draw_priors(&[self.prior], rng, u);
-        Ok(())
+    fn priors(&self) -> &[NormalPrior] {
+        std::slice::from_ref(&self.prior)
     }
 
     fn row(&self, x: &[f64], u: &[f64], weight: f64, grad: &mut [f64]) -> f64 {

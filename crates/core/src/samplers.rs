@@ -205,6 +205,34 @@ pub struct InfoColumn {
     pub help: &'static str,
 }
 
+impl InfoColumn {
+    /// [`LOG_DENSITY`] of the posterior.
+    const LOG_DENSITY: Self = Self {
+        name: LOG_DENSITY,
+        help: "Log posterior of the draw up to a constant",
+    };
+    /// [`N_LEAPFROG`] of one trajectory.
+    const N_LEAPFROG: Self = Self {
+        name: N_LEAPFROG,
+        help: "Leapfrog steps of the trajectory",
+    };
+    /// [`DIVERGENT`] of one trajectory.
+    const DIVERGENT: Self = Self {
+        name: DIVERGENT,
+        help: "1 where the energy rose by more than 1000: the step is too long for the curvature met there",
+    };
+    /// [`ENERGY`] of a trajectory's end.
+    const ENERGY: Self = Self {
+        name: ENERGY,
+        help: "Energy of the draw: minus log density plus kinetic energy",
+    };
+    /// [`TREE_DEPTH`].
+    const TREE_DEPTH: Self = Self {
+        name: TREE_DEPTH,
+        help: "Doublings of the trajectory",
+    };
+}
+
 /// Name of the information column that is 1 where a transition diverged.
 pub const DIVERGENT: &str = "divergent";
 /// Name of the information column with the acceptance probability of the transition.

@@ -40,8 +40,8 @@ use super::adaptation::DualAveraging;
 use super::hamiltonian::{Metric, MetricKind, Place};
 use super::nuts::tree::Tree;
 use super::{
-    ACCEPT, ENERGY, InfoColumn, LOG_LIK_VARIANCE, N_LEAPFROG, Phase, ROWS_SHARE, STEP_SIZE,
-    Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
+    ACCEPT, ENERGY, InfoColumn, LOG_LIK_VARIANCE, Phase, ROWS_SHARE, STEP_SIZE, Sampler,
+    SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
 };
 use crate::models::{LinearRows, Model, RowLikelihood, Scratch};
 use crate::oracle::{Oracle, StepError};
@@ -127,10 +127,7 @@ pub(super) const COLUMNS: [InfoColumn; 7] = [
         name: STEP_SIZE,
         help: "Leapfrog step size",
     },
-    InfoColumn {
-        name: N_LEAPFROG,
-        help: "Leapfrog steps of the trajectory",
-    },
+    InfoColumn::N_LEAPFROG,
     InfoColumn {
         name: LOG_LIK_VARIANCE,
         help: "Estimated variance of the estimated log likelihood, where the trajectory began",

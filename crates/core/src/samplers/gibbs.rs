@@ -122,10 +122,7 @@ const INFO: &[InfoColumn] = &[
         name: DIVERGENT,
         help: "1 where a trajectory of a block diverged",
     },
-    InfoColumn {
-        name: LOG_DENSITY,
-        help: "Log posterior of the draw up to a constant",
-    },
+    InfoColumn::LOG_DENSITY,
 ];
 
 /// The sampler `gibbs`.

@@ -34,8 +34,8 @@ use super::nuts::tree::Tree;
 use super::recommend::{Standing, Traits};
 use super::tuning::TARGET_ACCEPT;
 use super::{
-    ACCEPT, DIVERGENT, Family, InfoColumn, LOG_DENSITY, N_LEAPFROG, Phase, STEP_SIZE, Sampler,
-    SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
+    ACCEPT, DIVERGENT, Family, InfoColumn, N_LEAPFROG, Phase, STEP_SIZE, Sampler, SamplerSpec,
+    StateVisitor, Target, Tick, Unsuitable,
 };
 use crate::models::Model;
 use crate::oracle::{Oracle, StepError};
@@ -96,10 +96,7 @@ const INFO: &[InfoColumn] = &[
         name: DIVERGENT,
         help: "1 where a trajectory of a group diverged",
     },
-    InfoColumn {
-        name: LOG_DENSITY,
-        help: "Log posterior of the draw up to a constant",
-    },
+    InfoColumn::LOG_DENSITY,
 ];
 
 /// The sampler `gibbs-groups`.

@@ -28,9 +28,7 @@ use super::mixed::nesting::{self, Nested};
 use super::mixed::statistics::Statistics;
 use super::mixed::{self, Spread, draw_scales, normal_given, slice_each};
 use super::recommend::{Standing, Traits};
-use super::{
-    Family, InfoColumn, LOG_DENSITY, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
-};
+use super::{Family, InfoColumn, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable};
 use crate::models::mixed::{GroupTerm, MAX_EFFECTS, MixedEffects};
 use crate::models::prior::PriorRows;
 use crate::models::{LinearRows as _, Model};
@@ -90,10 +88,7 @@ impl Sampler for GibbsMixed {
         cite: "Gelfand, Hills, Racine-Poon and Smith 1990, JASA 85; Liu 1994, JASA 89; Yu and Meng 2011, JCGS 20",
         formula: "σ, sds and correlations along slices with β and r integrated out; (β, r) ~ normal given these",
         fields: &[],
-        info: &[InfoColumn {
-            name: LOG_DENSITY,
-            help: "Log posterior of the draw up to a constant",
-        }],
+        info: &[InfoColumn::LOG_DENSITY],
         bias: None,
         default_warmup: 500,
         ..SamplerSpec::ORDINARY

@@ -37,8 +37,8 @@ use super::hamiltonian::{MAX_ENERGY_ERROR, Place, Point};
 use super::recommend::Traits;
 use super::tuning::{LeapfrogSettings, Plan, Tuning};
 use super::{
-    ACCEPT, Conditional, DIVERGENT, ENERGY, Family, InfoColumn, LOG_DENSITY, N_LEAPFROG, Phase,
-    STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target, Tick,
+    ACCEPT, Conditional, Family, InfoColumn, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor,
+    Target, Tick,
 };
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::{ChainRng, Streams};
@@ -77,22 +77,10 @@ const INFO: &[InfoColumn] = &[
         name: STEP_SIZE,
         help: "Longest leapfrog step; those of a trajectory are a little shorter, so that they divide its length",
     },
-    InfoColumn {
-        name: N_LEAPFROG,
-        help: "Leapfrog steps of the trajectory",
-    },
-    InfoColumn {
-        name: DIVERGENT,
-        help: "1 where the energy rose by more than 1000: the step is too long for the curvature met there",
-    },
-    InfoColumn {
-        name: ENERGY,
-        help: "Energy of the draw: minus log density plus kinetic energy",
-    },
-    InfoColumn {
-        name: LOG_DENSITY,
-        help: "Log posterior of the draw up to a constant",
-    },
+    InfoColumn::N_LEAPFROG,
+    InfoColumn::DIVERGENT,
+    InfoColumn::ENERGY,
+    InfoColumn::LOG_DENSITY,
 ];
 
 /// The sampler `hmc`.

@@ -38,8 +38,8 @@ use super::langevin::{
 use super::recommend::Traits;
 use super::tuning::{Plan, Tuning};
 use super::{
-    ACCEPT, Conditional, Family, InfoColumn, LOG_DENSITY, Phase, STEP_SIZE, Sampler, SamplerSpec,
-    StateVisitor, Target, Tick,
+    ACCEPT, Conditional, Family, InfoColumn, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor,
+    Target, Tick,
 };
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::Streams;
@@ -106,10 +106,7 @@ const INFO: &[InfoColumn] = &[
         name: STEP_SIZE,
         help: "Langevin time per step",
     },
-    InfoColumn {
-        name: LOG_DENSITY,
-        help: "Log posterior of the draw up to a constant",
-    },
+    InfoColumn::LOG_DENSITY,
 ];
 
 /// The sampler `mala`.

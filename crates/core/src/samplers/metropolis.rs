@@ -31,8 +31,8 @@ use rand_distr::{Distribution as _, StandardNormal};
 use super::hamiltonian::{Place, start_density};
 use super::recommend::Traits;
 use super::{
-    ACCEPT, Conditional, Family, InfoColumn, LOG_DENSITY, Phase, STEP_SIZE, Sampler, SamplerSpec,
-    StateVisitor, Target, Tick,
+    ACCEPT, Conditional, Family, InfoColumn, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor,
+    Target, Tick,
 };
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::Streams;
@@ -75,10 +75,7 @@ const INFO: &[InfoColumn] = &[
         name: STEP_SIZE,
         help: "Proposal scale s",
     },
-    InfoColumn {
-        name: LOG_DENSITY,
-        help: "Log posterior of the draw up to a constant",
-    },
+    InfoColumn::LOG_DENSITY,
 ];
 
 /// The sampler `metropolis`.

@@ -30,8 +30,8 @@ use super::hamiltonian::Place;
 use super::recommend::{LEAPFROGS, Standing, Traits};
 use super::tuning::{LeapfrogSettings, Plan, Tuning};
 use super::{
-    ACCEPT, Conditional, DIVERGENT, ENERGY, Family, InfoColumn, LOG_DENSITY, N_LEAPFROG, Phase,
-    STEP_SIZE, Sampler, SamplerSpec, StateVisitor, TREE_DEPTH, Target, Tick,
+    ACCEPT, Conditional, Family, InfoColumn, Phase, STEP_SIZE, Sampler, SamplerSpec, StateVisitor,
+    Target, Tick,
 };
 use crate::oracle::{Oracle, StepError};
 use ergodic_base::rng::Streams;
@@ -58,26 +58,11 @@ const INFO: &[InfoColumn] = &[
         name: STEP_SIZE,
         help: "Leapfrog step size",
     },
-    InfoColumn {
-        name: TREE_DEPTH,
-        help: "Doublings of the trajectory",
-    },
-    InfoColumn {
-        name: N_LEAPFROG,
-        help: "Leapfrog steps of the trajectory",
-    },
-    InfoColumn {
-        name: DIVERGENT,
-        help: "1 where the energy rose by more than 1000: the step is too long for the curvature met there",
-    },
-    InfoColumn {
-        name: ENERGY,
-        help: "Energy of the draw: minus log density plus kinetic energy",
-    },
-    InfoColumn {
-        name: LOG_DENSITY,
-        help: "Log posterior of the draw up to a constant",
-    },
+    InfoColumn::TREE_DEPTH,
+    InfoColumn::N_LEAPFROG,
+    InfoColumn::DIVERGENT,
+    InfoColumn::ENERGY,
+    InfoColumn::LOG_DENSITY,
 ];
 
 /// The sampler `nuts`.

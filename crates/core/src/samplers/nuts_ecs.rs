@@ -10,7 +10,7 @@
 
 use super::energy_conserving::{COLUMNS, Dynamics, EcsSettings, EnergyConserving, Order, Variant};
 use super::recommend::Traits;
-use super::{DIVERGENT, Family, InfoColumn, SamplerSpec, TREE_DEPTH};
+use super::{Family, InfoColumn, SamplerSpec};
 use ergodic_base::settings::{Declared as _, Field};
 
 ergodic_base::settings! {
@@ -47,14 +47,8 @@ impl Variant for Doubling {
             COLUMNS[4],
             COLUMNS[5],
             COLUMNS[6],
-            InfoColumn {
-                name: TREE_DEPTH,
-                help: "Doublings of the trajectory",
-            },
-            InfoColumn {
-                name: DIVERGENT,
-                help: "1 where the energy rose by more than 1000: the step is too long for the curvature met there",
-            },
+            InfoColumn::TREE_DEPTH,
+            InfoColumn::DIVERGENT,
         ],
         needs_mode: true,
         minibatch: true,

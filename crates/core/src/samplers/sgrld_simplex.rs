@@ -23,13 +23,12 @@
 
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::langevin::{STEPS_PER_DRAW, capped_steps, step_for_excess};
+use super::langevin::{self, STEPS_PER_DRAW, capped_steps, step_for_excess};
 use super::minibatch_settings::{MinibatchSettings, PlainRows, Rows as _};
 use super::recommend::{Standing, Traits};
 use super::simplex::{self, Weights};
 use super::{
-    Family, InfoColumn, NOISE_SHARE, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target, Tick,
-    Unsuitable,
+    Family, InfoColumn, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
 };
 use crate::models::{Model, SimplexCounts};
 use crate::oracle::{Estimator, Oracle, StepError};
@@ -107,10 +106,7 @@ impl Sampler for SgrldSimplex {
                 name: STEP_SIZE,
                 help: "Langevin time per step, 1 is one Newton step",
             },
-            InfoColumn {
-                name: NOISE_SHARE,
-                help: "predicted share of gradient noise in all noise of a step; the nearer to 0 the smaller the bias",
-            },
+            langevin::INFO[1],
         ],
         minibatch: true,
         bias: Some(

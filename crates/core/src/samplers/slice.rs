@@ -27,8 +27,8 @@ use rand_distr::{Distribution as _, Exp1};
 use super::hamiltonian::start_density;
 use super::recommend::Traits;
 use super::{
-    Conditional, EVALUATIONS, Family, InfoColumn, LOG_DENSITY, Phase, Sampler, SamplerSpec,
-    StateVisitor, Target, Tick,
+    Conditional, EVALUATIONS, Family, InfoColumn, Phase, Sampler, SamplerSpec, StateVisitor,
+    Target, Tick,
 };
 use crate::oracle::{Centre, Oracle, StepError};
 use ergodic_base::linalg::{axpy, symmetric_eigen};
@@ -74,10 +74,7 @@ const INFO: &[InfoColumn] = &[
         name: EVALUATIONS,
         help: "Passes over all rows of the sweep",
     },
-    InfoColumn {
-        name: LOG_DENSITY,
-        help: "Log posterior of the draw up to a constant",
-    },
+    InfoColumn::LOG_DENSITY,
 ];
 
 /// The sampler `slice`.

@@ -67,14 +67,10 @@ pub struct OsgfsCvConfig {
     steps_per_draw: u64,
 }
 
-/// The chain with its fixed step.
-#[derive(Debug)]
-pub struct OsgfsCvState(Scoring);
-
 impl Sampler for OsgfsCv {
     type Settings = OsgfsCvSettings;
     type Config = OsgfsCvConfig;
-    type State = OsgfsCvState;
+    type State = Scoring;
     const ADVICE: Traits = Traits::ORDINARY.centred(3.0).normal();
     const OUTPUTS: &'static [OutputSpec] = osgfs_burn_in::OUTPUTS;
     const SPEC: SamplerSpec = SamplerSpec {
@@ -145,7 +141,7 @@ impl Sampler for OsgfsCv {
         u0: &[f64],
         oracle: &mut Oracle,
         _streams: &mut Streams,
-    ) -> Result<OsgfsCvState, StepError> {
+    ) -> Result<Scoring, StepError> {
         let MinibatchSettings { batch, scheme } = config.minibatch;
         oracle.set_estimator(Estimator::ControlVariate, batch, scheme);
         let indefinite = |_not_positive| StepError::NotPositiveDefinite {
@@ -174,18 +170,17 @@ impl Sampler for OsgfsCv {
             .step
             .set_k(|v| k_limit(v).min(config.k_max))
             .map_err(indefinite)?;
-        Ok(OsgfsCvState(scoring))
+        Ok(scoring)
     }
 
     fn step(
         _config: &OsgfsCvConfig,
         at: Tick,
-        state: &mut OsgfsCvState,
+        scoring: &mut Scoring,
         oracle: &mut Oracle,
         streams: &mut Streams,
         info: &mut [f64],
     ) -> Result<(), StepError> {
-        let scoring = &mut state.0;
         oracle.grad(&scoring.u, &mut streams.batch, &mut scoring.grad);
         check_gradient(&scoring.grad, at.iter)?;
         if let Some(centre) = oracle.centre() {
@@ -194,20 +189,20 @@ impl Sampler for OsgfsCv {
         Ok(())
     }
 
-    fn position(state: &OsgfsCvState) -> &[f64] {
-        &state.0.u
+    fn position(state: &Scoring) -> &[f64] {
+        &state.u
     }
 
-    fn ready(state: &OsgfsCvState) -> bool {
-        state.0.criterion.passed()
+    fn ready(state: &Scoring) -> bool {
+        state.criterion.passed()
     }
 
-    fn output(state: &OsgfsCvState, _k: usize) -> Output<'_> {
-        Output::Numbers(state.0.criterion.ratios())
+    fn output(state: &Scoring, _k: usize) -> Output<'_> {
+        Output::Numbers(state.criterion.ratios())
     }
 
-    fn visit(state: &mut OsgfsCvState, visitor: &mut dyn StateVisitor) {
-        state.0.visit(visitor);
+    fn visit(state: &mut Scoring, visitor: &mut dyn StateVisitor) {
+        state.visit(visitor);
     }
 }
 

@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use super::entry::{RunEntry, RunPhase, Saved};
 use super::state::AppState;
-use super::tasks::Effects;
+use super::tasks::{Effects, Ended, Handle};
 use ergodic_analysis::zero_variance::zero_variance;
 use ergodic_analysis::{Job, Recipe};
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
-use ergodic_core::engine::RunView;
 use ergodic_core::samplers::weight_column;
 use ergodic_diagnostics::zero_variance::Order;
 
@@ -33,20 +32,12 @@ pub(super) fn correct(state: &mut AppState, id: u64, order: Option<Order>, fx: &
     }
     entry.forget_correction();
     let Some(order) = order else { return };
-    if let Some(why) = refusal(entry) {
-        state.say(why, true);
-        return;
-    }
-    let (title, Some(drawn)) = (entry.title(), Drawn::of(entry)) else {
-        return;
-    };
-    let going = state.begin(
-        fx,
-        ("Correcting the estimates of", &title),
-        move |control| {
-            drawn.give(control, |job, draws, weights| {
-                zero_variance(job, draws, weights, order, control).map(Arc::new)
-            })
+    let going = begin_on_draws(
+        state,
+        (id, "Correcting the estimates of"),
+        refusal,
+        move |job, draws, weights, control| {
+            zero_variance(job, draws, weights, order, control).map(Arc::new)
         },
         move |state, ended, _fx| {
             let Some(entry) = state.run_mut(id) else {
@@ -60,8 +51,9 @@ pub(super) fn correct(state: &mut AppState, id: u64, order: Option<Order>, fx: &
                 state.say(why, true);
             }
         },
+        fx,
     );
-    if let Some(entry) = state.run_mut(id) {
+    if let (Some(going), Some(entry)) = (going, state.run_mut(id)) {
         entry.corrected_by = Some(order);
         entry.correction.begin(going);
     }
@@ -78,19 +70,6 @@ pub fn refusal(entry: &RunEntry) -> Option<&'static str> {
     }
 }
 
-impl Source {
-    /// The job, read again where it is not in memory.
-    pub fn job(self, control: &Control) -> Result<Arc<Job>, String> {
-        match self {
-            Self::Job(job) => Ok(job),
-            Self::Recipe(recipe, folder) => {
-                let job = Job::prepare(&recipe, &folder, None, control);
-                Ok(Arc::new(job.map_err(|error| error.to_string())?))
-            }
-        }
-    }
-}
-
 /// Where the posterior of a run comes from, if it is known.
 pub(super) fn source(entry: &RunEntry) -> Option<Source> {
     match (&entry.phase, &entry.recipe, &entry.saved) {
@@ -102,33 +81,32 @@ pub(super) fn source(entry: &RunEntry) -> Option<Source> {
     }
 }
 
-/// The draws of a run with the posterior that they are of, for work on another thread.
-pub(super) struct Drawn {
-    source: Source,
-    view: Arc<RunView>,
-    weights: Vec<Vec<f64>>,
-}
-
-impl Drawn {
-    /// Draws of a run, if its posterior is known.
-    pub fn of(entry: &RunEntry) -> Option<Self> {
-        let view = entry.view()?;
-        Some(Self {
-            source: source(entry)?,
-            weights: view.weights(weight_column(&entry.info_names())),
-            view,
-        })
+/// Begins `act` on the job of run `id`, the draws of the chains that work, and their weights, unless `refusal` says why not.
+pub(super) fn begin_on_draws<T: Send + 'static, E: Display>(
+    state: &mut AppState,
+    (id, what): (u64, &'static str),
+    refusal: impl FnOnce(&RunEntry) -> Option<&'static str>,
+    act: impl FnOnce(&Job, &[&DrawList], &[Vec<f64>], &Control) -> Result<T, E> + Send + 'static,
+    then: impl FnOnce(&mut AppState, Ended<T>, &mut dyn Effects) + Send + 'static,
+    fx: &mut dyn Effects,
+) -> Option<Handle> {
+    let entry = state.run(id)?;
+    if let Some(why) = refusal(entry) {
+        state.say(why, true);
+        return None;
     }
-
-    /// What `act` makes of the job, the draws of the chains that work, and their weights.
-    pub fn give<T, E: Display>(
-        self,
-        control: &Control,
-        act: impl FnOnce(&Job, &[&DrawList], &[Vec<f64>]) -> Result<T, E>,
-    ) -> Result<T, String> {
-        let job = self.source.job(control)?;
-        let chains = self.view.usable();
-        let lists: Vec<&DrawList> = chains.map(|chain| &chain.draws.draws).collect();
-        act(&job, &lists, &self.weights).map_err(|error| error.to_string())
-    }
+    let (title, source, view) = (entry.title(), source(entry)?, entry.view()?);
+    let weights = view.weights(weight_column(&entry.info_names()));
+    let work = move |control: &Control| {
+        let job = match source {
+            Source::Job(job) => Ok(job),
+            Source::Recipe(recipe, folder) => {
+                Job::prepare(&recipe, &folder, None, control).map(Arc::new)
+            }
+        };
+        let job = job.map_err(|error| error.to_string())?;
+        let lists: Vec<&DrawList> = view.usable().map(|chain| &chain.draws.draws).collect();
+        act(&job, &lists, &weights, control).map_err(|error| error.to_string())
+    };
+    Some(state.begin(fx, (what, &title), work, then))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::correcting::{Drawn, source};
+use super::correcting::{begin_on_draws, source};
 use super::entry::RunEntry;
 use super::state::AppState;
 use super::tasks::Effects;
@@ -25,28 +25,19 @@ pub(super) fn look(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     if entry.prior_sensitivity.working().is_some() {
         return;
     }
-    if let Some(why) = refusal(entry) {
-        state.say(why, true);
-        return;
-    }
-    let (title, Some(drawn)) = (entry.title(), Drawn::of(entry)) else {
-        return;
-    };
-    let going = state.begin(
-        fx,
-        ("Prior sensitivity of", &title),
-        move |control| {
-            drawn.give(control, |job, draws, weights| {
-                sensitivity(job, draws, weights, control).map(Arc::new)
-            })
-        },
+    let going = begin_on_draws(
+        state,
+        (id, "Prior sensitivity of"),
+        refusal,
+        |job, draws, weights, control| sensitivity(job, draws, weights, control).map(Arc::new),
         move |state, ended, _fx| {
             if let Some(entry) = state.run_mut(id) {
                 entry.prior_sensitivity.end(ended);
             }
         },
+        fx,
     );
-    if let Some(entry) = state.run_mut(id) {
+    if let (Some(going), Some(entry)) = (going, state.run_mut(id)) {
         entry.prior_sensitivity.begin(going);
     }
 }

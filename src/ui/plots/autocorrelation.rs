@@ -5,8 +5,8 @@ use eframe::egui::{Rect, Shape, Stroke, Ui, pos2};
 use super::axes::{Axes, Shown, show};
 use super::data_table::{PlotData, chain_heads, data_table_ui};
 use super::legend::ChainFilter;
-use super::marks::{Marks, curve};
-use crate::ui::theme::{Palette, chain_dash, tokens};
+use super::marks::{Marks, chain_curves};
+use crate::ui::theme::{Palette, tokens};
 
 /// Autocorrelations by chain; entry k is that of lag k, so entry 0 is 1.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +63,6 @@ pub fn autocorrelation_ui(
                 .collect()
         })
         .collect();
-    let colors: Vec<_> = (0..curves.len()).map(|chain| p.chain(chain)).collect();
     let (band, zero) = (p.band, Stroke::new(t.stroke.hair, p.axis));
     let shown = show(ui, p, &axes, height, |plot_ui| {
         plot_ui.add(Marks::new(
@@ -78,21 +77,7 @@ pub fn autocorrelation_ui(
                     shapes.push(Shape::rect_filled(rect, 0.0, band));
                 }
                 shapes.push(Shape::hline(frame.x_range(), y(0.0).floor() + 0.5, zero));
-                for (chain, points) in curves
-                    .iter()
-                    .enumerate()
-                    .filter(|(chain, _)| filter.shows(*chain))
-                {
-                    let stroke = Stroke::new(t.stroke.curve_chain, colors[chain]);
-                    curve(
-                        points,
-                        stroke,
-                        chain_dash(chain),
-                        f64::INFINITY,
-                        transform,
-                        shapes,
-                    );
-                }
+                chain_curves(&curves, filter, p, transform, shapes);
             },
         ));
     });

@@ -7,8 +7,8 @@ use eframe::egui::{Galley, Margin, Shape, Stroke, Ui, pos2};
 use super::axes::{Axes, Shown, YAxis, faded, show};
 use super::data_table::{PlotData, chain_heads, data_table_ui};
 use super::legend::{ChainFilter, Sign, legend_line};
-use super::marks::{Marks, area_between, curve};
-use crate::ui::theme::{Palette, Text, chain_dash, tokens};
+use super::marks::{Marks, area_between, chain_curves, curve};
+use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::paint;
 
 /// What a density plot shows. Curves are pairs of value and density, in order of the value.
@@ -164,7 +164,6 @@ pub fn density_ui(
         bottom: 28,
     };
     let background = p.plot_bg;
-    let colors: Vec<_> = (0..data.chains.len()).map(|chain| p.chain(chain)).collect();
     let shown = show(
         ui,
         p,
@@ -187,22 +186,7 @@ pub fn density_ui(
                             shapes,
                         );
                     }
-                    for (chain, points) in data
-                        .chains
-                        .iter()
-                        .enumerate()
-                        .filter(|(chain, _)| filter.shows(*chain))
-                    {
-                        let stroke = Stroke::new(t.stroke.curve_chain, colors[chain]);
-                        curve(
-                            points,
-                            stroke,
-                            chain_dash(chain),
-                            f64::INFINITY,
-                            transform,
-                            shapes,
-                        );
-                    }
+                    chain_curves(data.chains, filter, p, transform, shapes);
                     curve(data.pooled, pooled, &[], f64::INFINITY, transform, shapes);
                     let y = frame.bottom() - 6.0;
                     if let Some((low, high)) = data.interval {

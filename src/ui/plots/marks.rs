@@ -5,6 +5,8 @@ use std::ops::RangeInclusive;
 use eframe::egui::{Color32, Pos2, Shape, Stroke, Ui, pos2};
 use egui_plot::{PlotBounds, PlotGeometry, PlotItem, PlotItemBase, PlotTransform};
 
+use super::legend::ChainFilter;
+use crate::ui::theme::{Palette, chain_dash, tokens};
 use crate::ui::widgets::{paint, spark};
 
 /// Shapes made by a function that knows where values are on the screen.
@@ -73,6 +75,23 @@ pub fn curve(
                 dash,
                 shapes,
             );
+        }
+    }
+}
+
+/// The curves of the chains that `filter` shows, each in its colour and dash.
+pub fn chain_curves(
+    curves: &[Vec<[f64; 2]>],
+    filter: &ChainFilter,
+    p: &Palette,
+    transform: &PlotTransform,
+    shapes: &mut Vec<Shape>,
+) {
+    for (chain, points) in curves.iter().enumerate() {
+        if filter.shows(chain) {
+            let stroke = Stroke::new(tokens().stroke.curve_chain, p.chain(chain));
+            let dash = chain_dash(chain);
+            curve(points, stroke, dash, f64::INFINITY, transform, shapes);
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use ndarray::Array2;
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::{
@@ -13,9 +14,70 @@ use super::{
 use crate::design::Columns;
 use crate::design::columns::{MemoryColumns, Values};
 use crate::design::matrix::{Design, ModelFrame};
-use crate::design::response::ResponseUse;
+use crate::design::response::{ResponseInfo, ResponseKind, ResponseUse};
 use ergodic_base::linalg::{Cholesky, axpy};
 use ergodic_base::rng::{ChainRng, Purpose, stream};
+
+/// A design of the columns `x` as they are, the first an intercept, and of responses `y` of this kind.
+pub fn plain_design(x: Array2<f64>, y: Vec<f64>, kind: ResponseKind) -> Design {
+    let (num_obs, columns) = x.dim();
+    let term = |j| match j {
+        0 => "Intercept".into(),
+        1 => "x".into(),
+        _ => format!("x{j}").into(),
+    };
+    Design {
+        x,
+        raw_center: vec![0.0; columns],
+        raw_scale: vec![1.0; columns],
+        terms: (0..columns).map(term).collect(),
+        has_intercept: true,
+        y,
+        trials: None,
+        weights: None,
+        offset: None,
+        row: (0..num_obs as u32).collect(),
+        response: ResponseInfo {
+            name: "y".to_owned(),
+            kind,
+            counts: Vec::new(),
+        },
+        reference_levels: Vec::new(),
+        merged: Vec::new(),
+        rows_total: num_obs,
+        rows_used: num_obs,
+        dropped: Vec::new(),
+        groups: Vec::new(),
+        group_terms: Vec::new(),
+        columns: Vec::new(),
+        left_out: Vec::new(),
+        transforms: Vec::new(),
+        standardize: true,
+        fixed_units: None,
+    }
+}
+
+/// The kind of responses that are 0 or 1.
+pub fn binary() -> ResponseKind {
+    ResponseKind::Binary {
+        success: "1".into(),
+        failure: "0".into(),
+    }
+}
+
+/// The log likelihood of all rows at `u`; ADDS its gradient to `grad`.
+pub fn log_lik(model: &dyn Model, u: &[f64], grad: &mut [f64]) -> f64 {
+    let rows = model.rows().unwrap();
+    rows.log_lik(u, Rows::All, &mut rows.scratch(), grad)
+}
+
+/// The log likelihood of each row at `u`.
+pub fn pointwise(model: &dyn Model, u: &[f64]) -> Vec<f64> {
+    let rows = model.rows().unwrap();
+    let mut values = vec![0.0; rows.num_obs()];
+    rows.pointwise(u, Rows::All, &mut rows.scratch(), &mut values);
+    values
+}
 
 /// A table of columns of numbers.
 pub fn table_of(columns: Vec<(&str, Vec<f64>)>) -> MemoryColumns {

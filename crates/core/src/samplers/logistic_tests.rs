@@ -22,9 +22,9 @@ use super::sgnht::{Sgnht, SgnhtCv};
 use super::sgrld::Sgrld;
 use super::svrg::SvrgLd;
 use super::{Phase, Sampler};
-use crate::design::matrix::Design;
-use crate::design::response::{ResponseInfo, ResponseKind};
+use crate::design::response::ResponseKind;
 use crate::estimators::find_mode;
+use crate::models::testing::plain_design;
 use crate::models::{Model, ModelOptions, Rows, find};
 use crate::oracle::{Centre, Estimator, Oracle, Scheme};
 use ergodic_base::control::Control;
@@ -62,36 +62,7 @@ fn posterior() -> Posterior {
 
 /// The posterior of a logistic regression with an intercept as first column of `x`; its moments from `points` points.
 fn posterior_of(x: Array2<f64>, y: Vec<f64>, points: u32) -> Posterior {
-    let (num_obs, dim) = x.dim();
-    let design = Design {
-        x,
-        raw_center: vec![0.0; dim],
-        raw_scale: vec![1.0; dim],
-        terms: (0..dim).map(|j| format!("x{j}").into()).collect(),
-        has_intercept: true,
-        y,
-        trials: None,
-        weights: None,
-        offset: None,
-        row: (0..num_obs as u32).collect(),
-        response: ResponseInfo {
-            name: "y".into(),
-            kind: ResponseKind::Successes,
-            counts: Vec::new(),
-        },
-        reference_levels: Vec::new(),
-        merged: Vec::new(),
-        rows_total: num_obs,
-        rows_used: num_obs,
-        dropped: Vec::new(),
-        groups: Vec::new(),
-        group_terms: Vec::new(),
-        columns: Vec::new(),
-        left_out: Vec::new(),
-        transforms: Vec::new(),
-        standardize: true,
-        fixed_units: None,
-    };
+    let design = plain_design(x, y, ResponseKind::Successes);
     let options = ModelOptions {
         standardize: true,
         ..ModelOptions::default()

@@ -10,7 +10,7 @@ use super::{Kernel, KernelError, Phase, SamplerEntry, Target, Tick, WEIGHT, find
 use crate::design::matrix::{Design, GroupDesign, GroupFactor};
 use crate::design::response::{ResponseInfo, ResponseKind};
 use crate::estimators::find_mode;
-use crate::models::testing::GaussianRows;
+use crate::models::testing::{GaussianRows, binary, plain_design};
 use crate::models::{DefaultPriors, DensityModel, LogDensity, Model, ModelOptions};
 use crate::oracle::{Centre, Oracle, StepError};
 use ergodic_base::control::Control;
@@ -100,38 +100,8 @@ pub fn gaussian_with_centre(
 /// A logistic regression with intercept and one centred predictor, priors normal(0, `prior_sd`).
 pub fn small_logistic(x: &[f64], y: &[f64], prior_sd: f64) -> Arc<dyn Model> {
     let flat = x.iter().flat_map(|&x| [1.0, x]).collect();
-    let design = Design {
-        x: Array2::from_shape_vec((x.len(), 2), flat).unwrap(),
-        raw_center: vec![0.0; 2],
-        raw_scale: vec![1.0; 2],
-        terms: vec!["Intercept".into(), "x".into()],
-        has_intercept: true,
-        y: y.to_vec(),
-        trials: None,
-        weights: None,
-        offset: None,
-        row: (0..x.len() as u32).collect(),
-        response: ResponseInfo {
-            name: "y".into(),
-            kind: ResponseKind::Binary {
-                success: "1".into(),
-                failure: "0".into(),
-            },
-            counts: Vec::new(),
-        },
-        reference_levels: Vec::new(),
-        merged: Vec::new(),
-        rows_total: x.len(),
-        rows_used: x.len(),
-        dropped: Vec::new(),
-        groups: Vec::new(),
-        group_terms: Vec::new(),
-        columns: Vec::new(),
-        left_out: Vec::new(),
-        transforms: Vec::new(),
-        standardize: true,
-        fixed_units: None,
-    };
+    let columns = Array2::from_shape_vec((x.len(), 2), flat).unwrap();
+    let design = plain_design(columns, y.to_vec(), binary());
     let prior = format!("normal(0, {prior_sd})");
     let options = ModelOptions {
         priors: vec![("intercept".into(), prior.clone()), ("b".into(), prior)],
@@ -222,32 +192,8 @@ impl<'a> Groups<'a> {
         }
         let n = y.len();
         let x = Array2::from_shape_vec((n, 2), x).unwrap();
-        let terms = vec!["Intercept".to_owned(), "x".to_owned()];
         let design = Design {
-            raw_center: vec![0.0; 2],
-            raw_scale: vec![1.0; 2],
-            has_intercept: true,
-            y,
-            trials: None,
             weights: (self.weight != 1.0).then(|| vec![self.weight; n]),
-            offset: None,
-            row: (0..n as u32).collect(),
-            response: ResponseInfo {
-                name: "y".into(),
-                kind: ResponseKind::Binary {
-                    success: "1".into(),
-                    failure: "0".into(),
-                },
-                counts: Vec::new(),
-            },
-            reference_levels: Vec::new(),
-            merged: Vec::new(),
-            rows_total: n,
-            rows_used: n,
-            dropped: Vec::new(),
-            columns: Vec::new(),
-            left_out: Vec::new(),
-            transforms: Vec::new(),
             groups: vec![GroupFactor {
                 name: "g".to_owned(),
                 levels: (1..=self.sizes.len()).map(|g| g.to_string()).collect(),
@@ -255,15 +201,12 @@ impl<'a> Groups<'a> {
             }],
             group_terms: vec![GroupDesign {
                 factor: 0,
-                names: terms.clone(),
+                names: vec!["Intercept".to_owned(), "x".to_owned()],
                 z: x.clone(),
                 scale: vec![1.0; 2],
                 correlated: true,
             }],
-            standardize: true,
-            fixed_units: None,
-            x,
-            terms: terms.into_iter().map(Into::into).collect(),
+            ..plain_design(x, y, binary())
         };
         let mut settings = Settings::default();
         let word = Value::Text(self.parametrisation.to_owned());
@@ -306,33 +249,12 @@ pub fn categorical_with_centre(counts: &[usize]) -> (Arc<dyn Model>, Arc<Centre>
     let levels: Vec<String> = (1..=counts.len()).map(|level| level.to_string()).collect();
     let n = y.len();
     let design = Design {
-        x: Array2::ones((n, 1)),
-        raw_center: vec![0.0],
-        raw_scale: vec![1.0],
-        terms: vec!["Intercept".into()],
-        has_intercept: true,
-        y,
-        trials: None,
-        weights: None,
-        offset: None,
-        row: (0..n as u32).collect(),
         response: ResponseInfo {
             name: "y".into(),
             counts: levels.iter().cloned().zip(counts.iter().copied()).collect(),
             kind: ResponseKind::Categories { levels },
         },
-        reference_levels: Vec::new(),
-        merged: Vec::new(),
-        rows_total: n,
-        rows_used: n,
-        dropped: Vec::new(),
-        groups: Vec::new(),
-        group_terms: Vec::new(),
-        columns: Vec::new(),
-        left_out: Vec::new(),
-        transforms: Vec::new(),
-        standardize: true,
-        fixed_units: None,
+        ..plain_design(Array2::ones((n, 1)), y, ResponseKind::Successes)
     };
     let template = crate::models::find("categorical").unwrap();
     let model = (template.build)(Arc::new(design), &ModelOptions::default()).unwrap();

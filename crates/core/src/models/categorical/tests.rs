@@ -159,14 +159,7 @@ fn the_density_is_that_of_the_dirichlet_posterior() {
     let posterior = [0.3, 8.3, 4.0, 0.3];
     let log_density = |u: &[f64]| {
         let mut grad = [0.0; 3];
-        let prior = model.rows().unwrap().log_prior(u, &mut grad);
-        prior
-            + model.rows().unwrap().log_lik(
-                u,
-                Rows::All,
-                &mut model.rows().unwrap().scratch(),
-                &mut grad,
-            )
+        model.density().unwrap().log_density(u, &mut grad)
     };
     let dirichlet = |u: &[f64]| {
         let mut p = [0.0; 4];

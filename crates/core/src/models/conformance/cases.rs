@@ -10,6 +10,7 @@ use crate::design::matrix::{Design, GroupDesign, GroupFactor, Predictor};
 use crate::design::response::{ResponseInfo, ResponseKind, ResponseUse};
 use crate::families::Family;
 use crate::models::mixed::WorkingRows;
+use crate::models::testing::plain_design;
 use crate::models::{DefaultPriors, EXAMPLES, ModelEntry, ModelOptions};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Kind, Settings, Value};
@@ -63,34 +64,15 @@ pub(in crate::models) fn design(shape: Shape, num_obs: usize) -> Design {
         out
     };
     Design {
-        x,
         // Without an intercept columns are scaled but not centred.
         raw_center: raw(if first == 1 { center } else { [0.0; 3] }, 0.0),
         raw_scale: raw(scale, 1.0),
         terms: terms[1 - first..].iter().map(|&term| term.into()).collect(),
         has_intercept: first == 1,
-        y,
         trials: shape.trials.then_some(trials),
         weights: shape.weights.then_some(weights),
         offset: shape.offset.then_some(offset),
-        row: (0..num_obs as u32).collect(),
-        response: ResponseInfo {
-            name: "y".to_owned(),
-            kind: ResponseKind::Successes,
-            counts: Vec::new(),
-        },
-        reference_levels: Vec::new(),
-        merged: Vec::new(),
-        rows_total: num_obs,
-        rows_used: num_obs,
-        dropped: Vec::new(),
-        groups: Vec::new(),
-        group_terms: Vec::new(),
-        columns: Vec::new(),
-        left_out: Vec::new(),
-        transforms: Vec::new(),
-        standardize: true,
-        fixed_units: None,
+        ..plain_design(x, y, ResponseKind::Successes)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::design::response::ResponseUse;
 use crate::models::conformance::example_design;
+use crate::models::testing::pointwise;
 use crate::models::{EXAMPLES, REGISTRY, find};
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
@@ -32,13 +33,7 @@ fn log_posterior(model: &dyn Model, theta: &[f64]) -> f64 {
     let mut u = vec![0.0; model.dim()];
     let mut grad = u.clone();
     model.unconstrain(theta, &mut u);
-    model.rows().unwrap().log_prior(&u, &mut grad)
-        + model.rows().unwrap().log_lik(
-            &u,
-            Rows::All,
-            &mut model.rows().unwrap().scratch(),
-            &mut grad,
-        )
+    model.density().unwrap().log_density(&u, &mut grad)
 }
 
 #[test]
@@ -134,13 +129,7 @@ fn the_mixture_is_the_mean_of_two_normal_densities() {
             (0.5 * normal([0.3, -0.2]) + 0.5 * normal([1.3, 0.3])).ln()
         })
         .sum();
-    let mut values = vec![0.0; NUM_OBS];
-    model.rows().unwrap().pointwise(
-        &theta,
-        Rows::All,
-        &mut model.rows().unwrap().scratch(),
-        &mut values,
-    );
+    let values = pointwise(model.as_ref(), &theta);
     assert!((values.iter().sum::<f64>() - expected).abs() < 1e-9);
 }
 

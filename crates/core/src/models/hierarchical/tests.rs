@@ -8,6 +8,7 @@ use rand_distr::StandardNormal;
 use super::*;
 use crate::models::conformance::{Shape, grouped_design, hierarchical_options};
 use crate::models::find;
+use crate::models::testing::log_lik;
 use ergodic_base::linalg::quadratic_form;
 use ergodic_base::rng::{Purpose, stream};
 
@@ -173,18 +174,8 @@ fn both_parametrisations_and_the_view_describe_one_posterior() {
             assert!((a - b).abs() < 1e-9 * a.abs().max(1.0), "{a} {b}");
         }
         let mut unused = vec![0.0; dim];
-        let here = centred.rows().unwrap().log_lik(
-            &u,
-            Rows::All,
-            &mut centred.rows().unwrap().scratch(),
-            &mut unused,
-        );
-        let there = other.rows().unwrap().log_lik(
-            &v,
-            Rows::All,
-            &mut other.rows().unwrap().scratch(),
-            &mut unused,
-        );
+        let here = log_lik(centred.as_ref(), &u, &mut unused);
+        let there = log_lik(other.as_ref(), &v, &mut unused);
         assert!((here - there).abs() < 1e-9 * here.abs());
 
         // The view: groups alone add up to the whole, and positions survive reading and writing.

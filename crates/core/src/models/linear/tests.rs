@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use crate::design::response::ResponseUse;
 use crate::models::Rows;
 use crate::models::conformance::{Shape, measured_design};
-use crate::models::testing::{built, table_of};
+use crate::models::testing::{built, pointwise, table_of};
 
 use super::*;
 
@@ -21,13 +21,7 @@ fn values_per_row_are_those_of_the_normal_density() {
     let u = [0.2, -0.3, 0.5, 0.1, -0.4];
     let mut theta = [0.0; 5];
     model.constrain(&u, &mut theta);
-    let mut values = vec![0.0; 50];
-    model.rows().unwrap().pointwise(
-        &u,
-        Rows::All,
-        &mut model.rows().unwrap().scratch(),
-        &mut values,
-    );
+    let values = pointwise(model.as_ref(), &u);
     for (i, value) in values.iter().enumerate() {
         let mut mean = theta[0] + design.offset.as_ref().unwrap()[i];
         for j in 1..4 {

@@ -5,7 +5,7 @@ use crate::design::testing::{load_csv, reference};
 use crate::models::conformance::{
     NUM_OBS, Shape, add_group_terms, add_intercepts, add_slopes, measured_design, some_working_rows,
 };
-use crate::models::testing::{built, table_of};
+use crate::models::testing::{built, log_lik, table_of};
 use ergodic_base::param::ParamId;
 use ergodic_base::rng::{Purpose, stream};
 use ergodic_base::settings::{Settings, Value};
@@ -176,13 +176,7 @@ fn agrees_with_non_centred(options_of_other: &ModelOptions, groups: [f64; 2]) {
             schools * u[5..8].iter().sum::<f64>() + years * u[11..13].iter().sum::<f64>();
         let log_factor: f64 = schools * u[8..11].iter().map(|c| -c.cosh().ln()).sum::<f64>();
         let density = |model: &dyn Model, u: &[f64], grad: &mut [f64]| {
-            model.rows().unwrap().log_prior(u, grad)
-                + model.rows().unwrap().log_lik(
-                    u,
-                    Rows::All,
-                    &mut model.rows().unwrap().scratch(),
-                    grad,
-                )
+            model.density().unwrap().log_density(u, grad)
         };
         let a = density(free.as_ref(), &u, &mut grad);
         let b = density(centred.as_ref(), &v, &mut grad);
@@ -242,15 +236,8 @@ fn whitening_keeps_the_posterior(design: &Arc<Design>) {
         v
     };
     let mut grad = vec![0.0; dim];
-    let mut density = |model: &dyn Model, u: &[f64]| {
-        model.rows().unwrap().log_prior(u, &mut grad)
-            + model.rows().unwrap().log_lik(
-                u,
-                Rows::All,
-                &mut model.rows().unwrap().scratch(),
-                &mut grad,
-            )
-    };
+    let mut density =
+        |model: &dyn Model, u: &[f64]| model.density().unwrap().log_density(u, &mut grad);
     let mut differences = Vec::new();
     for _ in 0..4 {
         let mut u: Vec<f64> = (0..dim).map(|_| rng.random_range(-1.0..1.0)).collect();
@@ -510,12 +497,7 @@ fn the_mode_of_a_gamma_model_is_that_of_glm() {
     let theta = ["intercept", "x", "shape"].map(|name| expected(&format!("glm:{name}")));
     let (mut u, mut grad) = (vec![0.0; 3], vec![0.0; 3]);
     model.unconstrain(&theta, &mut u);
-    let value = model.rows().unwrap().log_lik(
-        &u,
-        Rows::All,
-        &mut model.rows().unwrap().scratch(),
-        &mut grad,
-    );
+    let value = log_lik(model.as_ref(), &u, &mut grad);
     assert!((value - expected("glm:log_lik")).abs() < 1e-8, "{value}");
     assert!(grad.iter().all(|slope| slope.abs() < 1e-6), "{grad:?}");
     let mut hessian = vec![0.0; 9];

@@ -2,6 +2,7 @@
 
 use crate::models::Rows;
 use crate::models::conformance::{Shape, measured_design};
+use crate::models::testing::{log_lik, pointwise};
 use ergodic_base::rng::{Purpose, stream};
 
 use super::*;
@@ -14,15 +15,9 @@ fn model(design: &Arc<Design>) -> Arc<dyn Model> {
 fn values_per_row_are_logarithms_of_probabilities() {
     let design = Arc::new(measured_design(true, Shape::default(), 60));
     let model = model(&design);
-    let mut values = vec![0.0; 60];
     for shape in [0.05_f64, 1.3, 40.0] {
         let u = [0.4, -0.2, 0.3, 0.1, shape.ln()];
-        model.rows().unwrap().pointwise(
-            &u,
-            Rows::All,
-            &mut model.rows().unwrap().scratch(),
-            &mut values,
-        );
+        let values = pointwise(model.as_ref(), &u);
         for (i, value) in values.iter().enumerate() {
             let z: f64 = design.x.row(i).iter().zip(&u).map(|(x, u)| x * u).sum();
             let mean = z.exp();
@@ -50,23 +45,13 @@ fn large_shapes_approach_poisson_counts() {
             .unwrap();
     let beta = [0.4, -0.2, 0.3, 0.1];
     let mut grad = [0.0; 4];
-    let limit = poisson.rows().unwrap().log_lik(
-        &beta,
-        Rows::All,
-        &mut poisson.rows().unwrap().scratch(),
-        &mut grad,
-    );
+    let limit = log_lik(poisson.as_ref(), &beta, &mut grad);
     let mut last = f64::INFINITY;
     for exponent in [2.0, 5.0, 8.0, 11.0] {
         let shape = 10_f64.powf(exponent);
         let u = [0.4, -0.2, 0.3, 0.1, shape.ln()];
         let mut slope = [0.0; 5];
-        let value = model.rows().unwrap().log_lik(
-            &u,
-            Rows::All,
-            &mut model.rows().unwrap().scratch(),
-            &mut slope,
-        );
+        let value = log_lik(model.as_ref(), &u, &mut slope);
         let gap = (value - limit).abs();
         assert!(gap < 1e-2 * last + 1e-9, "{shape}: {gap}");
         // The gap falls like 1/φ, so its slope in log φ is its own size.

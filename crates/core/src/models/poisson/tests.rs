@@ -3,7 +3,7 @@
 use crate::design::columns::{MemoryColumns, Values};
 use crate::design::response::ResponseUse;
 use crate::models::conformance::{NUM_OBS, Shape, measured_design};
-use crate::models::testing::{built, table_of};
+use crate::models::testing::{built, pointwise, table_of};
 use crate::models::{DefaultPriors, Rows};
 use ergodic_base::reporter::Reporter;
 use ergodic_base::rng::{Purpose, stream};
@@ -60,13 +60,7 @@ fn values_per_row_are_logarithms_of_probabilities() {
     let design = Arc::new(measured_design(true, shape, 60));
     let model = Poisson::build(Arc::clone(&design), &ModelOptions::default()).unwrap();
     let u = [0.4, -0.2, 0.3, 0.1];
-    let mut values = vec![0.0; 60];
-    model.rows().unwrap().pointwise(
-        &u,
-        Rows::All,
-        &mut model.rows().unwrap().scratch(),
-        &mut values,
-    );
+    let values = pointwise(model.as_ref(), &u);
     for (i, value) in values.iter().enumerate() {
         let z: f64 = design.x.row(i).iter().zip(&u).map(|(x, u)| x * u).sum();
         let mean = (z + design.offset.as_ref().unwrap()[i]).exp();

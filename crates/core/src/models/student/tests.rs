@@ -4,8 +4,8 @@ use std::f64::consts::PI;
 
 use statrs::function::gamma::ln_gamma;
 
-use crate::models::Rows;
 use crate::models::conformance::{Shape, measured_design};
+use crate::models::testing::pointwise;
 use ergodic_base::settings::{Settings, Value};
 
 use super::*;
@@ -33,19 +33,8 @@ fn values_per_row_are_those_of_the_t_density_with_free_and_with_given_nu() {
     let mut theta = [0.0; 6];
     free.constrain(&u, &mut theta);
     assert!((theta[5] - nu).abs() < 1e-12);
-    let (mut values, mut others) = (vec![0.0; 50], vec![0.0; 50]);
-    free.rows().unwrap().pointwise(
-        &u,
-        Rows::All,
-        &mut free.rows().unwrap().scratch(),
-        &mut values,
-    );
-    fixed.rows().unwrap().pointwise(
-        &u[..5],
-        Rows::All,
-        &mut fixed.rows().unwrap().scratch(),
-        &mut others,
-    );
+    let values = pointwise(free.as_ref(), &u);
+    let others = pointwise(fixed.as_ref(), &u[..5]);
     for i in 0..50 {
         let mut middle = theta[0];
         for j in 1..4 {
@@ -72,19 +61,8 @@ fn many_degrees_of_freedom_are_nearly_normal_noise() {
     let u = [0.2, -0.3, 0.5, 0.1, -0.4];
     let mut theta = [0.0; 5];
     normal.constrain(&u, &mut theta);
-    let (mut by_student, mut by_normal) = ([0.0; 50], [0.0; 50]);
-    student.rows().unwrap().pointwise(
-        &u,
-        Rows::All,
-        &mut student.rows().unwrap().scratch(),
-        &mut by_student,
-    );
-    normal.rows().unwrap().pointwise(
-        &u,
-        Rows::All,
-        &mut normal.rows().unwrap().scratch(),
-        &mut by_normal,
-    );
+    let by_student = pointwise(student.as_ref(), &u);
+    let by_normal = pointwise(normal.as_ref(), &u);
     for (a, b) in by_student.iter().zip(by_normal) {
         let square = -2.0 * (b + theta[4].ln() + 0.5 * (2.0 * PI).ln());
         let expected = (square * square - 2.0 * square - 1.0) / (4.0 * nu);

@@ -14,9 +14,10 @@ use super::super::testing::{
 use super::super::zig_zag::ZigZag;
 use super::*;
 use crate::design::matrix::Design;
-use crate::design::response::{ResponseInfo, ResponseKind};
+use crate::design::response::ResponseKind;
 use crate::estimators::find_mode;
 use crate::models::prior::{Prior, PriorRows};
+use crate::models::testing::plain_design;
 use crate::models::{
     CentreRows, LinearRows, LogDensity, ModelOptions, ParamInfo, Posterior, RowLikelihood, Rows,
     Scratch, find, sum_of_rows,
@@ -345,34 +346,17 @@ fn check_against_grid(what: &str, model: &Arc<dyn Model>, centre: &Arc<Centre>) 
 fn weighted_logistic(prior: &str, standardize: bool) -> Arc<dyn Model> {
     let n = 12_usize;
     let x: Vec<f64> = (0..n).map(|i| (i as f64 - 5.5) / 3.0).collect();
+    let columns = x.iter().flat_map(|&x| [1.0, x]).collect();
+    let columns = Array2::from_shape_vec((n, 2), columns).unwrap();
+    let y = (0..n).map(|i| (i * 5 % 3) as f64).collect();
     let design = Design {
-        x: Array2::from_shape_vec((n, 2), x.iter().flat_map(|&x| [1.0, x]).collect()).unwrap(),
         raw_center: vec![0.0, 2.0],
         raw_scale: vec![1.0, 0.5],
-        terms: vec!["Intercept".into(), "x".into()],
-        has_intercept: true,
-        y: (0..n).map(|i| (i * 5 % 3) as f64).collect(),
         trials: Some((0..n).map(|i| (2 + i % 3) as f64).collect()),
         weights: Some((0..n).map(|i| 0.25 + (i % 4) as f64 / 2.0).collect()),
         offset: Some((0..n).map(|i| (i % 5) as f64 / 4.0 - 0.5).collect()),
-        row: (0..n as u32).collect(),
-        response: ResponseInfo {
-            name: "y".into(),
-            kind: ResponseKind::Successes,
-            counts: Vec::new(),
-        },
-        reference_levels: Vec::new(),
-        merged: Vec::new(),
-        rows_total: n,
-        rows_used: n,
-        dropped: Vec::new(),
-        groups: Vec::new(),
-        group_terms: Vec::new(),
-        columns: Vec::new(),
-        left_out: Vec::new(),
-        transforms: Vec::new(),
         standardize,
-        fixed_units: None,
+        ..plain_design(columns, y, ResponseKind::Successes)
     };
     let options = ModelOptions {
         priors: vec![

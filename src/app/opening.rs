@@ -21,6 +21,7 @@ use ergodic_data::profile::profile;
 use ergodic_data::sniff::ImportOptions;
 use ergodic_data::suggest::Suggestions;
 use ergodic_data::{DataError, samples};
+use ergodic_export::ExportError;
 use ergodic_export::project::EXTENSION;
 
 /// Where a table comes from.
@@ -98,8 +99,8 @@ fn start_reading(state: &mut AppState, path: &Path, fx: &mut dyn Effects) {
             control.expect(reading::STEPS);
             let read = reading::read_place(&path, &|share| reading::tell(control, share))?;
             // One that was given up has only a part of its history.
-            control.check("cancelled".to_owned())?;
-            Ok::<_, String>(read)
+            control.check(ExportError::Cancelled)?;
+            Ok::<_, ExportError>(read)
         },
         move |state, ended, _fx| {
             state.opening.retain(|it| it.serial != serial);

@@ -14,6 +14,7 @@ use ergodic_analysis::Recipe;
 use ergodic_analysis::recipe::DataSection;
 use ergodic_base::control::Control;
 use ergodic_core::design::Columns as _;
+use ergodic_export::ExportError;
 use ergodic_export::project::{EXTENSION, Project, ProjectRun, ProjectView};
 
 /// The project that is open.
@@ -334,7 +335,7 @@ type ProjectRunRead = (u64, PathBuf, Option<Recipe>, Box<ReadRun>);
 /// The runs of a project that are found, and a sentence for each that is not.
 type RunsRead = (Vec<ProjectRunRead>, Vec<String>);
 
-fn read_runs(runs: Vec<ProjectRun>, control: &Control) -> Result<RunsRead, String> {
+fn read_runs(runs: Vec<ProjectRun>, control: &Control) -> Result<RunsRead, ExportError> {
     let (mut found, mut problems) = (Vec::new(), Vec::new());
     let count = runs.len() as f64;
     control.enter("reading draws");
@@ -351,7 +352,7 @@ fn read_runs(runs: Vec<ProjectRun>, control: &Control) -> Result<RunsRead, Strin
                 run.number
             )),
         }
-        control.check("cancelled".to_owned())?;
+        control.check(ExportError::Cancelled)?;
     }
     Ok((found, problems))
 }

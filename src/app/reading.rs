@@ -16,7 +16,7 @@ use ergodic_diagnostics::findings::{VerdictInputs, judge};
 use ergodic_diagnostics::running::Running;
 use ergodic_diagnostics::verdict::Limits;
 use ergodic_diagnostics::weights;
-use ergodic_export::{Results, RunFolder, draws_csv};
+use ergodic_export::{ExportError, Results, RunFolder, draws_csv};
 
 /// What the share of a reading is told in.
 pub(super) const STEPS: u64 = 10_000;
@@ -27,26 +27,21 @@ const STEP: Duration = Duration::from_millis(50);
 /// whether to go on with the history of the diagnostics, which takes nearly all the time.
 ///
 /// # Errors
-/// One sentence: what is missing or damaged.
+/// Something is missing or damaged.
 pub(super) fn read_place(
     path: &Path,
     told: &dyn Fn(f64) -> bool,
-) -> Result<(Option<Recipe>, ReadRun), String> {
+) -> Result<(Option<Recipe>, ReadRun), ExportError> {
     if path.is_dir() {
-        let read = || -> Result<(Recipe, Results), ergodic_export::ExportError> {
-            let folder = RunFolder::open(path)?;
-            Ok((folder.recipe()?, folder.results()?))
-        };
-        return read()
-            .map(|(recipe, results)| (Some(recipe), read_run(results, told)))
-            .map_err(|error| error.to_string());
+        let folder = RunFolder::open(path)?;
+        let recipe = folder.recipe()?;
+        return Ok((Some(recipe), read_run(folder.results()?, told)));
     }
-    let file = std::fs::File::open(path).map_err(|error| {
-        ergodic_export::ExportError::at("The draws cannot be read", &error, path).to_string()
-    })?;
+    let file = std::fs::File::open(path)
+        .map_err(|error| ExportError::at("The draws cannot be read", error, path))?;
     draws_csv::read(std::io::BufReader::new(file))
         .map(|read| (None, read_run(Results::of_draws(read), told)))
-        .map_err(|what| format!("{what}: {}", path.display()))
+        .map_err(|error| ExportError::Draws(error, path.to_owned()))
 }
 
 /// Tells a control the share that is done, in these steps; whether somebody still waits for the rest.

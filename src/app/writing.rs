@@ -109,7 +109,7 @@ fn save(
             let saved = folder.save_or_rescue(&mut journal, (job, results, marks), quietly)?;
             return match saved.remark(&folder) {
                 None => Ok(folder),
-                Some(remark) => Err(ExportError(remark)),
+                Some(remark) => Err(remark),
             };
         }
         (Place::Folder(folder), None) => RunFolder::claim(folder.path())?,
@@ -205,7 +205,7 @@ pub(super) fn save_recipe(state: &mut AppState, path: &Path, fx: &mut dyn Effect
                         path.display()
                     )
                 })
-                .map_err(|error| ExportError::at("The recipe could not be saved", &error, &path))
+                .map_err(|error| ExportError::at("The recipe could not be saved", error, &path))
         },
         |state, ended, _fx| state.say_ended(ended),
     );

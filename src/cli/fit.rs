@@ -504,7 +504,7 @@ pub(super) fn run(
         duration(view.elapsed_secs)
     ));
     if let Some(remark) = saved.map_err(Failure::run)?.remark(&folder) {
-        output::note(&remark);
+        output::note(&remark.to_string());
     }
     output::note(&format!("Run folder: {}", folder.path().display()));
     if interrupted.load(Ordering::Relaxed) {

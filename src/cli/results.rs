@@ -18,7 +18,7 @@ use ergodic_diagnostics::power_scaling::{Diagnosis, SensitivityRow};
 use ergodic_diagnostics::sentence::rhat_text;
 use ergodic_diagnostics::zero_variance::ZeroVariance;
 use ergodic_export::project::{EXTENSION, Project};
-use ergodic_export::{Results, RunFolder, draws_csv, summary};
+use ergodic_export::{ExportError, Results, RunFolder, draws_csv, summary};
 
 /// Prints summaries of run folders or files of draws. Several files are the chains of one run.
 pub fn summarise(args: &SummariseArgs) -> Result<(), Failure> {
@@ -218,11 +218,7 @@ fn read_draws(path: &Path) -> Result<draws_csv::ReadDraws, Failure> {
         });
     }
     let file = std::fs::File::open(path).map_err(|error| {
-        Failure::request(ergodic_export::ExportError::at(
-            "The draws cannot be read",
-            &error,
-            path,
-        ))
+        Failure::request(ExportError::at("The draws cannot be read", error, path))
     })?;
     // A file says how long it is; a device or a pipe may never end.
     let most = file
@@ -235,7 +231,7 @@ fn read_draws(path: &Path) -> Result<draws_csv::ReadDraws, Failure> {
         "and is no file of a known size; save the draws as a file first",
     );
     draws_csv::read(std::io::BufReader::new(file))
-        .map_err(|what| Failure::request(format!("{what}: {}", path.display())))
+        .map_err(|error| Failure::request(ExportError::Draws(error, path.to_owned())))
 }
 
 /// Writes a run folder's results in another format.

@@ -27,12 +27,8 @@ impl Claim {
     /// # Errors
     /// Another program has it, or its lock cannot be made.
     pub(super) fn take(folder: &Path) -> Result<Self, ExportError> {
-        Self::take_unless_busy(folder, Vec::new())?.ok_or_else(|| {
-            ExportError(format!(
-                "This run still goes on in another program; wait for its end or stop it there, then continue it: {}",
-                folder.display()
-            ))
-        })
+        Self::take_unless_busy(folder, Vec::new())?
+            .ok_or_else(|| ExportError::Busy(folder.to_owned()))
     }
 
     /// Claims the folder; `None` if another program has it. `made` are folders that were made for it, outermost first; should
@@ -57,7 +53,7 @@ impl Claim {
 
     fn lock(folder: &Path) -> Result<Option<File>, ExportError> {
         let path = folder.join(LOCK);
-        let failed = |error: &io::Error| {
+        let failed = |error| {
             ExportError::at(
                 "The folder cannot be claimed for the run, which needs a file that can be locked",
                 error,
@@ -77,22 +73,22 @@ impl Claim {
                         Ok(file) => file,
                         // The one that was there has just gone.
                         Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                        Err(error) => return Err(failed(&error)),
+                        Err(error) => return Err(failed(error)),
                     }
                 }
-                Err(error) => return Err(failed(&error)),
+                Err(error) => return Err(failed(error)),
             };
             match files::lock(&file, &path) {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => return Ok(None),
-                Err(TryLockError::Error(error)) => return Err(failed(&error)),
+                Err(TryLockError::Error(error)) => return Err(failed(error)),
             }
             // Whoever had the lock before may have removed the file since it was opened: then it locks nothing.
             if files::is_at(&file, &path) {
                 return Ok(Some(file));
             }
         }
-        Err(failed(&io::ErrorKind::ResourceBusy.into()))
+        Err(failed(io::ErrorKind::ResourceBusy.into()))
     }
 
     /// Whether another program has `folder`.
@@ -135,7 +131,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let claim = Claim::take(folder.path()).unwrap();
         let second = Claim::take(folder.path()).unwrap_err();
-        assert!(second.0.contains("still goes on"), "{second}");
+        assert!(matches!(second, ExportError::Busy(_)), "{second}");
         drop(claim);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         drop(Claim::take(folder.path()).unwrap());
@@ -170,10 +166,11 @@ mod tests {
         let run = folder.path().join("run");
         std::fs::create_dir(&run).unwrap();
         std::os::unix::fs::symlink(&target, run.join(LOCK)).unwrap();
-        assert!(Claim::take(&run).unwrap_err().0.contains("link"));
+        let refused = || Claim::take(&run).unwrap_err().to_string();
+        assert!(refused().contains("link"));
         assert!(!target.exists());
         std::fs::write(&target, "precious").unwrap();
-        assert!(Claim::take(&run).unwrap_err().0.contains("link"));
+        assert!(refused().contains("link"));
         assert_eq!(std::fs::read(&target).unwrap(), b"precious");
     }
 }

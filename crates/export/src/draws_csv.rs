@@ -96,6 +96,36 @@ fn io_error(error: csv::Error) -> io::Error {
     }
 }
 
+/// Why a table of draws cannot be read; the sentence says where.
+#[derive(Debug, thiserror::Error)]
+pub enum DrawsError {
+    /// It has no header of CSV.
+    #[error("The draws are not a CSV table ({0})")]
+    Header(csv::Error),
+    /// It has no column of a variable.
+    #[error("The draws have no variables")]
+    NoVariables,
+    /// It has no row.
+    #[error("The table has a header and no draws")]
+    NoDraws,
+    /// A line that is not one of CSV.
+    #[error("Line {0} of the draws is not understood ({1})")]
+    Line(u64, csv::Error),
+    /// A line with another chain than a whole number.
+    #[error("Line {0} has the chain `{1}`, which is not a whole number")]
+    Chain(u64, String),
+    /// A value that is no number.
+    #[error("Line {line} has `{text}` in column `{column}`, which is not a number")]
+    Number {
+        /// Line of the file.
+        line: u64,
+        /// What stands there.
+        text: String,
+        /// Name of the column.
+        column: String,
+    },
+}
+
 /// Draws read from a table: names and one list per chain, in order of `.chain`.
 #[derive(Debug)]
 pub struct ReadDraws {
@@ -142,11 +172,11 @@ impl ReadDraws {
 /// rows keep their order.
 ///
 /// # Errors
-/// A sentence naming line and column of what is wrong.
-pub fn read(input: impl Read) -> Result<ReadDraws, String> {
+/// The table has no draws, or a line is not understood.
+pub fn read(input: impl Read) -> Result<ReadDraws, DrawsError> {
     let (names, chains) = read_variables(input)?;
     if chains.is_empty() {
-        return Err("The table has a header and no draws".to_owned());
+        return Err(DrawsError::NoDraws);
     }
     Ok(ReadDraws::new(names, chains.into_values().collect()))
 }
@@ -155,7 +185,7 @@ pub fn read(input: impl Read) -> Result<ReadDraws, String> {
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_chains(input: impl Read, count: usize) -> Result<ReadDraws, String> {
+pub fn read_chains(input: impl Read, count: usize) -> Result<ReadDraws, DrawsError> {
     let (names, chains) = read_variables(input)?;
     let chains = in_order(chains, names.len(), count);
     Ok(ReadDraws::new(names, chains))
@@ -165,7 +195,10 @@ pub fn read_chains(input: impl Read, count: usize) -> Result<ReadDraws, String> 
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_info(input: impl Read, count: usize) -> Result<(Vec<String>, Vec<DrawList>), String> {
+pub fn read_info(
+    input: impl Read,
+    count: usize,
+) -> Result<(Vec<String>, Vec<DrawList>), DrawsError> {
     let (names, chains) = read_by_chain(input)?;
     let chains = in_order(chains, names.len(), count);
     Ok((names, chains))
@@ -182,23 +215,20 @@ fn in_order(mut chains: BTreeMap<u64, DrawList>, width: usize, count: usize) -> 
 }
 
 /// As [`read_by_chain`], of a table that has variables.
-fn read_variables(input: impl Read) -> Result<(Vec<ParamId>, BTreeMap<u64, DrawList>), String> {
+fn read_variables(input: impl Read) -> Result<(Vec<ParamId>, BTreeMap<u64, DrawList>), DrawsError> {
     let (names, chains) = read_by_chain(input)?;
     if names.is_empty() {
-        return Err("The draws have no variables".to_owned());
+        return Err(DrawsError::NoVariables);
     }
     Ok((names.into_iter().map(ParamId::from).collect(), chains))
 }
 
 /// Names, and draws by the number of their chain.
-fn read_by_chain(input: impl Read) -> Result<(Vec<String>, BTreeMap<u64, DrawList>), String> {
+fn read_by_chain(input: impl Read) -> Result<(Vec<String>, BTreeMap<u64, DrawList>), DrawsError> {
     let mut reader = csv::ReaderBuilder::new()
         .comment(Some(b'#'))
         .from_reader(input);
-    let header = reader
-        .headers()
-        .map_err(|error| format!("The draws are not a CSV table ({error})"))?
-        .clone();
+    let header = reader.headers().map_err(DrawsError::Header)?.clone();
     let chain_column = header.iter().position(|name| name == ".chain");
     let columns: Vec<usize> = (0..header.len())
         .filter(|&column| !INDEX_COLUMNS.contains(&&header[column]))
@@ -215,28 +245,20 @@ fn read_by_chain(input: impl Read) -> Result<(Vec<String>, BTreeMap<u64, DrawLis
         match reader.read_record(&mut record) {
             Ok(true) => {}
             Ok(false) => break,
-            Err(error) => {
-                return Err(format!(
-                    "Line {line} of the draws is not understood ({error})"
-                ));
-            }
+            Err(error) => return Err(DrawsError::Line(line, error)),
         }
         let line = record.position().map_or(line, csv::Position::line);
         let chain = match chain_column {
             None => 1,
-            Some(column) => record[column].parse().map_err(|_err| {
-                format!(
-                    "Line {line} has the chain `{}`, which is not a whole number",
-                    &record[column]
-                )
-            })?,
+            Some(column) => record[column]
+                .parse()
+                .map_err(|_err| DrawsError::Chain(line, record[column].to_owned()))?,
         };
         for (value, &column) in row.iter_mut().zip(&columns) {
-            *value = parse(&record[column]).ok_or_else(|| {
-                format!(
-                    "Line {line} has `{}` in column `{}`, which is not a number",
-                    &record[column], &header[column]
-                )
+            *value = parse(&record[column]).ok_or_else(|| DrawsError::Number {
+                line,
+                text: record[column].to_owned(),
+                column: header[column].to_owned(),
             })?;
         }
         chains
@@ -310,14 +332,9 @@ mod tests {
     #[test]
     fn a_wrong_cell_is_named() {
         let error = read(".chain,x\n1,0.5\n1,oops\n".as_bytes()).unwrap_err();
-        assert!(
-            error.contains("Line 3") && error.contains("oops") && error.contains("`x`"),
-            "{error}"
-        );
-        assert!(
-            read(".chain,x\n".as_bytes())
-                .unwrap_err()
-                .contains("no draws")
-        );
+        let sentence = "Line 3 has `oops` in column `x`, which is not a number";
+        assert_eq!(error.to_string(), sentence);
+        let empty = read(".chain,x\n".as_bytes());
+        assert!(matches!(empty, Err(DrawsError::NoDraws)), "{empty:?}");
     }
 }

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::claim::{self, Claim};
-use super::saved::{RECIPE, SAVING, SavedFiles};
+use super::saved::{Damage, RECIPE, SAVING, SavedFiles};
 use super::{ExportError, Results, files, journal, saving};
 use ergodic_analysis::recipe::SAMPLE_PREFIX;
 use ergodic_analysis::{Job, Recipe};
@@ -46,7 +46,7 @@ pub struct Standing {
     /// Fingerprint of the job, if the journal knows it.
     job: Option<String>,
     /// Why the run cannot be continued although its draws are whole.
-    gap: Option<String>,
+    gap: Option<Damage>,
 }
 
 impl Standing {
@@ -87,12 +87,8 @@ impl RunFolder {
         let made = make_folders(path)?;
         // Nothing of a folder with other things in it is touched.
         check_empty(path).inspect_err(|_refused| claim::remove_empty(&made))?;
-        let claim = Claim::take_unless_busy(path, made)?.ok_or_else(|| {
-            ExportError(format!(
-                "The output folder holds a run that still goes on; name another folder: {}",
-                path.display()
-            ))
-        })?;
+        let claim = Claim::take_unless_busy(path, made)?
+            .ok_or_else(|| ExportError::OutputBusy(path.to_owned()))?;
         check_empty(path)?;
         saving::tidy(&claim)?;
         let folder = Self {
@@ -149,13 +145,13 @@ impl RunFolder {
                     made.push(path.clone());
                     let claim = Claim::take_unless_busy(&path, made)?;
                     let claim = claim
-                        .ok_or_else(|| no_folder(&io::ErrorKind::ResourceBusy.into(), &path))?;
+                        .ok_or_else(|| no_folder(io::ErrorKind::ResourceBusy.into(), &path))?;
                     return Ok((Self { path }, claim));
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
                 Err(error) => {
                     claim::remove_empty(&made);
-                    return Err(no_folder(&error, &path));
+                    return Err(no_folder(error, &path));
                 }
             }
         }
@@ -168,9 +164,9 @@ impl RunFolder {
     pub(super) fn create_rescue(job: &Job) -> Result<(Self, Claim), ExportError> {
         let name = format!("ergodic-{}-{}", Self::stem_of(job), files::token());
         let path = std::env::temp_dir().join(name);
-        files::make_private_folder(&path).map_err(|error| no_folder(&error, &path))?;
+        files::make_private_folder(&path).map_err(|error| no_folder(error, &path))?;
         let claim = Claim::take_unless_busy(&path, vec![path.clone()])?;
-        let claim = claim.ok_or_else(|| no_folder(&io::ErrorKind::ResourceBusy.into(), &path))?;
+        let claim = claim.ok_or_else(|| no_folder(io::ErrorKind::ResourceBusy.into(), &path))?;
         Ok((Self { path }, claim))
     }
 
@@ -180,19 +176,13 @@ impl RunFolder {
     /// It is not a run folder.
     pub fn open(path: &Path) -> Result<Self, ExportError> {
         if !path.is_dir() {
-            return Err(ExportError(format!(
-                "There is no such run folder: {}",
-                path.display()
-            )));
+            return Err(ExportError::NoFolder(path.to_owned()));
         }
         let folder = Self {
             path: path.to_owned(),
         };
         if !folder.path.join(RECIPE).is_file() && !folder.path.join(SAVING).is_file() {
-            return Err(ExportError(format!(
-                "This folder holds no run (no recipe.toml): {}",
-                path.display()
-            )));
+            return Err(ExportError::NoRun(path.to_owned()));
         }
         Ok(folder)
     }
@@ -266,7 +256,7 @@ impl RunFolder {
     /// It is damaged.
     pub fn recipe(&self) -> Result<Recipe, ExportError> {
         let path = SavedFiles::of(&self.path)?.path(RECIPE);
-        Recipe::read(&path, &[]).map_err(|error| ExportError(error.to_string()))
+        Ok(Recipe::read(&path, &[])?)
     }
 
     /// The results; of an unfinished run those that reached the disk.
@@ -274,13 +264,8 @@ impl RunFolder {
     /// # Errors
     /// A file is missing or damaged.
     pub fn results(&self) -> Result<Results, ExportError> {
-        let standing = self.standing()?.ok_or_else(|| {
-            ExportError(format!(
-                "The run has no draws yet: it goes on, or it was cut short before its first, and then `ergodic resume` \
-                 begins it again: {}",
-                self.path.display()
-            ))
-        })?;
+        let standing = self.standing()?;
+        let standing = standing.ok_or_else(|| ExportError::NoDraws(self.path.clone()))?;
         Ok(standing.into_results())
     }
 
@@ -315,11 +300,11 @@ impl RunFolder {
         let path = claim.folder().join(journal::DRAWS);
         match self.standing() {
             Err(error) if self.is_unfinished() && journal::has_no_beginning(&path) => {
-                let failed = |error: &io::Error| {
+                let failed = |error| {
                     ExportError::at("The damaged journal could not be renamed", error, &path)
                 };
-                let aside = files::set_aside(&path).map_err(|error| failed(&error))?;
-                files::remove(&path).map_err(|error| failed(&error))?;
+                let aside = files::set_aside(&path).map_err(failed)?;
+                files::remove(&path).map_err(failed)?;
                 let remark = format!("{error}; it is kept as {}", aside.display());
                 Ok((self.standing()?, vec![remark]))
             }
@@ -380,16 +365,12 @@ impl RunFolder {
         let path = self.path.join(name);
         let bytes = SavedFiles::of(&self.path)?
             .read(name)
-            .map_err(|error| ExportError::at("The checkpoint cannot be read", &error, &path))?;
+            .map_err(|error| ExportError::at("The checkpoint cannot be read", error, &path))?;
         let Some(bytes) = bytes else {
             return Ok(None);
         };
-        checkpoint::decode(&bytes).map(Some).ok_or_else(|| {
-            ExportError(format!(
-                "A checkpoint is damaged or of another version: {}",
-                path.display()
-            ))
-        })
+        let marks = checkpoint::decode(&bytes).map(Some);
+        marks.ok_or(ExportError::Checkpoint(path))
     }
 
     /// How `job`, made from this folder's recipe, goes on from `standing`: from the newest checkpoint that the draws reach
@@ -398,21 +379,13 @@ impl RunFolder {
     /// # Errors
     /// The folder is of another job, or what the sampler says besides its draws is damaged.
     pub fn continuation(&self, job: &Job, standing: Standing) -> Result<Onward, ExportError> {
-        let refuse = |why: &str| {
-            ExportError(format!(
-                "The run cannot be continued: {why}: {}",
-                self.path.display()
-            ))
-        };
-        let other = "it is of other data, settings or another version";
-        if let Some(why) = &standing.gap {
-            return Err(refuse(&format!(
-                "{why}; `ergodic fit` of its recipe makes the run again"
-            )));
+        let other = || ExportError::OtherJob(self.path.clone());
+        if let Some(damage) = standing.gap {
+            return Err(ExportError::Gap(damage, self.path.clone()));
         }
         let fingerprint = job.fingerprint();
         if standing.job.as_ref().is_some_and(|it| *it != fingerprint) {
-            return Err(refuse(other));
+            return Err(other());
         }
         let mut remarks = Vec::new();
         let mut newest: Option<Marks> = None;
@@ -424,7 +397,7 @@ impl RunFolder {
                 Ok(None) => {}
                 Ok(Some((of, marks))) => {
                     if of != fingerprint || marks.len() != standing.whole.len() {
-                        return Err(refuse(other));
+                        return Err(other());
                     }
                     let reached = |(mark, whole): (&Option<ChainMark>, &u64)| {
                         mark.as_ref().is_none_or(|mark| mark.draws <= *whole)
@@ -439,7 +412,7 @@ impl RunFolder {
                         newest = Some(marks);
                     }
                 }
-                Err(error) => remarks.push(error.0),
+                Err(error) => remarks.push(error.to_string()),
             }
         }
         let Some(marks) = newest else {
@@ -451,7 +424,8 @@ impl RunFolder {
                 remarks,
             });
         };
-        let continuation = continue_from(marks, standing, job).map_err(|why| refuse(&why))?;
+        let continuation = continue_from(marks, standing, job)
+            .ok_or_else(|| ExportError::NoInfo(self.path.clone()))?;
         Ok(Onward {
             continuation: Some(continuation),
             remarks,
@@ -459,8 +433,9 @@ impl RunFolder {
     }
 }
 
-/// The draws up to each chain's mark; those beyond, which a crash may leave, are made again.
-fn continue_from(marks: Marks, standing: Standing, job: &Job) -> Result<Continuation, String> {
+/// The draws up to each chain's mark; those beyond, which a crash may leave, are made again. `None` if what the sampler said
+/// about them is missing.
+fn continue_from(marks: Marks, standing: Standing, job: &Job) -> Option<Continuation> {
     let num_info = job.sampler.spec.info.len();
     let results = standing.results;
     let mut labels = results.labels.into_iter();
@@ -473,7 +448,7 @@ fn continue_from(marks: Marks, standing: Standing, job: &Job) -> Result<Continua
         chain.draws = list.first(kept as usize);
         chain.info = info.first(kept as usize);
         if chain.info.width() != num_info || chain.info.len() != chain.draws.len() {
-            return Err("what the sampler said about its draws is missing".to_owned());
+            return None;
         }
         draws.push(chain);
     }
@@ -484,7 +459,7 @@ fn continue_from(marks: Marks, standing: Standing, job: &Job) -> Result<Continua
     let longest = |pick: fn(&super::manifest::ChainManifest) -> f64| {
         chains.iter().map(pick).fold(0.0, f64::max)
     };
-    Ok(Continuation {
+    Some(Continuation {
         marks,
         draws,
         earlier_secs: (
@@ -494,7 +469,7 @@ fn continue_from(marks: Marks, standing: Standing, job: &Job) -> Result<Continua
     })
 }
 
-fn no_folder(error: &io::Error, path: &Path) -> ExportError {
+fn no_folder(error: io::Error, path: &Path) -> ExportError {
     ExportError::at("Cannot create the run folder", error, path)
 }
 
@@ -515,23 +490,22 @@ fn make_folders(path: &Path) -> Result<Vec<PathBuf>, ExportError> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
             Err(error) => {
                 claim::remove_empty(&made);
-                return Err(no_folder(&error, path));
+                return Err(no_folder(error, path));
             }
         }
     }
     if !path.is_dir() {
-        return Err(no_folder(&io::ErrorKind::AlreadyExists.into(), path));
+        return Err(no_folder(io::ErrorKind::AlreadyExists.into(), path));
     }
     Ok(made)
 }
 
 /// Refuses a folder with anything in it but what a crash before the first file leaves.
 fn check_empty(path: &Path) -> Result<(), ExportError> {
-    let failed =
-        |error: &io::Error| ExportError::at("The output folder cannot be read", error, path);
+    let failed = |error| ExportError::at("The output folder cannot be read", error, path);
     let mut is_empty = true;
-    for entry in std::fs::read_dir(path).map_err(|error| failed(&error))? {
-        let name = entry.map_err(|error| failed(&error))?.file_name();
+    for entry in std::fs::read_dir(path).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
         let name = name.to_string_lossy();
         is_empty &= name == claim::LOCK || files::whole_of(&name) == Some(RECIPE);
     }
@@ -539,17 +513,14 @@ fn check_empty(path: &Path) -> Result<(), ExportError> {
         return Ok(());
     }
     let has = |name: &str| path.join(name).is_file();
-    let what = if Claim::is_taken(path) {
-        "holds a run that still goes on; name another folder"
+    let refuse = if Claim::is_taken(path) {
+        ExportError::OutputBusy
     } else if has(journal::DRAWS) || (has(RECIPE) && !has(super::saved::MANIFEST)) {
-        "holds a run that was cut short; `ergodic resume` continues it, or name another folder"
+        ExportError::OutputCutShort
     } else {
-        "is not empty; runs are never overwritten, name another one"
+        ExportError::OutputNotEmpty
     };
-    Err(ExportError(format!(
-        "The output folder {what}: {}",
-        path.display()
-    )))
+    Err(refuse(path.to_owned()))
 }
 
 /// `source` as seen from `folder`: relative where both share more than the root, so that a project can be moved.

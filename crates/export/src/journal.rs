@@ -275,12 +275,9 @@ impl Writing {
             shared.written.clone_from(&writer.written);
         }
         shared.trouble = written.err().map(|error| {
-            ExportError::at(
-                "Draws stay in memory until the run ends, because they cannot be written yet",
-                &error,
-                &self.folder,
-            )
-            .0
+            let what =
+                "Draws stay in memory until the run ends, because they cannot be written yet";
+            ExportError::at(what, error, &self.folder).to_string()
         });
         view.is_finished()
     }

@@ -21,6 +21,7 @@ use ergodic_base::control::Control;
 
 mod claim;
 pub mod draws_csv;
+mod error;
 pub mod files;
 mod folder;
 pub mod journal;
@@ -39,36 +40,10 @@ mod spreadsheet;
 pub mod summary;
 
 pub use claim::Claim;
+pub use error::ExportError;
 pub use folder::RunFolder;
 pub use results::Results;
-
-/// Why something could not be written or read: one sentence, path last.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ExportError(pub String);
-
-impl ExportError {
-    /// What happened to `path`.
-    pub fn at(what: &str, error: &std::io::Error, path: &Path) -> Self {
-        use std::io::ErrorKind;
-        let reason = match error.kind() {
-            ErrorKind::NotFound => "there is no such file or folder".to_owned(),
-            ErrorKind::PermissionDenied => "there is no permission".to_owned(),
-            ErrorKind::StorageFull => {
-                "the disk is full; free some space and write again".to_owned()
-            }
-            ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
-            ErrorKind::NotADirectory => match path.ancestors().find(|part| part.is_file()) {
-                Some(file) => format!("{} is a file, not a folder", file.display()),
-                None => "part of the path is a file, not a folder".to_owned(),
-            },
-            ErrorKind::IsADirectory => "it is a folder".to_owned(),
-            ErrorKind::AlreadyExists => "a file of that name is there".to_owned(),
-            _ => error.to_string(),
-        };
-        Self(format!("{what}: {reason}: {}", path.display()))
-    }
-}
+pub use saved::Damage;
 
 /// One way of writing results.
 pub struct Format {
@@ -92,8 +67,8 @@ impl Format {
     /// # Errors
     /// What they lack.
     pub fn check(&self, results: &Results) -> Result<(), ExportError> {
-        (self.holds)(results)
-            .map_err(|why| ExportError(format!("{} cannot be written: the run {why}", self.title)))
+        let title = self.title;
+        (self.holds)(results).map_err(|lacks| ExportError::Unsuitable { title, lacks })
     }
 }
 
@@ -166,10 +141,8 @@ pub fn find(id: &str) -> Result<&'static Format, ExportError> {
         .find(|format| format.id == id)
         .ok_or_else(|| {
             let known: Vec<&str> = FORMATS.iter().map(|format| format.id).collect();
-            ExportError(format!(
-                "There is no format `{id}`; there are {}",
-                known.join(", ")
-            ))
+            let (id, known) = (id.to_owned(), known.join(", "));
+            ExportError::UnknownFormat { id, known }
         })
 }
 
@@ -223,11 +196,8 @@ impl Write for Watched<'_> {
 pub fn check_place(path: &Path) -> Result<(), ExportError> {
     let what = "The output file cannot be written";
     if path.is_dir() {
-        return Err(ExportError::at(
-            what,
-            &std::io::ErrorKind::IsADirectory.into(),
-            path,
-        ));
+        let error = std::io::ErrorKind::IsADirectory.into();
+        return Err(ExportError::at(what, error, path));
     }
     if is_special(path) {
         return Ok(());
@@ -235,7 +205,7 @@ pub fn check_place(path: &Path) -> Result<(), ExportError> {
     let probe = files::part_of(&target_of(path), &files::token());
     files::write_new(&probe, |_out| Ok(()))
         .and_then(|_written| files::remove(&probe))
-        .map_err(|error| ExportError::at(what, &error, path))
+        .map_err(|error| ExportError::at(what, error, path))
 }
 
 /// Devices and pipes, which have no place for a temporary file beside them.
@@ -266,7 +236,7 @@ fn write_file(
     } else {
         files::replace(&target_of(path), act)
     };
-    written.map_err(|error| ExportError::at(what, &error, path))
+    written.map_err(|error| ExportError::at(what, error, path))
 }
 
 #[cfg(all(test, unix))]
@@ -283,7 +253,8 @@ mod tests {
             out.write_all(b"half")?;
             Err(std::io::ErrorKind::StorageFull.into())
         });
-        assert!(failed.unwrap_err().0.contains("the disk is full"));
+        let failed = failed.unwrap_err().to_string();
+        assert!(failed.contains("the disk is full"), "{failed}");
         assert_eq!(std::fs::read(&file).unwrap(), b"before");
         check_place(&link).unwrap();
         write_file("It could not be written", &link, |out| {

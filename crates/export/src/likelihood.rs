@@ -161,16 +161,13 @@ pub fn fitted_csv(done: &LikelihoodFit) -> String {
 /// The folder is not empty, or cannot be written.
 pub fn save(done: &LikelihoodFit, folder: &Path) -> Result<(), ExportError> {
     let what = "The fit could not be saved";
-    let trouble = |error: std::io::Error| ExportError::at(what, &error, folder);
+    let trouble = |error| ExportError::at(what, error, folder);
     std::fs::create_dir_all(folder).map_err(trouble)?;
     if std::fs::read_dir(folder).map_err(trouble)?.next().is_some() {
-        return Err(ExportError(format!(
-            "The folder is not empty; choose a new one: {}",
-            folder.display()
-        )));
+        return Err(ExportError::NotEmpty(folder.to_owned()));
     }
-    let json = serde_json::to_string_pretty(&to_json(done))
-        .map_err(|error| ExportError(format!("The fit cannot be written as JSON: {error}")))?;
+    let json =
+        serde_json::to_string_pretty(&to_json(done)).map_err(|error| trouble(error.into()))?;
     let effects = effects_csv(done).map_err(|error| trouble(error.into()))?;
     let mut written: Vec<PathBuf> = Vec::new();
     for (name, bytes) in [
@@ -183,7 +180,7 @@ pub fn save(done: &LikelihoodFit, folder: &Path) -> Result<(), ExportError> {
         if let Err(error) = saved {
             // Best effort, so that the same folder can be tried again.
             written.iter().for_each(|path| drop(files::remove(path)));
-            return Err(ExportError::at(what, &error, &path));
+            return Err(ExportError::at(what, error, &path));
         }
         written.push(path);
     }

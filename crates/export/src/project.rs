@@ -3,6 +3,7 @@
 //! It holds no results: those are in the run folders, and nothing is computed again when a project is opened. Paths are
 //! relative to the file, so that a folder with a project in it can be moved.
 
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ use ergodic_analysis::recipe::{DataSection, SAMPLE_PREFIX};
 /// Ending of the file name.
 pub const EXTENSION: &str = "ergodic";
 /// Version of the layout.
-const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 1;
 
 /// What a project file says.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -109,24 +110,21 @@ impl Project {
     /// One sentence: it is not there, is no project, or is of another version.
     pub fn read(path: &Path) -> Result<Self, ExportError> {
         let text = ergodic_data::bounded::read_text(path)
-            .map_err(|error| ExportError::at("The project cannot be read", &error, path))?;
-        let refuse = |why: String| ExportError(format!("{why}: {}", path.display()));
+            .map_err(|error| ExportError::at("The project cannot be read", error, path))?;
         let project: Self = toml::from_str(&text).map_err(|error| {
-            let line = error.span().map_or(String::new(), |span| {
+            let place = error.span().map_or(String::new(), |span| {
                 let before = &text[..span.start.min(text.len())];
                 format!(" on line {}", 1 + before.matches('\n').count())
             });
             let what = error.message().lines().collect::<Vec<_>>().join(", ");
-            refuse(format!(
-                "The project is not understood{line}: {}",
-                what.trim_end_matches('.')
-            ))
+            ExportError::Project {
+                place,
+                what: what.trim_end_matches('.').to_owned(),
+                path: path.to_owned(),
+            }
         })?;
         if project.format != FORMAT {
-            return Err(refuse(format!(
-                "The project has format {}, this version reads format {FORMAT}; use the version that wrote it",
-                project.format
-            )));
+            return Err(ExportError::ProjectFormat(project.format, path.to_owned()));
         }
         let folder = std::path::absolute(path).unwrap_or_else(|_bad| path.to_owned());
         let folder = folder.parent().unwrap_or(Path::new("")).to_owned();
@@ -139,12 +137,11 @@ impl Project {
     /// The place cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), ExportError> {
         let what = "The project could not be saved";
-        let failed = |error: &std::io::Error| ExportError::at(what, error, path);
-        let absolute = std::path::absolute(path).map_err(|error| failed(&error))?;
+        let failed = |error| ExportError::at(what, error, path);
+        let absolute = std::path::absolute(path).map_err(failed)?;
         let folder = absolute.parent().unwrap_or(Path::new("/"));
         let relative = self.with_paths(|path| PathBuf::from(relative_to(folder, path)));
-        let text = toml::to_string(&relative)
-            .map_err(|error| ExportError(format!("{what} ({error}): {}", path.display())))?;
+        let text = toml::to_string(&relative).map_err(|error| failed(io::Error::other(error)))?;
         let text = format!(
             "# A project of Ergodic: data, draft and runs. Results are in the run folders.\n\n{text}"
         );
@@ -171,12 +168,8 @@ impl Project {
     /// One sentence with the remedy.
     pub fn folder(&self, index: usize) -> Result<RunFolder, ExportError> {
         let run = &self.runs[index];
-        RunFolder::open(&run.path).map_err(|error| {
-            ExportError(format!(
-                "Run {} of the project is missing; put its folder back or forget the run ({error})",
-                run.number
-            ))
-        })
+        RunFolder::open(&run.path)
+            .map_err(|error| ExportError::ProjectRun(run.number, Box::new(error)))
     }
 
     fn with_paths(&self, change: impl Fn(&Path) -> PathBuf) -> Self {
@@ -257,10 +250,12 @@ mod tests {
         let path = folder.path().join("p.ergodic");
         let error = |text: &str| {
             std::fs::write(&path, text).unwrap();
-            Project::read(&path).unwrap_err().0
+            Project::read(&path).unwrap_err()
         };
-        assert!(error("format = 9\n").contains("format 9"));
-        assert!(error("format = 1\nnonsense = 2\n").contains("line 2"));
+        let other = error("format = 9\n");
+        assert!(matches!(other, ExportError::ProjectFormat(9, _)), "{other}");
+        let nonsense = error("format = 1\nnonsense = 2\n").to_string();
+        assert!(nonsense.contains("line 2"), "{nonsense}");
         assert!(Project::read(&folder.path().join("none")).is_err());
     }
 }

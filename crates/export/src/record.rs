@@ -15,6 +15,29 @@ const FILES: &str = "files";
 /// How the line with the text's own checksum begins.
 const CHECKSUM: &str = "  \"checksum\": \"";
 
+/// What is wrong with a manifest: words to stand in parentheses.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// It is no text.
+    #[error(transparent)]
+    Text(#[from] std::string::FromUtf8Error),
+    /// It is no JSON, or lacks an entry.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// It is JSON of another kind.
+    #[error("it is no object")]
+    NoObject,
+    /// It is not as it was written.
+    #[error("its checksum differs")]
+    OtherSum,
+    /// It lists files and does not say what it was when it was written.
+    #[error("its checksum is missing")]
+    NoSum,
+    /// It lists a file elsewhere.
+    #[error("it lists `{0}`, which is no file of the folder")]
+    Elsewhere(String),
+}
+
 /// What a file was when it was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileRecord {
@@ -40,17 +63,16 @@ pub fn encode(manifest: &Manifest, records: &Records) -> Result<String, serde_js
 /// What [`encode`] made, or a version before it that knew no records.
 ///
 /// # Errors
-/// What is wrong, to stand in parentheses.
-pub fn decode(text: &str) -> Result<(Manifest, Records), String> {
+/// What is wrong with it.
+pub fn decode(text: &str) -> Result<(Manifest, Records), RecordError> {
     let mut value = unseal(text)?;
     let records = value.as_object_mut().and_then(|it| it.remove(FILES));
     let records = records.map_or_else(|| Ok(Records::new()), serde_json::from_value);
-    let records: Records = records.map_err(|error| error.to_string())?;
+    let records: Records = records?;
     if let Some(name) = records.keys().find(|name| !files::is_plain(name)) {
-        return Err(format!("it lists `{name}`, which is no file of the folder"));
+        return Err(RecordError::Elsewhere(name.clone()));
     }
-    let manifest = serde_json::from_value(value).map_err(|error| error.to_string())?;
-    Ok((manifest, records))
+    Ok((serde_json::from_value(value)?, records))
 }
 
 /// An object as JSON with a first entry that is the SHA-256 of the text without that line.
@@ -61,7 +83,7 @@ pub fn seal(value: &Value) -> Result<String, serde_json::Error> {
 }
 
 /// What [`seal`] made; or an object without a checksum, as versions before it wrote.
-pub fn unseal(text: &str) -> Result<Value, String> {
+pub fn unseal(text: &str) -> Result<Value, RecordError> {
     let sealed = text.strip_prefix("{\n").and_then(|rest| {
         let (line, rest) = rest.split_once('\n')?;
         Some((line.strip_prefix(CHECKSUM)?, rest))
@@ -69,14 +91,14 @@ pub fn unseal(text: &str) -> Result<Value, String> {
     if let Some((sum, rest)) = sealed
         && hex(&Sha256::digest(format!("{{\n{rest}"))) + "\"," != sum
     {
-        return Err("its checksum differs".to_owned());
+        return Err(RecordError::OtherSum);
     }
-    let mut value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let object = value.as_object_mut().ok_or("it is no object")?;
+    let mut value: Value = serde_json::from_str(text)?;
+    let object = value.as_object_mut().ok_or(RecordError::NoObject)?;
     if sealed.is_some() {
         object.remove("checksum");
     } else if object.contains_key(FILES) {
-        return Err("its checksum is missing".to_owned());
+        return Err(RecordError::NoSum);
     }
     Ok(value)
 }
@@ -90,7 +112,7 @@ mod tests {
         for name in ["/dev/zero", "../draws.csv", "a/b", "..", ""] {
             let text = seal(&serde_json::json!({"files": {name: {"bytes": 1, "sha256": ""}}}));
             let refused = decode(&text.unwrap()).unwrap_err();
-            assert!(refused.contains("no file of the folder"), "{refused}");
+            assert!(matches!(refused, RecordError::Elsewhere(_)), "{refused}");
         }
     }
 
@@ -103,7 +125,7 @@ mod tests {
             for bit in 0..8 {
                 let mut damaged = text.clone().into_bytes();
                 damaged[at] ^= 1 << bit;
-                let read = String::from_utf8(damaged).map_err(|error| error.to_string());
+                let read = String::from_utf8(damaged).map_err(RecordError::from);
                 let read = read.and_then(|text| unseal(&text));
                 assert!(read.is_err(), "byte {at}, bit {bit}: {read:?}");
             }

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::draws_csv::{self, ReadDraws};
+use super::draws_csv::{self, DrawsError, ReadDraws};
+use super::error::reason;
 use super::manifest::Manifest;
-use super::record::{self, Records};
+use super::record::{self, RecordError, Records};
 use super::results::{Results, info_of};
 use super::{ExportError, files, partitions};
 use ergodic_base::draws::DrawList;
@@ -29,6 +30,43 @@ pub const SAVING: &str = "saving.json";
 /// Longest manifest or checkpoint: what never ends, such as a device, ends here.
 const MOST_BYTES: u64 = 4_000_000_000;
 
+/// What is wrong with a file of saved results.
+#[derive(Debug, thiserror::Error)]
+pub enum Damage {
+    /// It cannot be read.
+    #[error("{name} cannot be read: {}: {name}", reason(error, Path::new(name)))]
+    Unreadable {
+        /// The file.
+        name: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// It is not as it was written.
+    #[error("{0} is not as the run wrote it (its checksum differs from that in {MANIFEST})")]
+    Changed(String),
+    /// It is no table of draws.
+    #[error(transparent)]
+    Table(#[from] DrawsError),
+    /// It is nothing of its kind.
+    #[error("{0} is damaged")]
+    Unlike(&'static str),
+    /// It has more or fewer draws than the run.
+    #[error("{name} has {has} draws of chain {chain}, and not the {made} that the run made")]
+    Draws {
+        /// The file.
+        name: &'static str,
+        /// Draws in it.
+        has: usize,
+        /// Number of the chain.
+        chain: usize,
+        /// Draws of the run.
+        made: usize,
+    },
+    /// It had the draws' weights.
+    #[error("{0}, and with it the draws' weights")]
+    Weights(Box<Self>),
+}
+
 /// New results that are whole, under temporary names with one token: where this list is, they count and not what stands under
 /// their names, nor the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +85,7 @@ impl Pending {
             Err(error) => {
                 return Err(ExportError::at(
                     "The run folder cannot be read",
-                    &error,
+                    error,
                     &path,
                 ));
             }
@@ -69,13 +107,8 @@ impl Pending {
             };
             pending.names.iter().all(is_own).then_some(pending)
         };
-        parsed().map(Some).ok_or_else(|| {
-            ExportError(format!(
-                "The list of files that were being saved is damaged; remove it if {DRAWS} and {MANIFEST} are those of one \
-                 run: {}",
-                path.display()
-            ))
-        })
+        let pending = parsed().map(Some);
+        pending.ok_or(ExportError::SavingList(path))
     }
 
     /// The text of the list.
@@ -110,7 +143,7 @@ pub(super) struct SavedRun {
     /// The manifest; the results have it too.
     pub manifest: Manifest,
     /// Why the run cannot be continued although its draws are whole: what it says besides is damaged.
-    pub gap: Option<String>,
+    pub gap: Option<Damage>,
 }
 
 impl<'a> SavedFiles<'a> {
@@ -164,19 +197,13 @@ impl<'a> SavedFiles<'a> {
         let path = self.folder.join(MANIFEST);
         let bytes = self
             .read(MANIFEST)
-            .map_err(|error| ExportError::at("The run folder cannot be read", &error, &path))?;
+            .map_err(|error| ExportError::at("The run folder cannot be read", error, &path))?;
         let Some(bytes) = bytes else {
             return Ok(None);
         };
-        let text = String::from_utf8(bytes).map_err(|error| error.to_string());
-        match text.and_then(|text| record::decode(&text)) {
-            Ok(read) => Ok(Some(read)),
-            Err(why) => Err(ExportError(format!(
-                "The manifest is damaged ({why}); `ergodic summarise` of {} reads the draws without it: {}",
-                self.folder.join(DRAWS).display(),
-                path.display()
-            ))),
-        }
+        let text = String::from_utf8(bytes).map_err(RecordError::from);
+        let read = text.and_then(|text| record::decode(&text)).map(Some);
+        read.map_err(|error| ExportError::Manifest(error, self.folder.to_owned()))
     }
 
     /// Reads `name` by `act` and tells whether it is as `records` say; `None` for a file that was not recorded.
@@ -184,20 +211,19 @@ impl<'a> SavedFiles<'a> {
         &self,
         name: &str,
         records: &Records,
-        act: impl FnOnce(&mut dyn io::Read) -> Result<T, String>,
-    ) -> Result<T, String> {
-        let reason = |error: io::Error| {
-            ExportError::at(&format!("{name} cannot be read"), &error, Path::new(name)).0
+        act: impl FnOnce(&mut dyn io::Read) -> Result<T, Damage>,
+    ) -> Result<T, Damage> {
+        let unreadable = |error| Damage::Unreadable {
+            name: name.to_owned(),
+            error,
         };
-        let file = self.open(name).map_err(reason)?;
+        let file = self.open(name).map_err(unreadable)?;
         let mut input = files::HashingReader::new(io::BufReader::new(file));
         let read = act(&mut input);
         if let Some(record) = records.get(name)
-            && input.finish().map_err(reason)? != record.sha256
+            && input.finish().map_err(unreadable)? != record.sha256
         {
-            return Err(format!(
-                "{name} is not as the run wrote it (its checksum differs from that in {MANIFEST})"
-            ));
+            return Err(Damage::Changed(name.to_owned()));
         }
         read
     }
@@ -211,17 +237,11 @@ impl<'a> SavedFiles<'a> {
             return Ok(None);
         };
         let path = self.folder.join(DRAWS);
-        let refuse = |why: String| {
-            ExportError(format!(
-                "{why}; `ergodic summarise` of the file itself reads it as it is, and `ergodic fit` of the folder makes \
-                 the run again: {}",
-                path.display()
-            ))
-        };
+        let refuse = |damage| ExportError::Results(damage, path.clone());
         let count = manifest.chains.len();
         let draws = self
             .checked(DRAWS, &records, |input| {
-                draws_csv::read_chains(input, count)
+                Ok(draws_csv::read_chains(input, count)?)
             })
             .and_then(|read| same_lengths(DRAWS, &read.chains, &manifest).map(|()| read))
             .map_err(refuse)?;
@@ -230,7 +250,7 @@ impl<'a> SavedFiles<'a> {
         let info = match self.info(&records, &manifest) {
             Ok(info) => info,
             Err(why) if manifest.weights.is_some() && draws.weights.is_none() => {
-                return Err(refuse(format!("{why}, and with it the draws' weights")));
+                return Err(refuse(Damage::Weights(Box::new(why))));
             }
             Err(why) => {
                 remarks.push(format!(
@@ -243,8 +263,7 @@ impl<'a> SavedFiles<'a> {
         let mut results = Results::without_summary(draws.names, draws.chains, info);
         if records.contains_key(partitions::DRAWS) || self.open(partitions::DRAWS).is_ok() {
             let read = self.checked(partitions::DRAWS, &records, |input| {
-                partitions::read_draws(input, count)
-                    .ok_or_else(|| format!("{} is damaged", partitions::DRAWS))
+                partitions::read_draws(input, count).ok_or(Damage::Unlike(partitions::DRAWS))
             });
             match read {
                 Ok(labels) => results.labels = labels,
@@ -256,8 +275,7 @@ impl<'a> SavedFiles<'a> {
         }
         if records.contains_key(partitions::CLUSTERS) || self.open(partitions::CLUSTERS).is_ok() {
             let read = self.checked(partitions::CLUSTERS, &records, |input| {
-                partitions::read_clusters(input)
-                    .ok_or_else(|| format!("{} is damaged", partitions::CLUSTERS))
+                partitions::read_clusters(input).ok_or(Damage::Unlike(partitions::CLUSTERS))
             });
             match read {
                 Ok(clusters) => results.clusters = Some(clusters),
@@ -271,7 +289,7 @@ impl<'a> SavedFiles<'a> {
         {
             // Nothing is taken from these, but whoever reads them should know.
             if let Err(why) = self.checked(name, &records, |_input| Ok(())) {
-                remarks.push(why);
+                remarks.push(why.to_string());
             }
         }
         results.remarks = remarks;
@@ -288,9 +306,9 @@ impl<'a> SavedFiles<'a> {
         &self,
         records: &Records,
         manifest: &Manifest,
-    ) -> Result<(Vec<String>, Vec<DrawList>), String> {
+    ) -> Result<(Vec<String>, Vec<DrawList>), Damage> {
         let (names, mut info) = self.checked(INFO, records, |input| {
-            draws_csv::read_info(input, manifest.chains.len())
+            Ok(draws_csv::read_info(input, manifest.chains.len())?)
         })?;
         if names.is_empty() {
             // Without columns there is nothing to lose: rows are as many as draws.
@@ -323,15 +341,15 @@ fn info_beside(draws: &ReadDraws) -> (Vec<String>, Vec<DrawList>) {
     }
 }
 
-fn same_lengths(name: &str, lists: &[DrawList], manifest: &Manifest) -> Result<(), String> {
+fn same_lengths(name: &'static str, lists: &[DrawList], manifest: &Manifest) -> Result<(), Damage> {
     for (index, (list, chain)) in lists.iter().zip(&manifest.chains).enumerate() {
         if list.len() != chain.draws {
-            return Err(format!(
-                "{name} has {} draws of chain {}, and not the {} that the run made",
-                list.len(),
-                index + 1,
-                chain.draws
-            ));
+            return Err(Damage::Draws {
+                name,
+                has: list.len(),
+                chain: index + 1,
+                made: chain.draws,
+            });
         }
     }
     Ok(())

@@ -41,13 +41,9 @@ pub enum Saved {
 
 impl Saved {
     /// What there is to say about results of the run in `folder` that are not saved there.
-    pub fn remark(&self, folder: &RunFolder) -> Option<String> {
-        (*self == Self::InJournal).then(|| {
-            format!(
-                "The folder holds more draws of this run than it has here; they stay, and `ergodic resume` goes on from there: {}",
-                folder.path().display()
-            )
-        })
+    pub fn remark(&self, folder: &RunFolder) -> Option<ExportError> {
+        let path = || folder.path().to_owned();
+        (*self == Self::InJournal).then(|| ExportError::InJournal(path()))
     }
 }
 
@@ -81,11 +77,8 @@ impl<'a> Stage<'a> {
     ) -> Result<(), ExportError> {
         let part = self.pending.part(self.folder, name);
         let (bytes, sha256) = files::write_new(&part, act).map_err(|error| {
-            ExportError::at(
-                &format!("{name} could not be written"),
-                &error,
-                &self.folder.join(name),
-            )
+            let what = format!("{name} could not be written");
+            ExportError::at(what, error, &self.folder.join(name))
         })?;
         self.pending.names.push(name.to_owned());
         let record = FileRecord { bytes, sha256 };
@@ -96,12 +89,8 @@ impl<'a> Stage<'a> {
     /// From here on the new files count.
     fn commit(mut self) -> Result<(), ExportError> {
         let path = self.folder.join(SAVING);
-        let what = "The run folder could not be written";
-        let failed = |error: &io::Error| ExportError::at(what, error, &path);
-        let text = self
-            .pending
-            .text()
-            .map_err(|error| ExportError(format!("{what}: {error}")))?;
+        let failed = |error| ExportError::at("The run folder could not be written", error, &path);
+        let text = self.pending.text().map_err(|error| failed(error.into()))?;
         // Somebody may have removed the folder meanwhile and made it again.
         let part = |name: &String| self.pending.part(self.folder, name);
         let all_there = (self.pending.names.iter())
@@ -113,7 +102,7 @@ impl<'a> Stage<'a> {
             // The list may be there all the same: only once the disk knows that it is gone do the files not count.
             let gone = files::remove(&path).and_then(|()| files::sync_folder(self.folder));
             self.counts = gone.is_err();
-            return Err(failed(&error));
+            return Err(failed(error));
         }
         self.counts = true;
         settle(self.folder, &self.pending)
@@ -158,7 +147,7 @@ fn settle(folder: &Path, pending: &Pending) -> Result<(), ExportError> {
         ExportError::at(
             "The results are saved, but some files could not get their names; every command of this program reads them, and \
              `ergodic resume` gives them their names",
-            &error,
+            error,
             folder,
         )
     })
@@ -171,10 +160,9 @@ pub(super) fn tidy(claim: &Claim) -> Result<(), ExportError> {
     if let Some(pending) = Pending::read(folder)? {
         settle(folder, &pending)?;
     }
-    let failed =
-        |error: &io::Error| ExportError::at("The run folder cannot be read", error, folder);
-    for entry in std::fs::read_dir(folder).map_err(|error| failed(&error))? {
-        let entry = entry.map_err(|error| failed(&error))?;
+    let failed = |error| ExportError::at("The run folder cannot be read", error, folder);
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
         let name = entry.file_name();
         let whole = name.to_str().and_then(files::whole_of);
         if whole.is_some_and(|whole| NAMES.contains(&whole)) {
@@ -212,17 +200,13 @@ impl RunFolder {
         let text = recipe_text(&self.recipe_of(job, results));
         stage.put(RECIPE, |out| out.write_all(text.as_bytes()))?;
         let Some(manifest) = &results.manifest else {
-            return Err(ExportError(format!(
-                "Draws of other origin cannot be saved as a run: {}",
-                self.path().display()
-            )));
+            return Err(ExportError::OtherOrigin(self.path().to_owned()));
         };
-        let text = record::encode(manifest, &stage.records)
-            .map_err(|error| ExportError(format!("The manifest cannot be written: {error}")))?;
-        let bytes = checkpoint::encode(&job.fingerprint(), marks)
-            .map_err(|error| ExportError(format!("The checkpoint cannot be written: {error}")))?;
-        stage.put(MARKS, |out| out.write_all(&bytes))?;
-        stage.put(MANIFEST, |out| out.write_all(text.as_bytes()))?;
+        stage.put(MARKS, |out| {
+            out.write_all(&checkpoint::encode(&job.fingerprint(), marks)?)
+        })?;
+        let text = record::encode(manifest, &stage.records);
+        stage.put(MANIFEST, |out| out.write_all(text?.as_bytes()))?;
         stage.commit()
     }
 
@@ -235,10 +219,7 @@ impl RunFolder {
         };
         let mut chains = saved.chains.iter().zip(&results.draws);
         if chains.any(|(saved, draws)| saved.draws > draws.len()) {
-            return Err(ExportError(format!(
-                "The results were not saved, because the folder holds more draws of the run: {}",
-                self.path().display()
-            )));
+            return Err(ExportError::FewerDraws(self.path().to_owned()));
         }
         Ok(())
     }
@@ -256,7 +237,7 @@ impl RunFolder {
         recipe.data.source = self.source_of(job);
         let text = recipe_text(&recipe);
         files::replace(&path, |out| out.write_all(text.as_bytes()))
-            .map_err(|error| ExportError::at("The run folder could not be written", &error, &path))
+            .map_err(|error| ExportError::at("The run folder could not be written", error, &path))
     }
 
     /// Saves a run that ended where it belongs or, should that fail, in a new folder among temporary files. Nothing that the
@@ -287,21 +268,16 @@ impl RunFolder {
                 .save_all(&claim, job, results, marks, progress)
                 .map(|()| rescue)
         });
-        Err(ExportError(match rescue {
-            Ok(rescue) => format!(
-                "{trouble}; nothing is lost, the whole run is here instead: {}",
-                rescue.path().display()
-            ),
-            Err(_also_full) if kept && self.is_unfinished() => format!(
-                "{trouble}; its draws are in the folder's journal, and `ergodic resume` goes on from there"
-            ),
-            Err(_also_full) => format!(
-                "{trouble}; {} of its {} draws are in the folder, and `ergodic resume` makes the same draws again from \
-                 the last that it can go on from",
-                journal.written(),
-                results.total_draws()
-            ),
-        }))
+        let trouble = Box::new(trouble);
+        Err(match rescue {
+            Ok(rescue) => ExportError::Rescued(trouble, rescue.path().to_owned()),
+            Err(_also_full) if kept && self.is_unfinished() => ExportError::KeptInJournal(trouble),
+            Err(_also_full) => ExportError::KeptInPart {
+                trouble,
+                written: journal.written(),
+                drawn: results.total_draws(),
+            },
+        })
     }
 
     /// Whether the results that count in the folder are `results`, although not all files have their names.

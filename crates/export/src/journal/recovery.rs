@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::{DRAWS, Frame, HEAD, Header, MAGIC, MAGIC_UNSEALED, frame_sum};
 use crate::manifest::{ChainManifest, Manifest};
-use crate::saved::{SavedFiles, SavedRun};
+use crate::saved::{Damage, SavedFiles, SavedRun};
 use crate::{ExportError, Results, files};
 use ergodic_base::checksum::unseal;
 use ergodic_base::draws::{DrawList, LabelList, Labels};
@@ -256,7 +256,7 @@ pub struct Recovered {
     /// Fingerprint of the job, if the journal knows.
     pub job: Option<String>,
     /// Why the run cannot be continued although its draws are whole.
-    pub gap: Option<String>,
+    pub gap: Option<Damage>,
 }
 
 /// Whether there is a journal at `path` that does not even say what it is of.
@@ -273,17 +273,11 @@ pub fn read(folder: &Path) -> Result<Recovered, ExportError> {
     let bytes = files::read(&path).map_err(|error| {
         ExportError::at(
             "The draws of the unfinished run cannot be read",
-            &error,
+            error,
             &path,
         )
     })?;
-    let scan = Scan::of(&bytes).ok_or_else(|| {
-        ExportError(format!(
-            "The beginning of the unfinished run's journal is damaged or of another version; `ergodic resume` keeps \
-             the file under another name and goes on from what else there is: {}",
-            path.display()
-        ))
-    })?;
+    let scan = Scan::of(&bytes).ok_or_else(|| ExportError::Journal(path.clone()))?;
     let base = match &scan.header.base {
         None => None,
         Some(base) => {
@@ -298,19 +292,14 @@ pub fn read(folder: &Path) -> Result<Recovered, ExportError> {
                     && (saved.gap.is_some() || saved.results.info_names == scan.header.info_names);
                 is_as_long && of_same
             };
-            Some(saved.filter(fits).ok_or_else(|| {
-                ExportError(format!(
-                    "The unfinished run continues results that are no longer there; put {} back as it was: {}",
-                    crate::saved::MANIFEST,
-                    folder.display()
-                ))
-            })?)
+            let gone = || ExportError::JournalBase(folder.to_owned());
+            Some(saved.filter(fits).ok_or_else(gone)?)
         }
     };
     Ok(recover(scan, &bytes, base, &path))
 }
 
-fn recover(scan: Scan, bytes: &[u8], base: Option<SavedRun>, path: &Path) -> Recovered {
+fn recover(scan: Scan, bytes: &[u8], mut base: Option<SavedRun>, path: &Path) -> Recovered {
     let reach = scan.reach();
     let Scan {
         header,
@@ -324,11 +313,9 @@ fn recover(scan: Scan, bytes: &[u8], base: Option<SavedRun>, path: &Path) -> Rec
         .find_map(|found| found.frame.wanted.clone())
         .or_else(|| header.wanted.clone());
     let job = header.job.clone();
-    if let Some(base) = &base
-        && (frames.is_empty() || base.gap.is_some())
-    {
+    if let Some(base) = base.take_if(|base| frames.is_empty() || base.gap.is_some()) {
         // Without frames no more is known than was saved.
-        let mut results = base.results.clone();
+        let mut results = base.results;
         if !frames.is_empty() {
             results.remarks.push(format!(
                 "The draws that were made since are left out: {}",
@@ -341,7 +328,7 @@ fn recover(scan: Scan, bytes: &[u8], base: Option<SavedRun>, path: &Path) -> Rec
             reach,
             plan,
             job,
-            gap: base.gap.clone(),
+            gap: base.gap,
         };
     }
     let base = base.map(|base| base.results);

@@ -30,6 +30,7 @@ mod tune;
 
 use args::{Args, Command};
 
+use ergodic_analysis::JobError;
 use ergodic_analysis::recipe::SAMPLE_PREFIX;
 use ergodic_base::shown::is_hostile;
 
@@ -45,9 +46,9 @@ pub struct Failure {
     detail: Option<String>,
 }
 
-impl From<String> for Failure {
-    fn from(message: String) -> Self {
-        Self::request(message)
+impl From<JobError> for Failure {
+    fn from(error: JobError) -> Self {
+        Self::request(error)
     }
 }
 

@@ -154,15 +154,12 @@ fn check_model(
                 None => prior_curve(model.as_ref(), index),
             })
             .collect(),
-        translation: Some(
-            (entry.translate)(&Context {
-                design: &design,
-                formula: &design.formula_of(&frame.formula),
-                options: &job::model_options(recipe)?,
-                params: model.params(),
-            })
-            .map_err(|error| error.to_string()),
-        ),
+        translation: Some((entry.translate)(&Context {
+            design: &design,
+            formula: &design.formula_of(&frame.formula),
+            options: &job::model_options(recipe)?,
+            params: model.params(),
+        })),
         params: model.params().to_vec(),
         parts: models::parts(model.as_ref()),
         unsuitable: recommend::refusals(model.as_ref()),

@@ -9,7 +9,7 @@ use super::state::AppState;
 use super::tasks::{Effects, Ended, Handle};
 use ergodic_analysis::comparison::{self, Row, Yardstick};
 use ergodic_analysis::recipe::Scale;
-use ergodic_analysis::{Job, Recipe, Run, bias_check};
+use ergodic_analysis::{Job, JobError, Recipe, Run, bias_check};
 use ergodic_base::control::Control;
 use ergodic_core::engine::{RunView, Sampling as _};
 use ergodic_core::samplers::{self, SamplerEntry};
@@ -104,17 +104,16 @@ fn work(
     entries: &[&'static SamplerEntry],
     (control, rows): (&Control, &Rows),
     waker: &Arc<dyn Fn() + Send + Sync>,
-) -> Result<usize, String> {
+) -> Result<usize, JobError> {
     recipe.report.scale = Scale::Standardised;
     let job = comparison::job(recipe, |recipe| {
         let loaded = Some(Arc::clone(loaded));
         Job::prepare(recipe, Path::new(""), loaded, control)
-    })
-    .map_err(|error| error.to_string())?;
+    })?;
     let exact = bias_check::control_of(job.model.as_ref());
     control.enter("starting chains");
     control.expect(PARTS * entries.len() as u64);
-    let run = |job: Job| -> Result<Run, String> {
+    let run = |job: Job| -> Result<Run, JobError> {
         let wanted = job.draws_wanted(0);
         // The reference comes first and is a row as well.
         let done = rows.lock().unwrap_or_else(PoisonError::into_inner).len() as u64;
@@ -123,8 +122,9 @@ fn work(
             "running {title}, {} of {count}",
             (done + 1).min(count)
         ));
-        let run = Run::start(Arc::new(job), None, Arc::new(|| {}))
-            .map_err(|error| format!("the chains could not be started ({error})"))?;
+        let run = Run::start(Arc::new(job), None, Arc::new(|| {})).map_err(|error| {
+            JobError::Impossible(format!("the chains could not be started ({error})"))
+        })?;
         while !run.is_finished() {
             std::thread::sleep(LOOK_TIME);
             control.reach(PARTS * done + part(&run.view(), wanted));
@@ -134,7 +134,7 @@ fn work(
         }
         waker();
         if control.is_cancelled() {
-            return Err("cancelled".to_owned());
+            return Err(JobError::Cancelled);
         }
         Ok(run)
     };
@@ -148,7 +148,7 @@ fn work(
         },
         run,
         |_error| control.is_cancelled(),
-        |error| error,
+        |error| error.to_string(),
         |row| {
             rows.lock()
                 .unwrap_or_else(PoisonError::into_inner)

@@ -38,11 +38,11 @@ pub fn refusal(
     }
     let categorical = document.recipe.model.categorical.contains(column);
     let reason = if categorical {
-        outcome_of(table, col, true).err()?
+        outcome_of(table, col, true).err()?.to_string()
     } else {
         // Known since the table was read.
         let offer = suggestions.offers.get(col)?;
-        offer.outcome.as_ref().err()?.clone()
+        offer.outcome.as_ref().err()?.to_string()
     };
     // Texts that are mostly numbers can be read as such.
     let texts = table.texts(col).into_iter().flatten().flatten();

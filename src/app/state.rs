@@ -19,6 +19,7 @@ use ergodic_analysis::Recipe;
 use ergodic_analysis::likelihood::LikelihoodFit;
 use ergodic_analysis::prior_predictive::{PreviewRows, PriorPredictive};
 use ergodic_base::reporter::{Severity, Warning};
+use ergodic_core::models::ModelError;
 use ergodic_core::models::ParamInfo;
 use ergodic_core::models::translation::Translation;
 
@@ -87,7 +88,7 @@ pub struct ModelCheck {
     /// What helps against the error.
     pub ways_out: Vec<QuickFix>,
     /// The draft's model in other notations, or why it is not written down.
-    pub translation: Option<Result<Translation, String>>,
+    pub translation: Option<Result<Translation, ModelError>>,
     /// Its coordinates by name, which settings of samplers may name.
     pub parts: Vec<ergodic_core::models::Block>,
     /// Samplers that cannot sample this model, and why: identifier and what follows "Sampler `id` ".

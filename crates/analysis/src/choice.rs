@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use ergodic_core::design::Columns as _;
 use ergodic_core::design::columns::{ColumnKind, Labels};
+use ergodic_core::design::{Columns as _, DesignError};
 use ergodic_core::families::Family;
 use ergodic_core::formula::{Formula, quote_name};
-use ergodic_data::suggest::{OutcomeKind, outcome_of};
+use ergodic_data::suggest::{NoOutcome, OutcomeKind, outcome_of};
 use ergodic_data::table::Table;
 
 /// A template that fits a formula, with the settings that make it fit.
@@ -22,18 +22,42 @@ pub struct Choice {
     pub reason: String,
 }
 
+/// Why no template explains the response of a formula.
+#[derive(Debug, thiserror::Error)]
+pub enum NoTemplate {
+    /// The table has no such column.
+    #[error(transparent)]
+    Column(#[from] DesignError),
+    /// The column cannot be an outcome.
+    #[error(transparent)]
+    Outcome(#[from] NoOutcome),
+    /// Categories that other columns are to explain.
+    #[error(
+        "Column {name} has {levels} categories{why} and no template explains more than two by other columns; write `{name} ~ 1` \
+         for their shares, or choose an outcome of numbers or of two values"
+    )]
+    Categories {
+        /// Column, as in a formula.
+        name: String,
+        /// How many.
+        levels: usize,
+        /// Why it is taken as categories, between commas, or nothing.
+        why: String,
+    },
+}
+
 /// The template for `formula`; numeric columns among `categorical` are taken as categories.
 ///
 /// Two values are an outcome, whole numbers that begin at 0 or 1 counts, other numbers and ratings are measured; counts that
 /// scatter far more than a Poisson distribution are negative binomial, and effects that vary by group make it a mixed model.
 ///
 /// # Errors
-/// The sentence why there is none: no such column, one that cannot be explained, or categories with predictors or groups.
+/// There is no such column, it cannot be explained, or it has categories and there are predictors or groups.
 pub fn choose(
     table: &Table,
     formula: &Formula,
     categorical: &BTreeSet<String>,
-) -> Result<Choice, String> {
+) -> Result<Choice, NoTemplate> {
     let Some(response) = &formula.response else {
         return Ok(Choice {
             template: "dp-mixture",
@@ -50,8 +74,7 @@ pub fn choose(
         let reason = format!("`{}` is a number", response.label());
         ("linear", Some(Family::Gaussian), reason)
     } else {
-        let col = table.index_of(name, "The formula");
-        let col = col.map_err(|error| error.to_string())?;
+        let col = table.index_of(name, "The formula")?;
         let mut kind = outcome_of(table, col, categorical.contains(name))?;
         if let OutcomeKind::Count { dispersion } = &mut kind {
             // Rates, and counts within groups, may scatter less than all counts together.
@@ -69,11 +92,8 @@ pub fn choose(
                 ColumnKind::Text => format!(", because {},", info.reason),
                 _ => String::new(),
             };
-            return Err(format!(
-                "Column {0} has {levels} categories{why} and no template explains more than two by other columns; write `{0} ~ 1` \
-                 for their shares, or choose an outcome of numbers or of two values",
-                quote_name(name)
-            ));
+            let name = quote_name(name);
+            return Err(NoTemplate::Categories { name, levels, why });
         }
         let (template, family) = template_of(&kind);
         (template, family, kind.reason(name))

@@ -103,7 +103,7 @@ pub fn job(
 ///
 /// # Errors
 /// Those of `run`; that there is nothing to compare with.
-pub fn compare<E: From<String>>(
+pub fn compare<E: From<JobError>>(
     job: &Job,
     entries: &[&'static SamplerEntry],
     yardstick: Yardstick,
@@ -112,11 +112,7 @@ pub fn compare<E: From<String>>(
     mut sentence: impl FnMut(E) -> String,
     mut tell: impl FnMut(Row),
 ) -> Result<(), E> {
-    let mut of = |id: &str| -> Result<Run, E> {
-        run(job
-            .with_sampler(id)
-            .map_err(|error| E::from(error.to_string()))?)
-    };
+    let mut of = |id: &str| -> Result<Run, E> { run(job.with_sampler(id)?) };
     let control = bias_check::control_of(job.model.as_ref());
     let (reference, truth) = match yardstick {
         Yardstick::Nuts => {
@@ -126,7 +122,7 @@ pub fn compare<E: From<String>>(
         }
         Yardstick::Quadratic => {
             let truth = quadratic_summary(job).ok_or_else(|| {
-                E::from(
+                JobError::Impossible(
                     "The posterior mode was not found, so there is no quadratic approximation to compare with"
                         .to_owned(),
                 )
@@ -136,20 +132,19 @@ pub fn compare<E: From<String>>(
         Yardstick::Summary(truth) => {
             let names = job.variables();
             if !truth.iter().map(|row| &row.variable).eq(&names) {
-                return Err(E::from(
-                    "The reference run reports other variables than this model, so it is a run of another model"
-                        .to_owned(),
-                ));
+                let why = "The reference run reports other variables than this model, so it is a run of another model";
+                return Err(JobError::Impossible(why.to_owned()).into());
             }
             (None, truth)
         }
     };
+    let all_failed = || "every chain failed".to_owned();
     for entry in entries {
         let id = entry.spec.id;
         let outcome = match &reference {
-            Some(done) if id == control => measure(done, &truth),
+            Some(done) if id == control => measure(done, &truth).ok_or_else(all_failed),
             _ => match of(id) {
-                Ok(run) => measure(&run, &truth),
+                Ok(run) => measure(&run, &truth).ok_or_else(all_failed),
                 Err(error) if stops(&error) => return Err(error),
                 Err(error) => Err(sentence(error)),
             },
@@ -183,14 +178,11 @@ pub fn quadratic_summary(job: &Job) -> Option<Vec<SummaryRow>> {
     Some(summarise(&names, &[&draws], &[], 0.0))
 }
 
-/// What `run` says beside the summary of the reference.
-///
-/// # Errors
-/// One sentence: no chain ended well.
-pub fn measure(run: &Run, reference: &[SummaryRow]) -> Result<Measured, String> {
+/// What `run` says beside the summary of the reference; `None` if no chain ended well.
+pub fn measure(run: &Run, reference: &[SummaryRow]) -> Option<Measured> {
     let (view, report, job) = (run.view(), run.report(), run.job());
     if view.usable().next().is_none() || report.summary.is_empty() {
-        return Err("every chain failed".to_owned());
+        return None;
     }
     let (mut shift, mut low, mut high) = (0.0_f64, f64::INFINITY, 0.0_f64);
     let (mut rhat, mut ess) = (0.0_f64, f64::INFINITY);
@@ -210,7 +202,7 @@ pub fn measure(run: &Run, reference: &[SummaryRow]) -> Result<Measured, String> 
     let batch = (job.recipe.sampler.settings.int("batch"))
         .map_or(1.0, |batch| batch as f64 / job.target.num_obs as f64);
     let rows_share = column(ROWS_SHARE).and_then(|k| mean(&view, k, |x| x));
-    Ok(Measured {
+    Some(Measured {
         seconds: view.elapsed_secs,
         mean_shift: shift,
         sd_ratio: (low, high),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::choice::choose;
+use super::choice::{NoTemplate, choose};
 use super::job::{Job, JobError};
 use super::recipe::Recipe;
 use ergodic_base::control::Control;
@@ -18,9 +18,9 @@ pub enum FormulaFitError {
     /// The formula.
     #[error(transparent)]
     Formula(#[from] DesignError),
-    /// No template explains such an outcome; the sentence says why.
-    #[error("{0}")]
-    NoTemplate(String),
+    /// No template explains such an outcome.
+    #[error(transparent)]
+    NoTemplate(#[from] NoTemplate),
     /// The model or the data.
     #[error(transparent)]
     Job(#[from] JobError),
@@ -36,8 +36,7 @@ pub enum FormulaFitError {
 /// A formula that is not understood, an outcome that no template explains, or chains that all failed.
 pub fn fit(formula: &str, table: &Table) -> Result<Fitted<Job>, FormulaFitError> {
     let parsed = formula.parse().map_err(DesignError::from)?;
-    let choice =
-        choose(table, &parsed, &Default::default()).map_err(FormulaFitError::NoTemplate)?;
+    let choice = choose(table, &parsed, &Default::default())?;
     let mut recipe = Recipe::new(table.source(), choice.template, formula);
     for (key, value) in choice.settings {
         recipe.model.settings.set(key, value.into());

@@ -40,6 +40,22 @@ impl ComparedRow {
     }
 }
 
+/// Why a run and a likelihood fit cannot stand side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotComparable {
+    /// They report on different scales.
+    #[error(
+        "The run reports coefficients of standardised predictors, the likelihood fit those of predictors as they are; run again \
+         with `report.scale = \"original\"` to see them side by side"
+    )]
+    Scale,
+    /// They are of different models.
+    #[error(
+        "The run and the likelihood fit have no parameter in common; fit the run's formula by likelihood"
+    )]
+    Parameters,
+}
+
 /// The parameters that both have, in the order of `summary`, the summary of a run of `recipe`.
 ///
 /// # Errors
@@ -48,13 +64,9 @@ pub fn compared_rows(
     done: &LikelihoodFit,
     recipe: &Recipe,
     summary: &[SummaryRow],
-) -> Result<Vec<ComparedRow>, String> {
+) -> Result<Vec<ComparedRow>, NotComparable> {
     if recipe.report.scale == Scale::Standardised {
-        return Err(
-            "The run reports coefficients of standardised predictors, the likelihood fit those of predictors as they are; run \
-             again with `report.scale = \"original\"` to see them side by side"
-                .to_owned(),
-        );
+        return Err(NotComparable::Scale);
     }
     let estimates = estimates(done);
     let rows: Vec<ComparedRow> = summary
@@ -73,10 +85,7 @@ pub fn compared_rows(
         })
         .collect();
     if rows.is_empty() {
-        return Err(
-            "The run and the likelihood fit have no parameter in common; fit the run's formula by likelihood"
-                .to_owned(),
-        );
+        return Err(NotComparable::Parameters);
     }
     Ok(rows)
 }

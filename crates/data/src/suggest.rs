@@ -130,11 +130,50 @@ pub enum Part {
     Aside(&'static str, String),
 }
 
+/// Why a column, named as in a formula, cannot be an outcome.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoOutcome {
+    /// It is the same in all rows.
+    #[error("Column {name} has the single value `{only}`, so there is nothing to explain")]
+    Constant {
+        /// Column.
+        name: String,
+        /// Its value.
+        only: String,
+    },
+    /// All its values are missing.
+    #[error("Column {0} has no values, so it cannot be the outcome")]
+    Empty(String),
+    /// It holds dates.
+    #[error("Column {0} holds dates, which cannot be explained; choose another outcome")]
+    Dates(String),
+    /// It holds texts that are nearly all different.
+    #[error(
+        "Column {name} has {texts} different texts in {}, which are too many for categories: {reason}; choose another outcome",
+        plural(*rows, "row")
+    )]
+    Texts {
+        /// Column.
+        name: String,
+        /// Different texts.
+        texts: usize,
+        /// Rows that have one.
+        rows: usize,
+        /// Why it is taken as texts.
+        reason: String,
+    },
+    /// It has more values than categories may have.
+    #[error(
+        "Column {0} has more than the {MAX_CATEGORIES} values that categories may have; choose another outcome"
+    )]
+    TooMany(String),
+}
+
 /// What one column could be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
-    /// What it is as an outcome, or the sentence why it cannot be one.
-    pub outcome: Result<OutcomeKind, String>,
+    /// What it is as an outcome, or why it cannot be one.
+    pub outcome: Result<OutcomeKind, NoOutcome>,
     /// What it could be otherwise.
     pub part: Part,
 }
@@ -322,8 +361,8 @@ fn has_word(name: &str, wanted: &[&str]) -> bool {
 /// What column `col` is as an outcome; numbers are taken as categories where `categorical`.
 ///
 /// # Errors
-/// The sentence why it cannot be one: no values, a single value, dates, or texts that are nearly all different.
-pub fn outcome_of(table: &Table, col: usize, categorical: bool) -> Result<OutcomeKind, String> {
+/// It has no values, a single value, dates, or texts that are nearly all different.
+pub fn outcome_of(table: &Table, col: usize, categorical: bool) -> Result<OutcomeKind, NoOutcome> {
     let info = &table.columns()[col];
     let name = ergodic_core::formula::quote_name(&info.name);
     let present = table.num_rows() - info.num_missing;
@@ -331,36 +370,30 @@ pub fn outcome_of(table: &Table, col: usize, categorical: bool) -> Result<Outcom
     let count = levels.as_ref().map(Vec::len);
     match (count, levels.as_ref().and_then(|levels| levels.first())) {
         (Some(1), Some(only)) => {
-            return Err(format!(
-                "Column {name} has the single value `{only}`, so there is nothing to explain"
-            ));
+            let only = only.clone();
+            return Err(NoOutcome::Constant { name, only });
         }
         (Some(0), _) => {
-            return Err(format!(
-                "Column {name} has no values, so it cannot be the outcome"
-            ));
+            return Err(NoOutcome::Empty(name));
         }
         (Some(2), _) => return Ok(OutcomeKind::TwoValues),
         _ => {}
     }
     if info.kind == ColumnKind::Date {
-        return Err(format!(
-            "Column {name} holds dates, which cannot be explained; choose another outcome"
-        ));
+        return Err(NoOutcome::Dates(name));
     }
     let Some(numbers) = table.numbers(col).filter(|_| !categorical) else {
         return match count {
             Some(count) if count <= FEW_LEVELS || 2 * count <= present => {
                 Ok(OutcomeKind::Categories(count))
             }
-            Some(count) => Err(format!(
-                "Column {name} has {count} different texts in {}, which are too many for categories: {}; choose another outcome",
-                plural(present, "row"),
-                info.reason
-            )),
-            None => Err(format!(
-                "Column {name} has more than the {MAX_CATEGORIES} values that categories may have; choose another outcome"
-            )),
+            Some(texts) => Err(NoOutcome::Texts {
+                name,
+                texts,
+                rows: present,
+                reason: info.reason.clone(),
+            }),
+            None => Err(NoOutcome::TooMany(name)),
         };
     };
     let values = || numbers.iter().copied().filter(|value| !value.is_nan());
@@ -601,7 +634,7 @@ mod tests {
             (numbers([f64::NAN; 5]), "no values"),
         ] {
             let refusal = kind(values).unwrap_err();
-            assert!(refusal.contains(part), "{refusal}");
+            assert!(refusal.to_string().contains(part), "{refusal}");
         }
     }
 }

@@ -75,7 +75,7 @@ pub fn run(options: &BenchOptions) -> Result<BenchTable, JobError> {
     })
 }
 
-fn row(num_obs: usize, id: &str, outcome: Result<Measured, String>) -> Vec<Cell> {
+fn row(num_obs: usize, id: &str, outcome: Option<Measured>) -> Vec<Cell> {
     let mut cells = vec![Cell::Count(num_obs as u64), Cell::Text(id.to_owned())];
     let numbers = outcome.map_or([f64::NAN; 5], |m| {
         [

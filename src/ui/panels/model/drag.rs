@@ -9,7 +9,7 @@ use super::roles::Context;
 use crate::app::Command;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{hint, sentence};
-use ergodic_data::roles::Role;
+use ergodic_data::roles::{Refusal, Role};
 
 /// The column under the pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub fn is_going_on(ui: &Ui) -> bool {
 }
 
 /// The dragged column beside the pointer, and what a drop there does or why it does nothing.
-pub fn preview(ui: &Ui, answer: Option<&Result<Role, String>>) {
+pub fn preview(ui: &Ui, answer: Option<&Result<Role, Refusal>>) {
     let Some(dragged) = DragAndDrop::payload::<Dragged>(ui.ctx()) else {
         return;
     };
@@ -51,7 +51,7 @@ pub fn preview(ui: &Ui, answer: Option<&Result<Role, String>>) {
             match answer {
                 Some(Ok(Role::Ignore)) => hint(ui, "becomes not used"),
                 Some(Ok(role)) => hint(ui, &format!("becomes {}", role.label())),
-                Some(Err(reason)) => hint(ui, &format!("Not possible: {reason}")),
+                Some(Err(refusal)) => hint(ui, &format!("Not possible: {refusal}")),
                 None => hint(ui, "drop it on a role"),
             };
         });
@@ -87,7 +87,7 @@ pub fn zone(
         .flatten();
     let p = Palette::of(ui);
     let color = if refused.is_some() { p.bad } else { p.accent };
-    cx.answer = Some(refused.map_or(Ok(role), |refusal| Err(refusal.reason)));
+    cx.answer = Some(refused.map_or(Ok(role), Err));
     let t = tokens();
     ui.painter().rect_stroke(
         place.shrink(t.space.x1),

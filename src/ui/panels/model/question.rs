@@ -14,7 +14,7 @@ use ergodic_analysis::choice::template_of;
 use ergodic_core::design::Columns as _;
 use ergodic_core::models;
 use ergodic_data::roles::Role as ColumnRole;
-use ergodic_data::suggest::{OutcomeKind, Part};
+use ergodic_data::suggest::{NoOutcome, OutcomeKind, Part};
 
 /// Columns from which a field finds one by its name.
 const MANY: usize = 12;
@@ -108,7 +108,7 @@ struct Answer<'a> {
     data: &'a DataState,
     col: usize,
     name: &'a str,
-    outcome: Result<&'a OutcomeKind, &'a String>,
+    outcome: Result<&'a OutcomeKind, &'a NoOutcome>,
     from: &'static str,
 }
 
@@ -141,7 +141,8 @@ impl Answer<'_> {
                         false,
                     )
                 });
-                row.inner.on_disabled_hover_text(paint::words(reason))
+                row.inner
+                    .on_disabled_hover_text(paint::words(&reason.to_string()))
             }
         }
     }

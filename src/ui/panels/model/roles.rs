@@ -111,7 +111,7 @@ pub(super) struct Context<'a> {
     /// Nothing was changed yet: the outcome is a guess.
     pub guessed: bool,
     /// What dropping the dragged column where it is does, or why it does nothing.
-    pub answer: Option<Result<Role, String>>,
+    pub answer: Option<Result<Role, Refusal>>,
 }
 
 impl<'a> Context<'a> {

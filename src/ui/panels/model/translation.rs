@@ -41,7 +41,7 @@ pub fn translation_ui(
     label.widget_info(|| WidgetInfo::labeled(Role::Heading, true, title));
     let text = match (found, view.notation) {
         (_, Notation::Formula) => Ok(document.recipe.model.formula.clone()),
-        (Err(why), _) => Err(why.clone()),
+        (Err(why), _) => Err(why.to_string()),
         (Ok(all), Notation::Words) => Ok(all.words.clone()),
         (Ok(all), Notation::Equation) => Ok(all.equation.clone()),
         (Ok(all), Notation::Stan) => all.stan.clone(),

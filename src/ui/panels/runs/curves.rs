@@ -8,6 +8,7 @@ use crate::app::RunEntry;
 use ergodic_base::draws::DrawList;
 use ergodic_core::engine::{Report, RunView};
 use ergodic_core::samplers::weight_column;
+use ergodic_diagnostics::Missing;
 use ergodic_diagnostics::autocorrelation::autocorrelation;
 use ergodic_diagnostics::density::density;
 use ergodic_diagnostics::ranks::rank_counts;
@@ -93,7 +94,7 @@ pub struct Densities {
     /// The prior on the same grid.
     pub prior: Option<Vec<[f64; 2]>>,
     /// Why there is no curve.
-    pub missing: Option<String>,
+    pub missing: Option<Missing>,
     /// What must be known about the curve.
     pub remark: Option<String>,
 }
@@ -151,7 +152,7 @@ pub fn densities(entry: &RunEntry, view: &RunView, variable: usize) -> Densities
         Ok(found) => found,
         Err(why) => {
             return Densities {
-                missing: Some(why.to_string()),
+                missing: Some(why),
                 ..Densities::default()
             };
         }
@@ -186,11 +187,10 @@ pub fn densities(entry: &RunEntry, view: &RunView, variable: usize) -> Densities
 }
 
 /// Rank counts by chain and bin, or why there are none.
-pub fn ranks(entry: &RunEntry, view: &RunView, variable: usize) -> Result<Vec<Vec<u32>>, String> {
+pub fn ranks(entry: &RunEntry, view: &RunView, variable: usize) -> Result<Vec<Vec<u32>>, Missing> {
     let columns = columns(view, variable);
     let chains: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    let counts =
-        rank_counts(&chains, &weights(entry, view), RANK_BINS).map_err(|why| why.to_string())?;
+    let counts = rank_counts(&chains, &weights(entry, view), RANK_BINS)?;
     // Weighted counts are rounded to whole draws.
     let short = |count: f64| count.round() as u32;
     Ok(counts
@@ -205,11 +205,11 @@ pub fn autocorrelations(
     entry: &RunEntry,
     view: &RunView,
     variable: usize,
-) -> Result<(Vec<Vec<f64>>, f64), String> {
+) -> Result<(Vec<Vec<f64>>, f64), Missing> {
     let mut columns = columns(view, variable);
     let weights = weights(entry, view);
     if !weights.is_empty() {
-        columns = influence(&columns, &weights).map_err(|why| why.to_string())?;
+        columns = influence(&columns, &weights)?;
     }
     let mut why = None;
     let chains: Vec<Vec<f64>> = columns
@@ -222,7 +222,7 @@ pub fn autocorrelations(
         })
         .collect();
     match why {
-        Some(why) if chains.iter().all(Vec::is_empty) => Err(why.to_string()),
+        Some(why) if chains.iter().all(Vec::is_empty) => Err(why),
         _ => {
             let draws = view.draws_per_chain().max(1) as f64;
             Ok((chains, 1.96 / draws.sqrt()))

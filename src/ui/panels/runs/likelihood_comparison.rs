@@ -14,7 +14,7 @@ use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Button, number};
 use crate::ui::{icons, tasks};
 use ergodic_analysis::likelihood::LikelihoodFit;
-use ergodic_analysis::likelihood_comparison::{ComparedRow, compared_rows};
+use ergodic_analysis::likelihood_comparison::{ComparedRow, NotComparable, compared_rows};
 use ergodic_core::engine::Report;
 
 /// Posterior standard deviations between estimate and mean from which a difference stands out.
@@ -26,7 +26,7 @@ const PICTURE: f32 = 120.0;
 pub(super) struct LikelihoodComparison {
     /// Addresses that tell whether `rows` are of the same fit and report.
     made_of: Option<(usize, u64)>,
-    rows: Result<Vec<ComparedRow>, String>,
+    rows: Result<Vec<ComparedRow>, NotComparable>,
 }
 
 impl Default for LikelihoodComparison {
@@ -85,7 +85,7 @@ fn likelihood_comparison_pane(
         match &view.rows {
             Ok(rows) => rows_ui(ui, rows),
             Err(why) => {
-                widgets::empty_state(ui, icons::TABLE, why, None);
+                widgets::empty_state(ui, icons::TABLE, &why.to_string(), None);
             }
         }
     } else {

@@ -21,6 +21,7 @@ use crate::ui::widgets::{self, Segments, number, paint};
 use ergodic_base::param::ParamId;
 use ergodic_core::engine::{Report, RunView};
 use ergodic_core::samplers::{CRITERION, DIVERGENT};
+use ergodic_diagnostics::Missing;
 use ergodic_diagnostics::bias::BiasRow;
 use ergodic_diagnostics::verdict::RHAT_LIMIT;
 
@@ -29,8 +30,8 @@ const NAME_LINE: f32 = 30.0;
 /// Monte Carlo error of a mean that is worth watching, in posterior sd: that of 400 independent draws.
 const MCSE_LIMIT: f64 = 0.05;
 
-type Ranks = Option<Result<Vec<Vec<u32>>, String>>;
-type Correlations = Option<Result<(Vec<Vec<f64>>, f64), String>>;
+type Ranks = Option<Result<Vec<Vec<u32>>, Missing>>;
+type Correlations = Option<Result<(Vec<Vec<f64>>, f64), Missing>>;
 
 /// What panes share with each other.
 #[derive(Default)]
@@ -307,12 +308,12 @@ fn rank_pane(ui: &mut Ui, of: &Variable<'_>, memo: &mut Memo<Ranks>, views: &mut
             let height = ui.available_height();
             rank_ui(ui, Palette::of(ui), data, &views.filter, height);
         }
-        Some(Err(why)) => no_curve_ui(ui, of.name, why),
+        Some(Err(why)) => no_curve_ui(ui, of.name, *why),
         None => {}
     }
 }
 
-fn no_curve_ui(ui: &mut Ui, name: &str, why: &str) {
+fn no_curve_ui(ui: &mut Ui, name: &str, why: Missing) {
     let text = format!("There is no plot of `{name}`: {why}");
     widgets::empty_state(ui, icons::CHART_LINE, &text, None);
 }
@@ -388,7 +389,7 @@ fn autocorrelation_pane(
         }
         Some(Err(why)) => {
             paint_name(ui, line, of, None);
-            no_curve_ui(ui, of.name, why);
+            no_curve_ui(ui, of.name, *why);
         }
         None => {}
     }
@@ -424,7 +425,7 @@ fn density_pane(ui: &mut Ui, of: &Variable<'_>, memo: &mut Memo<Densities>, view
         ..of.key
     };
     let made = memo.get(ui, key, || curves::densities(of.entry, of.run, of.index));
-    if let Some(why) = &made.missing {
+    if let Some(why) = made.missing {
         paint_name(ui, line, of, None);
         no_curve_ui(ui, of.name, why);
         return;

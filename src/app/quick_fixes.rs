@@ -9,7 +9,7 @@ use ergodic_core::design::lump_levels::TOP;
 use ergodic_core::design::terms::MAX_LEVELS;
 use ergodic_core::design::{Columns as _, Remark};
 use ergodic_core::families::Family;
-use ergodic_core::formula::{Factor, Formula, Function, Response, Trials, quote_term};
+use ergodic_core::formula::{Factor, Formula, Function, Response, Term, Trials, quote_term};
 use ergodic_core::models;
 use ergodic_data::load::Loaded;
 use ergodic_data::roles::{Role, check_role, keep_top};
@@ -69,17 +69,13 @@ pub(super) fn of_warning(warning: &Warning, document: &Document, loaded: &Loaded
         return Vec::new();
     };
     let found = match remark {
-        Remark::ConstantColumn { column, .. }
-        | Remark::ConstantLeftOut { column, .. }
-        | Remark::Collinear { column, .. } => {
-            vec![draft.without_term(column)]
+        Remark::ConstantColumn { column, .. } | Remark::Collinear { column, .. } => {
+            vec![draft.without_term(&column.factors())]
         }
+        Remark::ConstantLeftOut { term, .. } => vec![draft.without_term(term)],
         Remark::NearlyCollinear { columns, .. } => {
-            vec![
-                columns
-                    .first()
-                    .and_then(|column| draft.without_term(column)),
-            ]
+            let weakest = columns.first();
+            vec![weakest.and_then(|column| draft.without_term(&column.factors()))]
         }
         Remark::MissingValues { missing, .. } => {
             let most = missing.iter().max_by_key(|(_, count)| *count);
@@ -87,8 +83,10 @@ pub(super) fn of_warning(warning: &Warning, document: &Document, loaded: &Loaded
         }
         Remark::ValueSeparates { column, .. }
         | Remark::CutSeparates { column, .. }
-        | Remark::LevelsSeparate { column, .. } => {
-            vec![draft.narrow_prior(), draft.without_term(column)]
+        | Remark::LevelsSeparate {
+            example: column, ..
+        } => {
+            vec![draft.narrow_prior(), draft.without_term(&column.factors())]
         }
         Remark::TogetherSeparate { .. } | Remark::MoreColumnsThanRows { .. } => {
             vec![draft.narrow_prior()]
@@ -233,36 +231,17 @@ impl Draft<'_> {
             .then(|| QuickFix::formula(label, formula))
     }
 
-    /// Without the term that makes the column called `name`, such as `plan=b:age`.
-    fn without_term(&self, name: &str) -> Option<QuickFix> {
-        let made_by = |term: &Vec<Factor>| {
-            let parts: Vec<&str> = name.split(':').collect();
-            parts.len() == term.len()
-                && parts.iter().zip(term).all(|(part, factor)| {
-                    let label = factor.label();
-                    let rest = part.strip_prefix(label.as_str());
-                    rest.is_some_and(|rest| {
-                        rest.is_empty()
-                            || rest.starts_with('=')
-                            || rest.chars().all(|c| c.is_ascii_digit())
-                    })
-                })
-        };
-        let term = self
-            .formula
-            .terms
-            .iter()
-            .find(|term| made_by(term))?
-            .clone();
+    /// Without a term, as a predictor and where it varies by group.
+    fn without_term(&self, term: &Term) -> Option<QuickFix> {
         let mut formula = self.formula.clone();
-        formula.terms.retain(|other| *other != term);
+        formula.terms.retain(|other| other != term);
         for group in &mut formula.groups {
-            group.terms.retain(|other| *other != term);
+            group.terms.retain(|other| other != term);
         }
         formula
             .groups
             .retain(|group| group.intercept || !group.terms.is_empty());
-        self.smaller(format!("Leave {} out", quote_term(&term)), &formula)
+        self.smaller(format!("Leave {} out", quote_term(term)), &formula)
     }
 
     /// Without the group terms of a grouping.

@@ -11,7 +11,7 @@ use super::model_frame::{FrameReader, ModelFrame, complete_rows};
 use super::remark::Remark;
 use super::response::ResponseUse;
 use super::terms::RawColumn;
-use crate::formula::{Term, term_label};
+use crate::formula::Term;
 use ergodic_base::reporter::Reporter;
 use ergodic_base::rng::{Purpose, stream};
 
@@ -128,7 +128,7 @@ impl Design {
         let (mut design, mut reporter) = Self::build(table, &smaller)?;
         for (term, value) in left_out.iter().zip(values) {
             reporter.report(Remark::ConstantLeftOut {
-                column: term_label(term),
+                term: term.clone(),
                 value,
                 rows: num_rows,
             });

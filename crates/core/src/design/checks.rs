@@ -157,7 +157,7 @@ fn constant_columns(design: &Design, reporter: &mut Reporter) -> Vec<bool> {
         constant[j] = column.iter().all(|value| *value == column[0]);
         if constant[j] && !takes_place {
             reporter.report(Remark::ConstantColumn {
-                column: design.terms[j].to_string(),
+                column: design.terms[j].clone(),
                 value: design.raw_center[j] + design.raw_scale[j] * column[0],
                 rows: design.num_obs(),
             });
@@ -243,7 +243,7 @@ fn report_dependent(
         .filter(|(j, value)| value.abs() > 1e-4 && !is_intercept(**j))
         .map(|(j, _)| design.terms[*j].to_string())
         .collect();
-    let column = design.terms[column].to_string();
+    let column = design.terms[column].clone();
     reporter.report(Remark::Collinear { column, others });
 }
 
@@ -286,7 +286,7 @@ fn near_collinear(
         .iter()
         .filter(|(_, share)| *share > 0.3)
         .take(5)
-        .map(|(j, _)| design.terms[*j].to_string())
+        .map(|(j, _)| design.terms[*j].clone())
         .collect();
     reporter.report(Remark::NearlyCollinear { columns, condition });
 }

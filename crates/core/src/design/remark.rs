@@ -4,7 +4,9 @@
 //! its prior; `Watch` that the prior, not the data, will decide something.
 
 use super::columns::{every, plural};
+use super::design_term::DesignTerm;
 use super::lump_levels::{MergedLevels, OTHER, TOP};
+use crate::formula::{Term, term_label};
 
 /// Most names that a sentence has.
 pub(super) const MAX_NAMES: usize = 6;
@@ -120,7 +122,7 @@ ergodic_base::remarks! {
         /// A column that is the same in every row.
         ConstantColumn {
             /// Its term.
-            column: String,
+            column: DesignTerm,
             /// What it is.
             value: f64,
             /// Rows.
@@ -132,21 +134,22 @@ ergodic_base::remarks! {
         /// A term that is the same in every row and was left out of the model.
         ConstantLeftOut {
             /// The term.
-            column: String,
+            term: Term,
             /// What it is.
             value: f64,
             /// Rows.
             rows: usize,
         }
         Info "constant-column" (
-            "`{column}` is {value} in {}, so it carries no information and is left out of the model", every(*rows, "row")
-        ) about (column)
+            "`{}` is {value} in {}, so it carries no information and is left out of the model",
+            term_label(term), every(*rows, "row")
+        ) about (term_label(term))
         remedy ("Leave it out of the formula too");
 
         /// A column that is a combination of others.
         Collinear {
             /// Its term.
-            column: String,
+            column: DesignTerm,
             /// The others; none if it is the same as the intercept.
             others: Vec<String>,
         }
@@ -164,14 +167,14 @@ ergodic_base::remarks! {
         /// Columns that are nearly combinations of each other.
         NearlyCollinear {
             /// Their terms, the weakest first.
-            columns: Vec<String>,
+            columns: Vec<DesignTerm>,
             /// Condition number of the scaled columns.
             condition: f64,
         }
         Watch "nearly-collinear" (
             "{} are nearly collinear (condition number {condition:.0}), so their separate effects are poorly known",
             quoted(columns)
-        ) about (columns.first().map_or("", String::as_str))
+        ) about (columns.first().map_or("", DesignTerm::as_str))
         remedy ("Leave one of them out if the separate effects matter");
 
         /// Collinearity was not looked at.
@@ -188,7 +191,7 @@ ergodic_base::remarks! {
         /// A column one value of which occurs with one outcome alone.
         ValueSeparates {
             /// Its term.
-            column: String,
+            column: DesignTerm,
             /// The value; `None` for the level that the term names.
             value: Option<f64>,
             /// Rows with that value.
@@ -204,7 +207,7 @@ ergodic_base::remarks! {
         /// A column that predicts the outcome by being above or below a number.
         CutSeparates {
             /// Its term.
-            column: String,
+            column: DesignTerm,
             /// The outcome.
             response: String,
             /// Its value on that side.
@@ -227,7 +230,7 @@ ergodic_base::remarks! {
             /// The column.
             column: String,
             /// One of the levels, as its term.
-            example: String,
+            example: DesignTerm,
             /// Levels with one outcome.
             separated: usize,
             /// All levels.
@@ -413,9 +416,9 @@ ergodic_base::remarks! {
 }
 
 /// Names in a sentence; of many the first few and how many more there are.
-fn quoted(names: &[String]) -> String {
+fn quoted(names: &[impl AsRef<str>]) -> String {
     let mut quoted: Vec<String> = (names.iter().take(MAX_NAMES))
-        .map(|name| format!("`{name}`"))
+        .map(|name| format!("`{}`", name.as_ref()))
         .collect();
     if names.len() > MAX_NAMES {
         quoted.push(format!("{} more", names.len() - MAX_NAMES));

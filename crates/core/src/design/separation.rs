@@ -43,7 +43,7 @@ pub(super) fn separated_columns(
         let own = (0..design.num_columns()).filter(|&j| source(design, j) == column);
         reporter.report(Remark::LevelsSeparate {
             column: column.to_owned(),
-            example: design.terms[first].to_string(),
+            example: design.terms[first].clone(),
             separated,
             levels: own.count() + 1,
             response: design.response.name.clone(),
@@ -62,7 +62,7 @@ fn source(design: &Design, j: usize) -> String {
 
 fn separated_column(design: &Design, j: usize) -> Option<Remark> {
     let column = design.x.column(j);
-    let name = design.terms[j].to_string();
+    let term = design.terms[j].clone();
     let response = design.response.name.clone();
     let outcome = |value: bool| design.response.counts[usize::from(value)].0.clone();
     let raw = |value: f64| design.raw_center[j] + design.raw_scale[j] * value;
@@ -78,9 +78,9 @@ fn separated_column(design: &Design, j: usize) -> Option<Remark> {
                 }
             }
             if ones == 0 || ones == all {
-                let is_level = name.contains('=') && (is - 1.0).abs() < 1e-9;
+                let is_level = term.has_category() && (is - 1.0).abs() < 1e-9;
                 return Some(Remark::ValueSeparates {
-                    column: name,
+                    column: term,
                     value: (!is_level).then_some(is),
                     rows: all,
                     response,
@@ -109,7 +109,7 @@ fn separated_column(design: &Design, j: usize) -> Option<Remark> {
         return None;
     };
     Some(Remark::CutSeparates {
-        column: name,
+        column: term,
         response,
         outcome: outcome(true),
         above,

@@ -1,7 +1,8 @@
 //! What tests of the window share.
 
-use eframe::egui::{Ui, Vec2};
+use eframe::egui::{Key, Ui, Vec2};
 use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
 
 use super::outbox::Outbox;
 use super::theme;
@@ -45,4 +46,13 @@ pub(crate) fn page_harness<'a, V: Default + 'a>(
             shown.session.send(command);
         }
     })
+}
+
+/// Presses T with the pointer on the picture called `name`, which shows its data as a table or takes it away.
+pub(crate) fn press_t_over<S>(harness: &mut Harness<'_, S>, name: &str) {
+    let picture = harness.get_by_label(name).rect();
+    harness.hover_at(picture.center());
+    harness.run_steps(2);
+    harness.key_press(Key::T);
+    harness.run_steps(3);
 }

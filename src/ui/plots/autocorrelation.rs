@@ -81,13 +81,12 @@ pub fn autocorrelation_ui(
             },
         ));
     });
-    data_table_ui(ui, &shown, data.summary, || PlotData {
-        heads: chain_heads("lag", data.chains.len()),
-        rows: lags + 1,
-        value: Box::new(|lag, column| match column.checked_sub(1) {
+    data_table_ui(ui, &shown.response, data.summary, || {
+        let heads = chain_heads("lag", data.chains.len());
+        PlotData::new(heads, lags + 1, |lag, column| match column.checked_sub(1) {
             None => lag as f64,
             Some(chain) => data.chains[chain].get(lag).copied().unwrap_or(f64::NAN),
-        }),
+        })
     });
     shown
 }

@@ -3,6 +3,7 @@
 use eframe::egui::{Rect, Role, ScrollArea, Sense, Stroke, Ui, UiBuilder, WidgetInfo, pos2, vec2};
 
 use super::axes::{linear_ticks, padded, x_target};
+use super::data_table::{PlotData, picture_table_ui};
 use super::legend::DOT;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::table::{name_chars, name_width};
@@ -89,6 +90,8 @@ pub fn caterpillar_ui(
     let step = row_height(height, count);
     let (outer, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
     let mut shown = CaterpillarShown::default();
+    let id = ui.make_persistent_id("caterpillar");
+    picture_table_ui(ui, (outer, id), data.title, || table(data.rows));
     let full: Vec<ParamId> = (data.rows.iter())
         .map(|row| ParamId::named(&row.name))
         .collect();
@@ -181,6 +184,17 @@ pub fn caterpillar_ui(
     shown
 }
 
+fn table(rows: &[CaterpillarRow]) -> PlotData<'_> {
+    let names = rows.iter().map(|row| row.name.as_str()).collect();
+    let heads = ["mean", "5%", "25%", "75%", "95%"];
+    PlotData::new(heads, rows.len(), |row, column| {
+        let row = &rows[row];
+        let (inner, outer) = (row.inner, row.outer);
+        [row.mean, outer.0, inner.0, inner.1, outer.1][column]
+    })
+    .named("group", names)
+}
+
 /// Intervals and mean of one group at the height `y`.
 fn row_ui(
     ui: &Ui,
@@ -253,7 +267,7 @@ fn range(data: &CaterpillarData<'_>) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::testing::harness;
+    use crate::ui::testing::{harness, press_t_over};
     use egui_kittest::kittest::Queryable as _;
 
     fn rows(count: usize) -> Vec<CaterpillarRow> {
@@ -313,8 +327,12 @@ mod tests {
             let p = Palette::of(ui);
             let shown = caterpillar_ui(ui, p, data, 300.0);
             *clicked = shown.clicked.or(*clicked);
-            let nothing = CaterpillarData { rows: &[], ..data };
-            caterpillar_ui(ui, p, nothing, 60.0);
+            let nothing = CaterpillarData {
+                rows: &[],
+                title: "nothing",
+                ..data
+            };
+            ui.push_id("nothing", |ui| caterpillar_ui(ui, p, nothing, 60.0));
         });
         harness.run();
         let row = harness.get_by_label("school 2: 1.50, 90% from 1.20 to 1.80");
@@ -330,5 +348,9 @@ mod tests {
         }
         harness.run();
         assert_eq!(*harness.state(), Some(2));
+        press_t_over(&mut harness, "effect");
+        harness.get_by_label("75%");
+        harness.get_by_label("school 2");
+        harness.get_by_label("1.6000");
     }
 }

@@ -333,10 +333,11 @@ fn row_ui(
             },
         ));
     });
-    data_table_ui(ui, &shown, row.title, || PlotData {
-        heads: [span.x_title, row.title].map(str::to_owned).to_vec(),
-        rows: row.selected.len(),
-        value: Box::new(|at, column| row.selected[at][column]),
+    data_table_ui(ui, &shown.response, row.title, || {
+        let points = row.selected;
+        PlotData::new([span.x_title, row.title], points.len(), |at, column| {
+            points[at][column]
+        })
     });
     let frame: Rect = *shown.transform.frame();
     if let Some([x, y]) = end {

@@ -206,20 +206,18 @@ pub fn density_ui(
             ));
         },
     );
-    data_table_ui(ui, &shown, data.summary, || {
+    data_table_ui(ui, &shown.response, data.summary, || {
         let mut heads = chain_heads("value", data.chains.len());
         heads.extend(["all chains", "prior"].map(str::to_owned));
         let curves: Vec<&[[f64; 2]]> = (data.chains.iter().map(Vec::as_slice))
             .chain([data.pooled, data.prior.unwrap_or_default()])
             .collect();
-        PlotData {
-            heads,
-            rows: data.pooled.len(),
-            value: Box::new(move |row, column| match column.checked_sub(1) {
+        PlotData::new(heads, data.pooled.len(), move |row, column| {
+            match column.checked_sub(1) {
                 None => data.pooled[row][0],
                 Some(curve) => curves[curve].get(row).map_or(f64::NAN, |point| point[1]),
-            }),
-        }
+            }
+        })
     });
     shown
 }

@@ -3,6 +3,7 @@
 use eframe::egui::{Color32, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use super::axes::{linear_ticks, padded, x_target};
+use super::data_table::{PlotData, picture_table_ui};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::name_chars;
 use crate::ui::widgets::{name, number, paint};
@@ -25,23 +26,25 @@ pub struct IntervalRow {
     pub value: String,
 }
 
-/// Shows the rows, each 26 high, over a common axis titled `title`. `band` is the tolerance around zero.
+/// Shows the rows, each 26 high, over a common axis titled `words`. `band` is the tolerance around zero.
 pub fn interval_ui(
     ui: &mut Ui,
     p: &Palette,
     rows: &[IntervalRow],
     band: Option<(f64, f64)>,
-    title: &str,
+    words: &str,
 ) {
     let t = tokens();
     let row_height = t.size.row_tree;
     let width = ui.available_width();
     // A long title takes more lines rather than lose its end.
     let room = width - 2.0 * t.space.x4;
-    let title = paint::paragraph(ui, title, Text::Caption, p.text_secondary, room);
+    let title = paint::paragraph(ui, words, Text::Caption, p.text_secondary, room);
     let foot = LABELS + title.size().y + t.space.x1;
     let height = t.space.x1 + rows.len() as f32 * row_height + foot;
     let (outer, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
+    let id = ui.make_persistent_id(("intervals", words));
+    picture_table_ui(ui, (outer, id), words, || table(rows));
     let line = |ui: &Ui, text: &str, role: Text, color: Color32| {
         paint::line(ui, text, role, color, outer.width() / 3.0)
     };
@@ -162,6 +165,21 @@ pub fn interval_ui(
         .galley(pos2(left, bottom + LABELS), title, p.text_secondary);
 }
 
+fn table(rows: &[IntervalRow]) -> PlotData<'_> {
+    let inner = rows.iter().any(|row| row.inner.is_some());
+    let mut heads = vec!["centre", "low", "high"];
+    if inner {
+        heads.extend(["inner low", "inner high"]);
+    }
+    let names = rows.iter().map(|row| row.name.as_str()).collect();
+    PlotData::new(heads, rows.len(), |row, column| {
+        let row = &rows[row];
+        let (from, to) = row.inner.unwrap_or((f64::NAN, f64::NAN));
+        [row.center, row.outer.0, row.outer.1, from, to][column]
+    })
+    .named("name", names)
+}
+
 /// Room for the labels of ticks below the axis.
 const LABELS: f32 = 22.0;
 
@@ -214,7 +232,7 @@ pub fn shift_text(shift: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::testing::harness;
+    use crate::ui::testing::{harness, press_t_over};
     use egui_kittest::kittest::Queryable as _;
 
     #[test]
@@ -256,5 +274,7 @@ mod tests {
         harness.run();
         harness.get_by_label("b[age]: −0.41\u{202f}sd, Not certified");
         harness.get_by_label("b[x]: n/a\u{202f}sd, Too early");
+        press_t_over(&mut harness, "shift, in posterior sd");
+        harness.get_by_label("−0.51000");
     }
 }

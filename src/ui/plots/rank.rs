@@ -3,6 +3,7 @@
 use eframe::egui::{Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use super::axes::faded;
+use super::data_table::{PlotData, chain_heads, picture_table_ui};
 use super::legend::ChainFilter;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::{number, paint};
@@ -25,7 +26,7 @@ pub fn rank_ui(ui: &mut Ui, p: &Palette, data: RankData<'_>, filter: &ChainFilte
         .collect();
     let across = shown.len().clamp(1, 4);
     let down = shown.len().div_ceil(across).max(1);
-    let (outer, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
+    let (outer, whole) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
     let inset = outer.shrink2(vec2(t.space.x4, t.space.x2));
     let cell = vec2(inset.width() / across as f32, inset.height() / down as f32);
     let highest = shown
@@ -40,6 +41,19 @@ pub fn rank_ui(ui: &mut Ui, p: &Palette, data: RankData<'_>, filter: &ChainFilte
         let rect = Rect::from_min_size(min, cell).shrink2(vec2(t.space.x2, 0.0));
         one(ui, p, data, chain, highest, rect);
     }
+    let title = format!("Ranks of {}", data.name);
+    picture_table_ui(ui, (outer, whole.id), &title, || {
+        let heads = chain_heads("bin", data.counts.len());
+        let bins = data.counts.iter().map(Vec::len).max();
+        PlotData::new(heads, bins.unwrap_or(0), |bin, column| {
+            match column.checked_sub(1) {
+                None => (bin + 1) as f64,
+                Some(chain) => data.counts[chain]
+                    .get(bin)
+                    .map_or(f64::NAN, |&count| count.into()),
+            }
+        })
+    });
 }
 
 fn one(ui: &mut Ui, p: &Palette, data: RankData<'_>, chain: usize, highest: u32, rect: Rect) {
@@ -131,7 +145,7 @@ fn one(ui: &mut Ui, p: &Palette, data: RankData<'_>, chain: usize, highest: u32,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::testing::harness;
+    use crate::ui::testing::{harness, press_t_over};
     use egui_kittest::kittest::Queryable as _;
 
     #[test]
@@ -154,6 +168,10 @@ mod tests {
         });
         harness.run();
         harness.get_by_label_contains("Ranks of b[age] in chain 5");
+        press_t_over(&mut harness, "Ranks of b[age]");
+        // The third bin of the first chain.
+        harness.get_by_label("chain 5");
+        harness.get_all_by_label("43").next().unwrap();
         harness.state_mut().click(0);
         harness.run();
         assert!(harness.query_by_label_contains("in chain 5").is_none());

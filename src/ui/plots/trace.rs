@@ -412,20 +412,21 @@ pub fn trace_ui(
         ));
     });
     let draws = data.chains.iter().map(|chain| chain.draws.len()).max();
-    data_table_ui(ui, &shown, data.summary, || PlotData {
-        heads: chain_heads("draw", data.chains.len()),
-        rows: draws.unwrap_or(0),
-        value: Box::new(|draw, column| match column.checked_sub(1) {
-            None => (draw + 1) as f64,
-            Some(chain) => {
-                let draws = data.chains[chain].draws;
-                if draw < draws.len() {
-                    draws.value(draw, data.column)
-                } else {
-                    f64::NAN
+    data_table_ui(ui, &shown.response, data.summary, || {
+        let heads = chain_heads("draw", data.chains.len());
+        PlotData::new(heads, draws.unwrap_or(0), |draw, column| {
+            match column.checked_sub(1) {
+                None => (draw + 1) as f64,
+                Some(chain) => {
+                    let draws = data.chains[chain].draws;
+                    if draw < draws.len() {
+                        draws.value(draw, data.column)
+                    } else {
+                        f64::NAN
+                    }
                 }
             }
-        }),
+        })
     });
     shown
 }

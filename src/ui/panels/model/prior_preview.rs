@@ -5,6 +5,7 @@ use eframe::egui::{Color32, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetIn
 use crate::app::ModelCheck;
 use crate::app::prior_preview::PriorPreview;
 use crate::ui::plots::axes::{faded, linear_ticks, log_ticks};
+use crate::ui::plots::data_table::{PlotData, picture_table_ui};
 use crate::ui::plots::legend::{Sign, entry as legend_entry};
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::spark::area;
@@ -109,13 +110,8 @@ fn cells_ui(ui: &mut Ui, cells: &Cells, mark: Option<f64>, caption: &str) {
     });
     let (outer, response) =
         ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::hover());
-    response.widget_info(|| {
-        WidgetInfo::labeled(
-            Role::Image,
-            true,
-            format!("What the prior expects: {caption}"),
-        )
-    });
+    let title = format!("What the prior expects: {caption}");
+    picture_table_ui(ui, (outer, response.id), &title, || table(cells));
     let head = if mark.is_some() {
         Text::Caption.line()
     } else {
@@ -172,6 +168,27 @@ fn cells_ui(ui: &mut Ui, cells: &Cells, mark: Option<f64>, caption: &str) {
     }
 }
 
+fn table(cells: &Cells) -> PlotData<'_> {
+    let count = cells.prior.len();
+    let edge = move |k: usize| {
+        let at = cells.from + (cells.to - cells.from) * k as f64 / count as f64;
+        if cells.logarithmic {
+            10_f64.powf(at) - 1.0
+        } else {
+            at
+        }
+    };
+    let mut heads = vec!["from", "to", "prior"];
+    if !cells.data.is_empty() {
+        heads.push("data");
+    }
+    PlotData::new(heads, count, move |row, column| match column {
+        0 | 1 => edge(row + column),
+        2 => cells.prior[row],
+        _ => cells.data[row],
+    })
+}
+
 /// A label centred below `at`, inside the picture.
 fn axis_label(ui: &Ui, frame: Rect, at: f32, label: &str, color: Color32) {
     let t = tokens();
@@ -209,6 +226,21 @@ fn levels_ui(ui: &mut Ui, levels: &[Category]) {
         p.text_secondary,
     ));
     let name_width = ui.available_width() * 0.3;
+    let height = ROW * levels.len().min(MOST_ROWS) as f32;
+    let rows = Rect::from_min_size(
+        ui.available_rect_before_wrap().min,
+        vec2(ui.available_width(), height),
+    );
+    let id = ui.make_persistent_id("levels");
+    picture_table_ui(ui, (rows, id), "Shares that the prior expects", || {
+        let names = levels.iter().map(|level| level.name.as_str()).collect();
+        let heads = ["5%", "median", "95%", "data"];
+        PlotData::new(heads, levels.len(), |row, column| {
+            let [low, middle, high] = levels[row].interval;
+            [low, middle, high, levels[row].data][column]
+        })
+        .named("category", names)
+    });
     let gap = ui.spacing().item_spacing.y;
     ui.spacing_mut().item_spacing.y = 0.0;
     for level in levels.iter().take(MOST_ROWS) {

@@ -14,6 +14,7 @@ use crate::app::RunEntry;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes, YAxis, faded};
+use crate::ui::plots::data_table::{PlotData, data_table_ui};
 use crate::ui::plots::legend::{Sign, legend_line};
 use crate::ui::plots::marks::Marks;
 use crate::ui::theme::{Palette, Text, tokens};
@@ -135,7 +136,7 @@ fn clusters_pane(ui: &mut Ui, id: u64, run: &RunView, report: &Report, view: &mu
     if let Some(scatter) = &clusters.scatter {
         let builder = UiBuilder::new().max_rect(place(1.0));
         ui.scope_builder(builder, |ui| {
-            scatter_ui(ui, id, scatter, &clusters.partition);
+            scatter_ui(ui, id, scatter, clusters);
         });
     }
     if has_curves {
@@ -174,7 +175,7 @@ fn one_part_ui(ui: &mut Ui, id: u64, clusters: &Arc<Clusters>, view: &mut Cluste
             let place = ui.available_rect_before_wrap();
             pairs_ui(ui, place.shrink2(vec2(t.space.x3, 0.0)), clusters, view);
         }
-        (Part::Scatter, Some(scatter)) => scatter_ui(ui, id, scatter, &clusters.partition),
+        (Part::Scatter, Some(scatter)) => scatter_ui(ui, id, scatter, clusters),
         (Part::Curves, _) => curves_ui(ui, id, &clusters.densities),
         _ => profiles_ui(ui, clusters),
     }
@@ -243,7 +244,7 @@ fn curve_ui(
         )
     };
     let colors = Palette::of(ui);
-    axes::show(ui, colors, &axes, height, move |plot| {
+    let shown = axes::show(ui, colors, &axes, height, move |plot| {
         plot.add(Marks::new(move |_ui, transform, shapes| {
             let at = |x: f64, y: f64| {
                 pos2(
@@ -262,6 +263,21 @@ fn curve_ui(
             shapes.push(spark::between(&low, &high, band));
             shapes.push(Shape::line(points(&density.mean), line));
         }));
+    });
+    data_table_ui(ui, &shown.response, &summary, || {
+        let heads = [&density.column, "predictive", "5%", "95%", "data"];
+        PlotData::new(heads, density.x.len(), |row, column| {
+            let x = density.x[row];
+            let bar = density.edges.partition_point(|edge| *edge <= x);
+            let height = bar.checked_sub(1).and_then(|bar| density.heights.get(bar));
+            match column {
+                0 => x,
+                1 => density.mean[row],
+                2 => density.low[row],
+                3 => density.high[row],
+                _ => height.copied().unwrap_or(0.0),
+            }
+        })
     });
 }
 
@@ -371,17 +387,23 @@ fn pairs_ui(ui: &mut Ui, place: Rect, clusters: &Arc<Clusters>, view: &mut Clust
     let response = ui.interact(
         matrix,
         ui.make_persistent_id("common clusters"),
-        Sense::hover(),
+        Sense::focusable_noninteractive(),
     );
+    paint::focus_ring_inside(ui, &response, matrix);
     let pairs = &clusters.pairs;
     let n = pairs.units.len();
     let words = format!("How often {n} units were together, by cluster");
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, words.clone()));
+    let name = |k: usize| &clusters.units[pairs.units[k] as usize];
+    data_table_ui(ui, &response, &words, || {
+        let names: Vec<&str> = (0..n).map(|k| name(k).as_str()).collect();
+        PlotData::new(names.clone(), n, |i, j| f64::from(pairs.shares[i * n + j]))
+            .named("unit", names)
+    });
     if let Some(at) = response.hover_pos() {
         let cell = |share: f32| ((share * n as f32) as usize).min(n - 1);
         let from = at - matrix.min;
         let (i, j) = (cell(from.y / size.y), cell(from.x / size.x));
-        let name = |k: usize| &clusters.units[pairs.units[k] as usize];
         let share = number::fixed(100.0 * f64::from(pairs.shares[i * n + j]), 0);
         response.on_hover_text(format!(
             "{} and {}: together in {share}% of draws",
@@ -460,7 +482,7 @@ fn picture(pairs: &Pairs, colors: &Palette) -> ColorImage {
 }
 
 /// The first two numeric columns, units in the colour of their cluster.
-fn scatter_ui(ui: &mut Ui, id: u64, scatter: &Scatter, partition: &[u32]) {
+fn scatter_ui(ui: &mut Ui, id: u64, scatter: &Scatter, clusters: &Clusters) {
     let colors = Palette::of(ui);
     let range = |j: usize| {
         let values = scatter.points.iter().map(|point| point[j]);
@@ -482,14 +504,15 @@ fn scatter_ui(ui: &mut Ui, id: u64, scatter: &Scatter, partition: &[u32]) {
             range(1),
         )
     };
+    let cluster = |unit: u32| clusters.partition[unit as usize] as usize;
     let points: Vec<([f64; 2], Color32)> = scatter
         .points
         .iter()
         .zip(&scatter.units)
-        .map(|(&point, &unit)| (point, colors.chain(partition[unit as usize] as usize)))
+        .map(|(&point, &unit)| (point, colors.chain(cluster(unit))))
         .collect();
     let height = ui.available_height();
-    axes::show(ui, colors, &axes, height, move |plot| {
+    let shown = axes::show(ui, colors, &axes, height, move |plot| {
         plot.add(Marks::new(move |_ui, transform, shapes| {
             for ([x, y], color) in &points {
                 let at = pos2(
@@ -499,6 +522,16 @@ fn scatter_ui(ui: &mut Ui, id: u64, scatter: &Scatter, partition: &[u32]) {
                 shapes.push(Shape::circle_filled(at, 2.0, *color));
             }
         }));
+    });
+    data_table_ui(ui, &shown.response, &summary, || {
+        let names = scatter.units.iter();
+        let names = names.map(|&unit| clusters.units[unit as usize].as_str());
+        let heads = ["cluster", x_name, y_name];
+        PlotData::new(heads, scatter.points.len(), |row, column| {
+            let [x, y] = scatter.points[row];
+            [(cluster(scatter.units[row]) + 1) as f64, x, y][column]
+        })
+        .named("unit", names.collect())
     });
 }
 

@@ -15,6 +15,7 @@ use crate::ui::outbox::Outbox;
 use crate::ui::panels::menu;
 use crate::ui::plots::ChainFilter;
 use crate::ui::plots::axes::{self, Axes, faded, padded};
+use crate::ui::plots::data_table::{PlotData, data_table_ui, picture_table_ui};
 use crate::ui::plots::marks::Marks;
 use crate::ui::theme::{Palette, Text, tokens};
 use crate::ui::widgets::name::short_names;
@@ -556,7 +557,7 @@ fn cloud_ui(ui: &mut Ui, of: &Variable<'_>, x: usize, cloud: &Cloud, filter: &Ch
         .map(|chain| faded(p.chain(chain), alpha))
         .collect();
     let bad = p.bad;
-    axes::show(ui, p, &axes, height, |plot| {
+    let shown = axes::show(ui, p, &axes, height, |plot| {
         plot.add(Marks::new(move |_ui, transform, shapes| {
             let frame = *transform.frame();
             for mark in cloud.marks.iter().filter(|mark| filter.shows(mark.chain)) {
@@ -574,6 +575,15 @@ fn cloud_ui(ui: &mut Ui, of: &Variable<'_>, x: usize, cloud: &Cloud, filter: &Ch
                 }
             }
         }));
+    });
+    data_table_ui(ui, &shown.response, &summary, || {
+        let heads = ["chain", &of.names[x], of.name, "divergent"];
+        PlotData::new(heads, cloud.marks.len(), |row, column| {
+            let mark = &cloud.marks[row];
+            let [x, y] = mark.at;
+            let chain = (mark.chain + 1) as f64;
+            [chain, x, y, f64::from(u8::from(mark.divergent))][column]
+        })
     });
 }
 
@@ -595,6 +605,18 @@ fn matrix_ui(
     };
     let mut clicked = None;
     let long: Vec<&ParamId> = set.iter().map(|&it| &of.names[it]).collect();
+    let id = ui.make_persistent_id("pairs matrix");
+    picture_table_ui(ui, (square, id), "Correlations", || {
+        let names: Vec<&str> = long.iter().map(|name| name.as_str()).collect();
+        PlotData::new(names.clone(), set.len(), |row, column| {
+            if row == column {
+                1.0
+            } else {
+                matrix.correlation(row, column).unwrap_or(f64::NAN)
+            }
+        })
+        .named("parameter", names)
+    });
     let short = short_names(&long, ((step / LETTER) as usize).max(8));
     for (row, &down) in set.iter().enumerate() {
         let rect = place(row, row);

@@ -11,6 +11,7 @@ use crate::app::{Command, RunEntry};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes, padded};
+use crate::ui::plots::data_table::{PlotData, data_table_ui};
 use crate::ui::plots::legend::{DOT, Sign, entry as legend_entry, legend_line};
 use crate::ui::plots::marks::Marks;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
@@ -278,6 +279,14 @@ fn square_ui(ui: &mut Ui, id: u64, quantity: &str, bins: &[ShareBin]) {
             }
         }));
     });
+    data_table_ui(ui, &shown.response, &summary, || {
+        let heads = ["rows", "predicted", "observed", "5%", "95%"];
+        PlotData::new(heads, bins.len(), |row, column| {
+            let bin = &bins[row];
+            let [low, high] = bin.range;
+            [bin.rows as f64, bin.predicted, bin.observed, low, high][column]
+        })
+    });
     if let Some(point) = shown.hover {
         let distance = |bin: &&ShareBin| (bin.predicted - point.x).abs();
         let nearest = bins
@@ -313,12 +322,12 @@ fn points_ui(ui: &mut Ui, id: u64, title: &str, points: &[[f64; 2]]) {
         ..Axes::new(ui.make_persistent_id(("predictions", id)), &summary, x, y)
     };
     let height = ui.available_height();
-    let points = points.to_vec();
+    let drawn = points.to_vec();
     // Where points lie over each other their number shows.
     let alpha = if points.len() > 300 { 0.45 } else { 0.8 };
     let dot = axes::faded(p.posterior, alpha);
     let (axis, hair) = (p.axis, t.stroke.hair);
-    axes::show(ui, p, &axes, height, move |plot| {
+    let shown = axes::show(ui, p, &axes, height, move |plot| {
         plot.add(Marks::new(move |_ui, transform, shapes| {
             let at = |[x, y]: [f64; 2]| {
                 pos2(
@@ -331,10 +340,15 @@ fn points_ui(ui: &mut Ui, id: u64, title: &str, points: &[[f64; 2]]) {
                 let ends = [at([low, low]), at([high, high])];
                 shapes.push(Shape::line_segment(ends, Stroke::new(hair, axis)));
             }
-            for point in &points {
+            for point in &drawn {
                 shapes.push(Shape::circle_filled(at(*point), SMALL_DOT, dot));
             }
         }));
+    });
+    data_table_ui(ui, &shown.response, &summary, || {
+        PlotData::new(["predicted", "observed"], points.len(), |row, column| {
+            points[row][column]
+        })
     });
 }
 

@@ -9,7 +9,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use super::{RunsView, runs_ui};
 use crate::app::testing::Session;
 use crate::app::{Command, Depth};
-use crate::ui::testing::{Shown, page_harness};
+use crate::ui::testing::{Shown, page_harness, press_t_over};
 use ergodic_core::engine::run_section::RunSection;
 use ergodic_diagnostics::zero_variance::Order;
 use ergodic_export::FORMATS;
@@ -584,8 +584,14 @@ fn clusters_of_a_mixture_are_listed() {
         .get_by_role_and_label(Role::RadioButton, "Together")
         .click();
     harness.run_steps(3);
-    let matrix = harness.get_by_label_contains("units were together").rect();
+    let words = format!(
+        "How often {} units were together, by cluster",
+        clusters.pairs.units.len()
+    );
+    let matrix = harness.get_by_label(&words).rect();
     assert!((matrix.width() - matrix.height()).abs() < 0.5, "{matrix}");
+    press_t_over(&mut harness, &words);
+    harness.get_by_role_and_label(Role::ColumnHeader, "unit");
     harness
         .get_by_role_and_label(Role::RadioButton, "Predictive")
         .click();
@@ -711,9 +717,9 @@ fn predictions_stand_against_what_was_observed_and_are_exported() {
     let id = harness.state().session.state.selected().unwrap().id;
     assert!(harness.state().sent.contains(&Command::Predict(id, true)));
     harness.get_by_label_contains("of 10 groups lie inside the");
-    harness.get_by_label_contains(
-        "Observed shares against the predicted probability that churned is yes",
-    );
+    let picture = "Observed shares against the predicted probability that churned is yes in 10 groups of rows";
+    press_t_over(&mut harness, picture);
+    harness.get_by_role_and_label(Role::ColumnHeader, "observed");
     // Without groups there is nothing to switch.
     assert!(harness.query_by_label("Effects of groups").is_none());
     let asked = harness.state().sent.len();

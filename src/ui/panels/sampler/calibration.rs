@@ -6,6 +6,7 @@ use crate::app::calibrating::{Calibrated, EXTENT};
 use crate::app::{AppState, Command};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
+use crate::ui::plots::data_table::{PlotData, data_table_ui};
 use crate::ui::tasks;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::table::{Cell, Column, Table, Tone};
@@ -114,7 +115,13 @@ fn histogram_ui(ui: &mut Ui, name: &str, histogram: &[usize]) {
     let width = place.width().min(BARS_MOST);
     let rect = Rect::from_min_size(place.min, vec2(width, place.height()));
     let (_, response) = ui.allocate_exact_size(ui.max_rect().size(), Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, format!("Ranks of {name}")));
+    let title = format!("Ranks of {name}");
+    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &title));
+    data_table_ui(ui, &response, &title, || {
+        PlotData::new(["bin", "simulations"], histogram.len(), |bin, column| {
+            [bin + 1, histogram[bin]][column] as f64
+        })
+    });
     let bar = rect.width() / histogram.len().max(1) as f32;
     let mean = histogram.iter().sum::<usize>() as f32 / histogram.len().max(1) as f32;
     for (k, &count) in histogram.iter().enumerate() {

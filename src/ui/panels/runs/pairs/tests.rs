@@ -12,7 +12,7 @@ use super::*;
 use crate::app::entry::RunPhase;
 use crate::app::testing::Session;
 use crate::ui::panels::runs::{RunsView, runs_ui};
-use crate::ui::testing::{Shown, page_harness};
+use crate::ui::testing::{Shown, page_harness, press_t_over};
 use ergodic_base::draws::ChainDraws;
 
 /// Draws of another program: `b` follows `a` closely, `c` turns away from it loosely, `flat` does not vary.
@@ -117,7 +117,15 @@ fn the_selected_parameter_stands_against_the_one_that_goes_with_it_most() {
 fn divergent_transitions_have_a_sign_of_their_own() {
     let mut harness = page(session(2, 400, |chain, i| chain == 1 && i % 100 == 99));
     harness.get_by_label("4 divergent transitions");
-    harness.get_by_label("Draws of a against b: 800 shown, 4 divergent transitions");
+    let picture = "Draws of a against b: 800 shown, 4 divergent transitions";
+    press_t_over(&mut harness, picture);
+    harness.get_by_label("divergent");
+    harness.key_press(eframe::egui::Key::T);
+    harness.run_steps(3);
+    press_t_over(&mut harness, "Correlations");
+    harness.get_by_role_and_label(Role::ColumnHeader, "flat");
+    harness.key_press(eframe::egui::Key::T);
+    harness.run_steps(3);
     // The strokes of four crosses, and of the one before their number.
     let crosses = |harness: &Page| {
         let shapes = &harness.output().shapes;

@@ -111,6 +111,8 @@ pub fn help_ui(ui: &Ui, open: &mut bool) {
 
 #[cfg(test)]
 mod tests {
+    use eframe::egui::Order;
+    use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable as _;
 
     use super::*;
@@ -119,6 +121,35 @@ mod tests {
     use crate::ui::shell::window_ui;
     use crate::ui::shortcuts;
     use crate::ui::testing::page_harness;
+
+    #[test]
+    fn no_tooltip_of_what_is_below_stays_above_the_help() {
+        let mut harness = page_harness(Session::default(), |ui, state, views: &mut Views, out| {
+            shortcuts::read(ui.ctx(), state, views, out);
+            window_ui(ui, state, views, out);
+        });
+        harness.run_steps(2);
+        let button = harness.get_by_label("Theme").rect();
+        let is_shown = |harness: &Harness<'_, _>| {
+            harness.ctx.memory(|memory| {
+                let mut layers = memory.layer_ids();
+                layers.any(|layer| {
+                    layer.order == Order::Tooltip && memory.areas().visible_last_frame(&layer)
+                })
+            })
+        };
+        harness.hover_at(button.center());
+        // Until the pointer has rested long enough.
+        harness.run_steps(60);
+        assert!(is_shown(&harness));
+        harness.key_press(Key::F1);
+        harness.run_steps(4);
+        harness.get_by_label("Ctrl Shift S");
+        assert!(!is_shown(&harness));
+        harness.key_press(Key::F1);
+        harness.run_steps(60);
+        assert!(is_shown(&harness));
+    }
 
     #[test]
     fn f1_shows_the_keys_and_takes_them_away() {

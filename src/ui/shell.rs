@@ -21,6 +21,21 @@ const NARROW: f32 = 1200.0;
 
 /// Draws the whole window.
 pub fn window_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Outbox) {
+    // What is below a dialog does not see the pointer: a tooltip that is shown there would stay, above the dialog.
+    let is_below = ui.memory(|memory| memory.top_modal_layer().is_some());
+    let pointer = is_below.then(|| ui.input_mut(|input| std::mem::take(&mut input.pointer)));
+    pages_ui(ui, state, views, out);
+    if let Some(pointer) = pointer {
+        ui.input_mut(|input| input.pointer = pointer);
+    }
+    help_ui(ui, &mut views.help);
+    question_ui(ui, state, out);
+    typed_path_ui(ui, state, &mut views.typed_path, out);
+    toast_ui(ui, state, out);
+}
+
+/// The top bar, the page and the command palette.
+fn pages_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Outbox) {
     let t = tokens();
     let colors = Palette::of(ui);
     let bar = Frame::NONE
@@ -54,10 +69,6 @@ pub fn window_ui(ui: &mut Ui, state: &AppState, views: &mut Views, out: &mut Out
         Page::Runs => runs::runs_ui(ui, state, &mut views.runs, out),
     }
     palette_ui(ui, state, views, out);
-    help_ui(ui, &mut views.help);
-    question_ui(ui, state, out);
-    typed_path_ui(ui, state, &mut views.typed_path, out);
-    toast_ui(ui, state, out);
 }
 
 /// The line at the bottom of pages that are not about one run.

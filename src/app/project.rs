@@ -68,17 +68,7 @@ impl AppState {
             }),
             (None, None) => None,
         };
-        project.runs = self
-            .runs
-            .iter()
-            .filter_map(|entry| {
-                Some(ProjectRun {
-                    number: entry.number,
-                    path: std::path::absolute(entry.place()?).ok()?,
-                    started: entry.recipe.clone(),
-                })
-            })
-            .collect();
+        project.runs = self.runs.iter().filter_map(RunEntry::in_project).collect();
         project
     }
 
@@ -111,6 +101,15 @@ impl AppState {
 }
 
 impl RunEntry {
+    /// What a project says of the run, once it has a place.
+    fn in_project(&self) -> Option<ProjectRun> {
+        Some(ProjectRun {
+            number: self.number,
+            path: std::path::absolute(self.place()?).ok()?,
+            started: self.recipe.clone(),
+        })
+    }
+
     /// Folder of the run, or the file of draws it was read from.
     pub fn place(&self) -> Option<&Path> {
         match (&self.saved, &self.folder) {
@@ -220,8 +219,31 @@ fn saved(
         path,
         written: project,
     });
+    // One may have begun while the file was written.
+    name_going(state);
     if let Some(then) = state.after_save.take() {
         proceed(state, then, fx);
+    }
+}
+
+/// Names runs that go on in the file of the open project, which after a crash leads to their draws. Nothing else in it changes.
+/// It is written at once, so that a save that was asked for later is the later one.
+pub(super) fn name_going(state: &mut AppState) {
+    let Some(open) = &mut state.project else {
+        return;
+    };
+    let named = |run: &ProjectRun| open.written.runs.iter().any(|it| it.number == run.number);
+    let going = state.runs.iter().filter(|entry| entry.is_active());
+    let new: Vec<ProjectRun> = (going.filter_map(RunEntry::in_project))
+        .filter(|run| !named(run))
+        .collect();
+    if new.is_empty() {
+        return;
+    }
+    open.written.runs.extend(new);
+    open.written.runs.sort_by_key(|run| run.number);
+    if let Err(error) = open.written.write(&open.path) {
+        state.say(error.to_string(), true);
     }
 }
 
@@ -242,7 +264,7 @@ fn remember_runs(state: &mut AppState) {
     }
 }
 
-/// Keeps the folder of a run that goes on among the recent files: after a crash nothing else would name it.
+/// Keeps the folder of a run that goes on among the recent files: after a crash nothing else would name it where no project does.
 pub(super) fn remember_going(state: &mut AppState, id: u64) {
     let folder = state.run(id).and_then(|entry| entry.folder.as_ref());
     if let Some(Ok(place)) = folder.map(|folder| std::path::absolute(folder.path())) {
@@ -555,6 +577,44 @@ mod tests {
         session.send(Command::Stop(session.state.runs[0].id));
         session.wait_for_runs();
         assert!(!session.state.preferences.recent.contains(&place));
+    }
+
+    #[test]
+    fn a_project_names_a_run_from_its_start_and_keeps_the_draft_it_was_saved_with() {
+        let mut session = with_run();
+        let path = session.folder.path().join("study.ergodic");
+        session.send(Command::SaveProjectAs(path.clone()));
+        let saved = Project::read(&path).unwrap();
+        session.send(Command::SetRun(RunSection {
+            chains: 1,
+            warmup: Some(20),
+            draws: 100_000_000,
+            ..RunSection::default()
+        }));
+        session.send(Command::StartRun);
+        let entry = &session.state.runs[1];
+        let place = entry.place().unwrap().to_owned();
+        let begun = std::time::Instant::now();
+        while session.state.runs[1].view().unwrap().draws_per_chain() < 500 {
+            assert!(begun.elapsed().as_secs() < 60, "no draws come");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        let named = Project::read(&path).unwrap();
+        assert_eq!(named.runs[1].path, place);
+        assert_eq!(
+            (&named.draft, &named.runs[..1]),
+            (&saved.draft, &saved.runs[..])
+        );
+        assert!(session.state.has_unsaved_changes());
+
+        // A crash leaves what was written until then.
+        let Session { state, folder, .. } = session;
+        drop(state);
+        let again = reopened(&path);
+        assert_eq!(again.state.runs.len(), 2, "{:?}", again.state.messages);
+        let entry = &again.state.runs[1];
+        assert!(entry.view().unwrap().draws_per_chain() >= 500 && entry.report().is_some());
+        drop(folder);
     }
 
     #[test]

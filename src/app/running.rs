@@ -135,6 +135,7 @@ fn prepared(state: &mut AppState, id: u64, ended: Ended<Prepared>, fx: &mut dyn 
             }
             entry.phase = RunPhase::Live(Box::new(run));
             project::remember_going(state, id);
+            project::name_going(state);
             if let Some(error) = trouble {
                 state.say(
                     format!("{error}; until the run ends, its draws are in memory only"),

@@ -10,8 +10,6 @@ use std::sync::Arc;
 #[cfg(unix)]
 use std::sync::atomic::AtomicBool;
 
-use clap::Parser as _;
-
 pub mod args;
 mod bench;
 mod calibrate;
@@ -106,7 +104,7 @@ fn survive_limits_of_files() {
 pub fn main() -> ExitCode {
     #[cfg(unix)]
     survive_limits_of_files();
-    let args = match Args::try_parse() {
+    let args = match Args::read() {
         Ok(args) => args,
         Err(error) => {
             let plain = error.render().to_string();

@@ -288,8 +288,12 @@ fn settings_page() -> String {
     page.push_str("## Command line\n\n");
     let program = ergodic::cli::args::Args::command();
     let fit = program.find_subcommand("fit").unwrap();
-    for command in program.get_subcommands() {
-        flags(&mut page, command, fit);
+    for (title, members) in ergodic::cli::args::GROUPS {
+        writeln!(page, "### {title}\n").unwrap();
+        let members = members.iter();
+        for command in members.filter_map(|name| program.find_subcommand(name)) {
+            flags(&mut page, command, fit);
+        }
     }
     page.push_str("## Export formats\n\nFor `ergodic export --format`.\n\n");
     let rows = ergodic_export::FORMATS
@@ -307,7 +311,7 @@ fn settings_page() -> String {
 /// Flags and arguments of one command; those that it shares with `fit` are described there.
 fn flags(page: &mut String, command: &Command, fit: &Command) {
     let about = command.get_about().unwrap().to_string();
-    writeln!(page, "### `ergodic {}`\n\n{about}.\n", command.get_name()).unwrap();
+    writeln!(page, "#### `ergodic {}`\n\n{about}.\n", command.get_name()).unwrap();
     let of_fit = |arg: &Arg| fit.get_arguments().any(|other| same(other, arg));
     let is_fit = command.get_name() == "fit";
     let shares = !is_fit

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::builder::TypedValueParser as _;
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 use ergodic_diagnostics::zero_variance::Order;
 
@@ -30,7 +30,65 @@ pub struct Args {
     pub command: Option<Command>,
 }
 
-/// Subcommands.
+impl Args {
+    /// What was typed.
+    ///
+    /// # Errors
+    /// It is not understood, or asks for help.
+    pub fn read() -> Result<Self, clap::Error> {
+        let mut program = Self::program();
+        let mut matches = program.try_get_matches_from_mut(std::env::args_os())?;
+        Self::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut program))
+    }
+
+    /// The command line, with help that lists subcommands by their groups.
+    pub fn program() -> clap::Command {
+        let mut program = Self::command();
+        program.build();
+        // The lines of the list that there would be without groups: names are aligned, and what they do is wrapped.
+        let flat = program.clone().help_template("{subcommands}").render_help();
+        let mut entries: Vec<String> = Vec::new();
+        for line in flat.ansi().to_string().lines() {
+            match entries.last_mut() {
+                Some(entry) if line.starts_with("   ") => entry.push_str(&format!("{line}\n")),
+                _ => entries.push(format!("{line}\n")),
+            }
+        }
+        let names = program.get_subcommands().map(clap::Command::get_name);
+        let entries: Vec<(&str, String)> = names.zip(entries).collect();
+        let head = program.get_styles().get_header();
+        let mut text = "{about-with-newline}\n{usage-heading} {usage}\n\n".to_owned();
+        for (title, members) in GROUPS {
+            text.push_str(&format!("{head}{title}:{head:#}\n"));
+            for member in *members {
+                let entry = entries.iter().find(|(name, _)| name == member);
+                text.push_str(entry.map_or("", |(_, entry)| entry));
+            }
+            text.push('\n');
+        }
+        for (title, list) in [("Arguments", "{positionals}\n\n"), ("Options", "{options}")] {
+            text.push_str(&format!("{head}{title}:{head:#}\n{list}"));
+        }
+        program.help_template(text)
+    }
+}
+
+/// What subcommands are for, in the order of the help and of the reference; each stands in one group.
+pub const GROUPS: &[(&str, &[&str])] = &[
+    ("Fit and continue", &["demo", "fit", "resume", "estimate"]),
+    (
+        "Look at a model before it is fitted",
+        &["show", "prior-predictive"],
+    ),
+    ("Look at a run", &["summarise", "predict", "export"]),
+    (
+        "Compare and check samplers",
+        &["compare", "tune", "calibrate", "bench"],
+    ),
+    ("See what there is", &["list", "help"]),
+];
+
+/// Subcommands, each in one of [`GROUPS`].
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Fit a bundled data set with default settings: in the window where there is a display, else in the terminal
@@ -475,4 +533,36 @@ pub struct BenchArgs {
     /// File for the table as CSV
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_subcommand_is_listed_in_one_group() {
+        let mut program = Args::program();
+        let help = program.render_help().to_string();
+        let listed = |name: &str| {
+            let lines = help.lines().filter(|line| !line.starts_with("   "));
+            lines
+                .filter(|line| line.split_whitespace().next() == Some(name))
+                .count()
+        };
+        let all: Vec<&str> = program
+            .get_subcommands()
+            .map(clap::Command::get_name)
+            .collect();
+        for name in &all {
+            let groups = GROUPS.iter().filter(|(_, members)| members.contains(name));
+            assert_eq!(groups.count(), 1, "groups of `{name}`");
+            assert_eq!(listed(name), 1, "`{name}` in:\n{help}");
+        }
+        let grouped = GROUPS.iter().map(|(_, members)| members.len());
+        assert_eq!(
+            grouped.sum::<usize>(),
+            all.len(),
+            "a group names what is no subcommand"
+        );
+    }
 }

@@ -11,11 +11,15 @@
 //! depends on the number of rows only, and no fused multiply-add is used, so SSE2, AVX2 and AVX-512 give the same bits,
 //! whichever way a tile comes about.
 
+mod machine;
+
 use std::sync::OnceLock;
 
+use self::machine::{one_column_at_a_time, prefetch};
 use super::{LinearRows, Rows, Scratch};
 use crate::families::rows::{LANES, Lane, MAX_AUX, RowFamily, Terms};
 use ergodic_base::linalg::dot;
+pub(super) use machine::SimdLevel;
 
 /// Tiles handled together; more would need more registers than there are. The rows of the next as many are prefetched.
 const GROUP: usize = 4;
@@ -32,73 +36,6 @@ pub struct GlmRows<F> {
     blocks: OnceLock<Vec<Lane>>,
     family: F,
     level: SimdLevel,
-}
-
-/// Vector instructions that the row loop is compiled for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SimdLevel {
-    Baseline,
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-}
-
-impl SimdLevel {
-    /// What this machine offers, narrowest first.
-    pub(super) fn available() -> Vec<Self> {
-        let mut levels = vec![Self::Baseline];
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx2") {
-                levels.push(Self::Avx2);
-            }
-            if is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl")
-            {
-                levels.push(Self::Avx512);
-            }
-        }
-        levels
-    }
-
-    fn detect() -> Self {
-        Self::available().last().copied().unwrap_or(Self::Baseline)
-    }
-
-    /// Runs a loop with these instructions, of which the machine must have them.
-    #[inline(always)]
-    #[cfg_attr(
-        target_arch = "x86_64",
-        expect(
-            unsafe_code,
-            reason = "calls the same safe loop compiled for CPU features that were detected"
-        )
-    )]
-    fn run<T>(self, row_loop: impl FnOnce() -> T) -> T {
-        match self {
-            Self::Baseline => row_loop(),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the level was detected on this machine.
-            Self::Avx2 => unsafe { with_avx2(row_loop) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the level was detected on this machine.
-            Self::Avx512 => unsafe { with_avx512(row_loop) },
-        }
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn with_avx2<T>(row_loop: impl FnOnce() -> T) -> T {
-    row_loop()
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-fn with_avx512<T>(row_loop: impl FnOnce() -> T) -> T {
-    row_loop()
 }
 
 /// What a pass over rows computes besides the gradient.
@@ -681,38 +618,6 @@ fn predictors<const T: usize>(beta: &[f64], tiles: &[&[Lane]; T]) -> [Lane; T] {
         }
     }
     z
-}
-
-/// Keeps the compiler from handling eight columns of one row together instead of one column of eight rows: that needs gathers and
-/// scatters, and takes three times as long. No instruction comes of it.
-#[inline(always)]
-#[cfg_attr(
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    expect(unsafe_code, reason = "assembly without an instruction")
-)]
-fn one_column_at_a_time() {
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-    // SAFETY: there is no instruction, and nothing is said to change.
-    unsafe {
-        std::arch::asm!("", options(nomem, nostack, preserves_flags));
-    }
-}
-
-/// Asks for `data[index]` ahead of its use; does nothing where the machine offers no such instruction.
-#[inline(always)]
-#[cfg_attr(
-    target_arch = "x86_64",
-    expect(unsafe_code, reason = "a prefetch hint reads nothing and cannot fault")
-)]
-fn prefetch(data: &[f64], index: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: prefetching has no architectural effect, whatever the address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(data.as_ptr().wrapping_add(index).cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (data, index);
 }
 
 #[inline(always)]

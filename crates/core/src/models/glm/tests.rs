@@ -91,3 +91,40 @@ fn rows_have_the_density_of_their_family() {
         family.rows(&design, Against(&design)).unwrap();
     }
 }
+
+/// Tiles that are kept, tiles put together from rows, and those of chosen rows that happen to be neighbours.
+#[test]
+fn every_way_to_a_tile_gives_the_same_bits() {
+    use crate::families::bernoulli::SignedBernoulli;
+    const COLUMNS: usize = 11;
+    const LEN: usize = 1000;
+    let number = |i: usize| ((i * 7919 % 1009) as f64 / 504.0 - 1.0) * 0.7;
+    let data: Vec<f64> = (0..COLUMNS * (LEN + 1)).map(number).collect();
+    let u: Vec<f64> = (0..COLUMNS).map(|j| 0.3 * number(j + 5)).collect();
+    let centre: Vec<f64> = (0..=LEN).map(|i| 0.1 * number(3 * i)).collect();
+    // The rows from 1 on are no whole blocks; without the first they are.
+    let shifted = GlmRows::new(SignedBernoulli, COLUMNS, data.clone());
+    let aligned = GlmRows::new(SignedBernoulli, COLUMNS, data[COLUMNS..].to_vec());
+    let (start, len) = (1, LEN);
+    let picks: Vec<u32> = (0..LEN as u32).collect();
+    for level in SimdLevel::available() {
+        let of = |rows: &GlmRows<_>, which: Rows<'_>, centre: &[f64]| {
+            let rows = rows.clone().at_level(level);
+            let (mut scratch, mut grad) = (rows.scratch(), vec![0.0; 2 * COLUMNS]);
+            let (first, second) = grad.split_at_mut(COLUMNS);
+            let value = rows.value_gradient(&u, which, &mut scratch, first);
+            rows.gradient_difference(&u, which, centre, &mut scratch, second);
+            grad.push(value);
+            grad
+        };
+        let expected = of(&shifted, Rows::Span { start, len }, &centre);
+        assert!(
+            expected
+                .iter()
+                .all(|number| number.is_finite() && *number != 0.0)
+        );
+        for which in [Rows::All, Rows::Pick(&picks)] {
+            assert_eq!(of(&aligned, which, &centre[1..]), expected, "{level:?}");
+        }
+    }
+}

@@ -2,7 +2,6 @@
 
 pub mod badge;
 pub mod button;
-pub mod chain_row;
 pub mod chip;
 pub mod field;
 pub mod key_cap;
@@ -22,7 +21,6 @@ pub mod tree_row;
 
 pub use badge::{badge, badge_with, verdict_icon};
 pub use button::{Button, link};
-pub use chain_row::{ChainRow, chain_heads};
 pub use chip::Chip;
 pub use field::{Field, FieldResponse};
 pub use key_cap::key_cap;

@@ -18,15 +18,17 @@ use crate::ui::plots::data_table::{PlotData, data_table_ui};
 use crate::ui::plots::legend::{Sign, legend_line};
 use crate::ui::plots::marks::Marks;
 use crate::ui::theme::{Palette, Text, tokens};
+use crate::ui::widgets::table::{Cell, Column, Table, Tone};
 use crate::ui::widgets::{self, Segments, number, paint, spark};
 use ergodic_core::design::columns::plural;
 use ergodic_core::engine::clusters::predictive::Predictive;
-use ergodic_core::engine::clusters::{Clusters, Pairs, Profile, Scatter};
+use ergodic_core::engine::clusters::{Clusters, Pairs, Scatter};
 use ergodic_core::engine::{Report, RunView};
 
-/// Width of a cluster's number, and of its size and share.
-const NUMBER: f32 = 26.0;
-const SIZE: f32 = 132.0;
+/// Widths of a cluster's number, of its size and share, and of its profile at least.
+const NUMBER: f32 = 48.0;
+const SIZE: f32 = 52.0;
+const PROFILE: f32 = 240.0;
 /// Clusters whose profiles are listed.
 const LISTED: usize = 100;
 /// Width from which pictures stand beside the profiles.
@@ -281,67 +283,53 @@ fn curve_ui(
     });
 }
 
-/// One line per cluster: its colour, number, size, share and profile.
+/// One row per cluster: its colour and number, size, share and profile.
 fn profiles_ui(ui: &mut Ui, clusters: &Clusters) {
+    let profiles = &clusters.profiles;
+    let share = |k: usize| profiles[k].size as f64 / clusters.partition.len() as f64;
+    Table::new("profiles", "Clusters", profiles.len().min(LISTED))
+        .inset(tokens().space.x2)
+        .column(Column::number("cluster", NUMBER, |k| {
+            Cell::drawn(move |ui| cluster_ui(ui, k))
+        }))
+        .column(
+            Column::number("units", SIZE, |k| {
+                Cell::number(number::integer(profiles[k].size as u64), Tone::Primary)
+            })
+            .by(|k| profiles[k].size as f64),
+        )
+        .column(
+            Column::number("share", SIZE, move |k| {
+                Cell::number(
+                    format!("{}%", number::fixed(100.0 * share(k), 1)),
+                    Tone::Primary,
+                )
+            })
+            .by(share),
+        )
+        .gap(tokens().space.x2)
+        .column(
+            Column::new("profile", PROFILE, |k| {
+                Cell::text(profiles[k].sentence(), Tone::Secondary)
+            })
+            .fills(),
+        )
+        .show(ui);
+}
+
+/// The colour of a cluster and its number.
+fn cluster_ui(ui: &mut Ui, k: usize) {
     let t = tokens();
-    let colors = Palette::of(ui);
-    let total = clusters.partition.len() as f64;
-    let count = clusters.profiles.len().min(LISTED);
-    // A profile that does not fit beside the size of its cluster has a line of its own.
-    let beside = ui.available_width() - t.space.x3 - t.space.x4 - NUMBER - SIZE - t.space.x2;
-    let is_long = |profile: &Profile| {
-        let color = colors.text_secondary;
-        let line = paint::line(ui, &profile.sentence(), Text::Caption, color, f32::INFINITY);
-        line.size().x > beside
-    };
-    let two_lines = clusters.profiles[..count].iter().any(is_long);
-    let height = if two_lines {
-        t.size.row_table + t.text.caption.line
-    } else {
-        t.size.row_table
-    };
-    ScrollArea::vertical()
-        .auto_shrink([false, false])
-        .show_rows(ui, height, count, |ui, range| {
-            for k in range {
-                let profile = &clusters.profiles[k];
-                let size = vec2(ui.available_width(), height);
-                let (row, response) = ui.allocate_exact_size(size, Sense::hover());
-                let y = row.top() + 0.5 * t.size.row_table;
-                let mut x = row.left() + t.space.x3;
-                ui.painter()
-                    .circle_filled(pos2(x + 4.0, y), 4.0, colors.chain(k));
-                x += t.space.x4;
-                let head = format!("{}", k + 1);
-                let share = number::fixed(100.0 * profile.size as f64 / total, 1);
-                let size = format!("{}  {share}%", plural(profile.size, "unit"));
-                let sentence = profile.sentence();
-                let from = x;
-                for (text, role, width) in [
-                    (&head, Text::NumberStrong, NUMBER),
-                    (&size, Text::Number, SIZE),
-                ] {
-                    let galley = paint::line(ui, text, role, colors.text_primary, width);
-                    paint::left_center(ui.painter(), x, y, galley);
-                    x += width;
-                }
-                let (x, y) = if two_lines {
-                    (
-                        from + NUMBER,
-                        row.top() + t.size.row_table + 0.3 * t.text.caption.line,
-                    )
-                } else {
-                    (x, y)
-                };
-                let room = (row.right() - x - t.space.x1).max(20.0);
-                let color = colors.text_secondary;
-                let galley = paint::line(ui, &sentence, Text::Caption, color, room);
-                paint::left_center(ui.painter(), x, y, galley);
-                let words = format!("Cluster {head}, {size}: {sentence}");
-                response.widget_info(|| WidgetInfo::labeled(Role::ListItem, true, words.clone()));
-                response.on_hover_text(&sentence);
-            }
-        });
+    let p = Palette::of(ui);
+    let (rect, response) = ui.allocate_exact_size(ui.max_rect().size(), Sense::hover());
+    let words = format!("Cluster {}", k + 1);
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &words));
+    let y = rect.center().y;
+    let dot = pos2(rect.left() + t.space.x1 + 4.0, y);
+    ui.painter().circle_filled(dot, 4.0, p.chain(k));
+    let head = (k + 1).to_string();
+    let head = paint::line(ui, &head, Text::NumberStrong, p.text_primary, rect.width());
+    paint::right_center(ui.painter(), rect.right() - t.space.x1, y, head);
 }
 
 /// Shares of common clusters as a square picture in `place`, units in the order of the point partition, with a scale that

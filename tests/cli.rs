@@ -947,6 +947,11 @@ fn approximate_samplers_are_not_certified_until_checked() {
         stderr(&checked)
     );
     assert!(verdict("checked")["bias_check"].is_string());
+    // Where nobody names their number there are as many draws as a check needs.
+    let args = ["--sampler", "sgld-cv", "--check-bias"];
+    short_fit(folder.path(), "long", &args);
+    let recipe = fs::read_to_string(folder.path().join("long/recipe.toml")).unwrap();
+    assert!(recipe.contains("draws = 4000"), "{recipe}");
 }
 
 #[test]

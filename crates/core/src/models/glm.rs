@@ -206,10 +206,6 @@ impl<F: RowFamily> GlmRows<F> {
     /// The pass over `len` rows, of which `row(k)` is the k-th; where the eight from k on are a block of neighbours, `block(k)` is
     /// its number.
     #[inline(always)]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "each combination of them is a loop of its own"
-    )]
     fn tiles<const VALUE: bool, const DIFFERENCE: bool>(
         &self,
         u: &[f64],
@@ -360,6 +356,18 @@ impl<F: RowFamily> GlmRows<F> {
     /// Transposes up to [`LANES`] rows into `tile`. Lanes past `live` repeat the first row; callers zero their weight.
     #[inline(always)]
     fn fill_tile(&self, row: impl Fn(usize) -> usize, live: usize, tile: &mut [Lane]) {
+        self.fill_and_predict(&[], row, live, tile);
+    }
+
+    /// The same, with the linear predictors of these rows, without offset.
+    #[inline(always)]
+    fn fill_and_predict(
+        &self,
+        beta: &[f64],
+        row: impl Fn(usize) -> usize,
+        live: usize,
+        tile: &mut [Lane],
+    ) -> Lane {
         let stride = tile.len();
         let row_of = |k: usize| {
             let start = row(if k < live { k } else { 0 }) * stride;
@@ -369,9 +377,17 @@ impl<F: RowFamily> GlmRows<F> {
         // (eight single stores would stall the vector load that follows them).
         let (r0, r1, r2, r3) = (row_of(0), row_of(1), row_of(2), row_of(3));
         let (r4, r5, r6, r7) = (row_of(4), row_of(5), row_of(6), row_of(7));
-        for (j, lane) in tile.iter_mut().enumerate() {
-            *lane = [r0[j], r1[j], r2[j], r3[j], r4[j], r5[j], r6[j], r7[j]];
+        let mut z = [0.0; LANES];
+        for j in 0..stride {
+            let lane = [r0[j], r1[j], r2[j], r3[j], r4[j], r5[j], r6[j], r7[j]];
+            tile[j] = lane;
+            if j < beta.len() {
+                for k in 0..LANES {
+                    z[k] += lane[k] * beta[j];
+                }
+            }
         }
+        z
     }
 
     /// [`Self::each_row`] without shifts.
@@ -395,22 +411,6 @@ impl<F: RowFamily> GlmRows<F> {
         tile: &mut [f64],
         shift: impl Fn(usize) -> f64,
         function: impl Fn(&Lane, &[Lane; 4], &F::Shared) -> T,
-        visit: impl FnMut(usize, &[f64], usize, &T),
-    ) {
-        self.level.run(
-            #[inline(always)]
-            || self.visit_rows(u, rows, tile, shift, function, visit),
-        );
-    }
-
-    #[inline(always)]
-    fn visit_rows<T>(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        tile: &mut [f64],
-        shift: impl Fn(usize) -> f64,
-        function: impl Fn(&Lane, &[Lane; 4], &F::Shared) -> T,
         mut visit: impl FnMut(usize, &[f64], usize, &T),
     ) {
         let (tile, _) = tile.as_chunks_mut::<LANES>();
@@ -421,8 +421,7 @@ impl<F: RowFamily> GlmRows<F> {
         let mut first = 0;
         while first < len {
             let live = LANES.min(len - first);
-            self.fill_tile(|k| rows.get(first + k), live, tile);
-            let [mut z] = predictors(beta, &[tile]);
+            let mut z = self.fill_and_predict(beta, |k| rows.get(first + k), live, tile);
             let extra = extra_lanes::<F>(&tile[self.num_columns..]);
             F::predictor(&mut z, &extra);
             for (lane, z) in z.iter_mut().enumerate().take(live) {
@@ -646,31 +645,6 @@ impl<F: RowFamily> GlmRows<F> {
         }
         extra
     }
-
-    #[inline(always)]
-    fn terms_of_rows(
-        &self,
-        u: &[f64],
-        rows: Rows<'_>,
-        scratch: &mut Scratch,
-        out: &mut [[f64; 3]],
-    ) {
-        let (tile, _) = scratch.tile.as_chunks_mut::<LANES>();
-        let tile = &mut tile[..self.num_columns + F::EXTRA];
-        let shared = self.shared(u);
-        let mut first = 0;
-        for out in out.chunks_mut(LANES) {
-            self.fill_tile(|k| rows.get(first + k), out.len(), tile);
-            let [mut z] = predictors(&u[..self.num_columns], &[tile]);
-            let extra = extra_lanes::<F>(&tile[self.num_columns..]);
-            F::predictor(&mut z, &extra);
-            let terms = F::terms::<true>(&z, &extra, &shared);
-            for (k, out) in out.iter_mut().enumerate() {
-                *out = [z[k], terms.sum[k] - terms.factor[k].ln(), terms.residual[k]];
-            }
-            first += LANES;
-        }
-    }
 }
 
 /// Only for families without auxiliary coordinates: elsewhere a row depends on more than its linear predictor.
@@ -707,10 +681,20 @@ impl<F: RowFamily> LinearRows for GlmRows<F> {
     }
 
     fn row_terms(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [[f64; 3]]) {
-        self.level.run(
-            #[inline(always)]
-            || self.terms_of_rows(u, rows, scratch, out),
-        );
+        let (tile, _) = scratch.tile.as_chunks_mut::<LANES>();
+        let tile = &mut tile[..self.num_columns + F::EXTRA];
+        let shared = self.shared(u);
+        let mut first = 0;
+        for out in out.chunks_mut(LANES) {
+            let mut z = self.fill_and_predict(u, |k| rows.get(first + k), out.len(), tile);
+            let extra = extra_lanes::<F>(&tile[self.num_columns..]);
+            F::predictor(&mut z, &extra);
+            let terms = F::terms::<true>(&z, &extra, &shared);
+            for (k, out) in out.iter_mut().enumerate() {
+                *out = [z[k], terms.sum[k] - terms.factor[k].ln(), terms.residual[k]];
+            }
+            first += LANES;
+        }
     }
 
     fn curvature_range(&self, row: usize) -> [f64; 2] {

@@ -97,7 +97,7 @@ fn pauses_and_stops_during_the_warmup_are_told() {
     wait(&mut session, |state| *state == RunState::Paused);
     let mut harness = page(session);
     assert!(has(&harness, "Paused during warm-up, then"));
-    harness.get_by_label_contains("paused");
+    harness.get_by_label("Chain 1: paused");
     let session = &mut harness.state_mut().session;
     session.send(Command::Resume(id));
     session.send(Command::Stop(id));

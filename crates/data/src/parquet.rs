@@ -2,8 +2,9 @@
 
 use std::io::Cursor;
 
-use polars_arrow::array::{Array, BooleanArray, PrimitiveArray, Utf8ViewArray};
+use polars_arrow::array::{Array, BooleanArray, DictionaryArray, PrimitiveArray, Utf8ViewArray};
 use polars_arrow::datatypes::{ArrowDataType, ArrowSchema, Field, TimeUnit};
+use polars_arrow::match_integer_type;
 use polars_buffer::Buffer;
 use polars_compute::cast::cast_default;
 use polars_parquet::read::{
@@ -215,7 +216,7 @@ fn typed(
     Ok(match value_type {
         T::Boolean => text(
             ColumnKind::Text,
-            collect(chunks, value_type, |chunk: &BooleanArray, words| {
+            collect(chunks, value_type, &None, |chunk: &BooleanArray, words| {
                 words.extend(
                     chunk
                         .iter()
@@ -225,32 +226,47 @@ fn typed(
         ),
         T::Date32 => text(
             ColumnKind::Date,
-            collect(chunks, value_type, |chunk: &PrimitiveArray<i32>, words| {
-                words.extend(
-                    chunk
-                        .iter()
-                        .map(|day| day.map(|day| date_text(i64::from(*day)))),
-                );
-            })?,
+            collect(
+                chunks,
+                value_type,
+                &None,
+                |chunk: &PrimitiveArray<i32>, words| {
+                    words.extend(
+                        chunk
+                            .iter()
+                            .map(|day| day.map(|day| date_text(i64::from(*day)))),
+                    );
+                },
+            )?,
         ),
         T::Timestamp(unit, _) => text(
             ColumnKind::Date,
-            collect(chunks, value_type, |chunk: &PrimitiveArray<i64>, words| {
-                words.extend(
-                    chunk
-                        .iter()
-                        .map(|tick| tick.map(|tick| datetime_text(*tick, *unit))),
-                );
-            })?,
+            collect(
+                chunks,
+                value_type,
+                &None,
+                |chunk: &PrimitiveArray<i64>, words| {
+                    words.extend(
+                        chunk
+                            .iter()
+                            .map(|tick| tick.map(|tick| datetime_text(*tick, *unit))),
+                    );
+                },
+            )?,
         ),
         T::Utf8 | T::LargeUtf8 | T::Utf8View => text(
             ColumnKind::Text,
-            collect(chunks, &T::Utf8View, |chunk: &Utf8ViewArray, words| {
-                let filled = chunk
-                    .iter()
-                    .map(|word| word.filter(|word| !word.is_empty()));
-                words.extend(filled.map(|word| word.map(str::to_owned)));
-            })?,
+            collect(
+                chunks,
+                &T::Utf8View,
+                &None,
+                |chunk: &Utf8ViewArray, words| {
+                    let filled = chunk
+                        .iter()
+                        .map(|word| word.filter(|word| !word.is_empty()));
+                    words.extend(filled.map(|word| word.map(str::to_owned)));
+                },
+            )?,
         ),
         _ => {
             let is_integer = is_integer(value_type);
@@ -259,6 +275,7 @@ fn typed(
             let values = collect(
                 chunks,
                 &T::Float64,
+                &f64::NAN,
                 |chunk: &PrimitiveArray<f64>, values| {
                     values.extend(chunk.iter().map(|value| value.copied().unwrap_or(f64::NAN)));
                 },
@@ -269,9 +286,14 @@ fn typed(
                     reporter.report(Remark::TypedLargeIntegers { column });
                     text(
                         ColumnKind::Text,
-                        collect(digits, &T::Utf8View, |chunk: &Utf8ViewArray, words| {
-                            words.extend(chunk.iter().map(|word| word.map(str::to_owned)));
-                        })?,
+                        collect(
+                            digits,
+                            &T::Utf8View,
+                            &None,
+                            |chunk: &Utf8ViewArray, words| {
+                                words.extend(chunk.iter().map(|word| word.map(str::to_owned)));
+                            },
+                        )?,
                     )
                 }
                 _ => TypedColumn {
@@ -285,20 +307,40 @@ fn typed(
     })
 }
 
-/// Every chunk, cast to the type whose array is `A`, goes through `extend` into one list.
-fn collect<A: Array, V>(
+/// Every chunk, cast to the type whose array is `A`, goes through `extend` into one list; what is null in the numbers of categories
+/// becomes `missing`.
+fn collect<A: Array, V: Clone>(
     chunks: Chunks,
     dtype: &ArrowDataType,
-    mut extend: impl FnMut(&A, &mut Vec<V>),
+    missing: &V,
+    extend: impl Fn(&A, &mut Vec<V>),
 ) -> Result<Vec<V>, String> {
+    const CONTRADICTION: &str = "its types contradict each other";
     let mut values = Vec::with_capacity(chunks.iter().map(|chunk| chunk.len()).sum());
+    let plain = |chunk: &dyn Array, values: &mut Vec<V>| -> Result<(), String> {
+        let cast = cast_default(chunk, dtype).map_err(|error| error.to_string())?;
+        extend(cast.as_any().downcast_ref().ok_or(CONTRADICTION)?, values);
+        Ok(())
+    };
     for chunk in chunks {
-        let cast = cast_default(&*chunk, dtype).map_err(|error| error.to_string())?;
-        let array = cast
-            .as_any()
-            .downcast_ref()
-            .ok_or("its types contradict each other")?;
-        extend(array, &mut values);
+        let ArrowDataType::Dictionary(keys, ..) = chunk.dtype() else {
+            plain(&*chunk, &mut values)?;
+            continue;
+        };
+        match_integer_type!(keys, |$T| {
+            let array = chunk.as_any().downcast_ref::<DictionaryArray<$T>>();
+            let array = array.ok_or(CONTRADICTION)?;
+            let mut words = Vec::new();
+            plain(&**array.values(), &mut words)?;
+            for key in array.keys().iter() {
+                values.push(match key {
+                    Some(key) => (words.get(*key as usize))
+                        .ok_or("a category has no name")?
+                        .clone(),
+                    None => missing.clone(),
+                });
+            }
+        });
     }
     Ok(values)
 }
@@ -393,7 +435,7 @@ mod tests {
     use crate::load::load_bytes;
     use crate::sniff::ImportOptions;
     use ergodic_core::design::Columns as _;
-    use polars_arrow::array::{DictionaryArray, ListArray};
+    use polars_arrow::array::ListArray;
     use polars_arrow::offset::OffsetsBuffer;
     use polars_arrow::record_batch::RecordBatchT;
     use polars_parquet::write::{

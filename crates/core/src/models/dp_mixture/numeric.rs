@@ -8,6 +8,7 @@
 
 use std::f64::consts::PI;
 
+use ergodic_base::numerals::rounded;
 use statrs::function::gamma::ln_gamma;
 
 /// Numeric columns of all units and the prior of their components.
@@ -333,7 +334,9 @@ impl Numeric {
         }
     }
 
-    /// Mean and standard deviation of column `j` among the `n` units of a cluster, on the column's own scale.
+    /// Mean and standard deviation of column `j` among the `n` units of a cluster, on the column's own scale. The mean has the
+    /// digits that centring and scaling leave true, so that one unit's is its value as it was written; units that do not differ
+    /// have the standard deviation 0.
     pub fn profile(&self, j: usize, n: f64, record: &[f64]) -> [f64; 2] {
         let square = if self.diagonal {
             j
@@ -341,11 +344,30 @@ impl Numeric {
             triangle(j + 1) - 1
         };
         let mean = record[j] / n;
-        let variance = (record[self.dim() + square] / n - mean * mean).max(0.0);
+        let variance = record[self.dim() + square] / n - mean * mean;
+        // Less is what rounding makes of n equal terms.
+        let least = 2.0 * n * f64::EPSILON * mean * mean;
+        let away = self.scale[j] * mean;
         [
-            self.center[j] + self.scale[j] * mean,
-            self.scale[j] * variance.sqrt(),
+            rounded_as(self.center[j] + away, self.center[j].abs().max(away.abs())),
+            if variance > least {
+                self.scale[j] * variance.sqrt()
+            } else {
+                0.0
+            },
         ]
+    }
+}
+
+/// Digits that a sum of products keeps: numbers have nearly 16, and a few operations spoil the last.
+const TRUE_DIGITS: i32 = 14;
+
+/// `x` to the digits that are true where it is a sum whose largest term is `largest`.
+fn rounded_as(x: f64, largest: f64) -> f64 {
+    if largest.is_normal() {
+        rounded(x, largest.log10().floor() as i32 + 1 - TRUE_DIGITS)
+    } else {
+        x
     }
 }
 

@@ -340,3 +340,50 @@ fn a_column_with_a_hundred_thousand_levels_is_refused() {
         "{error}"
     );
 }
+
+/// Values that lose their last digit when they are centred and scaled and taken back.
+#[test]
+fn the_profile_of_equal_units_is_their_value_as_it_was_written() {
+    let values = [-1.0, 0.1, 5.3, -77.7, 1e6 + 0.25, 3e-5];
+    for diagonal in [true, false] {
+        for (center, scale) in [
+            (0.123_456_789, 1.7),
+            (-31.4, 0.3),
+            (5.01, 1e-3),
+            (2e5, 777.7),
+        ] {
+            let rows: Vec<[f64; 2]> = (values.iter())
+                .map(|value| [0.3, (value - center) / scale])
+                .collect();
+            let rows: Vec<&[f64]> = rows.iter().map(<[f64; 2]>::as_slice).collect();
+            let mut columns = numeric(&rows, diagonal);
+            columns.center[1] = center;
+            columns.scale[1] = scale;
+            let mixture = Mixture::new(
+                names(values.len()),
+                0,
+                Some(columns),
+                None,
+                AlphaPrior::Constant(1.0),
+            );
+            let part = mixture.numeric.as_ref().unwrap();
+            for (unit, value) in values.into_iter().enumerate() {
+                for copies in [1, 3, 7] {
+                    let mut record = vec![0.0; mixture.width()];
+                    for _ in 0..copies {
+                        mixture.add(unit, &mut record);
+                    }
+                    let n = record[0];
+                    let found = part.profile(1, n, mixture.numeric_part(&record));
+                    // Beside a far centre a small value has fewer digits.
+                    if center.abs() <= 1e3 * value.abs() {
+                        assert_eq!(found, [value, 0.0], "{center} {scale} {copies}");
+                    } else {
+                        assert!((found[0] - value).abs() < 1e-12 * center.abs());
+                        assert_eq!(found[1], 0.0);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1094,6 +1094,19 @@ fn samplers_are_ranked_for_data_and_a_time_limit() {
 }
 
 #[test]
+fn the_help_says_what_the_program_ends_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = ergodic(folder.path(), &["--help"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let codes = text.split("Exit codes:\n").nth(1).unwrap();
+    let codes: Vec<&str> = codes
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert_eq!(codes, ["0", "2", "3", "130"], "{text}");
+}
+
+#[test]
 fn without_a_display_the_window_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let output = ergodic(folder.path(), &[]);

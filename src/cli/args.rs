@@ -66,12 +66,23 @@ impl Args {
             }
             text.push('\n');
         }
-        for (title, list) in [("Arguments", "{positionals}\n\n"), ("Options", "{options}")] {
+        for (title, list) in [
+            ("Arguments", "{positionals}\n\n"),
+            ("Options", "{options}\n\n"),
+            ("Exit codes", EXIT_CODES),
+        ] {
             text.push_str(&format!("{head}{title}:{head:#}\n{list}"));
         }
         program.help_template(text)
     }
 }
+
+/// What the program ends with, for the help.
+const EXIT_CODES: &str = "  \
+  0    Done
+  2    The request was wrong: a flag, a recipe, data; one sentence says what
+  3    The run failed, or its results could not be saved
+  130  Interrupted; what was drawn so far is saved";
 
 /// What subcommands are for, in the order of the help and of the reference; each stands in one group.
 pub const GROUPS: &[(&str, &[&str])] = &[

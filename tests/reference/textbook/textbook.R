@@ -2,8 +2,9 @@
 #
 #     Rscript textbook.R .
 #
-# writes <set>.csv from R 4.2 (datasets: ChickWeight, faithful, iris), MASS 7.3 (galaxies) and lme4 1.1-31 (Arabidopsis,
-# Dyestuff2, grouseticks, Pastes); see the help pages there for who collected them. `levels` and `sites` are simulated.
+# writes <set>.csv from R 4.2 (datasets: ChickWeight, faithful, iris), MASS 7.3 (galaxies) and lme4 1.1-31 (Dyestuff2, grouseticks,
+# Pastes); README.md has who collected them, and under which licence they are here. `levels` and `sites` are simulated, and so is
+# `plants`, by plants.py.
 
 suppressPackageStartupMessages({library(lme4); library(MASS)})
 out <- commandArgs(trailingOnly = TRUE)[1]
@@ -13,7 +14,6 @@ save_set("pastes", Pastes[, c("strength", "batch", "cask")])
 save_set("dyestuff2", Dyestuff2)
 save_set("chickweight", as.data.frame(ChickWeight)[, c("weight", "Time", "Chick", "Diet")])
 save_set("grouseticks", grouseticks[, c("TICKS", "YEAR", "cHEIGHT", "BROOD", "INDEX", "LOCATION")])
-save_set("arabidopsis", Arabidopsis)
 save_set("faithful", faithful)
 save_set("galaxies", data.frame(speed = galaxies / 1000))
 save_set("iris", iris)

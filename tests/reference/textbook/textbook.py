@@ -276,12 +276,12 @@ def grouseticks():
     return poisson(y, Design(len(y), columns), terms, 10000)
 
 
-def arabidopsis():
-    d = table("arabidopsis")
-    columns = {"nutrient": numbers(d["nutrient"]), **dummies("amd", d["amd"]), "rack": numbers(d["rack"]),
-               **dummies("status", d["status"])}
-    terms = [(name, d[name]) for name in ("reg", "popu", "gen")]
-    y = numbers(d["total.fruits"])
+def plants():
+    d = table("plants")
+    columns = {"nutrient": numbers(d["nutrient"]), **dummies("damage", d["damage"]), "rack": numbers(d["rack"]),
+               **dummies("sown", d["sown"])}
+    terms = [(name, d[name]) for name in ("region", "population", "genotype")]
+    y = numbers(d["fruits"])
     return nested_poisson(y, Design(len(y), columns), terms, 5000)
 
 
@@ -291,7 +291,7 @@ def sites():
     return poisson(y, Design(len(y), {}), [("site", d["site"])], 5000, centred=("site",))
 
 
-SETS = [pastes, dyestuff2, chickweight, grouseticks, arabidopsis, sites]
+SETS = [pastes, dyestuff2, chickweight, grouseticks, plants, sites]
 path = os.path.join(FOLDER, "posteriors.csv")
 wanted = sys.argv[2:] or [make.__name__ for make in SETS]
 kept = []

@@ -233,6 +233,11 @@ impl Job {
             None => "from random places",
         };
         let (centre, mode) = match find_mode_by(model.as_ref(), &plan, control) {
+            Ok(mode) if outset::has_lost_spread(model.as_ref(), &mode.centre) => {
+                let why =
+                    ModeError::NotFound("the density is highest where groups do not differ at all");
+                (Err(why), None)
+            }
             Ok(mode) => {
                 let mut reporter = Reporter::default();
                 model.remark(&mode.centre.u, &mut reporter);

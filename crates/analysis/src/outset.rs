@@ -22,6 +22,7 @@ use ergodic_core::families::Family;
 use ergodic_core::models::{
     Model, ModelEntry, ModelError, ModelOptions, Rows, WorkingRows, suits_whitening,
 };
+use ergodic_core::oracle::Centre;
 use ergodic_core::samplers;
 
 /// Information of the data about the effect of a group, relative to that of the spread of groups, from which the group is
@@ -266,6 +267,21 @@ impl Outset {
     }
 }
 
+/// Standard deviation of the logarithm of a spread of groups from which a mode tells nothing of it: priors leave it a few units.
+const NOTHING_KNOWN: f64 = 50.0;
+
+/// Whether a mode is none to start from: with effects as they are the density is level, or rises without bound, where their
+/// spread goes to zero, and a search may end there.
+pub(super) fn has_lost_spread(model: &dyn Model, centre: &Centre) -> bool {
+    let Some(view) = model.mixed_effects() else {
+        return false;
+    };
+    let sds = centre.sds();
+    let terms = (view.terms().iter()).filter(|term| !view.is_whitened() && term.num_centred() > 0);
+    let mut spreads = terms.flat_map(|term| term.scales.clone().take(term.names.len()));
+    spreads.any(|j| !(sds[j] < NOTHING_KNOWN))
+}
+
 /// Whether a run of `recipe` takes coordinates that need a pass over groups of all rows at each step.
 fn whitens(recipe: &Recipe, design: &Design, options: &ModelOptions) -> bool {
     let id = recipe.sampler.id.as_str();
@@ -384,6 +400,36 @@ mod tests {
             assert!(value.is_finite(), "{u:?}");
             // On the edge a partial correlation has a coordinate of 18, where rounding ends, or more.
             assert!(u.iter().all(|u| u.abs() < 15.0), "{u:?}");
+        }
+    }
+
+    /// With effects as they are the density is level where the spread of one group vanishes, and without bound where that of
+    /// more does.
+    #[test]
+    fn effects_of_few_groups_are_sampled_as_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        for groups in [1, 2, 6] {
+            let mut text = "y,x,g\n".to_owned();
+            for i in 0..60_i32 {
+                let noise = f64::from(i * i % 17) - 8.0;
+                let x = f64::from(i % 7) - 3.0;
+                text.push_str(&format!("{},{x},g{}\n", 0.5 * x + 0.2 * noise, i % groups));
+            }
+            std::fs::write(folder.path().join("few.csv"), text).unwrap();
+            for sampler in ["auto", "nuts"] {
+                let mut recipe = Recipe::new("few.csv", "mixed", "y ~ x + (1 | g)");
+                recipe.sampler.id = sampler.to_owned();
+                (recipe.run.draws, recipe.run.until_precise) = (100, false);
+                let changes = ["model.parametrisation=centred".to_owned()];
+                let recipe = recipe.changed(&changes).unwrap();
+                let control = Control::default();
+                let job = Job::prepare(&recipe, folder.path(), None, &control).unwrap();
+                let mut run = crate::Run::start(Arc::new(job), None, Arc::new(|| {})).unwrap();
+                run.join();
+                let view = run.view();
+                assert_eq!(view.usable().count(), 4, "{groups} {sampler}");
+                assert_eq!(view.draws_per_chain(), 100, "{groups} {sampler}");
+            }
         }
     }
 }

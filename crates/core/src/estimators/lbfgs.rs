@@ -52,12 +52,13 @@ pub(super) fn maximise(
                 iterations: iteration,
             });
         }
+        let reach = dot(&step, &step).sqrt();
+        // Where the density is infinite no step is too short.
+        if !(value.is_finite() && slope.is_finite() && reach.is_finite()) {
+            return Err(ModeError::NotFound("the density has no bound"));
+        }
         // The first direction is the bare gradient, whose length means nothing: start with a unit step.
-        let mut length = if pairs.is_empty() {
-            1.0 / dot(&step, &step).sqrt()
-        } else {
-            1.0
-        };
+        let mut length = if pairs.is_empty() { 1.0 / reach } else { 1.0 };
         loop {
             tick(control)?;
             trial.copy_from_slice(u);
@@ -69,7 +70,7 @@ pub(super) fn maximise(
                 break;
             }
             length *= 0.5;
-            if length * dot(&step, &step).sqrt() < 1e-14 {
+            if length * reach < 1e-14 {
                 return if slope < 1e-6 {
                     Ok(Outcome {
                         iterations: iteration,

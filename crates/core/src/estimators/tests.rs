@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use super::mode::GOOD_ENOUGH;
+use super::mode::{GOOD_ENOUGH, Objective};
 use super::stochastic::{Moment, Optimiser, Update, moment};
-use super::{AUTO, ModeError, Plan, REGISTRY, adam, find_mode, find_mode_by, rmsprop, santa, sgd};
+use super::trace::Recorder;
+use super::{
+    AUTO, ModeError, Plan, REGISTRY, adam, find_mode, find_mode_by, lbfgs, rmsprop, santa, sgd,
+};
 use crate::design::matrix::{Design, ModelFrame};
 use crate::design::testing::read_csv;
 use crate::models::testing::GaussianRows;
-use crate::models::{self, DefaultPriors, Model, ModelOptions};
+use crate::models::{self, DefaultPriors, LogDensity, Model, ModelOptions, Rows};
 use ergodic_base::control::Control;
 use ergodic_base::rng::{ChainRng, Purpose, stream};
 use ergodic_base::settings::{Declared as _, Settings, Value};
@@ -327,4 +330,35 @@ fn a_learning_rate_that_diverges_is_named() {
     let plan = Plan::new("sgd", &wild, &model).unwrap();
     let error = find_mode_by(&model, &plan, &Control::default()).unwrap_err();
     assert!(error.to_string().contains("learning_rate"), "{error}");
+}
+
+/// The log density e^u, which has no bound: a search that follows it ends where numbers do, and says so.
+#[test]
+fn a_density_without_bound_ends_the_search() {
+    struct Boundless;
+    impl LogDensity for Boundless {
+        fn dim(&self) -> usize {
+            1
+        }
+        fn log_density(&self, u: &[f64], grad: &mut [f64]) -> f64 {
+            grad[0] = u[0].exp();
+            u[0].exp()
+        }
+    }
+    let control = Arc::new(Control::default());
+    let watch = Arc::clone(&control);
+    std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_secs(20));
+        watch.cancel();
+    });
+    let found = lbfgs::maximise(
+        Objective::new(&Boundless, Rows::All),
+        &mut [0.0],
+        &control,
+        &mut Recorder::new(1),
+    );
+    assert_eq!(
+        found.map(|it| it.iterations),
+        Err(ModeError::NotFound("the density has no bound"))
+    );
 }

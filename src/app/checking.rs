@@ -32,6 +32,8 @@ pub(super) fn request_check(state: &mut AppState, fx: &mut dyn Effects) {
     state.checking = None;
     // What was typed is in the draft by now, or given up.
     state.preview = None;
+    // What was refused was so because of the model as it was.
+    state.toast.take_if(|toast| toast.is_refusal);
     let (Some(data), Some(document)) = (&state.data, &state.document) else {
         state.check = None;
         return;

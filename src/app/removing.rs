@@ -76,6 +76,7 @@ mod tests {
     use crate::app::testing::Session;
     use crate::app::{Command, RunEntry};
     use ergodic_core::engine::run_section::RunSection;
+    use ergodic_data::roles::Role;
 
     fn numbers(session: &Session) -> Vec<u64> {
         session.state.runs.iter().map(|run| run.number).collect()
@@ -191,6 +192,15 @@ mod tests {
             assert!(toast.is_error, "{}", toast.text);
             assert!(toast.text.starts_with("The model is not complete"));
         }
+        assert_eq!(session.state.messages, []);
+        // It is complete again.
+        session.send(Command::AssignRole("churned".to_owned(), Role::Response));
+        assert_eq!(session.state.toast, None);
+        session.send(Command::StartRun);
+        let id = session.state.runs[0].id;
+        session.send(Command::Stop(id));
+        session.wait_for_runs();
+        assert!((session.state.toast.iter()).all(|toast| !toast.is_error));
         assert_eq!(session.state.messages, []);
     }
 

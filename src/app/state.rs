@@ -144,6 +144,8 @@ pub struct Toast {
     pub text: String,
     /// Errors stay longer than news, but not on another page.
     pub is_error: bool,
+    /// Answers to commands that could not be obeyed go when the model changes.
+    pub is_refusal: bool,
     /// What could be done about it: words of a button and its command.
     pub act: Option<(String, Command)>,
     /// Counts toasts, so that a view can time each.
@@ -335,6 +337,7 @@ impl AppState {
         self.toast = Some(Toast {
             text,
             is_error,
+            is_refusal: false,
             act: None,
             serial: self.next_serial,
         });
@@ -344,6 +347,9 @@ impl AppState {
     /// being true with the next change of the draft.
     pub fn refuse(&mut self, text: impl Into<String>) {
         self.toast(text.into(), true);
+        if let Some(toast) = &mut self.toast {
+            toast.is_refusal = true;
+        }
     }
 
     /// Adds a message; one that is there already is counted.

@@ -75,6 +75,8 @@ pub struct RunEntry {
     pub saved: Saved,
     /// The control run of its bias check, while that goes on.
     pub control: Option<Box<Run>>,
+    /// Whether the bias is to be checked when the run has the draws that a check needs.
+    pub check_when_drawn: bool,
     /// Draws per chain of the last control run, of which the next makes twice as many.
     pub control_draws: Option<u64>,
     /// Estimates corrected by control variates.
@@ -147,6 +149,7 @@ impl RunEntry {
             phase,
             saved: Saved::No,
             control: None,
+            check_when_drawn: false,
             control_draws: None,
             correction: Task::default(),
             corrected_by: None,

@@ -14,7 +14,7 @@ use super::writing::begin_folder;
 use super::{project, resuming};
 use ergodic_analysis::{Job, JobError, Recipe, Run, bias_check};
 use ergodic_base::draws::DrawList;
-use ergodic_core::engine::{Report, RunView, Sampling as _, mode_drift};
+use ergodic_core::engine::{Report, RunState, RunView, Sampling as _, StopReason, mode_drift};
 use ergodic_data::load::Loaded;
 use ergodic_diagnostics::verdict::MIN_DRAWS;
 use ergodic_export::journal::Journal;
@@ -157,6 +157,7 @@ pub(super) fn stop(state: &mut AppState, id: u64) {
     if let Some(control) = &entry.control {
         control.stop();
     }
+    entry.check_when_drawn = false;
     entry.resuming = None;
     match &entry.phase {
         RunPhase::Preparing(control) => control.cancel(),
@@ -329,21 +330,58 @@ fn certified(state: &mut AppState, id: u64, job: &Arc<Job>, report: Report) {
     }
 }
 
+/// Checks the bias of run `id` by a new control, after more draws of its own where the check needs them.
 pub(super) fn check_bias(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
-    let waker = fx.waker();
-    let Some(entry) = state.run_mut(id) else {
+    let Some(entry) = state.run(id) else {
         return;
     };
-    let Some(job) = entry.job().cloned() else {
+    let Some(run) = entry.run() else {
         state.say(
             "The bias of a run read from a folder is checked by `ergodic fit --check-bias`",
             true,
         );
         return;
     };
-    if entry.control.is_some() {
+    if entry.control.is_some() || !run.is_finished() {
         return;
     }
+    let missing = draws_before_check(entry);
+    if missing == 0 {
+        run_control(state, id, fx);
+    } else if entry.saved == Saved::Writing {
+        state.refuse("The run is being saved; check its bias when it is");
+    } else {
+        add_draws(state, id, missing, fx);
+        if let Some(entry) = state.run_mut(id) {
+            // Not if they cannot be made, which was said.
+            entry.check_when_drawn = entry.is_active();
+        }
+    }
+}
+
+/// Draws per chain that a run makes before its bias is checked: none if it was stopped, or its length was named.
+pub fn draws_before_check(entry: &RunEntry) -> u64 {
+    let Some(run) = entry.run() else {
+        return 0;
+    };
+    let view = run.view();
+    match view.state {
+        RunState::Finished(StopReason::Draws) => {
+            bias_check::checked_draws(run.job()).saturating_sub(view.draws_per_chain() as u64)
+        }
+        _ => 0,
+    }
+}
+
+/// Runs the control of run `id`.
+pub(super) fn run_control(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
+    let waker = fx.waker();
+    let Some(entry) = state.run_mut(id) else {
+        return;
+    };
+    let Some(job) = entry.job().cloned() else {
+        return;
+    };
     // Repeated with the same control the check would say the same.
     let before = entry.control_draws.map(|draws| 2 * draws);
     let started = bias_check::control_job(&job, before)

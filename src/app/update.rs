@@ -11,7 +11,7 @@ use super::opening::{
 use super::project::{self, Then};
 use super::running::{
     Check, add_draws, certify, check_bias, check_bias_against, refresh_centre, run_again,
-    start_run, stop, use_recipe_of, with_run,
+    run_control, start_run, stop, use_recipe_of, with_run,
 };
 use super::state::AppState;
 use super::tasks::{Effects, Pick};
@@ -166,6 +166,7 @@ pub fn tick(state: &mut AppState, fx: &mut dyn Effects) {
     }
     state.tasks.look();
     let (mut troubles, mut checks, mut endings) = (Vec::new(), Vec::new(), Vec::new());
+    let mut controls = Vec::new();
     let removed = state.removed.iter_mut().map(|removed| &mut removed.entry);
     for entry in state.runs.iter_mut().chain(removed) {
         let known = (entry.id, entry.title());
@@ -186,6 +187,10 @@ pub fn tick(state: &mut AppState, fx: &mut dyn Effects) {
             control.join();
             checks.push(Check::of(entry, &control));
         }
+        if std::mem::take(&mut entry.check_when_drawn) {
+            controls.push(entry.id);
+            continue;
+        }
         if entry.saved == Saved::No && entry.control.is_none() {
             entry.saved = Saved::Writing;
             let place = match &entry.folder {
@@ -197,6 +202,9 @@ pub fn tick(state: &mut AppState, fx: &mut dyn Effects) {
                 endings.push((Ending::of(known, run), (place, journal)));
             }
         }
+    }
+    for id in controls {
+        run_control(state, id, fx);
     }
     for check in checks.into_iter().flatten() {
         certify(state, check, fx);

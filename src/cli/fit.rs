@@ -17,7 +17,6 @@ use ergodic_base::numerals::duration;
 use ergodic_base::settings::Value;
 use ergodic_base::shown::visible_line;
 use ergodic_core::engine::run::Continuation;
-use ergodic_core::engine::run_section::DEFAULT_DRAWS;
 use ergodic_core::engine::{Remark, RunState, StopReason, mode_drift};
 use ergodic_core::formula::{Formula, quote_name};
 use ergodic_core::models;
@@ -36,10 +35,6 @@ const DEMO_SAMPLE: &str = "churn";
 const FIRST_TEMPLATE: &str = "logistic";
 /// Parent of run folders where none is named.
 const RUNS_FOLDER: &str = "runs";
-
-/// Draws per chain of a run whose bias is checked, where nobody has named their number. With the usual ones its own Monte Carlo
-/// error takes so much of the tolerance that chance decides whether the check can tell.
-const CHECKED_DRAWS: u64 = 4 * DEFAULT_DRAWS;
 
 /// Fits a model.
 pub fn fit(args: &FitArgs) -> Result<(), Failure> {
@@ -60,9 +55,8 @@ pub fn fit(args: &FitArgs) -> Result<(), Failure> {
         .and_then(Path::file_stem)
         .map(|stem| stem.to_string_lossy().into_owned());
     let mut job = prepare(&recipe, &folder, loaded)?;
-    let run_section = &mut job.recipe.run;
-    if args.check_bias && job.sampler.spec.bias.is_some() && run_section.until_precise {
-        run_section.draws = run_section.draws.max(CHECKED_DRAWS);
+    if args.check_bias {
+        job.recipe.run.draws = bias_check::checked_draws(&job);
     }
     let out = match claimed {
         Some(claimed) => claimed,

@@ -8,6 +8,7 @@ use ergodic_base::reporter::{Severity, Warning};
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::monitor::{Report, report};
 use ergodic_core::engine::protocol::RunView;
+use ergodic_core::engine::run_section::DEFAULT_DRAWS;
 use ergodic_core::models::Model;
 use ergodic_core::samplers::{Family, SamplerSpec};
 use ergodic_diagnostics::bias::{BiasReport, compare};
@@ -21,6 +22,22 @@ const CONTROL: &str = "nuts";
 const CONTROL_OF_MIXTURES: &str = "dp-gibbs";
 /// Samplers that controls are run with.
 pub const CONTROLS: [&str; 2] = [CONTROL, CONTROL_OF_MIXTURES];
+
+/// Draws per chain of a run whose bias is checked, where nobody has named their number. With the usual ones its own Monte Carlo
+/// error takes so much of the tolerance that chance decides whether the check can tell.
+const CHECKED_DRAWS: u64 = 4 * DEFAULT_DRAWS;
+
+/// Draws per chain that a run of `job` should have when its bias is checked: those that were asked for, and more where nobody
+/// has named their number and its sampler is approximate.
+pub fn checked_draws(job: &Job) -> u64 {
+    let run = &job.recipe.run;
+    let is_named = !run.until_precise || run.draws < DEFAULT_DRAWS;
+    if is_named || job.sampler.spec.bias.is_none() {
+        run.draws
+    } else {
+        run.draws.max(CHECKED_DRAWS)
+    }
+}
 
 /// The control run of `job`: the same model, an exact sampler with its default settings and so many draws per chain, or as
 /// many as is usual. Its seed is the next one: chains that began where those of the run began would miss the same modes.

@@ -5,13 +5,14 @@ use eframe::egui::{self, Align, Frame, Layout, Margin, Panel, Popup, Response, U
 use super::export_menu::{ExportView, export_ui};
 use super::words;
 use crate::app::entry::RunPhase;
-use crate::app::running::controls_at_hand;
+use crate::app::running::{controls_at_hand, draws_before_check};
 use crate::app::{AppState, Command, Depth, RunEntry, resuming};
 use crate::ui::outbox::Outbox;
 use crate::ui::panels::menu;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
 use crate::ui::widgets::{self, Button, Progress, number, paint};
 use crate::ui::{icons, landmarks};
+use ergodic_base::numerals::thousands;
 use ergodic_core::engine::{RunState, StopReason};
 
 /// Draws that the menu offers to add.
@@ -384,7 +385,11 @@ fn bias_button_ui(
     } else if active {
         (
             false,
-            "The check needs the run's draws: it can start once the run has ended",
+            if entry.check_when_drawn {
+                "The check begins when the draws that it needs are made"
+            } else {
+                "The check needs the run's draws: it can start once the run has ended"
+            },
         )
     } else {
         (true, "")
@@ -407,10 +412,18 @@ fn bias_button_ui(
         control_menu_ui(&check, entry, &at_hand, out);
         return;
     }
+    let first = match draws_before_check(entry) {
+        0 => String::new(),
+        more => format!(
+            "Makes {} more draws per chain, which the check needs, then ",
+            thousands(more)
+        ),
+    };
     if ui
         .add_enabled(able, check)
         .on_hover_text(format!(
-            "Runs {}, which is exact, on the same model and compares means, standard deviations and quantiles",
+            "{first}{} {}, which is exact, on the same model and compares means, standard deviations and quantiles",
+            if first.is_empty() { "Runs" } else { "runs" },
             words::control(entry)
         ))
         .on_disabled_hover_text(why)

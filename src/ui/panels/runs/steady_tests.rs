@@ -184,6 +184,54 @@ fn an_exact_run_of_the_same_model_serves_as_the_control_of_a_bias_check() {
     assert!(!manifest.contains("\"bias_check\": null"), "{manifest}");
 }
 
+/// As many as on the command line.
+#[test]
+fn a_run_makes_the_draws_that_a_bias_check_needs_unless_their_number_was_named() {
+    for (draws, checked) in [(1000, 4000), (1001, 4000), (120, 120)] {
+        let run = RunSection {
+            chains: 2,
+            draws,
+            ..RunSection::default()
+        };
+        let mut session = draft("churned ~ age", "sgld-cv", run);
+        session.send(Command::StartRun);
+        session.wait_for_runs();
+        let id = session.state.runs[0].id;
+        session.send(Command::CheckBias(id));
+        session.wait_for_runs();
+        let entry = &session.state.runs[0];
+        assert_eq!(entry.view().unwrap().draws_per_chain(), checked);
+        assert!(entry.report().unwrap().bias.is_some());
+        let recipe = std::fs::read_to_string(entry.place().unwrap().join("recipe.toml")).unwrap();
+        assert!(recipe.contains(&format!("draws = {checked}")), "{recipe}");
+        // A second check needs no more.
+        session.send(Command::CheckBias(id));
+        assert!(session.state.runs[0].control.is_some());
+        session.send(Command::Stop(id));
+        session.wait_for_runs();
+    }
+}
+
+#[test]
+fn a_run_stopped_while_it_draws_for_a_bias_check_is_not_checked() {
+    let run = RunSection {
+        chains: 2,
+        ..RunSection::default()
+    };
+    let mut session = draft("churned ~ age", "sgld-cv", run);
+    session.send(Command::StartRun);
+    session.wait_for_runs();
+    let id = session.state.runs[0].id;
+    session.send(Command::CheckBias(id));
+    assert!(session.state.runs[0].control.is_none());
+    session.send(Command::Stop(id));
+    session.wait_for_runs();
+    let entry = &session.state.runs[0];
+    assert!(entry.control.is_none());
+    assert!(entry.report().unwrap().bias.is_none());
+    assert!(entry.place().is_some());
+}
+
 #[test]
 fn a_bias_check_says_how_much_time_is_left() {
     let mut session = draft("churned ~ age", "sgld", short());

@@ -205,6 +205,18 @@ mod tests {
     }
 
     #[test]
+    fn a_run_without_a_model_says_what_comes_first() {
+        for (mut session, first) in [
+            (Session::default(), "open data"),
+            (Session::with_sample("churn"), "import the table first"),
+        ] {
+            session.send(Command::StartRun);
+            let toast = session.state.toast.as_ref().unwrap();
+            assert!(toast.text.contains(first), "{}", toast.text);
+        }
+    }
+
+    #[test]
     fn what_is_on_its_way_from_an_old_project_does_not_reach_the_runs_of_the_new_one() {
         let mut session = with_runs(1);
         let old = session.state.runs[0].id;

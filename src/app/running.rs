@@ -27,8 +27,12 @@ pub(super) fn with_run(state: &AppState, id: u64, act: impl FnOnce(&Run)) {
 }
 
 pub(super) fn start_run(state: &mut AppState, fx: &mut dyn Effects) {
-    let (Some(data), Some(document)) = (&state.data, &state.document) else {
+    let Some(data) = &state.data else {
         state.refuse("There is nothing to run yet: open data and choose an outcome");
+        return;
+    };
+    let Some(document) = &state.document else {
+        state.refuse("There is no model yet: import the table first");
         return;
     };
     if !document.is_runnable() {

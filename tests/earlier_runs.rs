@@ -14,6 +14,8 @@ fn ergodic(folder: &Path, args: &[&str]) -> Output {
         .current_dir(folder)
         .stdin(Stdio::null())
         .env_remove("DISPLAY")
+        // Their version knew no fused multiply-add in its row loops.
+        .env("ERGODIC_ARITHMETIC", "separate")
         .env_remove("WAYLAND_DISPLAY")
         .output()
         .unwrap()

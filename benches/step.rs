@@ -104,7 +104,7 @@ impl Case {
             settings.set(key, value.clone());
         }
         let entry = samplers::find(id).expect("the sampler is registered");
-        let target = Target::new(self.model.as_ref(), Some(&self.centre));
+        let target = Target::new(&self.model, Some(&self.centre));
         let (mut oracle, mut streams) = (self.oracle(), Streams::new(1, 0));
         let kernel = (entry.build)(
             &settings,

@@ -156,7 +156,7 @@ fn work(
             waker();
         },
     )?;
-    Ok(job.target.num_obs)
+    Ok(job.model.num_obs())
 }
 
 /// Parts of [`PARTS`] that a run has made of the draws that are wanted.

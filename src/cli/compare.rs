@@ -49,7 +49,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
         |failure| failure.message,
         |row| rows.push(row),
     )?;
-    let num_obs = job.target.num_obs;
+    let num_obs = job.model.num_obs();
     if args.model.json {
         let unit = comparison::unit_of_cost(&rows);
         let all: Vec<Json> = rows.iter().map(|row| to_json(row, num_obs, unit)).collect();

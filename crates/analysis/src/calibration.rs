@@ -354,7 +354,7 @@ fn simulate(
     if centre.is_none() && job.sampler.spec.needs_mode {
         return Err(impossible("the posterior mode was not found"));
     }
-    let target = Target::new(model.as_ref(), centre.as_deref());
+    let target = Target::new(&model, centre.as_deref());
     let start = chain::dispersed_start(model.as_ref(), centre.as_deref(), seed, s + 1);
     let mut oracle = Oracle::new(Arc::clone(&model), centre, false, control.flag());
     let mut streams = Streams::new(seed, s + 1);

@@ -200,7 +200,7 @@ pub fn measure(run: &Run, reference: &[SummaryRow]) -> Option<Measured> {
     let spec = &job.sampler.spec;
     let column = |name: &str| spec.info.iter().position(|column| column.name == name);
     let batch = (job.recipe.sampler.settings.int("batch"))
-        .map_or(1.0, |batch| batch as f64 / job.target.num_obs as f64);
+        .map_or(1.0, |batch| batch as f64 / job.model.num_obs() as f64);
     let rows_share = column(ROWS_SHARE).and_then(|k| mean(&view, k, |x| x));
     Some(Measured {
         seconds: view.elapsed_secs,

@@ -122,8 +122,6 @@ pub struct Job {
     pub mode: Option<Arc<Search>>,
     /// The likelihood fit of a mixed model, where one was worth its time.
     pub outset: Option<Arc<Outset>>,
-    /// What samplers resolve their defaults from.
-    pub target: Target,
     /// Remarks on data, model and choice of sampler.
     pub warnings: Vec<Warning>,
     /// Why this sampler, in one sentence.
@@ -250,7 +248,7 @@ impl Job {
             Err(ModeError::Cancelled) => return Err(JobError::Cancelled),
             Err(error) => (Err(error), None),
         };
-        let target = Target::new(model.as_ref(), centre.as_deref().ok());
+        let target = Target::new(&model, centre.as_deref().ok());
         let (sampler, sampler_reason) = choose_sampler(recipe, model.as_ref(), &target)?;
         let no_mode = centre.as_ref().err();
         let settings =
@@ -300,7 +298,6 @@ impl Job {
             centre,
             mode,
             outset: outset.map(Arc::new),
-            target,
             warnings,
             sampler_reason,
             arithmetic: arithmetic::Class::in_use(),
@@ -325,13 +322,14 @@ impl Job {
         recipe.run.max_seconds = None;
         recipe.run.target_ess = None;
         recipe.run.target_rhat = None;
-        let (sampler, sampler_reason) = choose_sampler(&recipe, self.model.as_ref(), &self.target)?;
+        let target = self.target();
+        let (sampler, sampler_reason) = choose_sampler(&recipe, self.model.as_ref(), &target)?;
         let no_mode = ModeError::NotFound("none was found");
         let no_mode = Some(&no_mode).filter(|_error| self.centre.is_none());
         let settings = sampler.settle(
             &recipe.sampler.settings,
             self.model.as_ref(),
-            &self.target,
+            &target,
             no_mode,
         )?;
         fill_sampler(&mut recipe, sampler, settings);
@@ -344,7 +342,6 @@ impl Job {
             centre: self.centre.clone(),
             mode: self.mode.clone(),
             outset: self.outset.clone(),
-            target: self.target,
             warnings: Vec::new(),
             sampler_reason,
             arithmetic: self.arithmetic,
@@ -353,7 +350,7 @@ impl Job {
 
     /// How all samplers rank for this posterior.
     pub fn advice(&self) -> Advice {
-        recommend::recommend(&facts(self.model.as_ref(), &self.target, &self.recipe))
+        recommend::recommend(&facts(self.model.as_ref(), &self.target(), &self.recipe))
     }
 
     /// What a continued run must agree with: the recipe without its stop rules.
@@ -404,10 +401,6 @@ impl Sampling for Job {
 
     fn centre(&self) -> Option<&Arc<Centre>> {
         self.centre.as_ref()
-    }
-
-    fn target(&self) -> &Target {
-        &self.target
     }
 
     fn warnings(&self) -> &[Warning] {

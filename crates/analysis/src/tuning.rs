@@ -163,7 +163,7 @@ fn start(job: &Job) -> Result<(f64, u64), JobError> {
     }
     let mut settings = job.recipe.sampler.settings.clone();
     settings.unset(KEY);
-    let resolved = (job.sampler.resolve)(&settings, &job.target)?;
+    let resolved = (job.sampler.resolve)(&settings, &job.target())?;
     let default = resolved.iter().find_map(|(key, value)| match value {
         Value::Real(value) if *key == KEY => Some(*value),
         _ => None,
@@ -174,7 +174,7 @@ fn start(job: &Job) -> Result<(f64, u64), JobError> {
     let mut streams = Streams::new(job.recipe.run.seed, 0);
     let kernel = (job.sampler.build)(
         &settings,
-        &job.target,
+        &job.target(),
         &start,
         &mut oracle_of(job),
         &mut streams,
@@ -200,7 +200,7 @@ fn begin(job: &Job, trial: usize, value: f64) -> Option<Running> {
     let mut oracle = oracle_of(job);
     let start = job.start_position(0);
     let kernel =
-        (job.sampler.build)(&settings, &job.target, &start, &mut oracle, &mut streams).ok()?;
+        (job.sampler.build)(&settings, &job.target(), &start, &mut oracle, &mut streams).ok()?;
     Some(Running {
         trial,
         kernel,
@@ -222,7 +222,7 @@ fn advance(
     let Some(centre) = &job.centre else {
         return Ok(None);
     };
-    let (dim, num_obs) = (job.model.dim(), job.target.num_obs);
+    let (dim, num_obs) = (job.model.dim(), job.model.num_obs());
     let mut info = vec![0.0; job.sampler.spec.info.len()];
     // The same rows for the scores of all trials.
     let mut rng = stream(job.recipe.run.seed, 1, Purpose::Diagnostics);

@@ -209,7 +209,7 @@ impl Fit {
         let found = find_mode(self.model.as_ref(), &Control::default());
         let centre = found.map(|mode| Arc::new(mode.centre));
         let model = self.model.as_ref();
-        let target = Target::new(model, centre.as_deref().ok());
+        let target = Target::new(&self.model, centre.as_deref().ok());
         let no_mode = centre.as_ref().err();
         let settings = (self.sampler).settle(&self.settings, model, &target, no_mode)?;
         Ok(FitPlan {
@@ -219,7 +219,6 @@ impl Fit {
             run: self.run,
             warnings: self.warnings,
             centre: centre.ok(),
-            target,
         })
     }
 
@@ -249,7 +248,6 @@ pub struct FitPlan {
     run: RunSection,
     warnings: Vec<Warning>,
     centre: Option<Arc<Centre>>,
-    target: Target,
 }
 
 impl Sampling for FitPlan {
@@ -271,10 +269,6 @@ impl Sampling for FitPlan {
 
     fn centre(&self) -> Option<&Arc<Centre>> {
         self.centre.as_ref()
-    }
-
-    fn target(&self) -> &Target {
-        &self.target
     }
 
     fn warnings(&self) -> &[Warning] {

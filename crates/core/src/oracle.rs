@@ -135,6 +135,11 @@ impl Oracle {
         self.model.as_ref()
     }
 
+    /// The model, to be kept beyond this oracle.
+    pub(crate) fn shared_model(&self) -> &Arc<dyn Model> {
+        &self.model
+    }
+
     /// The density by its rows.
     ///
     /// # Errors

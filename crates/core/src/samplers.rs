@@ -23,7 +23,9 @@
 //! Samplers with momentum take dθ = r dt, dr = ∇log π dt − γ r dt + sqrt(2γ) dW with step ε and friction γ; entirely renewed
 //! momentum makes the Langevin step h = ε²/2.
 
-use crate::models::{Block, Model, parts};
+use std::sync::Arc;
+
+use crate::models::{Block, Hierarchy, MixedEffects, Model, SimplexCounts, parts};
 use crate::oracle::{Centre, Oracle, Scheme, StepError};
 use ergodic_base::rng::Streams;
 use ergodic_base::settings::{Declared, Field, SettingError, Settings, Value};
@@ -103,18 +105,15 @@ mod zig_zag;
 pub use bouncy_particle::BouncyParticle;
 pub use choice::ChoiceError;
 pub use gibbs::Gibbs;
-pub use groups::HierarchyTarget;
 pub use hmc::Hmc;
 pub use hmc_ecs::HmcEcs;
 pub use hmc_ecs_signed::HmcEcsSigned;
 pub use mala::{Mala, Ula};
 pub use metropolis::Metropolis;
-pub use mixed::MixedTarget;
 pub use nuts::Nuts;
 pub use registry::{REGISTRY, find};
 pub use sghmc::{Sghmc, SghmcCv};
 pub use sgld::{Sgld, SgldCv};
-pub use simplex::SimplexTarget;
 pub use slice::Slice;
 pub use unsuitable::{Refusal, Unsuitable};
 pub use zig_zag::ZigZag;
@@ -141,8 +140,10 @@ pub struct Tick {
 }
 
 /// What is known about the target when settings are resolved.
-#[derive(Clone, Copy, Debug, std::default::Default, PartialEq)]
+#[derive(Clone, std::default::Default)]
 pub struct Target {
+    /// The model, if it is known, whose views tell of its structure.
+    pub model: Option<Arc<dyn Model>>,
     /// N.
     pub num_obs: usize,
     /// D.
@@ -159,12 +160,6 @@ pub struct Target {
     pub rms_condition: Option<f64>,
     /// See [`crate::oracle::Centre::scaled_condition`]; present with `noise_ratio`.
     pub scaled_condition: Option<f64>,
-    /// What samplers on the simplex need, for models of probabilities.
-    pub simplex: Option<SimplexTarget>,
-    /// What samplers that go group by group need, for hierarchical models.
-    pub hierarchy: Option<HierarchyTarget>,
-    /// What samplers of mixed models need.
-    pub mixed: Option<MixedTarget>,
 }
 
 impl Target {
@@ -177,8 +172,9 @@ impl Target {
     }
 
     /// What `model` and its `centre` tell.
-    pub fn new(model: &dyn Model, centre: Option<&Centre>) -> Self {
+    pub fn new(model: &Arc<dyn Model>, centre: Option<&Centre>) -> Self {
         Self {
+            model: Some(Arc::clone(model)),
             num_obs: model.num_obs(),
             dim: model.dim(),
             noise_ratio: centre.map(|centre| centre.noise_ratio),
@@ -187,12 +183,28 @@ impl Target {
             weighted_difference_rows: centre.and_then(|centre| centre.weighted_difference_rows),
             rms_condition: centre.map(|centre| centre.rms_condition),
             scaled_condition: centre.map(|centre| centre.scaled_condition),
-            simplex: model
-                .simplex()
-                .map(|view| SimplexTarget::new(view, model.num_obs())),
-            hierarchy: model.hierarchy().map(HierarchyTarget::new),
-            mixed: model.mixed_effects().and_then(MixedTarget::new),
         }
+    }
+
+    /// What the model and the centre of `oracle` tell.
+    fn of(oracle: &Oracle) -> Self {
+        Self::new(oracle.shared_model(), oracle.centre().map(Arc::as_ref))
+    }
+
+    /// See [`Model::simplex`].
+    pub fn simplex(&self) -> Option<&dyn SimplexCounts> {
+        self.model.as_ref()?.simplex()
+    }
+
+    /// See [`Model::hierarchy`].
+    pub fn hierarchy(&self) -> Option<&dyn Hierarchy> {
+        self.model.as_ref()?.hierarchy()
+    }
+
+    /// See [`Model::mixed_effects`]; `None` without group terms.
+    pub fn mixed_effects(&self) -> Option<&dyn MixedEffects> {
+        let view = self.model.as_ref()?.mixed_effects()?;
+        (!view.terms().is_empty()).then_some(view)
     }
 }
 

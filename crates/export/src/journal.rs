@@ -36,7 +36,8 @@ mod recovery;
 #[cfg(test)]
 mod tests;
 
-pub use recovery::{Recovered, has_no_beginning, judge_recovered, read};
+pub use recovery::{Recovered, read};
+pub(crate) use recovery::{has_no_beginning, judge_recovered};
 
 /// File name of the draws.
 pub const DRAWS: &str = "journal.dat";

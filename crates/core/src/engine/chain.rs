@@ -118,8 +118,13 @@ impl Worker {
         );
         let mut streams = Streams::new(seed, task.chain);
         let u0 = job.start_position(task.chain);
-        let mut kernel =
-            (job.sampler().build)(job.settings(), job.target(), &u0, &mut oracle, &mut streams)?;
+        let mut kernel = (job.sampler().build)(
+            job.settings(),
+            &job.target(),
+            &u0,
+            &mut oracle,
+            &mut streams,
+        )?;
         let (mut iterations, mut draws, mut warmup_end) = (0, 0, None);
         if let Some(mark) = task.start.as_ref().filter(|mark| mark.has_begun()) {
             streams = mark

@@ -24,7 +24,9 @@ pub trait Sampling: Send + Sync {
     /// Mode and curvature, where found.
     fn centre(&self) -> Option<&Arc<Centre>>;
     /// What samplers resolve their defaults from.
-    fn target(&self) -> &Target;
+    fn target(&self) -> Target {
+        Target::new(self.model(), self.centre().map(Arc::as_ref))
+    }
     /// Remarks on data, model and choice of sampler.
     fn warnings(&self) -> &[Warning];
 

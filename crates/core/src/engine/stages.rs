@@ -8,7 +8,6 @@ use super::clusters;
 use super::remark::Remark;
 use super::run_section::{DEFAULT_DRAWS, RunSection};
 use super::sampling::Sampling;
-use crate::samplers::Family;
 use crate::samplers::recommend::{draw_secs, pass_secs};
 use ergodic_base::reporter::Warning;
 use ergodic_diagnostics::SummaryRow;
@@ -97,8 +96,8 @@ fn secs(job: &dyn Sampling, draws: u64, more: u64, datum_grads: u64) -> f64 {
     let all = (more + warmup) as f64;
     if job.sampler().spec.family == Family::FullData {
         let done = (draws + warmup) as f64;
-        return pass_secs(datum_grads as f64, job.target()) * all / done;
+        return pass_secs(datum_grads as f64, &job.target()) * all / done;
     }
     let chains = job.run_section().chains as f64;
-    draw_secs(job.sampler(), job.target()) * chains * all
+    draw_secs(job.sampler(), &job.target()) * chains * all
 }

@@ -303,10 +303,9 @@ impl Part {
         let mut view = oracle.block_view(coordinates, u0)?;
         let entry = sampler.entry();
         let kernel = oracle.within(&mut view, |oracle| {
-            let target = Target::new(oracle.model(), oracle.centre().map(AsRef::as_ref));
             let target = Target {
                 dim: oracle.dim(),
-                ..target
+                ..Target::of(oracle)
             };
             (entry.build)(&Settings::default(), &target, &start, oracle, streams)
         });

@@ -120,9 +120,10 @@ impl Sampler for GibbsMixedOsgfs {
     }
 
     fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError> {
-        let shape = target.mixed.map(|mixed| (mixed.groups, mixed.effects));
-        let (groups, effects) = shape.unwrap_or((1, target.dim));
-        Ok(settings.settle(target, groups, effects))
+        let terms = target.mixed_effects().map_or(&[][..], |view| view.terms());
+        let groups = terms.iter().map(|term| term.levels.len()).max();
+        let effects = terms.iter().map(GroupTerm::width).max();
+        Ok(settings.settle(target, groups.unwrap_or(1), effects.unwrap_or(target.dim)))
     }
 
     fn init(

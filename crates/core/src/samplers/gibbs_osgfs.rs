@@ -293,7 +293,8 @@ impl Sampler for GibbsOsgfs {
     }
 
     fn configure(settings: &mut Self::Settings, target: &Target) -> Result<Config, SettingError> {
-        let shape = (target.hierarchy).map(|hierarchy| (hierarchy.groups, hierarchy.terms));
+        let view = target.hierarchy();
+        let shape = view.map(|view| (view.num_groups(), view.num_terms()));
         let (groups, terms) = shape.unwrap_or((1, target.dim));
         Ok(settings.settle(target, groups, terms))
     }

@@ -32,25 +32,6 @@ pub(super) fn suits(model: &dyn Model) -> Result<(), Unsuitable> {
         .ok_or(Unsuitable::NoGroups)
 }
 
-/// What defaults are made from.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HierarchyTarget {
-    /// G.
-    pub groups: usize,
-    /// P.
-    pub terms: usize,
-}
-
-impl HierarchyTarget {
-    /// Of a view.
-    pub fn new(view: &dyn Hierarchy) -> Self {
-        Self {
-            groups: view.num_groups(),
-            terms: view.num_terms(),
-        }
-    }
-}
-
 /// μ and Σ as a group sees them.
 #[derive(Clone, Debug)]
 pub(super) struct Population {

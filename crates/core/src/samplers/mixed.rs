@@ -43,38 +43,6 @@ pub(super) fn view(oracle: &Oracle) -> Result<&dyn MixedEffects, StepError> {
 /// What [`suits`] refuses.
 pub(super) const NO_EFFECTS: StepError = StepError::Lacks("effects of groups");
 
-/// What defaults are made from.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MixedTarget {
-    /// Groups of the term that has most.
-    pub groups: usize,
-    /// Effects per group of the term that has most.
-    pub effects: usize,
-    /// Coefficients and effects that a row depends on.
-    pub columns: usize,
-    /// Group terms.
-    pub terms: usize,
-    /// Whether coordinates of effects are nearly independent of their scales.
-    pub whitened: bool,
-    /// Operations for a draw by Gibbs sampling, an order of magnitude.
-    pub draw_work: f64,
-}
-
-impl MixedTarget {
-    /// Of a view; `None` without group terms.
-    pub fn new(view: &dyn MixedEffects) -> Option<Self> {
-        let widths = view.terms().iter().map(GroupTerm::width);
-        Some(Self {
-            groups: view.terms().iter().map(|term| term.levels.len()).max()?,
-            effects: widths.clone().max()?,
-            columns: view.num_coefficients() + widths.sum::<usize>(),
-            terms: view.terms().len(),
-            whitened: view.is_whitened(),
-            draw_work: marginal::draw_work(view),
-        })
-    }
-}
-
 /// M with Σ = M M', its inverse and Σ⁻¹ of a term (q×q each).
 pub(super) struct Spread {
     pub lower: Lower,

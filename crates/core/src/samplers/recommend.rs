@@ -8,8 +8,10 @@
 //! [`Sampler::ADVICE`](super::Sampler::ADVICE); nothing here names a sampler.
 
 use super::langevin::centred_batch;
+use super::mixed::marginal::draw_work;
 use super::{Family, REGISTRY, Refusal, SamplerEntry, SamplerSpec, Target};
-use crate::models::Model;
+use crate::models::mixed::GroupTerm;
+use crate::models::{MixedEffects, Model};
 use ergodic_base::numerals::{thousands, time_range};
 
 /// Effective draws of an ordinary run, all chains and warm-up: 4 × (1000 + 1000).
@@ -55,7 +57,7 @@ pub enum Work {
         /// Power of D.
         by_dim: f64,
     },
-    /// Operations on effects of groups, whatever the number of rows: see [`super::MixedTarget::draw_work`].
+    /// Operations on effects of groups, whatever the number of rows.
     Effects,
     /// So many steps with minibatches centred at the mode, whose size does not grow with the rows.
     Centred {
@@ -208,7 +210,7 @@ impl Advice {
 }
 
 /// What advice is made from.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Facts {
     /// Size and curvature.
     pub target: Target,
@@ -224,7 +226,7 @@ impl Facts {
     /// What `model` and its `target` tell, with the user's time limit.
     pub fn new(model: &dyn Model, target: &Target, max_seconds: Option<f64>) -> Self {
         Self {
-            target: *target,
+            target: target.clone(),
             refusals: refusals(model),
             max_seconds,
             cores: None,
@@ -251,8 +253,8 @@ impl Wander {
     fn of(target: &Target) -> Self {
         // Effects of groups and their standard deviations: trajectories of 20 to 500 steps where ten would do, unless the
         // coordinates of effects are nearly independent of these.
-        if let Some(mixed) = target.mixed {
-            let lengths = if mixed.whitened {
+        if let Some(view) = target.mixed_effects() {
+            let lengths = if view.is_whitened() {
                 [1.0, 1.0, 4.0]
             } else {
                 [2.0, 12.0, 50.0]
@@ -329,9 +331,13 @@ pub fn pass_secs(rows: f64, target: &Target) -> f64 {
 
 /// Coefficients and effects that a row depends on.
 fn columns(target: &Target) -> usize {
-    let of_groups = target.hierarchy.map(|hierarchy| hierarchy.terms);
-    let of_effects = || target.mixed.map(|mixed| mixed.columns);
-    of_groups.or_else(of_effects).unwrap_or(target.dim)
+    if let Some(view) = target.hierarchy() {
+        return view.num_terms();
+    }
+    let of_effects = |view: &dyn MixedEffects| {
+        view.num_coefficients() + view.terms().iter().map(GroupTerm::width).sum::<usize>()
+    };
+    target.mixed_effects().map_or(target.dim, of_effects)
 }
 
 /// Seconds for an effective draw of a near-normal posterior.
@@ -351,7 +357,7 @@ fn work_secs(entry: &SamplerEntry, target: &Target) -> f64 {
             steps * (centred_batch(kappa) as f64).min(n)
         }
         Work::Effects => {
-            let operations = target.mixed.map_or(f64::INFINITY, |mixed| mixed.draw_work);
+            let operations = target.mixed_effects().map_or(f64::INFINITY, draw_work);
             return operations * OPERATION_NANOS * 1e-9 / CORES;
         }
     };
@@ -365,7 +371,7 @@ fn row_secs(rows: f64, nanos: f64) -> f64 {
 
 /// Nanoseconds for one row of `target` on one core.
 fn nanos(target: &Target) -> f64 {
-    let terms = target.mixed.map_or(0, |mixed| mixed.terms);
+    let terms = (target.mixed_effects()).map_or(0, |view| view.terms().len());
     row_nanos(columns(target)) + GROUP_TERM_NANOS * terms as f64
 }
 
@@ -407,8 +413,8 @@ impl Judged {
         let kappa = target.difference_rows.unwrap_or(n);
         let near_normal = DRAWS * work_secs(entry, target);
         let factors = Wander::of(target).factors(entry);
-        let small_groups = target.hierarchy.is_some_and(|hierarchy| {
-            n < ROWS_FOR_GROUPS * (hierarchy.groups * hierarchy.terms) as f64
+        let small_groups = target.hierarchy().is_some_and(|view| {
+            n < ROWS_FOR_GROUPS * (view.num_groups() * view.num_terms()) as f64
         });
         let standing = match traits.standing {
             Standing::Auto if traits.grouped && small_groups => Standing::Alternative,
@@ -541,7 +547,7 @@ fn reason(chosen: &Judged, others: &[Judged], facts: &Facts) -> String {
     if let Some(refusal) = &chosen.refusal {
         return format!("{title}, though no sampler suits: {refusal}");
     }
-    if chosen.exact() && facts.target.simplex.is_some() {
+    if chosen.exact() && facts.target.simplex().is_some() {
         return CONJUGATE.to_owned();
     }
     if chosen.exact() && chosen.spec.family == Family::Mixture {

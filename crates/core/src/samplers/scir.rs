@@ -35,10 +35,10 @@ use super::cir::Transition;
 use super::langevin::{STEPS_PER_DRAW, capped_steps};
 use super::minibatch_settings::{MinibatchSettings, PlainRows, Rows as _};
 use super::recommend::{Standing, Traits};
-use super::simplex::{self, Weights};
+use super::simplex::{self, CountNoise, Weights};
 use super::{
-    Family, InfoColumn, NOISE_SHARE, STEP_SIZE, Sampler, SamplerSpec, SimplexTarget, StateVisitor,
-    Target, Tick, Unsuitable,
+    Family, InfoColumn, NOISE_SHARE, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target, Tick,
+    Unsuitable,
 };
 use crate::models::Model;
 use crate::oracle::{Estimator, Oracle, StepError};
@@ -92,7 +92,7 @@ pub trait Variant: 'static {
     /// The rate b and drift a' of dθ = (a' − bθ) dt + sqrt(2θ) dW for a category with `estimate` Ĉ and `count` C.
     fn drift(alpha: f64, count: f64, estimate: f64) -> (f64, f64);
     /// What minibatch noise is measured by: its variance relative to the posterior's is this times that of the batch.
-    fn noise(target: &SimplexTarget) -> f64;
+    fn noise(noise: &CountNoise) -> f64;
     /// Predicted relative inflation of a weight's variance at step h where Var[Ĉ]/a or Var[Ĉ]/a² is `noise`.
     fn excess(step: f64, noise: f64) -> f64;
     /// The longest step with that inflation.
@@ -129,7 +129,8 @@ impl<V: Variant> Sampler for Process<V> {
     fn configure(settings: &mut ScirSettings, target: &Target) -> Result<ScirConfig, SettingError> {
         let n = target.num_obs;
         let minibatch = settings.rows.settle(target)?;
-        let noise = target.simplex.as_ref().map_or(1.0, V::noise) * minibatch.noise_factor(n);
+        let noise =
+            CountNoise::of(target).as_ref().map_or(1.0, V::noise) * minibatch.noise_factor(n);
         let step_size =
             *(settings.step_size).get_or_insert_with(|| V::step(EXCESS, noise).min(LONGEST));
         let steps = (TIME / step_size).ceil().max(1.0);
@@ -215,8 +216,8 @@ impl Variant for Plain {
         (1.0, alpha + estimate)
     }
 
-    fn noise(target: &SimplexTarget) -> f64 {
-        target.count_noise
+    fn noise(noise: &CountNoise) -> f64 {
+        noise.of_counts
     }
 
     fn excess(step: f64, noise: f64) -> f64 {
@@ -258,8 +259,8 @@ impl Variant for Centred {
         (rate, rate * a)
     }
 
-    fn noise(target: &SimplexTarget) -> f64 {
-        target.rate_noise
+    fn noise(noise: &CountNoise) -> f64 {
+        noise.of_rates
     }
 
     /// To first order in the variance of the rate b = 1 + δ: Var(b) (1 − 2h/(e^{2h} − 1)).

@@ -26,7 +26,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 use super::langevin::{self, STEPS_PER_DRAW, capped_steps, step_for_excess};
 use super::minibatch_settings::{MinibatchSettings, PlainRows, Rows as _};
 use super::recommend::{Standing, Traits};
-use super::simplex::{self, Weights};
+use super::simplex::{self, CountNoise, Weights};
 use super::{
     Family, InfoColumn, STEP_SIZE, Sampler, SamplerSpec, StateVisitor, Target, Tick, Unsuitable,
 };
@@ -128,10 +128,7 @@ impl Sampler for SgrldSimplex {
     ) -> Result<SgrldConfig, SettingError> {
         let n = target.num_obs;
         let minibatch = settings.rows.settle(target)?;
-        let relative = target
-            .simplex
-            .as_ref()
-            .map_or(1.0, |target| target.count_noise);
+        let relative = CountNoise::of(target).map_or(1.0, |noise| noise.of_counts);
         let noise = relative * minibatch.noise_factor(n);
         let step_size = *(settings.step_size).get_or_insert_with(|| step_for_excess(EXCESS, noise));
         let steps = (TIME / step_size).ceil().max(1.0);

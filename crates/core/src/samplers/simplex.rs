@@ -1,6 +1,6 @@
 //! What samplers on the probability simplex share: whom they suit, their target, the state they carry.
 
-use super::{StateVisitor, StepError, Unsuitable};
+use super::{StateVisitor, StepError, Target, Unsuitable};
 use crate::models::{Model, SimplexCounts};
 use crate::oracle::Oracle;
 use ergodic_base::linalg::axpy;
@@ -9,32 +9,30 @@ use ergodic_base::linalg::axpy;
 /// logarithm of a gamma variable of shape 10 is −0.33.
 pub(super) const NORMAL_FROM: f64 = 10.0;
 
-/// What defaults of samplers on the simplex are made from, a = α + C the posterior's parameter.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SimplexTarget {
+/// Noise of counts of rows relative to the posterior, whose parameter is a = α + C.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CountNoise {
     /// Largest over categories of Σ w² z_j/a_j, at most 1 without weights. A minibatch that multiplies the covariance of
     /// rows by v N ([`super::minibatch_settings`]) estimates a_j, and a_j − p_j Σa, with a variance of at most v times
     /// this, relative to the posterior variance of θ_j, and of θ_j − p_j Σθ, which is that of the probability.
-    pub count_noise: f64,
+    pub of_counts: f64,
     /// Largest over categories of N Var(w z_j)/a_j² over rows: v times this is the variance of Ĉ_j/a_j.
-    pub rate_noise: f64,
+    pub of_rates: f64,
 }
 
-impl SimplexTarget {
-    /// Of a view of `num_obs` rows.
-    pub fn new(view: &dyn SimplexCounts, num_obs: usize) -> Self {
-        let mut target = Self {
-            count_noise: 0.0,
-            rate_noise: 0.0,
-        };
+impl CountNoise {
+    /// That of `target`, where its model is one of probabilities.
+    pub fn of(target: &Target) -> Option<Self> {
+        let view = target.simplex()?;
+        let mut noise = Self::default();
         let counts = view.totals().iter().zip(view.squares());
         for ((count, squares), alpha) in counts.zip(view.concentration()) {
-            let variance = squares - count * count / num_obs as f64;
+            let variance = squares - count * count / target.num_obs as f64;
             let a = alpha + count;
-            target.count_noise = target.count_noise.max(squares / a);
-            target.rate_noise = target.rate_noise.max(variance / (a * a));
+            noise.of_counts = noise.of_counts.max(squares / a);
+            noise.of_rates = noise.of_rates.max(variance / (a * a));
         }
-        target
+        Some(noise)
     }
 }
 

@@ -277,7 +277,7 @@ pub fn exact_oracle(model: Arc<dyn Model>, centre: Option<Arc<Centre>>) -> Oracl
 
 /// What a sampler is told about the oracle's target.
 pub fn target_of(oracle: &Oracle) -> Target {
-    Target::new(oracle.model(), oracle.centre().map(Arc::as_ref))
+    Target::of(oracle)
 }
 
 /// A random start: from the quadratic approximation at the centre, or as the model says.
@@ -342,7 +342,7 @@ impl Run {
         let entry = find(self.id).unwrap();
         let (model, centre) = small_targets()
             .find(|(model, centre)| {
-                let target = Target::new(model.as_ref(), centre.as_deref());
+                let target = Target::new(&model, centre.as_deref());
                 (entry.suits)(model.as_ref()).is_ok()
                     && (entry.resolve)(&self.settings, &target).is_ok()
             })

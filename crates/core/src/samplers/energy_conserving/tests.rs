@@ -778,9 +778,9 @@ fn models_and_targets_that_do_not_fit_are_refused_in_words() {
         let refusal = (entry.suits)(model.as_ref()).unwrap_err();
         assert_eq!(refusal.reason, Unsuitable::NoLinearPredictor);
         assert!((entry.suits)(target().0.as_ref()).is_ok());
-        let with_mode = Target::new(model.as_ref(), Some(&centre));
+        let with_mode = Target::new(&model, Some(&centre));
         assert!((entry.resolve)(&Settings::default(), &with_mode).is_ok());
-        let without = Target::new(model.as_ref(), None);
+        let without = Target::new(&model, None);
         let error = (entry.resolve)(&Settings::default(), &without).unwrap_err();
         assert!(matches!(error, SettingError::NoMode { sampler, .. } if sampler == id));
         // One row tells no variance, which the signed sampler does not need; and there are no more than all rows.

@@ -249,7 +249,7 @@ fn no_group_stands_still_after_a_far_start() {
         // Deviations of the last group, which has failures only, and of the first.
         u[dim - 2..].copy_from_slice(&[300.0, -300.0]);
         u[dim - 12..dim - 10].copy_from_slice(&[-300.0, 300.0]);
-        let target = Target::new(model.as_ref(), None);
+        let target = Target::new(&model, None);
         let entry = find(chosen.id()).unwrap();
         let mut kernel =
             (entry.build)(chosen.settings(), &target, &u, &mut oracle, &mut streams).unwrap();

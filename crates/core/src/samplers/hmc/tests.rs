@@ -143,7 +143,7 @@ fn divergences_are_reported_and_energies_consistent() {
 #[test]
 fn curvature_without_a_mode_is_refused_by_name() {
     let (model, _centre) = gaussian_with_centre(10, 2, 1);
-    let target = Target::new(model.as_ref(), None);
+    let target = Target::new(&model, None);
     let given = settings(&[("start_metric", Value::Text("curvature".to_owned()))]);
     assert!(
         configure::<Hmc>(&given, &target)

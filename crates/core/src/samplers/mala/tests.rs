@@ -49,7 +49,7 @@ fn ula_is_the_autoregression_of_the_closed_form() {
 #[test]
 fn the_default_step_of_ula_makes_sds_two_per_cent_too_large() {
     let (model, centre) = gaussian_with_centre(60, 3, 2);
-    let target = Target::new(model.as_ref(), Some(&centre));
+    let target = Target::new(&model, Some(&centre));
     let config = configure::<Ula>(&Settings::default(), &target).unwrap();
     let h = config.step_size.unwrap();
     assert!((1.0 / (1.0 - 0.5 * h) - 1.04).abs() < 1e-12);
@@ -60,7 +60,7 @@ fn the_default_step_of_ula_makes_sds_two_per_cent_too_large() {
 #[test]
 fn ula_says_what_it_needs() {
     let (model, centre) = gaussian_with_centre(60, 3, 2);
-    let blind = Target::new(model.as_ref(), None);
+    let blind = Target::new(&model, None);
     let error = configure::<Ula>(&Settings::default(), &blind).unwrap_err();
     assert!(error.to_string().contains("`ula`") && error.to_string().contains("steps_per_draw"));
     let given = [
@@ -74,7 +74,7 @@ fn ula_says_what_it_needs() {
             .steps_per_draw,
         7
     );
-    let target = Target::new(model.as_ref(), Some(&centre));
+    let target = Target::new(&model, Some(&centre));
     let long = settings(&[("step_size", Value::Real(2.5))]);
     let error = configure::<Ula>(&long, &target).unwrap_err();
     assert!(error.to_string().contains("step_size"));

@@ -364,7 +364,7 @@ fn an_interrupted_step_leaves_the_position_as_it_was() {
 #[test]
 fn curvature_without_a_mode_is_refused_by_name() {
     let (model, _centre) = gaussian_with_centre(10, 2, 1);
-    let target = Target::new(model.as_ref(), None);
+    let target = Target::new(&model, None);
     let mut settings = Settings::default();
     settings.set("start_metric", text("curvature"));
     let error = configure::<Nuts>(&settings, &target).unwrap_err();
@@ -380,7 +380,7 @@ fn the_dense_metric_is_the_default_only_in_moderate_dimension() {
     for (dim, word) in [(100, "dense"), (101, "diagonal")] {
         let target = Target {
             dim,
-            ..Target::new(model.as_ref(), Some(&centre))
+            ..Target::new(&model, Some(&centre))
         };
         let resolved = configured::<Nuts>(&Settings::default(), &target).unwrap().1;
         assert_eq!(resolved[0], ("metric", text(word)));

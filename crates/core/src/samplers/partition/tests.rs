@@ -205,7 +205,7 @@ fn draws_of_data_and_partition_by_turns_keep_the_prior() {
             let model = model_of(mixture.clone());
             let mut oracle = Oracle::new(Arc::clone(&model), None, false, Arc::default());
             let entry = find(id).unwrap();
-            let target = crate::samplers::Target::new(model.as_ref(), None);
+            let target = crate::samplers::Target::new(&model, None);
             let u = vec![0.0; model.dim()];
             let mut kernel =
                 (entry.build)(&Settings::default(), &target, &u, &mut oracle, &mut streams)

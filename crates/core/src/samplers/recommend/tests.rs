@@ -1,9 +1,15 @@
 //! The choice of `auto`, the rank of the others, and what is told of them.
 
+use std::sync::Arc;
+
 use super::*;
-use crate::models::testing::GaussianRows;
+use crate::design::response::ResponseUse;
+use crate::models::mixed::Mixed;
+use crate::models::testing::{GaussianRows, built, table_of};
+use crate::models::{ModelOptions, WorkingRows};
 use crate::samplers::Unsuitable;
-use crate::samplers::testing::logistic_with_centre;
+use crate::samplers::testing::{categorical_with_centre, groups_with_centre, logistic_with_centre};
+use ergodic_base::settings::{Settings, Value};
 
 fn refusal(sampler: &'static str, reason: Unsuitable) -> Refusal {
     Refusal { sampler, reason }
@@ -100,8 +106,8 @@ fn every_registered_sampler_gets_one_place_and_one_sentence() {
     for target in all_targets() {
         let Facts {
             refusals: refused, ..
-        } = facts(target);
-        let advice = recommend(&facts(target));
+        } = facts(target.clone());
+        let advice = recommend(&facts(target.clone()));
         let ranking: Vec<Candidate> = advice.ranking().collect();
         assert_eq!(ranking.len(), REGISTRY.len());
         for entry in REGISTRY {
@@ -130,7 +136,7 @@ fn comparisons_are_never_recommended_while_there_is_another() {
         for max_seconds in [None, Some(1e-3), Some(1e9)] {
             let advice = recommend(&Facts {
                 max_seconds,
-                ..facts(target)
+                ..facts(target.clone())
             });
             let entry = crate::samplers::find(advice.sampler).unwrap();
             let standing = entry.advice.standing;
@@ -173,13 +179,10 @@ fn refusals_come_from_the_samplers() {
 
 #[test]
 fn probabilities_of_categories_are_drawn_directly() {
-    let simplex = Some(crate::samplers::SimplexTarget {
-        count_noise: 1.0,
-        rate_noise: 1.0,
-    });
+    let (model, _centre) = categorical_with_centre(&[50, 30, 20]);
     let advice = recommend(&Facts {
         target: Target {
-            simplex,
+            model: Some(model),
             ..target(5_000_000, 10)
         },
         ..Facts::default()
@@ -193,31 +196,53 @@ fn probabilities_of_categories_are_drawn_directly() {
 
 #[test]
 fn large_groups_are_sampled_by_groups_and_small_ones_jointly() {
-    let (model, _centre) = crate::samplers::testing::groups_with_centre();
-    let hierarchy = Some(crate::samplers::HierarchyTarget {
-        groups: 25,
-        terms: 4,
-    });
+    // 4 groups with 2 coefficients each.
+    let (model, _centre) = groups_with_centre();
     let advise_for = |num_obs| {
         let target = Target {
-            hierarchy,
+            model: Some(Arc::clone(&model)),
             ..target(num_obs, 114)
         };
         recommend(&Facts::new(model.as_ref(), &target, None)).sampler
     };
-    assert_eq!(advise_for(500), "nuts");
+    assert_eq!(advise_for(150), "nuts");
     assert_eq!(advise_for(245_057), "gibbs-groups");
 }
 
-fn of_groups(columns: usize, terms: usize, whitened: bool) -> crate::samplers::MixedTarget {
-    crate::samplers::MixedTarget {
-        groups: 59,
-        effects: 1,
-        columns,
-        terms,
-        whitened,
-        draw_work: 1e5,
+/// A mixed model of counts whose rows depend on so many coefficients and effects in all, one of them per group term.
+fn of_groups(columns: usize, terms: usize, whitened: bool) -> Arc<dyn Model> {
+    const NUM_OBS: u32 = 118;
+    let column = |value: &dyn Fn(u32) -> f64| (0..NUM_OBS).map(value).collect::<Vec<_>>();
+    let mut table = vec![
+        ("y", column(&|i| f64::from(i % 4))),
+        ("g", column(&|i| f64::from(i / 2))),
+        ("h", column(&|i| f64::from(i % 5))),
+    ];
+    let mut formula = "y ~ 1".to_owned();
+    for (name, k) in ["a", "b", "c", "d", "e"]
+        .into_iter()
+        .zip(1..columns - terms)
+    {
+        table.push((name, column(&|i| f64::from(i * k as u32).sin())));
+        formula += &format!(" + {name}");
     }
+    for group in &["g", "h"][..terms] {
+        formula += &format!(" + (1 | {group})");
+    }
+    let mut settings = Settings::default();
+    settings.set("family", Value::Text("poisson".to_owned()));
+    settings.set("parametrisation", Value::Text("auto".to_owned()));
+    let working = WorkingRows {
+        weights: vec![1.5; NUM_OBS as usize],
+        scores: vec![0.5; NUM_OBS as usize],
+    };
+    let options = ModelOptions {
+        settings,
+        standardize: true,
+        working: whitened.then(|| Arc::new(working)),
+        ..ModelOptions::default()
+    };
+    built::<Mixed>(&table_of(table), &formula, ResponseUse::Count, &options).unwrap()
 }
 
 /// Nanoseconds that a row of a gradient took on one core, by coefficients and effects of a row and by group terms.
@@ -235,7 +260,7 @@ fn passes_are_counted_at_what_they_took() {
         (5, 2, 71.3),
     ] {
         let target = Target {
-            mixed: (terms > 0).then(|| of_groups(columns, terms, true)),
+            model: (terms > 0).then(|| of_groups(columns, terms, true)),
             ..target(20_000, columns)
         };
         let counted = pass_secs(20_000.0, &target);
@@ -248,7 +273,7 @@ fn passes_are_counted_at_what_they_took() {
 #[test]
 fn whitened_effects_are_told_to_take_short_trajectories() {
     let with = |whitened| Target {
-        mixed: Some(of_groups(4, 1, whitened)),
+        model: Some(of_groups(4, 1, whitened)),
         ..target(20_000, 106)
     };
     let nuts = crate::samplers::find("nuts").unwrap();
@@ -270,8 +295,8 @@ fn whitened_effects_are_told_to_take_short_trajectories() {
 fn times_of_mixed_models_allow_for_long_trajectories() {
     let plain = target(236, 60);
     let mixed = Target {
-        mixed: Some(of_groups(7, 1, false)),
-        ..plain
+        model: Some(of_groups(7, 1, false)),
+        ..plain.clone()
     };
     let (plain, mixed) = (recommend(&facts(plain)), recommend(&facts(mixed)));
     assert_eq!((plain.sampler, mixed.sampler), ("nuts", "nuts"));

@@ -175,8 +175,8 @@ fn default_steps_have_the_predicted_inflation() {
         let resolved = (find(id).unwrap().resolve)(&Settings::default(), &target).unwrap();
         assert_eq!(resolved[0].0, "step_size");
     }
-    let noise = target.simplex.unwrap();
-    assert!(noise.count_noise < 1.0 && noise.rate_noise < noise.count_noise);
+    let noise = CountNoise::of(&target).unwrap();
+    assert!(noise.of_counts < 1.0 && noise.of_rates < noise.of_counts);
 }
 
 /// Mean and variance must be those of independent draws: for exact samplers within Monte Carlo error, for these

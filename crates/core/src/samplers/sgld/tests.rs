@@ -193,7 +193,7 @@ fn unusable_settings_are_refused_in_one_sentence() {
         noise_ratio: None,
         difference_rows: None,
         curvature_range: None,
-        ..known
+        ..known.clone()
     };
     let too_large = settings(&[("step_size", real(2.5))]);
     let message = configure::<Sgld>(&too_large, &known)
@@ -343,7 +343,8 @@ fn a_temperature_multiplies_the_variance() {
         assert_eq!(chain.info[2], 1.0);
     }
     // The default step keeps the relative excess: plain gradient noise counts less at a high temperature.
-    let target = Target::new(model.as_ref(), Some(&centre));
+    let model: Arc<dyn Model> = model;
+    let target = Target::new(&model, Some(&centre));
     let step = |temperature| {
         let given = settings(&[("temperature", real(temperature))]);
         configure::<Sgld>(&given, &target).unwrap().step_size
@@ -471,7 +472,7 @@ fn noise_of_centred_gradients_is_known_for_each_scheme() {
 #[test]
 fn unequal_chances_give_longer_steps_or_are_refused() {
     let (model, centre) = heavy_tailed();
-    let target = Target::new(model.as_ref(), Some(&centre));
+    let target = Target::new(&model, Some(&centre));
     let step = |scheme| {
         let given = settings(&[("scheme", text(scheme)), ("batch", Value::Int(20))]);
         configure::<SgldCv>(&given, &target).unwrap().step_size
@@ -488,11 +489,13 @@ fn unequal_chances_give_longer_steps_or_are_refused() {
         assert!(resolved.contains(&("scheme", text("lipschitz"))), "{id}");
     }
     let (model, centre) = logistic_with_centre();
-    let calm = Target::new(model.as_ref(), Some(&centre));
+    let calm = Target::new(&model, Some(&centre));
     assert_eq!(scheme(&calm), Scheme::Iid);
     let given = settings(&[("scheme", text("lipschitz"))]);
     let gaussian = Arc::new(GaussianRows::simulated(100, 2, 39));
-    let target = Target::new(gaussian.as_ref(), Some(&centred(&gaussian)));
+    let centre = centred(&gaussian);
+    let gaussian: Arc<dyn Model> = gaussian;
+    let target = Target::new(&gaussian, Some(&centre));
     let message = configure::<SgldCv>(&given, &target)
         .unwrap_err()
         .to_string();

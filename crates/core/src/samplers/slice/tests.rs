@@ -96,7 +96,7 @@ fn eigen_directions_are_conjugate_and_make_draws_nearly_independent() {
 #[test]
 fn eigen_directions_without_a_mode_are_refused_by_name() {
     let (model, _centre) = gaussian_with_centre(10, 2, 1);
-    let target = Target::new(model.as_ref(), None);
+    let target = Target::new(&model, None);
     let given = settings(&[("directions", Value::Text("eigen".to_owned()))]);
     assert!(
         configure::<Slice>(&given, &target)

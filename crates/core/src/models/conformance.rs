@@ -333,7 +333,7 @@ fn passes_over_rows_do_not_allocate() {
             density.add_neg_hessian_log_prior(&at[1], &mut hessian);
             model.constrain(&at[1], &mut theta);
         };
-        // Memory that a thread keeps grows in the first pass.
+        // Memory that a model keeps grows in the first pass.
         pass();
         let count = count_during(pass);
         assert_eq!(count, 0, "{what}");

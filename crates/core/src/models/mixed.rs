@@ -64,10 +64,12 @@ mod predicts;
 mod terms;
 mod view;
 mod whitening;
+mod workspace;
 
 pub use terms::{GroupTerm, Lower, MAX_CORRELATIONS, MAX_EFFECTS};
 pub use view::MixedEffects;
 pub use whitening::{WorkingRows, suits_whitening};
+use workspace::Workspaces;
 
 /// Rows per group and effect from which `auto` centres: the likelihood then knows an effect some ten times better than its
 /// prior does.
@@ -149,15 +151,8 @@ struct MixedModel<F> {
     residual_variance: Option<f64>,
     /// From u to coordinates with coefficients and centred effects as they are.
     frame: Frame,
-}
-
-thread_local! {
-    /// Coordinates with coefficients and effects as they are, for the prior, which has no memory of its own.
-    static PLAIN: std::cell::RefCell<Vec<f64>> = const { std::cell::RefCell::new(Vec::new()) };
-    /// Curvature in these coordinates.
-    static PLAIN_CURVATURE: std::cell::RefCell<Vec<f64>> = const { std::cell::RefCell::new(Vec::new()) };
-    /// How a gradient gets back from there.
-    static PATH: std::cell::RefCell<whitening::Path> = std::cell::RefCell::default();
+    /// For passes that are given no memory.
+    workspaces: Workspaces,
 }
 
 impl<F: RowFamily> MixedModel<F> {
@@ -231,6 +226,7 @@ impl<F: RowFamily> MixedModel<F> {
             scales,
             num_effects: start,
             residual_variance,
+            workspaces: Workspaces::default(),
         }))
     }
 
@@ -278,7 +274,8 @@ impl<F: RowFamily> MixedModel<F> {
             let slopes = &mut rest[..dim];
             slopes.fill(0.0);
             let tile = &mut scratch.tile;
-            return PATH.with_borrow_mut(|path| {
+            return self.workspaces.lend(|workspace| {
+                let path = &mut workspace.path;
                 self.frame.walk(at, path);
                 let value = self.add_gradient_with::<VALUE>(at, rows, factor, own, tile, slopes);
                 self.frame.pull_back(at, path, 0.0, slopes);
@@ -396,13 +393,12 @@ impl<F: RowFamily> MixedModel<F> {
         if self.frame.is_identity() {
             return with(u, &mut whitening::Path::default(), 0.0);
         }
-        PLAIN.with_borrow_mut(|plain| {
-            plain.clear();
-            plain.extend_from_slice(u);
-            PATH.with_borrow_mut(|path| {
-                let log_determinant = self.frame.walk(plain, path);
-                with(plain, path, log_determinant)
-            })
+        self.workspaces.lend(|workspace| {
+            let path = &mut workspace.path;
+            workspace.plain.clear();
+            workspace.plain.extend_from_slice(u);
+            let log_determinant = self.frame.walk(&mut workspace.plain, path);
+            with(&workspace.plain, path, log_determinant)
         })
     }
 
@@ -426,12 +422,30 @@ impl<F: RowFamily> MixedModel<F> {
         if self.frame.is_identity() {
             return add(hessian);
         }
-        PLAIN_CURVATURE.with_borrow_mut(|plain| {
+        self.workspaces.lend(|workspace| {
+            let plain = &mut workspace.numbers;
             plain.clear();
             plain.resize(hessian.len(), 0.0);
             add(plain);
             self.frame.pull_back_matrix(plain, self.dim());
             axpy(1.0, plain, hessian);
+        });
+    }
+
+    /// [`add_differences`] at u.
+    fn add_own_differences(
+        &self,
+        u: &[f64],
+        hessian: &mut [f64],
+        gradient: impl FnMut(&[f64], &mut [f64]),
+    ) {
+        self.workspaces.lend(|workspace| {
+            let memory = &mut workspace.numbers;
+            memory.clear();
+            memory.extend_from_slice(u);
+            memory.resize(3 * u.len(), 0.0);
+            let (at, memory) = memory.split_at_mut(u.len());
+            add_differences(at, memory, hessian, gradient);
         });
     }
 
@@ -691,7 +705,7 @@ impl<F: RowFamily> RowLikelihood for MixedModel<F> {
     ) {
         let dim = self.dim();
         if !self.frame.is_linear() {
-            return add_own_differences(u, hessian, |u, grad| {
+            return self.add_own_differences(u, hessian, |u, grad| {
                 self.add_gradient::<false>(u, rows, 1.0, scratch, grad);
             });
         }
@@ -709,7 +723,7 @@ impl<F: RowFamily> RowLikelihood for MixedModel<F> {
     fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]) {
         let dim = self.dim();
         if !self.frame.is_linear() {
-            return add_own_differences(u, hessian, |u, grad| {
+            return self.add_own_differences(u, hessian, |u, grad| {
                 self.log_prior(u, grad);
             });
         }

@@ -19,7 +19,6 @@
 use super::terms::GroupTerm;
 use super::whitening::{Path, Whitening, WorkingRows};
 use crate::design::confounding::{GroupColumns, directions};
-use crate::models::density::add_differences;
 use ergodic_base::linalg::{axpy, dot};
 
 /// Share of a direction that must be its own, not that of those before it.
@@ -264,26 +263,6 @@ impl TermMoves {
             grad[self.start + pivot] -= solved;
         }
     }
-}
-
-thread_local! {
-    /// A position and two gradients.
-    static DIFFERENCES: std::cell::RefCell<Vec<f64>> = const { std::cell::RefCell::new(Vec::new()) };
-}
-
-/// [`add_differences`] at u, with memory of its own.
-pub(super) fn add_own_differences(
-    u: &[f64],
-    hessian: &mut [f64],
-    gradient: impl FnMut(&[f64], &mut [f64]),
-) {
-    DIFFERENCES.with_borrow_mut(|memory| {
-        memory.clear();
-        memory.extend_from_slice(u);
-        memory.resize(3 * u.len(), 0.0);
-        let (at, memory) = memory.split_at_mut(u.len());
-        add_differences(at, memory, hessian, gradient);
-    });
 }
 
 /// x ← (I − 2vv') x.

@@ -1,0 +1,34 @@
+//! Memory for passes of a mixed model that are given none, kept by the model so that they do not allocate.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::whitening::Path;
+
+/// Working memory of one pass.
+#[derive(Default)]
+pub(super) struct Workspace {
+    /// Coordinates with coefficients and effects as they are.
+    pub plain: Vec<f64>,
+    /// How a gradient gets back from there.
+    pub path: Path,
+    /// A matrix of curvature, or a position and two gradients.
+    pub numbers: Vec<f64>,
+}
+
+/// As much of it as there have been passes at the same time.
+#[derive(Default)]
+pub(super) struct Workspaces(Mutex<Vec<Workspace>>);
+
+impl Workspaces {
+    /// Calls `with` for memory that no other pass uses now.
+    pub fn lend<R>(&self, with: impl FnOnce(&mut Workspace) -> R) -> R {
+        let mut workspace = self.free().pop().unwrap_or_default();
+        let result = with(&mut workspace);
+        self.free().push(workspace);
+        result
+    }
+
+    fn free(&self) -> MutexGuard<'_, Vec<Workspace>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

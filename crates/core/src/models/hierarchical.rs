@@ -31,7 +31,6 @@ use std::sync::Arc;
 
 use rand::RngExt as _;
 use rand_distr::StandardNormal;
-use statrs::function::gamma::ln_gamma;
 
 use super::hierarchy::Hierarchy;
 use super::predicts::Predicts;
@@ -540,13 +539,8 @@ impl<F: RowFamily> Model for HierarchicalModel<F> {
             Quantity::Mean(term) => student(term, 1.0 / niw.strength),
             Quantity::Effect { term } => student(term, 1.0 + 1.0 / niw.strength),
             Quantity::Covariance(i, j) if i == j => {
-                if value <= 0.0 {
-                    return Some(0.0);
-                }
-                let (shape, rate) = (0.5 * df, 0.5 * niw.scale[i * p + i]);
-                let log_density =
-                    shape * rate.ln() - ln_gamma(shape) - (shape + 1.0) * value.ln() - rate / value;
-                Some(log_density.exp())
+                let (shape, scale) = (0.5 * df, 0.5 * niw.scale[i * p + i]);
+                Prior::InvGamma { shape, scale }.density(value)
             }
             Quantity::Covariance(..) => None,
         }

@@ -1,12 +1,13 @@
-//! Priors of real parameters in Stan's notation: `normal(0, 10)`, `student_t(3, 0, 2.5)`, `laplace(0, 1)`,
-//! `cauchy(0, 2.5)`, `flat`.
+//! Priors of single numbers in Stan's notation, such as `normal(0, 10)` for a coefficient or `gamma(2, 0.1)` for a scale.
 
-use std::f64::consts::{LN_2, PI};
+use std::f64::consts::{LN_2, PI, SQRT_2};
 use std::fmt;
 
 use rand::RngExt as _;
-use rand_distr::{Exp1, StandardNormal};
-use statrs::function::gamma::ln_gamma;
+use rand_distr::{Exp1, Gamma, StandardNormal};
+use statrs::function::beta::beta_reg;
+use statrs::function::erf::erfc;
+use statrs::function::gamma::{gamma_lr, gamma_ur, ln_gamma};
 
 use super::LinearRows;
 use super::prior_text::{Argument, PriorError, PriorProblem, PriorText};
@@ -14,11 +15,16 @@ use ergodic_base::linalg::dot;
 use ergodic_base::numerals::to_digits;
 use ergodic_base::rng::ChainRng;
 
-/// The forms of [`Prior`], for people.
+/// The forms of the [`Prior`] of a real parameter, for people.
 pub const FORMS: &str = "normal(mean, sd), student_t(df, location, scale), laplace(location, scale), \
                          cauchy(location, scale) or flat";
 
-/// A density on the real line.
+/// The forms of the [`Prior`] of a positive parameter, for people.
+pub const POSITIVE_FORMS: &str = "half_normal(sd), half_student_t(df, 0, scale), half_cauchy(scale), exponential(rate), \
+                                  gamma(shape, rate), inv_gamma(shape, scale), lognormal(mean, sd) or flat";
+
+/// A density on the real line or, from [`Self::Exponential`] on, on its positive half. The prior of a positive parameter is one
+/// of the latter, or the density of |x| where that of x is symmetric about 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Prior {
     /// Improper, constant.
@@ -46,6 +52,32 @@ pub enum Prior {
         /// Scale.
         scale: f64,
     },
+    /// Density ∝ exp(−rate x).
+    Exponential {
+        /// One over the mean.
+        rate: f64,
+    },
+    /// Density ∝ x^(shape − 1) exp(−rate x).
+    Gamma {
+        /// Shape.
+        shape: f64,
+        /// Rate.
+        rate: f64,
+    },
+    /// Density ∝ x^(−shape − 1) exp(−scale/x).
+    InvGamma {
+        /// Shape.
+        shape: f64,
+        /// Scale.
+        scale: f64,
+    },
+    /// log x ~ normal(mean, sd).
+    LogNormal {
+        /// Mean of log x.
+        mean: f64,
+        /// Standard deviation of log x.
+        sd: f64,
+    },
 }
 
 /// `x` to three significant digits: what a default prior on the scale of the data is rounded to, for people.
@@ -54,41 +86,106 @@ pub(super) fn significant(x: f64) -> f64 {
 }
 
 impl Prior {
-    /// Reads Stan's notation; the error says which forms are known.
+    /// The prior of a real parameter in Stan's notation; the error says which forms are known.
     pub fn parse(text: &str) -> Result<Self, PriorError> {
         use Argument::Number;
         let written = PriorText::read(text, FORMS)?;
-        let (prior, least) = match (written.name, written.arguments.as_slice()) {
-            ("flat", []) => return Ok(Self::Flat),
-            ("normal", &[Number(mean), Number(sd)]) => (Self::Normal { mean, sd }, sd),
+        let prior = match (written.name, written.arguments.as_slice()) {
+            ("flat", []) => Self::Flat,
+            ("normal", &[Number(mean), Number(sd)]) => Self::Normal { mean, sd },
             ("laplace" | "double_exponential", &[Number(location), Number(scale)]) => {
-                (Self::Laplace { location, scale }, scale)
+                Self::Laplace { location, scale }
             }
-            ("student_t", &[Number(df), Number(location), Number(scale)]) => (
-                Self::StudentT {
-                    df,
-                    location,
-                    scale,
-                },
-                scale.min(df),
-            ),
-            ("cauchy", &[Number(location), Number(scale)]) => (
-                Self::StudentT {
-                    df: 1.0,
-                    location,
-                    scale,
-                },
-                scale,
-            ),
+            ("student_t", &[Number(df), Number(location), Number(scale)]) => {
+                Self::student_t(df, location, scale)
+            }
+            ("cauchy", &[Number(location), Number(scale)]) => Self::student_t(1.0, location, scale),
             _ => return Err(written.refuse(PriorProblem::Unknown)),
         };
-        if least <= 0.0 {
+        if prior.least_argument() <= 0.0 {
             return Err(written.refuse(match written.name {
                 "student_t" => PriorProblem::FreedomOrScale,
                 _ => PriorProblem::Scale,
             }));
         }
         Ok(prior)
+    }
+
+    /// The prior of a positive parameter in Stan's notation. `normal`, `student_t` and `cauchy` with location 0 mean their
+    /// upper halves, as in Stan for a parameter that is declared positive. The error says which forms are known.
+    pub fn parse_positive(text: &str) -> Result<Self, PriorError> {
+        use Argument::Number;
+        let written = PriorText::read(text, POSITIVE_FORMS)?;
+        let (halved, name) = match written.name.strip_prefix("half_") {
+            Some(name) => (true, name),
+            None => (false, written.name),
+        };
+        let prior = match (name, written.arguments.as_slice()) {
+            ("normal", &[Number(sd)]) if halved => Self::Normal { mean: 0.0, sd },
+            ("normal", &[Number(mean), Number(sd)]) => Self::Normal { mean, sd },
+            ("student_t", &[Number(df), Number(location), Number(scale)]) => {
+                Self::student_t(df, location, scale)
+            }
+            ("cauchy", &[Number(scale)]) if halved => Self::student_t(1.0, 0.0, scale),
+            ("cauchy", &[Number(location), Number(scale)]) => Self::student_t(1.0, location, scale),
+            _ if halved => return Err(written.refuse(PriorProblem::OfPositive)),
+            ("flat", []) => Self::Flat,
+            ("exponential", &[Number(rate)]) => Self::Exponential { rate },
+            ("gamma", &[Number(shape), Number(rate)]) => Self::Gamma { shape, rate },
+            ("inv_gamma", &[Number(shape), Number(scale)]) => Self::InvGamma { shape, scale },
+            ("lognormal", &[Number(mean), Number(sd)]) => Self::LogNormal { mean, sd },
+            _ => return Err(written.refuse(PriorProblem::OfPositive)),
+        };
+        if prior.location() != 0.0 {
+            return Err(written.refuse(PriorProblem::Location));
+        }
+        if prior.least_argument() <= 0.0 {
+            return Err(written.refuse(PriorProblem::Arguments));
+        }
+        Ok(prior)
+    }
+
+    fn student_t(df: f64, location: f64, scale: f64) -> Self {
+        Self::StudentT {
+            df,
+            location,
+            scale,
+        }
+    }
+
+    /// The least of the arguments that must be positive.
+    fn least_argument(&self) -> f64 {
+        match *self {
+            Self::Flat => f64::INFINITY,
+            Self::Normal { sd: scale, .. }
+            | Self::LogNormal { sd: scale, .. }
+            | Self::Laplace { scale, .. }
+            | Self::Exponential { rate: scale } => scale,
+            Self::StudentT { df: one, scale, .. }
+            | Self::Gamma {
+                shape: one,
+                rate: scale,
+            }
+            | Self::InvGamma { shape: one, scale } => one.min(scale),
+        }
+    }
+
+    /// Whether this is a density on the whole line, so that the prior of a positive parameter is its upper half, twice as high.
+    fn is_halved_when_positive(&self) -> bool {
+        matches!(
+            self,
+            Self::Normal { .. } | Self::StudentT { .. } | Self::Laplace { .. }
+        )
+    }
+
+    /// Stan's notation for the prior of a positive parameter.
+    pub fn positive_text(&self) -> String {
+        match self {
+            Self::Normal { sd, .. } => format!("half_normal({sd})"),
+            Self::StudentT { df, scale, .. } if *df == 1.0 => format!("half_cauchy({scale})"),
+            whole if whole.is_halved_when_positive() => format!("half_{whole}"),
+            other => other.to_string(),
+        }
     }
 
     /// A draw; `None` from the flat prior, which is no distribution.
@@ -109,22 +206,31 @@ impl Prior {
                 let t = rand_distr::StudentT::new(df).ok()?;
                 Some(location + scale * rng.sample(t))
             }
+            Self::Exponential { rate } => Some(rng.sample::<f64, _>(Exp1) / rate),
+            Self::Gamma { shape, rate } => Some(rng.sample(Gamma::new(shape, 1.0 / rate).ok()?)),
+            Self::InvGamma { shape, scale } => {
+                let gamma: f64 = rng.sample(Gamma::new(shape, 1.0).ok()?);
+                Some(scale / gamma)
+            }
+            Self::LogNormal { mean, sd } => {
+                Some((mean + sd * rng.sample::<f64, _>(StandardNormal)).exp())
+            }
         }
     }
 
-    /// Log density and its derivative at `x`, constants dropped.
-    pub fn log_density(&self, x: f64) -> (f64, f64) {
+    /// Log density, its first and its second derivative at `x`, constants dropped; the latter beside a kink where there is one.
+    pub fn derivatives(&self, x: f64) -> [f64; 3] {
         match *self {
-            Self::Flat => (0.0, 0.0),
+            Self::Flat => [0.0; 3],
             Self::Normal { mean, sd } => {
                 let z = (x - mean) / sd;
-                (-0.5 * z * z, -z / sd)
+                [-0.5 * z * z, -z / sd, -1.0 / (sd * sd)]
             }
             Self::Laplace { location, scale } => {
                 let d = x - location;
                 // At the kink the gradient is taken as 0, the middle of the subdifferential.
                 let sign = if d == 0.0 { 0.0 } else { d.signum() };
-                (-d.abs() / scale, -sign / scale)
+                [-d.abs() / scale, -sign / scale, 0.0]
             }
             Self::StudentT {
                 df,
@@ -132,24 +238,50 @@ impl Prior {
                 scale,
             } => {
                 let z = (x - location) / scale;
-                let q = z * z / df;
-                (
-                    -0.5 * (df + 1.0) * q.ln_1p(),
-                    -(df + 1.0) * z / (df * scale * (1.0 + q)),
-                )
+                let (q, c) = (z * z / df, df + 1.0);
+                [
+                    -0.5 * c * q.ln_1p(),
+                    -c * z / (df * scale * (1.0 + q)),
+                    -c * (1.0 - q) / (df * scale * scale * (1.0 + q) * (1.0 + q)),
+                ]
+            }
+            Self::Exponential { rate } => [-rate * x, -rate, 0.0],
+            Self::Gamma { shape, rate } => {
+                let a = shape - 1.0;
+                [a * x.ln() - rate * x, a / x - rate, -a / (x * x)]
+            }
+            Self::InvGamma { shape, scale } => {
+                let (a, r) = (shape + 1.0, 1.0 / x);
+                [
+                    -a * x.ln() - scale * r,
+                    (scale * r - a) * r,
+                    (a - 2.0 * scale * r) * r * r,
+                ]
+            }
+            Self::LogNormal { mean, sd } => {
+                let z = (x.ln() - mean) / sd;
+                [
+                    -x.ln() - 0.5 * z * z,
+                    -(1.0 + z / sd) / x,
+                    (1.0 + z / sd - 1.0 / (sd * sd)) / (x * x),
+                ]
             }
         }
+    }
+
+    /// Log density and its derivative at `x`, constants dropped.
+    pub fn log_density(&self, x: f64) -> (f64, f64) {
+        let [value, slope, _second] = self.derivatives(x);
+        (value, slope)
     }
 
     /// −d²/dx² of the log density at `x`, never negative: where the density is not log-concave or has a kink, the
     /// curvature of a normal of comparable width stands in (it serves preconditioners only, never the target).
     pub fn curvature(&self, x: f64) -> f64 {
         match *self {
-            Self::Flat => 0.0,
-            Self::Normal { sd, .. } => 1.0 / (sd * sd),
             // E|x| = b, so slope/|x| is the curvature of the parabola that touches at x (local quadratic approximation).
             Self::Laplace { location, scale } => 1.0 / (scale * (x - location).abs().max(scale)),
-            Self::StudentT { .. } => (-self.second_derivative(x)).max(0.0),
+            _ => (-self.derivatives(x)[2]).max(0.0),
         }
     }
 
@@ -157,62 +289,46 @@ impl Prior {
     pub fn kink(&self) -> Option<(f64, f64)> {
         match *self {
             Self::Laplace { location, scale } => Some((location, scale)),
-            Self::Flat | Self::Normal { .. } | Self::StudentT { .. } => None,
+            _ => None,
         }
     }
 
-    /// d²/dx² of the log density at `x`, beside the kink where there is one.
-    pub fn second_derivative(&self, x: f64) -> f64 {
-        match *self {
-            Self::Flat | Self::Laplace { .. } => 0.0,
-            Self::Normal { sd, .. } => -1.0 / (sd * sd),
-            Self::StudentT {
-                df,
-                location,
-                scale,
-            } => {
-                let z = (x - location) / scale;
-                let q = z * z / df;
-                -((df + 1.0) * (1.0 - q) / (df * scale * scale * (1.0 + q) * (1.0 + q)))
-            }
-        }
-    }
-
-    /// The largest absolute slope of the log density; infinite for the normal prior.
+    /// The largest absolute slope of the log density; infinite where there is none.
     pub fn slope_bound(&self) -> f64 {
         match *self {
             Self::Flat => 0.0,
-            Self::Normal { .. } => f64::INFINITY,
             Self::Laplace { scale, .. } => 1.0 / scale,
+            Self::Exponential { rate } => rate,
             // At z² = df.
             Self::StudentT { df, scale, .. } => 0.5 * (df + 1.0) / (df.sqrt() * scale),
+            _ => f64::INFINITY,
         }
     }
 
-    /// The smallest and the largest −d²/dx² of the log density; infinite where it has a kink.
+    /// The smallest and the largest −d²/dx² of the log density; infinite where it has a kink or no bounds.
     pub fn curvature_range(&self) -> [f64; 2] {
         match *self {
-            Self::Flat => [0.0, 0.0],
+            Self::Flat | Self::Exponential { .. } => [0.0, 0.0],
             Self::Normal { sd, .. } => [1.0 / (sd * sd); 2],
-            Self::Laplace { .. } => [f64::NEG_INFINITY, f64::INFINITY],
             Self::StudentT { df, scale, .. } => {
                 // (1 − q)/(1 + q)² falls from 1 at q = 0 to −1/8 at q = 3 and rises to 0 from there.
                 let peak = (df + 1.0) / (df * scale * scale);
                 [-0.125 * peak, peak]
             }
+            _ => [f64::NEG_INFINITY, f64::INFINITY],
         }
     }
 
-    /// The largest |d³/dx³| of the log density; infinite where it has a kink.
+    /// The largest |d³/dx³| of the log density; infinite where it has a kink or no bound.
     pub fn third_bound(&self) -> f64 {
         match *self {
-            Self::Flat | Self::Normal { .. } => 0.0,
-            Self::Laplace { .. } => f64::INFINITY,
+            Self::Flat | Self::Normal { .. } | Self::Exponential { .. } => 0.0,
             Self::StudentT { df, scale, .. } => {
                 // With x² = q the slope is a multiple of x/(1 + x²), whose second derivative is largest at x = √2 − 1.
                 let largest = 0.75 + std::f64::consts::FRAC_1_SQRT_2;
                 largest * (df + 1.0) / (df.sqrt() * scale * df * scale * scale)
             }
+            _ => f64::INFINITY,
         }
     }
 
@@ -220,84 +336,109 @@ impl Prior {
     pub fn density(&self, x: f64) -> Option<f64> {
         let log_constant = match *self {
             Self::Flat => return None,
-            Self::Normal { sd, .. } => -sd.ln() - 0.5 * (2.0 * PI).ln(),
+            Self::Normal { sd, .. } | Self::LogNormal { sd, .. } => {
+                -sd.ln() - 0.5 * (2.0 * PI).ln()
+            }
             Self::Laplace { scale, .. } => -scale.ln() - LN_2,
             Self::StudentT { df, scale, .. } => {
                 ln_gamma(0.5 * (df + 1.0)) - ln_gamma(0.5 * df) - 0.5 * (df * PI).ln() - scale.ln()
             }
+            Self::Exponential { rate } => rate.ln(),
+            Self::Gamma { shape, rate } => shape * rate.ln() - ln_gamma(shape),
+            Self::InvGamma { shape, scale } => shape * scale.ln() - ln_gamma(shape),
         };
-        Some((self.log_density(x).0 + log_constant).exp())
+        if x <= 0.0 && !self.is_halved_when_positive() {
+            return Some(0.0);
+        }
+        Some((self.derivatives(x)[0] + log_constant).exp())
+    }
+
+    /// Normalised density at `x` of the prior of a positive parameter, 0 below 0; `None` for the flat prior.
+    pub fn positive_density(&self, x: f64) -> Option<f64> {
+        let density = self.density(x)?;
+        Some(match self.is_halved_when_positive() {
+            _ if x <= 0.0 => 0.0,
+            true => 2.0 * density,
+            false => density,
+        })
+    }
+
+    /// The chance that a positive parameter with this prior is above `x`; `None` for the flat prior.
+    pub fn positive_survival(&self, x: f64) -> Option<f64> {
+        let share = match *self {
+            Self::Flat => return None,
+            _ if x <= 0.0 => 1.0,
+            Self::Normal { sd, .. } => erfc(x / (sd * SQRT_2)),
+            Self::Laplace { scale, .. } => (-x / scale).exp(),
+            Self::StudentT { df, scale, .. } => {
+                let z = x / scale;
+                beta_reg(0.5 * df, 0.5, df / (df + z * z))
+            }
+            Self::Exponential { rate } => (-rate * x).exp(),
+            Self::Gamma { shape, rate } => gamma_ur(shape, rate * x),
+            Self::InvGamma { shape, scale } => gamma_lr(shape, scale / x),
+            Self::LogNormal { mean, sd } => 0.5 * erfc((x.ln() - mean) / (sd * SQRT_2)),
+        };
+        Some(share)
     }
 
     /// This prior for `x/factor`: what a prior in units of standard deviations is on the original scale.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {
-        match *self {
-            Self::Flat => Self::Flat,
-            Self::Normal { mean, sd } => Self::Normal {
-                mean: mean * factor,
-                sd: sd * factor,
-            },
-            Self::Laplace { location, scale } => Self::Laplace {
-                location: location * factor,
-                scale: scale * factor,
-            },
-            Self::StudentT {
-                df,
-                location,
-                scale,
-            } => Self::StudentT {
-                df,
-                location: location * factor,
-                scale: scale * factor,
-            },
+        let mut scaled = *self;
+        match &mut scaled {
+            Self::Flat => {}
+            Self::Normal {
+                mean: location,
+                sd: scale,
+            }
+            | Self::Laplace { location, scale }
+            | Self::StudentT {
+                location, scale, ..
+            } => {
+                *location *= factor;
+                *scale *= factor;
+            }
+            Self::Exponential { rate } | Self::Gamma { rate, .. } => *rate /= factor,
+            Self::InvGamma { scale, .. } => *scale *= factor,
+            Self::LogNormal { mean, .. } => *mean += factor.ln(),
         }
+        scaled
     }
 
-    /// Standard deviation, or a comparable width where it is infinite; `None` for the flat prior.
-    pub fn width(&self) -> Option<f64> {
-        match *self {
-            Self::Flat => None,
-            Self::Normal { sd, .. } => Some(sd),
-            Self::Laplace { scale, .. } => Some(scale * std::f64::consts::SQRT_2),
-            Self::StudentT { df, scale, .. } if df > 2.0 => Some(scale * (df / (df - 2.0)).sqrt()),
-            Self::StudentT { scale, .. } => Some(scale),
-        }
-    }
-
-    /// The interval in which the density is at least a hundredth of its peak; `None` for the flat prior.
+    /// The interval in which a density on the whole line is at least a hundredth of its peak; `None` for the others.
     pub fn span(&self) -> Option<(f64, f64)> {
         const LEAST: f64 = 0.01;
         let half = match *self {
-            Self::Flat => return None,
             Self::Normal { sd, .. } => sd * (-2.0 * LEAST.ln()).sqrt(),
             Self::Laplace { scale, .. } => -scale * LEAST.ln(),
             Self::StudentT { df, scale, .. } => {
                 scale * (df * (LEAST.powf(-2.0 / (df + 1.0)) - 1.0)).sqrt()
             }
+            _ => return None,
         };
         Some((self.location() - half, self.location() + half))
     }
 
-    /// This prior moved by `shift`.
+    /// This prior moved by `shift`, if it is one on the whole line.
     #[must_use]
     pub fn shifted(&self, shift: f64) -> Self {
         let mut moved = *self;
         match &mut moved {
-            Self::Flat => {}
             Self::Normal { mean: at, .. }
             | Self::Laplace { location: at, .. }
             | Self::StudentT { location: at, .. } => *at += shift,
+            _ => {}
         }
         moved
     }
 
-    /// Centre of the density.
+    /// Centre of a density on the whole line; 0 for the others, which start there.
     pub fn location(&self) -> f64 {
         match *self {
-            Self::Flat => 0.0,
             Self::Normal { mean, .. } => mean,
             Self::Laplace { location, .. } | Self::StudentT { location, .. } => location,
+            _ => 0.0,
         }
     }
 }
@@ -357,9 +498,7 @@ impl LinearRows for PriorRows {
     }
 
     fn derivatives(&self, row: usize, z: f64) -> [f64; 3] {
-        let prior = &self.priors[row];
-        let (value, slope) = prior.log_density(z);
-        [value, slope, prior.second_derivative(z)]
+        self.priors[row].derivatives(z)
     }
 
     fn slope_bound(&self, row: usize) -> f64 {
@@ -391,6 +530,10 @@ impl fmt::Display for Prior {
                 location,
                 scale,
             } => write!(f, "student_t({df}, {location}, {scale})"),
+            Self::Exponential { rate } => write!(f, "exponential({rate})"),
+            Self::Gamma { shape, rate } => write!(f, "gamma({shape}, {rate})"),
+            Self::InvGamma { shape, scale } => write!(f, "inv_gamma({shape}, {scale})"),
+            Self::LogNormal { mean, sd } => write!(f, "lognormal({mean}, {sd})"),
         }
     }
 }
@@ -432,11 +575,11 @@ mod tests {
             let mut range = [f64::INFINITY, f64::NEG_INFINITY];
             for i in -4000..4000 {
                 let x = prior.location() + (f64::from(i) + 0.5) * 2e-3;
-                let second = prior.second_derivative(x);
+                let second = prior.derivatives(x)[2];
                 let numeric =
                     (prior.log_density(x + step).1 - prior.log_density(x - step).1) / (2.0 * step);
                 assert!((numeric - second).abs() < 1e-5, "{text} at {x}");
-                let next = prior.second_derivative(x + step);
+                let next = prior.derivatives(x + step)[2];
                 slope = slope.max(prior.log_density(x).1.abs());
                 range = [range[0].min(-second), range[1].max(-second)];
                 third = third.max((next - second).abs() / step);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::coefficients::{Coefficients, FLAT, INTERCEPT, SLOPES};
 use super::glm::GlmRows;
-use super::positive::{Positive, PositivePrior, PositiveSpec};
+use super::positive::{Positive, PositiveSpec};
 use super::predicts::{Point, Predicts};
 use super::prior::{self, Prior, PriorRows};
 use super::{
@@ -32,9 +32,9 @@ pub(super) const COEFFICIENT_PRIORS: PriorSpec = PriorSpec {
 pub(super) const fn priors_with(classes: &'static [(&'static str, &'static str)]) -> PriorSpec {
     PriorSpec {
         classes,
-        check: |text| match PositivePrior::parse(text) {
-            Ok(_) => Ok(()),
-            Err(_) => Ok(Prior::parse(text).map(|_prior| ())?),
+        check: |text| {
+            let known = Prior::parse_positive(text).or_else(|_not_positive| Prior::parse(text));
+            Ok(known.map(|_prior| ())?)
         },
         forms: prior::FORMS,
         example: "normal(0, 2.5)",
@@ -73,7 +73,7 @@ fn positive(
         lower: auxiliary.lower,
         unit,
         unit_words,
-        default: PositivePrior::parse(auxiliary.prior)?,
+        default: Prior::parse_positive(auxiliary.prior)?,
     })
 }
 

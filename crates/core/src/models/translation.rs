@@ -6,7 +6,6 @@
 //! stand in the order of the model's coordinates and, where priors hold for standardised predictors, on their scale: then
 //! both have the same density on the unconstrained space, up to a constant.
 
-use super::positive::PositivePrior;
 use super::prior::Prior;
 use super::{ModelOptions, ParamInfo};
 use crate::design::matrix::Design;
@@ -185,19 +184,10 @@ impl Program {
 
 /// A prior with Stan's names.
 fn stan_text(prior: &str) -> String {
-    let half = || {
-        let positive = PositivePrior::parse(prior).ok()?;
-        match positive {
-            PositivePrior::HalfNormal { sd } => Some(format!("normal(0, {sd})")),
-            PositivePrior::HalfStudentT { df, scale } => {
-                Some(format!("student_t({df}, 0, {scale})"))
-            }
-            _ => None,
-        }
-    };
-    match prior.starts_with("half_") {
-        true => half().unwrap_or_else(|| prior.to_owned()),
-        false => prior.replace("laplace(", "double_exponential("),
+    // Halves are written whole where the parameter is declared positive.
+    match Prior::parse_positive(prior) {
+        Ok(whole) if prior.starts_with("half_") => whole.to_string(),
+        _ => prior.replace("laplace(", "double_exponential("),
     }
 }
 
@@ -211,8 +201,8 @@ fn moved(prior: &str, s: f64, a: f64) -> String {
 
 /// The prior of s x in Stan's notation where that of x > 0 is `prior`.
 fn stretched(prior: &str, s: f64) -> String {
-    match PositivePrior::parse(prior) {
-        Ok(prior) => stan_text(&prior.scaled(s).to_string()),
+    match Prior::parse_positive(prior) {
+        Ok(prior) => prior.scaled(s).to_string(),
         Err(_not_positive) => prior.to_owned(),
     }
 }

@@ -155,7 +155,12 @@ pub(super) fn slice_each(
 /// Laplace priors are mixtures of normals (Andrews and Mallows 1974), drawn here given the value `z`.
 pub(super) fn normal_given(prior: &Prior, z: f64, rng: &mut ChainRng) -> [f64; 2] {
     match *prior {
-        Prior::Flat => [0.0, 0.0],
+        // The last four are no priors of coefficients.
+        Prior::Flat
+        | Prior::Exponential { .. }
+        | Prior::Gamma { .. }
+        | Prior::InvGamma { .. }
+        | Prior::LogNormal { .. } => [0.0, 0.0],
         Prior::Normal { mean, sd } => [1.0 / (sd * sd), mean],
         Prior::StudentT {
             df,

@@ -3,7 +3,6 @@
 use crate::families::Family;
 use crate::models::PriorSpec;
 use crate::models::coefficients::{INTERCEPT, SLOPES};
-use crate::models::positive::PositivePrior;
 use crate::models::prior::Prior;
 use crate::models::prior_text::{PriorError, PriorProblem, PriorText};
 use ergodic_base::settings::{Default as DefaultValue, Field, Kind};
@@ -50,7 +49,7 @@ pub(super) const FIELDS: &[Field] = &[
 pub(super) const PRIORS: PriorSpec = PriorSpec {
     classes: &CLASSES,
     check: |text| {
-        let known = PositivePrior::parse(text).is_ok() || eta_of(text).is_ok();
+        let known = Prior::parse_positive(text).is_ok() || eta_of(text).is_ok();
         if known {
             Ok(())
         } else {

@@ -5,7 +5,8 @@ use super::options::{CLASSES, DEFAULT_ETA, eta_of};
 use super::terms::{GroupTerm, MAX_EFFECTS};
 use crate::design::matrix::{Design, GroupDesign};
 use crate::families::rows::ResponseScale;
-use crate::models::positive::{Positive, PositivePrior, PositiveSpec};
+use crate::models::positive::{Positive, PositiveSpec};
+use crate::models::prior::Prior;
 use crate::models::{ModelError, ModelOptions, ParamInfo};
 use ergodic_base::param::{Class, ParamId};
 
@@ -56,8 +57,9 @@ pub(super) fn make_term(
             lower: 0.0,
             unit,
             unit_words,
-            default: PositivePrior::HalfStudentT {
+            default: Prior::StudentT {
                 df: 3.0,
+                location: 0.0,
                 scale: options.defaults.group_scale(),
             },
         };

@@ -52,9 +52,9 @@ use crate::families::rows::{ResponseScale, RowFamily, TermsOf, value_or};
 use ergodic_base::linalg::axpy;
 use ergodic_base::param::{Class, ParamId};
 use ergodic_base::rng::ChainRng;
-use ergodic_base::settings::Settings;
-use frame::{Frame, add_own_differences};
-use options::{FIELDS, PRIORS};
+use ergodic_base::settings::{Declared as _, Settings};
+use frame::Frame;
+use options::{MixedSettings, PRIORS, Parametrisation};
 use parameters::{check_keys, effect_params, make_term};
 
 mod frame;
@@ -84,7 +84,7 @@ impl Template for Mixed {
         id: "mixed",
         title: "Mixed model",
         about: "How an outcome depends on predictors whose effects vary between groups, such as schools or patients",
-        fields: FIELDS,
+        fields: MixedSettings::FIELDS,
         response: |settings| family_of(settings).definition().response,
         priors: PRIORS,
     };
@@ -129,8 +129,7 @@ impl PartsUse for Build<'_> {
 
 /// The family that the settings choose, by default numbers with normal noise.
 fn family_of(settings: &Settings) -> Family {
-    let chosen = settings.text("family").map(Family::find_mixed);
-    chosen.and_then(Result::ok).unwrap_or(Family::Gaussian)
+    MixedSettings::read(settings).map_or(Family::Gaussian, |settings| settings.family)
 }
 
 /// The posterior of a mixed model. u holds coefficients, the family's auxiliary coordinate, per term log sds and correlations,
@@ -161,6 +160,9 @@ impl<F: RowFamily> MixedModel<F> {
         residual_variance: Option<f64>,
         options: &ModelOptions,
     ) -> Result<Arc<dyn Model>, ModelError> {
+        let MixedSettings {
+            parametrisation, ..
+        } = MixedSettings::read(&options.settings)?;
         let (coefficients, auxiliaries, mut params) = parts.coordinates(options)?;
         let Parts {
             design,
@@ -172,7 +174,15 @@ impl<F: RowFamily> MixedModel<F> {
         let mut terms = Vec::new();
         let (mut place, mut start) = (first, 0);
         for (t, group) in design.group_terms.iter().enumerate() {
-            let (mut term, infos) = make_term(&design, group, t, response, &quantity, options)?;
+            let (mut term, infos) = make_term(
+                &design,
+                group,
+                t,
+                response,
+                &quantity,
+                options,
+                parametrisation,
+            )?;
             term.start = start;
             term.scales = place..place + term.width() + term.num_correlations();
             place = term.scales.end;
@@ -206,7 +216,7 @@ impl<F: RowFamily> MixedModel<F> {
         check_keys(&params, &terms, options)?;
         let rows = GlmRows::new(parts.family, design.terms.len(), parts.data);
         let columns = rows.num_columns();
-        let auto = options.settings.text("parametrisation") == Some("auto");
+        let auto = parametrisation == Parametrisation::Auto;
         let working = options.working.as_deref().filter(|_working| auto);
         let frame = Frame::new(
             &terms,

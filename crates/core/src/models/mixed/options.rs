@@ -5,7 +5,7 @@ use crate::models::PriorSpec;
 use crate::models::coefficients::{INTERCEPT, SLOPES};
 use crate::models::prior::Prior;
 use crate::models::prior_text::{PriorError, PriorProblem, PriorText};
-use ergodic_base::settings::{Default as DefaultValue, Field, Kind};
+use ergodic_base::settings::{Field, Kind, Setting, Value};
 
 /// Prior of correlations where the user sets none.
 pub(super) const DEFAULT_ETA: f64 = 1.0;
@@ -21,30 +21,56 @@ pub(super) const CLASSES: [(&str, &str); 6] = [
     ("shape", "Shape of the distribution"),
 ];
 
-pub(super) const FIELDS: &[Field] = &[
-    Field {
-        key: "family",
-        label: "Family",
-        help: "Distribution of the outcome: gaussian for numbers, bernoulli for two values, binomial for successes among \
-                       trials, poisson and negative_binomial for counts, gamma for positive numbers",
-        kind: Kind::Choice(Family::MIXED_IDS),
-        default: Some(DefaultValue::Text(Family::Gaussian.id())),
-        why: "the usual mixed model",
-    },
-    Field {
-        key: "parametrisation",
-        label: "Parametrisation",
-        help: "What is sampled: effects in units of their standard deviation (non-centred) or as they are, apart from \
-                       what coefficients have in common with them (centred); auto goes between, by what a likelihood fit \
-                       says of each group: all the way for samplers that use all rows, unless groups differ from row to \
-                       row; else it centres the groups whose effects the data tell much better than the spread of groups \
-                       does. The posterior is the same, its geometry is not",
-        kind: Kind::Choice(&["non-centred", "centred", "auto"]),
-        default: Some(DefaultValue::Text("auto")),
-        why: "centred effects of small groups make a funnel that samplers do not reach into, non-centred ones of large \
-              groups a ridge that they follow slowly",
-    },
-];
+ergodic_base::choice! {
+    /// What is sampled in place of effects of groups.
+    pub(super) enum Parametrisation {
+        /// Effects in units of their standard deviation.
+        NonCentred = "non-centred",
+        /// Effects as they are.
+        Centred = "centred",
+        /// What suits each group.
+        Auto = "auto",
+    }
+}
+
+impl Setting for Family {
+    const KIND: Kind = Kind::Choice(Self::MIXED_IDS);
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Text(id) => Self::find_mixed(id).ok(),
+            _ => None,
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        self.id().into()
+    }
+}
+
+ergodic_base::settings! {
+    /// Settings of [`super::Mixed`].
+    pub(super) struct MixedSettings {
+        pub family: Family = Field::choice("Family", Family::MIXED_IDS, Some(Family::Gaussian.id()))
+            .help(
+                "Distribution of the outcome: gaussian for numbers, bernoulli for two values, binomial for successes among \
+                 trials, poisson and negative_binomial for counts, gamma for positive numbers",
+            )
+            .why("the usual mixed model");
+        pub parametrisation: Parametrisation = Parametrisation::field("Parametrisation", Some(Parametrisation::Auto))
+            .help(
+                "What is sampled: effects in units of their standard deviation (non-centred) or as they are, apart from \
+                 what coefficients have in common with them (centred); auto goes between, by what a likelihood fit \
+                 says of each group: all the way for samplers that use all rows, unless groups differ from row to \
+                 row; else it centres the groups whose effects the data tell much better than the spread of groups \
+                 does. The posterior is the same, its geometry is not",
+            )
+            .why(
+                "centred effects of small groups make a funnel that samplers do not reach into, non-centred ones of large \
+                 groups a ridge that they follow slowly",
+            );
+    }
+}
 
 pub(super) const PRIORS: PriorSpec = PriorSpec {
     classes: &CLASSES,
@@ -57,8 +83,8 @@ pub(super) const PRIORS: PriorSpec = PriorSpec {
         }
     },
     forms: "normal(mean, sd), student_t(df, location, scale), laplace(location, scale), cauchy(location, scale) or \
-                    flat; for standard deviations half_student_t(df, 0, scale), half_normal(sd), exponential(rate), \
-                    gamma(shape, rate); for correlations lkj(eta)",
+                 flat; for standard deviations half_student_t(df, 0, scale), half_normal(sd), exponential(rate), \
+                 gamma(shape, rate); for correlations lkj(eta)",
     example: "normal(0, 2.5)",
 };
 

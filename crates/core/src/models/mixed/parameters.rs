@@ -1,7 +1,7 @@
 //! What the template reports of a group term, and the priors of it.
 
 use super::MANY_ROWS;
-use super::options::{CLASSES, DEFAULT_ETA, eta_of};
+use super::options::{CLASSES, DEFAULT_ETA, Parametrisation, eta_of};
 use super::terms::{GroupTerm, MAX_EFFECTS};
 use crate::design::matrix::{Design, GroupDesign};
 use crate::families::rows::ResponseScale;
@@ -18,6 +18,7 @@ pub(super) fn make_term(
     response: ResponseScale,
     quantity: &str,
     options: &ModelOptions,
+    parametrisation: Parametrisation,
 ) -> Result<(GroupTerm, Vec<ParamInfo>), ModelError> {
     let factor = &design.groups[group.factor];
     let name = &factor.name;
@@ -89,11 +90,13 @@ pub(super) fn make_term(
             units
         },
         correlated: group.correlated,
-        centred: match options.settings.text("parametrisation") {
-            Some("centred") => vec![true; num_levels],
-            Some("auto") if options.working.is_some() => vec![true; num_levels],
-            Some("auto") => known.unwrap_or_else(|| vec![rows_per_effect >= MANY_ROWS; num_levels]),
-            _ => vec![false; num_levels],
+        centred: match parametrisation {
+            Parametrisation::Centred => vec![true; num_levels],
+            Parametrisation::NonCentred => vec![false; num_levels],
+            Parametrisation::Auto if options.working.is_some() => vec![true; num_levels],
+            Parametrisation::Auto => {
+                known.unwrap_or_else(|| vec![rows_per_effect >= MANY_ROWS; num_levels])
+            }
         },
         eta,
         sds,

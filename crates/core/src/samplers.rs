@@ -643,6 +643,8 @@ pub struct SamplerEntry {
     pub spec: SamplerSpec,
     /// See [`Sampler::ADVICE`].
     pub advice: recommend::Traits,
+    /// See [`Sampler::OUTPUTS`].
+    pub outputs: &'static [OutputSpec],
     /// See [`Sampler::suits`].
     pub suits: fn(&dyn Model) -> Result<(), Refusal>,
     /// Makes a kernel that stands at the given position.
@@ -660,10 +662,16 @@ impl SamplerEntry {
             spec: S::SPEC,
             suits: suits::<S>,
             advice: S::ADVICE,
+            outputs: S::OUTPUTS,
             build: build::<S>,
             resolve: resolve::<S>,
             check: check::<S>,
         }
+    }
+
+    /// Whether it makes the output called `name`.
+    pub fn makes(&self, name: &str) -> bool {
+        self.outputs.iter().any(|spec| spec.name == name)
     }
 }
 

@@ -39,15 +39,16 @@ fn decides(row: &SummaryRow) -> bool {
         || row.mean.is_none_or(|mean| mean >= NEGLIGIBLE_SHARE)
 }
 
-/// The criterion of a run that draws partitions, or of another, all of whose variables count.
-pub fn criterion(is_mixture: bool) -> fn(&SummaryRow) -> bool {
-    match is_mixture {
+/// Which variables of a run count for its verdict: all of them, unless its draws come with clusters
+/// ([`crate::samplers::CLUSTERS`]).
+pub fn criterion(with_clusters: bool) -> fn(&SummaryRow) -> bool {
+    match with_clusters {
         true => decides,
         false => |_row| true,
     }
 }
 
-/// A remark on weights that would have decided if they counted.
+/// A remark on weights of clusters that would have decided if they counted.
 pub fn negligible(rows: &[SummaryRow], chains: usize) -> Option<Finding> {
     let all = Limits::of(chains);
     let mut left_out = rows

@@ -14,7 +14,7 @@ use super::protocol::{ChainState, ChainView, Control, RunState, RunView, StopRea
 use super::publish::Published;
 use super::sampling::Sampling;
 use crate::design::Remark;
-use crate::samplers::DIVERGENT;
+use crate::samplers::{CLUSTERS, DIVERGENT};
 use ergodic_base::draws::DrawList;
 use ergodic_base::param::ParamId;
 use ergodic_base::reporter::Warning;
@@ -227,7 +227,7 @@ pub fn report(
         RunState::Finished(StopReason::Draws | StopReason::Time) => job.run_section().precision(),
         _ => None,
     };
-    let is_mixture = job.model().partition().is_some();
+    let with_clusters = job.sampler().makes(CLUSTERS);
     let biased = job.sampler().spec.bias.is_some();
     let mut others: Vec<Finding> = Vec::new();
     others.extend(exact_fit(job));
@@ -235,7 +235,7 @@ pub fn report(
         .filter(|distance| mode_drift::is_far(*distance, job.model().dim()));
     let proved = (bias.as_deref()).is_some_and(|bias| bias.verdict == Verdict::Good);
     others.extend(far.map(|distance| mode_drift::finding(distance, biased, proved)));
-    if is_mixture {
+    if with_clusters {
         others.extend(clusters::negligible(&summary, chains.len()));
     }
     let inputs = VerdictInputs {
@@ -250,7 +250,7 @@ pub fn report(
         bias: bias.as_deref(),
         secs_to_target,
         target,
-        decides: clusters::criterion(is_mixture),
+        decides: clusters::criterion(with_clusters),
         others: &others,
     };
     let limits = inputs.limits();

@@ -9,6 +9,7 @@ use super::remark::Remark;
 use super::run_section::{DEFAULT_DRAWS, RunSection};
 use super::sampling::Sampling;
 use crate::samplers::recommend::{draw_secs, pass_secs};
+use crate::samplers::{CLUSTERS, Family};
 use ergodic_base::reporter::Warning;
 use ergodic_diagnostics::SummaryRow;
 use ergodic_diagnostics::verdict::{ESS_PER_CHAIN, Precision, RHAT_LIMIT};
@@ -72,7 +73,7 @@ pub(super) fn next(job: &dyn Sampling, summary: &[SummaryRow], stage: &Stage) ->
         ..
     } = stage;
     let precision = precision(stage.chains);
-    let decides = clusters::criterion(job.model().partition().is_some());
+    let decides = clusters::criterion(job.sampler().makes(CLUSTERS));
     let deciding: Vec<&SummaryRow> = summary.iter().filter(|row| decides(row)).collect();
     if precision.is_met(&deciding) {
         return Next::Enough;

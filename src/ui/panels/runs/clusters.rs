@@ -10,7 +10,6 @@ use eframe::egui::{
 
 use super::pane::{Home, Pane};
 use super::panes::{PaneViews, Variable};
-use crate::app::RunEntry;
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::plots::axes::{self, Axes, YAxis, faded};
@@ -24,6 +23,7 @@ use ergodic_core::design::columns::plural;
 use ergodic_core::engine::clusters::predictive::Predictive;
 use ergodic_core::engine::clusters::{Clusters, Pairs, Scatter};
 use ergodic_core::engine::{Report, RunView};
+use ergodic_core::samplers::CLUSTERS;
 
 /// Widths of a cluster's number, of its size and share, and of its profile at least.
 const NUMBER: f32 = 48.0;
@@ -63,11 +63,8 @@ impl Pane for ClustersView {
     const HOME: Home = Home::Above;
 
     fn shows(of: &Variable<'_>) -> Result<(), &'static str> {
-        let partition = |entry: &RunEntry| {
-            let job = entry.job();
-            job.is_some_and(|job| job.model.partition().is_some())
-        };
-        if of.report.clusters.is_some() || partition(of.entry) {
+        let makes = of.entry.job().map(|job| job.sampler.makes(CLUSTERS));
+        if of.report.clusters.is_some() || makes == Some(true) {
             Ok(())
         } else {
             Err("Only mixtures have clusters; this model is none")

@@ -24,7 +24,7 @@ use ergodic_diagnostics::stein::squared_discrepancy;
 /// The setting that is tuned.
 pub const KEY: &str = "step_size";
 /// Trials at the start: three halvings.
-pub const TRIALS: usize = 8;
+pub(crate) const TRIALS: usize = 8;
 /// Draws of each trial in the first round; each later round has twice as many, so that all rounds cost the same.
 const FIRST_ROUND: usize = 100;
 /// Step sizes of neighbouring trials differ by this factor.

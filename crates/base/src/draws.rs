@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 /// Draws in a full chunk of few columns; of many columns see [`chunk_draws`].
-pub const CHUNK_DRAWS: usize = 1024;
+pub(crate) const CHUNK_DRAWS: usize = 1024;
 /// Values in a full chunk, at most: a partial one is copied each time a view of it was published.
 const CHUNK_VALUES: usize = 128 * CHUNK_DRAWS;
 /// Draws in a full chunk at least, whatever the number of columns.
@@ -271,7 +271,7 @@ impl DrawList {
     }
 
     /// Copies column `j` into `out`, replacing its content.
-    pub fn copy_column(&self, j: usize, out: &mut Vec<f64>) {
+    pub(crate) fn copy_column(&self, j: usize, out: &mut Vec<f64>) {
         out.clear();
         out.reserve(self.len());
         for chunk in self.chunks() {

@@ -254,7 +254,7 @@ pub enum FamilyError {
 
 impl Definition {
     /// What the linear predictor is, in words: "log odds of y".
-    pub fn quantity_of(&self, name: &str) -> String {
+    pub(crate) fn quantity_of(&self, name: &str) -> String {
         format!("{} {name}", self.quantity)
     }
 }

@@ -164,7 +164,7 @@ pub struct Target {
 
 impl Target {
     /// κ of gradients centred at the mode whose minibatches are drawn by `scheme`.
-    pub fn centred_rows(&self, scheme: Scheme) -> Option<f64> {
+    pub(crate) fn centred_rows(&self, scheme: Scheme) -> Option<f64> {
         match scheme {
             Scheme::Lipschitz => self.weighted_difference_rows,
             _ => self.difference_rows,

@@ -33,7 +33,7 @@ const UNPACKED_TIMES: u64 = 25;
 /// Work of a whole file in units of the work of reading its bytes.
 pub(super) const SPLIT_COST: u64 = 5;
 /// The stage of a [`Control`] while a file is read.
-pub const READING: &str = "reading the file";
+pub(crate) const READING: &str = "reading the file";
 /// Bytes in a gigabyte, as disks count them.
 const GIGABYTE: u64 = 1_000_000_000;
 

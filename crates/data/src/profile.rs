@@ -7,7 +7,7 @@ use ergodic_core::design::Columns as _;
 use ergodic_core::design::columns::{ColumnKind, Labels, plural};
 
 /// Most bins of a histogram.
-pub const MAX_BINS: usize = 20;
+pub(crate) const MAX_BINS: usize = 20;
 /// Most levels listed.
 const MAX_LISTED: usize = 20;
 /// Text with more distinct values than this, and most of them once, is words rather than categories.
@@ -106,7 +106,7 @@ pub fn profile(table: &Table) -> Vec<Profile> {
 }
 
 /// Profile of one column.
-pub fn profile_column(table: &Table, col: usize) -> Profile {
+pub(crate) fn profile_column(table: &Table, col: usize) -> Profile {
     let info = &table.columns()[col];
     let mut counted = Counted::of(table, col);
     let (kind, reason) = classify(info.kind, &counted);

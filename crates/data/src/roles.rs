@@ -58,7 +58,7 @@ impl Role {
     ];
 
     /// The word with its article: "an outcome", "a weight".
-    pub fn with_article(self) -> String {
+    pub(crate) fn with_article(self) -> String {
         let article = match self {
             Self::Response | Self::Offset => "an",
             _ => "a",

@@ -12,10 +12,10 @@ use ergodic_core::design::response::MAX_CATEGORIES;
 use ergodic_core::formula::Factor;
 
 /// Most predictors that are taken without being asked for: a sentence can still name them all.
-pub const MOST_PREDICTORS: usize = 6;
+pub(crate) const MOST_PREDICTORS: usize = 6;
 /// Levels from which a category is offered as a group: below, the spread of groups is hardly known, and above, one coefficient
 /// per level says little about each.
-pub const GROUP_LEVELS: usize = 8;
+pub(crate) const GROUP_LEVELS: usize = 8;
 /// Levels up to which text is a category even where most rows differ.
 const FEW_LEVELS: usize = 20;
 /// Rows per value from which whole numbers 1, 2, … are a rating and not a few counts.

@@ -11,7 +11,7 @@ use ergodic_core::synthetic::{Synthetic, of_shape};
 /// What the name of a synthetic data set begins with, before its shape.
 pub const PREFIX: &str = "synthetic-";
 /// Names as shown in lists.
-pub const PATTERN: &str = "synthetic-ROWSxCOLUMNS";
+pub(crate) const PATTERN: &str = "synthetic-ROWSxCOLUMNS";
 /// Largest table, in numbers: 8 GB.
 const MOST_NUMBERS: usize = 1_000_000_000;
 

@@ -20,10 +20,10 @@ use ergodic_base::param::ParamId;
 pub const TOLERANCE: f64 = 0.1;
 
 /// Probabilities of the quantiles that are compared, the ends of the interval that tables show.
-pub const TAILS: [f64; 2] = [0.05, 0.95];
+pub(crate) const TAILS: [f64; 2] = [0.05, 0.95];
 /// Largest shift of them that is tolerated, in posterior sd: that of a normal posterior whose mean and sd are both as far off
 /// as they may be.
-pub const TAIL_TOLERANCE: f64 = TOLERANCE * (1.0 + 1.645);
+pub(crate) const TAIL_TOLERANCE: f64 = TOLERANCE * (1.0 + 1.645);
 
 /// A number with its 95 % Monte Carlo interval.
 #[derive(Clone, Copy, Debug, PartialEq)]

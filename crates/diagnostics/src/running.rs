@@ -15,7 +15,7 @@ use ergodic_base::draws::DrawList;
 use ergodic_base::param::ParamId;
 
 /// Draws per chain before which the measures are too noisy to show.
-pub const FIRST_POINT: usize = 100;
+pub(crate) const FIRST_POINT: usize = 100;
 
 /// Growth from one point to the next.
 const GROWTH: f64 = 1.05;

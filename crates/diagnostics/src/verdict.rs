@@ -14,12 +14,12 @@ use super::summary::SummaryRow;
 /// Largest rank-normalised split R-hat of a run that is good.
 pub const RHAT_LIMIT: f64 = 1.01;
 /// Largest R-hat of a run that can be used with care: the limit that was usual before 1.01, as programs still have it.
-pub const RHAT_BAD: f64 = 1.05;
+pub(crate) const RHAT_BAD: f64 = 1.05;
 /// Smallest bulk and tail effective sample size per chain of a run that is good.
 pub const ESS_PER_CHAIN: f64 = 100.0;
 /// Smallest effective sample size per chain of a run that can be used with care: with 80 effective draws of four chains a mean is
 /// known to a ninth of its standard deviation, and with fewer R-hat and the effective sample size are themselves hardly known.
-pub const ESS_BAD_PER_CHAIN: f64 = 20.0;
+pub(crate) const ESS_BAD_PER_CHAIN: f64 = 20.0;
 /// Draws per chain before anything is said.
 pub const MIN_DRAWS: usize = 100;
 /// Chains that make R-hat meaningful.

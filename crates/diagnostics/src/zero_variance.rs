@@ -43,7 +43,7 @@ use ergodic_base::param::ParamId;
 /// is left, half as much again at this limit; a ridge that is not needed costs more where little is left.
 pub const FEW: usize = 3;
 /// Most controls: their moments are a matrix of this size, and its factor costs a third of its cube.
-pub const MAX_CONTROLS: usize = 2000;
+pub(crate) const MAX_CONTROLS: usize = 2000;
 /// Draws per chain that a regression needs at least.
 const MIN_DRAWS: usize = 20;
 /// Draws whose moments are added at a time, so that a row of the moments stays in the cache.
@@ -71,7 +71,7 @@ impl Order {
     }
 
     /// Number of controls in `dim` dimensions.
-    pub fn num_controls(self, dim: usize) -> usize {
+    pub(crate) fn num_controls(self, dim: usize) -> usize {
         match self {
             Self::Linear => dim,
             Self::Quadratic => dim * (dim + 3) / 2,

@@ -13,7 +13,7 @@ use ergodic_base::param::ParamId;
 use ergodic_core::samplers::{WEIGHT, weight_column};
 
 /// The columns before the variables.
-pub const INDEX_COLUMNS: [&str; 3] = [".chain", ".iteration", ".draw"];
+pub(crate) const INDEX_COLUMNS: [&str; 3] = [".chain", ".iteration", ".draw"];
 
 /// Kept draws, chain after chain.
 ///
@@ -57,7 +57,7 @@ fn beside(draws: &DrawList, info: &DrawList, column: usize) -> DrawList {
 ///
 /// # Errors
 /// The writer fails.
-pub fn write_info(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_info(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     table(&results.info_names, &results.info, out)
 }
 
@@ -185,7 +185,7 @@ pub fn read(input: impl Read) -> Result<ReadDraws, DrawsError> {
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_chains(input: impl Read, count: usize) -> Result<ReadDraws, DrawsError> {
+pub(crate) fn read_chains(input: impl Read, count: usize) -> Result<ReadDraws, DrawsError> {
     let (names, chains) = read_variables(input)?;
     let chains = in_order(chains, names.len(), count);
     Ok(ReadDraws::new(names, chains))
@@ -195,7 +195,7 @@ pub fn read_chains(input: impl Read, count: usize) -> Result<ReadDraws, DrawsErr
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_info(
+pub(crate) fn read_info(
     input: impl Read,
     count: usize,
 ) -> Result<(Vec<String>, Vec<DrawList>), DrawsError> {

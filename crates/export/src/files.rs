@@ -39,7 +39,7 @@ impl OutFile {
     }
 
     /// The file at `path`, to be written from its byte `at` on; what stands behind that is cut off. A link is refused.
-    pub fn reopen(path: &Path, at: u64) -> io::Result<Self> {
+    pub(crate) fn reopen(path: &Path, at: u64) -> io::Result<Self> {
         fault::before(fault::Operation::Open, path)?;
         let mut file = Self {
             file: open_in_place(path)?,
@@ -78,7 +78,7 @@ impl Write for OutFile {
 }
 
 /// Opens what is at `path` for writing, if that is a file of this place and no link to another.
-pub fn open_in_place(path: &Path) -> io::Result<File> {
+pub(crate) fn open_in_place(path: &Path) -> io::Result<File> {
     let refused = || io::Error::new(io::ErrorKind::InvalidInput, "it is a link or no file");
     if !path.symlink_metadata()?.is_file() {
         return Err(refused());
@@ -94,7 +94,7 @@ pub fn open_in_place(path: &Path) -> io::Result<File> {
 
 /// Whether `path` names the very file that `file` is.
 #[cfg(unix)]
-pub fn is_at(file: &File, path: &Path) -> bool {
+pub(crate) fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     let (Ok(mine), Ok(there)) = (file.metadata(), path.symlink_metadata()) else {
         return false;
@@ -104,7 +104,7 @@ pub fn is_at(file: &File, path: &Path) -> bool {
 
 /// Whether `path` names the very file that `file` is; here only whether there is a file.
 #[cfg(not(unix))]
-pub fn is_at(_file: &File, path: &Path) -> bool {
+pub(crate) fn is_at(_file: &File, path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|about| about.is_file())
 }
 
@@ -124,20 +124,20 @@ pub fn part_of(path: &Path, token: &str) -> PathBuf {
 }
 
 /// The name whose temporary name `name` is, if it is one.
-pub fn whole_of(name: &str) -> Option<&str> {
+pub(crate) fn whole_of(name: &str) -> Option<&str> {
     let (whole, token) = name.strip_suffix(PART)?.rsplit_once('.')?;
     let digits = token.bytes().all(|byte| byte.is_ascii_hexdigit());
     (token.len() == TOKEN_DIGITS && digits).then_some(whole)
 }
 
 /// Whether `name` is that of a file in a folder, and no path to another one.
-pub fn is_plain(name: &str) -> bool {
+pub(crate) fn is_plain(name: &str) -> bool {
     Path::new(name).file_name().is_some_and(|it| it == name)
 }
 
 /// Writes a new file at `path`, where nothing may be, synced; if that fails nothing stays behind. Returns its bytes and their
 /// SHA-256 in hexadecimal digits.
-pub fn write_new(
+pub(crate) fn write_new(
     path: &Path,
     act: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<(u64, String)> {
@@ -179,7 +179,7 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Gives what is at `path` a second name: `path` with `.damaged-1`, or the next free number. Returns that name.
-pub fn set_aside(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn set_aside(path: &Path) -> io::Result<PathBuf> {
     let mut number = 1;
     loop {
         let mut name = path.as_os_str().to_owned();
@@ -225,13 +225,13 @@ pub fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// Makes one folder, which must not exist.
-pub fn make_folder(path: &Path) -> io::Result<()> {
+pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     fault::before(fault::Operation::Folder, path)?;
     std::fs::create_dir(path)
 }
 
 /// Makes one folder that is closed to other users.
-pub fn make_private_folder(path: &Path) -> io::Result<()> {
+pub(crate) fn make_private_folder(path: &Path) -> io::Result<()> {
     fault::before(fault::Operation::Folder, path)?;
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
@@ -240,7 +240,7 @@ pub fn make_private_folder(path: &Path) -> io::Result<()> {
 }
 
 /// Waits until the disk knows the names in `folder`.
-pub fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     fault::before(fault::Operation::Sync, folder)?;
     if !cfg!(unix) {
         return Ok(());

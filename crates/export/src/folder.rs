@@ -205,7 +205,7 @@ impl RunFolder {
     }
 
     /// Whether the run in it goes on, or was cut short.
-    pub fn is_unfinished(&self) -> bool {
+    pub(crate) fn is_unfinished(&self) -> bool {
         self.path.join(journal::DRAWS).is_file() && !self.path.join(SAVING).is_file()
     }
 
@@ -302,7 +302,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// As [`Self::standing`].
-    pub fn standing_to_continue(
+    pub(crate) fn standing_to_continue(
         &self,
         claim: &Claim,
     ) -> Result<(Option<Standing>, Vec<String>), ExportError> {

@@ -42,7 +42,7 @@ pub(crate) use recovery::{has_no_beginning, judge_recovered};
 /// File name of the draws.
 pub const DRAWS: &str = "journal.dat";
 /// File name of where the chains stand.
-pub const MARKS: &str = "journal.checkpoint";
+pub(crate) const MARKS: &str = "journal.checkpoint";
 /// Begins the first line of the file: what it is and which version of the layout.
 const MAGIC: &str = "ergodic journal 2";
 /// The whole first line of the version before, whose header had no checksum.
@@ -199,7 +199,7 @@ impl Journal {
 
     /// Whether the folder held draws, when the journal was begun, that the run has not made again yet: then its results must
     /// not take their place.
-    pub fn holds_more_than(&self, results: &Results) -> bool {
+    pub(crate) fn holds_more_than(&self, results: &Results) -> bool {
         let mut before = self.writing.shared().before.clone();
         if before.is_empty()
             && let Ok(bytes) = files::read(&self.writing.folder.join(DRAWS))

@@ -114,7 +114,7 @@ pub fn save_predictions(predicted: &PlugIn, folder: &Path) -> Result<(), ExportE
 ///
 /// # Errors
 /// The table cannot be made.
-pub fn effects_csv(done: &LikelihoodFit) -> csv::Result<Vec<u8>> {
+pub(crate) fn effects_csv(done: &LikelihoodFit) -> csv::Result<Vec<u8>> {
     let mut out = csv::Writer::from_writer(Vec::new());
     out.write_record(["group", "level", "term", "mode", "sd"])?;
     for e in &done.fit.effects {
@@ -134,7 +134,7 @@ pub fn effects_csv(done: &LikelihoodFit) -> csv::Result<Vec<u8>> {
 
 /// Expected responses per row of the data, 1-based, from fixed effects alone and with group effects: for binomial responses
 /// per trial; for functions of a column the medians of that column.
-pub fn fitted_csv(done: &LikelihoodFit) -> String {
+pub(crate) fn fitted_csv(done: &LikelihoodFit) -> String {
     let function = done.response.kind.function();
     let mean = |eta: f64| {
         let mean = done.fit.family.mean(eta);

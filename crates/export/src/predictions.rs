@@ -124,7 +124,7 @@ pub fn to_json(predictions: &Predictions) -> Json {
 }
 
 /// Plug-in predictions: `row,fitted_fixed,fitted`.
-pub fn plug_in_csv(predictions: &PlugIn) -> String {
+pub(crate) fn plug_in_csv(predictions: &PlugIn) -> String {
     let mut text = "row,fitted_fixed,fitted\n".to_owned();
     for row in &predictions.rows {
         text.push_str(&format!(

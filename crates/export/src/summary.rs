@@ -46,7 +46,7 @@ pub fn values(row: &SummaryRow) -> [Option<f64>; 11] {
 }
 
 /// Further columns where estimates were corrected by control variates, in order.
-pub const CORRECTED_COLUMNS: [&str; 6] = [
+pub(crate) const CORRECTED_COLUMNS: [&str; 6] = [
     "zv_mean",
     "zv_mcse_mean",
     "zv_gain",
@@ -56,7 +56,7 @@ pub const CORRECTED_COLUMNS: [&str; 6] = [
 ];
 
 /// The numbers of a corrected row in the order of [`CORRECTED_COLUMNS`].
-pub fn corrected_values(row: &ZeroVarianceRow) -> [Option<f64>; 6] {
+pub(crate) fn corrected_values(row: &ZeroVarianceRow) -> [Option<f64>; 6] {
     [
         row.mean,
         row.mcse_mean,

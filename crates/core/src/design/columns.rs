@@ -269,7 +269,7 @@ fn few<T: Ord>(values: impl Iterator<Item = T>, most: usize) -> Option<BTreeSet<
 }
 
 /// Levels of numbers, in numeric order.
-pub fn number_labels(numbers: &[f64]) -> Labels {
+pub(crate) fn number_labels(numbers: &[f64]) -> Labels {
     let mut distinct: Vec<f64> = numbers
         .iter()
         .copied()

@@ -86,7 +86,7 @@ impl DesignTerm {
     }
 
     /// The column of the data that this is as it is: no function, category or product.
-    pub fn plain_column(&self) -> Option<&str> {
+    pub(crate) fn plain_column(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [
                 TermPart {
@@ -108,7 +108,7 @@ impl DesignTerm {
     }
 
     /// Whether a category is among what is multiplied.
-    pub fn has_category(&self) -> bool {
+    pub(crate) fn has_category(&self) -> bool {
         self.parts.iter().any(|part| part.level.is_some())
     }
 }

@@ -33,7 +33,7 @@ pub enum DesignError {
 
 impl DesignError {
     /// Refuses a column whose numbers are so far apart that their `spread` is no number.
-    pub fn check_width(
+    pub(crate) fn check_width(
         spread: f64,
         role: &str,
         name: &str,

@@ -1,7 +1,7 @@
 //! Ratings: whole numbers 1, 2, … up to a few.
 
 /// Largest value of a rating: scales of 5, 7 and 10 points are the usual ones.
-pub const MOST_RATING: usize = 10;
+pub(crate) const MOST_RATING: usize = 10;
 
 /// Whether `count` different whole numbers from `least` to `largest` are 1, 2, … up to a handful, as ratings and codes of
 /// categories are.

@@ -167,7 +167,7 @@ const SUCCESS_WORDS: [(&str, &str); 9] = [
 
 /// The success level of a column with two levels if the user names none: 1, true or yes where the words say
 /// so, otherwise the second in order.
-pub fn default_success(levels: &[String; 2]) -> usize {
+pub(crate) fn default_success(levels: &[String; 2]) -> usize {
     let [first, second] = levels.each_ref().map(|level| level.to_lowercase());
     usize::from(!SUCCESS_WORDS.contains(&(first.as_str(), second.as_str())))
 }

@@ -14,7 +14,7 @@ pub struct Scaling {
 impl Scaling {
     /// Writes the raw coefficients for sampling-space coefficients `u` into `raw`; both P long.
     /// b_j = u_j / s_j, intercept b_0 = u_0 - Σ u_j c_j / s_j.
-    pub fn to_raw(&self, u: &[f64], raw: &mut [f64]) {
+    pub(crate) fn to_raw(&self, u: &[f64], raw: &mut [f64]) {
         for j in 0..u.len() {
             raw[j] = u[j] / self.scale[j];
         }
@@ -24,7 +24,7 @@ impl Scaling {
     }
 
     /// Writes the sampling-space coefficients for `raw` into `u`; the inverse of [`Self::to_raw`].
-    pub fn to_scaled(&self, raw: &[f64], u: &mut [f64]) {
+    pub(crate) fn to_scaled(&self, raw: &[f64], u: &mut [f64]) {
         for j in 0..raw.len() {
             u[j] = raw[j] * self.scale[j];
         }

@@ -14,7 +14,7 @@ use crate::formula::{Factor, Term, quote_term};
 pub const MAX_LEVELS: usize = 1000;
 
 /// Most different items of long data: counts of items are kept, not columns of zeros.
-pub const MAX_ITEMS: usize = 20_000;
+pub(crate) const MAX_ITEMS: usize = 20_000;
 
 /// A predictor column restricted to the rows used, n long.
 #[derive(Clone, Debug, PartialEq)]

@@ -63,7 +63,7 @@ impl ChainMark {
     }
 
     /// Of a chain that was stopped before it could begin: `streams` as they were made, and no state.
-    pub fn before_start(streams: &Streams) -> Self {
+    pub(crate) fn before_start(streams: &Streams) -> Self {
         Self {
             iterations: 0,
             draws: 0,
@@ -78,7 +78,7 @@ impl ChainMark {
     }
 
     /// Whether there is a state to restore; a chain without one begins afresh.
-    pub fn has_begun(&self) -> bool {
+    pub(crate) fn has_begun(&self) -> bool {
         !self.names.is_empty()
     }
 

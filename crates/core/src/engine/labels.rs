@@ -6,7 +6,7 @@ use ergodic_base::rng::{Purpose, stream};
 use ergodic_diagnostics::partition::numbered;
 
 /// Most units whose labels are kept.
-pub const MOST_UNITS: usize = 2000;
+pub(crate) const MOST_UNITS: usize = 2000;
 /// Most draws whose labels are kept, all chains together.
 pub const MOST_DRAWS: usize = 200;
 
@@ -43,7 +43,7 @@ pub(super) fn with_room(mut draws: ChainDraws, chains: usize) -> ChainDraws {
 }
 
 /// Labels of the units kept, numbered by first appearance among them.
-pub fn labels_of(labels: &[u32], units: &[u32]) -> Labels {
+pub(crate) fn labels_of(labels: &[u32], units: &[u32]) -> Labels {
     let kept: Vec<u32> = units.iter().map(|&unit| labels[unit as usize]).collect();
     numbered(&kept).0.into()
 }

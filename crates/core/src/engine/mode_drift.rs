@@ -67,7 +67,7 @@ fn means(draws: &DrawList, first: usize) -> Vec<f64> {
 
 /// Whether `distance` is too far with `dim` parameters. A draw itself is about sqrt(D) away, so that a mean as far doubles
 /// the noise.
-pub fn is_far(distance: f64, dim: usize) -> bool {
+pub(crate) fn is_far(distance: f64, dim: usize) -> bool {
     distance > LIMIT.max((dim as f64).sqrt())
 }
 

@@ -20,7 +20,7 @@ impl<T> Published<T> {
     }
 
     /// Replaces the value.
-    pub fn publish(&self, value: T) {
+    pub(crate) fn publish(&self, value: T) {
         let value = Arc::new(value);
         *self.value.lock().unwrap_or_else(PoisonError::into_inner) = value;
         self.version.fetch_add(1, Ordering::Release);

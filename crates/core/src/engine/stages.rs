@@ -39,7 +39,7 @@ pub fn precision(chains: usize) -> Precision {
 }
 
 /// Whether a run with this section goes on by itself, if its sampler is exact.
-pub fn are_allowed(run: &RunSection) -> bool {
+pub(crate) fn are_allowed(run: &RunSection) -> bool {
     run.until_precise
         && run.draws_of_chains.is_none()
         && run.precision().is_none()

@@ -67,7 +67,7 @@ impl MixedError {
 }
 
 /// The stage of a [`Control`] during a fit, which counts evaluations.
-pub const EVALUATING: &str = "evaluating the likelihood";
+pub(crate) const EVALUATING: &str = "evaluating the likelihood";
 
 /// One more evaluation of the likelihood is begun, unless somebody cancelled.
 fn tick(control: &Control) -> Result<(), MixedError> {

@@ -93,7 +93,7 @@ impl DefaultPriors {
     }
 
     /// Standard deviation of the prior of the intercept. Caution is about effects: outcomes may be as rare as under the default.
-    pub fn intercept_sd(self) -> f64 {
+    pub(crate) fn intercept_sd(self) -> f64 {
         match self {
             Self::Cautious => Self::WeaklyInformative.sd(),
             Self::WeaklyInformative | Self::Papers => self.sd(),
@@ -110,7 +110,7 @@ impl DefaultPriors {
     }
 
     /// Scale of the half-Student-t prior of the standard deviation of groups.
-    pub fn group_scale(self) -> f64 {
+    pub(crate) fn group_scale(self) -> f64 {
         match self {
             Self::Cautious => 1.0,
             Self::WeaklyInformative | Self::Papers => 2.5,
@@ -119,7 +119,7 @@ impl DefaultPriors {
 
     /// Whether the prior follows the units of the data wherever they play a part. Those of the papers hold for the numbers as they
     /// are where there is a link: around 0, and with `standardize = false` per unit of a column.
-    pub fn follows_units(self) -> bool {
+    pub(crate) fn follows_units(self) -> bool {
         self != Self::Papers
     }
 }

@@ -33,7 +33,7 @@ impl BlockView {
     }
 
     /// Freezes the other coordinates where `u` (D) has them.
-    pub fn stand_at(&mut self, u: &[f64]) {
+    pub(crate) fn stand_at(&mut self, u: &[f64]) {
         self.u.copy_from_slice(u);
     }
 }

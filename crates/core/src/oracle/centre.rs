@@ -169,7 +169,7 @@ impl Centre {
     }
 
     /// [`Self::difference_noise`] or, for minibatches with unequal chances of rows, [`Self::weighted_difference_noise`].
-    pub fn centred_noise(&self, scheme: Scheme) -> &[f64] {
+    pub(crate) fn centred_noise(&self, scheme: Scheme) -> &[f64] {
         match (scheme, &self.weighted_difference_noise) {
             (Scheme::Lipschitz, Some(noise)) => noise,
             _ => &self.difference_noise,
@@ -185,7 +185,7 @@ impl Centre {
 
     /// Chances of rows by their departures from expansions of `order` 0, 1 or 2, made at the first call and shared by all
     /// chains; `None` where nothing speaks for unequal chances.
-    pub fn difference_chances(
+    pub(crate) fn difference_chances(
         &self,
         model: &dyn RowLikelihood,
         order: usize,

@@ -64,7 +64,7 @@ impl Minibatch {
 
     /// This minibatch with the chances of rows for [`Scheme::Lipschitz`].
     #[must_use]
-    pub fn with_chances(mut self, chances: Option<Arc<AliasTable>>) -> Self {
+    pub(crate) fn with_chances(mut self, chances: Option<Arc<AliasTable>>) -> Self {
         self.chances = chances;
         self
     }
@@ -75,7 +75,7 @@ impl Minibatch {
     }
 
     /// The position of a pass, for saving and restoring.
-    pub fn position_mut(&mut self) -> [&mut u64; 2] {
+    pub(crate) fn position_mut(&mut self) -> [&mut u64; 2] {
         [&mut self.cursor, &mut self.left]
     }
 

@@ -90,7 +90,7 @@ impl RowTable {
     ///
     /// # Errors
     /// The model has no rows.
-    pub fn renew(&mut self, oracle: &mut Oracle, u: &[f64]) -> Result<(), StepError> {
+    pub(crate) fn renew(&mut self, oracle: &mut Oracle, u: &[f64]) -> Result<(), StepError> {
         let (dim, num_obs) = (u.len(), oracle.num_obs());
         oracle.datum_grads += num_obs as u64;
         let model = oracle.rows()?;
@@ -183,7 +183,7 @@ impl RowTable {
     }
 
     /// Every number that the next estimate needs, with names: for saving and restoring.
-    pub fn numbers_mut(&mut self) -> [(&'static str, &mut [f64]); 3] {
+    pub(crate) fn numbers_mut(&mut self) -> [(&'static str, &mut [f64]); 3] {
         [
             ("table_sum", &mut self.sum),
             ("table_position", &mut self.position),

@@ -325,7 +325,7 @@ pub fn draw_secs(entry: &SamplerEntry, target: &Target) -> f64 {
 }
 
 /// Seconds that gradients of `rows` rows take.
-pub fn pass_secs(rows: f64, target: &Target) -> f64 {
+pub(crate) fn pass_secs(rows: f64, target: &Target) -> f64 {
     row_secs(rows, nanos(target))
 }
 

@@ -260,7 +260,7 @@ pub struct Recovered {
 }
 
 /// Whether there is a journal at `path` that does not even say what it is of.
-pub fn has_no_beginning(path: &Path) -> bool {
+pub(crate) fn has_no_beginning(path: &Path) -> bool {
     files::read(path).is_ok_and(|bytes| Scan::of(&bytes).is_none())
 }
 
@@ -477,7 +477,7 @@ fn recovered(
 }
 
 /// Adds what takes time: the summary, the clusters and the verdict.
-pub fn judge_recovered(results: &mut Results, seconds: f64) {
+pub(crate) fn judge_recovered(results: &mut Results, seconds: f64) {
     results.summarise(seconds);
     let Some(mut manifest) = results.manifest.take() else {
         return;

@@ -78,7 +78,7 @@ impl MixedData {
     }
 
     /// n, each row counted as often as its weight says.
-    pub fn total_weight(&self) -> f64 {
+    pub(crate) fn total_weight(&self) -> f64 {
         (0..self.num_obs()).map(|row| self.weight(row)).sum()
     }
 

@@ -176,7 +176,7 @@ impl Factor {
     }
 
     /// Writes M⁻¹ on the pattern of the blocks into `out`, in their layout.
-    pub fn selected_inverse(&mut self, out: &mut [f64]) {
+    pub(crate) fn selected_inverse(&mut self, out: &mut [f64]) {
         let supernodes = supernodal(&self.symbolic);
         let factor = SupernodalLltRef::new(supernodes, &self.lower);
         let home = homes(supernodes);

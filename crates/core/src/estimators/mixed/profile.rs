@@ -294,7 +294,7 @@ impl<'a> Profile<'a> {
     }
 
     /// d(θ) and its gradient.
-    pub fn deviance_and_gradient(&mut self, theta: &[f64], grad: &mut [f64]) -> f64 {
+    pub(crate) fn deviance_and_gradient(&mut self, theta: &[f64], grad: &mut [f64]) -> f64 {
         let deviance = self.deviance(theta);
         if !deviance.is_finite() {
             grad.fill(0.0);

@@ -75,13 +75,13 @@ impl Mixture {
 
     /// The part of a record that belongs to numeric columns.
     #[inline]
-    pub fn numeric_part<'a>(&self, record: &'a [f64]) -> &'a [f64] {
+    pub(crate) fn numeric_part<'a>(&self, record: &'a [f64]) -> &'a [f64] {
         &record[1..=self.numeric_width()]
     }
 
     /// The part of a record that belongs to categories: counts per item, then per block.
     #[inline]
-    pub fn counts_part<'a>(&self, record: &'a [f64]) -> &'a [f64] {
+    pub(crate) fn counts_part<'a>(&self, record: &'a [f64]) -> &'a [f64] {
         &record[1 + self.numeric_width()..]
     }
 
@@ -120,7 +120,7 @@ impl Mixture {
 
     /// Log predictive density of a unit given a settled cluster that does not hold it.
     #[inline]
-    pub fn log_predictive(&self, unit: usize, record: &[f64]) -> f64 {
+    pub(crate) fn log_predictive(&self, unit: usize, record: &[f64]) -> f64 {
         let mut log = 0.0;
         if let Some(part) = &self.numeric {
             log += part.log_predictive(unit, self.numeric_part(record));
@@ -133,12 +133,12 @@ impl Mixture {
 
     /// Log predictive density of a unit given an empty cluster.
     #[inline]
-    pub fn log_alone(&self, unit: usize) -> f64 {
+    pub(crate) fn log_alone(&self, unit: usize) -> f64 {
         self.alone[unit]
     }
 
     /// Log marginal likelihood of a settled cluster.
-    pub fn log_marginal(&self, record: &[f64]) -> f64 {
+    pub(crate) fn log_marginal(&self, record: &[f64]) -> f64 {
         let mut log = 0.0;
         if let Some(part) = &self.numeric {
             log += part.log_marginal(record[0], self.numeric_part(record));
@@ -164,7 +164,7 @@ impl Mixture {
     }
 
     /// Log predictive density of a unit that has no cluster yet, given α and the settled clusters of all others.
-    pub fn log_next<'a>(
+    pub(crate) fn log_next<'a>(
         &self,
         unit: usize,
         alpha: f64,

@@ -120,7 +120,7 @@ impl Shape {
 
 impl Factor {
     /// Turns the gradient in the entries of L into that in the correlations' coordinates, ADDED to `grad` (that of scales).
-    pub fn pull_back(&self, by_entry: &Lower, grad: &mut [f64]) {
+    pub(crate) fn pull_back(&self, by_entry: &Lower, grad: &mut [f64]) {
         let Shape { width, correlated } = self.shape;
         if !correlated {
             return;
@@ -191,12 +191,12 @@ impl GroupTerm {
     }
 
     /// Groups whose coordinates are the effects themselves.
-    pub fn num_centred(&self) -> usize {
+    pub(crate) fn num_centred(&self) -> usize {
         self.centred.iter().filter(|&&centred| centred).count()
     }
 
     /// Number of correlations.
-    pub fn num_correlations(&self) -> usize {
+    pub(crate) fn num_correlations(&self) -> usize {
         if self.correlated {
             self.width() * (self.width() - 1) / 2
         } else {
@@ -240,7 +240,7 @@ impl GroupTerm {
     }
 
     /// D L at u, q × q, row-major: the factor of the effects' covariance.
-    pub fn covariance_factor(&self, u: &[f64]) -> Vec<f64> {
+    pub(crate) fn covariance_factor(&self, u: &[f64]) -> Vec<f64> {
         let q = self.width();
         let (sds, lower) = self.factor(&u[self.scales.clone()]);
         let rows = sds.iter().zip(&lower).take(q);
@@ -268,7 +268,7 @@ impl GroupTerm {
     }
 
     /// Coordinates of effects in u from the effects of all terms; scales must be in place.
-    pub fn read_effects(&self, effects: &[f64], u: &mut [f64]) {
+    pub(crate) fn read_effects(&self, effects: &[f64], u: &mut [f64]) {
         let q = self.width();
         let given = &effects[self.start..][..self.effects.len()];
         let (sds, lower) = self.factor(&u[self.scales.clone()]);
@@ -286,7 +286,7 @@ impl GroupTerm {
     }
 
     /// Draws scales and effects from the prior into their places in `u`; `None` where a prior is flat.
-    pub fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Option<()> {
+    pub(crate) fn draw_prior(&self, rng: &mut ChainRng, u: &mut [f64]) -> Option<()> {
         let (q, at) = (self.width(), self.scales.start);
         for (u, sd) in u[at..].iter_mut().zip(&self.sds) {
             *u = sd.draw(rng)?;
@@ -315,7 +315,7 @@ impl GroupTerm {
     }
 
     /// ADDS `factor` times the gradient in u to `grad`, given the gradient `by_effect` in the effects of all terms.
-    pub fn pull_back(&self, u: &[f64], by_effect: &[f64], factor: f64, grad: &mut [f64]) {
+    pub(crate) fn pull_back(&self, u: &[f64], by_effect: &[f64], factor: f64, grad: &mut [f64]) {
         let q = self.width();
         let slopes = &by_effect[self.start..][..self.effects.len()];
         let covariance = self.shape().factor(&u[self.scales.clone()]);
@@ -348,7 +348,7 @@ impl GroupTerm {
     }
 
     /// The log prior of the coordinates `scales`, up to a constant.
-    pub fn log_prior_of_scales(&self, scales: &[f64]) -> f64 {
+    pub(crate) fn log_prior_of_scales(&self, scales: &[f64]) -> f64 {
         let q = self.width();
         let sds = self.sds.iter().zip(scales);
         let mut value: f64 = sds.map(|(sd, &u)| sd.log_prior(u)[0]).sum();
@@ -457,7 +457,7 @@ impl GroupTerm {
     }
 
     /// Correlations in the order of [`Self::pairs`].
-    pub fn write_correlations(&self, u: &[f64], out: &mut [f64]) {
+    pub(crate) fn write_correlations(&self, u: &[f64], out: &mut [f64]) {
         let (_sds, lower) = self.factor(&u[self.scales.clone()]);
         for (out, (j, k)) in out.iter_mut().zip(self.pairs()) {
             *out = (0..=k).map(|l| lower[j][l] * lower[k][l]).sum();
@@ -466,7 +466,7 @@ impl GroupTerm {
 
     /// Coordinates of correlations in u from the correlations; not finite where they are not those of a distribution that
     /// varies in all directions.
-    pub fn read_correlations(&self, correlations: &[f64], u: &mut [f64]) {
+    pub(crate) fn read_correlations(&self, correlations: &[f64], u: &mut [f64]) {
         let mut lower = [[0.0; MAX_EFFECTS]; MAX_EFFECTS];
         lower[0][0] = 1.0;
         let mut next = 0;
@@ -485,7 +485,7 @@ impl GroupTerm {
     }
 
     /// Prior density of a correlation: every correlation of LKJ(η) is symmetric beta on (−1, 1).
-    pub fn correlation_density(&self, value: f64) -> f64 {
+    pub(crate) fn correlation_density(&self, value: f64) -> f64 {
         if value.abs() >= 1.0 {
             return 0.0;
         }

@@ -7,19 +7,11 @@ use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-const FORMULA: &str = "churned ~ age + plan";
+use support::{ergodic, program, text};
 
-/// Runs `ergodic` in `folder`.
-fn ergodic(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ergodic"))
-        .args(args)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .env_remove("DISPLAY")
-        .env_remove("WAYLAND_DISPLAY")
-        .output()
-        .unwrap()
-}
+mod support;
+
+const FORMULA: &str = "churned ~ age + plan";
 
 /// A short fit of the bundled data into `out`, with further arguments.
 fn short_fit(folder: &Path, out: &str, more: &[&str]) -> Output {
@@ -38,7 +30,7 @@ fn short_fit(folder: &Path, out: &str, more: &[&str]) -> Output {
 }
 
 fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+    text(&output.stderr)
 }
 
 /// The request must be refused with exit code 2, without a panic, in a sentence that contains `words`.
@@ -165,31 +157,12 @@ struct EndlessFit {
 
 /// Starts one in `folder`/run and waits for its first draws.
 fn endless_fit(folder: &Path) -> EndlessFit {
-    let mut process = Command::new(env!("CARGO_BIN_EXE_ergodic"))
-        .args([
-            "fit",
-            "--data",
-            "sample:tall_logistic",
-            "--formula",
-            "defect ~ temperature + load",
-            "--out",
-            "run",
-        ])
-        .args([
-            "--sampler",
-            "sgld-cv",
-            "--chains",
-            "2",
-            "--warmup",
-            "5",
-            "--draws",
-            "1000000",
-            "--set",
-            "sampler.steps_per_draw=1",
-        ])
-        .current_dir(folder)
+    let model = ["--formula", "defect ~ temperature + load"];
+    let sampler =
+        "--sampler sgld-cv --chains 2 --warmup 5 --draws 1000000 --set sampler.steps_per_draw=1";
+    let args = "fit --data sample:tall_logistic --out run".split(' ');
+    let mut process = program(folder, args.chain(model).chain(sampler.split(' ')))
         .env("TMPDIR", folder)
-        .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
@@ -2191,8 +2164,7 @@ fn separation_is_one_remark_or_a_refusal() {
 #[test]
 fn a_result_that_cannot_be_written_is_an_error_and_a_closed_pipe_is_none() {
     let list = |out: Stdio| {
-        Command::new(env!("CARGO_BIN_EXE_ergodic"))
-            .args(["list", "samplers"])
+        program(Path::new("."), ["list", "samplers"])
             .stdout(out)
             .stderr(Stdio::piped())
             .output()
@@ -2273,9 +2245,8 @@ fn what_is_saved_does_not_depend_on_who_reads_the_result() {
 #[test]
 fn a_closed_standard_error_ends_no_fit() {
     let folder = tempfile::tempdir().unwrap();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_ergodic"))
-        .args("fit --data sample:churn --draws 300 --chains 1 --out run".split(' '))
-        .current_dir(folder.path())
+    let args = "fit --data sample:churn --draws 300 --chains 1 --out run".split(' ');
+    let mut child = program(folder.path(), args)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()

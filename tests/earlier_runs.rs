@@ -4,19 +4,18 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
+
+use support::{program, text};
+
+mod support;
 
 const SAVED: [&str; 5] = ["logistic", "sgld-cv", "hierarchical", "mixed", "mixture"];
 
+/// Runs the program with the arithmetic of their version, which knew no fused multiply-add in its row loops.
 fn ergodic(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ergodic"))
-        .args(args)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .env_remove("DISPLAY")
-        // Their version knew no fused multiply-add in its row loops.
+    program(folder, args)
         .env("ERGODIC_ARITHMETIC", "separate")
-        .env_remove("WAYLAND_DISPLAY")
         .output()
         .unwrap()
 }
@@ -25,7 +24,7 @@ fn ergodic(folder: &Path, args: &[&str]) -> Output {
 #[track_caller]
 fn done(folder: &Path, args: &[&str]) -> String {
     let output = ergodic(folder, args);
-    let errors = String::from_utf8_lossy(&output.stderr);
+    let errors = text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{args:?}: {errors}");
     String::from_utf8(output.stdout).unwrap()
 }

@@ -11,7 +11,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
+
+use support::{ergodic, program, text};
+
+mod support;
 
 /// Draws of each chain of the run that is continued, those that are added, and those of the run that has them all.
 const BASE: u64 = 60;
@@ -68,10 +72,6 @@ const TASKS: [Task; 4] = [
     Task::ContinueCutShort,
     Task::ExtendCutShort,
 ];
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
 
 fn rows(table: &str) -> Rows {
     let row = |line: &str| {
@@ -160,12 +160,8 @@ impl Bench {
     }
 
     fn run(&self, args: &[String], fault: Option<&str>) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ergodic"));
-        command
-            .args(args)
-            .current_dir(self.scratch.path())
-            .env("TMPDIR", self.at("tmp"))
-            .stdin(Stdio::null());
+        let mut command = program(self.scratch.path(), args);
+        command.env("TMPDIR", self.at("tmp"));
         if let Some(fault) = fault {
             command.env("ERGODIC_FAULT", fault);
         }
@@ -498,10 +494,7 @@ fn a_thousand_damaged_files_are_told() {
 fn two_programs_never_write_one_folder() {
     let bench = Bench::new(REGRESSION);
     let start = |args: &[String]| {
-        Command::new(env!("CARGO_BIN_EXE_ergodic"))
-            .args(args)
-            .current_dir(bench.scratch.path())
-            .stdin(Stdio::null())
+        program(bench.scratch.path(), args)
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
@@ -588,12 +581,7 @@ fn missing_information_of_the_sampler_is_told_and_nothing_is_made_up() {
 fn a_run_without_information_columns_keeps_a_row_per_draw_when_it_goes_on() {
     let scratch = tempfile::tempdir().unwrap();
     let run = |args: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ergodic"));
-        let output = command
-            .args(args)
-            .current_dir(scratch.path())
-            .output()
-            .unwrap();
+        let output = ergodic(scratch.path(), args);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     };
     run(&[

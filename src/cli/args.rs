@@ -45,24 +45,24 @@ impl Args {
     pub fn program() -> clap::Command {
         let mut program = Self::command();
         program.build();
-        // The lines of the list that there would be without groups: names are aligned, and what they do is wrapped.
-        let flat = program.clone().help_template("{subcommands}").render_help();
-        let mut entries: Vec<String> = Vec::new();
-        for line in flat.ansi().to_string().lines() {
-            match entries.last_mut() {
-                Some(entry) if line.starts_with("   ") => entry.push_str(&format!("{line}\n")),
-                _ => entries.push(format!("{line}\n")),
-            }
-        }
+        let styles = program.get_styles();
+        let (head, name_style) = (styles.get_header(), styles.get_literal());
         let names = program.get_subcommands().map(clap::Command::get_name);
-        let entries: Vec<(&str, String)> = names.zip(entries).collect();
-        let head = program.get_styles().get_header();
+        let width = names.map(str::len).max().unwrap_or_default();
         let mut text = "{about-with-newline}\n{usage-heading} {usage}\n\n".to_owned();
         for (title, members) in GROUPS {
             text.push_str(&format!("{head}{title}:{head:#}\n"));
-            for member in *members {
-                let entry = entries.iter().find(|(name, _)| name == member);
-                text.push_str(entry.map_or("", |(_, entry)| entry));
+            for name in *members {
+                let about = program.find_subcommand(name);
+                let about = about.and_then(clap::Command::get_about);
+                let about = about.map(ToString::to_string).unwrap_or_default();
+                let pad = width - name.len() + 2;
+                let lines = wrapped(&about, HELP_WIDTH - width - 4);
+                let lines = lines.join(&format!("\n{:1$}", "", width + 4));
+                text.push_str(&format!(
+                    "  {name_style}{name}{name_style:#}{:pad$}{lines}\n",
+                    ""
+                ));
             }
             text.push('\n');
         }
@@ -83,6 +83,24 @@ const EXIT_CODES: &str = "  \
   2    The request was wrong: a flag, a recipe, data; one sentence says what
   3    The run failed, or its results could not be saved
   130  Interrupted; what was drawn so far is saved";
+
+/// Characters to a line of help, as clap has it where it does not know the terminal.
+const HELP_WIDTH: usize = 100;
+
+/// `text` in lines of at most `width` characters, where its words allow it.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
 
 /// What subcommands are for, in the order of the help and of the reference; each stands in one group.
 pub const GROUPS: &[(&str, &[&str])] = &[

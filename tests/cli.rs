@@ -1344,7 +1344,7 @@ fn a_mixed_run_predicts_and_stands_beside_its_likelihood_fit() {
         &["between 0 and 1"],
     );
 
-    let args = "estimate --beside run --predict new.csv --out fit";
+    let args = "estimate --compare-with run --predict new.csv --out fit";
     let beside = ergodic(folder.path(), &args.split(' ').collect::<Vec<_>>());
     assert_eq!(beside.status.code(), Some(0), "{}", stderr(&beside));
     let text = String::from_utf8(beside.stdout.clone()).unwrap();
@@ -1361,6 +1361,10 @@ fn a_mixed_run_predicts_and_stands_beside_its_likelihood_fit() {
     let predictions = fs::read_to_string(folder.path().join("fit/predictions.csv")).unwrap();
     assert_eq!(predictions.lines().count(), 3);
     assert!(stderr(&beside).contains("their effects are 0"));
+    // The name that the flag had before.
+    let former = ergodic(folder.path(), &["estimate", "--beside", "run"]);
+    assert_eq!(former.status.code(), Some(0), "{}", stderr(&former));
+    assert!(stderr(&former).contains("called `--compare-with` now"));
 }
 
 #[test]
@@ -1425,7 +1429,7 @@ fn priors_are_listed_and_shown_in_outcomes() {
 }
 
 #[test]
-fn the_influence_of_the_prior_is_summarised() {
+fn prior_sensitivity_is_summarised() {
     let folder = tempfile::tempdir().unwrap();
     let strong = ["--set", "priors.b=normal(0, 0.01)", "--draws", "300"];
     assert!(short_fit(folder.path(), "a", &strong).status.success());

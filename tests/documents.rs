@@ -323,7 +323,7 @@ fn flags(page: &mut String, command: &Command, fit: &Command) {
     }
     let own: Vec<&Arg> = command
         .get_arguments()
-        .filter(|arg| !(shares && of_fit(arg)))
+        .filter(|arg| !(shares && of_fit(arg)) && !arg.is_hide_set())
         .collect();
     match (shares, own.is_empty()) {
         (true, true) => page.push_str(".\n\n"),

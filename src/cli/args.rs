@@ -236,10 +236,13 @@ pub struct FitArgs {
 #[command(args_override_self = true, allow_negative_numbers = true)]
 pub struct EstimateArgs {
     /// Recipe, or run folder, whose data and formula to fit
-    #[arg(value_name = "RECIPE.toml", conflicts_with_all = ["data", "formula", "beside"])]
+    #[arg(value_name = "RECIPE.toml", conflicts_with_all = ["data", "formula", "compare_with", "beside"])]
     pub recipe: Option<PathBuf>,
     /// Run folder whose data and formula to fit, and whose posterior to show beside the estimates
     #[arg(long, value_name = "DIR", conflicts_with_all = ["data", "formula"])]
+    pub compare_with: Option<PathBuf>,
+    /// The same by its old name
+    #[arg(long, hide = true, value_name = "DIR", conflicts_with_all = ["data", "formula", "compare_with"])]
     pub beside: Option<PathBuf>,
     /// Data file with rows to predict, with and without group effects
     #[arg(long, value_name = "FILE")]

@@ -22,7 +22,11 @@ const ROWS_PRINTED: usize = 10;
 
 /// Fits and prints.
 pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
-    let (recipe, folder) = recipe_of(args)?;
+    let compared = args.compare_with.as_deref().or(args.beside.as_deref());
+    if args.beside.is_some() {
+        output::note("`--beside` is called `--compare-with` now");
+    }
+    let (recipe, folder) = recipe_of(args, compared)?;
     let mut options = LikelihoodOptions::of(&recipe);
     if let Some(family) = &args.family {
         options.family = Family::find_mixed(family).map_err(Failure::request)?;
@@ -42,8 +46,8 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
         RunFolder::check(out).map_err(Failure::request)?;
     }
     let done = run(&recipe, &folder, &options)?;
-    let beside = match &args.beside {
-        Some(path) => Some(beside_run(&done, &recipe, path)?),
+    let comparison = match compared {
+        Some(run) => Some(compare(&done, &recipe, run)?),
         None => None,
     };
     let predicted = match &args.predict {
@@ -54,8 +58,9 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
     };
     if args.json {
         let mut json = files::to_json(&done);
-        if let Some(rows) = &beside {
-            json["beside"] = rows.iter().map(files::beside_json).collect();
+        if let Some(rows) = &comparison {
+            // Under the word that programs know it by.
+            json["beside"] = rows.iter().map(files::compared_json).collect();
         }
         if let Some(predicted) = &predicted {
             json["predictions"] = predicted.rows.iter().map(files::plug_in_json).collect();
@@ -64,8 +69,8 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
         output::json(&(text + "\n"));
     } else {
         output::result(&plain(&done, args.effects));
-        if let Some(rows) = &beside {
-            output::result(&beside_table(rows, args.effects));
+        if let Some(rows) = &comparison {
+            output::result(&comparison_table(rows, args.effects));
         }
         if let Some(predicted) = &predicted {
             output::result(&predictions_table(predicted));
@@ -89,21 +94,22 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn recipe_of(args: &EstimateArgs) -> Result<(Recipe, PathBuf), Failure> {
+/// The recipe that `args` name or make, and where it stands; that of the run that is `compared`, if there is one.
+fn recipe_of(args: &EstimateArgs, compared: Option<&Path>) -> Result<(Recipe, PathBuf), Failure> {
     if let Some(path) = &args.recipe {
         return fit::read_recipe(path, &args.set);
     }
-    if let Some(path) = &args.beside {
+    if let Some(path) = compared {
         let folder = RunFolder::open(path).map_err(Failure::request)?;
         let recipe = folder.recipe().map_err(Failure::request)?;
         return Ok((
             recipe.changed(&args.set).map_err(Failure::request)?,
-            path.clone(),
+            path.to_owned(),
         ));
     }
     let (Some(data), Some(formula)) = (&args.data, &args.formula) else {
         return Err(Failure::request(
-            "Nothing to fit: name a recipe, --beside a run, or --data FILE with --formula 'y ~ x + (1 | group)'",
+            "Nothing to fit: name a recipe, a run with --compare-with, or --data FILE with --formula 'y ~ x + (1 | group)'",
         ));
     };
     // Of the template only the family is used.
@@ -278,7 +284,7 @@ fn effects_table(effects: &GroupEffects, most: usize) -> String {
     )
 }
 
-fn beside_run(
+fn compare(
     done: &LikelihoodFit,
     recipe: &Recipe,
     path: &Path,
@@ -288,7 +294,7 @@ fn beside_run(
 }
 
 /// Estimates beside the posterior; of group effects those that differ most.
-fn beside_table(rows: &[ComparedRow], most_effects: usize) -> String {
+fn comparison_table(rows: &[ComparedRow], most_effects: usize) -> String {
     let (mut effects, mut shown): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.of_group);
     let size = |row: &ComparedRow| row.difference().abs();
     effects.sort_by(|a, b| size(b).total_cmp(&size(a)));

@@ -26,7 +26,7 @@ const LEAST_DRAWS: u64 = 400;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SensitivityError {
     /// Somebody cancelled.
-    #[error("Looking at the prior's influence was cancelled")]
+    #[error("Measuring prior sensitivity was cancelled")]
     Cancelled,
     /// The draws are not of this model.
     #[error("The draws are not those of the recipe's model: their variables differ")]

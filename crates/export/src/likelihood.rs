@@ -80,7 +80,7 @@ pub fn to_json(done: &LikelihoodFit) -> Json {
 }
 
 /// A parameter of a fit beside its posterior.
-pub fn beside_json(row: &ComparedRow) -> Json {
+pub fn compared_json(row: &ComparedRow) -> Json {
     json!({
         "variable": row.variable,
         "estimate": row.estimate,

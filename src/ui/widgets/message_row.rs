@@ -1,4 +1,4 @@
-//! A line of the message list: when, what, and the one remedy.
+//! A line of the message list: when, what, and the quick fix.
 
 use eframe::egui::{Rect, Response, Role, Sense, Ui, UiBuilder, WidgetInfo, pos2, vec2};
 
@@ -18,8 +18,8 @@ pub struct MessageRow<'a> {
     pub text: &'a str,
     /// How often the same cause came up.
     pub count: usize,
-    /// What the link at the right end does, if there is a remedy.
-    pub remedy: Option<&'a str>,
+    /// What the link at the right end does, if there is a quick fix.
+    pub fix: Option<&'a str>,
     /// Whether it stopped being true.
     pub resolved: bool,
 }
@@ -28,8 +28,8 @@ pub struct MessageRow<'a> {
 pub struct MessageResponse {
     /// The row itself; its tooltip is the full text.
     pub response: Response,
-    /// Whether the remedy was clicked.
-    pub remedy: bool,
+    /// Whether the quick fix was clicked.
+    pub fix: bool,
 }
 
 impl MessageRow<'_> {
@@ -90,16 +90,16 @@ impl MessageRow<'_> {
         x = paint::left_center(ui.painter(), x, y, time).right() + t.space.x3;
         let mut right = rect.right() - t.space.x3;
         let mut clicked = false;
-        if let Some(remedy) = self.remedy.filter(|_| !self.resolved) {
-            let width = paint::line(ui, remedy, Text::Number, p.link, f32::INFINITY)
+        if let Some(fix) = self.fix.filter(|_| !self.resolved) {
+            let width = paint::line(ui, fix, Text::Number, p.link, f32::INFINITY)
                 .size()
                 .x;
             let place = Rect::from_min_max(
                 pos2((right - width).max(x), rect.top()),
                 pos2(right, rect.bottom()),
             );
-            let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt("remedy"));
-            clicked = button::link(&mut child, remedy).clicked();
+            let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt("fix"));
+            clicked = button::link(&mut child, fix).clicked();
             right = place.left() - t.space.x2;
         }
         let color = if self.resolved {
@@ -117,7 +117,7 @@ impl MessageRow<'_> {
         };
         MessageResponse {
             response,
-            remedy: clicked,
+            fix: clicked,
         }
     }
 }
@@ -129,17 +129,17 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     #[test]
-    fn the_remedy_is_a_link_of_its_own() {
+    fn the_fix_is_a_link_of_its_own() {
         let mut harness = harness([500.0, 60.0], 0, |ui, clicks| {
             let row = MessageRow {
                 kind: Some(VerdictKind::Watch),
                 time: "14:28:41",
                 text: "`b[age]` mixes slowly",
                 count: 3,
-                remedy: Some("Try a batch of 1000"),
+                fix: Some("Try a batch of 1000"),
                 resolved: false,
             };
-            *clicks += i32::from(row.show(ui).remedy);
+            *clicks += i32::from(row.show(ui).fix);
         });
         harness.get_by_label("Watch, 14:28:41: b[age] mixes slowly (3 times)");
         harness.get_by_label("Try a batch of 1000").click();
@@ -155,7 +155,7 @@ mod tests {
                 time: "14:28:41",
                 text: "Chain 3 is stuck",
                 count: 1,
-                remedy: Some("Show"),
+                fix: Some("Show"),
                 resolved: true,
             };
             row.show(ui);

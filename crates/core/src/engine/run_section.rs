@@ -4,15 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use ergodic_diagnostics::verdict::{Precision, RHAT_LIMIT};
 
-/// Kept draws per chain when nothing else is said: with four chains they give R-hat and tails enough to work with.
+/// Default of kept draws per chain: with four chains they give R-hat and tails enough to work with.
 pub const DEFAULT_DRAWS: u64 = 1000;
-/// Kept draws per chain at most of a run that ends by its precision, when nothing else is said: ten times the usual. The run
+/// Default of the most kept draws per chain of a run that ends by its precision: ten times the usual. The run
 /// nearly always ends before; a sampler with one effective draw in a hundred still gets to what is usually asked for.
 pub const PRECISION_DRAWS: u64 = 10_000;
 /// The same for each effective draw that one chain is asked for, where many are.
 const DRAWS_PER_EFFECTIVE: f64 = 10.0;
-/// Chains when nothing else is said (Vehtari et al. 2021).
-pub const DEFAULT_CHAINS: usize = 4;
+/// Default number of chains (Vehtari et al. 2021).
+pub(crate) const DEFAULT_CHAINS: usize = 4;
 /// Most chains: each is a thread.
 pub const MAX_CHAINS: usize = 256;
 fn no() -> bool {

@@ -8,7 +8,7 @@
 //! decides on it (7), so that energy is conserved whatever the noise of L̂.
 //!
 //! **Estimate.** log L̂ = Σ q_i + an estimate of Σ d_i, with the Taylor expansions q_i of [`estimate`]: order two by default,
-//! so that a row's difference d_i is of the third order in the distance from the expansion point, the mode. Σ q_i costs
+//! so that a row's difference d_i is of the third order in the distance from the control-variate centre, the mode. Σ q_i costs
 //! D² whatever N. The estimators are those of the samplers' own files.
 //!
 //! **Step size.** ε of [`super::hamiltonian`] with M = H, the curvature at the mode, adapted by dual averaging; the
@@ -24,7 +24,7 @@
 //! | `target_accept` | acceptance that ε is adapted to | 0.8 |
 //! | `step_size` | fixes ε | adapted |
 //!
-//! **Expansion point.** The mode. If the mean of the second quarter of warm-up lies more than half a posterior standard
+//! **Control-variate centre.** The mode. If the mean of the second quarter of warm-up lies more than half a posterior standard
 //! deviation of some coefficient away from it, expansions and metric move there at half of warm-up: two passes over all rows
 //! (Dang et al. move it, too, because they have no mode). Coefficients of rare levels ask for it: their posteriors are skewed,
 //! and differences in the long tail are large. Warm-ups of less than 200 iterations keep the mode.
@@ -61,7 +61,7 @@ const MOST_STEPS: f64 = 1000.0;
 /// well beyond the error of a mean over a quarter of warm-up.
 const MOVED: f64 = 0.5;
 
-/// The mean of fewer draws says too little about where the chain is: shorter warm-ups keep the expansion point.
+/// The mean of fewer draws says too little about where the chain is: shorter warm-ups keep the control-variate centre.
 const LEAST_DRAWS: u64 = 50;
 
 ergodic_base::choice! {
@@ -482,7 +482,7 @@ fn fixed_trajectory(
     })
 }
 
-/// After an iteration of warm-up: learns the step size, and moves the expansion point at half of warm-up if the chain is
+/// After an iteration of warm-up: learns the step size, and moves the control-variate centre at half of warm-up if the chain is
 /// elsewhere.
 fn adapt(
     config: &Config,

@@ -161,11 +161,11 @@ fn messages_ui(ui: &mut Ui, lines: &[Line<'_>], verdict: Verdict, is_stale: bool
                     time: &line.time,
                     text: &text,
                     count: line.count,
-                    remedy: line.fix.as_ref().map(|fix| fix.label.as_str()),
+                    fix: line.fix.as_ref().map(|fix| fix.label.as_str()),
                     resolved: false,
                 }
                 .show(ui);
-                if let Some(fix) = line.fix.as_ref().filter(|_| shown.remedy) {
+                if let Some(fix) = line.fix.as_ref().filter(|_| shown.fix) {
                     clicked.extend(fix.commands.iter().cloned());
                 }
             }

@@ -1,6 +1,6 @@
 //! The log likelihood from a subsample: expansion, difference estimator, block-Poisson estimator, blocks of rows.
 //!
-//! With z_i the linear predictor of row i, ẑ_i that at the expansion point û, and ℓ_i(z) = log p of the row, the control
+//! With z_i the linear predictor of row i, ẑ_i that at the control-variate centre û, and ℓ_i(z) = log p of the row, the control
 //! variate of order two is q_i = ℓ_i(ẑ_i) + ℓ_i'(ẑ_i)(z_i − ẑ_i) + ½ ℓ_i''(ẑ_i)(z_i − ẑ_i)²; orders one and zero drop
 //! its last terms (Dang et al. 2019, (11)). Its sum over all rows is A'(u − û) − ½ (u − û)'C(u − û) up to the constant Σ
 //! ℓ_i(ẑ_i), which is left out everywhere. A row's difference d_i = ℓ_i − q_i has the gradient (ℓ_i'(z_i) − q_i'(z_i)) a_i.
@@ -33,7 +33,7 @@ fn most_batches(mean: f64) -> usize {
 
 /// The quadratic expansion of the log likelihood of all rows.
 pub struct Expansion {
-    /// The expansion point û (D).
+    /// The control-variate centre û (D).
     pub u: Vec<f64>,
     /// A: gradient of the log likelihood at û (D).
     pub grad: Vec<f64>,
@@ -386,7 +386,7 @@ impl Subsample {
         self.fresh = 0;
     }
 
-    /// Computes again what is known about rows at the expansion point.
+    /// Computes again what is known about rows at the control-variate centre.
     pub fn expand(
         &mut self,
         range: Range<usize>,
@@ -523,7 +523,7 @@ impl<'a> EstimatedPosterior<'a> {
             &mut streams.batch,
         );
         let all = 0..subsample.len() + subsample.fresh;
-        // A fresh row is also evaluated at the expansion point.
+        // A fresh row is also evaluated at the control-variate centre.
         self.rows += (all.len() + subsample.fresh) as u64;
         subsample.evaluate(all, &place.u, linear, scratch);
         let before = subsample.estimate(subsample.current(), num_obs).log;

@@ -3,131 +3,34 @@
 //! `cargo bench --bench step` runs N = 100,000, D = 10; with `ERGODIC_BENCH_LARGE=1` also N = 1,000,000, D = 20.
 //! One item is one step, so that the throughput column reads steps per second; for full gradients it is rows.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use ergodic_base::control::Control;
-use ergodic_base::rng::Streams;
-use ergodic_base::settings::{Kind, Settings, Value};
-use ergodic_core::design::matrix::Design;
-use ergodic_core::design::response::{ResponseInfo, ResponseKind};
-use ergodic_core::estimators::find_mode;
-use ergodic_core::models::{Model, ModelOptions, find};
-use ergodic_core::oracle::{Centre, Oracle};
-use ergodic_core::samplers::{self, Kernel, Phase, Target, Tick};
-use ndarray::Array2;
+use ergodic_base::settings::{Kind, Value};
+use ergodic_core::samplers::{self, Phase, Tick};
+use ergodic_core::synthetic;
 
-use ergodic_core::synthetic::{self, Synthetic};
+#[path = "support/case.rs"]
+mod case;
+
+use case::Case;
 
 fn main() {
     divan::main();
 }
 
-/// A model with its mode, made once.
-struct Case {
-    model: Arc<dyn Model>,
-    centre: Arc<Centre>,
-}
-
-impl Case {
-    fn new(data: Synthetic) -> Self {
-        let (n, d) = (data.y.len(), data.theta.len());
-        let design = Design {
-            x: Array2::from_shape_vec((n, d), data.x).expect("rows times columns numbers"),
-            // The columns as they are: scaling would change the arithmetic that is measured.
-            raw_center: vec![0.0; d],
-            raw_scale: vec![1.0; d],
-            terms: (0..d)
-                .map(|j| {
-                    if j == 0 {
-                        "Intercept".into()
-                    } else {
-                        format!("x{j}").into()
-                    }
-                })
-                .collect(),
-            has_intercept: true,
-            y: data.y,
-            trials: None,
-            weights: None,
-            offset: None,
-            row: (0..n as u32).collect(),
-            response: ResponseInfo {
-                name: "y".to_owned(),
-                kind: ResponseKind::Successes,
-                counts: Vec::new(),
-            },
-            reference_levels: Vec::new(),
-            merged: Vec::new(),
-            rows_total: n,
-            rows_used: n,
-            dropped: Vec::new(),
-            groups: Vec::new(),
-            group_terms: Vec::new(),
-            columns: Vec::new(),
-            left_out: Vec::new(),
-            transforms: Vec::new(),
-            standardize: true,
-            fixed_units: None,
-        };
-        let options = ModelOptions {
-            standardize: true,
-            ..ModelOptions::default()
-        };
-        let template = find("logistic").expect("the template is registered");
-        let model = (template.build)(Arc::new(design), &options).expect("the design is valid");
-        let mode = find_mode(model.as_ref(), &Control::default()).expect("the mode exists");
-        Self {
-            model,
-            centre: Arc::new(mode.centre),
-        }
-    }
-
-    fn oracle(&self) -> Oracle {
-        Oracle::new(
-            Arc::clone(&self.model),
-            Some(Arc::clone(&self.centre)),
-            false,
-            Arc::default(),
-        )
-    }
-
-    /// Sampler `id` at the mode.
-    fn kernel(
-        &self,
-        id: &str,
-        pairs: &[(&str, Value)],
-    ) -> (Box<dyn Kernel>, Oracle, Streams, usize) {
-        let mut settings = Settings::default();
-        for (key, value) in pairs {
-            settings.set(key, value.clone());
-        }
-        let entry = samplers::find(id).expect("the sampler is registered");
-        let target = Target::new(&self.model, Some(&self.centre));
-        let (mut oracle, mut streams) = (self.oracle(), Streams::new(1, 0));
-        let kernel = (entry.build)(
-            &settings,
-            &target,
-            &self.centre.u,
-            &mut oracle,
-            &mut streams,
-        )
-        .expect("the settings are valid");
-        (kernel, oracle, streams, entry.spec.info.len())
-    }
-}
-
 fn small() -> &'static Case {
     static CASE: OnceLock<Case> = OnceLock::new();
-    CASE.get_or_init(|| Case::new(synthetic::logit_n1e5_d10()))
+    CASE.get_or_init(|| Case::new(synthetic::logit_n1e5_d10(), "logistic"))
 }
 
 /// The large set, where it was asked for: it takes 160 MB and a while to make.
 fn large() -> Option<&'static Case> {
     static CASE: OnceLock<Option<Case>> = OnceLock::new();
     CASE.get_or_init(|| {
-        std::env::var_os("ERGODIC_BENCH_LARGE").map(|_| Case::new(synthetic::logit_n1e6_d20()))
+        std::env::var_os("ERGODIC_BENCH_LARGE")
+            .map(|_| Case::new(synthetic::logit_n1e6_d20(), "logistic"))
     })
     .as_ref()
 }
@@ -195,11 +98,12 @@ fn step_n1e6_d20(bencher: Bencher<'_, '_>, which: Step) {
 }
 
 fn bench_gradient(bencher: Bencher<'_, '_>, case: &Case) {
-    let mut oracle = case.oracle();
+    let centre = case.centre();
+    let mut oracle = case.oracle(None);
     let mut grad = vec![0.0; case.model.dim()];
     bencher
         .counter(ItemsCount::new(case.model.num_obs()))
-        .bench_local(|| oracle.exact(&case.centre.u, &mut grad));
+        .bench_local(|| oracle.exact(&centre.u, &mut grad));
 }
 
 /// Value and gradient over all rows on one thread: the unit of work of NUTS.

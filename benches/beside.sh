@@ -148,7 +148,9 @@ for run in 'nuts 4' 'hmc-ecs 1' 'nuts-ecs 1'; do measure runs "$long_rounds" "ru
 for fit in 'normal intercepts' 'normal slopes' 'binary intercepts'; do measure mixed "$long_rounds" "mixed $fit"; done
 
 cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2> /dev/null | head -n 1 || true)
-printf '%s, %s processors, commit %s. ' "${cpu:-unknown processor}" "$(nproc 2> /dev/null || echo ?)" "$(git rev-parse --short HEAD 2> /dev/null || echo unknown)"
+processors=$(nproc 2> /dev/null || echo ?)
+commit=$(git rev-parse --short HEAD 2> /dev/null || echo unknown)
+printf '%s, %s processors, commit %s. ' "${cpu:-unknown processor}" "$processors" "$commit"
 for program in "${programs[@]}"; do printf '%s: %s. ' "$program" "${titles[$program]}"; done
 printf '\n\n'
 awk -f "$here/table.awk" "$raw"

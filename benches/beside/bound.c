@@ -301,7 +301,8 @@ typedef struct {
     double (*full)(enum family, int, const table *, const double *);
     void (*step)(int, int, const table *, int, uint64_t *, double *);
 } passes;
-static const passes PASSES_OF[] = {{4, full_4, step_4}, {10, full_10, step_10}, {20, full_20, step_20}, {54, full_54, step_54}, {200, full_200, step_200}};
+static const passes PASSES_OF[] = {{4, full_4, step_4}, {10, full_10, step_10}, {20, full_20, step_20},
+                                   {54, full_54, step_54}, {200, full_200, step_200}};
 
 static const passes *passes_of(int columns) {
     for (size_t i = 0; i < sizeof PASSES_OF / sizeof *PASSES_OF; i++)

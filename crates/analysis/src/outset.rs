@@ -279,7 +279,7 @@ pub(super) fn has_lost_spread(model: &dyn Model, centre: &Centre) -> bool {
     let sds = centre.sds();
     let terms = (view.terms().iter()).filter(|term| !view.is_whitened() && term.num_centred() > 0);
     let mut spreads = terms.flat_map(|term| term.scales.clone().take(term.names.len()));
-    spreads.any(|j| !(sds[j] < NOTHING_KNOWN))
+    spreads.any(|j| sds[j].is_nan() || sds[j] >= NOTHING_KNOWN)
 }
 
 /// Whether a run of `recipe` takes coordinates that need a pass over groups of all rows at each step.

@@ -347,10 +347,12 @@ fn a_density_without_bound_ends_the_search() {
     }
     let control = Arc::new(Control::default());
     let watch = Arc::clone(&control);
-    std::thread::spawn(move || {
+    let end = move || {
         std::thread::sleep(std::time::Duration::from_secs(20));
         watch.cancel();
-    });
+    };
+    let named = std::thread::Builder::new().name("watch".to_owned());
+    named.spawn(end).unwrap();
     let found = lbfgs::maximise(
         Objective::new(&Boundless, Rows::All),
         &mut [0.0],

@@ -57,10 +57,8 @@ impl Args {
                 let about = about.and_then(clap::Command::get_about);
                 let about = about.map(ToString::to_string).unwrap_or_default();
                 let pad = width - name.len() + 2;
-                let lines = wrapped(&about, HELP_WIDTH - width - 4);
-                let lines = lines.join(&format!("\n{:1$}", "", width + 4));
                 text.push_str(&format!(
-                    "  {name_style}{name}{name_style:#}{:pad$}{lines}\n",
+                    "  {name_style}{name}{name_style:#}{:pad$}{about}\n",
                     ""
                 ));
             }
@@ -83,24 +81,6 @@ const EXIT_CODES: &str = "  \
   2    The request was wrong: a flag, a recipe, data; one sentence says what
   3    The run failed, or its results could not be saved
   130  Interrupted; what was drawn so far is saved";
-
-/// Characters to a line of help, as clap has it where it does not know the terminal.
-const HELP_WIDTH: usize = 100;
-
-/// `text` in lines of at most `width` characters, where its words allow it.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
 
 /// What subcommands are for, in the order of the help and of the reference; each stands in one group.
 pub const GROUPS: &[(&str, &[&str])] = &[

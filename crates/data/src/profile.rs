@@ -7,7 +7,7 @@ use ergodic_core::design::Columns as _;
 use ergodic_core::design::columns::{ColumnKind, Labels, plural};
 
 /// Most bins of a histogram.
-pub(crate) const MAX_BINS: usize = 20;
+pub const MAX_BINS: usize = 20;
 /// Most levels listed.
 const MAX_LISTED: usize = 20;
 /// Text with more distinct values than this, and most of them once, is words rather than categories.

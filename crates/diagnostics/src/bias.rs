@@ -20,7 +20,7 @@ use ergodic_base::param::ParamId;
 pub const TOLERANCE: f64 = 0.1;
 
 /// Probabilities of the quantiles that are compared, the ends of the interval that tables show.
-pub(crate) const TAILS: [f64; 2] = [0.05, 0.95];
+pub const TAILS: [f64; 2] = [0.05, 0.95];
 /// Largest shift of them that is tolerated, in posterior sd: that of a normal posterior whose mean and sd are both as far off
 /// as they may be.
 pub(crate) const TAIL_TOLERANCE: f64 = TOLERANCE * (1.0 + 1.645);

@@ -6,7 +6,7 @@ use ergodic_base::rng::{Purpose, stream};
 use ergodic_diagnostics::partition::numbered;
 
 /// Most units whose labels are kept.
-pub(crate) const MOST_UNITS: usize = 2000;
+pub const MOST_UNITS: usize = 2000;
 /// Most draws whose labels are kept, all chains together.
 pub const MOST_DRAWS: usize = 200;
 

@@ -442,23 +442,6 @@ impl<F: RowFamily> MixedModel<F> {
         });
     }
 
-    /// [`add_differences`] at u.
-    fn add_own_differences(
-        &self,
-        u: &[f64],
-        hessian: &mut [f64],
-        gradient: impl FnMut(&[f64], &mut [f64]),
-    ) {
-        self.workspaces.lend(|workspace| {
-            let memory = &mut workspace.numbers;
-            memory.clear();
-            memory.extend_from_slice(u);
-            memory.resize(3 * u.len(), 0.0);
-            let (at, memory) = memory.split_at_mut(u.len());
-            add_differences(at, memory, hessian, gradient);
-        });
-    }
-
     /// Coordinates of coefficients and scales, the first of u, from reported quantities.
     fn read_scales(&self, theta: &[f64], u: &mut [f64]) {
         self.coefficients.position(theta, u);
@@ -715,7 +698,7 @@ impl<F: RowFamily> RowLikelihood for MixedModel<F> {
     ) {
         let dim = self.dim();
         if !self.frame.is_linear() {
-            return self.add_own_differences(u, hessian, |u, grad| {
+            return self.workspaces.add_differences(u, hessian, |u, grad| {
                 self.add_gradient::<false>(u, rows, 1.0, scratch, grad);
             });
         }
@@ -733,7 +716,7 @@ impl<F: RowFamily> RowLikelihood for MixedModel<F> {
     fn add_neg_hessian_log_prior(&self, u: &[f64], hessian: &mut [f64]) {
         let dim = self.dim();
         if !self.frame.is_linear() {
-            return self.add_own_differences(u, hessian, |u, grad| {
+            return self.workspaces.add_differences(u, hessian, |u, grad| {
                 self.log_prior(u, grad);
             });
         }

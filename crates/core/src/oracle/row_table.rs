@@ -90,7 +90,7 @@ impl RowTable {
     ///
     /// # Errors
     /// The model has no rows.
-    pub(crate) fn renew(&mut self, oracle: &mut Oracle, u: &[f64]) -> Result<(), StepError> {
+    pub fn renew(&mut self, oracle: &mut Oracle, u: &[f64]) -> Result<(), StepError> {
         let (dim, num_obs) = (u.len(), oracle.num_obs());
         oracle.datum_grads += num_obs as u64;
         let model = oracle.rows()?;

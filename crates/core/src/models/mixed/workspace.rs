@@ -3,6 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::whitening::Path;
+use crate::models::density::add_differences;
 
 /// Working memory of one pass.
 #[derive(Default)]
@@ -26,6 +27,23 @@ impl Workspaces {
         let result = with(&mut workspace);
         self.free().push(workspace);
         result
+    }
+
+    /// [`add_differences`] at u.
+    pub fn add_differences(
+        &self,
+        u: &[f64],
+        hessian: &mut [f64],
+        gradient: impl FnMut(&[f64], &mut [f64]),
+    ) {
+        self.lend(|workspace| {
+            let memory = &mut workspace.numbers;
+            memory.clear();
+            memory.extend_from_slice(u);
+            memory.resize(3 * u.len(), 0.0);
+            let (at, memory) = memory.split_at_mut(u.len());
+            add_differences(at, memory, hessian, gradient);
+        });
     }
 
     fn free(&self) -> MutexGuard<'_, Vec<Workspace>> {

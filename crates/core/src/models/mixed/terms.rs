@@ -191,7 +191,7 @@ impl GroupTerm {
     }
 
     /// Groups whose coordinates are the effects themselves.
-    pub(crate) fn num_centred(&self) -> usize {
+    pub fn num_centred(&self) -> usize {
         self.centred.iter().filter(|&&centred| centred).count()
     }
 

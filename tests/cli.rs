@@ -7,9 +7,14 @@ use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use support::{ergodic, program, text};
+use support::{program, text};
 
 mod support;
+
+/// What comes of running the program.
+fn ergodic(folder: &Path, args: &[&str]) -> Output {
+    program(folder, args).output().unwrap()
+}
 
 const FORMULA: &str = "churned ~ age + plan";
 

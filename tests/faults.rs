@@ -13,9 +13,14 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
-use support::{ergodic, program, text};
+use support::{program, text};
 
 mod support;
+
+/// What comes of running the program.
+fn ergodic(folder: &Path, args: &[&str]) -> Output {
+    program(folder, args).output().unwrap()
+}
 
 /// Draws of each chain of the run that is continued, those that are added, and those of the run that has them all.
 const BASE: u64 = 60;

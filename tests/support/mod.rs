@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 /// `ergodic` with `args` in `folder`, without input and without a display.
 pub fn program<A: AsRef<OsStr>>(folder: &Path, args: impl IntoIterator<Item = A>) -> Command {
@@ -14,11 +14,6 @@ pub fn program<A: AsRef<OsStr>>(folder: &Path, args: impl IntoIterator<Item = A>
         .env_remove("DISPLAY")
         .env_remove("WAYLAND_DISPLAY");
     command
-}
-
-/// What comes of running it.
-pub fn ergodic(folder: &Path, args: &[&str]) -> Output {
-    program(folder, args).output().unwrap()
 }
 
 /// What it wrote to one of its outputs.

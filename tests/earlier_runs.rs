@@ -12,12 +12,9 @@ mod support;
 
 const SAVED: [&str; 5] = ["logistic", "sgld-cv", "hierarchical", "mixed", "mixture"];
 
-/// Runs the program with the arithmetic of their version, which knew no fused multiply-add in its row loops.
+/// What comes of running the program.
 fn ergodic(folder: &Path, args: &[&str]) -> Output {
-    program(folder, args)
-        .env("ERGODIC_ARITHMETIC", "separate")
-        .output()
-        .unwrap()
+    program(folder, args).output().unwrap()
 }
 
 /// The output of a command that must succeed.

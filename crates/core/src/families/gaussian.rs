@@ -14,7 +14,6 @@ use super::rows::{
 use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link, any};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
-use crate::numerics::arithmetic::Arithmetic;
 use ergodic_base::reporter::Reporter;
 use ergodic_base::rng::ChainRng;
 
@@ -112,7 +111,7 @@ impl RowFamily for Normal {
     fn predictor(_z: &mut Lane, _extra: &[Lane; 4]) {}
 
     #[inline(always)]
-    fn terms<A: Arithmetic, const VALUE: bool>(
+    fn terms<const VALUE: bool>(
         z: &Lane,
         [y, weight, constant, _]: &[Lane; 4],
         sigma: &Sigma,
@@ -125,8 +124,7 @@ impl RowFamily for Normal {
             residual[k] = weight[k] * scaled;
             aux[k] = weight[k] * (square - 1.0);
             if VALUE {
-                let below = A::mul_add(0.5, square, sigma.log);
-                sum[k] = A::mul_add(-weight[k], below, constant[k]);
+                sum[k] = constant[k] - weight[k] * (sigma.log + 0.5 * square);
             }
         }
         Terms {
@@ -138,11 +136,7 @@ impl RowFamily for Normal {
     }
 
     #[inline(always)]
-    fn curvature<A: Arithmetic>(
-        z: &Lane,
-        [y, weight, _constant, _]: &[Lane; 4],
-        sigma: &Sigma,
-    ) -> Curvature {
+    fn curvature(z: &Lane, [y, weight, _constant, _]: &[Lane; 4], sigma: &Sigma) -> Curvature {
         let mut out = Curvature::default();
         for k in 0..LANES {
             let r = y[k] - z[k];

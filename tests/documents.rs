@@ -323,7 +323,7 @@ fn flags(page: &mut String, command: &Command, fit: &Command) {
     }
     let own: Vec<&Arg> = command
         .get_arguments()
-        .filter(|arg| !(shares && of_fit(arg)) && !arg.is_hide_set())
+        .filter(|arg| !(arg.is_hide_set() || shares && of_fit(arg)))
         .collect();
     match (shares, own.is_empty()) {
         (true, true) => page.push_str(".\n\n"),

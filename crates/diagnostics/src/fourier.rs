@@ -124,7 +124,7 @@ mod tests {
         let plan = Plan::at_least(30);
         let mut buffers = plan.buffers();
         let [a, b] = [7, 11].map(|m| (0..30).map(|i| (i * i % m) as f64).collect::<Vec<f64>>());
-        let mut expected = vec![0.0; 16];
+        let mut expected = [0.0; 16];
         for sequence in [&a, &b] {
             buffers.real.copy_from_slice(sequence);
             plan.forward(&mut buffers);

@@ -235,7 +235,7 @@ fn chain(entrant: &Entrant, model: &Arc<dyn Model>, draws: usize, seed: u64) -> 
     if let Some((key, word)) = entrant.setting {
         settings.set(key, Value::Text(word.to_owned()));
     }
-    let target = Target::new(&model, None);
+    let target = Target::new(model, None);
     let mut oracle = Oracle::new(Arc::clone(model), None, false, Arc::default());
     let mut streams = Streams::new(seed, 0);
     let u = dispersed_start(model.as_ref(), None, seed, 0);

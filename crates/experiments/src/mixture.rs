@@ -298,7 +298,7 @@ pub(super) fn chain(
         .ok_or_else(|| JobError::Impossible(format!("There is no sampler `{id}`")))?;
     let failed =
         |error: KernelError| JobError::Impossible(format!("Sampler `{id}` failed: {error}"));
-    let target = Target::new(&model, None);
+    let target = Target::new(model, None);
     let mut oracle = Oracle::new(Arc::clone(model), None, false, Arc::default());
     let mut streams = Streams::new(seed, number);
     let u = vec![f64::NAN; model.dim()];

@@ -230,7 +230,7 @@ fn chain(
     seed: u64,
     number: usize,
 ) -> Option<Score> {
-    let target = Target::new(&model, None);
+    let target = Target::new(model, None);
     let mut oracle = Oracle::new(Arc::clone(model), None, false, Arc::default());
     let mut streams = Streams::new(seed, number);
     let dim = model.dim();

@@ -342,7 +342,7 @@ impl Run {
         let entry = find(self.id).unwrap();
         let (model, centre) = small_targets()
             .find(|(model, centre)| {
-                let target = Target::new(&model, centre.as_deref());
+                let target = Target::new(model, centre.as_deref());
                 (entry.suits)(model.as_ref()).is_ok()
                     && (entry.resolve)(&self.settings, &target).is_ok()
             })

@@ -27,9 +27,9 @@ fn target(num_obs: usize, dim: usize) -> Target {
 }
 
 /// Of a regression with so many rows: what a logistic model refuses is refused.
-fn facts(target: Target) -> Facts {
+fn facts(target: &Target) -> Facts {
     let (model, _centre) = logistic_with_centre();
-    Facts::new(model.as_ref(), &target, None)
+    Facts::new(model.as_ref(), target, None)
 }
 
 fn all_targets() -> Vec<Target> {
@@ -53,13 +53,13 @@ fn all_targets() -> Vec<Target> {
 
 #[test]
 fn small_data_get_the_exact_sampler_and_tall_data_the_fast_one() {
-    assert_eq!(recommend(&facts(target(5000, 10))).sampler, "nuts");
-    assert_eq!(recommend(&facts(target(100_000, 3))).sampler, "nuts");
-    let tall = recommend(&facts(target(5_000_000, 10)));
+    assert_eq!(recommend(&facts(&target(5000, 10))).sampler, "nuts");
+    assert_eq!(recommend(&facts(&target(100_000, 3))).sampler, "nuts");
+    let tall = recommend(&facts(&target(5_000_000, 10)));
     assert_eq!(tall.sampler, "zig-zag");
     assert!(tall.reason.contains("exact"), "{}", tall.reason);
     // Where nothing exact suits but what takes hours, the smallest bias.
-    let mut facts = facts(target(5_000_000, 10));
+    let mut facts = facts(&target(5_000_000, 10));
     facts
         .refusals
         .push(refusal("zig-zag", Unsuitable::UnboundedRows));
@@ -68,7 +68,7 @@ fn small_data_get_the_exact_sampler_and_tall_data_the_fast_one() {
 
 #[test]
 fn a_time_limit_decides_what_is_affordable() {
-    let mut facts = facts(target(245_057, 4));
+    let mut facts = facts(&target(245_057, 4));
     assert_eq!(recommend(&facts).sampler, "nuts");
     facts.max_seconds = Some(5.0);
     assert_eq!(recommend(&facts).sampler, "zig-zag");
@@ -87,12 +87,12 @@ fn without_a_mode_or_with_heavy_rows_it_is_nuts_whatever_it_takes() {
         dim: 10,
         ..Target::default()
     };
-    assert_eq!(recommend(&facts(no_mode)).sampler, "nuts");
+    assert_eq!(recommend(&facts(&no_mode)).sampler, "nuts");
     let heavy = Target {
         difference_rows: Some(4e7),
         ..tall
     };
-    let advice = recommend(&facts(heavy));
+    let advice = recommend(&facts(&heavy));
     assert_eq!(advice.sampler, "nuts");
     assert!(
         advice.reason.contains("50\u{202f}000\u{202f}000 rows"),
@@ -106,8 +106,8 @@ fn every_registered_sampler_gets_one_place_and_one_sentence() {
     for target in all_targets() {
         let Facts {
             refusals: refused, ..
-        } = facts(target.clone());
-        let advice = recommend(&facts(target.clone()));
+        } = facts(&target);
+        let advice = recommend(&facts(&target));
         let ranking: Vec<Candidate> = advice.ranking().collect();
         assert_eq!(ranking.len(), REGISTRY.len());
         for entry in REGISTRY {
@@ -136,7 +136,7 @@ fn comparisons_are_never_recommended_while_there_is_another() {
         for max_seconds in [None, Some(1e-3), Some(1e9)] {
             let advice = recommend(&Facts {
                 max_seconds,
-                ..facts(target.clone())
+                ..facts(&target)
             });
             let entry = crate::samplers::find(advice.sampler).unwrap();
             let standing = entry.advice.standing;
@@ -151,7 +151,7 @@ fn comparisons_are_never_recommended_while_there_is_another() {
 
 #[test]
 fn samplers_that_refuse_the_model_are_last_with_their_reason_and_auto_goes_on() {
-    let mut facts = facts(target(5000, 10));
+    let mut facts = facts(&target(5000, 10));
     facts.refusals = vec![refusal("nuts", Unsuitable::NoRows)];
     let advice = recommend(&facts);
     assert_ne!(advice.sampler, "nuts");
@@ -277,7 +277,7 @@ fn whitened_effects_are_told_to_take_short_trajectories() {
         ..target(20_000, 106)
     };
     let nuts = crate::samplers::find("nuts").unwrap();
-    let secs = |whitened| Judged::of(nuts, &facts(with(whitened))).secs;
+    let secs = |whitened| Judged::of(nuts, &facts(&with(whitened))).secs;
     let (white, other) = (secs(true), secs(false));
     assert!(
         white[1] < other[0] && white[2] < other[1],
@@ -296,9 +296,9 @@ fn times_of_mixed_models_allow_for_long_trajectories() {
     let plain = target(236, 60);
     let mixed = Target {
         model: Some(of_groups(7, 1, false)),
-        ..plain.clone()
+        ..plain
     };
-    let (plain, mixed) = (recommend(&facts(plain)), recommend(&facts(mixed)));
+    let (plain, mixed) = (recommend(&facts(&plain)), recommend(&facts(&mixed)));
     assert_eq!((plain.sampler, mixed.sampler), ("nuts", "nuts"));
     assert!(
         plain.reason.contains("(about 1\u{202f}s on four cores"),
@@ -325,7 +325,7 @@ fn times_of_mixed_models_allow_for_long_trajectories() {
     }
     let two = recommend(&Facts {
         cores: Some(2),
-        ..facts(target(50_000, 20))
+        ..facts(&target(50_000, 20))
     });
     assert!(two.reason.contains(" on 2 cores"), "{}", two.reason);
 }

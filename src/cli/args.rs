@@ -100,26 +100,34 @@ pub const GROUPS: &[(&str, &[&str])] = &[
 /// Subcommands, each in one of [`GROUPS`].
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Fit a bundled data set with default settings: in the window where there is a display, else in the terminal
+    /// Fit a bundled data set with default settings
+    ///
+    /// In the window where there is a display, else in the terminal.
     Demo(DemoArgs),
     /// Fit a model from a recipe, or from data and a formula
     Fit(Box<FitArgs>),
-    /// Fit a mixed model by likelihood, without priors and chains: ML, REML, Laplace, quadrature
+    /// Fit a mixed model by likelihood, without priors and chains
+    ///
+    /// ML, REML, Laplace, quadrature, Monte Carlo EM.
     Estimate(EstimateArgs),
-    /// List what there is: templates, samplers, optimisers, estimators, settings, formats, data sets, benches
+    /// List templates, samplers, settings, formats, data sets and more
     List(ListArgs),
     /// Summarise run folders, files of draws, or all runs of a project
     #[command(alias = "summarize")]
     Summarise(SummariseArgs),
-    /// Run every sampler that suits a model with its default settings and compare bias and cost with NUTS (mixtures: dp-gibbs)
+    /// Run every sampler that suits a model, and compare bias and cost
+    ///
+    /// Each has its default settings and is compared with NUTS; for mixtures with dp-gibbs.
     Compare(Box<CompareArgs>),
     /// Try step sizes of a sampler by short runs and print the best
     Tune(Box<TuneArgs>),
-    /// Check a template and a sampler by simulation: true values must rank evenly among posterior draws
+    /// Check a template and a sampler by simulation
+    ///
+    /// True values must rank evenly among posterior draws.
     Calibrate(CalibrateArgs),
     /// Predict outcomes of rows, old or new, from a finished run
     Predict(PredictArgs),
-    /// List every prior and what the priors expect in units of the outcome, before any fit
+    /// List all priors and what they expect in units of the outcome
     PriorPredictive(Box<PriorPredictiveArgs>),
     /// Continue a stopped or finished run, without a new warm-up
     Resume(ResumeArgs),
@@ -555,6 +563,8 @@ mod tests {
     fn every_subcommand_is_listed_in_one_group() {
         let mut program = Args::program();
         let help = program.render_help().to_string();
+        let longest = help.lines().map(|line| line.chars().count()).max();
+        assert!(longest <= Some(100), "clap wraps no lines of a template: {help}");
         let listed = |name: &str| {
             let lines = help.lines().filter(|line| !line.starts_with("   "));
             lines

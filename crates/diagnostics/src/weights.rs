@@ -109,7 +109,8 @@ pub fn quantile(sorted: &[f64], cdf: &[f64], prob: f64) -> f64 {
         return low;
     }
     let share = (prob - cdf[above - 1]) / (cdf[above] - cdf[above - 1]);
-    (1.0 - share) * low + share * high
+    // Rises with the share to the last digit, which the sum of both in their shares does not.
+    (low + share * (high - low)).min(high)
 }
 
 /// Influence of every draw on the weighted mean, v (x - m), chain by chain, for the autocorrelation of a weighted run;

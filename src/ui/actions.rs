@@ -197,7 +197,7 @@ pub static ACTIONS: &[ActionEntry] = &[
     entry(Group::View, Action::Zoom(0), icons::MAGNIFYING_GLASS, &[ctrl(Key::Num0)], "Normal size", "Text and everything else"),
     entry(Group::View, Action::GoTo(Page::Data), icons::TABLE, &[ctrl(Key::Num1)], "Go to Data", ""),
     entry(Group::View, Action::GoTo(Page::Model), icons::FUNCTION, &[ctrl(Key::Num2)], "Go to Model", ""),
-    entry(Group::View, Action::GoTo(Page::Sampler), icons::SLIDERS_HORIZONTAL, &[ctrl(Key::Num3)], "Go to Sampler", ""),
+    entry(Group::View, Action::GoTo(Page::Sampler), icons::SLIDERS_HORIZONTAL, &[ctrl(Key::Num3)], "Go to Sampler", "Settings, trials of step sizes, calibration by simulation, search for the mode"),
     entry(Group::View, Action::GoTo(Page::Runs), icons::CHART_LINE, &[ctrl(Key::Num4)], "Go to Runs", ""),
     entry(Group::View, Action::Palette, icons::MAGNIFYING_GLASS, &[ctrl(Key::P)], "Search or run a command", ""),
     entry(Group::View, Action::Help, icons::QUESTION, &[plain(Key::F1)], "Help: keys and actions", "All shortcuts of the keyboard"),

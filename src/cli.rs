@@ -31,6 +31,8 @@ use args::{Args, Command};
 use ergodic_analysis::JobError;
 use ergodic_analysis::recipe::SAMPLE_PREFIX;
 use ergodic_base::shown::is_hostile;
+#[cfg(debug_assertions)]
+use ergodic_core::arithmetic::Class;
 
 /// Exit code where the run failed or its results could not be saved.
 const FAILED: u8 = 3;
@@ -104,6 +106,11 @@ fn survive_limits_of_files() {
 pub fn main() -> ExitCode {
     #[cfg(unix)]
     survive_limits_of_files();
+    // For tests: what a processor without fused multiply-add does, on one that has it.
+    #[cfg(debug_assertions)]
+    if std::env::var_os("ERGODIC_ARITHMETIC").is_some_and(|word| word == "separate") {
+        Class::choose(Some(Class::Separate));
+    }
     let args = match Args::read() {
         Ok(args) => args,
         Err(error) => {

@@ -55,6 +55,14 @@ pub fn fit(args: &FitArgs) -> Result<(), Failure> {
         .and_then(Path::file_stem)
         .map(|stem| stem.to_string_lossy().into_owned());
     let mut job = prepare(&recipe, &folder, loaded)?;
+    let replayed = args
+        .recipe
+        .as_ref()
+        .and_then(|_path| RunFolder::open(&folder).ok());
+    let replayed = replayed.filter(|run| run.recipe().is_ok_and(|it| it == recipe));
+    if let Some(remark) = replayed.and_then(|run| run.replay_remark(&job)) {
+        output::note(&format!("note: {remark}"));
+    }
     if args.check_bias {
         job.recipe.run.draws = bias_check::checked_draws(&job);
     }

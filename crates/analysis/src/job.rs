@@ -12,6 +12,7 @@ use ergodic_base::numerals::hex;
 use ergodic_base::param::{Class, ParamId};
 use ergodic_base::reporter::{Reporter, Severity, Warning};
 use ergodic_base::settings::{SettingError, Settings};
+use ergodic_core::arithmetic;
 use ergodic_core::design::{Design, DesignError, ModelFrame, Remark, checks};
 use ergodic_core::engine::chain::dispersed_start;
 use ergodic_core::engine::{RunSection, Sampling};
@@ -125,6 +126,8 @@ pub struct Job {
     pub warnings: Vec<Warning>,
     /// Why this sampler, in one sentence.
     pub sampler_reason: String,
+    /// How the row loops of the model add products.
+    pub arithmetic: arithmetic::Class,
 }
 
 impl std::fmt::Debug for Job {
@@ -297,6 +300,7 @@ impl Job {
             outset: outset.map(Arc::new),
             warnings,
             sampler_reason,
+            arithmetic: arithmetic::Class::in_use(),
         })
     }
 
@@ -340,6 +344,7 @@ impl Job {
             outset: self.outset.clone(),
             warnings: Vec::new(),
             sampler_reason,
+            arithmetic: self.arithmetic,
         })
     }
 

@@ -60,3 +60,7 @@ pub mod samplers;
 pub mod synthetic;
 
 pub use fit::{Fit, FitError, Fitted};
+/// How products are added, which decides the last digits of draws.
+pub mod arithmetic {
+    pub use crate::numerics::arithmetic::Class;
+}

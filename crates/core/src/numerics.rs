@@ -1,5 +1,7 @@
 //! Numerical methods that several models and samplers share.
 
+pub(crate) mod arithmetic;
+pub(crate) mod elementary;
 pub(crate) mod fisher_step;
 pub(crate) mod grad_window;
 pub(crate) mod quadrature;

@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::claim::{self, Claim};
+use super::manifest::other_arithmetic;
 use super::saved::{Damage, RECIPE, SAVING, SavedFiles};
 use super::{ExportError, Results, files, journal, saving};
 use ergodic_analysis::recipe::SAMPLE_PREFIX;
@@ -257,6 +258,14 @@ impl RunFolder {
     pub fn recipe(&self) -> Result<Recipe, ExportError> {
         let path = SavedFiles::of(&self.path)?.path(RECIPE);
         Ok(Recipe::read(&path, &[])?)
+    }
+
+    /// What there is to say about making this run again as `job`: one sentence. Nothing where no results are saved or they cannot
+    /// be read.
+    pub fn replay_remark(&self, job: &Job) -> Option<String> {
+        let saved = SavedFiles::of(&self.path).and_then(|saved| saved.manifest());
+        let (manifest, _) = saved.ok().flatten()?;
+        other_arithmetic(manifest.arithmetic, job.arithmetic)
     }
 
     /// The results; of an unfinished run those that reached the disk.

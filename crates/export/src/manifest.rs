@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use ergodic_analysis::Job;
 use ergodic_analysis::recipe::Scale;
 use ergodic_base::reporter::Warning;
+use ergodic_core::arithmetic::Class;
 use ergodic_core::design::response::ResponseKind;
 use ergodic_core::engine::{ChainState, Report, RunState, RunView, StopReason};
 use ergodic_core::estimators::Search;
@@ -17,6 +18,9 @@ pub struct Manifest {
     pub program: String,
     /// Where draws are promised to be the same, bit for bit.
     pub reproducible_on: String,
+    /// How its processor adds products, which decides the last digits of draws; earlier versions did not say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arithmetic: Option<Class>,
     /// Template.
     pub template: String,
     /// Formula.
@@ -102,6 +106,7 @@ impl Manifest {
                 std::env::consts::OS,
                 std::env::consts::ARCH
             ),
+            arithmetic: Some(job.arithmetic),
             template: recipe.model.template.clone(),
             formula: recipe.model.formula.clone(),
             sampler: recipe.sampler.id.clone(),
@@ -171,6 +176,20 @@ impl Manifest {
                 .collect(),
         }
     }
+}
+
+/// The sentence about draws of one class of processor that are continued or made again by `here`; `None` if the class is the
+/// same or not known.
+pub(crate) fn other_arithmetic(made: Option<Class>, here: Class) -> Option<String> {
+    let made = made.filter(|made| *made != here)?;
+    let [theirs, ours] = match made {
+        Class::Fused => ["with", "has none"],
+        Class::Separate => ["without", "has it"],
+    };
+    Some(format!(
+        "The run was made on a processor {theirs} fused multiply-add and this one {ours}, so draws made here agree with those made \
+         there within Monte Carlo error, not digit for digit"
+    ))
 }
 
 fn scales(job: &Job) -> String {

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::folder::Standing;
+use super::manifest::other_arithmetic;
 use super::{Claim, ExportError, RunFolder};
 use ergodic_analysis::{Job, JobError, Recipe};
 use ergodic_base::control::Control;
@@ -78,6 +79,7 @@ pub fn resume(
     if let Some(manifest) = &standing.results().manifest {
         // Who chose it is not told by the recipe.
         job.sampler_reason.clone_from(&manifest.sampler_reason);
+        remarks.extend(other_arithmetic(manifest.arithmetic, job.arithmetic));
     }
     let onward = folder.continuation(&job, standing)?;
     remarks.extend(onward.remarks);

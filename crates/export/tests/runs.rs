@@ -11,9 +11,10 @@ use std::sync::Arc;
 use ergodic_analysis::{Job, Recipe, Run};
 use ergodic_base::control::Control;
 use ergodic_base::settings::Value;
+use ergodic_core::arithmetic::Class;
 use ergodic_core::engine::RunView;
 use ergodic_core::engine::protocol::{RunState, StopReason};
-use ergodic_export::{Results, RunFolder};
+use ergodic_export::{Results, RunFolder, resume};
 use support::{ENDLESS, draws, job, start, wait};
 
 /// Partitions of a run, by chain: draw and labels.
@@ -175,4 +176,54 @@ fn partitions_are_kept_saved_and_continued() {
     rest.join();
     assert!(partitions(&rest.view()) == expected);
     assert!(draws(&rest.view()) == draws(&whole.view()));
+}
+
+/// What a processor without fused multiply-add has drawn is continued and replayed by one that has it, which says so.
+#[test]
+fn a_run_of_another_class_of_processor_is_told() {
+    if Class::in_use() == Class::Separate {
+        return;
+    }
+    let small = || {
+        job("sgld-cv", 40, |recipe| {
+            recipe.run.warmup = Some(30);
+            *recipe = recipe.changed(&["run.draws=40".to_owned()]).unwrap();
+        })
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let mut saved = |name: &str| {
+        let mut run = start(small());
+        run.join();
+        let (place, claim) = RunFolder::create(&folder.path().join(name)).unwrap();
+        let job = Arc::clone(run.job());
+        let results = Results::of(&job, &run.view(), &run.report());
+        let marks = run.continuation().marks;
+        place
+            .save_all(&claim, &job, &results, &marks, &mut |_file| {})
+            .unwrap();
+        (place, draws(&run.view()))
+    };
+    let (here, fused) = saved("here");
+    Class::choose(Some(Class::Separate));
+    let (there, separate) = saved("there");
+    Class::choose(None);
+    // The same but for rounding.
+    assert_ne!(fused, separate);
+    let manifest = there.results().unwrap().manifest.unwrap();
+    assert_eq!(manifest.arithmetic, Some(Class::Separate));
+    let resumed = |place: &RunFolder| {
+        let resumed = resume::resume(place.path(), Some(5), None, &Control::default()).unwrap();
+        resumed.remarks
+    };
+    assert_eq!(resumed(&here), Vec::<String>::new());
+    let told = resumed(&there);
+    assert_eq!(
+        told,
+        [
+            "The run was made on a processor without fused multiply-add and this one has it, so draws made here agree with those \
+             made there within Monte Carlo error, not digit for digit"
+        ]
+    );
+    assert_eq!(there.replay_remark(&small()).as_ref(), told.first());
+    assert_eq!(here.replay_remark(&small()), None);
 }

@@ -10,6 +10,7 @@ use super::{Definition, FamilyError, binomial};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseKind;
 use crate::formula::quote_name;
+use crate::numerics::arithmetic::Arithmetic;
 
 pub use super::binomial::Outcome;
 
@@ -36,8 +37,8 @@ impl RowFamily for SignedBernoulli {
     fn predictor(_z: &mut Lane, _extra: &[Lane; 4]) {}
 
     #[inline(always)]
-    fn terms<const VALUE: bool>(z: &Lane, _extra: &[Lane; 4], (): &()) -> Terms {
-        let e = exp_minus_abs(z);
+    fn terms<A: Arithmetic, const VALUE: bool>(z: &Lane, _extra: &[Lane; 4], (): &()) -> Terms {
+        let e = exp_minus_abs::<A>(z);
         let (mut residual, mut sum, mut factor) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
         for k in 0..LANES {
             factor[k] = 1.0 + e[k];
@@ -54,8 +55,8 @@ impl RowFamily for SignedBernoulli {
     }
 
     #[inline(always)]
-    fn curvature(z: &Lane, _extra: &[Lane; 4], (): &()) -> Curvature {
-        let mut out = exp_minus_abs(z);
+    fn curvature<A: Arithmetic>(z: &Lane, _extra: &[Lane; 4], (): &()) -> Curvature {
+        let mut out = exp_minus_abs::<A>(z);
         for e in &mut out {
             *e /= (1.0 + *e) * (1.0 + *e);
         }

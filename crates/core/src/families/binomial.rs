@@ -9,12 +9,14 @@ use statrs::function::gamma::ln_gamma;
 
 use super::notation::{Notation, comment};
 use super::rows::{
-    Curvature, FamilyRows, LANES, Lane, MAX_AUX, ResponseScale, RowFamily, Terms, exp_negative,
-    rows_with, value_or,
+    Curvature, FamilyRows, LANES, Lane, MAX_AUX, ResponseScale, RowFamily, Terms, rows_with,
+    value_or,
 };
 use super::{Definition, Derivatives, Distribution, FamilyError, Link, bernoulli};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
+use crate::numerics::arithmetic::Arithmetic;
+use crate::numerics::elementary::exp_negative;
 use ergodic_base::rng::ChainRng;
 
 /// Variance of the logistic distribution.
@@ -81,13 +83,13 @@ fn sigmoid_of(z: f64, e: f64) -> f64 {
 }
 
 #[inline(always)]
-pub(super) fn exp_minus_abs(z: &Lane) -> Lane {
+pub(super) fn exp_minus_abs<A: Arithmetic>(z: &Lane) -> Lane {
     // Loops over lanes instead of `map`: closures of the standard library stay calls where vector features differ.
     let mut minus_abs = [0.0; LANES];
     for k in 0..LANES {
         minus_abs[k] = -z[k].abs();
     }
-    exp_negative(&minus_abs)
+    exp_negative::<A>(&minus_abs)
 }
 
 /// Rows with offset, successes, trials and weight after the covariates.
@@ -102,18 +104,18 @@ impl RowFamily for WeightedBinomial {
     fn shared(&self, _aux: &[f64]) {}
 
     #[inline(always)]
-    fn terms<const VALUE: bool>(
+    fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
         [_offset, y, trials, weight]: &[Lane; 4],
         (): &(),
     ) -> Terms {
-        let e = exp_minus_abs(z);
+        let e = exp_minus_abs::<A>(z);
         let (mut residual, mut sum) = ([0.0; LANES], [0.0; LANES]);
         for k in 0..LANES {
-            residual[k] = weight[k] * (y[k] - trials[k] * sigmoid_of(z[k], e[k]));
+            residual[k] = weight[k] * A::mul_add(-trials[k], sigmoid_of(z[k], e[k]), y[k]);
             if VALUE {
                 let log_one_plus_exp = z[k].max(0.0) + e[k].ln_1p();
-                sum[k] = weight[k] * (y[k] * z[k] - trials[k] * log_one_plus_exp);
+                sum[k] = weight[k] * A::mul_add(y[k], z[k], -(trials[k] * log_one_plus_exp));
             }
         }
         Terms {
@@ -125,8 +127,12 @@ impl RowFamily for WeightedBinomial {
     }
 
     #[inline(always)]
-    fn curvature(z: &Lane, [_offset, _y, trials, weight]: &[Lane; 4], (): &()) -> Curvature {
-        let mut out = exp_minus_abs(z);
+    fn curvature<A: Arithmetic>(
+        z: &Lane,
+        [_offset, _y, trials, weight]: &[Lane; 4],
+        (): &(),
+    ) -> Curvature {
+        let mut out = exp_minus_abs::<A>(z);
         for k in 0..LANES {
             let e = out[k];
             out[k] = weight[k] * trials[k] * e / ((1.0 + e) * (1.0 + e));

@@ -13,11 +13,13 @@ use statrs::function::gamma::{digamma, ln_gamma};
 
 use super::notation::{Notation, comment};
 use super::rows::{
-    Curvature, FamilyRows, LANES, Lane, ResponseScale, RowFamily, Terms, exp, rows_with, value_or,
+    Curvature, FamilyRows, LANES, Lane, ResponseScale, RowFamily, Terms, rows_with, value_or,
 };
 use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
+use crate::numerics::arithmetic::Arithmetic;
+use crate::numerics::elementary::exp;
 use ergodic_base::rng::ChainRng;
 use ergodic_base::special::trigamma;
 
@@ -153,20 +155,20 @@ impl RowFamily for PositiveNumbers {
     }
 
     #[inline(always)]
-    fn terms<const VALUE: bool>(
+    fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
         [_offset, y, weight, log_y]: &[Lane; 4],
         of: &Shape,
     ) -> Terms {
-        let ratio = ratios(z, y);
+        let ratio = ratios::<A>(z, y);
         let (mut residual, mut aux, mut sum) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
         for k in 0..LANES {
             let weighted = weight[k] * of.shape;
             residual[k] = weighted * (ratio[k] - 1.0);
             aux[k] = weighted * (of.slope + log_y[k] - z[k] - ratio[k]);
             if VALUE {
-                let constant = of.normaliser + (of.shape - 1.0) * log_y[k];
-                sum[k] = weight[k] * constant - weighted * (z[k] + ratio[k]);
+                let constant = A::mul_add(of.shape - 1.0, log_y[k], of.normaliser);
+                sum[k] = A::mul_add(weight[k], constant, -(weighted * (z[k] + ratio[k])));
             }
         }
         Terms {
@@ -178,8 +180,12 @@ impl RowFamily for PositiveNumbers {
     }
 
     #[inline(always)]
-    fn curvature(z: &Lane, [_offset, y, weight, log_y]: &[Lane; 4], of: &Shape) -> Curvature {
-        let ratio = ratios(z, y);
+    fn curvature<A: Arithmetic>(
+        z: &Lane,
+        [_offset, y, weight, log_y]: &[Lane; 4],
+        of: &Shape,
+    ) -> Curvature {
+        let ratio = ratios::<A>(z, y);
         let mut out = Curvature::default();
         for k in 0..LANES {
             let weighted = weight[k] * of.shape;
@@ -201,12 +207,12 @@ impl RowFamily for PositiveNumbers {
 
 /// y e^−z.
 #[inline(always)]
-fn ratios(z: &Lane, y: &Lane) -> Lane {
+fn ratios<A: Arithmetic>(z: &Lane, y: &Lane) -> Lane {
     let mut minus = [0.0; LANES];
     for k in 0..LANES {
         minus[k] = -z[k];
     }
-    let mut out = exp(&minus);
+    let mut out = exp::<A>(&minus);
     for k in 0..LANES {
         out[k] *= y[k];
     }

@@ -14,6 +14,7 @@ use super::rows::{
 use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link, any};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
+use crate::numerics::arithmetic::Arithmetic;
 use ergodic_base::reporter::Reporter;
 use ergodic_base::rng::ChainRng;
 
@@ -111,7 +112,7 @@ impl RowFamily for Normal {
     fn predictor(_z: &mut Lane, _extra: &[Lane; 4]) {}
 
     #[inline(always)]
-    fn terms<const VALUE: bool>(
+    fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
         [y, weight, constant, _]: &[Lane; 4],
         sigma: &Sigma,
@@ -124,7 +125,8 @@ impl RowFamily for Normal {
             residual[k] = weight[k] * scaled;
             aux[k] = weight[k] * (square - 1.0);
             if VALUE {
-                sum[k] = constant[k] - weight[k] * (sigma.log + 0.5 * square);
+                let below = A::mul_add(0.5, square, sigma.log);
+                sum[k] = A::mul_add(-weight[k], below, constant[k]);
             }
         }
         Terms {
@@ -136,7 +138,11 @@ impl RowFamily for Normal {
     }
 
     #[inline(always)]
-    fn curvature(z: &Lane, [y, weight, _constant, _]: &[Lane; 4], sigma: &Sigma) -> Curvature {
+    fn curvature<A: Arithmetic>(
+        z: &Lane,
+        [y, weight, _constant, _]: &[Lane; 4],
+        sigma: &Sigma,
+    ) -> Curvature {
         let mut out = Curvature::default();
         for k in 0..LANES {
             let r = y[k] - z[k];

@@ -10,9 +10,11 @@ use statrs::function::gamma::{digamma, ln_gamma};
 use super::binomial::softplus;
 use super::notation::Notation;
 use super::poisson::{self, count, count_rows};
-use super::rows::{Curvature, FamilyRows, LANES, Lane, RowFamily, Terms, exp};
+use super::rows::{Curvature, FamilyRows, LANES, Lane, RowFamily, Terms};
 use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link};
 use crate::design::matrix::Design;
+use crate::numerics::arithmetic::Arithmetic;
+use crate::numerics::elementary::exp;
 use ergodic_base::rng::ChainRng;
 use ergodic_base::special::{digamma_difference, ln_gamma_difference, trigamma_difference};
 
@@ -139,12 +141,12 @@ impl RowFamily for NegativeBinomialCounts {
     }
 
     #[inline(always)]
-    fn terms<const VALUE: bool>(
+    fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
         [_offset, y, weight, constant]: &[Lane; 4],
         &shape: &f64,
     ) -> Terms {
-        let mean = exp(z);
+        let mean = exp::<A>(z);
         let (mut residual, mut aux, mut sum) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
         for k in 0..LANES {
             let (y, mean, weight) = (y[k], mean[k], weight[k]);
@@ -155,7 +157,8 @@ impl RowFamily for NegativeBinomialCounts {
             aux[k] = weight * shape * slope;
             if VALUE {
                 let log_chance = y * (z[k] - total.ln()) - shape * log_ratio;
-                sum[k] = weight * (ln_gamma_difference(shape, y) + log_chance) + constant[k];
+                let log_p = ln_gamma_difference(shape, y) + log_chance;
+                sum[k] = A::mul_add(weight, log_p, constant[k]);
             }
         }
         Terms {
@@ -167,8 +170,12 @@ impl RowFamily for NegativeBinomialCounts {
     }
 
     #[inline(always)]
-    fn curvature(z: &Lane, [_offset, y, weight, _constant]: &[Lane; 4], &shape: &f64) -> Curvature {
-        let mean = exp(z);
+    fn curvature<A: Arithmetic>(
+        z: &Lane,
+        [_offset, y, weight, _constant]: &[Lane; 4],
+        &shape: &f64,
+    ) -> Curvature {
+        let mean = exp::<A>(z);
         let mut out = Curvature::default();
         for k in 0..LANES {
             let (y, mean, weight) = (y[k], mean[k], weight[k]);

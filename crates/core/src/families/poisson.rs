@@ -8,13 +8,15 @@ use statrs::function::gamma::ln_gamma;
 
 use super::notation::{Notation, comment};
 use super::rows::{
-    Curvature, FamilyRows, Fit, LANES, Lane, MAX_AUX, ResponseScale, RowFamily, Terms, exp,
-    rows_with, value_or,
+    Curvature, FamilyRows, Fit, LANES, Lane, MAX_AUX, ResponseScale, RowFamily, Terms, rows_with,
+    value_or,
 };
 use super::{Definition, Derivatives, Distribution, FamilyError, Link, any};
 use crate::design::Remark;
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
+use crate::numerics::arithmetic::Arithmetic;
+use crate::numerics::elementary::exp;
 use ergodic_base::reporter::Reporter;
 use ergodic_base::rng::ChainRng;
 
@@ -78,17 +80,17 @@ impl RowFamily for PoissonCounts {
     fn shared(&self, _aux: &[f64]) {}
 
     #[inline(always)]
-    fn terms<const VALUE: bool>(
+    fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
         [_offset, y, weight, constant]: &[Lane; 4],
         (): &(),
     ) -> Terms {
-        let mean = exp(z);
+        let mean = exp::<A>(z);
         let (mut residual, mut sum) = ([0.0; LANES], [0.0; LANES]);
         for k in 0..LANES {
             residual[k] = weight[k] * (y[k] - mean[k]);
             if VALUE {
-                sum[k] = weight[k] * (y[k] * z[k] - mean[k]) + constant[k];
+                sum[k] = A::mul_add(weight[k], A::mul_add(y[k], z[k], -mean[k]), constant[k]);
             }
         }
         Terms {
@@ -100,8 +102,12 @@ impl RowFamily for PoissonCounts {
     }
 
     #[inline(always)]
-    fn curvature(z: &Lane, [_offset, _y, weight, _constant]: &[Lane; 4], (): &()) -> Curvature {
-        let mut zz = exp(z);
+    fn curvature<A: Arithmetic>(
+        z: &Lane,
+        [_offset, _y, weight, _constant]: &[Lane; 4],
+        (): &(),
+    ) -> Curvature {
+        let mut zz = exp::<A>(z);
         for k in 0..LANES {
             zz[k] *= weight[k];
         }

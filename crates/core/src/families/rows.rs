@@ -2,12 +2,9 @@
 
 use super::{FamilyError, Link, Outcome};
 use crate::design::matrix::Design;
+use crate::numerics::arithmetic::Arithmetic;
+pub use crate::numerics::elementary::{LANES, Lane};
 use ergodic_base::reporter::Reporter;
-
-/// Rows handled together.
-pub const LANES: usize = 8;
-/// One number for each of [`LANES`] rows.
-pub type Lane = [f64; LANES];
 
 /// Most auxiliary coordinates of a family.
 pub const MAX_AUX: usize = 2;
@@ -32,9 +29,13 @@ pub trait RowFamily: Copy + Send + Sync + 'static {
         }
     }
     /// Derivatives and, if `VALUE`, value of log p at z; without `VALUE` the latter mean nothing.
-    fn terms<const VALUE: bool>(z: &Lane, extra: &[Lane; 4], shared: &Self::Shared) -> Terms;
+    fn terms<A: Arithmetic, const VALUE: bool>(
+        z: &Lane,
+        extra: &[Lane; 4],
+        shared: &Self::Shared,
+    ) -> Terms;
     /// Second derivatives of −log p.
-    fn curvature(z: &Lane, extra: &[Lane; 4], shared: &Self::Shared) -> Curvature;
+    fn curvature<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], shared: &Self::Shared) -> Curvature;
     /// Largest |∂ log p/∂z| and |∂² log p/∂z²| over all z, for one row with these extra numbers; infinite if there are
     /// none.
     fn bounds(_extra: &[f64]) -> [f64; 2] {
@@ -53,7 +54,7 @@ pub trait RowFamily: Copy + Send + Sync + 'static {
 }
 
 /// What a row's likelihood says at its linear predictor; log p = `sum` − log(`factor`).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Terms {
     /// ∂ log p/∂z.
     pub residual: Lane,
@@ -74,6 +75,40 @@ pub struct Curvature {
     pub za: [Lane; MAX_AUX],
     /// −∂² log p/∂a∂a': of the first, of both, of the second.
     pub aa: [Lane; 3],
+}
+
+/// What is computed of eight rows at a time and then used row by row.
+pub trait RowQuantity<F: RowFamily> {
+    /// Of eight rows.
+    type Lanes: Copy + Default;
+    /// At linear predictors z.
+    fn of<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], shared: &F::Shared) -> Self::Lanes;
+}
+
+/// [`RowFamily::terms`].
+#[derive(Clone, Copy, Debug)]
+pub struct TermsOf<const VALUE: bool>;
+
+/// [`RowFamily::curvature`].
+#[derive(Clone, Copy, Debug)]
+pub struct CurvatureOf;
+
+impl<F: RowFamily, const VALUE: bool> RowQuantity<F> for TermsOf<VALUE> {
+    type Lanes = Terms;
+
+    #[inline(always)]
+    fn of<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], shared: &F::Shared) -> Terms {
+        F::terms::<A, VALUE>(z, extra, shared)
+    }
+}
+
+impl<F: RowFamily> RowQuantity<F> for CurvatureOf {
+    type Lanes = Curvature;
+
+    #[inline(always)]
+    fn of<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], shared: &F::Shared) -> Curvature {
+        F::curvature::<A>(z, extra, shared)
+    }
 }
 
 /// A fit at the mode, for [`RowFamily::remark`].
@@ -194,104 +229,5 @@ impl ResponseScale {
             identity: true,
             expected: 0.0,
         })
-    }
-}
-
-/// exp(x) for x ≤ 0, to about 1 ulp; below −708 it returns exp(−708) instead of a subnormal.
-#[inline(always)]
-pub fn exp_negative(x: &Lane) -> Lane {
-    let mut out = [0.0; LANES];
-    for k in 0..LANES {
-        let x = if x[k] > -LARGEST_EXPONENT {
-            x[k]
-        } else {
-            -LARGEST_EXPONENT
-        };
-        out[k] = exp_of_moderate(x);
-    }
-    out
-}
-
-/// exp(x) to about 1 ulp; beyond ±708 that of ±708, so that it is never infinite.
-#[inline(always)]
-pub fn exp(x: &Lane) -> Lane {
-    let mut out = [0.0; LANES];
-    for k in 0..LANES {
-        let x = if x[k] > -LARGEST_EXPONENT {
-            x[k]
-        } else {
-            -LARGEST_EXPONENT
-        };
-        out[k] = exp_of_moderate(if x < LARGEST_EXPONENT {
-            x
-        } else {
-            LARGEST_EXPONENT
-        });
-    }
-    out
-}
-
-/// The exponentials of this and of its negative are normal numbers.
-const LARGEST_EXPONENT: f64 = 708.0;
-
-/// exp(x) for |x| ≤ [`LARGEST_EXPONENT`].
-#[inline(always)]
-fn exp_of_moderate(x: f64) -> f64 {
-    // 1.5·2^52: adding it rounds to the nearest integer, which then stands in the low bits.
-    const ROUND: f64 = 6_755_399_441_055_744.0;
-    const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
-    const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
-    // Taylor coefficients 1/0!, …, 1/13!: the remainder on |r| ≤ ln(2)/2 is below 1e-17.
-    const COEFFICIENTS: [f64; 14] = [
-        1.0,
-        1.0,
-        0.5,
-        1.666_666_666_666_666_6e-1,
-        4.166_666_666_666_666_4e-2,
-        8.333_333_333_333_333e-3,
-        1.388_888_888_888_889e-3,
-        1.984_126_984_126_984e-4,
-        2.480_158_730_158_73e-5,
-        2.755_731_922_398_589_3e-6,
-        2.755_731_922_398_589e-7,
-        2.505_210_838_544_172e-8,
-        2.087_675_698_786_809_8e-9,
-        1.605_904_383_682_161_3e-10,
-    ];
-    let shifted = x * std::f64::consts::LOG2_E + ROUND;
-    let whole = shifted - ROUND;
-    let rest = (x - whole * LN_2_HIGH) - whole * LN_2_LOW;
-    // Estrin's scheme: pairs, fours, eights. A chain of thirteen steps would wait for each of them.
-    let pair = |i: usize| COEFFICIENTS[i] + COEFFICIENTS[i + 1] * rest;
-    let rest_2 = rest * rest;
-    let rest_4 = rest_2 * rest_2;
-    let low = (pair(0) + pair(2) * rest_2) + (pair(4) + pair(6) * rest_2) * rest_4;
-    let high = (pair(8) + pair(10) * rest_2) + pair(12) * rest_4;
-    let sum = low + high * (rest_4 * rest_4);
-    // The exponent field moves by `whole`; the result stays a normal number for |x| ≤ 708.
-    f64::from_bits(sum.to_bits().wrapping_add(shifted.to_bits() << 52))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_fast_exponential_is_accurate() {
-        let mut worst = 0.0_f64;
-        for i in 0..200_000 {
-            let x = -f64::from(i) * 3.5e-3;
-            let got = exp_negative(&[x; LANES])[3];
-            worst = worst.max((got / x.exp() - 1.0).abs());
-        }
-        assert!(worst < 5e-16, "{worst}");
-        assert!(exp_negative(&[-1e4; LANES])[0] < 1e-300);
-        assert_eq!(exp_negative(&[0.0; LANES])[0], 1.0);
-        for i in -200_000..200_000 {
-            let x = f64::from(i) * 3.5e-3;
-            worst = worst.max((exp(&[x; LANES])[5] / x.exp() - 1.0).abs());
-        }
-        assert!(worst < 5e-16, "{worst}");
-        assert!(exp(&[1e4; LANES])[0] > 1e300 && exp(&[1e4; LANES])[0].is_finite());
     }
 }

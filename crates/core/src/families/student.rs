@@ -14,6 +14,7 @@ use super::rows::{Curvature, FamilyRows, LANES, Lane, ResponseScale, RowFamily, 
 use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link, any};
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
+use crate::numerics::arithmetic::Arithmetic;
 use ergodic_base::rng::ChainRng;
 use ergodic_base::special::{digamma_difference, ln_gamma_difference, trigamma_difference};
 
@@ -137,7 +138,7 @@ impl Scales {
 }
 
 #[inline(always)]
-fn terms<const VALUE: bool, const FREE: bool>(
+fn terms<A: Arithmetic, const VALUE: bool, const FREE: bool>(
     z: &Lane,
     [y, weight, constant, _]: &[Lane; 4],
     s: &Scales,
@@ -147,9 +148,9 @@ fn terms<const VALUE: bool, const FREE: bool>(
         let t = (y[k] - z[k]) * s.inverse;
         let square = t * t;
         // −f'(t)/t.
-        let pull = (s.nu + 1.0) / (s.nu + square);
+        let pull = (s.nu + 1.0) / A::mul_add(t, t, s.nu);
         residual[k] = weight[k] * pull * t * s.inverse;
-        aux[0][k] = weight[k] * (pull * square - 1.0);
+        aux[0][k] = weight[k] * A::mul_add(pull, square, -1.0);
         if VALUE || FREE {
             let log = (square / s.nu).ln_1p();
             if FREE {
@@ -158,7 +159,7 @@ fn terms<const VALUE: bool, const FREE: bool>(
             }
             if VALUE {
                 let log_p = s.constant[0] - s.log_sigma - 0.5 * (s.nu + 1.0) * log;
-                sum[k] = constant[k] + weight[k] * log_p;
+                sum[k] = A::mul_add(weight[k], log_p, constant[k]);
             }
         }
     }
@@ -211,12 +212,16 @@ impl RowFamily for FreeNu {
     fn predictor(_z: &mut Lane, _extra: &[Lane; 4]) {}
 
     #[inline(always)]
-    fn terms<const VALUE: bool>(z: &Lane, extra: &[Lane; 4], scales: &Scales) -> Terms {
-        terms::<VALUE, true>(z, extra, scales)
+    fn terms<A: Arithmetic, const VALUE: bool>(
+        z: &Lane,
+        extra: &[Lane; 4],
+        scales: &Scales,
+    ) -> Terms {
+        terms::<A, VALUE, true>(z, extra, scales)
     }
 
     #[inline(always)]
-    fn curvature(z: &Lane, extra: &[Lane; 4], scales: &Scales) -> Curvature {
+    fn curvature<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], scales: &Scales) -> Curvature {
         curvature(z, extra, scales)
     }
 
@@ -241,12 +246,16 @@ impl RowFamily for FixedNu {
     fn predictor(_z: &mut Lane, _extra: &[Lane; 4]) {}
 
     #[inline(always)]
-    fn terms<const VALUE: bool>(z: &Lane, extra: &[Lane; 4], scales: &Scales) -> Terms {
-        terms::<VALUE, false>(z, extra, scales)
+    fn terms<A: Arithmetic, const VALUE: bool>(
+        z: &Lane,
+        extra: &[Lane; 4],
+        scales: &Scales,
+    ) -> Terms {
+        terms::<A, VALUE, false>(z, extra, scales)
     }
 
     #[inline(always)]
-    fn curvature(z: &Lane, extra: &[Lane; 4], scales: &Scales) -> Curvature {
+    fn curvature<A: Arithmetic>(z: &Lane, extra: &[Lane; 4], scales: &Scales) -> Curvature {
         curvature(z, extra, scales)
     }
 

@@ -8,24 +8,27 @@
 //! instructions: no horizontal sum occurs inside the loop. Tiles of neighbouring rows are also kept, from the first
 //! pass that asks for them on: passes over the data and over blocks then transpose nothing. Several tiles are handled
 //! together, because the exponential and the division of one take longer to end than to begin. The order of additions
-//! depends on the number of rows only, and no fused multiply-add is used, so SSE2, AVX2 and AVX-512 give the same bits,
-//! whichever way a tile comes about.
+//! depends on the number of rows only, so that all levels of vector instructions of one class of arithmetic give the same bits,
+//! whichever way a tile comes about. Everything that is computed of rows is compiled for each level.
 
 mod machine;
+mod sums;
 
 use std::sync::OnceLock;
 
-use self::machine::{one_column_at_a_time, prefetch};
+use self::machine::prefetch;
+use self::sums::{Sums, reduce, sum_of_logs};
 use super::{LinearRows, Rows, Scratch};
-use crate::families::rows::{LANES, Lane, MAX_AUX, RowFamily, Terms};
+use crate::families::rows::{
+    CurvatureOf, LANES, Lane, MAX_AUX, RowFamily, RowQuantity, Terms, TermsOf,
+};
+use crate::numerics::arithmetic::{
+    Arithmetic, Separate, SimdLevel, at_level, one_column_at_a_time,
+};
 use ergodic_base::linalg::dot;
-pub(super) use machine::SimdLevel;
 
 /// Tiles handled together; more would need more registers than there are. The rows of the next as many are prefetched.
 const GROUP: usize = 4;
-/// Products of [`Terms::factor`]s (each at most 2) before their logarithm is taken; 2^512 is finite.
-const TILES_PER_LOG: usize = 512;
-
 /// Covariates and responses of all rows, in the layout of family `F`.
 #[derive(Clone, Debug)]
 pub struct GlmRows<F> {
@@ -155,14 +158,11 @@ impl<F: RowFamily> GlmRows<F> {
         scratch: &mut Scratch,
         grad: &mut [f64],
     ) -> f64 {
-        self.level.run(
-            #[inline(always)]
-            || self.run(u, rows, pass, scratch, grad),
-        )
+        at_level!(self.level, A => self.run::<A>(u, rows, pass, scratch, grad))
     }
 
     #[inline(always)]
-    fn run(
+    fn run<A: Arithmetic>(
         &self,
         u: &[f64],
         rows: Rows<'_>,
@@ -176,17 +176,17 @@ impl<F: RowFamily> GlmRows<F> {
             Rows::Pick(rows) => {
                 let row = |k: usize| rows[k] as usize;
                 let block = |k: usize| whole_block(&rows[k..][..LANES]);
-                return self.pass(u, rows.len(), row, block, pass, scratch, grad);
+                return self.pass::<A>(u, rows.len(), row, block, pass, scratch, grad);
             }
         };
         let aligned = start.is_multiple_of(LANES);
         let block = |k: usize| aligned.then_some((start + k) / LANES);
-        self.pass(u, len, |k| start + k, block, pass, scratch, grad)
+        self.pass::<A>(u, len, |k| start + k, block, pass, scratch, grad)
     }
 
     /// One loop per combination of rows and pass, so that the inner loop has no branches.
     #[inline(always)]
-    fn pass(
+    fn pass<A: Arithmetic>(
         &self,
         u: &[f64],
         len: usize,
@@ -197,16 +197,18 @@ impl<F: RowFamily> GlmRows<F> {
         grad: &mut [f64],
     ) -> f64 {
         match pass {
-            Pass::Gradient => self.tiles::<false, false>(u, len, row, block, &[], scratch, grad),
-            Pass::Value => self.tiles::<true, false>(u, len, row, block, &[], scratch, grad),
-            Pass::Difference(c) => self.tiles::<false, true>(u, len, row, block, c, scratch, grad),
+            Pass::Gradient => self.tiles::<A, false, false>(u, len, row, block, &[], scratch, grad),
+            Pass::Value => self.tiles::<A, true, false>(u, len, row, block, &[], scratch, grad),
+            Pass::Difference(c) => {
+                self.tiles::<A, false, true>(u, len, row, block, c, scratch, grad)
+            }
         }
     }
 
     /// The pass over `len` rows, of which `row(k)` is the k-th; where the eight from k on are a block of neighbours, `block(k)` is
     /// its number.
     #[inline(always)]
-    fn tiles<const VALUE: bool, const DIFFERENCE: bool>(
+    fn tiles<A: Arithmetic, const VALUE: bool, const DIFFERENCE: bool>(
         &self,
         u: &[f64],
         len: usize,
@@ -230,12 +232,12 @@ impl<F: RowFamily> GlmRows<F> {
         };
         let mut first = 0;
         while first + GROUP * LANES <= len {
-            self.group::<GROUP, VALUE, DIFFERENCE>(&pass, first, LANES, tile, &mut sums);
+            self.group::<A, GROUP, VALUE, DIFFERENCE>(&pass, first, LANES, tile, &mut sums);
             first += GROUP * LANES;
         }
         while first < len {
             let live = LANES.min(len - first);
-            self.group::<1, VALUE, DIFFERENCE>(&pass, first, live, tile, &mut sums);
+            self.group::<A, 1, VALUE, DIFFERENCE>(&pass, first, live, tile, &mut sums);
             first += LANES;
         }
         for (grad, sum) in grad.iter_mut().zip(&*sums.gradient) {
@@ -253,38 +255,19 @@ impl<F: RowFamily> GlmRows<F> {
 
     /// Adds what `T` tiles from row `first` of a pass say; `live` rows count in each.
     #[inline(always)]
-    fn group<const T: usize, const VALUE: bool, const DIFFERENCE: bool>(
+    fn group<A: Arithmetic, const T: usize, const VALUE: bool, const DIFFERENCE: bool>(
         &self,
         pass: &TilePass<'_, F, impl Fn(usize) -> usize, impl Fn(usize) -> Option<usize>>,
         first: usize,
         live: usize,
-        mut buffer: &mut [Lane],
+        buffer: &mut [Lane],
         sums: &mut Sums<'_>,
     ) {
-        let (columns, stride) = (self.num_columns, self.stride());
-        if first + 2 * T * LANES <= pass.len {
-            for t in T..2 * T {
-                self.prefetch_tile::<DIFFERENCE>(pass, first + t * LANES);
-            }
-        }
-        let tiles: [&[Lane]; T] = std::array::from_fn(|t| {
-            let at = first + t * LANES;
-            let (own, rest) = std::mem::take(&mut buffer).split_at_mut(stride);
-            buffer = rest;
-            let block = if live == LANES {
-                (pass.block)(at)
-            } else {
-                None
-            };
-            match block {
-                Some(block) => &self.blocks()[block * stride..][..stride],
-                None => {
-                    self.fill_tile(|k| (pass.row)(at + k), live, own);
-                    own
-                }
-            }
-        });
-        let predictors = predictors(pass.beta, &tiles);
+        let columns = self.num_columns;
+        // Only single tiles are ever cut short; the compiler is to know that.
+        let live = if T > 1 { LANES } else { live };
+        let tiles = self.tiles_at::<A, T, DIFFERENCE>(pass, first, live, buffer);
+        let predictors = predictors::<A, T>(pass.beta, &tiles);
         let mut residuals = [[0.0; LANES]; T];
         for t in 0..T {
             let at = first + t * LANES;
@@ -296,15 +279,21 @@ impl<F: RowFamily> GlmRows<F> {
                 mut aux,
                 mut sum,
                 mut factor,
-            } = F::terms::<VALUE>(&z, &extra, &pass.shared);
+            } = F::terms::<A, VALUE>(&z, &extra, &pass.shared);
             if DIFFERENCE {
-                let centre = |k: usize| &pass.centre[(pass.row)(at + k) * Self::WIDTH..];
+                let mut centre = [[0.0; LANES]; 1 + MAX_AUX];
                 for k in 0..live {
-                    residual[k] -= centre(k)[0];
+                    let of_row = &pass.centre[(pass.row)(at + k) * Self::WIDTH..][..Self::WIDTH];
+                    for (m, of_row) in of_row.iter().enumerate() {
+                        centre[m][k] = *of_row;
+                    }
                 }
-                for (m, aux) in aux.iter_mut().enumerate().take(F::AUX) {
-                    for (k, aux) in aux.iter_mut().enumerate().take(live) {
-                        *aux -= centre(k)[1 + m];
+                for k in 0..LANES {
+                    residual[k] -= centre[0][k];
+                }
+                for m in 0..F::AUX {
+                    for k in 0..LANES {
+                        aux[m][k] -= centre[1 + m][k];
                     }
                 }
             }
@@ -330,11 +319,47 @@ impl<F: RowFamily> GlmRows<F> {
             let mut total = *sum;
             for (tile, residual) in tiles.iter().zip(&residuals) {
                 for k in 0..LANES {
-                    total[k] += residual[k] * tile[j][k];
+                    total[k] = A::mul_add(residual[k], tile[j][k], total[k]);
                 }
             }
             *sum = total;
         }
+    }
+
+    /// The tiles of `T` times eight rows of a pass from row `first` on, of which `live` count in each: kept ones, or put together in
+    /// `buffer`. Asks for the next as many.
+    #[inline(always)]
+    fn tiles_at<'a, A: Arithmetic, const T: usize, const DIFFERENCE: bool>(
+        &'a self,
+        pass: &TilePass<'_, F, impl Fn(usize) -> usize, impl Fn(usize) -> Option<usize>>,
+        first: usize,
+        live: usize,
+        buffer: &'a mut [Lane],
+    ) -> [&'a [Lane]; T] {
+        let stride = self.stride();
+        if first + 2 * T * LANES <= pass.len {
+            for t in T..2 * T {
+                self.prefetch_tile::<DIFFERENCE>(pass, first + t * LANES);
+            }
+        }
+        // A loop instead of `from_fn`: what the standard library calls is not compiled for vector instructions.
+        let mut tiles = [&[][..]; T];
+        for (t, own) in buffer.chunks_exact_mut(stride).enumerate().take(T) {
+            let at = first + t * LANES;
+            let block = if live == LANES {
+                (pass.block)(at)
+            } else {
+                None
+            };
+            tiles[t] = match block {
+                Some(block) => &self.blocks()[block * stride..][..stride],
+                None => {
+                    self.fill_tile::<A>(|k| (pass.row)(at + k), live, own);
+                    own
+                }
+            };
+        }
+        tiles
     }
 
     /// The tiles of all whole blocks.
@@ -348,97 +373,162 @@ impl<F: RowFamily> GlmRows<F> {
         let stride = self.stride();
         let mut blocks = vec![[0.0; LANES]; self.num_obs / LANES * stride];
         for (block, tile) in blocks.chunks_exact_mut(stride).enumerate() {
-            self.fill_tile(|k| block * LANES + k, LANES, tile);
+            self.fill_tile::<Separate>(|k| block * LANES + k, LANES, tile);
         }
         blocks
     }
 
     /// Transposes up to [`LANES`] rows into `tile`. Lanes past `live` repeat the first row; callers zero their weight.
     #[inline(always)]
-    fn fill_tile(&self, row: impl Fn(usize) -> usize, live: usize, tile: &mut [Lane]) {
-        self.fill_and_predict(&[], row, live, tile);
-    }
-
-    /// The same, with the linear predictors of these rows, without offset.
-    #[inline(always)]
-    fn fill_and_predict(
+    fn fill_tile<A: Arithmetic>(
         &self,
-        beta: &[f64],
         row: impl Fn(usize) -> usize,
         live: usize,
         tile: &mut [Lane],
-    ) -> Lane {
+    ) {
         let stride = tile.len();
         let row_of = |k: usize| {
             let start = row(if k < live { k } else { 0 }) * stride;
             &self.data[start..][..stride]
         };
-        // Eight named rows of one known length: no bounds are checked below, and a lane is put together in registers
-        // (eight single stores would stall the vector load that follows them).
-        let (r0, r1, r2, r3) = (row_of(0), row_of(1), row_of(2), row_of(3));
-        let (r4, r5, r6, r7) = (row_of(4), row_of(5), row_of(6), row_of(7));
-        let mut z = [0.0; LANES];
-        for j in 0..stride {
-            let lane = [r0[j], r1[j], r2[j], r3[j], r4[j], r5[j], r6[j], r7[j]];
-            tile[j] = lane;
-            if j < beta.len() {
-                for k in 0..LANES {
-                    z[k] += lane[k] * beta[j];
-                }
-            }
-        }
-        z
+        let rows = [
+            row_of(0),
+            row_of(1),
+            row_of(2),
+            row_of(3),
+            row_of(4),
+            row_of(5),
+            row_of(6),
+            row_of(7),
+        ];
+        A::transpose(rows, tile);
     }
 
     /// [`Self::each_row`] without shifts.
-    fn per_row<T>(
+    fn per_row<Q: RowQuantity<F>>(
         &self,
         u: &[f64],
         rows: Rows<'_>,
         scratch: &mut Scratch,
-        function: impl Fn(&Lane, &[Lane; 4], &F::Shared) -> T,
-        visit: impl FnMut(usize, &[f64], usize, &T),
+        quantity: Q,
+        mut visit: impl FnMut(usize, &[f64], usize, &Q::Lanes),
     ) {
-        self.each_row(u, rows, &mut scratch.tile, |_row| 0.0, function, visit);
+        let tile = &mut scratch.tile;
+        self.each_row(
+            u,
+            rows,
+            tile,
+            |_row| 0.0,
+            quantity,
+            |k, x, lane, of| {
+                visit(k, x, lane, of);
+            },
+        );
     }
 
-    /// Calls `visit(k, x, lane, values)` for every row: the k-th with covariates x is `lane` of the values that `function`
-    /// computes for a tile, with `shift(row)` added to its linear predictor. `tile` is that of [`Self::scratch`].
-    pub(super) fn each_row<T>(
+    /// Calls `visit(k, x, lane, values)` for every row: the k-th with covariates x is `lane` of the values of a tile, with
+    /// `shift(row)` added to its linear predictor. `tile` is that of [`Self::scratch`].
+    pub(super) fn each_row<Q: RowQuantity<F>>(
         &self,
         u: &[f64],
         rows: Rows<'_>,
         tile: &mut [f64],
         shift: impl Fn(usize) -> f64,
-        function: impl Fn(&Lane, &[Lane; 4], &F::Shared) -> T,
-        mut visit: impl FnMut(usize, &[f64], usize, &T),
+        quantity: Q,
+        mut visit: impl FnMut(usize, &[f64], usize, &Q::Lanes),
     ) {
-        let (tile, _) = tile.as_chunks_mut::<LANES>();
-        let tile = &mut tile[..self.num_columns + F::EXTRA];
-        let beta = &u[..self.num_columns];
-        let shared = self.shared(u);
-        let len = rows.len(self.num_obs);
+        self.row_by_row(u, rows, tile, shift, quantity, |k, lane, _z, values| {
+            visit(k, self.covariates(rows.get(k)), lane, values);
+        });
+    }
+
+    /// [`Self::each_row`] with the linear predictors of the tile in place of the covariates of the row.
+    fn row_by_row<Q: RowQuantity<F>>(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        tile: &mut [f64],
+        shift: impl Fn(usize) -> f64,
+        _quantity: Q,
+        mut visit: impl FnMut(usize, usize, &Lane, &Q::Lanes),
+    ) {
+        let (buffer, _) = tile.as_chunks_mut::<LANES>();
+        let (len, shared) = (rows.len(self.num_obs), self.shared(u));
         let mut first = 0;
+        while first + GROUP * LANES <= len {
+            let mut shifts = [[0.0; LANES]; GROUP];
+            for (k, shifted) in shifts.as_flattened_mut().iter_mut().enumerate() {
+                *shifted = shift(rows.get(first + k));
+            }
+            let of = self.row_group::<Q, GROUP>(u, rows, &shared, first, &shifts, buffer);
+            for (t, (z, values)) in of.iter().enumerate() {
+                for lane in 0..LANES {
+                    visit(first + t * LANES + lane, lane, z, values);
+                }
+            }
+            first += GROUP * LANES;
+        }
         while first < len {
             let live = LANES.min(len - first);
-            let mut z = self.fill_and_predict(beta, |k| rows.get(first + k), live, tile);
-            let extra = extra_lanes::<F>(&tile[self.num_columns..]);
-            F::predictor(&mut z, &extra);
-            for (lane, z) in z.iter_mut().enumerate().take(live) {
-                *z += shift(rows.get(first + lane));
+            let mut shifts = [[0.0; LANES]];
+            for (k, shifted) in shifts[0].iter_mut().enumerate().take(live) {
+                *shifted = shift(rows.get(first + k));
             }
-            let values = function(&z, &extra, &shared);
+            let [(z, values)] = self.row_group::<Q, 1>(u, rows, &shared, first, &shifts, buffer);
             for lane in 0..live {
-                let k = first + lane;
-                visit(k, self.covariates(rows.get(k)), lane, &values);
+                visit(first + lane, lane, &z, &values);
             }
             first += LANES;
         }
     }
 
+    /// Linear predictors, shifted, of `T` tiles from the `first` of these rows on, and a quantity at them. Compiled once for each
+    /// family, not for each of its uses.
+    fn row_group<Q: RowQuantity<F>, const T: usize>(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        shared: &F::Shared,
+        first: usize,
+        shifts: &[Lane; T],
+        buffer: &mut [Lane],
+    ) -> [(Lane, Q::Lanes); T] {
+        let len = rows.len(self.num_obs);
+        // Blocks are used where there are some, but not made: models that only go row by row need no rows twice.
+        let start = match rows {
+            Rows::All => Some(0),
+            Rows::Span { start, .. } => Some(start),
+            Rows::Pick(_) => None,
+        };
+        let start = start.filter(|it| it.is_multiple_of(LANES) && self.blocks.get().is_some());
+        let pass = TilePass {
+            beta: &u[..self.num_columns],
+            shared: *shared,
+            row: |k| rows.get(k),
+            block: |k| start.map(|start| (start + k) / LANES),
+            len,
+            centre: &[],
+        };
+        let live = if T > 1 { LANES } else { LANES.min(len - first) };
+        let mut out = [(<[f64; LANES]>::default(), Q::Lanes::default()); T];
+        at_level!(self.level, A => {
+            let tiles = self.tiles_at::<A, T, false>(&pass, first, live, buffer);
+            let mut predictors = predictors::<A, T>(pass.beta, &tiles);
+            for (t, z) in predictors.iter_mut().enumerate() {
+                let extra = extra_lanes::<F>(&tiles[t][self.num_columns..]);
+                F::predictor(z, &extra);
+                for k in 0..LANES {
+                    z[k] += shifts[t][k];
+                }
+                out[t] = (*z, Q::of::<A>(z, &extra, shared));
+            }
+        });
+        out
+    }
+
     /// ∂ log p/∂z and ∂ log p/∂a per row, row-major B×(1 + [`RowFamily::AUX`]).
     pub fn residuals(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
-        self.per_row(u, rows, scratch, F::terms::<false>, |k, _x, lane, terms| {
+        self.per_row(u, rows, scratch, TermsOf::<false>, |k, _x, lane, terms| {
             let out = &mut out[k * Self::WIDTH..][..Self::WIDTH];
             out[0] = terms.residual[lane];
             for m in 0..F::AUX {
@@ -449,7 +539,7 @@ impl<F: RowFamily> GlmRows<F> {
 
     /// Log likelihoods, one per row (B).
     pub fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
-        self.per_row(u, rows, scratch, F::terms::<true>, |k, _x, lane, terms| {
+        self.per_row(u, rows, scratch, TermsOf::<true>, |k, _x, lane, terms| {
             out[k] = terms.sum[lane] - terms.factor[lane].ln();
         });
     }
@@ -465,7 +555,7 @@ impl<F: RowFamily> GlmRows<F> {
         out: &mut [f64],
     ) {
         let (columns, dim) = (self.num_columns, self.dim());
-        self.per_row(u, rows, scratch, F::terms::<false>, |k, x, lane, terms| {
+        self.per_row(u, rows, scratch, TermsOf::<false>, |k, x, lane, terms| {
             let centre =
                 |m: usize| centre.map_or(0.0, |centre| centre[rows.get(k) * Self::WIDTH + m]);
             let out = &mut out[k * dim..(k + 1) * dim];
@@ -488,7 +578,7 @@ impl<F: RowFamily> GlmRows<F> {
         hessian: &mut [f64],
     ) {
         let (columns, dim) = (self.num_columns, self.dim());
-        self.per_row(u, rows, scratch, F::curvature, |_k, x, lane, curvature| {
+        self.per_row(u, rows, scratch, CurvatureOf, |_k, x, lane, curvature| {
             for i in 0..columns {
                 let weight = curvature.zz[lane] * x[i];
                 for (entry, x_j) in hessian[i * dim..i * dim + i + 1].iter_mut().zip(x) {
@@ -555,47 +645,6 @@ struct TilePass<'a, F: RowFamily, R, B> {
     centre: &'a [f64],
 }
 
-/// Running sums of a pass, lane by lane.
-struct Sums<'a> {
-    gradient: &'a mut [Lane],
-    aux: [Lane; MAX_AUX],
-    value: Lane,
-    /// The product of [`Terms::factor`]s since the last logarithm.
-    factors: Lane,
-    /// Tiles in that product.
-    pending: usize,
-    /// The logarithms of former products.
-    log: f64,
-}
-
-impl<'a> Sums<'a> {
-    fn new(gradient: &'a mut [Lane]) -> Self {
-        gradient.fill([0.0; LANES]);
-        Self {
-            gradient,
-            aux: [[0.0; LANES]; MAX_AUX],
-            value: [0.0; LANES],
-            factors: [1.0; LANES],
-            pending: 0,
-            log: 0.0,
-        }
-    }
-
-    #[inline(always)]
-    fn add_value(&mut self, sum: &Lane, factor: &Lane) {
-        for k in 0..LANES {
-            self.value[k] += sum[k];
-            self.factors[k] *= factor[k];
-        }
-        self.pending += 1;
-        if self.pending == TILES_PER_LOG {
-            self.log += sum_of_logs(&self.factors);
-            self.factors = [1.0; LANES];
-            self.pending = 0;
-        }
-    }
-}
-
 /// The number of the block of neighbours that these eight rows are, if they are one.
 #[inline(always)]
 fn whole_block(rows: &[u32]) -> Option<usize> {
@@ -606,13 +655,13 @@ fn whole_block(rows: &[u32]) -> Option<usize> {
 
 /// Linear predictors of rows in tiles, without offset.
 #[inline(always)]
-fn predictors<const T: usize>(beta: &[f64], tiles: &[&[Lane]; T]) -> [Lane; T] {
+fn predictors<A: Arithmetic, const T: usize>(beta: &[f64], tiles: &[&[Lane]; T]) -> [Lane; T] {
     let mut z = [[0.0; LANES]; T];
     for (j, beta) in beta.iter().enumerate() {
         one_column_at_a_time();
         for (z, tile) in z.iter_mut().zip(tiles) {
             for k in 0..LANES {
-                z[k] += tile[j][k] * beta;
+                z[k] = A::mul_add(tile[j][k], *beta, z[k]);
             }
         }
     }
@@ -624,16 +673,6 @@ fn extra_lanes<F: RowFamily>(tile: &[Lane]) -> [Lane; 4] {
     let mut extra = [[0.0; LANES]; 4];
     extra[..F::EXTRA].copy_from_slice(&tile[..F::EXTRA]);
     extra
-}
-
-/// Sum over lanes in a fixed order.
-#[inline(always)]
-fn reduce(lane: &Lane) -> f64 {
-    ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]))
-}
-
-fn sum_of_logs(factors: &Lane) -> f64 {
-    reduce(&factors.map(f64::ln))
 }
 
 impl<F: RowFamily> GlmRows<F> {
@@ -662,10 +701,13 @@ impl<F: RowFamily> LinearRows for GlmRows<F> {
     fn derivatives(&self, row: usize, z: f64) -> [f64; 3] {
         let (z, extra) = ([z; LANES], self.extra(row));
         let shared = self.family.shared(&[]);
-        let terms = F::terms::<true>(&z, &extra, &shared);
-        let value = terms.sum[0] - terms.factor[0].ln();
-        let curvature = F::curvature(&z, &extra, &shared).zz[0];
-        [value, terms.residual[0], -curvature]
+        // One lane of each alone, so that nothing is computed for the others.
+        let [sum, factor, residual, curvature] = at_level!(self.level, A => {
+            let terms = F::terms::<A, true>(&z, &extra, &shared);
+            let curvature = F::curvature::<A>(&z, &extra, &shared);
+            [terms.sum[0], terms.factor[0], terms.residual[0], curvature.zz[0]]
+        });
+        [sum - factor.ln(), residual, -curvature]
     }
 
     fn slopes(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
@@ -681,20 +723,19 @@ impl<F: RowFamily> LinearRows for GlmRows<F> {
     }
 
     fn row_terms(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [[f64; 3]]) {
-        let (tile, _) = scratch.tile.as_chunks_mut::<LANES>();
-        let tile = &mut tile[..self.num_columns + F::EXTRA];
-        let shared = self.shared(u);
-        let mut first = 0;
-        for out in out.chunks_mut(LANES) {
-            let mut z = self.fill_and_predict(u, |k| rows.get(first + k), out.len(), tile);
-            let extra = extra_lanes::<F>(&tile[self.num_columns..]);
-            F::predictor(&mut z, &extra);
-            let terms = F::terms::<true>(&z, &extra, &shared);
-            for (k, out) in out.iter_mut().enumerate() {
-                *out = [z[k], terms.sum[k] - terms.factor[k].ln(), terms.residual[k]];
-            }
-            first += LANES;
-        }
+        let no_shift = |_row| 0.0;
+        let tile = &mut scratch.tile;
+        self.row_by_row(
+            u,
+            rows,
+            tile,
+            no_shift,
+            TermsOf::<true>,
+            |k, lane, z, terms| {
+                let value = terms.sum[lane] - terms.factor[lane].ln();
+                out[k] = [z[lane], value, terms.residual[lane]];
+            },
+        );
     }
 
     fn curvature_range(&self, row: usize) -> [f64; 2] {

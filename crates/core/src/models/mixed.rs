@@ -48,7 +48,7 @@ use super::{
 };
 use crate::design::matrix::Design;
 use crate::families::Family;
-use crate::families::rows::{ResponseScale, RowFamily, value_or};
+use crate::families::rows::{ResponseScale, RowFamily, TermsOf, value_or};
 use ergodic_base::linalg::axpy;
 use ergodic_base::param::{Class, ParamId};
 use ergodic_base::rng::ChainRng;
@@ -322,7 +322,7 @@ impl<F: RowFamily> MixedModel<F> {
             rows,
             tile,
             |i| self.shift(effects, i),
-            F::terms::<VALUE>,
+            TermsOf::<VALUE>,
             |k, x, lane, row| {
                 let residual = row.residual[lane];
                 axpy(factor * residual, x, &mut grad[..columns]);
@@ -642,7 +642,7 @@ impl<F: RowFamily> RowLikelihood for MixedModel<F> {
                 rows,
                 tile,
                 |i| self.shift(effects, i),
-                F::terms::<true>,
+                TermsOf::<true>,
                 |k, _x, lane, row| out[k] = row.sum[lane] - row.factor[lane].ln(),
             );
         });

@@ -27,8 +27,9 @@ use super::partition::components::{Components, normalise};
 use super::partition::exact::{Exact, INFO, Moves, PartitionSettings};
 use super::recommend::{Standing, Traits};
 use super::{Family, SamplerSpec};
-use crate::families::rows::{LANES, Lane, exp_negative};
 use crate::models::Mixture;
+use crate::numerics::arithmetic::Separate;
+use crate::numerics::elementary::{LANES, Lane, exp_negative};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::settings::Declared as _;
 
@@ -182,7 +183,8 @@ impl Slices {
                 for lane in 0..LANES {
                     below[lane] = log[lane] - largest[lane];
                 }
-                let densities = exp_negative(&below);
+                // Compiled for every processor, so never fused.
+                let densities = exp_negative::<Separate>(&below);
                 for lane in 0..LANES {
                     sum[lane] += densities[lane];
                 }

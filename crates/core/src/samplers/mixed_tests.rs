@@ -188,12 +188,12 @@ fn correlated_slopes_of_a_gaussian_response_are_those_of_numpyro() {
 
 #[test]
 fn intercepts_of_a_yes_no_response_are_those_of_numpyro() {
-    BERNOULLI.agrees(&Run::new("nuts"), SMALL, 2, 1500);
+    BERNOULLI.agrees(&Run::new("nuts"), SMALL, 2, 4000);
 }
 
 #[test]
 fn crossed_intercepts_of_counts_are_those_of_numpyro() {
-    POISSON.agrees(&Run::new("nuts"), SMALL, 2, 1500);
+    POISSON.agrees(&Run::new("nuts"), SMALL, 2, 4000);
 }
 
 /// Groups of many rows, by minibatches of their rows.

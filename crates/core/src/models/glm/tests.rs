@@ -12,7 +12,7 @@ const ROWS: usize = 40;
 const MOVE: f64 = 0.3;
 
 /// Compares all rows of the design.
-struct Against<'a>(&'a Design);
+struct Against<'a>(&'a Design, SimdLevel);
 
 fn near(here: f64, there: f64) -> bool {
     (here - there).abs() < 1e-9 * (1.0 + there.abs())
@@ -22,10 +22,10 @@ impl RowUse for Against<'_> {
     type Made = ();
 
     fn of<F: RowFamily>(self, rows: FamilyRows<F>) {
-        let design = self.0;
+        let Self(design, level) = self;
         let columns = design.terms.len();
         let scale = rows.response;
-        let rows = GlmRows::new(rows.family, columns, rows.data);
+        let rows = GlmRows::new(rows.family, columns, rows.data).at_level(level);
         let mut scratch = rows.scratch();
         let mut u = vec![0.15; columns];
         u.extend([0.4, 0.3].iter().take(F::AUX));
@@ -40,7 +40,7 @@ impl RowUse for Against<'_> {
             &u,
             Rows::All,
             &mut scratch,
-            F::curvature,
+            CurvatureOf,
             |k, _x, lane, c| {
                 weights[k] = c.zz[lane];
             },
@@ -88,7 +88,9 @@ fn rows_have_the_density_of_their_family() {
             ResponseUse::Count => measured_design(true, shape, ROWS),
             _ => design(shape, ROWS),
         };
-        family.rows(&design, Against(&design)).unwrap();
+        for level in SimdLevel::available() {
+            family.rows(&design, Against(&design, level)).unwrap();
+        }
     }
 }
 

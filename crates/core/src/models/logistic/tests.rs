@@ -8,10 +8,11 @@ use super::*;
 use crate::families::bernoulli::{SignedBernoulli, signed_rows};
 use crate::families::binomial::{WeightedBinomial, weighted_rows};
 use crate::families::rows::RowFamily;
-use crate::models::Rows;
 use crate::models::conformance::{NUM_OBS, Shape, design};
-use crate::models::glm::{GlmRows, SimdLevel};
+use crate::models::glm::GlmRows;
 use crate::models::prior::Prior;
+use crate::models::{LinearRows, Rows};
+use crate::numerics::arithmetic::{Class, SimdLevel};
 use ergodic_base::rng::{Purpose, stream};
 
 const FULL: Shape = Shape {
@@ -133,7 +134,8 @@ fn extreme_predictors_do_not_overflow() {
     assert!((value + 20_000.0 * std::f64::consts::LN_2).abs() < 1e-9);
 }
 
-/// Baseline, AVX2 and AVX-512 must give the same bits, with value, without, and centred.
+/// All levels of one class of arithmetic must give the same bits, with value, without, and centred, for all rows together and row by
+/// row.
 #[test]
 fn vector_instructions_do_not_change_a_bit() {
     fn bits<F: RowFamily>(rows: &GlmRows<F>, picks: &[u32], centre: &[f64]) -> Vec<u64> {
@@ -153,6 +155,12 @@ fn vector_instructions_do_not_change_a_bit() {
             rows.gradient(&u, which, &mut scratch, &mut grad);
             rows.gradient_difference(&u, which, centre, &mut scratch, &mut grad);
             out.extend(grad.map(f64::to_bits));
+            let mut scores = vec![0.0; 4 * which.len(NUM_OBS)];
+            rows.scores(&u, which, Some(centre), &mut scratch, &mut scores);
+            out.extend(scores.iter().map(|score| score.to_bits()));
+        }
+        for row in 0..NUM_OBS {
+            out.extend(rows.derivatives(row, 0.1 * row as f64).map(f64::to_bits));
         }
         out
     }
@@ -168,17 +176,22 @@ fn vector_instructions_do_not_change_a_bit() {
         4,
         weighted_rows(&design(FULL, NUM_OBS)).data,
     );
-    let baseline = SimdLevel::Baseline;
-    let expected = bits(&plain.clone().at_level(baseline), &picks, &centre);
-    let expected_weighted = bits(&weighted.clone().at_level(baseline), &picks, &centre);
-    for level in SimdLevel::available() {
-        assert_eq!(
-            bits(&plain.clone().at_level(level), &picks, &centre),
-            expected,
-            "{level:?}"
-        );
-        let got = bits(&weighted.clone().at_level(level), &picks, &centre);
-        assert_eq!(got, expected_weighted, "{level:?}");
+    for class in Class::ALL {
+        let mut levels = SimdLevel::available();
+        levels.retain(|level| level.class() == class);
+        let of = |level: SimdLevel| {
+            [
+                bits(&plain.clone().at_level(level), &picks, &centre),
+                bits(&weighted.clone().at_level(level), &picks, &centre),
+            ]
+        };
+        let Some((first, others)) = levels.split_first() else {
+            continue;
+        };
+        let expected = of(*first);
+        for &level in others {
+            assert_eq!(of(level), expected, "{level:?}");
+        }
     }
 }
 

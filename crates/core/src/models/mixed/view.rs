@@ -2,7 +2,7 @@
 
 use super::MixedModel;
 use super::terms::GroupTerm;
-use crate::families::rows::RowFamily;
+use crate::families::rows::{CurvatureOf, RowFamily, TermsOf};
 use crate::models::prior::PriorRows;
 use crate::models::{Rows, Scratch};
 
@@ -123,7 +123,7 @@ impl<F: RowFamily> MixedEffects for MixedModel<F> {
             rows,
             &mut scratch.tile,
             |i| self.shift(effects, i),
-            F::terms::<false>,
+            TermsOf::<false>,
             |k, _x, lane, row| {
                 out[k * width] = row.residual[lane];
                 for m in 0..F::AUX {
@@ -146,7 +146,7 @@ impl<F: RowFamily> MixedEffects for MixedModel<F> {
             rows,
             &mut scratch.tile,
             |i| self.shift(effects, i),
-            F::curvature,
+            CurvatureOf,
             |k, _x, lane, row| out[k] = row.zz[lane],
         );
     }

@@ -1,0 +1,57 @@
+//! Running sums of a pass over rows.
+
+use crate::families::rows::{LANES, Lane, MAX_AUX};
+
+/// Products of factors ([`Terms`](crate::families::rows::Terms), each at most 2) before their logarithm is taken; 2^512 is finite.
+const TILES_PER_LOG: usize = 512;
+
+/// Running sums of a pass, lane by lane.
+pub(super) struct Sums<'a> {
+    pub gradient: &'a mut [Lane],
+    pub aux: [Lane; MAX_AUX],
+    pub value: Lane,
+    /// The product of factors since the last logarithm.
+    pub factors: Lane,
+    /// Tiles in that product.
+    pending: usize,
+    /// The logarithms of former products.
+    pub log: f64,
+}
+
+impl<'a> Sums<'a> {
+    pub fn new(gradient: &'a mut [Lane]) -> Self {
+        gradient.fill([0.0; LANES]);
+        Self {
+            gradient,
+            aux: [[0.0; LANES]; MAX_AUX],
+            value: [0.0; LANES],
+            factors: [1.0; LANES],
+            pending: 0,
+            log: 0.0,
+        }
+    }
+
+    #[inline(always)]
+    pub fn add_value(&mut self, sum: &Lane, factor: &Lane) {
+        for k in 0..LANES {
+            self.value[k] += sum[k];
+            self.factors[k] *= factor[k];
+        }
+        self.pending += 1;
+        if self.pending == TILES_PER_LOG {
+            self.log += sum_of_logs(&self.factors);
+            self.factors = [1.0; LANES];
+            self.pending = 0;
+        }
+    }
+}
+
+/// Sum over lanes in a fixed order.
+#[inline(always)]
+pub(super) fn reduce(lane: &Lane) -> f64 {
+    ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]))
+}
+
+pub(super) fn sum_of_logs(factors: &Lane) -> f64 {
+    reduce(&factors.map(f64::ln))
+}

@@ -191,7 +191,7 @@ fn a_run_of_another_class_of_processor_is_told() {
         })
     };
     let folder = tempfile::tempdir().unwrap();
-    let mut saved = |name: &str| {
+    let saved = |name: &str| {
         let mut run = start(small());
         run.join();
         let (place, claim) = RunFolder::create(&folder.path().join(name)).unwrap();

@@ -14,7 +14,7 @@ use super::rows::{Curvature, FamilyRows, LANES, Lane, RowFamily, Terms};
 use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link};
 use crate::design::matrix::Design;
 use crate::numerics::arithmetic::Arithmetic;
-use crate::numerics::elementary::exp;
+use crate::numerics::elementary::{exp, ln_1p};
 use ergodic_base::rng::ChainRng;
 use ergodic_base::special::{digamma_difference, ln_gamma_difference, trigamma_difference};
 
@@ -127,38 +127,92 @@ fn rising(shape: f64, y: f64) -> [f64; 2] {
 
 /// Rows with offset, count, weight and −w log y! after the covariates.
 #[derive(Clone, Copy, Debug)]
-pub struct NegativeBinomialCounts;
+pub struct NegativeBinomialCounts {
+    /// Counts below this stand in the tables of [`Shape`].
+    tabled: usize,
+}
+
+/// Most counts in a table: more of them cost more per pass than the rows of a small minibatch gain.
+const TABLED: usize = 64;
+
+/// φ, and what rows of small counts need of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    shape: f64,
+    log_shape: f64,
+    /// Counts in the table.
+    tabled: usize,
+    /// log Γ(φ + y) − log Γ(φ) and ψ(φ + y) − ψ(φ), by y.
+    differences: [[f64; 2]; TABLED],
+}
+
+impl Shape {
+    fn new(log_shape: f64, tabled: usize) -> Self {
+        let shape = log_shape.exp();
+        let mut differences = [[0.0; 2]; TABLED];
+        let [mut log, mut slope] = [0.0; 2];
+        for (y, entry) in differences.iter_mut().enumerate().take(tabled) {
+            *entry = [log, slope];
+            let factor = shape + y as f64;
+            log += factor.ln();
+            slope += 1.0 / factor;
+        }
+        Self {
+            shape,
+            log_shape,
+            tabled,
+            differences,
+        }
+    }
+
+    #[inline(always)]
+    fn differences<const VALUE: bool>(&self, y: f64) -> [f64; 2] {
+        let place = y as usize;
+        if place < self.tabled {
+            return self.differences[place];
+        }
+        let log = if VALUE {
+            ln_gamma_difference(self.shape, y)
+        } else {
+            0.0
+        };
+        [log, digamma_difference(self.shape, y)]
+    }
+}
 
 impl RowFamily for NegativeBinomialCounts {
     const EXTRA: usize = 4;
     const AUX: usize = 1;
     const LOG_CONCAVE: bool = true;
-    /// φ.
-    type Shared = f64;
+    type Shared = Shape;
 
-    fn shared(&self, aux: &[f64]) -> f64 {
-        aux[0].exp()
+    fn shared(&self, aux: &[f64]) -> Shape {
+        Shape::new(aux[0], self.tabled)
     }
 
     #[inline(always)]
     fn terms<A: Arithmetic, const VALUE: bool>(
         z: &Lane,
         [_offset, y, weight, constant]: &[Lane; 4],
-        &shape: &f64,
+        of: &Shape,
     ) -> Terms {
         let mean = exp::<A>(z);
         let (mut residual, mut aux, mut sum) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        let (mut ratio, mut log_gamma, mut digamma) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        for k in 0..LANES {
+            ratio[k] = mean[k] / of.shape;
+            [log_gamma[k], digamma[k]] = of.differences::<VALUE>(y[k]);
+        }
+        let log_ratio = ln_1p::<A>(&ratio);
         for k in 0..LANES {
             let (y, mean, weight) = (y[k], mean[k], weight[k]);
-            let total = shape + mean;
-            let log_ratio = (mean / shape).ln_1p();
-            residual[k] = weight * (y - mean) * (shape / total);
-            let slope = digamma_difference(shape, y) - log_ratio + (mean - y) / total;
-            aux[k] = weight * shape * slope;
+            let part = 1.0 / (of.shape + mean);
+            residual[k] = weight * (y - mean) * (of.shape * part);
+            let slope = A::mul_add(mean - y, part, digamma[k] - log_ratio[k]);
+            aux[k] = weight * of.shape * slope;
             if VALUE {
-                let log_chance = y * (z[k] - total.ln()) - shape * log_ratio;
-                let log_p = ln_gamma_difference(shape, y) + log_chance;
-                sum[k] = A::mul_add(weight, log_p, constant[k]);
+                let log_chance = y * (z[k] - of.log_shape - log_ratio[k]) - of.shape * log_ratio[k];
+                sum[k] = A::mul_add(weight, log_gamma[k] + log_chance, constant[k]);
             }
         }
         Terms {
@@ -173,8 +227,9 @@ impl RowFamily for NegativeBinomialCounts {
     fn curvature<A: Arithmetic>(
         z: &Lane,
         [_offset, y, weight, _constant]: &[Lane; 4],
-        &shape: &f64,
+        of: &Shape,
     ) -> Curvature {
+        let shape = of.shape;
         let mean = exp::<A>(z);
         let mut out = Curvature::default();
         for k in 0..LANES {
@@ -183,7 +238,8 @@ impl RowFamily for NegativeBinomialCounts {
             let (c, share) = (shape / total, mean / total);
             out.zz[k] = weight * c * (y + shape) * share;
             out.za[0][k] = -weight * c * (y - mean) * share;
-            let slope = digamma_difference(shape, y) - (mean / shape).ln_1p() + (mean - y) / total;
+            let [_log, digamma] = of.differences::<false>(y);
+            let slope = digamma - (mean / shape).ln_1p() + (mean - y) / total;
             let second =
                 trigamma_difference(shape, y) + share / shape - (mean - y) / (total * total);
             out.aa[0][k] = -weight * shape * (slope + shape * second);
@@ -191,13 +247,15 @@ impl RowFamily for NegativeBinomialCounts {
         out
     }
 
-    fn outcome(&self, &shape: &f64) -> super::Outcome {
-        super::Outcome::NegativeBinomial(Outcome::new(shape))
+    fn outcome(&self, of: &Shape) -> super::Outcome {
+        super::Outcome::NegativeBinomial(Outcome::new(of.shape))
     }
 }
 
 pub(super) fn rows(design: &Design) -> Result<FamilyRows<NegativeBinomialCounts>, FamilyError> {
-    Ok(count_rows(NegativeBinomialCounts, design))
+    let largest = design.y.iter().copied().fold(0.0, f64::max);
+    let tabled = TABLED.min(largest as usize + 1);
+    Ok(count_rows(NegativeBinomialCounts { tabled }, design))
 }
 
 pub(super) fn notation(design: &Design) -> Notation {

@@ -15,6 +15,7 @@ use super::{Auxiliary, Definition, Derivatives, Distribution, FamilyError, Link,
 use crate::design::matrix::Design;
 use crate::design::response::ResponseUse;
 use crate::numerics::arithmetic::Arithmetic;
+use crate::numerics::elementary::ln_1p;
 use ergodic_base::rng::ChainRng;
 use ergodic_base::special::{digamma_difference, ln_gamma_difference, trigamma_difference};
 
@@ -113,6 +114,8 @@ pub struct Scales {
     /// 1/σ.
     inverse: f64,
     nu: f64,
+    /// 1/ν.
+    inverse_nu: f64,
     /// c(ν) without the constant −log(π)/2, and its first two derivatives.
     constant: [f64; 3],
     /// dν/db; 0 where ν is given.
@@ -127,6 +130,7 @@ impl Scales {
             log_sigma,
             inverse: (-log_sigma).exp(),
             nu,
+            inverse_nu: 1.0 / nu,
             constant: [
                 ln_gamma_difference(half, 0.5) - 0.5 * nu.ln(),
                 0.5 * digamma_difference(half, 0.5) - 0.5 / nu,
@@ -144,6 +148,16 @@ fn terms<A: Arithmetic, const VALUE: bool, const FREE: bool>(
     s: &Scales,
 ) -> Terms {
     let (mut residual, mut aux, mut sum) = ([0.0; LANES], [[0.0; LANES]; 2], [0.0; LANES]);
+    let mut ratio = [0.0; LANES];
+    for k in 0..LANES {
+        let t = (y[k] - z[k]) * s.inverse;
+        ratio[k] = t * t * s.inverse_nu;
+    }
+    let logs = if VALUE || FREE {
+        ln_1p::<A>(&ratio)
+    } else {
+        ratio
+    };
     for k in 0..LANES {
         let t = (y[k] - z[k]) * s.inverse;
         let square = t * t;
@@ -151,16 +165,13 @@ fn terms<A: Arithmetic, const VALUE: bool, const FREE: bool>(
         let pull = (s.nu + 1.0) / A::mul_add(t, t, s.nu);
         residual[k] = weight[k] * pull * t * s.inverse;
         aux[0][k] = weight[k] * A::mul_add(pull, square, -1.0);
-        if VALUE || FREE {
-            let log = (square / s.nu).ln_1p();
-            if FREE {
-                let slope = s.constant[1] - 0.5 * log + 0.5 * pull * square / s.nu;
-                aux[1][k] = weight[k] * slope * s.step;
-            }
-            if VALUE {
-                let log_p = s.constant[0] - s.log_sigma - 0.5 * (s.nu + 1.0) * log;
-                sum[k] = A::mul_add(weight[k], log_p, constant[k]);
-            }
+        if FREE {
+            let slope = s.constant[1] - 0.5 * logs[k] + 0.5 * pull * ratio[k];
+            aux[1][k] = weight[k] * slope * s.step;
+        }
+        if VALUE {
+            let log_p = s.constant[0] - s.log_sigma - 0.5 * (s.nu + 1.0) * logs[k];
+            sum[k] = A::mul_add(weight[k], log_p, constant[k]);
         }
     }
     Terms {

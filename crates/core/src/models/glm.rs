@@ -222,9 +222,10 @@ impl<F: RowFamily> GlmRows<F> {
         let (tile, _) = scratch.tile.as_chunks_mut::<LANES>();
         let (lanes, _) = scratch.lanes.as_chunks_mut::<LANES>();
         let mut sums = Sums::new(&mut lanes[..columns]);
+        let shared = self.shared(u);
         let pass = TilePass {
             beta: &u[..columns],
-            shared: self.shared(u),
+            shared: &shared,
             row,
             block,
             len,
@@ -279,7 +280,7 @@ impl<F: RowFamily> GlmRows<F> {
                 mut aux,
                 mut sum,
                 mut factor,
-            } = F::terms::<A, VALUE>(&z, &extra, &pass.shared);
+            } = F::terms::<A, VALUE>(&z, &extra, pass.shared);
             if DIFFERENCE {
                 let mut centre = [[0.0; LANES]; 1 + MAX_AUX];
                 for k in 0..live {
@@ -503,7 +504,7 @@ impl<F: RowFamily> GlmRows<F> {
         let start = start.filter(|it| it.is_multiple_of(LANES) && self.blocks.get().is_some());
         let pass = TilePass {
             beta: &u[..self.num_columns],
-            shared: *shared,
+            shared,
             row: |k| rows.get(k),
             block: |k| start.map(|start| (start + k) / LANES),
             len,
@@ -638,7 +639,7 @@ impl<F: RowFamily> GlmRows<F> {
 /// What all tiles of a pass share.
 struct TilePass<'a, F: RowFamily, R, B> {
     beta: &'a [f64],
-    shared: F::Shared,
+    shared: &'a F::Shared,
     row: R,
     block: B,
     len: usize,

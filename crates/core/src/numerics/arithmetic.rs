@@ -123,10 +123,7 @@ impl Arithmetic for Separate {
 pub enum SimdLevel {
     /// What every processor of the platform has.
     Baseline,
-    /// Four numbers at a time.
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    /// The same with fused multiply-add.
+    /// Four numbers at a time, with fused multiply-add.
     #[cfg(target_arch = "x86_64")]
     Fma,
     /// Eight numbers at a time, with fused multiply-add.
@@ -142,16 +139,13 @@ impl SimdLevel {
     pub fn available() -> Vec<Self> {
         let mut levels = vec![Self::Baseline];
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
-            levels.push(Self::Avx2);
-            if is_x86_feature_detected!("fma") {
-                levels.push(Self::Fma);
-                if is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512dq")
-                    && is_x86_feature_detected!("avx512vl")
-                {
-                    levels.push(Self::Avx512);
-                }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            levels.push(Self::Fma);
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl")
+            {
+                levels.push(Self::Avx512);
             }
         }
         #[cfg(target_arch = "aarch64")]
@@ -171,8 +165,6 @@ impl SimdLevel {
     pub fn class(self) -> Class {
         match self {
             Self::Baseline => Class::Separate,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => Class::Separate,
             #[cfg(target_arch = "x86_64")]
             Self::Fma | Self::Avx512 => Class::Fused,
             #[cfg(target_arch = "aarch64")]
@@ -207,14 +199,6 @@ macro_rules! at_level {
                 $row_loop
             }
             #[cfg(target_arch = "x86_64")]
-            arithmetic::SimdLevel::Avx2 => arithmetic::with_avx2(
-                #[inline(always)]
-                || {
-                    type $arithmetic = arithmetic::Separate;
-                    $row_loop
-                },
-            ),
-            #[cfg(target_arch = "x86_64")]
             arithmetic::SimdLevel::Fma => arithmetic::with_fma(
                 #[inline(always)]
                 || {
@@ -240,23 +224,7 @@ macro_rules! at_level {
 }
 pub(crate) use at_level;
 
-/// Runs a row loop that is compiled for AVX2; only the arm of a level that was detected calls it.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-#[expect(
-    unsafe_code,
-    reason = "calls the same safe loop compiled for CPU features that were detected"
-)]
-pub(crate) fn with_avx2<T>(row_loop: impl FnOnce() -> T) -> T {
-    #[target_feature(enable = "avx2")]
-    fn compiled<T>(row_loop: impl FnOnce() -> T) -> T {
-        row_loop()
-    }
-    // SAFETY: the level was detected on this machine.
-    unsafe { compiled(row_loop) }
-}
-
-/// The same for AVX2 with fused multiply-add.
+/// Runs a row loop that is compiled for AVX2 with fused multiply-add; only the arm of a level that was detected calls it.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 #[expect(

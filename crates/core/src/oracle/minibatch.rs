@@ -91,11 +91,11 @@ impl Minibatch {
         self.picks.clear();
         match self.scheme {
             Scheme::Iid | Scheme::Lipschitz => {
-                for _ in 0..self.batch {
-                    self.picks.push(match &self.chances {
-                        Some(chances) => chances.draw(rng),
-                        None => below(rng, self.num_obs as u32),
-                    });
+                if let Some(chances) = &self.chances {
+                    let picks = (0..self.batch).map(|_| chances.draw(rng));
+                    self.picks.extend(picks);
+                } else {
+                    many_below(rng, self.num_obs as u32, self.batch, &mut self.picks);
                 }
             }
             Scheme::Blocks => {
@@ -155,6 +155,24 @@ impl Minibatch {
     }
 }
 
+/// Appends `count` draws of [`below`] to `picks`, the same as one after the other, from random words made in bulk.
+fn many_below(rng: &mut ChainRng, bound: u32, count: usize, picks: &mut Vec<u32>) {
+    let first = picks.len();
+    picks.resize(first + count, 0);
+    rng.fill(&mut picks[first..]);
+    let threshold = bound.wrapping_neg() % bound;
+    let mut kept = first;
+    for k in first..picks.len() {
+        let product = u64::from(picks[k]) * u64::from(bound);
+        picks[kept] = (product >> 32) as u32;
+        kept += usize::from(product as u32 >= threshold);
+    }
+    picks.truncate(kept);
+    while picks.len() < first + count {
+        picks.push(below(rng, bound));
+    }
+}
+
 /// A uniform integer in `0..bound`, without modulo bias (Lemire's multiplication method).
 #[inline]
 pub fn below(rng: &mut ChainRng, bound: u32) -> u32 {
@@ -195,6 +213,21 @@ mod tests {
                     (f64::from(count) - expected).abs() < bound,
                     "{scheme:?}, row {row}: {count} against {expected}"
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn draws_in_bulk_are_those_one_by_one() {
+        // Of the large bound a third of the words is refused.
+        for bound in [1, 7, 100_000, 2_863_311_531] {
+            let (mut one, mut bulk) = (stream(3, 0, Purpose::Batch), stream(3, 0, Purpose::Batch));
+            let mut picks = Vec::new();
+            for count in [1, 5, 64, 1000] {
+                picks.clear();
+                many_below(&mut bulk, bound, count, &mut picks);
+                let expected: Vec<u32> = (0..count).map(|_| below(&mut one, bound)).collect();
+                assert_eq!(picks, expected);
             }
         }
     }

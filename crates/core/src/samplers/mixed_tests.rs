@@ -188,7 +188,8 @@ fn correlated_slopes_of_a_gaussian_response_are_those_of_numpyro() {
 
 #[test]
 fn intercepts_of_a_yes_no_response_are_those_of_numpyro() {
-    BERNOULLI.agrees(&Run::new("nuts"), SMALL, 2, 4000);
+    // Effects of groups that are all yes have heavy tails: their variances need many draws.
+    BERNOULLI.agrees(&Run::new("nuts"), SMALL, 2, 12_000);
 }
 
 #[test]

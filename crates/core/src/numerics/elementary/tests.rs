@@ -6,10 +6,12 @@ use crate::families::rows::RowFamily;
 use crate::numerics::arithmetic::{Class, SimdLevel, at_level};
 use proptest::prelude::*;
 
-/// Largest error of an exponential in units of the last place, in both classes: three million points had 2.15.
-const MOST_ULPS: f64 = 2.25;
-/// Largest error of 1/(1 + exp(z)): a sum and a division round once more each. Two million points had 3.96.
-const MOST_ULPS_OF_CHANCES: f64 = 4.25;
+/// Largest error of an exponential in units of the last place, in both classes.
+const MOST_ULPS: f64 = 1.0;
+/// Largest error of a logarithm.
+const MOST_ULPS_OF_LOGARITHMS: f64 = 1.5;
+/// Largest error of 1/(1 + exp(z)): a sum and a division round once more each.
+const MOST_ULPS_OF_CHANCES: f64 = 3.0;
 /// Largest error of log p in units of 2^-52 max(1, |log p|).
 const MOST_OF_LOGARITHMS: f64 = 2.25;
 
@@ -130,6 +132,42 @@ fn log_error(level: SimdLevel, z: f64) -> f64 {
     off.abs() / (f64::EPSILON * got.abs().max(1.0))
 }
 
+fn ln_1p_at(level: SimdLevel, x: f64) -> f64 {
+    at_level!(level, A => ln_1p::<A>(&[x; LANES]))[6]
+}
+
+/// The error of ln(1 + x) in units of the last place.
+fn ln_1p_error(level: SimdLevel, x: f64) -> f64 {
+    let got = ln_1p_at(level, x);
+    let wide = |x: f64| Wide(x, 0.0);
+    if x < 1e-5 {
+        // x − x²/2 + x³/3 − x⁴/4, by Horner's scheme.
+        let terms = [-4.0, 3.0, -2.0].map(|n| wide(1.0).over(wide(n)));
+        let sum = terms
+            .into_iter()
+            .fold(wide(0.0), |sum, term| sum.plus(term).times(wide(x)));
+        return sum.plus(Wide::ONE).times(wide(x)).ulps(got);
+    }
+    // What its exponential is off by, as a share, is what it is off by itself.
+    let ratio = Wide::exp(got).over(two_sum(1.0, x));
+    let off = (ratio.0 - 1.0) + ratio.1;
+    off.abs() / (got.next_up() - got)
+}
+
+#[test]
+fn logarithms_are_accurate() {
+    let near_one = grid(0.0, 3.0, 30_000);
+    let all = grid(-690.0, 690.0, 20_000).map(f64::exp);
+    for level in levels() {
+        for x in near_one.clone().chain(all.clone()) {
+            let error = ln_1p_error(level, x);
+            assert!(error < MOST_ULPS_OF_LOGARITHMS, "{level:?}, {x}: {error}");
+        }
+        assert_eq!(ln_1p_at(level, 0.0), 0.0);
+        assert!((690.0..691.0).contains(&ln_1p_at(level, f64::INFINITY)));
+    }
+}
+
 fn exact_residual(z: f64) -> Wide {
     Wide::ONE.over(Wide::exp(z).plus(Wide::ONE))
 }
@@ -183,6 +221,8 @@ proptest! {
                 prop_assert!(Wide::exp(-x.abs()).ulps(exp_negative_at(level, -x.abs())) < MOST_ULPS);
                 prop_assert!(exact_residual(x).ulps(residual_at(level, x)) < MOST_ULPS_OF_CHANCES);
                 prop_assert!(log_error(level, x) < MOST_OF_LOGARITHMS);
+                prop_assert!(ln_1p_error(level, x.abs()) < MOST_ULPS_OF_LOGARITHMS);
+                prop_assert!(ln_1p_error(level, x.exp()) < MOST_ULPS_OF_LOGARITHMS);
             }
         }
     }

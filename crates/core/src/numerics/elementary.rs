@@ -14,7 +14,7 @@ const LARGEST_EXPONENT: f64 = 708.0;
 const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
-/// exp(x) for x ≤ 0; below −708 it returns exp(−708) instead of a subnormal. Within 1 ulp.
+/// exp(x) for x ≤ 0; below −708 it returns exp(−708) instead of a subnormal. Within 1.02 ulp.
 #[inline(always)]
 pub fn exp_negative<A: Arithmetic>(x: &Lane) -> Lane {
     let mut out = [0.0; LANES];
@@ -29,7 +29,7 @@ pub fn exp_negative<A: Arithmetic>(x: &Lane) -> Lane {
     out
 }
 
-/// exp(x); beyond ±708 that of ±708, so that it is never infinite. Within 1 ulp.
+/// exp(x); beyond ±708 that of ±708, so that it is never infinite. Within 1.02 ulp.
 #[inline(always)]
 pub fn exp<A: Arithmetic>(x: &Lane) -> Lane {
     let mut out = [0.0; LANES];

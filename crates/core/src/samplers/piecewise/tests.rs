@@ -332,7 +332,7 @@ fn check_against_grid(what: &str, model: &Arc<dyn Model>, centre: &Arc<Centre>) 
     for id in IDS {
         for control in CONTROLS {
             let oracle = || exact_oracle(Arc::clone(model), Some(Arc::clone(centre)));
-            let series = chains(&run_of(id, control), oracle, 2000);
+            let series = chains(&run_of(id, control), oracle, 5000);
             for j in 0..2 {
                 let what = format!("{what}: {id}, {control}, {j}");
                 // Student-t priors leave heavy tails.

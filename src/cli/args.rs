@@ -564,7 +564,10 @@ mod tests {
         let mut program = Args::program();
         let help = program.render_help().to_string();
         let longest = help.lines().map(|line| line.chars().count()).max();
-        assert!(longest <= Some(100), "clap wraps no lines of a template: {help}");
+        assert!(
+            longest <= Some(100),
+            "clap wraps no lines of a template: {help}"
+        );
         let listed = |name: &str| {
             let lines = help.lines().filter(|line| !line.starts_with("   "));
             lines

@@ -41,6 +41,35 @@ pub fn axpy(alpha: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
+/// Rows whose products are added while a sum stands in a register.
+const TOGETHER: usize = 8;
+
+/// ADDS Σ s s' over the rows s of the row-major B×D `scores` to the lower half of `out` (D×D), one row after another in every sum.
+pub fn add_outer_products(scores: &[f64], dim: usize, out: &mut [f64]) {
+    let groups = scores.chunks_exact(TOGETHER * dim);
+    let rest = groups.remainder();
+    for group in groups {
+        let rows: [&[f64]; TOGETHER] = std::array::from_fn(|k| &group[k * dim..][..dim]);
+        for (i, line) in out.chunks_exact_mut(dim).enumerate() {
+            let factors = rows.map(|row| row[i]);
+            let line = &mut line[..=i];
+            let rows = rows.map(|row| &row[..=i]);
+            for j in 0..line.len() {
+                let mut sum = line[j];
+                for k in 0..TOGETHER {
+                    sum += factors[k] * rows[k][j];
+                }
+                line[j] = sum;
+            }
+        }
+    }
+    for row in rest.chunks_exact(dim) {
+        for i in 0..dim {
+            axpy(row[i], row, &mut out[i * dim..=i * dim + i]);
+        }
+    }
+}
+
 /// out ← A x for a row-major matrix with `x.len()` columns.
 #[inline]
 pub fn matvec(a: &[f64], x: &[f64], out: &mut [f64]) {
@@ -315,6 +344,22 @@ pub fn whiten(factor: &Cholesky, a: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn products_are_those_of_one_row_after_another() {
+        for (rows, dim) in [(3, 2), (8, 5), (29, 7), (40, 1)] {
+            let scores: Vec<f64> = (0..rows * dim).map(|i| (i as f64 * 1.7).sin()).collect();
+            let mut expected = vec![0.5; dim * dim];
+            for row in scores.chunks_exact(dim) {
+                for i in 0..dim {
+                    axpy(row[i], row, &mut expected[i * dim..=i * dim + i]);
+                }
+            }
+            let mut out = vec![0.5; dim * dim];
+            add_outer_products(&scores, dim, &mut out);
+            assert_eq!(out, expected);
+        }
+    }
 
     const A: [f64; 9] = [4.0, 2.0, 0.6, 2.0, 3.0, 0.4, 0.6, 0.4, 2.0];
 

@@ -56,7 +56,9 @@ use density::MAX_DENSE_DIM_OF_GROUPS;
 pub use density::{DensityModel, LogDensity, density_of};
 pub use dp_mixture::Mixture;
 pub use hierarchy::Hierarchy;
-pub use likelihood::{CentreRows, LinearRows, RowLikelihood, Rows, Scratch, sum_of_rows};
+pub use likelihood::{
+    CentreRows, LinearRows, RowLikelihood, Rows, Scratch, moments_of_scores, sum_of_rows,
+};
 pub use mixed::{MixedEffects, WorkingRows, suits_whitening};
 pub use predicts::Predicts;
 pub use prior_text::{PriorError, PriorProblem};

@@ -295,6 +295,42 @@ impl Oracle {
         axpy(scale, &self.batch_grad, grad);
     }
 
+    /// The estimate of [`Self::grad`] by plain minibatches, and the covariance of the scores of its rows (divisor B − 1), into the
+    /// lower half of the row-major D×D `covariance`; `scores` is working memory.
+    pub fn grad_covariance(
+        &mut self,
+        u: &[f64],
+        rng: &mut ChainRng,
+        grad: &mut [f64],
+        covariance: &mut [f64],
+        scores: &mut Vec<f64>,
+    ) {
+        debug_assert!(self.view.is_none(), "estimates know no blocks");
+        debug_assert!(
+            self.estimator == Estimator::Plain,
+            "of plain estimates only"
+        );
+        let dim = self.dim();
+        let Some(model) = self.model.rows() else {
+            return no_estimate(grad);
+        };
+        let rows = self.minibatch.draw(rng);
+        let len = rows.len(0);
+        self.datum_grads += len as u64;
+        let count = len as f64;
+        self.batch_grad.fill(0.0);
+        covariance.fill(0.0);
+        let (scratch, sum) = (&mut self.scratch, &mut self.batch_grad);
+        model.score_moments(u, rows, scratch, scores, sum, covariance);
+        for (i, line) in covariance.chunks_exact_mut(dim).enumerate() {
+            for (product, other) in line[..=i].iter_mut().zip(&*sum) {
+                *product = (*product - sum[i] * other / count) / (count - 1.0);
+            }
+        }
+        model.log_prior(u, grad);
+        axpy(self.model.num_obs() as f64 / count, sum, grad);
+    }
+
     /// Exact log posterior (constants dropped) and gradient over all rows; overwrites `grad` (D).
     ///
     /// # Errors

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use rand::RngExt as _;
 use rand_distr::StandardNormal;
 
-use super::{Model, ModelEntry, ModelOptions, Posterior, REGISTRY, RoundTrip, RowLikelihood, Rows};
+use super::{
+    Model, ModelEntry, ModelOptions, Posterior, REGISTRY, RoundTrip, RowLikelihood, Rows,
+    moments_of_scores,
+};
 use crate::allocations::count_during;
 use crate::design::matrix::Design;
 use ergodic_base::rng::{Purpose, stream};
@@ -233,6 +236,26 @@ fn sums_over_rows_scores_and_single_values_agree() {
 }
 
 #[test]
+fn moments_of_scores_are_those_of_the_scores() {
+    for_each_density(|model, density, what| {
+        let dim = model.dim();
+        let (mut scratch, mut memory) = (density.scratch(), Vec::new());
+        let u = &positions(dim)[1];
+        let picks: Vec<u32> = (0..72).map(|k| k * 37 % 200).chain(80..109).collect();
+        let span = Rows::Span { start: 5, len: 60 };
+        for rows in [Rows::Pick(&picks), span, Rows::All] {
+            let mut moments = [(); 2].map(|()| (vec![0.5; dim], vec![0.25; dim * dim]));
+            let [(sum, products), (own_sum, own_products)] = &mut moments;
+            let s = &mut scratch;
+            moments_of_scores(density, u, rows, s, &mut memory, sum, products);
+            density.score_moments(u, rows, s, &mut memory, own_sum, own_products);
+            assert_near(own_sum, sum, 1e-12, what);
+            assert_near(own_products, products, 1e-12, what);
+        }
+    });
+}
+
+#[test]
 fn differences_from_an_centre_are_differences_of_gradients() {
     for_each_density(|model, density, what| {
         let dim = model.dim();
@@ -320,6 +343,7 @@ fn passes_over_rows_do_not_allocate() {
         let (mut grad, mut hessian) = (vec![0.0; dim], vec![0.0; dim * dim]);
         let mut theta = vec![0.0; model.params().len()];
         let mut scores = vec![0.0; picks.len() * dim];
+        let mut memory = Vec::new();
         let pick = Rows::Pick(&picks);
         let mut pass = || {
             let s = &mut scratch;
@@ -329,6 +353,7 @@ fn passes_over_rows_do_not_allocate() {
             density.grad_difference(&at[1], pick, &centre, s, &mut grad);
             density.scores(&at[1], pick, s, &mut scores);
             density.score_differences(&at[1], pick, &centre, s, &mut scores);
+            density.score_moments(&at[1], pick, s, &mut memory, &mut grad, &mut hessian);
             density.add_neg_hessian_log_lik(&at[1], pick, s, &mut hessian);
             density.add_neg_hessian_log_prior(&at[1], &mut hessian);
             model.constrain(&at[1], &mut theta);

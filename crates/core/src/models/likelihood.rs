@@ -2,7 +2,7 @@
 
 use super::LogDensity;
 use super::prior::PriorRows;
-use ergodic_base::linalg::axpy;
+use ergodic_base::linalg::{add_outer_products, axpy};
 
 /// Which rows of the design a call concerns.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +48,8 @@ pub struct Scratch {
     pub tile: Vec<f64>,
     /// Accumulators of the gradient.
     pub lanes: Vec<f64>,
+    /// Accumulators of products of scores, made by the first pass that needs them.
+    pub products: Vec<f64>,
     /// A vector of length D or Q.
     pub vector: Vec<f64>,
     /// Counts and places of rows, for models that sort them.
@@ -92,6 +94,20 @@ pub trait RowLikelihood: LogDensity {
     fn pointwise(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]);
     /// One gradient per row, row-major (B×D).
     fn scores(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]);
+
+    /// ADDS the sum of the scores s of `rows` to `sum` (D), and the lower half of Σ s s' to the row-major D×D `products`.
+    /// `scores` is working memory.
+    fn score_moments(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        scores: &mut Vec<f64>,
+        sum: &mut [f64],
+        products: &mut [f64],
+    ) {
+        moments_of_scores(self, u, rows, scratch, scores, sum, products);
+    }
 
     /// What [`Self::grad_difference`] and [`Self::score_differences`] need to know about the centre `u`.
     fn centre_rows(&self, u: &[f64]) -> CentreRows {
@@ -144,6 +160,25 @@ pub trait RowLikelihood: LogDensity {
 pub fn sum_of_rows(density: &dyn RowLikelihood, u: &[f64], grad: &mut [f64]) -> f64 {
     let log_prior = density.log_prior(u, grad);
     log_prior + density.log_lik(u, Rows::All, &mut density.scratch(), grad)
+}
+
+/// [`RowLikelihood::score_moments`] from all scores.
+pub fn moments_of_scores<L: RowLikelihood + ?Sized>(
+    density: &L,
+    u: &[f64],
+    rows: Rows<'_>,
+    scratch: &mut Scratch,
+    scores: &mut Vec<f64>,
+    sum: &mut [f64],
+    products: &mut [f64],
+) {
+    let dim = sum.len();
+    scores.resize(rows.len(density.num_obs()) * dim, 0.0);
+    density.scores(u, rows, scratch, scores);
+    for score in scores.chunks_exact(dim) {
+        axpy(1.0, score, sum);
+    }
+    add_outer_products(scores, dim, products);
 }
 
 /// The view of a likelihood in which row i depends on u through one number, its linear predictor z_i = a_i'u + o_i.

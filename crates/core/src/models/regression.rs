@@ -5,13 +5,13 @@
 use std::sync::Arc;
 
 use super::coefficients::{Coefficients, FLAT, INTERCEPT, SLOPES};
-use super::glm::GlmRows;
+use super::glm::{GlmRows, MOST_IN_LANES};
 use super::positive::{Positive, PositiveSpec};
 use super::predicts::{Point, Predicts};
 use super::prior::{self, Prior, PriorRows};
 use super::{
     CentreRows, LinearRows, LogDensity, Model, ModelError, ModelOptions, ParamInfo, Posterior,
-    PriorDraws, PriorSpec, RowLikelihood, Rows, Scratch, sum_of_rows,
+    PriorDraws, PriorSpec, RowLikelihood, Rows, Scratch, moments_of_scores, sum_of_rows,
 };
 use crate::design::matrix::Design;
 use crate::families::rows::{FamilyRows, Fit, ResponseScale, RowFamily, RowUse, value_or};
@@ -377,6 +377,21 @@ impl<F: RowFamily> RowLikelihood for Regression<F> {
 
     fn scores(&self, u: &[f64], rows: Rows<'_>, scratch: &mut Scratch, out: &mut [f64]) {
         self.rows.scores(u, rows, None, scratch, out);
+    }
+
+    fn score_moments(
+        &self,
+        u: &[f64],
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+        scores: &mut Vec<f64>,
+        sum: &mut [f64],
+        products: &mut [f64],
+    ) {
+        if self.rows.dim() <= MOST_IN_LANES {
+            return self.rows.score_moments(u, rows, scratch, sum, products);
+        }
+        moments_of_scores(self, u, rows, scratch, scores, sum, products);
     }
 
     fn centre_rows(&self, u: &[f64]) -> CentreRows {

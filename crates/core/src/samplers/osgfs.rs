@@ -21,12 +21,13 @@
 //! None exceeds 2. Under a weak prior all four agree.
 //!
 //! **Burn-in** ends by itself ([`super::criterion`]). C is a running average for ever, as in the algorithm; G stays as it
-//! was at the end of the burn-in, so that D does not depend on the position.
+//! was at the end of the burn-in, so that D does not depend on the position. From then on D is made anew whenever C has seen a 64th more
+//! minibatches, not after each of them.
 //!
 //! **Defaults.** |S| = 10,000 from 100,000 rows on, as in the report, below that N/25, at least 50 (normal limit) and
 //! 5D (so that the first C is invertible). The integrated autocorrelation time is N/|S| steps, so that an independent
 //! draw costs N row gradients whatever |S| is; a recorded draw is half of that time after the one before. Cost of a step: |S|
-//! scores, |S| D²/2 for their covariance and about 10 D³.
+//! scores, |S| D²/2 for their covariance, and about 10 D³ where it is made anew.
 //!
 //! **Bias.** N C must equal the curvature of the likelihood (a well-specified model), and the posterior be normal.
 
@@ -55,6 +56,9 @@ const BATCH_SHARE: usize = 25;
 const BATCH_NORMAL: usize = 50;
 /// Rows per parameter before the first move, so that C is well away from singular.
 pub(super) const ROWS_PER_PARAMETER: usize = 5;
+/// After the burn-in a step is made anew when C has seen one minibatch for each of so many before: what it learns meanwhile is an
+/// eighth of its own error.
+const MINIBATCHES_PER_NEWS: u64 = 64;
 /// c of (16).
 const CAP: f64 = 0.1;
 
@@ -131,8 +135,12 @@ pub struct OsgfsState {
     covariance: ScoreCovariance,
     /// G.
     prior_curvature: Vec<f64>,
-    scores: Vec<f64>,
     hessian: Vec<f64>,
+    /// C of the step, and the minibatches in it.
+    step_covariance: Vec<f64>,
+    step_minibatches: u64,
+    /// Whether the step is that of these.
+    step_is_made: bool,
 }
 
 /// The report's batch, and fewer rows of smaller data.
@@ -235,8 +243,10 @@ impl Sampler for Osgfs {
             scoring: Scoring::new(u0, config.criterion),
             covariance: ScoreCovariance::new(dim),
             prior_curvature: vec![0.0; dim * dim],
-            scores: Vec::with_capacity(batch * dim),
             hessian: vec![0.0; dim * dim],
+            step_covariance: vec![0.0; dim * dim],
+            step_minibatches: 0,
+            step_is_made: false,
         };
         oracle
             .rows()?
@@ -256,12 +266,14 @@ impl Sampler for Osgfs {
             scoring,
             covariance,
             prior_curvature,
-            scores,
             hessian,
+            step_covariance,
+            step_minibatches,
+            step_is_made,
         } = state;
-        oracle.grad_scores(&scoring.u, &mut streams.batch, &mut scoring.grad, scores);
-        check_gradient(&scoring.grad, at.iter)?;
-        covariance.learn(scores);
+        let (u, grad) = (&scoring.u, &mut scoring.grad);
+        covariance.learn_at(oracle, u, &mut streams.batch, grad);
+        check_gradient(grad, at.iter)?;
         if at.phase != Phase::Draw {
             prior_curvature.fill(0.0);
             oracle
@@ -273,19 +285,28 @@ impl Sampler for Osgfs {
         if rows_seen < (ROWS_PER_PARAMETER * scoring.u.len()) as u64 {
             return Ok(());
         }
-        let num_obs = oracle.num_obs() as f64;
-        let factor = config.minibatch.noise_factor(oracle.num_obs());
-        hessian.copy_from_slice(prior_curvature);
-        axpy(num_obs, &covariance.matrix, hessian);
-        scoring.sigma.fill(0.0);
-        axpy(factor * num_obs, &covariance.matrix, &mut scoring.sigma);
-        let Scoring { step, sigma, .. } = scoring;
-        choose_k(step, hessian, sigma, config.bound, factor).map_err(|_not_positive| {
-            StepError::NotPositiveDefinite {
-                what: "the curvature N C + G of the Fisher scoring step, or its noise,",
-                iter: at.iter,
-            }
-        })?;
+        let news = covariance.minibatches - *step_minibatches;
+        if at.phase != Phase::Draw || news > *step_minibatches / MINIBATCHES_PER_NEWS {
+            step_covariance.copy_from_slice(&covariance.matrix);
+            *step_minibatches = covariance.minibatches;
+            *step_is_made = false;
+        }
+        if !*step_is_made {
+            let num_obs = oracle.num_obs() as f64;
+            let factor = config.minibatch.noise_factor(oracle.num_obs());
+            hessian.copy_from_slice(prior_curvature);
+            axpy(num_obs, step_covariance, hessian);
+            scoring.sigma.fill(0.0);
+            axpy(factor * num_obs, step_covariance, &mut scoring.sigma);
+            let Scoring { step, sigma, .. } = scoring;
+            choose_k(step, hessian, sigma, config.bound, factor).map_err(|_not_positive| {
+                StepError::NotPositiveDefinite {
+                    what: "the curvature N C + G of the Fisher scoring step, or its noise,",
+                    iter: at.iter,
+                }
+            })?;
+            *step_is_made = true;
+        }
         scoring.advance(hessian, &mut streams.noise, info);
         Ok(())
     }
@@ -306,6 +327,10 @@ impl Sampler for Osgfs {
         state.scoring.visit(visitor);
         state.covariance.visit(visitor);
         visitor.slice("prior_curvature", &mut state.prior_curvature);
+        visitor.slice("step_covariance", &mut state.step_covariance);
+        visitor.counter("step_minibatches", &mut state.step_minibatches);
+        // These may have been replaced; what follows from them is the same otherwise.
+        state.step_is_made = false;
     }
 }
 

@@ -4,8 +4,8 @@
 use super::StateVisitor;
 use super::osgfs_burn_in::{Criterion, CriterionSettings};
 use crate::numerics::fisher_step::FisherStep;
-use crate::oracle::StepError;
-use ergodic_base::linalg::axpy;
+use crate::oracle::{Oracle, StepError};
+use ergodic_base::linalg::{add_outer_products, axpy};
 use ergodic_base::rng::ChainRng;
 
 /// Position, gradient, step and criterion of a chain.
@@ -73,7 +73,9 @@ pub struct ScoreCovariance {
     /// Minibatches seen, i of the algorithm.
     pub minibatches: u64,
     mean: Vec<f64>,
+    /// The covariance of the newest minibatch in the lower half.
     batch: Vec<f64>,
+    scores: Vec<f64>,
 }
 
 impl ScoreCovariance {
@@ -84,7 +86,20 @@ impl ScoreCovariance {
             minibatches: 0,
             mean: vec![0.0; dim],
             batch: vec![0.0; dim * dim],
+            scores: Vec::new(),
         }
+    }
+
+    /// The gradient estimate of a minibatch at `u`, into `grad`; C ← (1 − 1/i) C + (1/i) cov of its scores.
+    pub fn learn_at(
+        &mut self,
+        oracle: &mut Oracle,
+        u: &[f64],
+        rng: &mut ChainRng,
+        grad: &mut [f64],
+    ) {
+        oracle.grad_covariance(u, rng, grad, &mut self.batch, &mut self.scores);
+        self.average();
     }
 
     /// C ← (1 − 1/i) C + (1/i) cov(`scores`); overwrites the scores (B×D).
@@ -99,14 +114,21 @@ impl ScoreCovariance {
             axpy(-1.0, &self.mean, score);
         }
         self.batch.fill(0.0);
-        add_products(scores, dim, &mut self.batch);
+        add_outer_products(scores, dim, &mut self.batch);
+        for product in &mut self.batch {
+            *product /= count - 1.0;
+        }
+        self.average();
+    }
+
+    fn average(&mut self) {
+        let dim = self.mean.len();
         self.minibatches += 1;
         let share = 1.0 / self.minibatches as f64;
         for i in 0..dim {
             for j in 0..=i {
-                let new = self.batch[i * dim + j] / (count - 1.0);
                 let old = self.matrix[i * dim + j];
-                let average = (1.0 - share) * old + share * new;
+                let average = (1.0 - share) * old + share * self.batch[i * dim + j];
                 self.matrix[i * dim + j] = average;
                 self.matrix[j * dim + i] = average;
             }
@@ -117,55 +139,5 @@ impl ScoreCovariance {
     pub fn visit(&mut self, visitor: &mut dyn StateVisitor) {
         visitor.counter("iterations", &mut self.minibatches);
         visitor.slice("score_covariance", &mut self.matrix);
-    }
-}
-
-/// Rows whose products are added while a sum stands in a register.
-const TOGETHER: usize = 8;
-
-/// ADDS Σ s s' over the rows s of `scores` (B×D) to the lower half of `out` (D×D), one row after another in every sum.
-fn add_products(scores: &[f64], dim: usize, out: &mut [f64]) {
-    let groups = scores.chunks_exact(TOGETHER * dim);
-    let rest = groups.remainder();
-    for group in groups {
-        let rows: [&[f64]; TOGETHER] = std::array::from_fn(|k| &group[k * dim..][..dim]);
-        for (i, line) in out.chunks_exact_mut(dim).enumerate() {
-            let factors = rows.map(|row| row[i]);
-            let line = &mut line[..=i];
-            let rows = rows.map(|row| &row[..=i]);
-            for j in 0..line.len() {
-                let mut sum = line[j];
-                for k in 0..TOGETHER {
-                    sum += factors[k] * rows[k][j];
-                }
-                line[j] = sum;
-            }
-        }
-    }
-    for row in rest.chunks_exact(dim) {
-        for i in 0..dim {
-            axpy(row[i], row, &mut out[i * dim..=i * dim + i]);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn products_are_those_of_one_row_after_another() {
-        for (rows, dim) in [(3, 2), (8, 5), (29, 7), (40, 1)] {
-            let scores: Vec<f64> = (0..rows * dim).map(|i| (i as f64 * 1.7).sin()).collect();
-            let mut expected = vec![0.5; dim * dim];
-            for row in scores.chunks_exact(dim) {
-                for i in 0..dim {
-                    axpy(row[i], row, &mut expected[i * dim..=i * dim + i]);
-                }
-            }
-            let mut out = vec![0.5; dim * dim];
-            add_products(&scores, dim, &mut out);
-            assert_eq!(out, expected);
-        }
     }
 }

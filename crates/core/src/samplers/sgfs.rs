@@ -123,7 +123,6 @@ pub struct State {
     covariance: ScoreCovariance,
     step: ConstantStep,
     grad: Vec<f64>,
-    scores: Vec<f64>,
     hessian: Vec<f64>,
     sigma: Vec<f64>,
 }
@@ -348,7 +347,6 @@ impl Sampler for FisherScoring {
             covariance: ScoreCovariance::new(dim),
             step: ConstantStep::empty(dim),
             grad: vec![0.0; dim],
-            scores: Vec::with_capacity(batch * dim),
             hessian: vec![0.0; dim * dim],
             sigma: vec![0.0; dim * dim],
         })
@@ -367,7 +365,6 @@ impl Sampler for FisherScoring {
             covariance,
             step,
             grad,
-            scores,
             hessian,
             sigma,
         } = state;
@@ -375,9 +372,8 @@ impl Sampler for FisherScoring {
             oracle.grad(u, &mut streams.batch, grad);
             check_gradient(grad, at.iter)?;
         } else {
-            oracle.grad_scores(u, &mut streams.batch, grad, scores);
+            covariance.learn_at(oracle, u, &mut streams.batch, grad);
             check_gradient(grad, at.iter)?;
-            covariance.learn(scores);
             let rows_seen = covariance.minibatches * config.minibatch.batch as u64;
             if rows_seen < (ROWS_PER_PARAMETER * u.len()) as u64 {
                 info.fill(f64::NAN);

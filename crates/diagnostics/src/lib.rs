@@ -42,6 +42,7 @@ pub mod ess;
 pub mod findings;
 mod fourier;
 mod geyer;
+mod indicator;
 pub mod kolmogorov;
 pub mod mcse;
 mod moments;

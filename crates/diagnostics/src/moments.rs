@@ -47,6 +47,26 @@ pub(super) fn sum(x: &[f64], f: impl Fn(f64) -> f64) -> f64 {
     parts.iter().sum()
 }
 
+/// The smallest and the largest; NaN counts as neither.
+pub(super) fn range(x: &[f64]) -> [f64; 2] {
+    // Eight interleaved parts, as in [`sum`].
+    let (mut least, mut greatest) = ([f64::INFINITY; 8], [f64::NEG_INFINITY; 8]);
+    let (blocks, rest) = x.as_chunks::<8>();
+    let mut last = [f64::NAN; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    for block in blocks.iter().chain([&last]) {
+        for k in 0..8 {
+            let x = block[k];
+            least[k] = if x < least[k] { x } else { least[k] };
+            greatest[k] = if x > greatest[k] { x } else { greatest[k] };
+        }
+    }
+    [
+        least.into_iter().fold(f64::INFINITY, f64::min),
+        greatest.into_iter().fold(f64::NEG_INFINITY, f64::max),
+    ]
+}
+
 /// Mean, with a second pass for draws that are far from zero compared with their spread.
 pub(super) fn mean_of(x: &[f64]) -> f64 {
     let n = x.len() as f64;
@@ -65,6 +85,14 @@ mod tests {
         assert_eq!(mean, 1e9 + 1.0);
         assert!((variance - 2.0 / 3.0).abs() < 1e-12);
         assert_eq!(mean_and_variance(&[0.1; 7]), (0.1, 0.0));
+    }
+
+    #[test]
+    fn the_range_is_that_of_all_numbers() {
+        let x: Vec<f64> = (0..21).map(|i| f64::from(i * 8 % 21) - 3.0).collect();
+        assert_eq!(range(&x), [-3.0, 17.0]);
+        assert_eq!(range(&[f64::NAN, 2.0]), [2.0, 2.0]);
+        assert_eq!(range(&[]), [f64::INFINITY, f64::NEG_INFINITY]);
     }
 
     #[test]

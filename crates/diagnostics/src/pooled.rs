@@ -4,12 +4,14 @@
 //! follow by merging the two sides of the median. The normal scores and the Fourier plan depend only on the
 //! number of draws and are shared by all parameters ([`Tables`]), and so are the weights of weighted draws.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use realfft::num_complex::Complex;
 
 use super::fourier::{Buffers, Plan};
-use super::moments::{Moments, mean_and_variance, mean_of, sum};
+use super::indicator::{self, Indicators};
+use super::moments::{Moments, mean_and_variance, mean_of, range, sum};
 use super::sorting::Sorter;
 use super::{CONSTANT_RANGE, Estimate, Missing, geyer, quantiles, weights};
 
@@ -76,6 +78,9 @@ fn normal_score(rank: f64, total: usize) -> f64 {
     quantiles::normal((rank - 0.375) / (total as f64 + 0.25))
 }
 
+/// Blocks of lags of an indicator after which a Fourier transform, which finds all lags, is faster.
+const MOST_BLOCKS: usize = 8;
+
 /// Which transformed draws [`Pooled::ess`] and [`Pooled::split_rhat`] look at.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum View {
@@ -91,6 +96,13 @@ pub(super) enum View {
     Deviation,
     /// (x - mean)².
     SquaredDeviation,
+}
+
+/// The sorted draws on the smaller side of a quantile.
+struct Split {
+    rare: Range<usize>,
+    /// Whether those are the draws up to the quantile.
+    rare_is_below: bool,
 }
 
 /// The draws of one parameter and the working memory; load one parameter after the other.
@@ -119,6 +131,7 @@ pub(super) struct Pooled {
     buffers: Option<Buffers>,
     power: Vec<f64>,
     rho: Vec<f64>,
+    indicators: Indicators,
 }
 
 impl Pooled {
@@ -141,6 +154,7 @@ impl Pooled {
             buffers: None,
             power: Vec::new(),
             rho: Vec::new(),
+            indicators: Indicators::default(),
         }
     }
 
@@ -317,6 +331,12 @@ impl Pooled {
 
     /// Effective sample size of the mean of a view, from split chains.
     pub fn ess(&mut self, view: View) -> Estimate {
+        if let View::Below(prob) = view
+            && self.weights().is_none()
+            && let Some(size) = self.ess_below(prob)?
+        {
+            return Ok(size);
+        }
         self.fill(view)?;
         if self.weights().is_some() {
             self.weighted_ess()
@@ -340,12 +360,59 @@ impl Pooled {
             .real[..half];
         let within = acov[0] * n / (n - 1.0);
         let total = acov[0] + means.variance();
-        let ess = geyer::effective_size(acov, within, total, means.count * n, &mut self.rho);
-        if ess.is_nan() {
-            Err(Missing::NotFinite)
-        } else {
-            Ok(ess)
+        geyer::effective_size(acov, half, within, total, means.count * n, &mut self.rho)
+            .filter(|ess| !ess.is_nan())
+            .ok_or(Missing::NotFinite)
+    }
+
+    /// That of [`View::Below`] for plain draws without a Fourier transform; `None` where chains are so slow that one is faster.
+    fn ess_below(&mut self, prob: f64) -> Result<Option<f64>, Missing> {
+        self.check(1)?;
+        let (half, n) = (self.tables.half(), self.tables.draws_per_chain);
+        if half < 2 {
+            return Err(Missing::TooFew);
         }
+        if self.is_constant() {
+            return Err(Missing::Constant);
+        }
+        let split = self.split_below(prob);
+        let mut indicators = std::mem::take(&mut self.indicators);
+        indicators.clear(2 * self.tables.num_chains, half);
+        for &position in &self.order[split.rare] {
+            let (chain, place) = (position as usize / n, position as usize % n);
+            if place < half {
+                indicators.set(2 * chain, place);
+            } else if place >= n - half {
+                indicators.set(2 * chain + 1, place - (n - half));
+            }
+        }
+        let size = self.ess_of_indicators(&mut indicators);
+        self.indicators = indicators;
+        size
+    }
+
+    fn ess_of_indicators(&mut self, indicators: &mut Indicators) -> Result<Option<f64>, Missing> {
+        if indicators.is_constant() {
+            return Err(Missing::Constant);
+        }
+        let half = self.tables.half();
+        if half < 3 {
+            return Err(Missing::TooFew);
+        }
+        let mut means = Moments::default();
+        indicators.means().for_each(|mean| means.add(mean));
+        let n = half as f64;
+        while indicators.autocovariance().len() < MOST_BLOCKS * indicator::BLOCK {
+            indicators.find_more();
+            let acov = indicators.autocovariance();
+            let (within, total) = (acov[0] * n / (n - 1.0), acov[0] + means.variance());
+            let draws = means.count * n;
+            let size = geyer::effective_size(acov, half, within, total, draws, &mut self.rho);
+            if let Some(size) = size {
+                return Ok(Some(size));
+            }
+        }
+        Ok(None)
     }
 
     /// The half chains of the current view.
@@ -391,10 +458,8 @@ impl Pooled {
         }
         let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
         for chain in self.halves() {
-            for &x in chain {
-                least = least.min(x);
-                greatest = greatest.max(x);
-            }
+            let [low, high] = range(chain);
+            (least, greatest) = (least.min(low), greatest.max(high));
         }
         if !(greatest - least).is_finite() {
             Err(Missing::NotFinite)
@@ -406,6 +471,15 @@ impl Pooled {
     }
 
     fn fill_below(&mut self, prob: f64) {
+        let split = self.split_below(prob);
+        self.view.fill(if split.rare_is_below { 0.0 } else { 1.0 });
+        for &position in &self.order[split.rare] {
+            self.view[position as usize] = if split.rare_is_below { 1.0 } else { 0.0 };
+        }
+    }
+
+    /// Where the quantile of probability `prob` splits the sorted draws.
+    fn split_below(&mut self, prob: f64) -> Split {
         let total = self.values.len() as f64;
         // The largest draw is never left out, so that the indicator of the maximum is not constant.
         let prob = if prob == 1.0 {
@@ -415,15 +489,14 @@ impl Pooled {
         };
         let limit = self.place(prob);
         let below = self.sorted.partition_point(|&x| x <= limit);
-        // Write the smaller side only.
-        let (common, rare, side) = if 2 * below < self.order.len() {
-            (0.0, 1.0, &self.order[..below])
-        } else {
-            (1.0, 0.0, &self.order[below..])
-        };
-        self.view.fill(common);
-        for &position in side {
-            self.view[position as usize] = rare;
+        let rare_is_below = 2 * below < self.order.len();
+        Split {
+            rare: if rare_is_below {
+                0..below
+            } else {
+                below..self.order.len()
+            },
+            rare_is_below,
         }
     }
 
@@ -480,21 +553,29 @@ impl Pooled {
         }
         self.has_folded = true;
         let median = self.centre();
+        let (sorted, order) = (&self.sorted, &self.order);
         self.folded.clear();
         self.folded_order.clear();
-        let mut right = self.sorted.partition_point(|&x| x < median);
+        self.folded.reserve(sorted.len());
+        self.folded_order.reserve(sorted.len());
+        let mut right = sorted.partition_point(|&x| x < median);
         let mut left = right;
-        while left > 0 || right < self.sorted.len() {
-            let from_left = right == self.sorted.len()
-                || left > 0 && median - self.sorted[left - 1] < self.sorted[right] - median;
-            let at = if from_left { left - 1 } else { right };
-            self.folded.push((self.sorted[at] - median).abs());
-            self.folded_order.push(self.order[at]);
-            if from_left {
-                left -= 1;
+        while left > 0 && right < sorted.len() {
+            let (below, above) = (median - sorted[left - 1], sorted[right] - median);
+            let from_left = below < above;
+            self.folded.push(if from_left { below } else { above });
+            self.folded_order.push(if from_left {
+                order[left - 1]
             } else {
-                right += 1;
-            }
+                order[right]
+            });
+            left -= usize::from(from_left);
+            right += usize::from(!from_left);
+        }
+        let rest = (0..left).rev().chain(right..sorted.len());
+        for at in rest {
+            self.folded.push((sorted[at] - median).abs());
+            self.folded_order.push(order[at]);
         }
     }
 
@@ -507,29 +588,34 @@ impl Pooled {
         let plan = tables.plan();
         let half = tables.half();
         let mut buffers = self.buffers.take().unwrap_or_else(|| plan.buffers());
-        self.power.clear();
-        self.power.resize(buffers.spectrum.len(), 0.0);
-        let mut means = Moments::default();
+        let len = plan.len();
         let mut power = std::mem::take(&mut self.power);
-        for chain in self.halves() {
-            let mean = mean_of(chain);
-            means.add(mean);
+        power.clear();
+        power.resize(len, 0.0);
+        let mut means = Moments::default();
+        let mut of_chains = self.halves();
+        // The two halves of a chain are transformed together.
+        while let (Some(a), Some(b)) = (of_chains.next(), of_chains.next()) {
+            let [a_mean, b_mean] = [a, b].map(|chain| {
+                let mean = mean_of(chain);
+                means.add(mean);
+                mean
+            });
             // A chain that stands still has no covariance, not the square of a rounding error.
-            if chain.iter().all(|&x| x == chain[0]) {
-                continue;
+            let [a_moves, b_moves] = [a, b].map(|chain| chain.iter().any(|&x| x != chain[0]));
+            for (z, (&a, &b)) in buffers.pair.iter_mut().zip(a.iter().zip(b)) {
+                *z = Complex::new(
+                    if a_moves { a - a_mean } else { 0.0 },
+                    if b_moves { b - b_mean } else { 0.0 },
+                );
             }
-            for (out, &x) in buffers.real.iter_mut().zip(chain) {
-                *out = x - mean;
-            }
-            buffers.real[half..].fill(0.0);
-            plan.forward(&mut buffers);
-            for (total, z) in power.iter_mut().zip(&buffers.spectrum) {
-                *total += z.norm_sqr();
-            }
+            buffers.pair[half..].fill(Complex::default());
+            plan.add_power(&mut buffers, &mut power);
         }
-        let scale = 1.0 / (plan.len() as f64 * half as f64 * means.count);
-        for (z, &total) in buffers.spectrum.iter_mut().zip(&power) {
-            *z = Complex::new(total * scale, 0.0);
+        drop(of_chains);
+        let scale = 0.5 / (len as f64 * half as f64 * means.count);
+        for (k, z) in buffers.spectrum.iter_mut().enumerate() {
+            *z = Complex::new((power[k] + power[(len - k) % len]) * scale, 0.0);
         }
         plan.inverse(&mut buffers);
         self.power = power;

@@ -1,5 +1,7 @@
 //! Sorting of draws together with their positions.
 
+use super::moments::range;
+
 /// Memory of the sort, kept between parameters.
 #[derive(Default)]
 pub(super) struct Sorter {
@@ -14,11 +16,7 @@ impl Sorter {
     /// A radix sort of 32-bit keys that grow with the value, then a comparison sort within equal keys: for draws
     /// of a continuous variable the second part has next to nothing to do.
     pub fn sort(&mut self, values: &[f64], sorted: &mut Vec<f64>, order: &mut Vec<u32>) {
-        let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
-        for &x in values {
-            least = least.min(x);
-            greatest = greatest.max(x);
-        }
+        let [least, greatest] = range(values);
         let scale = f64::from(u32::MAX) / (greatest - least);
         self.packed.clear();
         if scale.is_finite() && scale > 0.0 {

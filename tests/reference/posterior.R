@@ -45,6 +45,35 @@ sets <- list(
   half_stuck  = rbind(matrix(0, 40, 2), ar1(40, 2, 0.2))
 )
 
+# Definitions that this version of posterior has not got, from their sources.
+
+# Local effective sample size (Vehtari et al. 2021): that of the share of draws between two quantiles.
+ess_local <- function(x, k, intervals = 20) {
+  inside <- x <= quantile(x, k / intervals)
+  if (k > 1) inside <- inside & x > quantile(x, (k - 1) / intervals)
+  if (posterior:::should_return_NA(x)) return(NA_real_)
+  posterior:::.ess(posterior:::.split_chains(inside))
+}
+
+# Nested R-hat (Margossian et al. 2024, equations 15 to 19) of neighbouring chains in groups.
+rhat_nested <- function(x, groups) {
+  if (posterior:::should_return_NA(x) || ncol(x) %% groups != 0) return(NA_real_)
+  group <- rep(seq_len(groups), each = ncol(x) / groups)
+  chain_mean <- colMeans(x)
+  chain_var <- apply(x, 2, stats::var)
+  group_mean <- tapply(chain_mean, group, mean)
+  between <- if (ncol(x) == groups) 0 else tapply(chain_mean, group, stats::var)
+  within <- tapply(chain_var, group, mean) + between
+  sqrt(1 + stats::var(group_mean) / mean(within))
+}
+
+# Betancourt (2016), of the first chain.
+ebfmi <- function(x) {
+  energy <- x[, 1]
+  if (posterior:::should_return_NA(energy)) return(NA_real_)
+  sum(diff(energy)^2) / sum((energy - mean(energy))^2)
+}
+
 statistics <- list(
   mean = mean, sd = stats::sd, median = stats::median, mad = stats::mad,
   q5 = function(x) quantile2(x, 0.05, names = FALSE),
@@ -60,7 +89,17 @@ statistics <- list(
   mcse_mean = mcse_mean, mcse_sd = mcse_sd,
   mcse_q5 = function(x) mcse_quantile(x, 0.05, names = FALSE),
   mcse_q50 = function(x) mcse_quantile(x, 0.5, names = FALSE),
-  mcse_q95 = function(x) mcse_quantile(x, 0.95, names = FALSE)
+  mcse_q95 = function(x) mcse_quantile(x, 0.95, names = FALSE),
+  ess_q25 = function(x) ess_quantile(x, 0.25, names = FALSE),
+  inefficiency = function(x) length(x) / ess_mean(x),
+  ess_local1 = function(x) ess_local(x, 1),
+  ess_local4 = function(x) ess_local(x, 4),
+  ess_local10 = function(x) ess_local(x, 10),
+  ess_local11 = function(x) ess_local(x, 11),
+  ess_local20 = function(x) ess_local(x, 20),
+  rhat_nested2 = function(x) rhat_nested(x, 2),
+  rhat_nested4 = function(x) rhat_nested(x, 4),
+  ebfmi1 = ebfmi
 )
 
 number <- function(x) ifelse(is.na(x), "NA", formatC(x, digits = 17, format = "g", width = 1))

@@ -20,6 +20,9 @@
 //! |---|---|
 //! | [`rhat`], [`ess`], [`mcse`], [`quantiles`] | one number for the chains of one parameter |
 //! | [`summary`] | the table: all parameters at once, in parallel |
+//! | [`extra`] | further columns of it, for those who ask |
+//! | [`inefficiency`] | draws and seconds per effective draw |
+//! | [`energy`] | the Bayesian fraction of missing information of Hamiltonian samplers |
 //! | [`running`] | how R-hat, ESS and MCSE developed over the draws |
 //! | [`verdict`] | what is asked of a variable and of a run, and the word for it |
 //! | [`findings`] | everything that is wrong with a run, each with what to do, and one sentence of them |
@@ -38,11 +41,14 @@
 pub mod autocorrelation;
 pub mod bias;
 pub mod density;
+pub mod energy;
 pub mod ess;
+pub mod extra;
 pub mod findings;
 mod fourier;
 mod geyer;
 mod indicator;
+pub mod inefficiency;
 pub mod kolmogorov;
 pub mod mcse;
 mod moments;

@@ -21,7 +21,14 @@ pub fn mcse_sd(chains: &[&[f64]]) -> Estimate {
 /// Of the quantile of probability `prob` in [0, 1]: half the distance between the order statistics at the
 /// quantiles 0.16 and 0.84 of Beta(ess p + 1, ess (1 - p) + 1).
 pub fn mcse_quantile(chains: &[&[f64]], prob: f64) -> Estimate {
-    let mut pooled = Pooled::of(chains);
+    pooled_mcse_order(&mut Pooled::of(chains), prob)
+}
+
+/// That of posterior, whose places are rounded to order statistics; of weighted draws, which have no such places, without rounding.
+pub(super) fn pooled_mcse_order(pooled: &mut Pooled, prob: f64) -> Estimate {
+    if pooled.is_weighted() {
+        return pooled_mcse_quantile(pooled, prob);
+    }
     let ess = pooled.ess(View::Below(prob))?;
     let draws = pooled.num_draws();
     let [low, high] = ONE_SD.map(|p| {

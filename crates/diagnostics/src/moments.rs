@@ -16,6 +16,10 @@ impl Moments {
         self.squares += before * (x - self.mean);
     }
 
+    pub fn mean(&self) -> f64 {
+        self.mean
+    }
+
     /// With divisor count - 1.
     pub fn variance(&self) -> f64 {
         self.squares / (self.count - 1.0)

@@ -7,14 +7,15 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use realfft::num_complex::Complex;
-
+use self::size::{LEAST_NEAR, NEAR_SHARE, Reach};
 use super::fourier::{Buffers, Plan};
-use super::indicator::{self, Indicators};
+use super::indicator::Indicators;
 use super::moments::{Moments, mean_and_variance, mean_of, range, sum};
 use super::sorting::Sorter;
-use super::{CONSTANT_RANGE, Estimate, Missing, geyer, quantiles, weights};
+use super::{CONSTANT_RANGE, Estimate, Missing, quantiles, weights};
 
+mod nested;
+mod size;
 mod weighted;
 
 /// What depends only on the shape (chains × draws per chain) and on the weights.
@@ -23,7 +24,8 @@ pub(super) struct Tables {
     draws_per_chain: usize,
     /// Over their mean, chain after chain; `None` for plain draws, an error if they cannot be used.
     weights: Option<Result<Vec<f64>, Missing>>,
-    plan: OnceLock<Plan>,
+    near_plan: OnceLock<Plan>,
+    full_plan: OnceLock<Plan>,
     normal_scores: OnceLock<Vec<f64>>,
 }
 
@@ -43,7 +45,8 @@ impl Tables {
             num_chains,
             draws_per_chain,
             weights,
-            plan: OnceLock::new(),
+            near_plan: OnceLock::new(),
+            full_plan: OnceLock::new(),
             normal_scores: OnceLock::new(),
         })
     }
@@ -58,8 +61,16 @@ impl Tables {
         2 * self.half() * self.num_chains
     }
 
-    fn plan(&self) -> &Plan {
-        self.plan.get_or_init(|| Plan::at_least(2 * self.half()))
+    /// Transforms for autocovariances at this reach.
+    fn plan(&self, reach: Reach) -> &Plan {
+        let half = self.half();
+        match reach {
+            Reach::Near => {
+                let lags = LEAST_NEAR.max(half / NEAR_SHARE).min(half);
+                self.near_plan.get_or_init(|| Plan::at_least(half + lags))
+            }
+            Reach::Full => self.full_plan.get_or_init(|| Plan::at_least(2 * half)),
+        }
     }
 
     /// Normal score of rank 1, 2, … among the split draws.
@@ -78,9 +89,6 @@ fn normal_score(rank: f64, total: usize) -> f64 {
     quantiles::normal((rank - 0.375) / (total as f64 + 0.25))
 }
 
-/// Blocks of lags of an indicator after which a Fourier transform, which finds all lags, is faster.
-const MOST_BLOCKS: usize = 8;
-
 /// Which transformed draws [`Pooled::ess`] and [`Pooled::split_rhat`] look at.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum View {
@@ -92,17 +100,20 @@ pub(super) enum View {
     Folded,
     /// 1 for the draws up to the quantile of this probability, 0 for the others.
     Below(f64),
+    /// 1 for the draws above the quantile of the first probability and up to that of the second, 0 for the others. The interval from
+    /// probability 0 holds the smallest draw.
+    Between(f64, f64),
     /// |x - mean|.
     Deviation,
     /// (x - mean)².
     SquaredDeviation,
 }
 
-/// The sorted draws on the smaller side of a quantile.
-struct Split {
-    rare: Range<usize>,
-    /// Whether those are the draws up to the quantile.
-    rare_is_below: bool,
+/// The sorted draws with one value of an indicator, the rarer one where that is known beforehand.
+struct Marked {
+    places: Range<usize>,
+    /// Their value.
+    value: f64,
 }
 
 /// The draws of one parameter and the working memory; load one parameter after the other.
@@ -128,7 +139,8 @@ pub(super) struct Pooled {
     /// Which view that is, and whether it can be used.
     current: Option<(View, Result<(), Missing>)>,
     sorter: Sorter,
-    buffers: Option<Buffers>,
+    near_buffers: Option<Buffers>,
+    full_buffers: Option<Buffers>,
     power: Vec<f64>,
     rho: Vec<f64>,
     indicators: Indicators,
@@ -151,7 +163,8 @@ impl Pooled {
             view: Vec::new(),
             current: None,
             sorter: Sorter::default(),
-            buffers: None,
+            near_buffers: None,
+            full_buffers: None,
             power: Vec::new(),
             rho: Vec::new(),
             indicators: Indicators::default(),
@@ -197,6 +210,17 @@ impl Pooled {
             self.sorter
                 .sort(&self.values, &mut self.sorted, &mut self.order);
         }
+    }
+
+    /// Draws of each chain.
+    pub fn chains(&self) -> impl Iterator<Item = &[f64]> {
+        // Chunks have at least one draw.
+        self.values.chunks_exact(self.tables.draws_per_chain.max(1))
+    }
+
+    /// Whether draws have weights that differ.
+    pub fn is_weighted(&self) -> bool {
+        self.weights().is_some()
     }
 
     /// Number of draws of all chains.
@@ -329,92 +353,6 @@ impl Pooled {
         }
     }
 
-    /// Effective sample size of the mean of a view, from split chains.
-    pub fn ess(&mut self, view: View) -> Estimate {
-        if let View::Below(prob) = view
-            && self.weights().is_none()
-            && let Some(size) = self.ess_below(prob)?
-        {
-            return Ok(size);
-        }
-        self.fill(view)?;
-        if self.weights().is_some() {
-            self.weighted_ess()
-        } else {
-            self.ess_of_view()
-        }
-    }
-
-    /// Effective sample size of the plain mean of what the view holds.
-    fn ess_of_view(&mut self) -> Estimate {
-        let half = self.tables.half();
-        if half < 3 {
-            return Err(Missing::TooFew);
-        }
-        let means = self.average_autocovariance();
-        let n = half as f64;
-        let acov = &self
-            .buffers
-            .as_ref()
-            .expect("made by the autocovariance")
-            .real[..half];
-        let within = acov[0] * n / (n - 1.0);
-        let total = acov[0] + means.variance();
-        geyer::effective_size(acov, half, within, total, means.count * n, &mut self.rho)
-            .filter(|ess| !ess.is_nan())
-            .ok_or(Missing::NotFinite)
-    }
-
-    /// That of [`View::Below`] for plain draws without a Fourier transform; `None` where chains are so slow that one is faster.
-    fn ess_below(&mut self, prob: f64) -> Result<Option<f64>, Missing> {
-        self.check(1)?;
-        let (half, n) = (self.tables.half(), self.tables.draws_per_chain);
-        if half < 2 {
-            return Err(Missing::TooFew);
-        }
-        if self.is_constant() {
-            return Err(Missing::Constant);
-        }
-        let split = self.split_below(prob);
-        let mut indicators = std::mem::take(&mut self.indicators);
-        indicators.clear(2 * self.tables.num_chains, half);
-        for &position in &self.order[split.rare] {
-            let (chain, place) = (position as usize / n, position as usize % n);
-            if place < half {
-                indicators.set(2 * chain, place);
-            } else if place >= n - half {
-                indicators.set(2 * chain + 1, place - (n - half));
-            }
-        }
-        let size = self.ess_of_indicators(&mut indicators);
-        self.indicators = indicators;
-        size
-    }
-
-    fn ess_of_indicators(&mut self, indicators: &mut Indicators) -> Result<Option<f64>, Missing> {
-        if indicators.is_constant() {
-            return Err(Missing::Constant);
-        }
-        let half = self.tables.half();
-        if half < 3 {
-            return Err(Missing::TooFew);
-        }
-        let mut means = Moments::default();
-        indicators.means().for_each(|mean| means.add(mean));
-        let n = half as f64;
-        while indicators.autocovariance().len() < MOST_BLOCKS * indicator::BLOCK {
-            indicators.find_more();
-            let acov = indicators.autocovariance();
-            let (within, total) = (acov[0] * n / (n - 1.0), acov[0] + means.variance());
-            let draws = means.count * n;
-            let size = geyer::effective_size(acov, half, within, total, draws, &mut self.rho);
-            if let Some(size) = size {
-                return Ok(Some(size));
-            }
-        }
-        Ok(None)
-    }
-
     /// The half chains of the current view.
     fn halves(&self) -> impl Iterator<Item = &[f64]> {
         halves(&self.view, self.tables.draws_per_chain, self.tables.half())
@@ -437,7 +375,7 @@ impl Pooled {
         if self.tables.half() < 2 {
             return Err(Missing::TooFew);
         }
-        if matches!(view, View::Below(_)) && self.is_constant() {
+        if matches!(view, View::Below(_) | View::Between(..)) && self.is_constant() {
             return Err(Missing::Constant);
         }
         let mean = self.mean;
@@ -449,7 +387,14 @@ impl Pooled {
             View::SquaredDeviation => {
                 set(&mut self.view, &self.values, |x| (x - mean) * (x - mean));
             }
-            View::Below(prob) => self.fill_below(prob),
+            View::Below(prob) => {
+                let marked = self.below(prob);
+                self.fill_marked(&marked);
+            }
+            View::Between(low, high) => {
+                let marked = self.between(low, high);
+                self.fill_marked(&marked);
+            }
             View::Bulk => self.fill_scores(false),
             View::Folded => {
                 self.fold();
@@ -470,16 +415,15 @@ impl Pooled {
         }
     }
 
-    fn fill_below(&mut self, prob: f64) {
-        let split = self.split_below(prob);
-        self.view.fill(if split.rare_is_below { 0.0 } else { 1.0 });
-        for &position in &self.order[split.rare] {
-            self.view[position as usize] = if split.rare_is_below { 1.0 } else { 0.0 };
+    fn fill_marked(&mut self, marked: &Marked) {
+        self.view.fill(1.0 - marked.value);
+        for &position in &self.order[marked.places.clone()] {
+            self.view[position as usize] = marked.value;
         }
     }
 
-    /// Where the quantile of probability `prob` splits the sorted draws.
-    fn split_below(&mut self, prob: f64) -> Split {
+    /// The draws up to the quantile of probability `prob`.
+    fn below(&mut self, prob: f64) -> Marked {
         let total = self.values.len() as f64;
         // The largest draw is never left out, so that the indicator of the maximum is not constant.
         let prob = if prob == 1.0 {
@@ -487,17 +431,33 @@ impl Pooled {
         } else {
             prob
         };
-        let limit = self.place(prob);
-        let below = self.sorted.partition_point(|&x| x <= limit);
-        let rare_is_below = 2 * below < self.order.len();
-        Split {
-            rare: if rare_is_below {
-                0..below
-            } else {
-                below..self.order.len()
-            },
-            rare_is_below,
+        let below = self.num_up_to(prob);
+        if 2 * below < self.order.len() {
+            Marked {
+                places: 0..below,
+                value: 1.0,
+            }
+        } else {
+            Marked {
+                places: below..self.order.len(),
+                value: 0.0,
+            }
         }
+    }
+
+    /// The draws between two quantiles.
+    fn between(&mut self, low: f64, high: f64) -> Marked {
+        let first = if low > 0.0 { self.num_up_to(low) } else { 0 };
+        Marked {
+            places: first..self.num_up_to(high).max(first),
+            value: 1.0,
+        }
+    }
+
+    /// How many draws are not above the quantile of probability `prob`.
+    fn num_up_to(&mut self, prob: f64) -> usize {
+        let limit = self.place(prob);
+        self.sorted.partition_point(|&x| x <= limit)
     }
 
     /// Writes normal scores of the ranks (or folded ranks) among the split draws; ties get their average rank.
@@ -554,73 +514,50 @@ impl Pooled {
         self.has_folded = true;
         let median = self.centre();
         let (sorted, order) = (&self.sorted, &self.order);
-        self.folded.clear();
-        self.folded_order.clear();
-        self.folded.reserve(sorted.len());
-        self.folded_order.reserve(sorted.len());
+        let count = sorted.len();
+        self.folded.resize(count, 0.0);
+        self.folded_order.resize(count, 0);
+        let mut write = |to: usize, distance: f64, from: usize| {
+            self.folded[to] = distance;
+            self.folded_order[to] = order[from];
+        };
         let mut right = sorted.partition_point(|&x| x < median);
         let mut left = right;
-        while left > 0 && right < sorted.len() {
+        let (mut lowest, mut end) = (0, count);
+        // From the median outwards and from the ends inwards at the same time: neither waits for the other. No side runs out
+        // before its own length. Of two at one distance the right one comes first.
+        let both = left.min(count - right);
+        for i in 0..both {
             let (below, above) = (median - sorted[left - 1], sorted[right] - median);
-            let from_left = below < above;
-            self.folded.push(if from_left { below } else { above });
-            self.folded_order.push(if from_left {
-                order[left - 1]
+            let is_left = below < above;
+            let (distance, from) = match is_left {
+                true => (below, left - 1),
+                false => (above, right),
+            };
+            write(i, distance, from);
+            left -= usize::from(is_left);
+            right += usize::from(!is_left);
+            let (below, above) = (median - sorted[lowest], sorted[end - 1] - median);
+            let is_left = below >= above;
+            let (distance, from) = match is_left {
+                true => (below, lowest),
+                false => (above, end - 1),
+            };
+            write(count - 1 - i, distance, from);
+            lowest += usize::from(is_left);
+            end -= usize::from(!is_left);
+        }
+        for i in both..count - both {
+            let is_left =
+                right == end || left > lowest && median - sorted[left - 1] < sorted[right] - median;
+            if is_left {
+                left -= 1;
+                write(i, median - sorted[left], left);
             } else {
-                order[right]
-            });
-            left -= usize::from(from_left);
-            right += usize::from(!from_left);
-        }
-        let rest = (0..left).rev().chain(right..sorted.len());
-        for at in rest {
-            self.folded.push((sorted[at] - median).abs());
-            self.folded_order.push(order[at]);
-        }
-    }
-
-    /// Leaves the autocovariances of the current view, averaged over half chains, in `buffers.real`, and gives
-    /// the moments of the half-chain means.
-    ///
-    /// The average is taken over the power spectra, so that one inverse transform serves all chains.
-    fn average_autocovariance(&mut self) -> Moments {
-        let tables = Arc::clone(&self.tables);
-        let plan = tables.plan();
-        let half = tables.half();
-        let mut buffers = self.buffers.take().unwrap_or_else(|| plan.buffers());
-        let len = plan.len();
-        let mut power = std::mem::take(&mut self.power);
-        power.clear();
-        power.resize(len, 0.0);
-        let mut means = Moments::default();
-        let mut of_chains = self.halves();
-        // The two halves of a chain are transformed together.
-        while let (Some(a), Some(b)) = (of_chains.next(), of_chains.next()) {
-            let [a_mean, b_mean] = [a, b].map(|chain| {
-                let mean = mean_of(chain);
-                means.add(mean);
-                mean
-            });
-            // A chain that stands still has no covariance, not the square of a rounding error.
-            let [a_moves, b_moves] = [a, b].map(|chain| chain.iter().any(|&x| x != chain[0]));
-            for (z, (&a, &b)) in buffers.pair.iter_mut().zip(a.iter().zip(b)) {
-                *z = Complex::new(
-                    if a_moves { a - a_mean } else { 0.0 },
-                    if b_moves { b - b_mean } else { 0.0 },
-                );
+                write(i, sorted[right] - median, right);
+                right += 1;
             }
-            buffers.pair[half..].fill(Complex::default());
-            plan.add_power(&mut buffers, &mut power);
         }
-        drop(of_chains);
-        let scale = 0.5 / (len as f64 * half as f64 * means.count);
-        for (k, z) in buffers.spectrum.iter_mut().enumerate() {
-            *z = Complex::new((power[k] + power[(len - k) % len]) * scale, 0.0);
-        }
-        plan.inverse(&mut buffers);
-        self.power = power;
-        self.buffers = Some(buffers);
-        means
     }
 }
 

@@ -106,33 +106,65 @@ fn normal_quantiles_agree_with_r() {
 
 #[test]
 fn the_autocovariance_of_two_chains_is_the_average_of_sums_over_pairs() {
-    let chain = |seed: usize| -> Vec<f64> {
-        (0..26)
-            .map(|i| ((i * i * seed + 5 * i) % 19) as f64)
-            .collect()
-    };
-    let chains = [chain(3), chain(7)];
-    let mut pooled = Pooled::of(&slices(&chains));
-    pooled.fill(View::Raw).unwrap();
-    pooled.average_autocovariance();
-    let halves: Vec<&[f64]> = chains
-        .iter()
-        .flat_map(|chain| [&chain[..13], &chain[13..]])
-        .collect();
-    for lag in 0..13 {
-        let of_half = |half: &&[f64]| {
-            let mean = half.iter().sum::<f64>() / 13.0;
-            (0..13 - lag)
-                .map(|i| (half[i] - mean) * (half[i + lag] - mean))
-                .sum::<f64>()
-                / 13.0
+    for half in [13, 200] {
+        let chain = |seed: usize| -> Vec<f64> {
+            (0..2 * half)
+                .map(|i| ((i * i * seed + 5 * i) % 19) as f64)
+                .collect()
         };
-        let expected = halves.iter().map(of_half).sum::<f64>() / 4.0;
-        let found = pooled.buffers.as_ref().unwrap().real[lag];
-        assert!(
-            (found - expected).abs() < 1e-12,
-            "lag {lag}: {found} against {expected}"
-        );
+        let chains = [chain(3), chain(7)];
+        let mut pooled = Pooled::of(&slices(&chains));
+        pooled.fill(View::Raw).unwrap();
+        let halves: Vec<&[f64]> = chains
+            .iter()
+            .flat_map(|chain| [&chain[..half], &chain[half..]])
+            .collect();
+        let n = half as f64;
+        for (reach, at_least) in [(Reach::Near, LEAST_NEAR.min(half)), (Reach::Full, half)] {
+            let tables = Arc::clone(&pooled.tables);
+            let plan = tables.plan(reach);
+            let mut buffers = plan.buffers();
+            pooled.average_autocovariance(plan, &mut buffers);
+            let lags = half.min(plan.len() - half + 1);
+            assert!(lags >= at_least);
+            for lag in 0..lags {
+                let of_half = |half: &&[f64]| {
+                    let mean = half.iter().sum::<f64>() / n;
+                    let pairs = half.iter().zip(&half[lag..]);
+                    pairs.map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>() / n
+                };
+                let expected = halves.iter().map(of_half).sum::<f64>() / 4.0;
+                let found = buffers.real[lag];
+                assert!(
+                    (found - expected).abs() < 1e-12,
+                    "{reach:?} lag {lag}: {found} against {expected}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn near_lags_give_the_effective_size_of_all_lags_or_say_that_they_do_not_reach() {
+    // A walk that is drawn to zero with this coefficient; whole numbers of a small generator for its steps.
+    let chain = |coefficient: f64, mut seed: u32| -> Vec<f64> {
+        let mut x = 0.0;
+        let step = |_| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            x = coefficient * x + f64::from(seed >> 8) - f64::from(1_u32 << 23);
+            x
+        };
+        (0..2000).map(step).collect()
+    };
+    for (coefficient, reaches) in [(0.0, true), (0.8, true), (0.999, false)] {
+        let chains = [chain(coefficient, 1), chain(coefficient, 2)];
+        let mut pooled = Pooled::of(&slices(&chains));
+        pooled.fill(View::Raw).unwrap();
+        let full = pooled.ess_within(Reach::Full).unwrap();
+        let near = pooled.ess_within(Reach::Near);
+        assert_eq!(near.is_some(), reaches, "{coefficient}");
+        assert!((near.unwrap_or(full) / full - 1.0).abs() < 1e-12);
+        assert_eq!(pooled.ess(View::Raw), Ok(near.unwrap_or(full)));
     }
 }
 

@@ -17,6 +17,16 @@ pub fn rhat_basic(chains: &[&[f64]]) -> Estimate {
     Pooled::of(chains).split_rhat(View::Raw)
 }
 
+/// Nested R-hat of many short chains: do `superchains` groups of neighbouring chains agree, the chains of each having begun at the same
+/// point? Such groups forget their starts together, so that chains too short for R-hat can be judged (Margossian, Hoffman, Sountsov,
+/// Riou-Durand, Vehtari, Gelman 2024, arXiv 2110.13017): sqrt(1 + B / W) with the variance B of the means of groups, and the mean W
+/// over groups of the variance within chains plus that of the means of chains.
+///
+/// Missing for constant draws, with fewer than two groups, and where the chains do not divide into groups of equal size.
+pub fn rhat_nested(chains: &[&[f64]], superchains: usize) -> Estimate {
+    Pooled::of(chains).rhat_nested(superchains)
+}
+
 pub(super) fn pooled_rhat(pooled: &mut Pooled) -> Estimate {
     // The ranks come last, because the bulk effective sample size wants them next.
     let folded = pooled.split_rhat(View::Folded)?;

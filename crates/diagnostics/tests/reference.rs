@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ergodic_base::draws::DrawList;
-use ergodic_diagnostics::ess::{ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail};
+use ergodic_diagnostics::energy::ebfmi;
+use ergodic_diagnostics::ess::{ess_between, ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail};
 use ergodic_diagnostics::mcse::{mcse_mean, mcse_quantile, mcse_sd};
 use ergodic_diagnostics::quantiles::{mad, mean, median, quantile, sd};
-use ergodic_diagnostics::rhat::{rhat, rhat_basic};
+use ergodic_diagnostics::rhat::{rhat, rhat_basic, rhat_nested};
 use ergodic_diagnostics::{Estimate, SummaryRow, summarise};
 
 const TOLERANCE: f64 = 1e-8;
@@ -84,7 +85,23 @@ fn compute(statistic: &str, chains: &[&[f64]]) -> Estimate {
         "mcse_q5" => mcse_quantile(chains, 0.05),
         "mcse_q50" => mcse_quantile(chains, 0.5),
         "mcse_q95" => mcse_quantile(chains, 0.95),
-        other => panic!("no diagnostic called {other}"),
+        "ess_q25" => ess_quantile(chains, 0.25),
+        "inefficiency" => {
+            let draws: usize = chains.iter().map(|chain| chain.len()).sum();
+            ess_mean(chains).map(|ess| draws as f64 / ess)
+        }
+        "ebfmi1" => ebfmi(chains[0]),
+        other => {
+            let number = |name: &str| Some(other.strip_prefix(name)?.parse::<usize>().unwrap());
+            if let Some(k) = number("ess_local") {
+                let k = k as f64;
+                ess_between(chains, (k - 1.0) / 20.0, k / 20.0)
+            } else if let Some(groups) = number("rhat_nested") {
+                rhat_nested(chains, groups)
+            } else {
+                panic!("no diagnostic called {other}")
+            }
+        }
     }
 }
 

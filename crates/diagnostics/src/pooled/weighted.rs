@@ -5,6 +5,34 @@ use crate::moments::{Moments, sum};
 use crate::weights::{self, cdf, mean_with};
 use crate::{Estimate, Missing};
 
+/// Weighted moments of a part of the draws, such as a chain or half of one.
+pub(super) struct Part {
+    pub mean: f64,
+    /// Unbiased: the weighted variance over 1 - `share`.
+    pub variance: f64,
+    /// Σ w² / (Σ w)², which is 1/n for n equal weights.
+    pub share: f64,
+}
+
+impl Part {
+    /// Of draws with weights whose sum must be positive.
+    pub fn of(x: &[f64], v: &[f64]) -> Result<Self, Missing> {
+        let total = sum(v, |v| v);
+        let share = sum(v, |v| v * v) / (total * total);
+        // The last is also true of a sum of zero.
+        if !(total > 0.0 && share < 1.0) {
+            return Err(Missing::Weights);
+        }
+        let scale = x.len() as f64 / total;
+        let mean = scale * mean_with(v, x, |x| x);
+        Ok(Self {
+            mean,
+            variance: scale * mean_with(v, x, |x| (x - mean) * (x - mean)) / (1.0 - share),
+            share,
+        })
+    }
+}
+
 impl Pooled {
     /// Relative weights, chain after chain; `None` for plain draws. Broken ones are refused by `check`.
     pub(super) fn weights(&self) -> Option<&[f64]> {
@@ -86,17 +114,10 @@ impl Pooled {
         let (n, half) = (self.tables.draws_per_chain, self.tables.half());
         let (mut means, mut within, mut concentration) = (Moments::default(), 0.0, 0.0);
         for (x, v) in halves(&self.view, n, half).zip(halves(v, n, half)) {
-            let total = sum(v, |v| v);
-            let share = sum(v, |v| v * v) / (total * total);
-            // The last is also true of a sum of zero.
-            if !(total > 0.0 && share < 1.0) {
-                return Err(Missing::Weights);
-            }
-            let scale = half as f64 / total;
-            let mean = scale * mean_with(v, x, |x| x);
-            means.add(mean);
-            within += scale * mean_with(v, x, |x| (x - mean) * (x - mean)) / (1.0 - share);
-            concentration += share;
+            let part = Part::of(x, v)?;
+            means.add(part.mean);
+            within += part.variance;
+            concentration += part.share;
         }
         within /= means.count;
         if within < 0.0 {

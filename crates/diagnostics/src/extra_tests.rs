@@ -1,0 +1,147 @@
+use super::*;
+use crate::ess::{Across, ess_bulk, ess_mean, ess_quantile};
+use crate::mcse::{mcse_quantile, mcse_sd};
+use crate::quantiles::{mean, sd};
+use crate::rhat::rhat_nested;
+use ergodic_base::rng::{Purpose, stream};
+use rand::RngExt as _;
+use rand_distr::StandardNormal;
+
+/// Chains of two variables: draws that remember half of the one before, and their exponentials.
+fn lists(lengths: &[usize]) -> Vec<DrawList> {
+    let list = |(chain, &draws): (usize, &usize)| {
+        let mut rng = stream(11, chain, Purpose::Diagnostics);
+        let mut list = DrawList::new(2);
+        let mut x = 0.0;
+        for _ in 0..draws {
+            x = 0.5 * x + rng.sample::<f64, _>(StandardNormal);
+            list.push(&[x, x.exp()]);
+        }
+        list
+    };
+    lengths.iter().enumerate().map(list).collect()
+}
+
+fn extras(lists: &[DrawList], weights: &[Vec<f64>]) -> Extras {
+    let inputs = ExtraInputs {
+        chains: &lists.iter().collect::<Vec<_>>(),
+        numbers: &[1, 3, 4, 6],
+        weights,
+        seconds: 3.0,
+        superchains: Some(2),
+    };
+    Extras::of(&Extra::ALL, &inputs)
+}
+
+#[test]
+fn columns_are_those_of_the_functions() {
+    let lists = lists(&[300, 310, 300, 305]);
+    let extras = extras(&lists, &[]);
+    let names: Vec<String> = extras.columns.iter().map(|column| column.name()).collect();
+    assert_eq!(names.len(), 13 + 3 * 4);
+    assert_eq!(
+        names[13..17],
+        [
+            "chain_mean[1]",
+            "chain_mean[3]",
+            "chain_mean[4]",
+            "chain_mean[6]"
+        ]
+    );
+    assert_eq!(extras.rows.len(), 2);
+    for (j, row) in extras.rows.iter().enumerate() {
+        let columns: Vec<Vec<f64>> = lists
+            .iter()
+            .map(|list| list.column(j)[..300].to_vec())
+            .collect();
+        let chains: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+        let of = |name: &str| row[names.iter().position(|it| it == name).unwrap()];
+        assert_eq!(of("mcse_sd"), mcse_sd(&chains).ok());
+        assert_eq!(of("mcse_q50"), mcse_quantile(&chains, 0.5).ok());
+        assert_eq!(of("ess_q95"), ess_quantile(&chains, 0.95).ok());
+        assert_eq!(of("ess_mean"), ess_mean(&chains).ok());
+        assert_eq!(
+            of("inefficiency"),
+            Some(1200.0 / ess_mean(&chains).unwrap())
+        );
+        assert_eq!(
+            of("computational_time"),
+            Some(3.0 / ess_mean(&chains).unwrap())
+        );
+        assert_eq!(of("rhat_nested"), rhat_nested(&chains, 2).ok());
+        let local = Across::of(&chains, &[]).unwrap().local;
+        assert_eq!(
+            of("ess_local"),
+            local.into_iter().flatten().reduce(f64::min)
+        );
+        for (chain, number) in chains.iter().zip([1, 3, 4, 6]) {
+            assert_eq!(of(&format!("chain_mean[{number}]")), mean(&[chain]).ok());
+            assert_eq!(of(&format!("chain_sd[{number}]")), sd(&[chain]).ok());
+            assert_eq!(
+                of(&format!("chain_ess_bulk[{number}]")),
+                ess_bulk(&[chain]).ok()
+            );
+        }
+    }
+}
+
+/// A draw that weighs nothing is none, and equal weights are none.
+#[test]
+fn weights_count() {
+    let plain = lists(&[300; 4]);
+    let equal = vec![vec![2.5; 300]; 4];
+    assert_eq!(extras(&plain, &equal), extras(&plain, &[]));
+    let mut rng = stream(12, 0, Purpose::Diagnostics);
+    let signed: Vec<Vec<f64>> = (0..4)
+        .map(|_| {
+            (0..300)
+                .map(|_| if rng.random::<f64>() < 0.1 { -1.0 } else { 1.0 })
+                .collect()
+        })
+        .collect();
+    let (weighted, plain) = (extras(&plain, &signed), extras(&plain, &[]));
+    for (name, (&a, &b)) in (weighted.columns.iter().map(|it| it.name()))
+        .zip(weighted.rows[0].iter().zip(&plain.rows[0]))
+    {
+        let (a, b) = (a.unwrap(), b.unwrap());
+        assert!(a.is_finite() && a != b, "{name}: {a} {b}");
+        if name == "mcse_sd" || name == "inefficiency" {
+            // A tenth of the signs is negative: errors grow by 1 / (1 - 0.2).
+            assert!(a > b, "{name}: {a} {b}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_known_is_missing() {
+    let lists = lists(&[300; 3]);
+    let inputs = ExtraInputs {
+        chains: &lists.iter().collect::<Vec<_>>(),
+        numbers: &[1, 2, 3],
+        weights: &[],
+        seconds: 0.0,
+        superchains: None,
+    };
+    let wanted = [Extra::ComputationalTime, Extra::RhatNested];
+    assert_eq!(
+        Extras::of(&wanted, &inputs).rows,
+        [[None, None], [None, None]]
+    );
+    let uneven = ExtraInputs {
+        superchains: Some(2),
+        ..inputs
+    };
+    assert_eq!(
+        Extras::of(&[Extra::RhatNested], &uneven).rows,
+        [[None], [None]]
+    );
+    let none = ExtraInputs {
+        chains: &[],
+        numbers: &[],
+        ..inputs
+    };
+    assert_eq!(
+        Extras::of(&Extra::ALL, &none).rows,
+        Vec::<Vec<Option<f64>>>::new()
+    );
+}

@@ -78,6 +78,7 @@ pub fn quick_fix(entry: &RunEntry, warning: &Warning) -> Option<QuickFix> {
         Remark::NotFinite { .. }
         | Remark::WeightsCancel {}
         | Remark::NothingMoves {}
+        | Remark::LowEnergy { .. }
         | Remark::FailedChains { .. } => None,
     }
 }

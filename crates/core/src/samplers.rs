@@ -274,6 +274,13 @@ pub fn weight_column<N: AsRef<str>>(names: &[N]) -> Option<usize> {
     names.iter().position(|name| name.as_ref() == WEIGHT)
 }
 
+/// Which of the information columns called `names` holds the energies of transitions that keep the exact posterior, if any: those of
+/// samplers that report its log density too. Estimates from subsets of rows move an energy in ways of their own.
+pub fn energy_column<N: AsRef<str>>(names: &[N]) -> Option<usize> {
+    let find = |wanted| names.iter().position(|name| name.as_ref() == wanted);
+    find(LOG_DENSITY).and(find(ENERGY))
+}
+
 /// Name of the information column with the potential temperature of a thermostat, 1 on target.
 pub const TEMPERATURE: &str = "temperature";
 /// Name of the information column with the rows used by a step, as a share of all rows.

@@ -5,8 +5,9 @@
 
 use super::Missing;
 use super::bias::{BiasReport, BiasRow};
+use super::energy::EBFMI_LIMIT;
 use super::remark::{self, Remark};
-use super::sentence::{Phrase, about, count, duration, list, rhat_text};
+use super::sentence::{Phrase, about, count, duration, list, rhat_text, rounded_down};
 use super::summary::SummaryRow;
 use super::verdict::{ADVISED_CHAINS, Limits, MIN_DRAWS, Measure, Precision, RHAT_LIMIT, Verdict};
 use ergodic_base::reporter::{Severity, Warning};
@@ -28,6 +29,8 @@ pub struct VerdictInputs<'a> {
     pub stuck: &'a [usize],
     /// Divergent transitions after warm-up, over all chains.
     pub divergences: u64,
+    /// Estimated Bayesian fraction of missing information of working chains, with their numbers from 1, for samplers with energies.
+    pub ebfmi: &'a [(usize, f64)],
     /// Name of the sampler if its target is approximate ("SGLD-CV"); `None` for an exact sampler.
     pub biased: Option<&'a str>,
     /// Result of the bias check, if it has run.
@@ -53,6 +56,7 @@ impl<'a> VerdictInputs<'a> {
             failed: &[],
             stuck: &[],
             divergences: 0,
+            ebfmi: &[],
             biased: None,
             bias: None,
             secs_to_target: None,
@@ -202,6 +206,7 @@ pub fn judge(inputs: &VerdictInputs<'_>) -> Judgement {
     found.extend(open);
     found.extend(bias.clone().filter(|_| leads));
     found.extend(divergences(inputs));
+    found.extend(low_energy(inputs));
     found.extend(failures);
     // What others found is a cause; that chains disagree is what follows from it, and more draws would not help.
     let explained = others.iter().chain(&found).any(|it| it.explains);
@@ -340,6 +345,28 @@ fn divergences(inputs: &VerdictInputs<'_>) -> Option<Finding> {
         "raise the target acceptance",
         "Run again with a higher target acceptance (`sampler.target_accept`)",
     ))
+}
+
+/// Chains whose momenta change the energy too little: tails are explored slowly, and more draws mend little.
+fn low_energy(inputs: &VerdictInputs<'_>) -> Option<Finding> {
+    let low = || (inputs.ebfmi.iter()).filter(|(_, fraction)| *fraction < EBFMI_LIMIT);
+    let least = low().map(|(_, fraction)| *fraction).reduce(f64::min)?;
+    let remark = Remark::LowEnergy {
+        low: low().map(|(chain, _)| *chain).collect(),
+        chains: inputs.chains,
+        least,
+    };
+    let words = format!("E-BFMI {}", rounded_down(least));
+    let finding = Finding::of(Verdict::Watch, remark, Phrase::plain(words));
+    let finding = finding.next(
+        "try another parametrisation",
+        "Energies have long tails: try another parametrisation (`model.parametrisation`), priors with shorter tails, or a longer \
+         warm-up",
+    );
+    Some(Finding {
+        explains: true,
+        ..finding
+    })
 }
 
 /// What a variable lacks, and how many others lack the same.

@@ -1,7 +1,8 @@
 //! What is wrong with a run, or good to know about its verdict.
 
 use super::bias::{BiasRow, Interval, TOLERANCE};
-use super::sentence::{count, rhat_text};
+use super::energy::EBFMI_LIMIT;
+use super::sentence::{count, rhat_text, rounded_down};
 use super::verdict::{ADVISED_CHAINS, Measure, Precision, RHAT_LIMIT};
 use ergodic_base::param::ParamId;
 
@@ -52,6 +53,25 @@ ergodic_base::remarks! {
              missing, however many draws there are",
             count(*divergences as f64),
             count(*transitions as f64)
+        );
+
+        /// New momenta change the energy too little.
+        LowEnergy {
+            /// In which chains, from 1.
+            low: Vec<usize>,
+            /// All chains.
+            chains: usize,
+            /// The smallest estimated Bayesian fraction of missing information.
+            least: f64,
+        }
+        Watch "low-e-bfmi" (
+            "E-BFMI {}, want at least {EBFMI_LIMIT}{}: new momenta change the energy so little that the tails are explored slowly",
+            rounded_down(*least),
+            match low.as_slice() {
+                _ if *chains == 1 => String::new(),
+                [one] => format!(" in chain {one}"),
+                some => format!(" in {} of {chains} chains", some.len()),
+            }
         );
 
         /// Chains disagree, or the only one drifts.

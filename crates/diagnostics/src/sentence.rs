@@ -24,6 +24,11 @@ pub fn count(x: f64) -> String {
     thousands(x.max(0.0) as u64)
 }
 
+/// A fraction with two decimals, rounded down so that 0.299 does not read as 0.30.
+pub fn rounded_down(x: f64) -> String {
+    format!("{:.2}", (x * 100.0).floor() / 100.0)
+}
+
 /// A number of draws after the word "about": two digits, upwards, for a prediction deserves no more.
 pub fn about(draws: usize) -> String {
     let draws = draws as u64;

@@ -328,6 +328,14 @@ fn failures_and_cautions_each_have_their_sentence() {
         ),
         (
             VerdictInputs {
+                ebfmi: &[(1, 0.9), (2, 0.299), (4, 0.2)],
+                ..good
+            },
+            Verdict::Watch,
+            "E-BFMI 0.20; try another parametrisation",
+        ),
+        (
+            VerdictInputs {
                 failed: &[3],
                 ..good
             },

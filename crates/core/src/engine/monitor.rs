@@ -14,7 +14,7 @@ use super::protocol::{ChainState, ChainView, Control, RunState, RunView, StopRea
 use super::publish::Published;
 use super::sampling::Sampling;
 use crate::design::Remark;
-use crate::samplers::{CLUSTERS, DIVERGENT};
+use crate::samplers::{CLUSTERS, DIVERGENT, energy_column};
 use ergodic_base::draws::DrawList;
 use ergodic_base::param::ParamId;
 use ergodic_base::reporter::Warning;
@@ -22,7 +22,7 @@ use ergodic_diagnostics::bias::BiasReport;
 use ergodic_diagnostics::findings::{Finding, VerdictInputs, judge};
 use ergodic_diagnostics::running::Running;
 use ergodic_diagnostics::verdict::{ESS_PER_CHAIN, Limits, MIN_DRAWS};
-use ergodic_diagnostics::{SummaryRow, Verdict, summarise, weights};
+use ergodic_diagnostics::{SummaryRow, Verdict, energy, summarise, weights};
 
 /// Time between reports; longer when a report takes more than a tenth of it.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -246,6 +246,7 @@ pub fn report(
         failed: &failed,
         stuck: &stuck,
         divergences,
+        ebfmi: &ebfmi(job, view),
         biased: biased.then_some(job.sampler().spec.title),
         bias: bias.as_deref(),
         secs_to_target,
@@ -307,6 +308,22 @@ pub(super) fn divergences<'a>(
     let flags = chains.flat_map(|chain| chain.draws.info.chunks());
     let flags = flags.flat_map(|chunk| chunk.column(column));
     flags.filter(|&&flag| flag == 1.0).count() as u64
+}
+
+/// Estimated Bayesian fraction of missing information of the working chains whose sampler reports energies, with their numbers
+/// from 1.
+fn ebfmi(job: &dyn Sampling, view: &RunView) -> Vec<(usize, f64)> {
+    let Some(column) = energy_column(&job.info_names()) else {
+        return Vec::new();
+    };
+    let chains = view.chains.iter().enumerate();
+    chains
+        .filter(|(_, chain)| !matches!(chain.state, ChainState::Failed(_)))
+        .filter_map(|(index, chain)| {
+            let energies = chain.draws.info.column(column);
+            Some((index + 1, energy::ebfmi(&energies).ok()?))
+        })
+        .collect()
 }
 
 /// Whether a chain has not moved for a long time.

@@ -1459,6 +1459,90 @@ fn prior_sensitivity_is_summarised() {
     assert_refused(&ergodic(folder.path(), &files), &["needs one run folder"]);
 }
 
+#[test]
+fn further_columns_are_summarised_when_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(
+        short_fit(folder.path(), "a", &["--draws", "100"])
+            .status
+            .success()
+    );
+    let json = |args: &[&str]| -> serde_json::Value {
+        let output = ergodic(
+            folder.path(),
+            &[&["summarise", "a", "--json"], args].concat(),
+        );
+        assert!(output.status.success(), "{}", stderr(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let plain = json(&[]);
+    assert!(plain.get("extras").is_none());
+    let factor = &plain["inefficiency"]["factor"];
+    let [low, high] = ["minimum", "maximum"].map(|key| factor[key].as_f64().unwrap());
+    assert!(0.1 < low && low < high, "{factor}");
+    assert_eq!(plain["ebfmi"].as_array().unwrap().len(), 2);
+
+    let some = json(&["--columns", "chain_mean,ess_mean", "--superchains", "2"]);
+    assert_eq!(some["variables"], plain["variables"]);
+    let row = some["extras"][1].as_object().unwrap();
+    let keys: Vec<&str> = row.keys().map(String::as_str).collect();
+    // In the order of the columns, whatever that of the request.
+    assert_eq!(
+        keys,
+        [
+            "variable",
+            "ess_mean",
+            "rhat_nested",
+            "chain_mean[1]",
+            "chain_mean[2]"
+        ]
+    );
+    let number = |key: &str| row[key].as_f64().unwrap();
+    let mean = plain["variables"][1]["mean"].as_f64().unwrap();
+    let of_chains = 0.5 * (number("chain_mean[1]") + number("chain_mean[2]"));
+    assert!((of_chains - mean).abs() < 1e-9 * mean.abs());
+
+    let output = ergodic(folder.path(), &["summarise", "a", "--columns", "all"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    for word in [
+        "mcse_q95",
+        "ess_local",
+        "chain_sd[2]",
+        "Inefficiency factor: minimum",
+        "E-BFMI of each chain: ",
+    ] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+    assert!(!text.contains("rhat_nested"));
+    let export = [
+        "export",
+        "a",
+        "--format",
+        "summary-csv",
+        "--columns",
+        "mcse_sd",
+    ];
+    let text = String::from_utf8(ergodic(folder.path(), &export).stdout).unwrap();
+    assert!(
+        text.lines().next().unwrap().ends_with(",rhat,mcse_sd"),
+        "{text}"
+    );
+    for (args, why) in [
+        (
+            &["--columns", "rhat_nested"][..],
+            "say how many with --superchains",
+        ),
+        (
+            &["--superchains", "3"],
+            "2 chains do not make 3 groups of equal size",
+        ),
+        (&["--columns", "mean_sd"], "mean_sd"),
+    ] {
+        let args = [&["summarise", "a"], args].concat();
+        assert_refused(&ergodic(folder.path(), &args), &[why]);
+    }
+}
+
 /// Without a formula the outcome is guessed by name, then by place, as the window does, and all of it is said.
 #[test]
 fn a_bundled_data_set_suggests_a_template_for_its_own_groups_only() {

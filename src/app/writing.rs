@@ -165,6 +165,7 @@ pub(super) fn export_run(
             summary: read.report.summary.clone(),
             manifest: read.manifest.clone(),
             corrected: None,
+            extras: None,
             sensitivity: None,
             clusters: read.report.clusters.clone(),
             labels: Vec::new(),

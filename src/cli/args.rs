@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::TypedValueParser as _;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
+use ergodic_diagnostics::extra::Extra;
 use ergodic_diagnostics::zero_variance::Order;
 
 /// Seeds as recipes take them.
@@ -452,6 +453,41 @@ impl From<ControlVariates> for Order {
     }
 }
 
+/// Further columns of a summary.
+#[derive(Debug, Parser)]
+pub struct ExtraArgs {
+    /// Further columns, separated by commas, or `all` of them
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = extra_columns())]
+    pub columns: Vec<String>,
+    /// Groups of neighbouring chains that began at the same points, for the column `rhat_nested`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
+    pub superchains: Option<u64>,
+}
+
+/// The word for all further columns.
+const ALL_COLUMNS: &str = "all";
+
+fn extra_columns() -> clap::builder::PossibleValuesParser {
+    use clap::builder::PossibleValue;
+    let all = PossibleValue::new(ALL_COLUMNS).help("All of them");
+    let words = Extra::ALL.map(|extra| PossibleValue::new(extra.word()).help(extra.about()));
+    clap::builder::PossibleValuesParser::new(words.into_iter().chain([all]))
+}
+
+impl ExtraArgs {
+    /// What was asked for, in the order of the columns.
+    pub fn wanted(&self) -> Vec<Extra> {
+        let asked = |word: &str| self.columns.iter().any(|it| it == word);
+        let nested = |extra: &Extra| *extra != Extra::RhatNested || self.superchains.is_some();
+        let all = |extra: &Extra| asked(ALL_COLUMNS) && nested(extra);
+        let named = |extra: &Extra| {
+            asked(extra.word()) || *extra == Extra::RhatNested && self.superchains.is_some()
+        };
+        let wanted = Extra::ALL.into_iter();
+        wanted.filter(|extra| all(extra) || named(extra)).collect()
+    }
+}
+
 /// `summarise`.
 #[derive(Debug, Parser)]
 pub struct SummariseArgs {
@@ -464,6 +500,8 @@ pub struct SummariseArgs {
     /// Say how much prior and likelihood matter, by power scaling at the draws of a run folder
     #[arg(long)]
     pub sensitivity: bool,
+    #[command(flatten)]
+    pub extras: ExtraArgs,
     /// Print summary.json instead of a table; of a project a list of them
     #[arg(long)]
     pub json: bool,
@@ -528,6 +566,8 @@ pub struct ExportArgs {
     /// Add estimates corrected by control variates to summaries
     #[arg(long, value_name = "DEGREE")]
     pub zero_variance: Option<ControlVariates>,
+    #[command(flatten)]
+    pub extras: ExtraArgs,
     /// File to write; standard output if absent
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::args::{ControlVariates, ExportArgs, SummariseArgs};
+use super::args::{ControlVariates, ExportArgs, ExtraArgs, SummariseArgs};
 use super::{Failure, output};
 use ergodic_analysis::Job;
 use ergodic_analysis::sensitivity::{Sensitivity, sensitivity};
@@ -11,9 +11,12 @@ use ergodic_analysis::zero_variance::zero_variance;
 use ergodic_base::control::Control;
 use ergodic_base::draws::DrawList;
 use ergodic_base::numerals;
+use ergodic_base::param::ParamId;
 use ergodic_core::engine::clusters::Clusters;
 use ergodic_data::bounded::Bounded;
 use ergodic_diagnostics::SummaryRow;
+use ergodic_diagnostics::extra::{Extra, Extras, Measure};
+use ergodic_diagnostics::inefficiency::Spread;
 use ergodic_diagnostics::power_scaling::{Diagnosis, SensitivityRow};
 use ergodic_diagnostics::sentence::rhat_text;
 use ergodic_diagnostics::zero_variance::ZeroVariance;
@@ -27,7 +30,7 @@ pub fn summarise(args: &SummariseArgs) -> Result<(), Failure> {
     {
         return summarise_project(file, args);
     }
-    let results = if let [folder] = args.sources.as_slice()
+    let mut results = if let [folder] = args.sources.as_slice()
         && folder.is_dir()
     {
         let folder = RunFolder::open(folder).map_err(Failure::request)?;
@@ -68,6 +71,7 @@ pub fn summarise(args: &SummariseArgs) -> Result<(), Failure> {
         }
         Results::of_draws(all.ok_or_else(|| Failure::request("Nothing to summarise"))?)
     };
+    add_extras(&mut results, &args.extras)?;
     if results.is_weighted() {
         output::note("Draws are weighted by their column `weight`");
     }
@@ -98,6 +102,10 @@ fn summarise_project(file: &Path, args: &SummariseArgs) -> Result<(), Failure> {
                     Ok(results)
                 }),
         };
+        let results = results.and_then(|mut results| {
+            add_extras(&mut results, &args.extras)?;
+            Ok(results)
+        });
         let results = match results {
             Ok(results) => results,
             Err(failure) => {
@@ -168,6 +176,31 @@ fn correct(
         .map_err(Failure::request)?;
     output::note(&corrected.sentence());
     results.corrected = Some(Arc::new(corrected));
+    Ok(())
+}
+
+/// Adds further columns, if asked for.
+fn add_extras(results: &mut Results, args: &ExtraArgs) -> Result<(), Failure> {
+    let wanted = args.wanted();
+    if wanted.contains(&Extra::RhatNested) {
+        let chains = results.usable().0.len() as u64;
+        match args.superchains {
+            None => {
+                return Err(Failure::request(
+                    "Nested R-hat needs groups of chains that began at the same points; say how many with --superchains",
+                ));
+            }
+            Some(groups) if !chains.is_multiple_of(groups) => {
+                return Err(Failure::request(format!(
+                    "{chains} chains do not make {groups} groups of equal size; choose --superchains so that it divides their number"
+                )));
+            }
+            Some(_) => {}
+        }
+    }
+    if !wanted.is_empty() {
+        results.add_extras(&wanted, args.superchains.map(|groups| groups as usize));
+    }
     Ok(())
 }
 
@@ -255,6 +288,7 @@ pub fn export(args: &ExportArgs) -> Result<(), Failure> {
         ));
     }
     correct(&folder, &mut results, args.zero_variance)?;
+    add_extras(&mut results, &args.extras)?;
     match &args.out {
         Some(path) => ergodic_export::write(format, &results, path).map_err(Failure::run),
         None => {
@@ -277,6 +311,11 @@ pub fn print(results: &Results, json: bool) -> Result<(), Failure> {
         if let Some(corrected) = &results.corrected {
             output::result("\n");
             output::result(&corrected_table(&corrected.estimates));
+        }
+        if let Some(extras) = &results.extras {
+            output::result("\n");
+            output::result(&extras_table(&results.variables, extras));
+            output::result(&inefficiency_text(results));
         }
         if let Some(sensitivity) = &results.sensitivity {
             output::result("\n");
@@ -346,6 +385,58 @@ fn sensitivity_table(sensitivity: &Sensitivity) -> String {
         })
         .collect();
     output::table(&["variable", "prior", "likelihood", "diagnosis"], &cells)
+}
+
+/// Further columns as text.
+fn extras_table(variables: &[ParamId], extras: &Extras) -> String {
+    let names: Vec<String> = extras.columns.iter().map(|column| column.name()).collect();
+    let header: Vec<&str> = ["variable"]
+        .into_iter()
+        .chain(names.iter().map(String::as_str))
+        .collect();
+    let cells: Vec<Vec<String>> = (variables.iter().zip(&extras.rows))
+        .map(|(variable, row)| {
+            let numbers = extras.columns.iter().zip(row);
+            let numbers = numbers.map(|(column, value)| extra_text(column.extra, *value));
+            [variable.to_string()].into_iter().chain(numbers).collect()
+        })
+        .collect();
+    output::table(&header, &cells)
+}
+
+/// A number of a further column, with as many digits as the same measure has in the summary.
+fn extra_text(extra: Extra, value: Option<f64>) -> String {
+    match extra.measure() {
+        Measure::Size => decimals(value.map(f64::floor), 0),
+        Measure::Error | Measure::Time => significant(value, 2),
+        Measure::Estimate | Measure::Factor => significant(value, 3),
+        Measure::Rhat => value.map_or("NA".to_owned(), rhat_text),
+    }
+}
+
+/// Draws and seconds per effective draw over all variables, and the fractions of missing information, in a sentence each.
+fn inefficiency_text(results: &Results) -> String {
+    let mut text = String::new();
+    if let Some(found) = results.inefficiency() {
+        let spread = |of: Spread| {
+            let [least, middle, most] =
+                [of.minimum, of.median, of.maximum].map(|x| significant(Some(x), 3));
+            format!("minimum {least}, median {middle}, maximum {most}")
+        };
+        text += &format!("\nInefficiency factor: {}\n", spread(found.factor));
+        if let Some(time) = found.computational_time {
+            text += &format!("Computational time in seconds: {}\n", spread(time));
+        }
+    }
+    let fractions = results.ebfmi();
+    if !fractions.is_empty() {
+        let each = fractions.iter().map(|fraction| significant(*fraction, 2));
+        text += &format!(
+            "E-BFMI of each chain: {}\n",
+            each.collect::<Vec<_>>().join(", ")
+        );
+    }
+    text
 }
 
 /// Estimates corrected by control variates as text; `gain` is how many times as many draws they are worth.

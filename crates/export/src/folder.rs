@@ -59,8 +59,7 @@ impl Standing {
     /// The results with their summary.
     fn into_results(self) -> Results {
         let mut results = self.results;
-        let chains = results.manifest.iter().flat_map(|it| &it.chains);
-        let seconds = chains.map(|chain| chain.draw_secs).fold(0.0, f64::max);
+        let seconds = results.seconds();
         if self.is_cut_short {
             journal::judge_recovered(&mut results, seconds);
         } else {

@@ -12,7 +12,10 @@ use ergodic_base::param::ParamId;
 use ergodic_core::engine::Sampling as _;
 use ergodic_core::engine::clusters::{self, Clusters};
 use ergodic_core::engine::{Report, RunView};
-use ergodic_core::samplers::{WEIGHT, weight_column};
+use ergodic_core::samplers::{WEIGHT, energy_column, weight_column};
+use ergodic_diagnostics::energy::ebfmi;
+use ergodic_diagnostics::extra::{Extra, ExtraInputs, Extras};
+use ergodic_diagnostics::inefficiency::Inefficiency;
 use ergodic_diagnostics::{SummaryRow, summarise, weights};
 
 /// Results in memory, of a run or read from files.
@@ -34,6 +37,8 @@ pub struct Results {
     pub manifest: Option<Manifest>,
     /// Estimates corrected by control variates, if somebody asked for them.
     pub corrected: Option<Arc<Corrected>>,
+    /// Further columns of the summary, if somebody asked.
+    pub extras: Option<Arc<Extras>>,
     /// How much prior and likelihood matter, if somebody asked.
     pub sensitivity: Option<Arc<Sensitivity>>,
     /// The clusters, for samplers of partitions.
@@ -66,6 +71,7 @@ impl Results {
             summary: report.summary.clone(),
             manifest: Some(Manifest::of(job, view, report)),
             corrected: None,
+            extras: None,
             sensitivity: None,
             clusters: report.clusters.clone(),
             labels: view
@@ -104,6 +110,7 @@ impl Results {
             summary: Vec::new(),
             manifest: None,
             corrected: None,
+            extras: None,
             sensitivity: None,
             warmup_of_chains: None,
             clusters: None,
@@ -135,14 +142,19 @@ impl Results {
         self.draws.iter().map(DrawList::len).sum()
     }
 
-    /// Kept draws of the chains that did not fail, and their weights: one vector per chain, or none.
-    pub fn usable(&self) -> (Vec<&DrawList>, Vec<Vec<f64>>) {
-        let working = |index: &usize| {
+    /// Chains that did not fail, counted from 0.
+    fn working(&self) -> Vec<usize> {
+        let works = |index: &usize| {
             let manifest = self.manifest.as_ref();
             let chain = manifest.and_then(|manifest| manifest.chains.get(*index));
             chain.is_none_or(|chain| chain.failure.is_none())
         };
-        let usable: Vec<usize> = (0..self.draws.len()).filter(working).collect();
+        (0..self.draws.len()).filter(works).collect()
+    }
+
+    /// Kept draws of the chains that did not fail, and their weights: one vector per chain, or none.
+    pub fn usable(&self) -> (Vec<&DrawList>, Vec<Vec<f64>>) {
+        let usable = self.working();
         let lists = usable.iter().map(|&chain| &self.draws[chain]).collect();
         let weights = self.weights();
         let weights = usable
@@ -150,6 +162,44 @@ impl Results {
             .filter_map(|&chain| weights.get(chain).cloned())
             .collect();
         (lists, weights)
+    }
+
+    /// Seconds of sampling of the slowest chain, 0 if unknown.
+    pub(super) fn seconds(&self) -> f64 {
+        let chains = self.manifest.iter().flat_map(|it| &it.chains);
+        chains.map(|chain| chain.draw_secs).fold(0.0, f64::max)
+    }
+
+    /// Adds the columns `wanted` to the summary; without `superchains` there is no nested R-hat.
+    pub fn add_extras(&mut self, wanted: &[Extra], superchains: Option<usize>) {
+        let (lists, weights) = self.usable();
+        let numbers: Vec<usize> = self.working().iter().map(|chain| chain + 1).collect();
+        let extras = Extras::of(
+            wanted,
+            &ExtraInputs {
+                chains: &lists,
+                numbers: &numbers,
+                weights: &weights,
+                seconds: self.seconds(),
+                superchains,
+            },
+        );
+        self.extras = Some(Arc::new(extras));
+    }
+
+    /// Draws and seconds per effective draw, over all variables; `None` where no variable has an effective sample size.
+    pub fn inefficiency(&self) -> Option<Inefficiency> {
+        let lists = self.usable().0;
+        let shortest = lists.iter().map(|list| list.len()).min().unwrap_or(0);
+        Inefficiency::of(&self.summary, shortest * lists.len(), self.seconds())
+    }
+
+    /// Estimated Bayesian fraction of missing information of each chain, for samplers that report energies; empty for others.
+    pub fn ebfmi(&self) -> Vec<Option<f64>> {
+        energy_column(&self.info_names).map_or_else(Vec::new, |column| {
+            let energies = self.info.iter().map(|info| info.column(column));
+            energies.map(|energies| ebfmi(&energies).ok()).collect()
+        })
     }
 
     /// Weights of the kept draws, one vector per chain; empty where there are none.

@@ -1,15 +1,17 @@
 //! The summary table as CSV and JSON: not-available is `NA` in CSV and `null` in JSON. Estimates corrected by control
-//! variates follow as further columns, or as an object of their own.
+//! variates, and columns that somebody asked for, follow as further columns, or as objects of their own.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::manifest::Manifest;
 use super::{Results, number};
 use ergodic_analysis::sensitivity::Sensitivity;
 use ergodic_analysis::zero_variance::Corrected;
 use ergodic_diagnostics::SummaryRow;
+use ergodic_diagnostics::inefficiency::Inefficiency;
 use ergodic_diagnostics::zero_variance::ZeroVarianceRow;
 
 /// Column names, in order.
@@ -78,7 +80,13 @@ pub fn write_csv(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         .as_ref()
         .map(|corrected| &corrected.estimates.rows);
     let more = corrected.map_or(&[][..], |_| &CORRECTED_COLUMNS[..]);
-    out.write_record(COLUMNS.iter().chain(more))?;
+    let extras = results.extras.as_deref();
+    let names: Vec<String> = extras
+        .iter()
+        .flat_map(|extras| extras.columns.iter().map(|column| column.name()))
+        .collect();
+    let names = names.iter().map(String::as_str);
+    out.write_record(COLUMNS.iter().chain(more).copied().chain(names))?;
     for (index, row) in results.summary.iter().enumerate() {
         out.write_field(row.variable.as_str())?;
         for value in values(row) {
@@ -86,6 +94,10 @@ pub fn write_csv(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         }
         let corrected = corrected.and_then(|rows| rows.get(index));
         for value in corrected.into_iter().flat_map(corrected_values) {
+            out.write_field(number::or_na(value))?;
+        }
+        let extras = extras.and_then(|extras| extras.rows.get(index));
+        for &value in extras.into_iter().flatten() {
             out.write_field(number::or_na(value))?;
         }
         out.write_record(None::<&[u8]>)?;
@@ -96,6 +108,14 @@ pub fn write_csv(results: &Results, out: &mut dyn Write) -> io::Result<()> {
 #[derive(Serialize)]
 struct Summary<'a> {
     variables: &'a [SummaryRow],
+    /// A row per variable with the further columns, in their order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extras: Option<Vec<Map<String, Value>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inefficiency: Option<Inefficiency>,
+    /// One per chain.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ebfmi: Vec<Option<f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     zero_variance: Option<&'a Corrected>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,6 +130,18 @@ struct Summary<'a> {
 pub fn write_json(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let summary = Summary {
         variables: &results.summary,
+        extras: results.extras.as_deref().map(|extras| {
+            let rows = results.summary.iter().zip(&extras.rows);
+            let object = |(row, values): (&SummaryRow, &Vec<Option<f64>>)| {
+                let name = ("variable".to_owned(), Value::from(row.variable.as_str()));
+                let columns = extras.columns.iter().zip(values);
+                let numbers = columns.map(|(column, value)| (column.name(), (*value).into()));
+                [name].into_iter().chain(numbers).collect()
+            };
+            rows.map(object).collect()
+        }),
+        inefficiency: results.inefficiency(),
+        ebfmi: results.ebfmi(),
         zero_variance: results.corrected.as_deref(),
         sensitivity: results.sensitivity.as_deref(),
         run: results.manifest.as_ref(),

@@ -14,6 +14,7 @@ pub mod document;
 mod drafting;
 pub mod entry;
 pub mod examples;
+pub mod extras;
 pub mod fixes;
 pub mod likelihood;
 mod opening;

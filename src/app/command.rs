@@ -170,6 +170,8 @@ pub enum Command {
     CheckBiasAgainst(u64, u64),
     /// Look at how much the prior of a run matters, by power scaling.
     CheckPrior(u64),
+    /// Compute the further columns of a run's summary from the draws that there are.
+    ComputeColumns(u64),
     /// Correct the estimates of a run by control variates of this order, or go back to the plain ones.
     Correct(u64, Option<Order>),
     /// Predict the rows of a run, with group effects or without.
@@ -240,6 +242,8 @@ pub enum Command {
     SetDecimalComma(bool),
     /// Choose how much is shown.
     SetDepth(Depth),
+    /// Show the further columns of the summary table, or only the usual ones.
+    SetMoreColumns(bool),
     /// Choose the size of everything.
     SetZoom(f32),
     /// Stop a task of the list of what goes on.

@@ -17,6 +17,7 @@ use ergodic_core::engine::{ChainState, Report, RunState, RunView, Sampling as _}
 use ergodic_core::estimators::Search;
 use ergodic_core::models::Model;
 use ergodic_core::samplers::{self, SamplerSpec};
+use ergodic_diagnostics::extra::Extras;
 use ergodic_diagnostics::zero_variance::Order;
 use ergodic_export::RunFolder;
 use ergodic_export::journal::Journal;
@@ -91,6 +92,10 @@ pub struct RunEntry {
     pub fitting: Task<Arc<LikelihoodFit>>,
     /// How much its prior matters.
     pub prior_sensitivity: Task<Arc<Sensitivity>>,
+    /// Further columns of its summary.
+    pub extras: Task<Arc<Extras>>,
+    /// Kept draws per chain that those were asked for with.
+    pub extras_of: usize,
     /// Where its files are, once there is a place for them.
     pub folder: Option<RunFolder>,
     /// Model of the run, if it was read from a folder and its data are there.
@@ -157,6 +162,8 @@ impl RunEntry {
             predicts_with_groups: true,
             fitting: Task::default(),
             prior_sensitivity: Task::default(),
+            extras: Task::default(),
+            extras_of: 0,
             folder: None,
             recalled: Task::default(),
             resuming: None,
@@ -169,6 +176,12 @@ impl RunEntry {
     pub(super) fn forget_correction(&mut self) {
         self.correction.forget();
         self.corrected_by = None;
+    }
+
+    /// Drops the further columns of its summary, and ends the work where they are being computed.
+    pub(super) fn forget_extras(&mut self) {
+        self.extras.forget();
+        self.extras_of = 0;
     }
 
     /// Forgets what was computed from draws that are no longer all.

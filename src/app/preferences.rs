@@ -47,6 +47,8 @@ pub struct Preferences {
     pub zoom: f32,
     /// Whether numbers on screen have a decimal comma; files always have a point.
     pub decimal_comma: bool,
+    /// Whether the summary table has its further columns.
+    pub more_columns: bool,
     /// Files opened last, newest first.
     pub recent: Vec<PathBuf>,
 }
@@ -58,6 +60,7 @@ impl Default for Preferences {
             depth: Depth::Standard,
             zoom: 1.0,
             decimal_comma: false,
+            more_columns: false,
             recent: Vec::new(),
         }
     }

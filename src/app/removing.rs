@@ -22,6 +22,7 @@ pub(super) fn remove(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
     entry.predicted.cancel();
     entry.fitting.cancel();
     entry.prior_sensitivity.forget();
+    entry.forget_extras();
     if state.selected_run == Some(id) {
         let next = state.runs.get(index).or(state.runs.last());
         state.selected_run = next.map(|entry| entry.id);

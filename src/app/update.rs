@@ -17,7 +17,7 @@ use super::state::AppState;
 use super::tasks::{Effects, Pick};
 use super::writing::{Ending, Place, export_run, save_recipe, save_run};
 use super::{
-    calibrating, comparing, examples, likelihood, picking, predicting, prior_preview,
+    calibrating, comparing, examples, extras, likelihood, picking, predicting, prior_preview,
     prior_sensitivity, recalling, removing, resuming, trials,
 };
 use ergodic_analysis::Run;
@@ -98,6 +98,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::CheckBias(id) => check_bias(state, id, fx),
         Command::CheckBiasAgainst(id, control) => check_bias_against(state, id, control, fx),
         Command::CheckPrior(id) => prior_sensitivity::look(state, id, fx),
+        Command::ComputeColumns(id) => extras::compute(state, id, fx),
         Command::Correct(id, order) => correct(state, id, order, fx),
         Command::Predict(id, with_groups) => predicting::predict(state, id, with_groups, fx),
         Command::CancelPredict(id) => {
@@ -150,6 +151,7 @@ pub fn update(state: &mut AppState, command: Command, fx: &mut dyn Effects) {
         Command::SetTheme(theme) => state.preferences.theme = theme,
         Command::SetDecimalComma(on) => state.preferences.decimal_comma = on,
         Command::SetDepth(depth) => state.preferences.depth = depth,
+        Command::SetMoreColumns(on) => state.preferences.more_columns = on,
         Command::SetZoom(zoom) => state.preferences.zoom = zoom,
         Command::CancelTask(id) => state.tasks.cancel(id),
         Command::DismissToast => state.toast = None,

@@ -56,6 +56,8 @@ pub enum Action {
     Theme(Theme),
     /// Write numbers with a decimal comma, or with a point.
     DecimalComma(bool),
+    /// Show the further columns of the summary table, or only the usual ones.
+    MoreColumns(bool),
     /// Filter the variables of the table.
     FilterVariables,
     /// Show or hide the panel at the left.
@@ -183,6 +185,8 @@ pub static ACTIONS: &[ActionEntry] = &[
     entry(Group::View, Action::Theme(Theme::HighContrast), icons::CIRCLE_HALF, &[], "Theme: high contrast", ""),
     entry(Group::View, Action::DecimalComma(true), icons::HASH, &[], "Numbers: decimal comma", ""),
     entry(Group::View, Action::DecimalComma(false), icons::HASH, &[], "Numbers: decimal point", ""),
+    entry(Group::View, Action::MoreColumns(true), icons::TABLE, &[], "Summary: more columns", "Errors and effective sample sizes of sd and quantiles, inefficiency, each chain"),
+    entry(Group::View, Action::MoreColumns(false), icons::TABLE, &[], "Summary: usual columns", ""),
     entry(Group::View, Action::ResetLayout, icons::GRID_FOUR, &[], "Reset the layout of the panels", ""),
     entry(Group::View, Action::Depth(Depth::Verdict), icons::SEAL_CHECK, &[KeyboardShortcut::new(CTRL_ALT, Key::Num1)], "Show only the verdict", ""),
     entry(Group::View, Action::Depth(Depth::Standard), icons::SEAL_CHECK, &[KeyboardShortcut::new(CTRL_ALT, Key::Num2)], "Show the standard view", ""),
@@ -299,6 +303,7 @@ pub fn perform(action: Action, state: &AppState, views: &mut Views, out: &mut Ou
         Action::Depth(depth) => out.send(Command::SetDepth(depth)),
         Action::Theme(theme) => out.send(Command::SetTheme(theme)),
         Action::DecimalComma(on) => out.send(Command::SetDecimalComma(on)),
+        Action::MoreColumns(on) => out.send(Command::SetMoreColumns(on)),
         Action::FilterVariables => views.runs.filter_variables(),
         Action::LeftPanel => views.runs.toggle_left(),
         Action::BottomPanel => views.runs.toggle_bottom(),

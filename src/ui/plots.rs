@@ -10,6 +10,7 @@ pub mod decimate;
 pub mod density;
 pub mod interval;
 pub mod legend;
+pub mod lines;
 pub mod marks;
 pub mod rank;
 pub mod trace;

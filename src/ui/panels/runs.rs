@@ -19,6 +19,7 @@ mod clusters;
 mod curves;
 mod dock;
 mod effects;
+mod energy;
 mod export_menu;
 mod folding;
 mod group_head;
@@ -26,6 +27,8 @@ mod info;
 mod layout;
 mod lesson;
 mod likelihood_comparison;
+#[cfg(test)]
+mod mixing_tests;
 mod mode;
 mod pairs;
 mod pane;
@@ -34,6 +37,7 @@ mod predictions;
 mod prior_sensitivity;
 mod run_bar;
 mod selected;
+mod sizes;
 mod status;
 #[cfg(test)]
 mod steady_tests;
@@ -51,6 +55,7 @@ pub static PANES: &[PaneEntry] = &[
     PaneEntry::of::<panes::Trace>(),
     PaneEntry::of::<panes::Rank>(),
     PaneEntry::of::<panes::Autocorrelation>(),
+    PaneEntry::of::<sizes::Sizes>(),
     PaneEntry::of::<pairs::Pairs>(),
     PaneEntry::of::<clusters::ClustersView>(),
     PaneEntry::of::<predictions::PredictionsView>(),
@@ -61,6 +66,7 @@ pub static PANES: &[PaneEntry] = &[
     PaneEntry::of::<panes::Convergence>(),
     PaneEntry::of::<panes::Bias>(),
     PaneEntry::of::<prior_sensitivity::Prior>(),
+    PaneEntry::of::<energy::Energy>(),
     PaneEntry::of::<info::Info>(),
     PaneEntry::of::<mode::Mode>(),
 ];

@@ -11,6 +11,8 @@ use ergodic_core::samplers::weight_column;
 use ergodic_diagnostics::Missing;
 use ergodic_diagnostics::autocorrelation::autocorrelation;
 use ergodic_diagnostics::density::density;
+use ergodic_diagnostics::energy;
+use ergodic_diagnostics::ess::Across;
 use ergodic_diagnostics::ranks::rank_counts;
 use ergodic_diagnostics::running::Point;
 use ergodic_diagnostics::weights::{self, influence};
@@ -228,6 +230,52 @@ pub fn autocorrelations(
             Ok((chains, 1.96 / draws.sqrt()))
         }
     }
+}
+
+/// Effective sample sizes across the distribution of a variable, or why there are none.
+pub fn across(entry: &RunEntry, view: &RunView, variable: usize) -> Result<Across, Missing> {
+    let columns = columns(view, variable);
+    let chains: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let weights = weights(entry, view);
+    let weights: Vec<&[f64]> = weights.iter().map(Vec::as_slice).collect();
+    Across::of(&chains, &weights)
+}
+
+/// What the energies of all chains look like.
+#[derive(Default)]
+pub struct Energies {
+    /// Density of the energy less its mean in each chain.
+    pub marginal: Vec<[f64; 2]>,
+    /// Density of its changes from draw to draw.
+    pub transitions: Vec<[f64; 2]>,
+    /// Estimated Bayesian fraction of missing information of each chain.
+    pub ebfmi: Vec<Option<f64>>,
+}
+
+/// The energies in the information column `column`, or why there is no density of them.
+pub fn energies(view: &RunView, column: usize) -> Result<Energies, Missing> {
+    let chains = view.usable().map(|chain| chain.draws.info.column(column));
+    let mut chains: Vec<Vec<f64>> = chains.collect();
+    let ebfmi = chains
+        .iter()
+        .map(|chain| energy::ebfmi(chain).ok())
+        .collect();
+    let changes: Vec<Vec<f64>> = chains.iter().map(|it| energy::transitions(it)).collect();
+    for chain in &mut chains {
+        let mean = chain.iter().sum::<f64>() / chain.len() as f64;
+        chain.iter_mut().for_each(|energy| *energy -= mean);
+    }
+    let curve = |parts: &[Vec<f64>]| {
+        let parts: Vec<&[f64]> = parts.iter().map(Vec::as_slice).collect();
+        let curve = density(&parts, &[], None)?;
+        let pairs = curve.x.iter().zip(&curve.y);
+        Ok(pairs.map(|(&x, &y)| [x, y]).collect())
+    };
+    Ok(Energies {
+        marginal: curve(&chains)?,
+        transitions: curve(&changes)?,
+        ebfmi,
+    })
 }
 
 /// Curves of one measure: those of the selected variable and of the others.

@@ -130,16 +130,16 @@ impl Variable<'_> {
 }
 
 /// Keeps the line of the variable's name free; [`paint_name`] fills it once the hover read-out is known.
-fn name_line(ui: &mut Ui) -> Rect {
+pub(super) fn name_line(ui: &mut Ui) -> Rect {
     ui.allocate_exact_size(vec2(ui.available_width(), NAME_LINE), Sense::hover())
         .0
 }
 
-fn paint_name(ui: &Ui, rect: Rect, of: &Variable<'_>, read_out: Option<&str>) {
+pub(super) fn paint_name(ui: &Ui, rect: Rect, of: &Variable<'_>, read_out: Option<&str>) {
     paint_words(ui, rect, of.name, &of.meaning(), read_out);
 }
 
-fn paint_words(ui: &Ui, rect: Rect, name: &str, meaning: &str, read_out: Option<&str>) {
+pub(super) fn paint_words(ui: &Ui, rect: Rect, name: &str, meaning: &str, read_out: Option<&str>) {
     let t = tokens();
     let colors = Palette::of(ui);
     let y = rect.center().y;
@@ -313,7 +313,7 @@ fn rank_pane(ui: &mut Ui, of: &Variable<'_>, memo: &mut Memo<Ranks>, views: &mut
     }
 }
 
-fn no_curve_ui(ui: &mut Ui, name: &str, why: Missing) {
+pub(super) fn no_curve_ui(ui: &mut Ui, name: &str, why: Missing) {
     let text = format!("There is no plot of `{name}`: {why}");
     widgets::empty_state(ui, icons::CHART_LINE, &text, None);
 }

@@ -1,5 +1,6 @@
 //! The summary table: one row per variable, worst first unless sorted otherwise.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use super::panes::{PaneViews, Variable};
 use super::summary_columns::{Column, EDGE, ICON, Line, NAME_MIN, NAME_MOST, columns};
 use super::table_layout::{Wish, widths};
 use super::words;
-use crate::app::{AppState, Command, Depth, RunEntry, correcting};
+use crate::app::{AppState, Command, Depth, RunEntry, correcting, extras};
 use crate::ui::icons;
 use crate::ui::outbox::Outbox;
 use crate::ui::theme::{Palette, Text, VerdictKind, tokens};
@@ -25,6 +26,7 @@ use crate::ui::widgets::{self, Chip, Field, Segments, Tab, name, number, paint};
 use ergodic_base::param::ParamId;
 use ergodic_core::engine::Report;
 use ergodic_diagnostics::SummaryRow;
+use ergodic_diagnostics::extra::Measure;
 use ergodic_diagnostics::verdict::{Limits, RHAT_LIMIT};
 use ergodic_diagnostics::zero_variance::Order;
 
@@ -95,10 +97,10 @@ fn compare(a: Line<'_>, b: Line<'_>, sort: Sort, limits: &Limits) -> Ordering {
         (a, b) => b.is_some().cmp(&a.is_some()),
     };
     match sort {
-        Sort::Worst => limits.distance(b.0).total_cmp(&limits.distance(a.0)),
+        Sort::Worst => limits.distance(b.row).total_cmp(&limits.distance(a.row)),
         Sort::Model => Ordering::Equal,
-        Sort::Name(true) => a.0.variable.cmp(&b.0.variable),
-        Sort::Name(false) => b.0.variable.cmp(&a.0.variable),
+        Sort::Name(true) => a.row.variable.cmp(&b.row.variable),
+        Sort::Name(false) => b.row.variable.cmp(&a.row.variable),
         Sort::By(column, up) => numbers(column.value(a), column.value(b), up),
     }
 }
@@ -175,10 +177,11 @@ impl SummaryView {
 
     fn click(&mut self, column: Column) {
         // Measures of trouble begin with the worst.
-        let first_up = matches!(
-            column,
-            Column::EssBulk | Column::EssTail | Column::EssPerSecond
-        );
+        let first_up = match column {
+            Column::EssBulk | Column::EssTail | Column::EssPerSecond => true,
+            Column::Extra(column) => column.extra.measure() == Measure::Size,
+            _ => false,
+        };
         self.sort = match self.sort {
             Sort::By(old, up) if old == column && up == first_up => Sort::By(column, !up),
             Sort::By(old, _) if old == column => Sort::Worst,
@@ -190,10 +193,11 @@ impl SummaryView {
 /// The row of a variable.
 fn line<'a>(entry: &'a RunEntry, report: &'a Report, index: usize) -> Line<'a> {
     let corrected = entry.correction.done();
-    (
-        &report.summary[index],
-        corrected.and_then(|corrected| corrected.estimates.rows.get(index)),
-    )
+    Line {
+        row: &report.summary[index],
+        corrected: corrected.and_then(|corrected| corrected.estimates.rows.get(index)),
+        extras: entry.extras.done().map(|extras| (&**extras, index)),
+    }
 }
 
 /// Room from which the choice of estimates has its name before it.
@@ -358,6 +362,14 @@ fn summary_body_ui(
             (shown, names.clamp(NAME_MIN, NAME_MOST))
         }
     };
+    let mut shown = shown;
+    if state.preferences.more_columns {
+        if extras::are_due(entry, report.draws_per_chain) {
+            out.send(Command::ComputeColumns(entry.id));
+        }
+        let more = entry.extras.done().into_iter();
+        shown.extend(more.flat_map(|extras| extras.columns.iter().copied().map(Column::Extra)));
+    }
     let foot = 32.0;
     let height = (ui.available_height() - foot).max(60.0);
     ui.allocate_ui(vec2(width, height), |ui| {
@@ -460,6 +472,7 @@ fn rows_ui(
         }
     });
     rows = rows.column(names.sorted_outside().resizes().names_rows().stays(true));
+    let heads: Vec<Cow<'_, str>> = columns.iter().map(|(column, _)| column.head()).collect();
     for (at, &(column, width)) in columns.iter().enumerate() {
         let cell = move |k: usize| match group(k) {
             Some(group) if at + 1 == of_words => Cell::drawn(move |ui| group.words_ui(ui)),
@@ -469,7 +482,7 @@ fn rows_ui(
                 value_cell(line, column, kind(k), &report.limits, is_stale)
             }
         };
-        let column = TableColumn::number(column.head(), width, cell)
+        let column = TableColumn::number(&heads[at], width, cell)
             .help(column.help())
             .sorted_outside()
             .stays(stays(column));
@@ -536,7 +549,7 @@ fn value_cell<'a>(
     limits: &Limits,
     is_stale: bool,
 ) -> Cell<'a> {
-    let row = line.0;
+    let row = line.row;
     let ess = limits.ess();
     let past = match column {
         _ if !(limits.decides)(row) => false,

@@ -1,8 +1,11 @@
 //! Columns of the summary table: what each shows, and which there is room for.
 
+use std::borrow::Cow;
+
 use crate::app::Depth;
 use crate::ui::widgets::number;
 use ergodic_diagnostics::SummaryRow;
+use ergodic_diagnostics::extra::{Extra, ExtraColumn, Extras, Measure};
 use ergodic_diagnostics::zero_variance::ZeroVarianceRow;
 
 /// A column after icon and variable.
@@ -40,10 +43,37 @@ pub enum Column {
     EssTail,
     /// Bulk effective sample size per second.
     EssPerSecond,
+    /// One of those that are off unless somebody wants more columns.
+    Extra(ExtraColumn),
 }
 
-/// A variable's row of the summary and its corrected estimates, if they were asked for.
-pub type Line<'a> = (&'a SummaryRow, Option<&'a ZeroVarianceRow>);
+/// A variable's row of the summary, with what was asked for beside it.
+#[derive(Clone, Copy)]
+pub struct Line<'a> {
+    /// The row.
+    pub row: &'a SummaryRow,
+    /// Its corrected estimates.
+    pub corrected: Option<&'a ZeroVarianceRow>,
+    /// Further columns, and which of their rows is the variable's.
+    pub extras: Option<(&'a Extras, usize)>,
+}
+
+impl<'a> Line<'a> {
+    /// Of a row with nothing beside it.
+    pub fn of(row: &'a SummaryRow) -> Self {
+        Self {
+            row,
+            corrected: None,
+            extras: None,
+        }
+    }
+
+    fn extra(self, column: ExtraColumn) -> Option<f64> {
+        let (extras, row) = self.extras?;
+        let at = extras.columns.iter().position(|it| *it == column)?;
+        *extras.rows.get(row)?.get(at)?
+    }
+}
 
 /// Relative error below which digits of a corrected mean are not shown.
 const CORRECTED_DIGITS: f64 = 1e-5;
@@ -53,8 +83,9 @@ const GAIN_LIMIT: f64 = 1e6;
 
 impl Column {
     /// Head of the column.
-    pub fn head(self) -> &'static str {
-        match self {
+    pub fn head(self) -> Cow<'static, str> {
+        let words = match self {
+            Self::Extra(column) => return extra_head(column),
             Self::Mean => "mean",
             Self::Mcse => "MCSE",
             Self::CorrectedMean => "mean, zv",
@@ -71,7 +102,8 @@ impl Column {
             Self::EssBulk => "bulk ESS",
             Self::EssTail => "tail ESS",
             Self::EssPerSecond => "ESS/s",
-        }
+        };
+        words.into()
     }
 
     /// What it says.
@@ -103,6 +135,7 @@ impl Column {
             }
             Self::EssTail => "The same for the 5% and 95% quantiles; want 100 per chain",
             Self::EssPerSecond => "Bulk effective draws per second of sampling",
+            Self::Extra(column) => column.extra.about(),
         }
     }
 
@@ -118,6 +151,7 @@ impl Column {
             Self::Rhat => 52.0,
             // Room for `99 999`, bold when past its limit, and a gap to its neighbour.
             Self::EssPerSecond => 54.0,
+            Self::Extra(_) => 92.0,
         }
     }
 
@@ -139,8 +173,10 @@ impl Column {
     }
 
     /// The number of a row, if there is one.
-    pub fn value(self, (row, corrected): Line<'_>) -> Option<f64> {
+    pub fn value(self, line: Line<'_>) -> Option<f64> {
+        let Line { row, corrected, .. } = line;
         match self {
+            Self::Extra(column) => line.extra(column),
             Self::Mean => row.mean,
             Self::Mcse => row.mcse_mean,
             Self::CorrectedMean => corrected?.mean,
@@ -163,12 +199,13 @@ impl Column {
     pub fn text(self, line: Line<'_>) -> String {
         let Some(value) = self.value(line) else {
             return line
-                .0
+                .row
                 .missing
                 .map_or(number::NOT_AVAILABLE.to_owned(), |why| why.to_string());
         };
-        let (row, corrected) = line;
+        let Line { row, corrected, .. } = line;
         match self {
+            Self::Extra(column) => extra_text(column.extra, value, row),
             Self::Mean | Self::Interval | Self::Q5 | Self::Q50 | Self::Q95 => {
                 number::estimate(value, row.mcse_mean.unwrap_or(f64::NAN))
             }
@@ -186,6 +223,42 @@ impl Column {
             Self::EssBulk | Self::EssTail => number::short(value.floor()),
             Self::EssPerSecond => number::short(value),
         }
+    }
+}
+
+/// Head of a further column.
+fn extra_head(column: ExtraColumn) -> Cow<'static, str> {
+    let words = match column.extra {
+        Extra::McseSd => "MCSE, sd",
+        Extra::McseQ5 => "MCSE, 5%",
+        Extra::McseQ50 => "MCSE, median",
+        Extra::McseQ95 => "MCSE, 95%",
+        Extra::EssMean => "ESS, mean",
+        Extra::EssSd => "ESS, sd",
+        Extra::EssQ5 => "ESS, 5%",
+        Extra::EssQ50 => "ESS, median",
+        Extra::EssQ95 => "ESS, 95%",
+        Extra::EssLocal => "least local",
+        Extra::Inefficiency => "inefficiency",
+        Extra::ComputationalTime => "s per ESS",
+        Extra::RhatNested => "nested R-hat",
+        Extra::ChainMean => "mean",
+        Extra::ChainSd => "sd",
+        Extra::ChainEssBulk => "bulk ESS",
+    };
+    column
+        .chain
+        .map_or(words.into(), |chain| format!("{words}, {chain}").into())
+}
+
+fn extra_text(extra: Extra, value: f64, row: &SummaryRow) -> String {
+    match extra.measure() {
+        Measure::Size => number::short(value.floor()),
+        Measure::Error => number::sd(value),
+        Measure::Factor | Measure::Time => number::significant(value, 3),
+        Measure::Rhat => number::rhat(value),
+        Measure::Estimate if extra == Extra::ChainSd => number::sd(value),
+        Measure::Estimate => number::estimate(value, row.mcse_mean.unwrap_or(f64::NAN)),
     }
 }
 

@@ -30,7 +30,12 @@ fn worst_comes_first_by_either_limit() {
     let rows = &rows;
     let by = |sort| {
         move |a: &usize, b: &usize| {
-            compare((&rows[*a], None), (&rows[*b], None), sort, &Limits::of(4))
+            compare(
+                Line::of(&rows[*a]),
+                Line::of(&rows[*b]),
+                sort,
+                &Limits::of(4),
+            )
         }
     };
     order.sort_by(by(Sort::Worst));
@@ -51,7 +56,7 @@ fn the_first_row_is_the_one_that_the_verdict_names() {
     ] {
         let mut rows = [row("fine", 1.001, 4000.0), other, tail.clone()];
         let judgement = judge(&VerdictInputs::of(&rows, 1000, 4));
-        rows.sort_by(|a, b| compare((a, None), (b, None), Sort::Worst, &Limits::of(4)));
+        rows.sort_by(|a, b| compare(Line::of(a), Line::of(b), Sort::Worst, &Limits::of(4)));
         assert_eq!(rows[0].variable, shown);
         let column = match shown {
             "tail" => Column::EssTail,
@@ -61,7 +66,7 @@ fn the_first_row_is_the_one_that_the_verdict_names() {
         assert_eq!(text.split('`').nth(1), Some(shown), "{text}");
         assert_eq!(message.split('`').nth(1), Some(shown), "{message}");
         assert!(
-            message.contains(&column.text((&rows[0], None))),
+            message.contains(&column.text(Line::of(&rows[0]))),
             "{message}"
         );
     }
@@ -118,7 +123,7 @@ fn numbers_fit_their_columns() {
         let shown = super::columns(Depth::Everything, 800.0, (false, false), NAME_MIN);
         let bar = |column: &Column| *column == Column::Interval;
         for column in shown.into_iter().filter(|column| !bar(column)) {
-            let text = column.text((&many, None));
+            let text = column.text(Line::of(&many));
             let color = Palette::of(ui).text_primary;
             let galley = paint::line(ui, &text, Text::NumberStrong, color, f32::INFINITY);
             let room = column.width() - 2.0 * tokens().space.x1;

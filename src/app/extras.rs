@@ -1,0 +1,70 @@
+//! The further columns of a run's summary, computed on a thread of their own while somebody looks at them.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use super::entry::RunEntry;
+use super::state::AppState;
+use super::tasks::Effects;
+use ergodic_base::control::Control;
+use ergodic_base::draws::DrawList;
+use ergodic_core::engine::ChainState;
+use ergodic_core::samplers::weight_column;
+use ergodic_diagnostics::extra::{Extra, ExtraInputs, Extras};
+
+/// Growth of the draws of a run that goes on, after which the columns are computed again: by a tenth, which moves a Monte Carlo error by
+/// a twentieth.
+const GROWTH: usize = 10;
+
+/// Whether the columns are to be computed, for `draws` draws per chain.
+pub fn are_due(entry: &RunEntry, draws: usize) -> bool {
+    let before = entry.extras_of;
+    let grown = match entry.is_active() {
+        true => draws >= before + before.div_ceil(GROWTH).max(1),
+        false => draws != before,
+    };
+    entry.extras.working().is_none() && draws > 0 && grown
+}
+
+/// Starts computing them, unless that goes on.
+pub(super) fn compute(state: &mut AppState, id: u64, fx: &mut dyn Effects) {
+    let Some(entry) = state.run(id) else { return };
+    let Some(view) = entry.view().filter(|_| entry.extras.working().is_none()) else {
+        return;
+    };
+    let (title, draws) = (entry.title(), view.draws_per_chain());
+    let weights = view.weights(weight_column(&entry.info_names()));
+    let work = move |_control: &Control| {
+        let chains = view.chains.iter().enumerate();
+        let usable = chains.filter(|(_, chain)| !matches!(chain.state, ChainState::Failed(_)));
+        let (numbers, lists): (Vec<usize>, Vec<&DrawList>) = usable
+            .map(|(index, chain)| (index + 1, &chain.draws.draws))
+            .unzip();
+        let seconds = view.usable().map(|chain| chain.draw_secs);
+        let inputs = ExtraInputs {
+            chains: &lists,
+            numbers: &numbers,
+            weights: &weights,
+            seconds: seconds.fold(0.0, f64::max),
+            // Where chains begin is not grouped.
+            superchains: None,
+        };
+        let wanted = Extra::ALL.into_iter();
+        let wanted: Vec<Extra> = wanted.filter(|it| *it != Extra::RhatNested).collect();
+        Ok::<_, Infallible>(Arc::new(Extras::of(&wanted, &inputs)))
+    };
+    let going = state.begin(
+        fx,
+        ("Further columns of", &title),
+        work,
+        move |state, ended, _fx| {
+            if let Some(entry) = state.run_mut(id) {
+                entry.extras.end(ended);
+            }
+        },
+    );
+    if let Some(entry) = state.run_mut(id) {
+        entry.extras_of = draws;
+        entry.extras.begin(going);
+    }
+}

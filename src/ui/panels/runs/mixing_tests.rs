@@ -1,0 +1,101 @@
+//! Panes and columns that say how well chains mix.
+
+use std::time::{Duration, Instant};
+
+use eframe::egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+
+use super::{RunsView, runs_ui};
+use crate::app::Command;
+use crate::app::testing::Session;
+use crate::ui::testing::{Shown, page_harness};
+use ergodic_core::engine::run_section::RunSection;
+
+fn finished(sampler: &str) -> Harness<'static, Shown<RunsView>> {
+    let mut session = Session::with_draft("churn");
+    session.send(Command::SetSampler(sampler.to_owned()));
+    session.send(Command::SetRun(RunSection {
+        chains: 2,
+        warmup: Some(100),
+        draws: 200,
+        ..RunSection::default()
+    }));
+    session.send(Command::StartRun);
+    let begun = Instant::now();
+    let entry = session.state.selected().unwrap();
+    while !entry.run().unwrap().is_finished() {
+        assert!(
+            begun.elapsed() < Duration::from_secs(120),
+            "the run does not end"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let mut harness = page_harness(session, runs_ui);
+    harness.run_steps(3);
+    harness
+}
+
+#[test]
+fn energies_are_shown_where_there_are_any() {
+    let mut harness = finished("nuts");
+    harness.get_by_role_and_label(Role::Tab, "Energy").click();
+    harness.run_steps(3);
+    harness.get_by_label_contains("Densities of the energy and of its changes; E-BFMI ");
+    harness.get_by_label("change from draw to draw");
+    let harness = finished("mala");
+    assert!(
+        harness
+            .query_by_role_and_label(Role::Tab, "Energy")
+            .is_none()
+    );
+}
+
+#[test]
+fn effective_sizes_are_shown_across_the_distribution() {
+    let mut harness = finished("nuts");
+    harness.get_by_role_and_label(Role::Tab, "ESS").click();
+    harness.run_steps(3);
+    harness.get_by_label_contains("Effective sample sizes of ");
+    for words in ["quantiles", "intervals of 5%"] {
+        harness.get_by_label(words);
+    }
+}
+
+#[test]
+fn further_columns_come_when_somebody_wants_them_and_go() {
+    let mut harness = finished("nuts");
+    let heads = |harness: &Harness<'_, Shown<RunsView>>| -> Vec<String> {
+        let heads = harness.get_all_by_role(Role::ColumnHeader);
+        heads
+            .filter_map(|head| head.accesskit_node().label())
+            .collect()
+    };
+    let usual = heads(&harness);
+    harness
+        .state_mut()
+        .session
+        .send(Command::SetMoreColumns(true));
+    harness.run_steps(4);
+    let asked = harness
+        .state()
+        .sent
+        .iter()
+        .filter(|it| matches!(it, Command::ComputeColumns(_)));
+    assert_eq!(asked.count(), 1);
+    let entry = harness.state().session.state.selected().unwrap();
+    let extras = entry.extras.done().unwrap();
+    // All but nested R-hat, three of them for each of two chains.
+    assert_eq!(extras.columns.len(), 12 + 6);
+    assert_eq!(extras.rows.len(), entry.report().unwrap().summary.len());
+    let more = heads(&harness);
+    for head in ["MCSE, sd", "inefficiency", "bulk ESS, 2"] {
+        assert!(more.iter().any(|it| it == head), "{head}: {more:?}");
+    }
+    harness
+        .state_mut()
+        .session
+        .send(Command::SetMoreColumns(false));
+    harness.run_steps(2);
+    assert_eq!(heads(&harness), usual);
+}

@@ -523,6 +523,11 @@ fn judged(
         .map(|&chain| results.draws[chain].len())
         .min()
         .unwrap_or(0);
+    let fractions = results.ebfmi().into_iter().enumerate();
+    let fractions: Vec<(usize, f64)> = fractions
+        .filter(|(chain, _)| usable.contains(chain))
+        .filter_map(|(chain, fraction)| Some((chain + 1, fraction?)))
+        .collect();
     let is_mixture = results.clusters.is_some();
     let remark = is_mixture.then(|| clusters::negligible(&results.summary, usable.len()));
     let remarks: Vec<_> = remark.flatten().into_iter().collect();
@@ -530,6 +535,7 @@ fn judged(
         failed: &one_based(failed),
         stuck: &one_based(stuck),
         divergences: manifest.divergences,
+        ebfmi: &fractions,
         biased: manifest.approximation.as_ref().map(|_| title),
         decides: clusters::criterion(is_mixture),
         others: &remarks,

@@ -234,9 +234,12 @@ pub fn autocorrelations(
 
 /// Effective sample sizes across the distribution of a variable, or why there are none.
 pub fn across(entry: &RunEntry, view: &RunView, variable: usize) -> Result<Across, Missing> {
-    let columns = columns(view, variable);
+    let columns = view
+        .usable()
+        .map(|chain| chain.draws.draws.column(variable));
+    let columns: Vec<Vec<f64>> = columns.collect();
     let chains: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    let weights = weights(entry, view);
+    let weights = view.weights(weight_column(&entry.info_names()));
     let weights: Vec<&[f64]> = weights.iter().map(Vec::as_slice).collect();
     Across::of(&chains, &weights)
 }

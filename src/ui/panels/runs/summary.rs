@@ -423,6 +423,7 @@ fn rows_ui(
         .zip(widths.columns.iter().copied())
         .collect();
     columns.sort_by_key(|&(column, _)| widths.is_split && !stays(column));
+    let heads: Vec<Cow<'_, str>> = columns.iter().map(|(column, _)| column.head()).collect();
     let short = view.short_names(entry, report, name_chars(ui, widths.name));
     let items = std::mem::take(&mut view.order);
     let order = &items;
@@ -472,7 +473,6 @@ fn rows_ui(
         }
     });
     rows = rows.column(names.sorted_outside().resizes().names_rows().stays(true));
-    let heads: Vec<Cow<'_, str>> = columns.iter().map(|(column, _)| column.head()).collect();
     for (at, &(column, width)) in columns.iter().enumerate() {
         let cell = move |k: usize| match group(k) {
             Some(group) if at + 1 == of_words => Cell::drawn(move |ui| group.words_ui(ui)),
